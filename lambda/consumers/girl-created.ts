@@ -1,0 +1,12 @@
+import { Cast } from '../effects/cast.ts';
+import { consume } from './consume.ts';
+
+const cast = Cast.fromEnvironment();
+
+/** girl.created: synchronises the cast by adding the staff member. */
+export const handler = consume('girl.created', ({ data, sentData, receivedAt, version }) =>
+  cast.add(
+    { girlId: data.girl_id, shopId: data.shop_id, name: data.name, sentData: JSON.stringify(sentData) },
+    { at: receivedAt, version },
+  ),
+);

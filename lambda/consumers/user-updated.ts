@@ -1,0 +1,10 @@
+import { ContactPartner } from '../effects/contact-partner.ts';
+import { consume } from './consume.ts';
+
+const contacts = ContactPartner.fromEnvironment();
+
+/** user.updated: updates the contact_partner record. */
+export const handler = consume('user.updated', ({ data, receivedAt, version }) => {
+  const { user_id: userId, ...fields } = data;
+  return contacts.update({ userId, fields, at: receivedAt, version });
+});

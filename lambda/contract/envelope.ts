@@ -1,0 +1,131 @@
+import * as z from 'zod/mini';
+import { catalogue, type EventData, type EventName, isEventName } from './catalogue.ts';
+import { expecting } from './fields.ts';
+import { normaliseTimestamp } from './timestamp.ts';
+
+/** One event of the contract, its `data` checked and typed. */
+export interface PartnerEvent<Name extends EventName = EventName> {
+  readonly event: Name;
+  readonly data: EventData<Name>;
+  /** `data` with every field that the partner sent. */
+  readonly sentData: Readonly<Record<string, unknown>>;
+  /** The partner's `timestamp` in the fixed width of {@link normaliseTimestamp}. */
+  readonly timestamp: string;
+  /** Carried along, never a deduplication key (design D6). */
+  readonly webhookId?: string;
+}
+
+/** An event kind that the contract does not list, in a well-formed envelope (design D5). */
+export interface UnknownEvent {
+  readonly event: string;
+  readonly sentData: Readonly<Record<string, unknown>>;
+}
+
+/** One thing that makes a payload unusable (design D4). Shows no value of the payload. */
+export interface Problem {
+  /** Path of the field, `data.shop_id`; `body` for the payload as a whole. */
+  readonly field: string;
+  readonly detail: string;
+}
+
+export type Parsed =
+  | { readonly kind: 'event'; readonly event: PartnerEvent; readonly text: string }
+  | { readonly kind: 'unknown'; readonly event: UnknownEvent; readonly text: string }
+  | { readonly kind: 'unusable'; readonly problems: readonly [Problem, ...Problem[]] };
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const utcDateTime = 'an ISO 8601 date-time in UTC, such as 2026-01-31T09:00:00Z';
+
+const envelope = z.object({
+  event: z.string(expecting('a non-empty string')).check(z.minLength(1, 'must not be empty')),
+  data: z.custom<Record<string, unknown>>(isObject, expecting('an object')),
+  timestamp: z.pipe(
+    z.string(expecting(utcDateTime)),
+    z.transform((value: string, context) => {
+      const normalised = normaliseTimestamp(value);
+      if (normalised !== undefined) return normalised;
+      context.issues.push({ code: 'custom', message: `must be ${utcDateTime}`, input: value });
+      return z.NEVER;
+    }),
+  ),
+  // The contract declares it a string and omits it in its samples: one of another type is as good as absent.
+  webhookId: z.catch(z.optional(z.string()), undefined),
+});
+
+/** Problems that one answer names at most: a list of 100,000 wrong entries must not make a megabyte of them. */
+const MAXIMUM_PROBLEMS = 20;
+
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
+/**
+ * Turns the bytes of a payload into a typed event: the one place where outside data enters.
+ * A byte order mark before the JSON is dropped (RFC 8259 §8.1 allows it); nothing else is changed.
+ */
+export function parsePayload(bytes: Uint8Array): Parsed {
+  let text: string;
+  try {
+    text = utf8.decode(bytes);
+  } catch {
+    return unusable({ field: 'body', detail: 'must be UTF-8' });
+  }
+  return parsePayloadText(text);
+}
+
+/** As {@link parsePayload}, for a payload that a queue carried as text. */
+export function parsePayloadText(text: string): Parsed {
+  if (text === '') return unusable({ field: 'body', detail: 'must not be empty' });
+  let payload: unknown;
+  try {
+    payload = JSON.parse(text);
+  } catch {
+    // The parser's own message quotes the payload.
+    return unusable({ field: 'body', detail: 'must be JSON' });
+  }
+  if (!isObject(payload)) return unusable({ field: 'body', detail: 'must be a JSON object' });
+
+  const outer = envelope.safeParse(payload);
+  const name = payload.event;
+  const definition = typeof name === 'string' && isEventName(name) ? catalogue[name] : undefined;
+  // `data` is judged even where the rest of the envelope fails, so that one answer names every field.
+  const inner = definition && isObject(payload.data) ? definition.data.safeParse(payload.data) : undefined;
+
+  const problems = [
+    ...(outer.success ? [] : outer.error.issues.map((issue) => toProblem(issue, []))),
+    ...(inner === undefined || inner.success
+      ? []
+      : inner.error.issues.map((issue) => toProblem(issue, ['data']))),
+  ].slice(0, MAXIMUM_PROBLEMS);
+  const [first, ...rest] = problems;
+  if (first) return { kind: 'unusable', problems: [first, ...rest] };
+  if (!outer.success) throw new Error('unreachable: a failed envelope names its problems');
+
+  const { event, data: sentData, timestamp, webhookId } = outer.data;
+  if (!inner?.success) return { kind: 'unknown', event: { event, sentData }, text };
+  return {
+    kind: 'event',
+    event: {
+      // The name and the data were checked by one catalogue entry, which TypeScript cannot correlate.
+      event: event as EventName,
+      data: inner.data as EventData<EventName>,
+      sentData,
+      timestamp,
+      ...(webhookId !== undefined && { webhookId }),
+    },
+    text,
+  };
+}
+
+/** The problems as one line of text. */
+export function describeProblems(problems: readonly Problem[]): string {
+  return problems.map(({ field, detail }) => `${field} ${detail}`).join('; ');
+}
+
+function unusable(problem: Problem): Parsed {
+  return { kind: 'unusable', problems: [problem] };
+}
+
+function toProblem(issue: { path: PropertyKey[]; message: string }, parent: string[]): Problem {
+  return { field: [...parent, ...issue.path].join('.'), detail: issue.message };
+}

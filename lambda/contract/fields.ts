@@ -1,0 +1,69 @@
+import * as z from 'zod/mini';
+
+/**
+ * A schema's error text: says which of "missing" and "of the wrong shape" it is, and what was expected.
+ * Never shows the value: it may be personal.
+ */
+export const expecting = (shape: string) => ({
+  error: (issue: { input?: unknown }) =>
+    issue.input === undefined ? `is missing: expected ${shape}` : `must be ${shape}`,
+});
+
+const nonEmpty = z.minLength(1, 'must not be empty');
+
+/** Lone surrogates have no UTF-8 form: two such identifiers would be stored as one. */
+const wellFormed = z.refine<unknown>(
+  (value) => typeof value === 'string' && value.isWellFormed(),
+  'must be well-formed Unicode',
+);
+
+const stringOrInteger = 'a non-empty string or an integer below 2^53';
+
+/** A required identifier that the contract shows as a string. */
+export const identifier = z.string(expecting('a non-empty string')).check(nonEmpty, wellFormed);
+
+/**
+ * A required identifier whose type the contract does not show (design D10): a string, or an integer
+ * that a JSON number carries exactly. A larger one is refused, as two neighbours would become one.
+ */
+export const identifierOfEitherType = z.pipe(
+  z
+    .union([z.string(), z.number()], expecting(stringOrInteger))
+    .check(
+      z.refine(
+        (value) => typeof value === 'string' || Number.isSafeInteger(value),
+        `must be ${stringOrInteger}`,
+      ),
+    ),
+  z.pipe(z.transform(String), z.string().check(nonEmpty, wellFormed)),
+);
+
+/** A field that the contract shows as a string, used where present. */
+export const text = z.optional(
+  z.pipe(
+    z.string(expecting('a string')),
+    z.transform((value: string) => value.toWellFormed()),
+  ),
+);
+
+/** A field that the contract shows as an array of strings, used where present. */
+export const textList = z.optional(
+  z.pipe(
+    z.array(z.string(expecting('a string')), expecting('an array of strings')),
+    z.transform((values: string[]) => values.map((value) => value.toWellFormed())),
+  ),
+);
+
+/**
+ * A field that the contract does not show (design D10): a string or a number, kept as a string. As its
+ * type is our assumption, another type makes the field absent, not the event unusable.
+ */
+export const assumedText = z.catch(
+  z.optional(
+    z.pipe(
+      z.union([z.string().check(nonEmpty), z.number()]),
+      z.transform((value: string | number) => String(value).toWellFormed()),
+    ),
+  ),
+  undefined,
+);

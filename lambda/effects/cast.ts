@@ -1,0 +1,90 @@
+import { type AttributeValue, DynamoDBClient, PutItemCommand } from '@aws-sdk/client-dynamodb';
+import { clientSettings } from '../aws-clients.ts';
+import { requireEnvironment } from '../environment.ts';
+import type { EffectOutcome } from './outcome.ts';
+import { tableKey } from './table-key.ts';
+import { NEWER_THAN_STORED, versionedWrite } from './versioned-write.ts';
+
+export interface CastMember {
+  readonly girlId: string;
+  readonly shopId: string | undefined;
+  readonly name: string | undefined;
+  /** Everything that the partner sent of her, as JSON text. */
+  readonly sentData: string;
+}
+
+export interface CastChange {
+  /** ISO 8601. */
+  readonly at: string;
+  readonly version: string;
+}
+
+/** Bytes of the partner's data that are kept: an item holds 400 KB, and the row must not fail for them. */
+const MAXIMUM_SENT_DATA_BYTES = 256 * 1024;
+
+/**
+ * Life of a tombstone in seconds: 90 days (design §6), far beyond the 14 days that a message can
+ * spend on a queue, so no late girl.created meets a table that has forgotten the deletion.
+ */
+const TOMBSTONE_SECONDS = 90 * 24 * 60 * 60;
+
+/** The cast (staff) list, one item a member. Each write replaces the item, so the newest event is all of it. */
+export class Cast {
+  readonly #client: DynamoDBClient;
+  readonly #table: string;
+
+  constructor(client: DynamoDBClient, table: string) {
+    this.#client = client;
+    this.#table = table;
+  }
+
+  static fromEnvironment(): Cast {
+    return new Cast(new DynamoDBClient(clientSettings), requireEnvironment(['CAST_TABLE']).CAST_TABLE);
+  }
+
+  /** Adds a member, or brings her up to date. */
+  async add(member: CastMember, change: CastChange): Promise<EffectOutcome> {
+    const { girlId, shopId, name, sentData } = member;
+    return this.#put(girlId, shopId, change, {
+      status: { S: 'active' },
+      ...(name !== undefined && { name: { S: name } }),
+      ...(Buffer.byteLength(sentData) <= MAXIMUM_SENT_DATA_BYTES && { data: { S: sentData } }),
+    });
+  }
+
+  /** Leaves a tombstone in the member's place, without anything personal, that expires. */
+  async remove(
+    { girlId, shopId }: Pick<CastMember, 'girlId' | 'shopId'>,
+    change: CastChange,
+  ): Promise<EffectOutcome> {
+    const expiresAt = Math.floor(Date.parse(change.at) / 1000) + TOMBSTONE_SECONDS;
+    return this.#put(girlId, shopId, change, {
+      status: { S: 'deleted' },
+      expires_at: { N: String(expiresAt) },
+    });
+  }
+
+  #put(
+    girlId: string,
+    shopId: string | undefined,
+    { at, version }: CastChange,
+    attributes: Record<string, AttributeValue>,
+  ): Promise<EffectOutcome> {
+    return versionedWrite(() =>
+      this.#client.send(
+        new PutItemCommand({
+          TableName: this.#table,
+          Item: {
+            girl_id: { S: tableKey(girlId) },
+            ...(shopId !== undefined && { shop_id: { S: tableKey(shopId) } }),
+            ...attributes,
+            version: { S: version },
+            updated_at: { S: at },
+          },
+          ConditionExpression: NEWER_THAN_STORED,
+          ExpressionAttributeValues: { ':version': { S: version } },
+        }),
+      ),
+    );
+  }
+}

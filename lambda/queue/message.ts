@@ -1,0 +1,66 @@
+import { sha256Hex } from '../hash.ts';
+import { stringAttribute } from '../message-attribute.ts';
+
+/**
+ * What travels from the receiver to a consumer (design §4). The body is the partner's JSON text; what
+ * the receiver knows besides stands in the message attributes.
+ */
+export interface EventMessage {
+  readonly event: string;
+  /** Lower-case hex SHA-256 of the raw body (design D7). */
+  readonly eventId: string;
+  /** When the receiver got the delivery, ISO 8601. */
+  readonly receivedAt: string;
+  /** API Gateway's id of the request that brought it. */
+  readonly requestId: string;
+  /** The partner's JSON text. */
+  readonly text: string;
+}
+
+/** Names of the message attributes. */
+export const attribute = {
+  event: 'event',
+  eventId: 'eventId',
+  receivedAt: 'receivedAt',
+  requestId: 'requestId',
+  /** Quarantine only: why the payload is unusable. */
+  reason: 'reason',
+} as const;
+
+/**
+ * Characters that JSON allows raw and SQS does not: of all that can stand in valid JSON text, these two.
+ * Source: `MessageBody` in the SQS API reference, `SendMessage`.
+ */
+const FORBIDDEN_IN_SQS = /[\uFFFE\uFFFF]/g;
+
+/**
+ * Escapes what SQS would refuse or replace (design D14). In JSON text such a character can only stand
+ * inside a string, where its escape means the same, so the parsed event is unchanged.
+ */
+export function escapeForSqs(jsonText: string): string {
+  return jsonText.replace(FORBIDDEN_IN_SQS, (character) => `\\u${character.charCodeAt(0).toString(16)}`);
+}
+
+/** `MessageGroupId`: 1 to 128 alphanumerics and punctuation. Source: SQS API reference, `SendMessage`. */
+const GROUP_ID = /^[!-~]{1,128}$/;
+
+/**
+ * The group that SQS fair queues keep from delaying the others: the shop. An id that SQS would not
+ * take is hashed.
+ * @returns undefined where the event names no shop
+ */
+export function messageGroupId(shopId: unknown): string | undefined {
+  if ((typeof shopId !== 'string' && typeof shopId !== 'number') || shopId === '') return undefined;
+  const id = String(shopId);
+  return GROUP_ID.test(id) ? id : sha256Hex(id);
+}
+
+/** The message attributes of an event, for `SendMessage`. */
+export function eventAttributes(message: Omit<EventMessage, 'text'>) {
+  return {
+    [attribute.event]: stringAttribute(message.event),
+    [attribute.eventId]: stringAttribute(message.eventId),
+    [attribute.receivedAt]: stringAttribute(message.receivedAt),
+    [attribute.requestId]: stringAttribute(message.requestId),
+  };
+}

@@ -1,0 +1,46 @@
+import { injectLambdaContext } from '@aws-lambda-powertools/logger/middleware';
+import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
+import { SQSClient } from '@aws-sdk/client-sqs';
+import middy from '@middy/core';
+import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from 'aws-lambda';
+import { clientSettings, describeError } from '../aws-clients.ts';
+import { requireEnvironment } from '../environment.ts';
+import { count, logger } from '../telemetry.ts';
+import { EventQueues, queueUrlsFromEnvironment } from './event-queues.ts';
+import { problemResponses } from './problem.ts';
+import { createReceiver, type Outcome } from './receive.ts';
+import { WebhookSecrets } from './webhook-secrets.ts';
+
+const { WEBHOOK_SECRET_ARN } = requireEnvironment(['WEBHOOK_SECRET_ARN']);
+
+const secrets = new WebhookSecrets({
+  client: new SecretsManagerClient(clientSettings),
+  secretId: WEBHOOK_SECRET_ARN,
+  onStale: (error) => logger.warn('Secret not readable; serving the cached one', describeError(error)),
+});
+
+const queues = new EventQueues(new SQSClient(clientSettings), queueUrlsFromEnvironment());
+
+function report({ outcome, ...facts }: Outcome, { requestContext }: APIGatewayProxyEventV2): void {
+  const { requestId, http } = requestContext;
+  if (outcome === 'Rejected') {
+    logger.warn(outcome, { ...facts, requestId, sourceIp: http.sourceIp });
+  } else {
+    logger.info(outcome, { ...facts, requestId });
+  }
+  count(outcome, {
+    ...('event' in facts && { event: facts.event }),
+    ...('reason' in facts && { reason: facts.reason }),
+  });
+}
+
+/** The HTTP side of the service: `POST /api/v1/webhooks/partner`, payload format 2.0. */
+export const handler = middy<APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2>()
+  .use(injectLambdaContext(logger, { logEvent: false, resetKeys: true }))
+  .use(
+    problemResponses((error, { requestContext }) => {
+      logger.error('ServerError', { requestId: requestContext.requestId, ...describeError(error) });
+      count('ServerError');
+    }),
+  )
+  .handler(createReceiver({ secrets, queues, report }));

@@ -1,0 +1,72 @@
+import type middy from '@middy/core';
+import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from 'aws-lambda';
+import { describeProblems, type Problem as FieldProblem } from '../contract/envelope.ts';
+
+interface ProblemDetails {
+  /** Identifies the kind of problem (RFC 9457 §3.1.1); never fetched. */
+  readonly type: `urn:partner-webhooks:problem:${string}`;
+  readonly title: string;
+  readonly status: 400 | 401 | 500;
+  readonly detail: string;
+  readonly errors?: readonly FieldProblem[];
+}
+
+/** An answer other than 200, thrown to end a request (design D3). Shows nothing of the request's content. */
+export class Problem extends Error {
+  override readonly name = 'Problem';
+  readonly details: ProblemDetails;
+
+  constructor(details: ProblemDetails) {
+    super(details.title);
+    this.details = details;
+  }
+}
+
+/** 401 for whatever is wrong with a signature: the answer does not say what. */
+export const invalidSignature = () =>
+  new Problem({
+    type: 'urn:partner-webhooks:problem:invalid-signature',
+    title: 'Invalid signature',
+    status: 401,
+    detail: 'X-Webhook-Signature is not the HMAC-SHA256 of the request body under the shared secret.',
+  });
+
+/** 400 for a signed payload that is not a usable event (design D4). */
+export const unusableEvent = (errors: readonly FieldProblem[]) =>
+  new Problem({
+    type: 'urn:partner-webhooks:problem:unusable-event',
+    title: 'Unusable event',
+    status: 400,
+    detail: `The payload was kept for review. ${describeProblems(errors)}.`,
+    errors,
+  });
+
+const serverError = () =>
+  new Problem({
+    type: 'urn:partner-webhooks:problem:server-error',
+    title: 'Server error',
+    status: 500,
+    detail: 'The event was not accepted. Send it again.',
+  });
+
+/**
+ * Turns every error of a request into an RFC 9457 response: a {@link Problem} as it is, anything else
+ * into a 500 that shows nothing of it.
+ * @param onServerError is told of what becomes a 500
+ */
+export function problemResponses(
+  onServerError: (error: unknown, event: APIGatewayProxyEventV2) => void,
+): middy.MiddlewareObj<APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2> {
+  return {
+    onError: (request) => {
+      const known = request.error instanceof Problem;
+      if (!known) onServerError(request.error, request.event);
+      const { details } = known ? (request.error as Problem) : serverError();
+      request.response = {
+        statusCode: details.status,
+        headers: { 'content-type': 'application/problem+json' },
+        body: JSON.stringify({ ...details, requestId: request.event.requestContext.requestId }),
+      };
+    },
+  };
+}

@@ -1,0 +1,72 @@
+import { Duration, type RemovalPolicy } from 'aws-cdk-lib';
+import { SqsEventSource } from 'aws-cdk-lib/aws-lambda-event-sources';
+import type { ITopic } from 'aws-cdk-lib/aws-sns';
+import { Construct } from 'constructs';
+import { catalogue, type EventName } from '../lambda/contract/catalogue.ts';
+import { kebabCase } from '../lambda/contract/event-names.ts';
+import type { EffectAccess } from './effects.ts';
+import type { FunctionBundles } from './function-bundles.ts';
+import { MessageAlarm } from './message-alarm.ts';
+import { ProtectedQueue } from './protected-queue.ts';
+import { WebhookFunction } from './webhook-function.ts';
+
+export interface EventPipelineProps {
+  readonly event: EventName;
+  readonly bundles: FunctionBundles;
+  /** What the consumer may touch. */
+  readonly access: EffectAccess;
+  readonly alarmTopic: ITopic;
+  readonly removalPolicy: RemovalPolicy;
+}
+
+const CONSUMER_TIMEOUT = Duration.seconds(30);
+
+/** Source: Lambda developer guide, "Using Lambda with Amazon SQS": at least six times the function's time-out. */
+const VISIBILITY_TIMEOUT = Duration.seconds(6 * CONSUMER_TIMEOUT.toSeconds());
+
+/** Receives before a message goes to the dead-letter queue (design §5). */
+const MAXIMUM_RECEIVES = 10;
+
+/** Messages that one invocation gets at most: SQS' own limit for a batch without a batching window. */
+const BATCH_SIZE = 10;
+
+/** The way of one event from the receiver to its effect: queue, dead-letter queue, consumer, alarm. */
+export class EventPipeline extends Construct {
+  readonly queue: ProtectedQueue;
+  readonly deadLetterQueue: ProtectedQueue;
+
+  constructor(
+    scope: Construct,
+    id: string,
+    { event, bundles, access, alarmTopic, removalPolicy }: EventPipelineProps,
+  ) {
+    super(scope, id);
+    const { processing, impact } = catalogue[event];
+    this.deadLetterQueue = new ProtectedQueue(this, 'DeadLetterQueue', { removalPolicy });
+    this.queue = new ProtectedQueue(this, 'Queue', {
+      removalPolicy,
+      visibilityTimeout: VISIBILITY_TIMEOUT,
+      deadLetterQueue: { queue: this.deadLetterQueue, maxReceiveCount: MAXIMUM_RECEIVES },
+    });
+
+    const consumer = new WebhookFunction(this, 'Consumer', {
+      bundles,
+      service: kebabCase(event),
+      description: `${event}: ${processing}`,
+      timeout: CONSUMER_TIMEOUT,
+      environment: access.environment,
+      permissions: access.permissions,
+      removalPolicy,
+    });
+    consumer.function.addEventSource(
+      new SqsEventSource(this.queue, { batchSize: BATCH_SIZE, reportBatchItemFailures: true }),
+    );
+
+    new MessageAlarm(this, 'DeadLetters', {
+      queue: this.deadLetterQueue,
+      impact,
+      firstStep: `read the errors of the ${kebabCase(event)} consumer in its log, then redrive the dead-letter queue.`,
+      topic: alarmTopic,
+    });
+  }
+}

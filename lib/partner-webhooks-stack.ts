@@ -1,0 +1,135 @@
+import { CfnOutput, Duration, Stack, type StackProps } from 'aws-cdk-lib';
+import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import { Key } from 'aws-cdk-lib/aws-kms';
+import { Secret } from 'aws-cdk-lib/aws-secretsmanager';
+import { Topic } from 'aws-cdk-lib/aws-sns';
+import type { Construct } from 'constructs';
+import { catalogue, type EventName, eventNames } from '../lambda/contract/catalogue.ts';
+import { kebabCase, pascalCase, queueUrlVariable } from '../lambda/contract/event-names.ts';
+import { Effects } from './effects.ts';
+import { EventPipeline } from './event-pipeline.ts';
+import { FunctionBundles } from './function-bundles.ts';
+import { MessageAlarm } from './message-alarm.ts';
+import { ProtectedQueue } from './protected-queue.ts';
+import type { StageConfig } from './stage.ts';
+import { WebhookApi } from './webhook-api.ts';
+import { WebhookFunction } from './webhook-function.ts';
+
+export interface PartnerWebhooksStackProps extends StackProps {
+  readonly config: StageConfig;
+}
+
+const RECEIVER = 'receiver';
+
+/** Longest that the receiver may take, above what its AWS calls take at their worst. */
+const RECEIVER_TIMEOUT = Duration.seconds(15);
+
+/** Everything between the partner's POST and the effects in our data. */
+export class PartnerWebhooksStack extends Stack {
+  constructor(scope: Construct, id: string, { config, ...props }: PartnerWebhooksStackProps) {
+    super(scope, id, { ...props, terminationProtection: config.terminationProtection });
+    const { removalPolicy } = config;
+
+    const bundles = new FunctionBundles(this, {
+      [RECEIVER]: 'lambda/receiver/handler.ts',
+      ...Object.fromEntries(
+        eventNames.map((event) => [kebabCase(event), `lambda/consumers/${kebabCase(event)}.ts`]),
+      ),
+    });
+
+    const secret = new Secret(this, 'WebhookSecret', {
+      description: 'Shared with the partner; signs every delivery (WEBHOOK_SECRET).',
+      generateSecretString: { passwordLength: 64, excludePunctuation: true },
+      removalPolicy,
+    });
+
+    // CloudWatch cannot publish to a topic under the AWS-managed key of SNS.
+    const topicKey = new Key(this, 'TopicKey', {
+      description: 'Encrypts the notification and alarm topics.',
+      enableKeyRotation: true,
+      removalPolicy,
+    });
+    topicKey.grantEncryptDecrypt(new ServicePrincipal('cloudwatch.amazonaws.com'));
+    const alarmTopic = new Topic(this, 'Alarms', { masterKey: topicKey, enforceSSL: true });
+
+    const effects = new Effects(this, 'Effects', { removalPolicy, topicKey });
+    const pipelines = eventNames.map((event) => ({
+      event,
+      pipeline: new EventPipeline(this, pascalCase(event), {
+        event,
+        bundles,
+        access: effects.access[catalogue[event].effect],
+        alarmTopic,
+        removalPolicy,
+      }),
+    }));
+
+    const quarantine = new ProtectedQueue(this, 'Quarantine', { removalPolicy });
+    new MessageAlarm(this, 'QuarantineNotEmpty', {
+      queue: quarantine,
+      impact: 'signed deliveries could not be understood and have had no effect.',
+      firstStep: 'read the `reason` attribute of the messages on the quarantine queue.',
+      topic: alarmTopic,
+    });
+    const unrouted = new ProtectedQueue(this, 'Unrouted', { removalPolicy });
+    new MessageAlarm(this, 'UnroutedNotEmpty', {
+      queue: unrouted,
+      impact: 'the partner sends an event kind that we do not process yet.',
+      firstStep: 'read the `event` attribute of the messages on the unrouted queue.',
+      topic: alarmTopic,
+    });
+
+    const queues = [...pipelines.map(({ pipeline }) => pipeline.queue), quarantine, unrouted];
+    const receiver = new WebhookFunction(this, 'Receiver', {
+      bundles,
+      service: RECEIVER,
+      description: 'Verifies, parses and queues the deliveries of the partner',
+      timeout: RECEIVER_TIMEOUT,
+      environment: {
+        WEBHOOK_SECRET_ARN: secret.secretArn,
+        QUARANTINE_QUEUE_URL: quarantine.queueUrl,
+        UNROUTED_QUEUE_URL: unrouted.queueUrl,
+        ...Object.fromEntries(
+          pipelines.map(({ event, pipeline }) => [queueUrlVariable(event), pipeline.queue.queueUrl]),
+        ),
+      },
+      permissions: [
+        new PolicyStatement({
+          actions: ['sqs:SendMessage'],
+          resources: queues.map(({ queueArn }) => queueArn),
+        }),
+        new PolicyStatement({ actions: ['secretsmanager:GetSecretValue'], resources: [secret.secretArn] }),
+      ],
+      removalPolicy,
+    });
+    const api = new WebhookApi(this, 'Api', { receiver: receiver.function, removalPolicy });
+
+    this.#output({
+      WebhookUrl: api.webhookUrl,
+      WebhookSecretArn: secret.secretArn,
+      ShopCacheTable: effects.shopCache.tableName,
+      CastTable: effects.cast.tableName,
+      ContactPartnerTable: effects.contactPartner.tableName,
+      ChatTopicArn: effects.chat.topicArn,
+      ReviewTopicArn: effects.review.topicArn,
+      AlarmTopicArn: alarmTopic.topicArn,
+      QuarantineQueueUrl: quarantine.queueUrl,
+      UnroutedQueueUrl: unrouted.queueUrl,
+      ...Object.assign({}, ...pipelines.map(({ event, pipeline }) => pipelineOutputs(event, pipeline))),
+    });
+  }
+
+  #output(values: Record<string, string>): void {
+    for (const [name, value] of Object.entries(values)) new CfnOutput(this, name, { value });
+  }
+}
+
+function pipelineOutputs(
+  event: EventName,
+  { queue, deadLetterQueue }: EventPipeline,
+): Record<string, string> {
+  return {
+    [`${pascalCase(event)}QueueUrl`]: queue.queueUrl,
+    [`${pascalCase(event)}DeadLetterQueueUrl`]: deadLetterQueue.queueUrl,
+  };
+}

@@ -1,0 +1,32 @@
+import { Duration, type RemovalPolicy } from 'aws-cdk-lib';
+import { type DeadLetterQueue, Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
+import type { Construct } from 'constructs';
+
+export interface ProtectedQueueProps {
+  readonly removalPolicy: RemovalPolicy;
+  /**
+   * How long a received message stays hidden from other receivers.
+   * @default 30 seconds
+   */
+  readonly visibilityTimeout?: Duration;
+  /**
+   * Where a message goes that was received too often.
+   * @default none: the queue is itself a last stop that people look into
+   */
+  readonly deadLetterQueue?: DeadLetterQueue;
+}
+
+/** The longest that SQS keeps a message. Source: SQS developer guide, "Message quotas". */
+const RETENTION = Duration.days(14);
+
+/** A queue that is encrypted, answers over TLS only, and keeps messages as long as SQS can. */
+export class ProtectedQueue extends Queue {
+  constructor(scope: Construct, id: string, props: ProtectedQueueProps) {
+    super(scope, id, {
+      ...props,
+      encryption: QueueEncryption.SQS_MANAGED,
+      enforceSSL: true,
+      retentionPeriod: RETENTION,
+    });
+  }
+}
