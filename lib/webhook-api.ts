@@ -29,7 +29,7 @@ export class WebhookApi extends Construct {
   constructor(scope: Construct, id: string, { receiver, removalPolicy }: WebhookApiProps) {
     super(scope, id);
     const api = new HttpApi(this, 'HttpApi', {
-      apiName: `${Stack.of(this).stackName}`,
+      apiName: Stack.of(this).stackName,
       createDefaultStage: false,
     });
     api.addRoutes({
@@ -37,7 +37,7 @@ export class WebhookApi extends Construct {
       methods: [HttpMethod.POST],
       integration: new HttpLambdaIntegration('Receiver', receiver),
     });
-    const stage = new HttpStage(this, 'Stage', {
+    new HttpStage(this, 'Stage', {
       httpApi: api,
       stageName: '$default',
       autoDeploy: true,
@@ -60,6 +60,6 @@ export class WebhookApi extends Construct {
         ),
       },
     });
-    this.webhookUrl = `${stage.url.replace(/\/$/, '')}${WEBHOOK_PATH}`;
+    this.webhookUrl = `${api.apiEndpoint}${WEBHOOK_PATH}`;
   }
 }

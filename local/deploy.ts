@@ -1,0 +1,69 @@
+import { CreateTableCommand, DynamoDBClient, UpdateTimeToLiveCommand } from '@aws-sdk/client-dynamodb';
+import { CreateSecretCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
+import { CreateTopicCommand, SNSClient } from '@aws-sdk/client-sns';
+import { CreateQueueCommand, SQSClient } from '@aws-sdk/client-sqs';
+import type { Resource, Resources } from './template/resources.ts';
+
+/** How an AWS client reaches the local endpoint. */
+export interface ClientSettings {
+  readonly endpoint: string;
+  readonly region: string;
+  readonly credentials: { readonly accessKeyId: string; readonly secretAccessKey: string };
+}
+
+/**
+ * Creates the template's queues, topics, tables and secrets at the local AWS endpoint.
+ * @param secret value that every secret of the template gets
+ */
+export async function deploy(resources: Resources, settings: ClientSettings, secret: string): Promise<void> {
+  const secrets = new SecretsManagerClient(settings);
+  const sqs = new SQSClient(settings);
+  const sns = new SNSClient(settings);
+  const dynamodb = new DynamoDBClient(settings);
+  try {
+    await Promise.all([
+      ...resources.ofType('AWS::SecretsManager::Secret').map(async ({ logicalId, name, properties }) => {
+        const { ARN } = await secrets.send(
+          new CreateSecretCommand({ Name: name, SecretString: secret, Description: properties.Description }),
+        );
+        resources.setSecretArn(logicalId, ARN ?? '');
+      }),
+      ...resources.ofType('AWS::SNS::Topic').map(({ name }) => sns.send(new CreateTopicCommand({ Name: name }))),
+      ...resources.ofType('AWS::DynamoDB::Table').map((table) => createTable(dynamodb, table)),
+      ...resources.ofType('AWS::SQS::Queue').map((queue) => createQueue(sqs, queue)),
+    ]);
+  } finally {
+    for (const client of [secrets, sqs, sns, dynamodb]) client.destroy();
+  }
+}
+
+async function createQueue(
+  client: SQSClient,
+  { name, properties }: Resource<'AWS::SQS::Queue'>,
+): Promise<void> {
+  const { RedrivePolicy, ...plain } = properties;
+  const attributes = {
+    ...Object.fromEntries(Object.entries(plain).map(([attribute, value]) => [attribute, String(value)])),
+    ...(RedrivePolicy && { RedrivePolicy: JSON.stringify(RedrivePolicy) }),
+  };
+  await client.send(new CreateQueueCommand({ QueueName: name, Attributes: attributes }));
+}
+
+async function createTable(
+  client: DynamoDBClient,
+  { name, properties }: Resource<'AWS::DynamoDB::Table'>,
+): Promise<void> {
+  const { KeySchema, AttributeDefinitions, GlobalSecondaryIndexes, TimeToLiveSpecification } = properties;
+  await client.send(
+    new CreateTableCommand({
+      TableName: name,
+      BillingMode: 'PAY_PER_REQUEST',
+      KeySchema,
+      AttributeDefinitions,
+      GlobalSecondaryIndexes,
+    }),
+  );
+  if (TimeToLiveSpecification) {
+    await client.send(new UpdateTimeToLiveCommand({ TableName: name, TimeToLiveSpecification }));
+  }
+}

@@ -1,0 +1,219 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { SQSClient } from '@aws-sdk/client-sqs';
+import { type AwsEndpoint, startAwsEndpoint } from './aws/endpoint.ts';
+import { type ClientSettings, deploy } from './deploy.ts';
+import { type SqsEventSource, startSqsEventSource } from './event-sources/sqs-event-source.ts';
+import { type FunctionDefinition, LocalFunction, type LogLine } from './functions/local-function.ts';
+import { type RequestSummary, startHttpApi } from './http-api/http-api.ts';
+import { readCloudAssembly, type SynthesisedStack } from './template/cloud-assembly.ts';
+import { Resources, rolePolicies } from './template/resources.ts';
+
+/** The account of fauxqs, and so of everything here. */
+const ACCOUNT_ID = '000000000000';
+const REGION = 'us-east-1';
+
+/** Execution environments of a function at most: two cores serve no more, and each takes memory. */
+const MAXIMUM_CONCURRENCY = 4;
+
+/** Batches of a queue that are processed at a time. */
+const BATCHES_AT_A_TIME = 2;
+
+export interface LocalStackOptions {
+  /** Folder of the cloud assembly, such as `cdk.out`. */
+  readonly assembly: string;
+  /** Port of the HTTP API; 0 for any free one. */
+  readonly port: number;
+  /** Port of the AWS endpoint; 0 for any free one. */
+  readonly awsPort: number;
+  /** Value of the webhook secret. */
+  readonly secret: string;
+  /** Told of every line that a function writes. @default none */
+  readonly onLog?: (line: LogLine) => void;
+  /** Told of every answer of the HTTP API. @default none */
+  readonly onRequest?: (summary: RequestSummary) => void;
+  /** Told of what goes wrong in the stack itself. @default none */
+  readonly onProblem?: (message: string) => void;
+  /** Told what is being done while the stack starts. @default none */
+  readonly onStep?: (step: string) => void;
+}
+
+export interface LocalStack {
+  readonly name: string;
+  /** The stack's outputs, as `cdk deploy --outputs-file` writes them. */
+  readonly outputs: Readonly<Record<string, string>>;
+  /** `http://localhost:<port>` of the AWS endpoint. */
+  readonly awsUrl: string;
+  /** Settings for an AWS client that may do everything. */
+  readonly operator: ClientSettings;
+  /** By the name on the command line: `receiver`, `shop-updated`. */
+  readonly functions: ReadonlyMap<string, { definition: FunctionDefinition; function: LocalFunction }>;
+  /** Ends it and frees its ports. */
+  close(): Promise<void>;
+}
+
+/**
+ * Runs a synthesised stack on this machine: what its template says, and nothing else.
+ * @throws Error where the template has what cannot be run here, or a port is taken (EADDRINUSE)
+ */
+export async function startLocalStack(options: LocalStackOptions): Promise<LocalStack> {
+  const step = options.onStep ?? (() => {});
+  const stack = readCloudAssembly(options.assembly);
+  const closers: (() => Promise<unknown>)[] = [];
+  const close = async () => {
+    for (const end of closers.splice(0).reverse()) await end();
+  };
+  try {
+    step('Starting the AWS endpoint');
+    const aws = await startAwsEndpoint({ port: options.awsPort, region: REGION, accountId: ACCOUNT_ID });
+    closers.push(() => aws.close());
+
+    let apiUrl = '';
+    const resources = new Resources(stack, {
+      region: REGION,
+      accountId: ACCOUNT_ID,
+      awsUrl: aws.url,
+      get apiUrl() {
+        return apiUrl;
+      },
+    });
+    for (const type of resources.unknownTypes()) options.onProblem?.(`${type} has no part in the local stack`);
+
+    step('Creating queues, topics, tables and the secret');
+    const operator = clientSettings(aws.url, 'operator');
+    await deploy(resources, operator, options.secret);
+    admitRoles(aws, resources);
+
+    step('Starting the functions');
+    const functions = createFunctions(resources, stack, aws.url, options.onLog ?? (() => {}));
+    closers.push(() => Promise.all([...functions.values()].map((item) => item.function.close())));
+    await Promise.all([...functions.values()].map((item) => item.function.warmUp()));
+
+    const sources = startEventSources(resources, functions, options.onProblem ?? (() => {}));
+    closers.push(() => Promise.all(sources.map((source) => source.stop())));
+
+    step('Starting the HTTP API');
+    const api = await startApi(resources, functions, options);
+    closers.push(() => api.close());
+    apiUrl = api.url;
+
+    return {
+      name: stack.name,
+      outputs: resources.outputs(),
+      awsUrl: aws.url,
+      operator,
+      functions: new Map(
+        [...functions.values()].map((item) => [
+          item.definition.environment.POWERTOOLS_SERVICE_NAME ?? item.definition.name,
+          item,
+        ]),
+      ),
+      close,
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+type Functions = Map<string, { definition: FunctionDefinition; function: LocalFunction }>;
+
+function clientSettings(endpoint: string, accessKeyId: string): ClientSettings {
+  return { endpoint, region: REGION, credentials: { accessKeyId, secretAccessKey: 'local' } };
+}
+
+/** The access key by which the AWS endpoint knows a role. */
+function accessKeyOf(roleArn: string): string {
+  return `LOCAL${createHash('sha256').update(roleArn).digest('hex').slice(0, 15).toUpperCase()}`;
+}
+
+function admitRoles(aws: AwsEndpoint, resources: Resources): void {
+  aws.addPrincipals(
+    rolePolicies(resources).map(({ arn, logicalId, statements }) => ({
+      name: logicalId,
+      accessKeyId: accessKeyOf(arn),
+      statements,
+    })),
+  );
+}
+
+/** The functions by their ARN. */
+function createFunctions(
+  resources: Resources,
+  stack: SynthesisedStack,
+  awsUrl: string,
+  log: (line: LogLine) => void,
+): Functions {
+  return new Map(
+    resources.ofType('AWS::Lambda::Function').map(({ name, arn, properties }) => {
+      const definition: FunctionDefinition = {
+        name,
+        handler: properties.Handler,
+        codeDirectory: stack.assetFolder(properties.Code.S3Key),
+        environment: properties.Environment.Variables,
+        timeoutSeconds: properties.Timeout,
+        memoryMegabytes: properties.MemorySize,
+        maximumConcurrency: properties.ReservedConcurrentExecutions ?? MAXIMUM_CONCURRENCY,
+        credentials: clientSettings(awsUrl, accessKeyOf(properties.Role)).credentials,
+        region: REGION,
+        awsEndpointUrl: awsUrl,
+      };
+      return [arn, { definition, function: new LocalFunction(definition, log) }];
+    }),
+  );
+}
+
+function startEventSources(
+  resources: Resources,
+  functions: Functions,
+  onProblem: (message: string) => void,
+): SqsEventSource[] {
+  const queues = new Map(resources.ofType('AWS::SQS::Queue').map((queue) => [queue.arn, queue.ref]));
+  const byName = new Map([...functions.values()].map((item) => [item.definition.name, item]));
+  return resources.ofType('AWS::Lambda::EventSourceMapping').map(({ logicalId, properties }) => {
+    const queueUrl = queues.get(properties.EventSourceArn);
+    const target = byName.get(properties.FunctionName);
+    if (queueUrl === undefined || target === undefined) {
+      throw new Error(`Event source mapping ${logicalId} needs a queue and a function of this stack`);
+    }
+    const { definition } = target;
+    return startSqsEventSource(
+      {
+        functionName: definition.name,
+        queueUrl,
+        queueArn: properties.EventSourceArn,
+        batchSize: properties.BatchSize,
+        maximumBatchingWindowSeconds: properties.MaximumBatchingWindowInSeconds,
+        reportBatchItemFailures: properties.FunctionResponseTypes.includes('ReportBatchItemFailures'),
+        maximumConcurrency: properties.ScalingConfig?.MaximumConcurrency ?? BATCHES_AT_A_TIME,
+        region: REGION,
+      },
+      {
+        // Lambda polls with the rights of the function's role.
+        client: new SQSClient(clientSettings(definition.awsEndpointUrl, definition.credentials.accessKeyId)),
+        invoke: (event) => target.function.invoke(event),
+        onProblem,
+      },
+    );
+  });
+}
+
+function startApi(resources: Resources, functions: Functions, { port, onRequest }: LocalStackOptions) {
+  const integrations = new Map(
+    resources
+      .ofType('AWS::ApiGatewayV2::Integration')
+      .map(({ ref, properties }) => [`integrations/${ref}`, functions.get(properties.IntegrationUri)]),
+  );
+  const routes = resources.ofType('AWS::ApiGatewayV2::Route').map(({ logicalId, properties }) => {
+    const target = integrations.get(properties.Target);
+    if (target === undefined) throw new Error(`Route ${logicalId} needs an integration with a function of this stack`);
+    return { routeKey: properties.RouteKey, invoke: (event: unknown) => target.function.invoke(event) };
+  });
+  return startHttpApi({
+    port,
+    apiId: `local${randomUUID().slice(0, 5)}`,
+    accountId: ACCOUNT_ID,
+    region: REGION,
+    routes,
+    ...(onRequest && { onRequest }),
+  });
+}

@@ -1,0 +1,88 @@
+/** What a template's functions refer to. Each throws or returns undefined for a name it does not know. */
+export interface References {
+  /** The value of `Ref`, for a resource or a pseudo parameter. */
+  ref(name: string): string | undefined;
+  /** The value of `Fn::GetAtt`. */
+  attribute(resource: string, attribute: string): string | undefined;
+}
+
+/** Stands for a property that `AWS::NoValue` removes. */
+const NO_VALUE = Symbol('AWS::NoValue');
+
+/**
+ * Evaluates CloudFormation's intrinsic functions in a piece of a template.
+ * @throws Error for a function or a reference that is not known
+ */
+export function resolveIntrinsics(value: unknown, references: References): unknown {
+  const resolved = evaluate(value, references);
+  return resolved === NO_VALUE ? undefined : resolved;
+}
+
+function evaluate(value: unknown, references: References): unknown {
+  if (Array.isArray(value)) {
+    return value.map((item) => evaluate(item, references)).filter((item) => item !== NO_VALUE);
+  }
+  if (typeof value !== 'object' || value === null) return value;
+  const entries = Object.entries(value);
+  const [name, argument] = entries.length === 1 ? (entries[0] as [string, unknown]) : [];
+  if (name === 'Ref') return ref(String(argument), references);
+  if (name?.startsWith('Fn::')) return call(name, argument, references);
+  return Object.fromEntries(
+    entries
+      .map(([key, item]) => [key, evaluate(item, references)])
+      .filter(([, item]) => item !== NO_VALUE),
+  );
+}
+
+function ref(name: string, references: References): unknown {
+  return name === 'AWS::NoValue' ? NO_VALUE : known(references.ref(name), `Ref ${name}`);
+}
+
+function getAtt(resource: string, attribute: string, references: References): string {
+  return known(references.attribute(resource, attribute), `Fn::GetAtt ${resource}.${attribute}`);
+}
+
+function call(name: string, argument: unknown, references: References): unknown {
+  switch (name) {
+    case 'Fn::GetAtt': {
+      const [resource = '', attribute = ''] = Array.isArray(argument)
+        ? argument.map(String)
+        : String(argument).split(/\.(.*)/s);
+      return getAtt(resource, attribute, references);
+    }
+    case 'Fn::Join': {
+      const [separator, items] = evaluate(argument, references) as [string, string[]];
+      return items.join(separator);
+    }
+    case 'Fn::Select': {
+      const [index, items] = evaluate(argument, references) as [number | string, unknown[]];
+      return items[Number(index)];
+    }
+    case 'Fn::Split': {
+      const [separator, text] = evaluate(argument, references) as [string, string];
+      return text.split(separator);
+    }
+    case 'Fn::Sub':
+      return substitute(argument, references);
+    default:
+      throw new Error(`The local stack does not know ${name}`);
+  }
+}
+
+function substitute(argument: unknown, references: References): string {
+  const [text, variables] = (Array.isArray(argument) ? argument : [argument, {}]) as [
+    string,
+    Record<string, unknown>,
+  ];
+  return text.replace(/\$\{(!?)([^}]+)\}/g, (_, literal: string, name: string) => {
+    if (literal) return `\${${name}}`;
+    if (Object.hasOwn(variables, name)) return String(evaluate(variables[name], references));
+    const [resource = '', attribute] = name.split(/\.(.*)/s);
+    return attribute ? getAtt(resource, attribute, references) : String(ref(name, references));
+  });
+}
+
+function known(value: string | undefined, what: string): string {
+  if (value === undefined) throw new Error(`The template refers to what the local stack does not have: ${what}`);
+  return value;
+}

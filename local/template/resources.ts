@@ -1,0 +1,271 @@
+import { createHash } from 'node:crypto';
+import * as z from 'zod/mini';
+import type { PolicyStatement } from '../aws/authorization.ts';
+import type { SynthesisedStack } from './cloud-assembly.ts';
+import { type References, resolveIntrinsics } from './intrinsics.ts';
+
+/** Where the local stack is: the values of the pseudo parameters, and of what is served on a port. */
+export interface Place {
+  readonly region: string;
+  readonly accountId: string;
+  /** `http://localhost:4566` */
+  readonly awsUrl: string;
+  /** `http://localhost:3000` */
+  readonly apiUrl: string;
+}
+
+const strings = z.record(z.string(), z.string());
+
+/** The properties that the local stack uses of each type that it runs. */
+const schemas = {
+  'AWS::SQS::Queue': z.object({
+    VisibilityTimeout: z.optional(z.number()),
+    MessageRetentionPeriod: z.optional(z.number()),
+    DelaySeconds: z.optional(z.number()),
+    MaximumMessageSize: z.optional(z.number()),
+    ReceiveMessageWaitTimeSeconds: z.optional(z.number()),
+    RedrivePolicy: z.optional(z.object({ deadLetterTargetArn: z.string(), maxReceiveCount: z.number() })),
+    SqsManagedSseEnabled: z.optional(z.boolean()),
+  }),
+  'AWS::SNS::Topic': z.object({ DisplayName: z.optional(z.string()) }),
+  'AWS::DynamoDB::Table': z.object({
+    KeySchema: z.array(z.object({ AttributeName: z.string(), KeyType: z.enum(['HASH', 'RANGE']) })),
+    AttributeDefinitions: z.array(
+      z.object({ AttributeName: z.string(), AttributeType: z.enum(['S', 'N', 'B']) }),
+    ),
+    GlobalSecondaryIndexes: z.optional(
+      z.array(
+        z.object({
+          IndexName: z.string(),
+          KeySchema: z.array(z.object({ AttributeName: z.string(), KeyType: z.enum(['HASH', 'RANGE']) })),
+          Projection: z.object({
+            ProjectionType: z.enum(['ALL', 'KEYS_ONLY', 'INCLUDE']),
+            NonKeyAttributes: z.optional(z.array(z.string())),
+          }),
+        }),
+      ),
+    ),
+    TimeToLiveSpecification: z.optional(z.object({ AttributeName: z.string(), Enabled: z.boolean() })),
+  }),
+  'AWS::SecretsManager::Secret': z.object({ Description: z.optional(z.string()) }),
+  'AWS::Lambda::Function': z.object({
+    Code: z.object({ S3Key: z.string() }),
+    Handler: z.string(),
+    Role: z.string(),
+    Timeout: z._default(z.number(), 3),
+    MemorySize: z._default(z.number(), 128),
+    ReservedConcurrentExecutions: z.optional(z.number()),
+    Environment: z._default(z.object({ Variables: z._default(strings, {}) }), { Variables: {} }),
+  }),
+  'AWS::Lambda::EventSourceMapping': z.object({
+    EventSourceArn: z.string(),
+    FunctionName: z.string(),
+    BatchSize: z._default(z.number(), 10),
+    MaximumBatchingWindowInSeconds: z._default(z.number(), 0),
+    FunctionResponseTypes: z._default(z.array(z.string()), []),
+    ScalingConfig: z.optional(z.object({ MaximumConcurrency: z.optional(z.number()) })),
+  }),
+  'AWS::ApiGatewayV2::Api': z.object({ ProtocolType: z.literal('HTTP') }),
+  'AWS::ApiGatewayV2::Route': z.object({ RouteKey: z.string(), Target: z.string() }),
+  'AWS::ApiGatewayV2::Integration': z.object({
+    IntegrationType: z.literal('AWS_PROXY'),
+    IntegrationUri: z.string(),
+    PayloadFormatVersion: z.literal('2.0'),
+  }),
+  'AWS::IAM::Role': z.object({
+    ManagedPolicyArns: z.optional(z.array(z.never())),
+    Policies: z._default(z.array(z.object({ PolicyDocument: policyDocument() })), []),
+  }),
+  'AWS::IAM::Policy': z.object({ PolicyDocument: policyDocument(), Roles: z.array(z.string()) }),
+} as const;
+
+type Schemas = typeof schemas;
+
+/** Types that need nothing of the local stack: what they add is only there in AWS. */
+const WITHOUT_LOCAL_PART = new Set([
+  'AWS::ApiGatewayV2::Stage',
+  'AWS::CDK::Metadata',
+  'AWS::CloudWatch::Alarm',
+  'AWS::KMS::Key',
+  'AWS::Lambda::Permission',
+  'AWS::Logs::LogGroup',
+  'AWS::SNS::TopicPolicy',
+  'AWS::SQS::QueuePolicy',
+]);
+
+function policyDocument() {
+  const oneOrMore = z.union([z.string(), z.array(z.string())]);
+  const statement = z.strictObject({
+    Sid: z.optional(z.string()),
+    Effect: z.enum(['Allow', 'Deny']),
+    Action: oneOrMore,
+    Resource: oneOrMore,
+    Condition: z.optional(z.record(z.string(), z.record(z.string(), oneOrMore))),
+  });
+  return z.object({ Statement: z.array(statement) });
+}
+
+/** A resource of one type, its properties evaluated. */
+export interface Resource<Type extends keyof Schemas> {
+  readonly logicalId: string;
+  /** The name that the local stack gives it. */
+  readonly name: string;
+  readonly arn: string;
+  /** What `Ref` gives. */
+  readonly ref: string;
+  readonly properties: z.infer<Schemas[Type]>;
+}
+
+/** The resources of a synthesised stack, with the names and addresses that they have on this machine. */
+export class Resources {
+  readonly #stack: SynthesisedStack;
+  readonly #place: Place;
+  readonly #secretArns = new Map<string, string>();
+
+  constructor(stack: SynthesisedStack, place: Place) {
+    this.#stack = stack;
+    this.#place = place;
+  }
+
+  /** Secrets Manager chooses the last characters of a secret's ARN: it is known once the secret exists. */
+  setSecretArn(logicalId: string, arn: string): void {
+    this.#secretArns.set(logicalId, arn);
+  }
+
+  /** The resources of a type. @throws Error where a property is not what the local stack can run */
+  ofType<Type extends keyof Schemas>(type: Type): Resource<Type>[] {
+    return Object.entries(this.#stack.template.Resources)
+      .filter(([, resource]) => resource.Type === type)
+      .map(([logicalId, { Properties }]) => {
+        const parsed = schemas[type].safeParse(this.#resolve(Properties));
+        if (!parsed.success) {
+          const problems = parsed.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`);
+          throw new Error(`The local stack cannot run ${type} ${logicalId}: ${problems.join('; ')}`);
+        }
+        return {
+          logicalId,
+          name: this.#name(logicalId),
+          arn: this.#arn(logicalId),
+          ref: this.#ref(logicalId) ?? '',
+          properties: parsed.data as z.infer<Schemas[Type]>,
+        };
+      });
+  }
+
+  /** The stack's outputs, evaluated. */
+  outputs(): Record<string, string> {
+    return Object.fromEntries(
+      Object.entries(this.#stack.template.Outputs).map(([name, { Value }]) => [name, String(this.#resolve(Value))]),
+    );
+  }
+
+  /** Types of the template that are neither run here nor known to need nothing. */
+  unknownTypes(): string[] {
+    const types = Object.values(this.#stack.template.Resources).map(({ Type }) => Type);
+    return [...new Set(types)].filter((type) => !(type in schemas) && !WITHOUT_LOCAL_PART.has(type));
+  }
+
+  #resolve(value: unknown): unknown {
+    return resolveIntrinsics(value, this.#references);
+  }
+
+  readonly #references: References = {
+    ref: (name) => this.#pseudoParameter(name) ?? this.#ref(name),
+    attribute: (logicalId, attribute) => this.#attribute(logicalId, attribute),
+  };
+
+  #pseudoParameter(name: string): string | undefined {
+    const values: Record<string, string> = {
+      'AWS::AccountId': this.#place.accountId,
+      'AWS::Partition': 'aws',
+      'AWS::Region': this.#place.region,
+      'AWS::StackName': this.#stack.name,
+      'AWS::URLSuffix': 'amazonaws.com',
+    };
+    return Object.hasOwn(values, name) ? values[name] : undefined;
+  }
+
+  #type(logicalId: string): string | undefined {
+    const resources = this.#stack.template.Resources;
+    return Object.hasOwn(resources, logicalId) ? resources[logicalId]?.Type : undefined;
+  }
+
+  /** As CloudFormation does: stack and logical id; shortened to the 80 characters that SQS takes. */
+  #name(logicalId: string): string {
+    const name = `${this.#stack.name}-${logicalId}`;
+    if (name.length <= 80) return name;
+    return `${name.slice(0, 67)}-${createHash('sha256').update(name).digest('hex').slice(0, 12)}`;
+  }
+
+  #arn(logicalId: string): string {
+    const type = this.#type(logicalId);
+    const name = this.#name(logicalId);
+    const { region, accountId } = this.#place;
+    const arn = (service: string, resource: string) => `arn:aws:${service}:${region}:${accountId}:${resource}`;
+    switch (type) {
+      case 'AWS::SQS::Queue':
+        return arn('sqs', name);
+      case 'AWS::SNS::Topic':
+        return arn('sns', name);
+      case 'AWS::DynamoDB::Table':
+        return arn('dynamodb', `table/${name}`);
+      case 'AWS::Lambda::Function':
+        return arn('lambda', `function:${name}`);
+      case 'AWS::Logs::LogGroup':
+        return arn('logs', `log-group:${name}:*`);
+      case 'AWS::KMS::Key':
+        return arn('kms', `key/${name}`);
+      case 'AWS::IAM::Role':
+        return `arn:aws:iam::${accountId}:role/${name}`;
+      case 'AWS::SecretsManager::Secret':
+        return this.#secretArns.get(logicalId) ?? '';
+      default:
+        return arn('local', name);
+    }
+  }
+
+  #ref(logicalId: string): string | undefined {
+    const name = this.#name(logicalId);
+    switch (this.#type(logicalId)) {
+      case undefined:
+        return undefined;
+      case 'AWS::SQS::Queue':
+        return `${this.#place.awsUrl}/${this.#place.accountId}/${name}`;
+      case 'AWS::SNS::Topic':
+      case 'AWS::SecretsManager::Secret':
+        return this.#arn(logicalId);
+      default:
+        return name;
+    }
+  }
+
+  #attribute(logicalId: string, attribute: string): string | undefined {
+    const type = this.#type(logicalId);
+    if (attribute === 'Arn' || (type === 'AWS::SNS::Topic' && attribute === 'TopicArn')) return this.#arn(logicalId);
+    if (type === 'AWS::ApiGatewayV2::Api' && attribute === 'ApiEndpoint') return this.#place.apiUrl;
+    if (attribute === 'QueueName' || attribute === 'TopicName') return this.#name(logicalId);
+    return undefined;
+  }
+}
+
+/** A role, and what its policies in the template allow. */
+export interface RolePolicy {
+  readonly arn: string;
+  readonly logicalId: string;
+  readonly statements: PolicyStatement[];
+}
+
+/** Every role of the stack with the statements of all its policies. */
+export function rolePolicies(resources: Resources): RolePolicy[] {
+  const attached = resources.ofType('AWS::IAM::Policy');
+  return resources.ofType('AWS::IAM::Role').map(({ arn, logicalId, ref, properties }) => ({
+    arn,
+    logicalId,
+    statements: [
+      ...properties.Policies.flatMap(({ PolicyDocument }) => PolicyDocument.Statement),
+      ...attached
+        .filter((policy) => policy.properties.Roles.includes(ref))
+        .flatMap((policy) => policy.properties.PolicyDocument.Statement),
+    ] as PolicyStatement[],
+  }));
+}
