@@ -1,0 +1,70 @@
+import { Buffer } from 'node:buffer';
+import type { Message, MessageAttributeValue } from '@aws-sdk/client-sqs';
+import type { SQSMessageAttribute, SQSRecord, SQSRecordAttributes } from 'aws-lambda';
+
+/** Lambda's limit on the event of a synchronous invocation; a batch that would exceed it is split. */
+const EVENT_LIMIT_BYTES = 6 * 1024 * 1024;
+
+/** Where a queue's records say that they come from. */
+export interface RecordSource {
+  queueArn: string;
+  region: string;
+}
+
+/** Makes the record that a function sees for a message that was received with all its attributes. */
+export function toRecord(message: Message, source: RecordSource): SQSRecord {
+  return {
+    messageId: message.MessageId ?? '',
+    receiptHandle: message.ReceiptHandle ?? '',
+    body: message.Body ?? '',
+    attributes: toRecordAttributes(message.Attributes ?? {}),
+    messageAttributes: Object.fromEntries(
+      Object.entries(message.MessageAttributes ?? {}).map(([name, value]) => [name, toAttribute(value)]),
+    ),
+    ...(message.MD5OfMessageAttributes !== undefined && {
+      md5OfMessageAttributes: message.MD5OfMessageAttributes,
+    }),
+    md5OfBody: message.MD5OfBody ?? '',
+    eventSource: 'aws:sqs',
+    eventSourceARN: source.queueArn,
+    awsRegion: source.region,
+  };
+}
+
+/** Splits records, keeping their order, so that each part makes an event that Lambda admits. */
+export function splitBySize(records: SQSRecord[], limitBytes = EVENT_LIMIT_BYTES): SQSRecord[][] {
+  const batches: SQSRecord[][] = [];
+  let size = Number.POSITIVE_INFINITY;
+  for (const record of records) {
+    const recordSize = Buffer.byteLength(JSON.stringify(record)) + 1;
+    if (size + recordSize > limitBytes) {
+      batches.push([]);
+      size = Buffer.byteLength('{"Records":[]}');
+    }
+    batches.at(-1)?.push(record);
+    size += recordSize;
+  }
+  return batches;
+}
+
+function toRecordAttributes(attributes: Record<string, string>): SQSRecordAttributes {
+  return {
+    ...attributes,
+    ApproximateReceiveCount: attributes.ApproximateReceiveCount ?? '1',
+    SentTimestamp: attributes.SentTimestamp ?? '',
+    SenderId: attributes.SenderId ?? '',
+    ApproximateFirstReceiveTimestamp: attributes.ApproximateFirstReceiveTimestamp ?? '',
+  };
+}
+
+function toAttribute(value: MessageAttributeValue): SQSMessageAttribute {
+  return {
+    ...(value.StringValue !== undefined && { stringValue: value.StringValue }),
+    ...(value.BinaryValue !== undefined && {
+      binaryValue: Buffer.from(value.BinaryValue).toString('base64'),
+    }),
+    stringListValues: [],
+    binaryListValues: [],
+    dataType: value.DataType ?? '',
+  };
+}

@@ -1,0 +1,158 @@
+/**
+ * The inside of one execution environment: loads a function's code in this worker thread and answers
+ * invocations, one at a time.
+ *
+ * It is started from its text (`entry-point.ts`), so it imports nothing but Node's own modules and types.
+ */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { parentPort, workerData } from 'node:worker_threads';
+import type {
+  EnvironmentMessage,
+  EnvironmentSettings,
+  FunctionError,
+  InvocationMessage,
+} from './messages.ts';
+
+type Handler = (event: unknown, context: object) => unknown;
+
+/** A failure to load the code, named as Lambda names it. */
+class StartError extends Error {
+  constructor(name: string, message: string, stack?: string) {
+    super(message);
+    this.name = name;
+    if (stack !== undefined) this.stack = stack;
+  }
+}
+
+const settings: EnvironmentSettings = workerData;
+let requestId: string | undefined;
+
+function send(message: EnvironmentMessage): void {
+  parentPort?.postMessage(message);
+}
+
+function describe(reason: unknown): FunctionError {
+  if (!(reason instanceof Error)) {
+    return { errorType: typeof reason, errorMessage: String(reason), trace: [] };
+  }
+  return {
+    errorType: reason.name,
+    errorMessage: reason.message,
+    trace: reason.stack?.split('\n') ?? [],
+  };
+}
+
+/**
+ * Sends what is written to a stream over the port that carries the results too. A worker's own stdout
+ * takes another way to the parent, on which lines may arrive long after the result of their invocation.
+ */
+function captureOutput(stream: 'stdout' | 'stderr'): void {
+  const decoder = new TextDecoder();
+  process[stream].write = (
+    chunk: string | Uint8Array,
+    encodingOrWritten?: BufferEncoding | ((error?: Error | null) => void),
+    written?: (error?: Error | null) => void,
+  ): boolean => {
+    const text = typeof chunk === 'string' ? chunk : decoder.decode(chunk, { stream: true });
+    send({ type: 'output', stream, text, requestId });
+    const callback = typeof encodingOrWritten === 'function' ? encodingOrWritten : written;
+    if (callback !== undefined) process.nextTick(callback);
+    return true;
+  };
+}
+
+/** Finds the module file in the order in which Lambda looks for it. */
+function moduleFile(moduleName: string): string {
+  for (const extension of ['js', 'mjs', 'cjs']) {
+    const file = join(settings.codeDirectory, `${moduleName}.${extension}`);
+    if (existsSync(file)) return file;
+  }
+  throw new StartError(
+    'Runtime.ImportModuleError',
+    `Error: Cannot find module '${moduleName}' in ${settings.codeDirectory}`,
+  );
+}
+
+async function importCode(file: string): Promise<Record<string, unknown>> {
+  try {
+    return await import(pathToFileURL(file).href);
+  } catch (error) {
+    if (!(error instanceof Error)) throw error;
+    const code = 'code' in error ? error.code : undefined;
+    if (code === 'ERR_MODULE_NOT_FOUND' || code === 'MODULE_NOT_FOUND') {
+      throw new StartError('Runtime.ImportModuleError', `Error: ${error.message}`, error.stack);
+    }
+    if (error instanceof SyntaxError) {
+      throw new StartError('Runtime.UserCodeSyntaxError', `SyntaxError: ${error.message}`, error.stack);
+    }
+    throw error;
+  }
+}
+
+async function loadHandler(): Promise<Handler> {
+  const dot = settings.handler.indexOf('.', settings.handler.lastIndexOf('/') + 1);
+  if (dot === -1) {
+    throw new StartError('Runtime.MalformedHandlerName', `Bad handler: '${settings.handler}'`);
+  }
+  const exportName = settings.handler.slice(dot + 1);
+  const code = await importCode(moduleFile(settings.handler.slice(0, dot)));
+  const handler = code[exportName];
+  if (handler === undefined) {
+    throw new StartError(
+      'Runtime.HandlerNotFound',
+      `${settings.handler} is undefined or not exported; the module exports: ${Object.keys(code).join(', ')}`,
+    );
+  }
+  if (typeof handler !== 'function') {
+    throw new StartError('Runtime.HandlerNotFound', `${settings.handler} is not a function`);
+  }
+  if (handler.length >= 3) {
+    throw new StartError(
+      'Runtime.CallbackHandlerDeprecated',
+      `${settings.handler} takes a callback, which Lambda no longer supports from Node.js 24 on; make it async`,
+    );
+  }
+  return (event, context) => handler(event, context);
+}
+
+function invocationContext({ requestId, deadline }: InvocationMessage): object {
+  return {
+    callbackWaitsForEmptyEventLoop: true,
+    functionName: settings.functionName,
+    functionVersion: '$LATEST',
+    invokedFunctionArn: settings.functionArn,
+    memoryLimitInMB: String(settings.memoryMegabytes),
+    awsRequestId: requestId,
+    logGroupName: settings.logGroupName,
+    logStreamName: settings.logStreamName,
+    getRemainingTimeInMillis: () => deadline - Date.now(),
+  };
+}
+
+function toJson(result: unknown): string {
+  try {
+    return JSON.stringify(result) ?? 'null';
+  } catch (error) {
+    throw new Error('Unable to stringify response body', { cause: error });
+  }
+}
+
+captureOutput('stdout');
+captureOutput('stderr');
+try {
+  const handler = await loadHandler();
+  parentPort?.on('message', async (invocation: InvocationMessage) => {
+    requestId = invocation.requestId;
+    try {
+      const result = await handler(JSON.parse(invocation.payload), invocationContext(invocation));
+      send({ type: 'result', payload: toJson(result) });
+    } catch (reason) {
+      send({ type: 'functionError', error: describe(reason) });
+    }
+  });
+  send({ type: 'ready' });
+} catch (reason) {
+  send({ type: 'startFailed', error: describe(reason) });
+}

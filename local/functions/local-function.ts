@@ -1,0 +1,179 @@
+import { randomUUID } from 'node:crypto';
+import type { FunctionError } from './messages.ts';
+import { Sandbox } from './sandbox.ts';
+
+/** A Lambda function as the template describes it. */
+export interface FunctionDefinition {
+  /** Physical function name. */
+  name: string;
+  /** Module and export, such as `index.handler`. */
+  handler: string;
+  /** Folder of the bundled code. `.js` files are of the module kind that the nearest package.json says. */
+  codeDirectory: string;
+  /** The template's variables. */
+  environment: Record<string, string>;
+  timeoutSeconds: number;
+  /** Bounds the JavaScript heap of an execution environment, not all of its memory. */
+  memoryMegabytes: number;
+  /** Execution environments at most; further invocations wait in line. */
+  maximumConcurrency: number;
+  /** The access key by which the AWS endpoint knows the function's role. */
+  credentials: { accessKeyId: string; secretAccessKey: string };
+  region: string;
+  awsEndpointUrl: string;
+}
+
+/** How an invocation ended: with what the handler returned, or as a function error. */
+export type InvocationResult = { ok: true; payload: unknown } | ({ ok: false } & FunctionError);
+
+/** One line that a function wrote. */
+export interface LogLine {
+  functionName: string;
+  /** Absent while the code is being loaded. */
+  requestId?: string;
+  stream: 'stdout' | 'stderr';
+  text: string;
+}
+
+type CompletedInvocation = InvocationResult & { requestId: string; durationMilliseconds: number };
+
+interface Waiting {
+  requestId: string;
+  payload: string;
+  complete(result: InvocationResult, durationMilliseconds: number): void;
+}
+
+/**
+ * Runs a function's bundled code as Lambda does: in execution environments (worker threads) that take
+ * one invocation at a time and have an environment of variables of their own. Another one is started
+ * when all are busy; beyond `maximumConcurrency` invocations wait, first come, first served.
+ *
+ * Unlike in Lambda an environment is not frozen between invocations, shares the process's working
+ * directory and time zone, and stays until it dies or the function is closed.
+ */
+export class LocalFunction {
+  readonly #definition: FunctionDefinition;
+  readonly #log: (line: LogLine) => void;
+  readonly #sandboxes = new Set<Sandbox>();
+  readonly #idle: Sandbox[] = [];
+  readonly #line: Waiting[] = [];
+  #starting = 0;
+  #closed = false;
+
+  /** @param log is given every line that the code writes, and one for each function error */
+  constructor(definition: FunctionDefinition, log: (line: LogLine) => void) {
+    this.#definition = definition;
+    this.#log = log;
+  }
+
+  /**
+   * Starts an execution environment unless there is one, so that the first invocation need not wait.
+   * Never rejects: code that cannot be loaded is logged, and tried again by the next invocation.
+   */
+  async warmUp(): Promise<void> {
+    if (this.#sandboxes.size === 0 && !this.#closed) await this.#startSandbox();
+  }
+
+  /**
+   * Invokes the handler with `payload`, which goes through JSON as in Lambda.
+   * Never rejects: whatever goes wrong is a function error.
+   * @returns the result; `durationMilliseconds` counts neither loading the code nor waiting in line
+   */
+  invoke(payload: unknown): Promise<CompletedInvocation> {
+    const requestId = randomUUID();
+    return new Promise((resolve) => {
+      this.#line.push({
+        requestId,
+        payload: JSON.stringify(payload) ?? 'null',
+        complete: (result, durationMilliseconds) => {
+          if (!result.ok) this.#logError(result, requestId);
+          resolve({ ...result, requestId, durationMilliseconds });
+        },
+      });
+      this.#serve();
+    });
+  }
+
+  /**
+   * Terminates every execution environment at once, as a crash of the machine would. Running
+   * invocations end as function errors; those in line are served by fresh environments.
+   */
+  async kill(): Promise<void> {
+    await Promise.all([...this.#sandboxes].map((sandbox) => sandbox.end()));
+  }
+
+  /** Terminates every execution environment. Running and later invocations end as function errors. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#serve();
+    await this.kill();
+  }
+
+  #serve(): void {
+    while (this.#line.length > 0) {
+      if (this.#closed) {
+        this.#failFirst({
+          ok: false,
+          errorType: 'Runtime.ExitError',
+          errorMessage: 'The function is closed',
+        });
+        continue;
+      }
+      const sandbox = this.#idle.pop();
+      if (sandbox === undefined) {
+        const mayStart = this.#sandboxes.size < this.#definition.maximumConcurrency;
+        if (!mayStart || this.#starting >= this.#line.length) return;
+        void this.#startSandbox();
+        continue;
+      }
+      const waiting = this.#line.shift();
+      if (waiting !== undefined) void this.#run(sandbox, waiting);
+    }
+  }
+
+  async #startSandbox(): Promise<void> {
+    const sandbox = new Sandbox(this.#definition, this.#log);
+    this.#sandboxes.add(sandbox);
+    this.#starting += 1;
+    void sandbox.exited.then(() => this.#forget(sandbox));
+    const failure = await sandbox.started;
+    this.#starting -= 1;
+    if (failure === undefined) {
+      this.#release(sandbox);
+    } else if (this.#line.length > 0) {
+      this.#failFirst(failure);
+    } else {
+      this.#logError(failure);
+    }
+  }
+
+  async #run(sandbox: Sandbox, waiting: Waiting): Promise<void> {
+    const start = performance.now();
+    const result = await sandbox.invoke(waiting.requestId, waiting.payload);
+    waiting.complete(result, performance.now() - start);
+    this.#release(sandbox);
+  }
+
+  #release(sandbox: Sandbox): void {
+    if (sandbox.alive) this.#idle.push(sandbox);
+    this.#serve();
+  }
+
+  #forget(sandbox: Sandbox): void {
+    this.#sandboxes.delete(sandbox);
+    const index = this.#idle.indexOf(sandbox);
+    if (index !== -1) this.#idle.splice(index, 1);
+    this.#serve();
+  }
+
+  #failFirst(result: InvocationResult): void {
+    this.#line.shift()?.complete(result, 0);
+  }
+
+  /** Where a function fails behind an API or a queue, this line is all that a developer sees of it. */
+  #logError({ errorType, errorMessage, trace }: FunctionError, requestId?: string): void {
+    const text = `ERROR\tInvoke Error\t${JSON.stringify({ errorType, errorMessage, stack: trace })}`;
+    const line: LogLine = { functionName: this.#definition.name, stream: 'stderr', text };
+    this.#log(requestId === undefined ? line : { ...line, requestId });
+  }
+}

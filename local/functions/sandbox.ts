@@ -1,0 +1,194 @@
+import { randomBytes } from 'node:crypto';
+import { inspect } from 'node:util';
+import { Worker } from 'node:worker_threads';
+import { executionEnvironmentEntryPoint } from './entry-point.ts';
+import { environmentVariables } from './environment-variables.ts';
+import { LineSplitter } from './line-splitter.ts';
+import type { FunctionDefinition, InvocationResult, LogLine } from './local-function.ts';
+import type {
+  EnvironmentMessage,
+  EnvironmentSettings,
+  FunctionError,
+  InvocationMessage,
+} from './messages.ts';
+
+/**
+ * How long code may take to load. Lambda allows 10 s; a developer's machine starts every function at
+ * the same time.
+ */
+const START_LIMIT_MILLISECONDS = 30_000;
+
+/** Lambda's limit on the response of a synchronous invocation: 6 MiB and 100 bytes. */
+const RESPONSE_LIMIT_BYTES = 6_291_556;
+
+type Failure = { ok: false } & FunctionError;
+type Outcome = { ok: true; payload: string } | Failure;
+
+/**
+ * The outside of one execution environment: starts its worker thread and watches over it.
+ *
+ * Every line that the code writes is logged before the promise of its start or invocation resolves,
+ * also where that ends in a time-out or the worker's death. Not captured is what bypasses
+ * `process.stdout` and `process.stderr`, such as `fs.writeSync(1, …)` and Node's own warnings.
+ */
+export class Sandbox {
+  /** Resolves once the code is loaded, or with the reason why it is not and never will be. */
+  readonly started: Promise<Failure | undefined>;
+  /** Resolves once the worker is gone; from then on the sandbox is of no use. */
+  readonly exited: Promise<void>;
+
+  readonly #worker: Worker;
+  readonly #timeoutSeconds: number;
+  readonly #write: (line: Omit<LogLine, 'functionName'>) => void;
+  readonly #lines = { stdout: new LineSplitter(), stderr: new LineSplitter() };
+  #alive = true;
+  #settle: ((outcome: Outcome) => void) | undefined;
+  #requestId: string | undefined;
+  #endedBy: FunctionError | undefined;
+
+  constructor(definition: FunctionDefinition, log: (line: LogLine) => void) {
+    this.#timeoutSeconds = definition.timeoutSeconds;
+    this.#write = (line) => log({ functionName: definition.name, ...line });
+    this.#worker = startWorker(definition);
+    this.#worker.on('message', (message: EnvironmentMessage) => this.#receive(message));
+    this.#worker.on('error', (error: unknown) => this.#reportCrash(error));
+    this.exited = new Promise((resolve) => {
+      this.#worker.once('exit', (code) => {
+        this.#alive = false;
+        this.#finish({ ok: false, ...(this.#endedBy ?? exitError(this.#requestId, code)) });
+        resolve();
+      });
+    });
+    this.started = this.#outcome(START_LIMIT_MILLISECONDS, {
+      errorType: 'Sandbox.Timedout',
+      errorMessage: `Loading the code timed out after ${seconds(START_LIMIT_MILLISECONDS)} seconds`,
+    }).then((outcome) => (outcome.ok ? undefined : outcome));
+  }
+
+  get alive(): boolean {
+    return this.#alive;
+  }
+
+  /** Runs the handler once. To be called only when started and when no other invocation is running. */
+  async invoke(requestId: string, payload: string): Promise<InvocationResult> {
+    this.#requestId = requestId;
+    const limit = this.#timeoutSeconds * 1000;
+    const message: InvocationMessage = { requestId, payload, deadline: Date.now() + limit };
+    this.#worker.postMessage(message);
+    const outcome = await this.#outcome(limit, {
+      errorType: 'Sandbox.Timedout',
+      errorMessage: `RequestId: ${requestId} Error: Task timed out after ${seconds(limit)} seconds`,
+    });
+    if (!outcome.ok) return outcome;
+    if (Buffer.byteLength(outcome.payload) > RESPONSE_LIMIT_BYTES) {
+      return {
+        ok: false,
+        errorType: 'Function.ResponseSizeTooLarge',
+        errorMessage: `Response payload size exceeded maximum allowed payload size (${RESPONSE_LIMIT_BYTES} bytes).`,
+      };
+    }
+    return { ok: true, payload: JSON.parse(outcome.payload) };
+  }
+
+  /** Terminates the worker at once, whatever it is doing. What is running ends with an error. */
+  async end(): Promise<void> {
+    await this.#end({
+      errorType: 'Runtime.ExitError',
+      errorMessage: `${requestPrefix(this.#requestId)}Error: Runtime exited with error: signal: killed`,
+    });
+  }
+
+  async #end(reason: FunctionError): Promise<void> {
+    this.#alive = false;
+    this.#endedBy ??= reason;
+    await this.#worker.terminate();
+    await this.exited;
+  }
+
+  #outcome(limitMilliseconds: number, timedOut: FunctionError): Promise<Outcome> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(() => void this.#end(timedOut), limitMilliseconds);
+      this.#settle = (outcome) => {
+        clearTimeout(timer);
+        resolve(outcome);
+      };
+    });
+  }
+
+  #receive(message: EnvironmentMessage): void {
+    switch (message.type) {
+      case 'output':
+        this.#writeLines(message.stream, this.#lines[message.stream].push(message.text), message.requestId);
+        break;
+      case 'ready':
+        this.#finish({ ok: true, payload: 'null' });
+        break;
+      case 'result':
+        this.#finish({ ok: true, payload: message.payload });
+        break;
+      case 'functionError':
+        this.#finish({ ok: false, ...message.error });
+        break;
+      case 'startFailed':
+        void this.#end(message.error);
+    }
+  }
+
+  #finish(outcome: Outcome): void {
+    this.#writeLines('stdout', this.#lines.stdout.flush(), this.#requestId);
+    this.#writeLines('stderr', this.#lines.stderr.flush(), this.#requestId);
+    this.#settle?.(outcome);
+    this.#settle = undefined;
+  }
+
+  #reportCrash(error: unknown): void {
+    this.#writeLines('stderr', inspect(error).split('\n'), this.#requestId);
+  }
+
+  #writeLines(stream: LogLine['stream'], lines: string[], requestId: string | undefined): void {
+    for (const text of lines) {
+      this.#write(requestId === undefined ? { stream, text } : { stream, text, requestId });
+    }
+  }
+}
+
+function startWorker(definition: FunctionDefinition): Worker {
+  const log = {
+    groupName: `/aws/lambda/${definition.name}`,
+    streamName: `${new Date().toISOString().slice(0, 10).replaceAll('-', '/')}/[$LATEST]${randomBytes(16).toString('hex')}`,
+  };
+  const settings: EnvironmentSettings = {
+    handler: definition.handler,
+    codeDirectory: definition.codeDirectory,
+    functionName: definition.name,
+    functionArn: `arn:aws:lambda:${definition.region}:000000000000:function:${definition.name}`,
+    memoryMegabytes: definition.memoryMegabytes,
+    logGroupName: log.groupName,
+    logStreamName: log.streamName,
+  };
+  return new Worker(executionEnvironmentEntryPoint(), {
+    workerData: settings,
+    env: environmentVariables(definition, log),
+    // The parent may run under a loader or test flags, which are none of the function's business.
+    execArgv: [],
+    stdout: true,
+    stderr: true,
+    resourceLimits: { maxOldGenerationSizeMb: definition.memoryMegabytes },
+  });
+}
+
+function exitError(requestId: string | undefined, code: number): FunctionError {
+  const reason = code === 0 ? 'without providing a reason' : `with error: exit status ${code}`;
+  return {
+    errorType: 'Runtime.ExitError',
+    errorMessage: `${requestPrefix(requestId)}Error: Runtime exited ${reason}`,
+  };
+}
+
+function requestPrefix(requestId: string | undefined): string {
+  return requestId === undefined ? '' : `RequestId: ${requestId} `;
+}
+
+function seconds(milliseconds: number): string {
+  return (milliseconds / 1000).toFixed(2);
+}

@@ -1,0 +1,333 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterEach, describe, expect, test } from '@jest/globals';
+import {
+  type FunctionDefinition,
+  LocalFunction,
+  type LogLine,
+} from '../../../local/functions/local-function.ts';
+
+const fixtures = fileURLToPath(new URL('./fixtures', import.meta.url));
+const cleanUps: (() => Promise<void>)[] = [];
+
+afterEach(async () => {
+  for (const cleanUp of cleanUps.splice(0)) await cleanUp();
+});
+
+function start(definition: Partial<FunctionDefinition> & { handler: string }) {
+  const lines: LogLine[] = [];
+  const local = new LocalFunction(
+    {
+      name: 'shop-updated',
+      codeDirectory: fixtures,
+      environment: {},
+      timeoutSeconds: 20,
+      memoryMegabytes: 128,
+      maximumConcurrency: 1,
+      credentials: { accessKeyId: 'AKIALOCAL', secretAccessKey: 'local-key' },
+      region: 'eu-central-1',
+      awsEndpointUrl: 'http://localhost:4566',
+      ...definition,
+    },
+    (line) => lines.push(line),
+  );
+  cleanUps.push(() => local.close());
+  return { local, lines };
+}
+
+async function folderWith(files: Record<string, string>): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'local-function-'));
+  cleanUps.push(() => rm(folder, { recursive: true }));
+  for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text);
+  return folder;
+}
+
+const texts = (lines: LogLine[], stream: LogLine['stream']) =>
+  lines.filter((line) => line.stream === stream).map((line) => line.text);
+
+describe('what goes in and what comes out', () => {
+  test.each([
+    [
+      'an object',
+      { event: 'shop.updated', data: { shop_id: 7 } },
+      { event: 'shop.updated', data: { shop_id: 7 } },
+    ],
+    [
+      'what JSON turns into something else',
+      { at: new Date(0), gone: undefined },
+      { at: '1970-01-01T00:00:00.000Z' },
+    ],
+    ['a lone surrogate', '\ud800', '\ud800'],
+    ['undefined', undefined, null],
+  ])('%s passes through JSON', async (_case, payload, expected) => {
+    const { local } = start({ handler: 'index.echo' });
+    expect(await local.invoke(payload)).toMatchObject({ ok: true, payload: expected });
+  });
+
+  test('a handler that returns nothing answers null', async () => {
+    const { local } = start({ handler: 'index.nothing' });
+    expect(await local.invoke({})).toMatchObject({ ok: true, payload: null });
+  });
+
+  test('the context tells the function about itself and the invocation', async () => {
+    const { local } = start({ handler: 'index.context' });
+    const { requestId, ...result } = await local.invoke({});
+    expect(requestId).toMatch(/^[0-9a-f-]{36}$/);
+    expect(result).toMatchObject({
+      ok: true,
+      payload: {
+        awsRequestId: requestId,
+        functionName: 'shop-updated',
+        functionVersion: '$LATEST',
+        invokedFunctionArn: 'arn:aws:lambda:eu-central-1:000000000000:function:shop-updated',
+        memoryLimitInMB: '128',
+        logGroupName: '/aws/lambda/shop-updated',
+        logStreamName: expect.stringMatching(/^\d{4}\/\d\d\/\d\d\/\[\$LATEST\][0-9a-f]{32}$/),
+        callbackWaitsForEmptyEventLoop: true,
+        remaining: expect.any(Number),
+      },
+    });
+    const { remaining } = (result as unknown as { payload: { remaining: number } }).payload;
+    expect(remaining).toBeGreaterThan(0);
+    expect(remaining).toBeLessThanOrEqual(20_000);
+  });
+
+  test.each([
+    ['throws', { errorType: 'RangeError', errorMessage: 'shop 7 is out of range' }],
+    ['throwsText', { errorType: 'string', errorMessage: 'just text', trace: [] }],
+    ['circular', { errorType: 'Error', errorMessage: 'Unable to stringify response body' }],
+    ['tooLarge', { errorType: 'Function.ResponseSizeTooLarge' }],
+  ])('the handler %s: a function error, and the environment goes on', async (name, expected) => {
+    const { local, lines } = start({ handler: `index.${name}` });
+    expect(await local.invoke({})).toMatchObject({ ok: false, ...expected });
+    expect(await local.invoke({})).toMatchObject({ ok: false, ...expected });
+    expect(texts(lines, 'stdout')).toEqual(['loading']);
+  });
+
+  test('a function error carries the stack of the function and is logged with its request id', async () => {
+    const { local, lines } = start({ handler: 'index.throws' });
+    const { requestId, ...result } = await local.invoke({});
+    expect(result).toMatchObject({
+      trace: expect.arrayContaining([
+        'RangeError: shop 7 is out of range',
+        expect.stringContaining('fixtures/index.mjs'),
+      ]),
+    });
+    expect(lines).toContainEqual({
+      functionName: 'shop-updated',
+      requestId,
+      stream: 'stderr',
+      text: expect.stringContaining('shop 7 is out of range'),
+    });
+  });
+});
+
+describe('the variables', () => {
+  test('are those of Lambda and the template, never those of the process around it', async () => {
+    process.env.ONLY_IN_THE_PARENT = 'secret';
+    cleanUps.push(async () => {
+      delete process.env.ONLY_IN_THE_PARENT;
+    });
+    const { local } = start({
+      handler: 'index.variables',
+      environment: {
+        TABLE_NAME: 'cast',
+        TZ: 'Asia/Tokyo',
+        AWS_ACCESS_KEY_ID: 'not-the-role',
+        AWS_ENDPOINT_URL: 'https://x',
+      },
+    });
+    const result = await local.invoke({});
+    expect(result).toMatchObject({
+      ok: true,
+      payload: {
+        TABLE_NAME: 'cast',
+        TZ: 'Asia/Tokyo',
+        AWS_ACCESS_KEY_ID: 'AKIALOCAL',
+        AWS_SECRET_ACCESS_KEY: 'local-key',
+        AWS_REGION: 'eu-central-1',
+        AWS_DEFAULT_REGION: 'eu-central-1',
+        AWS_ENDPOINT_URL: 'http://localhost:4566',
+        AWS_EXECUTION_ENV: 'AWS_Lambda_nodejs24.x',
+        AWS_LAMBDA_FUNCTION_NAME: 'shop-updated',
+        AWS_LAMBDA_FUNCTION_VERSION: '$LATEST',
+        AWS_LAMBDA_FUNCTION_MEMORY_SIZE: '128',
+        AWS_LAMBDA_LOG_GROUP_NAME: '/aws/lambda/shop-updated',
+        LAMBDA_TASK_ROOT: fixtures,
+        _HANDLER: 'index.variables',
+      },
+    });
+    expect(result).not.toHaveProperty('payload.ONLY_IN_THE_PARENT');
+    expect(result).not.toHaveProperty('payload.AWS_SESSION_TOKEN');
+  });
+});
+
+describe('concurrency', () => {
+  interface Identified {
+    environmentId: number;
+    started: number;
+    ended: number;
+    order: number;
+  }
+
+  async function identify(local: LocalFunction, payload: object): Promise<Identified> {
+    const result = await local.invoke(payload);
+    if (!result.ok) throw new Error(result.errorMessage);
+    return result.payload as Identified;
+  }
+
+  test('one environment takes one invocation at a time, first come, first served', async () => {
+    const { local } = start({ handler: 'index.identify' });
+    const runs = await Promise.all(
+      [0, 1, 2, 3, 4].map((order) => identify(local, { order, sleepMilliseconds: 20 })),
+    );
+    expect(new Set(runs.map((run) => run.environmentId)).size).toBe(1);
+    runs.sort((a, b) => a.started - b.started);
+    expect(runs.map((run) => run.order)).toEqual([0, 1, 2, 3, 4]);
+    for (const [index, run] of runs.slice(1).entries()) {
+      expect(run.started).toBeGreaterThanOrEqual(runs[index]?.ended ?? 0);
+    }
+  });
+
+  test('other environments are started when all are busy, up to the maximum', async () => {
+    const { local } = start({ handler: 'index.identify', maximumConcurrency: 2 });
+    const runs = await Promise.all([1, 2, 3, 4].map(() => identify(local, { sleepMilliseconds: 500 })));
+    expect(new Set(runs.map((run) => run.environmentId)).size).toBe(2);
+  });
+
+  test('an idle environment is used again', async () => {
+    const { local } = start({ handler: 'index.identify', maximumConcurrency: 5 });
+    const first = await identify(local, {});
+    const second = await identify(local, {});
+    expect(second.environmentId).toBe(first.environmentId);
+  });
+
+  test('a warmed-up function has loaded its code before the first invocation', async () => {
+    const { local, lines } = start({ handler: 'index.echo' });
+    await local.warmUp();
+    expect(lines).toEqual([{ functionName: 'shop-updated', stream: 'stdout', text: 'loading' }]);
+    await local.invoke({});
+    expect(lines).toHaveLength(1);
+  });
+});
+
+describe('an environment that dies', () => {
+  test.each([
+    ['exit', 'Runtime.ExitError', 'exit status 3'],
+    ['quiet exit', 'Runtime.ExitError', 'without providing a reason'],
+    ['uncaught exception', 'Runtime.ExitError', 'exit status 1'],
+    ['unhandled rejection', 'Runtime.ExitError', 'exit status 1'],
+    ['memory', 'Runtime.ExitError', 'exit status 1'],
+    ['never settle', 'Sandbox.Timedout', 'Task timed out after 1.00 seconds'],
+    ['block', 'Sandbox.Timedout', 'Task timed out after 1.00 seconds'],
+  ])('by %s fails its invocation, and the next one gets a fresh one', async (how, errorType, message) => {
+    const { local, lines } = start({
+      handler: 'index.dies',
+      timeoutSeconds: errorType === 'Sandbox.Timedout' ? 1 : 20,
+      memoryMegabytes: 32,
+    });
+    expect(await local.invoke({})).toMatchObject({ ok: true, payload: { invocations: 1 } });
+    expect(await local.invoke({ how })).toMatchObject({
+      ok: false,
+      errorType,
+      errorMessage: expect.stringContaining(message),
+    });
+    expect(texts(lines, 'stdout')).toEqual(['loading', `about to: ${how}`]);
+    expect(await local.invoke({})).toMatchObject({ ok: true, payload: { invocations: 1 } });
+  });
+
+  test('leaves the stack of an uncaught exception in the log', async () => {
+    const { local, lines } = start({ handler: 'index.dies' });
+    await local.invoke({ how: 'uncaught exception' });
+    expect(texts(lines, 'stderr')).toContainEqual(expect.stringContaining('nobody catches this'));
+    expect(texts(lines, 'stderr')).toContainEqual(expect.stringContaining('fixtures/index.mjs'));
+  });
+
+  test('by kill() fails what is running; what waits is served by a fresh one', async () => {
+    const { local } = start({ handler: 'index.identify' });
+    await local.warmUp();
+    const running = local.invoke({ sleepMilliseconds: 60_000 });
+    const waiting = local.invoke({ order: 2 });
+    await local.kill();
+    expect(await running).toMatchObject({
+      ok: false,
+      errorType: 'Runtime.ExitError',
+      errorMessage: expect.stringContaining('signal: killed'),
+    });
+    expect(await waiting).toMatchObject({ ok: true, payload: { order: 2, invocations: 1 } });
+  });
+
+  test('a closed function fails what runs, what waits and what comes later', async () => {
+    const { local } = start({ handler: 'index.identify' });
+    await local.warmUp();
+    const running = local.invoke({ sleepMilliseconds: 60_000 });
+    const waiting = local.invoke({});
+    await local.close();
+    expect(await running).toMatchObject({ ok: false, errorType: 'Runtime.ExitError' });
+    expect(await waiting).toMatchObject({ ok: false, errorType: 'Runtime.ExitError' });
+    expect(await local.invoke({})).toMatchObject({ ok: false, errorType: 'Runtime.ExitError' });
+  });
+});
+
+describe('loading the code', () => {
+  test.each([
+    ['missing.handler', { errorType: 'Runtime.ImportModuleError' }],
+    ['index.missing', { errorType: 'Runtime.HandlerNotFound' }],
+    ['index.notAFunction', { errorType: 'Runtime.HandlerNotFound' }],
+    ['index.takesCallback', { errorType: 'Runtime.CallbackHandlerDeprecated' }],
+    ['index', { errorType: 'Runtime.MalformedHandlerName' }],
+  ])('the handler %s is refused', async (handler, expected) => {
+    const { local } = start({ handler });
+    expect(await local.invoke({})).toMatchObject({ ok: false, ...expected });
+  });
+
+  test.each([
+    ["import 'not-installed-anywhere';", 'Runtime.ImportModuleError', 'not-installed-anywhere'],
+    ['export const handler = async () => {', 'Runtime.UserCodeSyntaxError', 'SyntaxError'],
+    ["throw new TypeError('TABLE_NAME is not set');", 'TypeError', 'TABLE_NAME is not set'],
+    ['process.exit(1);', 'Runtime.ExitError', 'exit status 1'],
+  ])('code such as %s fails each invocation', async (text, errorType, message) => {
+    const { local } = start({
+      handler: 'index.handler',
+      codeDirectory: await folderWith({ 'index.mjs': text }),
+    });
+    const expected = { ok: false, errorType, errorMessage: expect.stringContaining(message) };
+    expect(await local.invoke({})).toMatchObject(expected);
+    expect(await Promise.all([local.invoke({}), local.invoke({})])).toMatchObject([expected, expected]);
+  });
+
+  test('is tried again by the next invocation, and warming up only logs the failure', async () => {
+    const codeDirectory = await folderWith({ 'index.mjs': "throw new Error('not yet');" });
+    const { local, lines } = start({ handler: 'index.handler', codeDirectory });
+    await local.warmUp();
+    expect(texts(lines, 'stderr')).toEqual([expect.stringContaining('not yet')]);
+    await writeFile(join(codeDirectory, 'index.mjs'), "export const handler = async () => 'now';");
+    expect(await local.invoke({})).toMatchObject({ ok: true, payload: 'now' });
+  });
+
+  test('CommonJS code is loaded as well', async () => {
+    const codeDirectory = await folderWith({
+      'index.js': "exports.handler = async () => typeof require('node:fs');",
+    });
+    const { local } = start({ handler: 'index.handler', codeDirectory });
+    expect(await local.invoke({})).toMatchObject({ ok: true, payload: 'object' });
+  });
+});
+
+describe('the log', () => {
+  test('has every line of an invocation, with its request id, by the time of the result', async () => {
+    const { local, lines } = start({ handler: 'index.logs' });
+    await local.warmUp();
+    lines.length = 0;
+    const { requestId } = await local.invoke({});
+    const functionName = 'shop-updated';
+    expect(lines).toEqual([
+      { functionName, requestId, stream: 'stdout', text: 'first' },
+      { functionName, requestId, stream: 'stdout', text: 'second' },
+      { functionName, requestId, stream: 'stderr', text: 'to stderr 7' },
+      { functionName, requestId, stream: 'stdout', text: 'é without line end' },
+    ]);
+  });
+});
