@@ -28,7 +28,9 @@ export async function deploy(resources: Resources, settings: ClientSettings, sec
         );
         resources.setSecretArn(logicalId, ARN ?? '');
       }),
-      ...resources.ofType('AWS::SNS::Topic').map(({ name }) => sns.send(new CreateTopicCommand({ Name: name }))),
+      ...resources
+        .ofType('AWS::SNS::Topic')
+        .map(({ name }) => sns.send(new CreateTopicCommand({ Name: name }))),
       ...resources.ofType('AWS::DynamoDB::Table').map((table) => createTable(dynamodb, table)),
       ...resources.ofType('AWS::SQS::Queue').map((queue) => createQueue(sqs, queue)),
     ]);

@@ -76,7 +76,8 @@ export async function startLocalStack(options: LocalStackOptions): Promise<Local
         return apiUrl;
       },
     });
-    for (const type of resources.unknownTypes()) options.onProblem?.(`${type} has no part in the local stack`);
+    for (const type of resources.unknownTypes())
+      options.onProblem?.(`${type} has no part in the local stack`);
 
     step('Creating queues, topics, tables and the secret');
     const operator = clientSettings(aws.url, 'operator');
@@ -205,7 +206,8 @@ function startApi(resources: Resources, functions: Functions, { port, onRequest 
   );
   const routes = resources.ofType('AWS::ApiGatewayV2::Route').map(({ logicalId, properties }) => {
     const target = integrations.get(properties.Target);
-    if (target === undefined) throw new Error(`Route ${logicalId} needs an integration with a function of this stack`);
+    if (target === undefined)
+      throw new Error(`Route ${logicalId} needs an integration with a function of this stack`);
     return { routeKey: properties.RouteKey, invoke: (event: unknown) => target.function.invoke(event) };
   });
   return startHttpApi({

@@ -28,9 +28,7 @@ function evaluate(value: unknown, references: References): unknown {
   if (name === 'Ref') return ref(String(argument), references);
   if (name?.startsWith('Fn::')) return call(name, argument, references);
   return Object.fromEntries(
-    entries
-      .map(([key, item]) => [key, evaluate(item, references)])
-      .filter(([, item]) => item !== NO_VALUE),
+    entries.map(([key, item]) => [key, evaluate(item, references)]).filter(([, item]) => item !== NO_VALUE),
   );
 }
 
@@ -83,6 +81,7 @@ function substitute(argument: unknown, references: References): string {
 }
 
 function known(value: string | undefined, what: string): string {
-  if (value === undefined) throw new Error(`The template refers to what the local stack does not have: ${what}`);
+  if (value === undefined)
+    throw new Error(`The template refers to what the local stack does not have: ${what}`);
   return value;
 }

@@ -155,7 +155,10 @@ export class Resources {
   /** The stack's outputs, evaluated. */
   outputs(): Record<string, string> {
     return Object.fromEntries(
-      Object.entries(this.#stack.template.Outputs).map(([name, { Value }]) => [name, String(this.#resolve(Value))]),
+      Object.entries(this.#stack.template.Outputs).map(([name, { Value }]) => [
+        name,
+        String(this.#resolve(Value)),
+      ]),
     );
   }
 
@@ -201,7 +204,8 @@ export class Resources {
     const type = this.#type(logicalId);
     const name = this.#name(logicalId);
     const { region, accountId } = this.#place;
-    const arn = (service: string, resource: string) => `arn:aws:${service}:${region}:${accountId}:${resource}`;
+    const arn = (service: string, resource: string) =>
+      `arn:aws:${service}:${region}:${accountId}:${resource}`;
     switch (type) {
       case 'AWS::SQS::Queue':
         return arn('sqs', name);
@@ -241,7 +245,8 @@ export class Resources {
 
   #attribute(logicalId: string, attribute: string): string | undefined {
     const type = this.#type(logicalId);
-    if (attribute === 'Arn' || (type === 'AWS::SNS::Topic' && attribute === 'TopicArn')) return this.#arn(logicalId);
+    if (attribute === 'Arn' || (type === 'AWS::SNS::Topic' && attribute === 'TopicArn'))
+      return this.#arn(logicalId);
     if (type === 'AWS::ApiGatewayV2::Api' && attribute === 'ApiEndpoint') return this.#place.apiUrl;
     if (attribute === 'QueueName' || attribute === 'TopicName') return this.#name(logicalId);
     return undefined;

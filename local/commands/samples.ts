@@ -1,0 +1,24 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** A sample event, as its file holds it. */
+export interface Sample {
+  /** Such as `shop.updated`. */
+  readonly event: string;
+  /** Base name of its file: `shop-updated`. */
+  readonly name: string;
+  readonly payload: Readonly<Record<string, unknown>>;
+}
+
+const SAMPLES_FOLDER = 'events';
+
+/** Every sample of `events/`, in the order of their timestamps. */
+export function readSamples(): Sample[] {
+  return readdirSync(SAMPLES_FOLDER)
+    .filter((file) => file.endsWith('.json'))
+    .map((file) => {
+      const payload = JSON.parse(readFileSync(join(SAMPLES_FOLDER, file), 'utf8'));
+      return { event: payload.event as string, name: file.replace(/\.json$/, ''), payload };
+    })
+    .sort((a, b) => String(a.payload.timestamp).localeCompare(String(b.payload.timestamp)));
+}

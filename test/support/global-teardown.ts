@@ -1,0 +1,7 @@
+import { rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
+
+export default async function tearDown(): Promise<void> {
+  if (process.env.TEST_ASSEMBLY)
+    await rm(dirname(process.env.TEST_ASSEMBLY), { recursive: true, force: true });
+}
