@@ -1,0 +1,96 @@
+import { AwsError } from './aws-error.ts';
+import { createDynalite, type Dynalite } from './dynalite.ts';
+import { isJsonObject, type JsonObject, objectsOf, textOf } from './json.ts';
+import type { AwsRequest } from './request.ts';
+import { type AwsResponse, JSON_1_0, jsonResponse } from './response.ts';
+import { createTimeToLive } from './time-to-live.ts';
+
+/** DynamoDB. */
+export interface Database {
+  answer(request: AwsRequest): Promise<AwsResponse>;
+}
+
+interface DatabaseOptions {
+  region: string;
+  accountId: string;
+}
+
+/** Starts dynalite inside this process, in memory, with the gaps against DynamoDB filled that matter here. */
+export function createDatabase({ region, accountId }: DatabaseOptions): Database {
+  const dynalite = createDynalite(region, accountId);
+  const timeToLive = createTimeToLive(dynalite);
+
+  async function run(operation: string, parameters: JsonObject): Promise<JsonObject> {
+    switch (operation) {
+      case 'CreateTable':
+        return createTable(dynalite, parameters);
+      case 'UpdateTimeToLive':
+        return timeToLive.update(parameters);
+      case 'DescribeTimeToLive':
+        return timeToLive.describe(parameters);
+      case 'DeleteTable':
+        timeToLive.forget(parameters);
+        return dynalite('DeleteTable', parameters);
+      case 'DescribeContinuousBackups':
+        return describeContinuousBackups(dynalite, parameters);
+      case 'PutItem':
+      case 'UpdateItem':
+      case 'DeleteItem':
+        return write(dynalite, operation, parameters);
+      default:
+        return dynalite(operation, parameters);
+    }
+  }
+
+  return {
+    answer: async ({ operation, parameters }) => jsonResponse(await run(operation, parameters), JSON_1_0),
+  };
+}
+
+/** Answers once the table is ACTIVE: dynalite writes that a moment after its own answer. */
+async function createTable(dynalite: Dynalite, parameters: JsonObject): Promise<JsonObject> {
+  const name = textOf(parameters, 'TableName') ?? '';
+  await dynalite('CreateTable', parameters);
+  for (;;) {
+    const { Table } = await dynalite('DescribeTable', { TableName: name });
+    if (isJsonObject(Table) && Table.TableStatus === 'ACTIVE') return { TableDescription: Table };
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
+async function describeContinuousBackups(dynalite: Dynalite, parameters: JsonObject): Promise<JsonObject> {
+  await dynalite('DescribeTable', parameters);
+  return {
+    ContinuousBackupsDescription: {
+      ContinuousBackupsStatus: 'ENABLED',
+      PointInTimeRecoveryDescription: { PointInTimeRecoveryStatus: 'DISABLED' },
+    },
+  };
+}
+
+/** One conditional write, with `ReturnValuesOnConditionCheckFailure`, which dynalite does not have. */
+async function write(dynalite: Dynalite, operation: string, parameters: JsonObject): Promise<JsonObject> {
+  if (parameters.ReturnValuesOnConditionCheckFailure !== 'ALL_OLD') return dynalite(operation, parameters);
+  const { TableName, Key, Item } = parameters;
+  try {
+    return await dynalite(operation, parameters);
+  } catch (error) {
+    if (!(error instanceof AwsError) || error.code !== 'ConditionalCheckFailedException') throw error;
+    const key = Key ?? (await keyOf(dynalite, TableName, Item));
+    const found = await dynalite('GetItem', { TableName, Key: key, ConsistentRead: true });
+    throw new AwsError(error.code, error.message, { details: { Item: found.Item } });
+  }
+}
+
+async function keyOf(
+  dynalite: Dynalite,
+  table: JsonObject[string],
+  item: JsonObject[string],
+): Promise<JsonObject> {
+  const { Table } = await dynalite('DescribeTable', { TableName: table });
+  const names = objectsOf(isJsonObject(Table) ? Table : {}, 'KeySchema').map((key) =>
+    String(key.AttributeName),
+  );
+  const attributes = isJsonObject(item) ? item : {};
+  return Object.fromEntries(names.map((name) => [name, attributes[name]]));
+}

@@ -1,0 +1,190 @@
+import { once } from 'node:events';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { accessDenied } from './access-denied.ts';
+import { compilePolicy, type Policy, type PolicyStatement } from './authorization.ts';
+import { AwsError } from './aws-error.ts';
+import { callerIdentity } from './caller-identity.ts';
+import { createDatabase } from './database.ts';
+import { bodyOf, listen, MAX_BODY_BYTES, portOf, write } from './http-server.ts';
+import { createMessaging } from './messaging.ts';
+import type { Stack } from './permissions.ts';
+import {
+  type AwsRequest,
+  credentialOf,
+  type HttpRequest,
+  parseRequest,
+  protocolOf,
+  type Service,
+} from './request.ts';
+import { type AwsResponse, errorResponse, JSON_1_1, jsonResponse } from './response.ts';
+import { createSecretsManager } from './secrets-manager.ts';
+
+/** A role that calls with an access key of its own. */
+export interface Principal {
+  /** The role's logical id. */
+  name: string;
+  accessKeyId: string;
+  /** Its identity-based policies. */
+  statements: PolicyStatement[];
+}
+
+export interface AwsEndpointOptions {
+  /** 0 for any free one. */
+  port: number;
+  /** @default the loopback addresses, of IPv4 and of IPv6 where there is one */
+  host?: string;
+  /** Region of all resources, whichever region a client is configured for. */
+  region: string;
+  accountId: '000000000000';
+}
+
+export interface AwsEndpoint {
+  /** `http://localhost:<port>` */
+  readonly url: string;
+  /**
+   * Makes roles known. A caller with an access key that belongs to none is an operator, who may do all.
+   * @throws Error for a policy condition that is not supported
+   */
+  addPrincipals(principals: Principal[]): void;
+  /** Ends long polls and connections and frees the port. */
+  close(): Promise<void>;
+}
+
+/** One step on a request's way. It answers, or lets the request pass on to the next one. */
+type Stage = (request: AwsRequest) => AwsResponse | undefined | Promise<AwsResponse | undefined>;
+
+/** What answers on close get to leave, before their connections are cut. */
+const CLOSE_GRACE_MS = 500;
+
+/**
+ * Starts the one AWS endpoint of the local stack: SQS, SNS, S3, DynamoDB, Secrets Manager and STS on one
+ * port, for any client, with any secret key and for any region.
+ * @throws Error EADDRINUSE as Node.js gives it
+ */
+export async function startAwsEndpoint({
+  port,
+  host,
+  region,
+  accountId,
+}: AwsEndpointOptions): Promise<AwsEndpoint> {
+  const roles = new Map<string, { name: string; policy: Policy }>();
+  const secrets = createSecretsManager({ region, accountId });
+  const database = createDatabase({ region, accountId });
+  const stack: Stack = { region, accountId, secretArn: secrets.arnOf };
+  const publicHost = () => `localhost:${portOf(listeners[0])}`;
+  const messaging = await createMessaging({ region, publicHost, maxBodyBytes: MAX_BODY_BYTES });
+
+  const services: Record<Service, (request: AwsRequest) => AwsResponse | Promise<AwsResponse>> = {
+    sqs: messaging.sqs,
+    sns: messaging.sns,
+    s3: messaging.s3,
+    dynamodb: database.answer,
+    secretsmanager: ({ operation, parameters }) =>
+      jsonResponse(secrets.answer(operation, parameters), JSON_1_1),
+    sts: ({ operation, accessKeyId }) => callerIdentity(operation, accountId, callerArn(accessKeyId)),
+  };
+
+  function callerArn(accessKeyId: string): string {
+    const role = roles.get(accessKeyId);
+    if (role === undefined) return `arn:aws:iam::${accountId}:user/operator`;
+    return `arn:aws:sts::${accountId}:assumed-role/${role.name}/local`;
+  }
+
+  function authorize({ service, accessKeyId, permissions }: AwsRequest): undefined {
+    const role = roles.get(accessKeyId);
+    if (role === undefined || service === 'sts') return;
+    for (const permission of permissions) {
+      const decision = role.policy(permission.action, permission.resource);
+      if (decision !== 'allowed') throw accessDenied(service, callerArn(accessKeyId), permission, decision);
+    }
+  }
+
+  const stages: Stage[] = [authorize, (request) => services[request.service](request)];
+
+  async function answer(http: HttpRequest): Promise<AwsResponse> {
+    try {
+      const request = parseRequest(http, stack);
+      for (const stage of stages) {
+        const response = await stage(request);
+        if (response !== undefined) return response;
+      }
+      throw new Error(`Nothing answered ${request.service}:${request.operation}.`);
+    } catch (error) {
+      const service = credentialOf(http)?.service;
+      const known = error instanceof AwsError ? error : internalFailure(error);
+      return errorResponse(protocolOf(http, service), service, known);
+    }
+  }
+
+  let closing = false;
+  async function serve(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
+    const body = await bodyOf(incoming);
+    const response =
+      body === undefined
+        ? tooLarge(incoming)
+        : isHealthCheck(incoming)
+          ? jsonResponse({ status: 'ok' }, 'application/json')
+          : await answer({
+              method: incoming.method ?? 'GET',
+              url: incoming.url ?? '/',
+              headers: incoming.headers,
+              body,
+            });
+    // Otherwise the connection, idle again, would hold close() up; or the rest of a large body would.
+    if (closing || body === undefined) outgoing.setHeader('connection', 'close');
+    write(outgoing, response);
+  }
+
+  const onRequest = (incoming: IncomingMessage, outgoing: ServerResponse) => {
+    serve(incoming, outgoing).catch(() => outgoing.destroy());
+  };
+  let listeners: Server[] = [];
+  try {
+    listeners = await listen(onRequest, port, host);
+  } catch (error) {
+    await messaging.close();
+    throw error;
+  }
+
+  return {
+    url: `http://${publicHost()}`,
+
+    addPrincipals(principals) {
+      const compiled = principals.map(({ name, accessKeyId, statements }) => {
+        return [accessKeyId, { name, policy: compilePolicy(statements) }] as const;
+      });
+      for (const [accessKeyId, role] of compiled) roles.set(accessKeyId, role);
+    },
+
+    async close() {
+      closing = true;
+      const closed = listeners.map((server) => once(server.close(), 'close'));
+      await messaging.close();
+      const cut = setTimeout(() => {
+        for (const server of listeners) server.closeAllConnections();
+      }, CLOSE_GRACE_MS);
+      await Promise.all(closed);
+      clearTimeout(cut);
+    },
+  };
+}
+
+function tooLarge(incoming: IncomingMessage): AwsResponse {
+  const http = { method: '', url: incoming.url ?? '/', headers: incoming.headers, body: Buffer.alloc(0) };
+  const service = credentialOf(http)?.service;
+  const limit = `The local AWS endpoint takes at most ${MAX_BODY_BYTES} bytes in one request.`;
+  return errorResponse(
+    protocolOf(http, service),
+    service,
+    new AwsError('EntityTooLarge', limit, { status: service === 's3' ? 400 : 413 }),
+  );
+}
+
+function isHealthCheck({ url, headers }: IncomingMessage): boolean {
+  return url === '/health' && headers.authorization === undefined;
+}
+
+function internalFailure(error: unknown): AwsError {
+  const message = error instanceof Error ? error.message : String(error);
+  return new AwsError('InternalFailure', `The local AWS endpoint failed: ${message}`, { status: 500 });
+}

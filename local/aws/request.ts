@@ -1,0 +1,145 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { pathOf, queryOf } from './address.ts';
+import { AwsError } from './aws-error.ts';
+import { type JsonObject, parseJsonObject } from './json.ts';
+import { type Permission, permissionsOf, type Stack } from './permissions.ts';
+import type { Protocol } from './response.ts';
+import { parseS3Request } from './s3-request.ts';
+import { sqsParameters } from './sqs-query.ts';
+
+/** An HTTP request with its whole body. */
+export interface HttpRequest {
+  method: string;
+  /** Path and query string. */
+  url: string;
+  headers: IncomingHttpHeaders;
+  body: Buffer;
+}
+
+/** What one request asks of AWS. */
+export interface AwsRequest {
+  service: Service;
+  protocol: Protocol;
+  operation: string;
+  /** The fields of the JSON document or of the form; empty for S3. */
+  parameters: JsonObject;
+  permissions: Permission[];
+  accessKeyId: string;
+  /** The request as it came, but for S3, whose bucket is always in the path. */
+  http: HttpRequest;
+}
+
+/** Prefix of `X-Amz-Target` of the services that speak JSON. */
+const TARGETS = {
+  sqs: 'AmazonSQS',
+  dynamodb: 'DynamoDB_20120810',
+  secretsmanager: 'secretsmanager',
+};
+
+const SERVICES = ['sqs', 'sns', 's3', 'dynamodb', 'secretsmanager', 'sts'] as const;
+
+/** A service of this endpoint, named as in a signature's credential scope. */
+export type Service = (typeof SERVICES)[number];
+
+/** How to write an answer to a request, whether or not anything else about it can be understood. */
+export function protocolOf({ headers }: HttpRequest, service: string | undefined): Protocol {
+  if (headers['x-amz-target'] !== undefined) return 'json';
+  if (service === 's3') return 'rest-xml';
+  return service === 'dynamodb' || service === 'secretsmanager' ? 'json' : 'query';
+}
+
+interface Credential {
+  accessKeyId: string;
+  service: string;
+}
+
+/**
+ * Reads the SigV4 credential scope from the Authorization header, or from the query string of a
+ * presigned address. The signature is not checked, so any secret key will do; nor is the region, since
+ * every region reaches the one stack.
+ */
+export function credentialOf({ url, headers }: HttpRequest): Credential | undefined {
+  const query = url.includes('?') ? queryOf(url) : undefined;
+  const scope =
+    /^AWS4-HMAC-SHA256\s.*?Credential=([^,\s]+)/.exec(headers.authorization ?? '')?.[1] ??
+    query?.get('X-Amz-Credential');
+  const [accessKeyId, , region, service, terminator] = scope?.split('/') ?? [];
+  if (accessKeyId && region && service && terminator === 'aws4_request') return { accessKeyId, service };
+  // `aws s3 presign` still signs with the version before.
+  const presigningKey = query?.get('AWSAccessKeyId');
+  return presigningKey ? { accessKeyId: presigningKey, service: 's3' } : undefined;
+}
+
+/**
+ * Reads what a request asks for.
+ * @throws AwsError for a request without SigV4 authorization, for another service, and for a body that
+ *   its protocol does not allow
+ */
+export function parseRequest(http: HttpRequest, stack: Stack): AwsRequest {
+  const credential = credentialOf(http);
+  if (credential === undefined) {
+    throw new AwsError('MissingAuthenticationToken', 'Request is missing Authentication Token', {
+      status: 403,
+    });
+  }
+  const service = SERVICES.find((name) => name === credential.service);
+  if (service === undefined) {
+    throw new AwsError(
+      'UnsupportedService',
+      `The local AWS endpoint does not offer ${credential.service}, only ${SERVICES.join(', ')}.`,
+    );
+  }
+  if (http.headers['smithy-protocol'] === 'rpc-v2-cbor') {
+    throw new AwsError(
+      'UnsupportedProtocol',
+      'The local AWS endpoint does not speak CBOR (smithy-rpc-v2-cbor): configure the client for AWS JSON.',
+    );
+  }
+
+  const { accessKeyId } = credential;
+  if (service === 's3') {
+    const { operation, url, permissions } = parseS3Request(http.method, http.url, http.headers, http.body);
+    return {
+      accessKeyId,
+      service,
+      protocol: 'rest-xml',
+      operation,
+      parameters: {},
+      permissions,
+      http: { ...http, url },
+    };
+  }
+  const asked =
+    http.headers['x-amz-target'] === undefined ? readForm(service, http) : readJson(service, http);
+  const permissions = permissionsOf(service, asked.operation, asked.parameters, stack);
+  return { accessKeyId, service, ...asked, permissions, http };
+}
+
+function readJson(service: Service, { headers, body }: HttpRequest) {
+  const [prefix, operation] = String(headers['x-amz-target']).split('.');
+  const expected = Object.entries(TARGETS).find(([name]) => name === service)?.[1];
+  if (prefix !== expected || operation === undefined) {
+    throw new AwsError(
+      'UnknownOperationException',
+      `X-Amz-Target is ${headers['x-amz-target']}, but the signature is for ${service}.`,
+    );
+  }
+  const parameters = parseJsonObject(body.toString());
+  if (parameters === undefined) {
+    throw new AwsError('SerializationException', 'The request body is not a JSON object.');
+  }
+  return { protocol: 'json' as const, operation, parameters };
+}
+
+function readForm(service: Service, { url, body }: HttpRequest) {
+  const form = Object.fromEntries([...queryOf(url), ...new URLSearchParams(body.toString())]);
+  const operation = form.Action;
+  if (operation === undefined) {
+    throw new AwsError(
+      'MissingAction',
+      `A request to ${service} needs X-Amz-Target or the parameter Action.`,
+    );
+  }
+  const parameters = service === 'sqs' ? sqsParameters(form, pathOf(url)) : form;
+  return { protocol: 'query' as const, operation, parameters };
+}

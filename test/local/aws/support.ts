@@ -1,0 +1,56 @@
+import { request } from 'node:http';
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
+import { SNSClient } from '@aws-sdk/client-sns';
+import { SQSClient } from '@aws-sdk/client-sqs';
+import { type AwsEndpoint, startAwsEndpoint } from '../../../local/aws/endpoint.ts';
+
+export const STACK_REGION = 'eu-central-1';
+
+export function startEndpoint(): Promise<AwsEndpoint> {
+  return startAwsEndpoint({ port: 0, region: STACK_REGION, accountId: '000000000000' });
+}
+
+/** Clients with an operator's access key unless told, configured for a region that is not the stack's. */
+export function clientsOf({ url: endpoint }: AwsEndpoint, accessKeyId = 'operator') {
+  const config = {
+    endpoint,
+    region: 'eu-west-1',
+    maxAttempts: 1,
+    credentials: { accessKeyId, secretAccessKey: 'any' },
+  };
+  return {
+    sqs: new SQSClient(config),
+    sns: new SNSClient(config),
+    dynamodb: new DynamoDBClient(config),
+    secrets: new SecretsManagerClient(config),
+  };
+}
+
+export interface RawRequest {
+  method?: string;
+  path?: string;
+  headers?: Record<string, string>;
+  body?: string | Buffer;
+}
+
+/** Sends a request that no SDK sends, header lines as given. */
+export function send({ url }: AwsEndpoint, { method = 'POST', path = '/', headers = {}, body }: RawRequest) {
+  return new Promise<{ status: number; headers: Record<string, unknown>; body: Buffer }>(
+    (resolve, reject) => {
+      const { hostname, port } = new URL(url);
+      const outgoing = request({ hostname, port, method, path, headers }, async (incoming) => {
+        const chunks: Buffer[] = [];
+        for await (const chunk of incoming) chunks.push(chunk);
+        resolve({ status: incoming.statusCode ?? 0, headers: incoming.headers, body: Buffer.concat(chunks) });
+      });
+      outgoing.on('error', reject);
+      outgoing.end(body);
+    },
+  );
+}
+
+/** The Authorization header of a signature whose value nobody checks. */
+export function signedFor(service: string, accessKeyId = 'operator', region = 'eu-west-1'): string {
+  return `AWS4-HMAC-SHA256 Credential=${accessKeyId}/20260101/${region}/${service}/aws4_request, SignedHeaders=host;x-amz-date, Signature=${'0'.repeat(64)}`;
+}
