@@ -49,8 +49,18 @@ export class PartnerWebhooksStack extends Stack {
       enableKeyRotation: true,
       removalPolicy,
     });
-    topicKey.grantEncryptDecrypt(new ServicePrincipal('cloudwatch.amazonaws.com'));
+    const cloudWatch = new ServicePrincipal('cloudwatch.amazonaws.com');
+    topicKey.grantEncryptDecrypt(cloudWatch);
     const alarmTopic = new Topic(this, 'Alarms', { masterKey: topicKey, enforceSSL: true });
+    // The policy that enforces TLS replaces SNS' own, which would have let the account's alarms publish.
+    alarmTopic.addToResourcePolicy(
+      new PolicyStatement({
+        principals: [cloudWatch],
+        actions: ['sns:Publish'],
+        resources: [alarmTopic.topicArn],
+        conditions: { StringEquals: { 'aws:SourceAccount': this.account } },
+      }),
+    );
 
     const effects = new Effects(this, 'Effects', { removalPolicy, topicKey });
     const pipelines = eventNames.map((event) => ({

@@ -1,0 +1,36 @@
+import { createHash } from 'node:crypto';
+import { expect, test } from '@jest/globals';
+import type { SQSRecord } from 'aws-lambda';
+import { sqsEvent } from '../../../events/generate.ts';
+import { readRecord } from '../../../lambda/consumers/received-event.ts';
+
+const payload = { event: 'shop.updated', data: { shop_id: 'shop-1' }, timestamp: '2026-01-31T09:00:00Z' };
+const [sample] = sqsEvent({ event: 'shop.updated', name: 'shop-updated', payload }).Records as [SQSRecord];
+
+test('an event comes with what the receiver noted of its delivery', () => {
+  const eventId = createHash('sha256').update(JSON.stringify(payload)).digest('hex');
+  expect(readRecord('shop.updated', sample)).toMatchObject({
+    event: 'shop.updated',
+    data: { shop_id: 'shop-1' },
+    eventId,
+    receivedAt: '2026-01-31T09:00:00.000Z',
+    version: `2026-01-31T09:00:00.000000000Z#${eventId}`,
+  });
+});
+
+test('a message without attributes has the id of its body and the receipt of its queue', () => {
+  const { eventId, receivedAt } = readRecord('shop.updated', { ...sample, messageAttributes: {} });
+  expect(eventId).toBe(createHash('sha256').update(sample.body).digest('hex'));
+  expect(receivedAt).toBe('2026-01-31T09:00:00.000Z');
+});
+
+test.each([
+  ['is not JSON', 'hello'],
+  ['is not usable', JSON.stringify({ ...payload, data: {} })],
+  ['is of another queue', JSON.stringify({ ...payload, event: 'user.updated', data: { user_id: 'u' } })],
+  ['is of an unknown kind', JSON.stringify({ ...payload, event: 'shop.closed' })],
+])('a message that %s cannot be processed', (_, body) => {
+  expect(() => readRecord('shop.updated', { ...sample, body })).toThrow(
+    expect.objectContaining({ name: 'UnprocessableMessageError' }),
+  );
+});

@@ -1,0 +1,85 @@
+import { DynamoDBClient, QueryCommand } from '@aws-sdk/client-dynamodb';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { Cast } from '../../../lambda/effects/cast.ts';
+import { Tables } from '../../support/tables.ts';
+import { startTestAws, type TestAws } from '../../support/test-aws.ts';
+
+let aws: TestAws;
+let tables: Tables;
+let cast: Cast;
+beforeAll(async () => {
+  aws = await startTestAws();
+  tables = new Tables(aws.operator);
+  cast = new Cast(new DynamoDBClient(aws.operator), aws.outputs.CastTable ?? '');
+});
+afterAll(() => aws.close());
+
+const at = '2026-01-31T09:00:00.000Z';
+const read = (girlId: string) => tables.get(aws.outputs.CastTable, { girl_id: girlId });
+const member = (girlId: string) => ({ girlId, shopId: 'shop-1', name: 'Hana', sentData: '{"age":20}' });
+
+test('adding a member stores her with everything that the partner sent', async () => {
+  await expect(cast.add(member('added'), { at, version: '1' })).resolves.toBe('Processed');
+  expect(await read('added')).toEqual({
+    girl_id: 'added',
+    shop_id: 'shop-1',
+    name: 'Hana',
+    data: '{"age":20}',
+    status: 'active',
+    version: '1',
+    updated_at: at,
+  });
+});
+
+test('removing a member leaves a tombstone without anything personal, for 90 days', async () => {
+  await cast.add(member('removed'), { at, version: '1' });
+  await expect(cast.remove({ girlId: 'removed', shopId: 'shop-1' }, { at, version: '2' })).resolves.toBe(
+    'Processed',
+  );
+  expect(await read('removed')).toEqual({
+    girl_id: 'removed',
+    shop_id: 'shop-1',
+    status: 'deleted',
+    version: '2',
+    updated_at: at,
+    expires_at: Date.parse('2026-05-01T09:00:00Z') / 1000,
+  });
+});
+
+test('a late girl.created does not resurrect', async () => {
+  await cast.remove({ girlId: 'gone', shopId: undefined }, { at, version: '2' });
+  await expect(cast.add(member('gone'), { at, version: '1' })).resolves.toBe('Stale');
+  expect(await read('gone')).toMatchObject({ status: 'deleted', version: '2' });
+});
+
+test('a newer girl.created after a deletion adds her again, without an expiry', async () => {
+  await cast.remove({ girlId: 'back', shopId: undefined }, { at, version: '1' });
+  await cast.add(member('back'), { at, version: '2' });
+  expect(await read('back')).toMatchObject({ status: 'active' });
+  expect(await read('back')).not.toHaveProperty('expires_at');
+});
+
+test('the cast of a shop is found by the shop', async () => {
+  await cast.add({ ...member('by-shop'), shopId: 'shop-2' }, { at, version: '1' });
+  const { Items = [] } = await tables.client.send(
+    new QueryCommand({
+      TableName: aws.outputs.CastTable,
+      IndexName: 'shop_id',
+      KeyConditionExpression: 'shop_id = :shop',
+      ExpressionAttributeValues: { ':shop': { S: 'shop-2' } },
+    }),
+  );
+  expect(Items.map(({ girl_id }) => girl_id?.S)).toEqual(['by-shop']);
+});
+
+test('a member whose data is larger than an item is stored without it', async () => {
+  const sentData = JSON.stringify({ notes: 'x'.repeat(600_000) });
+  await expect(cast.add({ ...member('large'), sentData }, { at, version: '1' })).resolves.toBe('Processed');
+  expect(await read('large')).toMatchObject({ name: 'Hana' });
+  expect(await read('large')).not.toHaveProperty('data');
+});
+
+test('ids that are longer than a key, of girl and shop, work', async () => {
+  const long = '店'.repeat(1000);
+  await expect(cast.add({ ...member(long), shopId: long }, { at, version: '1' })).resolves.toBe('Processed');
+});

@@ -1,0 +1,63 @@
+import { expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { stringAttribute } from '../../../lambda/message-attribute.ts';
+import { escapeForSqs, messageGroupId } from '../../../lambda/queue/message.ts';
+
+/** SQS API reference, `SendMessage`, as a whole: what a body may hold. */
+const ACCEPTED_BY_SQS = /^[\t\n\r\x20-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]*$/u;
+
+test('every JSON text travels in characters that SQS takes, and means the same after it', () => {
+  const strings = fc.string({
+    unit: fc.oneof(
+      fc.constantFrom('\ufffe', '\uffff', '😀', '\u2028', '"', '\\'),
+      fc.string({ unit: 'binary', minLength: 1, maxLength: 1 }),
+    ),
+  });
+  fc.assert(
+    fc.property(fc.dictionary(strings, strings), (value) => {
+      const text = JSON.stringify(value);
+      const escaped = escapeForSqs(text);
+      expect(escaped).toMatch(ACCEPTED_BY_SQS);
+      expect(JSON.parse(escaped)).toEqual(JSON.parse(text));
+    }),
+  );
+});
+
+test('what SQS takes is not changed', () => {
+  const text = '{ "a":"\\uFFFE \u{1F600} \u2028 \uFFFD" }\n';
+  expect(escapeForSqs(text)).toBe(text);
+});
+
+test.each([
+  ['an id', 'shop-1', 'shop-1'],
+  ['a number', 7, '7'],
+  [
+    'every character that SQS takes',
+    '!"#$%&\'()*+,-./:;<=>?@[\\]^_`{|}~',
+    '!"#$%&\'()*+,-./:;<=>?@[\\]^_`{|}~',
+  ],
+  ['128 characters', 'x'.repeat(128), 'x'.repeat(128)],
+])('a shop id that is %s is the message group', (_, id, group) => {
+  expect(messageGroupId(id)).toBe(group);
+});
+
+test.each([
+  ['is too long', 'x'.repeat(129)],
+  ['has 10,000 characters', 'x'.repeat(10_000)],
+  ['has a space', 'shop 1'],
+  ['has a control character', 'shop\u0000'],
+  ['is not ASCII', '店'],
+])('a shop id that %s is hashed', (_, id) => {
+  expect(messageGroupId(id)).toMatch(/^[0-9a-f]{64}$/);
+});
+
+test.each([undefined, '', null, {}, true])('without a shop id (%p) there is no message group', (id) => {
+  expect(messageGroupId(id)).toBeUndefined();
+});
+
+test('an attribute value that SQS would refuse is hashed', () => {
+  expect(stringAttribute('shop-1')).toEqual({ DataType: 'String', StringValue: 'shop-1' });
+  for (const value of ['', '\u0000', '\uffff', '\ud800', 'x'.repeat(2049)]) {
+    expect(stringAttribute(value).StringValue).toMatch(/^sha256:[0-9a-f]{64}$/);
+  }
+});

@@ -1,0 +1,79 @@
+import { SNSClient, SubscribeCommand } from '@aws-sdk/client-sns';
+import {
+  CreateQueueCommand,
+  DeleteMessageCommand,
+  GetQueueAttributesCommand,
+  type Message,
+  ReceiveMessageCommand,
+  SQSClient,
+} from '@aws-sdk/client-sqs';
+import type { ClientSettings } from '../../local/deploy.ts';
+import { eventually } from './eventually.ts';
+
+/** Reads queues, and topics through a queue. */
+export class Queues {
+  readonly client: SQSClient;
+  readonly #settings: ClientSettings;
+
+  constructor(settings: ClientSettings) {
+    this.client = new SQSClient(settings);
+    this.#settings = settings;
+  }
+
+  /** Takes the next message that fits off a queue, waiting for one. */
+  async take(
+    queueUrl: string | undefined,
+    fits: (message: Message) => boolean = () => true,
+  ): Promise<Message> {
+    return eventually(async () => {
+      const message = (await this.receive(queueUrl)).find(fits);
+      if (message === undefined) return undefined;
+      await this.client.send(
+        new DeleteMessageCommand({ QueueUrl: queueUrl, ReceiptHandle: message.ReceiptHandle }),
+      );
+      return message;
+    });
+  }
+
+  /** What is visible on a queue now; it is visible to nobody else for a second. */
+  async receive(queueUrl: string | undefined): Promise<Message[]> {
+    const { Messages = [] } = await this.client.send(
+      new ReceiveMessageCommand({
+        QueueUrl: queueUrl,
+        MaxNumberOfMessages: 10,
+        MessageAttributeNames: ['All'],
+        MessageSystemAttributeNames: ['All'],
+        VisibilityTimeout: 1,
+      }),
+    );
+    return Messages;
+  }
+
+  /** Messages on a queue, visible or in flight. */
+  async count(queueUrl: string | undefined): Promise<number> {
+    const { Attributes = {} } = await this.client.send(
+      new GetQueueAttributesCommand({ QueueUrl: queueUrl, AttributeNames: ['All'] }),
+    );
+    return (
+      Number(Attributes.ApproximateNumberOfMessages) +
+      Number(Attributes.ApproximateNumberOfMessagesNotVisible)
+    );
+  }
+
+  /** Makes a queue that gets everything published to a topic from now on. @returns its URL */
+  async subscribe(topicArn: string | undefined, name: string): Promise<string> {
+    const { QueueUrl = '' } = await this.client.send(new CreateQueueCommand({ QueueName: name }));
+    const { Attributes } = await this.client.send(
+      new GetQueueAttributesCommand({ QueueUrl, AttributeNames: ['QueueArn'] }),
+    );
+    await new SNSClient(this.#settings).send(
+      new SubscribeCommand({
+        TopicArn: topicArn,
+        Protocol: 'sqs',
+        Endpoint: Attributes?.QueueArn,
+        Attributes: { RawMessageDelivery: 'true' },
+      }),
+    );
+    return QueueUrl;
+  }
+}

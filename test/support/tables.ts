@@ -1,0 +1,34 @@
+import { DynamoDBClient, GetItemCommand, ScanCommand } from '@aws-sdk/client-dynamodb';
+import { unmarshall } from '@aws-sdk/util-dynamodb';
+import type { ClientSettings } from '../../local/deploy.ts';
+
+export type Row = Record<string, unknown>;
+
+/** Reads tables as plain objects. */
+export class Tables {
+  readonly client: DynamoDBClient;
+
+  constructor(settings: ClientSettings) {
+    this.client = new DynamoDBClient(settings);
+  }
+
+  /** The item with a key, undefined where there is none. */
+  async get(table: string | undefined, key: Record<string, string>): Promise<Row | undefined> {
+    const { Item } = await this.client.send(
+      new GetItemCommand({
+        TableName: table,
+        ConsistentRead: true,
+        Key: Object.fromEntries(Object.entries(key).map(([name, value]) => [name, { S: value }])),
+      }),
+    );
+    return Item && unmarshall(Item);
+  }
+
+  /** Every item, in no order. */
+  async scan(table: string | undefined): Promise<Row[]> {
+    const { Items = [] } = await this.client.send(
+      new ScanCommand({ TableName: table, ConsistentRead: true }),
+    );
+    return Items.map((item) => unmarshall(item));
+  }
+}

@@ -1,0 +1,33 @@
+import { startAwsEndpoint } from '../../local/aws/endpoint.ts';
+import { type ClientSettings, deploy } from '../../local/deploy.ts';
+import { readCloudAssembly } from '../../local/template/cloud-assembly.ts';
+import { Resources } from '../../local/template/resources.ts';
+import { TEST_SECRET, testAssembly } from './test-stack.ts';
+
+/** The stack's queues, topics, tables and secret at an AWS endpoint, without anything that uses them. */
+export interface TestAws {
+  readonly outputs: Readonly<Record<string, string>>;
+  /** Settings for a client that may do everything. */
+  readonly operator: ClientSettings;
+  close(): Promise<void>;
+}
+
+/** Serves the stack's resources, for tests of code that talks to them. */
+export async function startTestAws(): Promise<TestAws> {
+  const region = 'us-east-1';
+  const accountId = '000000000000';
+  const aws = await startAwsEndpoint({ port: 0, region, accountId });
+  const resources = new Resources(readCloudAssembly(testAssembly()), {
+    region,
+    accountId,
+    awsUrl: aws.url,
+    apiUrl: 'http://localhost',
+  });
+  const operator = {
+    endpoint: aws.url,
+    region,
+    credentials: { accessKeyId: 'operator', secretAccessKey: 'operator' },
+  };
+  await deploy(resources, operator, TEST_SECRET);
+  return { outputs: resources.outputs(), operator, close: () => aws.close() };
+}
