@@ -10,39 +10,40 @@ export const BUNDLE_OPTIONS: BuildOptions = {
   minify: true,
   platform: 'node',
   target: 'node24',
-  format: 'cjs',
+  format: 'esm',
+  // What is imported on demand stays in a file of its own, which is read on demand.
+  splitting: true,
   // The SDK's module builds: esbuild drops what is not used, which it cannot in CommonJS builds.
   mainFields: ['module', 'main'],
-  alias: { '@aws-sdk/credential-provider-node': './lambda/environment-credentials.ts' },
+  alias: {
+    '@aws-sdk/credential-provider-node': './lambda/environment-credentials.ts',
+    bowser: './lambda/no-browser.ts',
+  },
+  outExtension: { '.js': '.mjs' },
   legalComments: 'none',
   logLevel: 'warning',
 };
 
 /**
- * Bundles the functions: each becomes one minified file with everything that it imports.
+ * Bundles the functions: each becomes a folder of minified files, with everything that it imports.
  *
- * All of them are built in one pass of esbuild. `NodejsFunction` starts npx and esbuild once for each
- * function, which takes most of the time of a synthesis.
+ * esbuild is called in this process. `NodejsFunction` starts npx and esbuild once for each function,
+ * which takes most of the time of a synthesis.
  */
 export class FunctionBundles {
   readonly #folder: string;
+  readonly #entries: Readonly<Record<string, string>>;
 
-  /**
-   * @param entries file that exports `handler`, from the project's root, by the function's name
-   * @throws Error with esbuild's messages where an entry does not build
-   */
+  /** @param entries file that exports `handler`, from the project's root, by the function's name */
   constructor(scope: Construct, entries: Readonly<Record<string, string>>) {
     this.#folder = join(Stage.of(scope)?.outdir ?? 'cdk.out', 'bundles');
-    buildSync({
-      ...BUNDLE_OPTIONS,
-      entryPoints: Object.entries(entries).map(([name, entry]) => ({ in: entry, out: `${name}/index` })),
-      outdir: this.#folder,
-      // As `.js` it would be an ES module wherever a package.json above it says so.
-      outExtension: { '.js': '.cjs' },
-    });
+    this.#entries = entries;
   }
 
+  /** @throws Error with esbuild's messages where the entry does not build */
   code(name: string): AssetCode {
-    return Code.fromAsset(join(this.#folder, name));
+    const outdir = join(this.#folder, name);
+    buildSync({ ...BUNDLE_OPTIONS, entryPoints: { index: this.#entries[name] ?? '' }, outdir });
+    return Code.fromAsset(outdir);
   }
 }
