@@ -12,7 +12,7 @@ export const clientSettings = {
 } as const;
 
 /** Error names of which the message may quote what was sent. */
-const QUOTES_ITS_INPUT = /validation|invalid|serialization|syntax/i;
+const QUOTES_ITS_INPUT = /invalid|serialization|syntax/i;
 
 /**
  * What a log line may say of an error: enough to act on at night, nothing of the payload.

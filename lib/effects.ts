@@ -18,7 +18,10 @@ export interface EffectsProps {
   readonly topicKey: IKey;
 }
 
-/** Everything that events have an effect on: three tables and two topics (design §6). */
+/**
+ * Everything that events have an effect on: three tables and two topics (design §6), and the table that
+ * keeps a notification from being sent twice.
+ */
 export class Effects extends Construct {
   readonly shopCache: Table;
   readonly cast: Table;
@@ -51,13 +54,19 @@ export class Effects extends Construct {
     this.chat = topic('Chat');
     this.review = topic('Review');
 
+    const idempotency = table('Idempotency', 'id', { timeToLiveAttribute: 'expiration' });
+
     const write = (variable: string, to: Table, action: 'dynamodb:PutItem' | 'dynamodb:UpdateItem') => ({
       environment: { [variable]: to.tableName },
       permissions: [new PolicyStatement({ actions: [action], resources: [to.tableArn] })],
     });
     const publish = (variable: string, to: Topic) => ({
-      environment: { [variable]: to.topicArn },
+      environment: { [variable]: to.topicArn, IDEMPOTENCY_TABLE: idempotency.tableName },
       permissions: [
+        new PolicyStatement({
+          actions: ['dynamodb:DeleteItem', 'dynamodb:GetItem', 'dynamodb:PutItem', 'dynamodb:UpdateItem'],
+          resources: [idempotency.tableArn],
+        }),
         new PolicyStatement({ actions: ['sns:Publish'], resources: [to.topicArn] }),
         new PolicyStatement({
           actions: ['kms:Decrypt', 'kms:GenerateDataKey'],

@@ -1,4 +1,5 @@
 import { Duration, type RemovalPolicy } from 'aws-cdk-lib';
+import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { SqsEventSource } from 'aws-cdk-lib/aws-lambda-event-sources';
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import { Construct } from 'constructs';
@@ -7,6 +8,7 @@ import { kebabCase } from '../lambda/contract/event-names.ts';
 import type { EffectAccess } from './effects.ts';
 import type { FunctionBundles } from './function-bundles.ts';
 import { MessageAlarm } from './message-alarm.ts';
+import type { PayloadBucket } from './payload-bucket.ts';
 import { ProtectedQueue } from './protected-queue.ts';
 import { WebhookFunction } from './webhook-function.ts';
 
@@ -15,6 +17,7 @@ export interface EventPipelineProps {
   readonly bundles: FunctionBundles;
   /** What the consumer may touch. */
   readonly access: EffectAccess;
+  readonly payloads: PayloadBucket;
   readonly alarmTopic: ITopic;
   readonly removalPolicy: RemovalPolicy;
 }
@@ -35,12 +38,9 @@ export class EventPipeline extends Construct {
   readonly queue: ProtectedQueue;
   readonly deadLetterQueue: ProtectedQueue;
 
-  constructor(
-    scope: Construct,
-    id: string,
-    { event, bundles, access, alarmTopic, removalPolicy }: EventPipelineProps,
-  ) {
+  constructor(scope: Construct, id: string, props: EventPipelineProps) {
     super(scope, id);
+    const { event, bundles, access, payloads, alarmTopic, removalPolicy } = props;
     const { processing, impact } = catalogue[event];
     this.deadLetterQueue = new ProtectedQueue(this, 'DeadLetterQueue', { removalPolicy });
     this.queue = new ProtectedQueue(this, 'Queue', {
@@ -54,8 +54,18 @@ export class EventPipeline extends Construct {
       service: kebabCase(event),
       description: `${event}: ${processing}`,
       timeout: CONSUMER_TIMEOUT,
-      environment: access.environment,
-      permissions: access.permissions,
+      environment: {
+        ...access.environment,
+        PAYLOAD_BUCKET: payloads.bucketName,
+        QUEUE_URL: this.queue.queueUrl,
+        DEAD_LETTER_QUEUE_URL: this.deadLetterQueue.queueUrl,
+        MAXIMUM_RECEIVES: String(MAXIMUM_RECEIVES),
+      },
+      permissions: [
+        ...access.permissions,
+        payloads.getPermission(event),
+        new PolicyStatement({ actions: ['sqs:SendMessage'], resources: [this.deadLetterQueue.queueArn] }),
+      ],
       removalPolicy,
     });
     consumer.function.addEventSource(

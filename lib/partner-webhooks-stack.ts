@@ -10,6 +10,7 @@ import { Effects } from './effects.ts';
 import { EventPipeline } from './event-pipeline.ts';
 import { FunctionBundles } from './function-bundles.ts';
 import { MessageAlarm } from './message-alarm.ts';
+import { PayloadBucket } from './payload-bucket.ts';
 import { ProtectedQueue } from './protected-queue.ts';
 import type { StageConfig } from './stage.ts';
 import { WebhookApi } from './webhook-api.ts';
@@ -63,12 +64,14 @@ export class PartnerWebhooksStack extends Stack {
     );
 
     const effects = new Effects(this, 'Effects', { removalPolicy, topicKey });
+    const payloads = new PayloadBucket(this, 'Payloads', { removalPolicy });
     const pipelines = eventNames.map((event) => ({
       event,
       pipeline: new EventPipeline(this, pascalCase(event), {
         event,
         bundles,
         access: effects.access[catalogue[event].effect],
+        payloads,
         alarmTopic,
         removalPolicy,
       }),
@@ -97,6 +100,8 @@ export class PartnerWebhooksStack extends Stack {
       timeout: RECEIVER_TIMEOUT,
       environment: {
         WEBHOOK_SECRET_ARN: secret.secretArn,
+        SECRET_GRACE_SECONDS: String(config.rotationGrace.toSeconds()),
+        PAYLOAD_BUCKET: payloads.bucketName,
         QUARANTINE_QUEUE_URL: quarantine.queueUrl,
         UNROUTED_QUEUE_URL: unrouted.queueUrl,
         ...Object.fromEntries(
@@ -109,6 +114,7 @@ export class PartnerWebhooksStack extends Stack {
           resources: queues.map(({ queueArn }) => queueArn),
         }),
         new PolicyStatement({ actions: ['secretsmanager:GetSecretValue'], resources: [secret.secretArn] }),
+        payloads.putPermission(),
       ],
       removalPolicy,
     });

@@ -1,4 +1,4 @@
-import { RemovalPolicy } from 'aws-cdk-lib';
+import { Duration, RemovalPolicy } from 'aws-cdk-lib';
 
 /** What differs from stage to stage. */
 export interface StageConfig {
@@ -6,11 +6,15 @@ export interface StageConfig {
   readonly removalPolicy: RemovalPolicy;
   /** Refuses to delete the stack. */
   readonly terminationProtection: boolean;
+  /** How long after a rotation of the secret the previous one is accepted (design D12). */
+  readonly rotationGrace: Duration;
 }
 
+const ROTATION_GRACE = Duration.hours(24);
+
 const stages: Readonly<Record<string, StageConfig>> = {
-  dev: { removalPolicy: RemovalPolicy.DESTROY, terminationProtection: false },
-  prod: { removalPolicy: RemovalPolicy.RETAIN, terminationProtection: true },
+  dev: { removalPolicy: RemovalPolicy.DESTROY, terminationProtection: false, rotationGrace: ROTATION_GRACE },
+  prod: { removalPolicy: RemovalPolicy.RETAIN, terminationProtection: true, rotationGrace: ROTATION_GRACE },
 };
 
 /**

@@ -1,4 +1,5 @@
 import { CreateTableCommand, DynamoDBClient, UpdateTimeToLiveCommand } from '@aws-sdk/client-dynamodb';
+import { CreateBucketCommand, S3Client } from '@aws-sdk/client-s3';
 import { CreateSecretCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { CreateTopicCommand, SNSClient } from '@aws-sdk/client-sns';
 import { CreateQueueCommand, SQSClient } from '@aws-sdk/client-sqs';
@@ -12,7 +13,7 @@ export interface ClientSettings {
 }
 
 /**
- * Creates the template's queues, topics, tables and secrets at the local AWS endpoint.
+ * Creates the template's queues, topics, tables, buckets and secrets at the local AWS endpoint.
  * @param secret value that every secret of the template gets
  */
 export async function deploy(resources: Resources, settings: ClientSettings, secret: string): Promise<void> {
@@ -20,6 +21,7 @@ export async function deploy(resources: Resources, settings: ClientSettings, sec
   const sqs = new SQSClient(settings);
   const sns = new SNSClient(settings);
   const dynamodb = new DynamoDBClient(settings);
+  const s3 = new S3Client({ ...settings, forcePathStyle: true });
   try {
     await Promise.all([
       ...resources.ofType('AWS::SecretsManager::Secret').map(async ({ logicalId, name, properties }) => {
@@ -31,11 +33,14 @@ export async function deploy(resources: Resources, settings: ClientSettings, sec
       ...resources
         .ofType('AWS::SNS::Topic')
         .map(({ name }) => sns.send(new CreateTopicCommand({ Name: name }))),
+      ...resources
+        .ofType('AWS::S3::Bucket')
+        .map(({ name }) => s3.send(new CreateBucketCommand({ Bucket: name }))),
       ...resources.ofType('AWS::DynamoDB::Table').map((table) => createTable(dynamodb, table)),
       ...resources.ofType('AWS::SQS::Queue').map((queue) => createQueue(sqs, queue)),
     ]);
   } finally {
-    for (const client of [secrets, sqs, sns, dynamodb]) client.destroy();
+    for (const client of [secrets, sqs, sns, dynamodb, s3]) client.destroy();
   }
 }
 

@@ -1,18 +1,20 @@
-import { Notifications } from '../effects/notifications.ts';
+import { notifier } from '../effects/notifications.ts';
 import { consume } from './consume.ts';
 
-const chat = Notifications.fromEnvironment('CHAT_TOPIC_ARN');
+const tellChatRoom = notifier('girl.schedule_changed', 'CHAT_TOPIC_ARN');
 
 /** girl.schedule_changed: tells the chat room. */
-export const handler = consume('girl.schedule_changed', ({ event, eventId, data }) =>
-  chat.send(
+export const handler = consume('girl.schedule_changed', ({ eventId, data }, context) =>
+  tellChatRoom(
     {
+      eventId,
+      shopId: data.shop_id,
       title: 'Schedule changed',
       lines: [
         ['Shop', data.shop_id],
         ['Staff member', data.name ?? data.girl_id],
       ],
     },
-    { event, eventId, shopId: data.shop_id },
+    context,
   ),
 );

@@ -1,6 +1,6 @@
 import type { SQSRecord } from 'aws-lambda';
 import type { EventName } from '../contract/catalogue.ts';
-import { describeProblems, type PartnerEvent, parsePayloadText } from '../contract/envelope.ts';
+import { describeProblems, type PartnerEvent, parsePayload, parsePayloadText } from '../contract/envelope.ts';
 import { sha256Hex } from '../hash.ts';
 import { attribute } from '../queue/message.ts';
 import { versionOf } from './version.ts';
@@ -23,10 +23,16 @@ export class UnprocessableMessageError extends Error {
 /**
  * Reads an event from a queue. A message that somebody sent by hand, without attributes, is taken too:
  * its id is made of its body and its receipt is when SQS got it.
- * @throws UnprocessableMessageError where the body is not a usable event of this kind
+ * @throws UnprocessableMessageError where the payload is not a usable event of this kind
+ * @throws PayloadMissingError where the payload was too large for a message, and is gone
  */
-export function readRecord<Name extends EventName>(name: Name, record: SQSRecord): ReceivedEvent<Name> {
-  const parsed = parsePayloadText(record.body);
+export async function readRecord<Name extends EventName>(
+  name: Name,
+  record: SQSRecord,
+): Promise<ReceivedEvent<Name>> {
+  const payloadKey = noted(record, attribute.payloadKey);
+  const parsed =
+    payloadKey === undefined ? parsePayloadText(record.body) : parsePayload(await stored(payloadKey));
   if (parsed.kind === 'unusable') {
     throw new UnprocessableMessageError(`Not a usable event: ${describeProblems(parsed.problems)}`);
   }
@@ -41,6 +47,11 @@ export function readRecord<Name extends EventName>(name: Name, record: SQSRecord
     requestId: noted(record, attribute.requestId),
   };
   return { ...event, ...delivery, version: versionOf({ timestamp: event.timestamp, ...delivery }) };
+}
+
+async function stored(payloadKey: string): Promise<Uint8Array> {
+  const { payloadStore } = await import('../queue/payload-store.ts');
+  return payloadStore().get(payloadKey);
 }
 
 const noted = (record: SQSRecord, name: string) => record.messageAttributes[name]?.stringValue;

@@ -1,12 +1,14 @@
-import { Notifications } from '../effects/notifications.ts';
+import { notifier } from '../effects/notifications.ts';
 import { consume } from './consume.ts';
 
-const reviews = Notifications.fromEnvironment('REVIEW_TOPIC_ARN');
+const tellReviewers = notifier('review.posted', 'REVIEW_TOPIC_ARN');
 
 /** review.posted: sends a review notification. */
-export const handler = consume('review.posted', ({ event, eventId, data }) =>
-  reviews.send(
+export const handler = consume('review.posted', ({ eventId, data }, context) =>
+  tellReviewers(
     {
+      eventId,
+      shopId: data.shop_id,
       title: 'Review posted',
       lines: [
         ['Shop', data.shop_id],
@@ -16,6 +18,6 @@ export const handler = consume('review.posted', ({ event, eventId, data }) =>
         ['Review', data.review_id],
       ],
     },
-    { event, eventId, shopId: data.shop_id },
+    context,
   ),
 );

@@ -1,5 +1,5 @@
 /** What a notification says: a title, and labelled lines of which absent ones are left out. */
-export interface Notification {
+export interface NotificationText {
   readonly title: string;
   readonly lines: readonly (readonly [label: string, value: string | undefined])[];
 }
@@ -15,7 +15,7 @@ const MAXIMUM_VALUE_LENGTH = 1000;
  * everything else, and for HTTPS the custom notification of Amazon Q Developer in chat applications
  * (user guide, "Custom notifications using Amazon Q Developer"), which shows it in Slack and Teams.
  */
-export function notificationMessage({ title, lines }: Notification): string {
+export function notificationMessage({ title, lines }: NotificationText): string {
   const present = lines.flatMap(([label, value]) =>
     value === undefined ? [] : [[label, shorten(value)] as const],
   );

@@ -1,18 +1,20 @@
 import { PublishCommand, SNSClient } from '@aws-sdk/client-sns';
+import type { Context } from 'aws-lambda';
 import { clientSettings } from '../aws-clients.ts';
 import { requireEnvironment } from '../environment.ts';
 import { stringAttribute } from '../message-attribute.ts';
-import { type Notification, notificationMessage } from './notification-text.ts';
+import { type NotificationText, notificationMessage } from './notification-text.ts';
+import { oncePerEvent } from './once.ts';
 import type { EffectOutcome } from './outcome.ts';
 
-/** Where a notification comes from: filter policies of subscriptions choose by these. */
-export interface NotificationSource {
+/** What people are told, and of which event: filter policies of subscriptions choose by the latter. */
+export interface Notification extends NotificationText {
   readonly event: string;
   readonly eventId: string;
   readonly shopId: string | undefined;
 }
 
-/** A topic that people are told through. */
+/** A topic that people are told through, once for each event. */
 export class Notifications {
   readonly #client: SNSClient;
   readonly #topicArn: string;
@@ -27,16 +29,13 @@ export class Notifications {
     return new Notifications(new SNSClient(clientSettings), requireEnvironment([variable])[variable]);
   }
 
-  async send(
-    notification: Notification,
-    { event, eventId, shopId }: NotificationSource,
-  ): Promise<EffectOutcome> {
+  async send({ event, eventId, shopId, ...text }: Notification): Promise<EffectOutcome> {
     await this.#client.send(
       new PublishCommand({
         TopicArn: this.#topicArn,
-        Subject: notification.title,
+        Subject: text.title,
         MessageStructure: 'json',
-        Message: notificationMessage(notification),
+        Message: notificationMessage(text),
         MessageAttributes: {
           event: stringAttribute(event),
           eventId: stringAttribute(eventId),
@@ -46,4 +45,15 @@ export class Notifications {
     );
     return 'Processed';
   }
+}
+
+/**
+ * The sender of one event's notifications: however often an event comes, people are told once.
+ * @param variable the environment variable with the topic's ARN
+ */
+export function notifier(event: string, variable: 'CHAT_TOPIC_ARN' | 'REVIEW_TOPIC_ARN') {
+  const topic = Notifications.fromEnvironment(variable);
+  const sendOnce = oncePerEvent(event, (notification: Notification) => topic.send(notification));
+  return (notification: Omit<Notification, 'event'>, context: Context): Promise<EffectOutcome> =>
+    sendOnce(notification.eventId, { event, ...notification }, context);
 }

@@ -23,8 +23,14 @@ export const attribute = {
   eventId: 'eventId',
   receivedAt: 'receivedAt',
   requestId: 'requestId',
+  /** Large payloads only: where the payload is (design D13). */
+  payloadKey: 'payloadKey',
   /** Quarantine only: why the payload is unusable. */
   reason: 'reason',
+  /** Dead-letter queues only: what made the message one. */
+  failureReason: 'failureReason',
+  /** Dead-letter queues only: when, ISO 8601. */
+  failedAt: 'failedAt',
 } as const;
 
 /**
@@ -53,6 +59,17 @@ export function messageGroupId(shopId: unknown): string | undefined {
   if ((typeof shopId !== 'string' && typeof shopId !== 'number') || shopId === '') return undefined;
   const id = String(shopId);
   return GROUP_ID.test(id) ? id : sha256Hex(id);
+}
+
+/** The largest message. Source: SQS developer guide, "Message quotas". */
+const MAXIMUM_MESSAGE_BYTES = 1024 * 1024;
+
+/** Kept free for the attributes, which count: those of an event, of quarantine and of a dead letter. */
+const ATTRIBUTES_RESERVE_BYTES = 32 * 1024;
+
+/** Whether a body travels in its message, or has to be stored beside it (design D13). */
+export function fitsMessage(body: string): boolean {
+  return Buffer.byteLength(body) <= MAXIMUM_MESSAGE_BYTES - ATTRIBUTES_RESERVE_BYTES;
 }
 
 /** The message attributes of an event, for `SendMessage`. */

@@ -4,7 +4,7 @@ import { describeProblems, type Parsed, type Problem } from '../contract/envelop
 import { queueUrlVariable } from '../contract/event-names.ts';
 import { requireEnvironment } from '../environment.ts';
 import { MAXIMUM_ATTRIBUTE_LENGTH, stringAttribute } from '../message-attribute.ts';
-import { attribute, escapeForSqs, eventAttributes, messageGroupId } from '../queue/message.ts';
+import { attribute, escapeForSqs, eventAttributes, fitsMessage, messageGroupId } from '../queue/message.ts';
 
 /** What the receiver knows of a delivery besides its payload. */
 export interface Delivery {
@@ -47,30 +47,50 @@ export class EventQueues {
   }
 
   /** Puts an event on its own queue, an unknown kind on the unrouted one (design D5). */
-  async enqueue(parsed: Exclude<Parsed, { kind: 'unusable' }>, delivery: Delivery): Promise<void> {
-    const { event, sentData } = parsed.event;
+  async enqueue(
+    { kind, event, text }: Exclude<Parsed, { kind: 'unusable' }>,
+    body: Buffer,
+    delivery: Delivery,
+  ): Promise<void> {
+    const escaped = escapeForSqs(text);
+    const payloadKey = fitsMessage(escaped)
+      ? undefined
+      : await store(`${kind === 'event' ? event.event : 'unrouted'}/${delivery.eventId}`, body);
     await this.#client.send(
       new SendMessageCommand({
-        QueueUrl: parsed.kind === 'event' ? this.#urls.events[parsed.event.event] : this.#urls.unrouted,
-        MessageBody: escapeForSqs(parsed.text),
-        MessageGroupId: messageGroupId(sentData.shop_id),
-        MessageAttributes: eventAttributes({ event, ...delivery }),
+        QueueUrl: kind === 'event' ? this.#urls.events[event.event] : this.#urls.unrouted,
+        MessageBody: payloadKey === undefined ? escaped : JSON.stringify({ payloadKey }),
+        MessageGroupId: messageGroupId(event.sentData.shop_id),
+        MessageAttributes: {
+          ...eventAttributes({ event: event.event, ...delivery }),
+          ...(payloadKey !== undefined && { [attribute.payloadKey]: stringAttribute(payloadKey) }),
+        },
       }),
     );
   }
 
   /** Keeps a signed but unusable payload, byte for byte, with the reason (design D4). */
   async quarantine(body: Buffer, problems: readonly Problem[], delivery: Delivery): Promise<void> {
-    const reason = describeProblems(problems);
+    const whole = JSON.stringify({ problems, bodyBase64: body.toString('base64') });
+    const payloadKey = fitsMessage(whole) ? undefined : await store(`quarantine/${delivery.eventId}`, body);
+    const reason = describeProblems(problems).slice(0, MAXIMUM_ATTRIBUTE_LENGTH);
     await this.#client.send(
       new SendMessageCommand({
         QueueUrl: this.#urls.quarantine,
-        MessageBody: JSON.stringify({ problems, bodyBase64: body.toString('base64') }),
+        MessageBody: payloadKey === undefined ? whole : JSON.stringify({ problems, payloadKey }),
         MessageAttributes: {
           ...eventAttributes({ event: 'unusable', ...delivery }),
-          [attribute.reason]: stringAttribute(reason.slice(0, MAXIMUM_ATTRIBUTE_LENGTH)),
+          [attribute.reason]: stringAttribute(reason),
+          ...(payloadKey !== undefined && { [attribute.payloadKey]: stringAttribute(payloadKey) }),
         },
       }),
     );
   }
+}
+
+/** Stores a payload that no message can hold. @returns its key */
+async function store(key: string, body: Buffer): Promise<string> {
+  const { payloadStore } = await import('../queue/payload-store.ts');
+  await payloadStore().put(key, body);
+  return key;
 }

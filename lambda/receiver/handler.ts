@@ -11,12 +11,18 @@ import { problemResponses } from './problem.ts';
 import { createReceiver, type Outcome } from './receive.ts';
 import { WebhookSecrets } from './webhook-secrets.ts';
 
-const { WEBHOOK_SECRET_ARN } = requireEnvironment(['WEBHOOK_SECRET_ARN']);
+const { WEBHOOK_SECRET_ARN, SECRET_GRACE_SECONDS } = requireEnvironment([
+  'WEBHOOK_SECRET_ARN',
+  'SECRET_GRACE_SECONDS',
+]);
 
 const secrets = new WebhookSecrets({
   client: new SecretsManagerClient(clientSettings),
   secretId: WEBHOOK_SECRET_ARN,
+  gracePeriod: Number(SECRET_GRACE_SECONDS) * 1000,
   onStale: (error) => logger.warn('Secret not readable; serving the cached one', describeError(error)),
+  onWhiteSpace: () =>
+    logger.warn('The stored secret begins or ends with white space, and is used with it: was it pasted?'),
 });
 
 const queues = new EventQueues(new SQSClient(clientSettings), queueUrlsFromEnvironment());

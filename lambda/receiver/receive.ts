@@ -55,7 +55,7 @@ export function createReceiver({ secrets, queues, report }: ReceiverParts) {
       throw unusableEvent(parsed.problems);
     }
 
-    await queues.enqueue(parsed, delivery);
+    await queues.enqueue(parsed, body, delivery);
     const known = parsed.kind === 'event';
     report(
       known ? { outcome: 'Accepted', event: parsed.event.event, eventId } : { outcome: 'Parked', eventId },

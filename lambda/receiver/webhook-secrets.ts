@@ -1,19 +1,35 @@
-import { GetSecretValueCommand, type SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
-import { readSecretValue } from './secret-value.ts';
+import {
+  GetSecretValueCommand,
+  type GetSecretValueResponse,
+  ResourceNotFoundException,
+  type SecretsManagerClient,
+} from '@aws-sdk/client-secrets-manager';
+import { readSecretValue, UnusableSecretError } from './secret-value.ts';
 
 /** Age at which a cached secret is read again, in milliseconds (design D12). */
-const MAXIMUM_AGE = 5 * 60_000;
+export const MAXIMUM_AGE = 5 * 60_000;
 
 /** Least time between two reads that mismatches or failures cause, in milliseconds (design D12). */
-const REFRESH_INTERVAL = 30_000;
+export const REFRESH_INTERVAL = 30_000;
 
 export interface WebhookSecretsOptions {
   readonly client: SecretsManagerClient;
   readonly secretId: string;
+  /** How long after a rotation the previous secret is accepted, in milliseconds. */
+  readonly gracePeriod: number;
   /** Told of a failed read while a cached secret goes on serving. */
   readonly onStale: (error: unknown) => void;
+  /** Told, once, that the secret begins or ends with white space: most likely it was pasted with it. */
+  readonly onWhiteSpace: () => void;
   /** Milliseconds since the epoch. @default Date.now */
   readonly now?: () => number;
+}
+
+interface CachedSecrets {
+  readonly current: string;
+  /** The secret before the last rotation, and until when it is accepted. */
+  readonly previous: { readonly secret: string; readonly until: number } | undefined;
+  readonly readAt: number;
 }
 
 /**
@@ -24,9 +40,9 @@ export interface WebhookSecretsOptions {
 export class WebhookSecrets {
   readonly #options: WebhookSecretsOptions;
   readonly #now: () => number;
-  #secrets: readonly string[] | undefined;
-  #readAt = Number.NEGATIVE_INFINITY;
+  #cached: CachedSecrets | undefined;
   #refreshedAt = Number.NEGATIVE_INFINITY;
+  #warnedOfWhiteSpace = false;
 
   constructor(options: WebhookSecretsOptions) {
     this.#options = options;
@@ -34,13 +50,14 @@ export class WebhookSecrets {
   }
 
   /**
-   * The secrets that a signature may have been made with.
+   * The secrets that a signature may have been made with: the current one, and in the grace period
+   * after a rotation the previous one.
    * @throws the client's error, or UnusableSecretError, where none is cached and none can be read
    */
   async accepted(): Promise<readonly string[]> {
-    if (this.#secrets === undefined) return this.#read();
-    if (this.#now() - this.#readAt >= MAXIMUM_AGE) await this.#refresh();
-    return this.#secrets;
+    if (this.#cached === undefined) await this.#read();
+    else if (this.#now() - this.#cached.readAt >= MAXIMUM_AGE) await this.#refresh();
+    return this.#secrets();
   }
 
   /**
@@ -48,26 +65,57 @@ export class WebhookSecrets {
    * @returns undefined where they were read too recently to be read again, or cannot be
    */
   async afterMismatch(): Promise<readonly string[] | undefined> {
-    return this.#refresh();
+    return (await this.#refresh()) ? this.#secrets() : undefined;
   }
 
-  async #refresh(): Promise<readonly string[] | undefined> {
-    if (this.#now() - this.#refreshedAt < REFRESH_INTERVAL) return undefined;
+  #secrets(): readonly string[] {
+    if (this.#cached === undefined) return [];
+    const { current, previous } = this.#cached;
+    return previous !== undefined && this.#now() < previous.until ? [current, previous.secret] : [current];
+  }
+
+  async #refresh(): Promise<boolean> {
+    if (this.#now() - this.#refreshedAt < REFRESH_INTERVAL) return false;
     this.#refreshedAt = this.#now();
     try {
-      return await this.#read();
+      await this.#read();
+      return true;
     } catch (error) {
       this.#options.onStale(error);
-      return undefined;
+      return false;
     }
   }
 
-  async #read(): Promise<readonly string[]> {
-    const { SecretString } = await this.#options.client.send(
-      new GetSecretValueCommand({ SecretId: this.#options.secretId }),
-    );
-    this.#secrets = [readSecretValue(SecretString)];
-    this.#readAt = this.#now();
-    return this.#secrets;
+  async #read(): Promise<void> {
+    const { SecretString, CreatedDate } = await this.#version('AWSCURRENT');
+    const current = readSecretValue(SecretString);
+    const until = (CreatedDate?.getTime() ?? 0) + this.#options.gracePeriod;
+    // The previous version matters, and costs a call, only just after a rotation.
+    const previous = this.#now() < until ? await this.#readPrevious() : undefined;
+    this.#cached = {
+      current,
+      previous: previous === undefined ? undefined : { secret: previous, until },
+      readAt: this.#now(),
+    };
+    if (current !== current.trim() && !this.#warnedOfWhiteSpace) {
+      this.#warnedOfWhiteSpace = true;
+      this.#options.onWhiteSpace();
+    }
+  }
+
+  /** @returns undefined where the secret was never rotated, or its previous value cannot be used */
+  async #readPrevious(): Promise<string | undefined> {
+    try {
+      return readSecretValue((await this.#version('AWSPREVIOUS')).SecretString);
+    } catch (error) {
+      if (error instanceof ResourceNotFoundException || error instanceof UnusableSecretError)
+        return undefined;
+      throw error;
+    }
+  }
+
+  #version(VersionStage: 'AWSCURRENT' | 'AWSPREVIOUS'): Promise<GetSecretValueResponse> {
+    const { client, secretId } = this.#options;
+    return client.send(new GetSecretValueCommand({ SecretId: secretId, VersionStage }));
   }
 }

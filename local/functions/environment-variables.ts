@@ -24,6 +24,8 @@ export function environmentVariables(
     AWS_DEFAULT_REGION: definition.region,
     AWS_REGION: definition.region,
     AWS_ENDPOINT_URL: definition.awsEndpointUrl,
+    // By its address: for a name the SDK would put the bucket before it, and not every machine resolves that.
+    AWS_ENDPOINT_URL_S3: definition.awsEndpointUrl.replace('localhost', '127.0.0.1'),
     AWS_EXECUTION_ENV: 'AWS_Lambda_nodejs24.x',
     AWS_LAMBDA_FUNCTION_MEMORY_SIZE: String(definition.memoryMegabytes),
     AWS_LAMBDA_FUNCTION_NAME: definition.name,

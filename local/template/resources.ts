@@ -47,6 +47,7 @@ const schemas = {
     ),
     TimeToLiveSpecification: z.optional(z.object({ AttributeName: z.string(), Enabled: z.boolean() })),
   }),
+  'AWS::S3::Bucket': z.object({}),
   'AWS::SecretsManager::Secret': z.object({ Description: z.optional(z.string()) }),
   'AWS::Lambda::Function': z.object({
     Code: z.object({ S3Key: z.string() }),
@@ -89,6 +90,7 @@ const WITHOUT_LOCAL_PART = new Set([
   'AWS::KMS::Key',
   'AWS::Lambda::Permission',
   'AWS::Logs::LogGroup',
+  'AWS::S3::BucketPolicy',
   'AWS::SNS::TopicPolicy',
   'AWS::SQS::QueuePolicy',
 ]);
@@ -193,9 +195,10 @@ export class Resources {
     return Object.hasOwn(resources, logicalId) ? resources[logicalId]?.Type : undefined;
   }
 
-  /** As CloudFormation does: stack and logical id; shortened to the 80 characters that SQS takes. */
+  /** As CloudFormation does: stack and logical id; shortened to the 80 characters that SQS takes, lower-case for S3. */
   #name(logicalId: string): string {
     const name = `${this.#stack.name}-${logicalId}`;
+    if (this.#type(logicalId) === 'AWS::S3::Bucket') return name.toLowerCase();
     if (name.length <= 80) return name;
     return `${name.slice(0, 67)}-${createHash('sha256').update(name).digest('hex').slice(0, 12)}`;
   }
@@ -219,6 +222,8 @@ export class Resources {
         return arn('logs', `log-group:${name}:*`);
       case 'AWS::KMS::Key':
         return arn('kms', `key/${name}`);
+      case 'AWS::S3::Bucket':
+        return `arn:aws:s3:::${name}`;
       case 'AWS::IAM::Role':
         return `arn:aws:iam::${accountId}:role/${name}`;
       case 'AWS::SecretsManager::Secret':

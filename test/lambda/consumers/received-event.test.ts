@@ -7,9 +7,9 @@ import { readRecord } from '../../../lambda/consumers/received-event.ts';
 const payload = { event: 'shop.updated', data: { shop_id: 'shop-1' }, timestamp: '2026-01-31T09:00:00Z' };
 const [sample] = sqsEvent({ event: 'shop.updated', name: 'shop-updated', payload }).Records as [SQSRecord];
 
-test('an event comes with what the receiver noted of its delivery', () => {
+test('an event comes with what the receiver noted of its delivery', async () => {
   const eventId = createHash('sha256').update(JSON.stringify(payload)).digest('hex');
-  expect(readRecord('shop.updated', sample)).toMatchObject({
+  expect(await readRecord('shop.updated', sample)).toMatchObject({
     event: 'shop.updated',
     data: { shop_id: 'shop-1' },
     eventId,
@@ -18,8 +18,8 @@ test('an event comes with what the receiver noted of its delivery', () => {
   });
 });
 
-test('a message without attributes has the id of its body and the receipt of its queue', () => {
-  const { eventId, receivedAt } = readRecord('shop.updated', { ...sample, messageAttributes: {} });
+test('a message without attributes has the id of its body and the receipt of its queue', async () => {
+  const { eventId, receivedAt } = await readRecord('shop.updated', { ...sample, messageAttributes: {} });
   expect(eventId).toBe(createHash('sha256').update(sample.body).digest('hex'));
   expect(receivedAt).toBe('2026-01-31T09:00:00.000Z');
 });
@@ -29,8 +29,8 @@ test.each([
   ['is not usable', JSON.stringify({ ...payload, data: {} })],
   ['is of another queue', JSON.stringify({ ...payload, event: 'user.updated', data: { user_id: 'u' } })],
   ['is of an unknown kind', JSON.stringify({ ...payload, event: 'shop.closed' })],
-])('a message that %s cannot be processed', (_, body) => {
-  expect(() => readRecord('shop.updated', { ...sample, body })).toThrow(
+])('a message that %s cannot be processed', async (_, body) => {
+  await expect(readRecord('shop.updated', { ...sample, body })).rejects.toThrow(
     expect.objectContaining({ name: 'UnprocessableMessageError' }),
   );
 });

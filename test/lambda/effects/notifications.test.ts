@@ -64,10 +64,13 @@ describe('a published notification', () => {
     const queue = await queues.subscribe(aws.outputs.ChatTopicArn, 'chat-room');
     const chat = new Notifications(new SNSClient(aws.operator), aws.outputs.ChatTopicArn ?? '');
     await expect(
-      chat.send(
-        { title: 'Schedule changed', lines: [['Shop', 'shop-1']] },
-        { event: 'girl.schedule_changed', eventId: 'e-1', shopId: 'shop-1' },
-      ),
+      chat.send({
+        event: 'girl.schedule_changed',
+        eventId: 'e-1',
+        shopId: 'shop-1',
+        title: 'Schedule changed',
+        lines: [['Shop', 'shop-1']],
+      }),
     ).resolves.toBe('Processed');
     const { Body, MessageAttributes } = await queues.take(queue);
     expect(Body).toBe('Schedule changed\n\nShop: shop-1');

@@ -1,0 +1,42 @@
+import { PayloadMissingError } from '../queue/payload-missing-error.ts';
+import { UnprocessableMessageError } from './received-event.ts';
+
+/** First delay, in seconds (design §5). */
+const FIRST_DELAY = 30;
+
+/** Longest delay, in seconds (design §5). */
+const MAXIMUM_DELAY = 60 * 60;
+
+/** Share of a delay by which chance lengthens or shortens it, so that what failed together is not repeated together. */
+const JITTER = 0.25;
+
+/**
+ * How long a message waits after a failure that may pass, in whole seconds: 30 s doubling to an hour.
+ * Ten receives last some three hours, which is how long a dependency may be down with nobody awake.
+ * @param attempt 1 for the first receive
+ * @param random from 0 up to 1
+ */
+export function backOffSeconds(attempt: number, random = Math.random()): number {
+  const delay = FIRST_DELAY * 2 ** (attempt - 1);
+  return Math.min(MAXIMUM_DELAY, Math.round(delay * (1 - JITTER + 2 * JITTER * random)));
+}
+
+/**
+ * Errors of AWS services that say that the request itself can never succeed. Any other may pass: also
+ * a missing permission or table, which the next deployment brings.
+ */
+const HOPELESS = new Set([
+  'InvalidMessageContents',
+  'InvalidParameter',
+  'InvalidParameterException',
+  'InvalidParameterValue',
+  'InvalidParameterValueException',
+  'SerializationException',
+  'ValidationException',
+]);
+
+/** Whether no repetition can make the message succeed. */
+export function isHopeless(error: unknown): boolean {
+  if (error instanceof UnprocessableMessageError || error instanceof PayloadMissingError) return true;
+  return error instanceof Error && HOPELESS.has(error.name);
+}

@@ -1,0 +1,73 @@
+import {
+  ChangeMessageVisibilityCommand,
+  type MessageAttributeValue,
+  SendMessageCommand,
+  SQSClient,
+} from '@aws-sdk/client-sqs';
+import type { SQSRecord } from 'aws-lambda';
+import { clientSettings } from '../aws-clients.ts';
+import { requireEnvironment } from '../environment.ts';
+import { MAXIMUM_ATTRIBUTE_LENGTH, stringAttribute } from '../message-attribute.ts';
+import { attribute } from '../queue/message.ts';
+
+/** The queue that a consumer's messages come from, and its dead-letter queue. */
+export class SourceQueue {
+  readonly #client: SQSClient;
+  readonly #queueUrl: string;
+  readonly #deadLetterQueueUrl: string;
+  /** Receives after which a message is a dead letter. */
+  readonly maximumReceives: number;
+
+  constructor(
+    client: SQSClient,
+    settings: { queueUrl: string; deadLetterQueueUrl: string; maximumReceives: number },
+  ) {
+    this.#client = client;
+    this.#queueUrl = settings.queueUrl;
+    this.#deadLetterQueueUrl = settings.deadLetterQueueUrl;
+    this.maximumReceives = settings.maximumReceives;
+  }
+
+  static fromEnvironment(): SourceQueue {
+    const environment = requireEnvironment(['QUEUE_URL', 'DEAD_LETTER_QUEUE_URL', 'MAXIMUM_RECEIVES']);
+    return new SourceQueue(new SQSClient(clientSettings), {
+      queueUrl: environment.QUEUE_URL,
+      deadLetterQueueUrl: environment.DEAD_LETTER_QUEUE_URL,
+      maximumReceives: Number(environment.MAXIMUM_RECEIVES),
+    });
+  }
+
+  /** Hides a message from now on for that long. */
+  async hide(record: SQSRecord, seconds: number): Promise<void> {
+    await this.#client.send(
+      new ChangeMessageVisibilityCommand({
+        QueueUrl: this.#queueUrl,
+        ReceiptHandle: record.receiptHandle,
+        VisibilityTimeout: seconds,
+      }),
+    );
+  }
+
+  /** Puts a message on the dead-letter queue as it is, with the reason. The original is not deleted here. */
+  async bury(record: SQSRecord, reason: string): Promise<void> {
+    await this.#client.send(
+      new SendMessageCommand({
+        QueueUrl: this.#deadLetterQueueUrl,
+        MessageBody: record.body,
+        MessageAttributes: {
+          ...carriedOver(record),
+          [attribute.failureReason]: stringAttribute(reason.slice(0, MAXIMUM_ATTRIBUTE_LENGTH)),
+          [attribute.failedAt]: stringAttribute(new Date().toISOString()),
+        },
+      }),
+    );
+  }
+}
+
+function carriedOver({ messageAttributes }: SQSRecord): Record<string, MessageAttributeValue> {
+  return Object.fromEntries(
+    Object.entries(messageAttributes).flatMap(([name, { dataType, stringValue }]) =>
+      stringValue === undefined ? [] : [[name, { DataType: dataType, StringValue: stringValue }]],
+    ),
+  );
+}
