@@ -30,6 +30,9 @@ const VISIBILITY_TIMEOUT = Duration.seconds(6 * CONSUMER_TIMEOUT.toSeconds());
 /** Receives before a message goes to the dead-letter queue (design §5). */
 const MAXIMUM_RECEIVES = 10;
 
+/** Wait after the first failure that may pass; it doubles from then on (design §5). */
+const FIRST_RETRY_DELAY = Duration.seconds(30);
+
 /** Messages that one invocation gets at most: SQS' own limit for a batch without a batching window. */
 const BATCH_SIZE = 10;
 
@@ -60,6 +63,7 @@ export class EventPipeline extends Construct {
         QUEUE_URL: this.queue.queueUrl,
         DEAD_LETTER_QUEUE_URL: this.deadLetterQueue.queueUrl,
         MAXIMUM_RECEIVES: String(MAXIMUM_RECEIVES),
+        FIRST_RETRY_DELAY_SECONDS: String(FIRST_RETRY_DELAY.toSeconds()),
       },
       permissions: [
         ...access.permissions,

@@ -27,6 +27,8 @@ export interface LocalStackOptions {
   readonly awsPort: number;
   /** Value of the webhook secret. */
   readonly secret: string;
+  /** Variables that replace the template's, for tests that cannot wait. @default none */
+  readonly environment?: Readonly<Record<string, string>>;
   /** Told of every line that a function writes. @default none */
   readonly onLog?: (line: LogLine) => void;
   /** Told of every answer of the HTTP API. @default none */
@@ -85,7 +87,7 @@ export async function startLocalStack(options: LocalStackOptions): Promise<Local
     admitRoles(aws, resources);
 
     step('Starting the functions');
-    const functions = createFunctions(resources, stack, aws.url, options.onLog ?? (() => {}));
+    const functions = createFunctions(resources, stack, aws.url, options);
     closers.push(() => Promise.all([...functions.values()].map((item) => item.function.close())));
     await Promise.all([...functions.values()].map((item) => item.function.warmUp()));
 
@@ -142,7 +144,7 @@ function createFunctions(
   resources: Resources,
   stack: SynthesisedStack,
   awsUrl: string,
-  log: (line: LogLine) => void,
+  { environment, onLog = () => {} }: LocalStackOptions,
 ): Functions {
   return new Map(
     resources.ofType('AWS::Lambda::Function').map(({ name, arn, properties }) => {
@@ -150,7 +152,7 @@ function createFunctions(
         name,
         handler: properties.Handler,
         codeDirectory: stack.assetFolder(properties.Code.S3Key),
-        environment: properties.Environment.Variables,
+        environment: { ...properties.Environment.Variables, ...environment },
         timeoutSeconds: properties.Timeout,
         memoryMegabytes: properties.MemorySize,
         maximumConcurrency: properties.ReservedConcurrentExecutions ?? MAXIMUM_CONCURRENCY,
@@ -158,7 +160,7 @@ function createFunctions(
         region: REGION,
         awsEndpointUrl: awsUrl,
       };
-      return [arn, { definition, function: new LocalFunction(definition, log) }];
+      return [arn, { definition, function: new LocalFunction(definition, onLog) }];
     }),
   );
 }

@@ -61,7 +61,7 @@ export function consume<Name extends EventName>(
       count('DeadLettered', { event: name });
       return;
     }
-    const seconds = backOffSeconds(attempt);
+    const seconds = backOffSeconds(attempt, source.firstRetryDelay);
     logger.warn('Failed', { ...facts, ...why, retryInSeconds: seconds });
     count('Failed', { event: name });
     await source.hide(record, seconds);

@@ -1,9 +1,6 @@
 import { PayloadMissingError } from '../queue/payload-missing-error.ts';
 import { UnprocessableMessageError } from './received-event.ts';
 
-/** First delay, in seconds (design §5). */
-const FIRST_DELAY = 30;
-
 /** Longest delay, in seconds (design §5). */
 const MAXIMUM_DELAY = 60 * 60;
 
@@ -11,13 +8,14 @@ const MAXIMUM_DELAY = 60 * 60;
 const JITTER = 0.25;
 
 /**
- * How long a message waits after a failure that may pass, in whole seconds: 30 s doubling to an hour.
- * Ten receives last some three hours, which is how long a dependency may be down with nobody awake.
+ * How long a message waits after a failure that may pass, in whole seconds: doubling to an hour. From
+ * 30 s on, ten receives last some three hours: so long may a dependency be down with nobody awake.
  * @param attempt 1 for the first receive
+ * @param firstDelay in seconds
  * @param random from 0 up to 1
  */
-export function backOffSeconds(attempt: number, random = Math.random()): number {
-  const delay = FIRST_DELAY * 2 ** (attempt - 1);
+export function backOffSeconds(attempt: number, firstDelay: number, random = Math.random()): number {
+  const delay = firstDelay * 2 ** (attempt - 1);
   return Math.min(MAXIMUM_DELAY, Math.round(delay * (1 - JITTER + 2 * JITTER * random)));
 }
 

@@ -10,6 +10,13 @@ import { requireEnvironment } from '../environment.ts';
 import { MAXIMUM_ATTRIBUTE_LENGTH, stringAttribute } from '../message-attribute.ts';
 import { attribute } from '../queue/message.ts';
 
+export interface SourceQueueSettings {
+  readonly queueUrl: string;
+  readonly deadLetterQueueUrl: string;
+  readonly maximumReceives: number;
+  readonly firstRetryDelay: number;
+}
+
 /** The queue that a consumer's messages come from, and its dead-letter queue. */
 export class SourceQueue {
   readonly #client: SQSClient;
@@ -17,23 +24,29 @@ export class SourceQueue {
   readonly #deadLetterQueueUrl: string;
   /** Receives after which a message is a dead letter. */
   readonly maximumReceives: number;
+  /** Wait after the first failure, in seconds. */
+  readonly firstRetryDelay: number;
 
-  constructor(
-    client: SQSClient,
-    settings: { queueUrl: string; deadLetterQueueUrl: string; maximumReceives: number },
-  ) {
+  constructor(client: SQSClient, settings: SourceQueueSettings) {
     this.#client = client;
     this.#queueUrl = settings.queueUrl;
     this.#deadLetterQueueUrl = settings.deadLetterQueueUrl;
     this.maximumReceives = settings.maximumReceives;
+    this.firstRetryDelay = settings.firstRetryDelay;
   }
 
   static fromEnvironment(): SourceQueue {
-    const environment = requireEnvironment(['QUEUE_URL', 'DEAD_LETTER_QUEUE_URL', 'MAXIMUM_RECEIVES']);
+    const environment = requireEnvironment([
+      'QUEUE_URL',
+      'DEAD_LETTER_QUEUE_URL',
+      'MAXIMUM_RECEIVES',
+      'FIRST_RETRY_DELAY_SECONDS',
+    ]);
     return new SourceQueue(new SQSClient(clientSettings), {
       queueUrl: environment.QUEUE_URL,
       deadLetterQueueUrl: environment.DEAD_LETTER_QUEUE_URL,
       maximumReceives: Number(environment.MAXIMUM_RECEIVES),
+      firstRetryDelay: Number(environment.FIRST_RETRY_DELAY_SECONDS),
     });
   }
 

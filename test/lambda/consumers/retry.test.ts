@@ -1,0 +1,60 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { UnprocessableMessageError } from '../../../lambda/consumers/received-event.ts';
+import { backOffSeconds, isHopeless } from '../../../lambda/consumers/retry.ts';
+import { PayloadMissingError } from '../../../lambda/queue/payload-missing-error.ts';
+
+describe('the wait after a failure', () => {
+  test('doubles from 30 s to an hour', () => {
+    const waits = Array.from({ length: 10 }, (_, index) => backOffSeconds(index + 1, 30, 0.5));
+    expect(waits).toEqual([30, 60, 120, 240, 480, 960, 1920, 3600, 3600, 3600]);
+  });
+
+  test('lets ten receives last some three hours', () => {
+    const waits = Array.from({ length: 9 }, (_, index) => backOffSeconds(index + 1, 30, 0.5));
+    expect(waits.reduce((sum, wait) => sum + wait) / 3600).toBeCloseTo(3, 0);
+  });
+
+  test('differs by chance, by a quarter at most, and never exceeds an hour', () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 1, max: 50 }),
+        fc.double({ min: 0, max: 1, noNaN: true }),
+        (attempt, random) => {
+          const middle = 30 * 2 ** (attempt - 1);
+          const wait = backOffSeconds(attempt, 30, random);
+          expect(wait).toBeLessThanOrEqual(3600);
+          expect(wait).toBeGreaterThanOrEqual(Math.min(3600, Math.floor(middle * 0.75)));
+          expect(wait).toBeLessThanOrEqual(Math.ceil(middle * 1.25));
+        },
+      ),
+    );
+  });
+});
+
+describe('a failure', () => {
+  const named = (name: string) => Object.assign(new Error('x'), { name });
+
+  test.each([
+    ['a message that is no usable event', new UnprocessableMessageError('x')],
+    ['a payload that has expired', new PayloadMissingError('x')],
+    ['an item larger than DynamoDB takes', named('ValidationException')],
+    ['a notification that SNS refuses', named('InvalidParameterException')],
+  ])('of %s cannot pass', (_, error) => {
+    expect(isHopeless(error)).toBe(true);
+  });
+
+  test.each([
+    ['throttling', named('ThrottlingException')],
+    ['throughput', named('ProvisionedThroughputExceededException')],
+    ['a time-out', named('TimeoutError')],
+    ['an internal error', named('InternalServerError')],
+    ['a missing permission', named('AccessDeniedException')],
+    ['a missing table', named('ResourceNotFoundException')],
+    ['a connection', Object.assign(new Error('x'), { code: 'ECONNRESET' })],
+    ['a bug', new TypeError('x')],
+    ['what is no error', 'x'],
+  ])('of %s may pass', (_, error) => {
+    expect(isHopeless(error)).toBe(false);
+  });
+});

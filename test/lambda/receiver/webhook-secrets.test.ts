@@ -1,0 +1,158 @@
+import {
+  CreateSecretCommand,
+  DeleteSecretCommand,
+  PutSecretValueCommand,
+  SecretsManagerClient,
+} from '@aws-sdk/client-secrets-manager';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { MAXIMUM_AGE, REFRESH_INTERVAL, WebhookSecrets } from '../../../lambda/receiver/webhook-secrets.ts';
+import { startTestAws, type TestAws } from '../../support/test-aws.ts';
+
+const GRACE_PERIOD = 60 * 60_000;
+
+let aws: TestAws;
+beforeAll(async () => {
+  aws = await startTestAws();
+});
+afterAll(() => aws.close());
+
+/** A secret, the cache under test with a clock that can be put forward, and what it did. */
+let secretId: string;
+let operator: SecretsManagerClient;
+let secrets: WebhookSecrets;
+let ahead: number;
+let calls: number;
+let stale: unknown[];
+let whiteSpace: number;
+beforeEach(async () => {
+  operator = new SecretsManagerClient(aws.operator);
+  secretId = `secret-${expect.getState().currentTestName}`.replace(/[^\w-]/g, '-').slice(0, 200);
+  await operator.send(new CreateSecretCommand({ Name: secretId, SecretString: 'first' }));
+  ahead = 0;
+  calls = 0;
+  stale = [];
+  whiteSpace = 0;
+  const client = new SecretsManagerClient({ ...aws.operator, maxAttempts: 1 });
+  client.middlewareStack.add((next) => async (args) => {
+    calls += 1;
+    return next(args);
+  });
+  secrets = new WebhookSecrets({
+    client,
+    secretId,
+    gracePeriod: GRACE_PERIOD,
+    onStale: (error) => stale.push(error),
+    onWhiteSpace: () => {
+      whiteSpace += 1;
+    },
+    now: () => Date.now() + ahead,
+  });
+});
+
+const rotate = (SecretString: string) =>
+  operator.send(new PutSecretValueCommand({ SecretId: secretId, SecretString }));
+const breakIt = () =>
+  operator.send(new DeleteSecretCommand({ SecretId: secretId, ForceDeleteWithoutRecovery: true }));
+
+describe('caching', () => {
+  test('one read serves many requests', async () => {
+    for (let request = 0; request < 100; request += 1) expect(await secrets.accepted()).toEqual(['first']);
+    const afterFirst = calls;
+    ahead = MAXIMUM_AGE - 1000;
+    await secrets.accepted();
+    expect(calls).toBe(afterFirst);
+  });
+
+  test('a secret that was last rotated long ago takes one call', async () => {
+    ahead = GRACE_PERIOD + 1000;
+    await secrets.accepted();
+    expect(calls).toBe(1);
+  });
+
+  test('an old secret is read again', async () => {
+    await secrets.accepted();
+    await rotate('second');
+    ahead = MAXIMUM_AGE;
+    expect(await secrets.accepted()).toContain('second');
+  });
+});
+
+describe('a rotation', () => {
+  test('works at once: a mismatch reads the secret again', async () => {
+    expect(await secrets.accepted()).toEqual(['first']);
+    await rotate('second');
+    expect(await secrets.accepted()).toEqual(['first']);
+    expect(await secrets.afterMismatch()).toEqual(['second', 'first']);
+  });
+
+  test('leaves the previous secret valid for the grace period, and no longer', async () => {
+    await rotate('second');
+    expect(await secrets.accepted()).toEqual(['second', 'first']);
+    ahead = GRACE_PERIOD - 60_000;
+    expect(await secrets.accepted()).toEqual(['second', 'first']);
+    ahead = GRACE_PERIOD + 1000;
+    expect(await secrets.accepted()).toEqual(['second']);
+  });
+
+  test('seen by age alone leaves the previous secret valid, too', async () => {
+    await secrets.accepted();
+    await rotate('second');
+    ahead = MAXIMUM_AGE;
+    expect(await secrets.accepted()).toEqual(['second', 'first']);
+    expect(await secrets.afterMismatch()).toBeUndefined();
+  });
+
+  test('whose previous value is unusable leaves the new one alone', async () => {
+    await rotate('');
+    await rotate('third');
+    expect(await secrets.accepted()).toEqual(['third']);
+  });
+});
+
+test('a flood of bad signatures cannot drive calls: one read in 30 s', async () => {
+  await secrets.accepted();
+  const before = calls;
+  await secrets.afterMismatch();
+  const perRead = calls - before;
+  for (let request = 0; request < 500; request += 1) expect(await secrets.afterMismatch()).toBeUndefined();
+  expect(calls - before).toBe(perRead);
+  ahead = REFRESH_INTERVAL;
+  expect(await secrets.afterMismatch()).toEqual(['first']);
+  expect(calls - before).toBe(2 * perRead);
+});
+
+describe('while Secrets Manager fails', () => {
+  test('a cached secret goes on serving, and the failure is told once in 30 s', async () => {
+    await secrets.accepted();
+    await breakIt();
+    ahead = MAXIMUM_AGE;
+    for (let request = 0; request < 10; request += 1) expect(await secrets.accepted()).toEqual(['first']);
+    expect(await secrets.afterMismatch()).toBeUndefined();
+    expect(stale).toHaveLength(1);
+  });
+
+  test('with none cached the error is thrown, and not kept: the next request reads again', async () => {
+    await breakIt();
+    await expect(secrets.accepted()).rejects.toThrow(
+      expect.objectContaining({ name: 'ResourceNotFoundException' }),
+    );
+    await operator.send(new CreateSecretCommand({ Name: secretId, SecretString: 'again' }));
+    expect(await secrets.accepted()).toEqual(['again']);
+  });
+
+  test('a rotation to an unusable secret leaves the cached one', async () => {
+    await secrets.accepted();
+    await rotate('{"SECRET":"x"}');
+    expect(await secrets.afterMismatch()).toBeUndefined();
+    expect(await secrets.accepted()).toEqual(['first']);
+    expect(stale).toEqual([expect.objectContaining({ name: 'UnusableSecretError' })]);
+  });
+});
+
+test('white space around the secret is used as it is and warned of once', async () => {
+  await rotate('second\n');
+  expect(await secrets.accepted()).toEqual(['second\n', 'first']);
+  ahead = MAXIMUM_AGE;
+  await secrets.accepted();
+  expect(whiteSpace).toBe(1);
+});
