@@ -1,0 +1,109 @@
+import { SendMessageCommand } from '@aws-sdk/client-sqs';
+import { afterEach, describe, expect, test } from '@jest/globals';
+import type { LocalStack } from '../../../local/local-stack.ts';
+import { eventually } from '../../support/eventually.ts';
+import { Partner } from '../../support/partner.ts';
+import { Queues } from '../../support/queues.ts';
+import { Tables } from '../../support/tables.ts';
+import { startTestStack } from '../../support/test-stack.ts';
+
+let stack: LocalStack | undefined;
+afterEach(() => stack?.close());
+
+const timestamp = '2026-01-31T09:00:00Z';
+const shopUpdated = (shop_id: string) => ({ event: 'shop.updated', data: { shop_id }, timestamp });
+
+/** The structured log lines of the consumers, as they are written. */
+async function startLogged(environment: Record<string, string> = {}) {
+  const lines: Record<string, unknown>[] = [];
+  stack = await startTestStack({
+    environment,
+    onLog: ({ text }) => {
+      if (text.startsWith('{')) lines.push(JSON.parse(text));
+    },
+  });
+  const logged = (message: string) =>
+    eventually(async () => lines.find((line) => line.message === message && line.level !== undefined));
+  return { stack, lines, logged, queues: new Queues(stack.operator), tables: new Tables(stack.operator) };
+}
+
+describe('a failure that cannot pass', () => {
+  test('goes to the dead-letter queue at once with its reason, and the rest of its batch succeeds', async () => {
+    const { stack, queues, tables } = await startLogged();
+    const { ShopUpdatedQueueUrl: queue, ShopUpdatedDeadLetterQueueUrl: deadLetters } = stack.outputs;
+    for (const body of ['not JSON', JSON.stringify(shopUpdated('good'))]) {
+      await queues.client.send(new SendMessageCommand({ QueueUrl: queue, MessageBody: body }));
+    }
+    const { Body, MessageAttributes } = await queues.take(deadLetters);
+    expect(Body).toBe('not JSON');
+    expect(MessageAttributes).toMatchObject({
+      failureReason: { StringValue: 'UnprocessableMessageError: Not a usable event: body must be JSON' },
+      failedAt: { StringValue: expect.stringMatching(/^\d{4}-.*Z$/) },
+    });
+    await eventually(() => tables.get(stack.outputs.ShopCacheTable, { shop_id: 'good' }));
+    await eventually(async () => ((await queues.count(queue)) === 0 ? true : undefined));
+  });
+
+  test('of a delivery keeps what the receiver noted of it', async () => {
+    const { stack, queues } = await startLogged();
+    const display_name = 'x'.repeat(500_000);
+    const { body } = await new Partner(stack.outputs.WebhookUrl).post({
+      event: 'user.updated',
+      data: { user_id: 'u', display_name },
+      timestamp,
+    });
+    const { Body, MessageAttributes } = await queues.take(stack.outputs.UserUpdatedDeadLetterQueueUrl);
+    expect(JSON.parse(Body ?? '').data.display_name).toBe(display_name);
+    expect(MessageAttributes).toMatchObject({
+      eventId: { StringValue: body.eventId },
+      requestId: { StringValue: body.requestId },
+      failureReason: { StringValue: expect.stringContaining('ValidationException') },
+    });
+  });
+});
+
+describe('a failure that may pass', () => {
+  test('waits some 30 s, on its queue, and is logged with the wait', async () => {
+    const { stack, logged, queues } = await startLogged({ SHOP_CACHE_TABLE: 'not-there-yet' });
+    await new Partner(stack.outputs.WebhookUrl).post(shopUpdated('waiting'));
+    const line = await logged('Failed');
+    expect(line).toMatchObject({ level: 'WARN', attempt: 1, event: 'shop.updated' });
+    expect(line.retryInSeconds).toBeGreaterThanOrEqual(22);
+    expect(line.retryInSeconds).toBeLessThanOrEqual(38);
+    expect(await queues.count(stack.outputs.ShopUpdatedQueueUrl)).toBe(1);
+    expect(await queues.count(stack.outputs.ShopUpdatedDeadLetterQueueUrl)).toBe(0);
+  });
+
+  test('is tried again until the last receive, then goes to the dead-letter queue with its reason', async () => {
+    const { stack, lines, queues } = await startLogged({
+      SHOP_CACHE_TABLE: 'never-there',
+      FIRST_RETRY_DELAY_SECONDS: '0',
+      MAXIMUM_RECEIVES: '4',
+    });
+    await new Partner(stack.outputs.WebhookUrl).post(shopUpdated('poison'));
+    const { MessageAttributes } = await queues.take(stack.outputs.ShopUpdatedDeadLetterQueueUrl);
+    expect(MessageAttributes?.failureReason?.StringValue).toMatch(/^\w*(NotFound|AccessDenied)\w*/);
+    expect(lines.filter(({ message }) => message === 'Failed').map(({ attempt }) => attempt)).toEqual([
+      1, 2, 3,
+    ]);
+    await eventually(async () =>
+      (await queues.count(stack.outputs.ShopUpdatedQueueUrl)) === 0 ? true : undefined,
+    );
+  });
+});
+
+describe('a notification', () => {
+  test('is sent once, however often its delivery is repeated', async () => {
+    const { stack, lines, queues } = await startLogged();
+    const room = await queues.subscribe(stack.outputs.ChatTopicArn, 'chat-room');
+    const partner = new Partner(stack.outputs.WebhookUrl);
+    const event = { event: 'girl.schedule_changed', data: { shop_id: 's' }, timestamp };
+    for (let delivery = 0; delivery < 3; delivery += 1) expect((await partner.post(event)).status).toBe(200);
+    const outcomes = await eventually(async () => {
+      const done = lines.filter(({ message }) => message === 'Processed' || message === 'Duplicate');
+      return done.length === 3 ? done.map(({ message }) => message) : undefined;
+    });
+    expect(outcomes.toSorted()).toEqual(['Duplicate', 'Duplicate', 'Processed']);
+    expect(await queues.count(room)).toBe(1);
+  });
+});

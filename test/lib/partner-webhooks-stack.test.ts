@@ -1,0 +1,435 @@
+import { describe, expect, test } from '@jest/globals';
+import { catalogue, type EffectName, type EventName, eventNames } from '../../lambda/contract/catalogue.ts';
+import { kebabCase, pascalCase, queueUrlVariable } from '../../lambda/contract/event-names.ts';
+import { testAssembly } from '../support/test-stack.ts';
+import { listOf, type Resource, SynthesisedTemplate } from './synthesised-template.ts';
+
+const template = new SynthesisedTemplate(testAssembly());
+const queues = template.ofType('AWS::SQS::Queue');
+const topics = template.ofType('AWS::SNS::Topic');
+const tables = template.ofType('AWS::DynamoDB::Table');
+const functions = template.ofType('AWS::Lambda::Function');
+const roles = template.ofType('AWS::IAM::Role');
+const alarms = template.ofType('AWS::CloudWatch::Alarm');
+
+/** Every event of the catalogue with the path of its constructs. */
+const pipelines = eventNames.map((event) => ({ event, path: pascalCase(event) }));
+
+/** Paths of the resources that do not meet a requirement. */
+const except = (resources: readonly Resource[], meets: (resource: Resource) => boolean) =>
+  resources.filter((resource) => !meets(resource)).map(({ path }) => path);
+
+const overPlainHttp = { Bool: { 'aws:SecureTransport': 'false' } };
+
+describe('the pipeline of each event of the catalogue', () => {
+  test.each(pipelines)('$event has a queue', ({ path }) => {
+    expect(queues.map((queue) => queue.path)).toContain(`${path}/Queue`);
+  });
+
+  test.each(pipelines)('$event has a dead-letter queue after 10 receives', ({ path }) => {
+    const { RedrivePolicy } = template.at('AWS::SQS::Queue', `${path}/Queue`).properties;
+    expect(RedrivePolicy.maxReceiveCount).toBe(10);
+    expect(template.referred(RedrivePolicy.deadLetterTargetArn)).toBe(`${path}/DeadLetterQueue`);
+  });
+
+  test.each(pipelines)(
+    '$event has a function that says what it does in the words of the contract',
+    ({ event, path }) => {
+      const { properties } = template.at('AWS::Lambda::Function', `${path}/Consumer/Function`);
+      expect(properties.Description).toBe(`${event}: ${catalogue[event].processing}`);
+    },
+  );
+
+  test.each(pipelines)('$event has one event source mapping, from its queue to its function', ({ path }) => {
+    const mappings = template
+      .ofType('AWS::Lambda::EventSourceMapping')
+      .map(({ properties }) => [
+        template.referred(properties.EventSourceArn),
+        template.referred(properties.FunctionName),
+      ])
+      .filter((ends) => ends.some((end) => end.startsWith(`${path}/`)));
+    expect(mappings).toEqual([[`${path}/Queue`, `${path}/Consumer/Function`]]);
+  });
+
+  test.each(pipelines)('$event reports the failures of a batch item by item', ({ path }) => {
+    const mapping = template
+      .ofType('AWS::Lambda::EventSourceMapping')
+      .find(({ properties }) => template.referred(properties.EventSourceArn) === `${path}/Queue`);
+    expect(mapping?.properties.FunctionResponseTypes).toEqual(['ReportBatchItemFailures']);
+  });
+
+  test.each(pipelines)(
+    '$event hides a message for at least six times as long as its function may take',
+    ({ path }) => {
+      const queue = template.at('AWS::SQS::Queue', `${path}/Queue`).properties;
+      const consumer = template.at('AWS::Lambda::Function', `${path}/Consumer/Function`).properties;
+      expect(queue.VisibilityTimeout).toBeGreaterThanOrEqual(6 * consumer.Timeout);
+    },
+  );
+
+  test('there is no pipeline besides', () => {
+    expect(template.ofType('AWS::Lambda::EventSourceMapping')).toHaveLength(eventNames.length);
+  });
+});
+
+describe('every queue', () => {
+  test('is encrypted', () => {
+    expect(except(queues, ({ properties }) => properties.SqsManagedSseEnabled === true)).toEqual([]);
+  });
+
+  test('denies everything that does not come over TLS', () => {
+    const denies = (queue: Resource) =>
+      template
+        .resourcePolicyOf('AWS::SQS::QueuePolicy', queue)
+        .some(
+          ({ Effect, Action, Principal, Resource, Condition }) =>
+            Effect === 'Deny' &&
+            Action === 'sqs:*' &&
+            JSON.stringify(Principal) === '{"AWS":"*"}' &&
+            template.referred(Resource) === queue.path &&
+            JSON.stringify(Condition) === JSON.stringify(overPlainHttp),
+        );
+    expect(except(queues, denies)).toEqual([]);
+  });
+
+  test('keeps a message for 14 days, the longest that SQS can', () => {
+    const fourteenDays = 14 * 24 * 60 * 60;
+    expect(except(queues, ({ properties }) => properties.MessageRetentionPeriod === fourteenDays)).toEqual(
+      [],
+    );
+  });
+
+  test('that has a consumer has a dead-letter queue that no other one has', () => {
+    const deadLetterQueues = template
+      .ofType('AWS::Lambda::EventSourceMapping')
+      .map(({ properties }) => template.at('AWS::SQS::Queue', template.referred(properties.EventSourceArn)))
+      .map(({ properties }) => template.referred(properties.RedrivePolicy?.deadLetterTargetArn));
+    expect(new Set(deadLetterQueues).size).toBe(deadLetterQueues.length);
+  });
+});
+
+describe('every topic', () => {
+  test('is encrypted with the topic key', () => {
+    expect(
+      except(topics, ({ properties }) => template.referred(properties.KmsMasterKeyId) === 'TopicKey'),
+    ).toEqual([]);
+  });
+
+  test('denies what is not published over TLS', () => {
+    const denies = (topic: Resource) =>
+      template
+        .resourcePolicyOf('AWS::SNS::TopicPolicy', topic)
+        .some(
+          ({ Effect, Action, Principal, Condition }) =>
+            Effect === 'Deny' &&
+            Action === 'sns:Publish' &&
+            Principal === '*' &&
+            JSON.stringify(Condition) === JSON.stringify(overPlainHttp),
+        );
+    expect(except(topics, denies)).toEqual([]);
+  });
+});
+
+describe('every table', () => {
+  test('is on demand', () => {
+    expect(except(tables, ({ properties }) => properties.BillingMode === 'PAY_PER_REQUEST')).toEqual([]);
+  });
+
+  test('can be restored to any point in time', () => {
+    expect(
+      except(
+        tables,
+        ({ properties }) => properties.PointInTimeRecoverySpecification?.PointInTimeRecoveryEnabled === true,
+      ),
+    ).toEqual([]);
+  });
+
+  test.each([
+    ['ShopCache', 'shop_id'],
+    ['Cast', 'girl_id'],
+    ['ContactPartner', 'user_id'],
+  ])('%s has the key %s', (name, key) => {
+    const { KeySchema } = template.at('AWS::DynamoDB::Table', `Effects/${name}`).properties;
+    expect(KeySchema).toEqual([{ AttributeName: key, KeyType: 'HASH' }]);
+  });
+
+  test('of the cast lets tombstones expire', () => {
+    const { properties } = template.at('AWS::DynamoDB::Table', 'Effects/Cast');
+    expect(properties.TimeToLiveSpecification).toEqual({ AttributeName: 'expires_at', Enabled: true });
+  });
+
+  test('of the cast finds the cast of a shop', () => {
+    const { properties } = template.at('AWS::DynamoDB::Table', 'Effects/Cast');
+    expect(properties.GlobalSecondaryIndexes).toEqual([
+      {
+        IndexName: 'shop_id',
+        KeySchema: [{ AttributeName: 'shop_id', KeyType: 'HASH' }],
+        Projection: { ProjectionType: 'ALL' },
+      },
+    ]);
+  });
+});
+
+describe('every function', () => {
+  test('runs on Node.js 24', () => {
+    expect(except(functions, ({ properties }) => properties.Runtime === 'nodejs24.x')).toEqual([]);
+  });
+
+  test('runs on arm64', () => {
+    const onArm = ({ properties }: Resource) => JSON.stringify(properties.Architectures) === '["arm64"]';
+    expect(except(functions, onArm)).toEqual([]);
+  });
+
+  test('has a log group of its own', () => {
+    const logGroups = functions.map(({ properties }) => template.referred(properties.LoggingConfig.LogGroup));
+    expect(new Set(logGroups).size).toBe(functions.length);
+  });
+
+  test('has a role of its own', () => {
+    const taken = functions.map(({ properties }) => template.referred(properties.Role));
+    expect(new Set(taken).size).toBe(functions.length);
+  });
+
+  const consumerVariables: Record<EffectName, string> = {
+    'shop-cache': 'SHOP_CACHE_TABLE',
+    cast: 'CAST_TABLE',
+    'contact-partner': 'CONTACT_PARTNER_TABLE',
+    chat: 'CHAT_TOPIC_ARN',
+    review: 'REVIEW_TOPIC_ARN',
+  };
+  test.each([
+    {
+      service: 'receiver',
+      path: 'Receiver/Function',
+      variables: [
+        'WEBHOOK_SECRET_ARN',
+        'QUARANTINE_QUEUE_URL',
+        'UNROUTED_QUEUE_URL',
+        ...eventNames.map(queueUrlVariable),
+      ],
+    },
+    ...pipelines.map(({ event, path }) => ({
+      service: kebabCase(event),
+      path: `${path}/Consumer/Function`,
+      variables: [consumerVariables[catalogue[event].effect]],
+    })),
+  ])('$service is told where its own work is and no more', ({ service, path, variables }) => {
+    const { Variables } = template.at('AWS::Lambda::Function', path).properties.Environment;
+    expect(Object.keys(Variables).sort()).toEqual([...variables, 'POWERTOOLS_SERVICE_NAME'].sort());
+    expect(Variables.POWERTOOLS_SERVICE_NAME).toBe(service);
+  });
+});
+
+describe('what a role allows', () => {
+  test('is nothing that a managed policy would add', () => {
+    expect(except(roles, ({ properties }) => properties.ManagedPolicyArns === undefined)).toEqual([]);
+  });
+
+  test('is no action with a wildcard', () => {
+    const exact = (role: Resource) =>
+      template.statementsOf(role).every(({ Action }) => listOf(Action).every((name) => !/[*?]/.test(name)));
+    expect(except(roles, exact)).toEqual([]);
+  });
+
+  test('is on no resource with a wildcard', () => {
+    const exact = (role: Resource) =>
+      template.statementsOf(role).every(({ Resource }) => !JSON.stringify(Resource).includes('*'));
+    expect(except(roles, exact)).toEqual([]);
+  });
+
+  test('to the receiver is to queue, to read the secret and to write its own log', () => {
+    expect(template.permissionsOf('Receiver/Function')).toEqual(
+      [
+        ...pipelines.map(({ path }) => `sqs:SendMessage on ${path}/Queue`),
+        'sqs:SendMessage on Quarantine',
+        'sqs:SendMessage on Unrouted',
+        'secretsmanager:GetSecretValue on WebhookSecret',
+        'logs:CreateLogStream on Receiver/Log',
+        'logs:PutLogEvents on Receiver/Log',
+      ].sort(),
+    );
+  });
+
+  const effects: Record<EffectName, string[]> = {
+    'shop-cache': ['dynamodb:UpdateItem on Effects/ShopCache'],
+    cast: ['dynamodb:PutItem on Effects/Cast'],
+    'contact-partner': ['dynamodb:UpdateItem on Effects/ContactPartner'],
+    chat: ['sns:Publish on Effects/Chat', 'kms:Decrypt on TopicKey', 'kms:GenerateDataKey on TopicKey'],
+    review: ['sns:Publish on Effects/Review', 'kms:Decrypt on TopicKey', 'kms:GenerateDataKey on TopicKey'],
+  };
+  const consuming = [
+    'ChangeMessageVisibility',
+    'DeleteMessage',
+    'GetQueueAttributes',
+    'GetQueueUrl',
+    'ReceiveMessage',
+  ];
+
+  test.each(pipelines)(
+    'to the consumer of $event is to consume its queue, its effect and its own log',
+    ({ event, path }: { event: EventName; path: string }) => {
+      expect(template.permissionsOf(`${path}/Consumer/Function`)).toEqual(
+        [
+          ...consuming.map((action) => `sqs:${action} on ${path}/Queue`),
+          ...effects[catalogue[event].effect],
+          `logs:CreateLogStream on ${path}/Consumer/Log`,
+          `logs:PutLogEvents on ${path}/Consumer/Log`,
+        ].sort(),
+      );
+    },
+  );
+
+  test('to anybody who takes it on is to be a Lambda function', () => {
+    const onlyLambda = ({ properties }: Resource) =>
+      JSON.stringify(
+        properties.AssumeRolePolicyDocument.Statement.map(
+          ({ Principal }: { Principal: unknown }) => Principal,
+        ),
+      ) === '[{"Service":"lambda.amazonaws.com"}]';
+    expect(except(roles, onlyLambda)).toEqual([]);
+  });
+});
+
+describe('the HTTP API', () => {
+  test('has one route: POST /api/v1/webhooks/partner', () => {
+    const routes = template.ofType('AWS::ApiGatewayV2::Route').map(({ properties }) => properties.RouteKey);
+    expect(routes).toEqual(['POST /api/v1/webhooks/partner']);
+  });
+
+  test('hands a delivery to the receiver with payload format 2.0', () => {
+    const integrations = template
+      .ofType('AWS::ApiGatewayV2::Integration')
+      .map(({ properties }) => [
+        template.referred(properties.IntegrationUri),
+        properties.PayloadFormatVersion,
+      ]);
+    expect(integrations).toEqual([['Receiver/Function', '2.0']]);
+  });
+
+  test('alone may invoke a function from outside', () => {
+    const permissions = template
+      .ofType('AWS::Lambda::Permission')
+      .map(({ properties }) => [properties.Principal, template.referred(properties.FunctionName)]);
+    expect(permissions).toEqual([['apigateway.amazonaws.com', 'Receiver/Function']]);
+  });
+
+  test('logs neither a body nor a signature', () => {
+    const [stage] = template.ofType('AWS::ApiGatewayV2::Stage');
+    expect(stage?.properties.AccessLogSettings.Format).not.toMatch(/body|signature|header/i);
+  });
+});
+
+describe('alarms', () => {
+  const watched = [...pipelines.map(({ path }) => `${path}/DeadLetterQueue`), 'Quarantine', 'Unrouted'];
+  const queueOf = ({ properties }: Resource) => template.referred(properties.Dimensions?.[0]?.Value);
+
+  test.each(watched)('one message on %s rings', (path) => {
+    const alarm = alarms.find((candidate) => queueOf(candidate) === path);
+    expect(alarm?.properties).toMatchObject({
+      Namespace: 'AWS/SQS',
+      MetricName: 'ApproximateNumberOfMessagesVisible',
+      Statistic: 'Maximum',
+      ComparisonOperator: 'GreaterThanOrEqualToThreshold',
+      Threshold: 1,
+    });
+  });
+
+  test('every one tells the alarm topic', () => {
+    const tells = ({ properties }: Resource) =>
+      properties.AlarmActions?.length === 1 && template.referred(properties.AlarmActions[0]) === 'Alarms';
+    expect(except(alarms, tells)).toEqual([]);
+  });
+
+  test('every one says what users lose and what to do first', () => {
+    const says = ({ properties }: Resource) =>
+      /^Impact: \S.*\. First step: \S.*\.$/.test(properties.AlarmDescription);
+    expect(except(alarms, says)).toEqual([]);
+  });
+
+  test.each(pipelines)('the one on the dead letters of $event names its impact', ({ event, path }) => {
+    const alarm = alarms.find((candidate) => queueOf(candidate) === `${path}/DeadLetterQueue`);
+    expect(alarm?.properties.AlarmDescription).toContain(catalogue[event].impact);
+  });
+
+  test('may be published to the alarm topic by CloudWatch, for alarms of this account', () => {
+    const policy = template.resourcePolicyOf(
+      'AWS::SNS::TopicPolicy',
+      template.at('AWS::SNS::Topic', 'Alarms'),
+    );
+    expect(policy).toContainEqual(
+      expect.objectContaining({
+        Effect: 'Allow',
+        Action: 'sns:Publish',
+        Principal: { Service: 'cloudwatch.amazonaws.com' },
+        Condition: { StringEquals: { 'aws:SourceAccount': { Ref: 'AWS::AccountId' } } },
+      }),
+    );
+  });
+
+  test('may be encrypted by CloudWatch with the topic key', () => {
+    const { KeyPolicy } = template.at('AWS::KMS::Key', 'TopicKey').properties;
+    expect(KeyPolicy.Statement).toContainEqual(
+      expect.objectContaining({
+        Effect: 'Allow',
+        Action: expect.arrayContaining(['kms:Decrypt', 'kms:GenerateDataKey*']),
+        Principal: { Service: 'cloudwatch.amazonaws.com' },
+      }),
+    );
+  });
+});
+
+describe('the secret', () => {
+  test('is made by Secrets Manager and stands nowhere in the template', () => {
+    const { properties } = template.at('AWS::SecretsManager::Secret', 'WebhookSecret');
+    expect(properties).toEqual({
+      Description: expect.any(String),
+      GenerateSecretString: { PasswordLength: 64, ExcludePunctuation: true },
+    });
+  });
+});
+
+describe('outputs', () => {
+  test('are the ones that everything else knows the stack by', () => {
+    expect(Object.keys(template.outputs).sort()).toEqual(
+      [
+        'WebhookUrl',
+        'WebhookSecretArn',
+        'ShopCacheTable',
+        'CastTable',
+        'ContactPartnerTable',
+        'ChatTopicArn',
+        'ReviewTopicArn',
+        'AlarmTopicArn',
+        'QuarantineQueueUrl',
+        'UnroutedQueueUrl',
+        ...pipelines.flatMap(({ path }) => [`${path}QueueUrl`, `${path}DeadLetterQueueUrl`]),
+      ].sort(),
+    );
+  });
+
+  test.each([
+    ['WebhookSecretArn', 'WebhookSecret'],
+    ['ShopCacheTable', 'Effects/ShopCache'],
+    ['CastTable', 'Effects/Cast'],
+    ['ContactPartnerTable', 'Effects/ContactPartner'],
+    ['ChatTopicArn', 'Effects/Chat'],
+    ['ReviewTopicArn', 'Effects/Review'],
+    ['AlarmTopicArn', 'Alarms'],
+    ['QuarantineQueueUrl', 'Quarantine'],
+    ['UnroutedQueueUrl', 'Unrouted'],
+    ...pipelines.flatMap(({ path }) => [
+      [`${path}QueueUrl`, `${path}/Queue`],
+      [`${path}DeadLetterQueueUrl`, `${path}/DeadLetterQueue`],
+    ]),
+  ])('%s is %s', (name, path) => {
+    expect(template.referred(template.outputs[name]?.Value)).toBe(path);
+  });
+
+  test('WebhookUrl is the route over HTTPS', () => {
+    const { logicalId } = template.at('AWS::ApiGatewayV2::Api', 'Api/HttpApi');
+    // An HTTP API's endpoint has the scheme https and no other.
+    expect(template.outputs.WebhookUrl?.Value).toEqual({
+      'Fn::Join': ['', [{ 'Fn::GetAtt': [logicalId, 'ApiEndpoint'] }, '/api/v1/webhooks/partner']],
+    });
+  });
+});

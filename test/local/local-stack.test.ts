@@ -1,0 +1,298 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
+import { DynamoDBClient, GetItemCommand, PutItemCommand, ScanCommand } from '@aws-sdk/client-dynamodb';
+import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
+import { PublishCommand, SNSClient } from '@aws-sdk/client-sns';
+import {
+  GetQueueAttributesCommand,
+  ReceiveMessageCommand,
+  SendMessageBatchCommand,
+  SendMessageCommand,
+  SetQueueAttributesCommand,
+  SQSClient,
+} from '@aws-sdk/client-sqs';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { eventNames } from '../../lambda/contract/catalogue.ts';
+import { kebabCase, pascalCase, queueUrlVariable } from '../../lambda/contract/event-names.ts';
+import type { LocalStack } from '../../local/local-stack.ts';
+import { eventually } from '../support/eventually.ts';
+import { Partner } from '../support/partner.ts';
+import { Queues } from '../support/queues.ts';
+import { Tables } from '../support/tables.ts';
+import { startTestStack, TEST_SECRET } from '../support/test-stack.ts';
+
+let stack: LocalStack;
+
+beforeAll(async () => {
+  stack = await startTestStack();
+});
+
+afterAll(() => stack.close());
+
+/** What a function is, as the stack runs it. */
+function definitionOf(service: string) {
+  const found = stack.functions.get(service);
+  if (found === undefined) throw new Error(`The stack has no function ${service}`);
+  return found.definition;
+}
+
+/** AWS clients with the access key of a function; the operator's for none. */
+function clientsOf(service?: string) {
+  const settings = {
+    ...stack.operator,
+    ...(service !== undefined && { credentials: definitionOf(service).credentials }),
+    maxAttempts: 1,
+  };
+  return {
+    sqs: new SQSClient(settings),
+    sns: new SNSClient(settings),
+    dynamodb: new DynamoDBClient(settings),
+    secrets: new SecretsManagerClient(settings),
+  };
+}
+
+type Clients = ReturnType<typeof clientsOf>;
+
+const readSecret = ({ secrets }: Clients) =>
+  secrets.send(new GetSecretValueCommand({ SecretId: stack.outputs.WebhookSecretArn }));
+const putCast = ({ dynamodb }: Clients) =>
+  dynamodb.send(
+    new PutItemCommand({ TableName: stack.outputs.CastTable, Item: { girl_id: { S: 'girl-of-a-test' } } }),
+  );
+const getShop = ({ dynamodb }: Clients) =>
+  dynamodb.send(
+    new GetItemCommand({ TableName: stack.outputs.ShopCacheTable, Key: { shop_id: { S: 'shop-1' } } }),
+  );
+const scan = (table: string) => (clients: Clients) =>
+  clients.dynamodb.send(new ScanCommand({ TableName: stack.outputs[table] }));
+const send = (queue: string) => (clients: Clients) =>
+  clients.sqs.send(new SendMessageCommand({ QueueUrl: stack.outputs[queue], MessageBody: 'of a test' }));
+const receive = (queue: string) => (clients: Clients) =>
+  clients.sqs.send(new ReceiveMessageCommand({ QueueUrl: stack.outputs[queue] }));
+const publish = (topic: string) => (clients: Clients) =>
+  clients.sns.send(new PublishCommand({ TopicArn: stack.outputs[topic], Message: 'of a test' }));
+
+describe('a function may do what its role allows', () => {
+  test.each([
+    ['receiver', 'read the secret', readSecret],
+    ['receiver', 'send to the unrouted queue', send('UnroutedQueueUrl')],
+    ['girl-created', 'write to the cast table', putCast],
+    ['review-posted', 'publish to the review topic', publish('ReviewTopicArn')],
+  ])('%s: to %s', async (service, _what, act) => {
+    await expect(act(clientsOf(service))).resolves.toMatchObject({ $metadata: { httpStatusCode: 200 } });
+  });
+});
+
+describe('a function is refused what its role does not allow', () => {
+  const accessDenied = 'AccessDeniedException';
+  test.each([
+    ['shop-updated', 'read the secret', accessDenied, readSecret],
+    ['shop-updated', 'write to the cast table', accessDenied, putCast],
+    ['shop-updated', 'read its own table', accessDenied, getShop],
+    ['shop-updated', 'send to its own queue', 'AccessDenied', send('ShopUpdatedQueueUrl')],
+    ['shop-updated', 'send to the unrouted queue', 'AccessDenied', send('UnroutedQueueUrl')],
+    [
+      'shop-updated',
+      'receive from the queue of another event',
+      'AccessDenied',
+      receive('UserUpdatedQueueUrl'),
+    ],
+    ['shop-updated', 'publish to the chat topic', 'AuthorizationErrorException', publish('ChatTopicArn')],
+    ['review-posted', 'publish to the chat topic', 'AuthorizationErrorException', publish('ChatTopicArn')],
+    [
+      'girl-created',
+      'receive from the queue of girl.deleted',
+      'AccessDenied',
+      receive('GirlDeletedQueueUrl'),
+    ],
+    ['receiver', 'receive from a queue that it sends to', 'AccessDenied', receive('ShopUpdatedQueueUrl')],
+    ['receiver', 'send to a dead-letter queue', 'AccessDenied', send('ShopUpdatedDeadLetterQueueUrl')],
+    ['receiver', 'read the shop cache table', accessDenied, scan('ShopCacheTable')],
+    ['receiver', 'read the cast table', accessDenied, scan('CastTable')],
+    ['receiver', 'read the contact_partner table', accessDenied, scan('ContactPartnerTable')],
+  ])('%s: to %s', async (service, _what, name, act) => {
+    await expect(act(clientsOf(service))).rejects.toMatchObject({ name });
+  });
+
+  test.each([
+    ['read the secret', readSecret],
+    ['write to the cast table', putCast],
+    ['read the shop cache table', scan('ShopCacheTable')],
+    ['send to a dead-letter queue', send('ShopUpdatedDeadLetterQueueUrl')],
+    ['publish to the chat topic', publish('ChatTopicArn')],
+  ])('an operator may do it: to %s', async (_what, act) => {
+    await expect(act(clientsOf())).resolves.toMatchObject({ $metadata: { httpStatusCode: 200 } });
+  });
+});
+
+describe('each function', () => {
+  test('is there under its name on the command line', () => {
+    expect([...stack.functions.keys()].sort()).toEqual(['receiver', ...eventNames.map(kebabCase)].sort());
+  });
+
+  test('has an access key of its own', () => {
+    const keys = [...stack.functions.values()].map(({ definition }) => definition.credentials.accessKeyId);
+    expect(new Set(keys).size).toBe(stack.functions.size);
+  });
+
+  test.each([
+    ['shop-updated', 'SHOP_CACHE_TABLE', 'ShopCacheTable'],
+    ['girl-schedule-changed', 'CHAT_TOPIC_ARN', 'ChatTopicArn'],
+    ['girl-created', 'CAST_TABLE', 'CastTable'],
+    ['girl-deleted', 'CAST_TABLE', 'CastTable'],
+    ['review-posted', 'REVIEW_TOPIC_ARN', 'ReviewTopicArn'],
+    ['user-updated', 'CONTACT_PARTNER_TABLE', 'ContactPartnerTable'],
+    ['receiver', 'WEBHOOK_SECRET_ARN', 'WebhookSecretArn'],
+    ['receiver', 'QUARANTINE_QUEUE_URL', 'QuarantineQueueUrl'],
+    ...eventNames.map(
+      (event) => ['receiver', queueUrlVariable(event), `${pascalCase(event)}QueueUrl`] as const,
+    ),
+  ])('%s finds in %s what the stack says of it: %s', (service, variable, output) => {
+    expect(definitionOf(service).environment[variable]).toBe(stack.outputs[output]);
+  });
+
+  test.each(['WEBHOOK_SECRET_ARN', 'CAST_TABLE', 'REVIEW_TOPIC_ARN'])(
+    'has an environment of its own: shop-updated has no %s',
+    (variable) => {
+      expect(definitionOf('shop-updated').environment).not.toHaveProperty(variable);
+    },
+  );
+
+  test('leaves the environment of the process around it alone', () => {
+    expect(process.env).not.toHaveProperty('SHOP_CACHE_TABLE');
+  });
+});
+
+describe('the HTTP API', () => {
+  test.each([
+    ['GET', '/api/v1/webhooks/partner'],
+    ['PUT', '/api/v1/webhooks/partner'],
+    ['POST', '/api/v1/webhooks/partner/'],
+    ['POST', '/api/v1/webhooks'],
+    ['POST', '/api/v2/webhooks/partner'],
+    ['POST', '/'],
+  ])('answers %s %s with 404', async (method, path) => {
+    const response = await fetch(new URL(path, stack.outputs.WebhookUrl), { method });
+    expect({ status: response.status, body: await response.json() }).toEqual({
+      status: 404,
+      body: { message: 'Not Found' },
+    });
+  });
+});
+
+describe('the secret', () => {
+  test('has the value that the stack was started with', async () => {
+    const { SecretString } = await readSecret(clientsOf());
+    expect(SecretString).toBe(TEST_SECRET);
+  });
+});
+
+describe('a poison message in a batch', () => {
+  const shopUpdated = (shopId: string) =>
+    JSON.stringify({ event: 'shop.updated', data: { shop_id: shopId }, timestamp: '2026-01-31T09:00:00Z' });
+
+  beforeAll(async () => {
+    const { sqs } = clientsOf();
+    const deadLetterQueue = await sqs.send(
+      new GetQueueAttributesCommand({
+        QueueUrl: stack.outputs.ShopUpdatedDeadLetterQueueUrl,
+        AttributeNames: ['QueueArn'],
+      }),
+    );
+    await sqs.send(
+      new SetQueueAttributesCommand({
+        QueueUrl: stack.outputs.ShopUpdatedQueueUrl,
+        Attributes: {
+          VisibilityTimeout: '1',
+          RedrivePolicy: JSON.stringify({
+            deadLetterTargetArn: deadLetterQueue.Attributes?.QueueArn,
+            maxReceiveCount: 2,
+          }),
+        },
+      }),
+    );
+    await sqs.send(
+      new SendMessageBatchCommand({
+        QueueUrl: stack.outputs.ShopUpdatedQueueUrl,
+        Entries: [
+          { Id: 'first', MessageBody: shopUpdated('shop-before-poison') },
+          { Id: 'poison', MessageBody: 'poison' },
+          { Id: 'last', MessageBody: shopUpdated('shop-after-poison') },
+        ],
+      }),
+    );
+  });
+
+  test.each(['shop-before-poison', 'shop-after-poison'])(
+    'does not keep %s from its effect',
+    async (shopId) => {
+      const tables = new Tables(stack.operator);
+      const item = await eventually(() => tables.get(stack.outputs.ShopCacheTable, { shop_id: shopId }));
+      expect(item).toHaveProperty('invalidated_at');
+    },
+  );
+
+  test('ends up in the dead-letter queue', async () => {
+    const message = await new Queues(stack.operator).take(
+      stack.outputs.ShopUpdatedDeadLetterQueueUrl,
+      ({ Body }) => Body === 'poison',
+    );
+    expect(message.Body).toBe('poison');
+  });
+});
+
+describe('ports', () => {
+  const portOf = (url: string | undefined) => Number(new URL(url ?? '').port);
+
+  async function accepts(port: number): Promise<boolean> {
+    return fetch(`http://localhost:${port}`).then(
+      () => true,
+      () => false,
+    );
+  }
+
+  test('are free again once the stack is closed: another one starts on the same ports', async () => {
+    const first = await startTestStack();
+    const ports = { port: portOf(first.outputs.WebhookUrl), awsPort: portOf(first.awsUrl) };
+    await first.close();
+    const second = await startTestStack(ports);
+    try {
+      const answer = await new Partner(second.outputs.WebhookUrl).post({});
+      expect({
+        status: answer.status,
+        port: portOf(second.outputs.WebhookUrl),
+        awsPort: portOf(second.awsUrl),
+      }).toEqual({
+        status: 400,
+        ...ports,
+      });
+    } finally {
+      await second.close();
+    }
+  });
+
+  describe('that are taken', () => {
+    const taken = createServer();
+    let port: number;
+
+    beforeAll(async () => {
+      await once(taken.listen({ port: 0, host: '127.0.0.1' }), 'listening');
+      port = (taken.address() as AddressInfo).port;
+    });
+
+    afterAll(() => once(taken.close(), 'close'));
+
+    test.each(['port', 'awsPort'] as const)('reject the start: %s', async (option) => {
+      await expect(startTestStack({ [option]: port })).rejects.toMatchObject({ code: 'EADDRINUSE', port });
+    });
+
+    test('leave nothing of the stack running', async () => {
+      const spare = createServer();
+      await once(spare.listen({ port: 0, host: '127.0.0.1' }), 'listening');
+      const awsPort = (spare.address() as AddressInfo).port;
+      await once(spare.close(), 'close');
+      await expect(startTestStack({ port, awsPort })).rejects.toThrow();
+      expect(await accepts(awsPort)).toBe(false);
+    });
+  });
+});

@@ -1,0 +1,76 @@
+import { createHash } from 'node:crypto';
+import type { Row } from './tables.ts';
+
+/** A delivery of a state-changing event: the payload's bytes, and when they were received. */
+export interface ReceivedDelivery {
+  readonly body: string;
+  /** ISO 8601; matters only for a `timestamp` that is ahead of it. */
+  readonly receivedAt: string;
+}
+
+export interface ExpectedState {
+  readonly shops: Map<string, Row>;
+  readonly cast: Map<string, Row>;
+  readonly contacts: Map<string, Row>;
+}
+
+interface Payload {
+  readonly event: string;
+  readonly timestamp: string;
+  readonly data: Record<string, string | string[]>;
+}
+
+const FIVE_MINUTES = 5 * 60_000;
+
+/**
+ * What the tables must hold after a set of deliveries: the naive way, by applying them one after the
+ * other in the order of their versions. Written without the code under test; timestamps must be in
+ * the form of `Date.toISOString()`.
+ */
+export function expectedState(deliveries: readonly ReceivedDelivery[]): ExpectedState {
+  const state: ExpectedState = { shops: new Map(), cast: new Map(), contacts: new Map() };
+  const versioned = deliveries.map(({ body, receivedAt }) => {
+    const payload = JSON.parse(body) as Payload;
+    const ahead = Date.parse(payload.timestamp) > Date.parse(receivedAt) + FIVE_MINUTES;
+    const moment = (ahead ? receivedAt : payload.timestamp).replace('Z', '000000Z');
+    return { payload, version: `${moment}#${createHash('sha256').update(body).digest('hex')}` };
+  });
+  versioned.sort((a, b) => (a.version < b.version ? -1 : 1));
+  for (const { payload, version } of versioned) apply(state, payload, version);
+  return state;
+}
+
+function apply({ shops, cast, contacts }: ExpectedState, { event, data }: Payload, version: string): void {
+  switch (event) {
+    case 'shop.updated':
+      shops.set(String(data.shop_id), { ...data, version });
+      break;
+    case 'girl.created':
+      cast.set(String(data.girl_id), { ...data, status: 'active', data: JSON.stringify(data), version });
+      break;
+    case 'girl.deleted':
+      cast.set(String(data.girl_id), {
+        girl_id: data.girl_id,
+        shop_id: data.shop_id,
+        status: 'deleted',
+        version,
+      });
+      break;
+    case 'user.updated':
+      contacts.set(String(data.user_id), { ...contacts.get(String(data.user_id)), ...data, version });
+      break;
+  }
+}
+
+/** Columns that say when or by which delivery, and so differ between histories that end in the same state. */
+const INCIDENTAL = /^(updated_at|invalidated_at|expires_at|\w+_version)$/;
+
+/** A row without what is incidental and without absent columns, for comparison. */
+export function essence(row: Row | undefined): Row | undefined {
+  return (
+    row &&
+    Object.fromEntries(
+      Object.entries(row).filter(([name, value]) => value !== undefined && !INCIDENTAL.test(name)),
+    )
+  );
+}
