@@ -1,6 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { SQSClient } from '@aws-sdk/client-sqs';
 import { type AwsEndpoint, startAwsEndpoint } from './aws/endpoint.ts';
+import type { Faults } from './aws/faults.ts';
 import { type ClientSettings, deploy } from './deploy.ts';
 import { type SqsEventSource, startSqsEventSource } from './event-sources/sqs-event-source.ts';
 import { type FunctionDefinition, LocalFunction, type LogLine } from './functions/local-function.ts';
@@ -27,6 +28,8 @@ export interface LocalStackOptions {
   readonly awsPort: number;
   /** Value of the webhook secret. */
   readonly secret: string;
+  /** What goes wrong at the AWS endpoint, for tests. @default nothing */
+  readonly faults?: Faults;
   /** Variables that replace the template's, for tests that cannot wait. @default none */
   readonly environment?: Readonly<Record<string, string>>;
   /** Told of every line that a function writes. @default none */
@@ -66,7 +69,12 @@ export async function startLocalStack(options: LocalStackOptions): Promise<Local
   };
   try {
     step('Starting the AWS endpoint');
-    const aws = await startAwsEndpoint({ port: options.awsPort, region: REGION, accountId: ACCOUNT_ID });
+    const aws = await startAwsEndpoint({
+      port: options.awsPort,
+      region: REGION,
+      accountId: ACCOUNT_ID,
+      ...(options.faults && { faults: options.faults }),
+    });
     closers.push(() => aws.close());
 
     let apiUrl = '';

@@ -9,8 +9,8 @@ export interface CastMember {
   readonly girlId: string;
   readonly shopId: string | undefined;
   readonly name: string | undefined;
-  /** Everything that the partner sent of her, as JSON text. */
-  readonly sentData: string;
+  /** Everything that the partner sent of her, as JSON text; absent where it cannot be written as such. */
+  readonly sentData: string | undefined;
 }
 
 export interface CastChange {
@@ -48,7 +48,8 @@ export class Cast {
     return this.#put(girlId, shopId, change, {
       status: { S: 'active' },
       ...(name !== undefined && { name: { S: name } }),
-      ...(Buffer.byteLength(sentData) <= MAXIMUM_SENT_DATA_BYTES && { data: { S: sentData } }),
+      ...(sentData !== undefined &&
+        Buffer.byteLength(sentData) <= MAXIMUM_SENT_DATA_BYTES && { data: { S: sentData } }),
     });
   }
 

@@ -12,6 +12,9 @@ import type { EffectOutcome } from './outcome.ts';
  */
 const MEMORY_SECONDS = 90 * 24 * 60 * 60;
 
+/** An effect of which the note cannot be written is repeated: the note is worth more attempts than the effect. */
+const NOTE_ATTEMPTS = 5;
+
 /**
  * Makes an effect that cannot be repeated happen once for each event id. Where the function dies
  * between the effect and the note of it, the effect is repeated: no service can close that window.
@@ -30,7 +33,7 @@ export function oncePerEvent<Input>(
     config,
     persistenceStore: new DynamoDBPersistenceLayer({
       tableName: requireEnvironment(['IDEMPOTENCY_TABLE']).IDEMPOTENCY_TABLE,
-      awsSdkV3Client: new DynamoDBClient(clientSettings),
+      awsSdkV3Client: new DynamoDBClient({ ...clientSettings, maxAttempts: NOTE_ATTEMPTS }),
     }),
   });
   return (eventId, input, context) => {

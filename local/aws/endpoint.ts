@@ -5,6 +5,7 @@ import { compilePolicy, type Policy, type PolicyStatement } from './authorizatio
 import { AwsError } from './aws-error.ts';
 import { callerIdentity } from './caller-identity.ts';
 import { createDatabase } from './database.ts';
+import { ConnectionLostError, type Faults } from './faults.ts';
 import { bodyOf, listen, MAX_BODY_BYTES, portOf, write } from './http-server.ts';
 import { createMessaging } from './messaging.ts';
 import type { Stack } from './permissions.ts';
@@ -36,6 +37,8 @@ export interface AwsEndpointOptions {
   /** Region of all resources, whichever region a client is configured for. */
   region: string;
   accountId: '000000000000';
+  /** What goes wrong for roles. @default nothing */
+  faults?: Faults;
 }
 
 export interface AwsEndpoint {
@@ -66,6 +69,7 @@ export async function startAwsEndpoint({
   host,
   region,
   accountId,
+  faults,
 }: AwsEndpointOptions): Promise<AwsEndpoint> {
   const roles = new Map<string, { name: string; policy: Policy }>();
   const secrets = createSecretsManager({ region, accountId });
@@ -99,7 +103,12 @@ export async function startAwsEndpoint({
     }
   }
 
-  const stages: Stage[] = [authorize, (request) => services[request.service](request)];
+  const carryOut = (request: AwsRequest) => services[request.service](request);
+  const disturbOrCarryOut: Stage = (request) =>
+    faults !== undefined && roles.has(request.accessKeyId)
+      ? faults.disturb(request, carryOut)
+      : carryOut(request);
+  const stages: Stage[] = [authorize, disturbOrCarryOut];
 
   async function answer(http: HttpRequest): Promise<AwsResponse> {
     try {
@@ -110,6 +119,7 @@ export async function startAwsEndpoint({
       }
       throw new Error(`Nothing answered ${request.service}:${request.operation}.`);
     } catch (error) {
+      if (error instanceof ConnectionLostError) throw error;
       const service = credentialOf(http)?.service;
       const known = error instanceof AwsError ? error : internalFailure(error);
       return errorResponse(protocolOf(http, service), service, known);

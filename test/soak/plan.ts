@@ -1,0 +1,160 @@
+import fc from 'fast-check';
+
+/** What a body is, and so what must become of it. */
+export type Kind = 'state' | 'notification' | 'hopeless' | 'unknown' | 'malformed' | 'forged' | 'clock-ahead';
+
+/** One body that the simulated partner posts, one or more times. */
+export interface PlannedBody {
+  readonly kind: Kind;
+  readonly body: string;
+  /** Times that it is posted, repeats after 401 and 500 not counted. */
+  readonly posts: number;
+}
+
+/** Share of the bodies that are of each kind; the rest are ordinary events of the contract. */
+const SHARES = {
+  forged: 0.05,
+  malformed: 0.04,
+  unknown: 0.03,
+  oversize: 0.01,
+  hopeless: 0.005,
+  'clock-ahead': 0.005,
+};
+
+/** Share of the bodies that are posted again, once or twice. */
+const DUPLICATE_SHARE = 0.1;
+
+/** Bodies for each id: so often do events of one record meet. */
+const BODIES_PER_ID = 15;
+
+/** Above SQS' 1 MiB. */
+const OVERSIZE_BYTES = 1_100_000;
+
+/** Above DynamoDB's 400 KB for an item: accepted, and impossible to process. */
+const HOPELESS_BYTES = 450_000;
+
+/** The events happened in the hour before this moment. */
+const EPOCH = Date.parse('2026-01-31T09:00:00Z');
+
+/**
+ * What the partner posts: about `deliveries` posts in an order that has nothing to do with the
+ * timestamps. The same seed gives the same plan.
+ */
+export function makePlan({ deliveries, seed }: { deliveries: number; seed: number }): PlannedBody[] {
+  const ids = Math.max(2, Math.round(deliveries / BODIES_PER_ID));
+  // Of doubles fast-check draws mostly tiny ones.
+  const share = fc.nat(9_999).map((tenThousandths) => tenThousandths / 10_000);
+  const draws = fc.sample(
+    fc.noBias(
+      fc.record({
+        lot: share,
+        again: share,
+        variant: fc.nat(999),
+        id: fc.nat(ids - 1),
+        millisecondsAgo: fc.nat(60 * 60_000),
+        words: fc.array(fc.constantFrom('Sora', 'Umi', '日本', '😀', 'x\ufffey', undefined), {
+          minLength: 3,
+          maxLength: 3,
+        }),
+      }),
+    ),
+    { seed, numRuns: Math.ceil(deliveries / (1 + DUPLICATE_SHARE * 1.5)) },
+  );
+  return draws.map(({ lot, again, variant, id, millisecondsAgo, words }, index) => {
+    const kind = kindOf(lot, variant);
+    const timestamp = new Date(EPOCH - millisecondsAgo).toISOString();
+    const body = bodyOf(kind, { id, index, timestamp, variant, words });
+    const once = kind === 'clock-ahead' || kind === 'oversize' || again >= DUPLICATE_SHARE;
+    return { kind: kind === 'oversize' ? 'state' : kind, body, posts: once ? 1 : 2 + (variant % 2) };
+  });
+}
+
+function kindOf(lot: number, variant: number): Kind | 'oversize' {
+  let sum = 0;
+  for (const [kind, share] of Object.entries(SHARES)) {
+    sum += share;
+    if (lot < sum) return kind as Kind | 'oversize';
+  }
+  return variant % 3 === 0 ? 'notification' : 'state';
+}
+
+interface Draw {
+  readonly id: number;
+  readonly index: number;
+  readonly timestamp: string;
+  readonly variant: number;
+  readonly words: readonly (string | undefined)[];
+}
+
+function bodyOf(kind: Kind | 'oversize', { id, index, timestamp, variant, words }: Draw): string {
+  const [first, second, third] = words;
+  const json = (event: string, data: object) =>
+    JSON.stringify({ event, data, timestamp, webhookId: `w-${index}` });
+  switch (kind) {
+    case 'state':
+      return json(...stateEvent(variant, id, [first, second, third]));
+    case 'notification':
+      return variant % 2 === 0
+        ? json('girl.schedule_changed', { shop_id: `shop-${id}`, name: first })
+        : json('review.posted', {
+            review_id: `review-${index}`,
+            shop_id: `shop-${id}`,
+            rating: 5,
+            comment: second,
+          });
+    case 'oversize':
+      return json('girl.created', {
+        girl_id: `large-${index}`,
+        name: first,
+        notes: 'x'.repeat(OVERSIZE_BYTES),
+      });
+    case 'hopeless':
+      return json('user.updated', { user_id: `hopeless-${index}`, display_name: 'x'.repeat(HOPELESS_BYTES) });
+    case 'unknown':
+      return json('shop.closed', { shop_id: `shop-${id}` });
+    case 'malformed':
+      return malformed(variant, index, timestamp);
+    case 'forged':
+      return json('user.updated', { user_id: `forged-${index}`, display_name: 'never' });
+    case 'clock-ahead':
+      return JSON.stringify({
+        event: 'shop.updated',
+        data: { shop_id: `ahead-${index}` },
+        timestamp: '9999-12-31T23:59:59.000Z',
+      });
+  }
+}
+
+function stateEvent(
+  variant: number,
+  id: number,
+  [first, second, third]: readonly (string | undefined)[],
+): [string, object] {
+  switch (variant % 4) {
+    case 0:
+      return [
+        'shop.updated',
+        { shop_id: `shop-${id}`, updated_fields: [first ?? 'name', second ?? 'address'] },
+      ];
+    case 1:
+      return ['girl.created', { girl_id: `girl-${id}`, shop_id: `shop-${id}`, name: first }];
+    case 2:
+      return ['girl.deleted', { girl_id: `girl-${id}`, shop_id: `shop-${id}` }];
+    default:
+      return [
+        'user.updated',
+        { user_id: `user-${id}`, shop_id: first, display_name: second, profile_image_url: third },
+      ];
+  }
+}
+
+function malformed(variant: number, index: number, timestamp: string): string {
+  const data = { shop_id: `malformed-${index}` };
+  const bodies = [
+    `{"event":"shop.updated","data":{"shop_id":"malformed-${index}"`,
+    JSON.stringify({ event: 'shop.updated', data, timestamp: `day ${index}` }),
+    JSON.stringify({ event: 'user.updated', data, timestamp }),
+    JSON.stringify([`malformed-${index}`]),
+  ];
+  return bodies[variant % bodies.length] ?? '';
+}
