@@ -1,31 +1,60 @@
 import { parseArgs } from 'node:util';
 import { ASSEMBLY_FOLDER } from '../../local/commands/settings.ts';
 import { synthesise } from '../../local/template/synthesise.ts';
+import { surviveKills } from './kills.ts';
+import { surviveOutage } from './outage.ts';
 import { soak } from './soak.ts';
 
-/** `npm run soak -- --deliveries N --seed S`: exit code 1 and the seed on any difference. */
-const { values } = parseArgs({
-  options: {
-    deliveries: { type: 'string', default: '20000' },
-    seed: { type: 'string', default: String(Date.now() % 2 ** 31) },
-  },
-});
-const [deliveries, seed] = [values.deliveries, values.seed].map(Number);
-if (!Number.isInteger(deliveries) || !Number.isInteger(seed) || !deliveries || deliveries < 1) {
-  console.error('--deliveries and --seed must be whole numbers, and there must be a delivery');
-  process.exit(1);
+/** What can be asked of `npm run soak`, and what is done where nothing is. */
+const options = {
+  deliveries: { type: 'string', default: '20000' },
+  seed: { type: 'string', default: String(Date.now() % 2 ** 31) },
+  kills: { type: 'string' },
+  outage: { type: 'string' },
+} as const;
+
+/** Exit code 1, and the seed, on any difference. */
+async function main(): Promise<void> {
+  const { values } = parseArgs({ options });
+  const numbers = Object.fromEntries(
+    Object.entries(values).map(([name, text]) => [name, wholeNumber(name, text)]),
+  );
+  const { deliveries = 0, seed = 0, kills, outage } = numbers;
+  await synthesise(ASSEMBLY_FOLDER);
+  if (kills !== undefined) {
+    const report = await surviveKills({
+      assembly: ASSEMBLY_FOLDER,
+      kills,
+      reviewsPerKill: 10,
+      visibilitySeconds: 5,
+    });
+    finish(report, report.lost);
+  } else if (outage !== undefined) {
+    const report = await surviveOutage({ assembly: ASSEMBLY_FOLDER, seconds: outage, deliveries: 200 });
+    finish(report, report.deliveries - report.processed + report.deadLetters);
+  } else {
+    const { differences, ...figures } = await soak({
+      assembly: ASSEMBLY_FOLDER,
+      deliveries,
+      seed,
+      onProgress: console.log,
+    });
+    for (const difference of differences.slice(0, 20)) console.error(difference);
+    finish(figures, differences.length);
+  }
 }
 
-console.log(`Seed ${seed}. Synthesising the stack …`);
-await synthesise(ASSEMBLY_FOLDER);
-const report = await soak({
-  assembly: ASSEMBLY_FOLDER,
-  deliveries,
-  seed: seed ?? 0,
-  onProgress: (progress) => console.log(progress),
+function finish(report: object, differences: number): void {
+  console.log(JSON.stringify({ ...report, differences }, undefined, 2));
+  if (differences > 0) process.exitCode = 1;
+}
+
+function wholeNumber(name: string, text: string): number {
+  if (/^[1-9]\d*$/.test(text)) return Number(text);
+  throw new Error(`--${name} must be a whole number from 1, not '${text}'`);
+}
+
+main().catch((error: Error) => {
+  console.error(error.message);
+  process.exit(1);
 });
-const { differences, ...figures } = report;
-console.log(JSON.stringify(figures, undefined, 2));
-for (const difference of differences.slice(0, 20)) console.error(difference);
-console.log(`${differences.length} differences, seed ${seed}`);
-if (differences.length > 0) process.exitCode = 1;

@@ -1,5 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { testAssembly } from '../support/test-stack.ts';
+import { surviveKills } from './kills.ts';
+import { surviveOutage } from './outage.ts';
 import { soak } from './soak.ts';
 
 test('1,000 deliveries under faults end in the state of the oracle', async () => {
@@ -10,3 +12,24 @@ test('1,000 deliveries under faults end in the state of the oracle', async () =>
   expect(report.kills).toBeGreaterThanOrEqual(10);
   expect(report.answers['500'] ?? 0).toBeGreaterThan(0);
 }, 300_000);
+
+test('a consumer that is killed in the middle of its batches loses nothing', async () => {
+  const report = await surviveKills({
+    assembly: testAssembly(),
+    kills: 10,
+    reviewsPerKill: 5,
+    visibilitySeconds: 2,
+  });
+  expect(report).toMatchObject({ reviews: 50, lost: 0 });
+}, 120_000);
+
+test('DynamoDB may be down for longer than a visibility timeout: everything is processed after it returns', async () => {
+  const report = await surviveOutage({
+    assembly: testAssembly(),
+    seconds: 5,
+    deliveries: 20,
+    visibilitySeconds: 2,
+    firstRetrySeconds: 1,
+  });
+  expect(report).toMatchObject({ processed: 20, deadLetters: 0 });
+}, 120_000);

@@ -1,12 +1,7 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PutSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
-import {
-  DeleteMessageBatchCommand,
-  type Message,
-  ReceiveMessageCommand,
-  SetQueueAttributesCommand,
-} from '@aws-sdk/client-sqs';
+import { type Message, SetQueueAttributesCommand } from '@aws-sdk/client-sqs';
 import { type Fault, Faults } from '../../local/aws/faults.ts';
 import { type LocalStack, startLocalStack } from '../../local/local-stack.ts';
 import { essence, expectedState, type ReceivedDelivery } from '../support/oracle.ts';
@@ -14,6 +9,7 @@ import { Queues } from '../support/queues.ts';
 import { type Row, Tables } from '../support/tables.ts';
 import { PartnerSimulator } from './partner-simulator.ts';
 import { type Kind, makePlan, type PlannedBody } from './plan.ts';
+import { takeAll } from './take-all.ts';
 
 export interface SoakOptions {
   /** Folder of the synthesised stack. */
@@ -361,26 +357,6 @@ async function keptDifferences(
     );
   }
   return differences;
-}
-
-async function takeAll(queues: Queues, urls: readonly string[]): Promise<Message[]> {
-  const taken: Message[] = [];
-  for (const QueueUrl of urls) {
-    while ((await queues.count(QueueUrl)) > 0) {
-      const { Messages = [] } = await queues.client.send(
-        new ReceiveMessageCommand({ QueueUrl, MaxNumberOfMessages: 10, MessageAttributeNames: ['All'] }),
-      );
-      if (Messages.length === 0) continue;
-      taken.push(...Messages);
-      await queues.client.send(
-        new DeleteMessageBatchCommand({
-          QueueUrl,
-          Entries: Messages.map(({ ReceiptHandle }, index) => ({ Id: String(index), ReceiptHandle })),
-        }),
-      );
-    }
-  }
-  return taken;
 }
 
 const eventQueues = ({ outputs }: LocalStack) =>
