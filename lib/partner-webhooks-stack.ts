@@ -131,6 +131,7 @@ export class PartnerWebhooksStack extends Stack {
       AlarmTopicArn: alarmTopic.topicArn,
       QuarantineQueueUrl: quarantine.queueUrl,
       UnroutedQueueUrl: unrouted.queueUrl,
+      PayloadBucket: payloads.bucketName,
       ...Object.assign({}, ...pipelines.map(({ event, pipeline }) => pipelineOutputs(event, pipeline))),
     });
   }

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { CommandError } from './commands/command-error.ts';
 
 /** The commands of package.json's scripts, each a file of `commands/` that exports `run`. */
-const COMMANDS = ['start', 'send', 'invoke', 'demo'];
+const COMMANDS = ['start', 'send', 'invoke', 'demo', 'dlq'];
 
 /**
  * Runs one command. Nothing else is loaded before the version of Node.js is known to be the one that
@@ -26,6 +26,7 @@ main(process.argv.slice(2)).catch((error: unknown) => {
   const expected =
     error instanceof CommandError ||
     (error instanceof Error && 'code' in error && String(error.code).startsWith('ERR_PARSE_ARGS'));
-  console.error(expected ? (error as Error).message : error);
+  // Node.js explains some misuse of options in several lines.
+  console.error(expected ? (error as Error).message.replaceAll('\n', ' ') : error);
   process.exit(1);
 });

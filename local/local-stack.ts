@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { SQSClient } from '@aws-sdk/client-sqs';
 import { type AwsEndpoint, startAwsEndpoint } from './aws/endpoint.ts';
-import type { Faults } from './aws/faults.ts';
+import { Faults } from './aws/faults.ts';
 import { type ClientSettings, deploy } from './deploy.ts';
 import { type SqsEventSource, startSqsEventSource } from './event-sources/sqs-event-source.ts';
 import { type FunctionDefinition, LocalFunction, type LogLine } from './functions/local-function.ts';
@@ -28,7 +28,7 @@ export interface LocalStackOptions {
   readonly awsPort: number;
   /** Value of the webhook secret. */
   readonly secret: string;
-  /** What goes wrong at the AWS endpoint, for tests. @default nothing */
+  /** What goes wrong at the AWS endpoint from the start, for tests. @default nothing */
   readonly faults?: Faults;
   /** Variables that replace the template's, for tests that cannot wait. @default none */
   readonly environment?: Readonly<Record<string, string>>;
@@ -52,6 +52,8 @@ export interface LocalStack {
   readonly operator: ClientSettings;
   /** By the name on the command line: `receiver`, `shop-updated`. */
   readonly functions: ReadonlyMap<string, { definition: FunctionDefinition; function: LocalFunction }>;
+  /** What goes wrong at the AWS endpoint: nothing until a test injects it. */
+  readonly faults: Faults;
   /** Ends it and frees its ports. */
   close(): Promise<void>;
 }
@@ -63,6 +65,7 @@ export interface LocalStack {
 export async function startLocalStack(options: LocalStackOptions): Promise<LocalStack> {
   const step = options.onStep ?? (() => {});
   const stack = readCloudAssembly(options.assembly);
+  const faults = options.faults ?? new Faults();
   const closers: (() => Promise<unknown>)[] = [];
   const close = async () => {
     for (const end of closers.splice(0).reverse()) await end();
@@ -73,7 +76,7 @@ export async function startLocalStack(options: LocalStackOptions): Promise<Local
       port: options.awsPort,
       region: REGION,
       accountId: ACCOUNT_ID,
-      ...(options.faults && { faults: options.faults }),
+      faults,
     });
     closers.push(() => aws.close());
 
@@ -112,6 +115,7 @@ export async function startLocalStack(options: LocalStackOptions): Promise<Local
       outputs: resources.outputs(),
       awsUrl: aws.url,
       operator,
+      faults,
       functions: new Map(
         [...functions.values()].map((item) => [
           item.definition.environment.POWERTOOLS_SERVICE_NAME ?? item.definition.name,

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { catalogue, type EventData, type EventName, isEventName } from './catalogue.ts';
-import { expecting } from './fields.ts';
+import { expecting, MAXIMUM_PROBLEMS } from './fields.ts';
 import { normaliseTimestamp } from './timestamp.ts';
 
 /** One event of the contract, its `data` checked and typed. */
@@ -53,9 +53,6 @@ const envelope = z.object({
   // The contract declares it a string and omits it in its samples: one of another type is as good as absent.
   webhookId: z.catch(z.optional(z.string()), undefined),
 });
-
-/** Problems that one answer names at most: a list of 100,000 wrong entries must not make a megabyte of them. */
-const MAXIMUM_PROBLEMS = 20;
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 

@@ -46,11 +46,26 @@ export const text = z.optional(
   ),
 );
 
+/**
+ * Problems that one answer names at most: of a list of 100,000 wrong entries a megabyte must not be made,
+ * and the schema library must not be given them, which fails on so many.
+ */
+export const MAXIMUM_PROBLEMS = 20;
+
 /** A field that the contract shows as an array of strings, used where present. */
 export const textList = z.optional(
   z.pipe(
-    z.array(z.string(expecting('a string')), expecting('an array of strings')),
-    z.transform((values: string[]) => values.map((value) => value.toWellFormed())),
+    z.custom<unknown[]>(Array.isArray, expecting('an array of strings')),
+    z.transform((values: unknown[], context): string[] => {
+      const texts: string[] = [];
+      for (const [index, value] of values.entries()) {
+        if (typeof value === 'string') texts.push(value.toWellFormed());
+        else
+          context.issues.push({ code: 'custom', message: 'must be a string', path: [index], input: value });
+        if (context.issues.length === MAXIMUM_PROBLEMS) break;
+      }
+      return texts;
+    }),
   ),
 );
 

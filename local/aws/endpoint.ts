@@ -37,7 +37,7 @@ export interface AwsEndpointOptions {
   /** Region of all resources, whichever region a client is configured for. */
   region: string;
   accountId: '000000000000';
-  /** What goes wrong for roles. @default nothing */
+  /** What goes wrong, for tests. @default nothing */
   faults?: Faults;
 }
 
@@ -103,11 +103,13 @@ export async function startAwsEndpoint({
     }
   }
 
+  const closing = new AbortController();
   const carryOut = (request: AwsRequest) => services[request.service](request);
   const disturbOrCarryOut: Stage = (request) =>
-    faults !== undefined && roles.has(request.accessKeyId)
-      ? faults.disturb(request, carryOut)
-      : carryOut(request);
+    faults?.disturb(request, carryOut, {
+      byRole: roles.has(request.accessKeyId),
+      closing: closing.signal,
+    }) ?? carryOut(request);
   const stages: Stage[] = [authorize, disturbOrCarryOut];
 
   async function answer(http: HttpRequest): Promise<AwsResponse> {
@@ -126,7 +128,6 @@ export async function startAwsEndpoint({
     }
   }
 
-  let closing = false;
   async function serve(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
     const body = await bodyOf(incoming);
     const response =
@@ -141,7 +142,7 @@ export async function startAwsEndpoint({
               body,
             });
     // Otherwise the connection, idle again, would hold close() up; or the rest of a large body would.
-    if (closing || body === undefined) outgoing.setHeader('connection', 'close');
+    if (closing.signal.aborted || body === undefined) outgoing.setHeader('connection', 'close');
     write(outgoing, response);
   }
 
@@ -167,7 +168,7 @@ export async function startAwsEndpoint({
     },
 
     async close() {
-      closing = true;
+      closing.abort();
       const closed = listeners.map((server) => once(server.close(), 'close'));
       await messaging.close();
       const cut = setTimeout(() => {

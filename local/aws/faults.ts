@@ -9,21 +9,30 @@ export interface Fault {
   /** Such as `SendMessage`. @default every operation */
   readonly operation?: string;
   /**
-   * `down` breaks the connection, `throttled` answers with the service's own throttling error, `slow`
-   * answers later, `response-lost` carries the operation out and then breaks the connection.
+   * `down` breaks the connection, `throttled` answers with the service's own throttling error, `slow` waits
+   * before the operation is carried out, `response-lost` carries it out and then breaks the connection.
    */
   readonly kind: 'down' | 'throttled' | 'slow' | 'response-lost';
-  /** How much later `slow` answers. */
+  /** How long `slow` waits, which needs it. */
   readonly milliseconds?: number;
   /** Share of the calls that are hit, from 0 to 1. @default 1 */
   readonly share?: number;
   /** Hits one call in so many, instead of a share. */
   readonly every?: number;
+  /** `roles` are the functions and the event sources; the others are operators. @default 'roles' */
+  readonly callers?: 'roles' | 'everyone';
 }
 
 /** The connection ends without an answer. */
 export class ConnectionLostError extends Error {
   override readonly name = 'ConnectionLostError';
+}
+
+/** Where a request comes from, and when to stop waiting. */
+interface Circumstances {
+  readonly byRole: boolean;
+  /** Aborted when the endpoint closes. */
+  readonly closing: AbortSignal;
 }
 
 /** Errors that the SDK knows as throttling. */
@@ -36,42 +45,56 @@ const THROTTLING: Record<Fault['service'], { code: string; status: number }> = {
 };
 
 /**
- * Faults to inject at the AWS endpoint, for tests. They hit the functions' roles and the event sources,
- * which call as them, and spare operators: so a test can look and mend while everything fails.
+ * Faults to inject at the AWS endpoint, for tests. They spare operators unless told, so that a test can
+ * look and mend while everything fails.
+ *
+ * A fault hits calls that arrive while it lasts. One that is under way is finished: an event source that
+ * is already waiting for messages still receives the next ones.
+ *
+ * @example
+ * const end = stack.faults.inject({ service: 'dynamodb', kind: 'throttled', share: 0.1 });
  */
 export class Faults {
   /** Calls that each kind of fault has hit. */
   readonly counts: Record<Fault['kind'], number> = { down: 0, throttled: 0, slow: 0, 'response-lost': 0 };
-  readonly #active = new Map<Fault, { calls: number }>();
-  readonly #random: () => number;
+  readonly #active = new Map<Fault, () => boolean>();
+  readonly #seed: number;
+  #injected = 0;
 
-  /** @param seed with which a run draws the same lots again */
+  /** @param seed with which the same faults hit the same calls again, each counted from its injection */
   constructor(seed = 0) {
-    this.#random = mulberry32(seed);
+    this.#seed = seed;
   }
 
-  /** @returns what ends the fault */
+  /**
+   * Of several faults that hit a call, the one that was injected first has its way.
+   * @returns what ends the fault
+   * @throws RangeError where the fault contradicts itself or could never hit
+   */
   inject(fault: Fault): () => void {
+    assertSound(fault);
     // A copy, so that the same fault can be injected twice.
     const own = { ...fault };
-    this.#active.set(own, { calls: 0 });
+    this.#active.set(own, lotsOf(own, this.#seed + this.#injected));
+    this.#injected += 1;
     return () => this.#active.delete(own);
   }
 
-  /** Ends all faults. */
+  /** Ends all faults. The counts stay. */
   clear(): void {
     this.#active.clear();
   }
 
   /**
-   * Carries out a request of a role, under the faults that hit it.
+   * Carries out a request under the faults that hit it.
    * @throws ConnectionLostError where no answer may be sent
    */
   async disturb(
     request: AwsRequest,
     carryOut: (request: AwsRequest) => AwsResponse | Promise<AwsResponse>,
+    { byRole, closing }: Circumstances,
   ): Promise<AwsResponse> {
-    const fault = this.#draw(request);
+    const fault = this.#draw(request, byRole);
     switch (fault?.kind) {
       case undefined:
         return carryOut(request);
@@ -79,29 +102,55 @@ export class Faults {
         throw new ConnectionLostError();
       case 'throttled': {
         const { code, status } = THROTTLING[fault.service];
-        throw new AwsError(code, 'Injected by the local stack', { status });
+        throw new AwsError(code, 'Rate exceeded: a fault that was injected', { status });
       }
       case 'slow':
-        await sleep(fault.milliseconds ?? 0, undefined, { ref: false });
+        await sleep(fault.milliseconds, undefined, { signal: closing }).catch(() => {
+          throw new ConnectionLostError();
+        });
         return carryOut(request);
       case 'response-lost':
-        await carryOut(request);
+        try {
+          await carryOut(request);
+        } catch {
+          // An error is a response too.
+        }
         throw new ConnectionLostError();
     }
   }
 
-  #draw({ service, operation }: AwsRequest): Fault | undefined {
-    for (const [fault, state] of this.#active) {
+  #draw({ service, operation }: AwsRequest, byRole: boolean): Fault | undefined {
+    let first: Fault | undefined;
+    for (const [fault, hits] of this.#active) {
       if (fault.service !== service || (fault.operation ?? operation) !== operation) continue;
-      state.calls += 1;
-      const hit =
-        fault.every === undefined ? this.#random() < (fault.share ?? 1) : state.calls % fault.every === 0;
-      if (!hit) continue;
-      this.counts[fault.kind] += 1;
-      return fault;
+      if (!byRole && fault.callers !== 'everyone') continue;
+      // Every fault draws for every call of its own, so that none changes what another one hits.
+      if (hits()) first ??= fault;
     }
-    return undefined;
+    if (first !== undefined) this.counts[first.kind] += 1;
+    return first;
   }
+}
+
+function assertSound({ kind, milliseconds, share, every }: Fault): void {
+  if (kind === 'slow' && milliseconds === undefined) throw new RangeError("'slow' needs its milliseconds");
+  if (share !== undefined && every !== undefined) throw new RangeError('share and every exclude each other');
+  if (share !== undefined && !(share >= 0 && share <= 1)) {
+    throw new RangeError(`share must be from 0 to 1, not ${share}`);
+  }
+  if (every !== undefined && !(Number.isInteger(every) && every >= 1)) {
+    throw new RangeError(`every must be a whole number from 1, not ${every}`);
+  }
+}
+
+/** @returns what says, call by call, whether a fault hits */
+function lotsOf({ share = 1, every }: Fault, seed: number): () => boolean {
+  const random = mulberry32(seed);
+  let calls = 0;
+  return () => {
+    calls += 1;
+    return every === undefined ? random() < share : calls % every === 0;
+  };
 }
 
 /** The generator mulberry32: small, and good enough to draw lots. @returns numbers from 0 up to 1 */

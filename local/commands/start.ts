@@ -1,6 +1,6 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { parseArgs } from 'node:util';
+import { listen } from '../http-api/listen.ts';
 import { type LocalStack, startLocalStack } from '../local-stack.ts';
 import { synthesise } from '../template/synthesise.ts';
 import { CommandError } from './command-error.ts';
@@ -26,6 +26,9 @@ export async function run(args: string[]): Promise<void> {
   const port = parsePort(values.port ?? process.env.PORT ?? DEFAULT_PORT, 'port');
   const awsPort = parsePort(values['aws-port'] ?? process.env.AWS_PORT ?? DEFAULT_AWS_PORT, 'aws-port');
   const secret = chooseSecret(values.secret);
+  if (port === awsPort && port !== 0) {
+    throw new CommandError(`--port and --aws-port must differ, not both be ${port}`);
+  }
   await assertFree(port, 'port');
   await assertFree(awsPort, 'aws-port');
 
@@ -88,16 +91,13 @@ function print(line: string | undefined): void {
   if (line !== undefined) console.log(line);
 }
 
+/** Before the stack is synthesised, so that a port in use is told at once. */
 async function assertFree(port: number, option: string): Promise<void> {
-  const server = createServer();
   try {
-    await new Promise<void>((resolve, reject) => {
-      server.once('error', reject).listen({ port, host: '127.0.0.1' }, resolve);
-    });
+    const { servers } = await listen({}, () => {}, { port });
+    for (const server of servers) server.close();
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
     throw new CommandError(`Port ${port} is in use. Stop what uses it, or choose another with --${option}`);
-  } finally {
-    server.close();
   }
 }

@@ -56,7 +56,9 @@ export class LocalFunction {
   readonly #log: (line: LogLine) => void;
   readonly #sandboxes = new Set<Sandbox>();
   readonly #idle: Sandbox[] = [];
+  readonly #running = new Set<Sandbox>();
   readonly #line: Waiting[] = [];
+  readonly #kills: { milliseconds: number; done(killed: boolean): void }[] = [];
   #starting = 0;
   #closed = false;
 
@@ -100,6 +102,20 @@ export class LocalFunction {
    */
   async kill(): Promise<void> {
     await Promise.all([...this.#sandboxes].map((sandbox) => sandbox.end()));
+  }
+
+  /**
+   * Kills the environment of the invocation that starts next, at this moment of it; called repeatedly, of
+   * as many invocations. It starts when an environment takes it, not when it begins to wait for one.
+   * @returns once that invocation has ended, whether the kill came before its end
+   */
+  killDuringNext(milliseconds: number): Promise<boolean> {
+    return new Promise((done) => this.#kills.push({ milliseconds, done }));
+  }
+
+  /** Ends every running invocation as if `timeoutSeconds` had passed, and with it its environment. */
+  async timeOutRunning(): Promise<void> {
+    await Promise.all([...this.#running].map((sandbox) => sandbox.timeOut()));
   }
 
   /** Terminates every execution environment. Running and later invocations end as function errors. */
@@ -148,8 +164,20 @@ export class LocalFunction {
   }
 
   async #run(sandbox: Sandbox, waiting: Waiting): Promise<void> {
+    const kill = this.#kills.shift();
+    let killed = false;
+    const timer =
+      kill &&
+      setTimeout(() => {
+        killed = true;
+        void sandbox.end();
+      }, kill.milliseconds);
+    this.#running.add(sandbox);
     const start = performance.now();
     const result = await sandbox.invoke(waiting.requestId, waiting.payload);
+    this.#running.delete(sandbox);
+    clearTimeout(timer);
+    kill?.done(killed && !result.ok);
     waiting.complete(result, performance.now() - start);
     this.#release(sandbox);
   }

@@ -61,7 +61,7 @@ export class Sandbox {
     });
     this.started = this.#outcome(START_LIMIT_MILLISECONDS, {
       errorType: 'Sandbox.Timedout',
-      errorMessage: `Loading the code timed out after ${seconds(START_LIMIT_MILLISECONDS)} seconds`,
+      errorMessage: `Loading the code timed out after ${(START_LIMIT_MILLISECONDS / 1000).toFixed(2)} seconds`,
     }).then((outcome) => (outcome.ok ? undefined : outcome));
   }
 
@@ -75,10 +75,7 @@ export class Sandbox {
     const limit = this.#timeoutSeconds * 1000;
     const message: InvocationMessage = { requestId, payload, deadline: Date.now() + limit };
     this.#worker.postMessage(message);
-    const outcome = await this.#outcome(limit, {
-      errorType: 'Sandbox.Timedout',
-      errorMessage: `RequestId: ${requestId} Error: Task timed out after ${seconds(limit)} seconds`,
-    });
+    const outcome = await this.#outcome(limit, this.#timedOut());
     if (!outcome.ok) return outcome;
     if (Buffer.byteLength(outcome.payload) > RESPONSE_LIMIT_BYTES) {
       return {
@@ -96,6 +93,18 @@ export class Sandbox {
       errorType: 'Runtime.ExitError',
       errorMessage: `${requestPrefix(this.#requestId)}Error: Runtime exited with error: signal: killed`,
     });
+  }
+
+  /** Does what happens when `timeoutSeconds` have passed. To be called only while an invocation is running. */
+  async timeOut(): Promise<void> {
+    await this.#end(this.#timedOut());
+  }
+
+  #timedOut(): FunctionError {
+    return {
+      errorType: 'Sandbox.Timedout',
+      errorMessage: `${requestPrefix(this.#requestId)}Error: Task timed out after ${this.#timeoutSeconds.toFixed(2)} seconds`,
+    };
   }
 
   async #end(reason: FunctionError): Promise<void> {
@@ -187,8 +196,4 @@ function exitError(requestId: string | undefined, code: number): FunctionError {
 
 function requestPrefix(requestId: string | undefined): string {
   return requestId === undefined ? '' : `RequestId: ${requestId} `;
-}
-
-function seconds(milliseconds: number): string {
-  return (milliseconds / 1000).toFixed(2);
 }

@@ -7,6 +7,7 @@ import { listOf, type Resource, SynthesisedTemplate } from './synthesised-templa
 const template = new SynthesisedTemplate(testAssembly());
 const queues = template.ofType('AWS::SQS::Queue');
 const topics = template.ofType('AWS::SNS::Topic');
+const buckets = template.ofType('AWS::S3::Bucket');
 const tables = template.ofType('AWS::DynamoDB::Table');
 const functions = template.ofType('AWS::Lambda::Function');
 const roles = template.ofType('AWS::IAM::Role');
@@ -15,11 +16,25 @@ const alarms = template.ofType('AWS::CloudWatch::Alarm');
 /** Every event of the catalogue with the path of its constructs. */
 const pipelines = eventNames.map((event) => ({ event, path: pascalCase(event) }));
 
+/** In seconds. */
+const fourteenDays = 14 * 24 * 60 * 60;
+
 /** Paths of the resources that do not meet a requirement. */
 const except = (resources: readonly Resource[], meets: (resource: Resource) => boolean) =>
   resources.filter((resource) => !meets(resource)).map(({ path }) => path);
 
-const overPlainHttp = { Bool: { 'aws:SecureTransport': 'false' } };
+/** Whether the resource's own policy denies an action to everybody who does not use TLS. */
+const demandsTls = (action: string) => (resource: Resource) =>
+  template
+    .resourcePolicyOf(resource)
+    .some(
+      ({ Effect, Action, Principal, Resource, Condition }) =>
+        Effect === 'Deny' &&
+        Action === action &&
+        ['"*"', '{"AWS":"*"}'].includes(JSON.stringify(Principal)) &&
+        template.referred(listOf(Resource)[0]) === resource.path &&
+        JSON.stringify(Condition) === '{"Bool":{"aws:SecureTransport":"false"}}',
+    );
 
 describe('the pipeline of each event of the catalogue', () => {
   test.each(pipelines)('$event has a queue', ({ path }) => {
@@ -67,6 +82,16 @@ describe('the pipeline of each event of the catalogue', () => {
     },
   );
 
+  test.each(pipelines)('$event has a function that gives up when its queue does', ({ path }) => {
+    const { Variables } = template.at('AWS::Lambda::Function', `${path}/Consumer/Function`).properties
+      .Environment;
+    expect({
+      queue: template.referred(Variables.QUEUE_URL),
+      deadLetterQueue: template.referred(Variables.DEAD_LETTER_QUEUE_URL),
+      maximumReceives: Number(Variables.MAXIMUM_RECEIVES),
+    }).toEqual({ queue: `${path}/Queue`, deadLetterQueue: `${path}/DeadLetterQueue`, maximumReceives: 10 });
+  });
+
   test('there is no pipeline besides', () => {
     expect(template.ofType('AWS::Lambda::EventSourceMapping')).toHaveLength(eventNames.length);
   });
@@ -78,22 +103,10 @@ describe('every queue', () => {
   });
 
   test('denies everything that does not come over TLS', () => {
-    const denies = (queue: Resource) =>
-      template
-        .resourcePolicyOf('AWS::SQS::QueuePolicy', queue)
-        .some(
-          ({ Effect, Action, Principal, Resource, Condition }) =>
-            Effect === 'Deny' &&
-            Action === 'sqs:*' &&
-            JSON.stringify(Principal) === '{"AWS":"*"}' &&
-            template.referred(Resource) === queue.path &&
-            JSON.stringify(Condition) === JSON.stringify(overPlainHttp),
-        );
-    expect(except(queues, denies)).toEqual([]);
+    expect(except(queues, demandsTls('sqs:*'))).toEqual([]);
   });
 
   test('keeps a message for 14 days, the longest that SQS can', () => {
-    const fourteenDays = 14 * 24 * 60 * 60;
     expect(except(queues, ({ properties }) => properties.MessageRetentionPeriod === fourteenDays)).toEqual(
       [],
     );
@@ -116,17 +129,7 @@ describe('every topic', () => {
   });
 
   test('denies what is not published over TLS', () => {
-    const denies = (topic: Resource) =>
-      template
-        .resourcePolicyOf('AWS::SNS::TopicPolicy', topic)
-        .some(
-          ({ Effect, Action, Principal, Condition }) =>
-            Effect === 'Deny' &&
-            Action === 'sns:Publish' &&
-            Principal === '*' &&
-            JSON.stringify(Condition) === JSON.stringify(overPlainHttp),
-        );
-    expect(except(topics, denies)).toEqual([]);
+    expect(except(topics, demandsTls('sns:Publish'))).toEqual([]);
   });
 });
 
@@ -148,14 +151,18 @@ describe('every table', () => {
     ['ShopCache', 'shop_id'],
     ['Cast', 'girl_id'],
     ['ContactPartner', 'user_id'],
+    ['Idempotency', 'id'],
   ])('%s has the key %s', (name, key) => {
     const { KeySchema } = template.at('AWS::DynamoDB::Table', `Effects/${name}`).properties;
     expect(KeySchema).toEqual([{ AttributeName: key, KeyType: 'HASH' }]);
   });
 
-  test('of the cast lets tombstones expire', () => {
-    const { properties } = template.at('AWS::DynamoDB::Table', 'Effects/Cast');
-    expect(properties.TimeToLiveSpecification).toEqual({ AttributeName: 'expires_at', Enabled: true });
+  test.each([
+    ['tombstones', 'Cast', 'expires_at'],
+    ['records of what was notified', 'Idempotency', 'expiration'],
+  ])('lets its %s expire: %s, by %s', (_what, name, attribute) => {
+    const { properties } = template.at('AWS::DynamoDB::Table', `Effects/${name}`);
+    expect(properties.TimeToLiveSpecification).toEqual({ AttributeName: attribute, Enabled: true });
   });
 
   test('of the cast finds the cast of a shop', () => {
@@ -167,6 +174,33 @@ describe('every table', () => {
         Projection: { ProjectionType: 'ALL' },
       },
     ]);
+  });
+});
+
+describe('every bucket', () => {
+  test('is encrypted', () => {
+    expect(except(buckets, ({ properties }) => properties.BucketEncryption !== undefined)).toEqual([]);
+  });
+
+  test('denies everything that does not come over TLS', () => {
+    expect(except(buckets, demandsTls('s3:*'))).toEqual([]);
+  });
+
+  test('can be made public by nobody', () => {
+    const isPrivate = ({ properties }: Resource) =>
+      ['BlockPublicAcls', 'BlockPublicPolicy', 'IgnorePublicAcls', 'RestrictPublicBuckets'].every(
+        (block) => properties.PublicAccessBlockConfiguration?.[block] === true,
+      );
+    expect(except(buckets, isPrivate)).toEqual([]);
+  });
+
+  test('keeps a payload as long as its message may be on a queue and then on a dead-letter queue', () => {
+    const days = (2 * fourteenDays) / (24 * 60 * 60);
+    const keeps = ({ properties }: Resource) =>
+      properties.LifecycleConfiguration.Rules.every(
+        ({ ExpirationInDays }: { ExpirationInDays: number }) => ExpirationInDays >= days,
+      );
+    expect(except(buckets, keeps)).toEqual([]);
   });
 });
 
@@ -190,33 +224,32 @@ describe('every function', () => {
     expect(new Set(taken).size).toBe(functions.length);
   });
 
-  const consumerVariables: Record<EffectName, string> = {
-    'shop-cache': 'SHOP_CACHE_TABLE',
-    cast: 'CAST_TABLE',
-    'contact-partner': 'CONTACT_PARTNER_TABLE',
-    chat: 'CHAT_TOPIC_ARN',
-    review: 'REVIEW_TOPIC_ARN',
-  };
   test.each([
-    {
-      service: 'receiver',
-      path: 'Receiver/Function',
-      variables: [
-        'WEBHOOK_SECRET_ARN',
-        'QUARANTINE_QUEUE_URL',
-        'UNROUTED_QUEUE_URL',
-        ...eventNames.map(queueUrlVariable),
-      ],
-    },
+    { service: 'receiver', path: 'Receiver/Function' },
     ...pipelines.map(({ event, path }) => ({
       service: kebabCase(event),
       path: `${path}/Consumer/Function`,
-      variables: [consumerVariables[catalogue[event].effect]],
     })),
-  ])('$service is told where its own work is and no more', ({ service, path, variables }) => {
+  ])('$service is named in its log lines', ({ service, path }) => {
     const { Variables } = template.at('AWS::Lambda::Function', path).properties.Environment;
-    expect(Object.keys(Variables).sort()).toEqual([...variables, 'POWERTOOLS_SERVICE_NAME'].sort());
     expect(Variables.POWERTOOLS_SERVICE_NAME).toBe(service);
+  });
+});
+
+describe('the receiver', () => {
+  const { Variables } = template.at('AWS::Lambda::Function', 'Receiver/Function').properties.Environment;
+
+  test.each([
+    ...pipelines.map(({ event, path }) => [queueUrlVariable(event), `${path}/Queue`]),
+    ['QUARANTINE_QUEUE_URL', 'Quarantine'],
+    ['UNROUTED_QUEUE_URL', 'Unrouted'],
+    ['WEBHOOK_SECRET_ARN', 'WebhookSecret'],
+  ])('finds in %s the address of %s', (variable, path) => {
+    expect(template.referred(Variables[variable])).toBe(path);
+  });
+
+  test('accepts the previous secret for 24 hours after a rotation', () => {
+    expect(Number(Variables.SECRET_GRACE_SECONDS)).toBe(24 * 60 * 60);
   });
 });
 
@@ -231,18 +264,19 @@ describe('what a role allows', () => {
     expect(except(roles, exact)).toEqual([]);
   });
 
-  test('is on no resource with a wildcard', () => {
-    const exact = (role: Resource) =>
-      template.statementsOf(role).every(({ Resource }) => !JSON.stringify(Resource).includes('*'));
-    expect(except(roles, exact)).toEqual([]);
+  test('is on no resource `*`', () => {
+    const named = (role: Resource) =>
+      template.statementsOf(role).every(({ Resource }) => !listOf(Resource).includes('*'));
+    expect(except(roles, named)).toEqual([]);
   });
 
-  test('to the receiver is to queue, to read the secret and to write its own log', () => {
+  test('to the receiver is to queue, to store large payloads, to read the secret and to write its own log', () => {
     expect(template.permissionsOf('Receiver/Function')).toEqual(
       [
         ...pipelines.map(({ path }) => `sqs:SendMessage on ${path}/Queue`),
         'sqs:SendMessage on Quarantine',
         'sqs:SendMessage on Unrouted',
+        's3:PutObject on Payloads/*',
         'secretsmanager:GetSecretValue on WebhookSecret',
         'logs:CreateLogStream on Receiver/Log',
         'logs:PutLogEvents on Receiver/Log',
@@ -250,12 +284,19 @@ describe('what a role allows', () => {
     );
   });
 
+  const notifying = [
+    'kms:Decrypt on TopicKey',
+    'kms:GenerateDataKey on TopicKey',
+    ...['DeleteItem', 'GetItem', 'PutItem', 'UpdateItem'].map(
+      (action) => `dynamodb:${action} on Effects/Idempotency`,
+    ),
+  ];
   const effects: Record<EffectName, string[]> = {
     'shop-cache': ['dynamodb:UpdateItem on Effects/ShopCache'],
     cast: ['dynamodb:PutItem on Effects/Cast'],
     'contact-partner': ['dynamodb:UpdateItem on Effects/ContactPartner'],
-    chat: ['sns:Publish on Effects/Chat', 'kms:Decrypt on TopicKey', 'kms:GenerateDataKey on TopicKey'],
-    review: ['sns:Publish on Effects/Review', 'kms:Decrypt on TopicKey', 'kms:GenerateDataKey on TopicKey'],
+    chat: ['sns:Publish on Effects/Chat', ...notifying],
+    review: ['sns:Publish on Effects/Review', ...notifying],
   };
   const consuming = [
     'ChangeMessageVisibility',
@@ -266,11 +307,13 @@ describe('what a role allows', () => {
   ];
 
   test.each(pipelines)(
-    'to the consumer of $event is to consume its queue, its effect and its own log',
+    'to the consumer of $event is to consume its queue, to have its effect, to bury dead letters and to write its own log',
     ({ event, path }: { event: EventName; path: string }) => {
       expect(template.permissionsOf(`${path}/Consumer/Function`)).toEqual(
         [
           ...consuming.map((action) => `sqs:${action} on ${path}/Queue`),
+          `sqs:SendMessage on ${path}/DeadLetterQueue`,
+          `s3:GetObject on Payloads/${event}/*`,
           ...effects[catalogue[event].effect],
           `logs:CreateLogStream on ${path}/Consumer/Log`,
           `logs:PutLogEvents on ${path}/Consumer/Log`,
@@ -352,10 +395,7 @@ describe('alarms', () => {
   });
 
   test('may be published to the alarm topic by CloudWatch, for alarms of this account', () => {
-    const policy = template.resourcePolicyOf(
-      'AWS::SNS::TopicPolicy',
-      template.at('AWS::SNS::Topic', 'Alarms'),
-    );
+    const policy = template.resourcePolicyOf(template.at('AWS::SNS::Topic', 'Alarms'));
     expect(policy).toContainEqual(
       expect.objectContaining({
         Effect: 'Allow',

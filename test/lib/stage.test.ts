@@ -34,6 +34,7 @@ const kept = [
   'AWS::DynamoDB::Table',
   'AWS::SQS::Queue',
   'AWS::SecretsManager::Secret',
+  'AWS::S3::Bucket',
   'AWS::KMS::Key',
   'AWS::Logs::LogGroup',
 ];
@@ -43,7 +44,7 @@ describe('the prod stage', () => {
 
   beforeAll(async () => {
     prod = await synthesiseStage('prod');
-  });
+  }, 60_000);
 
   test.each(kept)('retains every %s when its stack is deleted', (type) => {
     const lost = prod.ofType(type).filter(({ deletionPolicy }) => deletionPolicy !== 'Retain');

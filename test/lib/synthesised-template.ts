@@ -99,27 +99,31 @@ export class SynthesisedTemplate {
       .sort();
   }
 
-  /** The statements of the resource policies of a type that name a queue or a topic. */
-  resourcePolicyOf(type: string, target: Resource): Statement[] {
-    return this.ofType(type)
-      .filter(({ properties }) =>
-        [...(properties.Queues ?? []), ...(properties.Topics ?? [])].some(
-          (reference) => this.referred(reference) === target.path,
-        ),
+  /** The statements of the resource policies of a queue, a topic or a bucket. */
+  resourcePolicyOf(target: Resource): Statement[] {
+    return this.ofType(`${target.type}Policy`)
+      .filter(({ properties: { Queues, Topics, Bucket } }) =>
+        (Queues ?? Topics ?? [Bucket]).some((one: unknown) => this.referred(one) === target.path),
       )
       .flatMap(({ properties }) => properties.PolicyDocument.Statement);
   }
 
-  /** The path of what an ARN names; anything else as it is, which no expectation equals. */
+  /** The path of what an ARN names, with what follows the ARN; anything else as it is, which no expectation equals. */
   #arnOf(value: unknown): string {
-    const { Ref, 'Fn::GetAtt': getAtt } = value as { Ref?: string; 'Fn::GetAtt'?: string[] };
-    const isArn =
-      getAtt?.[1] === 'Arn' ||
-      this.resources.some(
-        ({ logicalId, type }) =>
-          logicalId === Ref && ['AWS::SNS::Topic', 'AWS::SecretsManager::Secret'].includes(type),
-      );
-    return isArn ? this.referred(value) : JSON.stringify(value);
+    const { 'Fn::GetAtt': getAtt, 'Fn::Join': join } = value as {
+      'Fn::GetAtt'?: [string, string];
+      'Fn::Join'?: [string, [unknown, string]];
+    };
+    if (getAtt?.[1] === 'Arn' || this.#isReferenceToArn(value)) return this.referred(value);
+    if (join?.[0] === '' && join[1].length === 2) return this.#arnOf(join[1][0]) + join[1][1];
+    return JSON.stringify(value);
+  }
+
+  /** `Ref` gives the ARN of few types. */
+  #isReferenceToArn(value: unknown): boolean {
+    const { Ref } = value as { Ref?: string };
+    const type = this.resources.find(({ logicalId }) => logicalId === Ref)?.type;
+    return type === 'AWS::SNS::Topic' || type === 'AWS::SecretsManager::Secret';
   }
 }
 

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { DynamoDBClient, GetItemCommand, PutItemCommand, ScanCommand } from '@aws-sdk/client-dynamodb';
+import { GetObjectCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { PublishCommand, SNSClient } from '@aws-sdk/client-sns';
 import {
@@ -48,6 +49,7 @@ function clientsOf(service?: string) {
     sns: new SNSClient(settings),
     dynamodb: new DynamoDBClient(settings),
     secrets: new SecretsManagerClient(settings),
+    s3: new S3Client({ ...settings, forcePathStyle: true }),
   };
 }
 
@@ -72,11 +74,22 @@ const receive = (queue: string) => (clients: Clients) =>
 const publish = (topic: string) => (clients: Clients) =>
   clients.sns.send(new PublishCommand({ TopicArn: stack.outputs[topic], Message: 'of a test' }));
 
+const payloadOf = (event: string) => ({
+  Bucket: definitionOf('receiver').environment.PAYLOAD_BUCKET,
+  Key: `${event}/of-a-test`,
+});
+const putPayload = (event: string) => (clients: Clients) =>
+  clients.s3.send(new PutObjectCommand({ ...payloadOf(event), Body: 'of a test' }));
+const getPayload = (event: string) => (clients: Clients) =>
+  clients.s3.send(new GetObjectCommand(payloadOf(event)));
+
 describe('a function may do what its role allows', () => {
   test.each([
     ['receiver', 'read the secret', readSecret],
     ['receiver', 'send to the unrouted queue', send('UnroutedQueueUrl')],
+    ['receiver', 'store a large payload', putPayload('shop.updated')],
     ['girl-created', 'write to the cast table', putCast],
+    ['girl-created', 'send to its dead-letter queue', send('GirlCreatedDeadLetterQueueUrl')],
     ['review-posted', 'publish to the review topic', publish('ReviewTopicArn')],
   ])('%s: to %s', async (service, _what, act) => {
     await expect(act(clientsOf(service))).resolves.toMatchObject({ $metadata: { httpStatusCode: 200 } });
@@ -90,6 +103,14 @@ describe('a function is refused what its role does not allow', () => {
     ['shop-updated', 'write to the cast table', accessDenied, putCast],
     ['shop-updated', 'read its own table', accessDenied, getShop],
     ['shop-updated', 'send to its own queue', 'AccessDenied', send('ShopUpdatedQueueUrl')],
+    [
+      'shop-updated',
+      'send to the dead-letter queue of another event',
+      'AccessDenied',
+      send('UserUpdatedDeadLetterQueueUrl'),
+    ],
+    ['shop-updated', 'read the payload of another event', 'AccessDenied', getPayload('user.updated')],
+    ['shop-updated', 'store a payload', 'AccessDenied', putPayload('shop.updated')],
     ['shop-updated', 'send to the unrouted queue', 'AccessDenied', send('UnroutedQueueUrl')],
     [
       'shop-updated',
@@ -106,6 +127,7 @@ describe('a function is refused what its role does not allow', () => {
       receive('GirlDeletedQueueUrl'),
     ],
     ['receiver', 'receive from a queue that it sends to', 'AccessDenied', receive('ShopUpdatedQueueUrl')],
+    ['receiver', 'read a payload', 'AccessDenied', getPayload('shop.updated')],
     ['receiver', 'send to a dead-letter queue', 'AccessDenied', send('ShopUpdatedDeadLetterQueueUrl')],
     ['receiver', 'read the shop cache table', accessDenied, scan('ShopCacheTable')],
     ['receiver', 'read the cast table', accessDenied, scan('CastTable')],

@@ -63,9 +63,12 @@ export class Project {
     return this.start(args, environment).ended;
   }
 
-  /** Starts one command of `local/cli.ts`. */
+  /**
+   * Starts one command of `local/cli.ts`, without the `tsx` command around it: that one kills what does
+   * not answer a signal within 60 ms, as happens on a busy machine.
+   */
   start(args: readonly string[], environment: Record<string, string> = {}): Running {
-    return this.spawn(['tsx', 'local/cli.ts', ...args], environment);
+    return this.spawn([process.execPath, '--import', 'tsx', 'local/cli.ts', ...args], environment);
   }
 
   spawn([command = '', ...args]: readonly string[], environment: Record<string, string> = {}): Running {

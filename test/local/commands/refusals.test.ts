@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { networkInterfaces } from 'node:os';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { readSamples } from '../../../local/commands/samples.ts';
@@ -18,15 +19,22 @@ const refusal = (line: string) => ({ code: 1, stdout: '', stderr: `${line}\n` })
 const events = readSamples()
   .map(({ event }) => event)
   .join(', ');
+/** Every command is a script of package.json. */
+const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as { scripts: Record<string, string> };
+const commands = Object.entries(scripts)
+  .filter(([name, script]) => script.endsWith(`local/cli.ts ${name}`))
+  .map(([name]) => name)
+  .join(', ');
+
 const noPort = (option: string, value: string) =>
   `--${option} must be a port number from 0 to 65535, not '${value}'`;
 const noCount = (value: string) => `--count must be a whole number from 1, not '${value}'`;
 const emptySecret = 'The secret must not be empty: anybody could sign with it';
 
 describe('a command that cannot do as it was told says so in one line and exits with 1', () => {
-  test.each([
-    { args: [], line: "No command ''. One of: start, send, invoke, demo" },
-    { args: ['stop'], line: "No command 'stop'. One of: start, send, invoke, demo" },
+  test.concurrent.each([
+    { args: [], line: `No command ''. One of: ${commands}` },
+    { args: ['stop'], line: `No command 'stop'. One of: ${commands}` },
     { args: ['start', '--prot', '1'], line: "Unknown option '--prot'" },
     { args: ['start', '--port', 'http'], line: noPort('port', 'http') },
     { args: ['start', '--aws-port', 'aws'], line: noPort('aws-port', 'aws') },
@@ -51,7 +59,7 @@ describe('a command that cannot do as it was told says so in one line and exits 
     expect(await project.run(args)).toEqual(refusal(line));
   });
 
-  test.each([
+  test.concurrent.each([
     { variable: 'PORT', value: 'http', line: noPort('port', 'http') },
     { variable: 'AWS_PORT', value: 'aws', line: noPort('aws-port', 'aws') },
   ])('start with $variable=$value in its environment', async ({ variable, value, line }) => {

@@ -22,12 +22,10 @@ beforeAll(async () => {
   port = await freePort();
   awsPort = await freePort();
   stack = project.start(['start', '--port', String(port), '--aws-port', String(awsPort)]);
-  const ready = eventually(async () => (stack.stdout().includes('Ready in') ? true : undefined));
-  const gaveUp = stack.ended.then(({ stderr }) => {
-    throw new Error(`The stack did not start:\n${stderr}`);
-  });
-  gaveUp.catch(() => {});
-  await Promise.race([ready, gaveUp]);
+  while (!stack.stdout().includes('Ready in')) {
+    if (stack.process.exitCode !== null) throw new Error(`The stack ended: ${(await stack.ended).stderr}`);
+    await sleep(50);
+  }
 }, PATIENCE);
 
 afterAll(async () => {

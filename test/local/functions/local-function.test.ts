@@ -47,6 +47,19 @@ async function folderWith(files: Record<string, string>): Promise<string> {
 const texts = (lines: LogLine[], stream: LogLine['stream']) =>
   lines.filter((line) => line.stream === stream).map((line) => line.text);
 
+interface Identified {
+  environmentId: number;
+  started: number;
+  ended: number;
+  order: number;
+}
+
+async function identify(local: LocalFunction, payload: object): Promise<Identified> {
+  const result = await local.invoke(payload);
+  if (!result.ok) throw new Error(result.errorMessage);
+  return result.payload as Identified;
+}
+
 describe('what goes in and what comes out', () => {
   test.each([
     [
@@ -165,19 +178,6 @@ describe('the variables', () => {
 });
 
 describe('concurrency', () => {
-  interface Identified {
-    environmentId: number;
-    started: number;
-    ended: number;
-    order: number;
-  }
-
-  async function identify(local: LocalFunction, payload: object): Promise<Identified> {
-    const result = await local.invoke(payload);
-    if (!result.ok) throw new Error(result.errorMessage);
-    return result.payload as Identified;
-  }
-
   test('one environment takes one invocation at a time, first come, first served', async () => {
     const { local } = start({ handler: 'index.identify' });
     const runs = await Promise.all(
@@ -257,6 +257,55 @@ describe('an environment that dies', () => {
       errorMessage: expect.stringContaining('signal: killed'),
     });
     expect(await waiting).toMatchObject({ ok: true, payload: { order: 2, invocations: 1 } });
+  });
+
+  test('by timeOutRunning() fails what is running as its time-out would, and spares what is idle', async () => {
+    const { local } = start({ handler: 'index.identify', maximumConcurrency: 2 });
+    const earlier = await Promise.all([1, 2].map(() => identify(local, { sleepMilliseconds: 500 })));
+    const running = local.invoke({ sleepMilliseconds: 60_000 });
+    await local.timeOutRunning();
+    const { requestId, ...result } = await running;
+    expect(result).toMatchObject({
+      ok: false,
+      errorType: 'Sandbox.Timedout',
+      errorMessage: `RequestId: ${requestId} Error: Task timed out after 20.00 seconds`,
+    });
+    const { environmentId } = await identify(local, {});
+    expect(earlier.map((run) => run.environmentId)).toContain(environmentId);
+  });
+
+  test('by timeOutRunning() does not happen where nothing is running', async () => {
+    const { local } = start({ handler: 'index.identify' });
+    await local.invoke({});
+    await local.timeOutRunning();
+    expect(await local.invoke({})).toMatchObject({ ok: true, payload: { invocations: 2 } });
+  });
+
+  test('by killDuringNext() comes at its moment of the next invocation, and of no other', async () => {
+    const { local } = start({ handler: 'index.identify' });
+    await local.warmUp();
+    const killed = local.killDuringNext(200);
+    const { durationMilliseconds, ...result } = await local.invoke({ sleepMilliseconds: 60_000 });
+    expect(result).toMatchObject({
+      ok: false,
+      errorType: 'Runtime.ExitError',
+      errorMessage: expect.stringContaining('signal: killed'),
+    });
+    expect(durationMilliseconds).toBeGreaterThanOrEqual(195);
+    expect(durationMilliseconds).toBeLessThan(5_000);
+    expect(await killed).toBe(true);
+    expect(await local.invoke({ sleepMilliseconds: 400 })).toMatchObject({ ok: true });
+  });
+
+  test('by killDuringNext() does not happen, and says so, where the invocation ends before', async () => {
+    const { local } = start({ handler: 'index.identify' });
+    const killed = local.killDuringNext(300);
+    expect(await local.invoke({})).toMatchObject({ ok: true });
+    expect(await killed).toBe(false);
+    expect(await local.invoke({ sleepMilliseconds: 600 })).toMatchObject({
+      ok: true,
+      payload: { invocations: 2 },
+    });
   });
 
   test('a closed function fails what runs, what waits and what comes later', async () => {

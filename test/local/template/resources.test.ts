@@ -36,6 +36,7 @@ const table = { Type: 'AWS::DynamoDB::Table' };
 const lambda = { Type: 'AWS::Lambda::Function' };
 const role = { Type: 'AWS::IAM::Role' };
 const api = { Type: 'AWS::ApiGatewayV2::Api' };
+const bucket = { Type: 'AWS::S3::Bucket' };
 const logGroup = { Type: 'AWS::Logs::LogGroup' };
 const key = { Type: 'AWS::KMS::Key' };
 
@@ -70,6 +71,8 @@ describe('what a template says of a resource', () => {
     ['Ref of a topic is its ARN', topic, { Ref: 'It' }, 'arn:aws:sns:eu-west-1:000000000000:Hooks-It'],
     ['Ref of a table is its name', table, { Ref: 'It' }, 'Hooks-It'],
     ['Ref of a function is its name', lambda, { Ref: 'It' }, 'Hooks-It'],
+    ['Ref of a bucket is its name, which S3 wants in lower case', bucket, { Ref: 'It' }, 'hooks-it'],
+    ['Arn of a bucket', bucket, { 'Fn::GetAtt': ['It', 'Arn'] }, 'arn:aws:s3:::hooks-it'],
     ['Ref of a role is its name', role, { Ref: 'It' }, 'Hooks-It'],
     ['Arn of a queue', queue, { 'Fn::GetAtt': ['It', 'Arn'] }, 'arn:aws:sqs:eu-west-1:000000000000:Hooks-It'],
     ['QueueName of a queue', queue, { 'Fn::GetAtt': ['It', 'QueueName'] }, 'Hooks-It'],

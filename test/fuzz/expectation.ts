@@ -1,0 +1,99 @@
+import { isUtf8 } from 'node:buffer';
+import { createHash, createHmac } from 'node:crypto';
+import { type EventName, eventNames } from '../../lambda/contract/catalogue.ts';
+import type { FuzzRequest } from './requests.ts';
+
+/**
+ * What the design says of a request (D1, D2, D4, D5, D9 to D11), written a second time and in another
+ * way than the receiver, so that the two can disagree.
+ */
+export type Expectation =
+  | { readonly status: 401 }
+  | { readonly status: 400; readonly bytes: Buffer; readonly eventId: string }
+  | {
+      readonly status: 200;
+      readonly bytes: Buffer;
+      readonly eventId: string;
+      readonly queue: EventName | 'unrouted';
+      readonly text: string;
+    };
+
+export function expectationOf(
+  { headers, body = '', isBase64Encoded }: FuzzRequest,
+  secret: string,
+): Expectation {
+  const bytes = isBase64Encoded ? Buffer.from(body, 'base64') : Buffer.from(body, 'utf8');
+  const mac = createHmac('sha256', secret).update(bytes).digest();
+  const header = Object.entries(headers).find(([name]) => name === 'x-webhook-signature')?.[1];
+  if (header === undefined || !isSignature(header, mac)) return { status: 401 };
+  const eventId = createHash('sha256').update(bytes).digest('hex');
+  const usable = usableEvent(bytes);
+  if (usable === undefined) return { status: 400, bytes, eventId };
+  return { status: 200, bytes, eventId, ...usable };
+}
+
+const BASE64 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
+
+function isSignature(header: string, mac: Buffer): boolean {
+  const value = header.startsWith('sha256=') ? header.slice(7) : header;
+  if (value.length === 64) return value.toLowerCase() === mac.toString('hex');
+  const digits = value.length === 44 && value.endsWith('=') ? value.slice(0, 43) : value;
+  if (digits.length !== 43) return false;
+  return [`${BASE64}+/`, `${BASE64}-_`].some((alphabet) => {
+    const values = [...digits].map((digit) => alphabet.indexOf(digit));
+    if (values.includes(-1)) return false;
+    const bits = values.map((six) => six.toString(2).padStart(6, '0')).join('');
+    // 258 bits; the last two belong to no byte.
+    return bits.slice(0, 256) === [...mac].map((byte) => byte.toString(2).padStart(8, '0')).join('');
+  });
+}
+
+type Fields = Record<string, unknown>;
+
+const isObject = (value: unknown): value is Fields =>
+  Object.prototype.toString.call(value) === '[object Object]' && !Array.isArray(value);
+const isId = (value: unknown) => typeof value === 'string' && value !== '' && !/\p{Cs}/u.test(value);
+const isEitherId = (value: unknown) => isId(value) || Number.isSafeInteger(value);
+const isTextOrAbsent = (value: unknown) => value === undefined || typeof value === 'string';
+
+const usableData: Record<EventName, (data: Fields) => boolean> = {
+  'shop.updated': ({ shop_id, name, updated_fields: list }) =>
+    isId(shop_id) &&
+    isTextOrAbsent(name) &&
+    (list === undefined || (Array.isArray(list) && list.every((item) => typeof item === 'string'))),
+  'girl.schedule_changed': () => true,
+  'girl.created': ({ girl_id }) => isEitherId(girl_id),
+  'girl.deleted': ({ girl_id }) => isEitherId(girl_id),
+  'review.posted': () => true,
+  'user.updated': ({ user_id, shop_id, display_name, profile_image_url }) =>
+    isId(user_id) && [shop_id, display_name, profile_image_url].every(isTextOrAbsent),
+};
+
+function usableEvent(bytes: Buffer): { queue: EventName | 'unrouted'; text: string } | undefined {
+  if (!isUtf8(bytes)) return undefined;
+  const whole = bytes.toString('utf8');
+  const text = whole.startsWith('\ufeff') ? whole.slice(1) : whole;
+  let payload: unknown;
+  try {
+    payload = JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+  if (!isObject(payload)) return undefined;
+  const { event, data, timestamp } = payload;
+  if (typeof event !== 'string' || event === '' || !isObject(data) || !isUtcDateTime(timestamp))
+    return undefined;
+  const known = eventNames.find((name) => name === event);
+  if (known === undefined) return { queue: 'unrouted', text };
+  return usableData[known](data) ? { queue: known, text } : undefined;
+}
+
+function isUtcDateTime(value: unknown): boolean {
+  if (typeof value !== 'string') return false;
+  const match = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(\.\d+)?(Z|\+00:00)$/.exec(value);
+  if (match === null || match[0] !== value) return false;
+  const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = match.slice(1, 7).map(Number);
+  const leap = (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0;
+  const days = [31, leap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31][month - 1] ?? 0;
+  return day >= 1 && day <= days && hour <= 23 && minute <= 59 && second <= 59;
+}

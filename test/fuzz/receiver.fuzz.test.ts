@@ -1,0 +1,28 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { startTestAws, type TestAws } from '../support/test-aws.ts';
+import { FuzzedReceiver } from './receiver-fuzz.ts';
+
+/** `npm run fuzz` sends more, and other ones. */
+const REQUESTS = 2_000;
+const SEED = 1;
+
+let aws: TestAws;
+let receiver: FuzzedReceiver;
+beforeAll(async () => {
+  aws = await startTestAws();
+  receiver = await FuzzedReceiver.load(aws);
+});
+afterAll(async () => {
+  receiver.close();
+  await aws.close();
+});
+
+test('whatever comes in is answered as the design says, and what is signed is kept', async () => {
+  const { statuses, messages, stored, violation } = await receiver.fuzz(REQUESTS, SEED);
+  expect(violation).toBeUndefined();
+  // The generator must go everywhere, or it shows nothing.
+  expect(Object.keys(statuses)).toEqual(['200', '400', '401']);
+  expect(Object.values(statuses).every((count) => count > REQUESTS / 10)).toBe(true);
+  expect(Object.keys(messages)).toHaveLength(8);
+  expect(stored).toBeGreaterThan(0);
+});

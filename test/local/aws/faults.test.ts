@@ -1,0 +1,313 @@
+import { ListTablesCommand } from '@aws-sdk/client-dynamodb';
+import { ListBucketsCommand, S3Client } from '@aws-sdk/client-s3';
+import {
+  CreateSecretCommand,
+  GetSecretValueCommand,
+  ListSecretsCommand,
+} from '@aws-sdk/client-secrets-manager';
+import { ListTopicsCommand } from '@aws-sdk/client-sns';
+import {
+  CreateQueueCommand,
+  DeleteQueueCommand,
+  ListQueuesCommand,
+  ReceiveMessageCommand,
+  SendMessageCommand,
+  SQSClient,
+} from '@aws-sdk/client-sqs';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { type AwsEndpoint, startAwsEndpoint } from '../../../local/aws/endpoint.ts';
+import { type Fault, Faults } from '../../../local/aws/faults.ts';
+import { eventually } from '../../support/eventually.ts';
+import { Tables } from '../../support/tables.ts';
+import { startTestStack } from '../../support/test-stack.ts';
+import { clientsOf, STACK_REGION } from './support.ts';
+
+const ROLE = 'AKIAROLE';
+
+/** How Node.js tells of ECONNRESET; the SDK hands the message on. */
+const CONNECTION_LOST = 'socket hang up';
+
+const faults = new Faults();
+let endpoint: AwsEndpoint;
+let role: ReturnType<typeof clientsOf>;
+let operator: ReturnType<typeof clientsOf>;
+let queues = 0;
+
+async function startFaulty(injected: Faults): Promise<AwsEndpoint> {
+  const started = await startAwsEndpoint({
+    port: 0,
+    region: STACK_REGION,
+    accountId: '000000000000',
+    faults: injected,
+  });
+  const statements = [{ Effect: 'Allow' as const, Action: '*', Resource: '*' }];
+  started.addPrincipals([{ name: 'ConsumerRole', accessKeyId: ROLE, statements }]);
+  return started;
+}
+
+beforeAll(async () => {
+  endpoint = await startFaulty(faults);
+  role = clientsOf(endpoint, ROLE);
+  operator = clientsOf(endpoint);
+});
+afterEach(() => faults.clear());
+afterAll(() => endpoint.close());
+
+async function createQueue(): Promise<string> {
+  queues += 1;
+  const { QueueUrl } = await operator.sqs.send(new CreateQueueCommand({ QueueName: `queue-${queues}` }));
+  return QueueUrl ?? '';
+}
+
+async function bodiesOn(QueueUrl: string): Promise<(string | undefined)[]> {
+  const { Messages = [] } = await operator.sqs.send(
+    new ReceiveMessageCommand({ QueueUrl, MaxNumberOfMessages: 10 }),
+  );
+  return Messages.map(({ Body }) => Body);
+}
+
+const send = (QueueUrl: string) => new SendMessageCommand({ QueueUrl, MessageBody: 'order 7' });
+
+/** Tells of `calls` calls, one after the other, which were hit by a fault that fails them. */
+async function hitsOf(calls: number, clients = role): Promise<boolean[]> {
+  const hits: boolean[] = [];
+  for (let call = 0; call < calls; call += 1) {
+    hits.push(
+      await clients.sqs.send(new ListQueuesCommand({})).then(
+        () => false,
+        () => true,
+      ),
+    );
+  }
+  return hits;
+}
+
+describe('a service that is down', () => {
+  test('breaks the connection, and carries nothing out', async () => {
+    const queue = await createQueue();
+    faults.inject({ service: 'sqs', kind: 'down' });
+    await expect(role.sqs.send(send(queue))).rejects.toThrow(CONNECTION_LOST);
+    expect(await bodiesOn(queue)).toEqual([]);
+  });
+
+  test('is there again for the same client once the fault has ended', async () => {
+    const end = faults.inject({ service: 'sqs', kind: 'down' });
+    expect(await hitsOf(1)).toEqual([true]);
+    end();
+    expect(await hitsOf(1)).toEqual([false]);
+  });
+
+  test('fails a long poll at once', async () => {
+    const queue = await createQueue();
+    faults.inject({ service: 'sqs', kind: 'down' });
+    const receive = new ReceiveMessageCommand({ QueueUrl: queue, WaitTimeSeconds: 20 });
+    const started = performance.now();
+    await expect(role.sqs.send(receive)).rejects.toThrow(CONNECTION_LOST);
+    expect(performance.now() - started).toBeLessThan(5_000);
+  });
+
+  test('leaves other services alone', async () => {
+    faults.inject({ service: 'sqs', kind: 'down' });
+    await expect(role.dynamodb.send(new ListTablesCommand({}))).resolves.toMatchObject({ TableNames: [] });
+  });
+});
+
+describe('a fault in one operation', () => {
+  test('hits it and no other', async () => {
+    const queue = await createQueue();
+    faults.inject({ service: 'sqs', operation: 'SendMessage', kind: 'down' });
+    await expect(role.sqs.send(send(queue))).rejects.toThrow();
+    await expect(role.sqs.send(new ListQueuesCommand({}))).resolves.toBeDefined();
+  });
+});
+
+describe('a throttled service', () => {
+  test.each<[Fault['service'], string, () => Promise<unknown>]>([
+    ['sqs', 'RequestThrottled', () => role.sqs.send(new ListQueuesCommand({}))],
+    ['sns', 'Throttling', () => role.sns.send(new ListTopicsCommand({}))],
+    [
+      'dynamodb',
+      'ProvisionedThroughputExceededException',
+      () => role.dynamodb.send(new ListTablesCommand({})),
+    ],
+    ['secretsmanager', 'ThrottlingException', () => role.secrets.send(new ListSecretsCommand({}))],
+    [
+      's3',
+      'SlowDown',
+      () =>
+        new S3Client({
+          endpoint: endpoint.url.replace('localhost', '127.0.0.1'),
+          region: STACK_REGION,
+          maxAttempts: 1,
+          forcePathStyle: true,
+          credentials: { accessKeyId: ROLE, secretAccessKey: 'any' },
+        }).send(new ListBucketsCommand({})),
+    ],
+  ])('answers with the error of its own: %s with %s', async (service, name, call) => {
+    faults.inject({ service, kind: 'throttled' });
+    await expect(call()).rejects.toMatchObject({ name });
+  });
+
+  test('is tried again by the SDK', async () => {
+    const sqs = new SQSClient({
+      endpoint: endpoint.url,
+      region: STACK_REGION,
+      credentials: { accessKeyId: ROLE, secretAccessKey: 'any' },
+    });
+    faults.inject({ service: 'sqs', kind: 'throttled', every: 2 });
+    const attempts: (number | undefined)[] = [];
+    for (let call = 0; call < 2; call += 1) {
+      attempts.push((await sqs.send(new ListQueuesCommand({}))).$metadata.attempts);
+    }
+    expect(attempts).toEqual([1, 2]);
+  });
+});
+
+describe('a slow service', () => {
+  test('answers as ever, later', async () => {
+    faults.inject({ service: 'sqs', kind: 'slow', milliseconds: 200 });
+    const started = performance.now();
+    expect(await hitsOf(1)).toEqual([false]);
+    expect(performance.now() - started).toBeGreaterThanOrEqual(195);
+  });
+
+  test('holds up nobody else: neither other calls nor the end of the endpoint', async () => {
+    const slow = new Faults();
+    slow.inject({ service: 'sqs', kind: 'slow', milliseconds: 60_000 });
+    const other = await startFaulty(slow);
+    const clients = clientsOf(other, ROLE);
+    const waiting = Promise.allSettled(
+      Array.from({ length: 20 }, () => clients.sqs.send(new ListQueuesCommand({}))),
+    );
+    const started = performance.now();
+    await eventually(async () => (slow.counts.slow === 20 ? true : undefined));
+    await clients.dynamodb.send(new ListTablesCommand({}));
+    await other.close();
+    expect(new Set((await waiting).map(({ status }) => status))).toEqual(new Set(['rejected']));
+    expect(performance.now() - started).toBeLessThan(5_000);
+  });
+});
+
+describe('a lost response', () => {
+  test('is that of an operation that was carried out', async () => {
+    const queue = await createQueue();
+    faults.inject({ service: 'sqs', kind: 'response-lost' });
+    await expect(role.sqs.send(send(queue))).rejects.toThrow(CONNECTION_LOST);
+    expect(await bodiesOn(queue)).toEqual(['order 7']);
+  });
+
+  test('may be a refusal', async () => {
+    await operator.secrets.send(new CreateSecretCommand({ Name: 'taken', SecretString: 'first' }));
+    faults.inject({ service: 'secretsmanager', kind: 'response-lost' });
+    const again = new CreateSecretCommand({ Name: 'taken', SecretString: 'second' });
+    await expect(role.secrets.send(again)).rejects.toThrow(CONNECTION_LOST);
+    const { SecretString } = await operator.secrets.send(new GetSecretValueCommand({ SecretId: 'taken' }));
+    expect(SecretString).toBe('first');
+  });
+});
+
+describe('the calls that a fault hits', () => {
+  test('are one in so many', async () => {
+    faults.inject({ service: 'sqs', kind: 'down', every: 3 });
+    expect(await hitsOf(7)).toEqual([false, false, true, false, false, true, false]);
+  });
+
+  /** Runs the same script on an endpoint of its own. */
+  async function run(seed: number, ...injected: Fault[]): Promise<boolean[]> {
+    const seeded = new Faults(seed);
+    for (const fault of injected) seeded.inject(fault);
+    const other = await startFaulty(seeded);
+    try {
+      return await hitsOf(60, clientsOf(other, ROLE));
+    } finally {
+      await other.close();
+    }
+  }
+
+  test('are a share of them, the same ones for the same seed and others for another', async () => {
+    const third: Fault = { service: 'sqs', kind: 'throttled', share: 1 / 3 };
+    const hits = await run(7, third);
+    expect(hits.filter(Boolean).length).toBeGreaterThan(8);
+    expect(hits.filter(Boolean).length).toBeLessThan(35);
+    expect(await run(7, third)).toEqual(hits);
+    expect(await run(8, third)).not.toEqual(hits);
+  });
+
+  test('are the same whatever other faults there are', async () => {
+    const third: Fault = { service: 'sqs', kind: 'throttled', share: 1 / 3 };
+    const slow: Fault = { service: 'sqs', kind: 'slow', milliseconds: 0, every: 1 };
+    expect(await run(7, third, slow)).toEqual(await run(7, third));
+  });
+
+  test('are none of an operator, who can look and mend meanwhile', async () => {
+    faults.inject({ service: 'sqs', kind: 'down' });
+    expect(await hitsOf(3, operator)).toEqual([false, false, false]);
+  });
+
+  test("are an operator's too where the fault is everyone's", async () => {
+    faults.inject({ service: 'sqs', kind: 'down', callers: 'everyone' });
+    expect([await hitsOf(1, operator), await hitsOf(1, role)]).toEqual([[true], [true]]);
+  });
+
+  test('are not those that the role is refused anyway', async () => {
+    const queue = await createQueue();
+    endpoint.addPrincipals([{ name: 'RoleWithoutRights', accessKeyId: 'AKIANONE', statements: [] }]);
+    faults.inject({ service: 'sqs', kind: 'down' });
+    await expect(
+      clientsOf(endpoint, 'AKIANONE').sqs.send(new DeleteQueueCommand({ QueueUrl: queue })),
+    ).rejects.toMatchObject({ name: 'AccessDenied' });
+  });
+
+  test('are counted by kind', async () => {
+    const before = { ...faults.counts };
+    faults.inject({ service: 'sqs', kind: 'throttled', every: 2 });
+    faults.inject({ service: 'sqs', kind: 'down' });
+    await hitsOf(5);
+    expect(faults.counts).toEqual({ ...before, throttled: before.throttled + 2, down: before.down + 3 });
+  });
+});
+
+describe('a fault that makes no sense is refused', () => {
+  test.each<[Partial<Fault>, string]>([
+    [{ kind: 'slow' }, "'slow' needs its milliseconds"],
+    [{ share: 1.5 }, 'share must be from 0 to 1, not 1.5'],
+    [{ share: Number.NaN }, 'share must be from 0 to 1, not NaN'],
+    [{ every: 0 }, 'every must be a whole number from 1, not 0'],
+    [{ share: 0.5, every: 2 }, 'share and every exclude each other'],
+  ])('%j', (rest, message) => {
+    expect(() => faults.inject({ service: 'sqs', kind: 'down', ...rest })).toThrow(new RangeError(message));
+  });
+});
+
+describe('the local stack', () => {
+  test.each(['down', 'throttled'] as const)(
+    'processes what was sent while SQS was %s for its event sources',
+    async (kind) => {
+      const outage = new Faults();
+      const end = outage.inject({ service: 'sqs', kind });
+      // The event sources report their failing receives, as they should.
+      const problems: string[] = [];
+      const stack = await startTestStack({ faults: outage, onProblem: (problem) => problems.push(problem) });
+      try {
+        const tables = new Tables(stack.operator);
+        const shop = () => tables.get(stack.outputs.ShopCacheTable, { shop_id: 'shop-7' });
+        const MessageBody = JSON.stringify({
+          event: 'shop.updated',
+          data: { shop_id: 'shop-7' },
+          timestamp: '2026-01-31T09:00:00Z',
+        });
+        await new SQSClient(stack.operator).send(
+          new SendMessageCommand({ QueueUrl: stack.outputs.ShopUpdatedQueueUrl, MessageBody }),
+        );
+        const hits = stack.faults.counts[kind];
+        await eventually(async () => (stack.faults.counts[kind] >= hits + 12 ? true : undefined));
+        expect(await shop()).toBeUndefined();
+        end();
+        expect(await eventually(shop)).toHaveProperty('invalidated_at');
+        expect(problems).toContainEqual(expect.stringContaining('receiving failed'));
+      } finally {
+        await stack.close();
+      }
+    },
+  );
+});

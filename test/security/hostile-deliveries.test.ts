@@ -1,0 +1,50 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import type { LocalStack } from '../../local/local-stack.ts';
+import { eventually } from '../support/eventually.ts';
+import { Partner } from '../support/partner.ts';
+import { Tables } from '../support/tables.ts';
+import { startTestStack } from '../support/test-stack.ts';
+
+let stack: LocalStack;
+let partner: Partner;
+let tables: Tables;
+beforeAll(async () => {
+  stack = await startTestStack();
+  partner = new Partner(stack.outputs.WebhookUrl);
+  tables = new Tables(stack.operator);
+});
+afterAll(() => stack.close());
+
+const timestamp = '2026-01-31T09:00:00Z';
+
+test.each([100, 10_000, 400_000])('an event that is nested %s deep has its effect', async (depth) => {
+  const nest = '['.repeat(depth) + ']'.repeat(depth);
+  const girlId = `deep-${depth}`;
+  const body = `{"event":"girl.created","data":{"girl_id":"${girlId}","name":"Hana","x":${nest}},"timestamp":"${timestamp}"}`;
+  expect((await partner.post(body)).status).toBe(200);
+  expect(await eventually(() => tables.get(stack.outputs.CastTable, { girl_id: girlId }))).toMatchObject({
+    status: 'active',
+    name: 'Hana',
+  });
+});
+
+test('a list that is wrong from end to end is unusable, however long it is', async () => {
+  const list = `[${'1,'.repeat(1_000_000)}1]`;
+  const answer = await partner.post(
+    `{"event":"shop.updated","data":{"shop_id":"s","updated_fields":${list}},"timestamp":"${timestamp}"}`,
+  );
+  expect(answer.status).toBe(400);
+  expect(answer.body.errors).toHaveLength(20);
+});
+
+test('`__proto__` in an event changes no other event', async () => {
+  const polluting = `{"__proto__":{"name":"polluted"},"event":"girl.created","data":{"girl_id":"p-1","__proto__":{"name":"polluted"},"constructor":{"prototype":{"name":"polluted"}}},"timestamp":"${timestamp}"}`;
+  expect((await partner.post(polluting)).status).toBe(200);
+  expect((await partner.post({ event: 'girl.created', data: { girl_id: 'p-2' }, timestamp })).status).toBe(
+    200,
+  );
+  for (const girl_id of ['p-1', 'p-2']) {
+    const row = await eventually(() => tables.get(stack.outputs.CastTable, { girl_id }));
+    expect(row).not.toHaveProperty('name');
+  }
+});

@@ -1,0 +1,242 @@
+import { createHmac } from 'node:crypto';
+import { DeleteTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { DeleteSecretCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
+import { DeleteTopicCommand, SNSClient } from '@aws-sdk/client-sns';
+import { DeleteQueueCommand, SendMessageCommand } from '@aws-sdk/client-sqs';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { LocalStack } from '../../local/local-stack.ts';
+import { eventually } from '../support/eventually.ts';
+import { signBody } from '../support/partner.ts';
+import { Queues } from '../support/queues.ts';
+import { startTestStack } from '../support/test-stack.ts';
+
+const SECRET = 'secret-that-must-not-show';
+
+/** Values that say something of somebody. Every payload below is made of them. */
+const personal = {
+  name: 'Yamada-Hanako-4711',
+  kanji: '山田花子四七',
+  comment: 'a comment that only she wrote',
+  url: 'https://images.example/hanako-4711.png',
+  shop: 'shop-of-hanako-4711',
+  girl: 'girl-id-4711',
+  user: 'user-id-4711',
+  review: 'review-id-4711',
+  webhook: 'webhook-id-4711',
+  kind: 'kind.of-hanako-4711',
+  key: 'key-of-hanako-4711',
+};
+const { name, kanji, comment, url, shop, girl, user, review, webhook, kind, key } = personal;
+
+const timestamp = '2026-01-31T09:00:00Z';
+const event = (kindOfEvent: unknown, data: unknown, more = {}) =>
+  JSON.stringify({ event: kindOfEvent, data, timestamp, webhookId: webhook, [key]: comment, ...more });
+const userUpdated = event('user.updated', {
+  user_id: user,
+  shop_id: shop,
+  display_name: kanji,
+  profile_image_url: url,
+});
+const reviewPosted = event('review.posted', { review_id: review, shop_id: shop, name, rating: 1, comment });
+const LARGE = 1_100_000;
+
+/** What could be read from a text: the text itself, its JSON escapes, and its base64 at each offset. */
+function formsOf(text: string): string[] {
+  const escaped = text.replace(/[^ -~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
+  const base64 = [0, 1, 2].map((offset) =>
+    Buffer.from('\0'.repeat(offset) + text)
+      .toString('base64')
+      // The digits at the ends depend on what stands around the text.
+      .slice(offset === 0 ? 0 : 4)
+      .replace(/.{0,3}=*$/, ''),
+  );
+  return [text, escaped, encodeURIComponent(text), Buffer.from(text).toString('hex'), ...base64];
+}
+
+const forbidden = new Set([...Object.values(personal), SECRET].flatMap(formsOf));
+const lines: string[] = [];
+const answers: string[] = [];
+const accepted: { eventId: string; requestId: string }[] = [];
+let stack: LocalStack;
+let queues: Queues;
+
+/** Posts as the partner or as an attacker, and keeps the whole answer. @returns its status */
+async function post(body: string | Uint8Array, signature: string | undefined = sign(body)): Promise<number> {
+  for (const value of [signature, sign(body)]) if (value.length > 20) forbidden.add(value);
+  const response = await fetch(stack.outputs.WebhookUrl ?? '', {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/octet-stream',
+      'x-webhook-signature': signature,
+      'user-agent': name,
+      'x-request-id': comment,
+    },
+    body: Buffer.from(body),
+  });
+  const text = await response.text();
+  answers.push(JSON.stringify([...response.headers]) + text);
+  const answer = JSON.parse(text);
+  if (response.status === 200) accepted.push(answer);
+  return response.status;
+}
+
+const sign = (body: string | Uint8Array) => signBody(body, SECRET);
+const logged = (...outcomes: string[]) =>
+  eventually(async () => (outcomes.every((outcome) => linesOf(outcome).length > 0) ? true : undefined));
+const linesOf = (outcome: string) => lines.filter((line) => line.includes(`"message":"${outcome}"`));
+
+async function deliverAll(): Promise<void> {
+  const { outputs, operator } = stack;
+  // Accepted and processed; twice, so that some are stale and one notification a duplicate.
+  for (const body of [
+    event('shop.updated', { shop_id: shop, name, updated_fields: [name, kanji] }),
+    event('girl.schedule_changed', { shop_id: shop, girl_id: girl, name }),
+    event('girl.created', { girl_id: girl, shop_id: shop, name: kanji, [key]: comment }),
+    event('girl.deleted', { girl_id: girl, shop_id: shop }),
+    reviewPosted,
+    userUpdated,
+    event('girl.created', { girl_id: girl, name, notes: comment.repeat(LARGE / comment.length) }),
+  ]) {
+    expect(await post(body)).toBe(200);
+    expect(await post(body)).toBe(200);
+  }
+  // Parked.
+  expect(await post(event(kind, { name }))).toBe(200);
+  expect(await post(event(kind, { name: comment.repeat(LARGE / comment.length) }))).toBe(200);
+  // Unusable.
+  for (const body of [
+    `{"event":"${name}`,
+    JSON.stringify(comment),
+    `[${comment.repeat(LARGE / comment.length)}`,
+    Buffer.concat([Buffer.from(userUpdated), Buffer.of(0xff)]),
+    event(name, comment),
+    event({ [name]: kanji }, { user_id: user }),
+    event('user.updated', { user_id: { [name]: kanji }, display_name: [comment], [key]: url }),
+    event('shop.updated', { updated_fields: [{ [name]: comment }] }),
+    event('girl.created', { girl_id: true, name }, { timestamp: comment }),
+  ]) {
+    expect(await post(body)).toBe(400);
+  }
+  // Rejected.
+  for (const signature of [
+    '',
+    SECRET,
+    comment,
+    createHmac('sha256', name).update(userUpdated).digest('hex'),
+    `${sign(userUpdated)}, ${sign(userUpdated)}`,
+    `sha256=${sign('another')}`,
+    Buffer.from(sign(userUpdated)).toString('base64'),
+  ]) {
+    expect(await post(userUpdated, signature)).toBe(401);
+  }
+  // Dead letters: no event, one of another queue, one without its payload, one that no item holds.
+  for (const MessageBody of [comment, `{"event":"${name}"`, reviewPosted]) {
+    await queues.client.send(new SendMessageCommand({ QueueUrl: outputs.UserUpdatedQueueUrl, MessageBody }));
+  }
+  await queues.client.send(
+    new SendMessageCommand({
+      QueueUrl: outputs.ShopUpdatedQueueUrl,
+      MessageBody: JSON.stringify({ payloadKey: name }),
+      MessageAttributes: { payloadKey: { DataType: 'String', StringValue: 'shop.updated/gone' } },
+    }),
+  );
+  const tooLarge = event('user.updated', { user_id: `${user}-2`, display_name: name.repeat(30_000) });
+  expect(await post(tooLarge)).toBe(200);
+  await logged('Accepted', 'Parked', 'Unusable', 'Rejected', 'Processed', 'Stale', 'Duplicate');
+  await eventually(async () => (linesOf('DeadLettered').length === 5 ? true : undefined));
+
+  // Failures of the consumers.
+  await new DynamoDBClient(operator).send(new DeleteTableCommand({ TableName: outputs.CastTable }));
+  await new SNSClient(operator).send(new DeleteTopicCommand({ TopicArn: outputs.ReviewTopicArn }));
+  expect(await post(event('girl.created', { girl_id: girl, name, comment }))).toBe(200);
+  expect(await post(event('review.posted', { review_id: review, name, comment: `${comment} again` }))).toBe(
+    200,
+  );
+  await eventually(async () => (linesOf('Failed').length >= 2 ? true : undefined));
+
+  // Failures of the receiver: no queue, no quarantine, no secret.
+  for (const QueueUrl of [outputs.UserUpdatedQueueUrl, outputs.QuarantineQueueUrl]) {
+    await queues.client.send(new DeleteQueueCommand({ QueueUrl }));
+  }
+  expect(await post(userUpdated)).toBe(500);
+  expect(await post(`{"event":"${comment}`)).toBe(500);
+  await new SecretsManagerClient(operator).send(
+    new DeleteSecretCommand({ SecretId: outputs.WebhookSecretArn, ForceDeleteWithoutRecovery: true }),
+  );
+  await stack.functions.get('receiver')?.function.kill();
+  expect(await post(userUpdated)).toBe(500);
+  await logged('ServerError');
+}
+
+beforeAll(async () => {
+  stack = await startTestStack({
+    secret: SECRET,
+    // As somebody might turn on who looks for an error at night.
+    environment: {
+      POWERTOOLS_LOG_LEVEL: 'DEBUG',
+      POWERTOOLS_LOGGER_LOG_EVENT: 'true',
+      AWS_LAMBDA_LOG_LEVEL: 'DEBUG',
+    },
+    onLog: ({ text }) => void lines.push(text),
+    onProblem: () => {},
+  });
+  queues = new Queues(stack.operator);
+  await deliverAll();
+});
+afterAll(() => stack.close());
+
+/** What of the forbidden stands in a text, each with a part of where. */
+const leaksIn = (texts: readonly string[]) =>
+  texts.flatMap((text) =>
+    [...forbidden].filter((form) => text.includes(form)).map((form) => ({ form, text: text.slice(0, 300) })),
+  );
+
+describe('deliveries of every kind with personal data', () => {
+  test('leave a line of each outcome', () => {
+    const outcomes = ['Accepted', 'Parked', 'Unusable', 'Rejected', 'ServerError'];
+    const ofConsumers = ['Processed', 'Stale', 'Duplicate', 'Failed', 'DeadLettered'];
+    expect([...outcomes, ...ofConsumers].filter((outcome) => linesOf(outcome).length === 0)).toEqual([]);
+  });
+
+  test('can be followed: what was accepted stands in a line with its event id and its request id', () => {
+    const untraceable = accepted.filter(
+      ({ eventId, requestId }) => !lines.some((line) => line.includes(eventId) && line.includes(requestId)),
+    );
+    expect(untraceable).toEqual([]);
+  });
+
+  test('leave no secret, signature or personal data in any line', () => {
+    expect(leaksIn(lines)).toEqual([]);
+  });
+
+  test('get none of it back in an answer', () => {
+    expect(leaksIn(answers)).toEqual([]);
+  });
+
+  test('have none of it in the reasons of dead letters', async () => {
+    const urls = [stack.outputs.UserUpdatedDeadLetterQueueUrl, stack.outputs.ShopUpdatedDeadLetterQueueUrl];
+    const messages = (await Promise.all(urls.map((queueUrl) => queues.receive(queueUrl)))).flat();
+    const reasons = messages.map(
+      ({ MessageAttributes }) => MessageAttributes?.failureReason?.StringValue ?? '',
+    );
+    expect(reasons).toHaveLength(5);
+    expect(leaksIn(reasons)).toEqual([]);
+  });
+});
+
+describe('the scan itself', () => {
+  test.each([SECRET, ...Object.values(personal)])(
+    'would find %s, also in base64 within other text',
+    (text) => {
+      expect(leaksIn([`{"message":"${text}"}`])).not.toEqual([]);
+      for (const offset of [0, 1, 2, 3]) {
+        const line = Buffer.from(`${'{"a'.slice(0, offset)}${text}"}`).toString('base64');
+        expect(leaksIn([line])).not.toEqual([]);
+      }
+    },
+  );
+
+  test('would find a signature', () => {
+    expect(leaksIn([`x-webhook-signature: ${sign(userUpdated)}`])).not.toEqual([]);
+  });
+});
