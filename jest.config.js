@@ -10,5 +10,6 @@ export default {
   transformIgnorePatterns: ['/node_modules/'],
   globalSetup: '<rootDir>/test/support/global-setup.ts',
   globalTeardown: '<rootDir>/test/support/global-teardown.ts',
+  maxWorkers: '100%',
   testTimeout: 30_000,
 };

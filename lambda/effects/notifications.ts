@@ -3,6 +3,7 @@ import type { Context } from 'aws-lambda';
 import { clientSettings } from '../aws-clients.ts';
 import { requireEnvironment } from '../environment.ts';
 import { stringAttribute } from '../message-attribute.ts';
+import { count, logger } from '../telemetry.ts';
 import { type NotificationText, notificationMessage } from './notification-text.ts';
 import { oncePerEvent } from './once.ts';
 import type { EffectOutcome } from './outcome.ts';
@@ -30,7 +31,7 @@ export class Notifications {
   }
 
   async send({ event, eventId, shopId, ...text }: Notification): Promise<EffectOutcome> {
-    await this.#client.send(
+    const { $metadata } = await this.#client.send(
       new PublishCommand({
         TopicArn: this.#topicArn,
         Subject: text.title,
@@ -43,6 +44,11 @@ export class Notifications {
         },
       }),
     );
+    if (($metadata.attempts ?? 1) > 1) {
+      // SNS may have taken the attempt that got no answer, too, and offers no way to tell.
+      logger.warn('PossiblyRepeated', { event, eventId });
+      count('PossiblyRepeated', { event });
+    }
     return 'Processed';
   }
 }

@@ -442,6 +442,7 @@ describe('outputs', () => {
         'AlarmTopicArn',
         'QuarantineQueueUrl',
         'UnroutedQueueUrl',
+        'PayloadBucket',
         ...pipelines.flatMap(({ path }) => [`${path}QueueUrl`, `${path}DeadLetterQueueUrl`]),
       ].sort(),
     );

@@ -248,18 +248,22 @@ function inPostingOrder(plan: readonly PlannedBody[]): PlannedBody[] {
   return line;
 }
 
+/** Failures before anything was sent: what follows them cannot be a repetition. */
+const NOTHING_SENT =
+  /^(IdempotencyAlreadyInProgressError|\w*Throttl\w*|ProvisionedThroughputExceededException)$/;
+
 /** What the consumers' log lines tell. */
 class SoakLog {
   retries = 0;
-  /** Ids of events whose effect may have happened while the note of it could not be written. */
+  /** Ids of events of which a consumer says that its notification may have been sent and not noted. */
   readonly unnoted = new Set<string>();
 
   read(text: string): void {
-    if (!text.includes('"Failed"')) return;
-    const { message, eventId, error } = JSON.parse(text) as Record<string, string>;
-    if (message !== 'Failed') return;
-    this.retries += 1;
-    if (eventId && error === 'IdempotencyPersistenceLayerError') this.unnoted.add(eventId);
+    if (!/"(Failed|PossiblyRepeated)"/.test(text)) return;
+    const { message, eventId, error = '' } = JSON.parse(text) as Record<string, string>;
+    if (message === 'Failed') this.retries += 1;
+    const open = message === 'PossiblyRepeated' || (message === 'Failed' && !NOTHING_SENT.test(error));
+    if (eventId && open) this.unnoted.add(eventId);
   }
 }
 
