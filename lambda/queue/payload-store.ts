@@ -34,7 +34,10 @@ export class PayloadStore {
     );
   }
 
-  /** @throws PayloadMissingError where there is no such payload */
+  /**
+   * @throws PayloadMissingError where there is no such payload. Without leave to list the bucket S3 says
+   *   403 of it instead, which is tried again like any missing permission; but payloads outlive messages.
+   */
   async get(key: string): Promise<Uint8Array> {
     try {
       const { Body } = await this.#client.send(new GetObjectCommand({ Bucket: this.#bucket, Key: key }));

@@ -1,12 +1,13 @@
 import { once } from 'node:events';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { listen } from '../listen.ts';
 import { accessDenied } from './access-denied.ts';
 import { compilePolicy, type Policy, type PolicyStatement } from './authorization.ts';
 import { AwsError } from './aws-error.ts';
 import { callerIdentity } from './caller-identity.ts';
 import { createDatabase } from './database.ts';
 import { ConnectionLostError, type Faults } from './faults.ts';
-import { bodyOf, listen, MAX_BODY_BYTES, portOf, write } from './http-server.ts';
+import { bodyOf, KEEP_ALIVE_MS, MAX_BODY_BYTES, write } from './http-server.ts';
 import { createMessaging } from './messaging.ts';
 import type { Stack } from './permissions.ts';
 import {
@@ -75,7 +76,8 @@ export async function startAwsEndpoint({
   const secrets = createSecretsManager({ region, accountId });
   const database = createDatabase({ region, accountId });
   const stack: Stack = { region, accountId, secretArn: secrets.arnOf };
-  const publicHost = () => `localhost:${portOf(listeners[0])}`;
+  let actualPort = port;
+  const publicHost = () => `localhost:${actualPort}`;
   const messaging = await createMessaging({ region, publicHost, maxBodyBytes: MAX_BODY_BYTES });
 
   const services: Record<Service, (request: AwsRequest) => AwsResponse | Promise<AwsResponse>> = {
@@ -151,7 +153,9 @@ export async function startAwsEndpoint({
   };
   let listeners: Server[] = [];
   try {
-    listeners = await listen(onRequest, port, host);
+    const listening = await listen({ keepAliveTimeout: KEEP_ALIVE_MS }, onRequest, { port, host });
+    listeners = listening.servers;
+    actualPort = listening.port;
   } catch (error) {
     await messaging.close();
     throw error;

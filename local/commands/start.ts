@@ -1,6 +1,6 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
-import { listen } from '../http-api/listen.ts';
+import { listen } from '../listen.ts';
 import { type LocalStack, startLocalStack } from '../local-stack.ts';
 import { synthesise } from '../template/synthesise.ts';
 import { CommandError } from './command-error.ts';
