@@ -1,8 +1,8 @@
 import { join } from 'node:path';
-import { Stage } from 'aws-cdk-lib';
 import { type AssetCode, Code } from 'aws-cdk-lib/aws-lambda';
-import type { Construct } from 'constructs';
-import { type BuildOptions, buildSync } from 'esbuild';
+import { type BuildOptions, build } from 'esbuild';
+import { eventNames } from '../lambda/contract/catalogue.ts';
+import { kebabCase } from '../lambda/contract/event-names.ts';
 
 /** How the functions are bundled. `bench/start-up.ts` shows what each choice is worth. */
 export const BUNDLE_OPTIONS: BuildOptions = {
@@ -24,26 +24,40 @@ export const BUNDLE_OPTIONS: BuildOptions = {
   logLevel: 'warning',
 };
 
-/**
- * Bundles the functions: each becomes a folder of minified files, with everything that it imports.
- *
- * esbuild is called in this process. `NodejsFunction` starts npx and esbuild once for each function,
- * which takes most of the time of a synthesis.
- */
+/** File that exports `handler`, from the project's root, by the function's name. */
+const entries: Readonly<Record<string, string>> = {
+  receiver: 'lambda/receiver/handler.ts',
+  ...Object.fromEntries(
+    eventNames.map((event) => [kebabCase(event), `lambda/consumers/${kebabCase(event)}.ts`]),
+  ),
+};
+
+/** The functions' code, ready to deploy: a folder of minified files for each, with everything it imports. */
 export class FunctionBundles {
   readonly #folder: string;
-  readonly #entries: Readonly<Record<string, string>>;
 
-  /** @param entries file that exports `handler`, from the project's root, by the function's name */
-  constructor(scope: Construct, entries: Readonly<Record<string, string>>) {
-    this.#folder = join(Stage.of(scope)?.outdir ?? 'cdk.out', 'bundles');
-    this.#entries = entries;
+  /**
+   * Bundles all functions at once. `NodejsFunction` starts npx and esbuild for one after the other, which
+   * takes most of the time of a synthesis.
+   * @param outdir of the cloud assembly
+   * @throws Error with esbuild's messages where a function does not build
+   */
+  static async build(outdir: string): Promise<FunctionBundles> {
+    const folder = join(outdir, 'bundles');
+    await Promise.all(
+      Object.entries(entries).map(([name, entry]) =>
+        build({ ...BUNDLE_OPTIONS, entryPoints: { index: entry }, outdir: join(folder, name) }),
+      ),
+    );
+    return new FunctionBundles(folder);
   }
 
-  /** @throws Error with esbuild's messages where the entry does not build */
+  constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  /** @param name `receiver`, or an event in kebab case */
   code(name: string): AssetCode {
-    const outdir = join(this.#folder, name);
-    buildSync({ ...BUNDLE_OPTIONS, entryPoints: { index: this.#entries[name] ?? '' }, outdir });
-    return Code.fromAsset(outdir);
+    return Code.fromAsset(join(this.#folder, name));
   }
 }

@@ -5,10 +5,10 @@ import { Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import { Topic } from 'aws-cdk-lib/aws-sns';
 import type { Construct } from 'constructs';
 import { catalogue, type EventName, eventNames } from '../lambda/contract/catalogue.ts';
-import { kebabCase, pascalCase, queueUrlVariable } from '../lambda/contract/event-names.ts';
+import { pascalCase, queueUrlVariable } from '../lambda/contract/event-names.ts';
 import { Effects } from './effects.ts';
 import { EventPipeline } from './event-pipeline.ts';
-import { FunctionBundles } from './function-bundles.ts';
+import type { FunctionBundles } from './function-bundles.ts';
 import { MessageAlarm } from './message-alarm.ts';
 import { PayloadBucket } from './payload-bucket.ts';
 import { ProtectedQueue } from './protected-queue.ts';
@@ -18,25 +18,17 @@ import { WebhookFunction } from './webhook-function.ts';
 
 export interface PartnerWebhooksStackProps extends StackProps {
   readonly config: StageConfig;
+  readonly bundles: FunctionBundles;
 }
-
-const RECEIVER = 'receiver';
 
 /** Longest that the receiver may take, above what its AWS calls take at their worst. */
 const RECEIVER_TIMEOUT = Duration.seconds(15);
 
 /** Everything between the partner's POST and the effects in our data. */
 export class PartnerWebhooksStack extends Stack {
-  constructor(scope: Construct, id: string, { config, ...props }: PartnerWebhooksStackProps) {
+  constructor(scope: Construct, id: string, { config, bundles, ...props }: PartnerWebhooksStackProps) {
     super(scope, id, { ...props, terminationProtection: config.terminationProtection });
     const { removalPolicy } = config;
-
-    const bundles = new FunctionBundles(this, {
-      [RECEIVER]: 'lambda/receiver/handler.ts',
-      ...Object.fromEntries(
-        eventNames.map((event) => [kebabCase(event), `lambda/consumers/${kebabCase(event)}.ts`]),
-      ),
-    });
 
     const secret = new Secret(this, 'WebhookSecret', {
       description: 'Shared with the partner; signs every delivery (WEBHOOK_SECRET).',
@@ -95,7 +87,7 @@ export class PartnerWebhooksStack extends Stack {
     const queues = [...pipelines.map(({ pipeline }) => pipeline.queue), quarantine, unrouted];
     const receiver = new WebhookFunction(this, 'Receiver', {
       bundles,
-      service: RECEIVER,
+      service: 'receiver',
       description: 'Verifies, parses and queues the deliveries of the partner',
       timeout: RECEIVER_TIMEOUT,
       environment: {

@@ -1,7 +1,7 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
 import { listen } from '../listen.ts';
-import { type LocalStack, startLocalStack } from '../local-stack.ts';
+import type { LocalStack } from '../local-stack.ts';
 import { synthesise } from '../template/synthesise.ts';
 import { CommandError } from './command-error.ts';
 import { formatLogLine } from './log-format.ts';
@@ -36,7 +36,8 @@ export async function run(args: string[]): Promise<void> {
   const step = (text: string) => console.log(`${text} …`);
   step('Synthesising the stack');
   await mkdir(LOCAL_FOLDER, { recursive: true });
-  await synthesise(ASSEMBLY_FOLDER);
+  // What runs the stack is loaded while another process synthesises it.
+  const [{ startLocalStack }] = await Promise.all([import('../local-stack.ts'), synthesise(ASSEMBLY_FOLDER)]);
   const stack = await startLocalStack({
     assembly: ASSEMBLY_FOLDER,
     port,
