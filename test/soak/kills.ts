@@ -16,6 +16,8 @@ export interface KillsOptions {
 
 export interface KillsReport {
   readonly kills: number;
+  /** Invocations that a kill ended. */
+  readonly interrupted: number;
   readonly reviews: number;
   /** Reviews of which nobody was told. */
   readonly lost: number;
@@ -34,12 +36,16 @@ const LONGEST_PAUSE = 60;
  */
 export async function surviveKills(options: KillsOptions): Promise<KillsReport> {
   const { assembly, kills, reviewsPerKill, visibilitySeconds } = options;
+  let interrupted = 0;
   const stack = await startLocalStack({
     assembly,
     port: 0,
     awsPort: 0,
     secret: SECRET,
     environment: { FIRST_RETRY_DELAY_SECONDS: '1' },
+    onLog: ({ text }) => {
+      if (text.includes('Runtime.ExitError')) interrupted += 1;
+    },
   });
   try {
     const queues = new Queues(stack.operator);
@@ -70,6 +76,7 @@ export async function surviveKills(options: KillsOptions): Promise<KillsReport> 
     const reviews = kills * reviewsPerKill;
     return {
       kills,
+      interrupted,
       reviews,
       lost: reviews - times.size,
       repeated: [...times.values()].filter((count) => count > 1).length,

@@ -21,6 +21,7 @@ test('a consumer that is killed in the middle of its batches loses nothing', asy
     visibilitySeconds: 2,
   });
   expect(report).toMatchObject({ reviews: 50, lost: 0 });
+  expect(report.interrupted).toBeGreaterThan(0);
 }, 120_000);
 
 test('DynamoDB may be down for longer than a visibility timeout: everything is processed after it returns', async () => {

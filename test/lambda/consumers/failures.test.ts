@@ -1,5 +1,8 @@
 import { SendMessageCommand } from '@aws-sdk/client-sqs';
 import { afterEach, describe, expect, test } from '@jest/globals';
+import { sqsEvent } from '../../../events/generate.ts';
+import { Faults } from '../../../local/aws/faults.ts';
+import { type FunctionDefinition, LocalFunction } from '../../../local/functions/local-function.ts';
 import type { LocalStack } from '../../../local/local-stack.ts';
 import { eventually } from '../../support/eventually.ts';
 import { Partner } from '../../support/partner.ts';
@@ -14,10 +17,11 @@ const timestamp = '2026-01-31T09:00:00Z';
 const shopUpdated = (shop_id: string) => ({ event: 'shop.updated', data: { shop_id }, timestamp });
 
 /** The structured log lines of the consumers, as they are written. */
-async function startLogged(environment: Record<string, string> = {}) {
+async function startLogged(environment: Record<string, string> = {}, faults = new Faults()) {
   const lines: Record<string, unknown>[] = [];
   stack = await startTestStack({
     environment,
+    faults,
     onLog: ({ text }) => {
       if (text.startsWith('{')) lines.push(JSON.parse(text));
     },
@@ -89,6 +93,35 @@ describe('a failure that may pass', () => {
     await eventually(async () =>
       (await queues.count(stack.outputs.ShopUpdatedQueueUrl)) === 0 ? true : undefined,
     );
+  });
+});
+
+describe('a dependency that hangs', () => {
+  test('fails the record after the client’s time-outs, not the function', async () => {
+    const faults = new Faults();
+    faults.inject({ service: 'dynamodb', kind: 'slow', milliseconds: 60_000 });
+    const { stack, logged } = await startLogged({}, faults);
+    await new Partner(stack.outputs.WebhookUrl).post(shopUpdated('hung'));
+    expect(await logged('Failed')).toMatchObject({ error: 'TimeoutError', event: 'shop.updated' });
+  });
+
+  test('does not keep a function that runs out of time from reporting what it has not finished', async () => {
+    const faults = new Faults();
+    faults.inject({ service: 'dynamodb', kind: 'slow', milliseconds: 1_500 });
+    const { stack } = await startLogged({}, faults);
+    const { definition } = stack.functions.get('shop-updated') ?? {};
+    // The function as it is, with less time than its work takes.
+    const hurried = new LocalFunction({ ...definition, timeoutSeconds: 3 } as FunctionDefinition, () => {});
+    const sample = sqsEvent({ event: 'shop.updated', name: 'shop-updated', payload: shopUpdated('hurried') });
+    try {
+      await hurried.warmUp();
+      expect(await hurried.invoke(sample)).toMatchObject({
+        ok: true,
+        payload: { batchItemFailures: [{ itemIdentifier: sample.Records[0]?.messageId }] },
+      });
+    } finally {
+      await hurried.close();
+    }
   });
 });
 
