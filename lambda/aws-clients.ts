@@ -1,6 +1,6 @@
 /**
- * Settings of every AWS client. A hung dependency must fail the call and not the function, so the sum
- * of a request's calls at their worst (here 2 × 2 s each) stays below the function's time-out.
+ * Settings of every AWS client. A hung dependency must fail the call and not the function: a call ends
+ * after some 4 s at the worst, and the functions' time-outs allow for as many as a request makes.
  */
 export const clientSettings = {
   maxAttempts: 2,
@@ -15,16 +15,33 @@ export const clientSettings = {
 const QUOTES_ITS_INPUT = /invalid|serialization|syntax/i;
 
 /**
- * What a log line may say of an error: enough to act on at night, nothing of the payload.
+ * What a log line may say of an error: enough to act on at night, nothing of the payload. No key is one
+ * that the logger reserves.
  */
 export function describeError(error: unknown): Record<string, unknown> {
   if (!(error instanceof Error)) return { error: typeof error };
   const metadata = '$metadata' in error ? (error.$metadata as Record<string, unknown>) : {};
   return {
-    error: error.name,
-    ...(!QUOTES_ITS_INPUT.test(error.name) && { message: error.message }),
+    ...nameAndMessage(error),
+    ...(error.cause instanceof Error && { cause: nameAndMessage(error.cause) }),
     ...(metadata.httpStatusCode !== undefined && { httpStatus: metadata.httpStatusCode }),
     ...(metadata.requestId !== undefined && { awsRequestId: metadata.requestId }),
     ...(metadata.attempts !== undefined && { attempts: metadata.attempts }),
   };
+}
+
+/** The same as one line of text. */
+export function errorText(error: unknown): string {
+  if (!(error instanceof Error)) return typeof error;
+  const texts = [error, error.cause]
+    .filter((item) => item instanceof Error)
+    .map((item) => {
+      const { error: name, errorMessage } = nameAndMessage(item);
+      return errorMessage === undefined ? name : `${name}: ${errorMessage}`;
+    });
+  return texts.join('; caused by ');
+}
+
+function nameAndMessage({ name, message }: Error): { error: string; errorMessage?: string } {
+  return QUOTES_ITS_INPUT.test(name) ? { error: name } : { error: name, errorMessage: message };
 }

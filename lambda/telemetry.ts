@@ -2,7 +2,7 @@ import { Logger } from '@aws-lambda-powertools/logger';
 import { Metrics, MetricUnit } from '@aws-lambda-powertools/metrics';
 
 /** CloudWatch namespace of every metric of this service. */
-export const METRIC_NAMESPACE = 'PartnerWebhooks';
+const METRIC_NAMESPACE = 'PartnerWebhooks';
 
 export const logger = new Logger();
 

@@ -7,9 +7,9 @@ import { catalogue, type EventName } from '../lambda/contract/catalogue.ts';
 import { kebabCase } from '../lambda/contract/event-names.ts';
 import type { EffectAccess } from './effects.ts';
 import type { FunctionBundles } from './function-bundles.ts';
-import { MessageAlarm } from './message-alarm.ts';
 import type { PayloadBucket } from './payload-bucket.ts';
 import { ProtectedQueue } from './protected-queue.ts';
+import { QueueAlarm } from './queue-alarm.ts';
 import { WebhookFunction } from './webhook-function.ts';
 
 export interface EventPipelineProps {
@@ -33,8 +33,17 @@ const MAXIMUM_RECEIVES = 10;
 /** Wait after the first failure that may pass; it doubles from then on (design §5). */
 const FIRST_RETRY_DELAY = Duration.seconds(30);
 
+/** Beyond the three hours in which back-off heals by itself, far below the 14 days after which SQS deletes. */
+const MAXIMUM_AGE = Duration.hours(4);
+
 /** Messages that one invocation gets at most: SQS' own limit for a batch without a batching window. */
 const BATCH_SIZE = 10;
+
+/**
+ * Batches that are processed at a time: a backlog must not take the receiver's share of the account's
+ * concurrency. Without it Lambda also receives messages that it then cannot process, which counts.
+ */
+const MAXIMUM_CONCURRENCY = 20;
 
 /** The way of one event from the receiver to its effect: queue, dead-letter queue, consumer, alarm. */
 export class EventPipeline extends Construct {
@@ -73,10 +82,21 @@ export class EventPipeline extends Construct {
       removalPolicy,
     });
     consumer.function.addEventSource(
-      new SqsEventSource(this.queue, { batchSize: BATCH_SIZE, reportBatchItemFailures: true }),
+      new SqsEventSource(this.queue, {
+        batchSize: BATCH_SIZE,
+        maxConcurrency: MAXIMUM_CONCURRENCY,
+        reportBatchItemFailures: true,
+      }),
     );
 
-    new MessageAlarm(this, 'DeadLetters', {
+    new QueueAlarm(this, 'Waiting', {
+      queue: this.queue,
+      maximumAge: MAXIMUM_AGE,
+      impact,
+      firstStep: `see whether the ${kebabCase(event)} consumer runs: its event source, its throttles, its log.`,
+      topic: alarmTopic,
+    });
+    new QueueAlarm(this, 'DeadLetters', {
       queue: this.deadLetterQueue,
       impact,
       firstStep: `read the errors of the ${kebabCase(event)} consumer in its log, then redrive the dead-letter queue.`,

@@ -9,9 +9,9 @@ import { pascalCase, queueUrlVariable } from '../lambda/contract/event-names.ts'
 import { Effects } from './effects.ts';
 import { EventPipeline } from './event-pipeline.ts';
 import type { FunctionBundles } from './function-bundles.ts';
-import { MessageAlarm } from './message-alarm.ts';
 import { PayloadBucket } from './payload-bucket.ts';
 import { ProtectedQueue } from './protected-queue.ts';
+import { QueueAlarm } from './queue-alarm.ts';
 import type { StageConfig } from './stage.ts';
 import { WebhookApi } from './webhook-api.ts';
 import { WebhookFunction } from './webhook-function.ts';
@@ -21,8 +21,8 @@ export interface PartnerWebhooksStackProps extends StackProps {
   readonly bundles: FunctionBundles;
 }
 
-/** Longest that the receiver may take, above what its AWS calls take at their worst. */
-const RECEIVER_TIMEOUT = Duration.seconds(15);
+/** Above what the receiver's AWS calls take at their worst, below the 30 s that API Gateway waits. */
+const RECEIVER_TIMEOUT = Duration.seconds(28);
 
 /** Everything between the partner's POST and the effects in our data. */
 export class PartnerWebhooksStack extends Stack {
@@ -43,7 +43,13 @@ export class PartnerWebhooksStack extends Stack {
       removalPolicy,
     });
     const cloudWatch = new ServicePrincipal('cloudwatch.amazonaws.com');
-    topicKey.grantEncryptDecrypt(cloudWatch);
+    topicKey.addToResourcePolicy(
+      new PolicyStatement({
+        principals: [cloudWatch],
+        actions: ['kms:Decrypt', 'kms:GenerateDataKey*'],
+        resources: ['*'],
+      }),
+    );
     const alarmTopic = new Topic(this, 'Alarms', { masterKey: topicKey, enforceSSL: true });
     // The policy that enforces TLS replaces SNS' own, which would have let the account's alarms publish.
     alarmTopic.addToResourcePolicy(
@@ -70,14 +76,14 @@ export class PartnerWebhooksStack extends Stack {
     }));
 
     const quarantine = new ProtectedQueue(this, 'Quarantine', { removalPolicy });
-    new MessageAlarm(this, 'QuarantineNotEmpty', {
+    new QueueAlarm(this, 'QuarantineNotEmpty', {
       queue: quarantine,
       impact: 'signed deliveries could not be understood and have had no effect.',
       firstStep: 'read the `reason` attribute of the messages on the quarantine queue.',
       topic: alarmTopic,
     });
     const unrouted = new ProtectedQueue(this, 'Unrouted', { removalPolicy });
-    new MessageAlarm(this, 'UnroutedNotEmpty', {
+    new QueueAlarm(this, 'UnroutedNotEmpty', {
       queue: unrouted,
       impact: 'the partner sends an event kind that we do not process yet.',
       firstStep: 'read the `event` attribute of the messages on the unrouted queue.',

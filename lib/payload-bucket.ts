@@ -3,8 +3,11 @@ import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { BlockPublicAccess, Bucket, BucketEncryption } from 'aws-cdk-lib/aws-s3';
 import type { Construct } from 'constructs';
 
-/** Beyond the 14 days that a message spends on its queue, and 14 more on the dead-letter queue. */
-const EXPIRATION = Duration.days(30);
+/**
+ * As long as notifications and deletions are remembered. Each stay on a queue is 14 days at most, and each
+ * redrive begins another: whoever redrives for longer exports the payloads first.
+ */
+const EXPIRATION = Duration.days(90);
 
 /** Payloads that are too large for a message (design D13), by event: `shop.updated/<eventId>`. */
 export class PayloadBucket extends Bucket {

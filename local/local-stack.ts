@@ -16,7 +16,7 @@ const REGION = 'us-east-1';
 /** Execution environments of a function at most: two cores serve no more, and each takes memory. */
 const MAXIMUM_CONCURRENCY = 4;
 
-/** Batches of a queue that are processed at a time. */
+/** Batches of a queue that are processed at a time, at most. */
 const BATCHES_AT_A_TIME = 2;
 
 export interface LocalStackOptions {
@@ -199,7 +199,10 @@ function startEventSources(
         batchSize: properties.BatchSize,
         maximumBatchingWindowSeconds: properties.MaximumBatchingWindowInSeconds,
         reportBatchItemFailures: properties.FunctionResponseTypes.includes('ReportBatchItemFailures'),
-        maximumConcurrency: properties.ScalingConfig?.MaximumConcurrency ?? BATCHES_AT_A_TIME,
+        maximumConcurrency: Math.min(
+          properties.ScalingConfig?.MaximumConcurrency ?? BATCHES_AT_A_TIME,
+          BATCHES_AT_A_TIME,
+        ),
         region: REGION,
       },
       {

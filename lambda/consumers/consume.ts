@@ -3,16 +3,16 @@ import { BatchProcessor, EventType, processPartialResponse } from '@aws-lambda-p
 import { injectLambdaContext } from '@aws-lambda-powertools/logger/middleware';
 import middy from '@middy/core';
 import type { Context, SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
-import { describeError } from '../aws-clients.ts';
+import { describeError, errorText } from '../aws-clients.ts';
 import type { EventName } from '../contract/catalogue.ts';
 import type { EffectOutcome } from '../effects/outcome.ts';
 import { count, logger } from '../telemetry.ts';
-import { type ReceivedEvent, readRecord } from './received-event.ts';
+import { type ReceivedEvent, readIds, readRecord } from './received-event.ts';
 import { backOffSeconds, isHopeless } from './retry.ts';
 import { SourceQueue } from './source-queue.ts';
 
-/** Milliseconds before its time-out at which a function reports what it has not finished. */
-const OUT_OF_TIME_MARGIN = 2_000;
+/** Milliseconds before its time-out at which a function gives up what it has not finished: time to hide it. */
+const OUT_OF_TIME_MARGIN = 5_000;
 
 /** The function's time ran out before the record was done. */
 class OutOfTimeError extends Error {
@@ -34,12 +34,10 @@ export function consume<Name extends EventName>(
 
   async function processRecord(record: SQSRecord, context: Context): Promise<void> {
     const attempt = Number(record.attributes.ApproximateReceiveCount);
-    const facts: Record<string, unknown> = { event: name, messageId: record.messageId, attempt };
+    const facts = { event: name, messageId: record.messageId, attempt, ...readIds(record) };
     try {
-      const event = await readRecord(name, record);
-      facts.eventId = event.eventId;
-      facts.requestId = event.requestId;
-      const outcome = await inTime(process(event, context), context);
+      const done = readRecord(name, record).then((event) => process(event, context));
+      const outcome = await inTime(done, context);
       logger.info(outcome, facts);
       count(outcome, { event: name });
     } catch (error) {
@@ -54,17 +52,18 @@ export function consume<Name extends EventName>(
     error: unknown,
     facts: Record<string, unknown>,
   ): Promise<void> {
-    const why = describeError(error);
     if (isHopeless(error) || attempt >= source.maximumReceives) {
-      await source.bury(record, [why.error, why.message].filter(Boolean).join(': '));
-      logger.error('DeadLettered', { ...facts, ...why });
+      logger.error('DeadLettered', { ...facts, ...describeError(error) });
       count('DeadLettered', { event: name });
+      // Where this fails the message comes back, and after its last receive SQS moves it.
+      await telling('BuryFailed', facts, () => source.bury(record, errorText(error)));
       return;
     }
     const seconds = backOffSeconds(attempt, source.firstRetryDelay);
-    logger.warn('Failed', { ...facts, ...why, retryInSeconds: seconds });
+    logger.warn('Failed', { ...facts, ...describeError(error), retryInSeconds: seconds });
     count('Failed', { event: name });
-    await source.hide(record, seconds);
+    // Where this fails the message comes back after the queue's visibility timeout.
+    await telling('HideFailed', facts, () => source.hide(record, seconds));
     throw error;
   }
 
@@ -75,6 +74,21 @@ export function consume<Name extends EventName>(
         throwOnFullBatchFailure: false,
       }),
     );
+}
+
+/** Carries out a call, and logs its failure before it is thrown. */
+async function telling(
+  failure: string,
+  facts: Record<string, unknown>,
+  call: () => Promise<void>,
+): Promise<void> {
+  try {
+    await call();
+  } catch (error) {
+    logger.error(failure, { ...facts, ...describeError(error) });
+    count(failure);
+    throw error;
+  }
 }
 
 /** @throws OutOfTimeError where the work is not done shortly before the function's time-out */

@@ -24,7 +24,6 @@ export class UnprocessableMessageError extends Error {
  * Reads an event from a queue. A message that somebody sent by hand, without attributes, is taken too:
  * its id is made of its body and its receipt is when SQS got it.
  * @throws UnprocessableMessageError where the payload is not a usable event of this kind
- * @throws PayloadMissingError where the payload was too large for a message, and is gone
  */
 export async function readRecord<Name extends EventName>(
   name: Name,
@@ -41,12 +40,19 @@ export async function readRecord<Name extends EventName>(
   }
   const event = parsed.event as PartnerEvent<Name>;
   const delivery = {
-    eventId: noted(record, attribute.eventId) ?? sha256Hex(record.body),
+    ...readIds(record),
     receivedAt:
       noted(record, attribute.receivedAt) ?? new Date(Number(record.attributes.SentTimestamp)).toISOString(),
-    requestId: noted(record, attribute.requestId),
   };
   return { ...event, ...delivery, version: versionOf({ timestamp: event.timestamp, ...delivery }) };
+}
+
+/** The ids by which an event is followed through the logs; they are known before it is read. */
+export function readIds(record: SQSRecord): { eventId: string; requestId: string | undefined } {
+  return {
+    eventId: noted(record, attribute.eventId) ?? sha256Hex(record.body),
+    requestId: noted(record, attribute.requestId),
+  };
 }
 
 async function stored(payloadKey: string): Promise<Uint8Array> {

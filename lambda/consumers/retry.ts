@@ -1,4 +1,3 @@
-import { PayloadMissingError } from '../queue/payload-missing-error.ts';
 import { UnprocessableMessageError } from './received-event.ts';
 
 /** Longest delay, in seconds (design §5). */
@@ -35,6 +34,6 @@ const HOPELESS = new Set([
 
 /** Whether no repetition can make the message succeed. */
 export function isHopeless(error: unknown): boolean {
-  if (error instanceof UnprocessableMessageError || error instanceof PayloadMissingError) return true;
+  if (error instanceof UnprocessableMessageError) return true;
   return error instanceof Error && HOPELESS.has(error.name);
 }

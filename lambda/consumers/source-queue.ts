@@ -67,6 +67,7 @@ export class SourceQueue {
       new SendMessageCommand({
         QueueUrl: this.#deadLetterQueueUrl,
         MessageBody: record.body,
+        MessageGroupId: record.attributes.MessageGroupId,
         MessageAttributes: {
           ...carriedOver(record),
           [attribute.failureReason]: stringAttribute(reason.slice(0, MAXIMUM_ATTRIBUTE_LENGTH)),

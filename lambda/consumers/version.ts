@@ -1,7 +1,7 @@
 import { normaliseTimestamp } from '../contract/timestamp.ts';
 
 /** How far the partner's clock may be ahead of ours, in milliseconds (design D8). */
-export const CLOCK_TOLERANCE = 5 * 60_000;
+const CLOCK_TOLERANCE = 5 * 60_000;
 
 /**
  * The version that an event gives to the state it writes: (`timestamp`, then `eventId`), as a text

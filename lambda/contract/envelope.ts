@@ -11,8 +11,6 @@ export interface PartnerEvent<Name extends EventName = EventName> {
   readonly sentData: Readonly<Record<string, unknown>>;
   /** The partner's `timestamp` in the fixed width of {@link normaliseTimestamp}. */
   readonly timestamp: string;
-  /** Carried along, never a deduplication key (design D6). */
-  readonly webhookId?: string;
 }
 
 /** An event kind that the contract does not list, in a well-formed envelope (design D5). */
@@ -38,6 +36,7 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
 
 const utcDateTime = 'an ISO 8601 date-time in UTC, such as 2026-01-31T09:00:00Z';
 
+/** `webhookId` is not judged: nothing is decided by it (design D6), and it travels with the text. */
 const envelope = z.object({
   event: z.string(expecting('a non-empty string')).check(z.minLength(1, 'must not be empty')),
   data: z.custom<Record<string, unknown>>(isObject, expecting('an object')),
@@ -50,8 +49,6 @@ const envelope = z.object({
       return z.NEVER;
     }),
   ),
-  // The contract declares it a string and omits it in its samples: one of another type is as good as absent.
-  webhookId: z.catch(z.optional(z.string()), undefined),
 });
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
@@ -98,7 +95,7 @@ export function parsePayloadText(text: string): Parsed {
   if (first) return { kind: 'unusable', problems: [first, ...rest] };
   if (!outer.success) throw new Error('unreachable: a failed envelope names its problems');
 
-  const { event, data: sentData, timestamp, webhookId } = outer.data;
+  const { event, data: sentData, timestamp } = outer.data;
   if (!inner?.success) return { kind: 'unknown', event: { event, sentData }, text };
   return {
     kind: 'event',
@@ -108,7 +105,6 @@ export function parsePayloadText(text: string): Parsed {
       data: inner.data as EventData<EventName>,
       sentData,
       timestamp,
-      ...(webhookId !== undefined && { webhookId }),
     },
     text,
   };

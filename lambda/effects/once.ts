@@ -8,7 +8,7 @@ import type { EffectOutcome } from './outcome.ts';
 
 /**
  * How long an event is remembered, in seconds: 90 days, as long as a tombstone. A replay after it
- * would notify again; a message and its redrives live for 28 days at most.
+ * would notify again.
  */
 const MEMORY_SECONDS = 90 * 24 * 60 * 60;
 

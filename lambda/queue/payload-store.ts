@@ -1,7 +1,6 @@
-import { GetObjectCommand, NoSuchKey, PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
+import { GetObjectCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import { clientSettings } from '../aws-clients.ts';
 import { requireEnvironment } from '../environment.ts';
-import { PayloadMissingError } from './payload-missing-error.ts';
 
 /**
  * Payloads that are too large for a message (design D13). Imported on demand: few requests need it,
@@ -35,18 +34,13 @@ export class PayloadStore {
   }
 
   /**
-   * @throws PayloadMissingError where there is no such payload. Without leave to list the bucket S3 says
-   *   403 of it instead, which is tried again like any missing permission; but payloads outlive messages.
+   * @throws the client's error. A payload that has expired is `NoSuchKey` only to whoever may list the
+   *   bucket; a consumer gets `AccessDenied`, and its message ends as a dead letter after the last attempt.
    */
   async get(key: string): Promise<Uint8Array> {
-    try {
-      const { Body } = await this.#client.send(new GetObjectCommand({ Bucket: this.#bucket, Key: key }));
-      if (Body === undefined) throw new PayloadMissingError(`No body under ${key}`);
-      return await Body.transformToByteArray();
-    } catch (error) {
-      if (error instanceof NoSuchKey) throw new PayloadMissingError(`No payload under ${key}`);
-      throw error;
-    }
+    const { Body } = await this.#client.send(new GetObjectCommand({ Bucket: this.#bucket, Key: key }));
+    if (Body === undefined) throw new Error(`No body under ${key}`);
+    return Body.transformToByteArray();
   }
 }
 

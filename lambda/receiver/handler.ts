@@ -5,9 +5,11 @@ import middy from '@middy/core';
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from 'aws-lambda';
 import { clientSettings, describeError } from '../aws-clients.ts';
 import { requireEnvironment } from '../environment.ts';
+import { sha256Hex } from '../hash.ts';
 import { count, logger } from '../telemetry.ts';
 import { EventQueues, queueUrlsFromEnvironment } from './event-queues.ts';
 import { problemResponses } from './problem.ts';
+import { rawBody } from './raw-body.ts';
 import { createReceiver, type Outcome } from './receive.ts';
 import { WebhookSecrets } from './webhook-secrets.ts';
 
@@ -44,8 +46,12 @@ function report({ outcome, ...facts }: Outcome, { requestContext }: APIGatewayPr
 export const handler = middy<APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2>()
   .use(injectLambdaContext(logger, { logEvent: false, resetKeys: true }))
   .use(
-    problemResponses((error, { requestContext }) => {
-      logger.error('ServerError', { requestId: requestContext.requestId, ...describeError(error) });
+    problemResponses((error, request) => {
+      logger.error('ServerError', {
+        eventId: sha256Hex(rawBody(request)),
+        requestId: request.requestContext.requestId,
+        ...describeError(error),
+      });
       count('ServerError');
     }),
   )

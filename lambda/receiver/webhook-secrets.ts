@@ -12,6 +12,9 @@ export const MAXIMUM_AGE = 5 * 60_000;
 /** Least time between two reads that mismatches or failures cause, in milliseconds (design D12). */
 export const REFRESH_INTERVAL = 30_000;
 
+/** Age below which a mismatch does not have the secret read again, in milliseconds: the request itself read it. */
+const FRESH = 1_000;
+
 export interface WebhookSecretsOptions {
   readonly client: SecretsManagerClient;
   readonly secretId: string;
@@ -65,6 +68,7 @@ export class WebhookSecrets {
    * @returns undefined where they were read too recently to be read again, or cannot be
    */
   async afterMismatch(): Promise<readonly string[] | undefined> {
+    if (this.#cached !== undefined && this.#now() - this.#cached.readAt < FRESH) return undefined;
     return (await this.#refresh()) ? this.#secrets() : undefined;
   }
 

@@ -77,7 +77,7 @@ describe('200', () => {
 
   test('and parked, where the event kind is unknown; the event is on the unrouted queue as it was sent', async () => {
     const body = JSON.stringify({
-      event: 'shop.closed',
+      event: 'example.unknown',
       data: { shop_id: 'shop-1', name: '日本\ud83d\ude00' },
       timestamp,
     });
@@ -86,7 +86,7 @@ describe('200', () => {
     const message = await queues.take(stack.outputs.UnroutedQueueUrl, hasEventId(sha256(body)));
     expect(message.Body).toBe(body);
     expect(message.MessageAttributes).toMatchObject({
-      event: { StringValue: 'shop.closed' },
+      event: { StringValue: 'example.unknown' },
       receivedAt: { StringValue: expect.stringMatching(/^\d{4}-.*Z$/) },
       requestId: { StringValue: answer.body.requestId },
     });
@@ -219,7 +219,7 @@ describe('500', () => {
     [
       'the unrouted queue does not take it',
       (broken) => deleteQueue(broken, 'UnroutedQueueUrl'),
-      { ...shopUpdated, event: 'shop.closed' },
+      { ...shopUpdated, event: 'example.unknown' },
     ],
     ['an unusable event cannot be kept', (broken) => deleteQueue(broken, 'QuarantineQueueUrl'), 'unusable'],
   ])('where %s, and nothing of the error is shown', async (_, breakIt, body) => {

@@ -36,7 +36,11 @@ describe('a body above SQS’ limit', () => {
   });
 
   test('of an unknown kind is parked with the address of its payload', async () => {
-    const body = JSON.stringify({ event: 'shop.closed', data: { notes: 'x'.repeat(2 * MIB) }, timestamp });
+    const body = JSON.stringify({
+      event: 'example.unknown',
+      data: { notes: 'x'.repeat(2 * MIB) },
+      timestamp,
+    });
     const eventId = createHash('sha256').update(body).digest('hex');
     expect(await partner.post(body)).toMatchObject({ status: 200, body: { status: 'parked', eventId } });
     const { Body, MessageAttributes } = await queues.take(stack.outputs.UnroutedQueueUrl);

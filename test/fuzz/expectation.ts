@@ -56,7 +56,7 @@ const isId = (value: unknown) => typeof value === 'string' && value !== '' && !/
 const isEitherId = (value: unknown) => isId(value) || Number.isSafeInteger(value);
 const isTextOrAbsent = (value: unknown) => value === undefined || typeof value === 'string';
 
-const usableData: Record<EventName, (data: Fields) => boolean> = {
+const usableData: Partial<Record<EventName, (data: Fields) => boolean>> = {
   'shop.updated': ({ shop_id, name, updated_fields: list }) =>
     isId(shop_id) &&
     isTextOrAbsent(name) &&
@@ -85,7 +85,7 @@ function usableEvent(bytes: Buffer): { queue: EventName | 'unrouted'; text: stri
     return undefined;
   const known = eventNames.find((name) => name === event);
   if (known === undefined) return { queue: 'unrouted', text };
-  return usableData[known](data) ? { queue: known, text } : undefined;
+  return usableData[known]?.(data) === false ? undefined : { queue: known, text };
 }
 
 function isUtcDateTime(value: unknown): boolean {

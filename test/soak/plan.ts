@@ -111,7 +111,7 @@ function bodyOf(kind: Kind | 'oversize', { id, index, timestamp, variant, words 
     case 'hopeless':
       return json('user.updated', { user_id: `hopeless-${index}`, display_name: 'x'.repeat(HOPELESS_BYTES) });
     case 'unknown':
-      return json('shop.closed', { shop_id: `shop-${id}` });
+      return json('example.unknown', { shop_id: `shop-${id}` });
     case 'malformed':
       return malformed(variant, index, timestamp);
     case 'forged':

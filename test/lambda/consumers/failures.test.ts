@@ -1,4 +1,5 @@
-import { SendMessageCommand } from '@aws-sdk/client-sqs';
+import { createHash } from 'node:crypto';
+import { DeleteQueueCommand, SendMessageCommand } from '@aws-sdk/client-sqs';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { sqsEvent } from '../../../events/generate.ts';
 import { Faults } from '../../../local/aws/faults.ts';
@@ -96,6 +97,32 @@ describe('a failure that may pass', () => {
   });
 });
 
+describe('the log of a failure', () => {
+  test('has the event’s id and the error’s text, also of a message that is no event', async () => {
+    const { stack, lines, logged, queues } = await startLogged();
+    await queues.client.send(
+      new SendMessageCommand({ QueueUrl: stack.outputs.ShopUpdatedQueueUrl, MessageBody: 'not JSON' }),
+    );
+    expect(await logged('DeadLettered')).toMatchObject({
+      eventId: createHash('sha256').update('not JSON').digest('hex'),
+      error: 'UnprocessableMessageError',
+      errorMessage: 'Not a usable event: body must be JSON',
+    });
+    expect(JSON.stringify(lines)).not.toContain('reserved key');
+  });
+
+  test('says that a message could not be put on the dead-letter queue, and the message stays', async () => {
+    const { stack, logged, queues } = await startLogged();
+    const { ShopUpdatedQueueUrl, ShopUpdatedDeadLetterQueueUrl } = stack.outputs;
+    await queues.client.send(new DeleteQueueCommand({ QueueUrl: ShopUpdatedDeadLetterQueueUrl }));
+    await queues.client.send(
+      new SendMessageCommand({ QueueUrl: ShopUpdatedQueueUrl, MessageBody: 'not JSON' }),
+    );
+    expect(await logged('BuryFailed')).toMatchObject({ level: 'ERROR', error: 'QueueDoesNotExist' });
+    expect(await queues.count(ShopUpdatedQueueUrl)).toBe(1);
+  });
+});
+
 describe('a dependency that hangs', () => {
   test('fails the record after the client’s time-outs, not the function', async () => {
     const faults = new Faults();
@@ -138,5 +165,23 @@ describe('a notification', () => {
     });
     expect(outcomes.toSorted()).toEqual(['Duplicate', 'Duplicate', 'Processed']);
     expect(await queues.count(room)).toBe(1);
+  });
+
+  test('of which SNS’ answer was lost is said to be possibly repeated', async () => {
+    const faults = new Faults();
+    faults.inject({ service: 'sns', kind: 'response-lost', every: 2 });
+    const { stack, lines, queues } = await startLogged({}, faults);
+    const room = await queues.subscribe(stack.outputs.ReviewTopicArn, 'room');
+    const partner = new Partner(stack.outputs.WebhookUrl);
+    for (const review_id of ['r-1', 'r-2']) {
+      await partner.post({ event: 'review.posted', data: { review_id }, timestamp });
+      await eventually(async () =>
+        lines.filter(({ message }) => message === 'Processed').length === Number(review_id.slice(2))
+          ? true
+          : undefined,
+      );
+    }
+    expect(lines.filter(({ message }) => message === 'PossiblyRepeated')).toHaveLength(1);
+    expect(await queues.count(room)).toBe(3);
   });
 });

@@ -28,7 +28,7 @@ test.each([
   ['is not JSON', 'hello'],
   ['is not usable', JSON.stringify({ ...payload, data: {} })],
   ['is of another queue', JSON.stringify({ ...payload, event: 'user.updated', data: { user_id: 'u' } })],
-  ['is of an unknown kind', JSON.stringify({ ...payload, event: 'shop.closed' })],
+  ['is of an unknown kind', JSON.stringify({ ...payload, event: 'example.unknown' })],
 ])('a message that %s cannot be processed', async (_, body) => {
   await expect(readRecord('shop.updated', { ...sample, body })).rejects.toThrow(
     expect.objectContaining({ name: 'UnprocessableMessageError' }),

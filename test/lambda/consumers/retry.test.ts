@@ -2,7 +2,6 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { UnprocessableMessageError } from '../../../lambda/consumers/received-event.ts';
 import { backOffSeconds, isHopeless } from '../../../lambda/consumers/retry.ts';
-import { PayloadMissingError } from '../../../lambda/queue/payload-missing-error.ts';
 
 describe('the wait after a failure', () => {
   test('doubles from 30 s to an hour', () => {
@@ -37,7 +36,6 @@ describe('a failure', () => {
 
   test.each([
     ['a message that is no usable event', new UnprocessableMessageError('x')],
-    ['a payload that has expired', new PayloadMissingError('x')],
     ['an item larger than DynamoDB takes', named('ValidationException')],
     ['a notification that SNS refuses', named('InvalidParameterException')],
   ])('of %s cannot pass', (_, error) => {

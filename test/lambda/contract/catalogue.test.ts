@@ -21,7 +21,7 @@ test.each(eventNames)('%s has a consumer file and a sample', (event) => {
   expect(existsSync(`events/${kebabCase(event)}.json`)).toBe(true);
 });
 
-test.each(['shop.closed', '', 'constructor', '__proto__', 'hasOwnProperty'])(
+test.each(['example.unknown', '', 'constructor', '__proto__', 'hasOwnProperty'])(
   '%p is no event of the contract',
   (name) => {
     expect(isEventName(name)).toBe(false);

@@ -40,7 +40,7 @@ describe('a command that cannot do as it was told says so in one line and exits 
     { args: ['start', '--aws-port', 'aws'], line: noPort('aws-port', 'aws') },
     { args: ['start', '--secret', ''], line: emptySecret },
     { args: ['send'], line: `Name one event: ${events}` },
-    { args: ['send', 'shop.closed'], line: `No event 'shop.closed'. One of: ${events}` },
+    { args: ['send', 'example.unknown'], line: `No event 'example.unknown'. One of: ${events}` },
     { args: ['send', 'shop.updated', 'user.updated'], line: `Name one event: ${events}` },
     { args: ['send', 'shop.updated', '--count', '0'], line: noCount('0') },
     { args: ['send', 'shop.updated', '--count', 'many'], line: noCount('many') },

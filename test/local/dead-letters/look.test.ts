@@ -35,7 +35,7 @@ describe('list', () => {
   test('counts what waits on every queue, and says what to do next', async () => {
     await operator.put(dead, shopUpdated('shop-1'), DEAD);
     await operator.put(dead, shopUpdated('shop-2'), DEAD);
-    await operator.put(unrouted, '{}', { event: 'shop.closed' });
+    await operator.put(unrouted, '{}', { event: 'example.unknown' });
     const session = operator.session();
     await list(session);
     expect(session.said.map((line) => line.replaceAll(/ +/g, ' '))).toEqual([
@@ -109,7 +109,7 @@ describe('show', () => {
   });
 
   test.each([
-    ['shop.closed', "event kind 'shop.closed' had no consumer", false],
+    ['example.unknown', "event kind 'example.unknown' had no consumer", false],
     ['user.updated', 'has a consumer now', true],
   ])('says of an unrouted %s: %s', async (event, fact, routable) => {
     await operator.put(unrouted, '{}', { event });

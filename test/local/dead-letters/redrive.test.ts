@@ -134,8 +134,8 @@ describe('where nothing consumes', () => {
   describe('redrive of unrouted', () => {
     test('moves what has a consumer by now; the rest stays and is counted', async () => {
       await operator.put(unrouted, shopUpdated('shop-1'), { event: 'shop.updated' });
-      await operator.put(unrouted, '{}', { event: 'shop.closed' });
-      await operator.put(unrouted, '{}', { event: 'shop.closed' });
+      await operator.put(unrouted, '{}', { event: 'example.unknown' });
+      await operator.put(unrouted, '{}', { event: 'example.unknown' });
       // Its output would be that of shop.updated.
       await operator.put(unrouted, '{}', { event: 'shop_updated' });
       const session = operator.session();
@@ -143,7 +143,7 @@ describe('where nothing consumes', () => {
       expect(session.said.toSorted()).toEqual([
         '    1 × moved to the queue of shop.updated',
         "    1 × stays: event kind 'shop_updated' has no consumer",
-        "    2 × stays: event kind 'shop.closed' has no consumer",
+        "    2 × stays: event kind 'example.unknown' has no consumer",
       ]);
       expect([await operator.queues.count(unrouted), await operator.queues.count(source)]).toEqual([3, 1]);
     });

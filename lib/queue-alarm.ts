@@ -5,9 +5,15 @@ import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import type { Queue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 
-export interface MessageAlarmProps {
-  /** A queue on which a message means that somebody has to look. */
+const EACH_MINUTE = { period: Duration.minutes(1), statistic: 'Maximum' };
+
+export interface QueueAlarmProps {
   readonly queue: Queue;
+  /**
+   * How old the oldest message may become.
+   * @default a message at all means that somebody has to look
+   */
+  readonly maximumAge?: Duration;
   /** What users lose while nobody does. */
   readonly impact: string;
   /** The first thing to do. */
@@ -15,16 +21,20 @@ export interface MessageAlarmProps {
   readonly topic: ITopic;
 }
 
-/** Rings as soon as one message is on a queue that should be empty. */
-export class MessageAlarm extends Construct {
-  constructor(scope: Construct, id: string, { queue, impact, firstStep, topic }: MessageAlarmProps) {
+/** Rings as soon as there is a message on a queue that should be empty, or one that should have been processed. */
+export class QueueAlarm extends Construct {
+  constructor(
+    scope: Construct,
+    id: string,
+    { queue, maximumAge, impact, firstStep, topic }: QueueAlarmProps,
+  ) {
     super(scope, id);
     const alarm = new Alarm(this, 'Alarm', {
-      metric: queue.metricApproximateNumberOfMessagesVisible({
-        period: Duration.minutes(1),
-        statistic: 'Maximum',
-      }),
-      threshold: 1,
+      metric:
+        maximumAge === undefined
+          ? queue.metricApproximateNumberOfMessagesVisible(EACH_MINUTE)
+          : queue.metricApproximateAgeOfOldestMessage(EACH_MINUTE),
+      threshold: maximumAge?.toSeconds() ?? 1,
       evaluationPeriods: 1,
       comparisonOperator: ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
       treatMissingData: TreatMissingData.NOT_BREACHING,
