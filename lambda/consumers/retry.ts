@@ -28,6 +28,7 @@ const HOPELESS = new Set([
   'InvalidParameterException',
   'InvalidParameterValue',
   'InvalidParameterValueException',
+  'NoSuchKey',
   'SerializationException',
   'ValidationException',
 ]);

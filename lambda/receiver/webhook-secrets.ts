@@ -13,7 +13,7 @@ export const MAXIMUM_AGE = 5 * 60_000;
 export const REFRESH_INTERVAL = 30_000;
 
 /** Age below which a mismatch does not have the secret read again, in milliseconds: the request itself read it. */
-const FRESH = 1_000;
+export const FRESH = 1_000;
 
 export interface WebhookSecretsOptions {
   readonly client: SecretsManagerClient;

@@ -474,3 +474,29 @@ describe('outputs', () => {
     });
   });
 });
+
+describe('under load', () => {
+  test('the API throttles no earlier than the account', () => {
+    const [stage] = template.ofType('AWS::ApiGatewayV2::Stage');
+    expect(stage?.properties.DefaultRouteSettings).toEqual({
+      ThrottlingRateLimit: 10_000,
+      ThrottlingBurstLimit: 5_000,
+    });
+  });
+
+  test('each consumer leaves concurrency to the receiver', () => {
+    const sources = template.ofType('AWS::Lambda::EventSourceMapping');
+    expect(sources).toHaveLength(eventNames.length);
+    for (const { properties } of sources)
+      expect(properties.ScalingConfig).toEqual({ MaximumConcurrency: 20 });
+  });
+
+  test('a message that has waited for four hours rings, on the queue of each event', () => {
+    const alarms = template
+      .ofType('AWS::CloudWatch::Alarm')
+      .filter(({ properties }) => properties.MetricName === 'ApproximateAgeOfOldestMessage');
+    expect(alarms).toHaveLength(eventNames.length);
+    for (const { properties } of alarms)
+      expect(properties).toMatchObject({ Threshold: 4 * 60 * 60, Statistic: 'Maximum' });
+  });
+});

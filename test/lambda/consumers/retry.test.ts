@@ -36,6 +36,7 @@ describe('a failure', () => {
 
   test.each([
     ['a message that is no usable event', new UnprocessableMessageError('x')],
+    ['a payload that is gone', named('NoSuchKey')],
     ['an item larger than DynamoDB takes', named('ValidationException')],
     ['a notification that SNS refuses', named('InvalidParameterException')],
   ])('of %s cannot pass', (_, error) => {
