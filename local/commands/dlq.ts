@@ -3,9 +3,9 @@ import { type ParseArgsConfig, parseArgs } from 'node:util';
 import { exportMessages } from '../dead-letters/export.ts';
 import { list } from '../dead-letters/list.ts';
 import { redriveAll } from '../dead-letters/move-task.ts';
+import type { Operation } from '../dead-letters/operation.ts';
 import { waitingQueue } from '../dead-letters/queue.ts';
 import { redriveEach } from '../dead-letters/redrive-each.ts';
-import type { Session } from '../dead-letters/session.ts';
 import { show } from '../dead-letters/show.ts';
 import {
   type FoundStack,
@@ -42,31 +42,31 @@ export async function run([subcommand, ...args]: string[]): Promise<void> {
       } as const;
       const { values, name } = parse(args, options, 1);
       const limit = wholeNumber(values.limit, 'limit', 10_000);
-      return work(values, (session) =>
-        show(session, waitingQueue(session.stack, name), { limit, payload: values.payload }),
+      return work(values, (operation) =>
+        show(operation, waitingQueue(operation.stack, name), { limit, payload: values.payload }),
       );
     }
     case 'redrive': {
       const options = { id: { type: 'string', multiple: true }, rate: { type: 'string' } } as const;
       const { values, name } = parse(args, options, 1);
       const rate = values.rate === undefined ? {} : { rate: wholeNumber(values.rate, 'rate', 500) };
-      return work(values, async (session) => {
-        const queue = waitingQueue(session.stack, name);
+      return work(values, async (operation) => {
+        const queue = waitingQueue(operation.stack, name);
         if (queue.kind === 'dead-letter' && values.id === undefined) {
-          return redriveAll(session, queue, rate);
+          return redriveAll(operation, queue, rate);
         }
         if (values.rate !== undefined)
           throw new CommandError('--rate is for a redrive of all dead letters of an event');
-        return redriveEach(session, queue, values.id);
+        return redriveEach(operation, queue, values.id);
       });
     }
     case 'export': {
       const { values, name } = parse(args, { output: { type: 'string' } } as const, 1);
-      return work(values, async (session) => {
-        const queue = waitingQueue(session.stack, name);
+      return work(values, async (operation) => {
+        const queue = waitingQueue(operation.stack, name);
         await using destination = new Destination(values.output);
         // The lines go to standard output, so what is said about them does not.
-        const aside = { ...session, say: (line: string) => console.error(line) };
+        const aside = { ...operation, say: (line: string) => console.error(line) };
         return exportMessages(aside, queue, (line) => destination.write(line));
       });
     }
@@ -98,7 +98,7 @@ function wholeNumber(text: string, option: string, most: number): number {
 /** @param task returns false where it could not do all that it was told, which it has said itself */
 async function work(
   { stage, outputs }: { stage?: string | undefined; outputs?: string | undefined },
-  task: (session: Session) => Promise<unknown>,
+  task: (operation: Operation) => Promise<unknown>,
 ): Promise<void> {
   const interruption = onInterruption();
   let stack: FoundStack | undefined;

@@ -1,8 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 import type { HeldMessage } from './message.ts';
+import type { Operation } from './operation.ts';
 import { readPayload, UnreadablePayloadError } from './payload.ts';
 import { queueState, type WaitingQueue } from './queue.ts';
-import type { Session } from './session.ts';
 import { emptiness } from './show.ts';
 import { messages } from './text.ts';
 import { walk } from './walk.ts';
@@ -28,15 +28,15 @@ interface ExportedMessage {
  * @returns whether every message is there with its payload
  */
 export async function exportMessages(
-  session: Session,
+  operation: Operation,
   queue: WaitingQueue,
   write: (line: string) => Promise<void>,
 ): Promise<boolean> {
-  const { stack, signal, say } = session;
+  const { stack, signal, say } = operation;
   const state = await queueState(stack.sqs, queue.url);
   let unreadable = 0;
   const { seen, limited } = await walk(stack, queue.url, { signal }, async (message) => {
-    const exported = await exportedMessage(session, queue, message);
+    const exported = await exportedMessage(operation, queue, message);
     if (exported.unreadable !== undefined) unreadable += 1;
     await write(`${JSON.stringify(exported)}\n`);
     return 'kept';
@@ -58,7 +58,7 @@ export async function exportMessages(
 }
 
 async function exportedMessage(
-  { stack }: Session,
+  { stack }: Operation,
   queue: WaitingQueue,
   message: HeldMessage,
 ): Promise<ExportedMessage> {

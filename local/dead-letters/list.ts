@@ -1,5 +1,5 @@
+import type { Operation } from './operation.ts';
 import { queueState, type WaitingQueue, waitingQueues } from './queue.ts';
-import type { Session } from './session.ts';
 import { duration, table } from './text.ts';
 import { walk } from './walk.ts';
 
@@ -7,10 +7,10 @@ import { walk } from './walk.ts';
 const LOOKED_AT = 100;
 
 /** `list`: what waits on every queue that nothing consumes. */
-export async function list(session: Session): Promise<void> {
-  const { stack, say } = session;
+export async function list(operation: Operation): Promise<void> {
+  const { stack, say } = operation;
   const queues = waitingQueues(stack);
-  const rows = await Promise.all(queues.map((queue) => describe(session, queue)));
+  const rows = await Promise.all(queues.map((queue) => describe(operation, queue)));
   say(`Waiting in ${stack.title}:`);
   say('');
   for (const line of table(
@@ -28,7 +28,7 @@ export async function list(session: Session): Promise<void> {
   );
 }
 
-async function describe({ stack, signal }: Session, queue: WaitingQueue) {
+async function describe({ stack, signal }: Operation, queue: WaitingQueue) {
   const { visible, inFlight } = await queueState(stack.sqs, queue.url);
   const oldest = visible > 0 ? await ageOfOldest() : '–';
   return {

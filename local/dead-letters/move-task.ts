@@ -9,8 +9,8 @@ import {
   UnsupportedOperation,
 } from '@aws-sdk/client-sqs';
 import { CommandError } from '../commands/command-error.ts';
+import type { Operation } from './operation.ts';
 import { queueState, sourceQueueUrl, type WaitingQueue } from './queue.ts';
-import type { Session } from './session.ts';
 import { emptiness } from './show.ts';
 import { messages } from './text.ts';
 import { hasMessage } from './walk.ts';
@@ -32,11 +32,11 @@ interface MoveOptions {
  * @throws CommandError where there is nothing to move, or SQS fails to
  */
 export async function redriveAll(
-  session: Session,
+  operation: Operation,
   queue: WaitingQueue,
   { rate, pollMilliseconds = 1000 }: MoveOptions = {},
 ): Promise<boolean> {
-  const { stack, say } = session;
+  const { stack, say } = operation;
   const { sqs } = stack;
   const state = await queueState(sqs, queue.url);
   const before = await latestTask(sqs, state.arn);
@@ -58,7 +58,7 @@ export async function redriveAll(
   }
 
   const task = await follow(
-    session,
+    operation,
     state.arn,
     isActive(before) ? undefined : before,
     pollMilliseconds,
@@ -86,7 +86,7 @@ export async function redriveAll(
 
 /** Waits until the task has ended, and tells its progress; cancels it on Ctrl-C. */
 async function follow(
-  { stack: { sqs }, signal, say }: Session,
+  { stack: { sqs }, signal, say }: Operation,
   sourceArn: string,
   before: ListMessageMoveTasksResultEntry | undefined,
   pollMilliseconds: number,

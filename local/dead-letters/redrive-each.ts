@@ -2,10 +2,10 @@ import { CopyObjectCommand } from '@aws-sdk/client-s3';
 import { type MessageAttributeValue, SendMessageCommand } from '@aws-sdk/client-sqs';
 import { CommandError } from '../commands/command-error.ts';
 import { type HeldMessage, noted } from './message.ts';
+import type { Operation } from './operation.ts';
 import { payloadBucket, UnreadablePayloadError } from './payload.ts';
 import { queueState, sourceQueueUrl, type WaitingQueue } from './queue.ts';
 import { redelivery } from './redelivery.ts';
-import type { Session } from './session.ts';
 import { emptiness } from './show.ts';
 import type { FoundStack } from './stack.ts';
 import { printable } from './text.ts';
@@ -33,11 +33,11 @@ export type RedriveOne = (message: HeldMessage) => Promise<Outcome | undefined>;
  * @throws CommandError where there is nothing to redrive
  */
 export async function redriveEach(
-  session: Session,
+  operation: Operation,
   queue: WaitingQueue,
   ids?: readonly string[],
 ): Promise<boolean> {
-  const { stack, signal, say } = session;
+  const { stack, signal, say } = operation;
   const redriveOne = await redriverOf(stack, queue);
   const missing = new Set(ids);
   const outcomes: Outcome[] = [];

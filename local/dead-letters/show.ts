@@ -1,7 +1,7 @@
 import { type HeldMessage, noted, reasonOf } from './message.ts';
+import type { Operation } from './operation.ts';
 import { readPayload, UnreadablePayloadError } from './payload.ts';
 import { type QueueState, queueState, sourceQueueUrl, type WaitingQueue } from './queue.ts';
-import type { Session } from './session.ts';
 import { duration, messages, printable } from './text.ts';
 import { walk } from './walk.ts';
 
@@ -13,8 +13,8 @@ interface ShowOptions {
 }
 
 /** `show`: why each message of a queue is there. What the partner sent is shown only where asked for. */
-export async function show(session: Session, queue: WaitingQueue, options: ShowOptions): Promise<void> {
-  const { stack, signal, say } = session;
+export async function show(operation: Operation, queue: WaitingQueue, options: ShowOptions): Promise<void> {
+  const { stack, signal, say } = operation;
   const state = await queueState(stack.sqs, queue.url);
   const reasons = new Map<string, number>();
   const blocks: string[][] = [];
@@ -25,7 +25,7 @@ export async function show(session: Session, queue: WaitingQueue, options: ShowO
     async (message) => {
       const reason = reasonOf(message, queue);
       reasons.set(reason, (reasons.get(reason) ?? 0) + 1);
-      blocks.push(await describe(session, queue, state, message, options));
+      blocks.push(await describe(operation, queue, state, message, options));
       return 'kept';
     },
   );
@@ -56,7 +56,7 @@ export function emptiness({ title }: WaitingQueue, { inFlight }: QueueState): st
 }
 
 async function describe(
-  { stack }: Session,
+  { stack }: Operation,
   queue: WaitingQueue,
   { retention }: QueueState,
   message: HeldMessage,

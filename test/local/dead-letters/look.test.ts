@@ -36,9 +36,9 @@ describe('list', () => {
     await operator.put(dead, shopUpdated('shop-1'), DEAD);
     await operator.put(dead, shopUpdated('shop-2'), DEAD);
     await operator.put(unrouted, '{}', { event: 'example.unknown' });
-    const session = operator.session();
-    await list(session);
-    expect(session.said.map((line) => line.replaceAll(/ +/g, ' '))).toEqual([
+    const operation = operator.operation();
+    await list(operation);
+    expect(operation.said.map((line) => line.replaceAll(/ +/g, ' '))).toEqual([
       expect.stringMatching(/^Waiting in /),
       '',
       'queue messages in flight oldest',
@@ -56,17 +56,17 @@ describe('list', () => {
   });
 
   test('says that nothing waits', async () => {
-    const session = operator.session();
-    await list(session);
-    expect(session.said.at(-1)).toMatch(/^Nothing waits/);
+    const operation = operator.operation();
+    await list(operation);
+    expect(operation.said.at(-1)).toMatch(/^Nothing waits/);
   });
 });
 
 describe('show', () => {
   async function shown(name: string, options: { limit?: number; payload?: boolean } = {}): Promise<string> {
-    const session = operator.session();
-    await show(session, operator.queue(name), { limit: 20, payload: false, ...options });
-    return session.said.join('\n');
+    const operation = operator.operation();
+    await show(operation, operator.queue(name), { limit: 20, payload: false, ...options });
+    return operation.said.join('\n');
   }
 
   test('tells why a dead letter is there and how to find its traces, and not what the partner sent', async () => {
@@ -136,12 +136,12 @@ describe('show', () => {
 
 describe('export', () => {
   async function exported(name: string) {
-    const session = operator.session();
+    const operation = operator.operation();
     const lines: string[] = [];
-    const complete = await exportMessages(session, operator.queue(name), async (line) => {
+    const complete = await exportMessages(operation, operator.queue(name), async (line) => {
       lines.push(line);
     });
-    return { complete, said: session.said, lines: lines.map((line) => JSON.parse(line)) };
+    return { complete, said: operation.said, lines: lines.map((line) => JSON.parse(line)) };
   }
 
   test('writes each message with its attributes and what the partner sent, and removes nothing', async () => {

@@ -33,16 +33,16 @@ describe('where nothing consumes', () => {
   });
   beforeEach(() => operator.empty());
 
-  const redriveShopUpdated = (session = operator.session()) =>
-    redriveAll(session, operator.queue('shop.updated'), poll);
+  const redriveShopUpdated = (operation = operator.operation()) =>
+    redriveAll(operation, operator.queue('shop.updated'), poll);
 
   describe('redrive of an event', () => {
     test('moves every dead letter to the queue of the event, also those that a consumer put there', async () => {
       for (let count = 0; count < 12; count += 1) await operator.put(dead, shopUpdated('shop-1'), DEAD);
-      const session = operator.session();
-      expect(await redriveShopUpdated(session)).toBe(true);
+      const operation = operator.operation();
+      expect(await redriveShopUpdated(operation)).toBe(true);
       expect([await operator.queues.count(dead), await operator.queues.count(source)]).toEqual([0, 12]);
-      expect(session.said.at(-1)).toBe('Moved 12 messages to the queue of shop.updated.');
+      expect(operation.said.at(-1)).toBe('Moved 12 messages to the queue of shop.updated.');
     });
 
     test('of an empty queue is refused', async () => {
@@ -53,15 +53,15 @@ describe('where nothing consumes', () => {
 
     test('of messages that somebody holds is refused with the reason', async () => {
       await operator.hold(operator.outputs.UserUpdatedDeadLetterQueueUrl);
-      await expect(redriveAll(operator.session(), operator.queue('user.updated'))).rejects.toThrow(
+      await expect(redriveAll(operator.operation(), operator.queue('user.updated'))).rejects.toThrow(
         'Nothing to redrive: on the dead-letter queue of user.updated 1 message is in flight',
       );
     });
 
     test('follows the one that is under way', async () => {
       for (let count = 0; count < 3; count += 1) await operator.put(dead, shopUpdated('shop-1'), DEAD);
-      const first = redriveAll(operator.session(), operator.queue('shop.updated'), { ...poll, rate: 2 });
-      const second = operator.session();
+      const first = redriveAll(operator.operation(), operator.queue('shop.updated'), { ...poll, rate: 2 });
+      const second = operator.operation();
       await eventually(async () => (await operator.queues.count(source)) || undefined);
       await redriveShopUpdated(second);
       await first;
@@ -74,12 +74,12 @@ describe('where nothing consumes', () => {
     test('that is interrupted is cancelled, and every message is on one of the queues', async () => {
       for (let count = 0; count < 5; count += 1) await operator.put(dead, shopUpdated('shop-1'), DEAD);
       const interruption = new AbortController();
-      const session = operator.session(interruption.signal);
-      const redrive = redriveAll(session, operator.queue('shop.updated'), { ...poll, rate: 1 });
+      const operation = operator.operation(interruption.signal);
+      const redrive = redriveAll(operation, operator.queue('shop.updated'), { ...poll, rate: 1 });
       await eventually(async () => (await operator.queues.count(source)) || undefined);
       interruption.abort();
       expect(await redrive).toBe(false);
-      expect(session.said.at(-1)).toMatch(/^Cancelled\. Moved \d messages? .* nothing is lost\.$/);
+      expect(operation.said.at(-1)).toMatch(/^Cancelled\. Moved \d messages? .* nothing is lost\.$/);
       const counts = [await operator.queues.count(dead), await operator.queues.count(source)];
       expect(counts[0]).toBeGreaterThan(0);
       expect((counts[0] as number) + (counts[1] as number)).toBe(5);
@@ -90,9 +90,9 @@ describe('where nothing consumes', () => {
     test('moves those, with their attributes, and without how they failed', async () => {
       await operator.put(dead, shopUpdated('shop-1'), DEAD);
       const id = await operator.put(dead, shopUpdated('shop-2'), DEAD);
-      const session = operator.session();
-      expect(await redriveEach(session, operator.queue('shop.updated'), [id])).toBe(true);
-      expect(session.said).toEqual(['    1 × moved to the queue of shop.updated']);
+      const operation = operator.operation();
+      expect(await redriveEach(operation, operator.queue('shop.updated'), [id])).toBe(true);
+      expect(operation.said).toEqual(['    1 × moved to the queue of shop.updated']);
       expect(await operator.queues.count(dead)).toBe(1);
       const { failureReason: _reason, failedAt: _at, ...carried } = DEAD;
       const { Body, MessageAttributes = {} } = await operator.queues.take(source);
@@ -106,9 +106,9 @@ describe('where nothing consumes', () => {
 
     test('says which one is not there, and moves the others', async () => {
       const id = await operator.put(dead, shopUpdated('shop-1'), DEAD);
-      const session = operator.session();
-      expect(await redriveEach(session, operator.queue('shop.updated'), [id, 'no-such-id'])).toBe(false);
-      expect(session.said).toEqual([
+      const operation = operator.operation();
+      expect(await redriveEach(operation, operator.queue('shop.updated'), [id, 'no-such-id'])).toBe(false);
+      expect(operation.said).toEqual([
         '    1 × moved to the queue of shop.updated',
         expect.stringContaining('Not on the dead-letter queue of shop.updated: no-such-id'),
       ]);
@@ -117,7 +117,7 @@ describe('where nothing consumes', () => {
     test('is refused where none is there', async () => {
       await operator.put(dead, shopUpdated('shop-1'), DEAD);
       await expect(
-        redriveEach(operator.session(), operator.queue('shop.updated'), ['no-such-id']),
+        redriveEach(operator.operation(), operator.queue('shop.updated'), ['no-such-id']),
       ).rejects.toThrow('no-such-id');
       expect(await operator.queues.count(dead)).toBe(1);
     });
@@ -125,8 +125,8 @@ describe('where nothing consumes', () => {
     test('keeps what cannot be sent', async () => {
       const id = await operator.put(dead, shopUpdated('shop-1'), DEAD);
       const outputs = { ...operator.outputs, ShopUpdatedQueueUrl: `${source}-that-is-gone` };
-      const session = { ...operator.session(), stack: { ...operator.stack, outputs } };
-      expect(await redriveEach(session, operator.queue('shop.updated'), [id])).toBe(false);
+      const operation = { ...operator.operation(), stack: { ...operator.stack, outputs } };
+      expect(await redriveEach(operation, operator.queue('shop.updated'), [id])).toBe(false);
       expect(await operator.queues.count(dead)).toBe(1);
     });
   });
@@ -138,9 +138,9 @@ describe('where nothing consumes', () => {
       await operator.put(unrouted, '{}', { event: 'example.unknown' });
       // Its output would be that of shop.updated.
       await operator.put(unrouted, '{}', { event: 'shop_updated' });
-      const session = operator.session();
-      expect(await redriveEach(session, operator.queue('unrouted'))).toBe(false);
-      expect(session.said.toSorted()).toEqual([
+      const operation = operator.operation();
+      expect(await redriveEach(operation, operator.queue('unrouted'))).toBe(false);
+      expect(operation.said.toSorted()).toEqual([
         '    1 × moved to the queue of shop.updated',
         "    1 × stays: event kind 'shop_updated' has no consumer",
         "    2 × stays: event kind 'example.unknown' has no consumer",
@@ -149,16 +149,16 @@ describe('where nothing consumes', () => {
     });
 
     test('of an empty queue is refused', async () => {
-      await expect(redriveEach(operator.session(), operator.queue('unrouted'))).rejects.toThrow(
+      await expect(redriveEach(operator.operation(), operator.queue('unrouted'))).rejects.toThrow(
         'Nothing to redrive: the unrouted queue is empty',
       );
     });
 
     test('that is interrupted says that nothing is lost', async () => {
       await operator.put(unrouted, '{}', { event: 'shop.updated' });
-      const session = operator.session(AbortSignal.abort());
-      expect(await redriveEach(session, operator.queue('unrouted'))).toBe(false);
-      expect(session.said).toEqual([expect.stringContaining('nothing is lost')]);
+      const operation = operator.operation(AbortSignal.abort());
+      expect(await redriveEach(operation, operator.queue('unrouted'))).toBe(false);
+      expect(operation.said).toEqual([expect.stringContaining('nothing is lost')]);
       expect(await operator.queues.count(unrouted)).toBe(1);
     });
   });
@@ -187,13 +187,13 @@ describe('where the stack runs', () => {
     eventually(() => tables.get(stack.outputs.ShopCacheTable, { shop_id }));
   const quarantined = (body: string) =>
     JSON.stringify({ problems: [], bodyBase64: Buffer.from(body).toString('base64') });
-  const redriveQuarantine = (session = operator.session()) =>
-    redriveEach(session, operator.queue('quarantine'));
+  const redriveQuarantine = (operation = operator.operation()) =>
+    redriveEach(operation, operator.queue('quarantine'));
 
   test('a redriven dead letter is processed, whatever its attributes say of its failure', async () => {
     const shopId = randomUUID();
     await operator.put(stack.outputs.ShopUpdatedDeadLetterQueueUrl, shopUpdated(shopId), DEAD);
-    await redriveAll(operator.session(), operator.queue('shop.updated'), poll);
+    await redriveAll(operator.operation(), operator.queue('shop.updated'), poll);
     expect(await invalidated(shopId)).toMatchObject({ invalidated_at: DEAD.receivedAt });
   });
 
@@ -204,7 +204,7 @@ describe('where the stack runs', () => {
     await operator.stack.s3.send(new PutObjectCommand({ Bucket, Key, Body: shopUpdated(shopId) }));
     const attributes = { ...DEAD, payloadKey: Key };
     await operator.put(stack.outputs.UnroutedQueueUrl, JSON.stringify({ payloadKey: Key }), attributes);
-    expect(await redriveEach(operator.session(), operator.queue('unrouted'))).toBe(true);
+    expect(await redriveEach(operator.operation(), operator.queue('unrouted'))).toBe(true);
     await invalidated(shopId);
     const copy = { Bucket, Key: `shop.updated/${shopId}` };
     await operator.stack.s3.send(new HeadObjectCommand(copy));
@@ -214,9 +214,9 @@ describe('where the stack runs', () => {
     test('delivers what has become usable, and removes it', async () => {
       const shopId = randomUUID();
       await operator.put(stack.outputs.QuarantineQueueUrl, quarantined(shopUpdated(shopId)), { reason: 'x' });
-      const session = operator.session();
-      expect(await redriveQuarantine(session)).toBe(true);
-      expect(session.said).toEqual(['    1 × accepted by the receiver: queued']);
+      const operation = operator.operation();
+      expect(await redriveQuarantine(operation)).toBe(true);
+      expect(operation.said).toEqual(['    1 × accepted by the receiver: queued']);
       await invalidated(shopId);
       expect(await operator.queues.count(stack.outputs.QuarantineQueueUrl)).toBe(0);
     });
@@ -227,9 +227,9 @@ describe('where the stack runs', () => {
     ])('leaves what is still unusable (%s) there once, byte for byte', async (_name, more) => {
       const body = JSON.stringify({ event: 'shop.updated', data: { shop_id: '' }, ...more });
       await partner.post(body);
-      const session = operator.session();
-      expect(await redriveQuarantine(session)).toBe(false);
-      expect(session.said).toEqual([expect.stringContaining('1 × still unusable')]);
+      const operation = operator.operation();
+      expect(await redriveQuarantine(operation)).toBe(false);
+      expect(operation.said).toEqual([expect.stringContaining('1 × still unusable')]);
       expect(await operator.queues.count(stack.outputs.QuarantineQueueUrl)).toBe(1);
       expect(await redriveQuarantine()).toBe(false);
       expect(await operator.queues.count(stack.outputs.QuarantineQueueUrl)).toBe(1);
@@ -238,16 +238,16 @@ describe('where the stack runs', () => {
     test('keeps everything where nothing answers', async () => {
       await operator.put(stack.outputs.QuarantineQueueUrl, quarantined(shopUpdated('shop-1')));
       const outputs = { ...operator.outputs, WebhookUrl: 'http://127.0.0.1:1/' };
-      const session = { ...operator.session(), stack: { ...operator.stack, outputs } };
-      expect(await redriveQuarantine(session)).toBe(false);
+      const operation = { ...operator.operation(), stack: { ...operator.stack, outputs } };
+      expect(await redriveQuarantine(operation)).toBe(false);
       expect(await operator.queues.count(stack.outputs.QuarantineQueueUrl)).toBe(1);
     });
 
     test('keeps what something other than the receiver refuses', async () => {
       await operator.put(stack.outputs.QuarantineQueueUrl, quarantined(shopUpdated('shop-1')));
       const outputs = { ...operator.outputs, WebhookUrl: stack.awsUrl };
-      const session = { ...operator.session(), stack: { ...operator.stack, outputs } };
-      expect(await redriveQuarantine(session)).toBe(false);
+      const operation = { ...operator.operation(), stack: { ...operator.stack, outputs } };
+      expect(await redriveQuarantine(operation)).toBe(false);
       expect(await operator.queues.count(stack.outputs.QuarantineQueueUrl)).toBe(1);
     });
   });

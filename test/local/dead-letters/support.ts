@@ -7,13 +7,13 @@ import {
   ReceiveMessageCommand,
   SendMessageCommand,
 } from '@aws-sdk/client-sqs';
+import type { Operation } from '../../../local/dead-letters/operation.ts';
 import { type WaitingQueue, waitingQueue } from '../../../local/dead-letters/queue.ts';
-import type { Session } from '../../../local/dead-letters/session.ts';
 import { type FoundStack, findStackOfFile } from '../../../local/dead-letters/stack.ts';
 import { Queues } from '../../support/queues.ts';
 import type { TestAws } from '../../support/test-aws.ts';
 
-/** A person at a terminal: a session on a stack, and what it has said. */
+/** A person at a terminal: a operation on a stack, and what it has said. */
 export class Operator {
   readonly outputsFile: string;
   readonly stack: FoundStack;
@@ -41,7 +41,7 @@ export class Operator {
     return join(this.#folder, name);
   }
 
-  session(signal = new AbortController().signal): Session & { readonly said: string[] } {
+  operation(signal = new AbortController().signal): Operation & { readonly said: string[] } {
     const said: string[] = [];
     return { stack: this.stack, signal, say: (line) => said.push(line), said };
   }

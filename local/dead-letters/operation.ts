@@ -1,7 +1,7 @@
 import type { FoundStack } from './stack.ts';
 
 /** What every subcommand of `npm run dlq` works with. */
-export interface Session {
+export interface Operation {
   readonly stack: FoundStack;
   /** Aborted by Ctrl-C. Work stops where nothing is half done, and says what became of the messages. */
   readonly signal: AbortSignal;
