@@ -34,9 +34,7 @@ export function createReceiver({ secrets, queues, report }: ReceiverParts) {
       report({ outcome: 'Rejected', reason: 'malformed-signature' }, request);
       throw invalidSignature();
     }
-    if (verify(body, signature, await secrets.accepted())) return;
-    const refreshed = await secrets.afterMismatch();
-    if (refreshed && verify(body, signature, refreshed)) return;
+    if (await secrets.fit((accepted) => verify(body, signature, accepted))) return;
     report({ outcome: 'Rejected', reason: 'wrong-signature' }, request);
     throw invalidSignature();
   }

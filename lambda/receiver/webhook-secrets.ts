@@ -12,9 +12,6 @@ export const MAXIMUM_AGE = 5 * 60_000;
 /** Least time between two reads that mismatches or failures cause, in milliseconds (design D12). */
 export const REFRESH_INTERVAL = 30_000;
 
-/** Age below which a mismatch does not have the secret read again, in milliseconds: the request itself read it. */
-export const FRESH = 1_000;
-
 export interface WebhookSecretsOptions {
   readonly client: SecretsManagerClient;
   readonly secretId: string;
@@ -53,13 +50,26 @@ export class WebhookSecrets {
   }
 
   /**
+   * Whether one of the accepted secrets fits; where none does they are read once more, unless this very
+   * call has just read them.
+   * @throws as {@link accepted}
+   */
+  async fit(test: (secrets: readonly string[]) => boolean): Promise<boolean> {
+    const before = this.#cached;
+    if (test(await this.accepted())) return true;
+    if (this.#cached !== before) return false;
+    const refreshed = await this.afterMismatch();
+    return refreshed !== undefined && test(refreshed);
+  }
+
+  /**
    * The secrets that a signature may have been made with: the current one, and in the grace period
    * after a rotation the previous one.
    * @throws the client's error, or UnusableSecretError, where none is cached and none can be read
    */
   async accepted(): Promise<readonly string[]> {
     if (this.#cached === undefined) await this.#read();
-    else if (this.#now() - this.#cached.readAt >= MAXIMUM_AGE) await this.#refresh();
+    else if (this.#now() - this.#cached.readAt >= MAXIMUM_AGE) await this.#refresh('age');
     return this.#secrets();
   }
 
@@ -68,8 +78,7 @@ export class WebhookSecrets {
    * @returns undefined where they were read too recently to be read again, or cannot be
    */
   async afterMismatch(): Promise<readonly string[] | undefined> {
-    if (this.#cached !== undefined && this.#now() - this.#cached.readAt < FRESH) return undefined;
-    return (await this.#refresh()) ? this.#secrets() : undefined;
+    return (await this.#refresh('mismatch')) ? this.#secrets() : undefined;
   }
 
   #secrets(): readonly string[] {
@@ -78,11 +87,14 @@ export class WebhookSecrets {
     return previous !== undefined && this.#now() < previous.until ? [current, previous.secret] : [current];
   }
 
-  async #refresh(): Promise<boolean> {
+  async #refresh(cause: 'age' | 'mismatch'): Promise<boolean> {
     if (this.#now() - this.#refreshedAt < REFRESH_INTERVAL) return false;
+    const before = this.#refreshedAt;
     this.#refreshedAt = this.#now();
     try {
       await this.#read();
+      // What age has read must not keep a mismatch from seeing a rotation that came just after it.
+      if (cause === 'age') this.#refreshedAt = before;
       return true;
     } catch (error) {
       this.#options.onStale(error);
