@@ -1,3 +1,4 @@
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type AssetCode, Code } from 'aws-cdk-lib/aws-lambda';
 import { type BuildOptions, build } from 'esbuild';
@@ -44,6 +45,8 @@ export class FunctionBundles {
    */
   static async build(outdir: string): Promise<FunctionBundles> {
     const folder = join(outdir, 'bundles');
+    // Files are named by their content: those of an earlier synthesis would be deployed, too.
+    await rm(folder, { recursive: true, force: true });
     await Promise.all(
       Object.entries(entries).map(([name, entry]) =>
         build({ ...BUNDLE_OPTIONS, entryPoints: { index: entry }, outdir: join(folder, name) }),

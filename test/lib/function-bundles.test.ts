@@ -1,9 +1,12 @@
 import { readdirSync, statSync } from 'node:fs';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { build } from 'esbuild';
 import { eventNames } from '../../lambda/contract/catalogue.ts';
 import { kebabCase } from '../../lambda/contract/event-names.ts';
+import { FunctionBundles } from '../../lib/function-bundles.ts';
 import { readCloudAssembly } from '../../local/template/cloud-assembly.ts';
 import { testAssembly } from '../support/test-stack.ts';
 import { SynthesisedTemplate } from './synthesised-template.ts';
@@ -80,4 +83,18 @@ describe('bundles', () => {
       .map(({ path }) => (path.startsWith('node:') ? 'Node.js' : path));
     expect(new Set(origins)).toEqual(new Set(['Node.js']));
   });
+});
+
+test('what an earlier synthesis left is not deployed', async () => {
+  const outdir = await mkdtemp(join(tmpdir(), 'bundles-'));
+  try {
+    const receiver = join(outdir, 'bundles', 'receiver');
+    await mkdir(receiver, { recursive: true });
+    await writeFile(join(receiver, 'chunk-OLD.mjs'), '');
+    await FunctionBundles.build(outdir);
+    expect(readdirSync(receiver)).toContain('index.mjs');
+    expect(readdirSync(receiver)).not.toContain('chunk-OLD.mjs');
+  } finally {
+    await rm(outdir, { recursive: true });
+  }
 });
