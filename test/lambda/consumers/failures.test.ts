@@ -1,5 +1,10 @@
 import { createHash } from 'node:crypto';
-import { DeleteQueueCommand, SendMessageCommand } from '@aws-sdk/client-sqs';
+import {
+  DeleteQueueCommand,
+  GetQueueAttributesCommand,
+  SendMessageCommand,
+  SetQueueAttributesCommand,
+} from '@aws-sdk/client-sqs';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { sqsEvent } from '../../../events/generate.ts';
 import { Faults } from '../../../local/aws/faults.ts';
@@ -95,6 +100,23 @@ describe('a failure that may pass', () => {
       (await queues.count(stack.outputs.ShopUpdatedQueueUrl)) === 0 ? true : undefined,
     );
   });
+});
+
+test('SQS itself moves a message that a consumer never gets to bury', async () => {
+  const { stack, queues } = await startLogged({
+    SHOP_CACHE_TABLE: 'never-there',
+    FIRST_RETRY_DELAY_SECONDS: '0',
+  });
+  const { ShopUpdatedQueueUrl: QueueUrl, ShopUpdatedDeadLetterQueueUrl: deadLetters } = stack.outputs;
+  const { Attributes } = await queues.client.send(
+    new GetQueueAttributesCommand({ QueueUrl: deadLetters, AttributeNames: ['QueueArn'] }),
+  );
+  const RedrivePolicy = JSON.stringify({ deadLetterTargetArn: Attributes?.QueueArn, maxReceiveCount: 2 });
+  await queues.client.send(new SetQueueAttributesCommand({ QueueUrl, Attributes: { RedrivePolicy } }));
+  await new Partner(stack.outputs.WebhookUrl).post(shopUpdated('poison'));
+  const { Body, MessageAttributes } = await queues.take(deadLetters);
+  expect(JSON.parse(Body ?? '')).toEqual(shopUpdated('poison'));
+  expect(MessageAttributes).not.toHaveProperty('failureReason');
 });
 
 describe('the log of a failure', () => {
