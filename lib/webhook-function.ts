@@ -18,10 +18,10 @@ export interface WebhookFunctionProps {
   readonly removalPolicy: RemovalPolicy;
 }
 
-/** Memory buys processor share: at 512 MB the SDK's start-up and TLS no longer dominate a request. */
+/** Lambda gives processor time by memory, and a start-up is mostly that. */
 const MEMORY_MEGABYTES = 512;
 
-/** A function of this service: one bundled file, its own log group, and a role that holds what it needs and no more. */
+/** A function of this service: its bundle, its own log group, and a role that holds what it needs and no more. */
 export class WebhookFunction extends Construct {
   readonly function: LambdaFunction;
 

@@ -2,10 +2,10 @@ import { sha256Hex } from '../hash.ts';
 import { stringAttribute } from '../message-attribute.ts';
 
 /**
- * What travels from the receiver to a consumer (design §4). The body is the partner's JSON text; what
- * the receiver knows besides stands in the message attributes.
+ * What the receiver knows of an event besides the partner's JSON text, which is the body of its message
+ * (design §4).
  */
-export interface EventMessage {
+export interface EventFacts {
   readonly event: string;
   /** Lower-case hex SHA-256 of the raw body (design D7). */
   readonly eventId: string;
@@ -13,8 +13,6 @@ export interface EventMessage {
   readonly receivedAt: string;
   /** API Gateway's id of the request that brought it. */
   readonly requestId: string;
-  /** The partner's JSON text. */
-  readonly text: string;
 }
 
 /** Names of the message attributes. */
@@ -73,11 +71,11 @@ export function fitsMessage(body: string): boolean {
 }
 
 /** The message attributes of an event, for `SendMessage`. */
-export function eventAttributes(message: Omit<EventMessage, 'text'>) {
+export function eventAttributes(facts: EventFacts) {
   return {
-    [attribute.event]: stringAttribute(message.event),
-    [attribute.eventId]: stringAttribute(message.eventId),
-    [attribute.receivedAt]: stringAttribute(message.receivedAt),
-    [attribute.requestId]: stringAttribute(message.requestId),
+    [attribute.event]: stringAttribute(facts.event),
+    [attribute.eventId]: stringAttribute(facts.eventId),
+    [attribute.receivedAt]: stringAttribute(facts.receivedAt),
+    [attribute.requestId]: stringAttribute(facts.requestId),
   };
 }

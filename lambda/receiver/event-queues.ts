@@ -4,15 +4,17 @@ import { describeProblems, type Parsed, type Problem } from '../contract/envelop
 import { queueUrlVariable } from '../contract/event-names.ts';
 import { requireEnvironment } from '../environment.ts';
 import { MAXIMUM_ATTRIBUTE_LENGTH, stringAttribute } from '../message-attribute.ts';
-import { attribute, escapeForSqs, eventAttributes, fitsMessage, messageGroupId } from '../queue/message.ts';
+import {
+  attribute,
+  type EventFacts,
+  escapeForSqs,
+  eventAttributes,
+  fitsMessage,
+  messageGroupId,
+} from '../queue/message.ts';
 
 /** What the receiver knows of a delivery besides its payload. */
-export interface Delivery {
-  readonly eventId: string;
-  /** ISO 8601. */
-  readonly receivedAt: string;
-  readonly requestId: string;
-}
+export type Delivery = Omit<EventFacts, 'event'>;
 
 export interface QueueUrls {
   readonly events: Readonly<Record<EventName, string>>;
