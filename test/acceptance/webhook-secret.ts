@@ -1,0 +1,27 @@
+import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
+
+/**
+ * The secret that deliveries are signed with: the stored value, or what a stored JSON object has under
+ * `WEBHOOK_SECRET` (design D12).
+ * @throws the client's error; Error where the stored value is no such secret. No message shows the secret.
+ */
+export async function readWebhookSecret(secretId: string): Promise<string> {
+  const client = new SecretsManagerClient();
+  try {
+    const { SecretString: stored } = await client.send(new GetSecretValueCommand({ SecretId: secretId }));
+    const secret = stored?.trimStart().startsWith('{') ? ofJson(stored) : stored;
+    if (typeof secret === 'string' && secret !== '') return secret;
+    throw new Error('The stored secret is empty, binary, or an object without WEBHOOK_SECRET');
+  } finally {
+    client.destroy();
+  }
+}
+
+function ofJson(stored: string): unknown {
+  try {
+    return JSON.parse(stored).WEBHOOK_SECRET;
+  } catch {
+    // A bare secret may begin with a brace.
+    return stored;
+  }
+}
