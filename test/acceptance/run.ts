@@ -19,9 +19,9 @@ Region and credentials are found as by every AWS tool (AWS_REGION, AWS_PROFILE, 
 not in AWS, AWS_ENDPOINT_URL says where.
 
 Other traffic may flow meanwhile. What the run makes bears its name, acceptance-…, and is removed at the
-end, also of a failed run. Until then it is real: the alarms of the quarantine and unrouted queues and of
-refused signatures may ring, and whoever is subscribed to the chat and review topics is told of three
-events. That they were told is remembered for 90 days.`;
+end, also of a failed run, but not where Ctrl-C ends it. Until then it is real: the alarms of the
+quarantine and unrouted queues and of refused signatures may ring, and whoever is subscribed to the chat
+and review topics is told of three events. That they were told is remembered for 90 days.`;
 
 async function main(): Promise<number> {
   const { values } = parseArgs({
@@ -66,9 +66,16 @@ async function main(): Promise<number> {
       },
     },
   );
-  // Jest ends by the terminal's own Ctrl-C, after its clean-up; this process waits for it.
-  process.on('SIGINT', () => {});
+  let interrupted = false;
+  process.on('SIGINT', () => {
+    // The terminal interrupts Jest as well, which then cleans nothing up.
+    interrupted = true;
+  });
   const [code] = (await once(jest, 'close')) as [number | null];
+  if (interrupted) {
+    console.error(`Interrupted: what bears the name ${run} has not been removed`);
+    return 130;
+  }
   const elsewhere = process.env.AWS_ENDPOINT_URL ? ` at ${process.env.AWS_ENDPOINT_URL}` : '';
   console.log(
     `${run} ${code === 0 ? 'passed' : 'FAILED'}: ${stackName} in ${region}${elsewhere}, ${outputs.WebhookUrl}`,

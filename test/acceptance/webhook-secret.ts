@@ -1,12 +1,20 @@
-import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
+import {
+  GetSecretValueCommand,
+  SecretsManagerClient,
+  type SecretsManagerClientConfig,
+} from '@aws-sdk/client-secrets-manager';
 
 /**
  * The secret that deliveries are signed with: the stored value, or what a stored JSON object has under
  * `WEBHOOK_SECRET` (design D12).
+ * @param settings of the client. @default the SDK's own: its environment and files
  * @throws the client's error; Error where the stored value is no such secret. No message shows the secret.
  */
-export async function readWebhookSecret(secretId: string): Promise<string> {
-  const client = new SecretsManagerClient();
+export async function readWebhookSecret(
+  secretId: string,
+  settings: SecretsManagerClientConfig = {},
+): Promise<string> {
+  const client = new SecretsManagerClient(settings);
   try {
     const { SecretString: stored } = await client.send(new GetSecretValueCommand({ SecretId: secretId }));
     const secret = stored?.trimStart().startsWith('{') ? ofJson(stored) : stored;

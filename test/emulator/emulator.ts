@@ -4,21 +4,33 @@ import { get } from 'node:https';
 import { type AddressInfo, createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { mustRun, start, stop } from './command.ts';
 
 const REGION = 'us-east-1';
 const ACCOUNT = '000000000000';
 
+/** The account's root, which may do everything. */
+const ROOT = { accessKeyId: 'test', secretAccessKey: 'test' };
+
 /** How long it may take to answer, in milliseconds: some 3 s are usual. */
 const START_LIMIT = 60_000;
+
+/** How an AWS client of this process reaches the emulator. */
+export interface ClientSettings {
+  readonly endpoint: string;
+  readonly region: string;
+  readonly credentials: { readonly accessKeyId: string; readonly secretAccessKey: string };
+}
 
 export interface Emulator {
   /** For `cdk bootstrap`: `aws://<account>/<region>`. */
   readonly cdkEnvironment: string;
   /** The environment variables of a command that works with it, and no others. */
   readonly environment: Readonly<Record<string, string>>;
-  /** The same for a client that addresses buckets by path: queues' addresses name this host. */
+  /** The endpoint by the name that it gives itself, for what addresses buckets by path. */
   readonly endpoint: string;
+  readonly settings: ClientSettings;
   /** All that it wrote so far. */
   log(): string;
   stop(): Promise<void>;
@@ -41,6 +53,7 @@ export async function startEmulator(python: string, folder: string): Promise<Emu
     LANG: 'C.UTF-8',
   };
   const { certificate, key } = await makeCertificate(folder, machine);
+  setDefaultCACertificates([...getCACertificates(), await readFile(certificate, 'utf8')]);
   const emulator = start(
     [
       python,
@@ -69,26 +82,28 @@ export async function startEmulator(python: string, folder: string): Promise<Emu
     });
   }
   try {
-    await ready(emulator, `https://127.0.0.1:${port}/_ministack/health`, await readFile(certificate));
+    await ready(emulator, `https://127.0.0.1:${port}/_ministack/health`);
   } catch (error) {
     await stop(emulator);
     throw new Error(`${(error as Error).message}\n${log}`);
   }
+  // An address rather than a name: the SDK then names a bucket in the path, and not in the host.
+  const address = `https://127.0.0.1:${port}`;
   return {
     cdkEnvironment: `aws://${ACCOUNT}/${REGION}`,
     environment: {
       ...machine,
-      // An address rather than a name: the SDK then names a bucket in the path, and not in the host.
-      AWS_ENDPOINT_URL: `https://127.0.0.1:${port}`,
+      AWS_ENDPOINT_URL: address,
       AWS_REGION: REGION,
-      AWS_ACCESS_KEY_ID: 'test',
-      AWS_SECRET_ACCESS_KEY: 'test',
+      AWS_ACCESS_KEY_ID: ROOT.accessKeyId,
+      AWS_SECRET_ACCESS_KEY: ROOT.secretAccessKey,
       AWS_CA_BUNDLE: certificate,
       NODE_EXTRA_CA_CERTS: certificate,
       CDK_DISABLE_CLI_TELEMETRY: 'true',
       npm_config_update_notifier: 'false',
     },
     endpoint: `https://localhost:${port}`,
+    settings: { endpoint: address, region: REGION, credentials: ROOT },
     log: () => log,
     stop: () => stop(emulator),
   };
@@ -118,19 +133,19 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-async function ready(emulator: ChildProcess, url: string, ca: Buffer): Promise<void> {
+async function ready(emulator: ChildProcess, url: string): Promise<void> {
   const deadline = Date.now() + START_LIMIT;
   while (Date.now() < deadline) {
     if (emulator.exitCode !== null) throw new Error(`The emulator ended (${emulator.exitCode})`);
-    if (await answers(url, ca)) return;
+    if (await answers(url)) return;
     await sleep(200);
   }
   throw new Error(`The emulator did not answer within ${START_LIMIT} ms`);
 }
 
-function answers(url: string, ca: Buffer): Promise<boolean> {
+function answers(url: string): Promise<boolean> {
   return new Promise((resolve) => {
-    const request = get(url, { ca, agent: false, timeout: 5_000 }, (response) => {
+    const request = get(url, { agent: false, timeout: 5_000 }, (response) => {
       response.resume();
       resolve(response.statusCode === 200);
     });

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { killAll, mustRun, run } from './command.ts';
 import { type Emulator, startEmulator } from './emulator.ts';
+import { left } from './left.ts';
 
 /** Deploys the stack as a person would to AWS, to an emulator of it, and runs the acceptance suite there. */
 async function main(folder: string): Promise<void> {
@@ -31,9 +32,8 @@ async function check(emulator: Emulator, folder: string): Promise<void> {
   await step('npm run acceptance', () => accept(emulator, outputs));
   await step('npx cdk destroy', () => cdk('destroy', '--force'));
   await step('Nothing is left of the stack', async () => {
-    const list = [process.execPath, '--import', 'tsx', 'test/emulator/list-left.ts'];
-    const left = await mustRun(list, emulator.environment);
-    if (left !== '') throw new Error(`The stack or the suite left behind:\n${left}`);
+    const names = await left(emulator.settings);
+    if (names.length > 0) throw new Error(`The stack or the suite left behind:\n${names.join('\n')}`);
   });
 }
 
