@@ -1,10 +1,15 @@
-import { RemovalPolicy } from 'aws-cdk-lib';
+import { Duration, type RemovalPolicy, Stack } from 'aws-cdk-lib';
+import { MathExpression } from 'aws-cdk-lib/aws-cloudwatch';
 import { AttributeType, BillingMode, Table, type TableProps } from 'aws-cdk-lib/aws-dynamodb';
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import { Topic } from 'aws-cdk-lib/aws-sns';
+import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import { Construct } from 'constructs';
 import type { EffectName } from '../lambda/contract/catalogue.ts';
+import type { Alarms } from './alarms.ts';
+import { ChatChannels } from './chat-channels.ts';
+import type { StageConfig } from './config.ts';
 
 /** What a consumer gets for its effect: where it is, and leave to do it. */
 export interface EffectAccess {
@@ -13,10 +18,15 @@ export interface EffectAccess {
 }
 
 export interface EffectsProps {
+  readonly config: Pick<StageConfig, 'deletionProtection' | 'cloudFront' | 'reviewEmails' | 'chat'>;
   readonly removalPolicy: RemovalPolicy;
   /** Encrypts the topics. */
   readonly topicKey: IKey;
+  readonly alarms: Alarms;
 }
+
+/** Periods of five minutes with throttling in a row: a table that doubles its capacity throttles briefly. */
+const THROTTLING_PERIODS = 2;
 
 /**
  * Everything that events have an effect on: three tables and two topics (design §6), and the table that
@@ -26,22 +36,27 @@ export class Effects extends Construct {
   readonly shopCache: Table;
   readonly cast: Table;
   readonly contactPartner: Table;
+  readonly idempotency: Table;
   readonly chat: Topic;
   readonly review: Topic;
   /** By the effect that the catalogue names. */
   readonly access: Readonly<Record<EffectName, EffectAccess>>;
 
-  constructor(scope: Construct, id: string, { removalPolicy, topicKey }: EffectsProps) {
+  constructor(scope: Construct, id: string, props: EffectsProps) {
     super(scope, id);
-    const table = (name: string, key: string, props?: Partial<TableProps>) =>
-      new Table(this, name, {
+    const { config, removalPolicy, topicKey, alarms } = props;
+    const table = (name: string, key: string, more?: Partial<TableProps>) => {
+      const made = new Table(this, name, {
         partitionKey: { name: key, type: AttributeType.STRING },
         billingMode: BillingMode.PAY_PER_REQUEST,
         pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
-        deletionProtection: removalPolicy === RemovalPolicy.RETAIN,
+        deletionProtection: config.deletionProtection,
         removalPolicy,
-        ...props,
+        ...more,
       });
+      watchThrottles(made, alarms);
+      return made;
+    };
     this.shopCache = table('ShopCache', 'shop_id');
     this.cast = table('Cast', 'girl_id', { timeToLiveAttribute: 'expires_at' });
     this.cast.addGlobalSecondaryIndex({
@@ -53,8 +68,11 @@ export class Effects extends Construct {
     const topic = (name: string) => new Topic(this, name, { masterKey: topicKey, enforceSSL: true });
     this.chat = topic('Chat');
     this.review = topic('Review');
+    for (const email of config.reviewEmails) this.review.addSubscription(new EmailSubscription(email));
+    new ChatChannels(this, 'ChatChannels', { topic: this.chat, ...config.chat });
 
-    const idempotency = table('Idempotency', 'id', { timeToLiveAttribute: 'expiration' });
+    this.idempotency = table('Idempotency', 'id', { timeToLiveAttribute: 'expiration' });
+    const { idempotency } = this;
 
     const write = (variable: string, to: Table, action: 'dynamodb:PutItem' | 'dynamodb:UpdateItem') => ({
       environment: { [variable]: to.tableName },
@@ -75,11 +93,58 @@ export class Effects extends Construct {
       ],
     });
     this.access = {
-      'shop-cache': write('SHOP_CACHE_TABLE', this.shopCache, 'dynamodb:UpdateItem'),
+      'shop-cache': both(
+        write('SHOP_CACHE_TABLE', this.shopCache, 'dynamodb:UpdateItem'),
+        config.cloudFront && this.#invalidate(config.cloudFront),
+      ),
       cast: write('CAST_TABLE', this.cast, 'dynamodb:PutItem'),
       'contact-partner': write('CONTACT_PARTNER_TABLE', this.contactPartner, 'dynamodb:UpdateItem'),
       chat: publish('CHAT_TOPIC_ARN', this.chat),
       review: publish('REVIEW_TOPIC_ARN', this.review),
     };
   }
+
+  #invalidate({ distributionId, paths }: NonNullable<StageConfig['cloudFront']>): EffectAccess {
+    return {
+      environment: { DISTRIBUTION_ID: distributionId, INVALIDATION_PATHS: JSON.stringify(paths) },
+      permissions: [
+        new PolicyStatement({
+          actions: ['cloudfront:CreateInvalidation'],
+          resources: [
+            Stack.of(this).formatArn({
+              service: 'cloudfront',
+              region: '',
+              resource: 'distribution',
+              resourceName: distributionId,
+            }),
+          ],
+        }),
+      ],
+    };
+  }
+}
+
+function both(one: EffectAccess, other: EffectAccess | undefined): EffectAccess {
+  return {
+    environment: { ...one.environment, ...other?.environment },
+    permissions: [...one.permissions, ...(other?.permissions ?? [])],
+  };
+}
+
+function watchThrottles(table: Table, alarms: Alarms): void {
+  const period = Duration.minutes(5);
+  const throttled = (metricName: string) => table.metric(metricName, { period, statistic: 'Sum' });
+  alarms.add(table, 'Throttled', {
+    metric: new MathExpression({
+      label: `${table.node.id}: throttled`,
+      expression: 'FILL(writes, 0) + FILL(reads, 0)',
+      usingMetrics: { writes: throttled('WriteThrottleEvents'), reads: throttled('ReadThrottleEvents') },
+      period,
+    }),
+    threshold: 1,
+    periods: THROTTLING_PERIODS,
+    impact: 'effects come late: what is throttled is tried again for about three hours.',
+    firstStep: 'see whether one key takes all the writes, or the table its whole quota',
+    section: 'table-throttled',
+  });
 }
