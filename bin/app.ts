@@ -1,4 +1,4 @@
-import { App } from 'aws-cdk-lib';
+import { App, Validations } from 'aws-cdk-lib';
 import { findStage, parseConfig } from '../lib/config.ts';
 import { FunctionBundles } from '../lib/function-bundles.ts';
 import { PartnerWebhooksStack } from '../lib/partner-webhooks-stack.ts';
@@ -20,3 +20,8 @@ new PartnerWebhooksStack(app, `PartnerWebhooks-${stage}`, {
     ...(config.region !== undefined && { region: config.region }),
   },
 });
+
+if (app.node.tryGetContext('nag')) {
+  const { AwsSolutionsChecks, ServerlessChecks } = await import('cdk-nag');
+  Validations.of(app).addPlugins(new AwsSolutionsChecks(app), new ServerlessChecks(app));
+}

@@ -4,8 +4,8 @@ import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
 import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import { Topic } from 'aws-cdk-lib/aws-sns';
-import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import { Construct } from 'constructs';
+import { subscribeEmails } from './email-subscriptions.ts';
 
 export interface AlarmsProps {
   /** Encrypts the topic. */
@@ -59,7 +59,7 @@ export class Alarms extends Construct {
         conditions: { StringEquals: { 'aws:SourceAccount': Stack.of(this).account } },
       }),
     );
-    for (const email of emails) this.topic.addSubscription(new EmailSubscription(email));
+    subscribeEmails(this.topic, emails);
   }
 
   /** Adds an alarm, which tells the topic when it begins and when it is over. */

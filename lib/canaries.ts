@@ -2,6 +2,7 @@ import type { IAlarm } from 'aws-cdk-lib/aws-cloudwatch';
 import { LambdaApplication, LambdaDeploymentConfig, LambdaDeploymentGroup } from 'aws-cdk-lib/aws-codedeploy';
 import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { Construct } from 'constructs';
+import { acknowledge } from './acknowledge.ts';
 import { LIVE, type ReleasedFunction } from './released-function.ts';
 
 export interface CanariesProps {
@@ -25,6 +26,11 @@ export class Canaries extends Construct {
       }),
     );
     role.addToPolicy(new PolicyStatement({ actions: ['cloudwatch:DescribeAlarms'], resources: ['*'] }));
+    acknowledge(
+      role,
+      'AwsSolutions-IAM5[Resource::*]',
+      'Alarms are described by a list of names, not one by one.',
+    );
 
     for (const { alias, service } of functions) {
       const group = new LambdaDeploymentGroup(this, service, {

@@ -40,7 +40,8 @@ export class ChatChannels extends Construct {
         configurationName: `${stackName}-teams`,
         teamsTenantId: teams.tenantId,
         teamId: teams.teamId,
-        teamsChannelId: teams.channelId,
+        // The console shows it as it is, CloudFormation takes it percent-encoded.
+        teamsChannelId: encodeURIComponent(decodeURIComponent(teams.channelId)),
       });
     }
   }

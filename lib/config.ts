@@ -11,7 +11,8 @@ const whole = (minimum: number, maximum: number) => z.int().min(minimum).max(max
 const required = {
   error: (issue: { input: unknown }) => (issue.input === undefined ? 'is missing' : undefined),
 };
-const text = (pattern: RegExp, shape: string) => z.string(required).regex(pattern, `must be ${shape}`);
+const text = (pattern: RegExp, shape: string) =>
+  z.string(required).regex(pattern, { error: `must be ${shape}`, abort: true });
 
 const emails = z.array(z.email('must be an e-mail address'));
 
@@ -59,7 +60,10 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const teams = z.strictObject({
   tenantId: text(UUID, 'a UUID').describe('Microsoft Entra tenant.'),
   teamId: text(UUID, 'a UUID').describe('Team, authorised once in the same console.'),
-  channelId: text(/^19(:|%3a)\S+$/i, "Teams' id of the channel, like 19:…@thread.tacv2").describe('Channel.'),
+  channelId: text(
+    /^19(:|%3a)[\w.+-]+(@|%40)thread\.\w+$/i,
+    "Teams' id of the channel, like 19:…@thread.tacv2",
+  ).describe('Channel.'),
 });
 
 /** Where a stage is deployed to, as far as it is known. */
@@ -219,7 +223,7 @@ export function configSchema(target: Target = {}) {
         .default(RetentionDays.ONE_MONTH)
         .describe('Days that logs are kept.'),
     })
-    .refine(({ deletionProtection, removalPolicy }) => !(deletionProtection && removalPolicy === 'destroy'), {
+    .refine((stage) => !(stage?.deletionProtection && stage.removalPolicy === 'destroy'), {
       path: ['deletionProtection'],
       error: 'cannot be true where removalPolicy is destroy: the stack could not be deleted',
       // Told together with what is wrong elsewhere.

@@ -4,12 +4,12 @@ import { AttributeType, BillingMode, Table, type TableProps } from 'aws-cdk-lib/
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import { Topic } from 'aws-cdk-lib/aws-sns';
-import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import { Construct } from 'constructs';
 import type { EffectName } from '../lambda/contract/catalogue.ts';
 import type { Alarms } from './alarms.ts';
 import { ChatChannels } from './chat-channels.ts';
 import type { StageConfig } from './config.ts';
+import { subscribeEmails } from './email-subscriptions.ts';
 
 /** What a consumer gets for its effect: where it is, and leave to do it. */
 export interface EffectAccess {
@@ -68,7 +68,7 @@ export class Effects extends Construct {
     const topic = (name: string) => new Topic(this, name, { masterKey: topicKey, enforceSSL: true });
     this.chat = topic('Chat');
     this.review = topic('Review');
-    for (const email of config.reviewEmails) this.review.addSubscription(new EmailSubscription(email));
+    subscribeEmails(this.review, config.reviewEmails);
     new ChatChannels(this, 'ChatChannels', { topic: this.chat, ...config.chat });
 
     this.idempotency = table('Idempotency', 'id', { timeToLiveAttribute: 'expiration' });

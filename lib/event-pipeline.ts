@@ -1,10 +1,10 @@
 import { Duration } from 'aws-cdk-lib';
 import { MathExpression } from 'aws-cdk-lib/aws-cloudwatch';
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
-import { SqsEventSource } from 'aws-cdk-lib/aws-lambda-event-sources';
 import { Construct } from 'constructs';
 import { catalogue, type EventName } from '../lambda/contract/catalogue.ts';
 import { kebabCase } from '../lambda/contract/event-names.ts';
+import { acknowledge } from './acknowledge.ts';
 import { type Alarms, EACH_MINUTE } from './alarms.ts';
 import type { EventSettings } from './config.ts';
 import type { EffectAccess } from './effects.ts';
@@ -38,6 +38,14 @@ const MAXIMUM_AGE = Duration.hours(4);
 
 /** Periods of five minutes with failures in a row: a message that fails alone backs off and leaves gaps. */
 const FAILING_PERIODS = 3;
+
+/** What Lambda needs to poll for the function, and the function to hide what it tries again later. */
+const CONSUMING = [
+  'sqs:ChangeMessageVisibility',
+  'sqs:DeleteMessage',
+  'sqs:GetQueueAttributes',
+  'sqs:ReceiveMessage',
+];
 
 /** The way of one event from the receiver to its effect: queue, dead-letter queue, consumer, alarms. */
 export class EventPipeline extends Construct {
@@ -76,15 +84,21 @@ export class EventPipeline extends Construct {
       permissions: [
         ...access.permissions,
         payloads.getPermission(event),
+        new PolicyStatement({ actions: CONSUMING, resources: [this.queue.queueArn] }),
         new PolicyStatement({ actions: ['sqs:SendMessage'], resources: [this.deadLetterQueue.queueArn] }),
       ],
     });
-    this.consumer.alias.addEventSource(
-      new SqsEventSource(this.queue, {
-        batchSize: settings.batchSize,
-        maxConcurrency: settings.maximumConcurrency,
-        reportBatchItemFailures: true,
-      }),
+    this.consumer.alias.addEventSourceMapping('Queue', {
+      eventSourceArn: this.queue.queueArn,
+      batchSize: settings.batchSize,
+      maxConcurrency: settings.maximumConcurrency,
+      reportBatchItemFailures: true,
+    });
+    payloads.acknowledgeWildcard(this.consumer, `${event}/*`);
+    acknowledge(
+      this.consumer,
+      'Serverless-LambdaEventSourceMappingDestination',
+      'Sources of SQS have none: what fails stays on the queue, and its dead-letter queue takes it in the end.',
     );
     this.#watch(props.alarms);
   }

@@ -63,6 +63,8 @@ export class Receiver extends ReleasedFunction {
       ],
     });
 
+    payloads.acknowledgeWildcard(this, '*');
+
     const failing = alarms.add(this, 'Errors', {
       metric: this.function.metricErrors({ period: EACH_MINUTE }),
       threshold: 1,

@@ -32,8 +32,7 @@ export class SmokeTest extends Construct {
       permissions: [
         new PolicyStatement({
           actions: ['lambda:InvokeFunction'],
-          // The number of a version is not known before it exists.
-          resources: tested.map(({ function: { functionArn } }) => `${functionArn}:*`),
+          resources: tested.map(({ newVersionArn }) => newVersionArn),
         }),
       ],
     });

@@ -15,6 +15,7 @@ import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import { FilterPattern, LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { Bucket } from 'aws-cdk-lib/aws-s3';
 import { Construct } from 'constructs';
+import { acknowledge } from './acknowledge.ts';
 import { type Alarms, EACH_MINUTE } from './alarms.ts';
 import type { StageConfig } from './config.ts';
 
@@ -74,6 +75,11 @@ export class WebhookApi extends Construct {
       methods: [HttpMethod.POST],
       integration: new HttpLambdaIntegration('Receiver', receiver),
     });
+    acknowledge(
+      this.api,
+      'AwsSolutions-APIG4',
+      'A delivery proves itself by the HMAC of its body (contract, Authentication), which an authorizer does not see.',
+    );
     this.accessLog = new LogGroup(this, 'AccessLog', {
       retention: props.logRetention,
       removalPolicy: props.removalPolicy,

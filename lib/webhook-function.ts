@@ -3,6 +3,7 @@ import { type PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-ia
 import { Architecture, Function as LambdaFunction, Runtime, Tracing } from 'aws-cdk-lib/aws-lambda';
 import { LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
+import { acknowledge } from './acknowledge.ts';
 import type { FunctionBundles } from './function-bundles.ts';
 
 /** What every function of a stage has in common. */
@@ -68,5 +69,15 @@ export class WebhookFunction extends Construct {
         POWERTOOLS_METRICS_NAMESPACE: Stack.of(this).stackName,
       },
     });
+    acknowledge(
+      role,
+      'AwsSolutions-IAM5[Resource::*]',
+      'X-Ray knows no resources: traces are written to the account.',
+    );
+    acknowledge(
+      this.function,
+      'Serverless-LambdaDLQ',
+      'For asynchronous invocations, of which there are none that may be lost: API Gateway and SQS wait for the result, and so does CloudFormation.',
+    );
   }
 }

@@ -2,6 +2,7 @@ import type { RemovalPolicy } from 'aws-cdk-lib';
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import { Construct } from 'constructs';
+import { acknowledge } from './acknowledge.ts';
 
 export interface WebhookSecretProps {
   /**
@@ -36,6 +37,11 @@ export class WebhookSecret extends Construct {
             removalPolicy,
           })
         : Secret.fromSecretCompleteArn(this, 'Secret', arn);
+    acknowledge(
+      this,
+      'AwsSolutions-SMG4',
+      'The partner signs with it: a rotation is agreed with them (docs/operations.md) and cannot run on a schedule.',
+    );
     this.arn = secret.secretArn;
     this.readPermissions = [
       new PolicyStatement({ actions: ['secretsmanager:GetSecretValue'], resources: [secret.secretArn] }),
