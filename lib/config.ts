@@ -22,7 +22,9 @@ const memory = whole(128, 10_240).default(512).describe('Memory in MB, 128 to 10
 /** Source: Lambda quotas; an account has 1,000 unless it was raised. */
 const reservedConcurrency = whole(1, 1_000_000)
   .optional()
-  .describe('Executions at a time that are kept for this function and that it never exceeds. Default: none.');
+  .describe(
+    'Executions at a time that are kept for this function and that it never exceeds; each is worth ten invocations a second at most. Default: none.',
+  );
 
 const eventSettings = z
   .strictObject({
@@ -178,10 +180,12 @@ export function configSchema(target: Target = {}) {
         .describe('The receiver.'),
       events: z
         .strictObject(
-          Object.fromEntries(eventNames.map((event) => [event, eventSettings.prefault({})])) as Record<
-            EventName,
-            z.ZodPrefault<typeof eventSettings>
-          >,
+          Object.fromEntries(
+            eventNames.map((event) => [
+              event,
+              eventSettings.prefault({}).describe('The consumer of the event.'),
+            ]),
+          ) as Record<EventName, z.ZodPrefault<typeof eventSettings>>,
         )
         .prefault({})
         .describe('The consumer of each event, by the event’s name.'),

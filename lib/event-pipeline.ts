@@ -121,7 +121,7 @@ export class EventPipeline extends Construct {
       threshold: 1,
       impact,
       firstStep: `npm run dlq -- show ${this.event}`,
-      section: 'dead-letters',
+      section: 'dead-letters-of-an-event',
     });
     alarms.add(this, 'Failing', {
       metric: this.#failures(),
