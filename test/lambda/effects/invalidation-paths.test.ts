@@ -29,6 +29,11 @@ test('a path of 4,000 characters is taken as it is, a longer one is covered by a
   expect(tooLong).toBe(`/shops/${'x'.repeat(room - 1)}*`);
 });
 
+test('a path is not cut within an escape', () => {
+  const [path] = invalidationPaths(['/shops/{shop_id}'], '店'.repeat(1000));
+  expect(path).toMatch(/^\/shops\/(%[0-9A-F]{2}){1330}\*$/);
+});
+
 test('for every shop CloudFront gets paths that it takes, and that cover the shop', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'grapheme', minLength: 1, maxLength: 2000 }), (shopId) => {
