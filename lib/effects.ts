@@ -28,6 +28,7 @@ export class Effects extends Construct {
   readonly contactPartner: Table;
   readonly chat: Topic;
   readonly review: Topic;
+  readonly idempotency: Table;
   /** By the effect that the catalogue names. */
   readonly access: Readonly<Record<EffectName, EffectAccess>>;
 
@@ -54,18 +55,18 @@ export class Effects extends Construct {
     this.chat = topic('Chat');
     this.review = topic('Review');
 
-    const idempotency = table('Idempotency', 'id', { timeToLiveAttribute: 'expiration' });
+    this.idempotency = table('Idempotency', 'id', { timeToLiveAttribute: 'expiration' });
 
     const write = (variable: string, to: Table, action: 'dynamodb:PutItem' | 'dynamodb:UpdateItem') => ({
       environment: { [variable]: to.tableName },
       permissions: [new PolicyStatement({ actions: [action], resources: [to.tableArn] })],
     });
     const publish = (variable: string, to: Topic) => ({
-      environment: { [variable]: to.topicArn, IDEMPOTENCY_TABLE: idempotency.tableName },
+      environment: { [variable]: to.topicArn, IDEMPOTENCY_TABLE: this.idempotency.tableName },
       permissions: [
         new PolicyStatement({
           actions: ['dynamodb:DeleteItem', 'dynamodb:GetItem', 'dynamodb:PutItem', 'dynamodb:UpdateItem'],
-          resources: [idempotency.tableArn],
+          resources: [this.idempotency.tableArn],
         }),
         new PolicyStatement({ actions: ['sns:Publish'], resources: [to.topicArn] }),
         new PolicyStatement({

@@ -49,6 +49,7 @@ const MAXIMUM_CONCURRENCY = 20;
 export class EventPipeline extends Construct {
   readonly queue: ProtectedQueue;
   readonly deadLetterQueue: ProtectedQueue;
+  readonly consumer: WebhookFunction;
 
   constructor(scope: Construct, id: string, props: EventPipelineProps) {
     super(scope, id);
@@ -61,7 +62,7 @@ export class EventPipeline extends Construct {
       deadLetterQueue: { queue: this.deadLetterQueue, maxReceiveCount: MAXIMUM_RECEIVES },
     });
 
-    const consumer = new WebhookFunction(this, 'Consumer', {
+    this.consumer = new WebhookFunction(this, 'Consumer', {
       bundles,
       service: kebabCase(event),
       description: `${event}: ${processing}`,
@@ -81,7 +82,7 @@ export class EventPipeline extends Construct {
       ],
       removalPolicy,
     });
-    consumer.function.addEventSource(
+    this.consumer.function.addEventSource(
       new SqsEventSource(this.queue, {
         batchSize: BATCH_SIZE,
         maxConcurrency: MAXIMUM_CONCURRENCY,

@@ -1,4 +1,5 @@
 import { CfnOutput, Duration, Stack, type StackProps } from 'aws-cdk-lib';
+import { Alarm } from 'aws-cdk-lib/aws-cloudwatch';
 import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { Key } from 'aws-cdk-lib/aws-kms';
 import { Secret } from 'aws-cdk-lib/aws-secretsmanager';
@@ -9,6 +10,7 @@ import { pascalCase, queueUrlVariable } from '../lambda/contract/event-names.ts'
 import { Effects } from './effects.ts';
 import { EventPipeline } from './event-pipeline.ts';
 import type { FunctionBundles } from './function-bundles.ts';
+import { WebhookDashboard } from './monitoring/dashboard.ts';
 import { PayloadBucket } from './payload-bucket.ts';
 import { ProtectedQueue } from './protected-queue.ts';
 import { QueueAlarm } from './queue-alarm.ts';
@@ -117,6 +119,34 @@ export class PartnerWebhooksStack extends Stack {
       removalPolicy,
     });
     const api = new WebhookApi(this, 'Api', { receiver: receiver.function, removalPolicy });
+
+    const events = pipelines.map(({ event, pipeline: { queue, deadLetterQueue, consumer } }) => ({
+      event,
+      queue,
+      deadLetterQueue,
+      consumer: consumer.function,
+    }));
+    new WebhookDashboard(this, 'Dashboard', {
+      namespace: this.stackName,
+      api: api.httpApi,
+      receiver: receiver.function,
+      events,
+      quarantine,
+      unrouted,
+      tables: [
+        { table: effects.shopCache },
+        { table: effects.cast, indexes: ['shop_id'] },
+        { table: effects.contactPartner },
+        { table: effects.idempotency },
+      ],
+      topics: [effects.chat, effects.review],
+      logGroups: [
+        api.accessLog,
+        receiver.function.logGroup,
+        ...events.map(({ consumer }) => consumer.logGroup),
+      ],
+      alarms: this.node.findAll().filter((construct) => construct instanceof Alarm),
+    });
 
     this.#output({
       WebhookUrl: api.webhookUrl,

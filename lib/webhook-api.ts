@@ -25,27 +25,28 @@ const THROTTLE = { rateLimit: 10_000, burstLimit: 5_000 };
 export class WebhookApi extends Construct {
   /** What the partner posts to. */
   readonly webhookUrl: string;
+  readonly httpApi: HttpApi;
+  readonly accessLog: LogGroup;
 
   constructor(scope: Construct, id: string, { receiver, removalPolicy }: WebhookApiProps) {
     super(scope, id);
-    const api = new HttpApi(this, 'HttpApi', {
+    this.httpApi = new HttpApi(this, 'HttpApi', {
       apiName: Stack.of(this).stackName,
       createDefaultStage: false,
     });
-    api.addRoutes({
+    this.httpApi.addRoutes({
       path: WEBHOOK_PATH,
       methods: [HttpMethod.POST],
       integration: new HttpLambdaIntegration('Receiver', receiver),
     });
+    this.accessLog = new LogGroup(this, 'AccessLog', { retention: RetentionDays.ONE_MONTH, removalPolicy });
     new HttpStage(this, 'Stage', {
-      httpApi: api,
+      httpApi: this.httpApi,
       stageName: '$default',
       autoDeploy: true,
       throttle: THROTTLE,
       accessLogSettings: {
-        destination: new LogGroupLogDestination(
-          new LogGroup(this, 'AccessLog', { retention: RetentionDays.ONE_MONTH, removalPolicy }),
-        ),
+        destination: new LogGroupLogDestination(this.accessLog),
         format: AccessLogFormat.custom(
           JSON.stringify({
             requestId: '$context.requestId',
@@ -60,6 +61,6 @@ export class WebhookApi extends Construct {
         ),
       },
     });
-    this.webhookUrl = `${api.apiEndpoint}${WEBHOOK_PATH}`;
+    this.webhookUrl = `${this.httpApi.apiEndpoint}${WEBHOOK_PATH}`;
   }
 }
