@@ -25,6 +25,9 @@ export interface EffectsProps {
   readonly alarms: Alarms;
 }
 
+/** Index of the cast by shop. */
+const CAST_OF_SHOP = 'shop_id';
+
 /** Periods of five minutes with throttling in a row: a table that doubles its capacity throttles briefly. */
 const THROTTLING_PERIODS = 2;
 
@@ -39,6 +42,8 @@ export class Effects extends Construct {
   readonly idempotency: Table;
   readonly chat: Topic;
   readonly review: Topic;
+  /** Every table, with the names of its indexes. */
+  readonly tables: readonly { readonly table: Table; readonly indexes?: readonly string[] }[];
   /** By the effect that the catalogue names. */
   readonly access: Readonly<Record<EffectName, EffectAccess>>;
 
@@ -60,7 +65,7 @@ export class Effects extends Construct {
     this.shopCache = table('ShopCache', 'shop_id');
     this.cast = table('Cast', 'girl_id', { timeToLiveAttribute: 'expires_at' });
     this.cast.addGlobalSecondaryIndex({
-      indexName: 'shop_id',
+      indexName: CAST_OF_SHOP,
       partitionKey: { name: 'shop_id', type: AttributeType.STRING },
     });
     this.contactPartner = table('ContactPartner', 'user_id');
@@ -73,6 +78,12 @@ export class Effects extends Construct {
 
     this.idempotency = table('Idempotency', 'id', { timeToLiveAttribute: 'expiration' });
     const { idempotency } = this;
+    this.tables = [
+      { table: this.shopCache },
+      { table: this.cast, indexes: [CAST_OF_SHOP] },
+      { table: this.contactPartner },
+      { table: idempotency },
+    ];
 
     const write = (variable: string, to: Table, action: 'dynamodb:PutItem' | 'dynamodb:UpdateItem') => ({
       environment: { [variable]: to.tableName },

@@ -8,10 +8,10 @@ import { acknowledge } from './acknowledge.ts';
 import { type Alarms, EACH_MINUTE } from './alarms.ts';
 import type { EventSettings } from './config.ts';
 import type { EffectAccess } from './effects.ts';
-import { outcomeMetric } from './outcome-metric.ts';
 import type { PayloadBucket } from './payload-bucket.ts';
 import { ProtectedQueue } from './protected-queue.ts';
 import { ReleasedFunction } from './released-function.ts';
+import { ReportedMetrics } from './reported-metrics.ts';
 import type { FunctionDefaults } from './webhook-function.ts';
 
 export interface EventPipelineProps {
@@ -136,12 +136,11 @@ export class EventPipeline extends Construct {
   /** Messages that failed, and invocations that died. */
   #failures() {
     const period = Duration.minutes(5);
-    const dimensions = { event: this.event };
     return new MathExpression({
       label: `${this.event}: failures`,
       expression: 'FILL(failed, 0) + errors',
       usingMetrics: {
-        failed: outcomeMetric(this, 'Failed', { service: kebabCase(this.event), dimensions, period }),
+        failed: ReportedMetrics.of(this).ofConsumer('Failed', this.event, { period }),
         errors: this.consumer.function.metricErrors({ period }),
       },
       period,

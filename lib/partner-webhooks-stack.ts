@@ -1,4 +1,5 @@
 import { CfnOutput, Duration, RemovalPolicy, Stack, type StackProps } from 'aws-cdk-lib';
+import { Alarm } from 'aws-cdk-lib/aws-cloudwatch';
 import type { Construct } from 'constructs';
 import { catalogue, eventNames } from '../lambda/contract/catalogue.ts';
 import { pascalCase } from '../lambda/contract/event-names.ts';
@@ -8,9 +9,11 @@ import type { StageConfig } from './config.ts';
 import { Effects } from './effects.ts';
 import { EventPipeline } from './event-pipeline.ts';
 import type { FunctionBundles } from './function-bundles.ts';
+import { WebhookDashboard } from './monitoring/dashboard.ts';
 import { PayloadBucket } from './payload-bucket.ts';
 import { ProtectedQueue } from './protected-queue.ts';
 import { Receiver } from './receiver.ts';
+import { SavedQueries } from './saved-queries.ts';
 import { SmokeTest } from './smoke-test.ts';
 import { topicKey } from './topic-key.ts';
 import { WebhookApi } from './webhook-api.ts';
@@ -94,6 +97,29 @@ export class PartnerWebhooksStack extends Stack {
         rollBackOn: [...receiver.rollBackOn, api.serverErrors],
       });
     }
+
+    const logs = {
+      receiver: receiver.logGroup,
+      consumers: consumers.map(({ logGroup }) => logGroup),
+      access: api.accessLog,
+    };
+    if (config.savedQueries) new SavedQueries(this, 'SavedQueries', logs);
+    new WebhookDashboard(this, 'Dashboard', {
+      api: api.api,
+      receiver: receiver.function,
+      events: pipelines.map(({ event, queue, deadLetterQueue, consumer }) => ({
+        event,
+        queue,
+        deadLetterQueue,
+        consumer: consumer.function,
+      })),
+      quarantine,
+      unrouted,
+      tables: effects.tables,
+      topics: [effects.chat, effects.review],
+      logGroups: [logs.access, logs.receiver, ...logs.consumers],
+      alarms: this.node.findAll().filter((construct) => construct instanceof Alarm),
+    });
 
     this.#output({
       WebhookUrl: api.webhookUrl,

@@ -6,10 +6,10 @@ import type { EventName } from '../lambda/contract/catalogue.ts';
 import { queueUrlVariable } from '../lambda/contract/event-names.ts';
 import { type Alarms, EACH_MINUTE } from './alarms.ts';
 import type { StageConfig } from './config.ts';
-import { outcomeMetric } from './outcome-metric.ts';
 import type { PayloadBucket } from './payload-bucket.ts';
 import type { ProtectedQueue } from './protected-queue.ts';
 import { ReleasedFunction } from './released-function.ts';
+import { ReportedMetrics } from './reported-metrics.ts';
 import type { FunctionDefaults } from './webhook-function.ts';
 import type { WebhookSecret } from './webhook-secret.ts';
 
@@ -92,7 +92,7 @@ export class Receiver extends ReleasedFunction {
       section: 'receiver-slow',
     });
     const blind = alarms.add(this, 'SecretUnreadable', {
-      metric: outcomeMetric(this, 'SecretUnreadable', { service: 'receiver', period: EACH_MINUTE }),
+      metric: ReportedMetrics.of(this).ofReceiver('SecretUnreadable', {}, { period: EACH_MINUTE }),
       threshold: 1,
       periods: 5,
       periodsAtThreshold: 2,
