@@ -24,7 +24,8 @@ export const prices = {
   snsHttps: 0.6 / 1e6,
   snsEmail: 2 / 1e5,
 
-  // https://aws.amazon.com/dynamodb/pricing/on-demand/ – on demand, standard table class; a write unit is 1 KB, a read unit 4 KB
+  // https://aws.amazon.com/dynamodb/pricing/on-demand/ – on demand, standard table class; a write unit is 1
+  // KB, a read unit 4 KB
   dynamodbWriteUnit: 0.625 / 1e6,
   dynamodbReadUnit: 0.125 / 1e6,
   dynamodbGigabyteMonth: 0.25,
@@ -40,11 +41,13 @@ export const prices = {
   secretsManagerCall: 0.05 / 1e4,
   secretMonth: 0.4,
 
-  // https://aws.amazon.com/kms/pricing/ – symmetric; each of a key's first two rotations adds a dollar a month
+  // https://aws.amazon.com/kms/pricing/ – symmetric; each of a key's first two rotations adds a dollar a
+  // month
   kmsRequest: 0.03 / 1e4,
   kmsKeyMonth: 1,
 
-  // https://aws.amazon.com/cloudwatch/pricing/ – logs: standard class, less above 10 TB a month for Lambda's; metrics: custom ones, so EMF's
+  // https://aws.amazon.com/cloudwatch/pricing/ – logs: standard class, less above 10 TB a month for
+  // Lambda's; metrics: custom ones, so EMF's
   logGigabyte: 0.5,
   /** By the compressed size. */
   logStoredGigabyteMonth: 0.03,
