@@ -1,5 +1,4 @@
 import { Duration, type RemovalPolicy, Stack } from 'aws-cdk-lib';
-import { MathExpression } from 'aws-cdk-lib/aws-cloudwatch';
 import { AttributeType, BillingMode, Table, type TableProps } from 'aws-cdk-lib/aws-dynamodb';
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
@@ -143,19 +142,14 @@ function both(one: EffectAccess, other: EffectAccess | undefined): EffectAccess 
 }
 
 function watchThrottles(table: Table, alarms: Alarms): void {
-  const period = Duration.minutes(5);
-  const throttled = (metricName: string) => table.metric(metricName, { period, statistic: 'Sum' });
-  alarms.add(table, 'Throttled', {
-    metric: new MathExpression({
-      label: `${table.node.id}: throttled`,
-      expression: 'FILL(writes, 0) + FILL(reads, 0)',
-      usingMetrics: { writes: throttled('WriteThrottleEvents'), reads: throttled('ReadThrottleEvents') },
-      period,
-    }),
-    threshold: 1,
-    periods: THROTTLING_PERIODS,
-    impact: 'effects come late: what is throttled is tried again for about three hours.',
-    firstStep: 'see whether one key takes all the writes, or the table its whole quota',
-    section: 'table-throttled',
-  });
+  for (const kind of ['Write', 'Read']) {
+    alarms.add(table, `${kind}sThrottled`, {
+      metric: table.metric(`${kind}ThrottleEvents`, { period: Duration.minutes(5), statistic: 'Sum' }),
+      threshold: 1,
+      periods: THROTTLING_PERIODS,
+      impact: 'effects come late: what is throttled is tried again for about three hours.',
+      firstStep: 'see whether one key takes all the traffic, or the table its whole quota',
+      section: 'table-throttled',
+    });
+  }
 }

@@ -1,5 +1,4 @@
 import { Duration } from 'aws-cdk-lib';
-import { MathExpression } from 'aws-cdk-lib/aws-cloudwatch';
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { Construct } from 'constructs';
 import { catalogue, type EventName } from '../lambda/contract/catalogue.ts';
@@ -123,27 +122,17 @@ export class EventPipeline extends Construct {
       firstStep: `npm run dlq -- show ${this.event}`,
       section: 'dead-letters-of-an-event',
     });
-    alarms.add(this, 'Failing', {
-      metric: this.#failures(),
+    // Two alarms, for what the consumer tells of a message, and for a consumer that cannot tell any more.
+    const failing = {
       threshold: 1,
       periods: FAILING_PERIODS,
       impact,
       firstStep: `read \`Failed\` in the log of the ${service} consumer: it names what is down`,
       section: 'failing',
-    });
-  }
-
-  /** Messages that failed, and invocations that died. */
-  #failures() {
+    };
     const period = Duration.minutes(5);
-    return new MathExpression({
-      label: `${this.event}: failures`,
-      expression: 'FILL(failed, 0) + errors',
-      usingMetrics: {
-        failed: ReportedMetrics.of(this).ofConsumer('Failed', this.event, { period }),
-        errors: this.consumer.function.metricErrors({ period }),
-      },
-      period,
-    });
+    const failed = ReportedMetrics.of(this).ofConsumer('Failed', this.event, { period });
+    alarms.add(this, 'Failing', { ...failing, metric: failed });
+    alarms.add(this, 'Dying', { ...failing, metric: this.consumer.function.metricErrors({ period }) });
   }
 }

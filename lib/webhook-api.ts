@@ -10,7 +10,7 @@ import {
 } from 'aws-cdk-lib/aws-apigatewayv2';
 import { HttpLambdaIntegration } from 'aws-cdk-lib/aws-apigatewayv2-integrations';
 import { Certificate } from 'aws-cdk-lib/aws-certificatemanager';
-import { type Alarm, MathExpression } from 'aws-cdk-lib/aws-cloudwatch';
+import type { Alarm } from 'aws-cdk-lib/aws-cloudwatch';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import { FilterPattern, LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { Bucket } from 'aws-cdk-lib/aws-s3';
@@ -48,9 +48,8 @@ const FIVE_MINUTES = Duration.minutes(5);
 /** Server errors in five minutes of which somebody should know; a single one is repeated and forgotten. */
 const MANY_SERVER_ERRORS = 5;
 
-/** Answers of 401 in five minutes below which their share says nothing, and the share in per cent that is a jump. */
-const FEW_REJECTIONS = 20;
-const JUMP_PERCENT = 25;
+/** Answers of 401 in five minutes that are more than a stray scanner. */
+const MANY_REJECTIONS = 20;
 
 /** The HTTP API with the contract's one route. */
 export class WebhookApi extends Construct {
@@ -111,8 +110,8 @@ export class WebhookApi extends Construct {
       section: 'throttled',
     });
     alarms.add(this, 'RejectionsJump', {
-      metric: this.#unauthorizedPercent(),
-      threshold: JUMP_PERCENT,
+      metric: this.#answered(401, 'Unauthorized', FIVE_MINUTES),
+      threshold: MANY_REJECTIONS,
       impact: 'the partner signs with a secret that we do not have, or somebody else is posting.',
       firstStep: 'see by source address who is rejected, and whether the secret was rotated',
       section: 'rejections-jump',
@@ -147,21 +146,7 @@ export class WebhookApi extends Construct {
         metricNamespace: Stack.of(this).stackName,
         metricName,
         metricValue: '1',
-        // Without it there would be nothing to calculate with where none was.
-        defaultValue: 0,
       })
       .metric({ period, statistic: 'Sum' });
-  }
-
-  #unauthorizedPercent() {
-    return new MathExpression({
-      label: 'Answered 401, per cent',
-      expression: `IF(unauthorized >= ${FEW_REJECTIONS}, 100 * unauthorized / requests, 0)`,
-      usingMetrics: {
-        unauthorized: this.#answered(401, 'Unauthorized', FIVE_MINUTES),
-        requests: this.api.metricCount({ period: FIVE_MINUTES, statistic: 'Sum' }),
-      },
-      period: FIVE_MINUTES,
-    });
   }
 }

@@ -2,7 +2,7 @@ import { LambdaClient } from '@aws-sdk/client-lambda';
 import type { CloudFormationCustomResourceEvent, Context } from 'aws-lambda';
 import { answer } from './answer.ts';
 import { check } from './invoke.ts';
-import { readProbes } from './probes.ts';
+import { goesBack, readProbes } from './probes.ts';
 
 /** Above the 30 s of the slowest function and the 10 s that Lambda gives its start, in milliseconds. */
 const INVOCATION_TIMEOUT = 45_000;
@@ -26,11 +26,15 @@ const client = new LambdaClient({
  */
 export async function handler(event: CloudFormationCustomResourceEvent, context: Context): Promise<void> {
   const limit = Math.max(0, context.getRemainingTimeInMillis() - ANSWER_MARGIN);
-  const failure =
-    event.RequestType === 'Delete'
-      ? undefined
-      : await smokeTest(event.ResourceProperties, AbortSignal.timeout(limit));
+  const failure = bringsNothingNew(event)
+    ? undefined
+    : await smokeTest(event.ResourceProperties, AbortSignal.timeout(limit));
   await answer(event, failure);
+}
+
+function bringsNothingNew(event: CloudFormationCustomResourceEvent): boolean {
+  if (event.RequestType === 'Delete') return true;
+  return event.RequestType === 'Update' && goesBack(event.ResourceProperties, event.OldResourceProperties);
 }
 
 /** @returns everything that is wrong, in one line; undefined where nothing is */

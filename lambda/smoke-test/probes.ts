@@ -46,6 +46,28 @@ export function readProbes(resourceProperties: unknown): Probe[] {
 }
 
 /**
+ * Whether an update goes back to versions that had been deployed before: numbers of versions only rise, so a
+ * lower one is CloudFormation's own roll-back. It must not fail for what made the deployment fail.
+ * @param before the resource's properties until now
+ */
+export function goesBack(resourceProperties: unknown, before: unknown): boolean {
+  const versions = versionNumbers(resourceProperties);
+  return [...versionNumbers(before)].some(([name, number]) => (versions.get(name) ?? number) < number);
+}
+
+/** Number of each version by the ARN of its function. */
+function versionNumbers(resourceProperties: unknown): Map<string, number> {
+  const parsed = properties.safeParse(resourceProperties);
+  const arns = parsed.success ? [parsed.data.Receiver, ...parsed.data.Consumers] : [];
+  return new Map(
+    arns.map((arn) => {
+      const colon = arn.lastIndexOf(':');
+      return [arn.slice(0, colon), Number(arn.slice(colon + 1))];
+    }),
+  );
+}
+
+/**
  * A delivery as API Gateway hands it over (payload format 2.0), with a signature that is well-formed and
  * wrong: to refuse it, the receiver has to read its secret, and refusing has no effect. Its request id
  * tells its line in the log from those of strangers.

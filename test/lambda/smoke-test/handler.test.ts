@@ -84,7 +84,7 @@ const never = () => new Promise<RecorderAnswer>(() => {});
 /** Has CloudFormation send a request. @returns how the invocation ended, and what CloudFormation was told */
 async function request(
   RequestType: string,
-  { ResourceProperties = properties as unknown, seconds = 30 } = {},
+  { ResourceProperties = properties as unknown, OldResourceProperties = {} as unknown, seconds = 30 } = {},
 ) {
   smokeTest = new LocalFunction(
     {
@@ -110,6 +110,7 @@ async function request(
     ResourceType: 'Custom::SmokeTest',
     LogicalResourceId: 'SmokeTest',
     ResourceProperties,
+    ...(RequestType === 'Update' && { OldResourceProperties }),
     ...(RequestType !== 'Create' && { PhysicalResourceId: 'smoke-test' }),
   });
   const [told] = cloudFormation.requests;
@@ -156,6 +157,23 @@ describe('a deployment whose functions work', () => {
 test('Delete succeeds at once and invokes nothing', async () => {
   expect((await request('Delete', { ResourceProperties: {} })).told).toEqual(success);
   expect(invoked()).toEqual([]);
+});
+
+describe('an update', () => {
+  const version = (number: number) => ({
+    Receiver: arnOf('receiver').replace(/7$/, String(number)),
+    Consumers: services.map(arnOf),
+  });
+
+  test('that goes back to a lower version is CloudFormation’s roll-back: it succeeds, whatever works', async () => {
+    expect((await request('Update', { OldResourceProperties: version(8) })).told).toEqual(success);
+    expect(invoked()).toEqual([]);
+  });
+
+  test.each([6, 7])('from version %d of the receiver is tried', async (number) => {
+    expect((await request('Update', { OldResourceProperties: version(number) })).told).toEqual(success);
+    expect(invoked()).toContain('receiver');
+  });
 });
 
 describe('a deployment fails', () => {
