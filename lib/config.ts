@@ -222,6 +222,12 @@ export function configSchema(target: Target = {}) {
         .describe(
           'Saves queries in Logs Insights, which shows those of all stages of an account in one list.',
         ),
+      tracing: z
+        .boolean()
+        .default(true)
+        .describe(
+          'Has X-Ray follow deliveries, also through the queues; see its price in scale-and-cost.md.',
+        ),
       logRetentionDays: z
         .literal(RETENTION_DAYS, `must be one of ${RETENTION_DAYS.join(', ')}`)
         .default(RetentionDays.ONE_MONTH)

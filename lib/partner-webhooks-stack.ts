@@ -29,7 +29,12 @@ export class PartnerWebhooksStack extends Stack {
   constructor(scope: Construct, id: string, { config, bundles, ...props }: PartnerWebhooksStackProps) {
     super(scope, id, { ...props, terminationProtection: config.terminationProtection });
     const removalPolicy = config.removalPolicy === 'retain' ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY;
-    const defaults = { bundles, removalPolicy, logRetention: config.logRetentionDays };
+    const defaults = {
+      bundles,
+      removalPolicy,
+      logRetention: config.logRetentionDays,
+      tracing: config.tracing,
+    };
 
     const secret = new WebhookSecret(this, 'WebhookSecret', {
       arn: config.secretArn,

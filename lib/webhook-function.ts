@@ -10,6 +10,8 @@ import type { FunctionBundles } from './function-bundles.ts';
 export interface FunctionDefaults {
   readonly bundles: FunctionBundles;
   readonly logRetention: RetentionDays;
+  /** Whether X-Ray follows deliveries through the functions and their queues. */
+  readonly tracing: boolean;
   readonly removalPolicy: RemovalPolicy;
 }
 
@@ -60,7 +62,7 @@ export class WebhookFunction extends Construct {
       ...(props.reservedConcurrency && { reservedConcurrentExecutions: props.reservedConcurrency }),
       role,
       logGroup: this.logGroup,
-      tracing: Tracing.ACTIVE,
+      tracing: props.tracing ? Tracing.ACTIVE : Tracing.DISABLED,
       // Where data is retained, so are versions: the alias can be put back to one by hand.
       currentVersionOptions: { removalPolicy: props.removalPolicy },
       environment: {
@@ -69,11 +71,19 @@ export class WebhookFunction extends Construct {
         POWERTOOLS_METRICS_NAMESPACE: Stack.of(this).stackName,
       },
     });
-    acknowledge(
-      role,
-      'AwsSolutions-IAM5[Resource::*]',
-      'X-Ray knows no resources: traces are written to the account.',
-    );
+    if (props.tracing) {
+      acknowledge(
+        role,
+        'AwsSolutions-IAM5[Resource::*]',
+        'X-Ray knows no resources: traces are written to the account.',
+      );
+    } else {
+      acknowledge(
+        this.function,
+        'Serverless-LambdaTracing',
+        'Turned off in the configuration: a trace can cost more than all else about a delivery.',
+      );
+    }
     acknowledge(
       this.function,
       'Serverless-LambdaDLQ',

@@ -34,6 +34,7 @@ describe('a stage without fields', () => {
       chat: {},
       runbook: 'docs/operations.md',
       savedQueries: true,
+      tracing: true,
       logRetentionDays: 30,
     });
     expect(events['shop.updated']).toEqual({

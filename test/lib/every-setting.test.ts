@@ -162,6 +162,13 @@ test('alarms link to where the operations guide is published', () => {
   expect(texts.filter((text) => !text.includes(`See ${settings.runbook}#`))).toEqual([]);
 });
 
+test('no function is followed by X-Ray, or may write traces', () => {
+  const modes = template.ofType('AWS::Lambda::Function').map(({ properties }) => properties.TracingConfig);
+  expect(modes.filter((mode) => mode !== undefined)).toEqual([]);
+  const allowed = template.ofType('AWS::IAM::Role').flatMap((role) => template.permissionsOf(role));
+  expect(allowed.filter(({ action }) => action.startsWith('xray:'))).toEqual([]);
+});
+
 test('every log is kept as long as configured', () => {
   const days = template.ofType('AWS::Logs::LogGroup').map(({ properties }) => properties.RetentionInDays);
   expect(new Set(days)).toEqual(new Set([settings.logRetentionDays]));

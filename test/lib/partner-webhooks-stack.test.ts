@@ -208,6 +208,10 @@ describe('every function', () => {
     expect(except(functions, ({ properties }) => properties.Runtime === 'nodejs24.x')).toEqual([]);
   });
 
+  test('is followed by X-Ray', () => {
+    expect(except(functions, ({ properties }) => properties.TracingConfig?.Mode === 'Active')).toEqual([]);
+  });
+
   test('runs on arm64', () => {
     const onArm = ({ properties }: Resource) => JSON.stringify(properties.Architectures) === '["arm64"]';
     expect(except(functions, onArm)).toEqual([]);

@@ -40,7 +40,11 @@ ${table(added)}
 }, 120_000);
 
 test('only what knows no resources is allowed on `*`, and no action has a wildcard', async () => {
-  const wide = rowsOf(new SynthesisedTemplate(await stageAssembly('every-setting')))
+  const templates = await Promise.all(
+    ['prod' as const, 'every-setting' as const].map((stage) => stageAssembly(stage)),
+  );
+  const wide = templates
+    .flatMap((assembly) => rowsOf(new SynthesisedTemplate(assembly)))
     .map((one) => one.split(' | '))
     .filter(([, action, resource]) => resource === '*' || /[*?]/.test(String(action)))
     .map(([, action]) => action);
