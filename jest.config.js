@@ -7,6 +7,8 @@ export default {
   transform: {
     '^.+\\.ts$': ['@swc/jest', { jsc: { parser: { syntax: 'typescript' }, target: 'es2024' } }],
   },
+  // Runs against a deployed stack; test/local-stack/acceptance.test.ts gives it one.
+  testPathIgnorePatterns: ['/node_modules/', '<rootDir>/test/acceptance/'],
   transformIgnorePatterns: ['/node_modules/'],
   globalSetup: '<rootDir>/test/support/global-setup.ts',
   globalTeardown: '<rootDir>/test/support/global-teardown.ts',

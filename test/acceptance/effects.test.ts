@@ -1,117 +1,169 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import type { LocalStack } from '../../local/local-stack.ts';
-import { eventually } from '../support/eventually.ts';
-import { Partner } from '../support/partner.ts';
-import { Queues } from '../support/queues.ts';
-import { type Row, Tables } from '../support/tables.ts';
-import { startTestStack } from '../support/test-stack.ts';
+import type { Message } from '@aws-sdk/client-sqs';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { Deployment } from './deployment.ts';
+import { ofThisRun } from './settings.ts';
+import type { Subscriber } from './subscriber.ts';
 
-let stack: LocalStack;
-let partner: Partner;
-let queues: Queues;
-let tables: Tables;
+let deployment: Deployment;
+let chatRoom: Subscriber;
+let reviewers: Subscriber;
 beforeAll(async () => {
-  stack = await startTestStack();
-  partner = new Partner(stack.outputs.WebhookUrl);
-  queues = new Queues(stack.operator);
-  tables = new Tables(stack.operator);
+  deployment = await Deployment.connect();
+  chatRoom = await deployment.subscribe(deployment.outputs.ChatTopicArn, shop, 'chat');
+  reviewers = await deployment.subscribe(deployment.outputs.ReviewTopicArn, shop, 'review');
 });
-afterAll(() => stack.close());
+afterAll(() => deployment?.cleanUp());
 
+const shop = ofThisRun('shop');
 const timestamp = '2026-01-31T09:00:00Z';
+const anHourLater = '2026-01-31T10:00:00Z';
 
-const row = (
-  table: string | undefined,
-  key: Record<string, string>,
-  fits: (item: Row) => boolean = () => true,
-) =>
-  eventually(async () => {
-    const item = await tables.get(table, key);
-    return item && fits(item) ? item : undefined;
+describe('shop.updated', () => {
+  test('invalidates the shop cache', async () => {
+    const { body } = await deployment.post({
+      event: 'shop.updated',
+      data: { shop_id: shop, name: 'Acceptance', updated_fields: ['name', 'address'] },
+      timestamp,
+    });
+    expect(await deployment.row(deployment.outputs.ShopCacheTable, { shop_id: shop })).toMatchObject({
+      updated_fields: ['name', 'address'],
+      invalidated_at: expect.any(String),
+      version: `2026-01-31T09:00:00.000000000Z#${body.eventId}`,
+    });
   });
 
-test('shop.updated invalidates the shop cache', async () => {
-  const { body } = await partner.post({
-    event: 'shop.updated',
-    data: { shop_id: 'shop-1', updated_fields: ['name', 'address'] },
-    timestamp,
-  });
-  expect(await row(stack.outputs.ShopCacheTable, { shop_id: 'shop-1' })).toMatchObject({
-    updated_fields: ['name', 'address'],
-    invalidated_at: expect.any(String),
-    version: `2026-01-31T09:00:00.000000000Z#${body.eventId}`,
+  test.each([
+    ['with', { webhookId: ofThisRun('webhook') }],
+    ['without', {}],
+  ])('has its effect %s a webhookId', async (name, webhookId) => {
+    const shop_id = ofThisRun(`shop-${name}-webhook-id`);
+    await deployment.post({ event: 'shop.updated', data: { shop_id }, timestamp, ...webhookId });
+    expect(await deployment.row(deployment.outputs.ShopCacheTable, { shop_id })).toMatchObject({ shop_id });
   });
 });
 
-test('girl.schedule_changed sends a notification to the chat room', async () => {
-  const room = await queues.subscribe(stack.outputs.ChatTopicArn, 'chat-room');
-  const { body } = await partner.post({
+describe('girl.created and girl.deleted', () => {
+  test('synchronise the cast', async () => {
+    const data = { girl_id: ofThisRun('girl'), shop_id: shop, name: 'Yuki', height: 160 };
+    await deployment.post({ event: 'girl.created', data, timestamp });
+    const active = await deployment.row(deployment.outputs.CastTable, { girl_id: data.girl_id });
+    expect(active).toMatchObject({ status: 'active', shop_id: shop, name: 'Yuki' });
+    expect(JSON.parse(String(active.data))).toEqual(data);
+
+    await deployment.post({
+      event: 'girl.deleted',
+      data: { girl_id: data.girl_id },
+      timestamp: anHourLater,
+    });
+    const deleted = await deployment.row(
+      deployment.outputs.CastTable,
+      { girl_id: data.girl_id },
+      ({ status }) => status === 'deleted',
+    );
+    expect(deleted).not.toHaveProperty('name');
+  });
+
+  test('leave a deleted member deleted, where her creation comes late', async () => {
+    const created = (name: string) => ({
+      event: 'girl.created',
+      data: { girl_id: ofThisRun(name), shop_id: shop },
+      timestamp,
+    });
+    const girl_id = ofThisRun('late');
+    await deployment.post({ event: 'girl.deleted', data: { girl_id }, timestamp: anHourLater });
+    await deployment.row(deployment.outputs.CastTable, { girl_id });
+    await deployment.post(created('late'));
+    // Comes after it by the same way. A stale event leaves nothing to wait for.
+    await deployment.post(created('after-late'));
+    await deployment.row(deployment.outputs.CastTable, { girl_id: ofThisRun('after-late') });
+    expect(await deployment.tables.get(deployment.outputs.CastTable, { girl_id })).toMatchObject({
+      status: 'deleted',
+    });
+  });
+});
+
+describe('user.updated', () => {
+  test('updates the contact_partner record', async () => {
+    const data = {
+      user_id: ofThisRun('user'),
+      shop_id: shop,
+      display_name: 'Sora',
+      profile_image_url: 'https://x.example/1.png',
+    };
+    await deployment.post({ event: 'user.updated', data, timestamp });
+    expect(
+      await deployment.row(deployment.outputs.ContactPartnerTable, { user_id: data.user_id }),
+    ).toMatchObject(data);
+  });
+
+  test('ends in the same record, however often deliveries are repeated and in whatever order they come', async () => {
+    const user_id = ofThisRun('reordered');
+    const newer = {
+      event: 'user.updated',
+      data: { user_id, display_name: 'Umi' },
+      timestamp: anHourLater,
+    };
+    const older = {
+      event: 'user.updated',
+      data: { user_id, display_name: 'Sora', profile_image_url: 'https://x.example/2.png' },
+      timestamp,
+    };
+    for (const delivery of [newer, newer, older, newer]) {
+      expect((await deployment.post(delivery)).status).toBe(200);
+    }
+    // The older one has a field that the newer lacks: that is how it is seen to have been processed.
+    const record = await deployment.row(
+      deployment.outputs.ContactPartnerTable,
+      { user_id },
+      ({ display_name, profile_image_url }) => display_name === 'Umi' && profile_image_url !== undefined,
+    );
+    expect(record).toMatchObject({ display_name: 'Umi', profile_image_url: 'https://x.example/2.png' });
+  });
+});
+
+describe('girl.schedule_changed', () => {
+  const scheduleChanged = (name: string) => ({
     event: 'girl.schedule_changed',
-    data: { shop_id: 'shop-1', name: 'Hana' },
+    data: { shop_id: shop, name },
     timestamp,
   });
-  const { Body, MessageAttributes } = await queues.take(room);
-  expect(Body).toBe('Schedule changed\n\nShop: shop-1\nStaff member: Hana');
-  expect(MessageAttributes).toMatchObject({
-    event: { StringValue: 'girl.schedule_changed' },
-    shop_id: { StringValue: 'shop-1' },
-    eventId: { StringValue: body.eventId },
+
+  test('sends a notification to the chat room, once for repeated deliveries', async () => {
+    const first = scheduleChanged('Acceptance test');
+    const answer = await deployment.post(first);
+    const received = await deployment.notifications(chatRoom, answer);
+    await deployment.post(first);
+    await deployment.post(first);
+    received.push(
+      ...(await deployment.notifications(
+        chatRoom,
+        await deployment.post(scheduleChanged('End of the acceptance test')),
+      )),
+    );
+
+    const ofFirst = received.filter((message) => eventIdIn(message) === answer.body.eventId);
+    expect(ofFirst.map(({ Body }) => Body)).toEqual([
+      `Schedule changed\n\nShop: ${shop}\nStaff member: Acceptance test`,
+    ]);
+    expect(ofFirst[0]?.MessageAttributes).toMatchObject({
+      event: { StringValue: 'girl.schedule_changed' },
+      shop_id: { StringValue: shop },
+    });
   });
 });
 
-test('girl.created and girl.deleted synchronise the cast', async () => {
-  const data = { girl_id: 2002, shop_id: 'shop-1', name: 'Yuki', height: 160 };
-  await partner.post({ event: 'girl.created', data, timestamp });
-  const active = await row(stack.outputs.CastTable, { girl_id: '2002' });
-  expect(active).toMatchObject({ status: 'active', shop_id: 'shop-1', name: 'Yuki' });
-  expect(JSON.parse(String(active.data))).toEqual(data);
-
-  await partner.post({ event: 'girl.deleted', data: { girl_id: 2002 }, timestamp: '2026-01-31T10:00:00Z' });
-  const deleted = await row(
-    stack.outputs.CastTable,
-    { girl_id: '2002' },
-    ({ status }) => status === 'deleted',
-  );
-  expect(deleted).not.toHaveProperty('name');
-});
-
-test('review.posted sends a review notification', async () => {
-  const reviewers = await queues.subscribe(stack.outputs.ReviewTopicArn, 'reviewers');
-  await partner.post({
-    event: 'review.posted',
-    data: { review_id: 'r-1', rating: 5, comment: 'Lovely 😀' },
-    timestamp,
-  });
-  expect((await queues.take(reviewers)).Body).toBe(
-    'Review posted\n\nRating: 5\nComment: Lovely 😀\nReview: r-1',
-  );
-});
-
-test('user.updated updates the contact_partner record', async () => {
-  const data = {
-    user_id: 'user-1',
-    shop_id: 'shop-1',
-    display_name: 'Sora',
-    profile_image_url: 'https://x.example/1.png',
-  };
-  await partner.post({ event: 'user.updated', data, timestamp });
-  expect(await row(stack.outputs.ContactPartnerTable, { user_id: 'user-1' })).toMatchObject(data);
-});
-
-test('a repeated delivery and a later one that is older change nothing', async () => {
-  const user = (display_name: string, at: string) => ({
-    event: 'user.updated',
-    data: { user_id: 'user-2', display_name },
-    timestamp: at,
-  });
-  const newest = user('Umi', '2026-01-31T10:00:00Z');
-  for (const delivery of [newest, newest, user('Sora', '2026-01-31T09:00:00Z')]) {
-    expect((await partner.post(delivery)).status).toBe(200);
-  }
-  await eventually(async () =>
-    (await queues.count(stack.outputs.UserUpdatedQueueUrl)) === 0 ? true : undefined,
-  );
-  expect(await tables.get(stack.outputs.ContactPartnerTable, { user_id: 'user-2' })).toMatchObject({
-    display_name: 'Umi',
+describe('review.posted', () => {
+  test('sends a review notification', async () => {
+    const answer = await deployment.post({
+      event: 'review.posted',
+      data: { review_id: ofThisRun('review'), shop_id: shop, rating: 5, comment: 'Acceptance test 😀' },
+      timestamp,
+    });
+    const [notification] = await deployment.notifications(reviewers, answer);
+    expect(notification?.Body).toBe(
+      `Review posted\n\nShop: ${shop}\nRating: 5\nComment: Acceptance test 😀\nReview: ${ofThisRun('review')}`,
+    );
   });
 });
+
+const eventIdIn = ({ MessageAttributes }: Message) => MessageAttributes?.eventId?.StringValue;

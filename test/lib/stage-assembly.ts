@@ -33,7 +33,9 @@ export async function stageAssembly(stage: (typeof stages)[number], acknowledge 
       (error) => writeFile(failure, String(error)),
     );
   }
-  await eventually(async () => existsSync(assembly) || existsSync(failure) || undefined, 120_000);
+  await eventually(async () => existsSync(assembly) || existsSync(failure) || undefined, {
+    limit: 120_000,
+  });
   if (existsSync(failure)) throw new Error(await readFile(failure, 'utf8'));
   return assembly;
 }

@@ -1,23 +1,27 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** How long an effect may take to be seen, in milliseconds: far beyond what it takes, as machines are noisy. */
-const LIMIT = 15_000;
+export interface Patience {
+  /** How long to go on asking. @default 15,000: far beyond what it takes here, as machines are noisy */
+  readonly limit?: number;
+  /** Wait between two questions. @default 25 */
+  readonly interval?: number;
+}
 
 /**
  * Asks again and again until there is an answer.
  * @param ask returns undefined as long as there is none
- * @param limit in milliseconds
+ * @param patience in milliseconds
  * @throws Error where there is none in time
  */
 export async function eventually<Answer>(
   ask: () => Promise<Answer | undefined>,
-  limit = LIMIT,
+  { limit = 15_000, interval = 25 }: Patience = {},
 ): Promise<Answer> {
   const deadline = Date.now() + limit;
   while (Date.now() < deadline) {
     const answer = await ask();
     if (answer !== undefined) return answer;
-    await sleep(25);
+    await sleep(interval);
   }
   throw new Error(`No answer within ${limit} ms`);
 }

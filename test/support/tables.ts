@@ -8,7 +8,8 @@ export type Row = Record<string, unknown>;
 export class Tables {
   readonly client: DynamoDBClient;
 
-  constructor(settings: ClientSettings) {
+  /** @param settings of the client. @default the SDK's own: its environment and files */
+  constructor(settings: Partial<ClientSettings> = {}) {
     this.client = new DynamoDBClient(settings);
   }
 

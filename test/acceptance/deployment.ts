@@ -1,0 +1,138 @@
+import { DeleteItemCommand } from '@aws-sdk/client-dynamodb';
+import { DeleteObjectCommand, GetObjectCommand, S3Client } from '@aws-sdk/client-s3';
+import type { Message } from '@aws-sdk/client-sqs';
+import { eventually } from '../support/eventually.ts';
+import { type Row, Tables } from '../support/tables.ts';
+import { KeptMessages } from './kept-messages.ts';
+import { type Leftover, leftoversOf } from './leftovers.ts';
+import { type Answer, type Delivery, Partner } from './partner.ts';
+import { ofThisRun, variable } from './settings.ts';
+import { Subscriber } from './subscriber.ts';
+import { type Outputs, readTarget } from './target.ts';
+import { readWebhookSecret } from './webhook-secret.ts';
+
+/** In milliseconds. */
+const PATIENCE = { limit: Number(process.env[variable.wait]) * 1000, interval: 200 };
+
+/**
+ * A deployed stack as its outputs describe it, and all that this run has left there. Other traffic may
+ * flow at the same time: nothing is read or removed but what bears this run's name or request ids.
+ */
+export class Deployment {
+  readonly outputs: Outputs;
+  readonly partner: Partner;
+  readonly tables = new Tables();
+  readonly messages = new KeptMessages();
+  // Elsewhere than in AWS there may be no name server that knows a bucket as a host.
+  readonly #s3 = new S3Client({ forcePathStyle: process.env.AWS_ENDPOINT_URL !== undefined });
+  /** By their content: what was left twice is removed once. */
+  readonly #leftovers = new Map<string, Leftover>();
+  readonly #subscribers: Subscriber[] = [];
+
+  /** @throws TargetError, or what reading the secret throws */
+  static async connect(): Promise<Deployment> {
+    const { outputs } = readTarget(process.env[variable.outputs] ?? '');
+    return new Deployment(outputs, await readWebhookSecret(outputs.WebhookSecretArn));
+  }
+
+  private constructor(outputs: Outputs, secret: string) {
+    this.outputs = outputs;
+    this.partner = new Partner(outputs.WebhookUrl, secret);
+  }
+
+  /** Posts a delivery and notes what it leaves behind. */
+  async post(body: unknown, delivery?: Delivery): Promise<Answer> {
+    const answer = await this.partner.post(body, delivery);
+    for (const leftover of leftoversOf(this.outputs, body, answer)) {
+      this.#leftovers.set(JSON.stringify(leftover), leftover);
+    }
+    return answer;
+  }
+
+  /** A row, once it is there and fits. */
+  row(
+    table: string,
+    key: Readonly<Record<string, string>>,
+    fits: (row: Row) => boolean = () => true,
+  ): Promise<Row> {
+    return eventually(async () => {
+      const row = await this.tables.get(table, key);
+      return row && fits(row) ? row : undefined;
+    }, PATIENCE);
+  }
+
+  /** The message that a delivery left on a queue, once it is there. It is taken off the queue. */
+  async kept(queueUrl: string, { body: { requestId } }: Answer): Promise<Message> {
+    const leftover = { kind: 'message', queueUrl, requestId: String(requestId) } as const;
+    const message = await eventually(() => this.messages.take(queueUrl, leftover.requestId), PATIENCE);
+    this.#leftovers.delete(JSON.stringify(leftover));
+    return message;
+  }
+
+  /** A payload that was too large for a message, as text. */
+  async payload(key: unknown): Promise<string | undefined> {
+    const { Body } = await this.#s3.send(
+      new GetObjectCommand({ Bucket: this.outputs.PayloadBucket, Key: String(key) }),
+    );
+    return Body?.transformToString();
+  }
+
+  /** From now on gets what a topic publishes about one shop. */
+  async subscribe(topicArn: string, shopId: string, name: string): Promise<Subscriber> {
+    const subscriber = await Subscriber.create(this.messages.client, topicArn, shopId, ofThisRun(name));
+    this.#subscribers.push(subscriber);
+    return subscriber;
+  }
+
+  /** What a subscriber gets until the notification of one event has come, which is the last of them. */
+  async notifications(subscriber: Subscriber, { body: { eventId } }: Answer): Promise<Message[]> {
+    const all: Message[] = [];
+    return eventually(async () => {
+      all.push(...(await subscriber.receive()));
+      const come = all.some(({ MessageAttributes }) => MessageAttributes?.eventId?.StringValue === eventId);
+      return come ? all : undefined;
+    }, PATIENCE);
+  }
+
+  /**
+   * Removes all that this run has left. What notifications remember, so as not to be sent twice, is in a
+   * table that no output names: it expires after 90 days.
+   * @throws AggregateError of what could not be removed
+   */
+  async cleanUp(): Promise<void> {
+    const leftovers = [...this.#leftovers.values()];
+    const arrived = await Promise.allSettled([
+      ...leftovers.map((leftover) => this.#awaitArrival(leftover)),
+      ...this.#subscribers.map((subscriber) => subscriber.remove()),
+    ]);
+    const removed = await Promise.allSettled(leftovers.map((leftover) => this.#remove(leftover)));
+    const errors = [...arrived, ...removed].flatMap((outcome) =>
+      outcome.status === 'rejected' ? [outcome.reason] : [],
+    );
+    if (errors.length > 0) {
+      throw new AggregateError(errors, `Of ${ofThisRun('…')} could not be removed: ${errors.join('; ')}`);
+    }
+  }
+
+  /** An event still under way would need its payload, and would write its row after the removal. */
+  async #awaitArrival(leftover: Leftover): Promise<void> {
+    if (leftover.kind === 'row') await this.row(leftover.table, leftover.key);
+    if (leftover.kind === 'message') {
+      await eventually(() => this.messages.take(leftover.queueUrl, leftover.requestId), PATIENCE);
+    }
+  }
+
+  async #remove(leftover: Leftover): Promise<void> {
+    if (leftover.kind === 'payload') {
+      await this.#s3.send(new DeleteObjectCommand({ Bucket: this.outputs.PayloadBucket, Key: leftover.key }));
+    }
+    if (leftover.kind === 'row') {
+      await this.tables.client.send(
+        new DeleteItemCommand({
+          TableName: leftover.table,
+          Key: Object.fromEntries(Object.entries(leftover.key).map(([name, value]) => [name, { S: value }])),
+        }),
+      );
+    }
+  }
+}

@@ -1,0 +1,39 @@
+import { type Answer, eventIdOf, toBytes } from './partner.ts';
+import type { Outputs } from './target.ts';
+
+/** Something that a delivery has left in the deployed stack, or is about to. */
+export type Leftover =
+  | { readonly kind: 'row'; readonly table: string; readonly key: Readonly<Record<string, string>> }
+  | { readonly kind: 'message'; readonly queueUrl: string; readonly requestId: string }
+  | { readonly kind: 'payload'; readonly key: string };
+
+/** Where an event leaves a row: the output with its table, and the field of `data` that is the key. */
+const ROWS: Readonly<Record<string, readonly [table: keyof Outputs, key: string]>> = {
+  'shop.updated': ['ShopCacheTable', 'shop_id'],
+  'girl.created': ['CastTable', 'girl_id'],
+  'girl.deleted': ['CastTable', 'girl_id'],
+  'user.updated': ['ContactPartnerTable', 'user_id'],
+};
+
+/** Payloads from here on, in bytes, may be in the bucket: quarantined as base64, they are a third longer. */
+const MAYBE_STORED = 512 * 1024;
+
+/** What a delivery leaves behind, by what was posted and answered. */
+export function leftoversOf(outputs: Outputs, posted: unknown, answer: Answer): Leftover[] {
+  const body = toBytes(posted);
+  const requestId = String(answer.body.requestId);
+  const payload = (folder: string): Leftover[] =>
+    body.length < MAYBE_STORED ? [] : [{ kind: 'payload', key: `${folder}/${eventIdOf(body)}` }];
+
+  if (answer.status === 400) {
+    return [{ kind: 'message', queueUrl: outputs.QuarantineQueueUrl, requestId }, ...payload('quarantine')];
+  }
+  if (answer.status !== 200) return [];
+  if (answer.body.status === 'parked') {
+    return [{ kind: 'message', queueUrl: outputs.UnroutedQueueUrl, requestId }, ...payload('unrouted')];
+  }
+  const { event, data } = JSON.parse(body.toString()) as { event: string; data: Record<string, unknown> };
+  const [table, key] = ROWS[event] ?? [];
+  if (table === undefined || key === undefined) return payload(event);
+  return [{ kind: 'row', table: outputs[table], key: { [key]: String(data[key]) } }, ...payload(event)];
+}

@@ -1,0 +1,99 @@
+import { createHash, createHmac } from 'node:crypto';
+import { lookup } from 'node:dns';
+import * as http from 'node:http';
+import * as https from 'node:https';
+import { text } from 'node:stream/consumers';
+
+export interface Delivery {
+  /** @default the hex HMAC-SHA256 of the body under the secret */
+  readonly signature?: string | undefined;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly contentType: string | undefined;
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
+/** How long an answer may take, in milliseconds: API Gateway's own limit is 30 s. */
+const ANSWER_LIMIT = 35_000;
+
+/** Posts as the partner does. */
+export class Partner {
+  readonly #url: string;
+  readonly #secret: string;
+
+  constructor(url: string, secret: string) {
+    this.#url = url;
+    this.#secret = secret;
+  }
+
+  /** @param body an object is sent as JSON, a text or bytes as they are */
+  post(body: unknown, delivery: Delivery = {}): Promise<Answer> {
+    const signature = 'signature' in delivery ? delivery.signature : this.sign(body);
+    return send(this.#url, 'POST', toBytes(body), {
+      'content-type': 'application/json',
+      ...(signature !== undefined && { 'x-webhook-signature': signature }),
+      ...delivery.headers,
+    });
+  }
+
+  /** Asks for another resource of the same API, without a body. */
+  request(method: string, path: string): Promise<Answer> {
+    return send(new URL(path, this.#url).href, method, Buffer.alloc(0), {});
+  }
+
+  sign(body: unknown, encoding: 'hex' | 'base64' = 'hex'): string {
+    return signWith(this.#secret, body, encoding);
+  }
+}
+
+export function signWith(secret: string, body: unknown, encoding: 'hex' | 'base64' = 'hex'): string {
+  return createHmac('sha256', secret).update(toBytes(body)).digest(encoding);
+}
+
+/** The event's id: the lower-case hex SHA-256 of the body (design D7). */
+export function eventIdOf(body: unknown): string {
+  return createHash('sha256').update(toBytes(body)).digest('hex');
+}
+
+export function toBytes(body: unknown): Buffer {
+  if (body instanceof Uint8Array) return Buffer.from(body);
+  return Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
+}
+
+/**
+ * One request on a connection of its own. Not with `fetch`: names below `.localhost` are this machine
+ * (RFC 6761 §6.3), which curl and browsers know and Node.js does not.
+ */
+async function send(
+  url: string,
+  method: string,
+  body: Buffer,
+  headers: Readonly<Record<string, string>>,
+): Promise<Answer> {
+  const { request } = url.startsWith('https:') ? https : http;
+  const response = await new Promise<http.IncomingMessage>((resolve, reject) => {
+    const outgoing = request(
+      url,
+      {
+        method,
+        headers: { ...headers, 'content-length': body.length },
+        agent: false,
+        timeout: ANSWER_LIMIT,
+        lookup: (name, options, callback) =>
+          lookup(name.endsWith('.localhost') ? 'localhost' : name, options, callback),
+      },
+      resolve,
+    );
+    outgoing.on('timeout', () => outgoing.destroy(new Error(`No answer within ${ANSWER_LIMIT} ms`)));
+    outgoing.on('error', reject);
+    outgoing.end(body);
+  });
+  return {
+    status: response.statusCode ?? 0,
+    contentType: response.headers['content-type'],
+    body: JSON.parse(await text(response)) as Record<string, unknown>,
+  };
+}

@@ -1,0 +1,14 @@
+/** What `run.ts` tells the suite, by the environment variable that carries it. */
+export const variable = {
+  /** Path of the outputs file. */
+  outputs: 'ACCEPTANCE_OUTPUTS',
+  /** Name of the run, which is in every identifier that it makes. */
+  run: 'ACCEPTANCE_RUN',
+  /** How long an effect may take, in seconds. */
+  wait: 'ACCEPTANCE_WAIT',
+} as const;
+
+/** An identifier of this run and of no other: `acceptance-1f3a…-shop`. */
+export function ofThisRun(name: string): string {
+  return `${process.env[variable.run]}-${name}`;
+}

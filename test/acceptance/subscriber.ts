@@ -1,0 +1,100 @@
+import { SNSClient, SubscribeCommand, UnsubscribeCommand } from '@aws-sdk/client-sns';
+import {
+  CreateQueueCommand,
+  DeleteQueueCommand,
+  GetQueueAttributesCommand,
+  type Message,
+  ReceiveMessageCommand,
+  type SQSClient,
+} from '@aws-sdk/client-sqs';
+
+/** Should the clean-up itself be killed, nothing stays on the queue for longer, in seconds. */
+const RETENTION_SECONDS = 3600;
+
+/**
+ * A queue that gets what a topic publishes about one shop, and nothing else: other people's notifications
+ * are not copied. The topics are encrypted under a key of the stack: SNS decrypts a message when it delivers
+ * it (SNS developer guide, "Securing data with server-side encryption"), and the queue has SQS' own
+ * encryption, which is the default of new queues and asks for no key. Under a KMS key of its own, SNS would
+ * need leave to use that.
+ */
+export class Subscriber {
+  readonly #sqs: SQSClient;
+  readonly #sns = new SNSClient();
+  readonly #queueUrl: string;
+  #subscriptionArn: string | undefined;
+
+  static async create(sqs: SQSClient, topicArn: string, shopId: string, name: string): Promise<Subscriber> {
+    const { QueueUrl = '' } = await sqs.send(
+      new CreateQueueCommand({
+        QueueName: name,
+        Attributes: {
+          MessageRetentionPeriod: String(RETENTION_SECONDS),
+          Policy: JSON.stringify({
+            Version: '2012-10-17',
+            Statement: [
+              {
+                Effect: 'Allow',
+                Principal: { Service: 'sns.amazonaws.com' },
+                Action: 'sqs:SendMessage',
+                Resource: '*',
+                Condition: { ArnEquals: { 'aws:SourceArn': topicArn } },
+              },
+            ],
+          }),
+        },
+      }),
+    );
+    const subscriber = new Subscriber(sqs, QueueUrl);
+    try {
+      await subscriber.#subscribe(topicArn, shopId);
+    } catch (error) {
+      await subscriber.remove();
+      throw error;
+    }
+    return subscriber;
+  }
+
+  private constructor(sqs: SQSClient, queueUrl: string) {
+    this.#sqs = sqs;
+    this.#queueUrl = queueUrl;
+  }
+
+  /** What has come since the last look. */
+  async receive(): Promise<Message[]> {
+    const { Messages = [] } = await this.#sqs.send(
+      new ReceiveMessageCommand({
+        QueueUrl: this.#queueUrl,
+        MaxNumberOfMessages: 10,
+        MessageAttributeNames: ['All'],
+        VisibilityTimeout: RETENTION_SECONDS,
+        WaitTimeSeconds: 1,
+      }),
+    );
+    return Messages;
+  }
+
+  /** Ends the subscription and deletes the queue, whichever of them there is. */
+  async remove(): Promise<void> {
+    if (this.#subscriptionArn !== undefined) {
+      await this.#sns.send(new UnsubscribeCommand({ SubscriptionArn: this.#subscriptionArn }));
+    }
+    await this.#sqs.send(new DeleteQueueCommand({ QueueUrl: this.#queueUrl }));
+  }
+
+  async #subscribe(topicArn: string, shopId: string): Promise<void> {
+    const { Attributes } = await this.#sqs.send(
+      new GetQueueAttributesCommand({ QueueUrl: this.#queueUrl, AttributeNames: ['QueueArn'] }),
+    );
+    const { SubscriptionArn } = await this.#sns.send(
+      new SubscribeCommand({
+        TopicArn: topicArn,
+        Protocol: 'sqs',
+        Endpoint: Attributes?.QueueArn,
+        ReturnSubscriptionArn: true,
+        Attributes: { RawMessageDelivery: 'true', FilterPolicy: JSON.stringify({ shop_id: [shopId] }) },
+      }),
+    );
+    this.#subscriptionArn = SubscriptionArn;
+  }
+}

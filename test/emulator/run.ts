@@ -1,0 +1,87 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { killAll, mustRun, run } from './command.ts';
+import { type Emulator, startEmulator } from './emulator.ts';
+import { left } from './left.ts';
+import { mustRollBack } from './roll-back.ts';
+
+/** Deploys the stack as a person would to AWS, to an emulator of it, and runs the acceptance suite there. */
+async function main(folder: string): Promise<void> {
+  assertNodeVersion();
+  await step('Python packages', () => mustRun(['.ci/install-python-packages'], process.env));
+  const emulator = await step('Emulator, with HTTPS and IAM', () =>
+    startEmulator(resolve('.ci/venv/bin/python'), folder),
+  );
+  try {
+    await check(emulator, folder);
+  } catch (error) {
+    console.error(`\nThe emulator wrote:\n${emulator.log()}`);
+    throw error;
+  } finally {
+    await emulator.stop();
+  }
+}
+
+async function check(emulator: Emulator, folder: string): Promise<void> {
+  const outputs = join(folder, 'outputs.json');
+  const command = (args: readonly string[]) => ['npx', 'cdk', ...args, '--output', join(folder, 'cdk.out')];
+  const cdk = (...args: string[]) => mustRun(command(args), emulator.environment);
+  const deploy = ['deploy', '--require-approval', 'never'];
+
+  await step('npx cdk bootstrap', () => cdk('bootstrap', emulator.cdkEnvironment));
+  await step('npx cdk deploy', () => cdk(...deploy, '--outputs-file', outputs));
+  await step('npm run acceptance', () => accept(emulator, outputs));
+  await step('A deployment whose smoke test fails is rolled back', () =>
+    mustRollBack(emulator.settings, outputs, (options) =>
+      run(command([...deploy, ...options]), emulator.environment),
+    ),
+  );
+  await step('npx cdk destroy', () => cdk('destroy', '--force'));
+  await step('Nothing is left of the stack', async () => {
+    const names = await left(emulator.settings);
+    if (names.length > 0) throw new Error(`The stack or the suite left behind:\n${names.join('\n')}`);
+  });
+}
+
+/** The suite, as a person runs it; its report is shown as it comes. */
+async function accept({ environment, endpoint }: Emulator, outputs: string): Promise<void> {
+  const { code } = await run(
+    ['npm', 'run', 'acceptance', '--', '--outputs', outputs],
+    { ...environment, AWS_ENDPOINT_URL: endpoint },
+    (text) => process.stdout.write(text),
+  );
+  if (code !== 0) throw new Error('The acceptance suite failed');
+}
+
+async function step<Result>(name: string, work: () => Promise<Result>): Promise<Result> {
+  console.log(`… ${name}`);
+  const startedAt = Date.now();
+  const result = await work();
+  console.log(`✓ ${name} (${((Date.now() - startedAt) / 1000).toFixed(1)} s)`);
+  return result;
+}
+
+function assertNodeVersion(): void {
+  const needed = JSON.parse(readFileSync('package.json', 'utf8')).devDependencies.node;
+  if (process.versions.node !== needed) {
+    throw new Error(
+      `Node.js ${needed} is needed, this is ${process.versions.node}. Use: npm run test:emulator`,
+    );
+  }
+}
+
+const folder = mkdtempSync(join(tmpdir(), 'partner-webhooks-emulator-'));
+process.on('exit', () => {
+  killAll();
+  rmSync(folder, { recursive: true, force: true });
+});
+for (const [signal, code] of Object.entries({ SIGINT: 130, SIGTERM: 143 })) {
+  process.on(signal, () => process.exit(code));
+}
+try {
+  await main(folder);
+} catch (error) {
+  console.error((error as Error).message);
+  process.exitCode = 1;
+}
