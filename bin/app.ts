@@ -1,13 +1,27 @@
-import { App } from 'aws-cdk-lib';
+import { App, Validations } from 'aws-cdk-lib';
+import { findStage, parseConfig } from '../lib/config.ts';
 import { FunctionBundles } from '../lib/function-bundles.ts';
 import { PartnerWebhooksStack } from '../lib/partner-webhooks-stack.ts';
-import { stageConfig } from '../lib/stage.ts';
 
 const app = new App();
 const stage = app.node.tryGetContext('stage');
+const { CDK_DEFAULT_ACCOUNT, CDK_DEFAULT_REGION } = process.env;
+const config = parseConfig(stage, findStage(app.node.tryGetContext('stages'), stage), {
+  account: CDK_DEFAULT_ACCOUNT,
+  region: CDK_DEFAULT_REGION,
+});
 
 new PartnerWebhooksStack(app, `PartnerWebhooks-${stage}`, {
-  config: stageConfig(stage),
+  config,
   bundles: await FunctionBundles.build(app.outdir),
   description: 'Receives, verifies, queues and processes the events of the partner platform',
+  env: {
+    ...(config.account !== undefined && { account: config.account }),
+    ...(config.region !== undefined && { region: config.region }),
+  },
 });
+
+if (app.node.tryGetContext('nag')) {
+  const { AwsSolutionsChecks, ServerlessChecks } = await import('cdk-nag');
+  Validations.of(app).addPlugins(new AwsSolutionsChecks(app), new ServerlessChecks(app));
+}

@@ -1,10 +1,14 @@
-import { RemovalPolicy } from 'aws-cdk-lib';
+import { Duration, type RemovalPolicy, Stack } from 'aws-cdk-lib';
 import { AttributeType, BillingMode, Table, type TableProps } from 'aws-cdk-lib/aws-dynamodb';
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import { Topic } from 'aws-cdk-lib/aws-sns';
 import { Construct } from 'constructs';
 import type { EffectName } from '../lambda/contract/catalogue.ts';
+import type { Alarms } from './alarms.ts';
+import { ChatChannels } from './chat-channels.ts';
+import type { StageConfig } from './config.ts';
+import { subscribeEmails } from './email-subscriptions.ts';
 
 /** What a consumer gets for its effect: where it is, and leave to do it. */
 export interface EffectAccess {
@@ -13,10 +17,18 @@ export interface EffectAccess {
 }
 
 export interface EffectsProps {
+  readonly config: Pick<StageConfig, 'deletionProtection' | 'cloudFront' | 'reviewEmails' | 'chat'>;
   readonly removalPolicy: RemovalPolicy;
   /** Encrypts the topics. */
   readonly topicKey: IKey;
+  readonly alarms: Alarms;
 }
+
+/** Index of the cast by shop. */
+const CAST_OF_SHOP = 'shop_id';
+
+/** Periods of five minutes with throttling in a row: a table that doubles its capacity throttles briefly. */
+const THROTTLING_PERIODS = 2;
 
 /**
  * Everything that events have an effect on: three tables and two topics (design §6), and the table that
@@ -26,26 +38,33 @@ export class Effects extends Construct {
   readonly shopCache: Table;
   readonly cast: Table;
   readonly contactPartner: Table;
+  readonly idempotency: Table;
   readonly chat: Topic;
   readonly review: Topic;
+  /** Every table, with the names of its indexes. */
+  readonly tables: readonly { readonly table: Table; readonly indexes?: readonly string[] }[];
   /** By the effect that the catalogue names. */
   readonly access: Readonly<Record<EffectName, EffectAccess>>;
 
-  constructor(scope: Construct, id: string, { removalPolicy, topicKey }: EffectsProps) {
+  constructor(scope: Construct, id: string, props: EffectsProps) {
     super(scope, id);
-    const table = (name: string, key: string, props?: Partial<TableProps>) =>
-      new Table(this, name, {
+    const { config, removalPolicy, topicKey, alarms } = props;
+    const table = (name: string, key: string, more?: Partial<TableProps>) => {
+      const made = new Table(this, name, {
         partitionKey: { name: key, type: AttributeType.STRING },
         billingMode: BillingMode.PAY_PER_REQUEST,
         pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
-        deletionProtection: removalPolicy === RemovalPolicy.RETAIN,
+        deletionProtection: config.deletionProtection,
         removalPolicy,
-        ...props,
+        ...more,
       });
+      watchThrottles(made, alarms);
+      return made;
+    };
     this.shopCache = table('ShopCache', 'shop_id');
     this.cast = table('Cast', 'girl_id', { timeToLiveAttribute: 'expires_at' });
     this.cast.addGlobalSecondaryIndex({
-      indexName: 'shop_id',
+      indexName: CAST_OF_SHOP,
       partitionKey: { name: 'shop_id', type: AttributeType.STRING },
     });
     this.contactPartner = table('ContactPartner', 'user_id');
@@ -53,8 +72,17 @@ export class Effects extends Construct {
     const topic = (name: string) => new Topic(this, name, { masterKey: topicKey, enforceSSL: true });
     this.chat = topic('Chat');
     this.review = topic('Review');
+    subscribeEmails(this.review, config.reviewEmails);
+    new ChatChannels(this, 'ChatChannels', { topic: this.chat, ...config.chat });
 
-    const idempotency = table('Idempotency', 'id', { timeToLiveAttribute: 'expiration' });
+    this.idempotency = table('Idempotency', 'id', { timeToLiveAttribute: 'expiration' });
+    const { idempotency } = this;
+    this.tables = [
+      { table: this.shopCache },
+      { table: this.cast, indexes: [CAST_OF_SHOP] },
+      { table: this.contactPartner },
+      { table: idempotency },
+    ];
 
     const write = (variable: string, to: Table, action: 'dynamodb:PutItem' | 'dynamodb:UpdateItem') => ({
       environment: { [variable]: to.tableName },
@@ -75,11 +103,53 @@ export class Effects extends Construct {
       ],
     });
     this.access = {
-      'shop-cache': write('SHOP_CACHE_TABLE', this.shopCache, 'dynamodb:UpdateItem'),
+      'shop-cache': both(
+        write('SHOP_CACHE_TABLE', this.shopCache, 'dynamodb:UpdateItem'),
+        config.cloudFront && this.#invalidate(config.cloudFront),
+      ),
       cast: write('CAST_TABLE', this.cast, 'dynamodb:PutItem'),
       'contact-partner': write('CONTACT_PARTNER_TABLE', this.contactPartner, 'dynamodb:UpdateItem'),
       chat: publish('CHAT_TOPIC_ARN', this.chat),
       review: publish('REVIEW_TOPIC_ARN', this.review),
     };
+  }
+
+  #invalidate({ distributionId, paths }: NonNullable<StageConfig['cloudFront']>): EffectAccess {
+    return {
+      environment: { DISTRIBUTION_ID: distributionId, INVALIDATION_PATHS: JSON.stringify(paths) },
+      permissions: [
+        new PolicyStatement({
+          actions: ['cloudfront:CreateInvalidation'],
+          resources: [
+            Stack.of(this).formatArn({
+              service: 'cloudfront',
+              region: '',
+              resource: 'distribution',
+              resourceName: distributionId,
+            }),
+          ],
+        }),
+      ],
+    };
+  }
+}
+
+function both(one: EffectAccess, other: EffectAccess | undefined): EffectAccess {
+  return {
+    environment: { ...one.environment, ...other?.environment },
+    permissions: [...one.permissions, ...(other?.permissions ?? [])],
+  };
+}
+
+function watchThrottles(table: Table, alarms: Alarms): void {
+  for (const kind of ['Write', 'Read']) {
+    alarms.add(table, `${kind}sThrottled`, {
+      metric: table.metric(`${kind}ThrottleEvents`, { period: Duration.minutes(5), statistic: 'Sum' }),
+      threshold: 1,
+      periods: THROTTLING_PERIODS,
+      impact: 'effects come late: what is throttled is tried again for about three hours.',
+      firstStep: 'see whether one key takes all the traffic, or the table its whole quota',
+      section: 'table-throttled',
+    });
   }
 }

@@ -1,31 +1,30 @@
-import { Duration, type RemovalPolicy } from 'aws-cdk-lib';
+import { Duration } from 'aws-cdk-lib';
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
-import { SqsEventSource } from 'aws-cdk-lib/aws-lambda-event-sources';
-import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import { Construct } from 'constructs';
 import { catalogue, type EventName } from '../lambda/contract/catalogue.ts';
 import { kebabCase } from '../lambda/contract/event-names.ts';
+import { acknowledge } from './acknowledge.ts';
+import { type Alarms, EACH_MINUTE } from './alarms.ts';
+import type { EventSettings } from './config.ts';
 import type { EffectAccess } from './effects.ts';
-import type { FunctionBundles } from './function-bundles.ts';
 import type { PayloadBucket } from './payload-bucket.ts';
 import { ProtectedQueue } from './protected-queue.ts';
-import { QueueAlarm } from './queue-alarm.ts';
-import { WebhookFunction } from './webhook-function.ts';
+import { ReleasedFunction } from './released-function.ts';
+import { ReportedMetrics } from './reported-metrics.ts';
+import type { FunctionDefaults } from './webhook-function.ts';
 
 export interface EventPipelineProps {
   readonly event: EventName;
-  readonly bundles: FunctionBundles;
+  readonly defaults: FunctionDefaults;
+  readonly settings: EventSettings;
   /** What the consumer may touch. */
   readonly access: EffectAccess;
   readonly payloads: PayloadBucket;
-  readonly alarmTopic: ITopic;
-  readonly removalPolicy: RemovalPolicy;
+  readonly alarms: Alarms;
 }
 
-const CONSUMER_TIMEOUT = Duration.seconds(30);
-
 /** Source: Lambda developer guide, "Using Lambda with Amazon SQS": at least six times the function's time-out. */
-const VISIBILITY_TIMEOUT = Duration.seconds(6 * CONSUMER_TIMEOUT.toSeconds());
+const VISIBILITY_TIMEOUTS = 6;
 
 /** Receives before a message goes to the dead-letter queue (design §5). */
 const MAXIMUM_RECEIVES = 10;
@@ -36,36 +35,43 @@ const FIRST_RETRY_DELAY = Duration.seconds(30);
 /** Beyond the three hours in which back-off heals by itself, far below the 14 days after which SQS deletes. */
 const MAXIMUM_AGE = Duration.hours(4);
 
-/** Messages that one invocation gets at most: SQS' own limit for a batch without a batching window. */
-const BATCH_SIZE = 10;
+/** Periods of five minutes with failures in a row: a message that fails alone backs off and leaves gaps. */
+const FAILING_PERIODS = 3;
 
-/**
- * Batches that are processed at a time: a backlog must not take the receiver's share of the account's
- * concurrency. Without it Lambda also receives messages that it then cannot process, which counts.
- */
-const MAXIMUM_CONCURRENCY = 20;
+/** What Lambda needs to poll for the function, and the function to hide what it tries again later. */
+const CONSUMING = [
+  'sqs:ChangeMessageVisibility',
+  'sqs:DeleteMessage',
+  'sqs:GetQueueAttributes',
+  'sqs:ReceiveMessage',
+];
 
-/** The way of one event from the receiver to its effect: queue, dead-letter queue, consumer, alarm. */
+/** The way of one event from the receiver to its effect: queue, dead-letter queue, consumer, alarms. */
 export class EventPipeline extends Construct {
+  readonly event: EventName;
   readonly queue: ProtectedQueue;
   readonly deadLetterQueue: ProtectedQueue;
+  readonly consumer: ReleasedFunction;
 
   constructor(scope: Construct, id: string, props: EventPipelineProps) {
     super(scope, id);
-    const { event, bundles, access, payloads, alarmTopic, removalPolicy } = props;
-    const { processing, impact } = catalogue[event];
+    const { event, defaults, settings, access, payloads } = props;
+    const { removalPolicy } = defaults;
+    this.event = event;
     this.deadLetterQueue = new ProtectedQueue(this, 'DeadLetterQueue', { removalPolicy });
     this.queue = new ProtectedQueue(this, 'Queue', {
       removalPolicy,
-      visibilityTimeout: VISIBILITY_TIMEOUT,
+      visibilityTimeout: Duration.seconds(VISIBILITY_TIMEOUTS * settings.timeout),
       deadLetterQueue: { queue: this.deadLetterQueue, maxReceiveCount: MAXIMUM_RECEIVES },
     });
 
-    const consumer = new WebhookFunction(this, 'Consumer', {
-      bundles,
+    this.consumer = new ReleasedFunction(this, 'Consumer', {
+      ...defaults,
       service: kebabCase(event),
-      description: `${event}: ${processing}`,
-      timeout: CONSUMER_TIMEOUT,
+      description: `${event}: ${catalogue[event].processing}`,
+      timeout: Duration.seconds(settings.timeout),
+      memory: settings.memory,
+      reservedConcurrency: settings.reservedConcurrency,
       environment: {
         ...access.environment,
         PAYLOAD_BUCKET: payloads.bucketName,
@@ -77,30 +83,56 @@ export class EventPipeline extends Construct {
       permissions: [
         ...access.permissions,
         payloads.getPermission(event),
+        new PolicyStatement({ actions: CONSUMING, resources: [this.queue.queueArn] }),
         new PolicyStatement({ actions: ['sqs:SendMessage'], resources: [this.deadLetterQueue.queueArn] }),
       ],
-      removalPolicy,
     });
-    consumer.function.addEventSource(
-      new SqsEventSource(this.queue, {
-        batchSize: BATCH_SIZE,
-        maxConcurrency: MAXIMUM_CONCURRENCY,
-        reportBatchItemFailures: true,
-      }),
+    this.consumer.alias.addEventSourceMapping('Queue', {
+      eventSourceArn: this.queue.queueArn,
+      batchSize: settings.batchSize,
+      maxConcurrency: settings.maximumConcurrency,
+      reportBatchItemFailures: true,
+    });
+    payloads.acknowledgeWildcard(this.consumer, `${event}/*`);
+    acknowledge(
+      this.consumer,
+      'Serverless-LambdaEventSourceMappingDestination',
+      'Sources of SQS have none: what fails stays on the queue, and its dead-letter queue takes it in the end.',
     );
+    this.#watch(props.alarms);
+  }
 
-    new QueueAlarm(this, 'Waiting', {
-      queue: this.queue,
-      maximumAge: MAXIMUM_AGE,
+  #watch(alarms: Alarms): void {
+    const service = kebabCase(this.event);
+    const { impact } = catalogue[this.event];
+    alarms.add(this, 'Waiting', {
+      metric: this.queue.metricApproximateAgeOfOldestMessage({ period: EACH_MINUTE, statistic: 'Maximum' }),
+      threshold: MAXIMUM_AGE.toSeconds(),
       impact,
-      firstStep: `see whether the ${kebabCase(event)} consumer runs: its event source, its throttles, its log.`,
-      topic: alarmTopic,
+      firstStep: `see whether the ${service} consumer runs: its event source, its throttles, its log`,
+      section: 'waiting',
     });
-    new QueueAlarm(this, 'DeadLetters', {
-      queue: this.deadLetterQueue,
+    alarms.add(this, 'DeadLetters', {
+      metric: this.deadLetterQueue.metricApproximateNumberOfMessagesVisible({
+        period: EACH_MINUTE,
+        statistic: 'Maximum',
+      }),
+      threshold: 1,
       impact,
-      firstStep: `read the errors of the ${kebabCase(event)} consumer in its log, then redrive the dead-letter queue.`,
-      topic: alarmTopic,
+      firstStep: `npm run dlq -- show ${this.event}`,
+      section: 'dead-letters-of-an-event',
     });
+    // Two alarms, for what the consumer tells of a message, and for a consumer that cannot tell any more.
+    const failing = {
+      threshold: 1,
+      periods: FAILING_PERIODS,
+      impact,
+      firstStep: `read \`Failed\` in the log of the ${service} consumer: it names what is down`,
+      section: 'failing',
+    };
+    const period = Duration.minutes(5);
+    const failed = ReportedMetrics.of(this).ofConsumer('Failed', this.event, { period });
+    alarms.add(this, 'Failing', { ...failing, metric: failed });
+    alarms.add(this, 'Dying', { ...failing, metric: this.consumer.function.metricErrors({ period }) });
   }
 }

@@ -28,6 +28,7 @@ export const BUNDLE_OPTIONS: BuildOptions = {
 /** File that exports `handler`, from the project's root, by the function's name. */
 const entries: Readonly<Record<string, string>> = {
   receiver: 'lambda/receiver/handler.ts',
+  'smoke-test': 'lambda/smoke-test/handler.ts',
   ...Object.fromEntries(
     eventNames.map((event) => [kebabCase(event), `lambda/consumers/${kebabCase(event)}.ts`]),
   ),
@@ -59,7 +60,7 @@ export class FunctionBundles {
     this.#folder = folder;
   }
 
-  /** @param name `receiver`, or an event in kebab case */
+  /** @param name `receiver`, `smoke-test`, or an event in kebab case */
   code(name: string): AssetCode {
     return Code.fromAsset(join(this.#folder, name));
   }

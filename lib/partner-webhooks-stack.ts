@@ -1,137 +1,161 @@
-import { CfnOutput, Duration, Stack, type StackProps } from 'aws-cdk-lib';
-import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
-import { Key } from 'aws-cdk-lib/aws-kms';
-import { Secret } from 'aws-cdk-lib/aws-secretsmanager';
-import { Topic } from 'aws-cdk-lib/aws-sns';
+import { CfnOutput, Duration, RemovalPolicy, Stack, type StackProps } from 'aws-cdk-lib';
+import { Alarm } from 'aws-cdk-lib/aws-cloudwatch';
 import type { Construct } from 'constructs';
-import { catalogue, type EventName, eventNames } from '../lambda/contract/catalogue.ts';
-import { pascalCase, queueUrlVariable } from '../lambda/contract/event-names.ts';
+import { catalogue, eventNames } from '../lambda/contract/catalogue.ts';
+import { pascalCase } from '../lambda/contract/event-names.ts';
+import { Alarms, EACH_MINUTE } from './alarms.ts';
+import { Canaries } from './canaries.ts';
+import type { StageConfig } from './config.ts';
 import { Effects } from './effects.ts';
 import { EventPipeline } from './event-pipeline.ts';
 import type { FunctionBundles } from './function-bundles.ts';
+import { WebhookDashboard } from './monitoring/dashboard.ts';
 import { PayloadBucket } from './payload-bucket.ts';
 import { ProtectedQueue } from './protected-queue.ts';
-import { QueueAlarm } from './queue-alarm.ts';
-import type { StageConfig } from './stage.ts';
+import { Receiver } from './receiver.ts';
+import { SavedQueries } from './saved-queries.ts';
+import { SmokeTest } from './smoke-test.ts';
+import { topicKey } from './topic-key.ts';
 import { WebhookApi } from './webhook-api.ts';
-import { WebhookFunction } from './webhook-function.ts';
+import { WebhookSecret } from './webhook-secret.ts';
 
 export interface PartnerWebhooksStackProps extends StackProps {
   readonly config: StageConfig;
   readonly bundles: FunctionBundles;
 }
 
-/** Above what the receiver's AWS calls take at their worst, below the 30 s that API Gateway waits. */
-const RECEIVER_TIMEOUT = Duration.seconds(28);
-
 /** Everything between the partner's POST and the effects in our data. */
 export class PartnerWebhooksStack extends Stack {
   constructor(scope: Construct, id: string, { config, bundles, ...props }: PartnerWebhooksStackProps) {
     super(scope, id, { ...props, terminationProtection: config.terminationProtection });
-    const { removalPolicy } = config;
-
-    const secret = new Secret(this, 'WebhookSecret', {
-      description: 'Shared with the partner; signs every delivery (WEBHOOK_SECRET).',
-      generateSecretString: { passwordLength: 64, excludePunctuation: true },
-      removalPolicy,
-    });
-
-    // CloudWatch cannot publish to a topic under the AWS-managed key of SNS.
-    const topicKey = new Key(this, 'TopicKey', {
-      description: 'Encrypts the notification and alarm topics.',
-      enableKeyRotation: true,
-      removalPolicy,
-    });
-    const cloudWatch = new ServicePrincipal('cloudwatch.amazonaws.com');
-    topicKey.addToResourcePolicy(
-      new PolicyStatement({
-        principals: [cloudWatch],
-        actions: ['kms:Decrypt', 'kms:GenerateDataKey*'],
-        resources: ['*'],
-      }),
-    );
-    const alarmTopic = new Topic(this, 'Alarms', { masterKey: topicKey, enforceSSL: true });
-    // The policy that enforces TLS replaces SNS' own, which would have let the account's alarms publish.
-    alarmTopic.addToResourcePolicy(
-      new PolicyStatement({
-        principals: [cloudWatch],
-        actions: ['sns:Publish'],
-        resources: [alarmTopic.topicArn],
-        conditions: { StringEquals: { 'aws:SourceAccount': this.account } },
-      }),
-    );
-
-    const effects = new Effects(this, 'Effects', { removalPolicy, topicKey });
-    const payloads = new PayloadBucket(this, 'Payloads', { removalPolicy });
-    const pipelines = eventNames.map((event) => ({
-      event,
-      pipeline: new EventPipeline(this, pascalCase(event), {
-        event,
-        bundles,
-        access: effects.access[catalogue[event].effect],
-        payloads,
-        alarmTopic,
-        removalPolicy,
-      }),
-    }));
-
-    const quarantine = new ProtectedQueue(this, 'Quarantine', { removalPolicy });
-    new QueueAlarm(this, 'QuarantineNotEmpty', {
-      queue: quarantine,
-      impact: 'signed deliveries could not be understood and have had no effect.',
-      firstStep: 'read the `reason` attribute of the messages on the quarantine queue.',
-      topic: alarmTopic,
-    });
-    const unrouted = new ProtectedQueue(this, 'Unrouted', { removalPolicy });
-    new QueueAlarm(this, 'UnroutedNotEmpty', {
-      queue: unrouted,
-      impact: 'the partner sends an event kind that we do not process yet.',
-      firstStep: 'read the `event` attribute of the messages on the unrouted queue.',
-      topic: alarmTopic,
-    });
-
-    const queues = [...pipelines.map(({ pipeline }) => pipeline.queue), quarantine, unrouted];
-    const receiver = new WebhookFunction(this, 'Receiver', {
+    const removalPolicy = config.removalPolicy === 'retain' ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY;
+    const defaults = {
       bundles,
-      service: 'receiver',
-      description: 'Verifies, parses and queues the deliveries of the partner',
-      timeout: RECEIVER_TIMEOUT,
-      environment: {
-        WEBHOOK_SECRET_ARN: secret.secretArn,
-        SECRET_GRACE_SECONDS: String(config.rotationGrace.toSeconds()),
-        PAYLOAD_BUCKET: payloads.bucketName,
-        QUARANTINE_QUEUE_URL: quarantine.queueUrl,
-        UNROUTED_QUEUE_URL: unrouted.queueUrl,
-        ...Object.fromEntries(
-          pipelines.map(({ event, pipeline }) => [queueUrlVariable(event), pipeline.queue.queueUrl]),
-        ),
-      },
-      permissions: [
-        new PolicyStatement({
-          actions: ['sqs:SendMessage'],
-          resources: queues.map(({ queueArn }) => queueArn),
-        }),
-        new PolicyStatement({ actions: ['secretsmanager:GetSecretValue'], resources: [secret.secretArn] }),
-        payloads.putPermission(),
-      ],
+      removalPolicy,
+      logRetention: config.logRetentionDays,
+      tracing: config.tracing,
+    };
+
+    const secret = new WebhookSecret(this, 'WebhookSecret', {
+      arn: config.secretArn,
+      kmsKeyArn: config.secretKmsKeyArn,
       removalPolicy,
     });
-    const api = new WebhookApi(this, 'Api', { receiver: receiver.function, removalPolicy });
+    const key = topicKey(this, 'TopicKey', { arn: config.kmsKeyArn, removalPolicy });
+    const alarms = new Alarms(this, 'Alarms', {
+      topicKey: key,
+      emails: config.alarmEmails,
+      runbook: config.runbook,
+    });
+
+    const effects = new Effects(this, 'Effects', { config, removalPolicy, topicKey: key, alarms });
+    const payloads = new PayloadBucket(this, 'Payloads', { removalPolicy });
+    const pipelines = eventNames.map(
+      (event) =>
+        new EventPipeline(this, pascalCase(event), {
+          event,
+          defaults,
+          settings: config.events[event],
+          access: effects.access[catalogue[event].effect],
+          payloads,
+          alarms,
+        }),
+    );
+
+    const quarantine = this.#lastStop('Quarantine', removalPolicy, alarms, {
+      impact:
+        'signed deliveries could not be understood and have had no effect; the partner will not repeat them.',
+      firstStep: 'npm run dlq -- show quarantine',
+      section: 'quarantine',
+    });
+    const unrouted = this.#lastStop('Unrouted', removalPolicy, alarms, {
+      impact: 'the partner sends an event kind that we do not process yet.',
+      firstStep: 'npm run dlq -- show unrouted',
+      section: 'unrouted',
+    });
+
+    const receiver = new Receiver(this, 'Receiver', {
+      defaults,
+      settings: config.receiver,
+      secret,
+      rotationGrace: Duration.hours(config.rotationGraceHours),
+      queues: new Map(pipelines.map(({ event, queue }) => [event, queue])),
+      unrouted,
+      quarantine,
+      payloads,
+      alarms,
+    });
+    const api = new WebhookApi(this, 'Api', {
+      receiver: receiver.live,
+      domain: config.domain,
+      throttle: config.apiThrottle,
+      logRetention: config.logRetentionDays,
+      removalPolicy,
+      alarms,
+    });
+
+    const consumers = pipelines.map(({ consumer }) => consumer);
+    new SmokeTest(this, 'SmokeTest', { defaults, receiver, consumers });
+    if (config.deployment === 'canary') {
+      new Canaries(this, 'Canaries', {
+        functions: [receiver, ...consumers],
+        rollBackOn: [...receiver.rollBackOn, api.serverErrors],
+      });
+    }
+
+    const logs = {
+      receiver: receiver.logGroup,
+      consumers: consumers.map(({ logGroup }) => logGroup),
+      access: api.accessLog,
+    };
+    if (config.savedQueries) new SavedQueries(this, 'SavedQueries', logs);
+    new WebhookDashboard(this, 'Dashboard', {
+      api: api.api,
+      receiver: receiver.function,
+      events: pipelines.map(({ event, queue, deadLetterQueue, consumer }) => ({
+        event,
+        queue,
+        deadLetterQueue,
+        consumer: consumer.function,
+      })),
+      quarantine,
+      unrouted,
+      tables: effects.tables,
+      topics: [effects.chat, effects.review],
+      logGroups: [logs.access, logs.receiver, ...logs.consumers],
+      alarms: this.node.findAll().filter((construct) => construct instanceof Alarm),
+    });
 
     this.#output({
       WebhookUrl: api.webhookUrl,
-      WebhookSecretArn: secret.secretArn,
+      WebhookSecretArn: secret.arn,
       ShopCacheTable: effects.shopCache.tableName,
       CastTable: effects.cast.tableName,
       ContactPartnerTable: effects.contactPartner.tableName,
       ChatTopicArn: effects.chat.topicArn,
       ReviewTopicArn: effects.review.topicArn,
-      AlarmTopicArn: alarmTopic.topicArn,
+      AlarmTopicArn: alarms.topic.topicArn,
       QuarantineQueueUrl: quarantine.queueUrl,
       UnroutedQueueUrl: unrouted.queueUrl,
       PayloadBucket: payloads.bucketName,
-      ...Object.assign({}, ...pipelines.map(({ event, pipeline }) => pipelineOutputs(event, pipeline))),
+      ...Object.assign({}, ...pipelines.map(pipelineOutputs)),
     });
+  }
+
+  /** A queue that nothing consumes: whatever comes to it waits for somebody to look. */
+  #lastStop(
+    id: string,
+    removalPolicy: RemovalPolicy,
+    alarms: Alarms,
+    text: { impact: string; firstStep: string; section: string },
+  ): ProtectedQueue {
+    const queue = new ProtectedQueue(this, id, { removalPolicy });
+    alarms.add(queue, 'NotEmpty', {
+      metric: queue.metricApproximateNumberOfMessagesVisible({ period: EACH_MINUTE, statistic: 'Maximum' }),
+      threshold: 1,
+      ...text,
+    });
+    return queue;
   }
 
   #output(values: Record<string, string>): void {
@@ -139,10 +163,7 @@ export class PartnerWebhooksStack extends Stack {
   }
 }
 
-function pipelineOutputs(
-  event: EventName,
-  { queue, deadLetterQueue }: EventPipeline,
-): Record<string, string> {
+function pipelineOutputs({ event, queue, deadLetterQueue }: EventPipeline): Record<string, string> {
   return {
     [`${pascalCase(event)}QueueUrl`]: queue.queueUrl,
     [`${pascalCase(event)}DeadLetterQueueUrl`]: deadLetterQueue.queueUrl,

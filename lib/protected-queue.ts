@@ -1,6 +1,7 @@
 import { Duration, type RemovalPolicy } from 'aws-cdk-lib';
 import { type DeadLetterQueue, Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
 import type { Construct } from 'constructs';
+import { acknowledge } from './acknowledge.ts';
 
 export interface ProtectedQueueProps {
   readonly removalPolicy: RemovalPolicy;
@@ -28,5 +29,14 @@ export class ProtectedQueue extends Queue {
       enforceSSL: true,
       retentionPeriod: RETENTION,
     });
+    if (props.deadLetterQueue === undefined) {
+      for (const rule of ['AwsSolutions-SQS3', 'Serverless-SQSRedrivePolicy']) {
+        acknowledge(
+          this,
+          rule,
+          'A last stop: nothing consumes it, an alarm rings for each message, people redrive.',
+        );
+      }
+    }
   }
 }

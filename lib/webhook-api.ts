@@ -1,65 +1,152 @@
-import { type RemovalPolicy, Stack } from 'aws-cdk-lib';
+import { CfnOutput, Duration, type RemovalPolicy, Stack } from 'aws-cdk-lib';
 import { AccessLogFormat } from 'aws-cdk-lib/aws-apigateway';
-import { HttpApi, HttpMethod, HttpStage, LogGroupLogDestination } from 'aws-cdk-lib/aws-apigatewayv2';
+import {
+  ApiMapping,
+  DomainName,
+  HttpApi,
+  HttpMethod,
+  HttpStage,
+  LogGroupLogDestination,
+} from 'aws-cdk-lib/aws-apigatewayv2';
 import { HttpLambdaIntegration } from 'aws-cdk-lib/aws-apigatewayv2-integrations';
+import { Certificate } from 'aws-cdk-lib/aws-certificatemanager';
+import type { Alarm } from 'aws-cdk-lib/aws-cloudwatch';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
-import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs';
+import { FilterPattern, LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs';
+import { Bucket } from 'aws-cdk-lib/aws-s3';
 import { Construct } from 'constructs';
+import { acknowledge } from './acknowledge.ts';
+import { type Alarms, EACH_MINUTE } from './alarms.ts';
+import type { StageConfig } from './config.ts';
 
 export interface WebhookApiProps {
   readonly receiver: IFunction;
+  readonly domain: StageConfig['domain'];
+  readonly throttle: StageConfig['apiThrottle'];
+  readonly logRetention: RetentionDays;
   readonly removalPolicy: RemovalPolicy;
+  readonly alarms: Alarms;
 }
 
 /** The one path of the contract. */
 const WEBHOOK_PATH = '/api/v1/webhooks/partner';
 
-/**
- * Requests a second, and requests at once: the account's own quotas for HTTP APIs. The sender is not
- * promised to repeat a 429 (design D16), so the API never throttles before the account does.
- * Source: API Gateway developer guide, "Account-level throttling".
- */
-const THROTTLE = { rateLimit: 10_000, burstLimit: 5_000 };
+/** What the access log says of each request: nothing that the partner sent. */
+const ACCESS_LOG = {
+  requestId: '$context.requestId',
+  time: '$context.requestTime',
+  sourceIp: '$context.identity.sourceIp',
+  route: '$context.routeKey',
+  status: '$context.status',
+  bytes: '$context.responseLength',
+  latency: '$context.responseLatency',
+  integrationError: '$context.integrationErrorMessage',
+};
+
+const FIVE_MINUTES = Duration.minutes(5);
+
+/** Server errors in five minutes of which somebody should know; a single one is repeated and forgotten. */
+const MANY_SERVER_ERRORS = 5;
+
+/** Answers of 401 in five minutes that are more than a stray scanner. */
+const MANY_REJECTIONS = 20;
 
 /** The HTTP API with the contract's one route. */
 export class WebhookApi extends Construct {
+  readonly api: HttpApi;
+  readonly accessLog: LogGroup;
   /** What the partner posts to. */
   readonly webhookUrl: string;
+  /** Says that a new version of the receiver is worse than the one before. */
+  readonly serverErrors: Alarm;
 
-  constructor(scope: Construct, id: string, { receiver, removalPolicy }: WebhookApiProps) {
+  constructor(scope: Construct, id: string, props: WebhookApiProps) {
     super(scope, id);
-    const api = new HttpApi(this, 'HttpApi', {
+    const { receiver, domain, throttle, alarms } = props;
+    this.api = new HttpApi(this, 'HttpApi', {
       apiName: Stack.of(this).stackName,
       createDefaultStage: false,
+      // Whoever knows it would get round the client certificates of the domain.
+      disableExecuteApiEndpoint: domain !== undefined,
     });
-    api.addRoutes({
+    this.api.addRoutes({
       path: WEBHOOK_PATH,
       methods: [HttpMethod.POST],
       integration: new HttpLambdaIntegration('Receiver', receiver),
     });
-    new HttpStage(this, 'Stage', {
-      httpApi: api,
+    acknowledge(
+      this.api,
+      'AwsSolutions-APIG4',
+      'A delivery proves itself by the HMAC of its body (contract, Authentication), which an authorizer does not see.',
+    );
+    this.accessLog = new LogGroup(this, 'AccessLog', {
+      retention: props.logRetention,
+      removalPolicy: props.removalPolicy,
+    });
+    const stage = new HttpStage(this, 'Stage', {
+      httpApi: this.api,
       stageName: '$default',
       autoDeploy: true,
-      throttle: THROTTLE,
+      throttle: { rateLimit: throttle.rate, burstLimit: throttle.burst },
       accessLogSettings: {
-        destination: new LogGroupLogDestination(
-          new LogGroup(this, 'AccessLog', { retention: RetentionDays.ONE_MONTH, removalPolicy }),
-        ),
-        format: AccessLogFormat.custom(
-          JSON.stringify({
-            requestId: '$context.requestId',
-            time: '$context.requestTime',
-            sourceIp: '$context.identity.sourceIp',
-            route: '$context.routeKey',
-            status: '$context.status',
-            bytes: '$context.responseLength',
-            latency: '$context.responseLatency',
-            integrationError: '$context.integrationErrorMessage',
-          }),
-        ),
+        destination: new LogGroupLogDestination(this.accessLog),
+        format: AccessLogFormat.custom(JSON.stringify(ACCESS_LOG)),
       },
     });
-    this.webhookUrl = `${api.apiEndpoint}${WEBHOOK_PATH}`;
+    this.webhookUrl = `${domain ? this.#serve(domain, stage) : this.api.apiEndpoint}${WEBHOOK_PATH}`;
+
+    this.serverErrors = alarms.add(this, 'ServerErrors', {
+      metric: this.api.metricServerError({ period: FIVE_MINUTES, statistic: 'Sum' }),
+      threshold: MANY_SERVER_ERRORS,
+      impact: 'deliveries are not accepted; the partner repeats them.',
+      firstStep: 'read `ServerError` in the receiver’s log: it names what failed',
+      section: 'server-errors',
+    });
+    alarms.add(this, 'Throttled', {
+      metric: this.#answered(429, 'Throttled', EACH_MINUTE),
+      threshold: 1,
+      impact: 'deliveries are answered 429, which the partner is not promised to repeat: they may be lost.',
+      firstStep: 'compare the rate of requests with apiThrottle and with the account’s quota',
+      section: 'throttled',
+    });
+    alarms.add(this, 'RejectionsJump', {
+      metric: this.#answered(401, 'Unauthorized', FIVE_MINUTES),
+      threshold: MANY_REJECTIONS,
+      impact: 'the partner signs with a secret that we do not have, or somebody else is posting.',
+      firstStep: 'see by source address who is rejected, and whether the secret was rotated',
+      section: 'rejections-jump',
+    });
+  }
+
+  /** Puts the API behind its own host name. @returns the URL of the host */
+  #serve(domain: NonNullable<StageConfig['domain']>, stage: HttpStage): string {
+    const { name, certificateArn, mutualTls } = domain;
+    const domainName = new DomainName(this, 'Domain', {
+      domainName: name,
+      certificate: Certificate.fromCertificateArn(this, 'Certificate', certificateArn),
+      ...(mutualTls && {
+        mtls: {
+          bucket: Bucket.fromBucketName(this, 'TrustStore', mutualTls.bucket),
+          key: mutualTls.key,
+          ...(mutualTls.version !== undefined && { version: mutualTls.version }),
+        },
+      }),
+    });
+    new ApiMapping(this, 'Mapping', { api: this.api, domainName, stage });
+    new CfnOutput(Stack.of(this), 'DomainTarget', { value: domainName.regionalDomainName });
+    new CfnOutput(Stack.of(this), 'DomainHostedZoneId', { value: domainName.regionalHostedZoneId });
+    return `https://${name}`;
+  }
+
+  /** Requests by the status that they got: an HTTP API has metrics for 4xx and 5xx only, its log knows more. */
+  #answered(status: 401 | 429, metricName: string, period: Duration) {
+    return this.accessLog
+      .addMetricFilter(metricName, {
+        filterPattern: FilterPattern.stringValue('$.status', '=', String(status)),
+        metricNamespace: Stack.of(this).stackName,
+        metricName,
+        metricValue: '1',
+      })
+      .metric({ period, statistic: 'Sum' });
   }
 }

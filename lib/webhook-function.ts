@@ -1,39 +1,54 @@
-import type { Duration, RemovalPolicy } from 'aws-cdk-lib';
+import { type Duration, type RemovalPolicy, Stack } from 'aws-cdk-lib';
 import { type PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
-import { Architecture, Function as LambdaFunction, Runtime } from 'aws-cdk-lib/aws-lambda';
-import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs';
+import { Architecture, Function as LambdaFunction, Runtime, Tracing } from 'aws-cdk-lib/aws-lambda';
+import { LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
+import { acknowledge } from './acknowledge.ts';
 import type { FunctionBundles } from './function-bundles.ts';
 
-export interface WebhookFunctionProps {
+/** What every function of a stage has in common. */
+export interface FunctionDefaults {
   readonly bundles: FunctionBundles;
+  readonly logRetention: RetentionDays;
+  /** Whether X-Ray follows deliveries through the functions and their queues. */
+  readonly tracing: boolean;
+  readonly removalPolicy: RemovalPolicy;
+}
+
+export interface WebhookFunctionProps extends FunctionDefaults {
   /** Name of its bundle, in log lines and on the command line, such as `receiver` or `shop-updated`. */
   readonly service: string;
   /** One sentence for whoever finds the function in the console. */
   readonly description: string;
   readonly timeout: Duration;
+  /** Megabytes. Lambda gives processor time by it, and a start-up is mostly that. */
+  readonly memory: number;
+  /**
+   * Executions at a time that it is promised and does not exceed.
+   * @default what the account has left
+   */
+  readonly reservedConcurrency?: number | undefined;
   readonly environment: Readonly<Record<string, string>>;
-  /** All that the function may do, besides writing its own log. */
+  /** All that the function may do, besides writing its own log and traces. */
   readonly permissions: readonly PolicyStatement[];
-  readonly removalPolicy: RemovalPolicy;
 }
-
-/** Lambda gives processor time by memory, and a start-up is mostly that. */
-const MEMORY_MEGABYTES = 512;
 
 /** A function of this service: its bundle, its own log group, and a role that holds what it needs and no more. */
 export class WebhookFunction extends Construct {
   readonly function: LambdaFunction;
+  readonly logGroup: LogGroup;
+  readonly service: string;
 
   constructor(scope: Construct, id: string, props: WebhookFunctionProps) {
     super(scope, id);
-    const logGroup = new LogGroup(this, 'Log', {
-      retention: RetentionDays.ONE_MONTH,
+    this.service = props.service;
+    this.logGroup = new LogGroup(this, 'Log', {
+      retention: props.logRetention,
       removalPolicy: props.removalPolicy,
     });
     // AWS' managed policy for logging allows writing to every log group of the account.
     const role = new Role(this, 'Role', { assumedBy: new ServicePrincipal('lambda.amazonaws.com') });
-    logGroup.grantWrite(role);
+    this.logGroup.grantWrite(role);
     for (const statement of props.permissions) role.addToPolicy(statement);
 
     this.function = new LambdaFunction(this, 'Function', {
@@ -42,11 +57,37 @@ export class WebhookFunction extends Construct {
       description: props.description,
       runtime: Runtime.NODEJS_24_X,
       architecture: Architecture.ARM_64,
-      memorySize: MEMORY_MEGABYTES,
+      memorySize: props.memory,
       timeout: props.timeout,
+      ...(props.reservedConcurrency && { reservedConcurrentExecutions: props.reservedConcurrency }),
       role,
-      logGroup,
-      environment: { ...props.environment, POWERTOOLS_SERVICE_NAME: props.service },
+      logGroup: this.logGroup,
+      tracing: props.tracing ? Tracing.ACTIVE : Tracing.DISABLED,
+      // Where data is retained, so are versions: the alias can be put back to one by hand.
+      currentVersionOptions: { removalPolicy: props.removalPolicy },
+      environment: {
+        ...props.environment,
+        POWERTOOLS_SERVICE_NAME: props.service,
+        POWERTOOLS_METRICS_NAMESPACE: Stack.of(this).stackName,
+      },
     });
+    if (props.tracing) {
+      acknowledge(
+        role,
+        'AwsSolutions-IAM5[Resource::*]',
+        'X-Ray knows no resources: traces are written to the account.',
+      );
+    } else {
+      acknowledge(
+        this.function,
+        'Serverless-LambdaTracing',
+        'Turned off in the configuration: a trace can cost more than all else about a delivery.',
+      );
+    }
+    acknowledge(
+      this.function,
+      'Serverless-LambdaDLQ',
+      'For asynchronous invocations, of which there are none that may be lost: API Gateway and SQS wait for the result, and so does CloudFormation.',
+    );
   }
 }

@@ -51,7 +51,7 @@ export interface LocalStack {
   /** Settings for an AWS client that may do everything. */
   readonly operator: ClientSettings;
   /** By the name on the command line: `receiver`, `shop-updated`. */
-  readonly functions: ReadonlyMap<string, { definition: FunctionDefinition; function: LocalFunction }>;
+  readonly functions: ReadonlyMap<string, DeployedFunction>;
   /** What goes wrong at the AWS endpoint: nothing until a test injects it. */
   readonly faults: Faults;
   /** Ends it and frees its ports. */
@@ -100,13 +100,14 @@ export async function startLocalStack(options: LocalStackOptions): Promise<Local
     step('Starting the functions');
     const functions = createFunctions(resources, stack, aws.url, options);
     closers.push(() => Promise.all([...functions.values()].map((item) => item.function.close())));
-    await Promise.all([...functions.values()].map((item) => item.function.warmUp()));
+    const targets = invocationTargets(resources, functions);
+    await Promise.all([...calledAtRuntime(resources, targets)].map((item) => item.function.warmUp()));
 
-    const sources = startEventSources(resources, functions, options.onProblem ?? (() => {}));
+    const sources = startEventSources(resources, targets, options.onProblem ?? (() => {}));
     closers.push(() => Promise.all(sources.map((source) => source.stop())));
 
     step('Starting the HTTP API');
-    const api = await startApi(resources, functions, options);
+    const api = await startApi(resources, targets, options);
     closers.push(() => api.close());
     apiUrl = api.url;
 
@@ -130,7 +131,12 @@ export async function startLocalStack(options: LocalStackOptions): Promise<Local
   }
 }
 
-type Functions = Map<string, { definition: FunctionDefinition; function: LocalFunction }>;
+interface DeployedFunction {
+  readonly definition: FunctionDefinition;
+  readonly function: LocalFunction;
+}
+
+type Functions = ReadonlyMap<string, DeployedFunction>;
 
 function clientSettings(endpoint: string, accessKeyId: string): ClientSettings {
   return { endpoint, region: REGION, credentials: { accessKeyId, secretAccessKey: 'local' } };
@@ -177,16 +183,36 @@ function createFunctions(
   );
 }
 
+/** The functions by all that a template calls them by: ARN or name, of the function or of its alias. */
+function invocationTargets(resources: Resources, functions: Functions): Functions {
+  const targets = new Map(functions);
+  for (const item of functions.values()) targets.set(item.definition.name, item);
+  for (const { arn, properties } of resources.ofType('AWS::Lambda::Alias')) {
+    const item = targets.get(properties.FunctionName);
+    if (item === undefined) throw new Error(`Alias ${arn} needs a function of this stack`);
+    targets.set(arn, item).set(`${properties.FunctionName}:${properties.Name}`, item);
+  }
+  return targets;
+}
+
+/** The functions that a delivery comes to. The others, such as the smoke test, start when they are invoked. */
+function calledAtRuntime(resources: Resources, targets: Functions): Set<DeployedFunction> {
+  const called = [
+    ...resources.ofType('AWS::ApiGatewayV2::Integration').map(({ properties }) => properties.IntegrationUri),
+    ...resources.ofType('AWS::Lambda::EventSourceMapping').map(({ properties }) => properties.FunctionName),
+  ];
+  return new Set(called.map((name) => targets.get(name)).filter((item) => item !== undefined));
+}
+
 function startEventSources(
   resources: Resources,
-  functions: Functions,
+  targets: Functions,
   onProblem: (message: string) => void,
 ): SqsEventSource[] {
   const queues = new Map(resources.ofType('AWS::SQS::Queue').map((queue) => [queue.arn, queue.ref]));
-  const byName = new Map([...functions.values()].map((item) => [item.definition.name, item]));
   return resources.ofType('AWS::Lambda::EventSourceMapping').map(({ logicalId, properties }) => {
     const queueUrl = queues.get(properties.EventSourceArn);
-    const target = byName.get(properties.FunctionName);
+    const target = targets.get(properties.FunctionName);
     if (queueUrl === undefined || target === undefined) {
       throw new Error(`Event source mapping ${logicalId} needs a queue and a function of this stack`);
     }
@@ -215,11 +241,11 @@ function startEventSources(
   });
 }
 
-function startApi(resources: Resources, functions: Functions, { port, onRequest }: LocalStackOptions) {
+function startApi(resources: Resources, targets: Functions, { port, onRequest }: LocalStackOptions) {
   const integrations = new Map(
     resources
       .ofType('AWS::ApiGatewayV2::Integration')
-      .map(({ ref, properties }) => [`integrations/${ref}`, functions.get(properties.IntegrationUri)]),
+      .map(({ ref, properties }) => [`integrations/${ref}`, targets.get(properties.IntegrationUri)]),
   );
   const routes = resources.ofType('AWS::ApiGatewayV2::Route').map(({ logicalId, properties }) => {
     const target = integrations.get(properties.Target);

@@ -6,7 +6,8 @@ import type { Context, SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda'
 import { describeError, errorText } from '../aws-clients.ts';
 import type { EventName } from '../contract/catalogue.ts';
 import type { EffectOutcome } from '../effects/outcome.ts';
-import { count, logger } from '../telemetry.ts';
+import { recordLog, withRecordKeys } from '../record-log.ts';
+import { count, logger, measure } from '../telemetry.ts';
 import { type ReceivedEvent, readIds, readRecord } from './received-event.ts';
 import { backOffSeconds, isHopeless } from './retry.ts';
 import { SourceQueue } from './source-queue.ts';
@@ -34,36 +35,40 @@ export function consume<Name extends EventName>(
 
   async function processRecord(record: SQSRecord, context: Context): Promise<void> {
     const attempt = Number(record.attributes.ApproximateReceiveCount);
-    const facts = { event: name, messageId: record.messageId, attempt, ...readIds(record) };
-    try {
-      const done = readRecord(name, record).then((event) => process(event, context));
-      const outcome = await inTime(done, context);
-      logger.info(outcome, facts);
-      count(outcome, { event: name });
-    } catch (error) {
-      await settleFailure(record, attempt, error, facts);
-    }
+    const keys = { event: name, ...readIds(record), messageId: record.messageId, attempt };
+    await withRecordKeys(keys, async () => {
+      try {
+        const { outcome, latencyMs } = await inTime(takeEffect(record, context), context);
+        recordLog.info(outcome, { latencyMs });
+        count(outcome, { event: name });
+        measure('EffectLatency', latencyMs, { event: name });
+      } catch (error) {
+        await settleFailure(record, attempt, error);
+      }
+    });
+  }
+
+  async function takeEffect(record: SQSRecord, context: Context) {
+    const event = await readRecord(name, record);
+    const outcome = await process(event, context);
+    // The receiver's clock and this one are not the same.
+    return { outcome, latencyMs: Math.max(0, Date.now() - Date.parse(event.receivedAt)) };
   }
 
   /** @throws the error, where the message stays on its queue */
-  async function settleFailure(
-    record: SQSRecord,
-    attempt: number,
-    error: unknown,
-    facts: Record<string, unknown>,
-  ): Promise<void> {
+  async function settleFailure(record: SQSRecord, attempt: number, error: unknown): Promise<void> {
     if (isHopeless(error) || attempt >= source.maximumReceives) {
-      logger.error('DeadLettered', { ...facts, ...describeError(error) });
+      recordLog.error('DeadLettered', describeError(error));
       count('DeadLettered', { event: name });
       // Where this fails the message comes back, and after its last receive SQS moves it.
-      await telling('BuryFailed', facts, () => source.bury(record, errorText(error)));
+      await telling('BuryFailed', () => source.bury(record, errorText(error)));
       return;
     }
     const seconds = backOffSeconds(attempt, source.firstRetryDelay);
-    logger.warn('Failed', { ...facts, ...describeError(error), retryInSeconds: seconds });
+    recordLog.warn('Failed', { ...describeError(error), retryInSeconds: seconds });
     count('Failed', { event: name });
     // Where this fails the message comes back after the queue's visibility timeout.
-    await telling('HideFailed', facts, () => source.hide(record, seconds));
+    await telling('HideFailed', () => source.hide(record, seconds));
     throw error;
   }
 
@@ -77,15 +82,11 @@ export function consume<Name extends EventName>(
 }
 
 /** Carries out a call, and logs its failure before it is thrown. */
-async function telling(
-  failure: string,
-  facts: Record<string, unknown>,
-  call: () => Promise<void>,
-): Promise<void> {
+async function telling(failure: 'BuryFailed' | 'HideFailed', call: () => Promise<void>): Promise<void> {
   try {
     await call();
   } catch (error) {
-    logger.error(failure, { ...facts, ...describeError(error) });
+    recordLog.error(failure, describeError(error));
     count(failure);
     throw error;
   }

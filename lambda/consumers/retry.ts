@@ -20,7 +20,7 @@ export function backOffSeconds(attempt: number, firstDelay: number, random = Mat
 
 /**
  * Errors of AWS services that say that the request itself can never succeed. Any other may pass: also
- * a missing permission or table, which the next deployment brings.
+ * a missing permission, table or distribution, which the next deployment brings.
  */
 const HOPELESS = new Set([
   'InvalidMessageContents',

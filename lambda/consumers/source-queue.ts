@@ -9,6 +9,7 @@ import { clientSettings } from '../aws-clients.ts';
 import { requireEnvironment } from '../environment.ts';
 import { MAXIMUM_ATTRIBUTE_LENGTH, stringAttribute } from '../message-attribute.ts';
 import { attribute } from '../queue/message.ts';
+import { traceAttribute } from '../queue/trace-header.ts';
 
 export interface SourceQueueSettings {
   readonly queueUrl: string;
@@ -68,6 +69,8 @@ export class SourceQueue {
         QueueUrl: this.#deadLetterQueueUrl,
         MessageBody: record.body,
         MessageGroupId: record.attributes.MessageGroupId,
+        // Of the delivery, not of this invocation: its batch has messages of many.
+        ...traceAttribute(record.attributes.AWSTraceHeader),
         MessageAttributes: {
           ...carriedOver(record),
           [attribute.failureReason]: stringAttribute(reason.slice(0, MAXIMUM_ATTRIBUTE_LENGTH)),

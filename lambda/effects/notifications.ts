@@ -3,7 +3,8 @@ import type { Context } from 'aws-lambda';
 import { clientSettings } from '../aws-clients.ts';
 import { requireEnvironment } from '../environment.ts';
 import { stringAttribute } from '../message-attribute.ts';
-import { count, logger } from '../telemetry.ts';
+import { recordLog } from '../record-log.ts';
+import { count } from '../telemetry.ts';
 import { type NotificationText, notificationMessage } from './notification-text.ts';
 import { oncePerEvent } from './once.ts';
 import type { EffectOutcome } from './outcome.ts';
@@ -46,7 +47,7 @@ export class Notifications {
     );
     if (($metadata.attempts ?? 1) > 1) {
       // SNS may have taken the attempt that got no answer, too, and offers no way to tell.
-      logger.warn('PossiblyRepeated', { event, eventId });
+      recordLog.warn('PossiblyRepeated');
       count('PossiblyRepeated', { event });
     }
     return 'Processed';

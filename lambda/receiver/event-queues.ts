@@ -12,6 +12,7 @@ import {
   fitsMessage,
   messageGroupId,
 } from '../queue/message.ts';
+import { invocationTrace } from '../queue/trace-header.ts';
 
 /** What the receiver knows of a delivery besides its payload. */
 export type Delivery = Omit<EventFacts, 'event'>;
@@ -63,6 +64,7 @@ export class EventQueues {
         QueueUrl: kind === 'event' ? this.#urls.events[event.event] : this.#urls.unrouted,
         MessageBody: payloadKey === undefined ? escaped : JSON.stringify({ payloadKey }),
         MessageGroupId: messageGroupId(event.sentData.shop_id),
+        ...invocationTrace(),
         MessageAttributes: {
           ...eventAttributes({ event: event.event, ...delivery }),
           ...(payloadKey !== undefined && { [attribute.payloadKey]: stringAttribute(payloadKey) }),
@@ -80,6 +82,7 @@ export class EventQueues {
       new SendMessageCommand({
         QueueUrl: this.#urls.quarantine,
         MessageBody: payloadKey === undefined ? whole : JSON.stringify({ problems, payloadKey }),
+        ...invocationTrace(),
         MessageAttributes: {
           ...eventAttributes({ event: 'unusable', ...delivery }),
           [attribute.reason]: stringAttribute(reason),

@@ -5,11 +5,9 @@ import middy from '@middy/core';
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from 'aws-lambda';
 import { clientSettings, describeError } from '../aws-clients.ts';
 import { requireEnvironment } from '../environment.ts';
-import { sha256Hex } from '../hash.ts';
 import { count, logger } from '../telemetry.ts';
 import { EventQueues, queueUrlsFromEnvironment } from './event-queues.ts';
 import { problemResponses } from './problem.ts';
-import { rawBody } from './raw-body.ts';
 import { createReceiver, type Outcome } from './receive.ts';
 import { WebhookSecrets } from './webhook-secrets.ts';
 
@@ -22,6 +20,7 @@ const secrets = new WebhookSecrets({
   client: new SecretsManagerClient(clientSettings),
   secretId: WEBHOOK_SECRET_ARN,
   gracePeriod: Number(SECRET_GRACE_SECONDS) * 1000,
+  onUnreadable: () => count('SecretUnreadable'),
   onStale: (error) => logger.warn('Secret not readable; serving the cached one', describeError(error)),
   onWhiteSpace: () =>
     logger.warn('The stored secret begins or ends with white space, and is used with it: was it pasted?'),
@@ -30,12 +29,8 @@ const secrets = new WebhookSecrets({
 const queues = new EventQueues(new SQSClient(clientSettings), queueUrlsFromEnvironment());
 
 function report({ outcome, ...facts }: Outcome, { requestContext }: APIGatewayProxyEventV2): void {
-  const { requestId, http } = requestContext;
-  if (outcome === 'Rejected') {
-    logger.warn(outcome, { ...facts, requestId, sourceIp: http.sourceIp });
-  } else {
-    logger.info(outcome, { ...facts, requestId });
-  }
+  if (outcome === 'Rejected') logger.warn(outcome, { ...facts, sourceIp: requestContext.http.sourceIp });
+  else logger.info(outcome, facts);
   count(outcome, {
     ...('event' in facts && { event: facts.event }),
     ...('reason' in facts && { reason: facts.reason }),
@@ -46,13 +41,9 @@ function report({ outcome, ...facts }: Outcome, { requestContext }: APIGatewayPr
 export const handler = middy<APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2>()
   .use(injectLambdaContext(logger, { logEvent: false, resetKeys: true }))
   .use(
-    problemResponses((error, request) => {
-      logger.error('ServerError', {
-        eventId: sha256Hex(rawBody(request)),
-        requestId: request.requestContext.requestId,
-        ...describeError(error),
-      });
+    problemResponses((error) => {
+      logger.error('ServerError', describeError(error));
       count('ServerError');
     }),
   )
-  .handler(createReceiver({ secrets, queues, report }));
+  .handler(createReceiver({ secrets, queues, identify: (ids) => logger.appendKeys(ids), report }));

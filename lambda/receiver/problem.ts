@@ -55,12 +55,12 @@ const serverError = () =>
  * @param onServerError is told of what becomes a 500
  */
 export function problemResponses(
-  onServerError: (error: unknown, event: APIGatewayProxyEventV2) => void,
+  onServerError: (error: unknown) => void,
 ): middy.MiddlewareObj<APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2> {
   return {
     onError: (request) => {
       const known = request.error instanceof Problem;
-      if (!known) onServerError(request.error, request.event);
+      if (!known) onServerError(request.error);
       const { details } = known ? (request.error as Problem) : serverError();
       request.response = {
         statusCode: details.status,

@@ -1,7 +1,7 @@
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from 'aws-lambda';
 import { parsePayload } from '../contract/envelope.ts';
 import { sha256Hex } from '../hash.ts';
-import type { EventQueues } from './event-queues.ts';
+import type { Delivery, EventQueues } from './event-queues.ts';
 import { invalidSignature, unusableEvent } from './problem.ts';
 import { rawBody } from './raw-body.ts';
 import { decodeSignature, verify } from './signature.ts';
@@ -12,14 +12,16 @@ const SIGNATURE_HEADER = 'x-webhook-signature';
 
 /** What became of a request; each is a metric and a log line. */
 export type Outcome =
-  | { readonly outcome: 'Accepted'; readonly event: string; readonly eventId: string }
-  | { readonly outcome: 'Parked'; readonly eventId: string }
-  | { readonly outcome: 'Unusable'; readonly eventId: string; readonly fields: readonly string[] }
+  | { readonly outcome: 'Accepted'; readonly event: string }
+  | { readonly outcome: 'Parked' }
+  | { readonly outcome: 'Unusable'; readonly fields: readonly string[] }
   | { readonly outcome: 'Rejected'; readonly reason: 'malformed-signature' | 'wrong-signature' };
 
 export interface ReceiverParts {
   readonly secrets: WebhookSecrets;
   readonly queues: EventQueues;
+  /** Told whose delivery it is before anything is done with it, so that every log line can say so. */
+  readonly identify: (ids: Pick<Delivery, 'eventId' | 'requestId'>) => void;
   readonly report: (outcome: Outcome, request: APIGatewayProxyEventV2) => void;
 }
 
@@ -27,7 +29,7 @@ export interface ReceiverParts {
  * Receives one delivery: verify, parse, route, make durable, answer.
  * @throws Problem for 401 and 400; any other error means that the event is not safe, and is a 500
  */
-export function createReceiver({ secrets, queues, report }: ReceiverParts) {
+export function createReceiver({ secrets, queues, identify, report }: ReceiverParts) {
   async function authenticate(request: APIGatewayProxyEventV2, body: Buffer): Promise<void> {
     const signature = decodeSignature(request.headers[SIGNATURE_HEADER]);
     if (signature === undefined) {
@@ -40,25 +42,23 @@ export function createReceiver({ secrets, queues, report }: ReceiverParts) {
   }
 
   return async (request: APIGatewayProxyEventV2): Promise<APIGatewayProxyStructuredResultV2> => {
+    const { requestId, timeEpoch } = request.requestContext;
     const body = rawBody(request);
+    const eventId = sha256Hex(body);
+    identify({ eventId, requestId });
     await authenticate(request, body);
 
-    const { requestId, timeEpoch } = request.requestContext;
-    const delivery = { eventId: sha256Hex(body), requestId, receivedAt: new Date(timeEpoch).toISOString() };
-    const { eventId } = delivery;
+    const delivery = { eventId, requestId, receivedAt: new Date(timeEpoch).toISOString() };
     const parsed = parsePayload(body);
     if (parsed.kind === 'unusable') {
       await queues.quarantine(body, parsed.problems, delivery);
-      report({ outcome: 'Unusable', eventId, fields: parsed.problems.map(({ field }) => field) }, request);
+      report({ outcome: 'Unusable', fields: parsed.problems.map(({ field }) => field) }, request);
       throw unusableEvent(parsed.problems);
     }
 
     await queues.enqueue(parsed, body, delivery);
     const known = parsed.kind === 'event';
-    report(
-      known ? { outcome: 'Accepted', event: parsed.event.event, eventId } : { outcome: 'Parked', eventId },
-      request,
-    );
+    report(known ? { outcome: 'Accepted', event: parsed.event.event } : { outcome: 'Parked' }, request);
     return {
       statusCode: 200,
       headers: { 'content-type': 'application/json' },

@@ -17,6 +17,8 @@ export interface WebhookSecretsOptions {
   readonly secretId: string;
   /** How long after a rotation the previous secret is accepted, in milliseconds. */
   readonly gracePeriod: number;
+  /** Told of each failed read, whether or not something is cached. */
+  readonly onUnreadable: () => void;
   /** Told of a failed read while a cached secret goes on serving. */
   readonly onStale: (error: unknown) => void;
   /** Told, once, that the secret begins or ends with white space: most likely it was pasted with it. */
@@ -103,6 +105,15 @@ export class WebhookSecrets {
   }
 
   async #read(): Promise<void> {
+    try {
+      await this.#readVersions();
+    } catch (error) {
+      this.#options.onUnreadable();
+      throw error;
+    }
+  }
+
+  async #readVersions(): Promise<void> {
     const { SecretString, CreatedDate } = await this.#version('AWSCURRENT');
     const current = readSecretValue(SecretString);
     const until = (CreatedDate?.getTime() ?? 0) + this.#options.gracePeriod;

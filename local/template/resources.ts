@@ -58,6 +58,8 @@ const schemas = {
     ReservedConcurrentExecutions: z.optional(z.number()),
     Environment: z._default(z.object({ Variables: z._default(strings, {}) }), { Variables: {} }),
   }),
+  'AWS::Lambda::Version': z.object({ FunctionName: z.string() }),
+  'AWS::Lambda::Alias': z.object({ FunctionName: z.string(), Name: z.string() }),
   'AWS::Lambda::EventSourceMapping': z.object({
     EventSourceArn: z.string(),
     FunctionName: z.string(),
@@ -87,12 +89,18 @@ const WITHOUT_LOCAL_PART = new Set([
   'AWS::ApiGatewayV2::Stage',
   'AWS::CDK::Metadata',
   'AWS::CloudWatch::Alarm',
+  'AWS::CloudWatch::Dashboard',
+  'AWS::CodeDeploy::Application',
+  'AWS::CodeDeploy::DeploymentGroup',
   'AWS::KMS::Key',
   'AWS::Lambda::Permission',
   'AWS::Logs::LogGroup',
+  'AWS::Logs::MetricFilter',
+  'AWS::Logs::QueryDefinition',
   'AWS::S3::BucketPolicy',
   'AWS::SNS::TopicPolicy',
   'AWS::SQS::QueuePolicy',
+  'Custom::SmokeTest',
 ]);
 
 function policyDocument() {
@@ -106,6 +114,9 @@ function policyDocument() {
   });
   return z.object({ Statement: z.array(statement) });
 }
+
+/** Nothing is deployed here twice. */
+const ONLY_VERSION = '1';
 
 /** A resource of one type, its properties evaluated. */
 export interface Resource<Type extends keyof Schemas> {
@@ -218,6 +229,10 @@ export class Resources {
         return arn('dynamodb', `table/${name}`);
       case 'AWS::Lambda::Function':
         return arn('lambda', `function:${name}`);
+      case 'AWS::Lambda::Version':
+        return `${this.#functionArn(logicalId)}:${ONLY_VERSION}`;
+      case 'AWS::Lambda::Alias':
+        return `${this.#functionArn(logicalId)}:${this.#property(logicalId, 'Name')}`;
       case 'AWS::Logs::LogGroup':
         return arn('logs', `log-group:${name}:*`);
       case 'AWS::KMS::Key':
@@ -233,6 +248,16 @@ export class Resources {
     }
   }
 
+  /** ARN of the function that a version or an alias is of. */
+  #functionArn(logicalId: string): string {
+    const { region, accountId } = this.#place;
+    return `arn:aws:lambda:${region}:${accountId}:function:${this.#property(logicalId, 'FunctionName')}`;
+  }
+
+  #property(logicalId: string, name: string): string {
+    return String(this.#resolve(this.#stack.template.Resources[logicalId]?.Properties[name]));
+  }
+
   #ref(logicalId: string): string | undefined {
     const name = this.#name(logicalId);
     switch (this.#type(logicalId)) {
@@ -242,6 +267,8 @@ export class Resources {
         return `${this.#place.awsUrl}/${this.#place.accountId}/${name}`;
       case 'AWS::SNS::Topic':
       case 'AWS::SecretsManager::Secret':
+      case 'AWS::Lambda::Version':
+      case 'AWS::Lambda::Alias':
         return this.#arn(logicalId);
       default:
         return name;
@@ -253,6 +280,7 @@ export class Resources {
     if (attribute === 'Arn' || (type === 'AWS::SNS::Topic' && attribute === 'TopicArn'))
       return this.#arn(logicalId);
     if (type === 'AWS::ApiGatewayV2::Api' && attribute === 'ApiEndpoint') return this.#place.apiUrl;
+    if (type === 'AWS::Lambda::Version' && attribute === 'Version') return ONLY_VERSION;
     if (attribute === 'QueueName' || attribute === 'TopicName') return this.#name(logicalId);
     return undefined;
   }

@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path';
 import { killAll, mustRun, run } from './command.ts';
 import { type Emulator, startEmulator } from './emulator.ts';
 import { left } from './left.ts';
+import { mustRollBack } from './roll-back.ts';
 
 /** Deploys the stack as a person would to AWS, to an emulator of it, and runs the acceptance suite there. */
 async function main(folder: string): Promise<void> {
@@ -24,12 +25,18 @@ async function main(folder: string): Promise<void> {
 
 async function check(emulator: Emulator, folder: string): Promise<void> {
   const outputs = join(folder, 'outputs.json');
-  const cdk = (...args: string[]) =>
-    mustRun(['npx', 'cdk', ...args, '--output', join(folder, 'cdk.out')], emulator.environment);
+  const command = (args: readonly string[]) => ['npx', 'cdk', ...args, '--output', join(folder, 'cdk.out')];
+  const cdk = (...args: string[]) => mustRun(command(args), emulator.environment);
+  const deploy = ['deploy', '--require-approval', 'never'];
 
   await step('npx cdk bootstrap', () => cdk('bootstrap', emulator.cdkEnvironment));
-  await step('npx cdk deploy', () => cdk('deploy', '--require-approval', 'never', '--outputs-file', outputs));
+  await step('npx cdk deploy', () => cdk(...deploy, '--outputs-file', outputs));
   await step('npm run acceptance', () => accept(emulator, outputs));
+  await step('A deployment whose smoke test fails is rolled back', () =>
+    mustRollBack(emulator.settings, outputs, (options) =>
+      run(command([...deploy, ...options]), emulator.environment),
+    ),
+  );
   await step('npx cdk destroy', () => cdk('destroy', '--force'));
   await step('Nothing is left of the stack', async () => {
     const names = await left(emulator.settings);

@@ -64,8 +64,8 @@ async function loadedAtStart(service: string): Promise<string[]> {
 }
 
 describe('bundles', () => {
-  test('there is one for the receiver and one for each event', () => {
-    expect(services.toSorted()).toEqual(['receiver', ...eventNames.map(kebabCase)].sort());
+  test('there is one for the receiver, one for the smoke test and one for each event', () => {
+    expect(services.toSorted()).toEqual(['receiver', 'smoke-test', ...eventNames.map(kebabCase)].sort());
   });
 
   test('the one of the receiver has at most 450 KB', () => {

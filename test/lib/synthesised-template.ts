@@ -11,6 +11,15 @@ export interface Statement {
   readonly Condition?: unknown;
 }
 
+/** One action that a role allows on one resource. */
+export interface Permission {
+  readonly action: string;
+  /** Path of the resource, or its ARN where it is none of the stack's. */
+  readonly resource: string;
+  /** JSON, empty where there is none. */
+  readonly condition: string;
+}
+
 /** A resource of the template. */
 export interface Resource {
   readonly logicalId: string;
@@ -20,6 +29,10 @@ export interface Resource {
   // biome-ignore lint/suspicious/noExplicitAny: a property has whatever shape CloudFormation gives it.
   readonly properties: any;
   readonly deletionPolicy: string | undefined;
+  // biome-ignore lint/suspicious/noExplicitAny: as the properties.
+  readonly updatePolicy: any;
+  /** Logical ids. */
+  readonly dependsOn: readonly string[];
 }
 
 /** A synthesised template, its resources known by their construct's path and not by a hashed name. */
@@ -27,13 +40,15 @@ export class SynthesisedTemplate {
   readonly resources: readonly Resource[];
   readonly outputs: Readonly<Record<string, { readonly Value: unknown }>>;
   readonly terminationProtection: boolean;
+  /** `aws://<account>/<region>`, each as far as it is fixed. */
+  readonly environment: string;
 
   /** @param assembly folder of a cloud assembly that holds one stack */
   constructor(assembly: string) {
     const read = (file: string) => JSON.parse(readFileSync(join(assembly, file), 'utf8'));
     const stack = Object.values<Json>(read('manifest.json').artifacts).find(
       ({ type }) => type === 'aws:cloudformation:stack',
-    ) as { properties: Json; additionalMetadataFile: string };
+    ) as { properties: Json; environment: string; additionalMetadataFile: string };
     const paths = pathsByLogicalId(read(stack.additionalMetadataFile));
     const template = read(String(stack.properties.templateFile));
     this.resources = Object.entries<Json>(template.Resources).map(([logicalId, resource]) => ({
@@ -42,8 +57,11 @@ export class SynthesisedTemplate {
       type: String(resource.Type),
       properties: resource.Properties ?? {},
       deletionPolicy: resource.DeletionPolicy as string | undefined,
+      updatePolicy: resource.UpdatePolicy,
+      dependsOn: listOf((resource.DependsOn ?? []) as string | string[]),
     }));
     this.outputs = template.Outputs;
+    this.environment = stack.environment;
     this.terminationProtection = stack.properties.terminationProtection === true;
   }
 
@@ -52,6 +70,10 @@ export class SynthesisedTemplate {
     const found = this.resources.filter((resource) => resource.type === type);
     if (found.length === 0) throw new Error(`The template has no ${type}`);
     return found;
+  }
+
+  has(type: string): boolean {
+    return this.resources.some((resource) => resource.type === type);
   }
 
   /** The one resource of a type at a construct's path. */
@@ -80,23 +102,28 @@ export class SynthesisedTemplate {
     );
   }
 
-  /** All that the role of a function allows, one text for each action on each resource, sorted. */
-  permissionsOf(functionPath: string): string[] {
-    const { properties } = this.at('AWS::Lambda::Function', functionPath);
-    const role = this.at('AWS::IAM::Role', this.referred(properties.Role));
+  /** The path of the function that an alias leads to, by whatever refers to the alias. */
+  functionBehind(reference: unknown): string {
+    const alias = this.ofType('AWS::Lambda::Alias').find(({ logicalId }) =>
+      JSON.stringify(reference).includes(`{"Ref":"${logicalId}"}`),
+    );
+    if (alias === undefined) throw new Error(`Refers to no alias: ${JSON.stringify(reference)}`);
+    return this.referred(alias.properties.FunctionName);
+  }
+
+  /** All that a role allows, one entry for each action on each resource, sorted. */
+  permissionsOf(role: Resource): Permission[] {
     return this.statementsOf(role)
       .flatMap(({ Effect, Action, Resource, Condition }) =>
         listOf(Action).flatMap((action) =>
-          listOf(Resource).map((resource) =>
-            [
-              ...(Effect === 'Allow' ? [] : [Effect]),
-              `${action} on ${this.#arnOf(resource)}`,
-              ...(Condition === undefined ? [] : [`if ${JSON.stringify(Condition)}`]),
-            ].join(' '),
-          ),
+          listOf(Resource).map((resource) => ({
+            action: Effect === 'Allow' ? action : `${Effect} ${action}`,
+            resource: this.#arnOf(resource),
+            condition: Condition === undefined ? '' : JSON.stringify(Condition),
+          })),
         ),
       )
-      .sort();
+      .sort((a, b) => `${a.action} ${a.resource}`.localeCompare(`${b.action} ${b.resource}`));
   }
 
   /** The statements of the resource policies of a queue, a topic or a bucket. */
@@ -108,22 +135,25 @@ export class SynthesisedTemplate {
       .flatMap(({ properties }) => properties.PolicyDocument.Statement);
   }
 
-  /** The path of what an ARN names, with what follows the ARN; anything else as it is, which no expectation equals. */
+  /** The path of what an ARN names, with what follows the ARN; a pseudo parameter as `<AWS::AccountId>`. */
   #arnOf(value: unknown): string {
-    const { 'Fn::GetAtt': getAtt, 'Fn::Join': join } = value as {
-      'Fn::GetAtt'?: [string, string];
-      'Fn::Join'?: [string, [unknown, string]];
-    };
+    if (typeof value === 'string') return value;
+    const {
+      Ref: ref,
+      'Fn::GetAtt': getAtt,
+      'Fn::Join': join,
+    } = value as { Ref?: string; 'Fn::GetAtt'?: [string, string]; 'Fn::Join'?: [string, unknown[]] };
+    if (ref?.startsWith('AWS::')) return `<${ref}>`;
     if (getAtt?.[1] === 'Arn' || this.#isReferenceToArn(value)) return this.referred(value);
-    if (join?.[0] === '' && join[1].length === 2) return this.#arnOf(join[1][0]) + join[1][1];
-    return JSON.stringify(value);
+    if (join?.[0] === '') return join[1].map((part) => this.#arnOf(part)).join('');
+    throw new Error(`Not an ARN: ${JSON.stringify(value)}`);
   }
 
   /** `Ref` gives the ARN of few types. */
   #isReferenceToArn(value: unknown): boolean {
     const { Ref } = value as { Ref?: string };
     const type = this.resources.find(({ logicalId }) => logicalId === Ref)?.type;
-    return type === 'AWS::SNS::Topic' || type === 'AWS::SecretsManager::Secret';
+    return ['AWS::SNS::Topic', 'AWS::SecretsManager::Secret', 'AWS::Lambda::Version'].includes(type ?? '');
   }
 }
 

@@ -149,7 +149,9 @@ describe('a function is refused what its role does not allow', () => {
 
 describe('each function', () => {
   test('is there under its name on the command line', () => {
-    expect([...stack.functions.keys()].sort()).toEqual(['receiver', ...eventNames.map(kebabCase)].sort());
+    expect([...stack.functions.keys()].sort()).toEqual(
+      ['receiver', 'smoke-test', ...eventNames.map(kebabCase)].sort(),
+    );
   });
 
   test('has an access key of its own', () => {

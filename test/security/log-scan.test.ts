@@ -1,10 +1,14 @@
-import { createHmac } from 'node:crypto';
+import { createHash, createHmac } from 'node:crypto';
 import { DeleteTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DeleteSecretCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { DeleteTopicCommand, SNSClient } from '@aws-sdk/client-sns';
 import { DeleteQueueCommand, SendMessageCommand } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { eventNames } from '../../lambda/contract/catalogue.ts';
+import { kebabCase } from '../../lambda/contract/event-names.ts';
+import { metrics } from '../../lambda/metric-names.ts';
 import type { LocalStack } from '../../local/local-stack.ts';
+import { FunctionLines } from '../lambda/function-lines.ts';
 import { eventually } from '../support/eventually.ts';
 import { signBody } from '../support/partner.ts';
 import { Queues } from '../support/queues.ts';
@@ -55,8 +59,11 @@ function formsOf(text: string): string[] {
 
 const forbidden = new Set([...Object.values(personal), SECRET].flatMap(formsOf));
 const lines: string[] = [];
+const parsed = new FunctionLines();
 const answers: string[] = [];
 const accepted: { eventId: string; requestId: string }[] = [];
+/** Ids of events that no request brought. */
+const sentByHand = new Set<string>();
 let stack: LocalStack;
 let queues: Queues;
 
@@ -80,6 +87,7 @@ async function post(body: string | Uint8Array, signature: string | undefined = s
   return response.status;
 }
 
+const hash = (body: string) => createHash('sha256').update(body).digest('hex');
 const sign = (body: string | Uint8Array) => signBody(body, SECRET);
 const logged = (...outcomes: string[]) =>
   eventually(async () => (outcomes.every((outcome) => linesOf(outcome).length > 0) ? true : undefined));
@@ -131,12 +139,15 @@ async function deliverAll(): Promise<void> {
   }
   // Dead letters: no event, one of another queue, one without its payload, one that no item holds.
   for (const MessageBody of [comment, `{"event":"${name}"`, reviewPosted]) {
+    sentByHand.add(hash(MessageBody));
     await queues.client.send(new SendMessageCommand({ QueueUrl: outputs.UserUpdatedQueueUrl, MessageBody }));
   }
+  const withoutPayload = JSON.stringify({ payloadKey: name });
+  sentByHand.add(hash(withoutPayload));
   await queues.client.send(
     new SendMessageCommand({
       QueueUrl: outputs.ShopUpdatedQueueUrl,
-      MessageBody: JSON.stringify({ payloadKey: name }),
+      MessageBody: withoutPayload,
       MessageAttributes: { payloadKey: { DataType: 'String', StringValue: 'shop.updated/gone' } },
     }),
   );
@@ -177,7 +188,10 @@ beforeAll(async () => {
       POWERTOOLS_LOGGER_LOG_EVENT: 'true',
       AWS_LAMBDA_LOG_LEVEL: 'DEBUG',
     },
-    onLog: ({ text }) => void lines.push(text),
+    onLog: (line) => {
+      lines.push(line.text);
+      parsed.add(line);
+    },
     onProblem: () => {},
   });
   queues = new Queues(stack.operator);
@@ -203,6 +217,43 @@ describe('deliveries of every kind with personal data', () => {
       ({ eventId, requestId }) => !lines.some((line) => line.includes(eventId) && line.includes(requestId)),
     );
     expect(untraceable).toEqual([]);
+  });
+
+  test('say in each line of the receiver which request and which event it is about', () => {
+    const ofReceiver = parsed.of('receiver');
+    expect(ofReceiver.length).toBeGreaterThan(30);
+    const ids = { requestId: expect.any(String), eventId: expect.stringMatching(/^[0-9a-f]{64}$/) };
+    for (const line of ofReceiver) expect(line).toMatchObject(ids);
+  });
+
+  test.each(eventNames)('say in each line of the consumer of %s which delivery it is about', (name) => {
+    const ofConsumer = parsed.of(kebabCase(name));
+    expect(ofConsumer).not.toEqual([]);
+    const keys = { event: name, messageId: expect.any(String), attempt: expect.any(Number) };
+    for (const line of ofConsumer) expect(line).toMatchObject(keys);
+    const delivered = accepted.map(({ eventId, requestId }) => `${eventId} ${requestId}`);
+    const strange = ofConsumer.filter(
+      ({ eventId, requestId }) =>
+        !(requestId === undefined
+          ? sentByHand.has(String(eventId))
+          : delivered.includes(`${eventId} ${requestId}`)),
+    );
+    expect(strange).toEqual([]);
+  });
+
+  test('are counted by metrics that are known by name, each with its unit and dimensions', () => {
+    const unknown = parsed.metrics.filter(({ name: metric, unit, dimensions }) => {
+      const definition = new Map(Object.entries(metrics)).get(metric);
+      const expected = ['service', ...(definition?.dimensions ?? [])];
+      return (
+        unit !== definition?.unit || Object.keys(dimensions).toSorted().join() !== expected.toSorted().join()
+      );
+    });
+    expect(unknown).toEqual([]);
+    const counted = new Set(parsed.metrics.map(({ name: metric }) => metric));
+    // These take a queue that is gone or an answer that was lost; tests of the consumers show them.
+    const elsewhere = ['BuryFailed', 'HideFailed', 'PossiblyRepeated'];
+    expect(Object.keys(metrics).filter((metric) => !counted.has(metric))).toEqual(elsewhere);
   });
 
   test('leave no secret, signature or personal data in any line', () => {

@@ -49,6 +49,8 @@ describe('a failure', () => {
     ['a time-out', named('TimeoutError')],
     ['an internal error', named('InternalServerError')],
     ['a missing permission', named('AccessDeniedException')],
+    ['a missing distribution', named('NoSuchDistribution')],
+    ['too many invalidations', named('TooManyInvalidationsInProgress')],
     ['a missing table', named('ResourceNotFoundException')],
     ['a connection', Object.assign(new Error('x'), { code: 'ECONNRESET' })],
     ['a bug', new TypeError('x')],

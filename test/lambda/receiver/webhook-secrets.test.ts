@@ -23,6 +23,7 @@ let secrets: WebhookSecrets;
 let ahead: number;
 let calls: number;
 let stale: unknown[];
+let unreadable: number;
 let whiteSpace: number;
 beforeEach(async () => {
   operator = new SecretsManagerClient(aws.operator);
@@ -31,6 +32,7 @@ beforeEach(async () => {
   ahead = 0;
   calls = 0;
   stale = [];
+  unreadable = 0;
   whiteSpace = 0;
   const client = new SecretsManagerClient({ ...aws.operator, maxAttempts: 1 });
   client.middlewareStack.add((next) => async (args) => {
@@ -41,6 +43,9 @@ beforeEach(async () => {
     client,
     secretId,
     gracePeriod: GRACE_PERIOD,
+    onUnreadable: () => {
+      unreadable += 1;
+    },
     onStale: (error) => stale.push(error),
     onWhiteSpace: () => {
       whiteSpace += 1;
@@ -153,6 +158,7 @@ describe('while Secrets Manager fails', () => {
     for (let request = 0; request < 10; request += 1) expect(await secrets.accepted()).toEqual(['first']);
     expect(await secrets.afterMismatch()).toBeUndefined();
     expect(stale).toHaveLength(1);
+    expect(unreadable).toBe(1);
   });
 
   test('with none cached the error is thrown, and not kept: the next request reads again', async () => {
@@ -160,8 +166,10 @@ describe('while Secrets Manager fails', () => {
     await expect(secrets.accepted()).rejects.toThrow(
       expect.objectContaining({ name: 'ResourceNotFoundException' }),
     );
+    expect(unreadable).toBe(1);
     await operator.send(new CreateSecretCommand({ Name: secretId, SecretString: 'again' }));
     expect(await secrets.accepted()).toEqual(['again']);
+    expect({ unreadable, stale }).toEqual({ unreadable: 1, stale: [] });
   });
 
   test('a rotation to an unusable secret leaves the cached one', async () => {
@@ -170,6 +178,7 @@ describe('while Secrets Manager fails', () => {
     expect(await secrets.afterMismatch()).toBeUndefined();
     expect(await secrets.accepted()).toEqual(['first']);
     expect(stale).toEqual([expect.objectContaining({ name: 'UnusableSecretError' })]);
+    expect(unreadable).toBe(1);
   });
 });
 

@@ -1,0 +1,82 @@
+import { Duration, Stack } from 'aws-cdk-lib';
+import { Alarm, ComparisonOperator, type IMetric, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
+import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
+import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import type { IKey } from 'aws-cdk-lib/aws-kms';
+import { Topic } from 'aws-cdk-lib/aws-sns';
+import { Construct } from 'constructs';
+import { subscribeEmails } from './email-subscriptions.ts';
+
+export interface AlarmsProps {
+  /** Encrypts the topic. */
+  readonly topicKey: IKey;
+  /** Addresses that every alarm is mailed to; each has to confirm once. */
+  readonly emails: readonly string[];
+  /** Where `operations.md` is published. */
+  readonly runbook: string;
+}
+
+export interface AlarmProps {
+  readonly metric: IMetric;
+  /** Rings at this value and above. */
+  readonly threshold: number;
+  /**
+   * Periods of the metric that are looked at.
+   * @default 1
+   */
+  readonly periods?: number;
+  /**
+   * How many of them must be at the threshold.
+   * @default all
+   */
+  readonly periodsAtThreshold?: number;
+  /** What users lose while nobody does anything: a sentence. */
+  readonly impact: string;
+  /** The first thing to do: a sentence without its full stop. */
+  readonly firstStep: string;
+  /** Anchor of its section in `operations.md`. */
+  readonly section: string;
+}
+
+/** Metrics of what must not happen at all are looked at every minute. */
+export const EACH_MINUTE = Duration.minutes(1);
+
+/** Every alarm of the stack is made here, and rings the same way: at one topic, with e-mail. */
+export class Alarms extends Construct {
+  readonly topic: Topic;
+  readonly #runbook: string;
+
+  constructor(scope: Construct, id: string, { topicKey, emails, runbook }: AlarmsProps) {
+    super(scope, id);
+    this.#runbook = runbook;
+    this.topic = new Topic(this, 'Topic', { masterKey: topicKey, enforceSSL: true });
+    // The policy that enforces TLS replaces SNS' own, which would have let the account's alarms publish.
+    this.topic.addToResourcePolicy(
+      new PolicyStatement({
+        principals: [new ServicePrincipal('cloudwatch.amazonaws.com')],
+        actions: ['sns:Publish'],
+        resources: [this.topic.topicArn],
+        conditions: { StringEquals: { 'aws:SourceAccount': Stack.of(this).account } },
+      }),
+    );
+    subscribeEmails(this.topic, emails);
+  }
+
+  /** Adds an alarm, which tells the topic when it begins and when it is over. */
+  add(scope: Construct, id: string, props: AlarmProps): Alarm {
+    const { metric, threshold, periods = 1, periodsAtThreshold = periods } = props;
+    const alarm = new Alarm(scope, id, {
+      metric,
+      threshold,
+      evaluationPeriods: periods,
+      datapointsToAlarm: periodsAtThreshold,
+      comparisonOperator: ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
+      treatMissingData: TreatMissingData.NOT_BREACHING,
+      alarmDescription: `Impact: ${props.impact} First step: ${props.firstStep}. See ${this.#runbook}#${props.section}`,
+    });
+    const tell = new SnsAction(this.topic);
+    alarm.addAlarmAction(tell);
+    alarm.addOkAction(tell);
+    return alarm;
+  }
+}

@@ -1,0 +1,301 @@
+import { RetentionDays } from 'aws-cdk-lib/aws-logs';
+import * as z from 'zod';
+import { type EventName, eventNames } from '../lambda/contract/catalogue.ts';
+
+/** Days that CloudWatch Logs can keep a log. Source: `PutRetentionPolicy` in its API reference. */
+const RETENTION_DAYS = Object.values(RetentionDays).filter(
+  (days): days is number => typeof days === 'number' && days !== RetentionDays.INFINITE,
+);
+
+const whole = (minimum: number, maximum: number) => z.int().min(minimum).max(maximum);
+const required = {
+  error: (issue: { input: unknown }) => (issue.input === undefined ? 'is missing' : undefined),
+};
+const text = (pattern: RegExp, shape: string) =>
+  z.string(required).regex(pattern, { error: `must be ${shape}`, abort: true });
+
+const emails = z.array(z.email('must be an e-mail address'));
+
+/** Megabytes; processor time comes with them. Source: Lambda quotas, "Memory allocation". */
+const memory = whole(128, 10_240).default(512).describe('Memory in MB, 128 to 10,240.');
+
+/** Source: Lambda quotas; an account has 1,000 unless it was raised. */
+const reservedConcurrency = whole(1, 1_000_000)
+  .optional()
+  .describe(
+    'Executions at a time that are kept for this function and that it never exceeds; each is worth ten invocations a second at most. Default: none.',
+  );
+
+const eventSettings = z
+  .strictObject({
+    batchSize: whole(1, 10)
+      .default(10)
+      .describe('Messages that one invocation gets at most, 1 to 10: more need a batching window.'),
+    maximumConcurrency: whole(2, 1_000)
+      .default(20)
+      .describe('Batches processed at a time, 2 to 1,000: a backlog must leave concurrency to the receiver.'),
+    memory,
+    timeout: whole(15, 900)
+      .default(30)
+      .describe(
+        'Seconds that one batch may take, 15 to 900. The queue hides its messages for six times as long.',
+      ),
+    reservedConcurrency,
+  })
+  .refine(
+    ({ reservedConcurrency: reserved, maximumConcurrency }) =>
+      reserved === undefined || reserved >= maximumConcurrency,
+    {
+      path: ['reservedConcurrency'],
+      error: 'must not be below maximumConcurrency: batches would be received and then throttled',
+    },
+  );
+
+const slack = z.strictObject({
+  workspaceId: text(/^T[A-Z0-9]{8,}$/, "Slack's id of the workspace, like T0123ABCD").describe(
+    'Workspace, authorised once in the console of Amazon Q Developer in chat applications.',
+  ),
+  channelId: text(/^[CG][A-Z0-9]{8,}$/, "Slack's id of the channel, like C0123ABCD").describe('Channel.'),
+});
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+const teams = z.strictObject({
+  tenantId: text(UUID, 'a UUID').describe('Microsoft Entra tenant.'),
+  teamId: text(UUID, 'a UUID').describe('Team, authorised once in the same console.'),
+  channelId: text(
+    /^19(:|%3a)[\w.+-]+(@|%40)thread\.\w+$/i,
+    "Teams' id of the channel, like 19:…@thread.tacv2",
+  ).describe('Channel.'),
+});
+
+/** Where a stage is deployed to, as far as it is known. */
+interface Target {
+  readonly account?: string | undefined;
+  readonly region?: string | undefined;
+}
+
+/** An ARN as far as every service agrees on it: partition, service, region, account, resource. */
+function arnIn({ account, region }: Target) {
+  return (service: string, resource: string, example: string) =>
+    text(new RegExp(`^arn:aws[\\w-]*:${service}:[a-z0-9-]+:\\d{12}:${resource}$`), `an ARN like ${example}`)
+      .refine((value) => account === undefined || value.split(':')[4] === account, {
+        error: `must be of the stage's account, ${account}`,
+      })
+      .refine((value) => region === undefined || value.split(':')[3] === region, {
+        error: `must be of the stage's region, ${region}`,
+      });
+}
+
+/** Every field of a stage, with its meaning, unit and default. What is not a field here is refused. */
+export function configSchema(target: Target = {}) {
+  const arn = arnIn(target);
+  return z
+    .strictObject({
+      account: text(/^\d{12}$/, '12 digits')
+        .optional()
+        .describe('The only account that this stage is deployed to. Default: that of the credentials.'),
+      region: text(/^[a-z]{2}(-[a-z]+)+-\d$/, 'a region like eu-central-1')
+        .optional()
+        .describe('The only region that this stage is deployed to. Default: that of the credentials.'),
+
+      removalPolicy: z
+        .enum(['retain', 'destroy'])
+        .default('retain')
+        .describe(
+          'What becomes of tables, queues, topics’ key, bucket, secret and logs when their stack is deleted.',
+        ),
+      terminationProtection: z.boolean().default(true).describe('Refuses to delete the stack.'),
+      deletionProtection: z
+        .boolean()
+        .optional()
+        .describe('Refuses to delete a table. Default: true where removalPolicy is retain.'),
+      deployment: z
+        .enum(['canary', 'all-at-once'])
+        .default('canary')
+        .describe('canary: 10 % of the traffic for five minutes, then all, back on an alarm (CodeDeploy).'),
+
+      secretArn: arn(
+        'secretsmanager',
+        'secret:\\S+-\\w{6}',
+        'arn:aws:secretsmanager:eu-central-1:111122223333:secret:partner-AbCdEf',
+      )
+        .optional()
+        .describe(
+          'Existing secret that the partner signs with, by its complete ARN. Default: one is generated.',
+        ),
+      secretKmsKeyArn: arn('kms', 'key/\\S+', 'arn:aws:kms:eu-central-1:111122223333:key/…')
+        .optional()
+        .describe('Key that the existing secret is encrypted under. Default: Secrets Manager’s own.'),
+      rotationGraceHours: whole(0, 168)
+        .default(24)
+        .describe('Hours for which the previous secret is accepted after a rotation, 0 to 168.'),
+      kmsKeyArn: arn('kms', 'key/\\S+', 'arn:aws:kms:eu-central-1:111122223333:key/…')
+        .optional()
+        .describe(
+          'Existing key for the topics; its policy must admit cloudwatch.amazonaws.com. Default: one is made.',
+        ),
+
+      domain: z
+        .strictObject({
+          name: text(/^([a-z0-9-]+\.)+[a-z]{2,}$/, 'a host name like webhooks.example.com').describe(
+            'Host name.',
+          ),
+          certificateArn: arn(
+            'acm',
+            'certificate/\\S+',
+            'arn:aws:acm:eu-central-1:111122223333:certificate/…',
+          ).describe('Certificate for it in ACM, of the same region.'),
+          mutualTls: z
+            .strictObject({
+              bucket: text(/^[a-z0-9.-]{3,63}$/, 'the name of an S3 bucket').describe(
+                'Bucket of the trust store.',
+              ),
+              key: z.string(required).min(1).describe('Object in it: the PEM file of the authorities.'),
+              version: z.string().min(1).optional().describe('Version of the object. Default: the newest.'),
+            })
+            .optional()
+            .describe('Demands a client certificate of a caller. Default: none is asked for.'),
+        })
+        .optional()
+        .describe('Own host name; the API’s default endpoint is then off. Default: the default endpoint.'),
+      apiThrottle: z
+        .strictObject({
+          rate: whole(1, 1_000_000).default(10_000).describe('Requests a second.'),
+          burst: whole(1, 1_000_000).default(5_000).describe('Requests at once.'),
+        })
+        .prefault({})
+        .describe('Above it the API answers 429, which the partner is not promised to repeat (D16).'),
+
+      receiver: z
+        .strictObject({
+          memory,
+          timeout: whole(20, 29)
+            .default(28)
+            .describe(
+              'Seconds, 20 to 29: above what its AWS calls take at their worst, below API Gateway’s 30.',
+            ),
+          reservedConcurrency,
+        })
+        .prefault({})
+        .describe('The receiver.'),
+      events: z
+        .strictObject(
+          Object.fromEntries(
+            eventNames.map((event) => [
+              event,
+              eventSettings.prefault({}).describe('The consumer of the event.'),
+            ]),
+          ) as Record<EventName, z.ZodPrefault<typeof eventSettings>>,
+        )
+        .prefault({})
+        .describe('The consumer of each event, by the event’s name.'),
+      cloudFront: z
+        .strictObject({
+          distributionId: text(/^E[A-Z0-9]{7,}$/, 'the id of a distribution, like E1ABCDEF2GHIJK').describe(
+            'Distribution.',
+          ),
+          paths: z
+            .array(text(/^\/\S*$/, 'a path that begins with /'), required)
+            .min(1)
+            .describe('Paths to invalidate; {shop_id} stands for the shop.'),
+        })
+        .optional()
+        .describe('Distribution to invalidate besides the shop cache. Default: none.'),
+
+      alarmEmails: emails.default([]).describe('Addresses that every alarm is mailed to.'),
+      reviewEmails: emails.default([]).describe('Addresses that every review is mailed to.'),
+      chat: z
+        .strictObject({
+          slack: slack.optional().describe('A Slack channel. Default: none.'),
+          teams: teams.optional().describe('A Microsoft Teams channel. Default: none.'),
+        })
+        .prefault({})
+        .describe('Where chat notifications are shown (Amazon Q Developer in chat applications).'),
+      runbook: z
+        .string()
+        .min(1)
+        .default('docs/operations.md')
+        .describe('Where operations.md is published: the links in the alarms begin with it.'),
+      savedQueries: z
+        .boolean()
+        .default(true)
+        .describe(
+          'Saves queries in Logs Insights, which shows those of all stages of an account in one list.',
+        ),
+      tracing: z
+        .boolean()
+        .default(true)
+        .describe(
+          'Has X-Ray follow deliveries, also through the queues; see its price in scale-and-cost.md.',
+        ),
+      logRetentionDays: z
+        .literal(RETENTION_DAYS, `must be one of ${RETENTION_DAYS.join(', ')}`)
+        .default(RetentionDays.ONE_MONTH)
+        .describe('Days that logs are kept.'),
+    })
+    .refine((stage) => !(stage?.deletionProtection && stage.removalPolicy === 'destroy'), {
+      path: ['deletionProtection'],
+      error: 'cannot be true where removalPolicy is destroy: the stack could not be deleted',
+      // Told together with what is wrong elsewhere.
+      when: () => true,
+    });
+}
+
+/** The configuration of a stage, complete and checked. */
+export type StageConfig = z.output<ReturnType<typeof configSchema>> & {
+  readonly deletionProtection: boolean;
+};
+
+export type EventSettings = z.output<typeof eventSettings>;
+
+/**
+ * The configuration of a stage: the fields given for it, and defaults for all others.
+ * @param given value of the context `stages.<stage>`
+ * @param credentials account and region that the credentials of this synthesis belong to, where they are known
+ * @throws Error naming every field that is unknown or wrong
+ */
+export function parseConfig(stage: string, given: unknown, credentials: Target = {}): StageConfig {
+  const stated = z
+    .looseObject({ account: z.string().optional(), region: z.string().optional() })
+    .safeParse(given);
+  const parsed = configSchema({ ...credentials, ...stated.data }).safeParse(given);
+  if (!parsed.success) {
+    const problems = parsed.error.issues.flatMap(describeIssue).map((problem) => `\n  ${problem}`);
+    throw new Error(`The configuration of stage '${stage}' cannot be used:${problems.join('')}`);
+  }
+  const { data } = parsed;
+  return { ...data, deletionProtection: data.deletionProtection ?? data.removalPolicy === 'retain' };
+}
+
+function describeIssue(issue: z.core.$ZodIssue): string[] {
+  const field = (...more: PropertyKey[]) => [...issue.path, ...more].map(String).join('.') || 'stage';
+  if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => `${field(key)}: is no field`);
+  return [`${field()}: ${issue.message}`];
+}
+
+/**
+ * Finds a stage in the context of `cdk.json`.
+ * @param stages value of the context `stages`: an object, or the same as JSON text (`-c stages='{…}'`)
+ * @param name value of the context `stage`
+ * @returns its fields as they are given
+ * @throws Error naming the stages that exist
+ */
+export function findStage(stages: unknown, name: unknown): unknown {
+  const all = z
+    .record(z.string(), z.unknown())
+    .safeParse(typeof stages === 'string' ? fromJson(stages) : stages);
+  if (!all.success)
+    throw new Error('The context `stages` must be a JSON object: the fields of each stage by its name');
+  if (typeof name === 'string' && Object.hasOwn(all.data, name)) return all.data[name];
+  throw new Error(
+    `No stage '${String(name)}'. Use -c stage=NAME with one of: ${Object.keys(all.data).join(', ')}`,
+  );
+}
+
+function fromJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

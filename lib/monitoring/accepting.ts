@@ -1,0 +1,97 @@
+import { Duration } from 'aws-cdk-lib';
+import { type IWidget, MathExpression, Row } from 'aws-cdk-lib/aws-cloudwatch';
+import { type ReportedMetrics, rejectionReasons } from '../reported-metrics.ts';
+import type { Graphs } from './graphs.ts';
+import type { Monitored } from './monitored.ts';
+
+const period = Duration.minutes(1);
+const sum = { period, statistic: 'Sum' };
+
+/** Are we accepting? From the partner's requests to what the receiver made of them. */
+export function accepting(
+  { api, receiver, events }: Monitored,
+  reported: ReportedMetrics,
+  graphs: Graphs,
+): IWidget[] {
+  const clientErrors = api.metricClientError({ ...sum, label: '4xx' });
+  const serverErrors = api.metricServerError({ ...sum, label: '5xx' });
+  const rejected = rejectionReasons.map((reason) =>
+    reported.ofReceiver('Rejected', { reason }, { label: `401: ${reason.replace('-', ' ')}` }),
+  );
+  const unusable = reported.ofReceiver(
+    'Unusable',
+    {},
+    { label: '400: signed but unusable, kept in quarantine' },
+  );
+  const ours = [...rejected, unusable];
+  const byApiGateway = new MathExpression({
+    // FILL: the functions report nothing where nothing happened, and a gap would make the difference a gap.
+    expression: `clientErrors - SUM([${ours.map((_, index) => `FILL(ours${index},0)`).join(',')}])`,
+    usingMetrics: {
+      clientErrors,
+      ...Object.fromEntries(ours.map((metric, index) => [`ours${index}`, metric])),
+    },
+    label: "404, 413, 429: API Gateway's own",
+    period,
+  });
+
+  return [
+    new Row(
+      graphs.draw({
+        title: 'Requests, and how many fail',
+        width: 8,
+        left: [api.metricCount({ ...sum, label: 'Requests' }), clientErrors, serverErrors, byApiGateway],
+        unit: 'requests a minute',
+      }),
+      graphs.draw({
+        title: 'Accepted, by event',
+        width: 8,
+        left: events.map(({ event }) => reported.ofReceiver('Accepted', { event }, { label: event })),
+        unit: 'events a minute',
+        stacked: true,
+      }),
+      graphs.draw({
+        title: 'Not accepted, or only put aside',
+        width: 8,
+        left: [
+          ...rejected,
+          unusable,
+          reported.ofReceiver('Parked', {}, { label: '200: unknown event, on the unrouted queue' }),
+          reported.ofReceiver('ServerError', {}, { label: '500: not safe, to be sent again' }),
+          reported.ofReceiver('SecretUnreadable', {}, { label: 'Secret could not be read' }),
+        ],
+        unit: 'a minute',
+      }),
+    ),
+    new Row(
+      graphs.draw({
+        title: 'How long the partner waits for an answer',
+        width: 8,
+        left: [
+          api.metricLatency({ period, statistic: 'p50', label: 'API p50' }),
+          api.metricLatency({ period, statistic: 'p99', label: 'API p99' }),
+          receiver.metricDuration({ period, statistic: 'p50', label: 'Receiver p50' }),
+          receiver.metricDuration({ period, statistic: 'p99', label: 'Receiver p99' }),
+        ],
+        unit: 'milliseconds',
+      }),
+      graphs.draw({
+        title: 'Receiver: errors and throttles',
+        width: 8,
+        left: [
+          receiver.metricErrors({ ...sum, label: 'Errors: crashed or timed out' }),
+          receiver.metricThrottles({ ...sum, label: 'Throttles: 503 to the partner' }),
+        ],
+        unit: 'invocations a minute',
+      }),
+      graphs.draw({
+        title: 'Receiver: executions at the same time',
+        width: 8,
+        left: [
+          receiver.metric('ConcurrentExecutions', { period, statistic: 'Maximum', label: 'Executions' }),
+        ],
+        unit: 'executions',
+      }),
+    ),
+  ];
+}

@@ -1,0 +1,70 @@
+import { Duration } from 'aws-cdk-lib';
+import { type IWidget, Row } from 'aws-cdk-lib/aws-cloudwatch';
+import { HeaderLevel, HeaderWidget } from 'cdk-monitoring-constructs';
+import { catalogue } from '../../lambda/contract/catalogue.ts';
+import type { ReportedMetrics } from '../reported-metrics.ts';
+import type { Graphs } from './graphs.ts';
+import type { Monitored, MonitoredEvent } from './monitored.ts';
+
+const period = Duration.minutes(1);
+const sum = { period, statistic: 'Sum' };
+const maximum = { period, statistic: 'Maximum' };
+
+/** Are we keeping up? One row for each event, from its queue to its effect. */
+export function keepingUp({ events }: Monitored, reported: ReportedMetrics, graphs: Graphs): IWidget[] {
+  return events.flatMap((event) => eventRow(event, reported, graphs));
+}
+
+function eventRow(
+  { event, queue, consumer }: MonitoredEvent,
+  reported: ReportedMetrics,
+  graphs: Graphs,
+): IWidget[] {
+  return [
+    new HeaderWidget(`${event}: ${catalogue[event].processing}`, HeaderLevel.SMALL),
+    new Row(
+      graphs.draw({
+        title: `${event}: waiting`,
+        width: 6,
+        left: [queue.metricApproximateNumberOfMessagesVisible({ ...maximum, label: 'Messages waiting' })],
+        unit: 'messages',
+        right: [queue.metricApproximateAgeOfOldestMessage({ ...maximum, label: 'Age of the oldest' })],
+        rightUnit: 'seconds',
+      }),
+      graphs.draw({
+        title: `${event}: consumer`,
+        width: 6,
+        left: [
+          consumer.metricDuration({ period, statistic: 'p50', label: 'Duration p50' }),
+          consumer.metricDuration({ period, statistic: 'p99', label: 'Duration p99' }),
+        ],
+        unit: 'milliseconds',
+        right: [
+          consumer.metricErrors({ ...sum, label: 'Errors' }),
+          consumer.metricThrottles({ ...sum, label: 'Throttles' }),
+        ],
+        rightUnit: 'a minute',
+      }),
+      graphs.draw({
+        title: `${event}: outcomes`,
+        width: 6,
+        left: [
+          reported.ofConsumer('Processed', event, { label: 'Processed' }),
+          reported.ofConsumer('Stale', event, { label: 'Stale: the state was newer' }),
+          reported.ofConsumer('Duplicate', event, { label: 'Duplicate: already sent' }),
+          reported.ofConsumer('Failed', event, { label: 'Failed: tried again later' }),
+        ],
+        unit: 'events a minute',
+        stacked: true,
+      }),
+      graphs.draw({
+        title: `${event}: from receipt to effect`,
+        width: 6,
+        left: ['p50', 'p99'].map((statistic) =>
+          reported.ofConsumer('EffectLatency', event, { statistic, label: statistic }),
+        ),
+        unit: 'milliseconds',
+      }),
+    ),
+  ];
+}

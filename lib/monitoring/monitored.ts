@@ -1,0 +1,41 @@
+import type { HttpApi } from 'aws-cdk-lib/aws-apigatewayv2';
+import type { Alarm } from 'aws-cdk-lib/aws-cloudwatch';
+import type { Table } from 'aws-cdk-lib/aws-dynamodb';
+import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
+import type { ILogGroup } from 'aws-cdk-lib/aws-logs';
+import type { ITopic } from 'aws-cdk-lib/aws-sns';
+import type { IQueue } from 'aws-cdk-lib/aws-sqs';
+import type { EventName } from '../../lambda/contract/catalogue.ts';
+
+/** The way of one event: what its row of the dashboard is made of. */
+export interface MonitoredEvent {
+  readonly event: EventName;
+  readonly queue: IQueue;
+  readonly deadLetterQueue: IQueue;
+  /** The function itself and not an alias: its metrics hold all versions. */
+  readonly consumer: LambdaFunction;
+}
+
+export interface MonitoredTable {
+  readonly table: Table;
+  /** Names of its global secondary indexes: they throttle and cost by themselves. @default none */
+  readonly indexes?: readonly string[];
+}
+
+/** What the dashboard shows. */
+export interface Monitored {
+  readonly api: HttpApi;
+  /** The function itself and not an alias: its metrics hold all versions. */
+  readonly receiver: LambdaFunction;
+  /** In the order of their rows. */
+  readonly events: readonly MonitoredEvent[];
+  readonly quarantine: IQueue;
+  readonly unrouted: IQueue;
+  readonly tables: readonly MonitoredTable[];
+  /** The topics of notifications. */
+  readonly topics: readonly ITopic[];
+  /** Every log group that is paid for. */
+  readonly logGroups: readonly ILogGroup[];
+  /** Every alarm: their states stand at the top, their thresholds in the graphs. */
+  readonly alarms: readonly Alarm[];
+}

@@ -1,0 +1,105 @@
+import { Duration } from 'aws-cdk-lib';
+import type { Alarm } from 'aws-cdk-lib/aws-cloudwatch';
+import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
+import type { Construct } from 'constructs';
+import type { EventName } from '../lambda/contract/catalogue.ts';
+import { queueUrlVariable } from '../lambda/contract/event-names.ts';
+import { type Alarms, EACH_MINUTE } from './alarms.ts';
+import type { StageConfig } from './config.ts';
+import type { PayloadBucket } from './payload-bucket.ts';
+import type { ProtectedQueue } from './protected-queue.ts';
+import { ReleasedFunction } from './released-function.ts';
+import { ReportedMetrics } from './reported-metrics.ts';
+import type { FunctionDefaults } from './webhook-function.ts';
+import type { WebhookSecret } from './webhook-secret.ts';
+
+export interface ReceiverProps {
+  readonly defaults: FunctionDefaults;
+  readonly settings: StageConfig['receiver'];
+  readonly secret: WebhookSecret;
+  /** How long after a rotation the previous secret is accepted (design D12). */
+  readonly rotationGrace: Duration;
+  readonly queues: ReadonlyMap<EventName, ProtectedQueue>;
+  readonly unrouted: ProtectedQueue;
+  readonly quarantine: ProtectedQueue;
+  readonly payloads: PayloadBucket;
+  readonly alarms: Alarms;
+}
+
+/** Milliseconds of the slowest hundredth of answers that are too many: the partner's own time-out is not known. */
+const SLOW = 3_000;
+
+/** The function behind the webhook: verifies, parses and queues. */
+export class Receiver extends ReleasedFunction {
+  /** Those that say that a new version is worse than the one before. */
+  readonly rollBackOn: readonly Alarm[];
+
+  constructor(scope: Construct, id: string, props: ReceiverProps) {
+    const { secret, queues, unrouted, quarantine, payloads, alarms } = props;
+    super(scope, id, {
+      ...props.defaults,
+      service: 'receiver',
+      description: 'Verifies, parses and queues the deliveries of the partner',
+      timeout: Duration.seconds(props.settings.timeout),
+      memory: props.settings.memory,
+      reservedConcurrency: props.settings.reservedConcurrency,
+      environment: {
+        WEBHOOK_SECRET_ARN: secret.arn,
+        SECRET_GRACE_SECONDS: String(props.rotationGrace.toSeconds()),
+        PAYLOAD_BUCKET: payloads.bucketName,
+        QUARANTINE_QUEUE_URL: quarantine.queueUrl,
+        UNROUTED_QUEUE_URL: unrouted.queueUrl,
+        ...Object.fromEntries(
+          [...queues].map(([event, { queueUrl }]) => [queueUrlVariable(event), queueUrl]),
+        ),
+      },
+      permissions: [
+        new PolicyStatement({
+          actions: ['sqs:SendMessage'],
+          resources: [...queues.values(), quarantine, unrouted].map(({ queueArn }) => queueArn),
+        }),
+        ...secret.readPermissions,
+        payloads.putPermission(),
+      ],
+    });
+
+    payloads.acknowledgeWildcard(this, '*');
+
+    const failing = alarms.add(this, 'Errors', {
+      metric: this.function.metricErrors({ period: EACH_MINUTE }),
+      threshold: 1,
+      periods: 5,
+      periodsAtThreshold: 2,
+      impact: 'the receiver dies or runs out of time; the partner gets 500s and repeats.',
+      firstStep: 'read the end of the receiver’s log, and take the last deployment back if it is new',
+      section: 'receiver-errors',
+    });
+    alarms.add(this, 'Throttles', {
+      metric: this.function.metricThrottles({ period: EACH_MINUTE }),
+      threshold: 1,
+      periods: 5,
+      periodsAtThreshold: 2,
+      impact: 'deliveries are turned away for want of concurrency; the partner gets 503s.',
+      firstStep: 'compare the concurrency of all functions with the account’s quota',
+      section: 'receiver-throttles',
+    });
+    alarms.add(this, 'Slow', {
+      metric: this.function.metricDuration({ period: Duration.minutes(5), statistic: 'p99' }),
+      threshold: SLOW,
+      periods: 3,
+      impact: 'answers are so slow that the partner may give up and repeat.',
+      firstStep: 'look at the traces: SQS, Secrets Manager, or start-ups',
+      section: 'receiver-slow',
+    });
+    const blind = alarms.add(this, 'SecretUnreadable', {
+      metric: ReportedMetrics.of(this).ofReceiver('SecretUnreadable', {}, { period: EACH_MINUTE }),
+      threshold: 1,
+      periods: 5,
+      periodsAtThreshold: 2,
+      impact: 'new receivers cannot verify anything and answer 500; running ones live on a cached secret.',
+      firstStep: 'read the secret by hand as the operations guide shows: is it there, is it allowed?',
+      section: 'secret-unreadable',
+    });
+    this.rollBackOn = [failing, blind];
+  }
+}

@@ -1,0 +1,122 @@
+import { Stack } from 'aws-cdk-lib';
+import { type ILogGroup, QueryDefinition, QueryString, type QueryStringProps } from 'aws-cdk-lib/aws-logs';
+import { Construct } from 'constructs';
+
+export interface SavedQueriesProps {
+  readonly receiver: ILogGroup;
+  readonly consumers: readonly ILogGroup[];
+  /** The API's access log. */
+  readonly access: ILogGroup;
+}
+
+interface SavedQuery extends QueryStringProps {
+  /** What it finds: its name in the console. */
+  readonly name: string;
+  readonly in: readonly ILogGroup[];
+}
+
+/** What a function writes besides its own lines when it dies; it is no JSON. */
+const DIED = '@message like /Task timed out|Runtime exited|Runtime\\.\\w+/';
+
+/** Rows that a query lists: a screen or two. */
+const LIMIT = 200;
+
+/**
+ * CloudWatch Logs Insights queries for an engineer at night, in a folder named after the stack. A value in
+ * capitals is to be replaced. Source: CloudWatch Logs user guide, "Logs Insights language query syntax".
+ */
+export class SavedQueries extends Construct {
+  constructor(scope: Construct, id: string, { receiver, consumers, access }: SavedQueriesProps) {
+    super(scope, id);
+    const functions = [receiver, ...consumers];
+    const queries: Readonly<Record<string, SavedQuery>> = {
+      OneEvent: {
+        name: 'Follow one event id',
+        in: functions,
+        fields: ['@timestamp', 'service', 'message', 'event', 'attempt', 'latencyMs', 'error', 'requestId'],
+        filterStatements: ['eventId = "EVENT_ID"'],
+        sort: '@timestamp asc',
+        limit: LIMIT,
+      },
+      OneRequest: {
+        name: 'Follow one request id',
+        in: [access, ...functions],
+        fields: ['@timestamp', 'service', 'message', 'status', 'latency', 'event', 'eventId', 'error'],
+        filterStatements: ['requestId = "REQUEST_ID"'],
+        sort: '@timestamp asc',
+        limit: LIMIT,
+      },
+      SlowestEffects: {
+        name: 'Slowest effects',
+        in: consumers,
+        fields: ['@timestamp', 'event', 'latencyMs', 'attempt', 'eventId', 'requestId'],
+        filterStatements: ['ispresent(latencyMs)'],
+        sort: 'latencyMs desc',
+        limit: LIMIT,
+      },
+      RejectedSignatures: {
+        name: 'Rejected signatures by source',
+        in: [receiver],
+        filterStatements: ['message = "Rejected"'],
+        statsStatements: [
+          'count(*) as rejected, min(@timestamp) as since, max(@timestamp) as until by sourceIp, reason',
+        ],
+        sort: 'rejected desc',
+        limit: LIMIT,
+      },
+      Errors: {
+        name: 'Errors by function',
+        in: functions,
+        filterStatements: [`level = "ERROR" or ${DIED}`],
+        statsStatements: [
+          'count(*) as errors, max(@timestamp) as latest by @log, message, error, errorMessage',
+        ],
+        sort: 'errors desc',
+        limit: LIMIT,
+      },
+      Failures: {
+        name: 'Why effects fail and are tried again',
+        in: consumers,
+        filterStatements: ['message = "Failed"'],
+        statsStatements: [
+          'count(*) as failures, count_distinct(eventId) as events, max(attempt) as attempts by event, error, errorMessage',
+        ],
+        sort: 'failures desc',
+        limit: LIMIT,
+      },
+      DeadLetters: {
+        name: 'Dead letters with their reason',
+        in: consumers,
+        fields: [
+          '@timestamp',
+          'event',
+          'error',
+          'errorMessage',
+          'cause.error',
+          'attempt',
+          'eventId',
+          'messageId',
+        ],
+        filterStatements: ['message = "DeadLettered"'],
+        sort: '@timestamp desc',
+        limit: LIMIT,
+      },
+      Answers: {
+        name: 'Answers by status and source',
+        in: [access],
+        statsStatements: [
+          'count(*) as answers, max(latency) as slowest by status, sourceIp, integrationError',
+        ],
+        sort: 'answers desc',
+        limit: LIMIT,
+      },
+    };
+    for (const [construct, { name, in: logGroups, ...query }] of Object.entries(queries)) {
+      new QueryDefinition(this, construct, {
+        queryDefinitionName: `${Stack.of(this).stackName}/${name}`,
+        queryString: new QueryString(query),
+        logGroups: [...logGroups],
+      });
+    }
+  }
+}

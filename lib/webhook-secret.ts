@@ -1,0 +1,53 @@
+import type { RemovalPolicy } from 'aws-cdk-lib';
+import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
+import { Secret } from 'aws-cdk-lib/aws-secretsmanager';
+import { Construct } from 'constructs';
+import { acknowledge } from './acknowledge.ts';
+
+export interface WebhookSecretProps {
+  /**
+   * Complete ARN of an existing secret.
+   * @default one is generated
+   */
+  readonly arn?: string | undefined;
+  /**
+   * Key that the existing secret is encrypted under.
+   * @default Secrets Manager's own, which needs no permission
+   */
+  readonly kmsKeyArn?: string | undefined;
+  readonly removalPolicy: RemovalPolicy;
+}
+
+/** Characters of a generated secret: letters and digits, more than 256 bits. */
+const LENGTH = 64;
+
+/** The secret that the partner signs with: an existing one, or one that is generated here and handed to them. */
+export class WebhookSecret extends Construct {
+  readonly arn: string;
+  /** Leave to read it. */
+  readonly readPermissions: readonly PolicyStatement[];
+
+  constructor(scope: Construct, id: string, { arn, kmsKeyArn, removalPolicy }: WebhookSecretProps) {
+    super(scope, id);
+    const secret =
+      arn === undefined
+        ? new Secret(this, 'Secret', {
+            description: 'Shared with the partner; signs every delivery (WEBHOOK_SECRET).',
+            generateSecretString: { passwordLength: LENGTH, excludePunctuation: true },
+            removalPolicy,
+          })
+        : Secret.fromSecretCompleteArn(this, 'Secret', arn);
+    acknowledge(
+      this,
+      'AwsSolutions-SMG4',
+      'The partner signs with it: a rotation is agreed with them (docs/operations.md) and cannot run on a schedule.',
+    );
+    this.arn = secret.secretArn;
+    this.readPermissions = [
+      new PolicyStatement({ actions: ['secretsmanager:GetSecretValue'], resources: [secret.secretArn] }),
+      ...(kmsKeyArn === undefined
+        ? []
+        : [new PolicyStatement({ actions: ['kms:Decrypt'], resources: [kmsKeyArn] })]),
+    ];
+  }
+}

@@ -1,0 +1,57 @@
+import type { LogLine } from '../../local/functions/local-function.ts';
+
+type Line = Readonly<Record<string, unknown>>;
+
+/** One metric of an EMF document. Source: CloudWatch user guide, "Specification: Embedded metric format". */
+export interface PublishedMetric {
+  readonly namespace: string;
+  readonly name: string;
+  readonly unit: string;
+  readonly value: number;
+  readonly dimensions: Readonly<Record<string, unknown>>;
+}
+
+interface EmfDocument extends Line {
+  readonly _aws: {
+    readonly CloudWatchMetrics: readonly {
+      readonly Namespace: string;
+      readonly Dimensions: readonly (readonly string[])[];
+      readonly Metrics: readonly { readonly Name: string; readonly Unit: string }[];
+    }[];
+  };
+}
+
+/** What functions write: their log lines and their metrics. */
+export class FunctionLines {
+  readonly logged: Line[] = [];
+  readonly metrics: PublishedMetric[] = [];
+
+  /** For `onLog` of the local stack. */
+  readonly add = ({ text }: LogLine): void => {
+    if (!text.startsWith('{')) return;
+    const line: Line = JSON.parse(text);
+    if ('_aws' in line) this.#addMetrics(line as EmfDocument);
+    else this.logged.push(line);
+  };
+
+  /** The log lines of one function that say this. */
+  of(service: string, message?: string): Line[] {
+    return this.logged.filter(
+      (line) => line.service === service && (message === undefined || line.message === message),
+    );
+  }
+
+  published(name: string): PublishedMetric[] {
+    return this.metrics.filter((metric) => metric.name === name);
+  }
+
+  #addMetrics(document: EmfDocument): void {
+    for (const { Namespace, Dimensions, Metrics } of document._aws.CloudWatchMetrics) {
+      const dimensions = Object.fromEntries(Dimensions.flat().map((name) => [name, document[name]]));
+      for (const { Name, Unit } of Metrics) {
+        const value = document[Name] as number;
+        this.metrics.push({ namespace: Namespace, name: Name, unit: Unit, value, dimensions });
+      }
+    }
+  }
+}

@@ -1,0 +1,254 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, test } from '@jest/globals';
+import { catalogue, eventNames } from '../../lambda/contract/catalogue.ts';
+import { kebabCase, pascalCase } from '../../lambda/contract/event-names.ts';
+import { testAssembly } from '../support/test-stack.ts';
+import { type Resource, SynthesisedTemplate } from './synthesised-template.ts';
+
+const template = new SynthesisedTemplate(testAssembly());
+const alarms = template.ofType('AWS::CloudWatch::Alarm');
+const alarm = (path: string) => template.at('AWS::CloudWatch::Alarm', path).properties;
+const tables = ['ShopCache', 'Cast', 'ContactPartner', 'Idempotency'].map((name) => `Effects/${name}`);
+const pipelines = eventNames.map((event) => ({ event, path: pascalCase(event) }));
+const except = (meets: (alarm: Resource) => boolean) =>
+  alarms.filter((one) => !meets(one)).map(({ path }) => path);
+
+/** In the first minute that has one. */
+const atOnce = {
+  ComparisonOperator: 'GreaterThanOrEqualToThreshold',
+  Threshold: 1,
+  EvaluationPeriods: 1,
+  Period: 60,
+};
+
+const forAQuarterOfAnHour = { Threshold: 1, Period: 300, EvaluationPeriods: 3, DatapointsToAlarm: 3 };
+
+describe('every alarm', () => {
+  test('tells the alarm topic when it begins and when it is over', () => {
+    const tells = ({ properties }: Resource) =>
+      [properties.AlarmActions, properties.OKActions].every(
+        (actions) => actions?.length === 1 && template.referred(actions[0]) === 'Alarms/Topic',
+      );
+    expect(except(tells)).toEqual([]);
+  });
+
+  test('says what users lose, what to do first, and where to read on', () => {
+    const says = ({ properties }: Resource) =>
+      /^Impact: \S.*\. First step: \S.*\. See docs\/operations\.md#[a-z-]+$/.test(
+        properties.AlarmDescription,
+      );
+    expect(except(says)).toEqual([]);
+  });
+
+  test('has its section in docs/operations.md', () => {
+    const headings = [...readFileSync('docs/operations.md', 'utf8').matchAll(/^#+ (.*)$/gm)].map(([, text]) =>
+      String(text)
+        .toLowerCase()
+        .replace(/[^a-z0-9 -]/g, '')
+        .replaceAll(' ', '-'),
+    );
+    const sections = alarms.map(({ properties }) => properties.AlarmDescription.split('#').at(-1));
+    expect([...new Set(sections)].filter((section) => !headings.includes(section))).toEqual([]);
+  });
+
+  test('rings for what is there, not for what is missing: no traffic is no fault', () => {
+    expect(except(({ properties }) => properties.TreatMissingData === 'notBreaching')).toEqual([]);
+  });
+
+  test('is one of these', () => {
+    expect(alarms.map(({ path }) => path).sort()).toEqual(
+      [
+        ...pipelines.flatMap(({ path }) => [
+          `${path}/Waiting`,
+          `${path}/DeadLetters`,
+          `${path}/Failing`,
+          `${path}/Dying`,
+        ]),
+        'Quarantine/NotEmpty',
+        'Unrouted/NotEmpty',
+        'Receiver/Errors',
+        'Receiver/Throttles',
+        'Receiver/Slow',
+        'Receiver/SecretUnreadable',
+        'Api/ServerErrors',
+        'Api/Throttled',
+        'Api/RejectionsJump',
+        ...tables.flatMap((table) => [`${table}/WritesThrottled`, `${table}/ReadsThrottled`]),
+      ].sort(),
+    );
+  });
+});
+
+describe('it rings', () => {
+  test.each([
+    ...pipelines.map(({ path }) => [`${path}/DeadLetters`, `${path}/DeadLetterQueue`]),
+    ['Quarantine/NotEmpty', 'Quarantine'],
+    ['Unrouted/NotEmpty', 'Unrouted'],
+  ])('%s: for one message on %s', (path, queue) => {
+    const { Dimensions, ...properties } = alarm(path);
+    expect(properties).toMatchObject({
+      Namespace: 'AWS/SQS',
+      MetricName: 'ApproximateNumberOfMessagesVisible',
+      Statistic: 'Maximum',
+      ...atOnce,
+    });
+    expect(template.referred(Dimensions[0].Value)).toBe(queue);
+  });
+
+  test.each(pipelines)('for a message of $event that has waited for four hours', ({ path }) => {
+    const { Dimensions, ...properties } = alarm(`${path}/Waiting`);
+    expect(properties).toMatchObject({
+      MetricName: 'ApproximateAgeOfOldestMessage',
+      Statistic: 'Maximum',
+      Threshold: 4 * 60 * 60,
+    });
+    expect(template.referred(Dimensions[0].Value)).toBe(`${path}/Queue`);
+  });
+
+  test.each(pipelines)('when $event fails in each of three periods of five minutes', ({ event, path }) => {
+    expect(alarm(`${path}/Failing`)).toMatchObject({
+      Namespace: 'PartnerWebhooks-dev',
+      MetricName: 'Failed',
+      Dimensions: [
+        { Name: 'event', Value: event },
+        { Name: 'service', Value: kebabCase(event) },
+      ],
+      ...forAQuarterOfAnHour,
+    });
+  });
+
+  test.each(pipelines)(
+    'when the consumer of $event dies in each of three periods of five minutes',
+    ({ path }) => {
+      const { Dimensions, ...properties } = alarm(`${path}/Dying`);
+      expect(properties).toMatchObject({
+        MetricName: 'Errors',
+        Namespace: 'AWS/Lambda',
+        ...forAQuarterOfAnHour,
+      });
+      expect(template.referred(Dimensions[0].Value)).toBe(`${path}/Consumer/Function`);
+    },
+  );
+
+  test.each(pipelines)('saying what is lost while $event is not processed', ({ event, path }) => {
+    for (const kind of ['Waiting', 'DeadLetters', 'Failing', 'Dying']) {
+      expect(alarm(`${path}/${kind}`).AlarmDescription).toContain(`Impact: ${catalogue[event].impact} `);
+    }
+  });
+
+  test.each([
+    ['Errors', 'Errors', 'Sum'],
+    ['Throttles', 'Throttles', 'Sum'],
+  ])('Receiver/%s: in two minutes of five', (id, MetricName, Statistic) => {
+    const { Dimensions, ...properties } = alarm(`Receiver/${id}`);
+    expect(properties).toMatchObject({
+      Namespace: 'AWS/Lambda',
+      MetricName,
+      Statistic,
+      ...atOnce,
+      EvaluationPeriods: 5,
+      DatapointsToAlarm: 2,
+    });
+    expect(template.referred(Dimensions[0].Value)).toBe('Receiver/Function');
+  });
+
+  test('when the slowest hundredth of the receiver’s answers takes three seconds, for a quarter of an hour', () => {
+    expect(alarm('Receiver/Slow')).toMatchObject({
+      MetricName: 'Duration',
+      ExtendedStatistic: 'p99',
+      Threshold: 3_000,
+      Period: 300,
+      EvaluationPeriods: 3,
+    });
+  });
+
+  test('when the secret cannot be read', () => {
+    expect(alarm('Receiver/SecretUnreadable')).toMatchObject({
+      Namespace: 'PartnerWebhooks-dev',
+      MetricName: 'SecretUnreadable',
+      Dimensions: [{ Name: 'service', Value: 'receiver' }],
+      Threshold: 1,
+    });
+  });
+
+  test('when the API answers five server errors in five minutes', () => {
+    expect(alarm('Api/ServerErrors')).toMatchObject({
+      Namespace: 'AWS/ApiGateway',
+      MetricName: '5xx',
+      Statistic: 'Sum',
+      Period: 300,
+      Threshold: 5,
+    });
+  });
+
+  test('for one 429, which the access log knows', () => {
+    const filter = filterOf('429');
+    expect(filter).toMatchObject({ MetricName: 'Throttled', MetricValue: '1' });
+    expect(alarm('Api/Throttled')).toMatchObject({
+      Namespace: filter.MetricNamespace,
+      MetricName: filter.MetricName,
+      Statistic: 'Sum',
+      ...atOnce,
+    });
+  });
+
+  test('for a jump in 401s: twenty in five minutes', () => {
+    const filter = filterOf('401');
+    expect(filter).toMatchObject({ MetricName: 'Unauthorized', MetricValue: '1' });
+    expect(alarm('Api/RejectionsJump')).toMatchObject({
+      Namespace: filter.MetricNamespace,
+      MetricName: filter.MetricName,
+      Statistic: 'Sum',
+      Period: 300,
+      Threshold: 20,
+    });
+  });
+
+  test.each(tables.flatMap((table) => ['Write', 'Read'].map((kind) => [table, kind])))(
+    'when DynamoDB throttles %s: %s',
+    (table, kind) => {
+      const { Dimensions, ...properties } = alarm(`${table}/${kind}sThrottled`);
+      expect(properties).toMatchObject({
+        MetricName: `${kind}ThrottleEvents`,
+        Statistic: 'Sum',
+        Period: 300,
+        Threshold: 1,
+        DatapointsToAlarm: 2,
+      });
+      expect(template.referred(Dimensions[0].Value)).toBe(String(table));
+    },
+  );
+});
+
+describe('CloudWatch', () => {
+  test('may publish to the alarm topic, for alarms of this account', () => {
+    const policy = template.resourcePolicyOf(template.at('AWS::SNS::Topic', 'Alarms/Topic'));
+    expect(policy).toContainEqual(
+      expect.objectContaining({
+        Effect: 'Allow',
+        Action: 'sns:Publish',
+        Principal: { Service: 'cloudwatch.amazonaws.com' },
+        Condition: { StringEquals: { 'aws:SourceAccount': { Ref: 'AWS::AccountId' } } },
+      }),
+    );
+  });
+
+  test('may use the topic key', () => {
+    const { KeyPolicy } = template.at('AWS::KMS::Key', 'TopicKey').properties;
+    expect(KeyPolicy.Statement).toContainEqual(
+      expect.objectContaining({
+        Effect: 'Allow',
+        Action: expect.arrayContaining(['kms:Decrypt', 'kms:GenerateDataKey*']),
+        Principal: { Service: 'cloudwatch.amazonaws.com' },
+      }),
+    );
+  });
+});
+
+/** What the filter of the access log for a status counts. */
+function filterOf(status: string) {
+  const filters = template.ofType('AWS::Logs::MetricFilter').map(({ properties }) => properties);
+  const found = filters.find(({ FilterPattern }) => FilterPattern === `{ $.status = "${status}" }`);
+  expect(template.referred(found?.LogGroupName)).toBe('Api/AccessLog');
+  return found?.MetricTransformations[0];
+}

@@ -1,0 +1,180 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, test } from '@jest/globals';
+import { findStage, parseConfig } from '../../lib/config.ts';
+
+const everySetting = JSON.parse(readFileSync('test/lib/every-setting.json', 'utf8'));
+const secretArn = 'arn:aws:secretsmanager:eu-central-1:111122223333:secret:partner-AbCdEf';
+const home = { account: '111122223333', region: 'eu-central-1' };
+
+/** The lines of the message with which a configuration is refused. */
+function refusals(given: unknown, credentials = {}): string[] {
+  try {
+    parseConfig('prod', given, credentials);
+  } catch (error) {
+    const [first, ...lines] = (error as Error).message.split('\n  ');
+    expect(first).toBe("The configuration of stage 'prod' cannot be used:");
+    return lines;
+  }
+  throw new Error('The configuration was not refused');
+}
+
+describe('a stage without fields', () => {
+  test('keeps its data, deploys step by step and has what the code says', () => {
+    const { events, ...config } = parseConfig('prod', {});
+    expect(config).toEqual({
+      removalPolicy: 'retain',
+      terminationProtection: true,
+      deletionProtection: true,
+      deployment: 'canary',
+      rotationGraceHours: 24,
+      apiThrottle: { rate: 10_000, burst: 5_000 },
+      receiver: { memory: 512, timeout: 28 },
+      alarmEmails: [],
+      reviewEmails: [],
+      chat: {},
+      runbook: 'docs/operations.md',
+      savedQueries: true,
+      tracing: true,
+      logRetentionDays: 30,
+    });
+    expect(events['shop.updated']).toEqual({
+      batchSize: 10,
+      maximumConcurrency: 20,
+      memory: 512,
+      timeout: 30,
+    });
+  });
+
+  test('protects no table that its stack should take with it', () => {
+    expect(parseConfig('dev', { removalPolicy: 'destroy' }).deletionProtection).toBe(false);
+  });
+});
+
+test('every setting that is documented is taken', () => {
+  expect(parseConfig('prod', everySetting, home)).toMatchObject(everySetting);
+});
+
+describe('is refused', () => {
+  test('whatever is wrong, all at once, each with its field', () => {
+    expect(
+      refusals(
+        {
+          colour: 'red',
+          secretArn: 'arn:aws:secretsmanager:us-east-1:999999999999:secret:partner-AbCdEf',
+          domain: { name: 'webhooks.example.com' },
+          events: { 'shop.updated': { batchSize: 11, memmory: 1 }, 'shop.opened': {} },
+          removalPolicy: 'destroy',
+          deletionProtection: true,
+        },
+        home,
+      ).sort(),
+    ).toEqual([
+      'colour: is no field',
+      'deletionProtection: cannot be true where removalPolicy is destroy: the stack could not be deleted',
+      'domain.certificateArn: is missing',
+      'events.shop.opened: is no field',
+      'events.shop.updated.batchSize: Too big: expected number to be <=10',
+      'events.shop.updated.memmory: is no field',
+      "secretArn: must be of the stage's account, 111122223333",
+      "secretArn: must be of the stage's region, eu-central-1",
+    ]);
+  });
+
+  test.each<[string, object, string]>([
+    ['a secret that is none', { secretArn: 'partner' }, 'secretArn'],
+    [
+      'a secret without the six characters that Secrets Manager adds',
+      { secretArn: secretArn.slice(0, -7) },
+      'secretArn',
+    ],
+    ['a key that is an alias', { kmsKeyArn: 'arn:aws:kms:eu-central-1:111122223333:alias/x' }, 'kmsKeyArn'],
+    ['a domain without certificate', { domain: { name: 'a.example.com' } }, 'domain.certificateArn'],
+    [
+      'a certificate of another region',
+      {
+        domain: {
+          name: 'a.example.com',
+          certificateArn: 'arn:aws:acm:us-east-1:111122223333:certificate/0a1b2c3d',
+        },
+      },
+      'domain.certificateArn',
+    ],
+    [
+      'a concurrency of one',
+      { events: { 'shop.updated': { maximumConcurrency: 1 } } },
+      'events.shop.updated.maximumConcurrency',
+    ],
+    [
+      'a concurrency beyond Lambda’s',
+      { events: { 'shop.updated': { maximumConcurrency: 1_001 } } },
+      'events.shop.updated.maximumConcurrency',
+    ],
+    [
+      'fewer reserved than batches at a time',
+      { events: { 'shop.updated': { reservedConcurrency: 10 } } },
+      'events.shop.updated.reservedConcurrency',
+    ],
+    [
+      'no concurrency for the receiver',
+      { receiver: { reservedConcurrency: 0 } },
+      'receiver.reservedConcurrency',
+    ],
+    ['a receiver that outlasts API Gateway', { receiver: { timeout: 30 } }, 'receiver.timeout'],
+    ['memory that Lambda does not have', { receiver: { memory: 100 } }, 'receiver.memory'],
+    ['days that CloudWatch cannot keep', { logRetentionDays: 31 }, 'logRetentionDays'],
+    ['an address that is none', { alarmEmails: ['night@example.com', 'nobody'] }, 'alarmEmails.1'],
+    [
+      'a channel without workspace',
+      { chat: { slack: { channelId: 'C0123ABCD' } } },
+      'chat.slack.workspaceId',
+    ],
+    [
+      'a distribution’s address for its id',
+      { cloudFront: { distributionId: 'd1.cloudfront.net', paths: ['/'] } },
+      'cloudFront.distributionId',
+    ],
+    [
+      'no path to invalidate',
+      { cloudFront: { distributionId: 'E1ABCDEF2GHIJK', paths: [] } },
+      'cloudFront.paths',
+    ],
+    ['half a throttle of text', { apiThrottle: { rate: '100' } }, 'apiThrottle.rate'],
+  ])('%s', (_, given, field) => {
+    expect(refusals(given, home)).toEqual([expect.stringMatching(`^${field.replaceAll('.', '\\.')}: `)]);
+  });
+
+  test.each([null, 7, 'text', []])('a stage that is %j', (given) => {
+    expect(refusals(given)).toHaveLength(1);
+  });
+});
+
+describe('the account of a stage', () => {
+  test('counts before that of the credentials', () => {
+    expect(refusals({ account: '444455556666', secretArn }, home)).toEqual([
+      "secretArn: must be of the stage's account, 444455556666",
+    ]);
+  });
+
+  test('is not judged where nobody knows it', () => {
+    expect(parseConfig('prod', { secretArn }).secretArn).toBe(secretArn);
+  });
+});
+
+describe('the stage', () => {
+  const stages = { dev: {}, prod: { logRetentionDays: 90 } };
+
+  test('is found by its name, in an object or in JSON text', () => {
+    expect(findStage(stages, 'prod')).toEqual({ logRetentionDays: 90 });
+    expect(findStage(JSON.stringify(stages), 'prod')).toEqual({ logRetentionDays: 90 });
+  });
+
+  test.each(['nope', 'constructor', undefined])('%s is refused, naming the stages that exist', (name) => {
+    expect(() => findStage(stages, name)).toThrow(
+      `No stage '${name}'. Use -c stage=NAME with one of: dev, prod`,
+    );
+  });
+
+  test.each(['{', '[]', undefined, 7])('is not looked for in %j', (given) => {
+    expect(() => findStage(given, 'dev')).toThrow('The context `stages` must be a JSON object');
+  });
+});

@@ -1,0 +1,376 @@
+import { execFile } from 'node:child_process';
+import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import { describe, expect, test } from '@jest/globals';
+import { App, Duration, Stack } from 'aws-cdk-lib';
+import { Alarm } from 'aws-cdk-lib/aws-cloudwatch';
+import { Queue } from 'aws-cdk-lib/aws-sqs';
+import { type DashboardBody, drawDashboard, PICTURE, readDashboard } from '../../docs/draw-dashboard.ts';
+import { catalogue, eventNames } from '../../lambda/contract/catalogue.ts';
+import { kebabCase, pascalCase } from '../../lambda/contract/event-names.ts';
+import { metrics as reportedMetrics } from '../../lambda/metric-names.ts';
+import { AlarmLines } from '../../lib/monitoring/alarm-lines.ts';
+import { prices } from '../../lib/prices.ts';
+import { ReportedMetrics } from '../../lib/reported-metrics.ts';
+import { readCloudAssembly } from '../../local/template/cloud-assembly.ts';
+import { testAssembly } from '../support/test-stack.ts';
+import { SynthesisedTemplate } from './synthesised-template.ts';
+
+const template = new SynthesisedTemplate(testAssembly());
+const stack = readCloudAssembly(testAssembly());
+const { name, body } = readDashboard(stack.template);
+
+/** A metric as it stands in a graph; a formula has neither namespace nor name. */
+interface ShownMetric {
+  readonly namespace: string;
+  readonly name: string;
+  readonly dimensions: Readonly<Record<string, string>>;
+  readonly options: {
+    readonly id?: string;
+    readonly label?: string;
+    readonly expression?: string;
+    readonly period?: number;
+    readonly stat?: string;
+    readonly visible?: boolean;
+  };
+}
+
+function readMetric(list: readonly unknown[]): ShownMetric {
+  const options = (typeof list.at(-1) === 'object' ? list.at(-1) : {}) as ShownMetric['options'];
+  const [namespace = '', metricName = '', ...rest] = list
+    .filter((item) => typeof item !== 'object')
+    .map(String);
+  const pairs = rest.flatMap((key, index) => (index % 2 === 0 ? [[key, rest[index + 1] ?? '']] : []));
+  return { namespace, name: metricName, dimensions: Object.fromEntries(pairs), options };
+}
+
+const graphsOf = ({ widgets }: DashboardBody) =>
+  widgets.flatMap((widget) =>
+    widget.type === 'metric'
+      ? [{ ...widget, title: widget.properties.title, metrics: widget.properties.metrics.map(readMetric) }]
+      : [],
+  );
+const headingsOf = ({ widgets }: DashboardBody, hashes: string) =>
+  widgets.flatMap((widget) =>
+    widget.type === 'text' && widget.properties.markdown.startsWith(`${hashes} `)
+      ? [widget.properties.markdown.slice(hashes.length + 1).split('\n')[0]]
+      : [],
+  );
+
+const graphs = graphsOf(body);
+const shown = graphs.flatMap(({ metrics }) => metrics);
+const ofAws = shown.filter(({ namespace }) => namespace.startsWith('AWS/'));
+const reported = shown.filter(({ namespace }) => namespace === stack.name);
+const graph = (title: string) => {
+  const found = graphs.find((candidate) => candidate.title === title);
+  if (found === undefined) throw new Error(`No graph ${title}`);
+  return found;
+};
+
+/** The type that each dimension of AWS' metrics names one of. */
+const typeOfDimension: Readonly<Record<string, string>> = {
+  ApiId: 'AWS::ApiGatewayV2::Api',
+  FunctionName: 'AWS::Lambda::Function',
+  QueueName: 'AWS::SQS::Queue',
+  TableName: 'AWS::DynamoDB::Table',
+  TopicName: 'AWS::SNS::Topic',
+  LogGroupName: 'AWS::Logs::LogGroup',
+};
+
+describe('the dashboard', () => {
+  test('is one, named after the stack', () => {
+    expect(template.ofType('AWS::CloudWatch::Dashboard')).toHaveLength(1);
+    expect(name).toBe(stack.name);
+  });
+
+  test('asks four questions from top to bottom', () => {
+    expect(headingsOf(body, '#')).toEqual([
+      'Are we accepting?',
+      'Are we keeping up?',
+      'What is stuck?',
+      'What does it cost?',
+    ]);
+    const tops = body.widgets.map(({ y }) => y);
+    expect(tops).toEqual(tops.toSorted((one, other) => one - other));
+  });
+
+  test('shows the state of every alarm and makes none', () => {
+    const [states] = body.widgets.filter(({ type }) => type === 'alarm');
+    const alarms = template.ofType('AWS::CloudWatch::Alarm');
+    expect(states?.properties).toMatchObject({ alarms: alarms.map(({ logicalId }) => logicalId) });
+    expect(alarms.filter(({ path }) => path.startsWith('Dashboard/'))).toEqual([]);
+  });
+
+  test('has a place in 24 columns for each widget, and no two widgets at one place', () => {
+    const taken = new Map<string, string>();
+    for (const { x, y, width, height, type } of body.widgets) {
+      expect(x + width).toBeLessThanOrEqual(24);
+      for (let column = x; column < x + width; column++) {
+        for (let row = y; row < y + height; row++) {
+          expect(taken.get(`${column},${row}`)).toBeUndefined();
+          taken.set(`${column},${row}`, `${type} at ${x},${y}`);
+        }
+      }
+    }
+  });
+
+  test('says the unit of every axis and draws no point for less than a minute', () => {
+    for (const { title, properties, metrics } of graphs) {
+      expect([title, properties.yAxis?.left?.label]).toEqual([title, expect.stringMatching(/./)]);
+      for (const { options } of metrics) expect([60, 300, 3600, 86400]).toContain(options.period);
+    }
+  });
+
+  test('defines every id that a formula uses, and writes numbers as metric math takes them', () => {
+    for (const { metrics } of graphs) {
+      const ids = metrics.flatMap(({ options }) => options.id ?? []);
+      expect(new Set(ids).size).toBe(ids.length);
+      for (const { options } of metrics.filter((metric) => metric.options.expression !== undefined)) {
+        const words = options.expression?.match(/[A-Za-z_]\w*/g) ?? [];
+        expect(words.filter((word) => !['SUM', 'FILL', ...ids].includes(word))).toEqual([]);
+      }
+    }
+  });
+
+  test('is drawn in docs/dashboard.svg as it is; if not: npm run dashboard', async () => {
+    const drawn = drawDashboard(stack.template);
+    expect(await readFile(PICTURE, 'utf8')).toBe(drawn);
+    expect(template.resources.filter(({ logicalId }) => drawn.includes(logicalId))).toEqual([]);
+  });
+});
+
+describe('what the dashboard shows', () => {
+  test('of AWS are metrics of resources of this stack', () => {
+    for (const { name: metricName, dimensions } of ofAws) {
+      const { GlobalSecondaryIndexName, ...resources } = dimensions;
+      expect(Object.keys(resources)).toHaveLength(1);
+      for (const [dimension, logicalId] of Object.entries(resources)) {
+        const resource = template.resources.find((candidate) => candidate.logicalId === logicalId);
+        expect([metricName, resource?.type]).toEqual([metricName, typeOfDimension[dimension]]);
+        if (GlobalSecondaryIndexName !== undefined) {
+          expect(resource?.properties.GlobalSecondaryIndexes).toContainEqual(
+            expect.objectContaining({ IndexName: GlobalSecondaryIndexName }),
+          );
+        }
+      }
+    }
+  });
+
+  test.each(Object.entries(typeOfDimension))('forgets no %s', (dimension, type) => {
+    const seen = new Set(ofAws.map(({ dimensions }) => dimensions[dimension]));
+    // The alarm topic sends mail, and is no part of what an event costs.
+    const left = template
+      .ofType(type)
+      .filter(({ logicalId, path }) => !seen.has(logicalId) && !/^(Alarms|SmokeTest)\//.test(path));
+    expect(left.map(({ path }) => path)).toEqual([]);
+  });
+
+  test('forgets no index of a table', () => {
+    const indexes = template
+      .ofType('AWS::DynamoDB::Table')
+      .flatMap(({ properties }) => properties.GlobalSecondaryIndexes ?? [])
+      .map(({ IndexName }) => IndexName);
+    const seen = ofAws.map(({ dimensions }) => dimensions.GlobalSecondaryIndexName);
+    expect(new Set(seen.filter((index) => index !== undefined))).toEqual(new Set(indexes));
+  });
+
+  test('of the functions are all the metrics that they report, by the dimensions that they report', () => {
+    expect(new Set(reported.map((metric) => metric.name))).toEqual(new Set(Object.keys(reportedMetrics)));
+    for (const { name: metricName, dimensions } of reported) {
+      const { dimensions: wanted } = reportedMetrics[metricName as keyof typeof reportedMetrics];
+      expect([metricName, Object.keys(dimensions).sort()]).toEqual([
+        metricName,
+        ['service', ...wanted].sort(),
+      ]);
+    }
+  });
+
+  test('is by services that are there', () => {
+    const services = template
+      .ofType('AWS::Lambda::Function')
+      .map(({ properties }) => properties.Environment?.Variables?.POWERTOOLS_SERVICE_NAME);
+    for (const { dimensions } of reported) expect(services).toContain(dimensions.service);
+  });
+
+  test('is nothing else', () => {
+    const formulas = shown.filter(({ options }) => options.expression !== undefined);
+    expect(ofAws.length + reported.length + formulas.length).toBe(shown.length);
+  });
+});
+
+describe('the row of each event', () => {
+  test('is there, in the order of the catalogue', () => {
+    expect(headingsOf(body, '###')).toEqual(
+      eventNames.map((event) => `${event}: ${catalogue[event].processing}`),
+    );
+  });
+
+  test.each(eventNames)('%s shows its own queue, consumer and metrics and no other', (event) => {
+    const titles = ['waiting', 'consumer', 'outcomes', 'from receipt to effect'];
+    const row = titles.map((title) => graph(`${event}: ${title}`));
+    expect(new Set(row.map(({ y }) => y)).size).toBe(1);
+    const owners = row.flatMap(({ metrics }) =>
+      metrics.map(({ dimensions: { QueueName, FunctionName, service } }) => {
+        const id = QueueName ?? FunctionName;
+        return service ?? template.resources.find(({ logicalId }) => logicalId === id)?.path.split('/')[0];
+      }),
+    );
+    expect(new Set(owners)).toEqual(new Set([pascalCase(event), kebabCase(event)]));
+  });
+
+  test.each(eventNames)('%s draws the age at which the alarm rings, on the axis of the age', (event) => {
+    const [alarm] = template
+      .ofType('AWS::CloudWatch::Alarm')
+      .filter(({ properties }) => properties.MetricName === 'ApproximateAgeOfOldestMessage');
+    expect(graph(`${event}: waiting`).properties.annotations?.horizontal).toContainEqual({
+      value: alarm?.properties.Threshold,
+      yAxis: 'right',
+    });
+  });
+
+  test('comes with a seventh event from its catalogue entry', async () => {
+    const project = await mkdtemp(join(tmpdir(), 'partner-webhooks-seventh-'));
+    try {
+      for (const folder of ['bin', 'lib', 'lambda', 'package.json', 'tsconfig.json']) {
+        await cp(folder, join(project, folder), { recursive: true });
+      }
+      await symlink(resolve('node_modules'), join(project, 'node_modules'));
+      const file = (path: string) => join(project, path);
+      const entries = await readFile('lambda/contract/catalogue.ts', 'utf8');
+      await writeFile(
+        file('lambda/contract/catalogue.ts'),
+        entries.replace(
+          'export const catalogue = {',
+          `$&\n'shop.closed': { meaning: 'M', processing: 'Do it', effect: 'shop-cache', impact: 'I', data: shopUpdated },`,
+        ),
+      );
+      const consumer = await readFile('lambda/consumers/shop-updated.ts', 'utf8');
+      await writeFile(
+        file('lambda/consumers/shop-closed.ts'),
+        consumer.replaceAll('shop.updated', 'shop.closed'),
+      );
+      const { context } = JSON.parse(await readFile('cdk.json', 'utf8'));
+      await promisify(execFile)(process.execPath, ['bin/app.ts'], {
+        cwd: project,
+        env: {
+          ...process.env,
+          NODE_OPTIONS: '',
+          CDK_OUTDIR: file('cdk.out'),
+          CDK_CONTEXT_JSON: JSON.stringify(context),
+        },
+      });
+      const { body: ofSeven } = readDashboard(readCloudAssembly(file('cdk.out')).template);
+      expect(headingsOf(ofSeven, '###')).toHaveLength(eventNames.length + 1);
+      expect(headingsOf(ofSeven, '###')).toContain('shop.closed: Do it');
+      expect(graphsOf(ofSeven).map(({ title }) => title)).toContain('shop.closed: from receipt to effect');
+    } finally {
+      await rm(project, { recursive: true, force: true });
+    }
+  }, 60_000);
+});
+
+describe('the limits of CloudWatch', () => {
+  // Source: CloudWatch user guide, "CloudWatch service quotas", Dashboards: what formulas use counts, too.
+  test('are kept: 500 widgets, 500 metrics in a widget, 2,500 in all', () => {
+    expect(body.widgets.length).toBeLessThanOrEqual(500);
+    for (const { metrics } of graphs) expect(metrics.length).toBeLessThanOrEqual(500);
+    expect(shown.length).toBeLessThanOrEqual(2500);
+  });
+
+  // CloudWatch says no limit of the body; CloudFormation takes a template of 1 MB ("CloudFormation quotas"),
+  // which the other resources need half of at the most.
+  test('and of CloudFormation are kept: half of a template', () => {
+    const [dashboard] = template.ofType('AWS::CloudWatch::Dashboard');
+    expect(JSON.stringify(dashboard?.properties).length).toBeLessThan(500_000);
+  });
+});
+
+describe('the cost', () => {
+  const memory = 512;
+  const charges: readonly (readonly [label: string, price: number])[] = [
+    ['API Gateway requests', prices.httpApiRequest],
+    ['Lambda requests', prices.lambdaRequest],
+    [`Lambda time at ${memory} MB`, (prices.lambdaGigabyteSecondArm * memory) / 1024 / 1000],
+    ['SQS requests, at most', prices.sqsRequest + prices.sqsFairQueueRequest],
+    ['DynamoDB writes', prices.dynamodbWriteUnit],
+    ['DynamoDB reads', prices.dynamodbReadUnit],
+    ['SNS publishes', prices.snsPublish],
+    ['CloudWatch Logs, incoming', prices.logGigabyte / 2 ** 30],
+  ];
+
+  test.each([
+    ['US dollars an hour, in the last two days', 3600],
+    ['US dollars a day, in the last four weeks', 86400],
+  ])('%s is each service’s usage times its price', (title, period) => {
+    const formulas = graph(title).metrics.filter(({ options }) => options.expression !== undefined);
+    expect(formulas.map(({ options }) => options.label)).toEqual(charges.map(([label]) => label));
+    for (const [index, [, price]] of charges.entries()) {
+      const { expression = '', period: ofFormula } = formulas[index]?.options ?? {};
+      const factor = Number(/^SUM\(\[[\w,]+\]\) \* ([\d.]+)$/.exec(expression)?.[1]);
+      expect(ofFormula).toBe(period);
+      expect(factor / price).toBeCloseTo(1, 4);
+    }
+  });
+
+  test('sums what it multiplies', () => {
+    const used = graph('US dollars an hour, in the last two days').metrics.filter(
+      ({ options }) => options.expression === undefined,
+    );
+    expect(new Set(used.map(({ options }) => options.stat))).toEqual(new Set(['Sum']));
+  });
+});
+
+describe('a reported metric', () => {
+  const reports = new ReportedMetrics('Test');
+
+  test('is refused without the dimensions that it is reported with', () => {
+    expect(() => reports.ofReceiver('Rejected')).toThrow('Rejected has the dimensions [reason], not []');
+    expect(() => reports.ofReceiver('Parked', { event: 'shop.updated' })).toThrow(
+      'Parked has the dimensions [], not [event]',
+    );
+  });
+
+  test('of a consumer has the event only where it is reported with it', () => {
+    expect(reports.ofConsumer('Failed', 'girl.created').dimensions).toEqual({
+      service: 'girl-created',
+      event: 'girl.created',
+    });
+    expect(reports.ofConsumer('BuryFailed', 'girl.created').dimensions).toEqual({ service: 'girl-created' });
+  });
+});
+
+describe('the line of an alarm', () => {
+  const scope = new Stack(new App(), 'Test');
+  const queue = new Queue(scope, 'Queue');
+  const alarm = (id: string, metric: Alarm['metric'], threshold: number) =>
+    new Alarm(scope, id, { metric, threshold, evaluationPeriods: 1 });
+  const sent = (minutes: number) => queue.metricNumberOfMessagesSent({ period: Duration.minutes(minutes) });
+  const visible = (minutes: number) =>
+    queue.metricApproximateNumberOfMessagesVisible({
+      period: Duration.minutes(minutes),
+      statistic: 'Maximum',
+    });
+  const lines = new AlarmLines(scope, [
+    alarm('Sent', sent(5), 100),
+    alarm('Visible', visible(5), 7),
+    alarm('AlsoVisible', visible(1), 7),
+  ]);
+  const valuesOf = (...metrics: Parameters<typeof lines.of>[0]) =>
+    lines.of(metrics).map(({ value }) => value);
+
+  test('is drawn once for alarms of one threshold, whatever the period of a gauge', () => {
+    expect(valuesOf(visible(1), visible(1))).toEqual([7]);
+  });
+
+  test('is drawn on a sum of the same period only', () => {
+    expect(valuesOf(sent(5))).toEqual([100]);
+    expect(valuesOf(sent(1))).toEqual([]);
+  });
+
+  test('is not drawn on another statistic or metric', () => {
+    expect(valuesOf(visible(1).with({ statistic: 'Average' }))).toEqual([]);
+    expect(valuesOf(queue.metricApproximateAgeOfOldestMessage())).toEqual([]);
+  });
+});

@@ -1,0 +1,175 @@
+import { readFileSync } from 'node:fs';
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { stageAssembly } from './stage-assembly.ts';
+import { SynthesisedTemplate } from './synthesised-template.ts';
+
+const settings = JSON.parse(readFileSync('test/lib/every-setting.json', 'utf8'));
+let template: SynthesisedTemplate;
+
+beforeAll(async () => {
+  template = new SynthesisedTemplate(await stageAssembly('every-setting'));
+}, 120_000);
+
+const variablesOf = (path: string) =>
+  template.at('AWS::Lambda::Function', path).properties.Environment.Variables;
+
+test('the stack can be deployed to its account and region only', () => {
+  expect(template.environment).toBe(`aws://${settings.account}/${settings.region}`);
+});
+
+describe('an existing secret', () => {
+  test('is read, and none is made', () => {
+    expect(variablesOf('Receiver/Function').WEBHOOK_SECRET_ARN).toBe(settings.secretArn);
+    expect(template.outputs.WebhookSecretArn?.Value).toBe(settings.secretArn);
+    expect(template.has('AWS::SecretsManager::Secret')).toBe(false);
+  });
+
+  test('is accepted in its previous version as long as configured', () => {
+    expect(variablesOf('Receiver/Function').SECRET_GRACE_SECONDS).toBe(String(48 * 60 * 60));
+  });
+});
+
+test('an existing key encrypts every topic, and none is made', () => {
+  const keys = template.ofType('AWS::SNS::Topic').map(({ properties }) => properties.KmsMasterKeyId);
+  expect(new Set(keys)).toEqual(new Set([settings.kmsKeyArn]));
+  expect(template.has('AWS::KMS::Key')).toBe(false);
+});
+
+describe('the domain', () => {
+  test('serves the API under the certificate, to client certificates of the trust store', () => {
+    const [domain] = template.ofType('AWS::ApiGatewayV2::DomainName');
+    expect(domain?.properties).toMatchObject({
+      DomainName: settings.domain.name,
+      DomainNameConfigurations: [
+        { CertificateArn: settings.domain.certificateArn, EndpointType: 'REGIONAL' },
+      ],
+      MutualTlsAuthentication: {
+        TruststoreUri: `s3://${settings.domain.mutualTls.bucket}/${settings.domain.mutualTls.key}`,
+        TruststoreVersion: settings.domain.mutualTls.version,
+      },
+    });
+    const [mapping] = template.ofType('AWS::ApiGatewayV2::ApiMapping');
+    expect(template.referred(mapping?.properties.ApiId)).toBe('Api/HttpApi');
+  });
+
+  test('is what the partner posts to, and the default endpoint is off', () => {
+    expect(template.outputs.WebhookUrl?.Value).toBe(
+      `https://${settings.domain.name}/api/v1/webhooks/partner`,
+    );
+    expect(template.at('AWS::ApiGatewayV2::Api', 'Api/HttpApi').properties.DisableExecuteApiEndpoint).toBe(
+      true,
+    );
+  });
+
+  test('has outputs for the DNS record that leads to it', () => {
+    expect(Object.keys(template.outputs)).toEqual(
+      expect.arrayContaining(['DomainTarget', 'DomainHostedZoneId']),
+    );
+  });
+});
+
+test('the API throttles where configured', () => {
+  const [stage] = template.ofType('AWS::ApiGatewayV2::Stage');
+  expect(stage?.properties.DefaultRouteSettings).toEqual({
+    ThrottlingRateLimit: settings.apiThrottle.rate,
+    ThrottlingBurstLimit: settings.apiThrottle.burst,
+  });
+});
+
+test.each([
+  ['Receiver/Function', settings.receiver],
+  ['ShopUpdated/Consumer/Function', settings.events['shop.updated']],
+])(
+  '%s has its memory, time-out and reserved concurrency',
+  (path, { memory, timeout, reservedConcurrency }) => {
+    expect(template.at('AWS::Lambda::Function', String(path)).properties).toMatchObject({
+      MemorySize: memory,
+      Timeout: timeout,
+      ReservedConcurrentExecutions: reservedConcurrency,
+    });
+  },
+);
+
+test('an event has its batches, their concurrency, and a queue that hides them for six time-outs', () => {
+  const { batchSize, maximumConcurrency, timeout } = settings.events['shop.updated'];
+  const mapping = template
+    .ofType('AWS::Lambda::EventSourceMapping')
+    .find(({ properties }) => template.referred(properties.EventSourceArn) === 'ShopUpdated/Queue');
+  expect(mapping?.properties).toMatchObject({
+    BatchSize: batchSize,
+    ScalingConfig: { MaximumConcurrency: maximumConcurrency },
+  });
+  expect(template.at('AWS::SQS::Queue', 'ShopUpdated/Queue').properties.VisibilityTimeout).toBe(6 * timeout);
+});
+
+test('the consumer of shop.updated, and no other, invalidates the distribution', () => {
+  expect(variablesOf('ShopUpdated/Consumer/Function')).toMatchObject({
+    DISTRIBUTION_ID: settings.cloudFront.distributionId,
+    INVALIDATION_PATHS: JSON.stringify(settings.cloudFront.paths),
+  });
+  expect(variablesOf('UserUpdated/Consumer/Function')).not.toHaveProperty('DISTRIBUTION_ID');
+});
+
+test.each([
+  ['alarms', 'Alarms/Topic', settings.alarmEmails[0]],
+  ['reviews', 'Effects/Review', settings.reviewEmails[0]],
+])('%s are mailed', (_, topic, address) => {
+  const mails = template
+    .ofType('AWS::SNS::Subscription')
+    .filter(({ properties }) => template.referred(properties.TopicArn) === topic)
+    .map(({ properties }) => [properties.Protocol, properties.Endpoint]);
+  expect(mails).toEqual([['email', address]]);
+});
+
+describe('chat notifications', () => {
+  test('are shown in the Slack channel', () => {
+    const [slack] = template.ofType('AWS::Chatbot::SlackChannelConfiguration');
+    expect(slack?.properties).toMatchObject({
+      SlackWorkspaceId: settings.chat.slack.workspaceId,
+      SlackChannelId: settings.chat.slack.channelId,
+    });
+    expect(template.referred(slack?.properties.SnsTopicArns[0])).toBe('Effects/Chat');
+  });
+
+  test('are shown in the Teams channel', () => {
+    const [teams] = template.ofType('AWS::Chatbot::MicrosoftTeamsChannelConfiguration');
+    expect(teams?.properties).toMatchObject({
+      TeamsTenantId: settings.chat.teams.tenantId,
+      TeamId: settings.chat.teams.teamId,
+      TeamsChannelId: encodeURIComponent(settings.chat.teams.channelId),
+    });
+    expect(template.referred(teams?.properties.SnsTopicArns[0])).toBe('Effects/Chat');
+  });
+
+  test('let nobody in a channel do anything in the account', () => {
+    const channels = [
+      ...template.ofType('AWS::Chatbot::SlackChannelConfiguration'),
+      ...template.ofType('AWS::Chatbot::MicrosoftTeamsChannelConfiguration'),
+    ];
+    for (const { properties } of channels) {
+      expect(properties.GuardrailPolicies).toEqual(['arn:aws:iam::aws:policy/AWSDenyAll']);
+      expect(
+        template.statementsOf(template.at('AWS::IAM::Role', template.referred(properties.IamRoleArn))),
+      ).toEqual([]);
+    }
+  });
+});
+
+test('alarms link to where the operations guide is published', () => {
+  const texts = template
+    .ofType('AWS::CloudWatch::Alarm')
+    .map(({ properties }) => properties.AlarmDescription);
+  expect(texts.filter((text) => !text.includes(`See ${settings.runbook}#`))).toEqual([]);
+});
+
+test('no function is followed by X-Ray, or may write traces', () => {
+  const modes = template.ofType('AWS::Lambda::Function').map(({ properties }) => properties.TracingConfig);
+  expect(modes.filter((mode) => mode !== undefined)).toEqual([]);
+  const allowed = template.ofType('AWS::IAM::Role').flatMap((role) => template.permissionsOf(role));
+  expect(allowed.filter(({ action }) => action.startsWith('xray:'))).toEqual([]);
+});
+
+test('every log is kept as long as configured', () => {
+  const days = template.ofType('AWS::Logs::LogGroup').map(({ properties }) => properties.RetentionInDays);
+  expect(new Set(days)).toEqual(new Set([settings.logRetentionDays]));
+});

@@ -1,0 +1,145 @@
+import { execFile } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { promisify } from 'node:util';
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { testAssembly } from '../support/test-stack.ts';
+import { stageAssembly } from './stage-assembly.ts';
+import { type Resource, SynthesisedTemplate } from './synthesised-template.ts';
+
+const stateful = [
+  'AWS::DynamoDB::Table',
+  'AWS::SQS::Queue',
+  'AWS::SecretsManager::Secret',
+  'AWS::S3::Bucket',
+  'AWS::KMS::Key',
+  'AWS::Logs::LogGroup',
+];
+
+const except = (resources: readonly Resource[], meets: (resource: Resource) => boolean) =>
+  resources.filter((resource) => !meets(resource)).map(({ path }) => path);
+
+describe('the prod stage', () => {
+  let prod: SynthesisedTemplate;
+
+  beforeAll(async () => {
+    prod = new SynthesisedTemplate(await stageAssembly('prod'));
+  }, 120_000);
+
+  test.each(stateful)('retains every %s when its stack is deleted', (type) => {
+    expect(except(prod.ofType(type), ({ deletionPolicy }) => deletionPolicy === 'Retain')).toEqual([]);
+  });
+
+  test('refuses to delete a table', () => {
+    const refuses = ({ properties }: Resource) => properties.DeletionProtectionEnabled === true;
+    expect(except(prod.ofType('AWS::DynamoDB::Table'), refuses)).toEqual([]);
+  });
+
+  test('refuses to delete its stack', () => {
+    expect(prod.terminationProtection).toBe(true);
+  });
+
+  test('keeps the versions that a deployment replaces', () => {
+    const versions = prod.ofType('AWS::Lambda::Version');
+    expect(except(versions, ({ deletionPolicy }) => deletionPolicy === 'Retain')).toEqual([]);
+  });
+
+  test('differs from the dev stage in what goes with canaries and saved queries only', () => {
+    const paths = (template: SynthesisedTemplate) => template.resources.map(({ path }) => path);
+    const dev = paths(new SynthesisedTemplate(testAssembly()));
+    expect(dev.filter((path) => !paths(prod).includes(path))).toEqual([]);
+    const more = paths(prod).filter((path) => !dev.includes(path));
+    expect(new Set(more.map((path) => path.split('/')[0]))).toEqual(new Set(['Canaries', 'SavedQueries']));
+  });
+
+  test('shifts a tenth of the traffic of every function for five minutes', () => {
+    const groups = prod.ofType('AWS::CodeDeploy::DeploymentGroup');
+    expect(groups).toHaveLength(prod.ofType('AWS::Lambda::Alias').length);
+    const steps = groups.map(({ properties }) => properties.DeploymentConfigName);
+    expect(new Set(steps)).toEqual(new Set(['CodeDeployDefault.LambdaCanary10Percent5Minutes']));
+  });
+
+  test('moves every alias by its deployment group, none at once', () => {
+    const groups = prod.ofType('AWS::Lambda::Alias').map(({ updatePolicy }) => {
+      const { ApplicationName, DeploymentGroupName } = updatePolicy?.CodeDeployLambdaAliasUpdate ?? {};
+      return [prod.referred(ApplicationName), prod.referred(DeploymentGroupName)];
+    });
+    expect(new Set(groups.map(([application]) => application))).toEqual(new Set(['Canaries/Application']));
+    expect(new Set(groups.map(([, group]) => group)).size).toBe(groups.length);
+  });
+
+  test('goes back on the alarms of the receiver and of the API', () => {
+    for (const { properties } of prod.ofType('AWS::CodeDeploy::DeploymentGroup')) {
+      const { Alarms, Enabled } = properties.AlarmConfiguration;
+      expect(Enabled).toBe(true);
+      expect(Alarms.map(({ Name }: { Name: unknown }) => prod.referred(Name)).sort()).toEqual([
+        'Api/ServerErrors',
+        'Receiver/Errors',
+        'Receiver/SecretUnreadable',
+      ]);
+      expect(properties.AutoRollbackConfiguration).toEqual({
+        Enabled: true,
+        Events: expect.arrayContaining(['DEPLOYMENT_STOP_ON_ALARM', 'DEPLOYMENT_FAILURE']),
+      });
+    }
+  });
+});
+
+describe('the dev stage', () => {
+  const dev = new SynthesisedTemplate(testAssembly());
+
+  test.each(stateful)('leaves no %s behind', (type) => {
+    expect(except(dev.ofType(type), ({ deletionPolicy }) => deletionPolicy === 'Delete')).toEqual([]);
+  });
+
+  test('lets its stack and its tables be deleted', () => {
+    expect(dev.terminationProtection).toBe(false);
+    const lets = ({ properties }: Resource) => properties.DeletionProtectionEnabled === false;
+    expect(except(dev.ofType('AWS::DynamoDB::Table'), lets)).toEqual([]);
+  });
+});
+
+describe('every stage', () => {
+  test('tries all new versions before an alias moves to one', () => {
+    const dev = new SynthesisedTemplate(testAssembly());
+    const [smokeTest] = dev.ofType('Custom::SmokeTest');
+    const tried = [smokeTest?.properties.Receiver, ...(smokeTest?.properties.Consumers ?? [])];
+    const versions = dev.ofType('AWS::Lambda::Alias').map(({ properties }) => properties.FunctionVersion);
+    expect(tried.map((version) => dev.referred(version)).sort()).toEqual(
+      versions.map((version) => dev.referred(version)).sort(),
+    );
+    const waits = ({ dependsOn }: Resource) => dependsOn.includes(smokeTest?.logicalId ?? '');
+    expect(except(dev.ofType('AWS::Lambda::Alias'), waits)).toEqual([]);
+  });
+});
+
+/** Synthesises as `cdk synth` does with `-c` for each entry. */
+async function synthesise(overrides: Record<string, string>, environment: Record<string, string> = {}) {
+  const { context } = JSON.parse(await readFile('cdk.json', 'utf8'));
+  return promisify(execFile)(process.execPath, ['bin/app.ts'], {
+    env: {
+      ...process.env,
+      ...environment,
+      NODE_OPTIONS: '',
+      CDK_CONTEXT_JSON: JSON.stringify({ ...context, ...overrides }),
+    },
+  });
+}
+
+describe('is refused at synthesis', () => {
+  test.each(['nope', 'constructor'])('the stage %j, naming those that exist', async (stage) => {
+    await expect(synthesise({ stage })).rejects.toMatchObject({
+      stderr: expect.stringContaining(`No stage '${stage}'. Use -c stage=NAME with one of: dev, prod`),
+    });
+  });
+
+  test('a secret of another account than that of the credentials', async () => {
+    const secretArn = 'arn:aws:secretsmanager:eu-central-1:111122223333:secret:partner-AbCdEf';
+    const synthesis = synthesise(
+      { stages: JSON.stringify({ dev: { secretArn } }) },
+      { CDK_DEFAULT_ACCOUNT: '444455556666', CDK_DEFAULT_REGION: 'eu-central-1' },
+    );
+    await expect(synthesis).rejects.toMatchObject({
+      stderr: expect.stringContaining("secretArn: must be of the stage's account, 444455556666"),
+    });
+  });
+});

@@ -1,0 +1,49 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from '@jest/globals';
+import { stageAssembly, stages } from './stage-assembly.ts';
+
+interface ValidationReport {
+  readonly pluginReports: readonly {
+    readonly violations: readonly {
+      readonly ruleName: string;
+      readonly violatingConstructs: readonly { readonly constructPath?: string }[];
+    }[];
+  }[];
+}
+
+/** What cdk-nag and CloudFormation's own rules found, by rule and construct. */
+async function findings(assembly: string): Promise<{ rule: string; path: string }[]> {
+  const report: ValidationReport = JSON.parse(
+    await readFile(join(assembly, 'validation-report.json'), 'utf8'),
+  );
+  return report.pluginReports.flatMap(({ violations }) =>
+    violations.flatMap(({ ruleName, violatingConstructs }) =>
+      violatingConstructs.map(({ constructPath = '' }) => ({ rule: ruleName, path: constructPath })),
+    ),
+  );
+}
+
+test.each(stages)(
+  'nothing is found in the stage %s that is not acknowledged',
+  async (stage) => {
+    expect(await findings(await stageAssembly(stage))).toEqual([]);
+  },
+  120_000,
+);
+
+test('what is acknowledged is found where nothing is: the checks run, and no acknowledgement is idle', async () => {
+  const found = await findings(await stageAssembly('prod', false));
+  expect(new Set(found.map(({ rule }) => rule.replace(/\[.*/, '')))).toEqual(
+    new Set([
+      'AwsSolutions-APIG4',
+      'AwsSolutions-IAM5',
+      'AwsSolutions-S1',
+      'AwsSolutions-SMG4',
+      'AwsSolutions-SQS3',
+      'Serverless-LambdaDLQ',
+      'Serverless-LambdaEventSourceMappingDestination',
+      'Serverless-SQSRedrivePolicy',
+    ]),
+  );
+}, 120_000);
