@@ -176,7 +176,8 @@ describe('a dependency that hangs', () => {
 
 describe('a notification', () => {
   test('is sent once, however often its delivery is repeated', async () => {
-    const { stack, lines, queues } = await startLogged();
+    // One that comes while the first is under way fails, and is tried again.
+    const { stack, lines, queues } = await startLogged({ FIRST_RETRY_DELAY_SECONDS: '1' });
     const room = await queues.subscribe(stack.outputs.ChatTopicArn, 'chat-room');
     const partner = new Partner(stack.outputs.WebhookUrl);
     const event = { event: 'girl.schedule_changed', data: { shop_id: 's' }, timestamp };

@@ -120,7 +120,7 @@ describe('invoke', () => {
     });
   });
 
-  const functions = [...eventNames.map(kebabCase), 'receiver'].join(', ');
+  const functions = [...eventNames.map(kebabCase), 'receiver', 'smoke-test'].join(', ');
   test.each([
     { args: [], line: `Usage: npm run invoke -- <function> <event-file>. Functions: ${functions}` },
     { args: ['receiver'], line: `Usage: npm run invoke -- <function> <event-file>. Functions: ${functions}` },
