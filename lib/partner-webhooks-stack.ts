@@ -111,6 +111,7 @@ export class PartnerWebhooksStack extends Stack {
     if (config.savedQueries) new SavedQueries(this, 'SavedQueries', logs);
     new WebhookDashboard(this, 'Dashboard', {
       api: api.api,
+      throttled: api.throttled,
       receiver: receiver.function,
       events: pipelines.map(({ event, queue, deadLetterQueue, consumer }) => ({
         event,

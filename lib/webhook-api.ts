@@ -10,7 +10,7 @@ import {
 } from 'aws-cdk-lib/aws-apigatewayv2';
 import { HttpLambdaIntegration } from 'aws-cdk-lib/aws-apigatewayv2-integrations';
 import { Certificate } from 'aws-cdk-lib/aws-certificatemanager';
-import type { Alarm } from 'aws-cdk-lib/aws-cloudwatch';
+import type { Alarm, Metric } from 'aws-cdk-lib/aws-cloudwatch';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import { FilterPattern, LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { Bucket } from 'aws-cdk-lib/aws-s3';
@@ -57,6 +57,8 @@ export class WebhookApi extends Construct {
   readonly accessLog: LogGroup;
   /** What the partner posts to. */
   readonly webhookUrl: string;
+  /** Requests that were turned away with 429, each minute. */
+  readonly throttled: Metric;
   /** Says that a new version of the receiver is worse than the one before. */
   readonly serverErrors: Alarm;
 
@@ -102,8 +104,9 @@ export class WebhookApi extends Construct {
       firstStep: 'read `ServerError` in the receiver’s log: it names what failed',
       section: 'server-errors',
     });
+    this.throttled = this.#answered(429, 'Throttled', EACH_MINUTE);
     alarms.add(this, 'Throttled', {
-      metric: this.#answered(429, 'Throttled', EACH_MINUTE),
+      metric: this.throttled,
       threshold: 1,
       impact: 'deliveries are answered 429, which the partner is not promised to repeat: they may be lost.',
       firstStep: 'compare the rate of requests with apiThrottle and with the account’s quota',

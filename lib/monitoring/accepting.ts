@@ -1,5 +1,5 @@
 import { Duration } from 'aws-cdk-lib';
-import { type IWidget, MathExpression, Row } from 'aws-cdk-lib/aws-cloudwatch';
+import { type IWidget, Row } from 'aws-cdk-lib/aws-cloudwatch';
 import { type ReportedMetrics, rejectionReasons } from '../reported-metrics.ts';
 import type { Graphs } from './graphs.ts';
 import type { Monitored } from './monitored.ts';
@@ -9,7 +9,7 @@ const sum = { period, statistic: 'Sum' };
 
 /** Are we accepting? From the partner's requests to what the receiver made of them. */
 export function accepting(
-  { api, receiver, events }: Monitored,
+  { api, throttled, receiver, events }: Monitored,
   reported: ReportedMetrics,
   graphs: Graphs,
 ): IWidget[] {
@@ -23,24 +23,18 @@ export function accepting(
     {},
     { label: '400: signed but unusable, kept in quarantine' },
   );
-  const ours = [...rejected, unusable];
-  const byApiGateway = new MathExpression({
-    // FILL: the functions report nothing where nothing happened, and a gap would make the difference a gap.
-    expression: `clientErrors - SUM([${ours.map((_, index) => `FILL(ours${index},0)`).join(',')}])`,
-    usingMetrics: {
-      clientErrors,
-      ...Object.fromEntries(ours.map((metric, index) => [`ours${index}`, metric])),
-    },
-    label: "404, 413, 429: API Gateway's own",
-    period,
-  });
 
   return [
     new Row(
       graphs.draw({
         title: 'Requests, and how many fail',
         width: 8,
-        left: [api.metricCount({ ...sum, label: 'Requests' }), clientErrors, serverErrors, byApiGateway],
+        left: [
+          api.metricCount({ ...sum, label: 'Requests' }),
+          clientErrors,
+          serverErrors,
+          throttled.with({ label: '429: throttled' }),
+        ],
         unit: 'requests a minute',
       }),
       graphs.draw({

@@ -1,5 +1,5 @@
 import type { HttpApi } from 'aws-cdk-lib/aws-apigatewayv2';
-import type { Alarm } from 'aws-cdk-lib/aws-cloudwatch';
+import type { Alarm, Metric } from 'aws-cdk-lib/aws-cloudwatch';
 import type { Table } from 'aws-cdk-lib/aws-dynamodb';
 import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import type { ILogGroup } from 'aws-cdk-lib/aws-logs';
@@ -25,6 +25,8 @@ export interface MonitoredTable {
 /** What the dashboard shows. */
 export interface Monitored {
   readonly api: HttpApi;
+  /** Requests that the API answered with 429. */
+  readonly throttled: Metric;
   /** The function itself and not an alias: its metrics hold all versions. */
   readonly receiver: LambdaFunction;
   /** In the order of their rows. */

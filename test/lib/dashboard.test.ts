@@ -62,7 +62,9 @@ const headingsOf = ({ widgets }: DashboardBody, hashes: string) =>
 const graphs = graphsOf(body);
 const shown = graphs.flatMap(({ metrics }) => metrics);
 const ofAws = shown.filter(({ namespace }) => namespace.startsWith('AWS/'));
-const reported = shown.filter(({ namespace }) => namespace === stack.name);
+const own = shown.filter(({ namespace }) => namespace === stack.name);
+const reported = own.filter(({ dimensions }) => dimensions.service !== undefined);
+const counted = own.filter(({ dimensions }) => dimensions.service === undefined);
 const graph = (title: string) => {
   const found = graphs.find((candidate) => candidate.title === title);
   if (found === undefined) throw new Error(`No graph ${title}`);
@@ -194,9 +196,17 @@ describe('what the dashboard shows', () => {
     for (const { dimensions } of reported) expect(services).toContain(dimensions.service);
   });
 
+  test('of the access log is what a filter counts', () => {
+    const filters = template
+      .ofType('AWS::Logs::MetricFilter')
+      .map(({ properties }) => properties.MetricTransformations[0].MetricName);
+    expect(counted.map((metric) => metric.name)).toEqual(['Throttled']);
+    expect(filters).toContain('Throttled');
+  });
+
   test('is nothing else', () => {
     const formulas = shown.filter(({ options }) => options.expression !== undefined);
-    expect(ofAws.length + reported.length + formulas.length).toBe(shown.length);
+    expect(ofAws.length + own.length + formulas.length).toBe(shown.length);
   });
 });
 
