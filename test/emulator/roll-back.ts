@@ -1,16 +1,16 @@
-import { readFileSync } from 'node:fs';
 import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-cloudformation';
 import { Partner } from '../acceptance/partner.ts';
 import { readTarget } from '../acceptance/target.ts';
 import { readWebhookSecret } from '../acceptance/webhook-secret.ts';
 import type { Ended } from './command.ts';
+import { devStageWith } from './dev-stage.ts';
 import type { ClientSettings } from './emulator.ts';
 
 /** What `cdk deploy` is told so that the new receiver cannot read its secret: there is none of that name. */
 function badDeployment(): readonly string[] {
-  const { context } = JSON.parse(readFileSync('cdk.json', 'utf8'));
-  const secretArn = 'arn:aws:secretsmanager:us-east-1:000000000000:secret:nobody-has-it-AbCdEf';
-  return ['--context', `stages=${JSON.stringify({ dev: { ...context.stages.dev, secretArn } })}`];
+  return devStageWith({
+    secretArn: 'arn:aws:secretsmanager:us-east-1:000000000000:secret:nobody-has-it-AbCdEf',
+  });
 }
 
 /**

@@ -2,9 +2,13 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { killAll, mustRun, run } from './command.ts';
+import { devStageWith } from './dev-stage.ts';
 import { type Emulator, startEmulator } from './emulator.ts';
 import { left } from './left.ts';
 import { mustRollBack } from './roll-back.ts';
+
+/** What `removalPolicy: retain` keeps, by its kind. */
+const RETAINED = /^(table|queue|bucket|secret) /;
 
 /** Deploys the stack as a person would to AWS, to an emulator of it, and runs the acceptance suite there. */
 async function main(folder: string): Promise<void> {
@@ -41,6 +45,15 @@ async function check(emulator: Emulator, folder: string): Promise<void> {
   await step('Nothing is left of the stack', async () => {
     const names = await left(emulator.settings);
     if (names.length > 0) throw new Error(`The stack or the suite left behind:\n${names.join('\n')}`);
+  });
+  await step('What is retained survives npx cdk destroy', async () => {
+    const retaining = devStageWith({ removalPolicy: 'retain' });
+    await cdk(...deploy, ...retaining);
+    const before = (await left(emulator.settings)).filter((name) => RETAINED.test(name));
+    await cdk('destroy', '--force', ...retaining);
+    const after = await left(emulator.settings);
+    const lost = before.filter((name) => !after.includes(name));
+    if (before.length === 0 || lost.length > 0) throw new Error(`Not retained:\n${lost.join('\n')}`);
   });
 }
 
