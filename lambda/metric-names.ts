@@ -4,7 +4,7 @@ interface MetricDefinition {
   readonly dimensions: readonly DimensionName[];
 }
 
-export type DimensionName = 'event' | 'reason';
+export type DimensionName = 'event' | 'reason' | 'version';
 
 /**
  * Every metric of this service, by its name in CloudWatch. Imports nothing, so that alarms and dashboards
@@ -21,6 +21,8 @@ export const metrics = {
   Rejected: { unit: 'Count', dimensions: ['reason'] },
   /** Receiver: answered 500, so that the partner sends again. */
   ServerError: { unit: 'Count', dimensions: [] },
+  /** Receiver: a 500 once more, by the version that answered it: what takes a canary back. */
+  VersionError: { unit: 'Count', dimensions: ['version'] },
   /** Receiver: a read of the secret failed, whether a cached one went on serving or the answer was a 500. */
   SecretUnreadable: { unit: 'Count', dimensions: [] },
   /** Consumer: the event has had its effect. */

@@ -1,20 +1,26 @@
-import type { IAlarm } from 'aws-cdk-lib/aws-cloudwatch';
+import type { IAlarm, IMetric } from 'aws-cdk-lib/aws-cloudwatch';
 import { LambdaApplication, LambdaDeploymentConfig, LambdaDeploymentGroup } from 'aws-cdk-lib/aws-codedeploy';
 import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { Construct } from 'constructs';
 import { acknowledge } from './acknowledge.ts';
+import { type Alarms, EACH_MINUTE } from './alarms.ts';
 import { LIVE, type ReleasedFunction } from './released-function.ts';
+import { ReportedMetrics } from './reported-metrics.ts';
 
 export interface CanariesProps {
-  readonly functions: readonly ReleasedFunction[];
-  /** Any of them, while traffic is shifted, sends all of it back to the version before. */
-  readonly rollBackOn: readonly IAlarm[];
+  readonly receiver: ReleasedFunction;
+  readonly consumers: readonly ReleasedFunction[];
+  readonly alarms: Alarms;
 }
 
-/** Shifts each function in two steps: a tenth of the traffic for five minutes, then the rest. */
+/**
+ * Shifts each function in two steps: a tenth of the traffic for five minutes, then the rest. What takes a
+ * function back looks at its new version only: a version that fails already must not keep its repair out.
+ */
 export class Canaries extends Construct {
-  constructor(scope: Construct, id: string, { functions, rollBackOn }: CanariesProps) {
+  constructor(scope: Construct, id: string, { receiver, consumers, alarms }: CanariesProps) {
     super(scope, id);
+    const functions = [receiver, ...consumers];
     const application = new LambdaApplication(this, 'Application');
     const arns = functions.map((item) => item.function.functionArn);
     // AWS' managed policy allows moving the alias of every function of the account.
@@ -32,16 +38,45 @@ export class Canaries extends Construct {
       'Alarms are described by a list of names, not one by one.',
     );
 
-    for (const { alias, service } of functions) {
-      const group = new LambdaDeploymentGroup(this, service, {
-        application,
-        alias,
-        deploymentConfig: LambdaDeploymentConfig.CANARY_10PERCENT_5MINUTES,
-        alarms: [...rollBackOn],
-        role: role.withoutPolicyUpdates(),
+    const takeBack = (id: string, service: string, metric: IMetric) =>
+      alarms.add(this, id, {
+        metric,
+        threshold: 1,
+        impact: `the new version of ${service} fails; it is taken back by itself.`,
+        firstStep: `read the log of ${service}: the deployment has not taken place`,
+        section: 'taking-a-deployment-back',
       });
-      // An alias must not begin to move before its mover may move it.
-      group.node.addDependency(role);
+    const { newVersion } = receiver;
+    const unanswered = ReportedMetrics.of(this).ofReceiver(
+      'VersionError',
+      { version: newVersion },
+      { period: EACH_MINUTE },
+    );
+    const ofReceiver = [
+      takeBack('ReceiverAnswers500', 'receiver', unanswered),
+      takeBack('ReceiverDies', 'receiver', receiver.newVersionErrors()),
+    ];
+    for (const consumer of consumers) {
+      const own = takeBack(`${consumer.service}-dies`, consumer.service, consumer.newVersionErrors());
+      this.#shift(consumer, application, role, [...ofReceiver, own]);
     }
+    this.#shift(receiver, application, role, ofReceiver);
+  }
+
+  #shift(
+    { alias, service }: ReleasedFunction,
+    application: LambdaApplication,
+    role: Role,
+    rollBackOn: readonly IAlarm[],
+  ): void {
+    const group = new LambdaDeploymentGroup(this, service, {
+      application,
+      alias,
+      deploymentConfig: LambdaDeploymentConfig.CANARY_10PERCENT_5MINUTES,
+      alarms: [...rollBackOn],
+      role: role.withoutPolicyUpdates(),
+    });
+    // An alias must not begin to move before its mover may move it.
+    group.node.addDependency(role);
   }
 }

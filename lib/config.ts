@@ -14,7 +14,9 @@ const required = {
 const text = (pattern: RegExp, shape: string) =>
   z.string(required).regex(pattern, { error: `must be ${shape}`, abort: true });
 
-const emails = z.array(z.email('must be an e-mail address'));
+const emails = z
+  .array(z.email('must be an e-mail address'))
+  .refine((all) => new Set(all).size === all.length, { error: 'names an address twice' });
 
 /** Megabytes; processor time comes with them. Source: Lambda quotas, "Memory allocation". */
 const memory = whole(128, 10_240).default(512).describe('Memory in MB, 128 to 10,240.');
@@ -44,10 +46,10 @@ const eventSettings = z
   })
   .refine(
     ({ reservedConcurrency: reserved, maximumConcurrency }) =>
-      reserved === undefined || reserved >= maximumConcurrency,
+      reserved === undefined || reserved > maximumConcurrency,
     {
       path: ['reservedConcurrency'],
-      error: 'must not be below maximumConcurrency: batches would be received and then throttled',
+      error: 'must be above maximumConcurrency: under load nothing would be left to try a new version with',
     },
   );
 
@@ -123,6 +125,15 @@ export function configSchema(target: Target = {}) {
         .describe(
           'Existing secret that the partner signs with, by its complete ARN. Default: one is generated.',
         ),
+      previousSecretArn: arn(
+        'secretsmanager',
+        'secret:\\S+-\\w{6}',
+        'arn:aws:secretsmanager:eu-central-1:111122223333:secret:partner-AbCdEf',
+      )
+        .optional()
+        .describe(
+          'Secret that the deployed version reads, for the deployment that changes secretArn. Default: none.',
+        ),
       secretKmsKeyArn: arn('kms', 'key/\\S+', 'arn:aws:kms:eu-central-1:111122223333:key/…')
         .optional()
         .describe('Key that the existing secret is encrypted under. Default: Secrets Manager’s own.'),
@@ -145,12 +156,27 @@ export function configSchema(target: Target = {}) {
             'certificate/\\S+',
             'arn:aws:acm:eu-central-1:111122223333:certificate/…',
           ).describe('Certificate for it in ACM, of the same region.'),
+          keepDefaultEndpoint: z
+            .boolean()
+            .default(false)
+            .describe('Leaves the default endpoint on, until the partner has moved to the host name.'),
+          ownershipCertificateArn: arn(
+            'acm',
+            'certificate/\\S+',
+            'arn:aws:acm:eu-central-1:111122223333:certificate/…',
+          )
+            .optional()
+            .describe(
+              'Public certificate for the same name, which mutualTls needs besides an imported or private one. Default: none.',
+            ),
           mutualTls: z
             .strictObject({
               bucket: text(/^[a-z0-9.-]{3,63}$/, 'the name of an S3 bucket').describe(
                 'Bucket of the trust store.',
               ),
-              key: z.string(required).min(1).describe('Object in it: the PEM file of the authorities.'),
+              key: text(/^[^/\s]\S*$/, 'the key of an object, without a slash before it').describe(
+                'Object in it: the PEM file of the authorities.',
+              ),
               version: z.string().min(1).optional().describe('Version of the object. Default: the newest.'),
             })
             .optional()
@@ -195,7 +221,13 @@ export function configSchema(target: Target = {}) {
             'Distribution.',
           ),
           paths: z
-            .array(text(/^\/\S*$/, 'a path that begins with /'), required)
+            .array(
+              text(
+                /^\/(?:[!-z|]|\{shop_id\}){0,3999}$/,
+                'a path of at most 4,000 ASCII characters that begins with / and has no braces but {shop_id}',
+              ),
+              required,
+            )
             .min(1)
             .describe('Paths to invalidate; {shop_id} stands for the shop.'),
         })
@@ -232,6 +264,11 @@ export function configSchema(target: Target = {}) {
         .literal(RETENTION_DAYS, `must be one of ${RETENTION_DAYS.join(', ')}`)
         .default(RetentionDays.ONE_MONTH)
         .describe('Days that logs are kept.'),
+    })
+    .refine((stage) => stage?.secretKmsKeyArn === undefined || stage.secretArn !== undefined, {
+      path: ['secretKmsKeyArn'],
+      error: 'is the key of an existing secret: give its secretArn, too',
+      when: () => true,
     })
     .refine((stage) => !(stage?.deletionProtection && stage.removalPolicy === 'destroy'), {
       path: ['deletionProtection'],
@@ -273,6 +310,9 @@ function describeIssue(issue: z.core.$ZodIssue): string[] {
   return [`${field()}: ${issue.message}`];
 }
 
+/** The name ends the stack's. Source: `StackName` in the CloudFormation API reference, `CreateStack`. */
+const STAGE_NAME = /^[A-Za-z0-9][A-Za-z0-9-]{0,63}$/;
+
 /**
  * Finds a stage in the context of `cdk.json`.
  * @param stages value of the context `stages`: an object, or the same as JSON text (`-c stages='{…}'`)
@@ -286,7 +326,10 @@ export function findStage(stages: unknown, name: unknown): unknown {
     .safeParse(typeof stages === 'string' ? fromJson(stages) : stages);
   if (!all.success)
     throw new Error('The context `stages` must be a JSON object: the fields of each stage by its name');
-  if (typeof name === 'string' && Object.hasOwn(all.data, name)) return all.data[name];
+  if (typeof name === 'string' && Object.hasOwn(all.data, name)) {
+    if (STAGE_NAME.test(name)) return all.data[name];
+    throw new Error(`The name of stage '${name}' must be up to 64 letters, digits and hyphens`);
+  }
   throw new Error(
     `No stage '${String(name)}'. Use -c stage=NAME with one of: ${Object.keys(all.data).join(', ')}`,
   );

@@ -1,4 +1,4 @@
-import { Duration, type RemovalPolicy, Stack } from 'aws-cdk-lib';
+import { Duration, RemovalPolicy, Stack } from 'aws-cdk-lib';
 import { AttributeType, BillingMode, Table, type TableProps } from 'aws-cdk-lib/aws-dynamodb';
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
@@ -55,7 +55,8 @@ export class Effects extends Construct {
         billingMode: BillingMode.PAY_PER_REQUEST,
         pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
         deletionProtection: config.deletionProtection,
-        removalPolicy,
+        // A protected table cannot be deleted, not even by the roll-back of its own creation.
+        removalPolicy: config.deletionProtection ? RemovalPolicy.RETAIN : removalPolicy,
         ...more,
       });
       watchThrottles(made, alarms);
@@ -67,6 +68,7 @@ export class Effects extends Construct {
       indexName: CAST_OF_SHOP,
       partitionKey: { name: 'shop_id', type: AttributeType.STRING },
     });
+    watchThrottles(this.cast, alarms, CAST_OF_SHOP);
     this.contactPartner = table('ContactPartner', 'user_id');
 
     const topic = (name: string) => new Topic(this, name, { masterKey: topicKey, enforceSSL: true });
@@ -141,10 +143,18 @@ function both(one: EffectAccess, other: EffectAccess | undefined): EffectAccess 
   };
 }
 
-function watchThrottles(table: Table, alarms: Alarms): void {
+/** @param index watches an index of the table instead: one that throttles holds up the writes of the table, too */
+function watchThrottles(table: Table, alarms: Alarms, index?: string): void {
   for (const kind of ['Write', 'Read']) {
-    alarms.add(table, `${kind}sThrottled`, {
-      metric: table.metric(`${kind}ThrottleEvents`, { period: Duration.minutes(5), statistic: 'Sum' }),
+    alarms.add(table, `${index === undefined ? '' : 'Index'}${kind}sThrottled`, {
+      metric: table.metric(`${kind}ThrottleEvents`, {
+        dimensionsMap: {
+          TableName: table.tableName,
+          ...(index !== undefined && { GlobalSecondaryIndexName: index }),
+        },
+        period: Duration.minutes(5),
+        statistic: 'Sum',
+      }),
       threshold: 1,
       periods: THROTTLING_PERIODS,
       impact: 'effects come late: what is throttled is tried again for about three hours.',

@@ -32,8 +32,11 @@ const MAXIMUM_RECEIVES = 10;
 /** Wait after the first failure that may pass; it doubles from then on (design §5). */
 const FIRST_RETRY_DELAY = Duration.seconds(30);
 
-/** Beyond the three hours in which back-off heals by itself, far below the 14 days after which SQS deletes. */
-const MAXIMUM_AGE = Duration.hours(4);
+/**
+ * How long a message may wait for its first tries. Those that back off do not count: after three receives
+ * SQS leaves a message out of the age. Source: SQS developer guide, "Available CloudWatch metrics".
+ */
+const MAXIMUM_AGE = Duration.minutes(15);
 
 /** Periods of five minutes with failures in a row: a message that fails alone backs off and leaves gaps. */
 const FAILING_PERIODS = 3;
@@ -121,6 +124,23 @@ export class EventPipeline extends Construct {
       impact,
       firstStep: `npm run dlq -- show ${this.event}`,
       section: 'dead-letters-of-an-event',
+    });
+    alarms.add(this, 'NewDeadLetters', {
+      // Rings anew for each, while the alarm on the queue is on until the last is gone.
+      metric: ReportedMetrics.of(this).ofConsumer('DeadLettered', this.event, { period: EACH_MINUTE }),
+      threshold: 1,
+      impact,
+      firstStep: `npm run dlq -- show ${this.event}`,
+      section: 'dead-letters-of-an-event',
+    });
+    alarms.add(this, 'Throttles', {
+      metric: this.consumer.function.metricThrottles({ period: EACH_MINUTE }),
+      threshold: 1,
+      periods: 5,
+      periodsAtThreshold: 3,
+      impact: 'effects come late, and a message that is turned away ten times becomes a dead letter.',
+      firstStep: 'compare the concurrency of all functions with the account’s quota',
+      section: 'throttles',
     });
     // Two alarms, for what the consumer tells of a message, and for a consumer that cannot tell any more.
     const failing = {

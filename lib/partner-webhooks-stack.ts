@@ -13,6 +13,7 @@ import { WebhookDashboard } from './monitoring/dashboard.ts';
 import { PayloadBucket } from './payload-bucket.ts';
 import { ProtectedQueue } from './protected-queue.ts';
 import { Receiver } from './receiver.ts';
+import { ReportedMetrics } from './reported-metrics.ts';
 import { SavedQueries } from './saved-queries.ts';
 import { SmokeTest } from './smoke-test.ts';
 import { topicKey } from './topic-key.ts';
@@ -28,7 +29,9 @@ export interface PartnerWebhooksStackProps extends StackProps {
 export class PartnerWebhooksStack extends Stack {
   constructor(scope: Construct, id: string, { config, bundles, ...props }: PartnerWebhooksStackProps) {
     super(scope, id, { ...props, terminationProtection: config.terminationProtection });
-    const removalPolicy = config.removalPolicy === 'retain' ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY;
+    // What a failed deployment has created goes with it: it holds nothing, and would be in the way of the next.
+    const removalPolicy =
+      config.removalPolicy === 'retain' ? RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE : RemovalPolicy.DESTROY;
     const defaults = {
       bundles,
       removalPolicy,
@@ -39,6 +42,7 @@ export class PartnerWebhooksStack extends Stack {
     const secret = new WebhookSecret(this, 'WebhookSecret', {
       arn: config.secretArn,
       kmsKeyArn: config.secretKmsKeyArn,
+      previousArn: config.previousSecretArn,
       removalPolicy,
     });
     const key = topicKey(this, 'TopicKey', { arn: config.kmsKeyArn, removalPolicy });
@@ -62,13 +66,13 @@ export class PartnerWebhooksStack extends Stack {
         }),
     );
 
-    const quarantine = this.#lastStop('Quarantine', removalPolicy, alarms, {
+    const quarantine = this.#lastStop('Quarantine', 'Unusable', removalPolicy, alarms, {
       impact:
         'signed deliveries could not be understood and have had no effect; the partner will not repeat them.',
       firstStep: 'npm run dlq -- show quarantine',
       section: 'quarantine',
     });
-    const unrouted = this.#lastStop('Unrouted', removalPolicy, alarms, {
+    const unrouted = this.#lastStop('Unrouted', 'Parked', removalPolicy, alarms, {
       impact: 'the partner sends an event kind that we do not process yet.',
       firstStep: 'npm run dlq -- show unrouted',
       section: 'unrouted',
@@ -97,10 +101,7 @@ export class PartnerWebhooksStack extends Stack {
     const consumers = pipelines.map(({ consumer }) => consumer);
     new SmokeTest(this, 'SmokeTest', { defaults, receiver, consumers });
     if (config.deployment === 'canary') {
-      new Canaries(this, 'Canaries', {
-        functions: [receiver, ...consumers],
-        rollBackOn: [...receiver.rollBackOn, api.serverErrors],
-      });
+      new Canaries(this, 'Canaries', { receiver, consumers, alarms });
     }
 
     const logs = {
@@ -143,9 +144,13 @@ export class PartnerWebhooksStack extends Stack {
     });
   }
 
-  /** A queue that nothing consumes: whatever comes to it waits for somebody to look. */
+  /**
+   * A queue that nothing consumes: whatever comes to it waits for somebody to look.
+   * @param outcome of the receiver that puts a delivery there
+   */
   #lastStop(
     id: string,
+    outcome: 'Unusable' | 'Parked',
     removalPolicy: RemovalPolicy,
     alarms: Alarms,
     text: { impact: string; firstStep: string; section: string },
@@ -153,6 +158,12 @@ export class PartnerWebhooksStack extends Stack {
     const queue = new ProtectedQueue(this, id, { removalPolicy });
     alarms.add(queue, 'NotEmpty', {
       metric: queue.metricApproximateNumberOfMessagesVisible({ period: EACH_MINUTE, statistic: 'Maximum' }),
+      threshold: 1,
+      ...text,
+    });
+    alarms.add(queue, 'New', {
+      // Rings anew for each, while the alarm on the queue is on until the last is gone.
+      metric: ReportedMetrics.of(this).ofReceiver(outcome, {}, { period: EACH_MINUTE }),
       threshold: 1,
       ...text,
     });

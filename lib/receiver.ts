@@ -1,5 +1,4 @@
 import { Duration } from 'aws-cdk-lib';
-import type { Alarm } from 'aws-cdk-lib/aws-cloudwatch';
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { Construct } from 'constructs';
 import type { EventName } from '../lambda/contract/catalogue.ts';
@@ -26,14 +25,8 @@ export interface ReceiverProps {
   readonly alarms: Alarms;
 }
 
-/** Milliseconds of the slowest hundredth of answers that are too many: the partner's own time-out is not known. */
-const SLOW = 3_000;
-
 /** The function behind the webhook: verifies, parses and queues. */
 export class Receiver extends ReleasedFunction {
-  /** Those that say that a new version is worse than the one before. */
-  readonly rollBackOn: readonly Alarm[];
-
   constructor(scope: Construct, id: string, props: ReceiverProps) {
     const { secret, queues, unrouted, quarantine, payloads, alarms } = props;
     super(scope, id, {
@@ -65,7 +58,7 @@ export class Receiver extends ReleasedFunction {
 
     payloads.acknowledgeWildcard(this, '*');
 
-    const failing = alarms.add(this, 'Errors', {
+    alarms.add(this, 'Errors', {
       metric: this.function.metricErrors({ period: EACH_MINUTE }),
       threshold: 1,
       periods: 5,
@@ -81,17 +74,9 @@ export class Receiver extends ReleasedFunction {
       periodsAtThreshold: 2,
       impact: 'deliveries are turned away for want of concurrency; the partner gets 503s.',
       firstStep: 'compare the concurrency of all functions with the account’s quota',
-      section: 'receiver-throttles',
+      section: 'throttles',
     });
-    alarms.add(this, 'Slow', {
-      metric: this.function.metricDuration({ period: Duration.minutes(5), statistic: 'p99' }),
-      threshold: SLOW,
-      periods: 3,
-      impact: 'answers are so slow that the partner may give up and repeat.',
-      firstStep: 'look at the traces: SQS, Secrets Manager, or start-ups',
-      section: 'receiver-slow',
-    });
-    const blind = alarms.add(this, 'SecretUnreadable', {
+    alarms.add(this, 'SecretUnreadable', {
       metric: ReportedMetrics.of(this).ofReceiver('SecretUnreadable', {}, { period: EACH_MINUTE }),
       threshold: 1,
       periods: 5,
@@ -100,6 +85,5 @@ export class Receiver extends ReleasedFunction {
       firstStep: 'read the secret by hand as the operations guide shows: is it there, is it allowed?',
       section: 'secret-unreadable',
     });
-    this.rollBackOn = [failing, blind];
   }
 }

@@ -10,7 +10,7 @@ import {
 } from 'aws-cdk-lib/aws-apigatewayv2';
 import { HttpLambdaIntegration } from 'aws-cdk-lib/aws-apigatewayv2-integrations';
 import { Certificate } from 'aws-cdk-lib/aws-certificatemanager';
-import type { Alarm, Metric } from 'aws-cdk-lib/aws-cloudwatch';
+import type { Metric } from 'aws-cdk-lib/aws-cloudwatch';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import { FilterPattern, LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { Bucket } from 'aws-cdk-lib/aws-s3';
@@ -48,6 +48,12 @@ const FIVE_MINUTES = Duration.minutes(5);
 /** Server errors in five minutes of which somebody should know; a single one is repeated and forgotten. */
 const MANY_SERVER_ERRORS = 5;
 
+/** Milliseconds of the slowest hundredth of answers that are too many: the partner's own time-out is not known. */
+const SLOW = 3_000;
+
+/** Share of the API's throttle that rings before it is reached: API Gateway does not log every 429. */
+const NEAR_THROTTLE = 0.8;
+
 /** Answers of 401 in five minutes that are more than a stray scanner. */
 const MANY_REJECTIONS = 20;
 
@@ -59,8 +65,6 @@ export class WebhookApi extends Construct {
   readonly webhookUrl: string;
   /** Requests that were turned away with 429, each minute. */
   readonly throttled: Metric;
-  /** Says that a new version of the receiver is worse than the one before. */
-  readonly serverErrors: Alarm;
 
   constructor(scope: Construct, id: string, props: WebhookApiProps) {
     super(scope, id);
@@ -69,7 +73,7 @@ export class WebhookApi extends Construct {
       apiName: Stack.of(this).stackName,
       createDefaultStage: false,
       // Whoever knows it would get round the client certificates of the domain.
-      disableExecuteApiEndpoint: domain !== undefined,
+      disableExecuteApiEndpoint: domain !== undefined && !domain.keepDefaultEndpoint,
     });
     this.api.addRoutes({
       path: WEBHOOK_PATH,
@@ -97,7 +101,7 @@ export class WebhookApi extends Construct {
     });
     this.webhookUrl = `${domain ? this.#serve(domain, stage) : this.api.apiEndpoint}${WEBHOOK_PATH}`;
 
-    this.serverErrors = alarms.add(this, 'ServerErrors', {
+    alarms.add(this, 'ServerErrors', {
       metric: this.api.metricServerError({ period: FIVE_MINUTES, statistic: 'Sum' }),
       threshold: MANY_SERVER_ERRORS,
       impact: 'deliveries are not accepted; the partner repeats them.',
@@ -112,6 +116,21 @@ export class WebhookApi extends Construct {
       firstStep: 'compare the rate of requests with apiThrottle and with the account’s quota',
       section: 'throttled',
     });
+    alarms.add(this, 'NearThrottle', {
+      metric: this.api.metricCount({ period: EACH_MINUTE, statistic: 'Sum' }),
+      threshold: NEAR_THROTTLE * throttle.rate * EACH_MINUTE.toSeconds(),
+      impact: 'soon deliveries are answered 429, which the partner is not promised to repeat.',
+      firstStep: 'raise apiThrottle, and the account’s quota before',
+      section: 'throttled',
+    });
+    alarms.add(this, 'Slow', {
+      metric: this.api.metricLatency({ period: FIVE_MINUTES, statistic: 'p99' }),
+      threshold: SLOW,
+      periods: 3,
+      impact: 'answers are so slow that the partner may give up and repeat.',
+      firstStep: 'look at the traces: SQS, Secrets Manager, or start-ups',
+      section: 'slow',
+    });
     alarms.add(this, 'RejectionsJump', {
       metric: this.#answered(401, 'Unauthorized', FIVE_MINUTES),
       threshold: MANY_REJECTIONS,
@@ -123,10 +142,13 @@ export class WebhookApi extends Construct {
 
   /** Puts the API behind its own host name. @returns the URL of the host */
   #serve(domain: NonNullable<StageConfig['domain']>, stage: HttpStage): string {
-    const { name, certificateArn, mutualTls } = domain;
+    const { name, certificateArn, ownershipCertificateArn, mutualTls } = domain;
     const domainName = new DomainName(this, 'Domain', {
       domainName: name,
       certificate: Certificate.fromCertificateArn(this, 'Certificate', certificateArn),
+      ...(ownershipCertificateArn !== undefined && {
+        ownershipCertificate: Certificate.fromCertificateArn(this, 'Ownership', ownershipCertificateArn),
+      }),
       ...(mutualTls && {
         mtls: {
           bucket: Bucket.fromBucketName(this, 'TrustStore', mutualTls.bucket),

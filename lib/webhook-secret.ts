@@ -15,6 +15,11 @@ export interface WebhookSecretProps {
    * @default Secrets Manager's own, which needs no permission
    */
   readonly kmsKeyArn?: string | undefined;
+  /**
+   * Secret that the version before reads: while traffic shifts to one that reads another, both are needed.
+   * @default none
+   */
+  readonly previousArn?: string | undefined;
   readonly removalPolicy: RemovalPolicy;
 }
 
@@ -27,7 +32,11 @@ export class WebhookSecret extends Construct {
   /** Leave to read it. */
   readonly readPermissions: readonly PolicyStatement[];
 
-  constructor(scope: Construct, id: string, { arn, kmsKeyArn, removalPolicy }: WebhookSecretProps) {
+  constructor(
+    scope: Construct,
+    id: string,
+    { arn, kmsKeyArn, previousArn, removalPolicy }: WebhookSecretProps,
+  ) {
     super(scope, id);
     const secret =
       arn === undefined
@@ -44,7 +53,10 @@ export class WebhookSecret extends Construct {
     );
     this.arn = secret.secretArn;
     this.readPermissions = [
-      new PolicyStatement({ actions: ['secretsmanager:GetSecretValue'], resources: [secret.secretArn] }),
+      new PolicyStatement({
+        actions: ['secretsmanager:GetSecretValue'],
+        resources: [secret.secretArn, ...(previousArn === undefined ? [] : [previousArn])],
+      }),
       ...(kmsKeyArn === undefined
         ? []
         : [new PolicyStatement({ actions: ['kms:Decrypt'], resources: [kmsKeyArn] })]),

@@ -5,6 +5,7 @@ import middy from '@middy/core';
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from 'aws-lambda';
 import { clientSettings, describeError } from '../aws-clients.ts';
 import { requireEnvironment } from '../environment.ts';
+import { SMOKE_TEST_PREFIX } from '../smoke-test/request-id.ts';
 import { count, logger } from '../telemetry.ts';
 import { EventQueues, queueUrlsFromEnvironment } from './event-queues.ts';
 import { problemResponses } from './problem.ts';
@@ -16,11 +17,23 @@ const { WEBHOOK_SECRET_ARN, SECRET_GRACE_SECONDS } = requireEnvironment([
   'SECRET_GRACE_SECONDS',
 ]);
 
+/** Whether the request under way is the smoke test's: it is logged, and rings nothing. */
+let isSmokeTest = false;
+
+const tally: typeof count = (...outcome) => {
+  if (!isSmokeTest) count(...outcome);
+};
+
+function identify(ids: { readonly eventId: string; readonly requestId: string }): void {
+  isSmokeTest = ids.requestId.startsWith(SMOKE_TEST_PREFIX);
+  logger.appendKeys(ids);
+}
+
 const secrets = new WebhookSecrets({
   client: new SecretsManagerClient(clientSettings),
   secretId: WEBHOOK_SECRET_ARN,
   gracePeriod: Number(SECRET_GRACE_SECONDS) * 1000,
-  onUnreadable: () => count('SecretUnreadable'),
+  onUnreadable: () => tally('SecretUnreadable'),
   onStale: (error) => logger.warn('Secret not readable; serving the cached one', describeError(error)),
   onWhiteSpace: () =>
     logger.warn('The stored secret begins or ends with white space, and is used with it: was it pasted?'),
@@ -31,7 +44,7 @@ const queues = new EventQueues(new SQSClient(clientSettings), queueUrlsFromEnvir
 function report({ outcome, ...facts }: Outcome, { requestContext }: APIGatewayProxyEventV2): void {
   if (outcome === 'Rejected') logger.warn(outcome, { ...facts, sourceIp: requestContext.http.sourceIp });
   else logger.info(outcome, facts);
-  count(outcome, {
+  tally(outcome, {
     ...('event' in facts && { event: facts.event }),
     ...('reason' in facts && { reason: facts.reason }),
   });
@@ -43,7 +56,8 @@ export const handler = middy<APIGatewayProxyEventV2, APIGatewayProxyStructuredRe
   .use(
     problemResponses((error) => {
       logger.error('ServerError', describeError(error));
-      count('ServerError');
+      tally('ServerError');
+      tally('VersionError', { version: process.env.AWS_LAMBDA_FUNCTION_VERSION ?? '' });
     }),
   )
-  .handler(createReceiver({ secrets, queues, identify: (ids) => logger.appendKeys(ids), report }));
+  .handler(createReceiver({ secrets, queues, identify, report }));

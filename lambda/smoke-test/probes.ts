@@ -1,6 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import * as z from 'zod/mini';
 import { expecting } from '../contract/fields.ts';
+import { SMOKE_TEST_PREFIX } from './request-id.ts';
 
 /** One function version, what it is sent, and what it must make of it. */
 export interface Probe {
@@ -91,7 +92,7 @@ function wronglySignedRequest() {
       domainName: 'smoke-test',
       domainPrefix: 'smoke-test',
       http: { method: 'POST', path, protocol: 'HTTP/1.1', sourceIp: '127.0.0.1', userAgent: 'smoke-test' },
-      requestId: `smoke-test-${randomUUID()}`,
+      requestId: `${SMOKE_TEST_PREFIX}${randomUUID()}`,
       routeKey: `POST ${path}`,
       stage: '$default',
       time: now.toISOString(),

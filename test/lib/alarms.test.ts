@@ -63,17 +63,24 @@ describe('every alarm', () => {
           `${path}/DeadLetters`,
           `${path}/Failing`,
           `${path}/Dying`,
+          `${path}/NewDeadLetters`,
+          `${path}/Throttles`,
         ]),
         'Quarantine/NotEmpty',
+        'Quarantine/New',
         'Unrouted/NotEmpty',
+        'Unrouted/New',
         'Receiver/Errors',
         'Receiver/Throttles',
-        'Receiver/Slow',
         'Receiver/SecretUnreadable',
         'Api/ServerErrors',
         'Api/Throttled',
         'Api/RejectionsJump',
+        'Api/NearThrottle',
+        'Api/Slow',
         ...tables.flatMap((table) => [`${table}/WritesThrottled`, `${table}/ReadsThrottled`]),
+        'Effects/Cast/IndexWritesThrottled',
+        'Effects/Cast/IndexReadsThrottled',
       ].sort(),
     );
   });
@@ -95,12 +102,12 @@ describe('it rings', () => {
     expect(template.referred(Dimensions[0].Value)).toBe(queue);
   });
 
-  test.each(pipelines)('for a message of $event that has waited for four hours', ({ path }) => {
+  test.each(pipelines)('for a message of $event that has waited for a quarter of an hour', ({ path }) => {
     const { Dimensions, ...properties } = alarm(`${path}/Waiting`);
     expect(properties).toMatchObject({
       MetricName: 'ApproximateAgeOfOldestMessage',
       Statistic: 'Maximum',
-      Threshold: 4 * 60 * 60,
+      Threshold: 15 * 60,
     });
     expect(template.referred(Dimensions[0].Value)).toBe(`${path}/Queue`);
   });
@@ -152,14 +159,64 @@ describe('it rings', () => {
     expect(template.referred(Dimensions[0].Value)).toBe('Receiver/Function');
   });
 
-  test('when the slowest hundredth of the receiver’s answers takes three seconds, for a quarter of an hour', () => {
-    expect(alarm('Receiver/Slow')).toMatchObject({
-      MetricName: 'Duration',
+  test('when the slowest hundredth of the answers takes three seconds, start-ups included, for a quarter of an hour', () => {
+    expect(alarm('Api/Slow')).toMatchObject({
+      Namespace: 'AWS/ApiGateway',
+      MetricName: 'Latency',
       ExtendedStatistic: 'p99',
       Threshold: 3_000,
       Period: 300,
       EvaluationPeriods: 3,
     });
+  });
+
+  test('before the API throttles: at four fifths of its rate', () => {
+    expect(alarm('Api/NearThrottle')).toMatchObject({
+      MetricName: 'Count',
+      Statistic: 'Sum',
+      Period: 60,
+      Threshold: 0.8 * 10_000 * 60,
+    });
+  });
+
+  test.each<[string, string, Record<string, string>]>([
+    ...pipelines.map(({ event, path }): [string, string, Record<string, string>] => [
+      `${path}/NewDeadLetters`,
+      'DeadLettered',
+      { event, service: kebabCase(event) },
+    ]),
+    ['Quarantine/New', 'Unusable', { service: 'receiver' }],
+    ['Unrouted/New', 'Parked', { service: 'receiver' }],
+  ])('%s: anew for each that comes, whatever lies there already', (path, MetricName, dimensions) => {
+    const { Dimensions, ...properties } = alarm(path);
+    expect(properties).toMatchObject({
+      Namespace: 'PartnerWebhooks-dev',
+      MetricName,
+      Statistic: 'Sum',
+      ...atOnce,
+    });
+    expect(
+      Object.fromEntries(Dimensions.map(({ Name, Value }: Record<string, string>) => [Name, Value])),
+    ).toEqual(dimensions);
+  });
+
+  test.each(pipelines)('when consumers of $event are turned away for want of concurrency', ({ path }) => {
+    const { Dimensions, ...properties } = alarm(`${path}/Throttles`);
+    expect(properties).toMatchObject({
+      MetricName: 'Throttles',
+      Namespace: 'AWS/Lambda',
+      DatapointsToAlarm: 3,
+    });
+    expect(template.referred(Dimensions[0].Value)).toBe(`${path}/Consumer/Function`);
+  });
+
+  test('when DynamoDB throttles the index of the cast, which holds up the table', () => {
+    const { Dimensions, MetricName } = alarm('Effects/Cast/IndexWritesThrottled');
+    expect(MetricName).toBe('WriteThrottleEvents');
+    expect(Dimensions.map(({ Name }: { Name: string }) => Name)).toEqual([
+      'GlobalSecondaryIndexName',
+      'TableName',
+    ]);
   });
 
   test('when the secret cannot be read', () => {

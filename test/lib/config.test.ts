@@ -110,8 +110,8 @@ describe('is refused', () => {
       'events.shop.updated.maximumConcurrency',
     ],
     [
-      'fewer reserved than batches at a time',
-      { events: { 'shop.updated': { reservedConcurrency: 10 } } },
+      'no more reserved than batches at a time',
+      { events: { 'shop.updated': { reservedConcurrency: 20 } } },
       'events.shop.updated.reservedConcurrency',
     ],
     [
@@ -137,6 +137,22 @@ describe('is refused', () => {
       'no path to invalidate',
       { cloudFront: { distributionId: 'E1ABCDEF2GHIJK', paths: [] } },
       'cloudFront.paths',
+    ],
+    [
+      'a path that names something else',
+      { cloudFront: { distributionId: 'E1ABCDEF2GHIJK', paths: ['/{shop}'] } },
+      'cloudFront.paths.0',
+    ],
+    ['an address that is there twice', { reviewEmails: ['a@example.com', 'a@example.com'] }, 'reviewEmails'],
+    [
+      'a key of no secret',
+      { secretKmsKeyArn: 'arn:aws:kms:eu-central-1:111122223333:key/0a1b' },
+      'secretKmsKeyArn',
+    ],
+    [
+      'a trust store with a slash before it',
+      { domain: { ...everySetting.domain, mutualTls: { bucket: 'store', key: '/partner.pem' } } },
+      'domain.mutualTls.key',
     ],
     ['half a throttle of text', { apiThrottle: { rate: '100' } }, 'apiThrottle.rate'],
   ])('%s', (_, given, field) => {
@@ -166,6 +182,12 @@ describe('the stage', () => {
   test('is found by its name, in an object or in JSON text', () => {
     expect(findStage(stages, 'prod')).toEqual({ logRetentionDays: 90 });
     expect(findStage(JSON.stringify(stages), 'prod')).toEqual({ logRetentionDays: 90 });
+  });
+
+  test('whose name cannot end a stack’s is refused', () => {
+    expect(() => findStage({ a_b: {} }, 'a_b')).toThrow(
+      "The name of stage 'a_b' must be up to 64 letters, digits and hyphens",
+    );
   });
 
   test.each(['nope', 'constructor', undefined])('%s is refused, naming the stages that exist', (name) => {

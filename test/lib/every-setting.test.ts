@@ -1,5 +1,9 @@
 import { readFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from '@jest/globals';
+import { synthesise } from '../../local/template/synthesise.ts';
 import { stageAssembly } from './stage-assembly.ts';
 import { SynthesisedTemplate } from './synthesised-template.ts';
 
@@ -24,6 +28,15 @@ describe('an existing secret', () => {
     expect(template.has('AWS::SecretsManager::Secret')).toBe(false);
   });
 
+  test('may be read together with the one that the deployed version reads', () => {
+    const role = template.at('AWS::IAM::Role', 'Receiver/Role');
+    const secrets = template
+      .permissionsOf(role)
+      .filter(({ action }) => action === 'secretsmanager:GetSecretValue')
+      .map(({ resource }) => resource);
+    expect(secrets.sort()).toEqual([settings.previousSecretArn, settings.secretArn].sort());
+  });
+
   test('is accepted in its previous version as long as configured', () => {
     expect(variablesOf('Receiver/Function').SECRET_GRACE_SECONDS).toBe(String(48 * 60 * 60));
   });
@@ -41,7 +54,11 @@ describe('the domain', () => {
     expect(domain?.properties).toMatchObject({
       DomainName: settings.domain.name,
       DomainNameConfigurations: [
-        { CertificateArn: settings.domain.certificateArn, EndpointType: 'REGIONAL' },
+        {
+          CertificateArn: settings.domain.certificateArn,
+          OwnershipVerificationCertificateArn: settings.domain.ownershipCertificateArn,
+          EndpointType: 'REGIONAL',
+        },
       ],
       MutualTlsAuthentication: {
         TruststoreUri: `s3://${settings.domain.mutualTls.bucket}/${settings.domain.mutualTls.key}`,
@@ -60,6 +77,19 @@ describe('the domain', () => {
       true,
     );
   });
+
+  test('leaves the default endpoint on where the partner has not moved yet', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'partner-webhooks-domain-'));
+    const { mutualTls: _, ownershipCertificateArn: __, ...domain } = settings.domain;
+    const moving = { dev: { domain: { ...domain, keepDefaultEndpoint: true } } };
+    try {
+      await synthesise(folder, { stages: moving });
+      const api = new SynthesisedTemplate(folder).at('AWS::ApiGatewayV2::Api', 'Api/HttpApi');
+      expect(api.properties.DisableExecuteApiEndpoint).toBe(false);
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  }, 60_000);
 
   test('has outputs for the DNS record that leads to it', () => {
     expect(Object.keys(template.outputs)).toEqual(

@@ -2,6 +2,8 @@ import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, test } from '@jest/globals';
+import { eventNames } from '../../lambda/contract/catalogue.ts';
+import { kebabCase, pascalCase } from '../../lambda/contract/event-names.ts';
 import { testAssembly } from '../support/test-stack.ts';
 import { stageAssembly } from './stage-assembly.ts';
 import { type Resource, SynthesisedTemplate } from './synthesised-template.ts';
@@ -26,7 +28,9 @@ describe('the prod stage', () => {
   }, 120_000);
 
   test.each(stateful)('retains every %s when its stack is deleted', (type) => {
-    expect(except(prod.ofType(type), ({ deletionPolicy }) => deletionPolicy === 'Retain')).toEqual([]);
+    // Of a deployment that fails, what it has created goes; a protected table cannot.
+    const policy = type === 'AWS::DynamoDB::Table' ? 'Retain' : 'RetainExceptOnCreate';
+    expect(except(prod.ofType(type), ({ deletionPolicy }) => deletionPolicy === policy)).toEqual([]);
   });
 
   test('refuses to delete a table', () => {
@@ -38,9 +42,10 @@ describe('the prod stage', () => {
     expect(prod.terminationProtection).toBe(true);
   });
 
-  test('keeps the versions that a deployment replaces', () => {
+  test('keeps the versions that a deployment replaces, and none of a deployment that fails', () => {
+    // One that stayed would keep its code from being deployed again: a version is published once.
     const versions = prod.ofType('AWS::Lambda::Version');
-    expect(except(versions, ({ deletionPolicy }) => deletionPolicy === 'Retain')).toEqual([]);
+    expect(except(versions, ({ deletionPolicy }) => deletionPolicy === 'RetainExceptOnCreate')).toEqual([]);
   });
 
   test('differs from the dev stage in what goes with canaries and saved queries only', () => {
@@ -67,20 +72,47 @@ describe('the prod stage', () => {
     expect(new Set(groups.map(([, group]) => group)).size).toBe(groups.length);
   });
 
-  test('goes back on the alarms of the receiver and of the API', () => {
-    for (const { properties } of prod.ofType('AWS::CodeDeploy::DeploymentGroup')) {
+  test('takes a function back on what fails of the new versions: its own, and the receiver’s', () => {
+    for (const { path, properties } of prod.ofType('AWS::CodeDeploy::DeploymentGroup')) {
       const { Alarms, Enabled } = properties.AlarmConfiguration;
       expect(Enabled).toBe(true);
-      expect(Alarms.map(({ Name }: { Name: unknown }) => prod.referred(Name)).sort()).toEqual([
-        'Api/ServerErrors',
-        'Receiver/Errors',
-        'Receiver/SecretUnreadable',
-      ]);
+      const service = path.replace('Canaries/', '');
+      expect(Alarms.map(({ Name }: { Name: unknown }) => prod.referred(Name)).sort()).toEqual(
+        [
+          'Canaries/ReceiverAnswers500',
+          'Canaries/ReceiverDies',
+          ...(service === 'receiver' ? [] : [`Canaries/${service}-dies`]),
+        ].sort(),
+      );
       expect(properties.AutoRollbackConfiguration).toEqual({
         Enabled: true,
         Events: expect.arrayContaining(['DEPLOYMENT_STOP_ON_ALARM', 'DEPLOYMENT_FAILURE']),
       });
     }
+  });
+
+  test('looks at the new version alone: one that fails already does not keep its repair out', () => {
+    const alarms = prod
+      .ofType('AWS::CloudWatch::Alarm')
+      .filter(({ path }) => path.startsWith('Canaries/'))
+      .map(({ path, properties }) => {
+        const version = properties.Dimensions.find(({ Name }: { Name: string }) =>
+          ['ExecutedVersion', 'version'].includes(Name),
+        );
+        return [path, properties.MetricName, prod.referred(version.Value)];
+      });
+    const currentVersion = (path: string) => `${path}/Function/CurrentVersion`;
+    expect(alarms.sort()).toEqual(
+      [
+        ['Canaries/ReceiverAnswers500', 'VersionError', currentVersion('Receiver')],
+        ['Canaries/ReceiverDies', 'Errors', currentVersion('Receiver')],
+        ...eventNames.map((event) => [
+          `Canaries/${kebabCase(event)}-dies`,
+          'Errors',
+          currentVersion(`${pascalCase(event)}/Consumer`),
+        ]),
+      ].sort(),
+    );
   });
 });
 
@@ -99,6 +131,15 @@ describe('the dev stage', () => {
 });
 
 describe('every stage', () => {
+  test('makes a new version of a function when its permissions change: they are tried, too', () => {
+    const dev = new SynthesisedTemplate(testAssembly());
+    const digests = dev
+      .ofType('AWS::Lambda::Alias')
+      .map(({ properties }) => dev.at('AWS::Lambda::Function', dev.referred(properties.FunctionName)))
+      .map(({ properties }) => properties.Environment.Variables.PERMISSIONS_DIGEST);
+    expect(new Set(digests).size).toBe(digests.length);
+  });
+
   test('tries all new versions before an alias moves to one', () => {
     const dev = new SynthesisedTemplate(testAssembly());
     const [smokeTest] = dev.ofType('Custom::SmokeTest');

@@ -134,9 +134,11 @@ describe('a deployment whose functions work', () => {
     expect(invoked().toSorted()).toEqual(['receiver', ...services].toSorted());
   });
 
-  test('has no effect but one rejection, which its request id gives away', async () => {
+  test('has no effect but one rejection, which its request id gives away and no metric counts', async () => {
     lines.logged.length = 0;
+    lines.metrics.length = 0;
     await request('Create');
+    expect(lines.metrics).toEqual([]);
     expect(lines.logged).toEqual([
       expect.objectContaining({
         message: 'Rejected',
