@@ -2,13 +2,14 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { parseArgs } from 'node:util';
 import { type BuildOptions, buildSync } from 'esbuild';
 import { eventNames } from '../lambda/contract/catalogue.ts';
 import { queueUrlVariable } from '../lambda/contract/event-names.ts';
 import { BUNDLE_OPTIONS } from '../lib/function-bundles.ts';
 
-/** Starts of each bundle. They take turns, so that a busy moment of the machine meets all alike. */
-const ROUNDS = 25;
+/** Starts of each bundle: `--rounds`. They take turns, so that a busy moment of the machine meets all alike. */
+const { rounds } = parseArgs({ options: { rounds: { type: 'string', default: '25' } } }).values;
 
 /** What CommonJS code needs in an ES module. */
 const REQUIRE = `import{createRequire}from'module';const require=createRequire(import.meta.url);`;
@@ -25,6 +26,7 @@ const environment = Object.fromEntries(
   [
     ...eventNames.map(queueUrlVariable),
     'QUARANTINE_QUEUE_URL',
+    'SECRET_GRACE_SECONDS',
     'UNROUTED_QUEUE_URL',
     'WEBHOOK_SECRET_ARN',
   ].map((name) => [name, 'x']),
@@ -60,7 +62,7 @@ try {
     const outfile = join(outdir, `index${options.outExtension?.['.js'] ?? '.mjs'}`);
     return { name, outfile, times: [] as number[] };
   });
-  for (let round = 0; round < ROUNDS; round += 1) {
+  for (let round = 0; round < Number(rounds); round += 1) {
     for (const { outfile, times } of variants) times.push(load(outfile));
   }
   const [base] = variants;

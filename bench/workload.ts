@@ -15,7 +15,7 @@ export interface Workload {
   readonly consumerMilliseconds: number;
   /** Mean messages of a batch. */
   readonly batch: number;
-  /** Share of the deliveries, from 0 to 1, that is kept in S3 (design D13). */
+  /** Share of the deliveries, from 0 to 1, that is kept in S3 (decision D13). */
   readonly oversizeShare: number;
   /** Megabytes of every function; undefined: what the template gives each. */
   readonly memoryMegabytes: number | undefined;

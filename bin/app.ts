@@ -1,17 +1,28 @@
 import { App, Validations } from 'aws-cdk-lib';
-import { findStage, parseConfig } from '../lib/config.ts';
+import { findStage, parseConfig, type StageConfig } from '../lib/config.ts';
 import { FunctionBundles } from '../lib/function-bundles.ts';
 import { PartnerWebhooksStack } from '../lib/partner-webhooks-stack.ts';
 
 const app = new App();
 const stage = app.node.tryGetContext('stage');
 const { CDK_DEFAULT_ACCOUNT, CDK_DEFAULT_REGION } = process.env;
-const config = parseConfig(stage, findStage(app.node.tryGetContext('stages'), stage), {
-  account: CDK_DEFAULT_ACCOUNT,
-  region: CDK_DEFAULT_REGION,
-});
+const config = configure();
+
+function configure(): StageConfig {
+  try {
+    return parseConfig(stage, findStage(app.node.tryGetContext('stages'), stage), {
+      account: CDK_DEFAULT_ACCOUNT,
+      region: CDK_DEFAULT_REGION,
+    });
+  } catch (error) {
+    // For whoever has to mend it: what is wrong, and no stack trace below.
+    console.error((error as Error).message);
+    process.exit(1);
+  }
+}
 
 new PartnerWebhooksStack(app, `PartnerWebhooks-${stage}`, {
+  stage,
   config,
   bundles: await FunctionBundles.build(app.outdir),
   description: 'Receives, verifies, queues and processes the events of the partner platform',

@@ -13,9 +13,9 @@ export type DimensionName = 'event' | 'reason' | 'version';
 export const metrics = {
   /** Receiver: the event is on its own queue. */
   Accepted: { unit: 'Count', dimensions: ['event'] },
-  /** Receiver: the event is of a kind that we do not know, and on the unrouted queue (design D5). */
+  /** Receiver: the event is of a kind that we do not know, and on the unrouted queue (decision D5). */
   Parked: { unit: 'Count', dimensions: [] },
-  /** Receiver: signed, but no usable event; on the quarantine queue and answered 400 (design D4). */
+  /** Receiver: signed, but no usable event; on the quarantine queue and answered 400 (decision D4). */
   Unusable: { unit: 'Count', dimensions: [] },
   /** Receiver: answered 401. `reason` is `malformed-signature` or `wrong-signature`. */
   Rejected: { unit: 'Count', dimensions: ['reason'] },

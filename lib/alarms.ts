@@ -14,6 +14,8 @@ export interface AlarmsProps {
   readonly emails: readonly string[];
   /** Where `operations.md` is published. */
   readonly runbook: string;
+  /** Name of the stage, for the commands that an alarm names. */
+  readonly stage: string;
 }
 
 export interface AlarmProps {
@@ -45,10 +47,12 @@ export const EACH_MINUTE = Duration.minutes(1);
 export class Alarms extends Construct {
   readonly topic: Topic;
   readonly #runbook: string;
+  readonly #stage: string;
 
-  constructor(scope: Construct, id: string, { topicKey, emails, runbook }: AlarmsProps) {
+  constructor(scope: Construct, id: string, { topicKey, emails, runbook, stage }: AlarmsProps) {
     super(scope, id);
     this.#runbook = runbook;
+    this.#stage = stage;
     this.topic = new Topic(this, 'Topic', { masterKey: topicKey, enforceSSL: true });
     // The policy that enforces TLS replaces SNS' own, which would have let the account's alarms publish.
     this.topic.addToResourcePolicy(
@@ -60,6 +64,11 @@ export class Alarms extends Construct {
       }),
     );
     subscribeEmails(this.topic, emails);
+  }
+
+  /** The first step where a message lies on a queue. @param queue as `npm run dlq` knows it */
+  lookInto(queue: string): string {
+    return `npm run dlq -- show ${queue} --stage ${this.#stage}`;
   }
 
   /** Adds an alarm, which tells the topic when it begins and when it is over. */

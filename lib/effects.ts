@@ -31,7 +31,7 @@ const CAST_OF_SHOP = 'shop_id';
 const THROTTLING_PERIODS = 2;
 
 /**
- * Everything that events have an effect on: three tables and two topics (design §6), and the table that
+ * Everything that events have an effect on: three tables and two topics, and the table that
  * keeps a notification from being sent twice.
  */
 export class Effects extends Construct {

@@ -26,10 +26,10 @@ export interface EventPipelineProps {
 /** Source: Lambda developer guide, "Using Lambda with Amazon SQS": at least six times the function's time-out. */
 const VISIBILITY_TIMEOUTS = 6;
 
-/** Receives before a message goes to the dead-letter queue (design §5). */
+/** Receives before a message goes to the dead-letter queue: some three hours. */
 const MAXIMUM_RECEIVES = 10;
 
-/** Wait after the first failure that may pass; it doubles from then on (design §5). */
+/** Wait after the first failure that may pass; it doubles from then on. */
 const FIRST_RETRY_DELAY = Duration.seconds(30);
 
 /**
@@ -122,7 +122,7 @@ export class EventPipeline extends Construct {
       }),
       threshold: 1,
       impact,
-      firstStep: `npm run dlq -- show ${this.event}`,
+      firstStep: alarms.lookInto(this.event),
       section: 'dead-letters-of-an-event',
     });
     alarms.add(this, 'NewDeadLetters', {
@@ -130,7 +130,7 @@ export class EventPipeline extends Construct {
       metric: ReportedMetrics.of(this).ofConsumer('DeadLettered', this.event, { period: EACH_MINUTE }),
       threshold: 1,
       impact,
-      firstStep: `npm run dlq -- show ${this.event}`,
+      firstStep: alarms.lookInto(this.event),
       section: 'dead-letters-of-an-event',
     });
     alarms.add(this, 'Throttles', {

@@ -21,13 +21,15 @@ import { WebhookApi } from './webhook-api.ts';
 import { WebhookSecret } from './webhook-secret.ts';
 
 export interface PartnerWebhooksStackProps extends StackProps {
+  /** Name of the stage. */
+  readonly stage: string;
   readonly config: StageConfig;
   readonly bundles: FunctionBundles;
 }
 
 /** Everything between the partner's POST and the effects in our data. */
 export class PartnerWebhooksStack extends Stack {
-  constructor(scope: Construct, id: string, { config, bundles, ...props }: PartnerWebhooksStackProps) {
+  constructor(scope: Construct, id: string, { stage, config, bundles, ...props }: PartnerWebhooksStackProps) {
     super(scope, id, { ...props, terminationProtection: config.terminationProtection });
     // What a failed deployment has created goes with it: it holds nothing, and would be in the way of the next.
     const removalPolicy =
@@ -50,6 +52,7 @@ export class PartnerWebhooksStack extends Stack {
       topicKey: key,
       emails: config.alarmEmails,
       runbook: config.runbook,
+      stage,
     });
 
     const effects = new Effects(this, 'Effects', { config, removalPolicy, topicKey: key, alarms });
@@ -69,12 +72,12 @@ export class PartnerWebhooksStack extends Stack {
     const quarantine = this.#lastStop('Quarantine', 'Unusable', removalPolicy, alarms, {
       impact:
         'signed deliveries could not be understood and have had no effect; the partner will not repeat them.',
-      firstStep: 'npm run dlq -- show quarantine',
+      firstStep: alarms.lookInto('quarantine'),
       section: 'quarantine',
     });
     const unrouted = this.#lastStop('Unrouted', 'Parked', removalPolicy, alarms, {
       impact: 'the partner sends an event kind that we do not process yet.',
-      firstStep: 'npm run dlq -- show unrouted',
+      firstStep: alarms.lookInto('unrouted'),
       section: 'unrouted',
     });
 

@@ -10,7 +10,7 @@ import { acknowledge } from './acknowledge.ts';
  */
 const EXPIRATION = Duration.days(90);
 
-/** Payloads that are too large for a message (design D13), by event: `shop.updated/<eventId>`. */
+/** Payloads that are too large for a message (decision D13), by event: `shop.updated/<eventId>`. */
 export class PayloadBucket extends Bucket {
   constructor(scope: Construct, id: string, { removalPolicy }: { removalPolicy: RemovalPolicy }) {
     super(scope, id, {

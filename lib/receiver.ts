@@ -16,7 +16,7 @@ export interface ReceiverProps {
   readonly defaults: FunctionDefaults;
   readonly settings: StageConfig['receiver'];
   readonly secret: WebhookSecret;
-  /** How long after a rotation the previous secret is accepted (design D12). */
+  /** How long after a rotation the previous secret is accepted (decision D12). */
   readonly rotationGrace: Duration;
   readonly queues: ReadonlyMap<EventName, ProtectedQueue>;
   readonly unrouted: ProtectedQueue;

@@ -11,7 +11,7 @@ export interface ReceivedEvent<Name extends EventName = EventName> extends Partn
   /** ISO 8601. */
   readonly receivedAt: string;
   readonly requestId: string | undefined;
-  /** What the event gives to the state it writes (design D8). */
+  /** What the event gives to the state it writes (decision D8). */
   readonly version: string;
 }
 

@@ -1,6 +1,6 @@
 import { UnprocessableMessageError } from './received-event.ts';
 
-/** Longest delay, in seconds (design §5). */
+/** Longest delay, in seconds. */
 const MAXIMUM_DELAY = 60 * 60;
 
 /** Share of a delay by which chance lengthens or shortens it, so that what failed together is not repeated together. */

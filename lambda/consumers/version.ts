@@ -1,11 +1,11 @@
 import { normaliseTimestamp } from '../contract/timestamp.ts';
 
-/** How far the partner's clock may be ahead of ours, in milliseconds (design D8). */
+/** How far the partner's clock may be ahead of ours, in milliseconds (decision D8). */
 const CLOCK_TOLERANCE = 5 * 60_000;
 
 /**
  * The version that an event gives to the state it writes: (`timestamp`, then `eventId`), as a text
- * whose order is the order of versions. The higher one wins, whichever comes first (design D8).
+ * whose order is the order of versions. The higher one wins, whichever comes first (decision D8).
  *
  * A `timestamp` further ahead of the receipt than {@link CLOCK_TOLERANCE} counts as the receipt time,
  * so that a wrong clock cannot freeze a record.

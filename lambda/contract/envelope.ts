@@ -13,13 +13,13 @@ export interface PartnerEvent<Name extends EventName = EventName> {
   readonly timestamp: string;
 }
 
-/** An event kind that the contract does not list, in a well-formed envelope (design D5). */
+/** An event kind that the contract does not list, in a well-formed envelope (decision D5). */
 export interface UnknownEvent {
   readonly event: string;
   readonly sentData: Readonly<Record<string, unknown>>;
 }
 
-/** One thing that makes a payload unusable (design D4). Shows no value of the payload. */
+/** One thing that makes a payload unusable (decision D4). Shows no value of the payload. */
 export interface Problem {
   /** Path of the field, `data.shop_id`; `body` for the payload as a whole. */
   readonly field: string;
@@ -36,7 +36,7 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
 
 const utcDateTime = 'an ISO 8601 date-time in UTC, such as 2026-01-31T09:00:00Z';
 
-/** `webhookId` is not judged: nothing is decided by it (design D6), and it travels with the text. */
+/** `webhookId` is not judged: nothing is decided by it (decision D6), and it travels with the text. */
 const envelope = z.object({
   event: z.string(expecting('a non-empty string')).check(z.minLength(1, 'must not be empty')),
   data: z.custom<Record<string, unknown>>(isObject, expecting('an object')),

@@ -23,7 +23,7 @@ const stringOrInteger = 'a non-empty string or an integer below 2^53';
 export const identifier = z.string(expecting('a non-empty string')).check(nonEmpty, wellFormed);
 
 /**
- * A required identifier whose type the contract does not show (design D10): a string, or an integer
+ * A required identifier whose type the contract does not show (decision D10): a string, or an integer
  * that a JSON number carries exactly. A larger one is refused, as two neighbours would become one.
  */
 export const identifierOfEitherType = z.pipe(
@@ -70,7 +70,7 @@ export const textList = z.optional(
 );
 
 /**
- * A field that the contract does not show (design D10): a string or a number, kept as a string. As its
+ * A field that the contract does not show (decision D10): a string or a number, kept as a string. As its
  * type is our assumption, another type makes the field absent, not the event unusable.
  */
 export const assumedText = z.catch(

@@ -23,7 +23,7 @@ export interface CastChange {
 const MAXIMUM_SENT_DATA_BYTES = 256 * 1024;
 
 /**
- * Life of a tombstone in seconds: 90 days (design §6), far beyond the 14 days that a message can
+ * Life of a tombstone in seconds: 90 days (decision D8), far beyond the 14 days that a message can
  * spend on a queue, so no late girl.created meets a table that has forgotten the deletion.
  */
 const TOMBSTONE_SECONDS = 90 * 24 * 60 * 60;

@@ -2,12 +2,11 @@ import { sha256Hex } from '../hash.ts';
 import { stringAttribute } from '../message-attribute.ts';
 
 /**
- * What the receiver knows of an event besides the partner's JSON text, which is the body of its message
- * (design §4).
+ * What the receiver knows of an event besides the partner's JSON text, which is the body of its message.
  */
 export interface EventFacts {
   readonly event: string;
-  /** Lower-case hex SHA-256 of the raw body (design D7). */
+  /** Lower-case hex SHA-256 of the raw body (decision D7). */
   readonly eventId: string;
   /** When the receiver got the delivery, ISO 8601. */
   readonly receivedAt: string;
@@ -21,7 +20,7 @@ export const attribute = {
   eventId: 'eventId',
   receivedAt: 'receivedAt',
   requestId: 'requestId',
-  /** Large payloads only: where the payload is (design D13). */
+  /** Large payloads only: where the payload is (decision D13). */
   payloadKey: 'payloadKey',
   /** Quarantine only: why the payload is unusable. */
   reason: 'reason',
@@ -38,7 +37,7 @@ export const attribute = {
 const FORBIDDEN_IN_SQS = /[\uFFFE\uFFFF]/g;
 
 /**
- * Escapes what SQS would refuse or replace (design D14). In JSON text such a character can only stand
+ * Escapes what SQS would refuse or replace (decision D14). In JSON text such a character can only stand
  * inside a string, where its escape means the same, so the parsed event is unchanged.
  */
 export function escapeForSqs(jsonText: string): string {
@@ -65,7 +64,7 @@ const MAXIMUM_MESSAGE_BYTES = 1024 * 1024;
 /** Kept free for the attributes, which count: those of an event, of quarantine and of a dead letter. */
 const ATTRIBUTES_RESERVE_BYTES = 32 * 1024;
 
-/** Whether a body travels in its message, or has to be stored beside it (design D13). */
+/** Whether a body travels in its message, or has to be stored beside it (decision D13). */
 export function fitsMessage(body: string): boolean {
   return Buffer.byteLength(body) <= MAXIMUM_MESSAGE_BYTES - ATTRIBUTES_RESERVE_BYTES;
 }

@@ -3,7 +3,7 @@ import { clientSettings } from '../aws-clients.ts';
 import { requireEnvironment } from '../environment.ts';
 
 /**
- * Payloads that are too large for a message (design D13). Imported on demand: few requests need it,
+ * Payloads that are too large for a message (decision D13). Imported on demand: few requests need it,
  * and the S3 client is a third of a bundle.
  */
 export class PayloadStore {

@@ -49,7 +49,7 @@ export class EventQueues {
     this.#urls = urls;
   }
 
-  /** Puts an event on its own queue, an unknown kind on the unrouted one (design D5). */
+  /** Puts an event on its own queue, an unknown kind on the unrouted one (decision D5). */
   async enqueue(
     { kind, event, text }: Exclude<Parsed, { kind: 'unusable' }>,
     body: Buffer,
@@ -73,7 +73,7 @@ export class EventQueues {
     );
   }
 
-  /** Keeps a signed but unusable payload, byte for byte, with the reason (design D4). */
+  /** Keeps a signed but unusable payload, byte for byte, with the reason (decision D4). */
   async quarantine(body: Buffer, problems: readonly Problem[], delivery: Delivery): Promise<void> {
     const whole = JSON.stringify({ problems, bodyBase64: body.toString('base64') });
     const payloadKey = fitsMessage(whole) ? undefined : await store(`quarantine/${delivery.eventId}`, body);

@@ -11,7 +11,7 @@ interface ProblemDetails {
   readonly errors?: readonly FieldProblem[];
 }
 
-/** An answer other than 200, thrown to end a request (design D3). Shows nothing of the request's content. */
+/** An answer other than 200, thrown to end a request (decision D3). Shows nothing of the request's content. */
 export class Problem extends Error {
   override readonly name = 'Problem';
   readonly details: ProblemDetails;
@@ -31,7 +31,7 @@ export const invalidSignature = () =>
     detail: 'X-Webhook-Signature is not the HMAC-SHA256 of the request body under the shared secret.',
   });
 
-/** 400 for a signed payload that is not a usable event (design D4). */
+/** 400 for a signed payload that is not a usable event (decision D4). */
 export const unusableEvent = (errors: readonly FieldProblem[]) =>
   new Problem({
     type: 'urn:partner-webhooks:problem:unusable-event',

@@ -7,7 +7,7 @@ export class UnusableSecretError extends Error {
 }
 
 /**
- * Reads a Secrets Manager value (design D12): the bare secret, or a JSON object with the key
+ * Reads a Secrets Manager value (decision D12): the bare secret, or a JSON object with the key
  * `WEBHOOK_SECRET`. Only an object counts as JSON: the bare secrets `123` and `"abc"` are themselves.
  * @throws UnusableSecretError where it is empty (it would let anybody sign), or is an object without
  *   that key

@@ -8,7 +8,7 @@ const HEX = /^[0-9a-f]{64}$/i;
 const BASE64 = /^(?:[A-Za-z0-9+/]{43}=?|[A-Za-z0-9_-]{43}=?)$/;
 
 /**
- * Decodes the value of `X-Webhook-Signature` (design D1): hex, base64 or base64url of the 32 bytes,
+ * Decodes the value of `X-Webhook-Signature` (decision D1): hex, base64 or base64url of the 32 bytes,
  * optionally prefixed `sha256=`.
  * @returns undefined where the value is not one well-formed signature
  */

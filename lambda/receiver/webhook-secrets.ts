@@ -6,10 +6,10 @@ import {
 } from '@aws-sdk/client-secrets-manager';
 import { readSecretValue, UnusableSecretError } from './secret-value.ts';
 
-/** Age at which a cached secret is read again, in milliseconds (design D12). */
+/** Age at which a cached secret is read again, in milliseconds (decision D12). */
 export const MAXIMUM_AGE = 5 * 60_000;
 
-/** Least time between two reads that mismatches or failures cause, in milliseconds (design D12). */
+/** Least time between two reads that mismatches or failures cause, in milliseconds (decision D12). */
 export const REFRESH_INTERVAL = 30_000;
 
 export interface WebhookSecretsOptions {
@@ -35,7 +35,7 @@ interface CachedSecrets {
 }
 
 /**
- * The webhook secret, cached for one function instance (design D12). It is read again when it is
+ * The webhook secret, cached for one function instance (decision D12). It is read again when it is
  * old, and when a signature does not match it: so a rotation works at once, while a flood of bad
  * signatures cannot drive calls. While Secrets Manager is down, what is cached goes on serving.
  */

@@ -53,7 +53,7 @@ export function signWith(secret: string, body: unknown, encoding: 'hex' | 'base6
   return createHmac('sha256', secret).update(toBytes(body)).digest(encoding);
 }
 
-/** The event's id: the lower-case hex SHA-256 of the body (design D7). */
+/** The event's id: the lower-case hex SHA-256 of the body (decision D7). */
 export function eventIdOf(body: unknown): string {
   return createHash('sha256').update(toBytes(body)).digest('hex');
 }

@@ -6,7 +6,7 @@ import {
 
 /**
  * The secret that deliveries are signed with: the stored value, or what a stored JSON object has under
- * `WEBHOOK_SECRET` (design D12).
+ * `WEBHOOK_SECRET` (decision D12).
  * @param settings of the client. @default the SDK's own: its environment and files
  * @throws the client's error; Error where the stored value is no such secret. No message shows the secret.
  */

@@ -278,7 +278,7 @@ const FIELD =
 const DETAIL =
   /^(?:must not be empty|must be (?:UTF-8|JSON|a JSON object|well-formed Unicode)|(?:is missing: expected|must be) (?:an object|a string|an array of strings|a non-empty string|a non-empty string or an integer below 2\^53|an ISO 8601 date-time in UTC, such as 2026-01-31T09:00:00Z))$/;
 
-/** Judges an answer by design D3. Every word of it is known beforehand, so nothing of the request can be in it. */
+/** Judges an answer by decision D3. Every word of it is known beforehand, so nothing of the request can be in it. */
 function problemOfAnswer(
   { statusCode, headers, body = '' }: APIGatewayProxyStructuredResultV2,
   request: FuzzRequest,
