@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { CommandError } from './commands/command-error.ts';
+import { help } from './commands/help.ts';
 
 /** The commands of package.json's scripts, each a file of `commands/` that exports `run`. */
-const COMMANDS = ['start', 'send', 'invoke', 'demo', 'dlq'];
+const COMMANDS = Object.keys(help);
 
 /**
  * Runs one command. Nothing else is loaded before the version of Node.js is known to be the one that
@@ -18,6 +19,7 @@ async function main([name = '', ...args]: string[]): Promise<void> {
   }
   if (!COMMANDS.includes(name))
     throw new CommandError(`No command '${name}'. One of: ${COMMANDS.join(', ')}`);
+  if (args.includes('--help')) return console.log(help[name]);
   const { run } = (await import(`./commands/${name}.ts`)) as { run: (args: string[]) => Promise<void> };
   await run(args);
 }

@@ -28,6 +28,8 @@ export async function postSigned(post: SignedPost): Promise<{ status: number; bo
     return { status: response.status, body: await response.text() };
   } catch (error) {
     if (!(error instanceof TypeError)) throw error;
-    throw new CommandError(`Nothing answers at ${post.url}. Is the stack running? Start it with: npm start`);
+    throw new CommandError(
+      `Nothing answers at ${post.url}. Is it the right address? The local stack is started with: npm start`,
+    );
   }
 }

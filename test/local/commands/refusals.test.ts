@@ -31,6 +31,19 @@ const noPort = (option: string, value: string) =>
 const noCount = (value: string) => `--count must be a whole number from 1, not '${value}'`;
 const emptySecret = 'The secret must not be empty: anybody could sign with it';
 
+describe('--help', () => {
+  test.concurrent.each(commands.split(', '))('of %s names each of its options', async (command) => {
+    const { code, stdout, stderr } = await project.run([command, '--help']);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toMatch(/^Usage: npm /);
+    const source = readFileSync(`local/commands/${command}.ts`, 'utf8');
+    const options = [...source.matchAll(/^\s*'?([a-z-]+)'?: \{ type: '(?:string|boolean)'/gm)].map(
+      ([, name]) => name,
+    );
+    expect(options.filter((name) => !stdout.includes(`--${name}`))).toEqual([]);
+  });
+});
+
 describe('a command that cannot do as it was told says so in one line and exits with 1', () => {
   test.concurrent.each([
     { args: [], line: `No command ''. One of: ${commands}` },
@@ -77,7 +90,7 @@ describe('a command that cannot do as it was told says so in one line and exits 
   test('send where nothing listens', async () => {
     const url = `http://localhost:${await freePort()}/api/v1/webhooks/partner`;
     expect(await project.run(['send', 'shop.updated', '--url', url])).toEqual(
-      refusal(`Nothing answers at ${url}. Is the stack running? Start it with: npm start`),
+      refusal(`Nothing answers at ${url}. Is it the right address? The local stack is started with: npm start`),
     );
   });
 });
