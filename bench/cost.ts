@@ -16,7 +16,7 @@ async function main(): Promise<void> {
   const { action, assembly, workload, accountConcurrency } = parseCostArguments(process.argv.slice(2));
   const folder = mkdtempSync(join(tmpdir(), 'cost-'));
   try {
-    if (assembly === undefined) await synthesise(folder);
+    if (assembly === undefined) await synthesise(folder, { stage: 'prod' });
     const source = assembly ?? folder;
     if (!existsSync(join(source, 'manifest.json'))) {
       throw new CommandError(

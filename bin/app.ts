@@ -32,7 +32,7 @@ new PartnerWebhooksStack(app, `PartnerWebhooks-${stage}`, {
   },
 });
 
-if (app.node.tryGetContext('nag')) {
+if (String(app.node.tryGetContext('nag')) === 'true') {
   const { AwsSolutionsChecks, ServerlessChecks } = await import('cdk-nag');
   Validations.of(app).addPlugins(new AwsSolutionsChecks(app), new ServerlessChecks(app));
 }

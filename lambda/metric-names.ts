@@ -4,6 +4,11 @@ interface MetricDefinition {
   readonly dimensions: readonly DimensionName[];
 }
 
+/** Why a signature is rejected: values of the dimension `reason`. */
+export const rejectionReasons = ['malformed-signature', 'wrong-signature'] as const;
+
+export type RejectionReason = (typeof rejectionReasons)[number];
+
 export type DimensionName = 'event' | 'reason' | 'version';
 
 /**
@@ -17,7 +22,7 @@ export const metrics = {
   Parked: { unit: 'Count', dimensions: [] },
   /** Receiver: signed, but no usable event; on the quarantine queue and answered 400 (decision D4). */
   Unusable: { unit: 'Count', dimensions: [] },
-  /** Receiver: answered 401. `reason` is `malformed-signature` or `wrong-signature`. */
+  /** Receiver: answered 401. `reason` is one of {@link rejectionReasons}. */
   Rejected: { unit: 'Count', dimensions: ['reason'] },
   /** Receiver: answered 500, so that the partner sends again. */
   ServerError: { unit: 'Count', dimensions: [] },

@@ -1,17 +1,11 @@
 import { Stack } from 'aws-cdk-lib';
 import { CfnMicrosoftTeamsChannelConfiguration, CfnSlackChannelConfiguration } from 'aws-cdk-lib/aws-chatbot';
-import { Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import { ManagedPolicy, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import { Construct } from 'constructs';
 import type { StageConfig } from './config.ts';
 
 export type ChatChannelsProps = StageConfig['chat'] & { readonly topic: ITopic };
-
-/**
- * What people in a channel may do in the account by talking to Amazon Q: nothing. Without it the
- * channel's guard rail is AdministratorAccess.
- */
-const GUARDRAIL = 'arn:aws:iam::aws:policy/AWSDenyAll';
 
 /** Shows what is published to a topic in Slack and Teams, by Amazon Q Developer in chat applications. */
 export class ChatChannels extends Construct {
@@ -22,7 +16,8 @@ export class ChatChannels extends Construct {
     const common = {
       iamRoleArn: role.roleArn,
       snsTopicArns: [topic.topicArn],
-      guardrailPolicies: [GUARDRAIL],
+      // What people may do in the account by talking to Amazon Q: nothing. The default is AdministratorAccess.
+      guardrailPolicies: [ManagedPolicy.fromAwsManagedPolicyName('AWSDenyAll').managedPolicyArn],
       loggingLevel: 'ERROR',
     };
     const { stackName } = Stack.of(this);

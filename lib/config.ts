@@ -7,7 +7,10 @@ const RETENTION_DAYS = Object.values(RetentionDays).filter(
   (days): days is number => typeof days === 'number' && days !== RetentionDays.INFINITE,
 );
 
-const whole = (minimum: number, maximum: number) => z.int().min(minimum).max(maximum);
+const whole = (minimum: number, maximum: number) => {
+  const error = `must be a whole number from ${minimum} to ${maximum}`;
+  return z.int(error).min(minimum, error).max(maximum, error);
+};
 const required = {
   error: (issue: { input: unknown }) => (issue.input === undefined ? 'is missing' : undefined),
 };
@@ -28,6 +31,11 @@ const reservedConcurrency = whole(1, 1_000_000)
     'Executions at a time that are kept for this function and that it never exceeds; each is worth ten invocations a second at most. Default: none.',
   );
 
+/**
+ * Settings of one event. Sources: Lambda developer guide, "Using Lambda with Amazon SQS" (batch size without a
+ * window, maximum concurrency of a source) and Lambda quotas (time-out). A time-out below 15 s would leave a
+ * batch no time: the consumer keeps 5 s of it for what it has not finished, and a call takes up to 4 s.
+ */
 const eventSettings = z
   .strictObject({
     batchSize: whole(1, 10)
@@ -88,9 +96,21 @@ function arnIn({ account, region }: Target) {
       });
 }
 
+/** A check that is made, and its problem told, also where other fields are wrong. */
+const ALWAYS = () => true;
+
 /** Every field of a stage, with its meaning, unit and default. What is not a field here is refused. */
 export function configSchema(target: Target = {}) {
   const arn = arnIn(target);
+  const secret = () =>
+    arn(
+      'secretsmanager',
+      'secret:\\S+-\\w{6}',
+      'arn:aws:secretsmanager:eu-central-1:111122223333:secret:partner-AbCdEf',
+    );
+  const key = () => arn('kms', 'key/\\S+', 'arn:aws:kms:eu-central-1:111122223333:key/…');
+  const certificate = () =>
+    arn('acm', 'certificate/\\S+', 'arn:aws:acm:eu-central-1:111122223333:certificate/…');
   return z
     .strictObject({
       account: text(/^\d{12}$/, '12 digits')
@@ -116,31 +136,26 @@ export function configSchema(target: Target = {}) {
         .default('canary')
         .describe('canary: 10 % of the traffic for five minutes, then all, back on an alarm (CodeDeploy).'),
 
-      secretArn: arn(
-        'secretsmanager',
-        'secret:\\S+-\\w{6}',
-        'arn:aws:secretsmanager:eu-central-1:111122223333:secret:partner-AbCdEf',
-      )
+      secretArn: secret()
         .optional()
         .describe(
           'Existing secret that the partner signs with, by its complete ARN. Default: one is generated.',
         ),
-      previousSecretArn: arn(
-        'secretsmanager',
-        'secret:\\S+-\\w{6}',
-        'arn:aws:secretsmanager:eu-central-1:111122223333:secret:partner-AbCdEf',
-      )
+      previousSecretArn: secret()
         .optional()
         .describe(
           'Secret that the deployed version reads, for the deployment that changes secretArn. Default: none.',
         ),
-      secretKmsKeyArn: arn('kms', 'key/\\S+', 'arn:aws:kms:eu-central-1:111122223333:key/…')
+      secretKmsKeyArn: key()
         .optional()
         .describe('Key that the existing secret is encrypted under. Default: Secrets Manager’s own.'),
+      previousSecretKmsKeyArn: key()
+        .optional()
+        .describe('Key that previousSecretArn is encrypted under. Default: Secrets Manager’s own.'),
       rotationGraceHours: whole(0, 168)
         .default(24)
         .describe('Hours for which the previous secret is accepted after a rotation, 0 to 168.'),
-      kmsKeyArn: arn('kms', 'key/\\S+', 'arn:aws:kms:eu-central-1:111122223333:key/…')
+      kmsKeyArn: key()
         .optional()
         .describe(
           'Existing key for the topics; its policy must admit cloudwatch.amazonaws.com. Default: one is made.',
@@ -151,20 +166,12 @@ export function configSchema(target: Target = {}) {
           name: text(/^([a-z0-9-]+\.)+[a-z]{2,}$/, 'a host name like webhooks.example.com').describe(
             'Host name.',
           ),
-          certificateArn: arn(
-            'acm',
-            'certificate/\\S+',
-            'arn:aws:acm:eu-central-1:111122223333:certificate/…',
-          ).describe('Certificate for it in ACM, of the same region.'),
+          certificateArn: certificate().describe('Certificate for it in ACM, of the same region.'),
           keepDefaultEndpoint: z
             .boolean()
             .default(false)
             .describe('Leaves the default endpoint on, until the partner has moved to the host name.'),
-          ownershipCertificateArn: arn(
-            'acm',
-            'certificate/\\S+',
-            'arn:aws:acm:eu-central-1:111122223333:certificate/…',
-          )
+          ownershipCertificateArn: certificate()
             .optional()
             .describe(
               'Public certificate for the same name, which mutualTls needs besides an imported or private one. Default: none.',
@@ -181,6 +188,10 @@ export function configSchema(target: Target = {}) {
             })
             .optional()
             .describe('Demands a client certificate of a caller. Default: none is asked for.'),
+        })
+        .refine(({ mutualTls, keepDefaultEndpoint }) => !(mutualTls && keepDefaultEndpoint), {
+          path: ['keepDefaultEndpoint'],
+          error: 'cannot be true with mutualTls: it would lead round the client certificates',
         })
         .optional()
         .describe('Own host name; the API’s default endpoint is then off. Default: the default endpoint.'),
@@ -268,13 +279,20 @@ export function configSchema(target: Target = {}) {
     .refine((stage) => stage?.secretKmsKeyArn === undefined || stage.secretArn !== undefined, {
       path: ['secretKmsKeyArn'],
       error: 'is the key of an existing secret: give its secretArn, too',
-      when: () => true,
+      when: ALWAYS,
     })
+    .refine(
+      (stage) => stage?.previousSecretKmsKeyArn === undefined || stage.previousSecretArn !== undefined,
+      {
+        path: ['previousSecretKmsKeyArn'],
+        error: 'is the key of a previous secret: give its previousSecretArn, too',
+        when: ALWAYS,
+      },
+    )
     .refine((stage) => !(stage?.deletionProtection && stage.removalPolicy === 'destroy'), {
       path: ['deletionProtection'],
       error: 'cannot be true where removalPolicy is destroy: the stack could not be deleted',
-      // Told together with what is wrong elsewhere.
-      when: () => true,
+      when: ALWAYS,
     });
 }
 

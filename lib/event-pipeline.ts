@@ -11,6 +11,7 @@ import type { PayloadBucket } from './payload-bucket.ts';
 import { ProtectedQueue } from './protected-queue.ts';
 import { ReleasedFunction } from './released-function.ts';
 import { ReportedMetrics } from './reported-metrics.ts';
+import { watchLastStop } from './watch-last-stop.ts';
 import type { FunctionDefaults } from './webhook-function.ts';
 
 export interface EventPipelineProps {
@@ -115,20 +116,8 @@ export class EventPipeline extends Construct {
       firstStep: `see whether the ${service} consumer runs: its event source, its throttles, its log`,
       section: 'waiting',
     });
-    alarms.add(this, 'DeadLetters', {
-      metric: this.deadLetterQueue.metricApproximateNumberOfMessagesVisible({
-        period: EACH_MINUTE,
-        statistic: 'Maximum',
-      }),
-      threshold: 1,
-      impact,
-      firstStep: alarms.lookInto(this.event),
-      section: 'dead-letters-of-an-event',
-    });
-    alarms.add(this, 'NewDeadLetters', {
-      // Rings anew for each, while the alarm on the queue is on until the last is gone.
-      metric: ReportedMetrics.of(this).ofConsumer('DeadLettered', this.event, { period: EACH_MINUTE }),
-      threshold: 1,
+    const reported = ReportedMetrics.of(this);
+    watchLastStop(this.deadLetterQueue, reported.ofConsumer('DeadLettered', this.event), alarms, {
       impact,
       firstStep: alarms.lookInto(this.event),
       section: 'dead-letters-of-an-event',
@@ -151,7 +140,7 @@ export class EventPipeline extends Construct {
       section: 'failing',
     };
     const period = Duration.minutes(5);
-    const failed = ReportedMetrics.of(this).ofConsumer('Failed', this.event, { period });
+    const failed = reported.ofConsumer('Failed', this.event, { period });
     alarms.add(this, 'Failing', { ...failing, metric: failed });
     alarms.add(this, 'Dying', { ...failing, metric: this.consumer.function.metricErrors({ period }) });
   }

@@ -3,7 +3,7 @@ import { Alarm } from 'aws-cdk-lib/aws-cloudwatch';
 import type { Construct } from 'constructs';
 import { catalogue, eventNames } from '../lambda/contract/catalogue.ts';
 import { pascalCase } from '../lambda/contract/event-names.ts';
-import { Alarms, EACH_MINUTE } from './alarms.ts';
+import { Alarms } from './alarms.ts';
 import { Canaries } from './canaries.ts';
 import type { StageConfig } from './config.ts';
 import { Effects } from './effects.ts';
@@ -17,6 +17,7 @@ import { ReportedMetrics } from './reported-metrics.ts';
 import { SavedQueries } from './saved-queries.ts';
 import { SmokeTest } from './smoke-test.ts';
 import { topicKey } from './topic-key.ts';
+import { watchLastStop } from './watch-last-stop.ts';
 import { WebhookApi } from './webhook-api.ts';
 import { WebhookSecret } from './webhook-secret.ts';
 
@@ -45,6 +46,7 @@ export class PartnerWebhooksStack extends Stack {
       arn: config.secretArn,
       kmsKeyArn: config.secretKmsKeyArn,
       previousArn: config.previousSecretArn,
+      previousKmsKeyArn: config.previousSecretKmsKeyArn,
       removalPolicy,
     });
     const key = topicKey(this, 'TopicKey', { arn: config.kmsKeyArn, removalPolicy });
@@ -69,13 +71,16 @@ export class PartnerWebhooksStack extends Stack {
         }),
     );
 
-    const quarantine = this.#lastStop('Quarantine', 'Unusable', removalPolicy, alarms, {
+    const reported = ReportedMetrics.of(this);
+    const quarantine = new ProtectedQueue(this, 'Quarantine', { removalPolicy });
+    watchLastStop(quarantine, reported.ofReceiver('Unusable'), alarms, {
       impact:
         'signed deliveries could not be understood and have had no effect; the partner will not repeat them.',
       firstStep: alarms.lookInto('quarantine'),
       section: 'quarantine',
     });
-    const unrouted = this.#lastStop('Unrouted', 'Parked', removalPolicy, alarms, {
+    const unrouted = new ProtectedQueue(this, 'Unrouted', { removalPolicy });
+    watchLastStop(unrouted, reported.ofReceiver('Parked'), alarms, {
       impact: 'the partner sends an event kind that we do not process yet.',
       firstStep: alarms.lookInto('unrouted'),
       section: 'unrouted',
@@ -145,32 +150,6 @@ export class PartnerWebhooksStack extends Stack {
       PayloadBucket: payloads.bucketName,
       ...Object.assign({}, ...pipelines.map(pipelineOutputs)),
     });
-  }
-
-  /**
-   * A queue that nothing consumes: whatever comes to it waits for somebody to look.
-   * @param outcome of the receiver that puts a delivery there
-   */
-  #lastStop(
-    id: string,
-    outcome: 'Unusable' | 'Parked',
-    removalPolicy: RemovalPolicy,
-    alarms: Alarms,
-    text: { impact: string; firstStep: string; section: string },
-  ): ProtectedQueue {
-    const queue = new ProtectedQueue(this, id, { removalPolicy });
-    alarms.add(queue, 'NotEmpty', {
-      metric: queue.metricApproximateNumberOfMessagesVisible({ period: EACH_MINUTE, statistic: 'Maximum' }),
-      threshold: 1,
-      ...text,
-    });
-    alarms.add(queue, 'New', {
-      // Rings anew for each, while the alarm on the queue is on until the last is gone.
-      metric: ReportedMetrics.of(this).ofReceiver(outcome, {}, { period: EACH_MINUTE }),
-      threshold: 1,
-      ...text,
-    });
-    return queue;
   }
 
   #output(values: Record<string, string>): void {

@@ -5,9 +5,6 @@ import type { EventName } from '../lambda/contract/catalogue.ts';
 import { kebabCase } from '../lambda/contract/event-names.ts';
 import { type DimensionName, type MetricName, metrics } from '../lambda/metric-names.ts';
 
-/** Why a signature is rejected: values of the dimension `reason`. */
-export const rejectionReasons = ['malformed-signature', 'wrong-signature'] as const;
-
 /** Sums of a minute, unless said otherwise. */
 const DEFAULTS = { period: Duration.minutes(1), statistic: 'Sum' };
 

@@ -15,6 +15,7 @@ import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import { FilterPattern, LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { Bucket } from 'aws-cdk-lib/aws-s3';
 import { Construct } from 'constructs';
+import { WEBHOOK_PATH } from '../lambda/contract/webhook-path.ts';
 import { acknowledge } from './acknowledge.ts';
 import { type Alarms, EACH_MINUTE } from './alarms.ts';
 import type { StageConfig } from './config.ts';
@@ -27,9 +28,6 @@ export interface WebhookApiProps {
   readonly removalPolicy: RemovalPolicy;
   readonly alarms: Alarms;
 }
-
-/** The one path of the contract. */
-const WEBHOOK_PATH = '/api/v1/webhooks/partner';
 
 /** What the access log says of each request: nothing that the partner sent. */
 const ACCESS_LOG = {

@@ -20,6 +20,8 @@ export interface WebhookSecretProps {
    * @default none
    */
   readonly previousArn?: string | undefined;
+  /** Key that it is encrypted under. @default Secrets Manager's own */
+  readonly previousKmsKeyArn?: string | undefined;
   readonly removalPolicy: RemovalPolicy;
 }
 
@@ -32,12 +34,10 @@ export class WebhookSecret extends Construct {
   /** Leave to read it. */
   readonly readPermissions: readonly PolicyStatement[];
 
-  constructor(
-    scope: Construct,
-    id: string,
-    { arn, kmsKeyArn, previousArn, removalPolicy }: WebhookSecretProps,
-  ) {
+  constructor(scope: Construct, id: string, props: WebhookSecretProps) {
     super(scope, id);
+    const { arn, kmsKeyArn, previousArn, previousKmsKeyArn, removalPolicy } = props;
+    const keys = [kmsKeyArn, previousKmsKeyArn].filter((key) => key !== undefined);
     const secret =
       arn === undefined
         ? new Secret(this, 'Secret', {
@@ -57,9 +57,7 @@ export class WebhookSecret extends Construct {
         actions: ['secretsmanager:GetSecretValue'],
         resources: [secret.secretArn, ...(previousArn === undefined ? [] : [previousArn])],
       }),
-      ...(kmsKeyArn === undefined
-        ? []
-        : [new PolicyStatement({ actions: ['kms:Decrypt'], resources: [kmsKeyArn] })]),
+      ...(keys.length === 0 ? [] : [new PolicyStatement({ actions: ['kms:Decrypt'], resources: keys })]),
     ];
   }
 }

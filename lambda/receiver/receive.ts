@@ -1,6 +1,7 @@
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from 'aws-lambda';
 import { parsePayload } from '../contract/envelope.ts';
 import { sha256Hex } from '../hash.ts';
+import type { RejectionReason } from '../metric-names.ts';
 import type { Delivery, EventQueues } from './event-queues.ts';
 import { invalidSignature, unusableEvent } from './problem.ts';
 import { rawBody } from './raw-body.ts';
@@ -15,7 +16,7 @@ export type Outcome =
   | { readonly outcome: 'Accepted'; readonly event: string }
   | { readonly outcome: 'Parked' }
   | { readonly outcome: 'Unusable'; readonly fields: readonly string[] }
-  | { readonly outcome: 'Rejected'; readonly reason: 'malformed-signature' | 'wrong-signature' };
+  | { readonly outcome: 'Rejected'; readonly reason: RejectionReason };
 
 export interface ReceiverParts {
   readonly secrets: WebhookSecrets;

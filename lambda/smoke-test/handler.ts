@@ -4,7 +4,7 @@ import { answer } from './answer.ts';
 import { check } from './invoke.ts';
 import { goesBack, readProbes } from './probes.ts';
 
-/** Above the 30 s of the slowest function and the 10 s that Lambda gives its start, in milliseconds. */
+/** In milliseconds: a probe takes a few seconds at the worst, and Lambda gives a start 10 s. */
 const INVOCATION_TIMEOUT = 45_000;
 
 /** Milliseconds before this function's own time-out at which it stops: time to answer CloudFormation. */

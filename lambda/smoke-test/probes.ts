@@ -1,6 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import * as z from 'zod/mini';
 import { expecting } from '../contract/fields.ts';
+import { WEBHOOK_PATH } from '../contract/webhook-path.ts';
 import { SMOKE_TEST_PREFIX } from './request-id.ts';
 
 /** One function version, what it is sent, and what it must make of it. */
@@ -74,7 +75,7 @@ function versionNumbers(resourceProperties: unknown): Map<string, number> {
  * tells its line in the log from those of strangers.
  */
 function wronglySignedRequest() {
-  const path = '/api/v1/webhooks/partner';
+  const path = WEBHOOK_PATH;
   const now = new Date();
   return {
     version: '2.0',

@@ -1,11 +1,12 @@
 import { Duration } from 'aws-cdk-lib';
 import { type IWidget, Row } from 'aws-cdk-lib/aws-cloudwatch';
-import { type ReportedMetrics, rejectionReasons } from '../reported-metrics.ts';
+import { rejectionReasons } from '../../lambda/metric-names.ts';
+import type { ReportedMetrics } from '../reported-metrics.ts';
 import type { Graphs } from './graphs.ts';
 import type { Monitored } from './monitored.ts';
 
 const period = Duration.minutes(1);
-const sum = { period, statistic: 'Sum' };
+const sumOfAMinute = { period, statistic: 'Sum' };
 
 /** Are we accepting? From the partner's requests to what the receiver made of them. */
 export function accepting(
@@ -13,8 +14,8 @@ export function accepting(
   reported: ReportedMetrics,
   graphs: Graphs,
 ): IWidget[] {
-  const clientErrors = api.metricClientError({ ...sum, label: '4xx' });
-  const serverErrors = api.metricServerError({ ...sum, label: '5xx' });
+  const clientErrors = api.metricClientError({ ...sumOfAMinute, label: '4xx' });
+  const serverErrors = api.metricServerError({ ...sumOfAMinute, label: '5xx' });
   const rejected = rejectionReasons.map((reason) =>
     reported.ofReceiver('Rejected', { reason }, { label: `401: ${reason.replace('-', ' ')}` }),
   );
@@ -30,7 +31,7 @@ export function accepting(
         title: 'Requests, and how many fail',
         width: 8,
         left: [
-          api.metricCount({ ...sum, label: 'Requests' }),
+          api.metricCount({ ...sumOfAMinute, label: 'Requests' }),
           clientErrors,
           serverErrors,
           throttled.with({ label: '429: throttled' }),
@@ -73,8 +74,8 @@ export function accepting(
         title: 'Receiver: errors and throttles',
         width: 8,
         left: [
-          receiver.metricErrors({ ...sum, label: 'Errors: crashed or timed out' }),
-          receiver.metricThrottles({ ...sum, label: 'Throttles: 503 to the partner' }),
+          receiver.metricErrors({ ...sumOfAMinute, label: 'Errors: crashed or timed out' }),
+          receiver.metricThrottles({ ...sumOfAMinute, label: 'Throttles: 503 to the partner' }),
         ],
         unit: 'invocations a minute',
       }),

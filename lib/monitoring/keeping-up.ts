@@ -7,7 +7,7 @@ import type { Graphs } from './graphs.ts';
 import type { Monitored, MonitoredEvent } from './monitored.ts';
 
 const period = Duration.minutes(1);
-const sum = { period, statistic: 'Sum' };
+const sumOfAMinute = { period, statistic: 'Sum' };
 const maximum = { period, statistic: 'Maximum' };
 
 /** Are we keeping up? One row for each event, from its queue to its effect. */
@@ -40,8 +40,8 @@ function eventRow(
         ],
         unit: 'milliseconds',
         right: [
-          consumer.metricErrors({ ...sum, label: 'Errors' }),
-          consumer.metricThrottles({ ...sum, label: 'Throttles' }),
+          consumer.metricErrors({ ...sumOfAMinute, label: 'Errors' }),
+          consumer.metricThrottles({ ...sumOfAMinute, label: 'Throttles' }),
         ],
         rightUnit: 'a minute',
       }),

@@ -73,7 +73,7 @@ describe('girl.created and girl.deleted', () => {
     await deployment.post({ event: 'girl.deleted', data: { girl_id }, timestamp: anHourLater });
     await deployment.row(deployment.outputs.CastTable, { girl_id });
     await deployment.post(created('late'));
-    // Comes after it by the same way. A stale event leaves nothing to wait for.
+    // A stale event leaves nothing to wait for: what was sent after it has most likely not overtaken it.
     await deployment.post(created('after-late'));
     await deployment.row(deployment.outputs.CastTable, { girl_id: ofThisRun('after-late') });
     expect(await deployment.tables.get(deployment.outputs.CastTable, { girl_id })).toMatchObject({

@@ -7,13 +7,16 @@ import {
 } from '@aws-sdk/client-sqs';
 
 /**
- * How long what is received stays hidden from others should this process die at that moment, in seconds.
- * Otherwise what is not ours is given back at once.
+ * How long what is received stays hidden from others, in seconds. It is given back at once, unless the queue is
+ * long: then it would be what the next look finds again.
  */
-const HOLD_SECONDS = 10;
+const HOLD_SECONDS = 20;
 
 /** Without a wait SQS asks some of its servers only. */
 const WAIT_SECONDS = 1;
+
+/** Messages that SQS hands out at a time: as many mean that the queue may hold more. */
+const MOST = 10;
 
 /** Finds single messages on queues that hold other people's as well, which are left as they were. */
 export class KeptMessages {
@@ -27,7 +30,7 @@ export class KeptMessages {
     const { Messages = [] } = await this.client.send(
       new ReceiveMessageCommand({
         QueueUrl: queueUrl,
-        MaxNumberOfMessages: 10,
+        MaxNumberOfMessages: MOST,
         MessageAttributeNames: ['All'],
         VisibilityTimeout: HOLD_SECONDS,
         WaitTimeSeconds: WAIT_SECONDS,
@@ -36,11 +39,9 @@ export class KeptMessages {
     const own = Messages.find(
       ({ MessageAttributes }) => MessageAttributes?.requestId?.StringValue === requestId,
     );
+    const others = Messages.filter((message) => message !== own);
     await Promise.all([
-      this.#giveBack(
-        queueUrl,
-        Messages.filter((message) => message !== own),
-      ),
+      own === undefined && Messages.length === MOST ? undefined : this.#giveBack(queueUrl, others),
       own &&
         this.client.send(new DeleteMessageCommand({ QueueUrl: queueUrl, ReceiptHandle: own.ReceiptHandle })),
     ]);

@@ -9,7 +9,8 @@ import { readWebhookSecret } from './webhook-secret.ts';
 
 const HELP = `Usage: npm run acceptance -- --outputs FILE
 
-Posts signed events to a deployed stack, and checks every answer of the contract and every effect.
+Posts signed events to a deployed stack, and checks every answer of the contract but 500,
+and every effect.
 
   --outputs FILE   what "npx cdk deploy --outputs-file FILE" wrote
   --wait SECONDS   how long an effect may take: by default 60, for functions that have to start

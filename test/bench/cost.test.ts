@@ -11,9 +11,10 @@ import { MEASURED_LOG_BYTES, measureLogBytes } from '../../bench/log-bytes.ts';
 import { limits, load } from '../../bench/scale-model.ts';
 import { defaultWorkload, type Workload } from '../../bench/workload.ts';
 import { prices } from '../../lib/prices.ts';
+import { stageAssembly } from '../lib/stage-assembly.ts';
 import { testAssembly } from '../support/test-stack.ts';
 
-const deployment = readDeployment(testAssembly());
+const deployment = readDeployment(await stageAssembly('prod'));
 const ACCOUNT_CONCURRENCY = 1_000;
 
 const costsOf = (workload: Partial<Workload> = {}, of = deployment) =>

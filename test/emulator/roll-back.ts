@@ -1,15 +1,16 @@
 import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-cloudformation';
 import { Partner } from '../acceptance/partner.ts';
-import { readTarget } from '../acceptance/target.ts';
+import { type Outputs, readTarget } from '../acceptance/target.ts';
 import { readWebhookSecret } from '../acceptance/webhook-secret.ts';
 import type { Ended } from './command.ts';
 import { devStageWith } from './dev-stage.ts';
 import type { ClientSettings } from './emulator.ts';
 
 /** What `cdk deploy` is told so that the new receiver cannot read its secret: there is none of that name. */
-function badDeployment(): readonly string[] {
+function badDeployment({ WebhookSecretArn }: Outputs): readonly string[] {
   return devStageWith({
     secretArn: 'arn:aws:secretsmanager:us-east-1:000000000000:secret:nobody-has-it-AbCdEf',
+    previousSecretArn: WebhookSecretArn,
   });
 }
 
@@ -30,7 +31,7 @@ export async function mustRollBack(
     await readWebhookSecret(outputs.WebhookSecretArn, settings),
   );
   let ended: Ended | undefined;
-  const deployment = deploy(badDeployment()).then((result) => {
+  const deployment = deploy(badDeployment(outputs)).then((result) => {
     ended = result;
     return result;
   });
@@ -46,6 +47,9 @@ export async function mustRollBack(
 
   const { code, output } = await deployment;
   if (code === 0) throw new Error(`A receiver that cannot read its secret was deployed:\n${output}`);
+  if (!output.includes('answered 500 instead of 401 to a wrong signature')) {
+    throw new Error(`It was not the smoke test that failed:\n${output}`);
+  }
   const { Stacks = [] } = await new CloudFormationClient(settings).send(
     new DescribeStacksCommand({ StackName: stackName }),
   );

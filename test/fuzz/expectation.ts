@@ -4,7 +4,7 @@ import { type EventName, eventNames } from '../../lambda/contract/catalogue.ts';
 import type { FuzzRequest } from './requests.ts';
 
 /**
- * What the design says of a request (D1, D2, D4, D5, D9 to D11), written a second time and in another
+ * What the decisions say of a request (D1, D2, D4, D5, D9 to D11), written a second time and in another
  * way than the receiver, so that the two can disagree.
  */
 export type Expectation =

@@ -17,7 +17,7 @@ afterAll(async () => {
   await aws.close();
 });
 
-test('whatever comes in is answered as the design says, and what is signed is kept', async () => {
+test('whatever comes in is answered as the decisions say, and what is signed is kept', async () => {
   const { statuses, messages, stored, violation } = await receiver.fuzz(REQUESTS, SEED);
   expect(violation).toBeUndefined();
   // The generator must go everywhere, or it shows nothing.

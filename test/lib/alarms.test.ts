@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs';
-import { describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { catalogue, eventNames } from '../../lambda/contract/catalogue.ts';
 import { kebabCase, pascalCase } from '../../lambda/contract/event-names.ts';
 import { testAssembly } from '../support/test-stack.ts';
+import { stageAssembly, stages } from './stage-assembly.ts';
 import { type Resource, SynthesisedTemplate } from './synthesised-template.ts';
 
 const template = new SynthesisedTemplate(testAssembly());
@@ -10,8 +11,6 @@ const alarms = template.ofType('AWS::CloudWatch::Alarm');
 const alarm = (path: string) => template.at('AWS::CloudWatch::Alarm', path).properties;
 const tables = ['ShopCache', 'Cast', 'ContactPartner', 'Idempotency'].map((name) => `Effects/${name}`);
 const pipelines = eventNames.map((event) => ({ event, path: pascalCase(event) }));
-const except = (meets: (alarm: Resource) => boolean) =>
-  alarms.filter((one) => !meets(one)).map(({ path }) => path);
 
 /** In the first minute that has one. */
 const atOnce = {
@@ -23,18 +22,27 @@ const atOnce = {
 
 const forAQuarterOfAnHour = { Threshold: 1, Period: 300, EvaluationPeriods: 3, DatapointsToAlarm: 3 };
 
-describe('every alarm', () => {
+describe.each(stages)('every alarm of %s', (stage) => {
+  let of: SynthesisedTemplate;
+  let every: Resource[];
+  beforeAll(async () => {
+    of = new SynthesisedTemplate(await stageAssembly(stage));
+    every = of.ofType('AWS::CloudWatch::Alarm');
+  }, 120_000);
+  const except = (meets: (alarm: Resource) => boolean) =>
+    every.filter((one) => !meets(one)).map(({ path }) => path);
+
   test('tells the alarm topic when it begins and when it is over', () => {
     const tells = ({ properties }: Resource) =>
       [properties.AlarmActions, properties.OKActions].every(
-        (actions) => actions?.length === 1 && template.referred(actions[0]) === 'Alarms/Topic',
+        (actions) => actions?.length === 1 && of.referred(actions[0]) === 'Alarms/Topic',
       );
     expect(except(tells)).toEqual([]);
   });
 
   test('says what users lose, what to do first, and where to read on', () => {
     const says = ({ properties }: Resource) =>
-      /^Impact: \S.*\. First step: \S.*\. See docs\/operations\.md#[a-z-]+$/.test(
+      /^Impact: \S.*\. First step: \S.*\. See \S+\/operations(\.md)?#[a-z-]+$/.test(
         properties.AlarmDescription,
       );
     expect(except(says)).toEqual([]);
@@ -47,7 +55,7 @@ describe('every alarm', () => {
         .replace(/[^a-z0-9 -]/g, '')
         .replaceAll(' ', '-'),
     );
-    const sections = alarms.map(({ properties }) => properties.AlarmDescription.split('#').at(-1));
+    const sections = every.map(({ properties }) => properties.AlarmDescription.split('#').at(-1));
     expect([...new Set(sections)].filter((section) => !headings.includes(section))).toEqual([]);
   });
 
@@ -55,15 +63,21 @@ describe('every alarm', () => {
     expect(except(({ properties }) => properties.TreatMissingData === 'notBreaching')).toEqual([]);
   });
 
-  test('is one of these', () => {
+  test('is on one plain metric', () => {
+    expect(except(({ properties }) => properties.Metrics === undefined)).toEqual([]);
+  });
+});
+
+describe('the alarms', () => {
+  test('are these', () => {
     expect(alarms.map(({ path }) => path).sort()).toEqual(
       [
         ...pipelines.flatMap(({ path }) => [
           `${path}/Waiting`,
-          `${path}/DeadLetters`,
+          `${path}/DeadLetterQueue/NotEmpty`,
           `${path}/Failing`,
           `${path}/Dying`,
-          `${path}/NewDeadLetters`,
+          `${path}/DeadLetterQueue/New`,
           `${path}/Throttles`,
         ]),
         'Quarantine/NotEmpty',
@@ -88,7 +102,7 @@ describe('every alarm', () => {
 
 describe('it rings', () => {
   test.each([
-    ...pipelines.map(({ path }) => [`${path}/DeadLetters`, `${path}/DeadLetterQueue`]),
+    ...pipelines.map(({ path }) => [`${path}/DeadLetterQueue/NotEmpty`, `${path}/DeadLetterQueue`]),
     ['Quarantine/NotEmpty', 'Quarantine'],
     ['Unrouted/NotEmpty', 'Unrouted'],
   ])('%s: for one message on %s', (path, queue) => {
@@ -138,7 +152,7 @@ describe('it rings', () => {
   );
 
   test.each(pipelines)('saying what is lost while $event is not processed', ({ event, path }) => {
-    for (const kind of ['Waiting', 'DeadLetters', 'Failing', 'Dying']) {
+    for (const kind of ['Waiting', 'DeadLetterQueue/NotEmpty', 'DeadLetterQueue/New', 'Failing', 'Dying']) {
       expect(alarm(`${path}/${kind}`).AlarmDescription).toContain(`Impact: ${catalogue[event].impact} `);
     }
   });
@@ -181,7 +195,7 @@ describe('it rings', () => {
 
   test.each<[string, string, Record<string, string>]>([
     ...pipelines.map(({ event, path }): [string, string, Record<string, string>] => [
-      `${path}/NewDeadLetters`,
+      `${path}/DeadLetterQueue/New`,
       'DeadLettered',
       { event, service: kebabCase(event) },
     ]),

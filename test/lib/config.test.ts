@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
-import { findStage, parseConfig } from '../../lib/config.ts';
+import * as z from 'zod';
+import { configSchema, findStage, parseConfig } from '../../lib/config.ts';
 
 const everySetting = JSON.parse(readFileSync('test/lib/every-setting.json', 'utf8'));
 const secretArn = 'arn:aws:secretsmanager:eu-central-1:111122223333:secret:partner-AbCdEf';
@@ -50,6 +51,11 @@ describe('a stage without fields', () => {
   });
 });
 
+test('every setting that is documented is set in every-setting.json', () => {
+  const { properties } = z.toJSONSchema(configSchema(), { io: 'input' });
+  expect(Object.keys(everySetting).sort()).toEqual(Object.keys(properties ?? {}).sort());
+});
+
 test('every setting that is documented is taken', () => {
   expect(parseConfig('prod', everySetting, home)).toMatchObject(everySetting);
 });
@@ -73,7 +79,7 @@ describe('is refused', () => {
       'deletionProtection: cannot be true where removalPolicy is destroy: the stack could not be deleted',
       'domain.certificateArn: is missing',
       'events.shop.opened: is no field',
-      'events.shop.updated.batchSize: Too big: expected number to be <=10',
+      'events.shop.updated.batchSize: must be a whole number from 1 to 10',
       'events.shop.updated.memmory: is no field',
       "secretArn: must be of the stage's account, 111122223333",
       "secretArn: must be of the stage's region, eu-central-1",
@@ -153,6 +159,16 @@ describe('is refused', () => {
       'a trust store with a slash before it',
       { domain: { ...everySetting.domain, mutualTls: { bucket: 'store', key: '/partner.pem' } } },
       'domain.mutualTls.key',
+    ],
+    [
+      'a way round the client certificates',
+      { domain: { ...everySetting.domain, keepDefaultEndpoint: true } },
+      'domain.keepDefaultEndpoint',
+    ],
+    [
+      'a key of no previous secret',
+      { previousSecretKmsKeyArn: 'arn:aws:kms:eu-central-1:111122223333:key/0a1b' },
+      'previousSecretKmsKeyArn',
     ],
     ['half a throttle of text', { apiThrottle: { rate: '100' } }, 'apiThrottle.rate'],
   ])('%s', (_, given, field) => {

@@ -10,7 +10,6 @@ const topics = template.ofType('AWS::SNS::Topic');
 const buckets = template.ofType('AWS::S3::Bucket');
 const tables = template.ofType('AWS::DynamoDB::Table');
 const functions = template.ofType('AWS::Lambda::Function');
-const roles = template.ofType('AWS::IAM::Role');
 
 /** Every event of the catalogue with the path of its constructs. */
 const pipelines = eventNames.map((event) => ({ event, path: pascalCase(event) }));
@@ -253,22 +252,6 @@ describe('the receiver', () => {
 
   test('accepts the previous secret for 24 hours after a rotation', () => {
     expect(Number(Variables.SECRET_GRACE_SECONDS)).toBe(24 * 60 * 60);
-  });
-});
-
-describe('what a role allows', () => {
-  test('is nothing that a managed policy would add', () => {
-    expect(except(roles, ({ properties }) => properties.ManagedPolicyArns === undefined)).toEqual([]);
-  });
-
-  test('to anybody who takes it on is to be a Lambda function', () => {
-    const onlyLambda = ({ properties }: Resource) =>
-      JSON.stringify(
-        properties.AssumeRolePolicyDocument.Statement.map(
-          ({ Principal }: { Principal: unknown }) => Principal,
-        ),
-      ) === '[{"Service":"lambda.amazonaws.com"}]';
-    expect(except(roles, onlyLambda)).toEqual([]);
   });
 });
 

@@ -39,10 +39,26 @@ ${table(added)}
   );
 }, 120_000);
 
-test('only what knows no resources is allowed on `*`, and no action has a wildcard', async () => {
-  const templates = await Promise.all(
-    ['prod' as const, 'every-setting' as const].map((stage) => stageAssembly(stage)),
+test('every role is taken on by the one service that needs it, and by nobody else', async () => {
+  const template = new SynthesisedTemplate(await stageAssembly('every-setting'));
+  const services = template.ofType('AWS::IAM::Role').map(({ path, properties }) => {
+    const [statement, ...more] = properties.AssumeRolePolicyDocument.Statement;
+    expect(more).toEqual([]);
+    return [path, JSON.stringify(statement.Principal)];
+  });
+  const others: Record<string, string> = {
+    'Canaries/Role': 'codedeploy.amazonaws.com',
+    'Effects/ChatChannels/Role': 'chatbot.amazonaws.com',
+  };
+  const wrong = services.filter(
+    ([path = '', principal]) =>
+      principal !== JSON.stringify({ Service: others[path] ?? 'lambda.amazonaws.com' }),
   );
+  expect(wrong).toEqual([]);
+}, 120_000);
+
+test('only what knows no resources is allowed on `*`, and no action has a wildcard', async () => {
+  const templates = await Promise.all(['prod', 'every-setting'].map((stage) => stageAssembly(stage)));
   const wide = templates
     .flatMap((assembly) => rowsOf(new SynthesisedTemplate(assembly)))
     .map((one) => one.split(' | '))

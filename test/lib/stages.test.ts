@@ -131,15 +131,6 @@ describe('the dev stage', () => {
 });
 
 describe('every stage', () => {
-  test('makes a new version of a function when its permissions change: they are tried, too', () => {
-    const dev = new SynthesisedTemplate(testAssembly());
-    const digests = dev
-      .ofType('AWS::Lambda::Alias')
-      .map(({ properties }) => dev.at('AWS::Lambda::Function', dev.referred(properties.FunctionName)))
-      .map(({ properties }) => properties.Environment.Variables.PERMISSIONS_DIGEST);
-    expect(new Set(digests).size).toBe(digests.length);
-  });
-
   test('tries all new versions before an alias moves to one', () => {
     const dev = new SynthesisedTemplate(testAssembly());
     const [smokeTest] = dev.ofType('Custom::SmokeTest');

@@ -113,6 +113,11 @@ export class SynthesisedTemplate {
 
   /** All that a role allows, one entry for each action on each resource, sorted. */
   permissionsOf(role: Resource): Permission[] {
+    const managed = (role.properties.ManagedPolicyArns ?? []).map((policy: unknown) => ({
+      action: 'everything in',
+      resource: this.#arnOf(policy),
+      condition: '',
+    }));
     return this.statementsOf(role)
       .flatMap(({ Effect, Action, Resource, Condition }) =>
         listOf(Action).flatMap((action) =>
@@ -123,6 +128,7 @@ export class SynthesisedTemplate {
           })),
         ),
       )
+      .concat(managed)
       .sort((a, b) => `${a.action} ${a.resource}`.localeCompare(`${b.action} ${b.resource}`));
   }
 

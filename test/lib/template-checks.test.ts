@@ -32,8 +32,9 @@ test.each(stages)(
   120_000,
 );
 
-test('what is acknowledged is found where nothing is: the checks run, and no acknowledgement is idle', async () => {
-  const found = await findings(await stageAssembly('prod', false));
+test('what is acknowledged is found where nothing is: the checks run, and no rule is acknowledged idly', async () => {
+  const assemblies = [await stageAssembly('prod', false), await stageAssembly('every-setting', false)];
+  const found = (await Promise.all(assemblies.map(findings))).flat();
   expect(new Set(found.map(({ rule }) => rule.replace(/\[.*/, '')))).toEqual(
     new Set([
       'AwsSolutions-APIG4',
@@ -43,6 +44,8 @@ test('what is acknowledged is found where nothing is: the checks run, and no ack
       'AwsSolutions-SQS3',
       'Serverless-LambdaDLQ',
       'Serverless-LambdaEventSourceMappingDestination',
+      'Serverless-LambdaTracing',
+      'Serverless-SNSRedrivePolicy',
       'Serverless-SQSRedrivePolicy',
     ]),
   );

@@ -1,6 +1,10 @@
-import { DynamoDBClient, GetItemCommand, ScanCommand } from '@aws-sdk/client-dynamodb';
+import {
+  DynamoDBClient,
+  type DynamoDBClientConfig,
+  GetItemCommand,
+  ScanCommand,
+} from '@aws-sdk/client-dynamodb';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
-import type { ClientSettings } from '../../local/deploy.ts';
 
 export type Row = Record<string, unknown>;
 
@@ -9,7 +13,7 @@ export class Tables {
   readonly client: DynamoDBClient;
 
   /** @param settings of the client. @default the SDK's own: its environment and files */
-  constructor(settings: Partial<ClientSettings> = {}) {
+  constructor(settings: DynamoDBClientConfig = {}) {
     this.client = new DynamoDBClient(settings);
   }
 

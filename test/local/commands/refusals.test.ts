@@ -90,7 +90,9 @@ describe('a command that cannot do as it was told says so in one line and exits 
   test('send where nothing listens', async () => {
     const url = `http://localhost:${await freePort()}/api/v1/webhooks/partner`;
     expect(await project.run(['send', 'shop.updated', '--url', url])).toEqual(
-      refusal(`Nothing answers at ${url}. Is it the right address? The local stack is started with: npm start`),
+      refusal(
+        `Nothing answers at ${url}. Is it the right address? The local stack is started with: npm start`,
+      ),
     );
   });
 });
