@@ -1,6 +1,7 @@
+import { readdirSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { ListObjectsV2Command, S3Client } from '@aws-sdk/client-s3';
 import { ListSubscriptionsCommand, SNSClient } from '@aws-sdk/client-sns';
 import { ListQueuesCommand } from '@aws-sdk/client-sqs';
@@ -147,4 +148,17 @@ describe('npm run acceptance refuses', () => {
 test('npm run acceptance -- --help says what it does to the stack', async () => {
   const { code, output } = await runAcceptance(['--help']);
   expect({ code, output }).toEqual({ code: 0, output: expect.stringContaining('is removed at the') });
+});
+
+test('the acceptance suite knows nothing of the code that it accepts', () => {
+  const seen = new Set<string>();
+  const follow = (file: string): void => {
+    if (seen.has(file)) return;
+    seen.add(file);
+    const imported = [...readFileSync(file, 'utf8').matchAll(/from '(\.[^']+)'/g)];
+    for (const [, path = ''] of imported) follow(join(dirname(file), path));
+  };
+  for (const name of readdirSync('test/acceptance')) follow(join('test/acceptance', name));
+  const folders = new Set([...seen].map((file) => dirname(file)));
+  expect(folders).toEqual(new Set(['test/acceptance', 'test/support', '.']));
 });
