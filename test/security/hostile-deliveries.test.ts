@@ -1,4 +1,6 @@
+import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import fc from 'fast-check';
 import type { LocalStack } from '../../local/local-stack.ts';
 import { eventually } from '../support/eventually.ts';
 import { Partner } from '../support/partner.ts';
@@ -48,3 +50,46 @@ test('`__proto__` in an event changes no other event', async () => {
     expect(row).not.toHaveProperty('name');
   }
 });
+
+test.each([
+  ['of control characters', '\u0000\u0007', '\u0000\u0007'],
+  [
+    'of 10,000 characters',
+    'x'.repeat(10_000),
+    `sha256:${createHash('sha256').update('x'.repeat(10_000)).digest('hex')}`,
+  ],
+])('a shop id %s is accepted and has its effect', async (_, shop_id, key) => {
+  const answer = await partner.post({ event: 'shop.updated', data: { shop_id }, timestamp });
+  expect(answer.body).toMatchObject({ status: 'queued' });
+  await eventually(() => tables.get(stack.outputs.ShopCacheTable, { shop_id: key }));
+});
+
+test('every character that JSON allows reaches the consumer unchanged', async () => {
+  const character = fc.oneof(
+    fc.string({ unit: 'binary', minLength: 1, maxLength: 1 }),
+    fc.constantFrom(
+      '\ufffe',
+      '\uffff',
+      '\u{1fffe}',
+      '\u{10ffff}',
+      '\u2028',
+      '\u2029',
+      '\u0000',
+      '\u007f',
+      '\ufeff',
+      '"',
+      '\\',
+    ),
+  );
+  let run = 0;
+  await fc.assert(
+    fc.asyncProperty(fc.string({ unit: character, minLength: 1, maxLength: 40 }), async (name) => {
+      run += 1;
+      const data = { girl_id: `character-${run}`, name };
+      expect((await partner.post({ event: 'girl.created', data, timestamp })).status).toBe(200);
+      const row = await eventually(() => tables.get(stack.outputs.CastTable, { girl_id: data.girl_id }));
+      expect(row.name).toBe(name);
+    }),
+    { numRuns: 100 },
+  );
+}, 60_000);
