@@ -3,7 +3,7 @@ import { LambdaApplication, LambdaDeploymentConfig, LambdaDeploymentGroup } from
 import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { Construct } from 'constructs';
 import { acknowledge } from './acknowledge.ts';
-import { type Alarms, EACH_MINUTE } from './alarms.ts';
+import type { Alarms } from './alarms.ts';
 import { LIVE, type ReleasedFunction } from './released-function.ts';
 import { ReportedMetrics } from './reported-metrics.ts';
 
@@ -46,12 +46,7 @@ export class Canaries extends Construct {
         firstStep: `read the log of ${service}: the deployment has not taken place`,
         section: 'taking-a-deployment-back',
       });
-    const { newVersion } = receiver;
-    const unanswered = ReportedMetrics.of(this).ofReceiver(
-      'VersionError',
-      { version: newVersion },
-      { period: EACH_MINUTE },
-    );
+    const unanswered = ReportedMetrics.of(this).ofReceiver('VersionError', { version: receiver.newVersion });
     const ofReceiver = [
       takeBack('ReceiverAnswers500', 'receiver', unanswered),
       takeBack('ReceiverDies', 'receiver', receiver.newVersionErrors()),

@@ -38,7 +38,6 @@ export class Effects extends Construct {
   readonly shopCache: Table;
   readonly cast: Table;
   readonly contactPartner: Table;
-  readonly idempotency: Table;
   readonly chat: Topic;
   readonly review: Topic;
   /** Every table, with the names of its indexes. */
@@ -77,8 +76,7 @@ export class Effects extends Construct {
     subscribeEmails(this.review, config.reviewEmails);
     new ChatChannels(this, 'ChatChannels', { topic: this.chat, ...config.chat });
 
-    this.idempotency = table('Idempotency', 'id', { timeToLiveAttribute: 'expiration' });
-    const { idempotency } = this;
+    const idempotency = table('Idempotency', 'id', { timeToLiveAttribute: 'expiration' });
     this.tables = [
       { table: this.shopCache },
       { table: this.cast, indexes: [CAST_OF_SHOP] },

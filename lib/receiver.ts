@@ -77,7 +77,7 @@ export class Receiver extends ReleasedFunction {
       section: 'throttles',
     });
     alarms.add(this, 'SecretUnreadable', {
-      metric: ReportedMetrics.of(this).ofReceiver('SecretUnreadable', {}, { period: EACH_MINUTE }),
+      metric: ReportedMetrics.of(this).ofReceiver('SecretUnreadable'),
       threshold: 1,
       periods: 5,
       periodsAtThreshold: 2,
