@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
-import { generatedFiles } from '../../events/generate.ts';
+import { generatedFiles } from '../../events/lambda-events.ts';
 import { eventNames } from '../../lambda/contract/catalogue.ts';
 import { parsePayload } from '../../lambda/contract/envelope.ts';
 import { kebabCase } from '../../lambda/contract/event-names.ts';

@@ -7,7 +7,6 @@ import { describe, expect, test } from '@jest/globals';
 import { App, Duration, Stack } from 'aws-cdk-lib';
 import { Alarm } from 'aws-cdk-lib/aws-cloudwatch';
 import { Queue } from 'aws-cdk-lib/aws-sqs';
-import { type DashboardBody, drawDashboard, PICTURE, readDashboard } from '../../docs/draw-dashboard.ts';
 import { catalogue, eventNames } from '../../lambda/contract/catalogue.ts';
 import { kebabCase, pascalCase } from '../../lambda/contract/event-names.ts';
 import { metrics as reportedMetrics } from '../../lambda/metric-names.ts';
@@ -15,6 +14,12 @@ import { AlarmLines } from '../../lib/monitoring/alarm-lines.ts';
 import { prices } from '../../lib/prices.ts';
 import { ReportedMetrics } from '../../lib/reported-metrics.ts';
 import { readCloudAssembly } from '../../local/template/cloud-assembly.ts';
+import {
+  type DashboardBody,
+  drawDashboard,
+  PICTURE,
+  readDashboard,
+} from '../../tools/generate/dashboard-picture.ts';
 import { testAssembly } from '../support/test-stack.ts';
 import { SynthesisedTemplate } from './synthesised-template.ts';
 

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
-import { ASSEMBLY_FOLDER } from '../../local/commands/settings.ts';
 import { synthesise } from '../../local/template/synthesise.ts';
+import { ASSEMBLY_FOLDER } from '../../tools/operate/settings.ts';
 import { surviveKills } from './kills.ts';
 import { surviveOutage } from './outage.ts';
 import { soak } from './soak.ts';

@@ -1,0 +1,267 @@
+import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, describe, expect, test } from '@jest/globals';
+import { prices } from '../../../lib/prices.ts';
+import { parseCostArguments } from '../../../tools/cost/cost-arguments.ts';
+import { type Costs, costs, dollars } from '../../../tools/cost/cost-model.ts';
+import { costReport, scaleReport } from '../../../tools/cost/cost-report.ts';
+import { readDeployment } from '../../../tools/cost/deployment.ts';
+import { insertReports } from '../../../tools/cost/document.ts';
+import { MEASURED_LOG_BYTES, measureLogBytes } from '../../../tools/cost/log-bytes.ts';
+import { limits, load } from '../../../tools/cost/scale-model.ts';
+import { defaultWorkload, type Workload } from '../../../tools/cost/workload.ts';
+import { stageAssembly } from '../../lib/stage-assembly.ts';
+import { testAssembly } from '../../support/test-stack.ts';
+
+const deployment = readDeployment(await stageAssembly('prod'));
+const ACCOUNT_CONCURRENCY = 1_000;
+
+const costsOf = (workload: Partial<Workload> = {}, of = deployment) =>
+  costs({ ...defaultWorkload, ...workload }, of, MEASURED_LOG_BYTES);
+const quantity = ({ deliveries, standing }: Costs, service: string, item: string) =>
+  [...deliveries, ...standing].find((line) => line.service === service && line.item === item)?.quantity;
+const limitsOf = (workload: Partial<Workload> = {}, of = deployment) =>
+  limits({ ...defaultWorkload, ...workload }, of, ACCOUNT_CONCURRENCY);
+
+describe('docs/scale-and-cost.md', () => {
+  test('shows what the script prints for the stack as it is (npm run cost -- --write)', () => {
+    const document = readFileSync('docs/scale-and-cost.md', 'utf8');
+    const reports = {
+      cost: costReport(defaultWorkload, deployment, MEASURED_LOG_BYTES),
+      scale: scaleReport(defaultWorkload, deployment, ACCOUNT_CONCURRENCY),
+    };
+    expect(document).toBe(insertReports(document, reports));
+  });
+
+  test('must have a place for each report', () => {
+    expect(() => insertReports('<!-- cost -->\n<!-- /cost -->', { cost: '', scale: '' })).toThrow(
+      'The document has no <!-- scale -->',
+    );
+  });
+});
+
+describe('the log lines that the model takes', () => {
+  test('are as long as those that the functions write, and publish as many metrics (npm run cost -- --measure)', async () => {
+    const { receiver, consumer, metrics } = await measureLogBytes(testAssembly());
+    expect({ metrics }).toEqual({ metrics: MEASURED_LOG_BYTES.metrics });
+    for (const [now, taken] of [
+      [receiver, MEASURED_LOG_BYTES.receiver],
+      [consumer, MEASURED_LOG_BYTES.consumer],
+    ] as const) {
+      expect(Math.abs(now - taken) / taken).toBeLessThan(0.05);
+    }
+  });
+});
+
+describe('what a delivery is charged for', () => {
+  test('grows with each begun chunk of 64 KiB in SQS and of 512 KB at the API', () => {
+    const chunk = 64 * 1024;
+    const sqs = (payloadBytes: number) =>
+      quantity(costsOf({ deliveries: 1, payloadBytes }), 'SQS', 'send, receive, delete');
+    expect([1_000, chunk, 3 * chunk].map(sqs)).toEqual([3, 2 + 2 + 1, 4 + 4 + 1]);
+    const api = (payloadBytes: number) =>
+      quantity(costsOf({ deliveries: 1, payloadBytes }), 'API Gateway', 'requests');
+    expect([512 * 1024, 512 * 1024 + 1].map(api)).toEqual([1, 2]);
+  });
+
+  test('shares a receive, a delete and an invocation with its batch', () => {
+    const month = costsOf({ deliveries: 1_000, batch: 10 });
+    expect(quantity(month, 'SQS', 'send, receive, delete')).toBe(1_000 + 100 + 100);
+    expect(quantity(month, 'Lambda', 'consumers: invocations')).toBe(100);
+  });
+
+  test.each([
+    ['shop.updated', 4],
+    ['girl.schedule_changed', 2],
+    ['girl.created', 2],
+    ['girl.deleted', 2],
+    ['review.posted', 2],
+    ['user.updated', 1],
+  ])('is, for %s, %i write units', (event, units) => {
+    const { workload } = parseCostArguments(['--deliveries', '1', '--mix', `${event}=1`]);
+    expect(quantity(costsOf(workload), 'DynamoDB', 'write units')).toBe(units);
+  });
+
+  test('is, where oversize, a write and a read in S3 and four requests at the API', () => {
+    const month = costsOf({ deliveries: 100, oversizeShare: 1 });
+    expect(quantity(month, 'S3', 'oversize bodies: writes')).toBe(100);
+    expect(quantity(month, 'S3', 'oversize bodies: reads')).toBe(100);
+    expect(quantity(month, 'API Gateway', 'requests')).toBe(400);
+    expect(costsOf({ oversizeShare: 0 }).deliveries.filter(({ service }) => service === 'S3')).toEqual([]);
+  });
+
+  test('is two data keys for each topic in five minutes, and less where there is less to publish', () => {
+    const keys = (deliveries: number) => quantity(costsOf({ deliveries }), 'KMS', 'data keys of the topics');
+    expect(keys(6)).toBe(4);
+    expect(keys(1e6)).toBe(keys(1e9));
+  });
+
+  test('is a trace nearly each at low rates and 5 % at high ones, and none where nothing is traced', () => {
+    const traced = { ...deployment, tracing: true };
+    const traces = (deliveries: number) => quantity(costsOf({ deliveries }, traced), 'X-Ray', 'traces') ?? 0;
+    expect(traces(1_000) / 2_000).toBeCloseTo(1, 2);
+    expect(traces(1e10) / 2e10).toBeCloseTo(0.05, 2);
+    expect(quantity(costsOf({}, { ...deployment, tracing: false }), 'X-Ray', 'traces')).toBeUndefined();
+  });
+
+  test('costs its quantity times the price', () => {
+    expect(dollars({ service: 'SNS', item: 'publishes', quantity: 3, price: 'snsPublish' })).toBe(
+      3 * prices.snsPublish,
+    );
+  });
+});
+
+describe('what is full first', () => {
+  const first = (workload: Partial<Workload>, of = deployment) =>
+    limitsOf(workload, of).find(({ name }) => !name.startsWith('DynamoDB'));
+
+  test('is the API where its own throttle is low', () => {
+    const apiThrottle = { rate: 50, burst: 10 };
+    expect(first({}, { ...deployment, apiThrottle })).toMatchObject({
+      name: 'API Gateway: requests a second',
+      deliveries: 50,
+    });
+  });
+
+  test('is the receiver where little concurrency is reserved for it', () => {
+    const receiver = { ...deployment.receiver, reservedConcurrency: 5 };
+    expect(first({ receiverMilliseconds: 1_000 }, { ...deployment, receiver })).toMatchObject({
+      name: 'Lambda: concurrent receivers',
+      deliveries: 5,
+    });
+    expect(first({}, { ...deployment, receiver })).toMatchObject({
+      name: 'Lambda: invocations a second',
+      deliveries: 50,
+    });
+  });
+
+  test('is the consumer that has less concurrency than the others', () => {
+    const receiver = { ...deployment.receiver, reservedConcurrency: undefined };
+    const consumers = deployment.consumers.map((consumer) =>
+      consumer.event === 'review.posted'
+        ? { ...consumer, batchSize: 10, maximumConcurrency: 2 }
+        : { ...consumer, batchSize: 10, maximumConcurrency: 20 },
+    );
+    expect(first({ consumerMilliseconds: 1_000 }, { ...deployment, receiver, consumers })).toMatchObject({
+      name: 'Consumers: review.posted',
+      deliveries: 2 * 10 * 6,
+    });
+  });
+
+  test('is nothing as long as a rate stays below every limit', () => {
+    const at = (rate: number) => load(rate, defaultWorkload, deployment, ACCOUNT_CONCURRENCY);
+    const lowest = at(1).nearest;
+    expect(at(lowest.deliveries - 1).full).toEqual([]);
+    expect(at(lowest.deliveries).full).toContainEqual(lowest);
+  });
+});
+
+describe('the settings', () => {
+  let folder: string | undefined;
+  afterEach(() => {
+    if (folder !== undefined) rmSync(folder, { recursive: true });
+    folder = undefined;
+  });
+
+  // biome-ignore lint/suspicious/noExplicitAny: a template has whatever shape CloudFormation gives it.
+  type Json = any;
+
+  /** The stack with its resources of a type changed. */
+  function changed(type: string, change: (properties: Json) => void): string {
+    folder = mkdtempSync(join(tmpdir(), 'cost-test-'));
+    for (const file of readdirSync(testAssembly()).filter((name) => name.endsWith('.json'))) {
+      copyFileSync(join(testAssembly(), file), join(folder, file));
+      if (!file.endsWith('.template.json')) continue;
+      const template: Json = JSON.parse(readFileSync(join(folder, file), 'utf8'));
+      for (const resource of Object.values<Json>(template.Resources)) {
+        if (resource.Type === type) change(resource.Properties);
+      }
+      writeFileSync(join(folder, file), JSON.stringify(template));
+    }
+    return folder;
+  }
+
+  test('are those of the template', () => {
+    const assembly = changed('AWS::Lambda::EventSourceMapping', (properties) => {
+      properties.BatchSize = 7;
+      properties.ScalingConfig = { MaximumConcurrency: 3 };
+    });
+    for (const consumer of readDeployment(assembly).consumers) {
+      expect(consumer).toMatchObject({ batchSize: 7, maximumConcurrency: 3 });
+    }
+  });
+
+  test('count each metric of an alarm', () => {
+    const assembly = changed('AWS::CloudWatch::Alarm', (properties) => {
+      properties.Metrics = [{ MetricStat: {} }, { MetricStat: {} }, { Expression: 'm1/m2' }];
+    });
+    const alarms = Object.values<Json>(
+      JSON.parse(
+        readFileSync(
+          join(assembly, readdirSync(assembly).find((name) => name.endsWith('.template.json')) ?? ''),
+          'utf8',
+        ),
+      ).Resources,
+    ).filter(({ Type }) => Type === 'AWS::CloudWatch::Alarm');
+    expect(readDeployment(assembly).alarmMetrics).toBe(2 * alarms.length);
+  });
+
+  test('must have an event source for each event', () => {
+    const assembly = changed('AWS::Lambda::EventSourceMapping', (properties) => {
+      properties.EventSourceArn = { 'Fn::GetAtt': ['Another', 'Arn'] };
+    });
+    expect(() => readDeployment(assembly)).toThrow('Expected one event source of shop.updated');
+  });
+});
+
+describe('the options', () => {
+  test('change the workload', () => {
+    const { workload, accountConcurrency, action } = parseCostArguments([
+      ...['--deliveries', '5', '--payload-bytes', '6', '--receiver-ms', '7', '--consumer-ms', '8'],
+      ...['--batch', '2.5', '--oversize-share', '0.1', '--memory', '256', '--review-emails', '2'],
+      ...['--mix', 'shop.updated=3,user.updated=1', '--account-concurrency', '10', '--cloudfront', '--scale'],
+    ]);
+    expect({ workload, accountConcurrency, action }).toEqual({
+      workload: {
+        deliveries: 5,
+        payloadBytes: 6,
+        receiverMilliseconds: 7,
+        consumerMilliseconds: 8,
+        batch: 2.5,
+        oversizeShare: 0.1,
+        memoryMegabytes: 256,
+        reviewEmails: 2,
+        cloudFront: true,
+        mix: expect.objectContaining({ 'shop.updated': 0.75, 'user.updated': 0.25, 'review.posted': 0 }),
+      },
+      accountConcurrency: 10,
+      action: 'scale',
+    });
+  });
+
+  test.each([
+    [['--deliveries', '0'], '--deliveries must be a whole number from 1, not'],
+    [['--deliveries', '1e6'], '--deliveries must be a whole number from 1, not'],
+    [['--payload-bytes', '1048576'], '--oversize-share is for larger ones'],
+    [['--receiver-ms', '1.5'], '--receiver-ms must be a whole number from 1 to 900000, not'],
+    [['--consumer-ms', ''], '--consumer-ms must be a whole number from 1 to 900000, not'],
+    [['--batch', '0.5'], '--batch must be a number from 1 to 10000, not'],
+    [['--oversize-share', '2'], '--oversize-share must be a number from 0 to 1, not'],
+    [['--memory', '64'], '--memory must be a whole number from 128 to 10240, not'],
+    [['--account-concurrency', 'many'], '--account-concurrency must be a whole number from 1, not'],
+    [['--mix', 'shop.closed=1'], "not 'shop.closed=1'; the events are shop.updated"],
+    [['--mix', 'shop.updated'], "not 'shop.updated'"],
+    [['--mix', 'shop.updated=0'], 'at least one event a weight above 0'],
+    [['--scale', '--measure'], 'Only one of --scale, --measure'],
+    [['--write', '--batch', '2'], '--write takes no other option'],
+    [['--price', '1'], "Unknown option '--price'"],
+    [['lots'], "Unexpected argument 'lots'"],
+  ])('%j is refused', (args, message) => {
+    expect(() => parseCostArguments(args)).toThrow(message);
+  });
+
+  test('are refused all at once', () => {
+    expect(() => parseCostArguments(['--batch', '0', '--memory', '1'])).toThrow(/--batch[\s\S]*--memory/);
+  });
+});

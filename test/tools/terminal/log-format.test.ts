@@ -1,0 +1,60 @@
+import { describe, expect, test } from '@jest/globals';
+import { formatLogLine } from '../../../tools/terminal/log-format.ts';
+
+const format = (text: string) => formatLogLine({ functionName: 'Hooks-Receiver', stream: 'stdout', text });
+
+const structured = {
+  level: 'INFO',
+  message: 'Accepted',
+  timestamp: '2026-01-31T09:00:00.123Z',
+  service: 'receiver',
+};
+
+describe('a line of a function is shown', () => {
+  test.each([
+    [
+      'a structured one by its time, service, level and message',
+      structured,
+      '09:00:00 receiver INFO Accepted',
+    ],
+    [
+      'a fact that is a text as it is',
+      { ...structured, event: 'shop.updated' },
+      '09:00:00 receiver INFO Accepted event=shop.updated',
+    ],
+    [
+      'other facts as JSON',
+      { ...structured, attempt: 2, stored: false, shop: null, fields: ['name'] },
+      '09:00:00 receiver INFO Accepted attempt=2 stored=false shop=null fields=["name"]',
+    ],
+    [
+      'without what tells nothing on this machine',
+      {
+        ...structured,
+        cold_start: true,
+        function_arn: 'arn:aws:lambda',
+        function_memory_size: 512,
+        function_name: 'Hooks-Receiver',
+        function_request_id: 'id',
+        sampling_rate: 0,
+        xray_trace_id: '1-2',
+      },
+      '09:00:00 receiver INFO Accepted',
+    ],
+  ])('%s', (_what, line, expected) => {
+    expect(format(JSON.stringify(line))).toBe(expected);
+  });
+
+  test.each([
+    ['plain text', 'loading'],
+    ['text that only begins as JSON does', '{ not JSON'],
+    ['JSON that is no object', '["a"]'],
+    ['an empty line', ''],
+  ])('%s after the name of the function', (_what, text) => {
+    expect(format(text)).toBe(`Hooks-Receiver: ${text}`);
+  });
+});
+
+test('a metric is not shown', () => {
+  expect(format('{"_aws":{"Timestamp":1},"Accepted":1}')).toBeUndefined();
+});
