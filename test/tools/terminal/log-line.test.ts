@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { formatLogLine } from '../../../tools/terminal/log-format.ts';
+import { formatLogLine } from '../../../tools/terminal/log-line.ts';
 
 const format = (text: string) => formatLogLine({ functionName: 'Hooks-Receiver', stream: 'stdout', text });
 
