@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { type FunctionDefinition, LocalFunction } from '../functions/local-function.ts';
+import type { FunctionDefinition } from '../functions/function-definition.ts';
+import { LocalFunction } from '../functions/local-function.ts';
 import { CommandError } from './command-error.ts';
 import { FUNCTIONS_FILE } from './settings.ts';
 

@@ -1,4 +1,4 @@
-import type { LogLine } from '../functions/local-function.ts';
+import type { LogLine } from '../functions/invocation.ts';
 
 /** Keys of a structured log line that tell a developer on this machine nothing. */
 const OMITTED = new Set([
