@@ -6,7 +6,7 @@ export const command = npmScript(
   'check',
   'Types, lint and format; no circles of imports, and no import against the order of folders.',
 )
-  .option('--fix', 'mends what Biome can: format, order of imports', false)
+  .option('--fix', 'mends what Biome can: format, order of imports')
   .action(async ({ fix }) => {
     const codes = [
       await runProgram(['node_modules/typescript/bin/tsc', '--noEmit']),

@@ -42,6 +42,8 @@ export const command = npmScript(
 
 const QUEUE = 'an event such as shop.updated, quarantine or unrouted';
 
+const collect = (text: string, before: string[] = []) => [...before, text];
+
 /** A subcommand, on the local stack or another one. */
 const on = (name: string, description: string) =>
   withWhere(command.command(name).description(description).allowExcessArguments(false));
@@ -60,14 +62,14 @@ on('list', 'what waits on every queue, and what is being retried')
 on('show', 'why each message of a queue is there')
   .argument('<queue>', QUEUE)
   .option('--limit <n>', 'messages at most', wholeNumber(1, 10_000), 20)
-  .option('--payload', 'also what the partner sent, which is personal data', false)
-  .action((name, { limit, payload, ...where }) =>
+  .option('--payload', 'also what the partner sent, which is personal data')
+  .action((name, { limit, payload = false, ...where }) =>
     work(where, (operation) => show(operation, waitingQueue(operation.stack, name), { limit, payload })),
   );
 
 on('redrive', 'tries the messages of a queue again')
   .argument('<queue>', QUEUE)
-  .option('--id <id...>', 'only these messages, by their ids or the first characters of them')
+  .option('--id <id>', 'only this message, by its id or the beginning of it; repeatable', collect)
   .option('--rate <n>', 'messages a second, of all dead letters of an event', wholeNumber(1, FASTEST_MOVE))
   .action((name, { id, rate, ...where }) =>
     work(where, async (operation) => {

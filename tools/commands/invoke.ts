@@ -1,11 +1,9 @@
 import { existsSync } from 'node:fs';
 import { eventNames, isEventName } from '../../lambda/contract/catalogue.ts';
 import { kebabCase } from '../../lambda/contract/event-names.ts';
-import {
-  type FunctionDefinition,
-  LocalFunction,
-  type LogLine,
-} from '../../local/functions/local-function.ts';
+import type { FunctionDefinition } from '../../local/functions/function-definition.ts';
+import type { LogLine } from '../../local/functions/invocation.ts';
+import { LocalFunction } from '../../local/functions/local-function.ts';
 import { FUNCTIONS_FILE } from '../operate/local-folder.ts';
 import { NOT_RUNNING } from '../operate/stack.ts';
 import { npmScript } from '../terminal/command.ts';

@@ -26,7 +26,7 @@ export const command = npmScript('send', 'Signs a sample event and posts it, its
       .choices(['hex', 'base64'])
       .default('hex' as const),
   )
-  .option('--bad-signature', 'signs with another secret; 401 is then what is expected', false)
+  .option('--bad-signature', 'signs with another secret; 401 is then what is expected')
   .addOption(jsonOption())
   .action(
     async (

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { copyFile, mkdir, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { FunctionDefinition } from '../../local/functions/local-function.ts';
+import type { FunctionDefinition } from '../../local/functions/function-definition.ts';
 
 /** Where stacks that run in this clone say what they are. */
 const FOLDER = '.local';

@@ -1,5 +1,5 @@
 import { styleText } from 'node:util';
-import type { LogLine } from '../../local/functions/local-function.ts';
+import type { LogLine } from '../../local/functions/invocation.ts';
 import type { RequestSummary } from '../../local/http-api/http-api.ts';
 import { screenWidth, shownId } from './screen.ts';
 

@@ -90,7 +90,15 @@ describe('a running stack', () => {
   });
 
   test('gets as many events as `send --count` says, each another one', async () => {
-    const sent = await project.run(['send', '--json', 'girl.created', '--count', '3', '--encoding', 'base64']);
+    const sent = await project.run([
+      'send',
+      '--json',
+      'girl.created',
+      '--count',
+      '3',
+      '--encoding',
+      'base64',
+    ]);
     const ids = answersOf(sent).map(({ body }) => body.eventId);
     expect({ code: sent.code, distinct: new Set(ids).size }).toEqual({ code: 0, distinct: 3 });
   });
