@@ -38,7 +38,15 @@ interface Where {
 export const command = npmScript(
   'dlq',
   'What could not be processed: dead letters, quarantine and unrouted events. Nothing but a redrive changes anything.',
-);
+)
+  .usage('list | show | redrive | export [options]')
+  .argument('[subcommand]')
+  .action((subcommand) => {
+    const choice = command.commands.map((known) => known.name()).join(', ');
+    throw new CommandError(
+      subcommand === undefined ? `Say which: ${choice}` : `No subcommand '${subcommand}'. One of: ${choice}`,
+    );
+  });
 
 const QUEUE = 'an event such as shop.updated, quarantine or unrouted';
 
@@ -55,11 +63,11 @@ function withWhere<Arguments extends unknown[]>(subcommand: Command<Arguments>) 
     .option('--outputs <file>', 'the stack that cdk deploy --outputs-file wrote of');
 }
 
-on('list', 'what waits on every queue, and what is being retried')
+on('list', 'What waits on every queue, and what is being retried')
   .addOption(jsonOption())
   .action(({ json, ...where }) => work(where, (operation) => list(operation, { json: json ?? false })));
 
-on('show', 'why each message of a queue is there')
+on('show', 'Why each message of a queue is there')
   .argument('<queue>', QUEUE)
   .option('--limit <n>', 'messages at most', wholeNumber(1, 10_000), 20)
   .option('--payload', 'also what the partner sent, which is personal data')
@@ -67,7 +75,7 @@ on('show', 'why each message of a queue is there')
     work(where, (operation) => show(operation, waitingQueue(operation.stack, name), { limit, payload })),
   );
 
-on('redrive', 'tries the messages of a queue again')
+on('redrive', 'Tries the messages of a queue again')
   .argument('<queue>', QUEUE)
   .option('--id <id>', 'only this message, by its id or the beginning of it; repeatable', collect)
   .option('--rate <n>', 'messages a second, of all dead letters of an event', wholeNumber(1, FASTEST_MOVE))
@@ -84,7 +92,7 @@ on('redrive', 'tries the messages of a queue again')
     }),
   );
 
-on('export', 'every message of a queue as a line of JSON, with what the partner sent')
+on('export', 'Every message of a queue as a line of JSON, with what the partner sent')
   .argument('<queue>', QUEUE)
   .option('--output <file>', 'a file that is not there yet; without it, standard output')
   .action((name, { output, ...where }) =>

@@ -1,4 +1,5 @@
 import { styleText } from 'node:util';
+import { eventNames } from '../../lambda/contract/catalogue.ts';
 import type { LogLine } from '../../local/functions/invocation.ts';
 import type { RequestSummary } from '../../local/http-api/http-api.ts';
 import { screenWidth, shownId } from './screen.ts';
@@ -20,7 +21,7 @@ const OMITTED = new Set([
 ]);
 
 /** Columns in front of a line's facts: names of functions, levels, and what happened. */
-const SERVICE_WIDTH = 'girl-schedule-changed'.length;
+const SERVICE_WIDTH = Math.max(...eventNames.map((event) => event.length));
 const LEVEL_WIDTH = 'ERROR'.length;
 const MESSAGE_WIDTH = 'DeadLettered'.length;
 

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
-import { existsSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { eventNames } from '../../../lambda/contract/catalogue.ts';
-import { kebabCase } from '../../../lambda/contract/event-names.ts';
 import { readCloudAssembly } from '../../../local/template/cloud-assembly.ts';
 import { eventually } from '../../support/eventually.ts';
 import { testAssembly } from '../../support/test-stack.ts';
@@ -68,7 +68,7 @@ describe('a running stack', () => {
 
   test('shows each delivery', async () => {
     const shown = await eventually(async () =>
-      stack.stdout().includes('POST /api/v1/webhooks/partner 200') ? true : undefined,
+      / 200 +POST \/api\/v1\/webhooks\/partner/.test(stack.stdout()) ? true : undefined,
     );
     expect(shown).toBe(true);
   });
@@ -128,12 +128,37 @@ describe('invoke', () => {
     });
   });
 
-  const functions = [...eventNames.map(kebabCase), 'receiver', 'smoke-test'].join(', ');
+  test('takes an event for its consumer, and for its sample', async () => {
+    const consumer = await project.run(['invoke', 'shop.updated']);
+    expect({ code: consumer.code, result: JSON.parse(consumer.stdout) }).toEqual({
+      code: 0,
+      result: { batchItemFailures: [] },
+    });
+    const receiver = await project.run(['invoke', 'receiver', 'user.updated']);
+    expect(JSON.parse(receiver.stdout)).toMatchObject({ statusCode: 200 });
+  });
+
+  test('of a failing handler shows its failure, and no more than that', async () => {
+    const file = project.path('no-event.json');
+    const { Records } = JSON.parse(readFileSync('events/sqs/shop-updated.json', 'utf8'));
+    // Too large for the item of the table: it fails, and may pass.
+    Records[0].messageAttributes.payloadKey = { dataType: 'String', stringValue: 'another.event/none' };
+    await writeFile(file, JSON.stringify({ Records }));
+    const { stdout, stderr } = await project.run(['invoke', 'shop.updated', file]);
+    expect(JSON.parse(stdout).batchItemFailures).toHaveLength(1);
+    expect(stderr).toContain('Failed');
+    expect(stderr).not.toContain('HideFailed');
+  });
+
+  const functions = [...eventNames, 'receiver', 'smoke-test'].join(', ');
   test.each([
-    { args: [], line: `Usage: npm run invoke -- <function> <event-file>. Functions: ${functions}` },
-    { args: ['receiver'], line: `Usage: npm run invoke -- <function> <event-file>. Functions: ${functions}` },
+    {
+      args: ['receiver'],
+      line: `Which event for receiver? A file, or one of: ${eventNames.join(', ')}`,
+    },
     { args: ['sender', 'events/shop-updated.json'], line: `No function 'sender'. One of: ${functions}` },
     { args: ['receiver', 'events/none.json'], line: 'No file events/none.json' },
+    { args: ['receiver', 'events'], line: 'events is a folder, not a file' },
     { args: ['receiver', 'LICENSE'], line: 'LICENSE is not JSON' },
   ])('refuses $args in one line', async ({ args, line }) => {
     expect(await project.run(['invoke', ...args])).toEqual({ code: 1, stdout: '', stderr: `${line}\n` });
@@ -148,6 +173,25 @@ describe('a second stack', () => {
       stderr: `Port ${port} is in use. Stop what uses it, or choose another with --port\n`,
     });
   });
+
+  test(
+    'on other ports is what commands find, and the first one is when it has stopped',
+    async () => {
+      const before = outputs();
+      const second = project.start(['start', '--port', '0', '--aws-port', '0']);
+      await eventually(async () => second.stdout().includes('Another stack') || undefined, {
+        limit: PATIENCE,
+      });
+      const during = outputs();
+      second.interrupt();
+      await second.ended;
+      expect(during).not.toEqual(before);
+      expect(outputs()).toEqual(before);
+      const sent = await project.run(['send', '--json', 'shop.updated']);
+      expect(sent.code).toBe(0);
+    },
+    PATIENCE,
+  );
 });
 
 describe('Ctrl-C', () => {
@@ -157,7 +201,7 @@ describe('Ctrl-C', () => {
     expect(ended?.code).toBe(0);
   });
 
-  test.each(['outputs.json', 'functions.json'])('takes .local/%s away', (file) => {
-    expect(existsSync(project.path(`.local/${file}`))).toBe(false);
+  test('leaves nothing in .local', () => {
+    expect(readdirSync(project.path('.local'))).toEqual([]);
   });
 });

@@ -1,7 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
 import { formatLogLine } from '../../../tools/terminal/log-line.ts';
 
-const format = (text: string) => formatLogLine({ functionName: 'Hooks-Receiver', stream: 'stdout', text });
+/** Columns are as wide as the longest of their kind, which is no business of these tests. */
+const format = (text: string, width = Number.POSITIVE_INFINITY) =>
+  formatLogLine({ functionName: 'Hooks-Receiver', stream: 'stdout', text }, width)?.replaceAll(
+    /(?<=\S) +/g,
+    ' ',
+  );
 
 const structured = {
   level: 'INFO',
@@ -53,6 +58,25 @@ describe('a line of a function is shown', () => {
   ])('%s after the name of the function', (_what, text) => {
     expect(format(text)).toBe(`Hooks-Receiver: ${text}`);
   });
+});
+
+describe('an id', () => {
+  const line = JSON.stringify({ ...structured, eventId: 'e'.repeat(64), attempt: 10 });
+
+  test('is whole in a file or a pipe', () => {
+    expect(format(line)).toBe(`09:00:00 receiver INFO Accepted eventId=${'e'.repeat(64)} attempt=10`);
+  });
+
+  test('is shortened to eight characters on a terminal', () => {
+    expect(format(line, 100)).toBe('09:00:00 receiver INFO Accepted eventId=eeeeeeee attempt=10');
+  });
+});
+
+test('the stack of an error stands below its line', () => {
+  const line = { ...structured, level: 'ERROR', message: 'Failed', stack: ['lambda/effects/cast.ts:84:12'] };
+  expect(format(JSON.stringify(line))).toBe(
+    '09:00:00 receiver ERROR Failed\n    at lambda/effects/cast.ts:84:12',
+  );
 });
 
 test('a metric is not shown', () => {
