@@ -1,16 +1,24 @@
 import { styleText } from 'node:util';
+import stringWidth from 'string-width';
 import { eventNames } from '../../lambda/contract/catalogue.ts';
+import { kebabCase } from '../../lambda/contract/event-names.ts';
 import type { LogLine } from '../../local/functions/invocation.ts';
 import type { RequestSummary } from '../../local/http-api/http-api.ts';
 import { screenWidth, shownId } from './screen.ts';
 
-/** Keys of a structured log line that tell a developer on this machine nothing. */
+/**
+ * Keys of a structured log line that tell a developer on this machine nothing, or what the line says already: the
+ * event's id is that of the request and of the message, too. `npm start -- --json` shows all.
+ */
 const OMITTED = new Set([
   'level',
   'message',
   'timestamp',
   'service',
   'stack',
+  'eventId',
+  'requestId',
+  'messageId',
   'cold_start',
   'function_arn',
   'function_memory_size',
@@ -25,6 +33,9 @@ const SERVICE_WIDTH = Math.max(...eventNames.map((event) => event.length));
 const LEVEL_WIDTH = 'ERROR'.length;
 const MESSAGE_WIDTH = 'DeadLettered'.length;
 
+/** Characters by which what does not fit a line is indented on the next ones. */
+const INDENT = '00:00:00 '.length;
+
 type Colour = Parameters<typeof styleText>[0];
 
 const LEVEL_COLOURS: Readonly<Record<string, Colour>> = {
@@ -36,8 +47,8 @@ const LEVEL_COLOURS: Readonly<Record<string, Colour>> = {
 };
 
 /**
- * A function's log line for people: time, function, level and what happened in columns, then the facts; below it
- * the stack of an error.
+ * A function's log line for people: time, function, level and what happened in columns, then the event's id and the
+ * facts; below it the stack of an error.
  * @param width of the terminal, which shows ids shortened; Infinity where it is none
  * @returns undefined for a metric (EMF), which nobody wants to read
  */
@@ -45,43 +56,60 @@ export function formatLogLine({ functionName, text }: LogLine, width = screenWid
   const line = parseObject(text);
   if (line === undefined) return `${functionName}: ${text}`;
   if ('_aws' in line) return undefined;
-  const facts = Object.entries(line)
-    .filter(([key]) => !OMITTED.has(key))
-    .map(([key, value]) => `${styleText('gray', `${key}=`)}${shown(key, value, width)}`);
-  const level = String(line.level);
-  const head = columns(
-    String(line.timestamp).slice(11, 19),
-    String(line.service),
-    level,
-    LEVEL_COLOURS[level],
-  );
-  const stack = Array.isArray(line.stack)
-    ? line.stack.map((frame) => styleText('gray', `    at ${frame}`))
-    : [];
-  return [[head, String(line.message).padEnd(MESSAGE_WIDTH), ...facts].join(' ').trimEnd(), ...stack].join(
-    '\n',
-  );
+  const { timestamp, service, level, message, eventId, stack } = line;
+  const words = [
+    ...head(String(timestamp), String(service), String(level), LEVEL_COLOURS[String(level)]),
+    String(message).padEnd(MESSAGE_WIDTH),
+    ...(typeof eventId === 'string' ? [styleText('cyan', shownId(eventId, width))] : []),
+    ...factsOf(line),
+  ];
+  const frames = Array.isArray(stack) ? stack.map((frame) => styleText('gray', `    at ${frame}`)) : [];
+  return [...wrap(words, width), ...frames].join('\n');
 }
 
 /** An answer of the webhook, in the same columns. */
-export function formatRequest({ method, path, status, durationMilliseconds }: RequestSummary): string {
+export function formatRequest(
+  { method, path, status, durationMilliseconds }: RequestSummary,
+  width = screenWidth(),
+): string {
   const colour = status < 400 ? 'green' : status < 500 ? 'yellow' : 'red';
-  const head = columns(new Date().toISOString().slice(11, 19), 'webhook', String(status), colour);
-  return `${head} ${method} ${path} ${Math.round(durationMilliseconds)} ms`;
+  const words = head(new Date().toISOString(), 'webhook', String(status), colour);
+  return wrap([...words, method, path, `${Math.round(durationMilliseconds)} ms`], width).join('\n');
 }
 
-function columns(time: string, service: string, level: string, colour: Colour = 'gray'): string {
-  const columns = [
-    styleText('gray', time),
+function head(timestamp: string, service: string, level: string, colour: Colour = 'gray'): string[] {
+  return [
+    styleText('gray', timestamp.slice(11, 19)),
     service.padEnd(SERVICE_WIDTH),
     styleText(colour, level.padEnd(LEVEL_WIDTH)),
   ];
-  return columns.join(' ');
 }
 
-function shown(key: string, value: unknown, width: number): string {
-  if (typeof value !== 'string') return JSON.stringify(value);
-  return /Id$/.test(key) ? shownId(value, width) : value;
+function factsOf(line: Readonly<Record<string, unknown>>): string[] {
+  return Object.entries(line)
+    .filter(([key, value]) => {
+      if (key === 'event') return kebabCase(String(value)) !== line.service;
+      return !OMITTED.has(key) && !(key === 'attempt' && value === 1);
+    })
+    .map(([key, value]) => {
+      const text = typeof value === 'string' ? value : JSON.stringify(value);
+      return key === 'event' ? text : `${styleText('gray', `${key}=`)}${text}`;
+    });
+}
+
+/** Words in lines that fit a width, as far as each of them does. */
+function wrap(words: readonly string[], width: number): string[] {
+  const lines: string[] = [];
+  let line = '';
+  for (const word of words) {
+    if (line !== '' && stringWidth(line) + 1 + stringWidth(word.trimEnd()) > width) {
+      lines.push(line.trimEnd());
+      line = `${' '.repeat(INDENT)}${word}`;
+    } else {
+      line = line === '' ? word : `${line} ${word}`;
+    }
+  }
+  return [...lines, line.trimEnd()];
 }
 
 function parseObject(text: string): Record<string, unknown> | undefined {

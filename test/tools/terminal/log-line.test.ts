@@ -1,3 +1,4 @@
+import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, test } from '@jest/globals';
 import { formatLogLine } from '../../../tools/terminal/log-line.ts';
 
@@ -25,7 +26,7 @@ describe('a line of a function is shown', () => {
     [
       'a fact that is a text as it is',
       { ...structured, event: 'shop.updated' },
-      '09:00:00 receiver INFO Accepted event=shop.updated',
+      '09:00:00 receiver INFO Accepted shop.updated',
     ],
     [
       'other facts as JSON',
@@ -64,12 +65,31 @@ describe('an id', () => {
   const line = JSON.stringify({ ...structured, eventId: 'e'.repeat(64), attempt: 10 });
 
   test('is whole in a file or a pipe', () => {
-    expect(format(line)).toBe(`09:00:00 receiver INFO Accepted eventId=${'e'.repeat(64)} attempt=10`);
+    expect(format(line)).toBe(`09:00:00 receiver INFO Accepted ${'e'.repeat(64)} attempt=10`);
   });
 
   test('is shortened to eight characters on a terminal', () => {
-    expect(format(line, 100)).toBe('09:00:00 receiver INFO Accepted eventId=eeeeeeee attempt=10');
+    expect(format(line, 100)).toBe('09:00:00 receiver INFO Accepted eeeeeeee attempt=10');
   });
+});
+
+test('of a consumer neither its own event nor a first attempt is repeated', () => {
+  const line = { ...structured, service: 'shop-updated', event: 'shop.updated', attempt: 1, latencyMs: 12 };
+  expect(format(JSON.stringify(line))).toBe('09:00:00 shop-updated INFO Accepted latencyMs=12');
+});
+
+test.each([60, 100])('on a terminal of %d columns facts go to the next line, and none is cut', (width) => {
+  const facts = Object.fromEntries(
+    Array.from({ length: 20 }, (_, index) => [`fact${index}`, 'x'.repeat(index)]),
+  );
+  const line = {
+    functionName: '',
+    stream: 'stdout',
+    text: JSON.stringify({ ...structured, ...facts }),
+  } as const;
+  const lines = stripVTControlCharacters(formatLogLine(line, width) ?? '').split('\n');
+  expect(Math.max(...lines.map(({ length }) => length))).toBeLessThanOrEqual(width);
+  for (const [key, value] of Object.entries(facts)) expect(lines.join('\n')).toContain(`${key}=${value}`);
 });
 
 test('the stack of an error stands below its line', () => {
