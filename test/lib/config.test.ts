@@ -3,7 +3,7 @@ import { describe, expect, test } from '@jest/globals';
 import * as z from 'zod';
 import { configSchema, findStage, parseConfig } from '../../lib/config.ts';
 
-const everySetting = JSON.parse(readFileSync('test/lib/every-setting.json', 'utf8'));
+const everySetting = JSON.parse(readFileSync('tools/generate/every-setting.json', 'utf8'));
 const secretArn = 'arn:aws:secretsmanager:eu-central-1:111122223333:secret:partner-AbCdEf';
 const home = { account: '111122223333', region: 'eu-central-1' };
 

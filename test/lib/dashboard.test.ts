@@ -14,14 +14,9 @@ import { AlarmLines } from '../../lib/monitoring/alarm-lines.ts';
 import { prices } from '../../lib/prices.ts';
 import { ReportedMetrics } from '../../lib/reported-metrics.ts';
 import { readCloudAssembly } from '../../local/template/cloud-assembly.ts';
-import {
-  type DashboardBody,
-  drawDashboard,
-  PICTURE,
-  readDashboard,
-} from '../../tools/generate/dashboard-picture.ts';
+import { type DashboardBody, drawDashboard, readDashboard } from '../../tools/generate/dashboard-picture.ts';
+import { SynthesisedTemplate } from '../../tools/generate/synthesised-template.ts';
 import { testAssembly } from '../support/test-stack.ts';
-import { SynthesisedTemplate } from './synthesised-template.ts';
 
 const template = new SynthesisedTemplate(testAssembly());
 const stack = readCloudAssembly(testAssembly());
@@ -141,9 +136,8 @@ describe('the dashboard', () => {
     }
   });
 
-  test('is drawn in docs/dashboard.svg as it is; if not: npm run dashboard', async () => {
+  test('is drawn without a logical id, which would mean nothing to a reader', () => {
     const drawn = drawDashboard(stack.template);
-    expect(await readFile(PICTURE, 'utf8')).toBe(drawn);
     expect(template.resources.filter(({ logicalId }) => drawn.includes(logicalId))).toEqual([]);
   });
 });

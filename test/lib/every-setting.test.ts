@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { synthesise } from '../../local/template/synthesise.ts';
+import { SynthesisedTemplate } from '../../tools/generate/synthesised-template.ts';
 import { stageAssembly } from './stage-assembly.ts';
-import { SynthesisedTemplate } from './synthesised-template.ts';
 
-const settings = JSON.parse(readFileSync('test/lib/every-setting.json', 'utf8'));
+const settings = JSON.parse(readFileSync('tools/generate/every-setting.json', 'utf8'));
 let template: SynthesisedTemplate;
 
 beforeAll(async () => {

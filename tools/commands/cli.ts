@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs';
+import type { Command } from '@commander-js/extra-typings';
 import { CommandError } from '../terminal/command-error.ts';
 import { help } from './help.ts';
 
-/** The commands of package.json's scripts, each a file of `commands/` that exports `run`. */
-const COMMANDS = Object.keys(help);
+/** The commands of package.json's scripts, each a file of `commands/` that exports `run` or `command`. */
+const COMMANDS = [...Object.keys(help), 'generate', 'new-event'];
 
 /**
  * Runs one command. Nothing else is loaded before the version of Node.js is known to be the one that
@@ -19,9 +20,13 @@ async function main([name = '', ...args]: string[]): Promise<void> {
   }
   if (!COMMANDS.includes(name))
     throw new CommandError(`No command '${name}'. One of: ${COMMANDS.join(', ')}`);
-  if (args.includes('--help')) return console.log(help[name]);
-  const { run } = (await import(`./commands/${name}.ts`)) as { run: (args: string[]) => Promise<void> };
-  await run(args);
+  if (Object.hasOwn(help, name) && args.includes('--help')) return console.log(help[name]);
+  const { run, command } = (await import(`./${name}.ts`)) as {
+    run?: (args: string[]) => Promise<void>;
+    command?: Command;
+  };
+  await run?.(args);
+  await command?.parseAsync(args, { from: 'user' });
 }
 
 main(process.argv.slice(2)).catch((error: unknown) => {

@@ -5,10 +5,8 @@ import { defaultWorkload, type Workload } from './workload.ts';
 
 /** What one run of `npm run cost` does. */
 export interface CostArguments {
-  /**
-   * `cost` and `scale` print, `measure` measures the log lines, `write` puts both reports into the document.
-   */
-  readonly action: 'cost' | 'scale' | 'measure' | 'write';
+  /** `cost` and `scale` print, `measure` measures the log lines. */
+  readonly action: 'cost' | 'scale' | 'measure';
   /** Folder of a cloud assembly; undefined: the one that is synthesised now. */
   readonly assembly: string | undefined;
   readonly workload: Workload;
@@ -78,7 +76,6 @@ const options = {
   assembly: { type: 'string' },
   scale: { type: 'boolean' },
   measure: { type: 'boolean' },
-  write: { type: 'boolean' },
 } as const;
 
 /** @throws CommandError naming everything that is wrong */
@@ -102,11 +99,8 @@ export function parseCostArguments(args: readonly string[]): CostArguments {
   const accountConcurrency = number('account-concurrency', whole(1)) ?? 1_000;
   if (values.mix !== undefined) workload = { ...workload, mix: parseMix(String(values.mix), problems) };
 
-  const actions = (['scale', 'measure', 'write'] as const).filter((name) => values[name] === true);
+  const actions = (['scale', 'measure'] as const).filter((name) => values[name] === true);
   if (actions.length > 1) problems.push(`Only one of --${actions.join(', --')} can be done at a time`);
-  if (actions.includes('write') && Object.keys(values).length > 1) {
-    problems.push('--write takes no other option: the document shows what the defaults give');
-  }
   if (problems.length > 0) throw new CommandError(problems.join('\n'));
   return {
     action: actions[0] ?? 'cost',

@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { synthesise } from '../../local/template/synthesise.ts';
@@ -6,10 +6,7 @@ import { CommandError } from '../terminal/command-error.ts';
 import { parseCostArguments } from './cost-arguments.ts';
 import { costReport, scaleReport } from './cost-report.ts';
 import { readDeployment } from './deployment.ts';
-import { insertReports } from './document.ts';
 import { MEASURED_LOG_BYTES, measureLogBytes } from './log-bytes.ts';
-
-const DOCUMENT = 'docs/scale-and-cost.md';
 
 /** `npm run cost`: what a month costs, what saturates first, and what both are computed from. */
 async function main(): Promise<void> {
@@ -28,16 +25,11 @@ async function main(): Promise<void> {
       return;
     }
     const deployment = readDeployment(source);
-    const cost = () => costReport(workload, deployment, MEASURED_LOG_BYTES);
-    const scale = () => scaleReport(workload, deployment, accountConcurrency);
-    if (action === 'write') {
-      writeFileSync(
-        DOCUMENT,
-        insertReports(readFileSync(DOCUMENT, 'utf8'), { cost: cost(), scale: scale() }),
-      );
-    } else {
-      console.log(action === 'scale' ? scale() : cost());
-    }
+    console.log(
+      action === 'scale'
+        ? scaleReport(workload, deployment, accountConcurrency)
+        : costReport(workload, deployment, MEASURED_LOG_BYTES),
+    );
   } finally {
     rmSync(folder, { recursive: true });
   }
