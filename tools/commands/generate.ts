@@ -18,8 +18,9 @@ export const command = npmScript(
       );
     }
     outdated.forEach(bringUpToDate);
-    for (const name of names) console.log(name);
     console.log(
-      names.length === 0 ? 'Every derived file is up to date' : `${names.length} files brought up to date`,
+      names.length === 0
+        ? 'Every derived file is up to date'
+        : names.map((name) => `Brought up to date: ${name}`).join('\n'),
     );
   });

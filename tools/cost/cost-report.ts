@@ -22,8 +22,8 @@ const VARIATIONS: readonly (readonly [text: string, change: (workload: Workload)
   ['batches hold 10 messages', () => ({ batch: 10 })],
   ['payloads have 16 KB', () => ({ payloadBytes: 16 * 1024 })],
   ['1 % of the deliveries is oversize', () => ({ oversizeShare: 0.01 })],
-  ['each review goes to one e-mail address', () => ({ reviewEmails: 1 })],
-  ['each shop.updated invalidates a CloudFront path', () => ({ cloudFront: true })],
+  ['each review notification goes to one e-mail address', () => ({ reviewEmails: 1 })],
+  ['each invalidation of a shop invalidates a CloudFront path', () => ({ cloudFront: true })],
 ];
 
 /** The dollars of a month, by line item, in Markdown. */
