@@ -1,8 +1,7 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
 import type { APIGatewayProxyEventV2, SQSEvent } from 'aws-lambda';
 import { sha256Hex } from '../lambda/hash.ts';
 import { eventAttributes } from '../lambda/queue/message.ts';
-import { readSamples, type Sample } from './samples.ts';
+import type { Sample } from './samples.ts';
 import { LOCAL_SECRET, signatureOf } from './signing.ts';
 
 const ACCOUNT_ID = '000000000000';
@@ -75,20 +74,4 @@ export function sqsEvent({ event, name, payload }: Sample): SQSEvent {
       },
     ],
   };
-}
-
-/** Both forms of every sample, by their file. */
-export function generatedFiles(): Map<string, string> {
-  const json = (value: unknown) => `${JSON.stringify(value, undefined, 2)}\n`;
-  return new Map(
-    readSamples().flatMap((sample) => [
-      [`events/api-gateway/${sample.name}.json`, json(apiGatewayEvent(sample))] as const,
-      [`events/sqs/${sample.name}.json`, json(sqsEvent(sample))] as const,
-    ]),
-  );
-}
-
-if (import.meta.main) {
-  for (const folder of ['events/api-gateway', 'events/sqs']) mkdirSync(folder, { recursive: true });
-  for (const [file, text] of generatedFiles()) writeFileSync(file, text);
 }

@@ -2,14 +2,18 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { eventNames } from '../../lambda/contract/catalogue.ts';
 import { killAll, mustRun, run } from './command.ts';
 import { devStageWith } from './dev-stage.ts';
 import { type Emulator, startEmulator } from './emulator.ts';
 import { left } from './left.ts';
 import { mustRollBack } from './roll-back.ts';
 
+/** Of each event its own queue and its dead letters'; of all together quarantine and unrouted. */
+const QUEUES = 2 * eventNames.length + 2;
+
 /** What `removalPolicy: retain` keeps: how many of each kind that the emulator lists. */
-const RETAINED = { table: 4, queue: 14, bucket: 1, secret: 1 };
+const RETAINED = { table: 4, queue: QUEUES, bucket: 1, secret: 1 };
 
 /**
  * Deploys the stack as a person would to AWS, to an emulator of it, and runs the acceptance suite there.

@@ -8,8 +8,8 @@ import { eventNames } from '../../lambda/contract/catalogue.ts';
 import { kebabCase } from '../../lambda/contract/event-names.ts';
 import { FunctionBundles } from '../../lib/function-bundles.ts';
 import { readCloudAssembly } from '../../local/template/cloud-assembly.ts';
+import { SynthesisedTemplate } from '../../tools/generate/synthesised-template.ts';
 import { testAssembly } from '../support/test-stack.ts';
-import { SynthesisedTemplate } from './synthesised-template.ts';
 
 /** 450 KB, which is what a cold start can afford to load. */
 const MAXIMUM_BYTES = 450 * 1024;

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { catalogue, eventNames } from '../../lambda/contract/catalogue.ts';
 import { kebabCase, pascalCase, queueUrlVariable } from '../../lambda/contract/event-names.ts';
+import { listOf, type Resource, SynthesisedTemplate } from '../../tools/generate/synthesised-template.ts';
 import { testAssembly } from '../support/test-stack.ts';
-import { listOf, type Resource, SynthesisedTemplate } from './synthesised-template.ts';
 
 const template = new SynthesisedTemplate(testAssembly());
 const queues = template.ofType('AWS::SQS::Queue');

@@ -13,7 +13,7 @@ import {
   SQSClient,
 } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { eventNames } from '../../lambda/contract/catalogue.ts';
+import { catalogue, type EffectName, eventNames } from '../../lambda/contract/catalogue.ts';
 import { kebabCase, pascalCase, queueUrlVariable } from '../../lambda/contract/event-names.ts';
 import type { LocalStack } from '../../local/local-stack.ts';
 import { eventually } from '../support/eventually.ts';
@@ -147,6 +147,15 @@ describe('a function is refused what its role does not allow', () => {
   });
 });
 
+/** The variable that says where an effect is, and the output that does. */
+const whereEffectIs: Record<EffectName, readonly [variable: string, output: string]> = {
+  'shop-cache': ['SHOP_CACHE_TABLE', 'ShopCacheTable'],
+  cast: ['CAST_TABLE', 'CastTable'],
+  'contact-partner': ['CONTACT_PARTNER_TABLE', 'ContactPartnerTable'],
+  chat: ['CHAT_TOPIC_ARN', 'ChatTopicArn'],
+  review: ['REVIEW_TOPIC_ARN', 'ReviewTopicArn'],
+};
+
 describe('each function', () => {
   test('is there under its name on the command line', () => {
     expect([...stack.functions.keys()].sort()).toEqual(
@@ -160,12 +169,7 @@ describe('each function', () => {
   });
 
   test.each([
-    ['shop-updated', 'SHOP_CACHE_TABLE', 'ShopCacheTable'],
-    ['girl-schedule-changed', 'CHAT_TOPIC_ARN', 'ChatTopicArn'],
-    ['girl-created', 'CAST_TABLE', 'CastTable'],
-    ['girl-deleted', 'CAST_TABLE', 'CastTable'],
-    ['review-posted', 'REVIEW_TOPIC_ARN', 'ReviewTopicArn'],
-    ['user-updated', 'CONTACT_PARTNER_TABLE', 'ContactPartnerTable'],
+    ...eventNames.map((event) => [kebabCase(event), ...whereEffectIs[catalogue[event].effect]] as const),
     ['receiver', 'WEBHOOK_SECRET_ARN', 'WebhookSecretArn'],
     ['receiver', 'QUARANTINE_QUEUE_URL', 'QuarantineQueueUrl'],
     ...eventNames.map(

@@ -4,6 +4,7 @@ import { DeleteSecretCommand, SecretsManagerClient } from '@aws-sdk/client-secre
 import { DeleteTopicCommand, SNSClient } from '@aws-sdk/client-sns';
 import { DeleteQueueCommand, SendMessageCommand } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { readSamples } from '../../events/samples.ts';
 import { eventNames } from '../../lambda/contract/catalogue.ts';
 import { kebabCase } from '../../lambda/contract/event-names.ts';
 import { metrics } from '../../lambda/metric-names.ts';
@@ -87,6 +88,10 @@ async function post(body: string | Uint8Array, signature: string | undefined = s
   return response.status;
 }
 
+/** A sample's data in which every text says something of somebody. */
+const personalised = (data: unknown) =>
+  JSON.parse(JSON.stringify(data), (_key, value) => (typeof value === 'string' ? comment : value));
+
 const hash = (body: string) => createHash('sha256').update(body).digest('hex');
 const sign = (body: string | Uint8Array) => signBody(body, SECRET);
 const logged = (...outcomes: string[]) =>
@@ -104,6 +109,7 @@ async function deliverAll(): Promise<void> {
     reviewPosted,
     userUpdated,
     event('girl.created', { girl_id: girl, name, notes: comment.repeat(LARGE / comment.length) }),
+    ...readSamples().map((sample) => event(sample.event, personalised(sample.payload.data))),
   ]) {
     expect(await post(body)).toBe(200);
     expect(await post(body)).toBe(200);

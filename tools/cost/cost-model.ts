@@ -1,9 +1,9 @@
-import { type EventName, eventNames } from '../../lambda/contract/catalogue.ts';
+import { catalogue, type EffectName, type EventName, eventNames } from '../../lambda/contract/catalogue.ts';
 import { prices } from '../../lib/prices.ts';
 import type { Deployment } from './deployment.ts';
-import type { LogBytes } from './log-bytes.ts';
+import { type LogBytes, METRICS_WHERE_ALL_GOES_WELL } from './log-bytes.ts';
 import type { Workload } from './workload.ts';
-import { isNotification, writeUnits } from './write-units.ts';
+import { eventsWith, isNotification, writeUnits } from './write-units.ts';
 
 /** One thing that is paid for. */
 export interface LineItem {
@@ -99,8 +99,8 @@ export function costs(workload: Workload, deployment: Deployment, logs: LogBytes
   const oversize = deliveries * oversizeShare;
   const ordinary = deliveries - oversize;
   const batches = deliveries / batch;
-  const notifications =
-    deliveries * eventNames.filter(isNotification).reduce((sum, name) => sum + mix[name], 0);
+  const shareOf = (effect: EffectName) => eventsWith(effect).reduce((sum, name) => sum + mix[name], 0);
+  const notifications = deliveries * (shareOf('chat') + shareOf('review'));
   const gigabytes = (megabytes: number) => (workload.memoryMegabytes ?? megabytes) / 1024;
 
   const messageBytes = payloadBytes + MESSAGE_ATTRIBUTES_BYTES;
@@ -162,7 +162,7 @@ export function costs(workload: Workload, deployment: Deployment, logs: LogBytes
         'DynamoDB',
         'write units',
         byEvent((name) => {
-          const { table, index } = writeUnits(name, payloadBytes);
+          const { table, index } = writeUnits(catalogue[name].effect, payloadBytes);
           return table + index;
         }),
         'dynamodbWriteUnit',
@@ -170,7 +170,7 @@ export function costs(workload: Workload, deployment: Deployment, logs: LogBytes
       ...stored('DynamoDB', 'notes of idempotency, 90 days', notifications * MEMORY_MONTHS * NOTE_BYTES),
       ['SNS', 'publishes', notifications, 'snsPublish'],
       ['SNS', 'to one chat room for each topic', notifications, 'snsHttps'],
-      ['SNS', 'reviews by e-mail', deliveries * mix['review.posted'] * workload.reviewEmails, 'snsEmail'],
+      ['SNS', 'reviews by e-mail', deliveries * shareOf('review') * workload.reviewEmails, 'snsEmail'],
       ['KMS', 'data keys of the topics', dataKeyCalls, 'kmsRequest'],
       ['CloudWatch', 'logs: GB written', logGigabytes, 'logGigabyte'],
       [
@@ -191,7 +191,7 @@ export function costs(workload: Workload, deployment: Deployment, logs: LogBytes
       [
         'CloudFront',
         'invalidation paths',
-        workload.cloudFront ? deliveries * mix['shop.updated'] : 0,
+        workload.cloudFront ? deliveries * shareOf('shop-cache') : 0,
         'cloudFrontInvalidationPath',
       ],
       ['Data transfer', 'answers, GB', (deliveries * ANSWER_BYTES) / GIGABYTE, 'dataOutGigabyte'],
@@ -206,7 +206,7 @@ export function costs(workload: Workload, deployment: Deployment, logs: LogBytes
       ['CloudWatch', 'alarms, by metric', deployment.alarmMetrics, 'alarmMonth'],
       ['CloudWatch', 'composite alarms', deployment.compositeAlarms, 'compositeAlarmMonth'],
       ['CloudWatch', 'dashboards', deployment.dashboards, 'dashboardMonth'],
-      ['CloudWatch', 'custom metrics, where all goes well', logs.metrics, 'metricMonth'],
+      ['CloudWatch', 'custom metrics, where all goes well', METRICS_WHERE_ALL_GOES_WELL, 'metricMonth'],
       ['Secrets Manager', 'secrets', deployment.secrets, 'secretMonth'],
       [
         'Secrets Manager',

@@ -1,7 +1,7 @@
-import { eventNames } from '../../lambda/contract/catalogue.ts';
+import { catalogue, type EffectName, eventNames } from '../../lambda/contract/catalogue.ts';
 import type { Deployment } from './deployment.ts';
 import type { Workload } from './workload.ts';
-import { isNotification, tableOf, writeUnits } from './write-units.ts';
+import { eventsWith, isNotification, tableOf, writeUnits } from './write-units.ts';
 
 /** Default quotas of an account in us-east-1. Their sources: `docs/scale-and-cost.md`, "Quotas". */
 const QUOTA = {
@@ -112,26 +112,27 @@ export function narrowLimits({
   mix,
   payloadBytes,
 }: Workload): Pick<Limit, 'name' | 'deliveries' | 'consequence'>[] {
+  const shareOf = (effect: EffectName) => eventsWith(effect).reduce((sum, name) => sum + mix[name], 0);
   return [
     {
-      name: `Slack: messages to one channel, of girl.schedule_changed`,
-      deliveries: QUOTA.slackMessages / mix['girl.schedule_changed'],
+      name: `Slack: messages to one channel, of ${listed(eventsWith('chat'))}`,
+      deliveries: QUOTA.slackMessages / shareOf('chat'),
       consequence:
         'Slack refuses, Amazon Q drops or delays: rooms subscribe to their own shops with a filter policy',
     },
     {
-      name: 'SNS: e-mails to one address without a filter, of review.posted',
-      deliveries: QUOTA.snsEmails / mix['review.posted'],
+      name: `SNS: e-mails to one address without a filter, of ${listed(eventsWith('review'))}`,
+      deliveries: QUOTA.snsEmails / shareOf('review'),
       consequence: 'SNS deactivates the subscription: filter by `shop_id`, or subscribe a queue',
     },
     {
-      name: 'DynamoDB: shop.updated of one shop',
-      deliveries: QUOTA.partitionWriteUnits / writeUnits('shop.updated', payloadBytes).table,
+      name: `DynamoDB: ${listed(eventsWith('shop-cache'))} of one shop`,
+      deliveries: QUOTA.partitionWriteUnits / writeUnits('shop-cache', payloadBytes).table,
       consequence: 'writes to that shop are throttled; fair queues keep the others going',
     },
     {
-      name: 'DynamoDB: girl.created and girl.deleted of one shop (the index by shop)',
-      deliveries: QUOTA.partitionWriteUnits / writeUnits('girl.created', payloadBytes).index,
+      name: `DynamoDB: ${listed(eventsWith('cast'))} of one shop (the index by shop)`,
+      deliveries: QUOTA.partitionWriteUnits / writeUnits('cast', payloadBytes).index,
       consequence: 'the index holds up the whole cast table',
     },
   ].filter(({ deliveries }) => Number.isFinite(deliveries));
@@ -181,10 +182,14 @@ function fullestTable({ mix, payloadBytes }: Workload): { name: string; units: n
   const units = new Map<string, number>();
   for (const name of eventNames) {
     const table = tableOf(name);
-    units.set(table, (units.get(table) ?? 0) + mix[name] * writeUnits(name, payloadBytes).table);
+    units.set(
+      table,
+      (units.get(table) ?? 0) + mix[name] * writeUnits(catalogue[name].effect, payloadBytes).table,
+    );
   }
   const most = Math.max(...units.values());
-  return { name: `table ${joined([...units].filter(([, each]) => same(each, most)))}`, units: most };
+  const names = [...units].filter(([, each]) => same(each, most)).map(([name]) => name);
+  return { name: `table ${listed(names)}`, units: most };
 }
 
 /** The consumers that are full first. */
@@ -200,11 +205,12 @@ function slowestConsumers(
     });
   const deliveries = Math.min(...full.map(([, each]) => each));
   const first = full.filter(([, each]) => same(each, deliveries));
-  return { name: first.length === eventNames.length ? 'all alike' : joined(first), deliveries };
+  const names = first.map(([name]) => name);
+  return { name: names.length === eventNames.length ? 'all alike' : listed(names), deliveries };
 }
 
-const joined = (entries: readonly (readonly [name: string, number: number])[]) =>
-  entries.map(([name]) => name).join(' and ');
+/** `a, b and c` */
+const listed = (names: readonly string[]) => new Intl.ListFormat('en-GB').format(names);
 
-/** Sums of sixths differ in their last digit. */
+/** Sums of shares differ in their last digit. */
 const same = (a: number, b: number) => Math.abs(a - b) < 1e-9 * Math.max(a, b);

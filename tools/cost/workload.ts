@@ -21,9 +21,9 @@ export interface Workload {
   readonly memoryMegabytes: number | undefined;
   /** Share of each event. They sum up to 1. */
   readonly mix: Readonly<Record<EventName, number>>;
-  /** E-mail addresses that get every review. */
+  /** E-mail addresses that get every review notification. */
   readonly reviewEmails: number;
-  /** Whether each shop.updated invalidates a path of a CloudFront distribution. */
+  /** Whether each event of the shop cache invalidates a path of a CloudFront distribution. */
   readonly cloudFront: boolean;
 }
 

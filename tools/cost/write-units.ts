@@ -1,4 +1,4 @@
-import { catalogue, type EffectName, type EventName } from '../../lambda/contract/catalogue.ts';
+import { catalogue, type EffectName, type EventName, eventNames } from '../../lambda/contract/catalogue.ts';
 
 const KILOBYTE = 1024;
 
@@ -8,7 +8,7 @@ const ROW_OVERHEAD_BYTES = 250;
 /** A cached shop, which another service writes (`docs/decisions.md`): assumed. */
 const CACHED_SHOP_BYTES = 3 * KILOBYTE;
 
-/** DynamoDB write units that an event takes in each place where they are counted apart. */
+/** DynamoDB write units that an effect takes in each place where they are counted apart. */
 export interface WriteUnits {
   readonly table: number;
   /** In the index of the cast; 0 elsewhere. */
@@ -16,11 +16,11 @@ export interface WriteUnits {
 }
 
 /**
- * The write units of one event. A write is rounded up to 1 KB, is paid for where its condition does not hold,
+ * The write units of one event with an effect. A write is rounded up to 1 KB, is paid for where its condition does not hold,
  * and an update counts the larger of the row before and after it.
  * Source: DynamoDB developer guide, "DynamoDB read and write operations".
  */
-export function writeUnits(event: EventName, payloadBytes: number): WriteUnits {
+export function writeUnits(effect: EffectName, payloadBytes: number): WriteUnits {
   const row = Math.ceil((payloadBytes + ROW_OVERHEAD_BYTES) / KILOBYTE);
   const byEffect: Record<EffectName, WriteUnits> = {
     // An invalidation removes the cached shop: it counts the row with it.
@@ -31,7 +31,12 @@ export function writeUnits(event: EventName, payloadBytes: number): WriteUnits {
     chat: { table: 2, index: 0 },
     review: { table: 2, index: 0 },
   };
-  return byEffect[catalogue[event].effect];
+  return byEffect[effect];
+}
+
+/** The events that have an effect. */
+export function eventsWith(effect: EffectName): EventName[] {
+  return eventNames.filter((event) => catalogue[event].effect === effect);
 }
 
 /** Whether an event tells people, through SNS. */

@@ -1,13 +1,5 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import * as z from 'zod/mini';
-import { readCloudAssembly } from '../../local/template/cloud-assembly.ts';
 import { resolveIntrinsics } from '../../local/template/intrinsics.ts';
-import { synthesise } from '../../local/template/synthesise.ts';
-
-/** Where the picture is, and what draws it: `npm run dashboard [-- template.json]`. */
-export const PICTURE = 'docs/dashboard.svg';
 
 const annotation = z.object({ value: z.number(), yAxis: z.optional(z.enum(['left', 'right'])) });
 
@@ -258,17 +250,3 @@ const round = (pixels: number) => Math.round(pixels * 10) / 10;
 
 const escapeXml = (content: string) =>
   content.replace(/&/g, '&amp;').replace(/</g, '&lt;').replace(/>/g, '&gt;');
-
-/** The template of a file, or of the stack as it is now. */
-async function template(file: string | undefined): Promise<unknown> {
-  if (file !== undefined) return JSON.parse(await readFile(file, 'utf8'));
-  const folder = await mkdtemp(join(tmpdir(), 'partner-webhooks-dashboard-'));
-  try {
-    await synthesise(folder);
-    return readCloudAssembly(folder).template;
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
-}
-
-if (import.meta.main) await writeFile(PICTURE, drawDashboard(await template(process.argv[2])));

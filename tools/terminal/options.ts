@@ -14,6 +14,15 @@ export function wholeNumber(minimum: number, maximum = Number.MAX_SAFE_INTEGER) 
   };
 }
 
+/** Reads an option's value as a number of a range, a fraction too. @throws InvalidArgumentError */
+export function decimal(minimum: number, maximum: number) {
+  return (text: string): number => {
+    const value = Number(text);
+    if (/^\d+(\.\d+)?$/.test(text) && value >= minimum && value <= maximum) return value;
+    throw new InvalidArgumentError(`It must be a number from ${minimum} to ${maximum}.`);
+  };
+}
+
 /** A TCP port. */
 export const port = wholeNumber(0, 65_535);
 

@@ -92,6 +92,22 @@ describe('a command that cannot do as it was told says so in one line and exits 
     { args: ['dlq', 'list'], line: 'The local stack is not running. Start it with: npm start' },
     { args: ['dlq', 'lits'], line: "No subcommand 'lits'. One of: list, show, redrive, export" },
     {
+      args: ['cost', '--batch', '0.5'],
+      line: "Option '--batch <n>' argument '0.5' is invalid. It must be a number from 1 to 10000.",
+    },
+    {
+      args: ['cost', '--mix', 'shop.updated=0'],
+      line: "Option '--mix <weights>' argument 'shop.updated=0' is invalid. It must give at least one event a weight above 0.",
+    },
+    {
+      args: ['cost', '--scale', '--measure'],
+      line: "Option '--measure' cannot be used with option '--scale'",
+    },
+    {
+      args: ['cost', '--assembly', 'events'],
+      line: 'No cloud assembly in events. Make one with: npx cdk synth --output events',
+    },
+    {
       args: ['soak', '--kills', '1', '--outage', '1'],
       line: "Option '--kills <n>' cannot be used with option '--outage <seconds>'",
     },

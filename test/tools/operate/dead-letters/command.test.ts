@@ -3,13 +3,13 @@ import { readFile, stat } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { eventNames } from '../../../../lambda/contract/catalogue.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { startTestAws, type TestAws } from '../../../support/test-aws.ts';
 import { Project } from '../../commands/project.ts';
 import { DEAD, Operator, shopUpdated } from './support.ts';
 
-const QUEUES =
-  'shop.updated, girl.schedule_changed, girl.created, girl.deleted, review.posted, user.updated, quarantine, unrouted';
+const QUEUES = [...eventNames, 'quarantine', 'unrouted'].join(', ');
 
 let aws: TestAws;
 let operator: Operator;
@@ -62,8 +62,8 @@ describe('what it cannot do it says in one line, and exits with 1', () => {
     ['no local stack', () => ['list'], () => 'The local stack is not running. Start it with: npm start'],
     [
       'a wrong event',
-      () => ['show', 'shop.opened', '--outputs', operator.outputsFile],
-      () => `No queue 'shop.opened' in the stack of ${operator.outputsFile}. One of: ${QUEUES}`,
+      () => ['show', 'example.unknown', '--outputs', operator.outputsFile],
+      () => `No queue 'example.unknown' in the stack of ${operator.outputsFile}. One of: ${QUEUES}`,
     ],
     [
       'an empty queue',
