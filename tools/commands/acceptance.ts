@@ -16,7 +16,7 @@ export const command = npmScript(
   'acceptance',
   'Posts signed events to a deployed stack, and checks every answer of the contract but 500, and every effect.',
 )
-  .requiredOption('--outputs <file>', 'what "npx cdk deploy --outputs-file FILE" wrote')
+  .option('--outputs <file>', 'required: what "npx cdk deploy --outputs-file FILE" wrote')
   .option(
     '--wait <seconds>',
     'how long an effect may take: functions may have to start',
@@ -35,6 +35,11 @@ of refused signatures may ring, and whoever is subscribed to the chat and review
 they were told is remembered for 90 days.`,
   )
   .action(async ({ outputs: file, wait }) => {
+    if (file === undefined) {
+      throw new CommandError(
+        'Say which stack: --outputs FILE, which "npx cdk deploy --outputs-file FILE" wrote',
+      );
+    }
     const { stackName, outputs } = target(file);
     const region = await findRegion();
     await proveAccess(outputs.WebhookSecretArn, region);
