@@ -45,7 +45,7 @@ export class Cast {
   /** Adds a member, or brings her up to date. */
   async add(member: CastMember, change: CastChange): Promise<EffectOutcome> {
     const { girlId, shopId, name, sentData } = member;
-    return this.#put(girlId, shopId, change, {
+    return await this.#put(girlId, shopId, change, {
       status: { S: 'active' },
       ...(name !== undefined && { name: { S: name } }),
       ...(sentData !== undefined &&
@@ -59,19 +59,19 @@ export class Cast {
     change: CastChange,
   ): Promise<EffectOutcome> {
     const expiresAt = Math.floor(Date.parse(change.at) / 1000) + TOMBSTONE_SECONDS;
-    return this.#put(girlId, shopId, change, {
+    return await this.#put(girlId, shopId, change, {
       status: { S: 'deleted' },
       expires_at: { N: String(expiresAt) },
     });
   }
 
-  #put(
+  async #put(
     girlId: string,
     shopId: string | undefined,
     { at, version }: CastChange,
     attributes: Record<string, AttributeValue>,
   ): Promise<EffectOutcome> {
-    return versionedWrite(() =>
+    return await versionedWrite(() =>
       this.#client.send(
         new PutItemCommand({
           TableName: this.#table,
