@@ -1,9 +1,11 @@
-import { rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { realpathSync } from 'node:fs';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { basename, join, resolve } from 'node:path';
 import { type AssetCode, Code } from 'aws-cdk-lib/aws-lambda';
 import { type BuildOptions, build } from 'esbuild';
 import { eventNames } from '../lambda/contract/catalogue.ts';
 import { kebabCase } from '../lambda/contract/event-names.ts';
+import { SourceMapReducer } from './source-map.ts';
 
 /** How the functions are bundled. `bench/start-up.ts` shows what each choice is worth. */
 export const BUNDLE_OPTIONS: BuildOptions = {
@@ -24,6 +26,12 @@ export const BUNDLE_OPTIONS: BuildOptions = {
   legalComments: 'none',
   logLevel: 'warning',
 };
+
+/** The functions' own sources, from the project's root. */
+const SOURCES = 'lambda';
+
+/** Where esbuild is told that bundles go: it hashes into their names how a map names the sources from there. */
+const OUTDIR = 'bundle';
 
 /** File that exports `handler`, from the project's root, by the function's name. */
 const entries: Readonly<Record<string, string>> = {
@@ -48,10 +56,9 @@ export class FunctionBundles {
     const folder = join(outdir, 'bundles');
     // Files are named by their content: those of an earlier synthesis would be deployed, too.
     await rm(folder, { recursive: true, force: true });
+    const sourceMaps = new SourceMapReducer(realpathSync(SOURCES));
     await Promise.all(
-      Object.entries(entries).map(([name, entry]) =>
-        build({ ...BUNDLE_OPTIONS, entryPoints: { index: entry }, outdir: join(folder, name) }),
-      ),
+      Object.entries(entries).map(([name, entry]) => writeBundle(entry, join(folder, name), sourceMaps)),
     );
     return new FunctionBundles(folder);
   }
@@ -64,4 +71,34 @@ export class FunctionBundles {
   code(name: string): AssetCode {
     return Code.fromAsset(join(this.#folder, name));
   }
+}
+
+/**
+ * Bundles one function as it is deployed: with its source maps, which nothing reads before an error is logged.
+ * @param entry file that exports the handler, from the project's root
+ * @param folder that the files are written to
+ * @param sourceMaps that several bundles may share: sources are read once
+ */
+export async function writeBundle(
+  entry: string,
+  folder: string,
+  sourceMaps = new SourceMapReducer(realpathSync(SOURCES)),
+): Promise<void> {
+  const { outputFiles } = await build({
+    ...BUNDLE_OPTIONS,
+    entryPoints: { index: entry },
+    outdir: OUTDIR,
+    write: false,
+    sourcemap: 'external',
+    sourcesContent: false,
+  });
+  await mkdir(folder, { recursive: true });
+  await Promise.all(
+    outputFiles.map(({ path, text }) =>
+      writeFile(
+        join(folder, basename(path)),
+        path.endsWith('.map') ? sourceMaps.reduce(text, resolve(OUTDIR)) : text,
+      ),
+    ),
+  );
 }
