@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { CommandError } from './commands/command-error.ts';
 import { help } from './commands/help.ts';
+import { SynthesisError } from './template/synthesise.ts';
 
 /** The commands of package.json's scripts, each a file of `commands/` that exports `run`. */
 const COMMANDS = Object.keys(help);
@@ -25,10 +26,14 @@ async function main([name = '', ...args]: string[]): Promise<void> {
 }
 
 main(process.argv.slice(2)).catch((error: unknown) => {
-  const expected =
-    error instanceof CommandError ||
-    (error instanceof Error && 'code' in error && String(error.code).startsWith('ERR_PARSE_ARGS'));
+  if (error instanceof SynthesisError) console.error(error.message);
   // Node.js explains some misuse of options in several lines.
-  console.error(expected ? (error as Error).message.replaceAll('\n', ' ') : error);
+  else if (isRefusal(error)) console.error(error.message.replaceAll('\n', ' '));
+  else console.error(error);
   process.exit(1);
 });
+
+function isRefusal(error: unknown): error is Error {
+  if (error instanceof CommandError) return true;
+  return error instanceof Error && 'code' in error && String(error.code).startsWith('ERR_PARSE_ARGS');
+}
