@@ -16,6 +16,7 @@ const OMITTED = new Set([
   'timestamp',
   'service',
   'stack',
+  'cause',
   'eventId',
   'requestId',
   'messageId',
@@ -56,15 +57,28 @@ export function formatLogLine({ functionName, text }: LogLine, width = screenWid
   const line = parseObject(text);
   if (line === undefined) return `${functionName}: ${text}`;
   if ('_aws' in line) return undefined;
-  const { timestamp, service, level, message, eventId, stack } = line;
+  const { timestamp, service, level, message, eventId, cause } = line;
   const words = [
     ...head(String(timestamp), String(service), String(level), LEVEL_COLOURS[String(level)]),
     String(message).padEnd(MESSAGE_WIDTH),
     ...(typeof eventId === 'string' ? [styleText('cyan', shownId(eventId, width))] : []),
     ...factsOf(line),
   ];
-  const frames = Array.isArray(stack) ? stack.map((frame) => styleText('gray', `    at ${frame}`)) : [];
-  return [...wrap(words, width), ...frames].join('\n');
+  return [...wrap(words, width), ...framesOf(line), ...(isObject(cause) ? describeCause(cause) : [])].join(
+    '\n',
+  );
+}
+
+function describeCause(cause: Readonly<Record<string, unknown>>): string[] {
+  const { error, errorMessage } = cause;
+  const what = errorMessage === undefined ? error : `${error}: ${errorMessage}`;
+  return [`${' '.repeat(INDENT)}caused by ${what}`, ...framesOf(cause)];
+}
+
+/** Where in the source an error comes from. */
+function framesOf({ stack }: Readonly<Record<string, unknown>>): string[] {
+  if (!Array.isArray(stack)) return [];
+  return stack.map((frame) => styleText('gray', `${' '.repeat(INDENT)}at ${frame}`));
 }
 
 /** An answer of the webhook, in the same columns. */
@@ -110,6 +124,10 @@ function wrap(words: readonly string[], width: number): string[] {
     }
   }
   return [...lines, line.trimEnd()];
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null;
 }
 
 function parseObject(text: string): Record<string, unknown> | undefined {

@@ -92,11 +92,20 @@ test.each([60, 100])('on a terminal of %d columns facts go to the next line, and
   for (const [key, value] of Object.entries(facts)) expect(lines.join('\n')).toContain(`${key}=${value}`);
 });
 
-test('the stack of an error stands below its line', () => {
-  const line = { ...structured, level: 'ERROR', message: 'Failed', stack: ['lambda/effects/cast.ts:84:12'] };
-  expect(format(JSON.stringify(line))).toBe(
-    '09:00:00 receiver ERROR Failed\n    at lambda/effects/cast.ts:84:12',
-  );
+test('the stack of an error stands below its line, and that of its cause below it', () => {
+  const line = {
+    ...structured,
+    level: 'ERROR',
+    message: 'Failed',
+    stack: ['lambda/effects/once.ts:84 in once'],
+    cause: { error: 'ResourceNotFoundException', errorMessage: 'gone', stack: ['node_modules/@smithy/core'] },
+  };
+  expect(format(JSON.stringify(line))?.split('\n')).toEqual([
+    '09:00:00 receiver ERROR Failed',
+    '         at lambda/effects/once.ts:84 in once',
+    '         caused by ResourceNotFoundException: gone',
+    '         at node_modules/@smithy/core',
+  ]);
 });
 
 test('a metric is not shown', () => {
