@@ -38,6 +38,7 @@ export const command = npmScript(
     await using workspace = await Workspace.open();
     const { assembly } = workspace;
     const onProgress = progress.show.bind(progress);
+    console.error('Synthesising the stack …');
     try {
       await synthesise(assembly);
       if (kills !== undefined) {

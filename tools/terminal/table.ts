@@ -1,3 +1,4 @@
+import { styleText } from 'node:util';
 import stringWidth from 'string-width';
 import { getBorderCharacters, table as layOut } from 'table';
 
@@ -23,7 +24,10 @@ export function table(
   rows: readonly (readonly string[])[],
   width: number,
 ): string[] {
-  const lines = [columns.map(({ heading }) => heading), ...rows.map((cells) => [...cells])];
+  const lines = [
+    columns.map(({ heading }) => styleText('bold', heading)),
+    ...rows.map((cells) => [...cells]),
+  ];
   const natural = columns.map((_, index) => Math.max(1, ...lines.map((cells) => longestLine(cells[index]))));
   const widths = narrow(natural, width - GAP * (columns.length - 1));
   const text = layOut(lines, {
