@@ -34,9 +34,10 @@ const TARGETS = {
   sqs: 'AmazonSQS',
   dynamodb: 'DynamoDB_20120810',
   secretsmanager: 'secretsmanager',
+  logs: 'Logs_20140328',
 };
 
-const SERVICES = ['sqs', 'sns', 's3', 'dynamodb', 'secretsmanager', 'sts'] as const;
+const SERVICES = ['sqs', 'sns', 's3', 'dynamodb', 'secretsmanager', 'logs', 'sts'] as const;
 
 /** A service of this endpoint, named as in a signature's credential scope. */
 export type Service = (typeof SERVICES)[number];

@@ -70,7 +70,7 @@ function jsonError(service: string, error: AwsError): AwsResponse {
   const document: JsonObject = { __type: prefix + error.code, message: error.message, ...error.details };
   if (service !== 'sqs') document.Message = error.message;
   const headers: Record<string, string> = {
-    'content-type': service === 'secretsmanager' ? JSON_1_1 : JSON_1_0,
+    'content-type': service === 'secretsmanager' || service === 'logs' ? JSON_1_1 : JSON_1_0,
   };
   if (service === 'sqs') headers['x-amzn-query-error'] = `${sqsQueryCode(error.code)};${fault(error)}`;
   return { status: error.status, headers, body: JSON.stringify(document) };

@@ -56,6 +56,7 @@ const schemas = {
     Timeout: z._default(z.number(), 3),
     MemorySize: z._default(z.number(), 128),
     ReservedConcurrentExecutions: z.optional(z.number()),
+    LoggingConfig: z.optional(z.object({ LogGroup: z.string() })),
     Environment: z._default(z.object({ Variables: z._default(strings, {}) }), { Variables: {} }),
   }),
   'AWS::Lambda::Version': z.object({ FunctionName: z.string() }),
