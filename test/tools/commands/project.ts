@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { cp, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -35,10 +35,21 @@ const SETTINGS = ['PORT', 'AWS_PORT', 'WEBHOOK_SECRET', 'NODE_OPTIONS'];
 export class Project {
   readonly #folder: string;
 
-  static async create({ neededNode }: { neededNode?: string } = {}): Promise<Project> {
+  /** @param copied whether it has sources of its own, for commands that change them. @default links to these */
+  static async create({
+    neededNode,
+    copied = false,
+  }: {
+    neededNode?: string;
+    copied?: boolean;
+  } = {}): Promise<Project> {
     const folder = await mkdtemp(join(tmpdir(), 'partner-webhooks-project-'));
     for (const name of await readdir(ROOT)) {
-      if (!NOT_LINKED.has(name)) await symlink(join(ROOT, name), join(folder, name));
+      if (NOT_LINKED.has(name)) continue;
+      const from = join(ROOT, name);
+      const to = join(folder, name);
+      if (copied && name !== 'node_modules' && name !== '.ci') await cp(from, to, { recursive: true });
+      else await symlink(from, to);
     }
     const description = JSON.parse(await readFile('package.json', 'utf8'));
     if (neededNode !== undefined) description.devDependencies.node = neededNode;
