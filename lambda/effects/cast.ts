@@ -46,7 +46,7 @@ export class Cast {
   async add(member: CastMember, change: CastChange): Promise<EffectOutcome> {
     const { girlId, shopId, name } = member;
     const sentData = jsonText(member.sentData);
-    return this.#put(girlId, shopId, change, {
+    return await this.#put(girlId, shopId, change, {
       status: { S: 'active' },
       ...(name !== undefined && { name: { S: name } }),
       ...(sentData !== undefined &&
@@ -60,19 +60,19 @@ export class Cast {
     change: CastChange,
   ): Promise<EffectOutcome> {
     const expiresAt = Math.floor(Date.parse(change.at) / 1000) + TOMBSTONE_SECONDS;
-    return this.#put(girlId, shopId, change, {
+    return await this.#put(girlId, shopId, change, {
       status: { S: 'deleted' },
       expires_at: { N: String(expiresAt) },
     });
   }
 
-  #put(
+  async #put(
     girlId: string,
     shopId: string | undefined,
     { at, version }: CastChange,
     attributes: Record<string, AttributeValue>,
   ): Promise<EffectOutcome> {
-    return versionedWrite(() =>
+    return await versionedWrite(() =>
       this.#client.send(
         new PutItemCommand({
           TableName: this.#table,

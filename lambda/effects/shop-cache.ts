@@ -41,7 +41,7 @@ export class ShopCache {
   /** Removes the cached shop and records the version that made it stale. */
   async invalidate({ shopId, updatedFields, at, version }: ShopUpdate): Promise<EffectOutcome> {
     const kept = fits(updatedFields) ? updatedFields : undefined;
-    return versionedWrite(() =>
+    return await versionedWrite(() =>
       this.#client.send(
         new UpdateItemCommand({
           TableName: this.#table,

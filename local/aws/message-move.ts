@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { AwsError } from './aws-error.ts';
 import { type JsonObject, objectsOf, parseJsonObject, textOf, textsOf } from './json.ts';
 import { taskHandle } from './message-move-handle.ts';
-import type { SqsCall } from './messaging.ts';
+import type { SqsCall } from './sqs-call.ts';
 
 interface MoveTask {
   id: string;

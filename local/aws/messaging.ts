@@ -6,6 +6,7 @@ import { createMessageMoves } from './message-move.ts';
 import type { AwsRequest } from './request.ts';
 import { type AwsResponse, JSON_1_0, jsonResponse } from './response.ts';
 import { resolveMessageStructure } from './sns-message-structure.ts';
+import type { SqsCall } from './sqs-call.ts';
 import { requireQueryOperation, sqsQueryResponse } from './sqs-query.ts';
 import { FORBIDDEN_CHARACTER, faultOfMessage } from './sqs-rules.ts';
 
@@ -16,9 +17,6 @@ interface MessagingOptions {
   /** Largest body that S3 takes, in bytes. */
   maxBodyBytes: number;
 }
-
-/** Calls one operation of SQS with the fields of its JSON protocol. */
-export type SqsCall = (operation: string, parameters: JsonObject) => Promise<JsonObject>;
 
 /** SQS, SNS and S3. */
 export interface Messaging {

@@ -1,4 +1,4 @@
-import type { InvocationResult } from '../functions/local-function.ts';
+import type { InvocationResult } from '../functions/invocation.ts';
 
 /** What is to become of a batch. What is not deleted comes back after its visibility timeout. */
 export interface BatchOutcome {

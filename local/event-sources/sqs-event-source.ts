@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DeleteMessageBatchCommand, ReceiveMessageCommand, type SQSClient } from '@aws-sdk/client-sqs';
 import type { SQSEvent, SQSRecord } from 'aws-lambda';
-import type { InvocationResult } from '../functions/local-function.ts';
+import type { InvocationResult } from '../functions/invocation.ts';
 import { batchOutcome } from './batch-result.ts';
 import { pause } from './retry.ts';
 import { splitBySize, toRecord } from './sqs-event.ts';

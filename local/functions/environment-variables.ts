@@ -1,4 +1,4 @@
-import type { FunctionDefinition } from './local-function.ts';
+import type { FunctionDefinition } from './function-definition.ts';
 
 /**
  * Everything that a function's code finds in `process.env`: Lambda's own variables and the template's.

@@ -1,39 +1,8 @@
 import { randomUUID } from 'node:crypto';
+import type { FunctionDefinition } from './function-definition.ts';
+import type { InvocationResult, LogLine } from './invocation.ts';
 import type { FunctionError } from './messages.ts';
 import { Sandbox } from './sandbox.ts';
-
-/** A Lambda function as the template describes it. */
-export interface FunctionDefinition {
-  /** Physical function name. */
-  name: string;
-  /** Module and export, such as `index.handler`. */
-  handler: string;
-  /** Folder of the bundled code. `.js` files are of the module kind that the nearest package.json says. */
-  codeDirectory: string;
-  /** The template's variables. */
-  environment: Record<string, string>;
-  timeoutSeconds: number;
-  /** Bounds the JavaScript heap of an execution environment, not all of its memory. */
-  memoryMegabytes: number;
-  /** Execution environments at most; further invocations wait in line. */
-  maximumConcurrency: number;
-  /** The access key by which the AWS endpoint knows the function's role. */
-  credentials: { accessKeyId: string; secretAccessKey: string };
-  region: string;
-  awsEndpointUrl: string;
-}
-
-/** How an invocation ended: with what the handler returned, or as a function error. */
-export type InvocationResult = { ok: true; payload: unknown } | ({ ok: false } & FunctionError);
-
-/** One line that a function wrote. */
-export interface LogLine {
-  functionName: string;
-  /** Absent while the code is being loaded. */
-  requestId?: string;
-  stream: 'stdout' | 'stderr';
-  text: string;
-}
 
 type CompletedInvocation = InvocationResult & { requestId: string; durationMilliseconds: number };
 

@@ -3,8 +3,9 @@ import { inspect } from 'node:util';
 import { Worker } from 'node:worker_threads';
 import { executionEnvironmentEntryPoint } from './entry-point.ts';
 import { environmentVariables } from './environment-variables.ts';
+import type { FunctionDefinition } from './function-definition.ts';
+import type { InvocationResult, LogLine } from './invocation.ts';
 import { LineSplitter } from './line-splitter.ts';
-import type { FunctionDefinition, InvocationResult, LogLine } from './local-function.ts';
 import type {
   EnvironmentMessage,
   EnvironmentSettings,

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
-import type { InvocationResult } from '../functions/local-function.ts';
+import type { InvocationResult } from '../functions/invocation.ts';
 import { listen } from '../listen.ts';
 import { errorResponse, type HttpResponse, pathOf, toEvent, toResponse } from './payload.ts';
 import { readBody } from './request-body.ts';

@@ -5,7 +5,7 @@
 import { Buffer } from 'node:buffer';
 import { validateHeaderName, validateHeaderValue } from 'node:http';
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
-import type { InvocationResult } from '../functions/local-function.ts';
+import type { InvocationResult } from '../functions/invocation.ts';
 
 /** A request as it came in, its body complete. */
 export interface HttpRequest {

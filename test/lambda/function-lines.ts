@@ -1,4 +1,4 @@
-import type { LogLine } from '../../local/functions/local-function.ts';
+import type { LogLine } from '../../local/functions/invocation.ts';
 
 type Line = Readonly<Record<string, unknown>>;
 

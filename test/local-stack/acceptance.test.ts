@@ -109,7 +109,7 @@ describe('npm run acceptance refuses', () => {
     refuse(
       ['--outputs', 'none.json', '--wait', 'long'],
       settings,
-      /^--wait must be a whole number of seconds/,
+      /^Option '--wait <seconds>' argument 'long' is invalid\. It must be a whole number from 1 to 999\./,
     ));
   test('a file that is not there', () =>
     refuse(['--outputs', 'none.json'], settings, /^No file none.json\. Write it with/));

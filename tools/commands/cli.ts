@@ -1,39 +1,37 @@
 import { readFileSync } from 'node:fs';
 import type { Command } from '@commander-js/extra-typings';
-import { CommandError } from '../terminal/command-error.ts';
-import { help } from './help.ts';
 
-/** The commands of package.json's scripts, each a file of `commands/` that exports `run` or `command`. */
-const COMMANDS = [...Object.keys(help), 'generate', 'new-event'];
+/** Errors that say to whoever typed the command what is wrong: their message is all that is to be read. */
+const EXPECTED = new Set(['CommandError', 'SynthesisError']);
 
 /**
- * Runs one command. Nothing else is loaded before the version of Node.js is known to be the one that
- * Lambda runs: on an older one a dependency would fail with an error of its own.
+ * Runs one command: `cli.ts <script> [arguments]`, as every script of package.json does. Its file is named after it,
+ * and exports `command`. Nothing is loaded before the version of Node.js is known to be the one that Lambda runs:
+ * on an older one a dependency would fail with an error of its own.
  */
-async function main([name = '', ...args]: string[]): Promise<void> {
-  const needed = JSON.parse(readFileSync('package.json', 'utf8')).devDependencies.node.split('.')[0];
+async function main([script = '', ...args]: string[]): Promise<void> {
+  const { devDependencies, scripts } = JSON.parse(readFileSync('package.json', 'utf8'));
+  const [needed] = devDependencies.node.split('.');
   const [major] = process.versions.node.split('.');
   if (major !== needed) {
-    throw new CommandError(
-      `Node.js ${needed} is needed, this is ${process.versions.node}. "npm ci" installs it; run the command as "npm run ${name}".`,
+    fail(
+      `Node.js ${needed} is needed, this is ${process.versions.node}. "npm ci" installs it; run the command as "npm run ${script}".`,
     );
   }
-  if (!COMMANDS.includes(name))
-    throw new CommandError(`No command '${name}'. One of: ${COMMANDS.join(', ')}`);
-  if (Object.hasOwn(help, name) && args.includes('--help')) return console.log(help[name]);
-  const { run, command } = (await import(`./${name}.ts`)) as {
-    run?: (args: string[]) => Promise<void>;
-    command?: Command;
-  };
-  await run?.(args);
-  await command?.parseAsync(args, { from: 'user' });
+  if (!Object.hasOwn(scripts, script)) {
+    fail(`No command '${script}'. One of: ${Object.keys(scripts).join(', ')}`);
+  }
+  const { command } = (await import(`./${script.replace(':', '-')}.ts`)) as { command: Command };
+  await command.parseAsync(args, { from: 'user' });
+}
+
+function fail(line: string): never {
+  console.error(line);
+  process.exit(1);
 }
 
 main(process.argv.slice(2)).catch((error: unknown) => {
-  const expected =
-    error instanceof CommandError ||
-    (error instanceof Error && 'code' in error && String(error.code).startsWith('ERR_PARSE_ARGS'));
-  // Node.js explains some misuse of options in several lines.
-  console.error(expected ? (error as Error).message.replaceAll('\n', ' ') : error);
+  if (error instanceof Error && EXPECTED.has(error.name)) fail(error.message);
+  console.error(error);
   process.exit(1);
 });

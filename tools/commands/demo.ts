@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
+import { styleText } from 'node:util';
 import { type AttributeValue, DynamoDBClient, ScanCommand } from '@aws-sdk/client-dynamodb';
 import { SNSClient, SubscribeCommand } from '@aws-sdk/client-sns';
 import {
@@ -12,47 +12,79 @@ import { readSamples } from '../../events/samples.ts';
 import { LOCAL_SECRET } from '../../events/signing.ts';
 import { type LocalStack, startLocalStack } from '../../local/local-stack.ts';
 import { synthesise } from '../../local/template/synthesise.ts';
-import { ASSEMBLY_FOLDER } from '../operate/settings.ts';
+import { Workspace } from '../operate/local-folder.ts';
 import { postSigned } from '../operate/signed-post.ts';
+import { npmScript } from '../terminal/command.ts';
+import { jsonOption } from '../terminal/options.ts';
+import { screenWidth } from '../terminal/screen.ts';
+import { table } from '../terminal/table.ts';
 
 /** How long an effect may take. */
 const EFFECT_LIMIT_MILLISECONDS = 10_000;
+
+/** What one sample came to. */
+interface Row {
+  readonly event: string;
+  readonly answer: string;
+  /** Undefined where there was none in time. */
+  readonly effect: string | undefined;
+}
 
 /**
  * `npm run demo`: starts the stack, sends one signed sample of every event, and shows what each came
  * to. An effect is a table's item whose version ends with the event's id, or a notification that
  * carries it: so an event that is added needs nothing here.
  */
-export async function run(args: string[]): Promise<void> {
-  parseArgs({ args, options: {} });
-  console.log('Synthesising the stack …');
-  await synthesise(ASSEMBLY_FOLDER);
-  const stack = await startLocalStack({
-    assembly: ASSEMBLY_FOLDER,
-    port: 0,
-    awsPort: 0,
-    secret: LOCAL_SECRET,
-    onStep: (step) => console.log(`${step} …`),
-    onProblem: (message) => console.error(`Problem: ${message}`),
-  });
-  try {
-    const effects = await EffectWatcher.start(stack);
-    const rows: Record<string, { answer: string; effect: string }> = {};
-    for (const { event, payload } of readSamples()) {
-      const { status, body } = await postSigned({
-        url: stack.outputs.WebhookUrl ?? '',
-        body: Buffer.from(JSON.stringify(payload)),
-        secret: LOCAL_SECRET,
-      });
-      const answer = JSON.parse(body) as { status?: string; eventId?: string };
-      const effect = answer.eventId === undefined ? undefined : await effects.of(answer.eventId);
-      rows[event] = { answer: `${status} ${answer.status ?? ''}`, effect: effect ?? 'MISSING' };
-      if (effect === undefined) process.exitCode = 1;
+export const command = npmScript(
+  'demo',
+  'Starts a stack of its own, sends a sample of every event, and shows what each came to.',
+)
+  .addOption(jsonOption())
+  .action(async ({ json }) => {
+    const say = json ? console.error : console.log;
+    await using workspace = await Workspace.open();
+    say('Synthesising the stack …');
+    await synthesise(workspace.assembly);
+    const stack = await startLocalStack({
+      assembly: workspace.assembly,
+      port: 0,
+      awsPort: 0,
+      secret: LOCAL_SECRET,
+      onStep: (step) => say(`${step} …`),
+      onProblem: (message) => console.error(`Problem: ${message}`),
+    });
+    try {
+      const rows = await sendSamples(stack);
+      if (json) console.log(JSON.stringify(rows, undefined, 2));
+      else console.log(`\n${describe(rows).join('\n')}`);
+      if (rows.some(({ effect }) => effect === undefined)) process.exitCode = 1;
+    } finally {
+      await stack.close();
     }
-    console.table(rows);
-  } finally {
-    await stack.close();
+  });
+
+async function sendSamples(stack: LocalStack): Promise<Row[]> {
+  const effects = await EffectWatcher.start(stack);
+  const rows: Row[] = [];
+  for (const { event, payload } of readSamples()) {
+    const { status, body } = await postSigned({
+      url: stack.outputs.WebhookUrl ?? '',
+      body: Buffer.from(JSON.stringify(payload)),
+      secret: LOCAL_SECRET,
+    });
+    const answer = JSON.parse(body) as { status?: string; eventId?: string };
+    const effect = answer.eventId === undefined ? undefined : await effects.of(answer.eventId);
+    rows.push({ event, answer: `${status} ${answer.status ?? ''}`, effect });
   }
+  return rows;
+}
+
+function describe(rows: readonly Row[]): string[] {
+  return table(
+    [{ heading: 'EVENT' }, { heading: 'ANSWER' }, { heading: 'EFFECT' }],
+    rows.map(({ event, answer, effect }) => [event, answer, effect ?? styleText('red', 'MISSING')]),
+    screenWidth(),
+  );
 }
 
 /** Finds the effect of an event by the event's id. */

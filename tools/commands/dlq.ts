@@ -1,5 +1,5 @@
 import { type FileHandle, open } from 'node:fs/promises';
-import { type ParseArgsConfig, parseArgs } from 'node:util';
+import type { Command } from '@commander-js/extra-typings';
 import { exportMessages } from '../operate/dead-letters/export.ts';
 import { list } from '../operate/dead-letters/list.ts';
 import { redriveAll } from '../operate/dead-letters/move-task.ts';
@@ -14,10 +14,10 @@ import {
   findStage,
   NOT_RUNNING,
 } from '../operate/stack.ts';
+import { npmScript } from '../terminal/command.ts';
 import { CommandError } from '../terminal/command-error.ts';
-
-const USAGE =
-  'Usage: npm run dlq -- list | show <event> | redrive <event> | export <event>, where <event> is also quarantine or unrouted';
+import { jsonOption, wholeNumber } from '../terminal/options.ts';
+import { screenWidth } from '../terminal/screen.ts';
 
 /** What a shell reports of a command that Ctrl-C ended. */
 const INTERRUPTED = 130;
@@ -25,92 +25,102 @@ const INTERRUPTED = 130;
 /** One Ctrl-C comes several times at once: from the terminal, and passed on by npm and tsx. */
 const SECOND_INTERRUPTION_MILLISECONDS = 1000;
 
+/** Messages in a second at most, of SQS' move task. */
+const FASTEST_MOVE = 500;
+
 /** Which stack: by default the one that `npm start` runs. */
-const STACK_OPTIONS = { stage: { type: 'string' }, outputs: { type: 'string' } } as const;
+interface Where {
+  readonly stage?: string | undefined;
+  readonly outputs?: string | undefined;
+}
 
 /** `npm run dlq`: looks at the messages that could not be processed, and redrives them. */
-export async function run([subcommand, ...args]: string[]): Promise<void> {
-  switch (subcommand) {
-    case 'list': {
-      const { values } = parse(args, {}, 0);
-      return work(values, list);
-    }
-    case 'show': {
-      const options = {
-        limit: { type: 'string', default: '20' },
-        payload: { type: 'boolean', default: false },
-      } as const;
-      const { values, name } = parse(args, options, 1);
-      const limit = wholeNumber(values.limit, 'limit', 10_000);
-      return work(values, (operation) =>
-        show(operation, waitingQueue(operation.stack, name), { limit, payload: values.payload }),
-      );
-    }
-    case 'redrive': {
-      const options = { id: { type: 'string', multiple: true }, rate: { type: 'string' } } as const;
-      const { values, name } = parse(args, options, 1);
-      const rate = values.rate === undefined ? {} : { rate: wholeNumber(values.rate, 'rate', 500) };
-      return work(values, async (operation) => {
-        const queue = waitingQueue(operation.stack, name);
-        if (queue.kind === 'dead-letter' && values.id === undefined) {
-          return redriveAll(operation, queue, rate);
-        }
-        if (values.rate !== undefined)
-          throw new CommandError('--rate is for a redrive of all dead letters of an event');
-        return redriveEach(operation, queue, values.id);
-      });
-    }
-    case 'export': {
-      const { values, name } = parse(args, { output: { type: 'string' } } as const, 1);
-      return work(values, async (operation) => {
-        const queue = waitingQueue(operation.stack, name);
-        await using destination = new Destination(values.output);
-        // The lines go to standard output, so what is said about them does not.
-        const aside = { ...operation, say: (line: string) => console.error(line) };
-        return exportMessages(aside, queue, (line) => destination.write(line));
-      });
-    }
-    default:
-      throw new CommandError(USAGE);
-  }
-}
-
-function parse<Options extends NonNullable<ParseArgsConfig['options']>>(
-  args: string[],
-  options: Options,
-  names: 0 | 1,
-) {
-  const { values, positionals } = parseArgs({
-    args,
-    allowPositionals: true,
-    options: { ...options, ...STACK_OPTIONS },
+export const command = npmScript(
+  'dlq',
+  'What could not be processed: dead letters, quarantine and unrouted events. Nothing but a redrive changes anything.',
+)
+  .usage('list | show | redrive | export [options]')
+  .argument('[subcommand]')
+  .action((subcommand) => {
+    const choice = command.commands.map((known) => known.name()).join(', ');
+    throw new CommandError(
+      subcommand === undefined ? `Say which: ${choice}` : `No subcommand '${subcommand}'. One of: ${choice}`,
+    );
   });
-  if (positionals.length !== names) throw new CommandError(USAGE);
-  return { values, name: positionals[0] ?? '' };
+
+const QUEUE = 'an event such as shop.updated, quarantine or unrouted';
+
+const collect = (text: string, before: string[] = []) => [...before, text];
+
+/** A subcommand, on the local stack or another one. */
+const on = (name: string, description: string) =>
+  withWhere(command.command(name).description(description).allowExcessArguments(false));
+
+function withWhere<Arguments extends unknown[]>(subcommand: Command<Arguments>) {
+  return subcommand
+    .helpOption('-h, --help', 'this text')
+    .option('--stage <stage>', 'a stage in AWS; without it, the stack that npm start runs')
+    .option('--outputs <file>', 'the stack that cdk deploy --outputs-file wrote of');
 }
 
-function wholeNumber(text: string, option: string, most: number): number {
-  const number = Number(text);
-  if (/^[1-9]\d*$/.test(text) && number <= most) return number;
-  throw new CommandError(`--${option} must be a whole number from 1 to ${most}, not '${text}'`);
-}
+on('list', 'What waits on every queue, and what is being retried')
+  .addOption(jsonOption())
+  .action(({ json, ...where }) => work(where, (operation) => list(operation, { json: json ?? false })));
+
+on('show', 'Why each message of a queue is there')
+  .argument('<queue>', QUEUE)
+  .option('--limit <n>', 'messages at most', wholeNumber(1, 10_000), 20)
+  .option('--payload', 'also what the partner sent, which is personal data')
+  .action((name, { limit, payload = false, ...where }) =>
+    work(where, (operation) => show(operation, waitingQueue(operation.stack, name), { limit, payload })),
+  );
+
+on('redrive', 'Tries the messages of a queue again')
+  .argument('<queue>', QUEUE)
+  .option('--id <id>', 'only this message, by its id or the beginning of it; repeatable', collect)
+  .option('--rate <n>', 'messages a second, of all dead letters of an event', wholeNumber(1, FASTEST_MOVE))
+  .action((name, { id, rate, ...where }) =>
+    work(where, async (operation) => {
+      const queue = waitingQueue(operation.stack, name);
+      if (queue.kind === 'dead-letter' && id === undefined) {
+        return redriveAll(operation, queue, rate === undefined ? {} : { rate });
+      }
+      if (rate !== undefined) {
+        throw new CommandError('--rate is for a redrive of all dead letters of an event');
+      }
+      return redriveEach(operation, queue, id);
+    }),
+  );
+
+on('export', 'Every message of a queue as a line of JSON, with what the partner sent')
+  .argument('<queue>', QUEUE)
+  .option('--output <file>', 'a file that is not there yet; without it, standard output')
+  .action((name, { output, ...where }) =>
+    work(where, async (operation) => {
+      const queue = waitingQueue(operation.stack, name);
+      await using destination = new Destination(output);
+      // The lines go to standard output, so what is said about them does not.
+      const aside = { ...operation, say: console.error };
+      return exportMessages(aside, queue, (line) => destination.write(line));
+    }),
+  );
 
 /** @param task returns false where it could not do all that it was told, which it has said itself */
 async function work(
-  { stage, outputs }: { stage?: string | undefined; outputs?: string | undefined },
+  { stage, outputs }: Where,
   task: (operation: Operation) => Promise<unknown>,
 ): Promise<void> {
   const interruption = onInterruption();
   let stack: FoundStack | undefined;
   try {
     stack = await find(stage, outputs);
-    const done = await task({ stack, signal: interruption, say: (line) => console.log(line) });
+    const done = await task({ stack, signal: interruption, say: console.log, width: screenWidth() });
     if (done === false) process.exitCode = 1;
     if (interruption.aborted) process.exitCode = INTERRUPTED;
   } catch (error) {
-    throw inOneLine(error, stack?.local ?? false);
+    throw forPeople(error, stack?.local ?? false);
   } finally {
-    for (const client of stack ? [stack.sqs, stack.s3, stack.secrets] : []) client.destroy();
+    stack?.close();
   }
 }
 
@@ -136,7 +146,7 @@ async function find(stage: string | undefined, outputs: string | undefined): Pro
 }
 
 /** What AWS or the way to it has against a command is said in one line; a fault of the command is not. */
-function inOneLine(error: unknown, local: boolean): unknown {
+function forPeople(error: unknown, local: boolean): unknown {
   if (!(error instanceof Error)) return error;
   if (local && 'code' in error && error.code === 'ECONNREFUSED') return new CommandError(NOT_RUNNING);
   if (error.message === 'Region is missing') {

@@ -1,43 +1,79 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { parseArgs } from 'node:util';
-import { type FunctionDefinition, LocalFunction } from '../../local/functions/local-function.ts';
-import { FUNCTIONS_FILE } from '../operate/settings.ts';
+import { existsSync } from 'node:fs';
+import { eventNames, isEventName } from '../../lambda/contract/catalogue.ts';
+import { kebabCase } from '../../lambda/contract/event-names.ts';
+import type { FunctionDefinition } from '../../local/functions/function-definition.ts';
+import type { LogLine } from '../../local/functions/invocation.ts';
+import { LocalFunction } from '../../local/functions/local-function.ts';
+import { FUNCTIONS_FILE } from '../operate/local-folder.ts';
+import { NOT_RUNNING } from '../operate/stack.ts';
+import { npmScript } from '../terminal/command.ts';
 import { CommandError } from '../terminal/command-error.ts';
+import { readJson } from '../terminal/files.ts';
+import { formatLogLine } from '../terminal/log-line.ts';
 
 /**
- * `npm run invoke -- <function> <event-file>`: runs one handler in this process, with the environment
- * and the rights that it has in the running local stack, and prints its result.
+ * `npm run invoke -- <function> [event]`: runs one handler in this process, with the environment and the
+ * rights that it has in the running local stack, and prints its result.
  */
-export async function run(args: string[]): Promise<void> {
-  const { positionals } = parseArgs({ args, allowPositionals: true, options: {} });
-  const [name, file, ...more] = positionals;
-  if (!existsSync(FUNCTIONS_FILE))
-    throw new CommandError('The local stack is not running. Start it with: npm start');
-  const definitions = JSON.parse(readFileSync(FUNCTIONS_FILE, 'utf8')) as Record<string, FunctionDefinition>;
-  const choice = Object.keys(definitions).join(', ');
-  if (name === undefined || file === undefined || more.length > 0) {
-    throw new CommandError(`Usage: npm run invoke -- <function> <event-file>. Functions: ${choice}`);
-  }
-  const definition = Object.hasOwn(definitions, name) ? definitions[name] : undefined;
-  if (definition === undefined) throw new CommandError(`No function '${name}'. One of: ${choice}`);
-  const event = readEvent(file);
+export const command = npmScript(
+  'invoke',
+  'Runs one function of the stack that npm start runs, with its environment and rights, and prints its result.',
+)
+  .argument('<function>', 'receiver, smoke-test, or an event for its consumer: shop.updated')
+  .argument(
+    '[event]',
+    "file with the function's event, or an event for its sample; of a consumer its own sample",
+  )
+  .addHelpText(
+    'after',
+    `
+Examples:
+  npm run invoke -- shop.updated
+  npm run invoke -- receiver shop.updated
+  npm run invoke -- receiver events/api-gateway/shop-updated.json`,
+  )
+  .action(async (name, event) => {
+    const definition = definitionOf(name);
+    const payload = readJson(eventFile(name, event));
+    const handler = new LocalFunction(definition, print);
+    try {
+      const { requestId, durationMilliseconds, ...result } = await handler.invoke(payload);
+      console.log(JSON.stringify(result.ok ? result.payload : result, undefined, 2));
+      console.error(`${requestId}: ${Math.round(durationMilliseconds)} ms`);
+      if (!result.ok) process.exitCode = 1;
+    } finally {
+      await handler.close();
+    }
+  });
 
-  const handler = new LocalFunction(definition, ({ text }) => console.error(text));
-  try {
-    const { requestId, durationMilliseconds, ...result } = await handler.invoke(event);
-    console.log(JSON.stringify(result.ok ? result.payload : result, undefined, 2));
-    console.error(`${requestId}: ${Math.round(durationMilliseconds)} ms`);
-    if (!result.ok) process.exitCode = 1;
-  } finally {
-    await handler.close();
-  }
+function definitionOf(name: string): FunctionDefinition {
+  if (!existsSync(FUNCTIONS_FILE)) throw new CommandError(NOT_RUNNING);
+  const definitions = readJson(FUNCTIONS_FILE) as Record<string, FunctionDefinition>;
+  const key = isEventName(name) ? kebabCase(name) : name;
+  const definition = Object.hasOwn(definitions, key) ? definitions[key] : undefined;
+  if (definition !== undefined) return definition;
+  const events = new Map<string, string>(eventNames.map((event) => [kebabCase(event), event]));
+  const choice = Object.keys(definitions).map((service) => events.get(service) ?? service);
+  throw new CommandError(`No function '${name}'. One of: ${choice.join(', ')}`);
 }
 
-function readEvent(file: string): unknown {
-  if (!existsSync(file)) throw new CommandError(`No file ${file}`);
-  try {
-    return JSON.parse(readFileSync(file, 'utf8'));
-  } catch {
-    throw new CommandError(`${file} is not JSON`);
+/** @throws CommandError where neither an event nor a file is meant */
+function eventFile(name: string, event: string | undefined): string {
+  const consumer = eventNames.find((known) => name === known || name === kebabCase(known));
+  if (event === undefined && consumer === undefined) {
+    throw new CommandError(`Which event for ${name}? A file, or one of: ${eventNames.join(', ')}`);
   }
+  const sample = event ?? consumer ?? '';
+  if (!isEventName(sample)) return sample;
+  return `events/${name === 'receiver' ? 'api-gateway' : 'sqs'}/${kebabCase(sample)}.json`;
+}
+
+/**
+ * The log goes to standard error: the result alone is standard output's. The message of a sample is on no queue, so
+ * it can be neither hidden nor comes back: that a consumer says so of its failure would mislead.
+ */
+function print(line: LogLine): void {
+  if (/"message":"HideFailed"/.test(line.text)) return;
+  const text = formatLogLine(line);
+  if (text !== undefined) console.error(text);
 }

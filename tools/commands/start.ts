@@ -1,31 +1,40 @@
-import { mkdir, rm, writeFile } from 'node:fs/promises';
-import { parseArgs } from 'node:util';
+import { Option } from '@commander-js/extra-typings';
 import { listen } from '../../local/listen.ts';
 import type { LocalStack } from '../../local/local-stack.ts';
 import { synthesise } from '../../local/template/synthesise.ts';
-import {
-  ASSEMBLY_FOLDER,
-  chooseSecret,
-  FUNCTIONS_FILE,
-  LOCAL_FOLDER,
-  OUTPUTS_FILE,
-  parsePort,
-} from '../operate/settings.ts';
+import { OUTPUTS_FILE, Workspace } from '../operate/local-folder.ts';
+import { npmScript } from '../terminal/command.ts';
 import { CommandError } from '../terminal/command-error.ts';
-import { formatLogLine } from '../terminal/log-format.ts';
+import { formatLogLine, formatRequest } from '../terminal/log-line.ts';
+import { jsonOption, port, secretOption } from '../terminal/options.ts';
 
-const DEFAULT_PORT = '3000';
-const DEFAULT_AWS_PORT = '4566';
+interface Settings {
+  readonly port: number;
+  readonly awsPort: number;
+  readonly secret: string;
+  /** Functions' log lines as they are, and the rest on standard error. */
+  readonly json?: true | undefined;
+}
 
 /** `npm start`: synthesises the stack and runs it until Ctrl-C. */
-export async function run(args: string[]): Promise<void> {
-  const { values } = parseArgs({
-    args,
-    options: { port: { type: 'string' }, 'aws-port': { type: 'string' }, secret: { type: 'string' } },
-  });
-  const port = parsePort(values.port ?? process.env.PORT ?? DEFAULT_PORT, 'port');
-  const awsPort = parsePort(values['aws-port'] ?? process.env.AWS_PORT ?? DEFAULT_AWS_PORT, 'aws-port');
-  const secret = chooseSecret(values.secret);
+export const command = npmScript(
+  'start',
+  'Synthesises the stack and runs it on this machine until Ctrl-C. What it holds is in memory, and ends with it.',
+)
+  .addOption(
+    new Option('--port <port>', 'of the webhook; 0: any free one').env('PORT').argParser(port).default(3000),
+  )
+  .addOption(
+    new Option('--aws-port <port>', 'of the AWS endpoint; 0: any free one')
+      .env('AWS_PORT')
+      .argParser(port)
+      .default(4566),
+  )
+  .addOption(secretOption())
+  .addOption(jsonOption())
+  .action(start);
+
+async function start({ port, awsPort, secret, json }: Settings): Promise<void> {
   if (port === awsPort && port !== 0) {
     throw new CommandError(`--port and --aws-port must differ, not both be ${port}`);
   }
@@ -33,48 +42,51 @@ export async function run(args: string[]): Promise<void> {
   await assertFree(awsPort, 'aws-port');
 
   const started = performance.now();
-  const step = (text: string) => console.log(`${text} …`);
+  const say = json ? console.error : console.log;
+  const step = (text: string) => say(`${text} …`);
+  await using workspace = await Workspace.open();
   step('Synthesising the stack');
-  await mkdir(LOCAL_FOLDER, { recursive: true });
   // What runs the stack is loaded while another process synthesises it.
   const [{ startLocalStack }] = await Promise.all([
     import('../../local/local-stack.ts'),
-    synthesise(ASSEMBLY_FOLDER),
+    synthesise(workspace.assembly),
   ]);
   const stack = await startLocalStack({
-    assembly: ASSEMBLY_FOLDER,
+    assembly: workspace.assembly,
     port,
     awsPort,
     secret,
     onStep: step,
-    onLog: (line) => print(formatLogLine(line)),
-    onRequest: ({ method, path, status, durationMilliseconds }) =>
-      console.log(`${method} ${path} ${status} ${Math.round(durationMilliseconds)} ms`),
+    onLog: (line) => print(json ? line.text : formatLogLine(line)),
+    onRequest: (request) => say(formatRequest(request)),
     onProblem: (message) => console.error(`Problem: ${message}`),
   });
-  await describe(stack);
-  console.log(welcome(stack, secret, performance.now() - started));
-
-  await new Promise<void>((resolve) => {
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve());
-  });
-  console.log('Stopping …');
-  await stack.close();
-  await Promise.all([OUTPUTS_FILE, FUNCTIONS_FILE].map((file) => rm(file, { force: true })));
+  try {
+    const isSecond = await workspace.publish({
+      outputs: { [stack.name]: stack.outputs },
+      functions: Object.fromEntries(
+        [...stack.functions].map(([service, { definition }]) => [service, definition]),
+      ),
+    });
+    say(welcome(stack, secret, performance.now() - started));
+    if (isSecond)
+      say('Another stack of this folder runs, too. The other commands talk to this one until it stops.\n');
+    await interruption();
+    say('Stopping …');
+  } finally {
+    await stack.close();
+  }
 }
 
-/** Leaves what the other commands need to find the stack. */
-async function describe({ name, outputs, functions }: LocalStack): Promise<void> {
-  const definitions = Object.fromEntries(
-    [...functions].map(([service, { definition }]) => [service, definition]),
-  );
-  await writeFile(OUTPUTS_FILE, `${JSON.stringify({ [name]: outputs }, undefined, 2)}\n`);
-  await writeFile(FUNCTIONS_FILE, `${JSON.stringify(definitions, undefined, 2)}\n`);
+function interruption(): Promise<void> {
+  return new Promise((resolve) => {
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve());
+  });
 }
 
 function welcome({ outputs, awsUrl, operator }: LocalStack, secret: string, milliseconds: number): string {
   return `
-Ready in ${(milliseconds / 1000).toFixed(1)} s. Ctrl-C stops it.
+Ready in ${(milliseconds / 1000).toFixed(1)} s. Ctrl-C stops it, and takes away all that it holds.
 
   Webhook   ${outputs.WebhookUrl}
   Secret    ${secret}
@@ -83,12 +95,8 @@ Ready in ${(milliseconds / 1000).toFixed(1)} s. Ctrl-C stops it.
 
 Send a signed event from another terminal:
 
-  npm run send -- shop.updated${secretHint(secret)}
+  npm run send -- shop.updated${secret === secretOption().defaultValue ? '' : ' --secret …'}
 `;
-}
-
-function secretHint(secret: string): string {
-  return secret === chooseSecret(undefined) ? '' : ' --secret …';
 }
 
 function print(line: string | undefined): void {

@@ -26,15 +26,23 @@ const VARIATIONS: readonly (readonly [text: string, change: (workload: Workload)
   ['each invalidation of a shop invalidates a CloudFront path', () => ({ cloudFront: true })],
 ];
 
-/** The dollars of a month, by line item, in Markdown. */
-export function costReport(workload: Workload, deployment: Deployment, logs: LogBytes): string {
+/** A paragraph or a table of a report. */
+export type ReportBlock = string | ReportTable;
+
+interface ReportTable {
+  readonly head: readonly string[];
+  readonly rows: readonly (readonly string[])[];
+}
+
+/** The dollars of a month, by line item. */
+export function costReport(workload: Workload, deployment: Deployment, logs: LogBytes): ReportBlock[] {
   const month = costs(workload, deployment, logs);
   return [
     `US dollars in us-east-1, list prices of ${PRICES_DATE} without free tiers, for ${count(workload.deliveries)} deliveries in a month:`,
     lineItems(month.deliveries),
     'And each month without any:',
     lineItems(month.standing),
-    `Together **$${total(month).toFixed(2)}** a month. It changes by this much if`,
+    `Together $${total(month).toFixed(2)} a month. It changes by this much if`,
     table(
       ['', '$'],
       VARIATIONS.map(([text, change]) => {
@@ -42,11 +50,15 @@ export function costReport(workload: Workload, deployment: Deployment, logs: Log
         return [text, signed(total(varied) - total(month))];
       }),
     ),
-  ].join('\n\n');
+  ];
 }
 
-/** What saturates, by rate, in Markdown. */
-export function scaleReport(workload: Workload, deployment: Deployment, accountConcurrency: number): string {
+/** What saturates, by rate. */
+export function scaleReport(
+  workload: Workload,
+  deployment: Deployment,
+  accountConcurrency: number,
+): ReportBlock[] {
   const loads = RATES.map((rate) => load(rate, workload, deployment, accountConcurrency));
   return [
     `Receiver ${workload.receiverMilliseconds} ms, consumer ${workload.consumerMilliseconds} ms a batch (both assumed), account concurrency ${count(accountConcurrency)}, other quotas as they are by default in us-east-1:`,
@@ -88,10 +100,10 @@ export function scaleReport(workload: Workload, deployment: Deployment, accountC
         consequence,
       ]),
     ),
-  ].join('\n\n');
+  ];
 }
 
-function lineItems(items: readonly LineItem[]): string {
+function lineItems(items: readonly LineItem[]): ReportTable {
   return table(
     ['Service', 'Line item', 'Quantity', 'Price, $', '$'],
     [
@@ -102,7 +114,7 @@ function lineItems(items: readonly LineItem[]): string {
         price(prices[item.price]),
         dollars(item).toFixed(2),
       ]),
-      ['**Sum**', '', '', '', `**${sum(items).toFixed(2)}**`],
+      ['Sum', '', '', '', sum(items).toFixed(2)],
     ],
   );
 }
@@ -110,10 +122,7 @@ function lineItems(items: readonly LineItem[]): string {
 const sum = (items: readonly LineItem[]) => items.reduce((total, item) => total + dollars(item), 0);
 const total = ({ deliveries, standing }: Costs) => sum(deliveries) + sum(standing);
 
-function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
-  return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n');
-}
+const table = (head: ReportTable['head'], rows: ReportTable['rows']): ReportTable => ({ head, rows });
 
 /** A price that reads well: that of a million where one costs next to nothing. */
 function price(dollarsForOne: number): string {

@@ -3,7 +3,7 @@ import { LOCAL_SECRET } from '../../events/signing.ts';
 import { eventNames } from '../../lambda/contract/catalogue.ts';
 import { kebabCase } from '../../lambda/contract/event-names.ts';
 import type { MetricName } from '../../lambda/metric-names.ts';
-import type { LogLine } from '../../local/functions/local-function.ts';
+import type { LogLine } from '../../local/functions/invocation.ts';
 import { startLocalStack } from '../../local/local-stack.ts';
 
 /** What functions write for one event that is accepted and processed. */

@@ -189,6 +189,6 @@ const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 /** The line that says what is wrong: of a stack trace the error's own. */
 function reasonIn(said: string): string {
   const lines = said.split('\n').filter((line) => line.trim() !== '');
-  const [error] = lines.flatMap((line) => /^\w*Error: (?!Synthesising)(.+)$/.exec(line.trim())?.[1] ?? []);
+  const [error] = lines.flatMap((line) => /^\w*Error: (.+)$/.exec(line.trim())?.[1] ?? []);
   return (error ?? lines.at(-1) ?? 'it ended without a word').trim();
 }

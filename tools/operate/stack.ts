@@ -5,11 +5,12 @@ import {
   DescribeStacksCommand,
   type Stack,
 } from '@aws-sdk/client-cloudformation';
+import { CloudWatchLogsClient } from '@aws-sdk/client-cloudwatch-logs';
 import { S3Client } from '@aws-sdk/client-s3';
 import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { SQSClient } from '@aws-sdk/client-sqs';
 import { CommandError } from '../terminal/command-error.ts';
-import { OUTPUTS_FILE } from './settings.ts';
+import { OUTPUTS_FILE } from './local-folder.ts';
 
 /** A stack that runs somewhere: on this machine, or as a stage in AWS. */
 export interface FoundStack {
@@ -19,6 +20,9 @@ export interface FoundStack {
   readonly sqs: SQSClient;
   readonly s3: S3Client;
   readonly secrets: SecretsManagerClient;
+  readonly logs: CloudWatchLogsClient;
+  /** Ends the clients' connections. */
+  close(): void;
   /** Whether it is one that `npm start` runs. */
   readonly local: boolean;
   /**
@@ -106,12 +110,19 @@ function foundStack(title: string, outputs: Readonly<Record<string, string>>, op
   const settings = region
     ? { region }
     : { region: 'us-east-1', endpoint: origin, credentials: ANY_CREDENTIALS };
-  return {
-    title,
-    outputs,
+  const clients = {
     sqs: new SQSClient(settings),
     s3: new S3Client({ ...settings, forcePathStyle: region === undefined }),
     secrets: new SecretsManagerClient(settings),
+    logs: new CloudWatchLogsClient(settings),
+  };
+  return {
+    title,
+    outputs,
+    ...clients,
+    close() {
+      for (const client of Object.values(clients)) client.destroy();
+    },
     local: region === undefined,
     waitSeconds: region === undefined ? 0 : 1,
     command: (text) => `npm run dlq -- ${text}${option}`,

@@ -1,4 +1,4 @@
-import { Command, InvalidArgumentError } from '@commander-js/extra-typings';
+import { Command } from '@commander-js/extra-typings';
 
 /**
  * A command as `npm run <script>` types it; its file in `tools/commands/` exports it as `command`. Whatever is
@@ -22,17 +22,4 @@ function inOneLine(text: string): string {
     .replace(/^error: /, '')
     .replaceAll('\n', ' ');
   return line.charAt(0).toUpperCase() + line.slice(1);
-}
-
-/**
- * Reads an option's value, as commander wants it.
- * @throws InvalidArgumentError where it is no whole number of that range
- */
-export function wholeNumber(minimum: number, maximum = Number.MAX_SAFE_INTEGER) {
-  const range = maximum === Number.MAX_SAFE_INTEGER ? `from ${minimum}` : `from ${minimum} to ${maximum}`;
-  return (text: string): number => {
-    const value = Number(text);
-    if (/^(0|[1-9]\d*)$/.test(text) && value >= minimum && value <= maximum) return value;
-    throw new InvalidArgumentError(`It must be a whole number ${range}.`);
-  };
 }

@@ -8,7 +8,8 @@ import {
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { sqsEvent } from '../../../events/lambda-events.ts';
 import { Faults } from '../../../local/aws/faults.ts';
-import { type FunctionDefinition, LocalFunction } from '../../../local/functions/local-function.ts';
+import type { FunctionDefinition } from '../../../local/functions/function-definition.ts';
+import { LocalFunction } from '../../../local/functions/local-function.ts';
 import type { LocalStack } from '../../../local/local-stack.ts';
 import { eventually } from '../../support/eventually.ts';
 import { Partner } from '../../support/partner.ts';

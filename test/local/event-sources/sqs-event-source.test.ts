@@ -7,7 +7,7 @@ import {
   type SqsEventSourceDefinition,
   startSqsEventSource,
 } from '../../../local/event-sources/sqs-event-source.ts';
-import type { InvocationResult } from '../../../local/functions/local-function.ts';
+import type { InvocationResult } from '../../../local/functions/invocation.ts';
 
 const region = 'eu-central-1';
 const credentials = { accessKeyId: 'AKIALOCAL', secretAccessKey: 'local-key' };

@@ -3,11 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, test } from '@jest/globals';
-import {
-  type FunctionDefinition,
-  LocalFunction,
-  type LogLine,
-} from '../../../local/functions/local-function.ts';
+import type { FunctionDefinition } from '../../../local/functions/function-definition.ts';
+import type { LogLine } from '../../../local/functions/invocation.ts';
+import { LocalFunction } from '../../../local/functions/local-function.ts';
 
 const fixtures = fileURLToPath(new URL('./fixtures', import.meta.url));
 const cleanUps: (() => Promise<void>)[] = [];

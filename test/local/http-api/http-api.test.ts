@@ -5,7 +5,7 @@ import { networkInterfaces } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
-import type { InvocationResult } from '../../../local/functions/local-function.ts';
+import type { InvocationResult } from '../../../local/functions/invocation.ts';
 import {
   type HttpApi,
   type HttpApiOptions,

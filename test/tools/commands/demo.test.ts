@@ -26,12 +26,12 @@ describe('npm run demo', () => {
   });
 
   test.each(eventNames)('shows the answer to %s', (event) => {
-    const row = demo.stdout.split('\n').find((line) => line.includes(` ${event} `));
+    const row = demo.stdout.split('\n').find((line) => line.startsWith(`${event} `));
     expect(row).toContain('200 queued');
   });
 
   test.each(eventNames)('shows the effect of %s', (event) => {
-    const row = demo.stdout.split('\n').find((line) => line.includes(` ${event} `));
+    const row = demo.stdout.split('\n').find((line) => line.startsWith(`${event} `));
     expect(row).toContain(effects[catalogue[event].effect]);
   });
 });

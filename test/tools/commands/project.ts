@@ -35,21 +35,18 @@ const SETTINGS = ['PORT', 'AWS_PORT', 'WEBHOOK_SECRET', 'NODE_OPTIONS'];
 export class Project {
   readonly #folder: string;
 
-  /** @param copied whether it has sources of its own, for commands that change them. @default links to these */
+  /** @param settings `copied` are folders that a test changes files of */
   static async create({
     neededNode,
-    copied = false,
+    copied = [],
   }: {
     neededNode?: string;
-    copied?: boolean;
+    copied?: readonly string[];
   } = {}): Promise<Project> {
     const folder = await mkdtemp(join(tmpdir(), 'partner-webhooks-project-'));
     for (const name of await readdir(ROOT)) {
-      if (NOT_LINKED.has(name)) continue;
-      const from = join(ROOT, name);
-      const to = join(folder, name);
-      if (copied && name !== 'node_modules' && name !== '.ci') await cp(from, to, { recursive: true });
-      else await symlink(from, to);
+      if (copied.includes(name)) await cp(name, join(folder, name), { recursive: true });
+      else if (!NOT_LINKED.has(name)) await symlink(join(ROOT, name), join(folder, name));
     }
     const description = JSON.parse(await readFile('package.json', 'utf8'));
     if (neededNode !== undefined) description.devDependencies.node = neededNode;

@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { eventNames } from '../../../lambda/contract/catalogue.ts';
 import { prices } from '../../../lib/prices.ts';
-import { parseCostArguments } from '../../../tools/cost/cost-arguments.ts';
 import { type Costs, costs, dollars } from '../../../tools/cost/cost-model.ts';
 import { readDeployment } from '../../../tools/cost/deployment.ts';
 import {
@@ -12,6 +11,7 @@ import {
   METRICS_WHERE_ALL_GOES_WELL,
   measureLogBytes,
 } from '../../../tools/cost/log-bytes.ts';
+import { parseMix } from '../../../tools/cost/mix.ts';
 import { limits, load, narrowLimits } from '../../../tools/cost/scale-model.ts';
 import { defaultWorkload, type Workload } from '../../../tools/cost/workload.ts';
 import { eventsWith, isNotification } from '../../../tools/cost/write-units.ts';
@@ -69,8 +69,8 @@ describe('what a delivery is charged for', () => {
     ['review.posted', 2],
     ['user.updated', 1],
   ])('is, for %s, %i write units', (event, units) => {
-    const { workload } = parseCostArguments(['--deliveries', '1', '--mix', `${event}=1`]);
-    expect(quantity(costsOf(workload), 'DynamoDB', 'write units')).toBe(units);
+    const mix = parseMix(`${event}=1`);
+    expect(quantity(costsOf({ deliveries: 1, mix }), 'DynamoDB', 'write units')).toBe(units);
   });
 
   test('is, where oversize, a write and a read in S3 and four requests at the API', () => {
@@ -211,52 +211,20 @@ describe('the settings', () => {
   });
 });
 
-describe('the options', () => {
-  test('change the workload', () => {
-    const { workload, accountConcurrency, action } = parseCostArguments([
-      ...['--deliveries', '5', '--payload-bytes', '6', '--receiver-ms', '7', '--consumer-ms', '8'],
-      ...['--batch', '2.5', '--oversize-share', '0.1', '--memory', '256', '--review-emails', '2'],
-      ...['--mix', 'shop.updated=3,user.updated=1', '--account-concurrency', '10', '--cloudfront', '--scale'],
-    ]);
-    expect({ workload, accountConcurrency, action }).toEqual({
-      workload: {
-        deliveries: 5,
-        payloadBytes: 6,
-        receiverMilliseconds: 7,
-        consumerMilliseconds: 8,
-        batch: 2.5,
-        oversizeShare: 0.1,
-        memoryMegabytes: 256,
-        reviewEmails: 2,
-        cloudFront: true,
-        mix: expect.objectContaining({ 'shop.updated': 0.75, 'user.updated': 0.25, 'review.posted': 0 }),
-      },
-      accountConcurrency: 10,
-      action: 'scale',
+describe('a mix', () => {
+  test('gives each event its share, and none to the others', () => {
+    expect(parseMix('shop.updated=3,user.updated=1')).toMatchObject({
+      'shop.updated': 0.75,
+      'user.updated': 0.25,
+      'review.posted': 0,
     });
   });
 
   test.each([
-    [['--deliveries', '0'], '--deliveries must be a whole number from 1, not'],
-    [['--deliveries', '1e6'], '--deliveries must be a whole number from 1, not'],
-    [['--payload-bytes', '1048576'], '--oversize-share is for larger ones'],
-    [['--receiver-ms', '1.5'], '--receiver-ms must be a whole number from 1 to 900000, not'],
-    [['--consumer-ms', ''], '--consumer-ms must be a whole number from 1 to 900000, not'],
-    [['--batch', '0.5'], '--batch must be a number from 1 to 10000, not'],
-    [['--oversize-share', '2'], '--oversize-share must be a number from 0 to 1, not'],
-    [['--memory', '64'], '--memory must be a whole number from 128 to 10240, not'],
-    [['--account-concurrency', 'many'], '--account-concurrency must be a whole number from 1, not'],
-    [['--mix', 'example.unknown=1'], "not 'example.unknown=1'; the events are shop.updated"],
-    [['--mix', 'shop.updated'], "not 'shop.updated'"],
-    [['--mix', 'shop.updated=0'], 'at least one event a weight above 0'],
-    [['--scale', '--measure'], 'Only one of --scale, --measure'],
-    [['--price', '1'], "Unknown option '--price'"],
-    [['lots'], "Unexpected argument 'lots'"],
-  ])('%j is refused', (args, message) => {
-    expect(() => parseCostArguments(args)).toThrow(message);
-  });
-
-  test('are refused all at once', () => {
-    expect(() => parseCostArguments(['--batch', '0', '--memory', '1'])).toThrow(/--batch[\s\S]*--memory/);
+    ['example.unknown=1', "not 'example.unknown=1'; the events are shop.updated"],
+    ['shop.updated', "not 'shop.updated'"],
+    ['shop.updated=0', 'at least one event a weight above 0'],
+  ])('%j is refused', (text, message) => {
+    expect(() => parseMix(text)).toThrow(message);
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { duration, printable, table } from '../../../tools/terminal/text.ts';
+import { duration, printable } from '../../../tools/terminal/text.ts';
 
 const SECOND = 1000;
 const HOUR = 3600 * SECOND;
@@ -25,16 +25,4 @@ describe('text from outside', () => {
   test('keeps its lines and its script', () => {
     expect(printable('東京\tTōkyō\n')).toBe('東京\tTōkyō\n');
   });
-});
-
-test('a table has columns as wide as they need', () => {
-  expect(
-    table(
-      ['queue', 'n'],
-      [
-        ['a', '10'],
-        ['unrouted', '7'],
-      ],
-    ),
-  ).toEqual(['queue      n', 'a         10', 'unrouted   7']);
 });

@@ -7,4 +7,6 @@ export interface Operation {
   readonly signal: AbortSignal;
   /** Writes a line for whoever runs the command. */
   readonly say: (line: string) => void;
+  /** Characters of a line; Infinity where it is no terminal that shows them. */
+  readonly width: number;
 }

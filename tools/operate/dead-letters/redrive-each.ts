@@ -12,12 +12,15 @@ import { redelivery } from './redelivery.ts';
 import { emptiness } from './show.ts';
 import { walk } from './walk.ts';
 
+/** Characters that tell the messages of a queue apart. */
+const SHORTEST_ID = 8;
+
 /**
  * Redrives messages one by one: each is sent first, and deleted only once it is safely elsewhere. What
  * that leaves in two places, where the process dies in between, has its effect once all the same.
- * @param ids those messages only; otherwise all
+ * @param ids those messages only, by their ids or at least {@link SHORTEST_ID} characters of their beginning
  * @returns whether all that could be asked for was done
- * @throws CommandError where there is nothing to redrive
+ * @throws CommandError where there is nothing to redrive, or an id is too short to name one message
  */
 export async function redriveEach(
   operation: Operation,
@@ -25,6 +28,12 @@ export async function redriveEach(
   ids?: readonly string[],
 ): Promise<boolean> {
   const { stack, signal, say } = operation;
+  const short = ids?.find((id) => id.length < SHORTEST_ID);
+  if (short !== undefined) {
+    throw new CommandError(
+      `'${short}' may be several messages: give ${SHORTEST_ID} characters of an id at least`,
+    );
+  }
   const redriveOne = await redriverOf(stack, queue);
   const missing = new Set(ids);
   const outcomes: Outcome[] = [];
@@ -36,7 +45,11 @@ export async function redriveEach(
       enough: () => outcomes.some(({ hopeless }) => hopeless) || (ids !== undefined && missing.size === 0),
     },
     async (message) => {
-      if (ids !== undefined && !missing.delete(message.id)) return 'kept';
+      if (ids !== undefined) {
+        const named = [...missing].find((id) => message.id.startsWith(id));
+        if (named === undefined) return 'kept';
+        missing.delete(named);
+      }
       const outcome = await redriveOne(message).catch(failed);
       if (outcome === undefined) return 'kept';
       outcomes.push(outcome);

@@ -58,12 +58,7 @@ const doesNotExist = (name: string | null) =>
 
 describe('what it cannot do it says in one line, and exits with 1', () => {
   test.each([
-    [
-      'no subcommand',
-      () => [],
-      () =>
-        'Usage: npm run dlq -- list | show <event> | redrive <event> | export <event>, where <event> is also quarantine or unrouted',
-    ],
+    ['no subcommand', () => [], () => 'Say which: list, show, redrive, export'],
     ['no local stack', () => ['list'], () => 'The local stack is not running. Start it with: npm start'],
     [
       'a wrong event',

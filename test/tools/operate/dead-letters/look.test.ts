@@ -38,11 +38,11 @@ describe('list', () => {
     await operator.put(dead, shopUpdated('shop-2'), DEAD);
     await operator.put(unrouted, '{}', { event: 'example.unknown' });
     const operation = operator.operation();
-    await list(operation);
+    await list(operation, { json: false });
     expect(operation.said.map((line) => line.replaceAll(/ +/g, ' '))).toEqual([
       expect.stringMatching(/^Waiting in /),
       '',
-      'queue messages in flight oldest',
+      'QUEUE MESSAGES IN FLIGHT OLDEST',
       ...eventNames.map((event) =>
         event === 'shop.updated' ? expect.stringMatching(/^shop\.updated 2 0 \d+ s$/) : `${event} 0 0 –`,
       ),
@@ -55,7 +55,7 @@ describe('list', () => {
 
   test('says that nothing waits', async () => {
     const operation = operator.operation();
-    await list(operation);
+    await list(operation, { json: false });
     expect(operation.said.at(-1)).toMatch(/^Nothing waits/);
   });
 });

@@ -43,7 +43,13 @@ export class Operator {
 
   operation(signal = new AbortController().signal): Operation & { readonly said: string[] } {
     const said: string[] = [];
-    return { stack: this.stack, signal, say: (line) => said.push(line), said };
+    return {
+      stack: this.stack,
+      signal,
+      say: (line) => said.push(line),
+      width: Number.POSITIVE_INFINITY,
+      said,
+    };
   }
 
   queue(name: string): WaitingQueue {
@@ -91,8 +97,8 @@ export class Operator {
   }
 
   async close(): Promise<void> {
-    for (const client of [this.stack.sqs, this.stack.s3, this.stack.secrets, this.queues.client])
-      client.destroy();
+    this.stack.close();
+    this.queues.client.destroy();
     await rm(this.#folder, { recursive: true });
   }
 }

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { eventNames } from '../../lambda/contract/catalogue.ts';
@@ -15,9 +15,19 @@ const QUEUES = 2 * eventNames.length + 2;
 /** What `removalPolicy: retain` keeps: how many of each kind that the emulator lists. */
 const RETAINED = { table: 4, queue: QUEUES, bucket: 1, secret: 1 };
 
-/** Deploys the stack as a person would to AWS, to an emulator of it, and runs the acceptance suite there. */
-async function main(folder: string): Promise<void> {
-  assertNodeVersion();
+/**
+ * Deploys the stack as a person would to AWS, to an emulator of it, and runs the acceptance suite there.
+ * @throws Error that names the step that failed
+ */
+export async function checkOnEmulator(): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'partner-webhooks-emulator-'));
+  process.on('exit', () => {
+    killAll();
+    rmSync(folder, { recursive: true, force: true });
+  });
+  for (const [signal, code] of Object.entries({ SIGINT: 130, SIGTERM: 143 })) {
+    process.on(signal, () => process.exit(code));
+  }
   await step('Python packages', () => mustRun(['.ci/install-python-packages'], process.env));
   const emulator = await step('Emulator, with HTTPS and IAM', () =>
     startEmulator(resolve('.ci/venv/bin/python'), folder),
@@ -78,28 +88,4 @@ async function step<Result>(name: string, work: () => Promise<Result>): Promise<
   const result = await work();
   console.log(`✓ ${name} (${((Date.now() - startedAt) / 1000).toFixed(1)} s)`);
   return result;
-}
-
-function assertNodeVersion(): void {
-  const needed = JSON.parse(readFileSync('package.json', 'utf8')).devDependencies.node;
-  if (process.versions.node !== needed) {
-    throw new Error(
-      `Node.js ${needed} is needed, this is ${process.versions.node}. Use: npm run test:emulator`,
-    );
-  }
-}
-
-const folder = mkdtempSync(join(tmpdir(), 'partner-webhooks-emulator-'));
-process.on('exit', () => {
-  killAll();
-  rmSync(folder, { recursive: true, force: true });
-});
-for (const [signal, code] of Object.entries({ SIGINT: 130, SIGTERM: 143 })) {
-  process.on(signal, () => process.exit(code));
-}
-try {
-  await main(folder);
-} catch (error) {
-  console.error((error as Error).message);
-  process.exitCode = 1;
 }

@@ -1,0 +1,20 @@
+/** A Lambda function as the template describes it. */
+export interface FunctionDefinition {
+  /** Physical function name. */
+  name: string;
+  /** Module and export, such as `index.handler`. */
+  handler: string;
+  /** Folder of the bundled code. `.js` files are of the module kind that the nearest package.json says. */
+  codeDirectory: string;
+  /** The template's variables. */
+  environment: Record<string, string>;
+  timeoutSeconds: number;
+  /** Bounds the JavaScript heap of an execution environment, not all of its memory. */
+  memoryMegabytes: number;
+  /** Execution environments at most; further invocations wait in line. */
+  maximumConcurrency: number;
+  /** The access key by which the AWS endpoint knows the function's role. */
+  credentials: { accessKeyId: string; secretAccessKey: string };
+  region: string;
+  awsEndpointUrl: string;
+}
