@@ -184,7 +184,7 @@ class Steps {
   }
 }
 
-const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
+const SIGNALS = ['SIGHUP', 'SIGINT', 'SIGTERM'] as const;
 
 /** The line that says what is wrong: of a stack trace the error's own. */
 function reasonIn(said: string): string {
