@@ -3,6 +3,7 @@ import type { EffectName } from '../../lambda/contract/catalogue.ts';
 import { effectTexts } from '../generate/event-files.ts';
 import { addEvent, complete } from '../generate/new-event.ts';
 import { npmScript } from '../terminal/command.ts';
+import { CommandError } from '../terminal/command-error.ts';
 
 const effects = Object.keys(effectTexts) as EffectName[];
 
@@ -11,11 +12,13 @@ export const command = npmScript(
   'Adds an event: its catalogue entry, schema, consumer and sample, and every file that follows from them.',
 )
   .argument('<event>', 'its name, such as shop.closed')
-  .addOption(new Option('--effect <effect>', 'what its consumer does').choices(effects).makeOptionMandatory())
+  .addOption(new Option('--effect <effect>', 'required: what its consumer does').choices(effects))
   .option('--id <field>', 'the field of data that says which shop, staff member or user, such as shop_id')
   .option('--meaning <text>', 'what happened at the partner; by default the name’s words')
-  .action(async (name, wish) => {
-    const event = complete({ name, ...wish });
+  .action(async (name, { effect, ...wish }) => {
+    if (effect === undefined)
+      throw new CommandError(`Say what its consumer does: --effect ${effects.join(', ')}`);
+    const event = complete({ name, effect, ...wish });
     console.log(`Adding ${name} …`);
     const files = await addEvent(event);
     console.log(`
