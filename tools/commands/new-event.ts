@@ -17,7 +17,7 @@ export const command = npmScript(
   .option('--meaning <text>', 'what happened at the partner; by default the name’s words')
   .action(async (name, { effect, ...wish }) => {
     if (effect === undefined)
-      throw new CommandError(`Say what its consumer does: --effect ${effects.join(', ')}`);
+      throw new CommandError(`Say what its consumer does, by --effect: one of ${effects.join(', ')}`);
     const event = complete({ name, effect, ...wish });
     console.log(`Adding ${name} …`);
     const files = await addEvent(event);

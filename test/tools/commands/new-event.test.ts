@@ -70,7 +70,7 @@ describe('in one line, with nothing written, it refuses', () => {
 
   test.each<[string, string[], RegExp]>([
     ['an effect that there is not', ['--effect', 'mail'], /argument 'mail' is invalid/],
-    ['no effect', [], /^Say what its consumer does: --effect shop-cache, cast/],
+    ['no effect', [], /^Say what its consumer does, by --effect: one of shop-cache, cast/],
     ['a row without an id', ['--effect', 'cast'], /^cast writes a row: say which field of data is its id/],
     ['an id that is none', ['--effect', 'cast', '--id', 'girl-id'], /^--id must be a field such as shop_id/],
     ['a meaning of two lines', ['--effect', 'chat', '--meaning', 'a\nb'], /^--meaning must be up to 99/],
