@@ -5,6 +5,8 @@ import type { DerivedFile } from './derived-file.ts';
 
 const FOLDERS = { 'events/api-gateway': apiGatewayEvent, 'events/sqs': sqsEvent };
 
+export const lambdaEventFolders: readonly string[] = Object.keys(FOLDERS);
+
 /** Every sample as the Lambda events that carry it; what is left of a sample that is gone must go, too. */
 export function lambdaEvents(): DerivedFile[] {
   const samples = readSamples();

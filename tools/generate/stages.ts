@@ -25,9 +25,10 @@ export async function withAssemblies<Result>(
       prod: join(folder, 'prod'),
       'every-setting': join(folder, 'every-setting'),
     };
-    await Promise.all(
+    const syntheses = await Promise.allSettled(
       Object.entries(assemblies).map(([stage, assembly]) => synthesise(assembly, { stage, stages })),
     );
+    for (const synthesis of syntheses) if (synthesis.status === 'rejected') throw synthesis.reason;
     return await work(assemblies);
   } finally {
     rmSync(folder, { recursive: true, force: true });
