@@ -1,3 +1,4 @@
+import { styleText } from 'node:util';
 import { shownId } from '../../terminal/screen.ts';
 import { table } from '../../terminal/table.ts';
 import { duration, messages, printable } from '../../terminal/text.ts';
@@ -53,8 +54,8 @@ function describeQueues(queues: readonly Waiting[], width: number): string[] {
     ],
     queues.map(({ queue, messages, inFlight, oldest }) => [
       queue,
-      String(messages),
-      String(inFlight),
+      count(messages),
+      count(inFlight),
       oldest === undefined
         ? messages > 0
           ? 'unknown'
@@ -104,6 +105,9 @@ function describeRetries({ retries, unknown }: Retries, width: number): string[]
   }
   return lines;
 }
+
+/** Nothing stands back, so that what is there is seen. */
+const count = (number: number) => (number === 0 ? styleText('gray', '0') : String(number));
 
 const since = (time: string) => duration(Date.now() - Date.parse(time));
 
