@@ -19,7 +19,7 @@ import {
   protocolOf,
   type Service,
 } from './request.ts';
-import { type AwsResponse, errorResponse, JSON_1_1, jsonResponse } from './response.ts';
+import { type AwsResponse, errorResponse, JSON_1_1, jsonResponse, withChecksum } from './response.ts';
 import { createSecretsManager } from './secrets-manager.ts';
 
 /** A role that calls with an access key of its own. */
@@ -120,6 +120,11 @@ export async function startAwsEndpoint({
   const stages: Stage[] = [authorize, disturbOrCarryOut];
 
   async function answer(http: HttpRequest): Promise<AwsResponse> {
+    const response = await answerOrRefuse(http);
+    return credentialOf(http)?.service === 'dynamodb' ? withChecksum(response) : response;
+  }
+
+  async function answerOrRefuse(http: HttpRequest): Promise<AwsResponse> {
     try {
       const request = parseRequest(http, stack);
       for (const stage of stages) {

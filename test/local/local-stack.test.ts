@@ -1,7 +1,12 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { DynamoDBClient, GetItemCommand, PutItemCommand, ScanCommand } from '@aws-sdk/client-dynamodb';
-import { GetObjectCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
+import {
+  GetBucketLifecycleConfigurationCommand,
+  GetObjectCommand,
+  PutObjectCommand,
+  S3Client,
+} from '@aws-sdk/client-s3';
 import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { PublishCommand, SNSClient } from '@aws-sdk/client-sns';
 import {
@@ -82,6 +87,19 @@ const putPayload = (event: string) => (clients: Clients) =>
   clients.s3.send(new PutObjectCommand({ ...payloadOf(event), Body: 'of a test' }));
 const getPayload = (event: string) => (clients: Clients) =>
   clients.s3.send(new GetObjectCommand(payloadOf(event)));
+
+test('the bucket has the lifecycle that the template gives it', async () => {
+  const { Rules } = await clientsOf().s3.send(
+    new GetBucketLifecycleConfigurationCommand({ Bucket: stack.outputs.PayloadBucket }),
+  );
+  expect(Rules).toMatchObject([
+    {
+      Status: 'Enabled',
+      Expiration: { Days: 90 },
+      AbortIncompleteMultipartUpload: { DaysAfterInitiation: 1 },
+    },
+  ]);
+});
 
 describe('a function may do what its role allows', () => {
   test.each([

@@ -1,4 +1,5 @@
 import { createRequire } from 'node:module';
+import { crc32 } from 'node:zlib';
 import {
   CreateTableCommand,
   DeleteItemCommand,
@@ -31,6 +32,18 @@ beforeAll(async () => {
   );
 });
 afterAll(() => endpoint.close());
+
+test.each([
+  ['an answer', { TableName }, 200],
+  ['an error', { TableName: 'none' }, 400],
+])('%s has the checksum that SDKs hold it against', async (_, parameters, status) => {
+  const answer = await send(endpoint, {
+    headers: { authorization: signedFor('dynamodb'), 'x-amz-target': 'DynamoDB_20120810.DescribeTable' },
+    body: JSON.stringify(parameters),
+  });
+  expect(answer.status).toBe(status);
+  expect(answer.headers['x-amz-crc32']).toBe(String(crc32(answer.body)));
+});
 
 describe('a table', () => {
   test('is active at once, in the region of the stack', async () => {

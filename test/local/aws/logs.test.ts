@@ -32,7 +32,10 @@ beforeAll(async () => {
   for (const line of lines) endpoint.writeLog(GROUP, JSON.stringify(line));
   endpoint.writeLog(GROUP, 'Task timed out after 30.00 seconds');
 });
-afterAll(() => endpoint.close());
+afterAll(async () => {
+  logs.destroy();
+  await endpoint.close();
+});
 
 const found = async (input: Partial<FilterLogEventsCommandInput>, client = logs) => {
   const { events = [] } = await client.send(new FilterLogEventsCommand({ logGroupName: GROUP, ...input }));
