@@ -309,7 +309,12 @@ describe('outputs', () => {
         'QuarantineQueueUrl',
         'UnroutedQueueUrl',
         'PayloadBucket',
-        ...pipelines.flatMap(({ path }) => [`${path}QueueUrl`, `${path}DeadLetterQueueUrl`]),
+        'ReceiverLogGroup',
+        ...pipelines.flatMap(({ path }) => [
+          `${path}QueueUrl`,
+          `${path}DeadLetterQueueUrl`,
+          `${path}LogGroup`,
+        ]),
       ].sort(),
     );
   });
@@ -324,6 +329,8 @@ describe('outputs', () => {
     ['AlarmTopicArn', 'Alarms/Topic'],
     ['QuarantineQueueUrl', 'Quarantine'],
     ['UnroutedQueueUrl', 'Unrouted'],
+    ['ReceiverLogGroup', 'Receiver/Log'],
+    ['ShopUpdatedLogGroup', 'ShopUpdated/Consumer/Log'],
     ...pipelines.flatMap(({ path }) => [
       [`${path}QueueUrl`, `${path}/Queue`],
       [`${path}DeadLetterQueueUrl`, `${path}/DeadLetterQueue`],
