@@ -6,6 +6,7 @@ import { type Ended, Project } from './project.ts';
 const PATIENCE = 60_000;
 
 const CONSUMER = 'lambda/consumers/girl-created.ts';
+const SCHEMA = 'lambda/contract/schemas/girl-created.ts';
 /** All consumers import it. */
 const SHARED = 'lambda/consumers/consume.ts';
 
@@ -13,8 +14,8 @@ let project: Project;
 let sources: Map<string, string>;
 
 beforeAll(async () => {
-  project = await Project.create({ copied: ['lambda'] });
-  const texts = [CONSUMER, SHARED].map(async (file) => [file, await readFile(file, 'utf8')] as const);
+  project = await Project.create({ copied: ['lambda', 'tools'] });
+  const texts = [CONSUMER, SCHEMA, SHARED].map(async (file) => [file, await readFile(file, 'utf8')] as const);
   sources = new Map(await Promise.all(texts));
 });
 afterAll(() => project.remove());
@@ -79,6 +80,21 @@ test.each(MISTAKES)(
       stdout: 'Synthesising the stack …\n',
       stderr: message,
     });
+  },
+  PATIENCE,
+);
+
+test(
+  'of a syntax error in what commands share with the functions `start` says the same, without a stack',
+  async () => {
+    await prepend({ [SCHEMA]: 'const cast = { girl: };' });
+    const { code, stderr } = await project.run(['start', '--port', '0', '--aws-port', '0']);
+    expect(code).toBe(1);
+    expect(stderr.trimEnd().split('\n')).toEqual([
+      'Transform failed with 1 error:',
+      expect.stringMatching(/lambda\/contract\/schemas\/girl-created\.ts:1:21: ERROR: Unexpected "}"$/),
+    ]);
+    await prepend({});
   },
   PATIENCE,
 );
