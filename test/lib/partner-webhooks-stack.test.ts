@@ -309,7 +309,12 @@ describe('outputs', () => {
         'QuarantineQueueUrl',
         'UnroutedQueueUrl',
         'PayloadBucket',
-        ...pipelines.flatMap(({ path }) => [`${path}QueueUrl`, `${path}DeadLetterQueueUrl`]),
+        'ReceiverLogGroup',
+        ...pipelines.flatMap(({ path }) => [
+          `${path}QueueUrl`,
+          `${path}DeadLetterQueueUrl`,
+          `${path}LogGroup`,
+        ]),
       ].sort(),
     );
   });
