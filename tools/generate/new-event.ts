@@ -93,9 +93,12 @@ function clashOf(name: string): string | undefined {
   );
   if (namesake !== undefined) return `${namesake} has another ${camelCase(name)}`;
   const { Outputs, Resources } = JSON.parse(readFileSync(PROD_SNAPSHOT, 'utf8')) as Snapshot;
-  const output = [`${pascalCase(name)}QueueUrl`, `${pascalCase(name)}DeadLetterQueueUrl`].find((one) =>
-    Object.hasOwn(Outputs, one),
-  );
+  // Every event has the same: what follows the name of the first one.
+  const first = pascalCase(eventNames[0] ?? '');
+  const output = Object.keys(Outputs)
+    .filter((one) => one.startsWith(first))
+    .map((one) => pascalCase(name) + one.slice(first.length))
+    .find((one) => Object.hasOwn(Outputs, one));
   if (output !== undefined) return `the stack has another output ${output}`;
   const services = Object.values(Resources).map(
     ({ Properties }) => Properties?.Environment?.Variables?.POWERTOOLS_SERVICE_NAME,
