@@ -7,6 +7,7 @@ import { type SqsEventSource, startSqsEventSource } from './event-sources/sqs-ev
 import type { FunctionDefinition } from './functions/function-definition.ts';
 import type { LogLine } from './functions/invocation.ts';
 import { LocalFunction } from './functions/local-function.ts';
+import { SharedEnvironments } from './functions/shared-environments.ts';
 import { type RequestSummary, startHttpApi } from './http-api/http-api.ts';
 import { readCloudAssembly, type SynthesisedStack } from './template/cloud-assembly.ts';
 import { Resources, rolePolicies } from './template/resources.ts';
@@ -15,8 +16,14 @@ import { Resources, rolePolicies } from './template/resources.ts';
 const ACCOUNT_ID = '000000000000';
 const REGION = 'us-east-1';
 
-/** Execution environments of a function at most: two cores serve no more, and each takes memory. */
+/** Execution environments of a function at most. */
 const MAXIMUM_CONCURRENCY = 4;
+
+/**
+ * Execution environments of all functions together, beyond the first one of each. More serve no more: what
+ * they wait for is the one thread of the AWS endpoint. Each takes some 35 MB.
+ */
+const SHARED_ENVIRONMENTS = 2;
 
 /** Batches of a queue that are processed at a time, at most. */
 const BATCHES_AT_A_TIME = 2;
@@ -44,6 +51,14 @@ export interface LocalStackOptions {
   readonly onStep?: (step: string) => void;
 }
 
+/** What a stack has done and taken. */
+export interface Usage {
+  /** Requests that the HTTP API has answered. */
+  readonly requests: number;
+  /** The most memory that the process has held so far, in MiB: resident, of all its threads. */
+  readonly peakMegabytes: number;
+}
+
 export interface LocalStack {
   readonly name: string;
   /** The stack's outputs, as `cdk deploy --outputs-file` writes them. */
@@ -56,6 +71,7 @@ export interface LocalStack {
   readonly functions: ReadonlyMap<string, DeployedFunction>;
   /** What goes wrong at the AWS endpoint: nothing until a test injects it. */
   readonly faults: Faults;
+  usage(): Usage;
   /** Ends it and frees its ports. */
   close(): Promise<void>;
 }
@@ -109,7 +125,11 @@ export async function startLocalStack(options: LocalStackOptions): Promise<Local
     closers.push(() => Promise.all(sources.map((source) => source.stop())));
 
     step('Starting the HTTP API');
-    const api = await startApi(resources, targets, options);
+    let requests = 0;
+    const api = await startApi(resources, targets, options.port, (summary) => {
+      requests += 1;
+      options.onRequest?.(summary);
+    });
     closers.push(() => api.close());
     apiUrl = api.url;
 
@@ -125,6 +145,7 @@ export async function startLocalStack(options: LocalStackOptions): Promise<Local
           item,
         ]),
       ),
+      usage: () => ({ requests, peakMegabytes: Math.round(process.resourceUsage().maxRSS / 1024) }),
       close,
     };
   } catch (error) {
@@ -166,6 +187,7 @@ function createFunctions(
   aws: AwsEndpoint,
   { environment, onLog = () => {} }: LocalStackOptions,
 ): Functions {
+  const shared = new SharedEnvironments(SHARED_ENVIRONMENTS);
   return new Map(
     resources.ofType('AWS::Lambda::Function').map(({ name, arn, properties }) => {
       const definition: FunctionDefinition = {
@@ -185,7 +207,7 @@ function createFunctions(
         aws.writeLog(logGroup, line.text);
         onLog(line);
       };
-      return [arn, { definition, function: new LocalFunction(definition, write) }];
+      return [arn, { definition, function: new LocalFunction(definition, write, { shared }) }];
     }),
   );
 }
@@ -248,7 +270,12 @@ function startEventSources(
   });
 }
 
-function startApi(resources: Resources, targets: Functions, { port, onRequest }: LocalStackOptions) {
+function startApi(
+  resources: Resources,
+  targets: Functions,
+  port: number,
+  onRequest: (summary: RequestSummary) => void,
+) {
   const integrations = new Map(
     resources
       .ofType('AWS::ApiGatewayV2::Integration')
@@ -266,6 +293,6 @@ function startApi(resources: Resources, targets: Functions, { port, onRequest }:
     accountId: ACCOUNT_ID,
     region: REGION,
     routes,
-    ...(onRequest && { onRequest }),
+    onRequest,
   });
 }

@@ -35,6 +35,7 @@ interface LevelDatabase extends Record<'get' | 'put' | 'del' | 'batch', Keyed> {
 }
 
 const require = createRequire(import.meta.url);
+storeText();
 const database: { create(options: object): Store } = require('dynalite/db');
 const validations: Validations = require('dynalite/validations');
 
@@ -46,6 +47,22 @@ const OPERATIONS = new Set(
 
 /** After a failure of its own, dynalite never lets go of the item that it was working on. */
 const TIMEOUT_MS = 10_000;
+
+/**
+ * Has dynalite's database keep text instead of buffers. A small buffer is a part of one of Node's pools of
+ * 64 KiB, and an item that is kept would keep the whole of its pool.
+ */
+function storeText(): void {
+  const memoryLevel: { MemoryLevel: new (options: object) => object } = createRequire(
+    require.resolve('dynalite/db'),
+  )('memory-level');
+  const { MemoryLevel } = memoryLevel;
+  memoryLevel.MemoryLevel = class extends MemoryLevel {
+    constructor(options: object) {
+      super({ ...options, storeEncoding: 'utf8' });
+    }
+  };
+}
 
 /** Opens an empty store in memory. */
 export function createDynalite(region: string, accountId: string): Dynalite {

@@ -9,7 +9,7 @@ export interface FunctionDefinition {
   /** The template's variables. */
   environment: Record<string, string>;
   timeoutSeconds: number;
-  /** Bounds the JavaScript heap of an execution environment, not all of its memory. */
+  /** Bounds the JavaScript heap and the buffers of an execution environment; what else it takes is not known. */
   memoryMegabytes: number;
   /** Execution environments at most; further invocations wait in line. */
   maximumConcurrency: number;

@@ -3,6 +3,13 @@ import type { FunctionDefinition } from './function-definition.ts';
 import type { InvocationResult, LogLine } from './invocation.ts';
 import type { FunctionError } from './messages.ts';
 import { Sandbox } from './sandbox.ts';
+import type { SharedEnvironments } from './shared-environments.ts';
+
+/**
+ * How long an execution environment is kept for the next invocation, unless it is the function's last one.
+ * Lambda keeps it for some minutes, which it does not document.
+ */
+const IDLE_LIMIT_MILLISECONDS = 30_000;
 
 type CompletedInvocation = InvocationResult & { requestId: string; durationMilliseconds: number };
 
@@ -12,19 +19,30 @@ interface Waiting {
   complete(result: InvocationResult, durationMilliseconds: number): void;
 }
 
+export interface LocalFunctionOptions {
+  /** Where environments beyond the first are taken from. @default as many as `maximumConcurrency` */
+  readonly shared?: SharedEnvironments;
+  /** @default 30000 */
+  readonly idleLimitMilliseconds?: number;
+}
+
 /**
  * Runs a function's bundled code as Lambda does: in execution environments (worker threads) that take
  * one invocation at a time and have an environment of variables of their own. Another one is started
- * when all are busy; beyond `maximumConcurrency` invocations wait, first come, first served.
+ * when all are busy; beyond `maximumConcurrency` invocations wait, first come, first served. One that has
+ * been idle for a while is ended.
  *
- * Unlike in Lambda an environment is not frozen between invocations, shares the process's working
- * directory and time zone, and stays until it dies or the function is closed.
+ * Unlike in Lambda an environment is not frozen between invocations and shares the process's working
+ * directory and time zone, and the last one is kept, so that no delivery waits for the code to be loaded.
  */
 export class LocalFunction {
   readonly #definition: FunctionDefinition;
   readonly #log: (line: LogLine) => void;
   readonly #sandboxes = new Set<Sandbox>();
-  readonly #idle: Sandbox[] = [];
+  readonly #shared: SharedEnvironments | undefined;
+  readonly #idleLimitMilliseconds: number;
+  /** The one that was used last is the last one; each with what ends it. */
+  readonly #idle = new Map<Sandbox, NodeJS.Timeout>();
   readonly #running = new Set<Sandbox>();
   readonly #line: Waiting[] = [];
   readonly #kills: { milliseconds: number; done(killed: boolean): void }[] = [];
@@ -32,9 +50,20 @@ export class LocalFunction {
   #closed = false;
 
   /** @param log is given every line that the code writes, and one for each function error */
-  constructor(definition: FunctionDefinition, log: (line: LogLine) => void) {
+  constructor(
+    definition: FunctionDefinition,
+    log: (line: LogLine) => void,
+    { shared, idleLimitMilliseconds = IDLE_LIMIT_MILLISECONDS }: LocalFunctionOptions = {},
+  ) {
     this.#definition = definition;
     this.#log = log;
+    this.#shared = shared;
+    this.#idleLimitMilliseconds = idleLimitMilliseconds;
+  }
+
+  /** Execution environments that there are, busy or not. */
+  get environments(): number {
+    return this.#sandboxes.size;
   }
 
   /**
@@ -104,16 +133,30 @@ export class LocalFunction {
         });
         continue;
       }
-      const sandbox = this.#idle.pop();
+      const sandbox = this.#takeIdle();
       if (sandbox === undefined) {
-        const mayStart = this.#sandboxes.size < this.#definition.maximumConcurrency;
-        if (!mayStart || this.#starting >= this.#line.length) return;
+        if (this.#starting >= this.#line.length || !this.#mayStart()) return;
         void this.#startSandbox();
         continue;
       }
       const waiting = this.#line.shift();
       if (waiting !== undefined) void this.#run(sandbox, waiting);
     }
+  }
+
+  /** The one that was used last, so that the others become idle. */
+  #takeIdle(): Sandbox | undefined {
+    const [sandbox, timer] = [...this.#idle].at(-1) ?? [];
+    if (sandbox === undefined) return undefined;
+    clearTimeout(timer);
+    this.#idle.delete(sandbox);
+    return sandbox;
+  }
+
+  /** Takes a shared environment where it says so. */
+  #mayStart(): boolean {
+    if (this.#sandboxes.size >= this.#definition.maximumConcurrency) return false;
+    return this.#sandboxes.size === 0 || (this.#shared?.take() ?? true);
   }
 
   async #startSandbox(): Promise<void> {
@@ -152,14 +195,25 @@ export class LocalFunction {
   }
 
   #release(sandbox: Sandbox): void {
-    if (sandbox.alive) this.#idle.push(sandbox);
+    if (sandbox.alive) {
+      const timer = setTimeout(() => this.#endIdle(sandbox), this.#idleLimitMilliseconds);
+      this.#idle.set(sandbox, timer.unref());
+    }
     this.#serve();
+  }
+
+  #endIdle(sandbox: Sandbox): void {
+    const alive = [...this.#sandboxes].filter((item) => item.alive);
+    if (alive.length === 1) return;
+    this.#idle.delete(sandbox);
+    void sandbox.end();
   }
 
   #forget(sandbox: Sandbox): void {
     this.#sandboxes.delete(sandbox);
-    const index = this.#idle.indexOf(sandbox);
-    if (index !== -1) this.#idle.splice(index, 1);
+    if (this.#sandboxes.size > 0) this.#shared?.giveBack();
+    clearTimeout(this.#idle.get(sandbox));
+    this.#idle.delete(sandbox);
     this.#serve();
   }
 

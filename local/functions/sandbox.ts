@@ -22,6 +22,16 @@ const START_LIMIT_MILLISECONDS = 30_000;
 /** Lambda's limit on the response of a synchronous invocation: 6 MiB and 100 bytes. */
 const RESPONSE_LIMIT_BYTES = 6_291_556;
 
+/**
+ * The young generation of an environment's heap: new objects, in three parts of this sum. V8 would let it grow
+ * to 48 MB, nearly all of them garbage. Of the process around it `npm start` asks the same
+ * (`--max-semi-space-size` is one of the three parts), and that its old generation grows in small steps.
+ */
+const YOUNG_GENERATION_MEGABYTES = 12;
+
+/** How often the memory of a running invocation is looked at. */
+const MEMORY_CHECK_MILLISECONDS = 250;
+
 type Failure = { ok: false } & FunctionError;
 type Outcome = { ok: true; payload: string } | Failure;
 
@@ -40,6 +50,7 @@ export class Sandbox {
 
   readonly #worker: Worker;
   readonly #timeoutSeconds: number;
+  readonly #memoryMegabytes: number;
   readonly #write: (line: Omit<LogLine, 'functionName'>) => void;
   readonly #lines = { stdout: new LineSplitter(), stderr: new LineSplitter() };
   #alive = true;
@@ -49,12 +60,15 @@ export class Sandbox {
 
   constructor(definition: FunctionDefinition, log: (line: LogLine) => void) {
     this.#timeoutSeconds = definition.timeoutSeconds;
+    this.#memoryMegabytes = definition.memoryMegabytes;
     this.#write = (line) => log({ functionName: definition.name, ...line });
     this.#worker = startWorker(definition);
     this.#worker.on('message', (message: EnvironmentMessage) => this.#receive(message));
     this.#worker.on('error', (error: unknown) => this.#reportCrash(error));
+    const memoryCheck = setInterval(() => void this.#checkMemory(), MEMORY_CHECK_MILLISECONDS);
     this.exited = new Promise((resolve) => {
       this.#worker.once('exit', (code) => {
+        clearInterval(memoryCheck);
         this.#alive = false;
         this.#finish({ ok: false, ...(this.#endedBy ?? exitError(this.#requestId, code)) });
         resolve();
@@ -108,6 +122,23 @@ export class Sandbox {
     };
   }
 
+  /** As Lambda says it. */
+  #outOfMemory(): FunctionError {
+    return {
+      errorType: 'Runtime.OutOfMemory',
+      errorMessage: `${requestPrefix(this.#requestId)}Error: Runtime exited with error: signal: killed`,
+    };
+  }
+
+  /** V8 holds the heap to its limit by itself, but knows none for buffers. */
+  async #checkMemory(): Promise<void> {
+    if (this.#settle === undefined || !this.#alive) return;
+    const memory = await this.#worker.getHeapStatistics().catch(() => undefined);
+    if (memory === undefined || !this.#alive) return;
+    const used = memory.used_heap_size + memory.external_memory;
+    if (used > this.#memoryMegabytes * 1024 * 1024) await this.#end(this.#outOfMemory());
+  }
+
   async #end(reason: FunctionError): Promise<void> {
     this.#alive = false;
     this.#endedBy ??= reason;
@@ -152,6 +183,7 @@ export class Sandbox {
   }
 
   #reportCrash(error: unknown): void {
+    if (isOutOfMemory(error)) this.#endedBy ??= this.#outOfMemory();
     this.#writeLines('stderr', inspect(error).split('\n'), this.#requestId);
   }
 
@@ -183,8 +215,16 @@ function startWorker(definition: FunctionDefinition): Worker {
     execArgv: [],
     stdout: true,
     stderr: true,
-    resourceLimits: { maxOldGenerationSizeMb: definition.memoryMegabytes },
+    resourceLimits: {
+      maxOldGenerationSizeMb: definition.memoryMegabytes,
+      maxYoungGenerationSizeMb: YOUNG_GENERATION_MEGABYTES,
+    },
   });
+}
+
+function isOutOfMemory(error: unknown): boolean {
+  if (typeof error !== 'object' || error === null || !('code' in error)) return false;
+  return error.code === 'ERR_WORKER_OUT_OF_MEMORY';
 }
 
 function exitError(requestId: string | undefined, code: number): FunctionError {

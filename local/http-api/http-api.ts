@@ -8,10 +8,17 @@ import { listen } from '../listen.ts';
 import { errorResponse, type HttpResponse, pathOf, toEvent, toResponse } from './payload.ts';
 import { readBody } from './request-body.ts';
 
-/** API Gateway's limit on a request body. */
+/**
+ * API Gateway's quota on a request body, "10 MB" of 2^20 bytes
+ * (https://docs.aws.amazon.com/apigateway/latest/developerguide/http-api-quotas.html).
+ */
 const BODY_LIMIT_BYTES = 10 * 1024 * 1024;
 
-/** Lambda's limit on the event of a synchronous invocation. */
+/**
+ * Lambda's quota on the event of a synchronous invocation, "6 MB", of which its API says 6,291,456 bytes
+ * (https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html). The event carries a body in base64,
+ * which is a third longer, or as text in JSON, where each quotation mark and each backslash counts twice.
+ */
 const EVENT_LIMIT_BYTES = 6 * 1024 * 1024;
 
 /** The longest that an HTTP API waits for a function. */
@@ -144,7 +151,7 @@ async function answer(
       traceId: traceId(receivedAt),
     },
   );
-  // What an HTTP API answers to this is not documented; a REST API answers 413.
+  // What an HTTP API answers to this is not documented: 413 is assumed, as a REST API answers it.
   if (Buffer.byteLength(JSON.stringify(event)) > EVENT_LIMIT_BYTES) {
     return errorResponse(413, 'Request Too Large');
   }

@@ -226,6 +226,35 @@ describe('the HTTP API', () => {
   });
 });
 
+describe('what a stack takes', () => {
+  /** Execution environments, busy or not. */
+  const environments = () =>
+    [...stack.functions.values()].reduce((sum, item) => sum + item.function.environments, 0);
+
+  test('is bounded: a burst starts few environments beyond the first of each function', async () => {
+    const before = environments();
+    const partner = new Partner(stack.outputs.WebhookUrl);
+    const delivery = (index: number) => ({
+      event: eventNames[index % eventNames.length],
+      data: { shop_id: `shop-${index}`, girl_id: `girl-${index}`, user_id: `user-${index}` },
+      timestamp: '2026-01-31T09:00:00Z',
+    });
+    const answers = await Promise.all(
+      Array.from({ length: 120 }, (_, index) => partner.post(delivery(index))),
+    );
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+    expect(environments() - before).toBeLessThanOrEqual(2);
+  });
+
+  test('is told: requests served, and the most memory held', async () => {
+    const { requests } = stack.usage();
+    await new Partner(stack.outputs.WebhookUrl).post({});
+    const usage = stack.usage();
+    expect(usage.requests).toBe(requests + 1);
+    expect(usage.peakMegabytes).toBeGreaterThanOrEqual(Math.floor(process.memoryUsage.rss() / 2 ** 20) / 2);
+  });
+});
+
 describe('the secret', () => {
   test('has the value that the stack was started with', async () => {
     const { SecretString } = await readSecret(clientsOf());

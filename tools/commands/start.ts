@@ -76,6 +76,8 @@ async function start({ port, awsPort, secret, json }: Settings): Promise<void> {
   } finally {
     await stack.close();
   }
+  const { requests, peakMegabytes } = stack.usage();
+  say(`Stopped: ${requests.toLocaleString('en')} requests served, ${peakMegabytes} MB of memory at most`);
 }
 
 function interruption(): Promise<void> {

@@ -1,4 +1,6 @@
 import { createRequire } from 'node:module';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { crc32 } from 'node:zlib';
 import {
   CreateTableCommand,
@@ -45,6 +47,14 @@ test.each([
   expect(answer.headers['x-amz-crc32']).toBe(String(crc32(answer.body)));
 });
 
+/** Bytes of the buffers that something still holds. */
+function heldBufferBytes(): number {
+  setFlagsFromString('--expose-gc');
+  const collect: () => void = runInNewContext('gc');
+  for (let pass = 0; pass < 3; pass += 1) collect();
+  return process.memoryUsage().arrayBuffers;
+}
+
 describe('a table', () => {
   test('is active at once, in the region of the stack', async () => {
     const { Table } = await dynamodb.send(new DescribeTableCommand({ TableName }));
@@ -61,6 +71,20 @@ describe('a table', () => {
     const TimeToLiveSpecification = { AttributeName: 'expires_at', Enabled: true };
     await dynamodb.send(new UpdateTimeToLiveCommand({ TableName, TimeToLiveSpecification }));
     expect(await describeTimeToLive()).toEqual({ TimeToLiveStatus: 'ENABLED', AttributeName: 'expires_at' });
+  });
+
+  test('holds no more of an item than the item', async () => {
+    const items = 300;
+    const before = heldBufferBytes();
+    for (let index = 0; index < items; index += 1) {
+      await dynamodb.send(
+        new PutItemCommand({
+          TableName,
+          Item: { girl_id: { S: `held-${index}` }, name: { S: 'x'.repeat(500) } },
+        }),
+      );
+    }
+    expect((heldBufferBytes() - before) / items).toBeLessThan(2_000);
   });
 
   test('tells of its backups', async () => {

@@ -1,11 +1,14 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import type { FunctionDefinition } from '../../../local/functions/function-definition.ts';
 import type { LogLine } from '../../../local/functions/invocation.ts';
-import { LocalFunction } from '../../../local/functions/local-function.ts';
+import { LocalFunction, type LocalFunctionOptions } from '../../../local/functions/local-function.ts';
+import { SharedEnvironments } from '../../../local/functions/shared-environments.ts';
+import { eventually } from '../../support/eventually.ts';
 
 const fixtures = fileURLToPath(new URL('./fixtures', import.meta.url));
 const cleanUps: (() => Promise<void>)[] = [];
@@ -14,7 +17,10 @@ afterEach(async () => {
   for (const cleanUp of cleanUps.splice(0)) await cleanUp();
 });
 
-function start(definition: Partial<FunctionDefinition> & { handler: string }) {
+function start(
+  definition: Partial<FunctionDefinition> & { handler: string },
+  options: LocalFunctionOptions = {},
+) {
   const lines: LogLine[] = [];
   const local = new LocalFunction(
     {
@@ -30,6 +36,7 @@ function start(definition: Partial<FunctionDefinition> & { handler: string }) {
       ...definition,
     },
     (line) => lines.push(line),
+    options,
   );
   cleanUps.push(() => local.close());
   return { local, lines };
@@ -202,6 +209,42 @@ describe('concurrency', () => {
     expect(second.environmentId).toBe(first.environmentId);
   });
 
+  test('environments beyond the first are taken from what functions share', async () => {
+    const shared = new SharedEnvironments(1);
+    const settings = { handler: 'index.identify', maximumConcurrency: 4 };
+    const functions = [start(settings, { shared }).local, start(settings, { shared }).local];
+    await Promise.all(
+      functions.flatMap((local) => [1, 2, 3].map(() => identify(local, { sleepMilliseconds: 300 }))),
+    );
+    expect(functions.map((local) => local.environments).sort()).toEqual([1, 2]);
+  });
+
+  test('what an ended environment had taken is there for another function', async () => {
+    const shared = new SharedEnvironments(1);
+    const settings = { handler: 'index.identify', maximumConcurrency: 2 };
+    const busy = async () => {
+      const { local } = start(settings, { shared });
+      await Promise.all([1, 2].map(() => identify(local, { sleepMilliseconds: 300 })));
+      return local;
+    };
+    const first = await busy();
+    await first.kill();
+    expect([first.environments, (await busy()).environments]).toEqual([0, 2]);
+  });
+
+  test('environments that have been idle for a while are ended, but for one', async () => {
+    const { local } = start(
+      { handler: 'index.identify', maximumConcurrency: 3 },
+      { idleLimitMilliseconds: 500 },
+    );
+    await Promise.all([1, 2, 3].map(() => identify(local, { sleepMilliseconds: 300 })));
+    expect(local.environments).toBe(3);
+    await eventually(async () => local.environments === 1 || undefined);
+    await sleep(600);
+    expect(local.environments).toBe(1);
+    expect(await local.invoke({})).toMatchObject({ ok: true });
+  });
+
   test('a warmed-up function has loaded its code before the first invocation', async () => {
     const { local, lines } = start({ handler: 'index.echo' });
     await local.warmUp();
@@ -217,7 +260,8 @@ describe('an environment that dies', () => {
     ['quiet exit', 'Runtime.ExitError', 'without providing a reason'],
     ['uncaught exception', 'Runtime.ExitError', 'exit status 1'],
     ['unhandled rejection', 'Runtime.ExitError', 'exit status 1'],
-    ['memory', 'Runtime.ExitError', 'exit status 1'],
+    ['objects beyond its memory', 'Runtime.OutOfMemory', 'signal: killed'],
+    ['buffers beyond its memory', 'Runtime.OutOfMemory', 'signal: killed'],
     ['never settle', 'Sandbox.Timedout', 'Task timed out after 1.00 seconds'],
     ['block', 'Sandbox.Timedout', 'Task timed out after 1.00 seconds'],
   ])('by %s fails its invocation, and the next one gets a fresh one', async (how, errorType, message) => {

@@ -199,6 +199,7 @@ describe('Ctrl-C', () => {
     stack.interrupt();
     const ended = await Promise.race([stack.ended, sleep(10_000, undefined, { ref: false })]);
     expect(ended?.code).toBe(0);
+    expect(stack.stdout()).toMatch(/\nStopped: [1-9]\d* requests served, \d+ MB of memory at most\n$/);
   });
 
   test('leaves nothing in .local', () => {
