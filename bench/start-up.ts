@@ -1,26 +1,106 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
-import { parseArgs } from 'node:util';
-import { type BuildOptions, buildSync } from 'esbuild';
+import { basename, join } from 'node:path';
+import { deflateRawSync } from 'node:zlib';
+import { type BuildOptions, build } from 'esbuild';
 import { eventNames } from '../lambda/contract/catalogue.ts';
 import { queueUrlVariable } from '../lambda/contract/event-names.ts';
-import { BUNDLE_OPTIONS } from '../lib/function-bundles.ts';
+import { BUNDLE_OPTIONS, writeBundle } from '../lib/function-bundles.ts';
 
-/** Starts of each bundle: `--rounds`. They take turns, so that a busy moment of the machine meets all alike. */
-const { rounds } = parseArgs({ options: { rounds: { type: 'string', default: '25' } } }).values;
+const ENTRY = 'lambda/receiver/handler.ts';
 
 /** What CommonJS code needs in an ES module. */
 const REQUIRE = `import{createRequire}from'module';const require=createRequire(import.meta.url);`;
 
-const VARIANTS: Readonly<Record<string, BuildOptions>> = {
+const SOURCE_MAPS = '--enable-source-maps';
+
+/** A way to bundle the receiver, and to start it. */
+interface Variant {
+  /** That differ from those of the deployed bundle, which has source maps besides. @default it is that bundle */
+  readonly build?: BuildOptions;
+  /** Of Node.js. @default none */
+  readonly flags?: readonly string[];
+}
+
+const VARIANTS: Readonly<Record<string, Variant>> = {
   'as deployed': {},
-  'in one file': { splitting: false },
-  'in one file, as CommonJS': { splitting: false, format: 'cjs', outExtension: { '.js': '.cjs' } },
-  'from CommonJS builds of the SDK': { mainFields: ['main'], banner: { js: REQUIRE } },
-  'with the SDK’s whole chain of credential providers': { alias: {} },
+  'without source maps': { build: {} },
+  [`with whole source maps and ${SOURCE_MAPS}`]: {
+    build: { sourcemap: 'linked', sourcesContent: false },
+    flags: [SOURCE_MAPS],
+  },
+  'in one file': { build: { splitting: false } },
+  'in one file, as CommonJS': {
+    build: {
+      splitting: false,
+      format: 'cjs',
+      outExtension: { '.js': '.cjs' },
+      // CommonJS code does not know its URL, by which the source maps would be found.
+      logOverride: { 'empty-import-meta': 'silent' },
+    },
+  },
+  'from CommonJS builds of the SDK': { build: { mainFields: ['main'], banner: { js: REQUIRE } } },
+  'with the SDK’s whole chain of credential providers': { build: { alias: {} } },
 };
+
+/** What the start-up of one variant takes. */
+export interface StartUp {
+  readonly name: string;
+  /** Of files that are loaded before the first request. */
+  readonly kilobytes: number;
+  /** Of all files, compressed: what is deployed. */
+  readonly zipKilobytes: number;
+  /** Median of the rounds. */
+  readonly milliseconds: number;
+  /**
+   * To the first variant, which is the one that is deployed: median of the rounds' own ratios. Another machine
+   * has other times, but about the same ratios.
+   */
+  readonly ratio: number;
+}
+
+export interface StartUpOptions {
+  /** Starts of each variant. They take turns, so that a busy moment of the machine meets all alike. */
+  readonly rounds: number;
+  /** Told after each round how many are done. @default nobody is */
+  readonly onProgress?: (rounds: number) => void;
+}
+
+/** Bundles the receiver in each way that was considered, and starts each bundle in processes of its own. */
+export async function measureStartUp({ rounds, onProgress }: StartUpOptions): Promise<StartUp[]> {
+  const folder = mkdtempSync(join(tmpdir(), 'start-up-'));
+  try {
+    const bundles = await Promise.all(
+      Object.entries(VARIANTS).map(async ([name, variant], index) => {
+        const outdir = join(folder, String(index));
+        const entry = await bundle(variant, outdir);
+        return { name, outdir, entry, flags: variant.flags ?? [], times: [] as number[] };
+      }),
+    );
+    for (let round = 1; round <= rounds; round += 1) {
+      for (const { entry, flags, times } of bundles) times.push(load(entry, flags));
+      onProgress?.(round);
+    }
+    const base = bundles[0]?.times ?? [];
+    return bundles.map(({ name, outdir, entry, flags, times }) => ({
+      name,
+      kilobytes: sum(loadedFiles(outdir, basename(entry), flags), (file) => statSync(file).size) / 1024,
+      zipKilobytes: sum(filesIn(outdir), (file) => deflateRawSync(readFileSync(file)).length) / 1024,
+      milliseconds: median(times),
+      ratio: median(times.map((time, round) => time / (base[round] ?? Number.NaN))),
+    }));
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+/** @returns the file to load */
+async function bundle({ build: options }: Variant, outdir: string): Promise<string> {
+  if (options === undefined) await writeBundle(ENTRY, outdir);
+  else await build({ ...BUNDLE_OPTIONS, ...options, entryPoints: { index: ENTRY }, outdir });
+  return join(outdir, `index${options?.outExtension?.['.js'] ?? '.mjs'}`);
+}
 
 const environment = Object.fromEntries(
   [
@@ -33,51 +113,36 @@ const environment = Object.fromEntries(
 );
 
 /** Milliseconds that a fresh process takes to load a bundle, its own start not counted. */
-function load(file: string): number {
+function load(file: string, flags: readonly string[]): number {
   const script = `const t = performance.now(); await import(${JSON.stringify(file)}); console.log(performance.now() - t)`;
-  const { stdout, stderr, status } = spawnSync(process.execPath, ['--input-type=module', '-e', script], {
-    env: { ...process.env, ...environment, AWS_REGION: 'us-east-1' },
-    encoding: 'utf8',
-  });
+  const { stdout, stderr, status } = spawnSync(
+    process.execPath,
+    [...flags, '--input-type=module', '-e', script],
+    { env: { ...process.env, ...environment, AWS_REGION: 'us-east-1' }, encoding: 'utf8' },
+  );
   if (status !== 0) throw new Error(stderr);
   return Number(stdout);
 }
 
-const folderSize = (path: string) =>
-  readdirSync(path).reduce((sum, file) => sum + statSync(join(path, file)).size, 0);
-
-const median = (values: number[]) =>
-  values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
-
-const folder = mkdtempSync(join(tmpdir(), 'start-up-'));
-try {
-  const variants = Object.entries(VARIANTS).map(([name, options], index) => {
-    const outdir = join(folder, String(index));
-    buildSync({
-      ...BUNDLE_OPTIONS,
-      ...options,
-      entryPoints: { index: 'lambda/receiver/handler.ts' },
-      outdir,
-    });
-    const outfile = join(outdir, `index${options.outExtension?.['.js'] ?? '.mjs'}`);
-    return { name, outfile, times: [] as number[] };
-  });
-  for (let round = 0; round < Number(rounds); round += 1) {
-    for (const { outfile, times } of variants) times.push(load(outfile));
+/** The file, those that it imports other than on demand, and their source maps where Node.js is told to read them. */
+function loadedFiles(folder: string, file: string, flags: readonly string[]): string[] {
+  const scripts = new Set([join(folder, file)]);
+  for (const script of scripts) {
+    for (const [, imported = ''] of readFileSync(script, 'utf8').matchAll(
+      /\b(?:from|import)"\.\/([^"]+)"/g,
+    )) {
+      scripts.add(join(folder, imported));
+    }
   }
-  const [base] = variants;
-  console.table(
-    Object.fromEntries(
-      variants.map(({ name, outfile, times }) => [
-        name,
-        {
-          KB: Math.round(folderSize(dirname(outfile)) / 1024),
-          'median ms': Math.round(median(times) * 10) / 10,
-          'ratio to the first': Math.round((median(times) / median(base?.times ?? [])) * 100) / 100,
-        },
-      ]),
-    ),
+  return [...scripts].flatMap((script) =>
+    flags.includes(SOURCE_MAPS) ? [script, `${script}.map`] : [script],
   );
-} finally {
-  rmSync(folder, { recursive: true });
 }
+
+const filesIn = (folder: string) => readdirSync(folder).map((file) => join(folder, file));
+
+const sum = (files: readonly string[], bytesOf: (file: string) => number) =>
+  files.reduce((total, file) => total + bytesOf(file), 0);
+
+const median = (values: readonly number[]) =>
+  values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;

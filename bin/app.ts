@@ -1,12 +1,16 @@
 import { App, Validations } from 'aws-cdk-lib';
 import { findStage, parseConfig, type StageConfig } from '../lib/config.ts';
-import { FunctionBundles } from '../lib/function-bundles.ts';
+import { BundleError, FunctionBundles } from '../lib/function-bundles.ts';
 import { PartnerWebhooksStack } from '../lib/partner-webhooks-stack.ts';
 
 const app = new App();
 const stage = app.node.tryGetContext('stage');
 const { CDK_DEFAULT_ACCOUNT, CDK_DEFAULT_REGION } = process.env;
 const config = configure();
+const bundles = await FunctionBundles.build(app.outdir).catch((error: unknown) => {
+  if (error instanceof BundleError) refuse(error.message);
+  throw error;
+});
 
 function configure(): StageConfig {
   try {
@@ -15,16 +19,20 @@ function configure(): StageConfig {
       region: CDK_DEFAULT_REGION,
     });
   } catch (error) {
-    // For whoever has to mend it: what is wrong, and no stack trace below.
-    console.error((error as Error).message);
-    process.exit(1);
+    refuse((error as Error).message);
   }
+}
+
+/** For whoever has to mend it: what is wrong, and no stack trace below. */
+function refuse(message: string): never {
+  console.error(message);
+  process.exit(1);
 }
 
 new PartnerWebhooksStack(app, `PartnerWebhooks-${stage}`, {
   stage,
   config,
-  bundles: await FunctionBundles.build(app.outdir),
+  bundles,
   description: 'Receives, verifies, queues and processes the events of the partner platform',
   env: {
     ...(config.account !== undefined && { account: config.account }),

@@ -148,6 +148,7 @@ export class PartnerWebhooksStack extends Stack {
       QuarantineQueueUrl: quarantine.queueUrl,
       UnroutedQueueUrl: unrouted.queueUrl,
       PayloadBucket: payloads.bucketName,
+      ReceiverLogGroup: receiver.logGroup.logGroupName,
       ...Object.assign({}, ...pipelines.map(pipelineOutputs)),
     });
   }
@@ -157,9 +158,10 @@ export class PartnerWebhooksStack extends Stack {
   }
 }
 
-function pipelineOutputs({ event, queue, deadLetterQueue }: EventPipeline): Record<string, string> {
+function pipelineOutputs({ event, queue, deadLetterQueue, consumer }: EventPipeline): Record<string, string> {
   return {
     [`${pascalCase(event)}QueueUrl`]: queue.queueUrl,
     [`${pascalCase(event)}DeadLetterQueueUrl`]: deadLetterQueue.queueUrl,
+    [`${pascalCase(event)}LogGroup`]: consumer.logGroup.logGroupName,
   };
 }

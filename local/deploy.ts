@@ -1,5 +1,10 @@
 import { CreateTableCommand, DynamoDBClient, UpdateTimeToLiveCommand } from '@aws-sdk/client-dynamodb';
-import { CreateBucketCommand, S3Client } from '@aws-sdk/client-s3';
+import {
+  CreateBucketCommand,
+  type LifecycleRule,
+  PutBucketLifecycleConfigurationCommand,
+  S3Client,
+} from '@aws-sdk/client-s3';
 import { CreateSecretCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { CreateTopicCommand, SNSClient } from '@aws-sdk/client-sns';
 import { CreateQueueCommand, SQSClient } from '@aws-sdk/client-sqs';
@@ -33,9 +38,7 @@ export async function deploy(resources: Resources, settings: ClientSettings, sec
       ...resources
         .ofType('AWS::SNS::Topic')
         .map(({ name }) => sns.send(new CreateTopicCommand({ Name: name }))),
-      ...resources
-        .ofType('AWS::S3::Bucket')
-        .map(({ name }) => s3.send(new CreateBucketCommand({ Bucket: name }))),
+      ...resources.ofType('AWS::S3::Bucket').map((bucket) => createBucket(s3, bucket)),
       ...resources.ofType('AWS::DynamoDB::Table').map((table) => createTable(dynamodb, table)),
       ...resources.ofType('AWS::SQS::Queue').map((queue) => createQueue(sqs, queue)),
     ]);
@@ -54,6 +57,28 @@ async function createQueue(
     ...(RedrivePolicy && { RedrivePolicy: JSON.stringify(RedrivePolicy) }),
   };
   await client.send(new CreateQueueCommand({ QueueName: name, Attributes: attributes }));
+}
+
+/** Its lifecycle can be read; nothing expires while a local stack runs. */
+async function createBucket(
+  client: S3Client,
+  { name, properties }: Resource<'AWS::S3::Bucket'>,
+): Promise<void> {
+  await client.send(new CreateBucketCommand({ Bucket: name }));
+  const { LifecycleConfiguration } = properties;
+  if (LifecycleConfiguration === undefined) return;
+  const Rules = LifecycleConfiguration.Rules.map(
+    ({ Id, Status, Prefix = '', ExpirationInDays, AbortIncompleteMultipartUpload }): LifecycleRule => ({
+      ID: Id,
+      Status,
+      Filter: { Prefix },
+      ...(ExpirationInDays !== undefined && { Expiration: { Days: ExpirationInDays } }),
+      AbortIncompleteMultipartUpload,
+    }),
+  );
+  await client.send(
+    new PutBucketLifecycleConfigurationCommand({ Bucket: name, LifecycleConfiguration: { Rules } }),
+  );
 }
 
 async function createTable(

@@ -116,7 +116,7 @@ export async function startLocalStack(options: LocalStackOptions): Promise<Local
     admitRoles(aws, resources);
 
     step('Starting the functions');
-    const functions = createFunctions(resources, stack, aws.url, options);
+    const functions = createFunctions(resources, stack, aws, options);
     closers.push(() => Promise.all([...functions.values()].map((item) => item.function.close())));
     const targets = invocationTargets(resources, functions);
     await Promise.all([...calledAtRuntime(resources, targets)].map((item) => item.function.warmUp()));
@@ -184,7 +184,7 @@ function admitRoles(aws: AwsEndpoint, resources: Resources): void {
 function createFunctions(
   resources: Resources,
   stack: SynthesisedStack,
-  awsUrl: string,
+  aws: AwsEndpoint,
   { environment, onLog = () => {} }: LocalStackOptions,
 ): Functions {
   const shared = new SharedEnvironments(SHARED_ENVIRONMENTS);
@@ -198,11 +198,16 @@ function createFunctions(
         timeoutSeconds: properties.Timeout,
         memoryMegabytes: properties.MemorySize,
         maximumConcurrency: properties.ReservedConcurrentExecutions ?? MAXIMUM_CONCURRENCY,
-        credentials: clientSettings(awsUrl, accessKeyOf(properties.Role)).credentials,
+        credentials: clientSettings(aws.url, accessKeyOf(properties.Role)).credentials,
         region: REGION,
-        awsEndpointUrl: awsUrl,
+        awsEndpointUrl: aws.url,
       };
-      return [arn, { definition, function: new LocalFunction(definition, onLog, { shared }) }];
+      const logGroup = properties.LoggingConfig?.LogGroup ?? `/aws/lambda/${name}`;
+      const write = (line: LogLine) => {
+        aws.writeLog(logGroup, line.text);
+        onLog(line);
+      };
+      return [arn, { definition, function: new LocalFunction(definition, write, { shared }) }];
     }),
   );
 }

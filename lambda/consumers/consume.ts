@@ -58,14 +58,14 @@ export function consume<Name extends EventName>(
   /** @throws the error, where the message stays on its queue */
   async function settleFailure(record: SQSRecord, attempt: number, error: unknown): Promise<void> {
     if (isHopeless(error) || attempt >= source.maximumReceives) {
-      recordLog.error('DeadLettered', describeError(error));
+      recordLog.error('DeadLettered', await describeError(error));
       count('DeadLettered', { event: name });
       // Where this fails the message comes back, and after its last receive SQS moves it.
       await telling('BuryFailed', () => source.bury(record, errorText(error)));
       return;
     }
     const seconds = backOffSeconds(attempt, source.firstRetryDelay);
-    recordLog.warn('Failed', { ...describeError(error), retryInSeconds: seconds });
+    recordLog.warn('Failed', { ...(await describeError(error)), retryInSeconds: seconds });
     count('Failed', { event: name });
     // Where this fails the message comes back after the queue's visibility timeout.
     await telling('HideFailed', () => source.hide(record, seconds));
@@ -86,7 +86,7 @@ async function telling(failure: 'BuryFailed' | 'HideFailed', call: () => Promise
   try {
     await call();
   } catch (error) {
-    recordLog.error(failure, describeError(error));
+    recordLog.error(failure, await describeError(error));
     count(failure);
     throw error;
   }

@@ -9,8 +9,8 @@ export interface CastMember {
   readonly girlId: string;
   readonly shopId: string | undefined;
   readonly name: string | undefined;
-  /** Everything that the partner sent of her, as JSON text; absent where it cannot be written as such. */
-  readonly sentData: string | undefined;
+  /** Everything that the partner sent of her. */
+  readonly sentData: object;
 }
 
 export interface CastChange {
@@ -44,8 +44,9 @@ export class Cast {
 
   /** Adds a member, or brings her up to date. */
   async add(member: CastMember, change: CastChange): Promise<EffectOutcome> {
-    const { girlId, shopId, name, sentData } = member;
-    return this.#put(girlId, shopId, change, {
+    const { girlId, shopId, name } = member;
+    const sentData = jsonText(member.sentData);
+    return await this.#put(girlId, shopId, change, {
       status: { S: 'active' },
       ...(name !== undefined && { name: { S: name } }),
       ...(sentData !== undefined &&
@@ -59,19 +60,19 @@ export class Cast {
     change: CastChange,
   ): Promise<EffectOutcome> {
     const expiresAt = Math.floor(Date.parse(change.at) / 1000) + TOMBSTONE_SECONDS;
-    return this.#put(girlId, shopId, change, {
+    return await this.#put(girlId, shopId, change, {
       status: { S: 'deleted' },
       expires_at: { N: String(expiresAt) },
     });
   }
 
-  #put(
+  async #put(
     girlId: string,
     shopId: string | undefined,
     { at, version }: CastChange,
     attributes: Record<string, AttributeValue>,
   ): Promise<EffectOutcome> {
-    return versionedWrite(() =>
+    return await versionedWrite(() =>
       this.#client.send(
         new PutItemCommand({
           TableName: this.#table,
@@ -87,5 +88,18 @@ export class Cast {
         }),
       ),
     );
+  }
+}
+
+/**
+ * The data as JSON text.
+ * @returns undefined where it is nested too deeply: `JSON.parse` takes any depth, `JSON.stringify` recurses
+ */
+function jsonText(data: object): string | undefined {
+  try {
+    return JSON.stringify(data);
+  } catch (error) {
+    if (error instanceof RangeError) return undefined;
+    throw error;
   }
 }

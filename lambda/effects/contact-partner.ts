@@ -62,7 +62,7 @@ export class ContactPartner {
     return outcomes.includes('Processed') ? 'Processed' : 'Stale';
   }
 
-  #write(
+  async #write(
     { userId, at, version }: ContactUpdate,
     fields: readonly [name: string, value: string][],
     condition: string,
@@ -72,7 +72,7 @@ export class ContactPartner {
       ...(newest ? ['version = :version', 'updated_at = :at'] : []),
       ...fields.flatMap(([name]) => [`${name} = :${name}`, `${name}_version = :version`]),
     ];
-    return versionedWrite(() =>
+    return await versionedWrite(() =>
       this.#client.send(
         new UpdateItemCommand({
           TableName: this.#table,

@@ -8,7 +8,7 @@ import { NEWER_THAN_STORED, versionedWrite } from './versioned-write.ts';
 export interface ShopUpdate {
   readonly shopId: string;
   /** Names of the fields that changed; absent where the partner did not say. */
-  readonly updatedFields: readonly string[] | undefined;
+  readonly updatedFields?: readonly string[] | undefined;
   /** ISO 8601. */
   readonly at: string;
   readonly version: string;
@@ -41,7 +41,7 @@ export class ShopCache {
   /** Removes the cached shop and records the version that made it stale. */
   async invalidate({ shopId, updatedFields, at, version }: ShopUpdate): Promise<EffectOutcome> {
     const kept = fits(updatedFields) ? updatedFields : undefined;
-    return versionedWrite(() =>
+    return await versionedWrite(() =>
       this.#client.send(
         new UpdateItemCommand({
           TableName: this.#table,

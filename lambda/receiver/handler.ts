@@ -34,7 +34,8 @@ const secrets = new WebhookSecrets({
   secretId: WEBHOOK_SECRET_ARN,
   gracePeriod: Number(SECRET_GRACE_SECONDS) * 1000,
   onUnreadable: () => tally('SecretUnreadable'),
-  onStale: (error) => logger.warn('Secret not readable; serving the cached one', describeError(error)),
+  onStale: async (error) =>
+    logger.warn('Secret not readable; serving the cached one', await describeError(error)),
   onWhiteSpace: () =>
     logger.warn('The stored secret begins or ends with white space, and is used with it: was it pasted?'),
 });
@@ -54,8 +55,8 @@ function report({ outcome, ...facts }: Outcome, { requestContext }: APIGatewayPr
 export const handler = middy<APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2>()
   .use(injectLambdaContext(logger, { logEvent: false, resetKeys: true }))
   .use(
-    problemResponses((error) => {
-      logger.error('ServerError', describeError(error));
+    problemResponses(async (error) => {
+      logger.error('ServerError', await describeError(error));
       tally('ServerError');
       tally('VersionError', { version: process.env.AWS_LAMBDA_FUNCTION_VERSION ?? '' });
     }),

@@ -55,12 +55,12 @@ const serverError = () =>
  * @param onServerError is told of what becomes a 500
  */
 export function problemResponses(
-  onServerError: (error: unknown) => void,
+  onServerError: (error: unknown) => Promise<void>,
 ): middy.MiddlewareObj<APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2> {
   return {
-    onError: (request) => {
+    onError: async (request) => {
       const known = request.error instanceof Problem;
-      if (!known) onServerError(request.error);
+      if (!known) await onServerError(request.error);
       const { details } = known ? (request.error as Problem) : serverError();
       request.response = {
         statusCode: details.status,

@@ -20,7 +20,7 @@ export interface WebhookSecretsOptions {
   /** Told of each failed read, whether or not something is cached. */
   readonly onUnreadable: () => void;
   /** Told of a failed read while a cached secret goes on serving. */
-  readonly onStale: (error: unknown) => void;
+  readonly onStale: (error: unknown) => Promise<void>;
   /** Told, once, that the secret begins or ends with white space: most likely it was pasted with it. */
   readonly onWhiteSpace: () => void;
   /** Milliseconds since the epoch. @default Date.now */
@@ -99,7 +99,7 @@ export class WebhookSecrets {
       if (cause === 'age') this.#refreshedAt = before;
       return true;
     } catch (error) {
-      this.#options.onStale(error);
+      await this.#options.onStale(error);
       return false;
     }
   }

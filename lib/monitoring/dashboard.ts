@@ -21,6 +21,9 @@ import { stuck } from './stuck.ts';
 /** What the dashboard shows when it is opened. */
 const RANGE = Duration.hours(3);
 
+/** At most. Source: CloudWatch API reference, "Dashboard body structure and syntax", properties of an alarm widget. */
+const ALARMS_OF_A_WIDGET = 100;
+
 /**
  * One CloudWatch dashboard, named after the stack, that answers from top to bottom: are we accepting, are
  * we keeping up, what is stuck, what does it cost. It makes no alarms, and shows those it is given.
@@ -49,7 +52,9 @@ export class WebhookDashboard extends Construct {
         width: 24,
         height: 1,
       }),
-      new AlarmMatrixWidget({ title: 'Alarms', alarms: [...monitored.alarms] }),
+      ...inGroups(monitored.alarms, ALARMS_OF_A_WIDGET).map(
+        (alarms) => new AlarmMatrixWidget({ title: 'Alarms', alarms }),
+      ),
     );
     section(
       'Are we accepting?',
@@ -72,4 +77,8 @@ export class WebhookDashboard extends Construct {
       cost(monitored),
     );
   }
+}
+
+function inGroups<Item>(items: readonly Item[], size: number): Item[][] {
+  return items.length === 0 ? [] : [items.slice(0, size), ...inGroups(items.slice(size), size)];
 }

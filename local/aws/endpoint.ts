@@ -8,6 +8,7 @@ import { callerIdentity } from './caller-identity.ts';
 import { createDatabase } from './database.ts';
 import { ConnectionLostError, type Faults } from './faults.ts';
 import { bodyOf, KEEP_ALIVE_MS, MAX_BODY_BYTES, write } from './http-server.ts';
+import { createLogs } from './logs.ts';
 import { createMessaging } from './messaging.ts';
 import type { Stack } from './permissions.ts';
 import {
@@ -18,7 +19,7 @@ import {
   protocolOf,
   type Service,
 } from './request.ts';
-import { type AwsResponse, errorResponse, JSON_1_1, jsonResponse } from './response.ts';
+import { type AwsResponse, errorResponse, JSON_1_1, jsonResponse, withChecksum } from './response.ts';
 import { createSecretsManager } from './secrets-manager.ts';
 
 /** A role that calls with an access key of its own. */
@@ -50,6 +51,8 @@ export interface AwsEndpoint {
    * @throws Error for a policy condition that is not supported
    */
   addPrincipals(principals: Principal[]): void;
+  /** Adds a line to a log group of CloudWatch Logs. */
+  writeLog(group: string, message: string): void;
   /** Ends long polls and connections and frees the port. */
   close(): Promise<void>;
 }
@@ -61,7 +64,7 @@ type Stage = (request: AwsRequest) => AwsResponse | undefined | Promise<AwsRespo
 const CLOSE_GRACE_MS = 500;
 
 /**
- * Starts the one AWS endpoint of the local stack: SQS, SNS, S3, DynamoDB, Secrets Manager and STS on one
+ * Starts the one AWS endpoint of the local stack: SQS, SNS, S3, DynamoDB, Secrets Manager, CloudWatch Logs and STS on one
  * port, for any client, with any secret key and for any region.
  * @throws Error EADDRINUSE as Node.js gives it
  */
@@ -74,6 +77,7 @@ export async function startAwsEndpoint({
 }: AwsEndpointOptions): Promise<AwsEndpoint> {
   const roles = new Map<string, { name: string; policy: Policy }>();
   const secrets = createSecretsManager({ region, accountId });
+  const logs = createLogs({ region, accountId });
   const database = createDatabase({ region, accountId });
   const stack: Stack = { region, accountId, secretArn: secrets.arnOf };
   let actualPort = port;
@@ -87,6 +91,7 @@ export async function startAwsEndpoint({
     dynamodb: database.answer,
     secretsmanager: ({ operation, parameters }) =>
       jsonResponse(secrets.answer(operation, parameters), JSON_1_1),
+    logs: ({ operation, parameters }) => jsonResponse(logs.answer(operation, parameters), JSON_1_1),
     sts: ({ operation, accessKeyId }) => callerIdentity(operation, accountId, callerArn(accessKeyId)),
   };
 
@@ -115,6 +120,11 @@ export async function startAwsEndpoint({
   const stages: Stage[] = [authorize, disturbOrCarryOut];
 
   async function answer(http: HttpRequest): Promise<AwsResponse> {
+    const response = await answerOrRefuse(http);
+    return credentialOf(http)?.service === 'dynamodb' ? withChecksum(response) : response;
+  }
+
+  async function answerOrRefuse(http: HttpRequest): Promise<AwsResponse> {
     try {
       const request = parseRequest(http, stack);
       for (const stage of stages) {
@@ -170,6 +180,8 @@ export async function startAwsEndpoint({
       });
       for (const [accessKeyId, role] of compiled) roles.set(accessKeyId, role);
     },
+
+    writeLog: logs.write,
 
     async close() {
       closing.abort();

@@ -22,6 +22,7 @@ const RESOURCES: Record<string, ResourcesOf> = {
   sns: topics,
   dynamodb: tables,
   secretsmanager: secrets,
+  logs: logGroups,
   sts: () => ['*'],
 };
 
@@ -76,6 +77,13 @@ function tables(_operation: string, parameters: JsonObject, stack: Stack): strin
 function tableArn(nameOrArn: string, stack: Stack): string {
   if (nameOrArn.startsWith('arn:')) return nameOrArn;
   return `arn:aws:dynamodb:${stack.region}:${stack.accountId}:table/${nameOrArn}`;
+}
+
+function logGroups(_operation: string, parameters: JsonObject, stack: Stack): string[] {
+  const identifier = textOf(parameters, 'logGroupIdentifier');
+  if (identifier?.startsWith('arn:')) return [identifier];
+  const name = textOf(parameters, 'logGroupName') ?? identifier;
+  return name === undefined ? [] : [`arn:aws:logs:${stack.region}:${stack.accountId}:log-group:${name}:*`];
 }
 
 function secrets(operation: string, parameters: JsonObject, stack: Stack): string[] {

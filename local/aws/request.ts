@@ -34,18 +34,37 @@ const TARGETS = {
   sqs: 'AmazonSQS',
   dynamodb: 'DynamoDB_20120810',
   secretsmanager: 'secretsmanager',
+  logs: 'Logs_20140328',
 };
 
-const SERVICES = ['sqs', 'sns', 's3', 'dynamodb', 'secretsmanager', 'sts'] as const;
+const SERVICES = ['sqs', 'sns', 's3', 'dynamodb', 'secretsmanager', 'logs', 'sts'] as const;
 
 /** A service of this endpoint, named as in a signature's credential scope. */
 export type Service = (typeof SERVICES)[number];
 
-/** How to write an answer to a request, whether or not anything else about it can be understood. */
-export function protocolOf({ headers }: HttpRequest, service: string | undefined): Protocol {
+/** Each one's, where the request does not show it; SQS has two. */
+const PROTOCOLS: Record<Service, Protocol> = {
+  sqs: 'query',
+  sns: 'query',
+  s3: 'rest-xml',
+  dynamodb: 'json',
+  secretsmanager: 'json',
+  logs: 'json',
+  sts: 'query',
+};
+
+/** How a client expects an answer to be written, whether or not anything else about its request can be understood. */
+export function protocolOf({ url, headers, body }: HttpRequest, service: string | undefined): Protocol {
   if (headers['x-amz-target'] !== undefined) return 'json';
-  if (service === 's3') return 'rest-xml';
-  return service === 'dynamodb' || service === 'secretsmanager' ? 'json' : 'query';
+  const known = SERVICES.find((name) => name === service);
+  if (known !== undefined) return PROTOCOLS[known];
+  // Services that this endpoint lacks: those that speak XML say so by a form, but for two.
+  const isForm =
+    headers['content-type']?.startsWith('application/x-www-form-urlencoded') ||
+    body.toString('latin1', 0, 'Action='.length) === 'Action=' ||
+    queryOf(url).has('Action');
+  const speaksXml = service === undefined || service === 'cloudfront' || service === 'route53';
+  return isForm || speaksXml ? 'query' : 'rest-json';
 }
 
 interface Credential {

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { crc32 } from 'node:zlib';
 import type { AwsError } from './aws-error.ts';
 import type { JsonObject } from './json.ts';
 import { sqsQueryCode } from './sqs-error-codes.ts';
@@ -12,7 +13,7 @@ export interface AwsResponse {
 }
 
 /** How a client expects an answer to be written. */
-export type Protocol = 'json' | 'query' | 'rest-xml';
+export type Protocol = 'json' | 'query' | 'rest-json' | 'rest-xml';
 
 export const JSON_1_0 = 'application/x-amz-json-1.0';
 export const JSON_1_1 = 'application/x-amz-json-1.1';
@@ -47,6 +48,7 @@ export function queryResponse(service: string, operation: string, result?: strin
 /** Writes an error in the form in which the service's own clients read it. */
 export function errorResponse(protocol: Protocol, service: string | undefined, error: AwsError): AwsResponse {
   if (protocol === 'json') return jsonError(service ?? '', error);
+  if (protocol === 'rest-json') return restJsonError(error);
   const code = element('Code', service === 'sqs' ? sqsQueryCode(error.code) : error.code);
   const message = element('Message', error.message);
   const requestId = element('RequestId', randomUUID());
@@ -64,16 +66,29 @@ export function errorResponse(protocol: Protocol, service: string | undefined, e
   };
 }
 
+function restJsonError({ code, status, message, details }: AwsError): AwsResponse {
+  return {
+    status,
+    headers: { 'content-type': 'application/json', 'x-amzn-errortype': code },
+    body: JSON.stringify({ message, ...details }),
+  };
+}
+
 function jsonError(service: string, error: AwsError): AwsResponse {
   const prefix = ERROR_TYPE_PREFIXES[service] ?? '';
   // `Message` is what DynamoDB and Secrets Manager write for some errors; clients read either one.
   const document: JsonObject = { __type: prefix + error.code, message: error.message, ...error.details };
   if (service !== 'sqs') document.Message = error.message;
   const headers: Record<string, string> = {
-    'content-type': service === 'secretsmanager' ? JSON_1_1 : JSON_1_0,
+    'content-type': service === 'secretsmanager' || service === 'logs' ? JSON_1_1 : JSON_1_0,
   };
   if (service === 'sqs') headers['x-amzn-query-error'] = `${sqsQueryCode(error.code)};${fault(error)}`;
   return { status: error.status, headers, body: JSON.stringify(document) };
+}
+
+/** DynamoDB's checksum of a whole answer, without which some SDKs warn. */
+export function withChecksum(response: AwsResponse): AwsResponse {
+  return { ...response, headers: { ...response.headers, 'x-amz-crc32': String(crc32(response.body)) } };
 }
 
 function fault(error: AwsError): 'Sender' | 'Receiver' {

@@ -17,8 +17,9 @@ export function executionEnvironmentEntryPoint(): URL {
 function environmentSource(): string {
   const file = new URL('./execution-environment.ts', import.meta.url);
   const source = withoutWarnings(() => stripTypeScriptTypes(readFileSync(file, 'utf8')));
-  // Else every stack trace would repeat the whole data: URL.
-  return `${source}\n//# sourceURL=${file.href}\n`;
+  const sourceStack = new URL('../../lambda/source-stack.ts', import.meta.url);
+  // On the first line, so that no line moves. Without the last one stack traces repeat the whole data: URL.
+  return `const SOURCE_STACK = '${sourceStack.href}'; ${source}\n//# sourceURL=${file.href}\n`;
 }
 
 /** `stripTypeScriptTypes` warns at its first use that it may change; the Node.js version is pinned. */

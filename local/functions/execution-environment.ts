@@ -4,7 +4,7 @@
  *
  * It is started from its text (`entry-point.ts`), so it imports nothing but Node's own modules and types.
  */
-import { existsSync } from 'node:fs';
+import { existsSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { parentPort, workerData } from 'node:worker_threads';
@@ -14,6 +14,9 @@ import type {
   FunctionError,
   InvocationMessage,
 } from './messages.ts';
+
+/** URL of `lambda/source-stack.ts`, which `entry-point.ts` adds: a `data:` URL has no folder to import from. */
+declare const SOURCE_STACK: string;
 
 type Handler = (event: unknown, context: object) => unknown;
 
@@ -33,15 +36,30 @@ function send(message: EnvironmentMessage): void {
   parentPort?.postMessage(message);
 }
 
-function describe(reason: unknown): FunctionError {
+async function describe(reason: unknown): Promise<FunctionError> {
   if (!(reason instanceof Error)) {
     return { errorType: typeof reason, errorMessage: String(reason), trace: [] };
   }
   return {
     errorType: reason.name,
     errorMessage: reason.message,
-    trace: reason.stack?.split('\n') ?? [],
+    trace: await sourceTrace(reason.stack ?? ''),
   };
+}
+
+/**
+ * The lines of a stack, with places in the source where the bundle has source maps. Lambda itself does not do
+ * so. The module for it is loaded on demand: with Node's type stripper it costs some 40 ms.
+ */
+async function sourceTrace(stack: string): Promise<string[]> {
+  const lines = stack.split('\n');
+  if (!existsSync(settings.codeDirectory)) return lines;
+  const { SourceMaps }: typeof import('../../lambda/source-stack.ts') = await import(SOURCE_STACK);
+  const maps = new SourceMaps(`${pathToFileURL(realpathSync(settings.codeDirectory)).href}/`);
+  return lines.map((line) => {
+    const place = maps.place(line);
+    return place === undefined ? line : `    at ${place}`;
+  });
 }
 
 /**
@@ -149,10 +167,10 @@ try {
       const result = await handler(JSON.parse(invocation.payload), invocationContext(invocation));
       send({ type: 'result', payload: toJson(result) });
     } catch (reason) {
-      send({ type: 'functionError', error: describe(reason) });
+      send({ type: 'functionError', error: await describe(reason) });
     }
   });
   send({ type: 'ready' });
 } catch (reason) {
-  send({ type: 'startFailed', error: describe(reason) });
+  send({ type: 'startFailed', error: await describe(reason) });
 }

@@ -47,7 +47,21 @@ const schemas = {
     ),
     TimeToLiveSpecification: z.optional(z.object({ AttributeName: z.string(), Enabled: z.boolean() })),
   }),
-  'AWS::S3::Bucket': z.object({}),
+  'AWS::S3::Bucket': z.object({
+    LifecycleConfiguration: z.optional(
+      z.object({
+        Rules: z.array(
+          z.object({
+            Id: z.optional(z.string()),
+            Status: z.enum(['Enabled', 'Disabled']),
+            Prefix: z.optional(z.string()),
+            ExpirationInDays: z.optional(z.number()),
+            AbortIncompleteMultipartUpload: z.optional(z.object({ DaysAfterInitiation: z.number() })),
+          }),
+        ),
+      }),
+    ),
+  }),
   'AWS::SecretsManager::Secret': z.object({ Description: z.optional(z.string()) }),
   'AWS::Lambda::Function': z.object({
     Code: z.object({ S3Key: z.string() }),
@@ -56,6 +70,7 @@ const schemas = {
     Timeout: z._default(z.number(), 3),
     MemorySize: z._default(z.number(), 128),
     ReservedConcurrentExecutions: z.optional(z.number()),
+    LoggingConfig: z.optional(z.object({ LogGroup: z.string() })),
     Environment: z._default(z.object({ Variables: z._default(strings, {}) }), { Variables: {} }),
   }),
   'AWS::Lambda::Version': z.object({ FunctionName: z.string() }),

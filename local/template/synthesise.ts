@@ -2,12 +2,17 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 
+/** The stack cannot be synthesised. The message is what the app says of it, for whoever has to mend it. */
+export class SynthesisError extends Error {
+  override readonly name = 'SynthesisError';
+}
+
 /**
  * Synthesises the CDK app in a process of its own, as the CDK's command line does, and without what
  * that one does besides.
  * @param folder where the cloud assembly goes
  * @param overrides of the context in `cdk.json`, as `-c` gives them
- * @throws Error with what the app wrote, where it fails
+ * @throws SynthesisError where the app fails
  */
 export async function synthesise(folder: string, overrides: Record<string, unknown> = {}): Promise<void> {
   const { context } = JSON.parse(readFileSync('cdk.json', 'utf8')) as { context: Record<string, unknown> };
@@ -24,6 +29,6 @@ export async function synthesise(folder: string, overrides: Record<string, unkno
   app.stderr.setEncoding('utf8').on('data', (text: string) => {
     errors += text;
   });
-  const [code] = (await once(app, 'close')) as [number | null];
-  if (code !== 0) throw new Error(`Synthesising the stack failed:\n${errors.trim()}`);
+  const [code, signal] = (await once(app, 'close')) as [number | null, NodeJS.Signals | null];
+  if (code !== 0) throw new SynthesisError(errors.trim() || `bin/app.ts ended with ${code ?? signal}`);
 }

@@ -4,10 +4,10 @@ import type { Message } from '@aws-sdk/client-sqs';
 import { eventually } from '../support/eventually.ts';
 import { type Row, Tables } from '../support/tables.ts';
 import { KeptMessages } from './kept-messages.ts';
-import { type Leftover, leftoversOf } from './leftovers.ts';
+import { type Leftover, leftoversOf, placesOfRow } from './leftovers.ts';
 import { type Answer, type Delivery, Partner } from './partner.ts';
 import { ofThisRun, variable } from './settings.ts';
-import { Subscriber } from './subscriber.ts';
+import { eventIdIn, type Filter, Subscriber } from './subscriber.ts';
 import { type Outputs, readTarget } from './target.ts';
 import { readWebhookSecret } from './webhook-secret.ts';
 
@@ -43,10 +43,35 @@ export class Deployment {
   /** Posts a delivery and notes what it leaves behind. */
   async post(body: unknown, delivery?: Delivery): Promise<Answer> {
     const answer = await this.partner.post(body, delivery);
-    for (const leftover of leftoversOf(this.outputs, body, answer)) {
-      this.#leftovers.set(JSON.stringify(leftover), leftover);
-    }
+    for (const leftover of leftoversOf(this.outputs, body, answer)) this.#leave(leftover);
     return answer;
+  }
+
+  #leave(leftover: Leftover): void {
+    this.#leftovers.set(JSON.stringify(leftover), leftover);
+  }
+
+  /** Posts a sample, of which nothing says where it has its effect. */
+  async postSample(body: string, ids: readonly string[]): Promise<Answer> {
+    for (const place of placesOfRow(this.outputs, ids)) {
+      this.#leave({ kind: 'possible row', ...place });
+    }
+    return this.partner.post(body);
+  }
+
+  /**
+   * Waits until an event has had its effect, wherever that is: a row whose version ends in the event's id, or a
+   * notification that carries it.
+   * @param ids of which one is the key of the row
+   */
+  effect(eventId: string, ids: readonly string[], subscribers: readonly Subscriber[]): Promise<true> {
+    const places = placesOfRow(this.outputs, ids);
+    return eventually(async () => {
+      const rows = await Promise.all(places.map(({ table, key }) => this.tables.get(table, key)));
+      if (rows.some((row) => String(row?.version).endsWith(`#${eventId}`))) return true;
+      const notified = (await Promise.all(subscribers.map((subscriber) => subscriber.receive()))).flat();
+      return notified.some((message) => eventIdIn(message) === eventId) ? true : undefined;
+    }, PATIENCE);
   }
 
   /** A row, once it is there and fits. */
@@ -77,9 +102,9 @@ export class Deployment {
     return Body?.transformToString();
   }
 
-  /** From now on gets what a topic publishes about one shop. */
-  async subscribe(topicArn: string, shopId: string, name: string): Promise<Subscriber> {
-    const subscriber = await Subscriber.create(this.messages.client, topicArn, shopId, ofThisRun(name));
+  /** From now on gets what a topic publishes with these message attributes. */
+  async subscribe(topicArn: string, filter: Filter, name: string): Promise<Subscriber> {
+    const subscriber = await Subscriber.create(this.messages.client, topicArn, filter, ofThisRun(name));
     this.#subscribers.push(subscriber);
     return subscriber;
   }
@@ -89,8 +114,7 @@ export class Deployment {
     const all: Message[] = [];
     return eventually(async () => {
       all.push(...(await subscriber.receive()));
-      const come = all.some(({ MessageAttributes }) => MessageAttributes?.eventId?.StringValue === eventId);
-      return come ? all : undefined;
+      return all.some((message) => eventIdIn(message) === eventId) ? all : undefined;
     }, PATIENCE);
   }
 
@@ -126,7 +150,7 @@ export class Deployment {
     if (leftover.kind === 'payload') {
       await this.#s3.send(new DeleteObjectCommand({ Bucket: this.outputs.PayloadBucket, Key: leftover.key }));
     }
-    if (leftover.kind === 'row') {
+    if (leftover.kind === 'row' || leftover.kind === 'possible row') {
       await this.tables.client.send(
         new DeleteItemCommand({
           TableName: leftover.table,

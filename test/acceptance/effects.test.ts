@@ -1,20 +1,20 @@
-import type { Message } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Deployment } from './deployment.ts';
 import { ofThisRun } from './settings.ts';
-import type { Subscriber } from './subscriber.ts';
+import { eventIdIn, type Subscriber } from './subscriber.ts';
 
 let deployment: Deployment;
 let chatRoom: Subscriber;
 let reviewers: Subscriber;
 beforeAll(async () => {
   deployment = await Deployment.connect();
-  chatRoom = await deployment.subscribe(deployment.outputs.ChatTopicArn, shop, 'chat');
-  reviewers = await deployment.subscribe(deployment.outputs.ReviewTopicArn, shop, 'review');
+  chatRoom = await deployment.subscribe(deployment.outputs.ChatTopicArn, ofShop, 'chat');
+  reviewers = await deployment.subscribe(deployment.outputs.ReviewTopicArn, ofShop, 'review');
 });
 afterAll(() => deployment?.cleanUp());
 
 const shop = ofThisRun('shop');
+const ofShop = { shop_id: [shop] };
 const timestamp = '2026-01-31T09:00:00Z';
 const anHourLater = '2026-01-31T10:00:00Z';
 
@@ -165,5 +165,3 @@ describe('review.posted', () => {
     );
   });
 });
-
-const eventIdIn = ({ MessageAttributes }: Message) => MessageAttributes?.eventId?.StringValue;

@@ -1,6 +1,6 @@
 import project from '../../jest.config.js';
 
-/** The suite against a deployed stack; `run.ts` says which. Nothing is synthesised for it. */
+/** The suite against a deployed stack; `npm run acceptance` says which. Nothing is synthesised for it. */
 const { globalSetup: _, globalTeardown: __, ...rest } = project;
 
 /** @type {import('jest').Config} */

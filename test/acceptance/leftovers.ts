@@ -3,11 +3,33 @@ import type { Outputs } from './target.ts';
 
 /** Something that a delivery has left in the deployed stack, or is about to. */
 export type Leftover =
-  | { readonly kind: 'row'; readonly table: string; readonly key: Readonly<Record<string, string>> }
+  | ({ readonly kind: 'row' } & PlaceOfRow)
+  /** Where nothing says whether the delivery writes it. */
+  | ({ readonly kind: 'possible row' } & PlaceOfRow)
   | { readonly kind: 'message'; readonly queueUrl: string; readonly requestId: string }
   | { readonly kind: 'payload'; readonly key: string };
 
-/** Where an event leaves a row: the output with its table, and the field of `data` that is the key. */
+export interface PlaceOfRow {
+  readonly table: string;
+  readonly key: Readonly<Record<string, string>>;
+}
+
+/** The output with each table, and the table's key. */
+const TABLES = [
+  ['ShopCacheTable', 'shop_id'],
+  ['CastTable', 'girl_id'],
+  ['ContactPartnerTable', 'user_id'],
+] as const satisfies readonly (readonly [table: keyof Outputs, key: string])[];
+
+/** Every place in the tables where an event with these ids may have a row. */
+export function placesOfRow(outputs: Outputs, ids: readonly string[]): PlaceOfRow[] {
+  return TABLES.flatMap(([table, key]) => ids.map((id) => ({ table: outputs[table], key: { [key]: id } })));
+}
+
+/**
+ * Where the events that tests post by themselves leave a row: the output with its table, and the field of
+ * `data` that is the key.
+ */
 const ROWS: Readonly<Record<string, readonly [table: keyof Outputs, key: string]>> = {
   'shop.updated': ['ShopCacheTable', 'shop_id'],
   'girl.created': ['CastTable', 'girl_id'],

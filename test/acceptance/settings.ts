@@ -1,4 +1,4 @@
-/** What `run.ts` tells the suite, by the environment variable that carries it. */
+/** What `npm run acceptance` tells the suite, by the environment variable that carries it. */
 export const variable = {
   /** Path of the outputs file. */
   outputs: 'ACCEPTANCE_OUTPUTS',

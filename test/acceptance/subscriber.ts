@@ -11,8 +11,14 @@ import {
 /** Should the clean-up itself be killed, nothing stays on the queue for longer, in seconds. */
 const RETENTION_SECONDS = 3600;
 
+/** Values of message attributes: what has one of each is let through. */
+export type Filter = Readonly<Record<string, readonly string[]>>;
+
+/** The event that a notification is about. */
+export const eventIdIn = ({ MessageAttributes }: Message) => MessageAttributes?.eventId?.StringValue;
+
 /**
- * A queue that gets what a topic publishes about one shop, and nothing else: other people's notifications
+ * A queue that gets what a topic publishes and a filter lets through, and nothing else: other people's notifications
  * are not copied. The topics are encrypted under a key of the stack: SNS decrypts a message when it delivers
  * it (SNS developer guide, "Securing data with server-side encryption"), and the queue has SQS' own
  * encryption, which is the default of new queues and asks for no key. Under a KMS key of its own, SNS would
@@ -24,7 +30,7 @@ export class Subscriber {
   readonly #queueUrl: string;
   #subscriptionArn: string | undefined;
 
-  static async create(sqs: SQSClient, topicArn: string, shopId: string, name: string): Promise<Subscriber> {
+  static async create(sqs: SQSClient, topicArn: string, filter: Filter, name: string): Promise<Subscriber> {
     const { QueueUrl = '' } = await sqs.send(
       new CreateQueueCommand({
         QueueName: name,
@@ -47,7 +53,7 @@ export class Subscriber {
     );
     const subscriber = new Subscriber(sqs, QueueUrl);
     try {
-      await subscriber.#subscribe(topicArn, shopId);
+      await subscriber.#subscribe(topicArn, filter);
     } catch (error) {
       await subscriber.remove();
       throw error;
@@ -82,7 +88,7 @@ export class Subscriber {
     await this.#sqs.send(new DeleteQueueCommand({ QueueUrl: this.#queueUrl }));
   }
 
-  async #subscribe(topicArn: string, shopId: string): Promise<void> {
+  async #subscribe(topicArn: string, filter: Filter): Promise<void> {
     const { Attributes } = await this.#sqs.send(
       new GetQueueAttributesCommand({ QueueUrl: this.#queueUrl, AttributeNames: ['QueueArn'] }),
     );
@@ -92,7 +98,7 @@ export class Subscriber {
         Protocol: 'sqs',
         Endpoint: Attributes?.QueueArn,
         ReturnSubscriptionArn: true,
-        Attributes: { RawMessageDelivery: 'true', FilterPolicy: JSON.stringify({ shop_id: [shopId] }) },
+        Attributes: { RawMessageDelivery: 'true', FilterPolicy: JSON.stringify(filter) },
       }),
     );
     this.#subscriptionArn = SubscriptionArn;

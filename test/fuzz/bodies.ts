@@ -43,6 +43,9 @@ const data: Partial<Record<EventName, fc.Arbitrary<object>>> = {
   }),
 };
 
+/** The events that are generated: those of the contract, whose `data` `expectation.ts` judges a second time. */
+export const modelledEvents = Object.keys(data);
+
 const ODD_TIMESTAMPS = [
   '2026-02-30T00:00:00Z',
   '2026-01-31T24:00:00Z',

@@ -4,11 +4,11 @@ import { describeError, errorText } from '../../lambda/aws-clients.ts';
 const named = (name: string, message: string, more: object = {}) =>
   Object.assign(new Error(message), { name, ...more });
 
-test('an error of a service is described by its name, text, status, request and attempts', () => {
+test('an error of a service is described by its name, text, status, request and attempts', async () => {
   const error = named('AccessDeniedException', 'User is not authorized', {
     $metadata: { httpStatusCode: 400, requestId: 'r-1', attempts: 2 },
   });
-  expect(describeError(error)).toEqual({
+  expect(await describeError(error)).toEqual({
     error: 'AccessDeniedException',
     errorMessage: 'User is not authorized',
     httpStatus: 400,
@@ -17,11 +17,13 @@ test('an error of a service is described by its name, text, status, request and 
   });
 });
 
-test('what caused an error is described, too', () => {
+test('what caused an error is described, too', async () => {
   const error = named('IdempotencyPersistenceLayerError', 'Failed to save', {
     cause: named('TimeoutError', 'slow'),
   });
-  expect(describeError(error)).toMatchObject({ cause: { error: 'TimeoutError', errorMessage: 'slow' } });
+  expect(await describeError(error)).toMatchObject({
+    cause: { error: 'TimeoutError', errorMessage: 'slow' },
+  });
   expect(errorText(error)).toBe(
     'IdempotencyPersistenceLayerError: Failed to save; caused by TimeoutError: slow',
   );
@@ -29,13 +31,22 @@ test('what caused an error is described, too', () => {
 
 test.each(['InvalidParameterValue', 'SyntaxError', 'SerializationException'])(
   'the text of %s, which may quote what was sent, is left out',
-  (name) => {
-    expect(describeError(named(name, 'Sora'))).toEqual({ error: name });
+  async (name) => {
+    expect(await describeError(named(name, 'Sora'))).toEqual({ error: name });
     expect(errorText(named(name, 'Sora'))).toBe(name);
   },
 );
 
-test('what is no error is described by its type', () => {
-  expect(describeError('Sora')).toEqual({ error: 'string' });
+test('what is no error is described by its type', async () => {
+  expect(await describeError('Sora')).toEqual({ error: 'string' });
   expect(errorText('Sora')).toBe('string');
+});
+
+test('an error whose stack cannot be read is described all the same', async () => {
+  const error = Object.defineProperty(named('Error', 'broken'), 'stack', {
+    get: () => {
+      throw new Error('no stack');
+    },
+  });
+  expect(await describeError(error)).toEqual({ error: 'Error', errorMessage: 'broken' });
 });

@@ -2,9 +2,10 @@ import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { catalogue, eventNames } from '../../lambda/contract/catalogue.ts';
 import { kebabCase, pascalCase } from '../../lambda/contract/event-names.ts';
+import { stages } from '../../tools/generate/stages.ts';
+import { type Resource, SynthesisedTemplate } from '../../tools/generate/synthesised-template.ts';
 import { testAssembly } from '../support/test-stack.ts';
-import { stageAssembly, stages } from './stage-assembly.ts';
-import { type Resource, SynthesisedTemplate } from './synthesised-template.ts';
+import { stageAssembly } from './stage-assembly.ts';
 
 const template = new SynthesisedTemplate(testAssembly());
 const alarms = template.ofType('AWS::CloudWatch::Alarm');
@@ -22,7 +23,7 @@ const atOnce = {
 
 const forAQuarterOfAnHour = { Threshold: 1, Period: 300, EvaluationPeriods: 3, DatapointsToAlarm: 3 };
 
-describe.each(stages)('every alarm of %s', (stage) => {
+describe.each(Object.keys(stages))('every alarm of %s', (stage) => {
   let of: SynthesisedTemplate;
   let every: Resource[];
   beforeAll(async () => {

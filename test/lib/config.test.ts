@@ -3,7 +3,7 @@ import { describe, expect, test } from '@jest/globals';
 import * as z from 'zod';
 import { configSchema, findStage, parseConfig } from '../../lib/config.ts';
 
-const everySetting = JSON.parse(readFileSync('test/lib/every-setting.json', 'utf8'));
+const everySetting = JSON.parse(readFileSync('tools/generate/every-setting.json', 'utf8'));
 const secretArn = 'arn:aws:secretsmanager:eu-central-1:111122223333:secret:partner-AbCdEf';
 const home = { account: '111122223333', region: 'eu-central-1' };
 
@@ -68,7 +68,7 @@ describe('is refused', () => {
           colour: 'red',
           secretArn: 'arn:aws:secretsmanager:us-east-1:999999999999:secret:partner-AbCdEf',
           domain: { name: 'webhooks.example.com' },
-          events: { 'shop.updated': { batchSize: 11, memmory: 1 }, 'shop.opened': {} },
+          events: { 'shop.updated': { batchSize: 11, memmory: 1 }, 'example.unknown': {} },
           removalPolicy: 'destroy',
           deletionProtection: true,
         },
@@ -78,7 +78,7 @@ describe('is refused', () => {
       'colour: is no field',
       'deletionProtection: cannot be true where removalPolicy is destroy: the stack could not be deleted',
       'domain.certificateArn: is missing',
-      'events.shop.opened: is no field',
+      'events.example.unknown: is no field',
       'events.shop.updated.batchSize: must be a whole number from 1 to 10',
       'events.shop.updated.memmory: is no field',
       "secretArn: must be of the stage's account, 111122223333",

@@ -3,11 +3,13 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from '@jest/globals';
+import { catalogue, eventNames } from '../../lambda/contract/catalogue.ts';
+import { pascalCase } from '../../lambda/contract/event-names.ts';
 import { synthesise } from '../../local/template/synthesise.ts';
+import { SynthesisedTemplate } from '../../tools/generate/synthesised-template.ts';
 import { stageAssembly } from './stage-assembly.ts';
-import { SynthesisedTemplate } from './synthesised-template.ts';
 
-const settings = JSON.parse(readFileSync('test/lib/every-setting.json', 'utf8'));
+const settings = JSON.parse(readFileSync('tools/generate/every-setting.json', 'utf8'));
 let template: SynthesisedTemplate;
 
 beforeAll(async () => {
@@ -132,12 +134,13 @@ test('an event has its batches, their concurrency, and a queue that hides them f
   expect(template.at('AWS::SQS::Queue', 'ShopUpdated/Queue').properties.VisibilityTimeout).toBe(6 * timeout);
 });
 
-test('the consumer of shop.updated, and no other, invalidates the distribution', () => {
-  expect(variablesOf('ShopUpdated/Consumer/Function')).toMatchObject({
-    DISTRIBUTION_ID: settings.cloudFront.distributionId,
-    INVALIDATION_PATHS: JSON.stringify(settings.cloudFront.paths),
-  });
-  expect(variablesOf('UserUpdated/Consumer/Function')).not.toHaveProperty('DISTRIBUTION_ID');
+test.each(eventNames)('the consumer of %s invalidates the distribution only if it does shops', (event) => {
+  const { DISTRIBUTION_ID, INVALIDATION_PATHS } = variablesOf(`${pascalCase(event)}/Consumer/Function`);
+  const due =
+    catalogue[event].effect === 'shop-cache'
+      ? [settings.cloudFront.distributionId, JSON.stringify(settings.cloudFront.paths)]
+      : [undefined, undefined];
+  expect([DISTRIBUTION_ID, INVALIDATION_PATHS]).toEqual(due);
 });
 
 test.each([

@@ -1,15 +1,18 @@
-import { readdirSync, statSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { build } from 'esbuild';
 import { eventNames } from '../../lambda/contract/catalogue.ts';
 import { kebabCase } from '../../lambda/contract/event-names.ts';
 import { FunctionBundles } from '../../lib/function-bundles.ts';
 import { readCloudAssembly } from '../../local/template/cloud-assembly.ts';
+import { SynthesisedTemplate } from '../../tools/generate/synthesised-template.ts';
 import { testAssembly } from '../support/test-stack.ts';
-import { SynthesisedTemplate } from './synthesised-template.ts';
+
+/** 12 KB: a fiftieth of a bundle. */
+const MAXIMUM_MAP_BYTES = 12 * 1024;
 
 /** 450 KB, which is what a cold start can afford to load. */
 const MAXIMUM_BYTES = 450 * 1024;
@@ -32,12 +35,15 @@ function filesOf(service: string): string[] {
   return readdirSync(folder).map((file) => join(folder, file));
 }
 
+const scriptsOf = (service: string) => filesOf(service).filter((file) => file.endsWith('.mjs'));
+const mapsOf = (service: string) => filesOf(service).filter((file) => file.endsWith('.map'));
+
 const sizeOf = (files: string[]) => files.reduce((sum, file) => sum + statSync(file).size, 0);
 
 /** The files of a bundle and what each imports, in whichever way. */
 async function readImports(service: string) {
   const { metafile } = await build({
-    entryPoints: filesOf(service),
+    entryPoints: scriptsOf(service),
     bundle: true,
     packages: 'external',
     platform: 'node',
@@ -76,6 +82,24 @@ describe('bundles', () => {
     expect(sizeOf(await loadedAtStart(service))).toBeLessThanOrEqual(MAXIMUM_BYTES);
   });
 
+  test.each(services)('the one of %s has a source map for each file, of at most 12 KB in all', (service) => {
+    expect(mapsOf(service)).toEqual(scriptsOf(service).map((file) => `${file}.map`));
+    expect(sizeOf(mapsOf(service))).toBeLessThanOrEqual(MAXIMUM_MAP_BYTES);
+  });
+
+  test.each(services)(
+    'the one of %s names its sources from the project’s root, and holds none',
+    (service) => {
+      const maps = mapsOf(service).map((file) => JSON.parse(readFileSync(file, 'utf8')));
+      const sources = maps.flatMap((map) => map.sources);
+      expect(sources.filter((source) => /^(lambda\/.*\.ts|node_modules\/.+)$/.exec(source) === null)).toEqual(
+        [],
+      );
+      expect(sources).toContainEqual(expect.stringMatching(/^lambda/));
+      expect(maps.filter((map) => 'sourcesContent' in map)).toEqual([]);
+    },
+  );
+
   test.each(services)('the one of %s imports built-in modules of Node.js, and no other', async (service) => {
     const imports = Object.values(await readImports(service)).flatMap((file) => file.imports);
     const origins = imports
@@ -85,16 +109,26 @@ describe('bundles', () => {
   });
 });
 
-test('what an earlier synthesis left is not deployed', async () => {
-  const outdir = await mkdtemp(join(tmpdir(), 'bundles-'));
-  try {
-    const receiver = join(outdir, 'bundles', 'receiver');
-    await mkdir(receiver, { recursive: true });
-    await writeFile(join(receiver, 'chunk-OLD.mjs'), '');
+describe('a synthesis into another folder', () => {
+  let outdir: string;
+  const receiver = () => join(outdir, 'bundles', 'receiver');
+
+  beforeAll(async () => {
+    outdir = await mkdtemp(join(tmpdir(), 'bundles-'));
+    await mkdir(receiver(), { recursive: true });
+    await writeFile(join(receiver(), 'chunk-OLD.mjs'), '');
     await FunctionBundles.build(outdir);
-    expect(readdirSync(receiver)).toContain('index.mjs');
-    expect(readdirSync(receiver)).not.toContain('chunk-OLD.mjs');
-  } finally {
-    await rm(outdir, { recursive: true });
-  }
+  });
+  afterAll(() => rm(outdir, { recursive: true }));
+
+  test('does not deploy what an earlier one left', () => {
+    expect(readdirSync(receiver())).toContain('index.mjs');
+    expect(readdirSync(receiver())).not.toContain('chunk-OLD.mjs');
+  });
+
+  test('makes the same files, so that nothing is deployed anew for it', () => {
+    const texts = (folder: string) =>
+      Object.fromEntries(readdirSync(folder).map((file) => [file, readFileSync(join(folder, file), 'utf8')]));
+    expect(texts(receiver())).toEqual(texts(bundles.get('receiver') ?? ''));
+  });
 });

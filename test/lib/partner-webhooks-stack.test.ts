@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { catalogue, eventNames } from '../../lambda/contract/catalogue.ts';
 import { kebabCase, pascalCase, queueUrlVariable } from '../../lambda/contract/event-names.ts';
+import { listOf, type Resource, SynthesisedTemplate } from '../../tools/generate/synthesised-template.ts';
 import { testAssembly } from '../support/test-stack.ts';
-import { listOf, type Resource, SynthesisedTemplate } from './synthesised-template.ts';
 
 const template = new SynthesisedTemplate(testAssembly());
 const queues = template.ofType('AWS::SQS::Queue');
@@ -309,7 +309,12 @@ describe('outputs', () => {
         'QuarantineQueueUrl',
         'UnroutedQueueUrl',
         'PayloadBucket',
-        ...pipelines.flatMap(({ path }) => [`${path}QueueUrl`, `${path}DeadLetterQueueUrl`]),
+        'ReceiverLogGroup',
+        ...pipelines.flatMap(({ path }) => [
+          `${path}QueueUrl`,
+          `${path}DeadLetterQueueUrl`,
+          `${path}LogGroup`,
+        ]),
       ].sort(),
     );
   });
@@ -324,6 +329,8 @@ describe('outputs', () => {
     ['AlarmTopicArn', 'Alarms/Topic'],
     ['QuarantineQueueUrl', 'Quarantine'],
     ['UnroutedQueueUrl', 'Unrouted'],
+    ['ReceiverLogGroup', 'Receiver/Log'],
+    ['ShopUpdatedLogGroup', 'ShopUpdated/Consumer/Log'],
     ...pipelines.flatMap(({ path }) => [
       [`${path}QueueUrl`, `${path}/Queue`],
       [`${path}DeadLetterQueueUrl`, `${path}/DeadLetterQueue`],

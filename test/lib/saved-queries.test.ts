@@ -5,8 +5,8 @@ import { App, Stack } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { SavedQueries } from '../../lib/saved-queries.ts';
+import { SynthesisedTemplate } from '../../tools/generate/synthesised-template.ts';
 import { testAssembly } from '../support/test-stack.ts';
-import { SynthesisedTemplate } from './synthesised-template.ts';
 
 interface Definition {
   readonly Name: string;

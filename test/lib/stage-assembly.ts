@@ -1,17 +1,13 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { synthesise } from '../../local/template/synthesise.ts';
+import { stages } from '../../tools/generate/stages.ts';
 import { eventually } from '../support/eventually.ts';
 import { testAssembly } from '../support/test-stack.ts';
 
-const { context } = JSON.parse(readFileSync('cdk.json', 'utf8'));
-
-/** The stages of `cdk.json`, and one in which every setting is set: `test/lib/every-setting.json`. */
-export const stages: readonly string[] = [...Object.keys(context.stages), 'every-setting'];
-
 /**
- * The cloud assembly of a stage, synthesised with cdk-nag's checks by the first test file that asks for it.
+ * The cloud assembly of one of `stages`, synthesised with cdk-nag's checks by the first test file that asks for it.
  * What the checks find does not end the synthesis: it stands in the assembly's validation report.
  * @param acknowledge whether findings that the code acknowledges are left out of the report
  * @returns its folder
@@ -22,10 +18,9 @@ export async function stageAssembly(stage: string, acknowledge = true): Promise<
   const failure = join(folder, 'failure');
   if (await isFirst(folder)) {
     const unfinished = join(folder, 'unfinished');
-    const everySetting = JSON.parse(await readFile('test/lib/every-setting.json', 'utf8'));
     await synthesise(unfinished, {
       stage,
-      stages: { ...context.stages, 'every-setting': everySetting },
+      stages,
       nag: true,
       acknowledge,
       '@aws-cdk/core:failSynthOnValidationErrors': false,

@@ -4,9 +4,9 @@ import { promisify } from 'node:util';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { eventNames } from '../../lambda/contract/catalogue.ts';
 import { kebabCase, pascalCase } from '../../lambda/contract/event-names.ts';
+import { type Resource, SynthesisedTemplate } from '../../tools/generate/synthesised-template.ts';
 import { testAssembly } from '../support/test-stack.ts';
 import { stageAssembly } from './stage-assembly.ts';
-import { type Resource, SynthesisedTemplate } from './synthesised-template.ts';
 
 const stateful = [
   'AWS::DynamoDB::Table',

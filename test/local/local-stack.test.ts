@@ -1,7 +1,12 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { DynamoDBClient, GetItemCommand, PutItemCommand, ScanCommand } from '@aws-sdk/client-dynamodb';
-import { GetObjectCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
+import {
+  GetBucketLifecycleConfigurationCommand,
+  GetObjectCommand,
+  PutObjectCommand,
+  S3Client,
+} from '@aws-sdk/client-s3';
 import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { PublishCommand, SNSClient } from '@aws-sdk/client-sns';
 import {
@@ -13,7 +18,7 @@ import {
   SQSClient,
 } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { eventNames } from '../../lambda/contract/catalogue.ts';
+import { catalogue, type EffectName, eventNames } from '../../lambda/contract/catalogue.ts';
 import { kebabCase, pascalCase, queueUrlVariable } from '../../lambda/contract/event-names.ts';
 import type { LocalStack } from '../../local/local-stack.ts';
 import { eventually } from '../support/eventually.ts';
@@ -83,6 +88,19 @@ const putPayload = (event: string) => (clients: Clients) =>
 const getPayload = (event: string) => (clients: Clients) =>
   clients.s3.send(new GetObjectCommand(payloadOf(event)));
 
+test('the bucket has the lifecycle that the template gives it', async () => {
+  const { Rules } = await clientsOf().s3.send(
+    new GetBucketLifecycleConfigurationCommand({ Bucket: stack.outputs.PayloadBucket }),
+  );
+  expect(Rules).toMatchObject([
+    {
+      Status: 'Enabled',
+      Expiration: { Days: 90 },
+      AbortIncompleteMultipartUpload: { DaysAfterInitiation: 1 },
+    },
+  ]);
+});
+
 describe('a function may do what its role allows', () => {
   test.each([
     ['receiver', 'read the secret', readSecret],
@@ -147,6 +165,15 @@ describe('a function is refused what its role does not allow', () => {
   });
 });
 
+/** The variable that says where an effect is, and the output that does. */
+const whereEffectIs: Record<EffectName, readonly [variable: string, output: string]> = {
+  'shop-cache': ['SHOP_CACHE_TABLE', 'ShopCacheTable'],
+  cast: ['CAST_TABLE', 'CastTable'],
+  'contact-partner': ['CONTACT_PARTNER_TABLE', 'ContactPartnerTable'],
+  chat: ['CHAT_TOPIC_ARN', 'ChatTopicArn'],
+  review: ['REVIEW_TOPIC_ARN', 'ReviewTopicArn'],
+};
+
 describe('each function', () => {
   test('is there under its name on the command line', () => {
     expect([...stack.functions.keys()].sort()).toEqual(
@@ -160,12 +187,7 @@ describe('each function', () => {
   });
 
   test.each([
-    ['shop-updated', 'SHOP_CACHE_TABLE', 'ShopCacheTable'],
-    ['girl-schedule-changed', 'CHAT_TOPIC_ARN', 'ChatTopicArn'],
-    ['girl-created', 'CAST_TABLE', 'CastTable'],
-    ['girl-deleted', 'CAST_TABLE', 'CastTable'],
-    ['review-posted', 'REVIEW_TOPIC_ARN', 'ReviewTopicArn'],
-    ['user-updated', 'CONTACT_PARTNER_TABLE', 'ContactPartnerTable'],
+    ...eventNames.map((event) => [kebabCase(event), ...whereEffectIs[catalogue[event].effect]] as const),
     ['receiver', 'WEBHOOK_SECRET_ARN', 'WebhookSecretArn'],
     ['receiver', 'QUARANTINE_QUEUE_URL', 'QuarantineQueueUrl'],
     ...eventNames.map(

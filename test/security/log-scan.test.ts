@@ -4,11 +4,16 @@ import { DeleteSecretCommand, SecretsManagerClient } from '@aws-sdk/client-secre
 import { DeleteTopicCommand, SNSClient } from '@aws-sdk/client-sns';
 import { DeleteQueueCommand, SendMessageCommand } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { sqsEvent } from '../../events/lambda-events.ts';
+import { readSamples } from '../../events/samples.ts';
 import { eventNames } from '../../lambda/contract/catalogue.ts';
 import { kebabCase } from '../../lambda/contract/event-names.ts';
 import { metrics } from '../../lambda/metric-names.ts';
+import type { LogLine } from '../../local/functions/invocation.ts';
+import { LocalFunction } from '../../local/functions/local-function.ts';
 import type { LocalStack } from '../../local/local-stack.ts';
 import { FunctionLines } from '../lambda/function-lines.ts';
+import { startHttpRecorder } from '../lambda/http-recorder.ts';
 import { eventually } from '../support/eventually.ts';
 import { signBody } from '../support/partner.ts';
 import { Queues } from '../support/queues.ts';
@@ -87,6 +92,10 @@ async function post(body: string | Uint8Array, signature: string | undefined = s
   return response.status;
 }
 
+/** A sample's data in which every text says something of somebody. */
+const personalised = (data: unknown) =>
+  JSON.parse(JSON.stringify(data), (_key, value) => (typeof value === 'string' ? comment : value));
+
 const hash = (body: string) => createHash('sha256').update(body).digest('hex');
 const sign = (body: string | Uint8Array) => signBody(body, SECRET);
 const logged = (...outcomes: string[]) =>
@@ -104,6 +113,7 @@ async function deliverAll(): Promise<void> {
     reviewPosted,
     userUpdated,
     event('girl.created', { girl_id: girl, name, notes: comment.repeat(LARGE / comment.length) }),
+    ...readSamples().map((sample) => event(sample.event, personalised(sample.payload.data))),
   ]) {
     expect(await post(body)).toBe(200);
     expect(await post(body)).toBe(200);
@@ -179,6 +189,39 @@ async function deliverAll(): Promise<void> {
   await logged('ServerError');
 }
 
+function onLog(line: LogLine): void {
+  lines.push(line.text);
+  parsed.add(line);
+}
+
+/** Has a consumer's table answer with an error that quotes what was sent, in lines like those of a stack. */
+async function failQuotingThePayload(): Promise<void> {
+  const definition = stack.functions.get('girl-created')?.definition;
+  if (definition === undefined) throw new Error('No function girl-created');
+  const frames = [
+    `    at ${name} (file://${definition.codeDirectory}/index.mjs:1:1)`,
+    `    at async ${comment} (file://${definition.codeDirectory}/${shop}.mjs:4711:4711)`,
+    `    at ${url}:4711:4711`,
+  ];
+  const table = await startHttpRecorder(({ body }) => ({
+    status: 400,
+    body: JSON.stringify({ __type: 'SerializationException', message: [body, ...frames].join('\n') }),
+  }));
+  const environment = { ...definition.environment, AWS_ENDPOINT_URL_DYNAMODB: table.url };
+  const consumer = new LocalFunction({ ...definition, environment }, onLog);
+  try {
+    const payload = JSON.parse(event('girl.created', { girl_id: girl, name: kanji, comment }));
+    const batch = sqsEvent({ event: 'girl.created', name: 'girl-created', payload });
+    // As if sent by hand.
+    const Records = batch.Records.map((record) => ({ ...record, messageAttributes: {} }));
+    for (const { body } of Records) sentByHand.add(hash(body));
+    await consumer.invoke({ Records });
+  } finally {
+    await consumer.close();
+    await table.close();
+  }
+}
+
 beforeAll(async () => {
   stack = await startTestStack({
     secret: SECRET,
@@ -188,14 +231,12 @@ beforeAll(async () => {
       POWERTOOLS_LOGGER_LOG_EVENT: 'true',
       AWS_LAMBDA_LOG_LEVEL: 'DEBUG',
     },
-    onLog: (line) => {
-      lines.push(line.text);
-      parsed.add(line);
-    },
+    onLog,
     onProblem: () => {},
   });
   queues = new Queues(stack.operator);
   await deliverAll();
+  await failQuotingThePayload();
 });
 afterAll(() => stack.close());
 
@@ -258,6 +299,20 @@ describe('deliveries of every kind with personal data', () => {
 
   test('leave no secret, signature or personal data in any line', () => {
     expect(leaksIn(lines)).toEqual([]);
+  });
+
+  test('leave stacks of errors that are places in our sources and names of packages, and no other text', () => {
+    const place = /^(lambda\/[a-z/-]+\.ts:\d+( in (new )?[\w.#]+)?|node_modules\/[@\w/.-]+)$/;
+    const failures = parsed.logged.filter(({ level, error }) => level === 'ERROR' || error !== undefined);
+    expect(failures.length).toBeGreaterThanOrEqual(10);
+    for (const { stack } of failures) {
+      expect(stack).not.toEqual([]);
+      expect(stack).toEqual((stack as string[]).map(() => expect.stringMatching(place)));
+    }
+    // The error that quotes the payload.
+    expect(failures).toContainEqual(
+      expect.objectContaining({ service: 'girl-created', error: 'SerializationException' }),
+    );
   });
 
   test('get none of it back in an answer', () => {

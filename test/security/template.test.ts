@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { SynthesisedTemplate } from '../lib/synthesised-template.ts';
+import { SynthesisedTemplate } from '../../tools/generate/synthesised-template.ts';
 import { testAssembly } from '../support/test-stack.ts';
 
 const template = new SynthesisedTemplate(testAssembly());

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SetQueueAttributesCommand } from '@aws-sdk/client-sqs';
 import { startLocalStack } from '../../local/local-stack.ts';
+import type { Step } from '../../tools/terminal/progress.ts';
 import { Queues } from '../support/queues.ts';
 import { PartnerSimulator } from './partner-simulator.ts';
 import { takeAll } from './take-all.ts';
@@ -12,6 +13,8 @@ export interface KillsOptions {
   readonly reviewsPerKill: number;
   /** Seconds until what a killed consumer had in hand comes back. @default the template's */
   readonly visibilitySeconds?: number;
+  /** @default none */
+  readonly onProgress?: (progress: Step) => void;
 }
 
 export interface KillsReport {
@@ -35,7 +38,7 @@ const LONGEST_PAUSE = 60;
  * was told never, once and more often.
  */
 export async function surviveKills(options: KillsOptions): Promise<KillsReport> {
-  const { assembly, kills, reviewsPerKill, visibilitySeconds } = options;
+  const { assembly, kills, reviewsPerKill, visibilitySeconds, onProgress = () => {} } = options;
   let interrupted = 0;
   const stack = await startLocalStack({
     assembly,
@@ -65,6 +68,7 @@ export async function surviveKills(options: KillsOptions): Promise<KillsReport> 
       );
       await sleep((kill * 7) % LONGEST_PAUSE);
       await consumer?.kill();
+      onProgress({ doing: 'Killing', done: kill + 1, total: kills });
     }
     while ((await queues.count(QueueUrl)) > 0) await sleep(250);
 

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { SetQueueAttributesCommand } from '@aws-sdk/client-sqs';
 import { Faults } from '../../local/aws/faults.ts';
 import { startLocalStack } from '../../local/local-stack.ts';
+import type { Step } from '../../tools/terminal/progress.ts';
 import { Queues } from '../support/queues.ts';
 import { Tables } from '../support/tables.ts';
 import { PartnerSimulator } from './partner-simulator.ts';
@@ -15,6 +16,8 @@ export interface OutageOptions {
   readonly visibilitySeconds?: number;
   /** Seconds before the first retry. @default the template's */
   readonly firstRetrySeconds?: number;
+  /** @default none */
+  readonly onProgress?: (progress: Step) => void;
 }
 
 export interface OutageReport {
@@ -29,7 +32,14 @@ const SECRET = 'outage-secret';
 
 /** Posts while DynamoDB is down, and waits until everything is processed after it returns. */
 export async function surviveOutage(options: OutageOptions): Promise<OutageReport> {
-  const { assembly, seconds, deliveries, visibilitySeconds, firstRetrySeconds } = options;
+  const {
+    assembly,
+    seconds,
+    deliveries,
+    visibilitySeconds,
+    firstRetrySeconds,
+    onProgress = () => {},
+  } = options;
   const faults = new Faults();
   const stack = await startLocalStack({
     assembly,
@@ -58,10 +68,16 @@ export async function surviveOutage(options: OutageOptions): Promise<OutageRepor
       };
       await partner.deliver(JSON.stringify(body));
     }
-    await sleep(seconds * 1000);
+    for (let past = 0; past < seconds; past += 1) {
+      onProgress({ doing: 'DynamoDB is down', done: past, total: seconds, note: 'seconds' });
+      await sleep(1000);
+    }
     mend();
     const returned = performance.now();
-    while ((await queues.count(QueueUrl)) > 0) await sleep(250);
+    for (let left = deliveries; left > 0; left = await queues.count(QueueUrl)) {
+      onProgress({ doing: 'Recovering', done: deliveries - left, total: deliveries });
+      await sleep(250);
+    }
     return {
       deliveries,
       processed: (await new Tables(stack.operator).scan(stack.outputs.ContactPartnerTable)).length,

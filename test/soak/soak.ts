@@ -4,6 +4,7 @@ import { PutSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-sec
 import { type Message, SetQueueAttributesCommand } from '@aws-sdk/client-sqs';
 import { type Fault, Faults } from '../../local/aws/faults.ts';
 import { type LocalStack, startLocalStack } from '../../local/local-stack.ts';
+import type { Step } from '../../tools/terminal/progress.ts';
 import { essence, expectedState, type ReceivedDelivery } from '../support/oracle.ts';
 import { Queues } from '../support/queues.ts';
 import { type Row, Tables } from '../support/tables.ts';
@@ -18,7 +19,7 @@ export interface SoakOptions {
   readonly deliveries: number;
   readonly seed: number;
   /** @default none */
-  readonly onProgress?: (progress: string) => void;
+  readonly onProgress?: (progress: Step) => void;
 }
 
 export interface SoakReport {
@@ -175,9 +176,10 @@ class Sender {
     this.#total = this.#line.length;
   }
 
-  progress(): string {
+  progress(): Step {
     const answers = Object.entries(this.#partner.answers).map(([status, times]) => `${status}: ${times}`);
-    return `posted ${this.posts} of ${this.#total}, answers ${answers.join(', ')}, kills ${this.kills}`;
+    const note = `${answers.join(', ')} · ${this.kills} kills`;
+    return { doing: 'Posting', done: this.posts, total: this.#total, note };
   }
 
   async run(): Promise<void> {
@@ -267,19 +269,17 @@ class SoakLog {
   }
 }
 
-async function quiet(
-  stack: LocalStack,
-  queues: Queues,
-  onProgress: (progress: string) => void,
-): Promise<void> {
+async function quiet(stack: LocalStack, queues: Queues, onProgress: (progress: Step) => void): Promise<void> {
   const deadline = Date.now() + QUIET_LIMIT;
+  let most = 0;
   for (let still = 0; still < 2; ) {
     const counts = await Promise.all(eventQueues(stack).map((url) => queues.count(url)));
     const left = counts.reduce((sum, count) => sum + count, 0);
     still = left === 0 ? still + 1 : 0;
     if (Date.now() > deadline)
       throw new Error(`Not quiet after ${QUIET_LIMIT / 1000} s: ${left} messages left`);
-    onProgress(`waiting for quiet: ${left} messages left`);
+    most = Math.max(most, left);
+    onProgress({ doing: 'Waiting for quiet', done: most - left, total: most });
     await sleep(500);
   }
 }

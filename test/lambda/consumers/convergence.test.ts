@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Context, SQSBatchResponse, SQSEvent } from 'aws-lambda';
 import fc from 'fast-check';
-import { sqsEvent } from '../../../events/generate.ts';
+import { sqsEvent } from '../../../events/lambda-events.ts';
 import { essence, expectedState, type ReceivedDelivery } from '../../support/oracle.ts';
 import { type Row, Tables } from '../../support/tables.ts';
 import { startTestAws, type TestAws } from '../../support/test-aws.ts';

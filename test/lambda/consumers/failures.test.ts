@@ -6,7 +6,7 @@ import {
   SetQueueAttributesCommand,
 } from '@aws-sdk/client-sqs';
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { sqsEvent } from '../../../events/generate.ts';
+import { sqsEvent } from '../../../events/lambda-events.ts';
 import { Faults } from '../../../local/aws/faults.ts';
 import type { FunctionDefinition } from '../../../local/functions/function-definition.ts';
 import { LocalFunction } from '../../../local/functions/local-function.ts';

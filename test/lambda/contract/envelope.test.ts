@@ -121,7 +121,7 @@ describe('an unusable payload', () => {
 
 describe('an unknown event kind', () => {
   test.each(['example.unknown', 'Shop.Updated', 'constructor', '__proto__', 'toString'])(
-    '%s is told from the six',
+    '%s is told from the known ones',
     (event) => {
       expect(parse({ event, data: {}, timestamp })).toMatchObject({ kind: 'unknown', event: { event } });
     },

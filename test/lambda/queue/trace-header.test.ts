@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { SQSClient } from '@aws-sdk/client-sqs';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { SQSRecord } from 'aws-lambda';
-import { sqsEvent } from '../../../events/generate.ts';
+import { sqsEvent } from '../../../events/lambda-events.ts';
 import { SourceQueue } from '../../../lambda/consumers/source-queue.ts';
 import { parsePayload } from '../../../lambda/contract/envelope.ts';
 import { traceAttribute } from '../../../lambda/queue/trace-header.ts';

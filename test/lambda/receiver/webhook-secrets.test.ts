@@ -46,7 +46,7 @@ beforeEach(async () => {
     onUnreadable: () => {
       unreadable += 1;
     },
-    onStale: (error) => stale.push(error),
+    onStale: async (error) => void stale.push(error),
     onWhiteSpace: () => {
       whiteSpace += 1;
     },

@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
+import { crc32 } from 'node:zlib';
 import {
   CreateTableCommand,
   DeleteItemCommand,
@@ -41,6 +42,18 @@ function heldBufferBytes(): number {
   for (let pass = 0; pass < 3; pass += 1) collect();
   return process.memoryUsage().arrayBuffers;
 }
+
+test.each([
+  ['an answer', { TableName }, 200],
+  ['an error', { TableName: 'none' }, 400],
+])('%s has the checksum that SDKs hold it against', async (_, parameters, status) => {
+  const answer = await send(endpoint, {
+    headers: { authorization: signedFor('dynamodb'), 'x-amz-target': 'DynamoDB_20120810.DescribeTable' },
+    body: JSON.stringify(parameters),
+  });
+  expect(answer.status).toBe(status);
+  expect(answer.headers['x-amz-crc32']).toBe(String(crc32(answer.body)));
+});
 
 describe('a table', () => {
   test('is active at once, in the region of the stack', async () => {

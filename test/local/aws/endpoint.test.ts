@@ -161,7 +161,9 @@ describe('a request', () => {
     const headers = { authorization: signedFor('ec2') };
     const { status, body } = await send(endpoint, { headers, body: 'Action=DescribeInstances' });
     expect(status).toBe(400);
-    expect(body.toString()).toMatch(/does not offer ec2, only sqs, sns, s3, dynamodb, secretsmanager, sts/);
+    expect(body.toString()).toMatch(
+      /does not offer ec2, only sqs, sns, s3, dynamodb, secretsmanager, logs, sts/,
+    );
   });
 
   test('as curl --aws-sigv4 sends it, with a form content type, is read as AWS JSON', async () => {

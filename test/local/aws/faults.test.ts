@@ -299,12 +299,11 @@ describe('the local stack', () => {
         await new SQSClient(stack.operator).send(
           new SendMessageCommand({ QueueUrl: stack.outputs.ShopUpdatedQueueUrl, MessageBody }),
         );
-        const hits = stack.faults.counts[kind];
-        await eventually(async () => (stack.faults.counts[kind] >= hits + 12 ? true : undefined));
+        // A call is repeated before its failure is reported.
+        await eventually(async () => problems.some((one) => one.includes('receiving failed')) || undefined);
         expect(await shop()).toBeUndefined();
         end();
         expect(await eventually(shop)).toHaveProperty('invalidated_at');
-        expect(problems).toContainEqual(expect.stringContaining('receiving failed'));
       } finally {
         await stack.close();
       }

@@ -1,0 +1,18 @@
+import { createHmac } from 'node:crypto';
+
+/** The secret of the local stack unless another is given, and of the deliveries in `events/api-gateway/`. */
+export const LOCAL_SECRET = 'local-webhook-secret';
+
+/** The value of `X-Webhook-Signature`: the HMAC-SHA256 of the body (contract, Authentication). */
+export function signatureOf({
+  body,
+  secret,
+  encoding = 'hex',
+}: {
+  readonly body: Uint8Array;
+  readonly secret: string;
+  /** @default 'hex' */
+  readonly encoding?: 'hex' | 'base64' | undefined;
+}): string {
+  return createHmac('sha256', secret).update(body).digest(encoding);
+}

@@ -1,0 +1,75 @@
+import { AwsError } from './aws-error.ts';
+
+/** Decides on one log line. */
+export type LogFilter = (message: string) => boolean;
+
+/** `$.message = "Failed*"`, `$.attempt != 1`. */
+const COMPARISON = /^\$\.(\w+)\s*(=|!=)\s*(?:"([^"]*)"|(-?[\w.]+\*?))$/;
+
+/** `"Task timed out"`, `?Runtime.OutOfMemory`. */
+const TERM = /(\?)?(?:"([^"]+)"|([^\s"]+))/g;
+
+/**
+ * Reads CloudWatch Logs' filter pattern: terms, of which all must be in the line or, with `?`, one; or the fields of
+ * JSON compared with `=` and `!=`, joined by `&&` and `||`, a trailing `*` standing for any text. Source: CloudWatch
+ * Logs user guide, "Filter pattern syntax for metric filters, subscription filters, and filter log events".
+ * @throws AwsError InvalidParameterException for what that syntax has besides
+ */
+export function logFilter(pattern: string): LogFilter {
+  const text = pattern.trim();
+  if (text === '') return () => true;
+  if (text.startsWith('{')) return jsonFilter(text);
+  if (/^[[%-]/.test(text)) throw notSupported(pattern);
+  const terms = [...text.matchAll(TERM)].map(([, optional, quoted, word]) => ({
+    optional: optional !== undefined,
+    term: quoted ?? word ?? '',
+  }));
+  const needed = terms.filter(({ optional }) => !optional);
+  return (message) =>
+    needed.length > 0
+      ? needed.every(({ term }) => message.includes(term))
+      : terms.some(({ term }) => message.includes(term));
+}
+
+function jsonFilter(pattern: string): LogFilter {
+  const inside = /^\{(.*)\}$/s.exec(pattern)?.[1];
+  if (inside === undefined || /[()]/.test(inside)) throw notSupported(pattern);
+  const alternatives = inside
+    .split('||')
+    .map((alternative) => alternative.split('&&').map((comparison) => compare(comparison.trim(), pattern)));
+  return (message) => {
+    const line = parse(message);
+    return line !== undefined && alternatives.some((all) => all.every((holds) => holds(line)));
+  };
+}
+
+function compare(comparison: string, pattern: string): (line: Record<string, unknown>) => boolean {
+  const [, field = '', operator, quoted, bare = ''] = COMPARISON.exec(comparison) ?? [];
+  if (operator === undefined) throw notSupported(pattern);
+  const wanted = quoted ?? bare;
+  const equals = wanted.endsWith('*')
+    ? (value: string) => value.startsWith(wanted.slice(0, -1))
+    : (value: string) => value === wanted;
+  return (line) => {
+    if (!Object.hasOwn(line, field)) return false;
+    const value = line[field];
+    if (typeof value === 'object') return false;
+    return equals(String(value)) === (operator === '=');
+  };
+}
+
+function parse(message: string): Record<string, unknown> | undefined {
+  if (!message.startsWith('{')) return undefined;
+  try {
+    return JSON.parse(message);
+  } catch {
+    return undefined;
+  }
+}
+
+function notSupported(pattern: string): AwsError {
+  return new AwsError(
+    'InvalidParameterException',
+    `Invalid filter pattern, or one that the local AWS endpoint does not know: ${pattern}. It knows terms, and { $.field = "value" } with =, !=, && and ||.`,
+  );
+}

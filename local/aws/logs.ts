@@ -1,0 +1,110 @@
+import { AwsError } from './aws-error.ts';
+import { type JsonObject, textOf } from './json.ts';
+import { logFilter } from './log-filter.ts';
+
+/** Lines that are kept of each group, some 600 bytes each: the oldest go first. */
+const LINES_KEPT = 5_000;
+
+/** The most that FilterLogEvents answers with at a time, by AWS' quota. */
+const MAXIMUM_PAGE = 10_000;
+
+/** All lines of a group are in one stream: nobody here looks for an instance. */
+const STREAM = 'local';
+
+interface Line {
+  /** Counts up from the first line of all. */
+  readonly number: number;
+  /** Epoch milliseconds. */
+  readonly timestamp: number;
+  readonly message: string;
+}
+
+/** CloudWatch Logs, in memory: what functions write, to be read. */
+export interface Logs {
+  /** Adds a line to a group, which is made by its first one. */
+  write(group: string, message: string): void;
+  answer(operation: string, parameters: JsonObject): JsonObject;
+}
+
+interface LogsOptions {
+  region: string;
+  accountId: string;
+}
+
+export function createLogs({ region, accountId }: LogsOptions): Logs {
+  const groups = new Map<string, Line[]>();
+  let count = 0;
+
+  const arnOf = (name: string) => `arn:aws:logs:${region}:${accountId}:log-group:${name}`;
+
+  function existing(parameters: JsonObject): { name: string; lines: readonly Line[] } {
+    const named = textOf(parameters, 'logGroupName') ?? textOf(parameters, 'logGroupIdentifier') ?? '';
+    const name = named.replace(/^arn:.*:log-group:/, '').replace(/:\*$/, '');
+    const lines = groups.get(name);
+    if (lines === undefined) {
+      throw new AwsError('ResourceNotFoundException', 'The specified log group does not exist.');
+    }
+    return { name, lines };
+  }
+
+  const operations: Record<string, (parameters: JsonObject) => JsonObject> = {
+    DescribeLogGroups(parameters) {
+      const prefix = textOf(parameters, 'logGroupNamePrefix') ?? '';
+      const names = [...groups.keys()].filter((name) => name.startsWith(prefix)).sort();
+      return {
+        logGroups: names.map((logGroupName) => ({
+          logGroupName,
+          arn: `${arnOf(logGroupName)}:*`,
+          logGroupArn: arnOf(logGroupName),
+        })),
+      };
+    },
+
+    FilterLogEvents(parameters) {
+      const { lines } = existing(parameters);
+      const matches = logFilter(textOf(parameters, 'filterPattern') ?? '');
+      const from = Number(parameters.startTime ?? 0);
+      const to = Number(parameters.endTime ?? Number.POSITIVE_INFINITY);
+      const after = Number(textOf(parameters, 'nextToken') ?? -1);
+      const limit = Math.min(Number(parameters.limit ?? MAXIMUM_PAGE), MAXIMUM_PAGE);
+      const found = lines.filter(
+        ({ number, timestamp, message }) =>
+          number > after && timestamp >= from && timestamp <= to && matches(message),
+      );
+      const page = found.slice(0, limit);
+      const last = page.at(-1);
+      return {
+        events: page.map(({ number, timestamp, message }) => ({
+          logStreamName: STREAM,
+          timestamp,
+          message,
+          ingestionTime: timestamp,
+          eventId: String(number),
+        })),
+        searchedLogStreams: [],
+        ...(last !== undefined && page.length < found.length && { nextToken: String(last.number) }),
+      };
+    },
+  };
+
+  return {
+    write(group, message) {
+      const lines = groups.get(group) ?? [];
+      groups.set(group, lines);
+      lines.push({ number: count, timestamp: Date.now(), message });
+      count += 1;
+      if (lines.length > LINES_KEPT) lines.shift();
+    },
+
+    answer(operation, parameters) {
+      const carryOut = Object.hasOwn(operations, operation) ? operations[operation] : undefined;
+      if (carryOut === undefined) {
+        throw new AwsError(
+          'UnknownOperationException',
+          `The local AWS endpoint does not offer CloudWatch Logs' ${operation}.`,
+        );
+      }
+      return carryOut(parameters);
+    },
+  };
+}

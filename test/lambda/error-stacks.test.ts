@@ -1,0 +1,129 @@
+import { readFileSync } from 'node:fs';
+import { DeleteTableCommand, DynamoDBClient, ListTablesCommand } from '@aws-sdk/client-dynamodb';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { EventName } from '../../lambda/contract/catalogue.ts';
+import { kebabCase } from '../../lambda/contract/event-names.ts';
+import { LocalFunction } from '../../local/functions/local-function.ts';
+import type { LocalStack } from '../../local/local-stack.ts';
+import { Partner } from '../support/partner.ts';
+import { startTestStack } from '../support/test-stack.ts';
+import { FunctionLines } from './function-lines.ts';
+
+const lines = new FunctionLines();
+let stack: LocalStack;
+
+/** Where in our sources a text stands, as a frame is logged. @param text that stands there once */
+function place(file: string, text: string, functionName?: string): string {
+  const before = readFileSync(file, 'utf8').split(text);
+  if (before.length !== 2) throw new Error(`${file} has ${text} ${before.length - 1} times`);
+  const line = `${file}:${before[0]?.split('\n').length}`;
+  return functionName === undefined ? line : `${line} in ${functionName}`;
+}
+
+const takesEffect = place('lambda/consumers/consume.ts', 'await process(event', 'takeEffect');
+
+function invoke(service: string, event: unknown) {
+  return stack.functions.get(service)?.function.invoke(event);
+}
+
+const sample = (event: EventName) => JSON.parse(readFileSync(`events/sqs/${kebabCase(event)}.json`, 'utf8'));
+
+beforeAll(async () => {
+  stack = await startTestStack({ onLog: lines.add, onProblem: () => {} });
+  const tables = new DynamoDBClient(stack.operator);
+  const { TableNames = [] } = await tables.send(new ListTablesCommand({}));
+  for (const TableName of TableNames) await tables.send(new DeleteTableCommand({ TableName }));
+  stack.faults.inject({ service: 'sqs', operation: 'SendMessage', kind: 'throttled' });
+});
+afterAll(() => stack.close());
+
+describe('the stack of a failed effect leads from the call that failed to the consumer', () => {
+  test.each([
+    [
+      'girl.created',
+      place('lambda/effects/cast.ts', 'await versionedWrite(', 'Cast.#put'),
+      place(
+        'lambda/effects/cast.ts',
+        "await this.#put(girlId, shopId, change, {\n      status: { S: 'active'",
+        'Cast.add',
+      ),
+    ],
+    [
+      'girl.deleted',
+      place('lambda/effects/cast.ts', 'await versionedWrite(', 'Cast.#put'),
+      place(
+        'lambda/effects/cast.ts',
+        "await this.#put(girlId, shopId, change, {\n      status: { S: 'deleted'",
+        'Cast.remove',
+      ),
+    ],
+    [
+      'shop.updated',
+      place('lambda/effects/shop-cache.ts', 'await versionedWrite(', 'ShopCache.invalidate'),
+      place('lambda/effects/shop-invalidation.ts', 'await shopCache.invalidate(', 'shopInvalidator'),
+    ],
+    [
+      'user.updated',
+      place('lambda/effects/contact-partner.ts', 'await versionedWrite(', 'ContactPartner.#write'),
+      place('lambda/effects/contact-partner.ts', 'await this.#write(update, fields', 'ContactPartner.update'),
+    ],
+  ] as const)('of %s', async (event, ...places) => {
+    await invoke(kebabCase(event), sample(event));
+    const [failed] = lines.of(kebabCase(event), 'Failed');
+    const write = place('lambda/effects/versioned-write.ts', 'await write()', 'versionedWrite');
+    expect(ourFrames(failed?.stack).slice(0, 4)).toEqual([write, ...places, takesEffect]);
+  });
+});
+
+const ourFrames = (stack: unknown) => (stack as string[]).filter((frame) => frame.startsWith('lambda/'));
+
+test('what caused an error has its own stack', async () => {
+  await invoke('review-posted', sample('review.posted'));
+  const [failed] = lines.of('review-posted', 'Failed');
+  expect(failed).toMatchObject({
+    error: 'IdempotencyPersistenceLayerError',
+    stack: expect.arrayContaining(['node_modules/@aws-lambda-powertools/idempotency', takesEffect]),
+    cause: {
+      error: 'ResourceNotFoundException',
+      stack: expect.arrayContaining(['node_modules/@aws-lambda-powertools/idempotency']),
+    },
+  });
+});
+
+test('the stack of a delivery that was not accepted leads to what the receiver did with it', async () => {
+  const sends = 'await this.#client.send(\n      new SendMessageCommand({\n        QueueUrl: kind';
+  const payload = { event: 'shop.updated', data: { shop_id: 's' }, timestamp: '2026-01-31T09:00:00Z' };
+  await new Partner(stack.outputs.WebhookUrl).post(payload);
+  const [failed] = lines.of('receiver', 'ServerError');
+  expect(ourFrames(failed?.stack)).toEqual([
+    place('lambda/receiver/event-queues.ts', sends, 'EventQueues.enqueue'),
+    place('lambda/receiver/receive.ts', 'await queues.enqueue(', 'createReceiver'),
+  ]);
+});
+
+test('an error out of a handler is reported with places in our sources, as Lambda itself does not', async () => {
+  expect(await invoke('receiver', 'no request')).toMatchObject({
+    ok: false,
+    trace: expect.arrayContaining([
+      `    at ${place('lambda/receiver/problem.ts', 'request.event.requestContext', 'onError')}`,
+    ]),
+  });
+});
+
+test('so is an error of a bundle that does not load', async () => {
+  const { definition } = stack.functions.get('girl-created') ?? {};
+  if (definition === undefined) throw new Error('No function girl-created');
+  const { CAST_TABLE, ...environment } = definition.environment;
+  const consumer = new LocalFunction({ ...definition, environment }, () => {});
+  try {
+    expect(await consumer.invoke({})).toMatchObject({
+      errorMessage: expect.stringContaining('CAST_TABLE'),
+      trace: expect.arrayContaining([
+        `    at ${place('lambda/effects/cast.ts', "requireEnvironment(['CAST_TABLE'])", 'Cast.fromEnvironment')}`,
+        `    at ${place('lambda/consumers/girl-created.ts', 'Cast.fromEnvironment()')}`,
+      ]),
+    });
+  } finally {
+    await consumer.close();
+  }
+});

@@ -1,0 +1,181 @@
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { networkInterfaces } from 'node:os';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { readSamples } from '../../../events/samples.ts';
+import { freePort, occupyPort, Project } from './project.ts';
+
+let project: Project;
+
+beforeAll(async () => {
+  project = await Project.create();
+});
+
+afterAll(() => project.remove());
+
+/** How a command ends that cannot do as it was told: one line, and nothing else. */
+const refusal = (line: string) => ({ code: 1, stdout: '', stderr: `${line}\n` });
+
+const events = readSamples()
+  .map(({ event }) => event)
+  .join(', ');
+/** Every command is a script of package.json, and every script a command. */
+const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as { scripts: Record<string, string> };
+const commands = Object.keys(scripts);
+
+const inPort = (from: string, name: string, value: string) =>
+  `Option '--${name} <port>' ${from} is invalid. It must be a whole number from 0 to 65535.`.replace(
+    'VALUE',
+    value,
+  );
+const noPort = (name: string, value: string) => inPort("argument 'VALUE'", name, value);
+const noCount = (value: string) =>
+  `Option '--count <n>' argument '${value}' is invalid. It must be a whole number from 1.`;
+const emptySecret =
+  "Option '--secret <secret>' argument '' is invalid. With an empty secret anybody could sign.";
+
+test('every script of package.json goes through the one entry', () => {
+  const others = Object.entries(scripts).filter(
+    ([name, script]) => script !== `node --import tsx tools/commands/cli.ts ${name}`,
+  );
+  expect(others).toEqual([]);
+});
+
+describe('--help', () => {
+  test.concurrent.each(commands)('of %s says how it is typed and what it does', async (command) => {
+    const { code, stdout, stderr } = await project.run([command, '--help']);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toMatch(new RegExp(`^Usage: npm (run )?${command} -- .*\n\n[A-Z]`));
+    expect(stdout).toContain('-h, --help');
+  });
+
+  test.concurrent.each(commands.filter((command) => command !== 'test'))(
+    'of %s is what a wrong option is not: one line, exit code 1',
+    async (command) => {
+      const { code, stdout, stderr } = await project.run([command, '--no-such-option']);
+      expect({ code, stdout, stderr }).toEqual(refusal("Unknown option '--no-such-option'"));
+    },
+  );
+});
+
+describe('a command that cannot do as it was told says so in one line and exits with 1', () => {
+  test.concurrent.each([
+    { args: [], line: `No command ''. One of: ${commands.join(', ')}` },
+    { args: ['stop'], line: `No command 'stop'. One of: ${commands.join(', ')}` },
+    { args: ['start', '--prot', '1'], line: "Unknown option '--prot' (Did you mean --port?)" },
+    { args: ['start', '--port', 'http'], line: noPort('port', 'http') },
+    { args: ['start', '--port', '-1'], line: noPort('port', '-1') },
+    { args: ['start', '--aws-port', '65536'], line: noPort('aws-port', '65536') },
+    { args: ['start', '--secret', ''], line: emptySecret },
+    { args: ['start', 'it'], line: 'Too many arguments. Expected 0 arguments but got 1: it.' },
+    { args: ['send'], line: `Name one event: ${events}` },
+    { args: ['send', 'example.unknown'], line: `No event 'example.unknown'. One of: ${events}` },
+    {
+      args: ['send', 'shop.updated', 'user.updated'],
+      line: 'Too many arguments. Expected 1 argument but got 2: shop.updated, user.updated.',
+    },
+    { args: ['send', 'shop.updated', '--count', '0'], line: noCount('0') },
+    { args: ['send', 'shop.updated', '--count', 'many'], line: noCount('many') },
+    {
+      args: ['send', 'shop.updated', '--encoding', 'base32'],
+      line: "Option '--encoding <encoding>' argument 'base32' is invalid. Allowed choices are hex, base64.",
+    },
+    { args: ['send', 'shop.updated', '--secret', ''], line: emptySecret },
+    { args: ['send', '--file', 'events/none.json'], line: 'No file events/none.json' },
+    { args: ['send', '--file', 'events'], line: 'events is a folder, not a file' },
+    {
+      args: ['send', 'shop.updated', '--file', 'events/shop-updated.json'],
+      line: 'Either an event or --file, not both',
+    },
+    { args: ['invoke'], line: "Missing required argument 'function'" },
+    { args: ['invoke', 'shop.updated'], line: 'The local stack is not running. Start it with: npm start' },
+    { args: ['dlq', 'list'], line: 'The local stack is not running. Start it with: npm start' },
+    { args: ['dlq', 'lits'], line: "No subcommand 'lits'. One of: list, show, redrive, export" },
+    {
+      args: ['cost', '--batch', '0.5'],
+      line: "Option '--batch <n>' argument '0.5' is invalid. It must be a number from 1 to 10000.",
+    },
+    {
+      args: ['cost', '--mix', 'shop.updated=0'],
+      line: "Option '--mix <weights>' argument 'shop.updated=0' is invalid. It must give at least one event a weight above 0.",
+    },
+    {
+      args: ['cost', '--scale', '--measure'],
+      line: "Option '--measure' cannot be used with option '--scale'",
+    },
+    {
+      args: ['cost', '--assembly', 'events'],
+      line: 'No cloud assembly in events. Make one with: npx cdk synth --output events',
+    },
+    {
+      args: ['soak', '--kills', '1', '--outage', '1'],
+      line: "Option '--kills <n>' cannot be used with option '--outage <seconds>'",
+    },
+  ])('$args', async ({ args, line }) => {
+    expect(await project.run(args)).toEqual(refusal(line));
+  });
+
+  test.concurrent.each([
+    { variable: 'PORT', value: 'abc', name: 'port' },
+    { variable: 'AWS_PORT', value: '3e3', name: 'aws-port' },
+  ])('start with $variable=$value in its environment', async ({ variable, value, name }) => {
+    const line = inPort(`value 'VALUE' from env '${variable}'`, name, value);
+    expect(await project.run(['start'], { [variable]: value })).toEqual(refusal(line));
+  });
+
+  test('send where nothing listens', async () => {
+    const url = `http://localhost:${await freePort()}/api/v1/webhooks/partner`;
+    expect(await project.run(['send', 'shop.updated', '--url', url])).toEqual(
+      refusal(
+        `Nothing answers at ${url}. Is it the right address? The local stack is started with: npm start`,
+      ),
+    );
+  });
+});
+
+describe('start refuses a port that is in use', () => {
+  const loopback = Object.values(networkInterfaces()).flatMap((addresses = []) =>
+    addresses.filter(({ internal }) => internal).map(({ address }) => address),
+  );
+  const cases = [
+    ['port', 'aws-port', '127.0.0.1'],
+    ['aws-port', 'port', '127.0.0.1'],
+    ['port', 'aws-port', '::1'],
+  ] as const;
+
+  test.each(cases.filter(([, , host]) => loopback.includes(host)))(
+    '--%s (besides a free --%s), by something on %s',
+    async (option, other, host) => {
+      const { port, server } = await occupyPort(host);
+      try {
+        expect(await project.run(['start', `--${option}`, String(port), `--${other}`, '0'])).toEqual(
+          refusal(`Port ${port} is in use. Stop what uses it, or choose another with --${option}`),
+        );
+      } finally {
+        await once(server.close(), 'close');
+      }
+    },
+  );
+
+  test('by itself', async () => {
+    const port = String(await freePort());
+    expect(await project.run(['start', '--port', port, '--aws-port', port])).toEqual(
+      refusal(`--port and --aws-port must differ, not both be ${port}`),
+    );
+  });
+});
+
+describe('on another major version of Node.js than the one that Lambda runs', () => {
+  test('every command says which one it needs and how to get it', async () => {
+    const later = await Project.create({ neededNode: '99.1.0' });
+    try {
+      expect(await later.run(['start'])).toEqual(
+        refusal(
+          `Node.js 99 is needed, this is ${process.versions.node}. "npm ci" installs it; run the command as "npm run start".`,
+        ),
+      );
+    } finally {
+      await later.remove();
+    }
+  });
+});

@@ -1,0 +1,230 @@
+import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, describe, expect, test } from '@jest/globals';
+import { eventNames } from '../../../lambda/contract/catalogue.ts';
+import { prices } from '../../../lib/prices.ts';
+import { type Costs, costs, dollars } from '../../../tools/cost/cost-model.ts';
+import { readDeployment } from '../../../tools/cost/deployment.ts';
+import {
+  MEASURED_LOG_BYTES,
+  METRICS_WHERE_ALL_GOES_WELL,
+  measureLogBytes,
+} from '../../../tools/cost/log-bytes.ts';
+import { parseMix } from '../../../tools/cost/mix.ts';
+import { limits, load, narrowLimits } from '../../../tools/cost/scale-model.ts';
+import { defaultWorkload, type Workload } from '../../../tools/cost/workload.ts';
+import { eventsWith, isNotification } from '../../../tools/cost/write-units.ts';
+import { stageAssembly } from '../../lib/stage-assembly.ts';
+import { testAssembly } from '../../support/test-stack.ts';
+
+const deployment = readDeployment(await stageAssembly('prod'));
+const ACCOUNT_CONCURRENCY = 1_000;
+
+/** A log line has the event's name several times: a further event moves the mean by some percent. */
+const LOG_BYTES_TOLERANCE = 0.15;
+
+const costsOf = (workload: Partial<Workload> = {}, of = deployment) =>
+  costs({ ...defaultWorkload, ...workload }, of, MEASURED_LOG_BYTES);
+const quantity = ({ deliveries, standing }: Costs, service: string, item: string) =>
+  [...deliveries, ...standing].find((line) => line.service === service && line.item === item)?.quantity;
+const limitsOf = (workload: Partial<Workload> = {}, of = deployment) =>
+  limits({ ...defaultWorkload, ...workload }, of, ACCOUNT_CONCURRENCY);
+
+describe('the log lines that the model takes', () => {
+  test('are about as long as those that the functions write, and publish as many metrics (npm run cost -- --measure)', async () => {
+    const { receiver, consumer, metrics } = await measureLogBytes(testAssembly());
+    expect({ metrics }).toEqual({ metrics: METRICS_WHERE_ALL_GOES_WELL });
+    for (const [now, taken] of [
+      [receiver, MEASURED_LOG_BYTES.receiver],
+      [consumer, MEASURED_LOG_BYTES.consumer],
+    ] as const) {
+      expect(Math.abs(now - taken) / taken).toBeLessThan(LOG_BYTES_TOLERANCE);
+    }
+  });
+});
+
+describe('what a delivery is charged for', () => {
+  test('grows with each begun chunk of 64 KiB in SQS and of 512 KB at the API', () => {
+    const chunk = 64 * 1024;
+    const sqs = (payloadBytes: number) =>
+      quantity(costsOf({ deliveries: 1, payloadBytes }), 'SQS', 'send, receive, delete');
+    expect([1_000, chunk, 3 * chunk].map(sqs)).toEqual([3, 2 + 2 + 1, 4 + 4 + 1]);
+    const api = (payloadBytes: number) =>
+      quantity(costsOf({ deliveries: 1, payloadBytes }), 'API Gateway', 'requests');
+    expect([512 * 1024, 512 * 1024 + 1].map(api)).toEqual([1, 2]);
+  });
+
+  test('shares a receive, a delete and an invocation with its batch', () => {
+    const month = costsOf({ deliveries: 1_000, batch: 10 });
+    expect(quantity(month, 'SQS', 'send, receive, delete')).toBe(1_000 + 100 + 100);
+    expect(quantity(month, 'Lambda', 'consumers: invocations')).toBe(100);
+  });
+
+  test.each([
+    ['shop.updated', 4],
+    ['girl.schedule_changed', 2],
+    ['girl.created', 2],
+    ['girl.deleted', 2],
+    ['review.posted', 2],
+    ['user.updated', 1],
+  ])('is, for %s, %i write units', (event, units) => {
+    const mix = parseMix(`${event}=1`);
+    expect(quantity(costsOf({ deliveries: 1, mix }), 'DynamoDB', 'write units')).toBe(units);
+  });
+
+  test('is, where oversize, a write and a read in S3 and four requests at the API', () => {
+    const month = costsOf({ deliveries: 100, oversizeShare: 1 });
+    expect(quantity(month, 'S3', 'oversize bodies: writes')).toBe(100);
+    expect(quantity(month, 'S3', 'oversize bodies: reads')).toBe(100);
+    expect(quantity(month, 'API Gateway', 'requests')).toBe(400);
+    expect(costsOf({ oversizeShare: 0 }).deliveries.filter(({ service }) => service === 'S3')).toEqual([]);
+  });
+
+  test('is two data keys for each topic in five minutes, and less where there is less to publish', () => {
+    const keys = (deliveries: number) => quantity(costsOf({ deliveries }), 'KMS', 'data keys of the topics');
+    expect(keys(eventNames.length)).toBe(2 * eventNames.filter(isNotification).length);
+    expect(keys(1e6)).toBe(keys(1e9));
+  });
+
+  test('is a trace nearly each at low rates and 5 % at high ones, and none where nothing is traced', () => {
+    const traced = { ...deployment, tracing: true };
+    const traces = (deliveries: number) => quantity(costsOf({ deliveries }, traced), 'X-Ray', 'traces') ?? 0;
+    expect(traces(1_000) / 2_000).toBeCloseTo(1, 2);
+    expect(traces(1e10) / 2e10).toBeCloseTo(0.05, 2);
+    expect(quantity(costsOf({}, { ...deployment, tracing: false }), 'X-Ray', 'traces')).toBeUndefined();
+  });
+
+  test('costs its quantity times the price', () => {
+    expect(dollars({ service: 'SNS', item: 'publishes', quantity: 3, price: 'snsPublish' })).toBe(
+      3 * prices.snsPublish,
+    );
+  });
+});
+
+describe('what is full first', () => {
+  const first = (workload: Partial<Workload>, of = deployment) =>
+    limitsOf(workload, of).find(({ name }) => !name.startsWith('DynamoDB'));
+
+  test('is the API where its own throttle is low', () => {
+    const apiThrottle = { rate: 50, burst: 10 };
+    expect(first({}, { ...deployment, apiThrottle })).toMatchObject({
+      name: 'API Gateway: requests a second',
+      deliveries: 50,
+    });
+  });
+
+  test('is the receiver where little concurrency is reserved for it', () => {
+    const receiver = { ...deployment.receiver, reservedConcurrency: 5 };
+    expect(first({ receiverMilliseconds: 1_000 }, { ...deployment, receiver })).toMatchObject({
+      name: 'Lambda: concurrent receivers',
+      deliveries: 5,
+    });
+    expect(first({}, { ...deployment, receiver })).toMatchObject({
+      name: 'Lambda: invocations a second',
+      deliveries: 50,
+    });
+  });
+
+  test('is the consumer that has less concurrency than the others', () => {
+    const receiver = { ...deployment.receiver, reservedConcurrency: undefined };
+    const consumers = deployment.consumers.map((consumer) =>
+      consumer.event === 'review.posted'
+        ? { ...consumer, batchSize: 10, maximumConcurrency: 2 }
+        : { ...consumer, batchSize: 10, maximumConcurrency: 20 },
+    );
+    expect(first({ consumerMilliseconds: 1_000 }, { ...deployment, receiver, consumers })).toMatchObject({
+      name: 'Consumers: review.posted',
+      deliveries: 2 * 10 * eventNames.length,
+    });
+  });
+
+  test('is one room together for every event that it is told of', () => {
+    const [room] = narrowLimits(defaultWorkload);
+    expect(room?.deliveries).toBeCloseTo(eventNames.length / eventsWith('chat').length);
+    for (const event of eventsWith('chat')) expect(room?.name).toContain(event);
+  });
+
+  test('is nothing as long as a rate stays below every limit', () => {
+    const at = (rate: number) => load(rate, defaultWorkload, deployment, ACCOUNT_CONCURRENCY);
+    const lowest = at(1).nearest;
+    expect(at(lowest.deliveries - 1).full).toEqual([]);
+    expect(at(lowest.deliveries).full).toContainEqual(lowest);
+  });
+});
+
+describe('the settings', () => {
+  let folder: string | undefined;
+  afterEach(() => {
+    if (folder !== undefined) rmSync(folder, { recursive: true });
+    folder = undefined;
+  });
+
+  // biome-ignore lint/suspicious/noExplicitAny: a template has whatever shape CloudFormation gives it.
+  type Json = any;
+
+  /** The stack with its resources of a type changed. */
+  function changed(type: string, change: (properties: Json) => void): string {
+    folder = mkdtempSync(join(tmpdir(), 'cost-test-'));
+    for (const file of readdirSync(testAssembly()).filter((name) => name.endsWith('.json'))) {
+      copyFileSync(join(testAssembly(), file), join(folder, file));
+      if (!file.endsWith('.template.json')) continue;
+      const template: Json = JSON.parse(readFileSync(join(folder, file), 'utf8'));
+      for (const resource of Object.values<Json>(template.Resources)) {
+        if (resource.Type === type) change(resource.Properties);
+      }
+      writeFileSync(join(folder, file), JSON.stringify(template));
+    }
+    return folder;
+  }
+
+  test('are those of the template', () => {
+    const assembly = changed('AWS::Lambda::EventSourceMapping', (properties) => {
+      properties.BatchSize = 7;
+      properties.ScalingConfig = { MaximumConcurrency: 3 };
+    });
+    for (const consumer of readDeployment(assembly).consumers) {
+      expect(consumer).toMatchObject({ batchSize: 7, maximumConcurrency: 3 });
+    }
+  });
+
+  test('count each metric of an alarm', () => {
+    const assembly = changed('AWS::CloudWatch::Alarm', (properties) => {
+      properties.Metrics = [{ MetricStat: {} }, { MetricStat: {} }, { Expression: 'm1/m2' }];
+    });
+    const alarms = Object.values<Json>(
+      JSON.parse(
+        readFileSync(
+          join(assembly, readdirSync(assembly).find((name) => name.endsWith('.template.json')) ?? ''),
+          'utf8',
+        ),
+      ).Resources,
+    ).filter(({ Type }) => Type === 'AWS::CloudWatch::Alarm');
+    expect(readDeployment(assembly).alarmMetrics).toBe(2 * alarms.length);
+  });
+
+  test('must have an event source for each event', () => {
+    const assembly = changed('AWS::Lambda::EventSourceMapping', (properties) => {
+      properties.EventSourceArn = { 'Fn::GetAtt': ['Another', 'Arn'] };
+    });
+    expect(() => readDeployment(assembly)).toThrow('Expected one event source of shop.updated');
+  });
+});
+
+describe('a mix', () => {
+  test('gives each event its share, and none to the others', () => {
+    expect(parseMix('shop.updated=3,user.updated=1')).toMatchObject({
+      'shop.updated': 0.75,
+      'user.updated': 0.25,
+      'review.posted': 0,
+    });
+  });
+
+  test.each([
+    ['example.unknown=1', "not 'example.unknown=1'; the events are shop.updated"],
+    ['shop.updated', "not 'shop.updated'"],
+    ['shop.updated=0', 'at least one event a weight above 0'],
+  ])('%j is refused', (text, message) => {
+    expect(() => parseMix(text)).toThrow(message);
+  });
+});

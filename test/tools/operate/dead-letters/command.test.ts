@@ -1,0 +1,124 @@
+import { once } from 'node:events';
+import { readFile, stat } from 'node:fs/promises';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { eventNames } from '../../../../lambda/contract/catalogue.ts';
+import { eventually } from '../../../support/eventually.ts';
+import { startTestAws, type TestAws } from '../../../support/test-aws.ts';
+import { Project } from '../../commands/project.ts';
+import { DEAD, Operator, shopUpdated } from './support.ts';
+
+const QUEUES = [...eventNames, 'quarantine', 'unrouted'].join(', ');
+
+let aws: TestAws;
+let operator: Operator;
+let project: Project;
+/** Stands for CloudFormation, of which the local stack has none. */
+let cloudFormation: Server;
+let credentials: Record<string, string>;
+
+beforeAll(async () => {
+  aws = await startTestAws();
+  operator = await Operator.create(aws);
+  project = await Project.create();
+  cloudFormation = createServer((request, response) => {
+    request.setEncoding('utf8').once('data', (form: string) => {
+      const stackName = new URLSearchParams(form).get('StackName');
+      const deployed = stackName === 'PartnerWebhooks-prod';
+      response.writeHead(deployed ? 200 : 400, { 'content-type': 'text/xml' });
+      response.end(deployed ? described(aws.outputs) : doesNotExist(stackName));
+    });
+  });
+  await once(cloudFormation.listen(0, '127.0.0.1'), 'listening');
+  const { port } = cloudFormation.address() as AddressInfo;
+  credentials = {
+    AWS_ACCESS_KEY_ID: 'any',
+    AWS_SECRET_ACCESS_KEY: 'any',
+    AWS_REGION: 'eu-west-1',
+    AWS_ENDPOINT_URL_CLOUDFORMATION: `http://127.0.0.1:${port}`,
+  };
+});
+afterAll(async () => {
+  cloudFormation.close();
+  await project.remove();
+  await operator.close();
+  await aws.close();
+});
+
+function described(outputs: Readonly<Record<string, string>>): string {
+  const members = Object.entries(outputs).map(
+    ([key, value]) => `<member><OutputKey>${key}</OutputKey><OutputValue>${value}</OutputValue></member>`,
+  );
+  return `<DescribeStacksResponse><DescribeStacksResult><Stacks><member><StackName>x</StackName><StackStatus>CREATE_COMPLETE</StackStatus><Outputs>${members.join('')}</Outputs></member></Stacks></DescribeStacksResult></DescribeStacksResponse>`;
+}
+
+const doesNotExist = (name: string | null) =>
+  `<ErrorResponse><Error><Type>Sender</Type><Code>ValidationError</Code><Message>Stack with id ${name} does not exist</Message></Error></ErrorResponse>`;
+
+describe('what it cannot do it says in one line, and exits with 1', () => {
+  test.each([
+    ['no subcommand', () => [], () => 'Say which: list, show, redrive, export'],
+    ['no local stack', () => ['list'], () => 'The local stack is not running. Start it with: npm start'],
+    [
+      'a wrong event',
+      () => ['show', 'example.unknown', '--outputs', operator.outputsFile],
+      () => `No queue 'example.unknown' in the stack of ${operator.outputsFile}. One of: ${QUEUES}`,
+    ],
+    [
+      'an empty queue',
+      () => ['redrive', 'user.updated', '--outputs', operator.outputsFile],
+      () => 'Nothing to redrive: the dead-letter queue of user.updated is empty',
+    ],
+    [
+      'a stage that is not deployed',
+      () => ['list', '--stage', 'dev'],
+      () => "Stage 'dev' is not deployed in eu-west-1: there is no stack PartnerWebhooks-dev",
+    ],
+  ])('%s', async (_name, args, line) => {
+    expect(await project.run(['dlq', ...args()], credentials)).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: `${line()}\n`,
+    });
+  });
+});
+
+test('a deployed stage is found by the outputs of its stack', async () => {
+  const { code, stdout, stderr } = await project.run(['dlq', 'list', '--stage', 'prod'], credentials);
+  expect({ code, stderr, first: stdout.split('\n')[0] }).toEqual({
+    code: 0,
+    stderr: '',
+    first: 'Waiting in stage prod in eu-west-1:',
+  });
+});
+
+test('an export goes to a file that only its owner can read, and never over another', async () => {
+  await operator.put(aws.outputs.GirlCreatedDeadLetterQueueUrl, '{}');
+  const file = operator.path('girls.jsonl');
+  const args = ['dlq', 'export', 'girl.created', '--output', file, '--outputs', operator.outputsFile];
+  expect(await project.run(args)).toMatchObject({ code: 0, stdout: '' });
+  expect((await stat(file)).mode & 0o777).toBe(0o600);
+  const written = await readFile(file, 'utf8');
+  expect(JSON.parse(written)).toMatchObject({ queue: 'girl.created', body: '{}' });
+  expect(await project.run(args)).toMatchObject({ code: 1, stderr: `${file} exists already\n` });
+  expect(await readFile(file, 'utf8')).toBe(written);
+});
+
+test('Ctrl-C in a redrive: it is cancelled, said so, and nothing is lost', async () => {
+  const { ShopUpdatedDeadLetterQueueUrl: dead, ShopUpdatedQueueUrl: source } = aws.outputs;
+  for (let count = 0; count < 20; count += 1) await operator.put(dead, shopUpdated('shop-1'), DEAD);
+  const args = ['dlq', 'redrive', 'shop.updated', '--rate', '2', '--outputs', operator.outputsFile];
+  const redrive = project.start(args);
+  await eventually(async () => redrive.stdout().includes('Moved') || undefined);
+  redrive.interrupt();
+  const { code, stdout, stderr } = await redrive.ended;
+  expect({ code, stderr, last: stdout.trimEnd().split('\n').at(-1) }).toEqual({
+    code: 130,
+    stderr: '',
+    last: expect.stringMatching(/^Cancelled\. Moved \d+ messages? to .* nothing is lost\.$/),
+  });
+  const left = await operator.queues.count(dead);
+  expect(left).toBeGreaterThan(0);
+  expect(left + (await operator.queues.count(source))).toBe(20);
+});

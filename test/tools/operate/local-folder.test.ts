@@ -1,0 +1,57 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { FUNCTIONS_FILE, OUTPUTS_FILE, Workspace } from '../../../tools/operate/local-folder.ts';
+
+const before = process.cwd();
+let folder: string;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'partner-webhooks-local-folder-'));
+  process.chdir(folder);
+});
+
+afterEach(async () => {
+  process.chdir(before);
+  await rm(folder, { recursive: true });
+});
+
+const description = { outputs: { Stack: { WebhookUrl: 'http://localhost:3000' } }, functions: {} };
+
+test('a running stack is found by its outputs, and leaves nothing behind', async () => {
+  const workspace = await Workspace.open();
+  expect(await workspace.publish(description)).toBe(false);
+  expect(JSON.parse(await readFile(OUTPUTS_FILE, 'utf8'))).toEqual(description.outputs);
+  expect(JSON.parse(await readFile(FUNCTIONS_FILE, 'utf8'))).toEqual({});
+  await workspace[Symbol.asyncDispose]();
+  expect(await readdir('.local')).toEqual([]);
+});
+
+/** As another process leaves it that runs a stack. */
+async function otherStack(pid: number): Promise<void> {
+  await mkdir(`.local/${pid}`, { recursive: true });
+  await writeFile(`.local/${pid}/outputs.json`, '{"Other":{}}');
+  await writeFile(`.local/${pid}/functions.json`, '{}');
+}
+
+test('the one that was started before is found again when a second one stops', async () => {
+  await otherStack(process.ppid);
+  const workspace = await Workspace.open();
+  expect(await workspace.publish(description)).toBe(true);
+  expect(JSON.parse(await readFile(OUTPUTS_FILE, 'utf8'))).toEqual(description.outputs);
+  await workspace[Symbol.asyncDispose]();
+  expect(JSON.parse(await readFile(OUTPUTS_FILE, 'utf8'))).toEqual({ Other: {} });
+});
+
+test('what a killed one left is taken away', async () => {
+  const killed = spawn(process.execPath, ['-e', '']);
+  await once(killed, 'exit');
+  await otherStack(killed.pid ?? 0);
+  const workspace = await Workspace.open();
+  expect(existsSync(`.local/${killed.pid}`)).toBe(false);
+  await workspace[Symbol.asyncDispose]();
+});

@@ -1,0 +1,113 @@
+import { stripVTControlCharacters } from 'node:util';
+import { describe, expect, test } from '@jest/globals';
+import { formatLogLine } from '../../../tools/terminal/log-line.ts';
+
+/** Columns are as wide as the longest of their kind, which is no business of these tests. */
+const format = (text: string, width = Number.POSITIVE_INFINITY) =>
+  formatLogLine({ functionName: 'Hooks-Receiver', stream: 'stdout', text }, width)?.replaceAll(
+    /(?<=\S) +/g,
+    ' ',
+  );
+
+const structured = {
+  level: 'INFO',
+  message: 'Accepted',
+  timestamp: '2026-01-31T09:00:00.123Z',
+  service: 'receiver',
+};
+
+describe('a line of a function is shown', () => {
+  test.each([
+    [
+      'a structured one by its time, service, level and message',
+      structured,
+      '09:00:00 receiver INFO Accepted',
+    ],
+    [
+      'a fact that is a text as it is',
+      { ...structured, event: 'shop.updated' },
+      '09:00:00 receiver INFO Accepted shop.updated',
+    ],
+    [
+      'other facts as JSON',
+      { ...structured, attempt: 2, stored: false, shop: null, fields: ['name'] },
+      '09:00:00 receiver INFO Accepted attempt=2 stored=false shop=null fields=["name"]',
+    ],
+    [
+      'without what tells nothing on this machine',
+      {
+        ...structured,
+        cold_start: true,
+        function_arn: 'arn:aws:lambda',
+        function_memory_size: 512,
+        function_name: 'Hooks-Receiver',
+        function_request_id: 'id',
+        sampling_rate: 0,
+        xray_trace_id: '1-2',
+      },
+      '09:00:00 receiver INFO Accepted',
+    ],
+  ])('%s', (_what, line, expected) => {
+    expect(format(JSON.stringify(line))).toBe(expected);
+  });
+
+  test.each([
+    ['plain text', 'loading'],
+    ['text that only begins as JSON does', '{ not JSON'],
+    ['JSON that is no object', '["a"]'],
+    ['an empty line', ''],
+  ])('%s after the name of the function', (_what, text) => {
+    expect(format(text)).toBe(`Hooks-Receiver: ${text}`);
+  });
+});
+
+describe('an id', () => {
+  const line = JSON.stringify({ ...structured, eventId: 'e'.repeat(64), attempt: 10 });
+
+  test('is whole in a file or a pipe', () => {
+    expect(format(line)).toBe(`09:00:00 receiver INFO Accepted ${'e'.repeat(64)} attempt=10`);
+  });
+
+  test('is shortened to eight characters on a terminal', () => {
+    expect(format(line, 100)).toBe('09:00:00 receiver INFO Accepted eeeeeeee attempt=10');
+  });
+});
+
+test('of a consumer neither its own event nor a first attempt is repeated', () => {
+  const line = { ...structured, service: 'shop-updated', event: 'shop.updated', attempt: 1, latencyMs: 12 };
+  expect(format(JSON.stringify(line))).toBe('09:00:00 shop-updated INFO Accepted latencyMs=12');
+});
+
+test.each([60, 100])('on a terminal of %d columns facts go to the next line, and none is cut', (width) => {
+  const facts = Object.fromEntries(
+    Array.from({ length: 20 }, (_, index) => [`fact${index}`, 'x'.repeat(index)]),
+  );
+  const line = {
+    functionName: '',
+    stream: 'stdout',
+    text: JSON.stringify({ ...structured, ...facts }),
+  } as const;
+  const lines = stripVTControlCharacters(formatLogLine(line, width) ?? '').split('\n');
+  expect(Math.max(...lines.map(({ length }) => length))).toBeLessThanOrEqual(width);
+  for (const [key, value] of Object.entries(facts)) expect(lines.join('\n')).toContain(`${key}=${value}`);
+});
+
+test('the stack of an error stands below its line, and that of its cause below it', () => {
+  const line = {
+    ...structured,
+    level: 'ERROR',
+    message: 'Failed',
+    stack: ['lambda/effects/once.ts:84 in once'],
+    cause: { error: 'ResourceNotFoundException', errorMessage: 'gone', stack: ['node_modules/@smithy/core'] },
+  };
+  expect(format(JSON.stringify(line))?.split('\n')).toEqual([
+    '09:00:00 receiver ERROR Failed',
+    '         at lambda/effects/once.ts:84 in once',
+    '         caused by ResourceNotFoundException: gone',
+    '         at node_modules/@smithy/core',
+  ]);
+});
+
+test('a metric is not shown', () => {
+  expect(format('{"_aws":{"Timestamp":1},"Accepted":1}')).toBeUndefined();
+});

@@ -1,0 +1,46 @@
+import { npmScript } from '../terminal/command.ts';
+import { jsonOption, wholeNumber } from '../terminal/options.ts';
+import { Progress } from '../terminal/progress.ts';
+import { screenWidth } from '../terminal/screen.ts';
+import { table } from '../terminal/table.ts';
+
+/** Starts of each variant: enough for a median that holds on a noisy machine. */
+const ROUNDS = 25;
+
+/** `npm run bench`: how long the receiver takes to start, bundled in different ways, as ratios. */
+export const command = npmScript(
+  'bench',
+  'Start-up time of the receiver: as it is deployed, and in each other way that was considered, as ratios of one run.',
+)
+  .option('--rounds <n>', 'starts of each', wholeNumber(1, 10_000), ROUNDS)
+  .addOption(jsonOption())
+  .action(async ({ rounds, json }) => {
+    const { measureStartUp } = await import('../../bench/start-up.ts');
+    const progress = new Progress();
+    const rows = await measureStartUp({
+      rounds,
+      onProgress: (done) => progress.show({ doing: 'Starting', done, total: rounds, note: 'rounds' }),
+    }).finally(() => progress.end());
+    if (json) {
+      console.log(JSON.stringify(rows, undefined, 2));
+      return;
+    }
+    const lines = table(
+      [
+        { heading: 'RECEIVER' },
+        { heading: 'KB LOADED', align: 'right' },
+        { heading: 'KB ZIPPED', align: 'right' },
+        { heading: 'MEDIAN MS', align: 'right' },
+        { heading: 'RATIO', align: 'right' },
+      ],
+      rows.map(({ name, kilobytes, zipKilobytes, milliseconds, ratio }) => [
+        name,
+        kilobytes.toFixed(0),
+        zipKilobytes.toFixed(0),
+        milliseconds.toFixed(1),
+        ratio.toFixed(2),
+      ]),
+      screenWidth(),
+    );
+    console.log(lines.join('\n'));
+  });

@@ -1,0 +1,16 @@
+import { npmScript } from '../terminal/command.ts';
+import { runProgram } from '../terminal/run-program.ts';
+
+/** `npm run check`: what can be said of the code without running it. */
+export const command = npmScript(
+  'check',
+  'Types, lint and format; no circles of imports, and no import against the order of folders.',
+)
+  .option('--fix', 'mends what Biome can: format, order of imports')
+  .action(async ({ fix }) => {
+    const codes = [
+      await runProgram(['node_modules/typescript/bin/tsc', '--noEmit']),
+      await runProgram(['node_modules/@biomejs/biome/bin/biome', 'check', ...(fix ? ['--write'] : [])]),
+    ];
+    process.exitCode = Math.max(...codes);
+  });

@@ -1,0 +1,211 @@
+import { type FileHandle, open } from 'node:fs/promises';
+import type { Command } from '@commander-js/extra-typings';
+import { exportMessages } from '../operate/dead-letters/export.ts';
+import { list } from '../operate/dead-letters/list.ts';
+import { redriveAll } from '../operate/dead-letters/move-task.ts';
+import type { Operation } from '../operate/dead-letters/operation.ts';
+import { waitingQueue } from '../operate/dead-letters/queue.ts';
+import { redriveEach } from '../operate/dead-letters/redrive-each.ts';
+import { show } from '../operate/dead-letters/show.ts';
+import {
+  type FoundStack,
+  findLocalStack,
+  findStackOfFile,
+  findStage,
+  NOT_RUNNING,
+} from '../operate/stack.ts';
+import { npmScript } from '../terminal/command.ts';
+import { CommandError } from '../terminal/command-error.ts';
+import { jsonOption, wholeNumber } from '../terminal/options.ts';
+import { screenWidth } from '../terminal/screen.ts';
+
+/** What a shell reports of a command that Ctrl-C ended. */
+const INTERRUPTED = 130;
+
+/** One Ctrl-C comes several times at once: from the terminal, and passed on by npm and tsx. */
+const SECOND_INTERRUPTION_MILLISECONDS = 1000;
+
+/** Messages in a second at most, of SQS' move task. */
+const FASTEST_MOVE = 500;
+
+/** Which stack: by default the one that `npm start` runs. */
+interface Where {
+  readonly stage?: string | undefined;
+  readonly outputs?: string | undefined;
+}
+
+/** `npm run dlq`: looks at the messages that could not be processed, and redrives them. */
+export const command = npmScript(
+  'dlq',
+  'What could not be processed: dead letters, quarantine and unrouted events. Nothing but a redrive changes anything.',
+)
+  .usage('list | show | redrive | export [options]')
+  .argument('[subcommand]')
+  .action((subcommand) => {
+    const choice = command.commands.map((known) => known.name()).join(', ');
+    throw new CommandError(
+      subcommand === undefined ? `Say which: ${choice}` : `No subcommand '${subcommand}'. One of: ${choice}`,
+    );
+  });
+
+const QUEUE = 'an event such as shop.updated, quarantine or unrouted';
+
+const collect = (text: string, before: string[] = []) => [...before, text];
+
+/** A subcommand, on the local stack or another one. */
+const on = (name: string, description: string) =>
+  withWhere(command.command(name).description(description).allowExcessArguments(false));
+
+function withWhere<Arguments extends unknown[]>(subcommand: Command<Arguments>) {
+  return subcommand
+    .helpOption('-h, --help', 'this text')
+    .option('--stage <stage>', 'a stage in AWS; without it, the stack that npm start runs')
+    .option('--outputs <file>', 'the stack that cdk deploy --outputs-file wrote of');
+}
+
+on('list', 'What waits on every queue, and what is being retried')
+  .addOption(jsonOption())
+  .action(({ json, ...where }) => work(where, (operation) => list(operation, { json: json ?? false })));
+
+on('show', 'Why each message of a queue is there')
+  .argument('<queue>', QUEUE)
+  .option('--limit <n>', 'messages at most', wholeNumber(1, 10_000), 20)
+  .option('--payload', 'also what the partner sent, which is personal data')
+  .action((name, { limit, payload = false, ...where }) =>
+    work(where, (operation) => show(operation, waitingQueue(operation.stack, name), { limit, payload })),
+  );
+
+on('redrive', 'Tries the messages of a queue again')
+  .argument('<queue>', QUEUE)
+  .option('--id <id>', 'only this message, by its id or the beginning of it; repeatable', collect)
+  .option('--rate <n>', 'messages a second, of all dead letters of an event', wholeNumber(1, FASTEST_MOVE))
+  .action((name, { id, rate, ...where }) =>
+    work(where, async (operation) => {
+      const queue = waitingQueue(operation.stack, name);
+      if (queue.kind === 'dead-letter' && id === undefined) {
+        return redriveAll(operation, queue, rate === undefined ? {} : { rate });
+      }
+      if (rate !== undefined) {
+        throw new CommandError('--rate is for a redrive of all dead letters of an event');
+      }
+      return redriveEach(operation, queue, id);
+    }),
+  );
+
+on('export', 'Every message of a queue as a line of JSON, with what the partner sent')
+  .argument('<queue>', QUEUE)
+  .option('--output <file>', 'a file that is not there yet; without it, standard output')
+  .action((name, { output, ...where }) =>
+    work(where, async (operation) => {
+      const queue = waitingQueue(operation.stack, name);
+      await using destination = new Destination(output);
+      // The lines go to standard output, so what is said about them does not.
+      const aside = { ...operation, say: console.error };
+      return exportMessages(aside, queue, (line) => destination.write(line));
+    }),
+  );
+
+/** @param task returns false where it could not do all that it was told, which it has said itself */
+async function work(
+  { stage, outputs }: Where,
+  task: (operation: Operation) => Promise<unknown>,
+): Promise<void> {
+  const interruption = onInterruption();
+  let stack: FoundStack | undefined;
+  try {
+    stack = await find(stage, outputs);
+    const done = await task({ stack, signal: interruption, say: console.log, width: screenWidth() });
+    if (done === false) process.exitCode = 1;
+    if (interruption.aborted) process.exitCode = INTERRUPTED;
+  } catch (error) {
+    throw forPeople(error, stack?.local ?? false);
+  } finally {
+    stack?.close();
+  }
+}
+
+/** @returns a signal that Ctrl-C aborts; a second Ctrl-C ends the process */
+function onInterruption(): AbortSignal {
+  const controller = new AbortController();
+  let first: number | undefined;
+  const interrupt = () => {
+    first ??= Date.now();
+    controller.abort();
+    if (Date.now() - first >= SECOND_INTERRUPTION_MILLISECONDS) process.exit(INTERRUPTED);
+  };
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, interrupt);
+  return controller.signal;
+}
+
+async function find(stage: string | undefined, outputs: string | undefined): Promise<FoundStack> {
+  if (stage !== undefined && outputs !== undefined) {
+    throw new CommandError('Either --stage or --outputs, not both');
+  }
+  if (stage !== undefined) return findStage(stage);
+  return outputs === undefined ? findLocalStack() : findStackOfFile(outputs);
+}
+
+/** What AWS or the way to it has against a command is said in one line; a fault of the command is not. */
+function forPeople(error: unknown, local: boolean): unknown {
+  if (!(error instanceof Error)) return error;
+  if (local && 'code' in error && error.code === 'ECONNREFUSED') return new CommandError(NOT_RUNNING);
+  if (error.message === 'Region is missing') {
+    return new CommandError('Which AWS region? Set AWS_REGION, or AWS_PROFILE to a profile that has one');
+  }
+  if ('$metadata' in error || 'code' in error || error.name === 'CredentialsProviderError') {
+    return new CommandError(`${error.name}: ${error.message.split('\n')[0]}`);
+  }
+  return error;
+}
+
+/** Where an export goes: standard output, or a file that must not exist yet. */
+class Destination implements AsyncDisposable {
+  readonly #path: string | undefined;
+  #file: FileHandle | undefined;
+  /** Lines come from several messages at a time, and are written one after the other. */
+  #last: Promise<void> = Promise.resolve();
+
+  constructor(path: string | undefined) {
+    this.#path = path;
+    // A failed write says so itself; what it also emits would end the process with messages in hand.
+    process.stdout.on('error', () => {});
+  }
+
+  write(line: string): Promise<void> {
+    this.#last = this.#last.then(() => this.#write(line));
+    return this.#last;
+  }
+
+  async #write(line: string): Promise<void> {
+    if (this.#path === undefined) {
+      await writeOut(line);
+      return;
+    }
+    this.#file ??= await this.#create(this.#path);
+    await this.#file.write(line);
+  }
+
+  /** For its owner only: it holds personal data. */
+  async #create(path: string): Promise<FileHandle> {
+    try {
+      return await open(path, 'wx', 0o600);
+    } catch (error) {
+      const { code, message } = error as NodeJS.ErrnoException;
+      throw new CommandError(code === 'EEXIST' ? `${path} exists already` : message);
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#file?.close();
+  }
+}
+
+/** @throws CommandError where nobody reads standard output any more */
+function writeOut(line: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    process.stdout.write(line, (error) => {
+      if (error) reject(new CommandError(`The export is incomplete: ${error.message}`));
+      else resolve();
+    });
+  });
+}

@@ -1,0 +1,28 @@
+import { npmScript } from '../terminal/command.ts';
+import { wholeNumber } from '../terminal/options.ts';
+import { Progress } from '../terminal/progress.ts';
+
+/** `npm run fuzz`: as many requests as wanted, from any seed. Exit code 1 where one is treated wrongly. */
+export const command = npmScript(
+  'fuzz',
+  'Sends mutated requests to the receiver, and holds each answer and each message against what the decisions say.',
+)
+  .option('--requests <n>', 'how many', wholeNumber(1), 100_000)
+  .option(
+    '--seed <n>',
+    'the same seed makes the same requests; without it, another one each time',
+    wholeNumber(0, 2 ** 31 - 1),
+  )
+  .action(async ({ requests, seed = Date.now() % 1_000_000_000 }) => {
+    const { fuzz } = await import('../../test/fuzz/fuzz.ts');
+    const progress = new Progress();
+    const started = performance.now();
+    const { violation, ...report } = await fuzz(requests, seed, (done) =>
+      progress.show({ doing: 'Sending', done, total: requests }),
+    ).finally(() => progress.end());
+    const seconds = Math.round((performance.now() - started) / 100) / 10;
+    console.log(
+      JSON.stringify({ seed, requests, seconds, ...report, ...(violation && { violation }) }, null, 2),
+    );
+    if (violation !== undefined) process.exitCode = 1;
+  });

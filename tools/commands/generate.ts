@@ -1,0 +1,26 @@
+import { bringUpToDate, isUpToDate } from '../generate/derived-file.ts';
+import { derivedFiles } from '../generate/derived-files.ts';
+import { withAssemblies } from '../generate/stages.ts';
+import { npmScript } from '../terminal/command.ts';
+import { CommandError } from '../terminal/command-error.ts';
+
+export const command = npmScript(
+  'generate',
+  'Brings every file up to date that follows from the code: Lambda events of the samples, template snapshots, documents, tables, the picture of the dashboard.',
+)
+  .option('--check', 'writes nothing, and fails where a file is not what the code says')
+  .action(async ({ check = false }) => {
+    const outdated = (await withAssemblies(derivedFiles)).filter((file) => !isUpToDate(file));
+    const names = outdated.map(({ file }) => file);
+    if (check && names.length > 0) {
+      throw new CommandError(
+        `Not what the code says: ${names.join(', ')}. Bring them up to date: npm run generate`,
+      );
+    }
+    outdated.forEach(bringUpToDate);
+    console.log(
+      names.length === 0
+        ? 'Every derived file is up to date'
+        : names.map((name) => `Brought up to date: ${name}`).join('\n'),
+    );
+  });

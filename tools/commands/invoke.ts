@@ -1,0 +1,79 @@
+import { existsSync } from 'node:fs';
+import { eventNames, isEventName } from '../../lambda/contract/catalogue.ts';
+import { kebabCase } from '../../lambda/contract/event-names.ts';
+import type { FunctionDefinition } from '../../local/functions/function-definition.ts';
+import type { LogLine } from '../../local/functions/invocation.ts';
+import { LocalFunction } from '../../local/functions/local-function.ts';
+import { FUNCTIONS_FILE } from '../operate/local-folder.ts';
+import { NOT_RUNNING } from '../operate/stack.ts';
+import { npmScript } from '../terminal/command.ts';
+import { CommandError } from '../terminal/command-error.ts';
+import { readJson } from '../terminal/files.ts';
+import { formatLogLine } from '../terminal/log-line.ts';
+
+/**
+ * `npm run invoke -- <function> [event]`: runs one handler in this process, with the environment and the
+ * rights that it has in the running local stack, and prints its result.
+ */
+export const command = npmScript(
+  'invoke',
+  'Runs one function of the stack that npm start runs, with its environment and rights, and prints its result.',
+)
+  .argument('<function>', 'receiver, smoke-test, or an event for its consumer: shop.updated')
+  .argument(
+    '[event]',
+    "file with the function's event, or an event for its sample; of a consumer its own sample",
+  )
+  .addHelpText(
+    'after',
+    `
+Examples:
+  npm run invoke -- shop.updated
+  npm run invoke -- receiver shop.updated
+  npm run invoke -- receiver events/api-gateway/shop-updated.json`,
+  )
+  .action(async (name, event) => {
+    const definition = definitionOf(name);
+    const payload = readJson(eventFile(name, event));
+    const handler = new LocalFunction(definition, print);
+    try {
+      const { requestId, durationMilliseconds, ...result } = await handler.invoke(payload);
+      console.log(JSON.stringify(result.ok ? result.payload : result, undefined, 2));
+      console.error(`${requestId}: ${Math.round(durationMilliseconds)} ms`);
+      if (!result.ok) process.exitCode = 1;
+    } finally {
+      await handler.close();
+    }
+  });
+
+function definitionOf(name: string): FunctionDefinition {
+  if (!existsSync(FUNCTIONS_FILE)) throw new CommandError(NOT_RUNNING);
+  const definitions = readJson(FUNCTIONS_FILE) as Record<string, FunctionDefinition>;
+  const key = isEventName(name) ? kebabCase(name) : name;
+  const definition = Object.hasOwn(definitions, key) ? definitions[key] : undefined;
+  if (definition !== undefined) return definition;
+  const events = new Map<string, string>(eventNames.map((event) => [kebabCase(event), event]));
+  const choice = Object.keys(definitions).map((service) => events.get(service) ?? service);
+  throw new CommandError(`No function '${name}'. One of: ${choice.join(', ')}`);
+}
+
+/** @throws CommandError where neither an event nor a file is meant */
+function eventFile(name: string, event: string | undefined): string {
+  const consumer = eventNames.find((known) => name === known || name === kebabCase(known));
+  if (event === undefined && consumer === undefined) {
+    throw new CommandError(`Which event for ${name}? A file, or one of: ${eventNames.join(', ')}`);
+  }
+  const sample = event ?? consumer ?? '';
+  if (!isEventName(sample)) return sample;
+  return `events/${name === 'receiver' ? 'api-gateway' : 'sqs'}/${kebabCase(sample)}.json`;
+}
+
+/**
+ * The log goes to standard error: the result alone is standard output's. The message of a sample is on no queue, so
+ * it can be neither hidden nor comes back: that a consumer says so of its failure would mislead.
+ */
+function print(line: LogLine): void {
+  if (/"message":"HideFailed"/.test(line.text)) return;
+  const text = formatLogLine(line);
+  if (text !== undefined) console.error(text);
+}

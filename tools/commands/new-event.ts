@@ -1,0 +1,35 @@
+import { Option } from '@commander-js/extra-typings';
+import type { EffectName } from '../../lambda/contract/catalogue.ts';
+import { effectTexts } from '../generate/event-files.ts';
+import { addEvent, complete } from '../generate/new-event.ts';
+import { npmScript } from '../terminal/command.ts';
+import { CommandError } from '../terminal/command-error.ts';
+
+const effects = Object.keys(effectTexts) as EffectName[];
+
+export const command = npmScript(
+  'new-event',
+  'Adds an event: its catalogue entry, schema, consumer and sample, and every file that follows from them.',
+)
+  .argument('<event>', 'its name, such as shop.closed')
+  .addOption(new Option('--effect <effect>', 'required: what its consumer does').choices(effects))
+  .option('--id <field>', 'the field of data that says which shop, staff member or user, such as shop_id')
+  .option('--meaning <text>', 'what happened at the partner; by default the name’s words')
+  .action(async (name, { effect, ...wish }) => {
+    if (effect === undefined)
+      throw new CommandError(`Say what its consumer does, by --effect: one of ${effects.join(', ')}`);
+    const event = complete({ name, effect, ...wish });
+    console.log(`Adding ${name} …`);
+    const files = await addEvent(event);
+    console.log(`
+Written, for you to read: fields and texts are assumptions until the partner shows them.
+
+${files.map((file) => `  ${file}`).join('\n')}
+
+Everything that follows from them is up to date: git status shows it. Next:
+
+  npm run check
+  npm test
+  npm run demo
+`);
+  });

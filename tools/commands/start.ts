@@ -1,0 +1,115 @@
+import { Option } from '@commander-js/extra-typings';
+import { listen } from '../../local/listen.ts';
+import type { LocalStack } from '../../local/local-stack.ts';
+import { synthesise } from '../../local/template/synthesise.ts';
+import { OUTPUTS_FILE, Workspace } from '../operate/local-folder.ts';
+import { npmScript } from '../terminal/command.ts';
+import { CommandError } from '../terminal/command-error.ts';
+import { formatLogLine, formatRequest } from '../terminal/log-line.ts';
+import { jsonOption, port, secretOption } from '../terminal/options.ts';
+
+interface Settings {
+  readonly port: number;
+  readonly awsPort: number;
+  readonly secret: string;
+  /** Functions' log lines as they are, and the rest on standard error. */
+  readonly json?: true | undefined;
+}
+
+/** `npm start`: synthesises the stack and runs it until Ctrl-C. */
+export const command = npmScript(
+  'start',
+  'Synthesises the stack and runs it on this machine until Ctrl-C. What it holds is in memory, and ends with it.',
+)
+  .addOption(
+    new Option('--port <port>', 'of the webhook; 0: any free one').env('PORT').argParser(port).default(3000),
+  )
+  .addOption(
+    new Option('--aws-port <port>', 'of the AWS endpoint; 0: any free one')
+      .env('AWS_PORT')
+      .argParser(port)
+      .default(4566),
+  )
+  .addOption(secretOption())
+  .addOption(jsonOption())
+  .action(start);
+
+async function start({ port, awsPort, secret, json }: Settings): Promise<void> {
+  if (port === awsPort && port !== 0) {
+    throw new CommandError(`--port and --aws-port must differ, not both be ${port}`);
+  }
+  await assertFree(port, 'port');
+  await assertFree(awsPort, 'aws-port');
+
+  const started = performance.now();
+  const say = json ? console.error : console.log;
+  const step = (text: string) => say(`${text} …`);
+  await using workspace = await Workspace.open();
+  step('Synthesising the stack');
+  // What runs the stack is loaded while another process synthesises it.
+  const [{ startLocalStack }] = await Promise.all([
+    import('../../local/local-stack.ts'),
+    synthesise(workspace.assembly),
+  ]);
+  const stack = await startLocalStack({
+    assembly: workspace.assembly,
+    port,
+    awsPort,
+    secret,
+    onStep: step,
+    onLog: (line) => print(json ? line.text : formatLogLine(line)),
+    onRequest: (request) => say(formatRequest(request)),
+    onProblem: (message) => console.error(`Problem: ${message}`),
+  });
+  try {
+    const isSecond = await workspace.publish({
+      outputs: { [stack.name]: stack.outputs },
+      functions: Object.fromEntries(
+        [...stack.functions].map(([service, { definition }]) => [service, definition]),
+      ),
+    });
+    say(welcome(stack, secret, performance.now() - started));
+    if (isSecond)
+      say('Another stack of this folder runs, too. The other commands talk to this one until it stops.\n');
+    await interruption();
+    say('Stopping …');
+  } finally {
+    await stack.close();
+  }
+}
+
+function interruption(): Promise<void> {
+  return new Promise((resolve) => {
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve());
+  });
+}
+
+function welcome({ outputs, awsUrl, operator }: LocalStack, secret: string, milliseconds: number): string {
+  return `
+Ready in ${(milliseconds / 1000).toFixed(1)} s. Ctrl-C stops it, and takes away all that it holds.
+
+  Webhook   ${outputs.WebhookUrl}
+  Secret    ${secret}
+  AWS       ${awsUrl} (region ${operator.region}, any access key)
+  Outputs   ${OUTPUTS_FILE}
+
+Send a signed event from another terminal:
+
+  npm run send -- shop.updated${secret === secretOption().defaultValue ? '' : ' --secret …'}
+`;
+}
+
+function print(line: string | undefined): void {
+  if (line !== undefined) console.log(line);
+}
+
+/** Before the stack is synthesised, so that a port in use is told at once. */
+async function assertFree(port: number, option: string): Promise<void> {
+  try {
+    const { servers } = await listen({}, () => {}, { port });
+    for (const server of servers) server.close();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
+    throw new CommandError(`Port ${port} is in use. Stop what uses it, or choose another with --${option}`);
+  }
+}

@@ -1,0 +1,250 @@
+import { catalogue, type EffectName, type EventName, eventNames } from '../../lambda/contract/catalogue.ts';
+import { prices } from '../../lib/prices.ts';
+import type { Deployment } from './deployment.ts';
+import { type LogBytes, METRICS_WHERE_ALL_GOES_WELL } from './log-bytes.ts';
+import type { Workload } from './workload.ts';
+import { eventsWith, isNotification, writeUnits } from './write-units.ts';
+
+/** One thing that is paid for. */
+export interface LineItem {
+  readonly service: string;
+  readonly item: string;
+  readonly quantity: number;
+  readonly price: keyof typeof prices;
+}
+
+export interface Costs {
+  /** What grows with the deliveries. */
+  readonly deliveries: readonly LineItem[];
+  /** What a month costs without any. */
+  readonly standing: readonly LineItem[];
+}
+
+export const dollars = ({ quantity, price }: LineItem): number => quantity * prices[price];
+
+const KILOBYTE = 1024;
+const GIGABYTE = 1024 ** 3;
+const MONTH_SECONDS = (365.25 / 12) * 24 * 60 * 60;
+
+/** Each begun chunk of a request is paid for as one. Sources: as the prices'. */
+const HTTP_API_CHUNK = 512 * KILOBYTE;
+const SQS_CHUNK = 64 * KILOBYTE;
+
+/** What an oversize body is taken for: twice what SQS takes. */
+const OVERSIZE_BYTES = 2 * 1024 * KILOBYTE;
+
+/**
+ * How long oversize bodies are kept (`lib/payload-bucket.ts`) and notifications remembered
+ * (`lambda/effects/once.ts`).
+ */
+const MEMORY_MONTHS = 90 / (365.25 / 12);
+
+/** Names and values of the message attributes and the group id, about. */
+const MESSAGE_ATTRIBUTES_BYTES = 400;
+
+/** A note of idempotency, with the 100 bytes that DynamoDB counts for each row. */
+const NOTE_BYTES = 350;
+
+/** Rows of shops, cast and contacts that have piled up: assumed, since they stay until they are deleted. */
+const STATE_ROWS = 1_000_000;
+const STATE_ROW_BYTES = 700;
+
+/** An answer with its headers, about. */
+const ANSWER_BYTES = 500;
+
+/**
+ * Event pollers of an event source with a maximum concurrency, and how long each waits for a message.
+ * Source: Lambda developer guide, "Configuring scaling behavior for SQS event source mappings".
+ */
+const POLLERS = 5;
+const LONG_POLL_SECONDS = 20;
+
+/**
+ * SNS reuses a data key for 5 minutes for each topic and publisher, and makes two calls for it. Source: SNS
+ * developer guide, "Managing Amazon SNS encryption keys and costs".
+ */
+const DATA_KEY_SECONDS = 5 * 60;
+const CALLS_PER_DATA_KEY = 2;
+
+/**
+ * A receiver reads the secret that often (`lambda/receiver/webhook-secrets.ts`); twice as many calls in the
+ * day after a rotation.
+ */
+const SECRET_SECONDS = 5 * 60;
+
+/** Share of stored logs that is left after compression, as the AWS Pricing Calculator takes it. */
+const LOG_COMPRESSION = 0.15;
+
+/**
+ * Share of the traces that Lambda takes beyond the first of each second. Source: Lambda developer guide,
+ * "Visualize Lambda function invocations using AWS X-Ray".
+ */
+const TRACED_SHARE = 0.05;
+
+/** What Lambda itself logs of an invocation. */
+const PLATFORM_LINES = [
+  'START RequestId: 8f507cfc-xmpl-4697-b07a-ac58fc914c95 Version: 123\n',
+  'END RequestId: 8f507cfc-xmpl-4697-b07a-ac58fc914c95\n',
+  'REPORT RequestId: 8f507cfc-xmpl-4697-b07a-ac58fc914c95\tDuration: 15.74 ms\tBilled Duration: 16 ms\t' +
+    'Memory Size: 512 MB\tMax Memory Used: 116 MB\t\n',
+];
+const PLATFORM_BYTES = Buffer.byteLength(PLATFORM_LINES.join(''));
+/** What tracing adds to the third. */
+const PLATFORM_TRACE_BYTES =
+  'XRAY TraceId: 1-5759e988-bd862e3fe1be46a994272793\tSegmentId: 3b6a3a2d0f1e4c5b\tSampled: true\n'.length;
+
+/** What a month of deliveries costs with a deployment: every request that this code and AWS make for them. */
+export function costs(workload: Workload, deployment: Deployment, logs: LogBytes): Costs {
+  const { deliveries, payloadBytes, batch, oversizeShare, mix } = workload;
+  const oversize = deliveries * oversizeShare;
+  const ordinary = deliveries - oversize;
+  const batches = deliveries / batch;
+  const shareOf = (effect: EffectName) => eventsWith(effect).reduce((sum, name) => sum + mix[name], 0);
+  const notifications = deliveries * (shareOf('chat') + shareOf('review'));
+  const gigabytes = (megabytes: number) => (workload.memoryMegabytes ?? megabytes) / 1024;
+
+  const messageBytes = payloadBytes + MESSAGE_ATTRIBUTES_BYTES;
+  const meanMessageBytes = messageBytes * (1 - oversizeShare) + MESSAGE_ATTRIBUTES_BYTES * oversizeShare;
+  const messageRequests =
+    ordinary * Math.ceil(messageBytes / SQS_CHUNK) +
+    oversize +
+    // A receive is paid for by the chunks of its whole answer.
+    batches * Math.ceil((batch * meanMessageBytes) / SQS_CHUNK) +
+    // The delete of a batch is one request.
+    batches;
+
+  const platformBytes = PLATFORM_BYTES + (deployment.tracing ? PLATFORM_TRACE_BYTES : 0);
+  const logGigabytes =
+    (deliveries * (logs.receiver + logs.consumer + deployment.accessLogBytes) +
+      (deliveries + batches) * platformBytes) /
+    GIGABYTE;
+
+  const byEvent = (units: (name: EventName) => number) =>
+    deliveries * eventNames.reduce((sum, name) => sum + mix[name] * units(name), 0);
+
+  const published = eventNames.filter(isNotification).map((name) => deliveries * mix[name]);
+  const dataKeyCalls = published.reduce(
+    (sum, publishes) => sum + CALLS_PER_DATA_KEY * Math.min(publishes, MONTH_SECONDS / DATA_KEY_SECONDS),
+    0,
+  );
+  const receiversBusy = (deliveries / MONTH_SECONDS) * (workload.receiverMilliseconds / 1000);
+
+  return {
+    deliveries: paid([
+      [
+        'API Gateway',
+        'requests',
+        ordinary * Math.ceil(payloadBytes / HTTP_API_CHUNK) +
+          oversize * Math.ceil(OVERSIZE_BYTES / HTTP_API_CHUNK),
+        'httpApiRequest',
+      ],
+      ['Lambda', 'receiver: invocations', deliveries, 'lambdaRequest'],
+      [
+        'Lambda',
+        'receiver: GB-seconds',
+        deliveries * (workload.receiverMilliseconds / 1000) * gigabytes(deployment.receiver.memoryMegabytes),
+        'lambdaGigabyteSecondArm',
+      ],
+      ['Lambda', 'consumers: invocations', batches, 'lambdaRequest'],
+      [
+        'Lambda',
+        'consumers: GB-seconds',
+        deployment.consumers.reduce(
+          (sum, { event, memoryMegabytes }) => sum + batches * mix[event] * gigabytes(memoryMegabytes),
+          0,
+        ) *
+          (workload.consumerMilliseconds / 1000),
+        'lambdaGigabyteSecondArm',
+      ],
+      ['SQS', 'send, receive, delete', messageRequests, 'sqsRequest'],
+      ['SQS', 'the same, fair queues', messageRequests, 'sqsFairQueueRequest'],
+      [
+        'DynamoDB',
+        'write units',
+        byEvent((name) => {
+          const { table, index } = writeUnits(catalogue[name].effect, payloadBytes);
+          return table + index;
+        }),
+        'dynamodbWriteUnit',
+      ],
+      ...stored('DynamoDB', 'notes of idempotency, 90 days', notifications * MEMORY_MONTHS * NOTE_BYTES),
+      ['SNS', 'publishes', notifications, 'snsPublish'],
+      ['SNS', 'to one chat room for each topic', notifications, 'snsHttps'],
+      ['SNS', 'reviews by e-mail', deliveries * shareOf('review') * workload.reviewEmails, 'snsEmail'],
+      ['KMS', 'data keys of the topics', dataKeyCalls, 'kmsRequest'],
+      ['CloudWatch', 'logs: GB written', logGigabytes, 'logGigabyte'],
+      [
+        'CloudWatch',
+        `logs: GB kept ${deployment.logRetentionDays} days`,
+        logGigabytes * LOG_COMPRESSION * (deployment.logRetentionDays / (365.25 / 12)),
+        'logStoredGigabyteMonth',
+      ],
+      ['X-Ray', 'traces', deployment.tracing ? traces(deliveries) : 0, 'xrayTrace'],
+      ['S3', 'oversize bodies: writes', oversize, 's3Put'],
+      ['S3', 'oversize bodies: reads', oversize, 's3Get'],
+      [
+        'S3',
+        'oversize bodies: GB kept 90 days',
+        (oversize * OVERSIZE_BYTES * MEMORY_MONTHS) / GIGABYTE,
+        's3GigabyteMonth',
+      ],
+      [
+        'CloudFront',
+        'invalidation paths',
+        workload.cloudFront ? deliveries * shareOf('shop-cache') : 0,
+        'cloudFrontInvalidationPath',
+      ],
+      ['Data transfer', 'answers, GB', (deliveries * ANSWER_BYTES) / GIGABYTE, 'dataOutGigabyte'],
+    ]),
+    standing: paid([
+      [
+        'SQS',
+        'idle long polling of the event sources',
+        (deployment.consumers.length * POLLERS * MONTH_SECONDS) / LONG_POLL_SECONDS,
+        'sqsRequest',
+      ],
+      ['CloudWatch', 'alarms, by metric', deployment.alarmMetrics, 'alarmMonth'],
+      ['CloudWatch', 'composite alarms', deployment.compositeAlarms, 'compositeAlarmMonth'],
+      ['CloudWatch', 'dashboards', deployment.dashboards, 'dashboardMonth'],
+      ['CloudWatch', 'custom metrics, where all goes well', METRICS_WHERE_ALL_GOES_WELL, 'metricMonth'],
+      ['Secrets Manager', 'secrets', deployment.secrets, 'secretMonth'],
+      [
+        'Secrets Manager',
+        'reads by warm receivers',
+        Math.max(1, Math.ceil(receiversBusy)) * (MONTH_SECONDS / SECRET_SECONDS),
+        'secretsManagerCall',
+      ],
+      ['KMS', 'keys', deployment.keys, 'kmsKeyMonth'],
+      ...stored(
+        'DynamoDB',
+        `${STATE_ROWS.toLocaleString('en-US')} rows of state`,
+        STATE_ROWS * STATE_ROW_BYTES,
+      ),
+    ]),
+  };
+}
+
+type Row = readonly [service: string, item: string, quantity: number, price: keyof typeof prices];
+
+const paid = (rows: readonly Row[]): LineItem[] =>
+  rows
+    .filter(([, , quantity]) => quantity > 0)
+    .map(([service, item, quantity, price]) => ({ service, item, quantity, price }));
+
+/** A table's storage and its point-in-time recovery. */
+function stored(service: string, item: string, bytes: number): Row[] {
+  const size = bytes / GIGABYTE;
+  return [
+    [service, `${item}: GB`, size, 'dynamodbGigabyteMonth'],
+    [service, `${item}: GB recoverable`, size, 'dynamodbRecoveryGigabyteMonth'],
+  ];
+}
+
+/**
+ * Traces of a month: the first delivery of each second and 5 % of the others, where arrivals are random; and
+ * for each the one of the consumer that the queue links to it.
+ */
+function traces(deliveries: number): number {
+  const secondsWithOne = MONTH_SECONDS * (1 - Math.exp(-deliveries / MONTH_SECONDS));
+  return 2 * (secondsWithOne + TRACED_SHARE * (deliveries - secondsWithOne));
+}

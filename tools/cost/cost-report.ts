@@ -1,0 +1,143 @@
+import { PRICES_DATE, prices } from '../../lib/prices.ts';
+import { type Costs, costs, dollars, type LineItem } from './cost-model.ts';
+import type { Deployment } from './deployment.ts';
+import type { LogBytes } from './log-bytes.ts';
+import { limits, load, narrowLimits } from './scale-model.ts';
+import type { Workload } from './workload.ts';
+
+/** Rates that are asked of the stack, in deliveries a second. */
+const RATES = [100, 1_000, 10_000, 100_000];
+
+/** What may well be otherwise than assumed. */
+const VARIATIONS: readonly (readonly [text: string, change: (workload: Workload) => Partial<Workload>])[] = [
+  [
+    'the receiver takes twice as long',
+    (workload) => ({ receiverMilliseconds: 2 * workload.receiverMilliseconds }),
+  ],
+  [
+    'consumers take four times as long',
+    (workload) => ({ consumerMilliseconds: 4 * workload.consumerMilliseconds }),
+  ],
+  ['functions have twice the memory and are no faster', () => ({ memoryMegabytes: 1024 })],
+  ['batches hold 10 messages', () => ({ batch: 10 })],
+  ['payloads have 16 KB', () => ({ payloadBytes: 16 * 1024 })],
+  ['1 % of the deliveries is oversize', () => ({ oversizeShare: 0.01 })],
+  ['each review notification goes to one e-mail address', () => ({ reviewEmails: 1 })],
+  ['each invalidation of a shop invalidates a CloudFront path', () => ({ cloudFront: true })],
+];
+
+/** A paragraph or a table of a report. */
+export type ReportBlock = string | ReportTable;
+
+interface ReportTable {
+  readonly head: readonly string[];
+  readonly rows: readonly (readonly string[])[];
+}
+
+/** The dollars of a month, by line item. */
+export function costReport(workload: Workload, deployment: Deployment, logs: LogBytes): ReportBlock[] {
+  const month = costs(workload, deployment, logs);
+  return [
+    `US dollars in us-east-1, list prices of ${PRICES_DATE} without free tiers, for ${count(workload.deliveries)} deliveries in a month:`,
+    lineItems(month.deliveries),
+    'And each month without any:',
+    lineItems(month.standing),
+    `Together $${total(month).toFixed(2)} a month. It changes by this much if`,
+    table(
+      ['', '$'],
+      VARIATIONS.map(([text, change]) => {
+        const varied = costs({ ...workload, ...change(workload) }, deployment, logs);
+        return [text, signed(total(varied) - total(month))];
+      }),
+    ),
+  ];
+}
+
+/** What saturates, by rate. */
+export function scaleReport(
+  workload: Workload,
+  deployment: Deployment,
+  accountConcurrency: number,
+): ReportBlock[] {
+  const loads = RATES.map((rate) => load(rate, workload, deployment, accountConcurrency));
+  return [
+    `Receiver ${workload.receiverMilliseconds} ms, consumer ${workload.consumerMilliseconds} ms a batch (both assumed), account concurrency ${count(accountConcurrency)}, other quotas as they are by default in us-east-1:`,
+    table(
+      [
+        'Deliveries a second',
+        'Receivers busy',
+        'Consumers busy',
+        'Saturated, the first one first',
+        'What then happens',
+        'An outage fills the in-flight quota after',
+      ],
+      loads.map(({ rate, receiversBusy, consumersBusy, full, nearest, secondsToInFlight }) => [
+        count(rate),
+        count(receiversBusy),
+        count(consumersBusy),
+        full.length === 0
+          ? `nothing; nearest: ${nearest.name}, ${percent(rate / nearest.deliveries)}`
+          : full.map(({ name }) => name).join('; '),
+        full.length === 0 ? '–' : [...new Set(full.map(({ consequence }) => consequence))].join('; '),
+        duration(secondsToInFlight),
+      ]),
+    ),
+    'Each limit, and what moves it. One behind a narrower one shows only once that one has been moved.',
+    table(
+      ['Limit', 'Full at deliveries a second', 'What moves it'],
+      limits(workload, deployment, accountConcurrency).map(({ name, deliveries, raise }) => [
+        name,
+        count(Math.floor(deliveries)),
+        raise,
+      ]),
+    ),
+    'Narrower than the stack, in deliveries a second (the last two: of the one shop):',
+    table(
+      ['Limit', 'Full at', 'What then happens'],
+      narrowLimits(workload).map(({ name, deliveries, consequence }) => [
+        name,
+        count(Math.floor(deliveries)),
+        consequence,
+      ]),
+    ),
+  ];
+}
+
+function lineItems(items: readonly LineItem[]): ReportTable {
+  return table(
+    ['Service', 'Line item', 'Quantity', 'Price, $', '$'],
+    [
+      ...items.map((item) => [
+        item.service,
+        item.item,
+        significant(item.quantity),
+        price(prices[item.price]),
+        dollars(item).toFixed(2),
+      ]),
+      ['Sum', '', '', '', sum(items).toFixed(2)],
+    ],
+  );
+}
+
+const sum = (items: readonly LineItem[]) => items.reduce((total, item) => total + dollars(item), 0);
+const total = ({ deliveries, standing }: Costs) => sum(deliveries) + sum(standing);
+
+const table = (head: ReportTable['head'], rows: ReportTable['rows']): ReportTable => ({ head, rows });
+
+/** A price that reads well: that of a million where one costs next to nothing. */
+function price(dollarsForOne: number): string {
+  return dollarsForOne < 0.001 ? `${significant(dollarsForOne * 1e6)} a million` : significant(dollarsForOne);
+}
+
+const count = (value: number) => value.toLocaleString('en-US');
+
+/** Whole numbers from 100 on, three digits below. */
+const significant = (value: number) =>
+  value >= 100 ? count(Math.round(value)) : String(Number(value.toPrecision(3)));
+
+const duration = (seconds: number) =>
+  seconds < 60 ? `${significant(seconds)} s` : `${significant(seconds / 60)} min`;
+
+const percent = (share: number) => `${significant(share * 100)} %`;
+
+const signed = (value: number) => `${value < 0 ? '−' : '+'}${Math.abs(value).toFixed(2)}`;

@@ -1,0 +1,152 @@
+import * as z from 'zod/mini';
+import { type EventName, eventNames } from '../../lambda/contract/catalogue.ts';
+import { kebabCase } from '../../lambda/contract/event-names.ts';
+import { readCloudAssembly } from '../../local/template/cloud-assembly.ts';
+
+export interface ConsumerSettings {
+  readonly event: EventName;
+  readonly memoryMegabytes: number;
+  /** Messages of a batch at most. */
+  readonly batchSize: number;
+  /** Batches at a time at most. */
+  readonly maximumConcurrency: number;
+}
+
+/** What of a stack decides what it costs and how much it takes. */
+export interface Deployment {
+  readonly receiver: { readonly memoryMegabytes: number; readonly reservedConcurrency: number | undefined };
+  readonly consumers: readonly ConsumerSettings[];
+  /** Requests a second, and requests at once. */
+  readonly apiThrottle: { readonly rate: number; readonly burst: number };
+  /** Whether X-Ray traces the functions. */
+  readonly tracing: boolean;
+  /** Bytes of the API's access log for one delivery. */
+  readonly accessLogBytes: number;
+  readonly logRetentionDays: number;
+  /** Metrics of all alarms: each is paid for. */
+  readonly alarmMetrics: number;
+  readonly compositeAlarms: number;
+  readonly dashboards: number;
+  readonly secrets: number;
+  readonly keys: number;
+}
+
+/**
+ * What Lambda runs at most where an event source has no maximum. Source: Lambda developer guide,
+ * "Configuring scaling behavior for SQS event source mappings".
+ */
+const UNLIMITED_EVENT_SOURCE = 1_250;
+
+/** Values of the access log as long as they commonly are; of others only the quotation marks count. */
+const ACCESS_LOG_VALUES: Readonly<Record<string, string>> = {
+  requestId: 'PK5UXdR0Mm3MlFE=',
+  requestTime: '31/Jan/2026:09:00:00 +0000',
+  'identity.sourceIp': '203.0.113.100',
+  routeKey: 'POST /api/v1/webhooks/partner',
+  status: '200',
+  responseLength: '139',
+  responseLatency: '25',
+  integrationErrorMessage: '-',
+};
+
+const reference = z.object({ Ref: z.string() });
+const properties = {
+  function: z.object({
+    MemorySize: z.number(),
+    ReservedConcurrentExecutions: z.optional(z.number()),
+    TracingConfig: z.optional(z.object({ Mode: z.string() })),
+    Environment: z.object({
+      Variables: z.looseObject({ POWERTOOLS_SERVICE_NAME: z.string(), QUEUE_URL: z.optional(reference) }),
+    }),
+  }),
+  eventSource: z.object({
+    EventSourceArn: z.object({ 'Fn::GetAtt': z.tuple([z.string(), z.literal('Arn')]) }),
+    BatchSize: z.number(),
+    ScalingConfig: z.optional(z.object({ MaximumConcurrency: z.optional(z.number()) })),
+  }),
+  apiStage: z.object({
+    DefaultRouteSettings: z.object({ ThrottlingRateLimit: z.number(), ThrottlingBurstLimit: z.number() }),
+    AccessLogSettings: z.object({ Format: z.string() }),
+  }),
+  alarm: z.object({ Metrics: z.optional(z.array(z.object({ MetricStat: z.optional(z.unknown()) }))) }),
+  logGroup: z.object({ RetentionInDays: z.number() }),
+};
+
+/**
+ * Reads the settings of a synthesised stack: what is computed from them is computed of what would be deployed.
+ * @param assembly folder of a cloud assembly with one stack
+ * @throws Error where the stack has not the receiver, the API's one stage and a consumer for each event
+ */
+export function readDeployment(assembly: string): Deployment {
+  const { template } = readCloudAssembly(assembly);
+  const ofType = (type: string) => Object.values(template.Resources).filter(({ Type }) => Type === type);
+  const parsed = <Schema extends z.ZodMiniType>(type: string, schema: Schema): z.infer<Schema>[] =>
+    ofType(type).flatMap(({ Properties }) => {
+      const result = schema.safeParse(Properties);
+      return result.success ? [result.data] : [];
+    });
+
+  // Functions of the CDK's own have no service name.
+  const functions = parsed('AWS::Lambda::Function', properties.function);
+  const service = (name: string) =>
+    only(
+      functions.filter(({ Environment }) => Environment.Variables.POWERTOOLS_SERVICE_NAME === name),
+      `function ${name}`,
+    );
+  const eventSources = parsed('AWS::Lambda::EventSourceMapping', properties.eventSource);
+  const stage = only(parsed('AWS::ApiGatewayV2::Stage', properties.apiStage), 'stage of the API');
+  const receiver = service('receiver');
+
+  return {
+    receiver: {
+      memoryMegabytes: receiver.MemorySize,
+      reservedConcurrency: receiver.ReservedConcurrentExecutions,
+    },
+    consumers: eventNames.map((event) => {
+      const consumer = service(kebabCase(event));
+      const source = only(
+        eventSources.filter(
+          ({ EventSourceArn }) =>
+            EventSourceArn['Fn::GetAtt'][0] === consumer.Environment.Variables.QUEUE_URL?.Ref,
+        ),
+        `event source of ${event}`,
+      );
+      return {
+        event,
+        memoryMegabytes: consumer.MemorySize,
+        batchSize: source.BatchSize,
+        maximumConcurrency: source.ScalingConfig?.MaximumConcurrency ?? UNLIMITED_EVENT_SOURCE,
+      };
+    }),
+    apiThrottle: {
+      rate: stage.DefaultRouteSettings.ThrottlingRateLimit,
+      burst: stage.DefaultRouteSettings.ThrottlingBurstLimit,
+    },
+    tracing: receiver.TracingConfig?.Mode === 'Active',
+    accessLogBytes: Buffer.byteLength(
+      stage.AccessLogSettings.Format.replace(
+        /\$context\.([\w.]+)/g,
+        (_, name: string) => ACCESS_LOG_VALUES[name] ?? '',
+      ),
+    ),
+    logRetentionDays: Math.max(
+      ...parsed('AWS::Logs::LogGroup', properties.logGroup).map(({ RetentionInDays }) => RetentionInDays),
+    ),
+    alarmMetrics: parsed('AWS::CloudWatch::Alarm', properties.alarm).reduce(
+      (sum, { Metrics }) => sum + (Metrics?.filter(({ MetricStat }) => MetricStat !== undefined).length ?? 1),
+      0,
+    ),
+    compositeAlarms: ofType('AWS::CloudWatch::CompositeAlarm').length,
+    dashboards: ofType('AWS::CloudWatch::Dashboard').length,
+    secrets: ofType('AWS::SecretsManager::Secret').length,
+    keys: ofType('AWS::KMS::Key').length,
+  };
+}
+
+function only<Item>(items: readonly Item[], what: string): Item {
+  const [item] = items;
+  if (item === undefined || items.length > 1) {
+    throw new Error(`Expected one ${what} in the template, found ${items.length}`);
+  }
+  return item;
+}

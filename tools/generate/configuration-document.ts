@@ -1,0 +1,54 @@
+import * as z from 'zod';
+import { configSchema } from '../../lib/config.ts';
+
+type Field = z.core.JSONSchema.JSONSchema;
+
+/** Every field of a stage with its default, its meaning and its unit. */
+export function configurationDocument(): string {
+  const schema = z.toJSONSchema(configSchema(), { io: 'input' });
+  const fields = Object.entries(schema.properties ?? {}).flatMap(([name, field]) =>
+    rows(name, field as Field, schema.required?.includes(name) ?? false),
+  );
+  return `# Configuration
+
+A stage is an entry of \`stages\` in the context of \`cdk.json\`; \`-c stage=NAME\` chooses it, and \`dev\` is what is taken
+without. What a stage does not say is as below: \`"prod": {}\` is complete. Whatever is unknown or wrong is refused
+at synthesis, all of it at once, each with its field.
+
+\`\`\`json
+"prod": {
+  "account": "111122223333",
+  "region": "eu-central-1",
+  "alarmEmails": ["night@example.com"],
+  "chat": { "slack": { "workspaceId": "T0123ABCD", "channelId": "C0123ABCD" } },
+  "events": { "shop.updated": { "maximumConcurrency": 50 } }
+}
+\`\`\`
+
+The same from a pipeline, as JSON text: \`npx cdk deploy -c stage=prod -c stages='{"prod":{"logRetentionDays":90}}'\`.
+
+| Field | Default | Meaning |
+|---|---|---|
+${fields.join('\n')}
+
+Made from \`lib/config.ts\`: \`npm run generate\`.
+`;
+}
+
+/** Rows of a field and of those in it. Fields of every event are shown once. */
+function rows(path: string, field: Field, isRequired: boolean): string[] {
+  const inner = Object.entries(field.properties ?? {}) as [string, Field][];
+  const events = path === 'events';
+  const rest = inner
+    .slice(0, events ? 1 : undefined)
+    .flatMap(([name, one]) =>
+      rows(events ? 'events.<event>' : `${path}.${name}`, one, field.required?.includes(name) ?? false),
+    );
+  return [`| \`${path}\` | ${defaultOf(field, isRequired)} | ${field.description ?? ''} |`, ...rest];
+}
+
+function defaultOf(field: Field, isRequired: boolean): string {
+  if (field.default !== undefined && typeof field.default !== 'object') return `\`${field.default}\``;
+  if (Array.isArray(field.default)) return 'none';
+  return isRequired ? 'required' : '–';
+}

@@ -1,0 +1,24 @@
+import { costReport, type ReportBlock, scaleReport } from '../cost/cost-report.ts';
+import { readDeployment } from '../cost/deployment.ts';
+import { MEASURED_LOG_BYTES } from '../cost/log-bytes.ts';
+import { defaultWorkload } from '../cost/workload.ts';
+import { fillPlace } from './place.ts';
+
+/** Unless it was raised. Source: Lambda developer guide, "Lambda quotas", concurrent executions. */
+const ACCOUNT_CONCURRENCY = 1_000;
+
+/** The document on scale and cost with what `npm run cost` prints without options, and with `--scale`. */
+export function withCostTables(document: string, assembly: string): string {
+  const deployment = readDeployment(assembly);
+  const cost = costReport(defaultWorkload, deployment, MEASURED_LOG_BYTES);
+  const scale = scaleReport(defaultWorkload, deployment, ACCOUNT_CONCURRENCY);
+  return fillPlace(fillPlace(document, 'cost', markdown(cost)), 'scale', markdown(scale));
+}
+
+const markdown = (report: readonly ReportBlock[]) => report.map(markdownBlock).join('\n\n');
+
+function markdownBlock(block: ReportBlock): string {
+  if (typeof block === 'string') return block;
+  const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
+  return [line(block.head), line(block.head.map(() => '---')), ...block.rows.map(line)].join('\n');
+}

@@ -1,0 +1,37 @@
+import { readFileSync } from 'node:fs';
+import { readCloudAssembly } from '../../local/template/cloud-assembly.ts';
+import { configurationDocument } from './configuration-document.ts';
+import { withCostTables } from './cost-tables.ts';
+import { drawDashboard } from './dashboard-picture.ts';
+import type { DerivedFile } from './derived-file.ts';
+import { eventsTable } from './events-table.ts';
+import { lambdaEventFolders, lambdaEvents } from './lambda-events.ts';
+import { permissionsDocument } from './permissions-document.ts';
+import { fillPlace } from './place.ts';
+import type { Assemblies } from './stages.ts';
+import { statefulResources } from './stateful-resources.ts';
+import { templateSnapshot } from './template-snapshot.ts';
+
+export const PROD_SNAPSHOT = 'test/lib/snapshots/prod.json';
+
+/** What is made of the stack: each file by its path. */
+const OF_STACK: Readonly<Record<string, (assemblies: Assemblies) => string>> = {
+  'test/lib/snapshots/dev.json': ({ dev }) => templateSnapshot(dev),
+  [PROD_SNAPSHOT]: ({ prod }) => templateSnapshot(prod),
+  'test/lib/snapshots/stateful.txt': (all) => statefulResources([all.prod, all['every-setting']]),
+  'docs/permissions.md': (all) => permissionsDocument(all.prod, all['every-setting']),
+  'docs/configuration.md': configurationDocument,
+  'docs/dashboard.svg': ({ dev }) => drawDashboard(readCloudAssembly(dev).template),
+  'docs/scale-and-cost.md': ({ prod }) =>
+    withCostTables(readFileSync('docs/scale-and-cost.md', 'utf8'), prod),
+  'README.md': () => fillPlace(readFileSync('README.md', 'utf8'), 'events', eventsTable()),
+};
+
+/** The files and folders that everything derived is in. */
+export const derivedPlaces: readonly string[] = [...lambdaEventFolders, ...Object.keys(OF_STACK)];
+
+/** Every derived file, as it follows from the code and the samples as they are now. */
+export function derivedFiles(assemblies: Assemblies): DerivedFile[] {
+  const ofStack = Object.entries(OF_STACK).map(([file, make]) => ({ file, text: make(assemblies) }));
+  return [...lambdaEvents(), ...ofStack];
+}

@@ -1,0 +1,20 @@
+import { readdirSync } from 'node:fs';
+import { apiGatewayEvent, sqsEvent } from '../../events/lambda-events.ts';
+import { readSamples } from '../../events/samples.ts';
+import type { DerivedFile } from './derived-file.ts';
+
+const FOLDERS = { 'events/api-gateway': apiGatewayEvent, 'events/sqs': sqsEvent };
+
+export const lambdaEventFolders: readonly string[] = Object.keys(FOLDERS);
+
+/** Every sample as the Lambda events that carry it; what is left of a sample that is gone must go, too. */
+export function lambdaEvents(): DerivedFile[] {
+  const samples = readSamples();
+  return Object.entries(FOLDERS).flatMap(([folder, toEvent]) => {
+    const made = new Map(
+      samples.map((sample) => [`${sample.name}.json`, `${JSON.stringify(toEvent(sample), undefined, 2)}\n`]),
+    );
+    const files = new Set([...made.keys(), ...readdirSync(folder)]);
+    return [...files].map((file) => ({ file: `${folder}/${file}`, text: made.get(file) }));
+  });
+}

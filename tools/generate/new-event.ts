@@ -1,0 +1,194 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { eventNames, isEventName } from '../../lambda/contract/catalogue.ts';
+import { kebabCase, pascalCase, queueUrlVariable } from '../../lambda/contract/event-names.ts';
+import { CommandError } from '../terminal/command-error.ts';
+import { derivedPlaces, PROD_SNAPSHOT } from './derived-files.ts';
+import { CATALOGUE, camelCase, effectTexts, eventFiles, eventPaths, type NewEvent } from './event-files.ts';
+import { KeptFiles } from './kept-files.ts';
+
+/** What was asked for; what is left out has a default. */
+export interface Wish extends Pick<NewEvent, 'name' | 'effect'> {
+  readonly id?: string | undefined;
+  readonly meaning?: string | undefined;
+}
+
+/** As the contract names events: `shop.updated`, `girl.schedule_changed`. */
+const NAME = /^[a-z][a-z0-9]*\.[a-z][a-z0-9]*(_[a-z0-9]+)*$/;
+
+/** Far below what queues, functions and outputs may be called. */
+const MAXIMUM_NAME_LENGTH = 64;
+
+/** What tests take for kinds that nobody knows. */
+const UNKNOWN_KINDS = ['acceptance.unknown', 'example.unknown'];
+
+/** The acceptance suite makes what ends so its own. */
+const ID = /^[a-z][a-z0-9]*(_[a-z0-9]+)*_id$/;
+
+/** The field by which subscriptions to a topic choose their shops. */
+const SHOP = 'shop_id';
+
+/**
+ * Also the title of notifications. Source: Amazon SNS API reference, `Publish`, `Subject`: ASCII, below 100
+ * characters; and nothing that Markdown or Slack would take for their own.
+ */
+const MEANING = /^[A-Za-z0-9][A-Za-z0-9 ,.'()/-]{0,98}$/;
+
+/** What of the `prod` stage's template, as it is checked in, has names. */
+interface Snapshot {
+  readonly Outputs: Readonly<Record<string, unknown>>;
+  readonly Resources: Readonly<
+    Record<string, { Properties?: { Environment?: { Variables?: { POWERTOOLS_SERVICE_NAME?: string } } } }>
+  >;
+}
+
+/**
+ * Completes what was asked for.
+ * @throws CommandError where there cannot be such an event, or what it would be written to has changes that are
+ *   not committed
+ */
+export function complete({ name, effect, id, meaning = sentence(name) }: Wish): NewEvent {
+  if (!NAME.test(name) || name.length > MAXIMUM_NAME_LENGTH) {
+    throw new CommandError(
+      `The name must be like shop.closed or girl.schedule_changed, with ${MAXIMUM_NAME_LENGTH} characters at most, not '${name}'`,
+    );
+  }
+  const clash = clashOf(name);
+  if (clash !== undefined) throw new CommandError(`${name} cannot be added: ${clash}`);
+  if (id === undefined && effectTexts[effect](name).needsId) {
+    throw new CommandError(`${effect} writes a row: say which field of data is its id, such as --id ${SHOP}`);
+  }
+  if (id !== undefined && !ID.test(id)) {
+    throw new CommandError(
+      `--id must be a field such as ${SHOP}, in lower case and ending in _id, not '${id}'`,
+    );
+  }
+  if (!MEANING.test(meaning)) {
+    throw new CommandError(
+      `--meaning must be up to 99 letters, digits and spaces, such as '${sentence(name)}', not '${meaning.replaceAll('\n', ' ')}'`,
+    );
+  }
+  assertCommitted(placesOf(name));
+  return { name, effect, id: id ?? SHOP, meaning };
+}
+
+/** `shop.closed` → `Shop closed` */
+const sentence = (name: string) =>
+  name.replaceAll(/[._]/g, ' ').replace(/^./, (first) => first.toUpperCase());
+
+/** What has a name already that the event would have. Names of constructs the synthesis refuses itself. */
+function clashOf(name: string): string | undefined {
+  if (isEventName(name)) return 'it is an event already';
+  if (UNKNOWN_KINDS.includes(name)) return 'tests take it for a kind that nobody knows';
+  const twin = eventNames.find((other) =>
+    [kebabCase, pascalCase, queueUrlVariable].some((form) => form(other) === form(name)),
+  );
+  if (twin !== undefined) return `its files and queues would be those of ${twin}`;
+  const file = Object.values(eventPaths(name)).find((path) => existsSync(path));
+  if (file !== undefined) return `${file} is there already`;
+  const word = new RegExp(`\\b${camelCase(name)}\\b`);
+  const namesake = [CATALOGUE, 'lambda/contract/fields.ts'].find((path) =>
+    word.test(readFileSync(path, 'utf8')),
+  );
+  if (namesake !== undefined) return `${namesake} has another ${camelCase(name)}`;
+  const { Outputs, Resources } = JSON.parse(readFileSync(PROD_SNAPSHOT, 'utf8')) as Snapshot;
+  const output = [`${pascalCase(name)}QueueUrl`, `${pascalCase(name)}DeadLetterQueueUrl`].find((one) =>
+    Object.hasOwn(Outputs, one),
+  );
+  if (output !== undefined) return `the stack has another output ${output}`;
+  const services = Object.values(Resources).map(
+    ({ Properties }) => Properties?.Environment?.Variables?.POWERTOOLS_SERVICE_NAME,
+  );
+  return services.includes(kebabCase(name)) ? `the stack has another function ${kebabCase(name)}` : undefined;
+}
+
+/**
+ * Writes the four files of a further event, and brings every derived file up to date. Where anything fails or
+ * the process is interrupted, every file is as it was.
+ * @returns the four files
+ * @throws CommandError where it fails or is interrupted
+ */
+export async function addEvent(event: NewEvent): Promise<string[]> {
+  const files = eventFiles(event, readFileSync(CATALOGUE, 'utf8'));
+  const paths = [...files.keys()];
+  const kept = new KeptFiles(placesOf(event.name));
+  const steps = new Steps();
+  try {
+    for (const [file, text] of files) writeFileSync(file, text);
+    await steps.run('node_modules/@biomejs/biome/bin/biome', 'check', '--write', ...paths);
+    // In a process of its own: this one has the catalogue as it was.
+    await steps.run('--import', 'tsx', 'tools/commands/cli.ts', 'generate');
+  } catch (error) {
+    kept.putBack();
+    if (steps.signal !== undefined)
+      throw new CommandError(`Interrupted (${steps.signal}): every file is as it was`);
+    throw new CommandError(
+      `${event.name} cannot be added: ${(error as Error).message}. Every file is as it was`,
+    );
+  } finally {
+    steps.end();
+  }
+  return paths;
+}
+
+/** Every file and folder that an event is written to. */
+const placesOf = (name: string) => [CATALOGUE, ...Object.values(eventPaths(name)), ...derivedPlaces];
+
+/** @throws CommandError where one of the places has changes that git does not have; without a repository nobody knows */
+function assertCommitted(places: readonly string[]): void {
+  const { status, stdout } = spawnSync('git', ['status', '--porcelain', '--', ...places], {
+    encoding: 'utf8',
+  });
+  if (status !== 0 || stdout === '') return;
+  const changed = stdout
+    .trimEnd()
+    .split('\n')
+    .map((line) => line.slice(3));
+  throw new CommandError(`Commit or undo these first, which would be written to: ${changed.join(', ')}`);
+}
+
+/** Programs of Node.js, run one after the other. An interruption ends the one that runs, and lets no other begin. */
+class Steps {
+  signal: NodeJS.Signals | undefined;
+  #child: ChildProcess | undefined;
+
+  constructor() {
+    for (const signal of SIGNALS) process.on(signal, this.#interrupt);
+  }
+
+  readonly #interrupt = (signal: NodeJS.Signals): void => {
+    this.signal = signal;
+    this.#child?.kill(signal);
+  };
+
+  /** @throws Error with the first line of what it says where it fails */
+  async run(...args: string[]): Promise<void> {
+    if (this.signal === undefined) {
+      const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] });
+      this.#child = child;
+      let said = '';
+      for (const stream of [child.stdout, child.stderr]) {
+        stream.setEncoding('utf8').on('data', (text: string) => {
+          said += text;
+        });
+      }
+      const [code] = (await once(child, 'close')) as [number | null];
+      if (code !== 0) throw new Error(reasonIn(said));
+    }
+    if (this.signal !== undefined) throw new Error(this.signal);
+  }
+
+  end(): void {
+    for (const signal of SIGNALS) process.off(signal, this.#interrupt);
+  }
+}
+
+const SIGNALS = ['SIGHUP', 'SIGINT', 'SIGTERM'] as const;
+
+/** The line that says what is wrong: of a stack trace the error's own. */
+function reasonIn(said: string): string {
+  const lines = said.split('\n').filter((line) => line.trim() !== '');
+  const [error] = lines.flatMap((line) => /^\w*Error: (.+)$/.exec(line.trim())?.[1] ?? []);
+  return (error ?? lines.at(-1) ?? 'it ended without a word').trim();
+}

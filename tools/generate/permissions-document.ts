@@ -1,0 +1,37 @@
+import { type Permission, SynthesisedTemplate } from './synthesised-template.ts';
+
+/** What each role may do with `prod`'s settings, and what it may do besides with every other setting. */
+export function permissionsDocument(prod: string, everySetting: string): string {
+  const rows = rowsOf(prod);
+  const added = rowsOf(everySetting).filter((row) => !rows.includes(row));
+  return `# Permissions
+
+What each role of the stack may do, made from the synthesised template: a grant that grows is a line here, and
+a test fails until the line is checked in (\`npm run generate\`). A resource is named by its
+construct's path. Besides, every queue, topic and bucket refuses what does not come over TLS.
+
+## The prod stage
+
+${table(rows)}
+
+## What optional settings add
+
+An existing secret and its key, an existing key of the topics, a CloudFront distribution, chat channels.
+
+${table(added)}
+`;
+}
+
+/** A row for each permission of each role. */
+function rowsOf(assembly: string): string[] {
+  const template = new SynthesisedTemplate(assembly);
+  return template
+    .ofType('AWS::IAM::Role')
+    .flatMap((role) => template.permissionsOf(role).map((permission) => row(role.path, permission)));
+}
+
+const row = (role: string, { action, resource, condition }: Permission) =>
+  `| ${role.replace(/\/Role$/, '')} | ${action} | ${resource} | ${condition} |`;
+
+const table = (rows: readonly string[]) =>
+  ['| Role of | Action | Resource | Condition |', '|---|---|---|---|', ...rows].join('\n');

@@ -1,0 +1,128 @@
+import { styleText } from 'node:util';
+import { shownId } from '../../terminal/screen.ts';
+import { table } from '../../terminal/table.ts';
+import { duration, messages, printable } from '../../terminal/text.ts';
+import { type Retries, retriesOf } from '../retries.ts';
+import type { Operation } from './operation.ts';
+import { queueState, type WaitingQueue, waitingQueues } from './queue.ts';
+import { walk } from './walk.ts';
+
+/** Messages that are looked at for their age. SQS gives them in no order, so of more the oldest is a guess. */
+const LOOKED_AT = 100;
+
+/** Retries that people are shown, those that are tried again first. */
+const RETRIES_SHOWN = 20;
+
+interface Waiting {
+  readonly queue: string;
+  readonly messages: number;
+  readonly inFlight: number;
+  /** Since the oldest was sent; of more messages than are looked at, at least so long ago. */
+  readonly oldest: { readonly sentAt: string; readonly atLeast: boolean } | undefined;
+}
+
+/** `list`: what waits on every queue that nothing consumes, and what consumers are going to try again. */
+export async function list(operation: Operation, { json }: { readonly json: boolean }): Promise<void> {
+  const { stack, say } = operation;
+  const [queues, retries] = await Promise.all([
+    Promise.all(waitingQueues(stack).map((queue) => look(operation, queue))),
+    retriesOf(stack),
+  ]);
+  if (json) {
+    say(JSON.stringify({ stack: stack.title, queues, ...retries }, undefined, 2));
+    return;
+  }
+  say(`Waiting in ${stack.title}:`);
+  say('');
+  for (const line of describeQueues(queues, operation.width)) say(line);
+  for (const line of describeRetries(retries, operation.width)) say(line);
+  say('');
+  const first = queues.find(({ messages, inFlight }) => messages + inFlight > 0);
+  if (first !== undefined) say(`Why they are there: ${stack.command(`show ${first.queue}`)}`);
+  else if (retries.retries.length + retries.unknown.length > 0)
+    say('What is being retried needs nothing but its cause gone.');
+  else say('Nothing waits. (SQS counts up to a minute late.)');
+}
+
+function describeQueues(queues: readonly Waiting[], width: number): string[] {
+  return table(
+    [
+      { heading: 'QUEUE' },
+      { heading: 'MESSAGES', align: 'right' },
+      { heading: 'IN FLIGHT', align: 'right' },
+      { heading: 'OLDEST', align: 'right' },
+    ],
+    queues.map(({ queue, messages, inFlight, oldest }) => [
+      queue,
+      count(messages),
+      count(inFlight),
+      oldest === undefined
+        ? messages > 0
+          ? 'unknown'
+          : '–'
+        : `${oldest.atLeast ? 'at least ' : ''}${since(oldest.sentAt)}`,
+    ]),
+    width,
+  );
+}
+
+function describeRetries({ retries, unknown }: Retries, width: number): string[] {
+  const lines: string[] = [];
+  if (retries.length > 0) {
+    lines.push(
+      '',
+      `Being retried: ${messages(retries.length)}`,
+      '',
+      ...table(
+        [
+          { heading: 'EVENT' },
+          { heading: 'EVENT ID' },
+          { heading: 'FAILED', align: 'right' },
+          { heading: 'SINCE' },
+          { heading: 'NEXT' },
+          { heading: 'LAST ERROR' },
+        ],
+        retries
+          .slice(0, RETRIES_SHOWN)
+          .map(({ event, eventId, attempt, since: from, nextAttemptAt, error }) => [
+            event,
+            shownId(eventId, width),
+            `${attempt} ×`,
+            `${since(from.toISOString())} ago`,
+            `in ${duration(nextAttemptAt.getTime() - Date.now())}`,
+            printable(error),
+          ]),
+        width,
+      ),
+    );
+    if (retries.length > RETRIES_SHOWN) lines.push(`… and ${messages(retries.length - RETRIES_SHOWN)} more`);
+  }
+  for (const { event, hidden, reason } of unknown) {
+    lines.push(
+      '',
+      `${event}: ${messages(hidden)} in work or backing off; which, its log would say, but: ${reason}`,
+    );
+  }
+  return lines;
+}
+
+/** Nothing stands back, so that what is there is seen. */
+const count = (number: number) => (number === 0 ? styleText('gray', '0') : String(number));
+
+const since = (time: string) => duration(Date.now() - Date.parse(time));
+
+async function look({ stack, signal }: Operation, queue: WaitingQueue): Promise<Waiting> {
+  const { visible, inFlight } = await queueState(stack.sqs, queue.url);
+  const oldest = visible > 0 ? await oldestOf() : undefined;
+  return { queue: queue.name, messages: visible, inFlight, oldest };
+
+  async function oldestOf(): Promise<Waiting['oldest']> {
+    let sent = Number.POSITIVE_INFINITY;
+    const { limited } = await walk(stack, queue.url, { signal, limit: LOOKED_AT }, async ({ sentAt }) => {
+      sent = Math.min(sent, sentAt.getTime());
+      return 'kept';
+    });
+    if (sent === Number.POSITIVE_INFINITY) return undefined;
+    return { sentAt: new Date(sent).toISOString(), atLeast: limited };
+  }
+}

@@ -1,0 +1,105 @@
+import { existsSync } from 'node:fs';
+import { copyFile, mkdir, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { FunctionDefinition } from '../../local/functions/function-definition.ts';
+
+/** Where stacks that run in this clone say what they are. */
+const FOLDER = '.local';
+
+/** What other commands find the running stack by: of several that of the one that was started last. */
+export const OUTPUTS_FILE = `${FOLDER}/outputs.json`;
+export const FUNCTIONS_FILE = `${FOLDER}/functions.json`;
+
+const PUBLISHED = [OUTPUTS_FILE, FUNCTIONS_FILE];
+
+/** What a running stack leaves for other commands. */
+export interface StackDescription {
+  /** As `cdk deploy --outputs-file` writes them. */
+  readonly outputs: Readonly<Record<string, Readonly<Record<string, string>>>>;
+  /** By the name on the command line: `receiver`, `shop-updated`. */
+  readonly functions: Readonly<Record<string, FunctionDefinition>>;
+}
+
+/**
+ * The folder of one process in `.local`: nothing that two of them do in one clone disturbs the other.
+ *
+ * @example
+ * await using workspace = await Workspace.open();
+ */
+export class Workspace implements AsyncDisposable {
+  readonly #folder: string;
+
+  /** Also takes away what processes left that were killed. */
+  static async open(): Promise<Workspace> {
+    await mkdir(FOLDER, { recursive: true });
+    for (const name of await processFolders()) {
+      if (!isRunning(Number(name))) await rm(join(FOLDER, name), { recursive: true, force: true });
+    }
+    const workspace = new Workspace(join(FOLDER, String(process.pid)));
+    await mkdir(workspace.#folder, { recursive: true });
+    return workspace;
+  }
+
+  private constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  /** Where this process synthesises the stack to. */
+  get assembly(): string {
+    return join(this.#folder, 'cdk.out');
+  }
+
+  /** Lets other commands find a stack that runs in this process. @returns whether another one was there */
+  async publish({ outputs, functions }: StackDescription): Promise<boolean> {
+    const others = await described();
+    await writeFile(join(this.#folder, 'outputs.json'), json(outputs));
+    await writeFile(join(this.#folder, 'functions.json'), json(functions));
+    await point(this.#folder);
+    return others.length > 0;
+  }
+
+  /** Removes the folder. Other commands then find the stack that was started before this one, if it still runs. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await rm(this.#folder, { recursive: true, force: true });
+    const [latest] = await described();
+    if (latest !== undefined) await point(latest);
+    else await Promise.all(PUBLISHED.map((file) => rm(file, { force: true })));
+  }
+}
+
+/** Folders of running stacks, the one that was started last first. */
+async function described(): Promise<string[]> {
+  const folders = (await processFolders())
+    .filter((name) => isRunning(Number(name)))
+    .map((name) => join(FOLDER, name))
+    .filter((folder) => existsSync(join(folder, 'functions.json')));
+  const started = await Promise.all(
+    folders.map(async (folder) => ({ folder, at: (await stat(join(folder, 'functions.json'))).mtimeMs })),
+  );
+  return started.sort((a, b) => b.at - a.at).map(({ folder }) => folder);
+}
+
+/** Copies what a stack says of itself to where the other commands look. */
+async function point(folder: string): Promise<void> {
+  for (const file of PUBLISHED) {
+    // In one step, for whoever reads at the same time.
+    const copy = `${file}.${process.pid}`;
+    await copyFile(join(folder, file.slice(FOLDER.length + 1)), copy);
+    await rename(copy, file);
+  }
+}
+
+async function processFolders(): Promise<string[]> {
+  return (await readdir(FOLDER)).filter((name) => /^\d+$/.test(name));
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
+
+const json = (value: unknown) => `${JSON.stringify(value, undefined, 2)}\n`;

@@ -1,0 +1,130 @@
+import { FilterLogEventsCommand, ResourceNotFoundException } from '@aws-sdk/client-cloudwatch-logs';
+import * as z from 'zod/mini';
+import { type EventName, eventNames } from '../../lambda/contract/catalogue.ts';
+import { pascalCase } from '../../lambda/contract/event-names.ts';
+import { queueState } from './dead-letters/queue.ts';
+import type { FoundStack } from './stack.ts';
+
+/** How far back a consumer's log is read, in milliseconds: ten attempts last some three hours. */
+const LOOK_BACK = 4 * 60 * 60 * 1000;
+
+/** Pages of a log that are read of one event, at most: each holds up to 10,000 lines. */
+const MAXIMUM_PAGES = 10;
+
+/** A message that a consumer failed with, and that waits for its next attempt. */
+export interface Retry {
+  readonly event: EventName;
+  readonly eventId: string;
+  readonly messageId: string;
+  /** Attempts that failed so far. */
+  readonly attempt: number;
+  /** What the last one failed with: name and message, nothing of the payload. */
+  readonly error: string;
+  readonly since: Date;
+  readonly nextAttemptAt: Date;
+}
+
+/** What is being retried, or why nobody can tell. */
+export interface Retries {
+  readonly retries: readonly Retry[];
+  /** By event: messages that are hidden, and the reason why its log does not say which. */
+  readonly unknown: readonly {
+    readonly event: EventName;
+    readonly hidden: number;
+    readonly reason: string;
+  }[];
+}
+
+/** The lines that say how an attempt ended, but for the one that ended well (`lambda/consumers/consume.ts`). */
+const FAILURES = '{ $.message = "Failed" || $.message = "DeadLettered" }';
+
+const failureSchema = z.object({
+  message: z.enum(['Failed', 'DeadLettered']),
+  eventId: z.string(),
+  messageId: z.string(),
+  attempt: z.number(),
+  error: z.optional(z.string()),
+  errorMessage: z.optional(z.string()),
+  retryInSeconds: z.optional(z.number()),
+});
+
+type Failure = z.infer<typeof failureSchema> & { readonly at: number };
+
+/**
+ * The messages that back off, of every event. SQS hides them, and tells no more than how many: which they are, and
+ * since when, the consumers' logs say.
+ */
+export async function retriesOf(stack: FoundStack): Promise<Retries> {
+  const found = await Promise.all(eventNames.map((event) => retriesOfEvent(stack, event)));
+  return {
+    retries: found
+      .flatMap(({ retries = [] }) => retries)
+      .sort((a, b) => a.nextAttemptAt.getTime() - b.nextAttemptAt.getTime()),
+    unknown: found.flatMap(({ unknown }) => (unknown === undefined ? [] : [unknown])),
+  };
+}
+
+async function retriesOfEvent(stack: FoundStack, event: EventName) {
+  const url = stack.outputs[`${pascalCase(event)}QueueUrl`];
+  const hidden = url === undefined ? 0 : (await queueState(stack.sqs, url)).inFlight;
+  if (hidden === 0) return {};
+  try {
+    return { retries: backingOff(event, await failuresOf(stack, event)) };
+  } catch (error) {
+    const { name, message } = error as Error;
+    return { unknown: { event, hidden, reason: `${name}: ${message}` } };
+  }
+}
+
+/** @throws Error where the log cannot be read */
+async function failuresOf({ logs, outputs }: FoundStack, event: EventName): Promise<Failure[]> {
+  const logGroupName = outputs[`${pascalCase(event)}LogGroup`];
+  if (logGroupName === undefined) {
+    throw new ResourceNotFoundException({
+      message: `the stack has no output ${pascalCase(event)}LogGroup: deploy it again`,
+      $metadata: {},
+    });
+  }
+  const failures: Failure[] = [];
+  let nextToken: string | undefined;
+  for (let page = 0; page < MAXIMUM_PAGES; page += 1) {
+    const answer = await logs.send(
+      new FilterLogEventsCommand({
+        logGroupName,
+        filterPattern: FAILURES,
+        startTime: Date.now() - LOOK_BACK,
+        nextToken,
+      }),
+    );
+    for (const { message = '', timestamp: at = 0 } of answer.events ?? []) {
+      const parsed = failureSchema.safeParse(JSON.parse(message));
+      if (parsed.success) failures.push({ ...parsed.data, at });
+    }
+    nextToken = answer.nextToken;
+    if (nextToken === undefined) break;
+  }
+  return failures.sort((a, b) => a.at - b.at);
+}
+
+/** Of each message its last failure, where its next attempt is still to come. */
+function backingOff(event: EventName, failures: readonly Failure[]): Retry[] {
+  const byMessage = Map.groupBy(failures, ({ messageId }) => messageId);
+  return [...byMessage].flatMap(([messageId, ofMessage]) => {
+    const [first, last] = [ofMessage[0], ofMessage.at(-1)];
+    if (first === undefined || last?.retryInSeconds === undefined) return [];
+    const nextAttemptAt = new Date(last.at + last.retryInSeconds * 1000);
+    if (nextAttemptAt.getTime() < Date.now()) return [];
+    const { eventId, attempt, error = 'Error', errorMessage } = last;
+    return [
+      {
+        event,
+        eventId,
+        messageId,
+        attempt,
+        error: errorMessage === undefined ? error : `${error}: ${errorMessage}`,
+        since: new Date(first.at),
+        nextAttemptAt,
+      },
+    ];
+  });
+}

@@ -1,0 +1,25 @@
+import { Command } from '@commander-js/extra-typings';
+
+/**
+ * A command as `npm run <script>` types it; its file in `tools/commands/` exports it as `command`. Whatever is
+ * wrong with its arguments ends it with one line and exit code 1.
+ * @param script name in package.json; `npm start` and `npm test` need no `run`
+ */
+export function npmScript(script: string, description: string): Command {
+  const typed = script === 'start' || script === 'test' ? `npm ${script} --` : `npm run ${script} --`;
+  return new Command(typed)
+    .description(description)
+    .helpOption('-h, --help', 'this text')
+    .allowExcessArguments(false)
+    .configureHelp({ showGlobalOptions: true })
+    .configureOutput({ outputError: (text, write) => write(`${inOneLine(text)}\n`) });
+}
+
+/** commander writes what is wrong, and below it what may have been meant. */
+function inOneLine(text: string): string {
+  const line = text
+    .trim()
+    .replace(/^error: /, '')
+    .replaceAll('\n', ' ');
+  return line.charAt(0).toUpperCase() + line.slice(1);
+}

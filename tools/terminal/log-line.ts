@@ -1,0 +1,140 @@
+import { styleText } from 'node:util';
+import stringWidth from 'string-width';
+import { eventNames } from '../../lambda/contract/catalogue.ts';
+import { kebabCase } from '../../lambda/contract/event-names.ts';
+import type { LogLine } from '../../local/functions/invocation.ts';
+import type { RequestSummary } from '../../local/http-api/http-api.ts';
+import { screenWidth, shownId } from './screen.ts';
+
+/**
+ * Keys of a structured log line that tell a developer on this machine nothing, or what the line says already: the
+ * event's id is that of the request and of the message, too. `npm start -- --json` shows all.
+ */
+const OMITTED = new Set([
+  'level',
+  'message',
+  'timestamp',
+  'service',
+  'stack',
+  'cause',
+  'eventId',
+  'requestId',
+  'messageId',
+  'cold_start',
+  'function_arn',
+  'function_memory_size',
+  'function_name',
+  'function_request_id',
+  'sampling_rate',
+  'xray_trace_id',
+]);
+
+/** Columns in front of a line's facts: names of functions, levels, and what happened. */
+const SERVICE_WIDTH = Math.max(...eventNames.map((event) => event.length));
+const LEVEL_WIDTH = 'ERROR'.length;
+const MESSAGE_WIDTH = 'DeadLettered'.length;
+
+/** Characters by which what does not fit a line is indented on the next ones. */
+const INDENT = '00:00:00 '.length;
+
+type Colour = Parameters<typeof styleText>[0];
+
+const LEVEL_COLOURS: Readonly<Record<string, Colour>> = {
+  DEBUG: 'gray',
+  INFO: 'green',
+  WARN: 'yellow',
+  ERROR: 'red',
+  CRITICAL: 'red',
+};
+
+/**
+ * A function's log line for people: time, function, level and what happened in columns, then the event's id and the
+ * facts; below it the stack of an error.
+ * @param width of the terminal, which shows ids shortened; Infinity where it is none
+ * @returns undefined for a metric (EMF), which nobody wants to read
+ */
+export function formatLogLine({ functionName, text }: LogLine, width = screenWidth()): string | undefined {
+  const line = parseObject(text);
+  if (line === undefined) return `${functionName}: ${text}`;
+  if ('_aws' in line) return undefined;
+  const { timestamp, service, level, message, eventId, cause } = line;
+  const words = [
+    ...head(String(timestamp), String(service), String(level), LEVEL_COLOURS[String(level)]),
+    String(message).padEnd(MESSAGE_WIDTH),
+    ...(typeof eventId === 'string' ? [styleText('cyan', shownId(eventId, width))] : []),
+    ...factsOf(line),
+  ];
+  return [...wrap(words, width), ...framesOf(line), ...(isObject(cause) ? describeCause(cause) : [])].join(
+    '\n',
+  );
+}
+
+function describeCause(cause: Readonly<Record<string, unknown>>): string[] {
+  const { error, errorMessage } = cause;
+  const what = errorMessage === undefined ? error : `${error}: ${errorMessage}`;
+  return [`${' '.repeat(INDENT)}caused by ${what}`, ...framesOf(cause)];
+}
+
+/** Where in the source an error comes from. */
+function framesOf({ stack }: Readonly<Record<string, unknown>>): string[] {
+  if (!Array.isArray(stack)) return [];
+  return stack.map((frame) => styleText('gray', `${' '.repeat(INDENT)}at ${frame}`));
+}
+
+/** An answer of the webhook, in the same columns. */
+export function formatRequest(
+  { method, path, status, durationMilliseconds }: RequestSummary,
+  width = screenWidth(),
+): string {
+  const colour = status < 400 ? 'green' : status < 500 ? 'yellow' : 'red';
+  const words = head(new Date().toISOString(), 'webhook', String(status), colour);
+  return wrap([...words, method, path, `${Math.round(durationMilliseconds)} ms`], width).join('\n');
+}
+
+function head(timestamp: string, service: string, level: string, colour: Colour = 'gray'): string[] {
+  return [
+    styleText('gray', timestamp.slice(11, 19)),
+    service.padEnd(SERVICE_WIDTH),
+    styleText(colour, level.padEnd(LEVEL_WIDTH)),
+  ];
+}
+
+function factsOf(line: Readonly<Record<string, unknown>>): string[] {
+  return Object.entries(line)
+    .filter(([key, value]) => {
+      if (key === 'event') return kebabCase(String(value)) !== line.service;
+      return !OMITTED.has(key) && !(key === 'attempt' && value === 1);
+    })
+    .map(([key, value]) => {
+      const text = typeof value === 'string' ? value : JSON.stringify(value);
+      return key === 'event' ? text : `${styleText('gray', `${key}=`)}${text}`;
+    });
+}
+
+/** Words in lines that fit a width, as far as each of them does. */
+function wrap(words: readonly string[], width: number): string[] {
+  const lines: string[] = [];
+  let line = '';
+  for (const word of words) {
+    if (line !== '' && stringWidth(line) + 1 + stringWidth(word.trimEnd()) > width) {
+      lines.push(line.trimEnd());
+      line = `${' '.repeat(INDENT)}${word}`;
+    } else {
+      line = line === '' ? word : `${line} ${word}`;
+    }
+  }
+  return [...lines, line.trimEnd()];
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null;
+}
+
+function parseObject(text: string): Record<string, unknown> | undefined {
+  if (!text.startsWith('{')) return undefined;
+  try {
+    return JSON.parse(text) as Record<string, unknown>;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,40 @@
+import { InvalidArgumentError, Option } from '@commander-js/extra-typings';
+import { LOCAL_SECRET } from '../../events/signing.ts';
+
+/**
+ * Reads an option's value as a whole number.
+ * @throws InvalidArgumentError, which becomes the command's one line, where it is none of that range
+ */
+export function wholeNumber(minimum: number, maximum = Number.MAX_SAFE_INTEGER) {
+  const range = maximum === Number.MAX_SAFE_INTEGER ? `from ${minimum}` : `from ${minimum} to ${maximum}`;
+  return (text: string): number => {
+    const value = Number(text);
+    if (/^(0|[1-9]\d*)$/.test(text) && value >= minimum && value <= maximum) return value;
+    throw new InvalidArgumentError(`It must be a whole number ${range}.`);
+  };
+}
+
+/** Reads an option's value as a number of a range, a fraction too. @throws InvalidArgumentError */
+export function decimal(minimum: number, maximum: number) {
+  return (text: string): number => {
+    const value = Number(text);
+    if (/^\d+(\.\d+)?$/.test(text) && value >= minimum && value <= maximum) return value;
+    throw new InvalidArgumentError(`It must be a number from ${minimum} to ${maximum}.`);
+  };
+}
+
+/** A TCP port. */
+export const port = wholeNumber(0, 65_535);
+
+/** The secret that deliveries are signed with: an option, else WEBHOOK_SECRET, else the local one. */
+export const secretOption = () =>
+  new Option('--secret <secret>', 'that deliveries are signed with')
+    .env('WEBHOOK_SECRET')
+    .default(LOCAL_SECRET)
+    .argParser((text: string) => {
+      if (text === '') throw new InvalidArgumentError('With an empty secret anybody could sign.');
+      return text;
+    });
+
+/** For what programs read: everything, with whole ids. */
+export const jsonOption = () => new Option('--json', 'JSON, for programs: with whole ids');

@@ -1,0 +1,68 @@
+import { createLogUpdate } from 'log-update';
+import { duration } from './text.ts';
+
+/** Where it is no terminal: at most one line in so many milliseconds. */
+const LINE_INTERVAL = 10_000;
+
+/** Share of the work that has to be done before what is left can be estimated. */
+const ESTIMATED_FROM = 0.02;
+
+/** How far a long piece of work has come. */
+export interface Step {
+  /** `Posting`, `Waiting for quiet`. */
+  readonly doing: string;
+  readonly done: number;
+  readonly total: number;
+  /** What else is worth knowing: `19 kills`. @default nothing */
+  readonly note?: string;
+}
+
+/** Shows how far a piece of work has come and how long it may take yet: one line that changes, on standard error. */
+export class Progress {
+  readonly #stream: NodeJS.WriteStream;
+  readonly #update: ReturnType<typeof createLogUpdate>;
+  #doing: string | undefined;
+  #startedAt = 0;
+  #shownAt = Number.NEGATIVE_INFINITY;
+
+  constructor(stream: NodeJS.WriteStream = process.stderr) {
+    this.#stream = stream;
+    this.#update = createLogUpdate(stream);
+  }
+
+  /** To be called as often as there is something new. */
+  show(step: Step): void {
+    const now = performance.now();
+    const isNew = step.doing !== this.#doing;
+    if (isNew) {
+      this.#doing = step.doing;
+      this.#startedAt = now;
+    }
+    const line = describe(step, now - this.#startedAt);
+    if (this.#stream.isTTY) {
+      this.#update(line);
+    } else if (isNew || now - this.#shownAt >= LINE_INTERVAL) {
+      this.#shownAt = now;
+      this.#stream.write(`${line}\n`);
+    }
+  }
+
+  /** Takes the line away: what follows stands in its place. */
+  end(): void {
+    if (this.#stream.isTTY) this.#update.clear();
+    this.#update.done();
+  }
+}
+
+/** @param elapsed milliseconds since the work began */
+export function describe({ doing, done, total, note }: Step, elapsed: number): string {
+  const share = total === 0 ? 1 : Math.min(1, done / total);
+  const left =
+    share >= ESTIMATED_FROM && share < 1
+      ? `about ${duration((elapsed / share) * (1 - share))} left`
+      : undefined;
+  const count = `${done.toLocaleString('en')} of ${total.toLocaleString('en')}`;
+  return [`${doing} ${Math.floor(share * 100)} %`, count, left, note]
+    .filter((part) => part !== undefined && part !== '')
+    .join(' · ');
+}

@@ -1,0 +1,36 @@
+/** `1 message`, `2 messages`. */
+export function messages(count: number): string {
+  return count === 1 ? '1 message' : `${count} messages`;
+}
+
+/** A length of time in its two largest units: `3 d 4 h`, `2 h 5 min`, `12 s`. */
+export function duration(milliseconds: number): string {
+  const seconds = Math.max(0, Math.round(milliseconds / 1000));
+  const parts = (
+    [
+      [Math.floor(seconds / 86_400), 'd'],
+      [Math.floor(seconds / 3600) % 24, 'h'],
+      [Math.floor(seconds / 60) % 60, 'min'],
+      [seconds % 60, 's'],
+    ] as const
+  ).map(([amount, unit]) => ({ amount, text: `${amount} ${unit}` }));
+  const largest = parts.findIndex(({ amount }) => amount > 0);
+  if (largest === -1) return '0 s';
+  return parts
+    .slice(largest, largest + 2)
+    .filter(({ amount }) => amount > 0)
+    .map(({ text }) => text)
+    .join(' ');
+}
+
+/** Control characters but tab and line feed, of C0 and C1: what a terminal could take for commands. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: it is control characters that are looked for
+const CONTROL = /[\u0000-\u0008\u000B-\u001F\u007F-\u009F]/g;
+
+/** Text from outside, such that it cannot command a terminal. */
+export function printable(text: string): string {
+  return text.replaceAll(
+    CONTROL,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+}
