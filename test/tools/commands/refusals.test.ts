@@ -36,7 +36,8 @@ const emptySecret =
 
 test('every script of package.json goes through the one entry', () => {
   const others = Object.entries(scripts).filter(
-    ([name, script]) => script !== `node --import tsx tools/commands/cli.ts ${name}`,
+    ([name, script]) =>
+      script.replace(/ --max-semi-space-size=\d+/, '') !== `node --import tsx tools/commands/cli.ts ${name}`,
   );
   expect(others).toEqual([]);
 });
