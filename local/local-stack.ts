@@ -1,4 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
+import { setFlagsFromString } from 'node:v8';
 import { SQSClient } from '@aws-sdk/client-sqs';
 import { type AwsEndpoint, startAwsEndpoint } from './aws/endpoint.ts';
 import { Faults } from './aws/faults.ts';
@@ -24,6 +25,12 @@ const MAXIMUM_CONCURRENCY = 4;
  * they wait for is the one thread of the AWS endpoint. Each takes some 35 MB.
  */
 const SHARED_ENVIRONMENTS = 2;
+
+/**
+ * By how much V8 lets each heap of the process grow beyond what is used of it, until it collects. By default
+ * it would be to four times of it, which for the AWS endpoint's thread is 150 MB.
+ */
+const HEAP_GROWING_PERCENT = 30;
 
 /** Batches of a queue that are processed at a time, at most. */
 const BATCHES_AT_A_TIME = 2;
@@ -81,6 +88,7 @@ export interface LocalStack {
  * @throws Error where the template has what cannot be run here, or a port is taken (EADDRINUSE)
  */
 export async function startLocalStack(options: LocalStackOptions): Promise<LocalStack> {
+  setFlagsFromString(`--heap-growing-percent=${HEAP_GROWING_PERCENT}`);
   const step = options.onStep ?? (() => {});
   const stack = readCloudAssembly(options.assembly);
   const faults = options.faults ?? new Faults();

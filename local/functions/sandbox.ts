@@ -24,8 +24,8 @@ const RESPONSE_LIMIT_BYTES = 6_291_556;
 
 /**
  * The young generation of an environment's heap: new objects, in three parts of this sum. V8 would let it grow
- * to 48 MB, nearly all of them garbage. Of the process around it `npm start` asks the same
- * (`--max-semi-space-size` is one of the three parts), and that its old generation grows in small steps.
+ * to 48 MB, nearly all of them garbage. `npm start` asks the same of the process around it:
+ * `--max-semi-space-size` is one of the three parts.
  */
 const YOUNG_GENERATION_MEGABYTES = 12;
 
