@@ -1,4 +1,5 @@
 import type { APIGatewayProxyEventV2, SQSEvent } from 'aws-lambda';
+import { WEBHOOK_PATH } from '../lambda/contract/webhook-path.ts';
 import { sha256Hex } from '../lambda/hash.ts';
 import { eventAttributes } from '../lambda/queue/message.ts';
 import type { Sample } from './samples.ts';
@@ -12,7 +13,7 @@ const REQUEST_ID = 'JKJaXmPLvHcESHA=';
 export function apiGatewayEvent({ payload }: Sample): APIGatewayProxyEventV2 {
   const body = JSON.stringify(payload);
   const receivedAt = new Date(String(payload.timestamp));
-  const path = '/api/v1/webhooks/partner';
+  const path = WEBHOOK_PATH;
   return {
     version: '2.0',
     routeKey: `POST ${path}`,

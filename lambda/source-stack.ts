@@ -70,8 +70,10 @@ const ownMaps = new SourceMaps(new URL('.', import.meta.url).href);
  * @param maps of the bundle that it happened in. @default this one's
  */
 export function sourceStack({ stack = '', message }: Error, maps = ownMaps): string[] {
-  // The stack begins with name and message, and a message may have lines that look like frames.
-  const afterMessage = stack.slice(stack.indexOf(message) + message.length);
+  // The stack begins with name and message, and a message may have lines that look like frames. One that was
+  // changed later is not there.
+  const messageAt = stack.indexOf(message);
+  const afterMessage = messageAt === -1 ? stack : stack.slice(messageAt + message.length);
   return (
     afterMessage
       .split('\n')

@@ -211,6 +211,7 @@ function createFunctions(
         awsEndpointUrl: aws.url,
       };
       const logGroup = properties.LoggingConfig?.LogGroup ?? `/aws/lambda/${name}`;
+      aws.createLogGroup(logGroup);
       const write = (line: LogLine) => {
         aws.writeLog(logGroup, line.text);
         onLog(line);

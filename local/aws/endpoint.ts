@@ -51,7 +51,9 @@ export interface AwsEndpoint {
    * @throws Error for a policy condition that is not supported
    */
   addPrincipals(principals: Principal[]): void;
-  /** Adds a line to a log group of CloudWatch Logs. */
+  /** Makes a log group of CloudWatch Logs. */
+  createLogGroup(name: string): void;
+  /** Adds a line to one. */
   writeLog(group: string, message: string): void;
   /** Ends long polls and connections and frees the port. */
   close(): Promise<void>;
@@ -181,6 +183,7 @@ export async function startAwsEndpoint({
       for (const [accessKeyId, role] of compiled) roles.set(accessKeyId, role);
     },
 
+    createLogGroup: logs.create,
     writeLog: logs.write,
 
     async close() {

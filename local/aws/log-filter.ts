@@ -19,11 +19,12 @@ export function logFilter(pattern: string): LogFilter {
   const text = pattern.trim();
   if (text === '') return () => true;
   if (text.startsWith('{')) return jsonFilter(text);
-  if (/^[[%-]/.test(text)) throw notSupported(pattern);
+  if (/^[[%]/.test(text)) throw notSupported(pattern);
   const terms = [...text.matchAll(TERM)].map(([, optional, quoted, word]) => ({
     optional: optional !== undefined,
     term: quoted ?? word ?? '',
   }));
+  if (terms.some(({ term }) => term.startsWith('-'))) throw notSupported(pattern);
   const needed = terms.filter(({ optional }) => !optional);
   return (message) =>
     needed.length > 0
@@ -47,6 +48,7 @@ function compare(comparison: string, pattern: string): (line: Record<string, unk
   const [, field = '', operator, quoted, bare = ''] = COMPARISON.exec(comparison) ?? [];
   if (operator === undefined) throw notSupported(pattern);
   const wanted = quoted ?? bare;
+  if (wanted.slice(0, -1).includes('*')) throw notSupported(pattern);
   const equals = wanted.endsWith('*')
     ? (value: string) => value.startsWith(wanted.slice(0, -1))
     : (value: string) => value === wanted;

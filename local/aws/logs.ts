@@ -21,7 +21,8 @@ interface Line {
 
 /** CloudWatch Logs, in memory: what functions write, to be read. */
 export interface Logs {
-  /** Adds a line to a group, which is made by its first one. */
+  create(group: string): void;
+  /** Adds a line to a group. */
   write(group: string, message: string): void;
   answer(operation: string, parameters: JsonObject): JsonObject;
 }
@@ -87,10 +88,17 @@ export function createLogs({ region, accountId }: LogsOptions): Logs {
     },
   };
 
+  function create(group: string): Line[] {
+    const lines: Line[] = [];
+    groups.set(group, lines);
+    return lines;
+  }
+
   return {
+    create,
+
     write(group, message) {
-      const lines = groups.get(group) ?? [];
-      groups.set(group, lines);
+      const lines = groups.get(group) ?? create(group);
       lines.push({ number: count, timestamp: Date.now(), message });
       count += 1;
       if (lines.length > LINES_KEPT) lines.shift();

@@ -19,7 +19,7 @@ function environmentSource(): string {
   const source = withoutWarnings(() => stripTypeScriptTypes(readFileSync(file, 'utf8')));
   const sourceStack = new URL('../../lambda/source-stack.ts', import.meta.url);
   // On the first line, so that no line moves. Without the last one stack traces repeat the whole data: URL.
-  return `const SOURCE_STACK = '${sourceStack.href}'; ${source}\n//# sourceURL=${file.href}\n`;
+  return `const SOURCE_STACK = ${JSON.stringify(sourceStack.href)}; ${source}\n//# sourceURL=${file.href}\n`;
 }
 
 /** `stripTypeScriptTypes` warns at its first use that it may change; the Node.js version is pinned. */

@@ -146,11 +146,13 @@ export class LocalFunction {
 
   /** The one that was used last, so that the others become idle. */
   #takeIdle(): Sandbox | undefined {
-    const [sandbox, timer] = [...this.#idle].at(-1) ?? [];
-    if (sandbox === undefined) return undefined;
-    clearTimeout(timer);
-    this.#idle.delete(sandbox);
-    return sandbox;
+    for (const [sandbox, timer] of [...this.#idle].reverse()) {
+      clearTimeout(timer);
+      this.#idle.delete(sandbox);
+      // One that is being ended is gone in a moment.
+      if (sandbox.alive) return sandbox;
+    }
+    return undefined;
   }
 
   /** Takes a shared environment where it says so. */

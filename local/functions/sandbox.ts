@@ -132,9 +132,11 @@ export class Sandbox {
 
   /** V8 holds the heap to its limit by itself, but knows none for buffers. */
   async #checkMemory(): Promise<void> {
-    if (this.#settle === undefined || !this.#alive) return;
+    const settle = this.#settle;
+    if (settle === undefined || !this.#alive) return;
     const memory = await this.#worker.getHeapStatistics().catch(() => undefined);
-    if (memory === undefined || !this.#alive) return;
+    // Another invocation is not to end for what this one took.
+    if (memory === undefined || !this.#alive || this.#settle !== settle) return;
     const used = memory.used_heap_size + memory.external_memory;
     if (used > this.#memoryMegabytes * 1024 * 1024) await this.#end(this.#outOfMemory());
   }

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 
 /** The stack cannot be synthesised. The message is what the app says of it, for whoever has to mend it. */
-export class SynthesisError extends Error {
+class SynthesisError extends Error {
   override readonly name = 'SynthesisError';
 }
 

@@ -56,7 +56,8 @@ export class Deployment {
     for (const place of placesOfRow(this.outputs, ids)) {
       this.#leave({ kind: 'possible row', ...place });
     }
-    return this.partner.post(body);
+    // Also of an event that the deployed stage does not know yet.
+    return this.post(body);
   }
 
   /**

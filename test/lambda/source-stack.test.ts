@@ -114,7 +114,7 @@ test('whatever a message holds, nothing of it is shown', () => {
       const message = parts.join('');
       // Some libraries replace the message after the stack was made.
       const shown = stackOf(
-        isReplaced ? 'replaced' : message,
+        isReplaced ? 'replaced by a longer text '.repeat(20) : message,
         [`a (${url}index.mjs:1:8)`],
         `Error: ${message}`,
       );

@@ -69,7 +69,7 @@ export async function surviveOutage(options: OutageOptions): Promise<OutageRepor
       await partner.deliver(JSON.stringify(body));
     }
     for (let past = 0; past < seconds; past += 1) {
-      onProgress({ doing: 'DynamoDB is down', done: past, total: seconds, note: 'seconds' });
+      onProgress({ doing: 'DynamoDB is down', done: past, total: seconds, unit: 'seconds' });
       await sleep(1000);
     }
     mend();

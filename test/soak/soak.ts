@@ -2,6 +2,8 @@ import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PutSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { type Message, SetQueueAttributesCommand } from '@aws-sdk/client-sqs';
+import { catalogue, eventNames } from '../../lambda/contract/catalogue.ts';
+import { kebabCase } from '../../lambda/contract/event-names.ts';
 import { type Fault, Faults } from '../../local/aws/faults.ts';
 import { type LocalStack, startLocalStack } from '../../local/local-stack.ts';
 import type { Step } from '../../tools/terminal/progress.ts';
@@ -75,7 +77,10 @@ const VISIBILITY_SECONDS = 5;
 const QUIET_LIMIT = 10 * 60_000;
 
 /** Functions that are killed. Killed between a notification and its note, a consumer would notify again. */
-const KILLED = ['receiver', 'shop-updated', 'girl-created', 'girl-deleted', 'user-updated'];
+const KILLED = [
+  'receiver',
+  ...eventNames.filter((event) => !['chat', 'review'].includes(catalogue[event].effect)).map(kebabCase),
+];
 
 /**
  * Posts a plan at a stack that faults beset, waits for quiet, and compares everything that is there

@@ -5,11 +5,9 @@ import { readTarget, type Target, TargetError } from '../../test/acceptance/targ
 import { readWebhookSecret } from '../../test/acceptance/webhook-secret.ts';
 import { npmScript } from '../terminal/command.ts';
 import { CommandError } from '../terminal/command-error.ts';
+import { INTERRUPTED } from '../terminal/interrupted.ts';
 import { wholeNumber } from '../terminal/options.ts';
 import { JEST, runProgram } from '../terminal/run-program.ts';
-
-/** What a shell reports of a command that Ctrl-C ended. */
-const INTERRUPTED = 130;
 
 /** `npm run acceptance`: the suite of `test/acceptance/` against a deployed stack. */
 export const command = npmScript(
@@ -45,17 +43,13 @@ they were told is remembered for 90 days.`,
     await proveAccess(outputs.WebhookSecretArn, region);
 
     const run = `acceptance-${randomBytes(4).toString('hex')}`;
-    let interrupted = false;
-    process.on('SIGINT', () => {
-      // The terminal interrupts Jest as well, which then cleans nothing up.
-      interrupted = true;
-    });
     const code = await runProgram([...JEST, '--config=test/acceptance/jest.config.js'], {
       [variable.outputs]: file,
       [variable.run]: run,
       [variable.wait]: String(wait),
     });
-    if (interrupted) {
+    // Jest is interrupted as well, and then cleans nothing up.
+    if (code === INTERRUPTED) {
       console.error(`Interrupted: what bears the name ${run} has not been removed`);
       process.exitCode = INTERRUPTED;
       return;

@@ -19,7 +19,7 @@ export const command = npmScript(
     const progress = new Progress();
     const rows = await measureStartUp({
       rounds,
-      onProgress: (done) => progress.show({ doing: 'Starting', done, total: rounds, note: 'rounds' }),
+      onProgress: (done) => progress.show({ doing: 'Starting', done, total: rounds, unit: 'rounds' }),
     }).finally(() => progress.end());
     if (json) {
       console.log(JSON.stringify(rows, undefined, 2));

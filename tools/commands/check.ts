@@ -1,4 +1,5 @@
 import { npmScript } from '../terminal/command.ts';
+import { INTERRUPTED } from '../terminal/interrupted.ts';
 import { runProgram } from '../terminal/run-program.ts';
 
 /** `npm run check`: what can be said of the code without running it. */
@@ -8,9 +9,10 @@ export const command = npmScript(
 )
   .option('--fix', 'mends what Biome can: format, order of imports')
   .action(async ({ fix }) => {
-    const codes = [
-      await runProgram(['node_modules/typescript/bin/tsc', '--noEmit']),
-      await runProgram(['node_modules/@biomejs/biome/bin/biome', 'check', ...(fix ? ['--write'] : [])]),
-    ];
-    process.exitCode = Math.max(...codes);
+    const types = await runProgram(['node_modules/typescript/bin/tsc', '--noEmit']);
+    const lint =
+      types === INTERRUPTED
+        ? INTERRUPTED
+        : await runProgram(['node_modules/@biomejs/biome/bin/biome', 'check', ...(fix ? ['--write'] : [])]);
+    process.exitCode = Math.max(types, lint);
   });

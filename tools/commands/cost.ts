@@ -8,7 +8,7 @@ import { costReport, type ReportBlock, scaleReport } from '../cost/cost-report.t
 import { readDeployment } from '../cost/deployment.ts';
 import { MEASURED_LOG_BYTES, measureLogBytes } from '../cost/log-bytes.ts';
 import { parseMix } from '../cost/mix.ts';
-import { defaultWorkload } from '../cost/workload.ts';
+import { ACCOUNT_CONCURRENCY, defaultWorkload } from '../cost/workload.ts';
 import { npmScript } from '../terminal/command.ts';
 import { CommandError } from '../terminal/command-error.ts';
 import { decimal, wholeNumber } from '../terminal/options.ts';
@@ -18,10 +18,9 @@ import { table } from '../terminal/table.ts';
 /** A body that fits a message: 1 MiB less 32 KiB (`lambda/queue/message.ts`). */
 const MAXIMUM_PAYLOAD_BYTES = (1024 - 32) * 1024;
 
-/** Source: Lambda developer guide, "Lambda quotas", function memory allocation, timeout, concurrent executions. */
+/** Source: Lambda developer guide, "Lambda quotas", function memory allocation and timeout. */
 const MEMORY = { minimum: 128, maximum: 10_240 };
 const MAXIMUM_MILLISECONDS = 900_000;
-const ACCOUNT_CONCURRENCY = 1_000;
 
 /** Messages of a batch, at most. Source: Lambda developer guide, "Using Lambda with Amazon SQS". */
 const MAXIMUM_BATCH = 10_000;

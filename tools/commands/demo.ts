@@ -26,8 +26,8 @@ const EFFECT_LIMIT_MILLISECONDS = 10_000;
 interface Row {
   readonly event: string;
   readonly answer: string;
-  /** Undefined where there was none in time. */
-  readonly effect: string | undefined;
+  /** Null where there was none in time. */
+  readonly effect: string | null;
 }
 
 /**
@@ -57,7 +57,7 @@ export const command = npmScript(
       const rows = await sendSamples(stack);
       if (json) console.log(JSON.stringify(rows, undefined, 2));
       else console.log(`\n${describe(rows).join('\n')}`);
-      if (rows.some(({ effect }) => effect === undefined)) process.exitCode = 1;
+      if (rows.some(({ effect }) => effect === null)) process.exitCode = 1;
     } finally {
       await stack.close();
     }
@@ -74,7 +74,7 @@ async function sendSamples(stack: LocalStack): Promise<Row[]> {
     });
     const answer = JSON.parse(body) as { status?: string; eventId?: string };
     const effect = answer.eventId === undefined ? undefined : await effects.of(answer.eventId);
-    rows.push({ event, answer: `${status} ${answer.status ?? ''}`, effect });
+    rows.push({ event, answer: `${status} ${answer.status ?? ''}`, effect: effect ?? null });
   }
   return rows;
 }

@@ -16,13 +16,11 @@ import {
 } from '../operate/stack.ts';
 import { npmScript } from '../terminal/command.ts';
 import { CommandError } from '../terminal/command-error.ts';
+import { INTERRUPTED } from '../terminal/interrupted.ts';
 import { jsonOption, wholeNumber } from '../terminal/options.ts';
 import { screenWidth } from '../terminal/screen.ts';
 
-/** What a shell reports of a command that Ctrl-C ended. */
-const INTERRUPTED = 130;
-
-/** One Ctrl-C comes several times at once: from the terminal, and passed on by npm and tsx. */
+/** One Ctrl-C comes several times at once: from the terminal, and passed on by npm. */
 const SECOND_INTERRUPTION_MILLISECONDS = 1000;
 
 /** Messages in a second at most, of SQS' move task. */
@@ -77,7 +75,11 @@ on('show', 'Why each message of a queue is there')
 
 on('redrive', 'Tries the messages of a queue again')
   .argument('<queue>', QUEUE)
-  .option('--id <id>', 'only this message, by its id or the beginning of it; repeatable', collect)
+  .option(
+    '--id <id>',
+    'only this message, by its id or its event’s, or the beginning of one; repeatable',
+    collect,
+  )
   .option('--rate <n>', 'messages a second, of all dead letters of an event', wholeNumber(1, FASTEST_MOVE))
   .action((name, { id, rate, ...where }) =>
     work(where, async (operation) => {
@@ -94,7 +96,10 @@ on('redrive', 'Tries the messages of a queue again')
 
 on('export', 'Every message of a queue as a line of JSON, with what the partner sent')
   .argument('<queue>', QUEUE)
-  .option('--output <file>', 'a file that is not there yet; without it, standard output')
+  .option(
+    '--output <file>',
+    'a file that is not there yet; without it, standard output (type npm run --silent)',
+  )
   .action((name, { output, ...where }) =>
     work(where, async (operation) => {
       const queue = waitingQueue(operation.stack, name);

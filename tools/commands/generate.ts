@@ -21,6 +21,8 @@ export const command = npmScript(
     console.log(
       names.length === 0
         ? 'Every derived file is up to date'
-        : names.map((name) => `Brought up to date: ${name}`).join('\n'),
+        : outdated
+            .map(({ file, text }) => `${text === undefined ? 'Removed' : 'Brought up to date'}: ${file}`)
+            .join('\n'),
     );
   });

@@ -9,7 +9,7 @@ import { NOT_RUNNING } from '../operate/stack.ts';
 import { npmScript } from '../terminal/command.ts';
 import { CommandError } from '../terminal/command-error.ts';
 import { readJson } from '../terminal/files.ts';
-import { formatLogLine } from '../terminal/log-line.ts';
+import { LogFormat } from '../terminal/log-line.ts';
 
 /**
  * `npm run invoke -- <function> [event]`: runs one handler in this process, with the environment and the
@@ -68,12 +68,14 @@ function eventFile(name: string, event: string | undefined): string {
   return `events/${name === 'receiver' ? 'api-gateway' : 'sqs'}/${kebabCase(sample)}.json`;
 }
 
+const format = new LogFormat(process.stderr);
+
 /**
  * The log goes to standard error: the result alone is standard output's. The message of a sample is on no queue, so
  * it can be neither hidden nor comes back: that a consumer says so of its failure would mislead.
  */
 function print(line: LogLine): void {
   if (/"message":"HideFailed"/.test(line.text)) return;
-  const text = formatLogLine(line);
+  const text = format.logLine(line);
   if (text !== undefined) console.error(text);
 }

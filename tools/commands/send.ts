@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { Option } from '@commander-js/extra-typings';
 import { readSamples } from '../../events/samples.ts';
+import { WEBHOOK_PATH } from '../../lambda/contract/webhook-path.ts';
 import { OUTPUTS_FILE } from '../operate/local-folder.ts';
 import { postSigned } from '../operate/signed-post.ts';
 import { npmScript } from '../terminal/command.ts';
@@ -9,7 +10,10 @@ import { readBytes, readJson } from '../terminal/files.ts';
 import { jsonOption, secretOption, wholeNumber } from '../terminal/options.ts';
 import { shownId } from '../terminal/screen.ts';
 
-const DEFAULT_URL = 'http://localhost:3000/api/v1/webhooks/partner';
+const DEFAULT_URL = `http://localhost:3000${WEBHOOK_PATH}`;
+
+/** They are made before the first is sent. */
+const MOST_DELIVERIES = 100_000;
 
 /**
  * `npm run send -- <event>`: signs a sample and posts it, its `timestamp` set to now so that it is
@@ -20,7 +24,12 @@ export const command = npmScript('send', 'Signs a sample event and posts it, its
   .option('--file <file>', 'posts the bytes of a file instead of a sample')
   .option('--url <url>', 'where to; without it to the webhook of the stack that npm start runs')
   .addOption(secretOption())
-  .option('--count <n>', 'deliveries, each a millisecond newer than the one before', wholeNumber(1), 1)
+  .option(
+    '--count <n>',
+    'deliveries; of a sample each is a millisecond newer than the one before',
+    wholeNumber(1, MOST_DELIVERIES),
+    1,
+  )
   .addOption(
     new Option('--encoding <encoding>', 'of the signature')
       .choices(['hex', 'base64'])

@@ -3,11 +3,14 @@ import { synthesise } from '../../local/template/synthesise.ts';
 import { Workspace } from '../operate/local-folder.ts';
 import { npmScript } from '../terminal/command.ts';
 import { wholeNumber } from '../terminal/options.ts';
-import { Progress } from '../terminal/progress.ts';
+import { Progress, type Step } from '../terminal/progress.ts';
 
 /** Deliveries of a run that is about something else: a kill, an outage. */
 const REVIEWS_PER_KILL = 10;
 const DELIVERIES_IN_AN_OUTAGE = 200;
+
+/** Instead of the template's 180 s: the time after which what a killed consumer had in hand comes back. */
+const VISIBILITY_SECONDS = 5;
 
 /** Differences that are printed. */
 const MOST_SHOWN = 20;
@@ -26,52 +29,57 @@ export const command = npmScript(
   .addOption(
     new Option('--kills <n>', 'instead kills a consumer so often in the middle of its batches')
       .argParser(wholeNumber(1))
-      .conflicts(['outage', 'seed']),
+      .conflicts(['outage', 'seed', 'deliveries']),
   )
   .addOption(
     new Option('--outage <seconds>', 'instead keeps DynamoDB down for so long')
       .argParser(wholeNumber(1))
-      .conflicts('seed'),
+      .conflicts(['seed', 'deliveries']),
   )
-  .action(async ({ deliveries, seed = Date.now() % 2 ** 31, kills, outage }) => {
+  .action(async (options) => {
     const progress = new Progress();
     await using workspace = await Workspace.open();
-    const { assembly } = workspace;
-    const onProgress = progress.show.bind(progress);
     console.error('Synthesising the stack …');
-    try {
-      await synthesise(assembly);
-      if (kills !== undefined) {
-        const { surviveKills } = await import('../../test/soak/kills.ts');
-        const options = {
-          assembly,
-          kills,
-          reviewsPerKill: REVIEWS_PER_KILL,
-          visibilitySeconds: 5,
-          onProgress,
-        };
-        const report = await surviveKills(options);
-        progress.end();
-        finish(report, report.lost);
-      } else if (outage !== undefined) {
-        const { surviveOutage } = await import('../../test/soak/outage.ts');
-        const options = { assembly, seconds: outage, deliveries: DELIVERIES_IN_AN_OUTAGE, onProgress };
-        const report = await surviveOutage(options);
-        progress.end();
-        finish(report, report.deliveries - report.processed + report.deadLetters);
-      } else {
-        const { soak } = await import('../../test/soak/soak.ts');
-        const { differences, ...figures } = await soak({ assembly, deliveries, seed, onProgress });
-        progress.end();
-        for (const difference of differences.slice(0, MOST_SHOWN)) console.error(difference);
-        finish(figures, differences.length);
-      }
-    } finally {
-      progress.end();
-    }
+    await synthesise(workspace.assembly);
+    const run = { assembly: workspace.assembly, onProgress: progress.show.bind(progress) };
+    const { report, differences, shown = [] } = await soak(options, run).finally(() => progress.end());
+    for (const difference of shown) console.error(difference);
+    console.log(JSON.stringify({ ...report, differences }, undefined, 2));
+    if (differences > 0) process.exitCode = 1;
   });
 
-function finish(report: object, differences: number): void {
-  console.log(JSON.stringify({ ...report, differences }, undefined, 2));
-  if (differences > 0) process.exitCode = 1;
+interface Asked {
+  readonly deliveries: number;
+  readonly seed?: number | undefined;
+  readonly kills?: number | undefined;
+  readonly outage?: number | undefined;
+}
+
+interface Outcome {
+  readonly report: object;
+  readonly differences: number;
+  readonly shown?: readonly string[];
+}
+
+async function soak(
+  { deliveries, seed = Date.now() % 2 ** 31, kills, outage }: Asked,
+  run: { readonly assembly: string; readonly onProgress: (step: Step) => void },
+): Promise<Outcome> {
+  if (kills !== undefined) {
+    const { surviveKills } = await import('../../test/soak/kills.ts');
+    const settings = { kills, reviewsPerKill: REVIEWS_PER_KILL, visibilitySeconds: VISIBILITY_SECONDS };
+    const report = await surviveKills({ ...run, ...settings });
+    return { report, differences: report.lost };
+  }
+  if (outage !== undefined) {
+    const { surviveOutage } = await import('../../test/soak/outage.ts');
+    const report = await surviveOutage({ ...run, seconds: outage, deliveries: DELIVERIES_IN_AN_OUTAGE });
+    return { report, differences: report.deliveries - report.processed + report.deadLetters };
+  }
+  const { differences, ...report } = await (await import('../../test/soak/soak.ts')).soak({
+    ...run,
+    deliveries,
+    seed,
+  });
+  return { report, differences: differences.length, shown: differences.slice(0, MOST_SHOWN) };
 }

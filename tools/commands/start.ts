@@ -1,11 +1,12 @@
 import { Option } from '@commander-js/extra-typings';
+import type { LogLine } from '../../local/functions/invocation.ts';
 import { listen } from '../../local/listen.ts';
 import type { LocalStack } from '../../local/local-stack.ts';
 import { synthesise } from '../../local/template/synthesise.ts';
 import { OUTPUTS_FILE, Workspace } from '../operate/local-folder.ts';
 import { npmScript } from '../terminal/command.ts';
 import { CommandError } from '../terminal/command-error.ts';
-import { formatLogLine, formatRequest } from '../terminal/log-line.ts';
+import { LogFormat } from '../terminal/log-line.ts';
 import { jsonOption, port, secretOption } from '../terminal/options.ts';
 
 interface Settings {
@@ -43,6 +44,7 @@ async function start({ port, awsPort, secret, json }: Settings): Promise<void> {
 
   const started = performance.now();
   const say = json ? console.error : console.log;
+  const format = new LogFormat(json ? process.stderr : process.stdout);
   const step = (text: string) => say(`${text} …`);
   await using workspace = await Workspace.open();
   step('Synthesising the stack');
@@ -57,8 +59,8 @@ async function start({ port, awsPort, secret, json }: Settings): Promise<void> {
     awsPort,
     secret,
     onStep: step,
-    onLog: (line) => print(json ? line.text : formatLogLine(line)),
-    onRequest: (request) => say(formatRequest(request)),
+    onLog: (line) => print(json ? asJson(line) : format.logLine(line)),
+    onRequest: (request) => say(format.request(request)),
     onProblem: (message) => console.error(`Problem: ${message}`),
   });
   try {
@@ -80,9 +82,10 @@ async function start({ port, awsPort, secret, json }: Settings): Promise<void> {
   say(`Stopped: ${requests.toLocaleString('en')} requests served, ${peakMegabytes} MB of memory at most`);
 }
 
+/** One Ctrl-C may come twice, from the terminal and passed on by npm: the second must not end the process. */
 function interruption(): Promise<void> {
   return new Promise((resolve) => {
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve());
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => resolve());
   });
 }
 
@@ -100,6 +103,10 @@ Send a signed event from another terminal:
   npm run send -- shop.updated${secret === secretOption().defaultValue ? '' : ' --secret …'}
 `;
 }
+
+/** Of a line that is no JSON, such as what the runtime writes, its text. */
+const asJson = ({ functionName, text }: LogLine) =>
+  text.startsWith('{') ? text : JSON.stringify({ functionName, text });
 
 function print(line: string | undefined): void {
   if (line !== undefined) console.log(line);

@@ -51,3 +51,6 @@ export const defaultWorkload: Workload = {
   reviewEmails: 0,
   cloudFront: false,
 };
+
+/** The account's quota, unless it was raised. Source: Lambda developer guide, "Lambda quotas", concurrent executions. */
+export const ACCOUNT_CONCURRENCY = 1_000;

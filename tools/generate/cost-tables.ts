@@ -1,11 +1,8 @@
 import { costReport, type ReportBlock, scaleReport } from '../cost/cost-report.ts';
 import { readDeployment } from '../cost/deployment.ts';
 import { MEASURED_LOG_BYTES } from '../cost/log-bytes.ts';
-import { defaultWorkload } from '../cost/workload.ts';
+import { ACCOUNT_CONCURRENCY, defaultWorkload } from '../cost/workload.ts';
 import { fillPlace } from './place.ts';
-
-/** Unless it was raised. Source: Lambda developer guide, "Lambda quotas", concurrent executions. */
-const ACCOUNT_CONCURRENCY = 1_000;
 
 /** The document on scale and cost with what `npm run cost` prints without options, and with `--scale`. */
 export function withCostTables(document: string, assembly: string): string {

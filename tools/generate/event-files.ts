@@ -108,7 +108,7 @@ export const handler = consume('${name}', ({ data, receivedAt, version }) => {
     processing: 'Send a notification to the chat room',
     impact: `The chat room is not told of ${name}.`,
     needsId: false,
-    fields: () => ({ name: 'Café Aozora' }),
+    fields: () => ({ shop_id: SHOP, name: 'Café Aozora' }),
     consumer: ({ id, meaning }) => `import { notifier } from '../effects/notifications.ts';
 import { consume } from './consume.ts';
 
@@ -119,11 +119,11 @@ export const handler = consume('${name}', ({ eventId, data }, context) =>
   tellChatRoom(
     {
       eventId,
-      shopId: data.${id},
+      shopId: data.shop_id,
       title: ${JSON.stringify(meaning)},
       lines: [
-        ['${label(id)}', data.${id}],
-        ['Name', data.name],
+        ['Shop', data.shop_id],
+${id === 'shop_id' ? '' : `        ['${label(id)}', data.${id}],\n`}        ['Name', data.name],
       ],
     },
     context,
@@ -135,7 +135,12 @@ export const handler = consume('${name}', ({ eventId, data }, context) =>
     processing: 'Send a review notification',
     impact: `Nobody is told of ${name}.`,
     needsId: false,
-    fields: (ids) => ({ review_id: ids('review_id'), rating: 5, comment: 'Thank you!' }),
+    fields: (ids) => ({
+      shop_id: SHOP,
+      review_id: ids('review_id'),
+      rating: 5,
+      comment: 'Thank you!',
+    }),
     consumer: ({ id, meaning }) => `import { notifier } from '../effects/notifications.ts';
 import { consume } from './consume.ts';
 
@@ -146,11 +151,11 @@ export const handler = consume('${name}', ({ eventId, data }, context) =>
   tellReviewers(
     {
       eventId,
-      shopId: data.${id},
+      shopId: data.shop_id,
       title: ${JSON.stringify(meaning)},
       lines: [
-        ['${label(id)}', data.${id}],
-        ['Rating', data.rating],
+        ['Shop', data.shop_id],
+${id === 'shop_id' ? '' : `        ['${label(id)}', data.${id}],\n`}        ['Rating', data.rating],
         ['Comment', data.comment],
         ['Review', data.review_id],
       ],

@@ -44,11 +44,11 @@ interface Snapshot {
 }
 
 /**
- * Completes what was asked for.
+ * What was asked for, checked and complete.
  * @throws CommandError where there cannot be such an event, or what it would be written to has changes that are
  *   not committed
  */
-export function complete({ name, effect, id, meaning = sentence(name) }: Wish): NewEvent {
+export function checkedEvent({ name, effect, id, meaning = sentence(name) }: Wish): NewEvent {
   if (!NAME.test(name) || name.length > MAXIMUM_NAME_LENGTH) {
     throw new CommandError(
       `The name must be like shop.closed or girl.schedule_changed, with ${MAXIMUM_NAME_LENGTH} characters at most, not '${name}'`,

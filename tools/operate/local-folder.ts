@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import { copyFile, mkdir, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { FunctionDefinition } from '../../local/functions/function-definition.ts';
@@ -32,8 +31,11 @@ export class Workspace implements AsyncDisposable {
   /** Also takes away what processes left that were killed. */
   static async open(): Promise<Workspace> {
     await mkdir(FOLDER, { recursive: true });
-    for (const name of await processFolders()) {
-      if (!isRunning(Number(name))) await rm(join(FOLDER, name), { recursive: true, force: true });
+    for (const name of await readdir(FOLDER)) {
+      const pid = /^(?:.*\.json\.)?(\d+)$/.exec(name)?.[1];
+      // The number of a killed process may be this one's by now.
+      const isGone = pid !== undefined && (Number(pid) === process.pid || !isRunning(Number(pid)));
+      if (isGone) await rm(join(FOLDER, name), { recursive: true, force: true });
     }
     const workspace = new Workspace(join(FOLDER, String(process.pid)));
     await mkdir(workspace.#folder, { recursive: true });
@@ -61,25 +63,45 @@ export class Workspace implements AsyncDisposable {
   /** Removes the folder. Other commands then find the stack that was started before this one, if it still runs. */
   async [Symbol.asyncDispose](): Promise<void> {
     await rm(this.#folder, { recursive: true, force: true });
-    const [latest] = await described();
-    if (latest !== undefined) await point(latest);
-    else await Promise.all(PUBLISHED.map((file) => rm(file, { force: true })));
+    if (await pointToLatest()) return;
+    await Promise.all(PUBLISHED.map((file) => rm(file, { force: true })));
+    // One may have been published just now.
+    await pointToLatest();
   }
+}
+
+/** Lets other commands find the stack that was started last. @returns whether there is one */
+async function pointToLatest(): Promise<boolean> {
+  for (const folder of await described()) {
+    try {
+      await point(folder);
+      return true;
+    } catch (error) {
+      // It has stopped meanwhile.
+      if (!isMissing(error)) throw error;
+    }
+  }
+  return false;
 }
 
 /** Folders of running stacks, the one that was started last first. */
 async function described(): Promise<string[]> {
-  const folders = (await processFolders())
-    .filter((name) => isRunning(Number(name)))
-    .map((name) => join(FOLDER, name))
-    .filter((folder) => existsSync(join(folder, 'functions.json')));
   const started = await Promise.all(
-    folders.map(async (folder) => ({ folder, at: (await stat(join(folder, 'functions.json'))).mtimeMs })),
+    (await readdir(FOLDER))
+      .filter((name) => /^\d+$/.test(name) && isRunning(Number(name)))
+      .map(async (name) => {
+        const folder = join(FOLDER, name);
+        const description = await stat(join(folder, 'functions.json')).catch(() => undefined);
+        return description && { folder, at: description.mtimeMs };
+      }),
   );
-  return started.sort((a, b) => b.at - a.at).map(({ folder }) => folder);
+  return started
+    .filter((one) => one !== undefined)
+    .sort((a, b) => b.at - a.at)
+    .map(({ folder }) => folder);
 }
 
-/** Copies what a stack says of itself to where the other commands look. */
+/** Copies what a stack says of itself to where the other commands look. @throws Error ENOENT where it is gone */
 async function point(folder: string): Promise<void> {
   for (const file of PUBLISHED) {
     // In one step, for whoever reads at the same time.
@@ -87,10 +109,6 @@ async function point(folder: string): Promise<void> {
     await copyFile(join(folder, file.slice(FOLDER.length + 1)), copy);
     await rename(copy, file);
   }
-}
-
-async function processFolders(): Promise<string[]> {
-  return (await readdir(FOLDER)).filter((name) => /^\d+$/.test(name));
 }
 
 function isRunning(pid: number): boolean {
@@ -101,5 +119,7 @@ function isRunning(pid: number): boolean {
     return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
 }
+
+const isMissing = (error: unknown) => (error as NodeJS.ErrnoException).code === 'ENOENT';
 
 const json = (value: unknown) => `${JSON.stringify(value, undefined, 2)}\n`;

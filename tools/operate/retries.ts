@@ -1,4 +1,4 @@
-import { FilterLogEventsCommand, ResourceNotFoundException } from '@aws-sdk/client-cloudwatch-logs';
+import { FilterLogEventsCommand } from '@aws-sdk/client-cloudwatch-logs';
 import * as z from 'zod/mini';
 import { type EventName, eventNames } from '../../lambda/contract/catalogue.ts';
 import { pascalCase } from '../../lambda/contract/event-names.ts';
@@ -8,7 +8,7 @@ import type { FoundStack } from './stack.ts';
 /** How far back a consumer's log is read, in milliseconds: ten attempts last some three hours. */
 const LOOK_BACK = 4 * 60 * 60 * 1000;
 
-/** Pages of a log that are read of one event, at most: each holds up to 10,000 lines. */
+/** Pages of a log that are read of one event, at most: each holds up to 1 MB, and may hold less. */
 const MAXIMUM_PAGES = 10;
 
 /** A message that a consumer failed with, and that waits for its next attempt. */
@@ -69,22 +69,20 @@ async function retriesOfEvent(stack: FoundStack, event: EventName) {
   const hidden = url === undefined ? 0 : (await queueState(stack.sqs, url)).inFlight;
   if (hidden === 0) return {};
   try {
-    return { retries: backingOff(event, await failuresOf(stack, event)) };
+    const { failures, complete } = await failuresOf(stack, event);
+    const retries = backingOff(event, failures);
+    const reason = `its log has more failures than the ${MAXIMUM_PAGES} pages that are read`;
+    return complete ? { retries } : { retries, unknown: { event, hidden, reason } };
   } catch (error) {
-    const { name, message } = error as Error;
-    return { unknown: { event, hidden, reason: `${name}: ${message}` } };
+    return { unknown: { event, hidden, reason: (error as Error).message } };
   }
 }
 
 /** @throws Error where the log cannot be read */
-async function failuresOf({ logs, outputs }: FoundStack, event: EventName): Promise<Failure[]> {
-  const logGroupName = outputs[`${pascalCase(event)}LogGroup`];
-  if (logGroupName === undefined) {
-    throw new ResourceNotFoundException({
-      message: `the stack has no output ${pascalCase(event)}LogGroup: deploy it again`,
-      $metadata: {},
-    });
-  }
+async function failuresOf({ logs, outputs }: FoundStack, event: EventName) {
+  const output = `${pascalCase(event)}LogGroup`;
+  const logGroupName = outputs[output];
+  if (logGroupName === undefined) throw new Error(`the stack has no output ${output}: deploy it again`);
   const failures: Failure[] = [];
   let nextToken: string | undefined;
   for (let page = 0; page < MAXIMUM_PAGES; page += 1) {
@@ -103,7 +101,7 @@ async function failuresOf({ logs, outputs }: FoundStack, event: EventName): Prom
     nextToken = answer.nextToken;
     if (nextToken === undefined) break;
   }
-  return failures.sort((a, b) => a.at - b.at);
+  return { failures: failures.sort((a, b) => a.at - b.at), complete: nextToken === undefined };
 }
 
 /** Of each message its last failure, where its next attempt is still to come. */

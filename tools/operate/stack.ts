@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import {
   CloudFormationClient,
   CloudFormationServiceException,
@@ -10,6 +10,7 @@ import { S3Client } from '@aws-sdk/client-s3';
 import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { SQSClient } from '@aws-sdk/client-sqs';
 import { CommandError } from '../terminal/command-error.ts';
+import { readJson } from '../terminal/files.ts';
 import { OUTPUTS_FILE } from './local-folder.ts';
 
 /** A stack that runs somewhere: on this machine, or as a stage in AWS. */
@@ -47,7 +48,6 @@ export function findLocalStack(): FoundStack {
  * @throws CommandError where the file does not describe one stack of this app
  */
 export function findStackOfFile(file: string): FoundStack {
-  if (!existsSync(file)) throw new CommandError(`No file ${file}`);
   return foundStack(`the stack of ${file}`, readOutputs(file), ` --outputs ${file}`);
 }
 
@@ -83,12 +83,7 @@ const isOfThisApp = (outputs: Readonly<Record<string, string>>) =>
   URL.canParse(outputs.QuarantineQueueUrl ?? '');
 
 function readOutputs(file: string): Record<string, string> {
-  let stacks: Record<string, Record<string, string>>;
-  try {
-    stacks = JSON.parse(readFileSync(file, 'utf8'));
-  } catch {
-    throw new CommandError(`${file} is not JSON`);
-  }
+  const stacks = readJson(file) as Record<string, Record<string, string>>;
   const outputs = Object.values(stacks).filter(isOfThisApp);
   if (outputs.length !== 1 || outputs[0] === undefined) {
     throw new CommandError(

@@ -5,6 +5,7 @@ import { kebabCase } from '../../lambda/contract/event-names.ts';
 import type { LogLine } from '../../local/functions/invocation.ts';
 import type { RequestSummary } from '../../local/http-api/http-api.ts';
 import { screenWidth, shownId } from './screen.ts';
+import { printable } from './text.ts';
 
 /**
  * Keys of a structured log line that tell a developer on this machine nothing, or what the line says already: the
@@ -47,68 +48,83 @@ const LEVEL_COLOURS: Readonly<Record<string, Colour>> = {
   CRITICAL: 'red',
 };
 
-/**
- * A function's log line for people: time, function, level and what happened in columns, then the event's id and the
- * facts; below it the stack of an error.
- * @param width of the terminal, which shows ids shortened; Infinity where it is none
- * @returns undefined for a metric (EMF), which nobody wants to read
- */
-export function formatLogLine({ functionName, text }: LogLine, width = screenWidth()): string | undefined {
-  const line = parseObject(text);
-  if (line === undefined) return `${functionName}: ${text}`;
-  if ('_aws' in line) return undefined;
-  const { timestamp, service, level, message, eventId, cause } = line;
-  const words = [
-    ...head(String(timestamp), String(service), String(level), LEVEL_COLOURS[String(level)]),
-    String(message).padEnd(MESSAGE_WIDTH),
-    ...(typeof eventId === 'string' ? [styleText('cyan', shownId(eventId, width))] : []),
-    ...factsOf(line),
-  ];
-  return [...wrap(words, width), ...framesOf(line), ...(isObject(cause) ? describeCause(cause) : [])].join(
-    '\n',
-  );
-}
+/** Lines of a running stack, for people. */
+export class LogFormat {
+  readonly #stream: NodeJS.WriteStream;
+  readonly #width: number;
 
-function describeCause(cause: Readonly<Record<string, unknown>>): string[] {
-  const { error, errorMessage } = cause;
-  const what = errorMessage === undefined ? error : `${error}: ${errorMessage}`;
-  return [`${' '.repeat(INDENT)}caused by ${what}`, ...framesOf(cause)];
-}
+  /**
+   * @param stream that the lines are for: colours only where it shows them
+   * @param width of the terminal, which shows ids shortened; Infinity where it is none
+   */
+  constructor(stream: NodeJS.WriteStream = process.stdout, width = screenWidth(stream)) {
+    this.#stream = stream;
+    this.#width = width;
+  }
 
-/** Where in the source an error comes from. */
-function framesOf({ stack }: Readonly<Record<string, unknown>>): string[] {
-  if (!Array.isArray(stack)) return [];
-  return stack.map((frame) => styleText('gray', `${' '.repeat(INDENT)}at ${frame}`));
-}
+  /**
+   * A function's log line: time, function, level and what happened in columns, then the event's id and the facts;
+   * below it the stack of an error.
+   * @returns undefined for a metric (EMF), which nobody wants to read
+   */
+  logLine({ functionName, text }: LogLine): string | undefined {
+    const line = parseObject(text);
+    if (line === undefined) return `${functionName}: ${printable(text)}`;
+    if ('_aws' in line) return undefined;
+    const { timestamp, service, level, message, eventId, cause } = line;
+    const words = [
+      ...this.#head(String(timestamp), String(service), String(level), LEVEL_COLOURS[String(level)]),
+      printable(String(message)).padEnd(MESSAGE_WIDTH),
+      ...(typeof eventId === 'string' ? [this.#paint('cyan', shownId(eventId, this.#width))] : []),
+      ...this.#factsOf(line),
+    ];
+    const below = [...this.#framesOf(line), ...(isObject(cause) ? this.#describeCause(cause) : [])];
+    return [...wrap(words, this.#width), ...below].join('\n');
+  }
 
-/** An answer of the webhook, in the same columns. */
-export function formatRequest(
-  { method, path, status, durationMilliseconds }: RequestSummary,
-  width = screenWidth(),
-): string {
-  const colour = status < 400 ? 'green' : status < 500 ? 'yellow' : 'red';
-  const words = head(new Date().toISOString(), 'webhook', String(status), colour);
-  return wrap([...words, method, path, `${Math.round(durationMilliseconds)} ms`], width).join('\n');
-}
+  /** An answer of the webhook, in the same columns. */
+  request({ method, path, status, durationMilliseconds }: RequestSummary): string {
+    const colour = status < 400 ? 'green' : status < 500 ? 'yellow' : 'red';
+    const head = this.#head(new Date().toISOString(), 'webhook', String(status), colour);
+    const words = [...head, method, printable(path), `${Math.round(durationMilliseconds)} ms`];
+    return wrap(words, this.#width).join('\n');
+  }
 
-function head(timestamp: string, service: string, level: string, colour: Colour = 'gray'): string[] {
-  return [
-    styleText('gray', timestamp.slice(11, 19)),
-    service.padEnd(SERVICE_WIDTH),
-    styleText(colour, level.padEnd(LEVEL_WIDTH)),
-  ];
-}
+  #paint(colour: Colour, text: string): string {
+    return styleText(colour, text, { stream: this.#stream });
+  }
 
-function factsOf(line: Readonly<Record<string, unknown>>): string[] {
-  return Object.entries(line)
-    .filter(([key, value]) => {
-      if (key === 'event') return kebabCase(String(value)) !== line.service;
-      return !OMITTED.has(key) && !(key === 'attempt' && value === 1);
-    })
-    .map(([key, value]) => {
-      const text = typeof value === 'string' ? value : JSON.stringify(value);
-      return key === 'event' ? text : `${styleText('gray', `${key}=`)}${text}`;
-    });
+  #head(timestamp: string, service: string, level: string, colour: Colour = 'gray'): string[] {
+    return [
+      this.#paint('gray', timestamp.slice(11, 19)),
+      service.padEnd(SERVICE_WIDTH),
+      this.#paint(colour, level.padEnd(LEVEL_WIDTH)),
+    ];
+  }
+
+  #factsOf(line: Readonly<Record<string, unknown>>): string[] {
+    return Object.entries(line)
+      .filter(([key, value]) => {
+        if (key === 'event') return kebabCase(String(value)) !== line.service;
+        return !OMITTED.has(key) && !(key === 'attempt' && value === 1);
+      })
+      .map(([key, value]) => {
+        const text = printable(typeof value === 'string' ? value : JSON.stringify(value));
+        return key === 'event' ? text : `${this.#paint('gray', `${key}=`)}${text}`;
+      });
+  }
+
+  #describeCause(cause: Readonly<Record<string, unknown>>): string[] {
+    const { error, errorMessage } = cause;
+    const what = errorMessage === undefined ? error : `${error}: ${errorMessage}`;
+    return [`${' '.repeat(INDENT)}caused by ${printable(String(what))}`, ...this.#framesOf(cause)];
+  }
+
+  /** Where in the source an error comes from. */
+  #framesOf({ stack }: Readonly<Record<string, unknown>>): string[] {
+    if (!Array.isArray(stack)) return [];
+    return stack.map((frame) => this.#paint('gray', `${' '.repeat(INDENT)}at ${frame}`));
+  }
 }
 
 /** Words in lines that fit a width, as far as each of them does. */

@@ -37,4 +37,5 @@ export const secretOption = () =>
     });
 
 /** For what programs read: everything, with whole ids. */
-export const jsonOption = () => new Option('--json', 'JSON, for programs: with whole ids');
+export const jsonOption = () =>
+  new Option('--json', 'JSON with all there is, for programs: type npm run --silent');

@@ -13,6 +13,8 @@ export interface Step {
   readonly doing: string;
   readonly done: number;
   readonly total: number;
+  /** What is counted: `rounds`. @default nothing is said */
+  readonly unit?: string;
   /** What else is worth knowing: `19 kills`. @default nothing */
   readonly note?: string;
 }
@@ -55,13 +57,13 @@ export class Progress {
 }
 
 /** @param elapsed milliseconds since the work began */
-export function describe({ doing, done, total, note }: Step, elapsed: number): string {
+export function describe({ doing, done, total, unit, note }: Step, elapsed: number): string {
   const share = total === 0 ? 1 : Math.min(1, done / total);
   const left =
     share >= ESTIMATED_FROM && share < 1
       ? `about ${duration((elapsed / share) * (1 - share))} left`
       : undefined;
-  const count = `${done.toLocaleString('en')} of ${total.toLocaleString('en')}`;
+  const count = [done.toLocaleString('en'), 'of', total.toLocaleString('en'), unit].filter(Boolean).join(' ');
   return [`${doing} ${Math.floor(share * 100)} %`, count, left, note]
     .filter((part) => part !== undefined && part !== '')
     .join(' · ');

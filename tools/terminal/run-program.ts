@@ -1,21 +1,30 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { INTERRUPTED } from './interrupted.ts';
 
 /**
- * Runs a program of `node_modules` on this Node.js, with this terminal, to its end.
- * @returns its exit code; 1 where a signal ended it
+ * Runs a program of `node_modules` on this Node.js, with this terminal, to its end. Whatever ends this process
+ * ends the program, too.
+ * @returns its exit code; {@link INTERRUPTED} after Ctrl-C, and 1 where another signal ended it
  */
 export async function runProgram(
   args: readonly string[],
   environment: Readonly<Record<string, string>> = {},
 ): Promise<number> {
   const child = spawn(process.execPath, args, { stdio: 'inherit', env: { ...process.env, ...environment } });
+  let interrupted = false;
   // The terminal interrupts the program as well, which says itself how it ended.
-  const ignore = () => {};
-  process.on('SIGINT', ignore);
-  const [code] = (await once(child, 'close')) as [number | null];
-  process.off('SIGINT', ignore);
-  return code ?? 1;
+  const interrupt = () => {
+    interrupted = true;
+  };
+  const passOn = (signal: NodeJS.Signals) => child.kill(signal);
+  process.on('SIGINT', interrupt).on('SIGTERM', passOn).on('SIGHUP', passOn);
+  try {
+    const [code] = (await once(child, 'close')) as [number | null];
+    return interrupted ? INTERRUPTED : (code ?? 1);
+  } finally {
+    process.off('SIGINT', interrupt).off('SIGTERM', passOn).off('SIGHUP', passOn);
+  }
 }
 
 /** Jest with ES modules, on what its configuration names. */

@@ -1,9 +1,9 @@
-/** Characters of an id that a terminal shows: enough to tell two apart, and for `--id` to find one. */
+/** Characters of an id that a terminal shows: enough to tell two apart, and for `dlq redrive --id`. */
 const SHORT_ID_LENGTH = 8;
 
-/** Characters of a line; Infinity where standard output is no terminal, so that nothing wraps in a file or a pipe. */
-export function screenWidth(): number {
-  return process.stdout.isTTY ? process.stdout.columns : Number.POSITIVE_INFINITY;
+/** Characters of a line; Infinity where the stream is no terminal's, so that nothing wraps in a file or a pipe. */
+export function screenWidth(stream: NodeJS.WriteStream = process.stdout): number {
+  return stream.isTTY ? stream.columns : Number.POSITIVE_INFINITY;
 }
 
 /** An id as a line of that width shows it: its beginning on a terminal, whole elsewhere. */

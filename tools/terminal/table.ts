@@ -26,7 +26,7 @@ export function table(
 ): string[] {
   const lines = [
     columns.map(({ heading }) => styleText('bold', heading)),
-    ...rows.map((cells) => [...cells]),
+    ...rows.map((cells) => cells.map(oneSpace)),
   ];
   const natural = columns.map((_, index) => Math.max(1, ...lines.map((cells) => longestLine(cells[index]))));
   const widths = narrow(natural, width - GAP * (columns.length - 1));
@@ -52,6 +52,9 @@ function narrow(natural: readonly number[], room: number): number[] {
   }
   return widths;
 }
+
+/** A tab has no width of its own, and the library takes none. */
+const oneSpace = (cell: string) => cell.replaceAll('\t', ' ');
 
 const longestLine = (cell = '') => Math.max(...cell.split('\n').map((line) => stringWidth(line)));
 

@@ -59,12 +59,17 @@ describe('a filter pattern', () => {
     expect(await found({ filterPattern })).toEqual(expected);
   });
 
-  test.each(['{ ($.a = 1) }', '{ $.a > 1 }', '%regular%', '[a, b]', '{ $.a'])(
-    '%s is refused',
-    async (filterPattern) => {
-      await expect(found({ filterPattern })).rejects.toMatchObject({ name: 'InvalidParameterException' });
-    },
-  );
+  test.each([
+    '{ ($.a = 1) }',
+    '{ $.a > 1 }',
+    '%regular%',
+    '[a, b]',
+    '{ $.a',
+    'Task -timed',
+    '{ $.a = "*x" }',
+  ])('%s is refused', async (filterPattern) => {
+    await expect(found({ filterPattern })).rejects.toMatchObject({ name: 'InvalidParameterException' });
+  });
 });
 
 test('lines come in pages, and from a time on', async () => {

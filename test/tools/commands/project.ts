@@ -72,8 +72,7 @@ export class Project {
   }
 
   /**
-   * Starts one command of `tools/commands/cli.ts`, without the `tsx` command around it: that one kills what does
-   * not answer a signal within 60 ms, as happens on a busy machine.
+   * Starts one command of `tools/commands/cli.ts`, without npm around it.
    */
   start(args: readonly string[], environment: Record<string, string> = {}): Running {
     return this.spawn([process.execPath, '--import', 'tsx', 'tools/commands/cli.ts', ...args], environment);

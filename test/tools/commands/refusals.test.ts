@@ -23,14 +23,10 @@ const events = readSamples()
 const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as { scripts: Record<string, string> };
 const commands = Object.keys(scripts);
 
-const inPort = (from: string, name: string, value: string) =>
-  `Option '--${name} <port>' ${from} is invalid. It must be a whole number from 0 to 65535.`.replace(
-    'VALUE',
-    value,
-  );
-const noPort = (name: string, value: string) => inPort("argument 'VALUE'", name, value);
+const noPort = (name: string, value: string, from = `argument '${value}'`) =>
+  `Option '--${name} <port>' ${from} is invalid. It must be a whole number from 0 to 65535.`;
 const noCount = (value: string) =>
-  `Option '--count <n>' argument '${value}' is invalid. It must be a whole number from 1.`;
+  `Option '--count <n>' argument '${value}' is invalid. It must be a whole number from 1 to 100000.`;
 const emptySecret =
   "Option '--secret <secret>' argument '' is invalid. With an empty secret anybody could sign.";
 
@@ -120,7 +116,7 @@ describe('a command that cannot do as it was told says so in one line and exits 
     { variable: 'PORT', value: 'abc', name: 'port' },
     { variable: 'AWS_PORT', value: '3e3', name: 'aws-port' },
   ])('start with $variable=$value in its environment', async ({ variable, value, name }) => {
-    const line = inPort(`value 'VALUE' from env '${variable}'`, name, value);
+    const line = noPort(name, value, `value '${value}' from env '${variable}'`);
     expect(await project.run(['start'], { [variable]: value })).toEqual(refusal(line));
   });
 

@@ -141,7 +141,7 @@ describe('invoke', () => {
   test('of a failing handler shows its failure, and no more than that', async () => {
     const file = project.path('no-event.json');
     const { Records } = JSON.parse(readFileSync('events/sqs/shop-updated.json', 'utf8'));
-    // Too large for the item of the table: it fails, and may pass.
+    // A payload of another event, which the consumer must not read: it fails, and may pass.
     Records[0].messageAttributes.payloadKey = { dataType: 'String', stringValue: 'another.event/none' };
     await writeFile(file, JSON.stringify({ Records }));
     const { stdout, stderr } = await project.run(['invoke', 'shop.updated', file]);
@@ -196,6 +196,8 @@ describe('a second stack', () => {
 
 describe('Ctrl-C', () => {
   test('ends the stack within seconds, with exit code 0', async () => {
+    stack.interrupt();
+    await sleep(10);
     stack.interrupt();
     const ended = await Promise.race([stack.ended, sleep(10_000, undefined, { ref: false })]);
     expect(ended?.code).toBe(0);

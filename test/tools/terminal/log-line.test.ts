@@ -1,13 +1,12 @@
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, test } from '@jest/globals';
-import { formatLogLine } from '../../../tools/terminal/log-line.ts';
+import { LogFormat } from '../../../tools/terminal/log-line.ts';
 
 /** Columns are as wide as the longest of their kind, which is no business of these tests. */
 const format = (text: string, width = Number.POSITIVE_INFINITY) =>
-  formatLogLine({ functionName: 'Hooks-Receiver', stream: 'stdout', text }, width)?.replaceAll(
-    /(?<=\S) +/g,
-    ' ',
-  );
+  new LogFormat(process.stdout, width)
+    .logLine({ functionName: 'Hooks-Receiver', stream: 'stdout', text })
+    ?.replaceAll(/(?<=\S) +/g, ' ');
 
 const structured = {
   level: 'INFO',
@@ -87,7 +86,9 @@ test.each([60, 100])('on a terminal of %d columns facts go to the next line, and
     stream: 'stdout',
     text: JSON.stringify({ ...structured, ...facts }),
   } as const;
-  const lines = stripVTControlCharacters(formatLogLine(line, width) ?? '').split('\n');
+  const lines = stripVTControlCharacters(new LogFormat(process.stdout, width).logLine(line) ?? '').split(
+    '\n',
+  );
   expect(Math.max(...lines.map(({ length }) => length))).toBeLessThanOrEqual(width);
   for (const [key, value] of Object.entries(facts)) expect(lines.join('\n')).toContain(`${key}=${value}`);
 });

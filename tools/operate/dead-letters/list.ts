@@ -100,7 +100,7 @@ function describeRetries({ retries, unknown }: Retries, width: number): string[]
   for (const { event, hidden, reason } of unknown) {
     lines.push(
       '',
-      `${event}: ${messages(hidden)} in work or backing off; which, its log would say, but: ${reason}`,
+      `${event}: ${messages(hidden)} in work or backing off, of which not all can be named: ${reason}`,
     );
   }
   return lines;

@@ -18,7 +18,7 @@ const SHORTEST_ID = 8;
 /**
  * Redrives messages one by one: each is sent first, and deleted only once it is safely elsewhere. What
  * that leaves in two places, where the process dies in between, has its effect once all the same.
- * @param ids those messages only, by their ids or at least {@link SHORTEST_ID} characters of their beginning
+ * @param ids those messages only, by their ids or their events', or at least {@link SHORTEST_ID} characters of one
  * @returns whether all that could be asked for was done
  * @throws CommandError where there is nothing to redrive, or an id is too short to name one message
  */
@@ -46,7 +46,8 @@ export async function redriveEach(
     },
     async (message) => {
       if (ids !== undefined) {
-        const named = [...missing].find((id) => message.id.startsWith(id));
+        const own = [message.id, noted(message, 'eventId')];
+        const named = [...missing].find((id) => own.some((one) => one?.startsWith(id)));
         if (named === undefined) return 'kept';
         missing.delete(named);
       }
