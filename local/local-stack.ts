@@ -30,7 +30,7 @@ const SHARED_ENVIRONMENTS = 2;
  * By how much V8 lets each heap of the process grow beyond what is used of it, until it collects. By default
  * it would be to four times of it, which for the AWS endpoint's thread is 150 MB.
  */
-const HEAP_GROWING_PERCENT = 30;
+const HEAP_GROWING_PERCENT = 50;
 
 /** Batches of a queue that are processed at a time, at most. */
 const BATCHES_AT_A_TIME = 2;
