@@ -7,6 +7,9 @@ const LINE_INTERVAL = 10_000;
 /** Share of the work that has to be done before what is left can be estimated. */
 const ESTIMATED_FROM = 0.02;
 
+/** What is left below that, in milliseconds, is not worth saying. */
+const SHORTEST_ESTIMATE = 1_000;
+
 /** How far a long piece of work has come. */
 export interface Step {
   /** `Posting`, `Waiting for quiet`. */
@@ -59,12 +62,10 @@ export class Progress {
 /** @param elapsed milliseconds since the work began */
 export function describe({ doing, done, total, unit, note }: Step, elapsed: number): string {
   const share = total === 0 ? 1 : Math.min(1, done / total);
-  const left =
-    share >= ESTIMATED_FROM && share < 1
-      ? `about ${duration((elapsed / share) * (1 - share))} left`
-      : undefined;
+  const left = share === 0 ? 0 : (elapsed / share) * (1 - share);
+  const isKnown = share >= ESTIMATED_FROM && left >= SHORTEST_ESTIMATE;
   const count = [done.toLocaleString('en'), 'of', total.toLocaleString('en'), unit].filter(Boolean).join(' ');
-  return [`${doing} ${Math.floor(share * 100)} %`, count, left, note]
+  return [`${doing} ${Math.floor(share * 100)} %`, count, isKnown ? `about ${duration(left)} left` : '', note]
     .filter((part) => part !== undefined && part !== '')
     .join(' · ');
 }
