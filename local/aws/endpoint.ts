@@ -66,8 +66,8 @@ type Stage = (request: AwsRequest) => AwsResponse | undefined | Promise<AwsRespo
 const CLOSE_GRACE_MS = 500;
 
 /**
- * Starts the one AWS endpoint of the local stack: SQS, SNS, S3, DynamoDB, Secrets Manager, CloudWatch Logs and STS on one
- * port, for any client, with any secret key and for any region.
+ * Starts the one AWS endpoint of the local stack: SQS, SNS, S3, DynamoDB, Secrets Manager, CloudWatch Logs and
+ * STS on one port, for any client, with any secret key and for any region.
  * @throws Error EADDRINUSE as Node.js gives it
  */
 export async function startAwsEndpoint({

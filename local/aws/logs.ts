@@ -21,6 +21,7 @@ interface Line {
 
 /** CloudWatch Logs, in memory: what functions write, to be read. */
 export interface Logs {
+  /** Makes an empty group. */
   create(group: string): void;
   /** Adds a line to a group. */
   write(group: string, message: string): void;
@@ -38,14 +39,14 @@ export function createLogs({ region, accountId }: LogsOptions): Logs {
 
   const arnOf = (name: string) => `arn:aws:logs:${region}:${accountId}:log-group:${name}`;
 
-  function existing(parameters: JsonObject): { name: string; lines: readonly Line[] } {
+  function linesOf(parameters: JsonObject): readonly Line[] {
     const named = textOf(parameters, 'logGroupName') ?? textOf(parameters, 'logGroupIdentifier') ?? '';
     const name = named.replace(/^arn:.*:log-group:/, '').replace(/:\*$/, '');
     const lines = groups.get(name);
     if (lines === undefined) {
       throw new AwsError('ResourceNotFoundException', 'The specified log group does not exist.');
     }
-    return { name, lines };
+    return lines;
   }
 
   const operations: Record<string, (parameters: JsonObject) => JsonObject> = {
@@ -62,7 +63,7 @@ export function createLogs({ region, accountId }: LogsOptions): Logs {
     },
 
     FilterLogEvents(parameters) {
-      const { lines } = existing(parameters);
+      const lines = linesOf(parameters);
       const matches = logFilter(textOf(parameters, 'filterPattern') ?? '');
       const from = Number(parameters.startTime ?? 0);
       const to = Number(parameters.endTime ?? Number.POSITIVE_INFINITY);

@@ -1,5 +1,4 @@
 import { type FileHandle, open } from 'node:fs/promises';
-import type { Command } from '@commander-js/extra-typings';
 import { exportMessages } from '../operate/dead-letters/export.ts';
 import { list } from '../operate/dead-letters/list.ts';
 import { redriveAll } from '../operate/dead-letters/move-task.ts';
@@ -16,12 +15,9 @@ import {
 } from '../operate/stack.ts';
 import { npmScript } from '../terminal/command.ts';
 import { CommandError } from '../terminal/command-error.ts';
-import { INTERRUPTED } from '../terminal/interrupted.ts';
+import { INTERRUPTED, interruption } from '../terminal/interrupted.ts';
 import { jsonOption, wholeNumber } from '../terminal/options.ts';
 import { screenWidth } from '../terminal/screen.ts';
-
-/** One Ctrl-C comes several times at once: from the terminal, and passed on by npm. */
-const SECOND_INTERRUPTION_MILLISECONDS = 1000;
 
 /** Messages in a second at most, of SQS' move task. */
 const FASTEST_MOVE = 500;
@@ -52,14 +48,11 @@ const collect = (text: string, before: string[] = []) => [...before, text];
 
 /** A subcommand, on the local stack or another one. */
 const on = (name: string, description: string) =>
-  withWhere(command.command(name).description(description).allowExcessArguments(false));
-
-function withWhere<Arguments extends unknown[]>(subcommand: Command<Arguments>) {
-  return subcommand
-    .helpOption('-h, --help', 'this text')
+  command
+    .command(name)
+    .description(description)
     .option('--stage <stage>', 'a stage in AWS; without it, the stack that npm start runs')
     .option('--outputs <file>', 'the stack that cdk deploy --outputs-file wrote of');
-}
 
 on('list', 'What waits on every queue, and what is being retried')
   .addOption(jsonOption())
@@ -115,31 +108,18 @@ async function work(
   { stage, outputs }: Where,
   task: (operation: Operation) => Promise<unknown>,
 ): Promise<void> {
-  const interruption = onInterruption();
+  const interrupted = interruption();
   let stack: FoundStack | undefined;
   try {
     stack = await find(stage, outputs);
-    const done = await task({ stack, signal: interruption, say: console.log, width: screenWidth() });
+    const done = await task({ stack, signal: interrupted, say: console.log, width: screenWidth() });
     if (done === false) process.exitCode = 1;
-    if (interruption.aborted) process.exitCode = INTERRUPTED;
+    if (interrupted.aborted) process.exitCode = INTERRUPTED;
   } catch (error) {
     throw forPeople(error, stack?.local ?? false);
   } finally {
     stack?.close();
   }
-}
-
-/** @returns a signal that Ctrl-C aborts; a second Ctrl-C ends the process */
-function onInterruption(): AbortSignal {
-  const controller = new AbortController();
-  let first: number | undefined;
-  const interrupt = () => {
-    first ??= Date.now();
-    controller.abort();
-    if (Date.now() - first >= SECOND_INTERRUPTION_MILLISECONDS) process.exit(INTERRUPTED);
-  };
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, interrupt);
-  return controller.signal;
 }
 
 async function find(stage: string | undefined, outputs: string | undefined): Promise<FoundStack> {

@@ -1,5 +1,5 @@
 import { npmScript } from '../terminal/command.ts';
-import { wholeNumber } from '../terminal/options.ts';
+import { anySeed, seedOption, wholeNumber } from '../terminal/options.ts';
 import { Progress } from '../terminal/progress.ts';
 
 /** `npm run fuzz`: as many requests as wanted, from any seed. Exit code 1 where one is treated wrongly. */
@@ -8,12 +8,8 @@ export const command = npmScript(
   'Sends mutated requests to the receiver, and holds each answer and each message against what the decisions say.',
 )
   .option('--requests <n>', 'how many', wholeNumber(1), 100_000)
-  .option(
-    '--seed <n>',
-    'the same seed makes the same requests; without it, another one each time',
-    wholeNumber(0, 2 ** 31 - 1),
-  )
-  .action(async ({ requests, seed = Date.now() % 1_000_000_000 }) => {
+  .addOption(seedOption())
+  .action(async ({ requests, seed = anySeed() }) => {
     const { fuzz } = await import('../../test/fuzz/fuzz.ts');
     const progress = new Progress();
     const started = performance.now();

@@ -9,7 +9,7 @@ import { NOT_RUNNING } from '../operate/stack.ts';
 import { npmScript } from '../terminal/command.ts';
 import { CommandError } from '../terminal/command-error.ts';
 import { readJson } from '../terminal/files.ts';
-import { LogFormat } from '../terminal/log-line.ts';
+import { LogFormat } from '../terminal/log-format.ts';
 
 /**
  * `npm run invoke -- <function> [event]`: runs one handler in this process, with the environment and the

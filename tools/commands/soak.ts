@@ -2,7 +2,7 @@ import { Option } from '@commander-js/extra-typings';
 import { synthesise } from '../../local/template/synthesise.ts';
 import { Workspace } from '../operate/local-folder.ts';
 import { npmScript } from '../terminal/command.ts';
-import { wholeNumber } from '../terminal/options.ts';
+import { anySeed, seedOption, wholeNumber } from '../terminal/options.ts';
 import { Progress, type Step } from '../terminal/progress.ts';
 
 /** Deliveries of a run that is about something else: a kill, an outage. */
@@ -21,11 +21,7 @@ export const command = npmScript(
   'Posts deliveries at a stack that faults beset, waits for quiet, and holds everything that is there against an oracle.',
 )
   .option('--deliveries <n>', 'posts, repeats after 401 and 500 not counted', wholeNumber(1), 20_000)
-  .option(
-    '--seed <n>',
-    'the same seed makes the same deliveries; without it, another one each time',
-    wholeNumber(0, 2 ** 31 - 1),
-  )
+  .addOption(seedOption())
   .addOption(
     new Option('--kills <n>', 'instead kills a consumer so often in the middle of its batches')
       .argParser(wholeNumber(1))
@@ -42,7 +38,7 @@ export const command = npmScript(
     console.error('Synthesising the stack …');
     await synthesise(workspace.assembly);
     const run = { assembly: workspace.assembly, onProgress: progress.show.bind(progress) };
-    const { report, differences, shown = [] } = await soak(options, run).finally(() => progress.end());
+    const { report, differences, shown = [] } = await carryOut(options, run).finally(() => progress.end());
     for (const difference of shown) console.error(difference);
     console.log(JSON.stringify({ ...report, differences }, undefined, 2));
     if (differences > 0) process.exitCode = 1;
@@ -61,8 +57,8 @@ interface Outcome {
   readonly shown?: readonly string[];
 }
 
-async function soak(
-  { deliveries, seed = Date.now() % 2 ** 31, kills, outage }: Asked,
+async function carryOut(
+  { deliveries, seed = anySeed(), kills, outage }: Asked,
   run: { readonly assembly: string; readonly onProgress: (step: Step) => void },
 ): Promise<Outcome> {
   if (kills !== undefined) {
@@ -76,10 +72,7 @@ async function soak(
     const report = await surviveOutage({ ...run, seconds: outage, deliveries: DELIVERIES_IN_AN_OUTAGE });
     return { report, differences: report.deliveries - report.processed + report.deadLetters };
   }
-  const { differences, ...report } = await (await import('../../test/soak/soak.ts')).soak({
-    ...run,
-    deliveries,
-    seed,
-  });
+  const { soak } = await import('../../test/soak/soak.ts');
+  const { differences, ...report } = await soak({ ...run, deliveries, seed });
   return { report, differences: differences.length, shown: differences.slice(0, MOST_SHOWN) };
 }

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { Option } from '@commander-js/extra-typings';
 import type { LogLine } from '../../local/functions/invocation.ts';
 import { listen } from '../../local/listen.ts';
@@ -6,7 +7,8 @@ import { synthesise } from '../../local/template/synthesise.ts';
 import { OUTPUTS_FILE, Workspace } from '../operate/local-folder.ts';
 import { npmScript } from '../terminal/command.ts';
 import { CommandError } from '../terminal/command-error.ts';
-import { LogFormat } from '../terminal/log-line.ts';
+import { interruption } from '../terminal/interrupted.ts';
+import { LogFormat } from '../terminal/log-format.ts';
 import { jsonOption, port, secretOption } from '../terminal/options.ts';
 
 interface Settings {
@@ -73,20 +75,13 @@ async function start({ port, awsPort, secret, json }: Settings): Promise<void> {
     say(welcome(stack, secret, performance.now() - started));
     if (isSecond)
       say('Another stack of this folder runs, too. The other commands talk to this one until it stops.\n');
-    await interruption();
+    await once(interruption(), 'abort');
     say('Stopping …');
   } finally {
     await stack.close();
   }
   const { requests, peakMegabytes } = stack.usage();
   say(`Stopped: ${requests.toLocaleString('en')} requests served, ${peakMegabytes} MB of memory at most`);
-}
-
-/** One Ctrl-C may come twice, from the terminal and passed on by npm: the second must not end the process. */
-function interruption(): Promise<void> {
-  return new Promise((resolve) => {
-    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => resolve());
-  });
 }
 
 function welcome({ outputs, awsUrl, operator }: LocalStack, secret: string, milliseconds: number): string {

@@ -24,10 +24,10 @@ export interface Retry {
   readonly nextAttemptAt: Date;
 }
 
-/** What is being retried, or why nobody can tell. */
+/** What is being retried, and what else is hidden. */
 export interface Retries {
   readonly retries: readonly Retry[];
-  /** By event: messages that are hidden, and the reason why its log does not say which. */
+  /** By event: how many more messages are hidden, and why its log does not say which. */
   readonly unknown: readonly {
     readonly event: EventName;
     readonly hidden: number;
@@ -71,8 +71,12 @@ async function retriesOfEvent(stack: FoundStack, event: EventName) {
   try {
     const { failures, complete } = await failuresOf(stack, event);
     const retries = backingOff(event, failures);
-    const reason = `its log has more failures than the ${MAXIMUM_PAGES} pages that are read`;
-    return complete ? { retries } : { retries, unknown: { event, hidden, reason } };
+    const others = hidden - retries.length;
+    if (others <= 0) return { retries };
+    const reason = complete
+      ? 'in work, or about to be tried again'
+      : `its log has more failures than the ${MAXIMUM_PAGES} pages that are read`;
+    return { retries, unknown: { event, hidden: others, reason } };
   } catch (error) {
     return { unknown: { event, hidden, reason: (error as Error).message } };
   }

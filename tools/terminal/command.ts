@@ -10,8 +10,6 @@ export function npmScript(script: string, description: string): Command {
   return new Command(typed)
     .description(description)
     .helpOption('-h, --help', 'this text')
-    .allowExcessArguments(false)
-    .configureHelp({ showGlobalOptions: true })
     .configureOutput({ outputError: (text, write) => write(`${inOneLine(text)}\n`) });
 }
 

@@ -36,6 +36,18 @@ export const secretOption = () =>
       return text;
     });
 
+/** Seeds of generators are 32-bit, and signed in one of them. */
+const LARGEST_SEED = 2 ** 31 - 1;
+
+/** What random numbers begin with. */
+export const seedOption = () =>
+  new Option('--seed <n>', 'the same seed makes the same run; without it, another one each time').argParser(
+    wholeNumber(0, LARGEST_SEED),
+  );
+
+/** A seed that nobody chose. */
+export const anySeed = () => Date.now() % LARGEST_SEED;
+
 /** For what programs read: everything, with whole ids. */
 export const jsonOption = () =>
   new Option('--json', 'JSON with all there is, for programs: type npm run --silent');

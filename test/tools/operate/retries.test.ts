@@ -72,11 +72,24 @@ test('for programs it is JSON, with whole ids', async () => {
 test('where the log cannot be read it says how many there are, and why not which', async () => {
   const { ShopUpdatedLogGroup: _, ...outputs } = operator.stack.outputs;
   const withoutOutput = await listed({ ...operator.stack, outputs });
-  expect(withoutOutput).toContain('shop.updated: 1 message in work or backing off');
+  expect(withoutOutput).toContain('shop.updated: 1 message more, hidden: ');
   expect(withoutOutput).toContain('the stack has no output ShopUpdatedLogGroup: deploy it again');
   const withoutGroup = await listed({
     ...operator.stack,
     outputs: { ...outputs, ShopUpdatedLogGroup: 'none' },
   });
   expect(withoutGroup).toContain('The specified log group does not exist.');
+});
+
+test('what is hidden and has not failed is said to be in work', async () => {
+  stack.faults.clear();
+  stack.faults.inject({ service: 'dynamodb', kind: 'slow', milliseconds: 1_500 });
+  const user = { event: 'user.updated', data: { user_id: 'user-1' }, timestamp: '2026-01-31T09:00:00Z' };
+  await new Partner(stack.outputs.WebhookUrl).post(user);
+  const text = await eventually(async () => {
+    const lines = await listed(operator.stack);
+    return lines.includes('user.updated: ') ? lines : undefined;
+  });
+  expect(text).toContain('user.updated: 1 message more, hidden: in work, or about to be tried again');
+  expect(text).not.toContain('Nothing waits');
 });

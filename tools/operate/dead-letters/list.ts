@@ -17,8 +17,8 @@ interface Waiting {
   readonly queue: string;
   readonly messages: number;
   readonly inFlight: number;
-  /** Since the oldest was sent; of more messages than are looked at, at least so long ago. */
-  readonly oldest: { readonly sentAt: string; readonly atLeast: boolean } | undefined;
+  /** When the oldest was sent; of more messages than are looked at, then at the latest. */
+  readonly oldest: { readonly sentAt: Date; readonly atLeast: boolean } | undefined;
 }
 
 /** `list`: what waits on every queue that nothing consumes, and what consumers are going to try again. */
@@ -52,16 +52,7 @@ function describeQueues(queues: readonly Waiting[], width: number): string[] {
       { heading: 'IN FLIGHT', align: 'right' },
       { heading: 'OLDEST', align: 'right' },
     ],
-    queues.map(({ queue, messages, inFlight, oldest }) => [
-      queue,
-      count(messages),
-      count(inFlight),
-      oldest === undefined
-        ? messages > 0
-          ? 'unknown'
-          : '–'
-        : `${oldest.atLeast ? 'at least ' : ''}${since(oldest.sentAt)}`,
-    ]),
+    queues.map((waiting) => [waiting.queue, count(waiting.messages), count(waiting.inFlight), age(waiting)]),
     width,
   );
 }
@@ -84,11 +75,11 @@ function describeRetries({ retries, unknown }: Retries, width: number): string[]
         ],
         retries
           .slice(0, RETRIES_SHOWN)
-          .map(({ event, eventId, attempt, since: from, nextAttemptAt, error }) => [
+          .map(({ event, eventId, attempt, since: failedAt, nextAttemptAt, error }) => [
             event,
             shownId(eventId, width),
             `${attempt} ×`,
-            `${since(from.toISOString())} ago`,
+            `${since(failedAt)} ago`,
             `in ${duration(nextAttemptAt.getTime() - Date.now())}`,
             printable(error),
           ]),
@@ -98,10 +89,7 @@ function describeRetries({ retries, unknown }: Retries, width: number): string[]
     if (retries.length > RETRIES_SHOWN) lines.push(`… and ${messages(retries.length - RETRIES_SHOWN)} more`);
   }
   for (const { event, hidden, reason } of unknown) {
-    lines.push(
-      '',
-      `${event}: ${messages(hidden)} in work or backing off, of which not all can be named: ${reason}`,
-    );
+    lines.push('', `${event}: ${messages(hidden)} more, hidden: ${reason}`);
   }
   return lines;
 }
@@ -109,7 +97,12 @@ function describeRetries({ retries, unknown }: Retries, width: number): string[]
 /** Nothing stands back, so that what is there is seen. */
 const count = (number: number) => (number === 0 ? styleText('gray', '0') : String(number));
 
-const since = (time: string) => duration(Date.now() - Date.parse(time));
+function age({ messages, oldest }: Waiting): string {
+  if (oldest === undefined) return messages > 0 ? 'unknown' : '–';
+  return `${oldest.atLeast ? 'at least ' : ''}${since(oldest.sentAt)}`;
+}
+
+const since = (time: Date) => duration(Date.now() - time.getTime());
 
 async function look({ stack, signal }: Operation, queue: WaitingQueue): Promise<Waiting> {
   const { visible, inFlight } = await queueState(stack.sqs, queue.url);
@@ -123,6 +116,6 @@ async function look({ stack, signal }: Operation, queue: WaitingQueue): Promise<
       return 'kept';
     });
     if (sent === Number.POSITIVE_INFINITY) return undefined;
-    return { sentAt: new Date(sent).toISOString(), atLeast: limited };
+    return { sentAt: new Date(sent), atLeast: limited };
   }
 }

@@ -1,6 +1,6 @@
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, test } from '@jest/globals';
-import { LogFormat } from '../../../tools/terminal/log-line.ts';
+import { LogFormat } from '../../../tools/terminal/log-format.ts';
 
 /** Columns are as wide as the longest of their kind, which is no business of these tests. */
 const format = (text: string, width = Number.POSITIVE_INFINITY) =>
