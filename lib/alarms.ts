@@ -20,8 +20,15 @@ export interface AlarmsProps {
 
 export interface AlarmProps {
   readonly metric: IMetric;
-  /** Rings at this value and above. */
+  /** Rings at this value and above, unless `comparison` says otherwise. */
   readonly threshold: number;
+  /** @default ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD */
+  readonly comparison?: ComparisonOperator;
+  /**
+   * What a period without a value counts as.
+   * @default TreatMissingData.NOT_BREACHING: no traffic is no fault
+   */
+  readonly missingData?: TreatMissingData;
   /**
    * Periods of the metric that are looked at.
    * @default 1
@@ -74,13 +81,14 @@ export class Alarms extends Construct {
   /** Adds an alarm, which tells the topic when it begins and when it is over. */
   add(scope: Construct, id: string, props: AlarmProps): Alarm {
     const { metric, threshold, periods = 1, periodsAtThreshold = periods } = props;
+    const { GREATER_THAN_OR_EQUAL_TO_THRESHOLD } = ComparisonOperator;
     const alarm = new Alarm(scope, id, {
       metric,
       threshold,
       evaluationPeriods: periods,
       datapointsToAlarm: periodsAtThreshold,
-      comparisonOperator: ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
-      treatMissingData: TreatMissingData.NOT_BREACHING,
+      comparisonOperator: props.comparison ?? GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
+      treatMissingData: props.missingData ?? TreatMissingData.NOT_BREACHING,
       alarmDescription: `Impact: ${props.impact} First step: ${props.firstStep}. See ${this.#runbook}#${props.section}`,
     });
     const tell = new SnsAction(this.topic);

@@ -32,6 +32,15 @@ const reservedConcurrency = whole(1, 1_000_000)
   );
 
 /**
+ * Hours of silence that one alarm can look back on: a week. Source: CloudWatch user guide, "Evaluating an
+ * alarm", of periods of an hour and above.
+ */
+const quietAfter = (what: string) =>
+  whole(1, 168)
+    .optional()
+    .describe(`Hours, 1 to 168, after which an alarm rings because ${what}. Default: never.`);
+
+/**
  * Settings of one event. Sources: Lambda developer guide, "Using Lambda with Amazon SQS" (batch size without a
  * window, maximum concurrency of a source) and Lambda quotas (time-out). A time-out below 15 s would leave a
  * batch no time: the consumer keeps 5 s of it for what it has not finished, and a call takes up to 4 s.
@@ -51,6 +60,7 @@ const eventSettings = z
         'Seconds that one batch may take, 15 to 900. The queue hides its messages for six times as long.',
       ),
     reservedConcurrency,
+    quietAfter: quietAfter('no event of this kind was accepted'),
   })
   .refine(
     ({ reservedConcurrency: reserved, maximumConcurrency }) =>
@@ -78,11 +88,21 @@ const teams = z.strictObject({
   ).describe('Channel.'),
 });
 
+/** Such as `eu-central-1`, `us-gov-west-1`, and `eusc-de-east-1` of the European Sovereign Cloud. */
+const REGION = /^[a-z]{2,4}(-[a-z]+)+-\d$/;
+
 /** Where a stage is deployed to, as far as it is known. */
 interface Target {
   readonly account?: string | undefined;
   readonly region?: string | undefined;
 }
+
+/** Rule groups of AWS that can stand before the API. Source: AWS WAF developer guide, "AWS Managed Rules rule groups list". */
+const managedLists = [
+  'AWSManagedRulesAmazonIpReputationList',
+  'AWSManagedRulesKnownBadInputsRuleSet',
+  'AWSManagedRulesCommonRuleSet',
+] as const;
 
 /** An ARN as far as every service agrees on it: partition, service, region, account, resource. */
 function arnIn({ account, region }: Target) {
@@ -116,7 +136,7 @@ export function configSchema(target: Target = {}) {
       account: text(/^\d{12}$/, '12 digits')
         .optional()
         .describe('The only account that this stage is deployed to. Default: that of the credentials.'),
-      region: text(/^[a-z]{2}(-[a-z]+)+-\d$/, 'a region like eu-central-1')
+      region: text(REGION, 'a region like eu-central-1')
         .optional()
         .describe('The only region that this stage is deployed to. Default: that of the credentials.'),
 
@@ -195,6 +215,26 @@ export function configSchema(target: Target = {}) {
         })
         .optional()
         .describe('Own host name; the API’s default endpoint is then off. Default: the default endpoint.'),
+      gateway: z
+        .enum(['http', 'rest'])
+        .default('http')
+        .describe(
+          'http: an HTTP API. rest: a REST API, whose own failures become 500, which the partner repeats; dearer.',
+        ),
+      waf: z
+        .strictObject({
+          requestsPerAddress: whole(10, 2_000_000_000)
+            .default(100_000)
+            .describe('Requests that one address may make in five minutes.'),
+          managedLists: z
+            .array(z.enum(managedLists), { error: `must be a list of ${managedLists.join(', ')}` })
+            .default(['AWSManagedRulesAmazonIpReputationList'])
+            .describe(
+              `AWS’ managed lists: ${managedLists.join(', ')}. All but the first look into bodies, and may refuse a review for its text.`,
+            ),
+        })
+        .optional()
+        .describe('AWS WAF before a REST API. What it blocks is answered 500. Default: none.'),
       apiThrottle: z
         .strictObject({
           rate: whole(1, 1_000_000).default(10_000).describe('Requests a second.'),
@@ -259,6 +299,22 @@ export function configSchema(target: Target = {}) {
         .min(1)
         .default('docs/operations.md')
         .describe('Where operations.md is published: the links in the alarms begin with it.'),
+      quietAfter: quietAfter('nothing was accepted, of any kind'),
+      lagAfter: whole(0, 10_080)
+        .default(60)
+        .describe(
+          'Minutes from the partner’s timestamp to the receipt of half of the deliveries, for a quarter of an hour, at which an alarm rings; 0 for none.',
+        ),
+      encryption: z
+        .strictObject({
+          keyArn: key()
+            .optional()
+            .describe('Existing key; what its policy must admit is in security.md. Default: one is made.'),
+        })
+        .optional()
+        .describe(
+          'A key of one’s own for all that holds personal data: tables, queues, bucket, logs, topics, secret. Default: AWS’ own keys, and kmsKeyArn for the topics.',
+        ),
       savedQueries: z
         .boolean()
         .default(true)
@@ -289,6 +345,21 @@ export function configSchema(target: Target = {}) {
         when: ALWAYS,
       },
     )
+    .refine((stage) => stage?.waf === undefined || stage.gateway === 'rest', {
+      path: ['waf'],
+      error: 'needs gateway: rest, as AWS WAF does not work with an HTTP API',
+      when: ALWAYS,
+    })
+    .refine((stage) => !(stage?.gateway === 'rest' && stage.receiver?.timeout === 29), {
+      path: ['receiver', 'timeout'],
+      error: 'must be at most 28 with gateway: rest, which waits for 29 seconds',
+      when: ALWAYS,
+    })
+    .refine((stage) => stage?.kmsKeyArn === undefined || stage.encryption === undefined, {
+      path: ['kmsKeyArn'],
+      error: 'is the key of the topics alone, and encryption has one for everything: give one of the two',
+      when: ALWAYS,
+    })
     .refine((stage) => !(stage?.deletionProtection && stage.removalPolicy === 'destroy'), {
       path: ['deletionProtection'],
       error: 'cannot be true where removalPolicy is destroy: the stack could not be deleted',
