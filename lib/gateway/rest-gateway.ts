@@ -1,0 +1,133 @@
+import { Duration, Stack } from 'aws-cdk-lib';
+import {
+  AccessLogFormat,
+  EndpointType,
+  LambdaIntegration,
+  LogGroupLogDestination,
+  ResponseType,
+  RestApi,
+} from 'aws-cdk-lib/aws-apigateway';
+import { CfnApiMapping } from 'aws-cdk-lib/aws-apigatewayv2';
+import { FilterPattern } from 'aws-cdk-lib/aws-logs';
+import type { Construct } from 'constructs';
+import { WEBHOOK_PATH } from '../../lambda/contract/webhook-path.ts';
+import { serverError } from '../../lambda/receiver/problem.ts';
+import { acknowledge } from '../acknowledge.ts';
+import { accessLogFormat } from './access-log.ts';
+import { addFirewall, type FirewallSettings } from './firewall.ts';
+import type { Gateway, GatewayProps } from './gateway.ts';
+
+/** The first part of the contract's path is the stage of the API, the rest its resource. */
+const [, STAGE = '', ...RESOURCE] = WEBHOOK_PATH.split('/');
+
+/**
+ * When to send again what API Gateway itself has refused. Nothing is said of a body that is too large: it does
+ * not get smaller. A rate rule of AWS WAF looks back on five minutes.
+ */
+const RETRY_AFTER = {
+  [ResponseType.THROTTLED.responseType]: Duration.seconds(5),
+  [ResponseType.DEFAULT_5XX.responseType]: Duration.seconds(30),
+  [ResponseType.WAF_FILTERED.responseType]: Duration.minutes(5),
+  [ResponseType.REQUEST_TOO_LARGE.responseType]: undefined,
+};
+
+/**
+ * A regional REST API: whatever it refuses by itself it answers with 500, which the partner repeats, and it hands
+ * over the bytes of any body as they were sent.
+ */
+export function restGateway(
+  scope: Construct,
+  { firewall, ...props }: GatewayProps & { readonly firewall: FirewallSettings | undefined },
+): Gateway {
+  const { receiver, throttle, accessLog, defaultEndpoint } = props;
+  const api = new RestApi(scope, 'RestApi', {
+    restApiName: Stack.of(scope).stackName,
+    endpointTypes: [EndpointType.REGIONAL],
+    binaryMediaTypes: ['*/*'],
+    disableExecuteApiEndpoint: !defaultEndpoint,
+    // The role is one setting of the whole account and not this stack's: docs/deploying.md.
+    cloudWatchRole: false,
+    deployOptions: {
+      stageName: STAGE,
+      throttlingRateLimit: throttle.rate,
+      throttlingBurstLimit: throttle.burst,
+      accessLogDestination: new LogGroupLogDestination(accessLog),
+      accessLogFormat: AccessLogFormat.custom(accessLogFormat('resourcePath')),
+    },
+  });
+  // An address that the CDK adds to the outputs, which is not the one to post to.
+  api.node.tryRemoveChild('Endpoint');
+  api.root
+    .resourceForPath(RESOURCE.join('/'))
+    .addMethod('POST', new LambdaIntegration(receiver, { allowTestInvoke: false }));
+  answerWith500(api);
+  acknowledgeFindings(api, firewall !== undefined);
+  const { deploymentStage: stage } = api;
+  if (firewall !== undefined) addFirewall(scope, stage, firewall);
+  return {
+    kind: 'rest',
+    webhookUrl: stage.urlForPath(`/${RESOURCE.join('/')}`),
+    metrics: stage,
+    shows: {
+      throttled: answeredAs('THROTTLED'),
+      unavailable: FilterPattern.all(
+        FilterPattern.stringValue('$.status', '=', '500'),
+        ...['-', 'THROTTLED', 'REQUEST_TOO_LARGE', 'WAF_FILTERED'].map((type) =>
+          FilterPattern.stringValue('$.responseType', '!=', type),
+        ),
+      ),
+      tooLarge: answeredAs('REQUEST_TOO_LARGE'),
+      wrongAddress: FilterPattern.all(
+        FilterPattern.stringValue('$.method', '=', 'POST'),
+        answeredAs('MISSING_AUTHENTICATION_TOKEN'),
+      ),
+    },
+    serveAt: (domainName) =>
+      new CfnApiMapping(scope, 'RestMapping', {
+        apiId: api.restApiId,
+        apiMappingKey: STAGE,
+        domainName: domainName.name,
+        stage: stage.stageName,
+      }),
+  };
+}
+
+/** By the access log's `responseType`: the status is 500 for all. */
+export const answeredAs = (responseType: string) =>
+  FilterPattern.stringValue('$.responseType', '=', responseType);
+
+/** Source: API Gateway developer guide, "Gateway response types for API Gateway". */
+function answerWith500(api: RestApi): void {
+  const body = JSON.stringify({ ...serverError, requestId: '$context.requestId' });
+  for (const [type, retryAfter] of Object.entries(RETRY_AFTER)) {
+    api.addGatewayResponse(type, {
+      type: ResponseType.of(type),
+      statusCode: String(serverError.status),
+      responseHeaders: {
+        'Content-Type': "'application/problem+json'",
+        ...(retryAfter !== undefined && { 'Retry-After': `'${retryAfter.toSeconds()}'` }),
+      },
+      templates: { 'application/json': body },
+    });
+  }
+  // As an HTTP API says it; otherwise it would be 403 and speak of a token.
+  api.addGatewayResponse('NotFound', {
+    type: ResponseType.MISSING_AUTHENTICATION_TOKEN,
+    statusCode: '404',
+    templates: { 'application/json': '{"message":"Not Found"}' },
+  });
+}
+
+function acknowledgeFindings(api: RestApi, hasFirewall: boolean): void {
+  const signed =
+    'A delivery proves itself by the HMAC of its body (contract, Authentication), which an authorizer does not see.';
+  acknowledge(api, 'AwsSolutions-APIG4', signed);
+  acknowledge(
+    api,
+    'AwsSolutions-APIG2',
+    'The receiver validates: what is signed and invalid has to be kept, not refused before.',
+  );
+  if (!hasFirewall) {
+    acknowledge(api, 'AwsSolutions-APIG3', 'AWS WAF is a setting of the stage (`waf`), and is paid for.');
+  }
+}
