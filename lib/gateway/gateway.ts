@@ -29,7 +29,7 @@ export type OwnAnswer = (typeof ownAnswers)[number];
 /** An API with the contract's one route, whichever its kind. */
 export interface Gateway {
   readonly kind: StageConfig['gateway'];
-  /** What the partner posts to where there is no host name. */
+  /** What the partner posts to where there is no host name. @throws Error where the default endpoint is off */
   readonly webhookUrl: string;
   readonly metrics: GatewayMetrics;
   /** By what the access log shows API Gateway's own answers. */

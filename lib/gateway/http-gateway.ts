@@ -45,7 +45,9 @@ export function httpGateway(scope: Construct, props: GatewayProps): Gateway {
   });
   return {
     kind: 'http',
-    webhookUrl: `${api.apiEndpoint}${WEBHOOK_PATH}`,
+    get webhookUrl() {
+      return `${api.apiEndpoint}${WEBHOOK_PATH}`;
+    },
     metrics: api,
     shows: {
       throttled: statusIn(429),

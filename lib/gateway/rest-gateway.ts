@@ -20,14 +20,23 @@ import type { Gateway, GatewayProps } from './gateway.ts';
 /** The first part of the contract's path is the stage of the API, the rest its resource. */
 const [, STAGE = '', ...RESOURCE] = WEBHOOK_PATH.split('/');
 
+const SOON = Duration.seconds(5);
+const LATER = Duration.seconds(30);
+
+/** AWS WAF's rate rule looks back on it. */
+const MINUTES_OF_A_RATE = Duration.minutes(5);
+
 /**
- * When to send again what API Gateway itself has refused. Nothing is said of a body that is too large: it does
- * not get smaller. A rate rule of AWS WAF looks back on five minutes.
+ * What API Gateway itself refuses, and when to send it again. Nothing is said of a body that is too large: it does
+ * not get smaller. The kinds of a failed integration are named besides their default: whether they take its status
+ * is documented one way and reported the other. Source: API Gateway developer guide, "Gateway response types".
  */
-const RETRY_AFTER = {
-  [ResponseType.THROTTLED.responseType]: Duration.seconds(5),
-  [ResponseType.DEFAULT_5XX.responseType]: Duration.seconds(30),
-  [ResponseType.WAF_FILTERED.responseType]: Duration.minutes(5),
+const REFUSALS: Readonly<Record<string, Duration | undefined>> = {
+  [ResponseType.THROTTLED.responseType]: SOON,
+  [ResponseType.INTEGRATION_FAILURE.responseType]: SOON,
+  [ResponseType.INTEGRATION_TIMEOUT.responseType]: LATER,
+  [ResponseType.DEFAULT_5XX.responseType]: LATER,
+  [ResponseType.WAF_FILTERED.responseType]: MINUTES_OF_A_RATE,
   [ResponseType.REQUEST_TOO_LARGE.responseType]: undefined,
 };
 
@@ -96,10 +105,9 @@ export function restGateway(
 export const answeredAs = (responseType: string) =>
   FilterPattern.stringValue('$.responseType', '=', responseType);
 
-/** Source: API Gateway developer guide, "Gateway response types for API Gateway". */
 function answerWith500(api: RestApi): void {
   const body = JSON.stringify({ ...serverError, requestId: '$context.requestId' });
-  for (const [type, retryAfter] of Object.entries(RETRY_AFTER)) {
+  for (const [type, retryAfter] of Object.entries(REFUSALS)) {
     api.addGatewayResponse(type, {
       type: ResponseType.of(type),
       statusCode: String(serverError.status),
