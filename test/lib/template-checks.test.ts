@@ -38,11 +38,15 @@ test('what is acknowledged is found where nothing is: the checks run, and no rul
   const found = (await Promise.all(assemblies.map(findings))).flat();
   expect(new Set(found.map(({ rule }) => rule.replace(/\[.*/, '')))).toEqual(
     new Set([
+      'AwsSolutions-APIG2',
       'AwsSolutions-APIG4',
+      'AwsSolutions-APIG6',
+      'AwsSolutions-COG4',
       'AwsSolutions-IAM5',
       'AwsSolutions-S1',
       'AwsSolutions-SMG4',
       'AwsSolutions-SQS3',
+      'Serverless-APIGWXrayEnabled',
       'Serverless-LambdaDLQ',
       'Serverless-LambdaEventSourceMappingDestination',
       'Serverless-LambdaTracing',
