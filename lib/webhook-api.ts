@@ -19,12 +19,14 @@ import { WEBHOOK_PATH } from '../lambda/contract/webhook-path.ts';
 import { acknowledge } from './acknowledge.ts';
 import { type Alarms, EACH_MINUTE } from './alarms.ts';
 import type { StageConfig } from './config.ts';
+import type { Encryption } from './encryption.ts';
 
 export interface WebhookApiProps {
   readonly receiver: IFunction;
   readonly domain: StageConfig['domain'];
   readonly throttle: StageConfig['apiThrottle'];
   readonly logRetention: RetentionDays;
+  readonly encryption: Encryption;
   readonly removalPolicy: RemovalPolicy;
   readonly alarms: Alarms;
 }
@@ -86,6 +88,7 @@ export class WebhookApi extends Construct {
     this.accessLog = new LogGroup(this, 'AccessLog', {
       retention: props.logRetention,
       removalPolicy: props.removalPolicy,
+      ...(props.encryption.key && { encryptionKey: props.encryption.key }),
     });
     const stage = new HttpStage(this, 'Stage', {
       httpApi: this.api,
