@@ -2,6 +2,7 @@ import { Duration, type RemovalPolicy } from 'aws-cdk-lib';
 import { type DeadLetterQueue, Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
 import type { Construct } from 'constructs';
 import { acknowledge } from './acknowledge.ts';
+import { DATA_KEY_REUSE_SECONDS } from './data-key-reuse.ts';
 import type { Encryption } from './encryption.ts';
 
 export interface ProtectedQueueProps {
@@ -22,13 +23,6 @@ export interface ProtectedQueueProps {
 /** The longest that SQS keeps a message. Source: SQS developer guide, "Message quotas". */
 const RETENTION = Duration.days(14);
 
-/**
- * How long SQS uses a data key before it asks KMS for another one, 1 minute to 24 hours: as long as a queue still works
- * under a key that was withdrawn, and KMS may fail without a delivery that fails. It is SQS' own default; an hour would
- * save some cents (`docs/scale-and-cost.md`).
- */
-export const DATA_KEY_REUSE = Duration.minutes(5);
-
 /** A queue that is encrypted, answers over TLS only, and keeps messages as long as SQS can. */
 export class ProtectedQueue extends Queue {
   constructor(scope: Construct, id: string, { encryption, ...props }: ProtectedQueueProps) {
@@ -38,7 +32,7 @@ export class ProtectedQueue extends Queue {
         ? {
             encryption: QueueEncryption.KMS,
             encryptionMasterKey: encryption.key,
-            dataKeyReuse: DATA_KEY_REUSE,
+            dataKeyReuse: Duration.seconds(DATA_KEY_REUSE_SECONDS),
           }
         : { encryption: QueueEncryption.SQS_MANAGED }),
       enforceSSL: true,
