@@ -2,14 +2,13 @@ import { Duration, Stack } from 'aws-cdk-lib';
 import { Alarm, ComparisonOperator, type IMetric, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
 import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
-import type { IKey } from 'aws-cdk-lib/aws-kms';
 import { Topic } from 'aws-cdk-lib/aws-sns';
 import { Construct } from 'constructs';
 import { subscribeEmails } from './email-subscriptions.ts';
+import type { Encryption } from './encryption.ts';
 
 export interface AlarmsProps {
-  /** Encrypts the topic. */
-  readonly topicKey: IKey;
+  readonly encryption: Encryption;
   /** Addresses that every alarm is mailed to; each has to confirm once. */
   readonly emails: readonly string[];
   /** Where `operations.md` is published. */
@@ -61,11 +60,12 @@ export class Alarms extends Construct {
   readonly #runbook: string;
   readonly #stage: string;
 
-  constructor(scope: Construct, id: string, { topicKey, emails, runbook, stage }: AlarmsProps) {
+  constructor(scope: Construct, id: string, { encryption, emails, runbook, stage }: AlarmsProps) {
     super(scope, id);
     this.#runbook = runbook;
     this.#stage = stage;
-    this.topic = new Topic(this, 'Topic', { masterKey: topicKey, enforceSSL: true });
+    this.topic = new Topic(this, 'Topic', { masterKey: encryption.topicKey, enforceSSL: true });
+    encryption.awaitGrants(this.topic);
     // The policy that enforces TLS replaces SNS' own, which would have let the account's alarms publish.
     this.topic.addToResourcePolicy(
       new PolicyStatement({

@@ -60,15 +60,22 @@ export class EventPipeline extends Construct {
   constructor(scope: Construct, id: string, props: EventPipelineProps) {
     super(scope, id);
     const { event, defaults, settings, access, payloads } = props;
-    const { removalPolicy } = defaults;
+    const { encryption, removalPolicy } = defaults;
     this.event = event;
-    this.deadLetterQueue = new ProtectedQueue(this, 'DeadLetterQueue', { removalPolicy });
+    this.deadLetterQueue = new ProtectedQueue(this, 'DeadLetterQueue', { encryption, removalPolicy });
     this.queue = new ProtectedQueue(this, 'Queue', {
+      encryption,
       removalPolicy,
       visibilityTimeout: Duration.seconds(VISIBILITY_TIMEOUTS * settings.timeout),
       deadLetterQueue: { queue: this.deadLetterQueue, maxReceiveCount: MAXIMUM_RECEIVES },
     });
 
+    const permissions = [
+      ...access.permissions,
+      payloads.getPermission(event),
+      new PolicyStatement({ actions: CONSUMING, resources: [this.queue.queueArn] }),
+      new PolicyStatement({ actions: ['sqs:SendMessage'], resources: [this.deadLetterQueue.queueArn] }),
+    ];
     this.consumer = new ReleasedFunction(this, 'Consumer', {
       ...defaults,
       service: kebabCase(event),
@@ -84,12 +91,8 @@ export class EventPipeline extends Construct {
         MAXIMUM_RECEIVES: String(MAXIMUM_RECEIVES),
         FIRST_RETRY_DELAY_SECONDS: String(FIRST_RETRY_DELAY.toSeconds()),
       },
-      permissions: [
-        ...access.permissions,
-        payloads.getPermission(event),
-        new PolicyStatement({ actions: CONSUMING, resources: [this.queue.queueArn] }),
-        new PolicyStatement({ actions: ['sqs:SendMessage'], resources: [this.deadLetterQueue.queueArn] }),
-      ],
+      permissions,
+      keyPermissions: encryption.keyPermissions(permissions),
     });
     this.consumer.alias.addEventSourceMapping('Queue', {
       eventSourceArn: this.queue.queueArn,

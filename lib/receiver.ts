@@ -29,6 +29,12 @@ export interface ReceiverProps {
 export class Receiver extends ReleasedFunction {
   constructor(scope: Construct, id: string, props: ReceiverProps) {
     const { secret, queues, unrouted, quarantine, payloads, alarms } = props;
+    const { encryption } = props.defaults;
+    const send = new PolicyStatement({
+      actions: ['sqs:SendMessage'],
+      resources: [...queues.values(), quarantine, unrouted].map(({ queueArn }) => queueArn),
+    });
+    const put = payloads.putPermission();
     super(scope, id, {
       ...props.defaults,
       service: 'receiver',
@@ -46,14 +52,8 @@ export class Receiver extends ReleasedFunction {
           [...queues].map(([event, { queueUrl }]) => [queueUrlVariable(event), queueUrl]),
         ),
       },
-      permissions: [
-        new PolicyStatement({
-          actions: ['sqs:SendMessage'],
-          resources: [...queues.values(), quarantine, unrouted].map(({ queueArn }) => queueArn),
-        }),
-        ...secret.readPermissions,
-        payloads.putPermission(),
-      ],
+      permissions: [send, ...secret.readPermissions, put],
+      keyPermissions: encryption.keyPermissions([send, ...secret.readUnderKey, put]),
     });
 
     payloads.acknowledgeWildcard(this, '*');

@@ -9,6 +9,7 @@ import { Construct } from 'constructs';
 import { WEBHOOK_PATH } from '../../lambda/contract/webhook-path.ts';
 import { type Alarms, EACH_MINUTE } from '../alarms.ts';
 import type { StageConfig } from '../config.ts';
+import type { Encryption } from '../encryption.ts';
 import { accessLog } from './access-log.ts';
 import type { Gateway, OwnAnswer } from './gateway.ts';
 import { httpGateway } from './http-gateway.ts';
@@ -17,6 +18,7 @@ import { answeredAs, restGateway } from './rest-gateway.ts';
 export interface WebhookApiProps {
   readonly config: Pick<StageConfig, 'gateway' | 'waf' | 'domain' | 'apiThrottle' | 'logRetentionDays'>;
   readonly receiver: IFunction;
+  readonly encryption: Encryption;
   readonly removalPolicy: RemovalPolicy;
   readonly alarms: Alarms;
 }
@@ -56,9 +58,13 @@ export class WebhookApi extends Construct {
 
   constructor(scope: Construct, id: string, props: WebhookApiProps) {
     super(scope, id);
-    const { config, receiver, removalPolicy, alarms } = props;
+    const { config, receiver, encryption, removalPolicy, alarms } = props;
     const { domain, apiThrottle: throttle } = config;
-    this.accessLog = accessLog(this, 'AccessLog', { retention: config.logRetentionDays, removalPolicy });
+    this.accessLog = accessLog(this, 'AccessLog', {
+      retention: config.logRetentionDays,
+      removalPolicy,
+      ...(encryption.key && { encryptionKey: encryption.key }),
+    });
     const common = {
       receiver,
       throttle,
