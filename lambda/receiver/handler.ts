@@ -45,10 +45,14 @@ const queues = new EventQueues(new SQSClient(clientSettings), queueUrlsFromEnvir
 function report({ outcome, ...facts }: Outcome, { requestContext }: APIGatewayProxyEventV2): void {
   if (outcome === 'Rejected') logger.warn(outcome, { ...facts, sourceIp: requestContext.http.sourceIp });
   else logger.info(outcome, facts);
-  tally(outcome, {
-    ...('event' in facts && { event: facts.event }),
-    ...('reason' in facts && { reason: facts.reason }),
-  });
+  tally(
+    outcome,
+    {
+      ...('event' in facts && { event: facts.event }),
+      ...('reason' in facts && { reason: facts.reason }),
+    },
+    'lagMs' in facts ? { DeliveryLag: facts.lagMs } : {},
+  );
 }
 
 /** The HTTP side of the service: `POST /api/v1/webhooks/partner`, payload format 2.0. */
