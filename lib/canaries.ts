@@ -4,6 +4,7 @@ import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { Construct } from 'constructs';
 import { acknowledge } from './acknowledge.ts';
 import type { Alarms } from './alarms.ts';
+import { DIED, logLink } from './console-links.ts';
 import { LIVE, type ReleasedFunction } from './released-function.ts';
 import { ReportedMetrics } from './reported-metrics.ts';
 
@@ -38,21 +39,22 @@ export class Canaries extends Construct {
       'Alarms are described by a list of names, not one by one.',
     );
 
-    const takeBack = (id: string, service: string, metric: IMetric) =>
+    const takeBack = (id: string, { service, logGroup }: ReleasedFunction, metric: IMetric) =>
       alarms.add(this, id, {
         metric,
         threshold: 1,
         impact: `the new version of ${service} fails; it is taken back by itself.`,
         firstStep: `read the log of ${service}: the deployment has not taken place`,
         section: 'taking-a-deployment-back',
+        links: [logLink(logGroup, '{ $.level = "ERROR" }'), logLink(logGroup, DIED)],
       });
     const unanswered = ReportedMetrics.of(this).ofReceiver('VersionError', { version: receiver.newVersion });
     const ofReceiver = [
-      takeBack('ReceiverAnswers500', 'receiver', unanswered),
-      takeBack('ReceiverDies', 'receiver', receiver.newVersionErrors()),
+      takeBack('ReceiverAnswers500', receiver, unanswered),
+      takeBack('ReceiverDies', receiver, receiver.newVersionErrors()),
     ];
     for (const consumer of consumers) {
-      const own = takeBack(`${consumer.service}-dies`, consumer.service, consumer.newVersionErrors());
+      const own = takeBack(`${consumer.service}-dies`, consumer, consumer.newVersionErrors());
       this.#shift(consumer, application, role, [...ofReceiver, own]);
     }
     this.#shift(receiver, application, role, ofReceiver);

@@ -5,6 +5,7 @@ import { catalogue, eventNames } from '../lambda/contract/catalogue.ts';
 import { pascalCase } from '../lambda/contract/event-names.ts';
 import { Alarms } from './alarms.ts';
 import { Canaries } from './canaries.ts';
+import { watchCertificate } from './certificate-expiry.ts';
 import type { StageConfig } from './config.ts';
 import { Effects } from './effects.ts';
 import { EventPipeline } from './event-pipeline.ts';
@@ -17,6 +18,8 @@ import { ReportedMetrics } from './reported-metrics.ts';
 import { SavedQueries } from './saved-queries.ts';
 import { SmokeTest } from './smoke-test.ts';
 import { topicKey } from './topic-key.ts';
+import { watchArrivals } from './watch-arrivals.ts';
+import { watchDelivery } from './watch-delivery.ts';
 import { watchLastStop } from './watch-last-stop.ts';
 import { WebhookApi } from './webhook-api.ts';
 import { WebhookSecret } from './webhook-secret.ts';
@@ -56,6 +59,7 @@ export class PartnerWebhooksStack extends Stack {
       runbook: config.runbook,
       stage,
     });
+    watchDelivery(alarms.topic, alarms, 'somebody was not told of an alarm; the others are told this.');
 
     const effects = new Effects(this, 'Effects', { config, removalPolicy, topicKey: key, alarms });
     const payloads = new PayloadBucket(this, 'Payloads', { removalPolicy });
@@ -95,8 +99,12 @@ export class PartnerWebhooksStack extends Stack {
       unrouted,
       quarantine,
       payloads,
+      quietAfter: config.quietAfter,
       alarms,
     });
+    for (const pipeline of pipelines) {
+      watchArrivals(pipeline, { config, receiverLog: receiver.logGroup, alarms });
+    }
     const api = new WebhookApi(this, 'Api', {
       receiver: receiver.live,
       domain: config.domain,
@@ -105,6 +113,11 @@ export class PartnerWebhooksStack extends Stack {
       removalPolicy,
       alarms,
     });
+    const { certificateArn, ownershipCertificateArn } = config.domain ?? {};
+    if (certificateArn) watchCertificate(this, 'CertificateExpires', certificateArn, alarms);
+    if (ownershipCertificateArn) {
+      watchCertificate(this, 'OwnershipCertificateExpires', ownershipCertificateArn, alarms);
+    }
 
     const consumers = pipelines.map(({ consumer }) => consumer);
     new SmokeTest(this, 'SmokeTest', { defaults, receiver, consumers });

@@ -19,6 +19,7 @@ import { WEBHOOK_PATH } from '../lambda/contract/webhook-path.ts';
 import { acknowledge } from './acknowledge.ts';
 import { type Alarms, EACH_MINUTE } from './alarms.ts';
 import type { StageConfig } from './config.ts';
+import { httpApiLink, logLink } from './console-links.ts';
 
 export interface WebhookApiProps {
   readonly receiver: IFunction;
@@ -105,6 +106,7 @@ export class WebhookApi extends Construct {
       impact: 'deliveries are not accepted; the partner repeats them.',
       firstStep: 'read `ServerError` in the receiver’s log: it names what failed',
       section: 'server-errors',
+      links: [logLink(this.accessLog, '{ $.status = "5*" }')],
     });
     this.throttled = this.#answered(429, 'Throttled', EACH_MINUTE);
     alarms.add(this, 'Throttled', {
@@ -113,6 +115,7 @@ export class WebhookApi extends Construct {
       impact: 'deliveries are answered 429, which the partner is not promised to repeat: they may be lost.',
       firstStep: 'compare the rate of requests with apiThrottle and with the account’s quota',
       section: 'throttled',
+      links: [logLink(this.accessLog, '{ $.status = "429" }')],
     });
     alarms.add(this, 'NearThrottle', {
       metric: this.api.metricCount({ period: EACH_MINUTE, statistic: 'Sum' }),
@@ -120,6 +123,7 @@ export class WebhookApi extends Construct {
       impact: 'soon deliveries are answered 429, which the partner is not promised to repeat.',
       firstStep: 'raise apiThrottle, and the account’s quota before',
       section: 'throttled',
+      links: [httpApiLink(this.api)],
     });
     alarms.add(this, 'Slow', {
       metric: this.api.metricLatency({ period: FIVE_MINUTES, statistic: 'p99' }),
@@ -128,6 +132,7 @@ export class WebhookApi extends Construct {
       impact: 'answers are so slow that the partner may give up and repeat.',
       firstStep: 'look at the traces: SQS, Secrets Manager, or start-ups',
       section: 'slow',
+      links: [httpApiLink(this.api)],
     });
     alarms.add(this, 'RejectionsJump', {
       metric: this.#answered(401, 'Unauthorized', FIVE_MINUTES),
@@ -135,6 +140,7 @@ export class WebhookApi extends Construct {
       impact: 'the partner signs with a secret that we do not have, or somebody else is posting.',
       firstStep: 'see by source address who is rejected, and whether the secret was rotated',
       section: 'rejections-jump',
+      links: [logLink(this.accessLog, '{ $.status = "401" }')],
     });
   }
 
