@@ -18,6 +18,7 @@ import { ReportedMetrics } from './reported-metrics.ts';
 import { SavedQueries } from './saved-queries.ts';
 import { SmokeTest } from './smoke-test.ts';
 import { topicKey } from './topic-key.ts';
+import { warn } from './warnings.ts';
 import { watchArrivals } from './watch-arrivals.ts';
 import { watchDelivery } from './watch-delivery.ts';
 import { watchLastStop } from './watch-last-stop.ts';
@@ -35,6 +36,7 @@ export interface PartnerWebhooksStackProps extends StackProps {
 export class PartnerWebhooksStack extends Stack {
   constructor(scope: Construct, id: string, { stage, config, bundles, ...props }: PartnerWebhooksStackProps) {
     super(scope, id, { ...props, terminationProtection: config.terminationProtection });
+    warn(this, config);
     // What a failed deployment has created goes with it: it holds nothing, and would be in the way of the next.
     const removalPolicy =
       config.removalPolicy === 'retain' ? RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE : RemovalPolicy.DESTROY;
