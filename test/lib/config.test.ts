@@ -34,6 +34,8 @@ describe('a stage without fields', () => {
       reviewEmails: [],
       chat: {},
       runbook: 'docs/operations.md',
+      lagAfter: 60,
+      acknowledgedWarnings: {},
       savedQueries: true,
       tracing: true,
       logRetentionDays: 30,
