@@ -49,6 +49,8 @@ export interface AlarmProps {
   readonly firstStep: string;
   /** Anchor of its section in `operations.md`. */
   readonly section: string;
+  /** Where to look in the console of AWS, as `console-links.ts` makes them. */
+  readonly links: readonly [string, ...string[]];
 }
 
 /** Metrics of what must not happen at all are looked at every minute. */
@@ -94,7 +96,10 @@ export class Alarms extends Construct {
       datapointsToAlarm: periodsAtThreshold,
       comparisonOperator: props.comparison ?? GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
       treatMissingData: props.missingData ?? TreatMissingData.NOT_BREACHING,
-      alarmDescription: `Impact: ${props.impact} First step: ${props.firstStep}. See ${this.#runbook}#${props.section}`,
+      alarmDescription: [
+        `Impact: ${props.impact} First step: ${props.firstStep}. See ${this.#runbook}#${props.section}`,
+        ...props.links,
+      ].join('\n'),
     });
     if (props.told === false) return alarm;
     const tell = new SnsAction(this.topic);

@@ -13,8 +13,10 @@ import type { EffectName } from '../lambda/contract/catalogue.ts';
 import type { Alarms } from './alarms.ts';
 import { ChatChannels } from './chat-channels.ts';
 import type { StageConfig } from './config.ts';
+import { tableLink } from './console-links.ts';
 import { subscribeEmails } from './email-subscriptions.ts';
 import type { Encryption } from './encryption.ts';
+import { watchDelivery } from './watch-delivery.ts';
 
 /** What a consumer gets for its effect: where it is, and leave to do it. */
 export interface EffectAccess {
@@ -89,6 +91,8 @@ export class Effects extends Construct {
     this.review = topic('Review');
     subscribeEmails(this.review, config.reviewEmails);
     new ChatChannels(this, 'ChatChannels', { topic: this.chat, ...config.chat });
+    watchDelivery(this.chat, alarms, 'a chat room was not told of a change.');
+    watchDelivery(this.review, alarms, 'somebody was not told of a review.');
 
     const idempotency = table('Idempotency', 'id', { timeToLiveAttribute: 'expiration' });
     this.tables = [
@@ -176,6 +180,7 @@ function watchThrottles(table: Table, alarms: Alarms, index?: string): void {
       impact: 'effects come late: what is throttled is tried again for about three hours.',
       firstStep: 'see whether one key takes all the traffic, or the table its whole quota',
       section: 'table-throttled',
+      links: [tableLink(table)],
     });
   }
 }

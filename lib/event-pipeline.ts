@@ -6,6 +6,7 @@ import { kebabCase } from '../lambda/contract/event-names.ts';
 import { acknowledge } from './acknowledge.ts';
 import { type Alarms, EACH_MINUTE } from './alarms.ts';
 import type { EventSettings } from './config.ts';
+import { DIED, functionLink, logLink, queueLink, saying } from './console-links.ts';
 import type { EffectAccess } from './effects.ts';
 import type { PayloadBucket } from './payload-bucket.ts';
 import { ProtectedQueue } from './protected-queue.ts';
@@ -118,6 +119,10 @@ export class EventPipeline extends Construct {
       impact,
       firstStep: `see whether the ${service} consumer runs: its event source, its throttles, its log`,
       section: 'waiting',
+      links: [
+        queueLink(this.queue),
+        logLink(this.consumer.logGroup, '{ $.level = "ERROR" || $.level = "WARN" }'),
+      ],
     });
     const reported = ReportedMetrics.of(this);
     watchLastStop(this.deadLetterQueue, reported.ofConsumer('DeadLettered', this.event), alarms, {
@@ -133,6 +138,7 @@ export class EventPipeline extends Construct {
       impact: 'effects come late, and a message that is turned away ten times becomes a dead letter.',
       firstStep: 'compare the concurrency of all functions with the account’s quota',
       section: 'throttles',
+      links: [functionLink(this.consumer.function)],
     });
     // Two alarms, for what the consumer tells of a message, and for a consumer that cannot tell any more.
     const failing = {
@@ -144,7 +150,15 @@ export class EventPipeline extends Construct {
     };
     const period = Duration.minutes(5);
     const failed = reported.ofConsumer('Failed', this.event, { period });
-    alarms.add(this, 'Failing', { ...failing, metric: failed });
-    alarms.add(this, 'Dying', { ...failing, metric: this.consumer.function.metricErrors({ period }) });
+    alarms.add(this, 'Failing', {
+      ...failing,
+      metric: failed,
+      links: [logLink(this.consumer.logGroup, saying('Failed'))],
+    });
+    alarms.add(this, 'Dying', {
+      ...failing,
+      metric: this.consumer.function.metricErrors({ period }),
+      links: [logLink(this.consumer.logGroup, DIED)],
+    });
   }
 }

@@ -5,6 +5,7 @@ import { catalogue, eventNames } from '../lambda/contract/catalogue.ts';
 import { pascalCase } from '../lambda/contract/event-names.ts';
 import { Alarms } from './alarms.ts';
 import { Canaries } from './canaries.ts';
+import { watchCertificate } from './certificate-expiry.ts';
 import type { StageConfig } from './config.ts';
 import { Effects } from './effects.ts';
 import { Encryption } from './encryption.ts';
@@ -18,6 +19,9 @@ import { Receiver } from './receiver.ts';
 import { ReportedMetrics } from './reported-metrics.ts';
 import { SavedQueries } from './saved-queries.ts';
 import { SmokeTest } from './smoke-test.ts';
+import { warn } from './warnings.ts';
+import { watchArrivals } from './watch-arrivals.ts';
+import { watchDelivery } from './watch-delivery.ts';
 import { watchLastStop } from './watch-last-stop.ts';
 import { WebhookSecret } from './webhook-secret.ts';
 
@@ -32,6 +36,7 @@ export interface PartnerWebhooksStackProps extends StackProps {
 export class PartnerWebhooksStack extends Stack {
   constructor(scope: Construct, id: string, { stage, config, bundles, ...props }: PartnerWebhooksStackProps) {
     super(scope, id, { ...props, terminationProtection: config.terminationProtection });
+    warn(this, config);
     // What a failed deployment has created goes with it: it holds nothing, and would be in the way of the next.
     const removalPolicy =
       config.removalPolicy === 'retain' ? RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE : RemovalPolicy.DESTROY;
@@ -61,6 +66,7 @@ export class PartnerWebhooksStack extends Stack {
       runbook: config.runbook,
       stage,
     });
+    watchDelivery(alarms.topic, alarms, 'somebody was not told of an alarm; the others are told this.');
 
     const effects = new Effects(this, 'Effects', { config, removalPolicy, encryption, alarms });
     const payloads = new PayloadBucket(this, 'Payloads', { encryption, removalPolicy });
@@ -100,8 +106,12 @@ export class PartnerWebhooksStack extends Stack {
       unrouted,
       quarantine,
       payloads,
+      quietAfter: config.quietAfter,
       alarms,
     });
+    for (const pipeline of pipelines) {
+      watchArrivals(pipeline, { config, receiverLog: receiver.logGroup, alarms });
+    }
     const api = new WebhookApi(this, 'Api', {
       config,
       receiver: receiver.live,
@@ -109,6 +119,11 @@ export class PartnerWebhooksStack extends Stack {
       removalPolicy,
       alarms,
     });
+    const { certificateArn, ownershipCertificateArn } = config.domain ?? {};
+    if (certificateArn) watchCertificate(this, 'CertificateExpires', certificateArn, alarms);
+    if (ownershipCertificateArn) {
+      watchCertificate(this, 'OwnershipCertificateExpires', ownershipCertificateArn, alarms);
+    }
 
     const consumers = pipelines.map(({ consumer }) => consumer);
     new SmokeTest(this, 'SmokeTest', { defaults, receiver, consumers });

@@ -13,6 +13,7 @@ import type { Construct } from 'constructs';
 import { WEBHOOK_PATH } from '../../lambda/contract/webhook-path.ts';
 import { serverError } from '../../lambda/receiver/problem.ts';
 import { acknowledge } from '../acknowledge.ts';
+import { restApiLink } from '../console-links.ts';
 import { accessLogFormat } from './access-log.ts';
 import { addFirewall, type FirewallSettings } from './firewall.ts';
 import type { Gateway, GatewayProps } from './gateway.ts';
@@ -77,6 +78,7 @@ export function restGateway(
     kind: 'rest',
     webhookUrl: stage.urlForPath(`/${RESOURCE.join('/')}`),
     metrics: stage,
+    link: restApiLink(api, api.restApiId),
     shows: {
       throttled: answeredAs('THROTTLED'),
       unavailable: FilterPattern.all(
