@@ -8,6 +8,9 @@ const PSEUDO_PARAMETERS: Readonly<Record<string, string>> = {
   'AWS::URLSuffix': 'amazonaws.com',
 };
 
+/** The end of the access log's name, which the stack makes of its own id. */
+const ACCESS_LOG = '0a1b2c3d-0000-11f0-8000-0123456789ab';
+
 /** What CloudFormation appends to a name. */
 const SUFFIX = '-A1B2C3D4E5F6';
 
@@ -24,12 +27,16 @@ export function leadsTo(template: SynthesisedTemplate, { properties }: Resource)
   const parts: readonly unknown[] = properties.AlarmDescription['Fn::Join']?.[1] ?? [];
   return parts.flatMap((part) => {
     const isPseudo = typeof part === 'string' || String((part as { Ref?: string }).Ref).startsWith('AWS::');
+    if (isAccessLog(part)) return ['Api/AccessLog'];
     return isPseudo ? [] : [template.referred(part)];
   });
 }
 
+const isAccessLog = (part: unknown) => typeof part === 'object' && part !== null && 'Fn::Select' in part;
+
 function resolved(template: SynthesisedTemplate, part: unknown, stack: string): string {
   if (typeof part === 'string') return part;
+  if (isAccessLog(part)) return ACCESS_LOG;
   const { Ref } = part as { Ref?: string };
   const pseudo = PSEUDO_PARAMETERS[Ref ?? ''];
   if (pseudo !== undefined) return pseudo;

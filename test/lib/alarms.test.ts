@@ -479,6 +479,9 @@ describe('it leads', () => {
     ['Api/ServerErrors', ['Api/AccessLog']],
     ['Api/Throttled', ['Api/AccessLog']],
     ['Api/RejectionsJump', ['Api/AccessLog']],
+    ['Api/Unavailable', ['Api/AccessLog']],
+    ['Api/TooLarge', ['Api/AccessLog']],
+    ['Api/WrongAddress', ['Api/AccessLog']],
     ['Api/NearThrottle', ['Api/HttpApi']],
     ['Api/Slow', ['Api/HttpApi']],
     ...['Alarms/Topic', 'Effects/Chat', 'Effects/Review'].map((topic): [string, string[]] => [
