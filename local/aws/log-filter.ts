@@ -22,8 +22,8 @@ const TERM = /(\?)?(?:"([^"]+)"|([^\s"]+))/g;
 /**
  * Reads CloudWatch Logs' filter pattern: terms, of which all must be in the line or, with `?`, one; or the fields of
  * JSON compared with `=` and `!=`, a trailing `*` standing for any text, or as numbers with `<`, `<=`, `>` and `>=`,
- * joined by `&&` and `||`. Source: CloudWatch Logs user guide, "Filter pattern syntax for metric filters, subscription
- * filters, and filter log events".
+ * joined by `&&`, `||` and parentheses. Source: CloudWatch Logs user guide, "Filter pattern syntax for metric filters,
+ * subscription filters, and filter log events".
  * @throws AwsError InvalidParameterException for what that syntax has besides
  */
 export function logFilter(pattern: string): LogFilter {
@@ -45,14 +45,52 @@ export function logFilter(pattern: string): LogFilter {
 
 function jsonFilter(pattern: string): LogFilter {
   const inside = /^\{(.*)\}$/s.exec(pattern)?.[1];
-  if (inside === undefined || /[()]/.test(inside)) throw notSupported(pattern);
-  const alternatives = inside
-    .split('||')
-    .map((alternative) => alternative.split('&&').map((comparison) => compare(comparison.trim(), pattern)));
+  if (inside === undefined) throw notSupported(pattern);
+  const holds = new ExpressionReader(inside, pattern).read();
   return (message) => {
     const line = parse(message);
-    return line !== undefined && alternatives.some((all) => all.every((holds) => holds(line)));
+    return line !== undefined && holds(line);
   };
+}
+
+/** A parenthesis, `&&` or `||`, or a comparison up to the next of them. */
+const TOKEN = /\(|\)|&&|\|\||(?:"[^"]*"|[^"()&|])+/g;
+
+/** Reads comparisons that `&&` binds more closely than `||`, and parentheses more closely than either. */
+class ExpressionReader {
+  readonly #pattern: string;
+  readonly #tokens: string[];
+
+  constructor(text: string, pattern: string) {
+    this.#pattern = pattern;
+    this.#tokens = (text.match(TOKEN) ?? []).map((token) => token.trim()).filter((token) => token !== '');
+  }
+
+  /** @throws AwsError where it is no expression from end to end */
+  read(): Comparison {
+    const whole = this.#joined('||', () => this.#joined('&&', () => this.#one()));
+    if (this.#tokens.length > 0) throw notSupported(this.#pattern);
+    return whole;
+  }
+
+  #joined(operator: '&&' | '||', part: () => Comparison): Comparison {
+    const parts = [part()];
+    while (this.#tokens[0] === operator) {
+      this.#tokens.shift();
+      parts.push(part());
+    }
+    return operator === '||'
+      ? (line) => parts.some((holds) => holds(line))
+      : (line) => parts.every((holds) => holds(line));
+  }
+
+  #one(): Comparison {
+    const token = this.#tokens.shift() ?? '';
+    if (token !== '(') return compare(token, this.#pattern);
+    const inside = this.#joined('||', () => this.#joined('&&', () => this.#one()));
+    if (this.#tokens.shift() !== ')') throw notSupported(this.#pattern);
+    return inside;
+  }
 }
 
 type Comparison = (line: Record<string, unknown>) => boolean;
@@ -94,6 +132,6 @@ function parse(message: string): Record<string, unknown> | undefined {
 function notSupported(pattern: string): AwsError {
   return new AwsError(
     'InvalidParameterException',
-    `Invalid filter pattern, or one that the local AWS endpoint does not know: ${pattern}. It knows terms, and { $.field = "value" } with =, !=, <, <=, >, >=, && and ||.`,
+    `Invalid filter pattern, or one that the local AWS endpoint does not know: ${pattern}. It knows terms, and { $.field = "value" } with =, !=, <, <=, >, >=, &&, || and parentheses.`,
   );
 }

@@ -56,6 +56,9 @@ describe('a filter pattern', () => {
     ['{ $.attempt >= 2 && $.attempt < 10 }', ['Failed 2']],
     ['{ $.attempt <= 1 }', ['Processed 1', 'Failed 1']],
     ['{ $.message > 1 }', []],
+    ['{ ($.message = "Failed" || $.message = "Processed") && $.attempt = 1 }', ['Processed 1', 'Failed 1']],
+    ['{ $.message = "Processed" || $.message = "Failed" && $.attempt = 2 }', ['Processed 1', 'Failed 2']],
+    ['{ (($.level = "WARN")) && ($.attempt != "2") }', ['Failed 1']],
     ['?"Task timed out" ?"Runtime exited"', [expect.stringMatching(/^Task/)]],
     ['Task seconds', [expect.stringMatching(/^Task/)]],
     ['Task minutes', []],
@@ -64,7 +67,10 @@ describe('a filter pattern', () => {
   });
 
   test.each([
-    '{ ($.a = 1) }',
+    '{ ($.a = 1 }',
+    '{ $.a = 1) }',
+    '{ ($.a = 1) && }',
+    '{ $.a = 1 & $.b = 2 }',
     '{ $.a > "1" }',
     '{ $.a > x }',
     '%regular%',
