@@ -1,0 +1,84 @@
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { logFilter } from '../../../local/aws/log-filter.ts';
+import { SynthesisedTemplate } from '../../../tools/generate/synthesised-template.ts';
+import { rings } from '../../support/alarm-evaluation.ts';
+import { testAssembly } from '../../support/test-stack.ts';
+import { stageAssembly } from '../stage-assembly.ts';
+
+let rest: SynthesisedTemplate;
+beforeAll(async () => {
+  rest = new SynthesisedTemplate(await stageAssembly('every-setting'));
+}, 120_000);
+const templates = { http: () => new SynthesisedTemplate(testAssembly()), rest: () => rest };
+
+/** The metrics that count a line of the access log. */
+function countedAs(template: SynthesisedTemplate, line: object): string[] {
+  return template
+    .ofType('AWS::Logs::MetricFilter')
+    .filter(({ properties }) => template.referred(properties.LogGroupName) === 'Api/AccessLog')
+    .filter(({ properties }) => logFilter(properties.FilterPattern)(JSON.stringify(line)))
+    .map(({ properties }) => properties.MetricTransformations[0].MetricName);
+}
+
+describe.each<[keyof typeof templates, [string, string, string, string | undefined][]]>([
+  [
+    'http',
+    [
+      ['POST', '200', '-', undefined],
+      ['POST', '400', '-', undefined],
+      ['POST', '401', '-', 'Unauthorized'],
+      ['POST', '500', '-', undefined],
+      ['POST', '403', '-', 'WrongAddress'],
+      ['POST', '404', '-', 'WrongAddress'],
+      ['GET', '404', '-', undefined],
+      ['POST', '413', '-', 'TooLarge'],
+      ['POST', '429', '-', 'Throttled'],
+      ['POST', '502', '-', 'Unavailable'],
+      ['POST', '503', '-', 'Unavailable'],
+      ['POST', '504', '-', 'Unavailable'],
+    ],
+  ],
+  [
+    'rest',
+    [
+      ['POST', '200', '-', undefined],
+      ['POST', '400', '-', undefined],
+      ['POST', '401', '-', 'Unauthorized'],
+      ['POST', '500', '-', undefined],
+      ['POST', '404', 'MISSING_AUTHENTICATION_TOKEN', 'WrongAddress'],
+      ['GET', '404', 'MISSING_AUTHENTICATION_TOKEN', undefined],
+      ['POST', '500', 'REQUEST_TOO_LARGE', 'TooLarge'],
+      ['POST', '500', 'THROTTLED', 'Throttled'],
+      ['POST', '500', 'INTEGRATION_FAILURE', 'Unavailable'],
+      ['POST', '500', 'INTEGRATION_TIMEOUT', 'Unavailable'],
+      ['POST', '500', 'DEFAULT_5XX', 'Unavailable'],
+      ['POST', '500', 'WAF_FILTERED', 'Blocked'],
+    ],
+  ],
+])('behind %s', (kind, cases) => {
+  test.each(cases)('%s, %s, %s counts as %s', (method, status, responseType, metric) => {
+    const line = { requestId: 'id', method, status, responseType };
+    expect(countedAs(templates[kind](), line)).toEqual(metric === undefined ? [] : [metric]);
+  });
+
+  test.each(['Throttled', 'Unavailable', 'TooLarge'])('one %s rings, in its minute', (name) => {
+    const alarm = templates[kind]().at('AWS::CloudWatch::Alarm', `Api/${name}`).properties;
+    expect(alarm.Period).toBe(60);
+    expect(rings(alarm, [[1]])).toBe(true);
+    expect(rings(alarm, [[]])).toBe(false);
+  });
+
+  test('posts to a wrong address ring when there are ten in an hour', () => {
+    const alarm = templates[kind]().at('AWS::CloudWatch::Alarm', 'Api/WrongAddress').properties;
+    expect(alarm.Period).toBe(3_600);
+    expect(rings(alarm, [Array(10).fill(1)])).toBe(true);
+    expect(rings(alarm, [Array(9).fill(1)])).toBe(false);
+  });
+});
+
+test('what AWS WAF blocks rings when it is twenty in five minutes', () => {
+  const alarm = rest.at('AWS::CloudWatch::Alarm', 'Api/Blocked').properties;
+  expect(alarm.Period).toBe(300);
+  expect(rings(alarm, [Array(20).fill(1)])).toBe(true);
+  expect(rings(alarm, [Array(19).fill(1)])).toBe(false);
+});
