@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
@@ -102,38 +102,13 @@ describe('a stage with a key of its own', () => {
     }
   });
 
-  test('lets the account decide by IAM, and CloudWatch use the key for its own alarms and logs only', () => {
-    expect(key.properties.KeyPolicy.Statement).toEqual([
-      {
-        Effect: 'Allow',
-        Principal: { AWS: `arn:aws:iam::${home.account}:root` },
-        Action: 'kms:*',
-        Resource: '*',
-      },
-      {
-        Effect: 'Allow',
-        Principal: { Service: 'cloudwatch.amazonaws.com' },
-        Action: ['kms:Decrypt', 'kms:GenerateDataKey*'],
-        Resource: '*',
-        Condition: {
-          StringEquals: { 'aws:SourceAccount': home.account },
-          ArnLike: {
-            'aws:SourceArn': `arn:aws:cloudwatch:${home.region}:${home.account}:alarm:PartnerWebhooks-encrypted-*`,
-          },
-        },
-      },
-      {
-        Effect: 'Allow',
-        Principal: { Service: `logs.${home.region}.amazonaws.com` },
-        Action: ['kms:Decrypt', 'kms:DescribeKey', 'kms:Encrypt', 'kms:GenerateDataKey*', 'kms:ReEncrypt*'],
-        Resource: '*',
-        Condition: {
-          ArnLike: {
-            'kms:EncryptionContext:aws:logs:arn': `arn:aws:logs:${home.region}:${home.account}:log-group:PartnerWebhooks-encrypted-*`,
-          },
-        },
-      },
-    ]);
+  test('has the policy that docs/security.md asks of an existing key', async () => {
+    const document = await readFile('docs/security.md', 'utf8');
+    const [, policy = ''] = /```json\n(.*?)```/s.exec(document) ?? [];
+    const { Statement } = key.properties.KeyPolicy;
+    expect(Statement).toEqual(
+      JSON.parse(policy.replaceAll('PartnerWebhooks-prod', 'PartnerWebhooks-encrypted')),
+    );
   });
 
   test('leaves the names of alarms and log groups to CloudFormation, which begins them with the stack’s', () => {
