@@ -110,7 +110,10 @@ export class Encryption {
     this.#granted.add(new Policy(role, 'KeyPolicy', { statements: [...statements], roles: [role] }));
   }
 
-  /** Puts a resource under the key only when every role has its use of it. */
+  /**
+   * Puts a resource under the key only when every role has its use of it. By then a change of the key's own policy has
+   * got about, too, without which CloudWatch Logs refuses the key.
+   */
   awaitGrants(resource: Construct): void {
     if (this.key) resource.node.defaultChild?.node.addDependency(this.#granted);
   }

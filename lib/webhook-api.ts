@@ -12,7 +12,7 @@ import { HttpLambdaIntegration } from 'aws-cdk-lib/aws-apigatewayv2-integrations
 import { Certificate } from 'aws-cdk-lib/aws-certificatemanager';
 import type { Metric } from 'aws-cdk-lib/aws-cloudwatch';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
-import { FilterPattern, LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs';
+import { FilterPattern, type LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { Bucket } from 'aws-cdk-lib/aws-s3';
 import { Construct } from 'constructs';
 import { WEBHOOK_PATH } from '../lambda/contract/webhook-path.ts';
@@ -20,6 +20,7 @@ import { acknowledge } from './acknowledge.ts';
 import { type Alarms, EACH_MINUTE } from './alarms.ts';
 import type { StageConfig } from './config.ts';
 import type { Encryption } from './encryption.ts';
+import { ProtectedLog } from './protected-log.ts';
 
 export interface WebhookApiProps {
   readonly receiver: IFunction;
@@ -85,10 +86,10 @@ export class WebhookApi extends Construct {
       'AwsSolutions-APIG4',
       'A delivery proves itself by the HMAC of its body (contract, Authentication), which an authorizer does not see.',
     );
-    this.accessLog = new LogGroup(this, 'AccessLog', {
+    this.accessLog = new ProtectedLog(this, 'AccessLog', {
+      encryption: props.encryption,
       retention: props.logRetention,
       removalPolicy: props.removalPolicy,
-      ...(props.encryption.key && { encryptionKey: props.encryption.key }),
     });
     const stage = new HttpStage(this, 'Stage', {
       httpApi: this.api,
