@@ -132,7 +132,10 @@ function makeKey(scope: Construct, id: string, forEverything: boolean, removalPo
   return key;
 }
 
-/** Lets CloudWatch publish alarms to a topic under the key. */
+/**
+ * Lets CloudWatch publish alarms to a topic under the key. Source: SNS developer guide, "Managing Amazon SNS encryption
+ * keys and costs", on event sources from AWS services and encrypted topics.
+ */
 function alarmsStatement(scope: Construct, ofThisStackOnly: boolean): PolicyStatement {
   const { account } = Stack.of(scope);
   return new PolicyStatement({
