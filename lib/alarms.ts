@@ -66,8 +66,7 @@ export class Alarms extends Construct {
     super(scope, id);
     this.#runbook = runbook;
     this.#stage = stage;
-    this.topic = new Topic(this, 'Topic', { masterKey: encryption.topicKey, enforceSSL: true });
-    encryption.awaitGrants(this.topic);
+    this.topic = new Topic(this, 'Topic', { masterKey: encryption.alarmKey, enforceSSL: true });
     // The policy that enforces TLS replaces SNS' own, which would have let the account's alarms publish.
     this.topic.addToResourcePolicy(
       new PolicyStatement({

@@ -58,6 +58,8 @@ export class Encryption {
   readonly topicKey: IKey;
   /** Encrypts everything that holds personal data; undefined: AWS' own keys do. */
   readonly key: IKey | undefined;
+  /** Encrypts the topic of the alarms: not `key`, as somebody must hear that it is disabled. */
+  readonly alarmKey: IKey;
   readonly #region: string;
   readonly #urlSuffix: string;
   readonly #granted = new DependencyGroup();
@@ -68,11 +70,16 @@ export class Encryption {
     const arn = settings ? settings.keyArn : topicKeyArn;
     // One logical id for both uses: to turn the setting off must not take away the key that the past is under.
     const id = 'TopicKey';
-    this.topicKey =
-      arn === undefined
-        ? makeKey(scope, id, settings !== undefined, removalPolicy)
-        : Key.fromKeyArn(scope, id, arn);
-    this.key = settings && this.topicKey;
+    const own = arn === undefined ? undefined : Key.fromKeyArn(scope, id, arn);
+    if (settings === undefined) {
+      this.topicKey = own ?? makeKey(scope, id, ALARM_AND_NOTIFICATION_TOPICS, removalPolicy);
+      this.key = undefined;
+      this.alarmKey = this.topicKey;
+      return;
+    }
+    this.key = own ?? makeKey(scope, id, EVERYTHING, removalPolicy);
+    this.topicKey = this.key;
+    this.alarmKey = makeKey(scope, 'AlarmKey', ALARM_TOPIC, removalPolicy);
   }
 
   /**
@@ -116,38 +123,59 @@ export class Encryption {
     this.#granted.add(new Policy(role, 'KeyPolicy', { statements: [...statements], roles: [role] }));
   }
 
-  /** Puts a resource under the key only when every role has its use of it. */
+  /**
+   * Puts a resource under the key only when every role has its use of it. By then a change of the key's own policy has
+   * got about, too, without which CloudWatch Logs refuses the key.
+   */
   awaitGrants(resource: Construct): void {
     if (this.key) resource.node.defaultChild?.node.addDependency(this.#granted);
   }
 }
 
-function makeKey(scope: Construct, id: string, forEverything: boolean, removalPolicy: RemovalPolicy): Key {
-  const key = new Key(scope, id, {
-    description: forEverything
-      ? 'Encrypts everything that holds personal data, and the topics.'
-      : 'Encrypts the notification and alarm topics.',
-    enableKeyRotation: true,
-    removalPolicy,
-  });
-  key.addToResourcePolicy(alarmsStatement(scope, forEverything));
-  if (forEverything) key.addToResourcePolicy(logsStatement(scope));
+interface KeyPurpose {
+  readonly description: string;
+  /** Makes the statement for the service that uses the key by itself. */
+  readonly statement: (scope: Construct) => PolicyStatement;
+}
+
+const ALARM_AND_NOTIFICATION_TOPICS: KeyPurpose = {
+  description: 'Encrypts the notification and alarm topics.',
+  statement: () => alarmsStatement(),
+};
+const EVERYTHING: KeyPurpose = {
+  description: 'Encrypts everything that holds personal data.',
+  statement: logsStatement,
+};
+const ALARM_TOPIC: KeyPurpose = {
+  description: 'Encrypts the alarm topic.',
+  statement: (scope) =>
+    alarmsStatement({
+      StringEquals: { 'aws:SourceAccount': Stack.of(scope).account },
+      ArnLike: { 'aws:SourceArn': arnsOfStack(scope, 'cloudwatch', 'alarm') },
+    }),
+};
+
+function makeKey(
+  scope: Construct,
+  id: string,
+  { description, statement }: KeyPurpose,
+  removalPolicy: RemovalPolicy,
+): Key {
+  const key = new Key(scope, id, { description, enableKeyRotation: true, removalPolicy });
+  key.addToResourcePolicy(statement(scope));
   return key;
 }
 
-/** Lets CloudWatch publish alarms to a topic under the key. */
-function alarmsStatement(scope: Construct, ofThisStackOnly: boolean): PolicyStatement {
-  const { account } = Stack.of(scope);
+/**
+ * Lets CloudWatch publish alarms to a topic under the key. Source: SNS developer guide, "Managing Amazon SNS encryption
+ * keys and costs", on event sources from AWS services and encrypted topics.
+ */
+function alarmsStatement(conditions?: Record<string, Record<string, string>>): PolicyStatement {
   return new PolicyStatement({
     principals: [new ServicePrincipal('cloudwatch.amazonaws.com')],
     actions: ['kms:Decrypt', 'kms:GenerateDataKey*'],
     resources: ['*'],
-    ...(ofThisStackOnly && {
-      conditions: {
-        StringEquals: { 'aws:SourceAccount': account },
-        ArnLike: { 'aws:SourceArn': arnsOfStack(scope, 'cloudwatch', 'alarm') },
-      },
-    }),
+    ...(conditions && { conditions }),
   });
 }
 

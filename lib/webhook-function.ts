@@ -1,11 +1,12 @@
 import { type Duration, type RemovalPolicy, Stack } from 'aws-cdk-lib';
 import { type PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { Architecture, Function as LambdaFunction, Runtime, Tracing } from 'aws-cdk-lib/aws-lambda';
-import { LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs';
+import type { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import { acknowledge } from './acknowledge.ts';
 import type { Encryption } from './encryption.ts';
 import type { FunctionBundles } from './function-bundles.ts';
+import { ProtectedLog } from './protected-log.ts';
 
 /** What every function of a stage has in common. */
 export interface FunctionDefaults {
@@ -49,10 +50,10 @@ export class WebhookFunction extends Construct {
   constructor(scope: Construct, id: string, props: WebhookFunctionProps) {
     super(scope, id);
     this.service = props.service;
-    this.logGroup = new LogGroup(this, 'Log', {
+    this.logGroup = new ProtectedLog(this, 'Log', {
+      encryption: props.encryption,
       retention: props.logRetention,
       removalPolicy: props.removalPolicy,
-      ...(props.encryption.key && { encryptionKey: props.encryption.key }),
     });
     // AWS' managed policy for logging allows writing to every log group of the account.
     const role = new Role(this, 'Role', { assumedBy: new ServicePrincipal('lambda.amazonaws.com') });

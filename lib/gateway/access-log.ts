@@ -1,7 +1,8 @@
 import { Fn, Stack } from 'aws-cdk-lib';
-import { type IFilterPattern, LogGroup, type LogGroupProps } from 'aws-cdk-lib/aws-logs';
+import type { IFilterPattern } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
 import { inFragment, logLink } from '../console-links.ts';
+import { ProtectedLog, type ProtectedLogProps } from '../protected-log.ts';
 
 /**
  * What the access log says of each request, of both kinds of API: nothing that the partner sent.
@@ -31,10 +32,10 @@ export function accessLogFormat(route: 'routeKey' | 'resourcePath'): string {
 const PREFIX = '/aws/vendedlogs/';
 
 /** The log of an API's requests. */
-export class AccessLog extends LogGroup {
+export class AccessLog extends ProtectedLog {
   readonly #nameInLinks: string;
 
-  constructor(scope: Construct, id: string, props: LogGroupProps) {
+  constructor(scope: Construct, id: string, props: ProtectedLogProps) {
     const { stackName, stackId } = Stack.of(scope);
     // A name of one's own may be taken: by the log that a former stack of that name has left.
     const name = `${stackName}-access-${Fn.select(2, Fn.split('/', stackId))}`;

@@ -65,8 +65,8 @@ export class WebhookApi extends Construct {
     const { domain, apiThrottle: throttle } = config;
     this.accessLog = new AccessLog(this, 'AccessLog', {
       retention: config.logRetentionDays,
+      encryption,
       removalPolicy,
-      ...(encryption.key && { encryptionKey: encryption.key }),
     });
     const common = {
       receiver,

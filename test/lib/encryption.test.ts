@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
@@ -74,15 +74,36 @@ describe('a stage with a key of its own', () => {
     key = template.at('AWS::KMS::Key', 'TopicKey');
   }, 120_000);
 
-  test('has one key, which is rotated and kept', () => {
-    expect(template.ofType('AWS::KMS::Key')).toHaveLength(1);
-    expect(key.properties.EnableKeyRotation).toBe(true);
-    expect(key.deletionPolicy).toBe('RetainExceptOnCreate');
+  test('has one key for data and one for alarms, which are rotated and kept', () => {
+    const keys = template.ofType('AWS::KMS::Key');
+    expect(keys.map(({ path }) => path).sort()).toEqual(['AlarmKey', 'TopicKey']);
+    for (const { properties, deletionPolicy } of keys) {
+      expect(properties.EnableKeyRotation).toBe(true);
+      expect(deletionPolicy).toBe('RetainExceptOnCreate');
+    }
+  });
+
+  test('is heard when its key is disabled: the alarm topic is under another one, which its alarms may use', () => {
+    const alarmKey = template.at('AWS::KMS::Key', 'AlarmKey');
+    const topic = template.at('AWS::SNS::Topic', 'Alarms/Topic');
+    expect(topic.properties.KmsMasterKeyId).toEqual({ 'Fn::GetAtt': [alarmKey.logicalId, 'Arn'] });
+    expect(alarmKey.properties.KeyPolicy.Statement).toContainEqual({
+      Effect: 'Allow',
+      Principal: { Service: 'cloudwatch.amazonaws.com' },
+      Action: ['kms:Decrypt', 'kms:GenerateDataKey*'],
+      Resource: '*',
+      Condition: {
+        StringEquals: { 'aws:SourceAccount': home.account },
+        ArnLike: {
+          'aws:SourceArn': `arn:aws:cloudwatch:${home.region}:${home.account}:alarm:PartnerWebhooks-encrypted-*`,
+        },
+      },
+    });
   });
 
   test('keeps under it everything that holds data', () => {
     for (const type of Object.keys(KEY_OF)) expect(template.has(type)).toBe(true);
-    expect(notUnder(template, { 'Fn::GetAtt': [key.logicalId, 'Arn'] })).toEqual([]);
+    expect(notUnder(template, { 'Fn::GetAtt': [key.logicalId, 'Arn'] })).toEqual(['Alarms/Topic']);
   });
 
   test('has no resource of which nobody has said whether it holds data', () => {
@@ -102,41 +123,13 @@ describe('a stage with a key of its own', () => {
     }
   });
 
-  test('lets the account decide by IAM, and CloudWatch use the key for its own alarms and logs only', () => {
-    expect(key.properties.KeyPolicy.Statement).toEqual([
-      {
-        Effect: 'Allow',
-        Principal: { AWS: `arn:aws:iam::${home.account}:root` },
-        Action: 'kms:*',
-        Resource: '*',
-      },
-      {
-        Effect: 'Allow',
-        Principal: { Service: 'cloudwatch.amazonaws.com' },
-        Action: ['kms:Decrypt', 'kms:GenerateDataKey*'],
-        Resource: '*',
-        Condition: {
-          StringEquals: { 'aws:SourceAccount': home.account },
-          ArnLike: {
-            'aws:SourceArn': `arn:aws:cloudwatch:${home.region}:${home.account}:alarm:PartnerWebhooks-encrypted-*`,
-          },
-        },
-      },
-      {
-        Effect: 'Allow',
-        Principal: { Service: `logs.${home.region}.amazonaws.com` },
-        Action: ['kms:Decrypt', 'kms:DescribeKey', 'kms:Encrypt', 'kms:GenerateDataKey*', 'kms:ReEncrypt*'],
-        Resource: '*',
-        Condition: {
-          ArnLike: {
-            'kms:EncryptionContext:aws:logs:arn': ['', '/aws/vendedlogs/'].map(
-              (prefix) =>
-                `arn:aws:logs:${home.region}:${home.account}:log-group:${prefix}PartnerWebhooks-encrypted-*`,
-            ),
-          },
-        },
-      },
-    ]);
+  test('has the policy that docs/security.md asks of an existing key', async () => {
+    const document = await readFile('docs/security.md', 'utf8');
+    const [, policy = ''] = /```json\n(.*?)```/s.exec(document) ?? [];
+    const { Statement } = key.properties.KeyPolicy;
+    expect(Statement).toEqual(
+      JSON.parse(policy.replaceAll('PartnerWebhooks-prod', 'PartnerWebhooks-encrypted')),
+    );
   });
 
   test('leaves the names of alarms and of all logs but the access log to CloudFormation, which begins them with the stack’s', () => {
@@ -180,7 +173,7 @@ describe('a stage with a key of its own', () => {
       .map(({ logicalId }) => logicalId);
     expect(grants).toHaveLength(1 + eventNames.length);
     const early = template.resources
-      .filter(({ type }) => type in KEY_OF && type !== 'AWS::Logs::LogGroup')
+      .filter(({ type, path }) => type in KEY_OF && path !== 'Alarms/Topic')
       .filter(({ dependsOn }) => !grants.every((grant) => dependsOn.includes(grant)));
     expect(early.map(({ path }) => path)).toEqual([]);
   });
@@ -213,17 +206,17 @@ describe('an existing key', () => {
   });
   afterAll(() => rm(folder, { recursive: true }));
 
-  test('is the one of everything, beside that of an existing secret, and none is made', async () => {
+  test('is the one of everything, beside those of an existing secret and of alarms, and none is made for data', async () => {
     const stage = { ...stages.encrypted, encryption: { keyArn }, secretArn };
     await synthesise(folder, { stage: 'own', stages: { own: stage } });
     const template = new SynthesisedTemplate(folder);
-    expect(template.has('AWS::KMS::Key')).toBe(false);
-    expect(notUnder(template, keyArn)).toEqual([]);
+    expect(template.ofType('AWS::KMS::Key').map(({ path }) => path)).toEqual(['AlarmKey']);
+    expect(notUnder(template, keyArn)).toEqual(['Alarms/Topic']);
     expect(keyGrants(template, 'Receiver/Role')).toEqual([
       `kms:Decrypt ${keyArn} ${via('sqs')}`,
       `kms:GenerateDataKey ${keyArn} ${via('s3', 'sqs')}`,
     ]);
-  }, 60_000);
+  }, 120_000);
 });
 
 test('an action on data of which nobody has said what it asks of KMS ends the synthesis', () => {

@@ -21,7 +21,9 @@ test('every role is taken on by the one service that needs it, and by nobody els
 }, 120_000);
 
 test('only what knows no resources is allowed on `*`, and no action has a wildcard', async () => {
-  const templates = await Promise.all(['prod', 'every-setting'].map((stage) => stageAssembly(stage)));
+  const templates = await Promise.all(
+    ['prod', 'every-setting', 'encrypted'].map((stage) => stageAssembly(stage)),
+  );
   const wide = templates
     .map((assembly) => new SynthesisedTemplate(assembly))
     .flatMap((template) => template.ofType('AWS::IAM::Role').flatMap((role) => template.permissionsOf(role)))

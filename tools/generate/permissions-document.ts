@@ -26,7 +26,7 @@ ${addedIn(everySetting)}
 ## What \`encryption\` adds
 
 With a key of one's own for everything, KMS asks the role that a service acts for: what is above about the topics' key goes,
-and this comes. Whoever uses the key otherwise than through these services may not.
+and this comes. None of it holds but through the services that are named.
 
 ${addedIn(encrypted)}
 `;

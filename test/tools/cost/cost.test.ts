@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { eventNames } from '../../../lambda/contract/catalogue.ts';
+import { DATA_KEY_REUSE_SECONDS } from '../../../lib/data-key-reuse.ts';
 import { prices } from '../../../lib/prices.ts';
 import { type Costs, costs, dollars } from '../../../tools/cost/cost-model.ts';
 import { readDeployment } from '../../../tools/cost/deployment.ts';
@@ -85,6 +86,28 @@ describe('what a delivery is charged for', () => {
     const keys = (deliveries: number) => quantity(costsOf({ deliveries }), 'KMS', 'data keys of the topics');
     expect(keys(eventNames.length)).toBe(2 * eventNames.filter(isNotification).length);
     expect(keys(1e6)).toBe(keys(1e9));
+  });
+
+  test('is, under a key of one’s own, three calls for each queue and one for each table in five minutes', () => {
+    const encrypted = { ...deployment, queueDataKeySeconds: 300 };
+    const of = (workload: Partial<Workload>, item: string) =>
+      quantity(costsOf(workload, encrypted), 'KMS', item);
+    const few = { deliveries: eventNames.length };
+    expect(of(few, 'data keys of the queues')).toBe(3 * eventNames.length);
+    expect(of(few, 'keys of the tables')).toBe(eventNames.length);
+    expect(of({ deliveries: 1e9 }, 'data keys of the queues')).toBe(
+      of({ deliveries: 1e8 }, 'data keys of the queues'),
+    );
+    expect(of({ deliveries: 100, oversizeShare: 1 }, 'key of the bucket')).toBeCloseTo(2);
+    expect(of({}, 'reads of a secret')).toBe(
+      quantity(costsOf({}, encrypted), 'Secrets Manager', 'reads by warm receivers'),
+    );
+  });
+
+  test('is no call for a queue, table, bucket or secret where AWS’ own keys encrypt them', () => {
+    const month = costsOf({ oversizeShare: 0.01 });
+    const calls = [...month.deliveries, ...month.standing].filter(({ price }) => price === 'kmsRequest');
+    expect(calls.map(({ item }) => item)).toEqual(['data keys of the topics']);
   });
 
   test('is a trace nearly each at low rates and 5 % at high ones, and none where nothing is traced', () => {
@@ -187,6 +210,11 @@ describe('the settings', () => {
       expect(consumer).toMatchObject({ batchSize: 7, maximumConcurrency: 3 });
     }
   });
+
+  test('know how long the queues use a data key, where they have one', async () => {
+    expect(readDeployment(await stageAssembly('encrypted')).queueDataKeySeconds).toBe(DATA_KEY_REUSE_SECONDS);
+    expect(deployment.queueDataKeySeconds).toBeUndefined();
+  }, 120_000);
 
   test('count each metric of an alarm', () => {
     const assembly = changed('AWS::CloudWatch::Alarm', (properties) => {

@@ -1,0 +1,20 @@
+import type { RemovalPolicy } from 'aws-cdk-lib';
+import { LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs';
+import type { Construct } from 'constructs';
+import type { Encryption } from './encryption.ts';
+
+export interface ProtectedLogProps {
+  /** @default CloudFormation makes one */
+  readonly logGroupName?: string;
+  readonly encryption: Encryption;
+  readonly retention: RetentionDays;
+  readonly removalPolicy: RemovalPolicy;
+}
+
+/** A log group that is under the key for everything, where there is one. */
+export class ProtectedLog extends LogGroup {
+  constructor(scope: Construct, id: string, { encryption, ...props }: ProtectedLogProps) {
+    super(scope, id, { ...props, ...(encryption.key && { encryptionKey: encryption.key }) });
+    encryption.awaitGrants(this);
+  }
+}
