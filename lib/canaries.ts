@@ -4,7 +4,7 @@ import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { Construct } from 'constructs';
 import { acknowledge } from './acknowledge.ts';
 import type { Alarms } from './alarms.ts';
-import { DIED, logLink } from './console-links.ts';
+import { DIED, logLink, saying } from './console-links.ts';
 import { LIVE, type ReleasedFunction } from './released-function.ts';
 import { ReportedMetrics } from './reported-metrics.ts';
 
@@ -39,22 +39,27 @@ export class Canaries extends Construct {
       'Alarms are described by a list of names, not one by one.',
     );
 
-    const takeBack = (id: string, { service, logGroup }: ReleasedFunction, metric: IMetric) =>
+    const takeBack = (
+      id: string,
+      { service, logGroup }: ReleasedFunction,
+      metric: IMetric,
+      filterPattern: string,
+    ) =>
       alarms.add(this, id, {
         metric,
         threshold: 1,
         impact: `the new version of ${service} fails; it is taken back by itself.`,
         firstStep: `read the log of ${service}: the deployment has not taken place`,
         section: 'taking-a-deployment-back',
-        links: [logLink(logGroup, '{ $.level = "ERROR" }'), logLink(logGroup, DIED)],
+        links: [logLink(logGroup, filterPattern)],
       });
     const unanswered = ReportedMetrics.of(this).ofReceiver('VersionError', { version: receiver.newVersion });
     const ofReceiver = [
-      takeBack('ReceiverAnswers500', receiver, unanswered),
-      takeBack('ReceiverDies', receiver, receiver.newVersionErrors()),
+      takeBack('ReceiverAnswers500', receiver, unanswered, saying('ServerError')),
+      takeBack('ReceiverDies', receiver, receiver.newVersionErrors(), DIED),
     ];
     for (const consumer of consumers) {
-      const own = takeBack(`${consumer.service}-dies`, consumer, consumer.newVersionErrors());
+      const own = takeBack(`${consumer.service}-dies`, consumer, consumer.newVersionErrors(), DIED);
       this.#shift(consumer, application, role, [...ofReceiver, own]);
     }
     this.#shift(receiver, application, role, ofReceiver);
