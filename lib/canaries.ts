@@ -6,7 +6,7 @@ import { CfnVersion } from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
 import { acknowledge } from './acknowledge.ts';
 import type { Alarms } from './alarms.ts';
-import { DIED, logLink } from './console-links.ts';
+import { DIED, logLink, saying } from './console-links.ts';
 import { LIVE, type ReleasedFunction } from './released-function.ts';
 import { ReportedMetrics } from './reported-metrics.ts';
 
@@ -44,7 +44,7 @@ export class Canaries extends Construct {
       'Alarms are described by a list of names, not one by one.',
     );
 
-    const takeBack = (id: string, of: ReleasedFunction, metric: IMetric) => {
+    const takeBack = (id: string, of: ReleasedFunction, metric: IMetric, filterPattern: string) => {
       const alarm = alarms.add(this, id, {
         metric,
         threshold: 1,
@@ -53,18 +53,18 @@ export class Canaries extends Construct {
         impact: `the new version of ${of.service} fails; while traffic is shifted to it, it is taken back by itself.`,
         firstStep: `read the log of ${of.service}: the deployment has not taken place`,
         section: 'taking-a-deployment-back',
-        links: [logLink(of.logGroup, '{ $.level = "ERROR" }'), logLink(of.logGroup, DIED)],
+        links: [logLink(of.logGroup, filterPattern)],
       });
       nameAfterVersion(alarm.node.defaultChild, of);
       return alarm;
     };
     const unanswered = ReportedMetrics.of(this).ofReceiver('VersionError', { version: receiver.newVersion });
     const ofReceiver = [
-      takeBack('ReceiverAnswers500', receiver, unanswered),
-      takeBack('ReceiverDies', receiver, receiver.newVersionErrors()),
+      takeBack('ReceiverAnswers500', receiver, unanswered, saying('ServerError')),
+      takeBack('ReceiverDies', receiver, receiver.newVersionErrors(), DIED),
     ];
     for (const consumer of consumers) {
-      const own = takeBack(`${consumer.service}-dies`, consumer, consumer.newVersionErrors());
+      const own = takeBack(`${consumer.service}-dies`, consumer, consumer.newVersionErrors(), DIED);
       this.#shift(consumer, application, role, [...ofReceiver, own]);
     }
     this.#shift(receiver, application, role, ofReceiver);
