@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { catalogue, eventNames } from '../../lambda/contract/catalogue.ts';
 import { kebabCase, pascalCase } from '../../lambda/contract/event-names.ts';
+import { metrics } from '../../lambda/metric-names.ts';
 import { stages } from '../../tools/generate/stages.ts';
 import { type Resource, SynthesisedTemplate } from '../../tools/generate/synthesised-template.ts';
 import { testAssembly } from '../support/test-stack.ts';
@@ -61,7 +62,10 @@ describe.each(Object.keys(stages))('every alarm of %s', (stage) => {
   });
 
   test('rings for what is there, not for what is missing: no traffic is no fault', () => {
-    expect(except(({ properties }) => properties.TreatMissingData === 'notBreaching')).toEqual([]);
+    // Of a pause there is never anything: its alarm keeps the state that it was set to.
+    expect(except(({ properties }) => properties.TreatMissingData === 'notBreaching')).toEqual(
+      pipelines.map(({ path }) => `${path}/Paused`),
+    );
   });
 
   test('is on one plain metric', () => {
@@ -75,6 +79,8 @@ describe('the alarms', () => {
       [
         ...pipelines.flatMap(({ path }) => [
           `${path}/Waiting`,
+          `${path}/Expiring`,
+          `${path}/Paused`,
           `${path}/DeadLetterQueue/NotEmpty`,
           `${path}/Failing`,
           `${path}/Dying`,
@@ -127,6 +133,27 @@ describe('it rings', () => {
     expect(template.referred(Dimensions[0].Value)).toBe(`${path}/Queue`);
   });
 
+  test.each(pipelines)('a day before SQS deletes a message of $event', ({ path }) => {
+    const { Dimensions, ...properties } = alarm(`${path}/Expiring`);
+    const { MessageRetentionPeriod } = template.at('AWS::SQS::Queue', `${path}/Queue`).properties;
+    expect(properties).toMatchObject({
+      MetricName: 'ApproximateAgeOfOldestMessage',
+      Statistic: 'Maximum',
+      Threshold: MessageRetentionPeriod - 24 * 60 * 60,
+    });
+    expect(template.referred(Dimensions[0].Value)).toBe(`${path}/Queue`);
+  });
+
+  test.each(pipelines)('as long as $event is paused: nothing but a command sets it', ({ event, path }) => {
+    const { Namespace, MetricName, TreatMissingData, Dimensions } = alarm(`${path}/Paused`);
+    expect({ Namespace, Dimensions, TreatMissingData }).toEqual({
+      Namespace: 'PartnerWebhooks-dev',
+      Dimensions: [{ Name: 'event', Value: event }],
+      TreatMissingData: 'ignore',
+    });
+    expect(Object.keys(metrics)).not.toContain(MetricName);
+  });
+
   test.each(pipelines)('when $event fails in each of three periods of five minutes', ({ event, path }) => {
     expect(alarm(`${path}/Failing`)).toMatchObject({
       Namespace: 'PartnerWebhooks-dev',
@@ -153,7 +180,14 @@ describe('it rings', () => {
   );
 
   test.each(pipelines)('saying what is lost while $event is not processed', ({ event, path }) => {
-    for (const kind of ['Waiting', 'DeadLetterQueue/NotEmpty', 'DeadLetterQueue/New', 'Failing', 'Dying']) {
+    for (const kind of [
+      'Waiting',
+      'Paused',
+      'DeadLetterQueue/NotEmpty',
+      'DeadLetterQueue/New',
+      'Failing',
+      'Dying',
+    ]) {
       expect(alarm(`${path}/${kind}`).AlarmDescription).toContain(`Impact: ${catalogue[event].impact} `);
     }
   });
