@@ -96,6 +96,9 @@ export function createAlarms({ region, accountId, publish }: AlarmsOptions): Ala
       return {};
     },
 
+    /** Of no metric: nothing measures here. */
+    GetMetricStatistics: () => ({ Datapoints: [] }),
+
     DisableAlarmActions: (parameters) => enableActions(parameters, false),
     EnableAlarmActions: (parameters) => enableActions(parameters, true),
   };

@@ -58,7 +58,7 @@ export interface SqsEventSource {
   idle(): boolean;
   /** Ends polling. @returns when everything that was received is done with */
   disable(): Promise<void>;
-  /** Polls again, once a {@link disable} that is under way has ended. */
+  /** Polls again. Not to be called before a {@link disable} has ended. */
   enable(): void;
   /** Stops polling at once and waits for running batches, for 5 s at most. */
   stop(): Promise<void>;
