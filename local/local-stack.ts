@@ -280,7 +280,7 @@ function startEventSources(
     );
     aws.addEventSourceMapping({
       eventSourceArn: properties.EventSourceArn,
-      functionArn: properties.FunctionName,
+      functionArn: functionArn(properties.FunctionName),
       settings: {
         BatchSize: properties.BatchSize,
         MaximumBatchingWindowInSeconds: properties.MaximumBatchingWindowInSeconds,
@@ -292,6 +292,11 @@ function startEventSources(
     });
     return source;
   });
+}
+
+/** @param name of a function, with its alias: a template may have this or the ARN */
+function functionArn(name: string): string {
+  return name.startsWith('arn:') ? name : `arn:aws:lambda:${REGION}:${ACCOUNT_ID}:function:${name}`;
 }
 
 function startApi(

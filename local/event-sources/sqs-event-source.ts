@@ -10,7 +10,7 @@ import { splitBySize, toRecord } from './sqs-event.ts';
  * How long a receive waits for messages. SQS would let it for 20 s; but one that is under way when the source is
  * turned off has to end by itself, as nobody else would see what it still receives.
  */
-const LONG_POLL_SECONDS = 5;
+const LONG_POLL_SECONDS = 2;
 
 /** The most messages that SQS receives or deletes in one call. */
 const SQS_BATCH_SIZE = 10;

@@ -323,6 +323,8 @@ describe('outputs', () => {
           `${path}QueueUrl`,
           `${path}DeadLetterQueueUrl`,
           `${path}LogGroup`,
+          `${path}WaitingAlarm`,
+          `${path}PausedAlarm`,
         ]),
       ].sort(),
     );
@@ -343,6 +345,8 @@ describe('outputs', () => {
     ...pipelines.flatMap(({ path }) => [
       [`${path}QueueUrl`, `${path}/Queue`],
       [`${path}DeadLetterQueueUrl`, `${path}/DeadLetterQueue`],
+      [`${path}WaitingAlarm`, `${path}/Waiting`],
+      [`${path}PausedAlarm`, `${path}/Paused`],
     ]),
   ])('%s is %s', (name, path) => {
     expect(template.referred(template.outputs[name]?.Value)).toBe(path);

@@ -50,7 +50,7 @@ export async function pause(
   const before = pauseOf(event, state.queue, state.source, state.paused);
   const isSaid = before?.since !== undefined && !before.running;
   if (before !== undefined && isSaid && state.waiting.ActionsEnabled === false) {
-    throw new CommandError(`${event} is paused already${described(before)}`);
+    throw new CommandError(`${event} is paused already, ${described(before)}`);
   }
 
   const by = await caller(stack);
@@ -58,7 +58,7 @@ export async function pause(
   await turn(stack, state, 'Disabled');
   try {
     if (before !== undefined && isSaid) {
-      say(`It is paused already${described(before)}. Completing that.`);
+      say(`It is paused already, ${described(before)}. Completing that.`);
     } else {
       // An alarm tells of a new state only: one that is left of a former pause would keep silent.
       if (before?.since !== undefined) await set(stack, state.paused, 'OK', 'Its event source was on');
@@ -108,7 +108,7 @@ export async function resume(operation: Operation, name: string, pace: Pace = {}
   const waited =
     visible === 0 ? 'Nothing waited.' : `About ${messages(visible)} waited, and are processed now.`;
   say(`Resumed ${event} in ${stack.title}. ${waited}`);
-  if (before?.since !== undefined) say(`It was paused${described(before)}`);
+  if (before?.since !== undefined) say(`It had been paused ${described(before)}`);
   return true;
 }
 
@@ -157,10 +157,9 @@ async function caller({ sts }: FoundStack): Promise<string> {
   return Arn;
 }
 
-/** `, since 2026-01-31T09:00:00.000Z, by …: …`. */
-export function described({ since, by, reason }: Pause): string {
-  const when = since === undefined ? '' : `, since ${since.toISOString()}`;
-  return by === undefined ? when : `${when}, by ${by}: ${printable(reason ?? '')}`;
+/** `since 2026-01-31T09:00:00.000Z, by …: …`. */
+function described({ since, by = 'nobody knows whom', reason = '' }: Pause): string {
+  return `since ${since?.toISOString()}, by ${by}: ${printable(reason)}`;
 }
 
 function unchanged({ say }: Operation): false {
@@ -200,7 +199,7 @@ async function deadline(stack: FoundStack, queue: QueueState): Promise<string[]>
     `Nothing is lost until ${new Date(until).toISOString()}, for ${duration(until - Date.now())}: SQS deletes an event ${kept} after it came, and an alarm rings a day before.`,
     ...(came === undefined
       ? [
-          `But CloudWatch does not know how old the ${messages(visible + inFlight)} are that wait already: take off their age.`,
+          `But CloudWatch does not know the age of the oldest of the ${messages(visible + inFlight)} that wait already: take it off.`,
         ]
       : []),
   ];

@@ -4,6 +4,7 @@ import { table } from '../../terminal/table.ts';
 import { duration, messages, printable } from '../../terminal/text.ts';
 import { type Pause, pausesOf } from '../pause-state.ts';
 import { type Retries, retriesOf } from '../retries.ts';
+import type { FoundStack } from '../stack.ts';
 import type { Operation } from './operation.ts';
 import { queueState, type WaitingQueue, waitingQueues } from './queue.ts';
 import { walk } from './walk.ts';
@@ -29,7 +30,7 @@ export async function list(operation: Operation, { json }: { readonly json: bool
     Promise.all(waitingQueues(stack).map((queue) => look(operation, queue))),
     retriesOf(stack),
     pausesOf(stack).then(
-      (pauses) => ({ pauses }),
+      (pauses) => ({ pauses, unknown: undefined }),
       (error: Error) => ({ pauses: [], unknown: `${error.name}: ${error.message}` }),
     ),
   ]);
@@ -47,14 +48,28 @@ export async function list(operation: Operation, { json }: { readonly json: bool
   say('');
   for (const line of describeQueues(queues, operation.width)) say(line);
   for (const line of describeRetries(retries, operation.width)) say(line);
-  for (const line of describePauses(pauses, operation)) say(line);
+  for (const line of describePauses(pauses, operation.width)) say(line);
   if (unknown !== undefined) for (const line of ['', `What is paused is unknown: ${unknown}`]) say(line);
-  say('');
-  const first = queues.find(({ messages, inFlight }) => messages + inFlight > 0);
-  if (first !== undefined) say(`Why they are there: ${stack.command(`show ${first.queue}`)}`);
-  else if (retries.retries.length + retries.unknown.length > 0)
-    say('What is being retried needs nothing but its cause gone.');
-  else if (pauses.length === 0) say('Nothing waits. (SQS counts up to a minute late.)');
+  for (const line of ['', ...whatNext(stack, queues, retries, pauses)]) say(line);
+}
+
+function whatNext(
+  stack: FoundStack,
+  queues: readonly Waiting[],
+  { retries, unknown }: Retries,
+  [paused]: readonly Pause[],
+): string[] {
+  const stuck = queues.find(({ messages, inFlight }) => messages + inFlight > 0);
+  const hints = [
+    ...(stuck ? [`Why they are there: ${stack.command(`show ${stuck.queue}`)}`] : []),
+    ...(paused ? [`What is paused goes on with: ${stack.command(paused.event, 'resume')}`] : []),
+  ];
+  if (hints.length > 0) return hints;
+  return [
+    retries.length + unknown.length > 0
+      ? 'What is being retried needs nothing but its cause gone.'
+      : 'Nothing waits. (SQS counts up to a minute late.)',
+  ];
 }
 
 function describeQueues(queues: readonly Waiting[], width: number): string[] {
@@ -107,9 +122,8 @@ function describeRetries({ retries, unknown }: Retries, width: number): string[]
   return lines;
 }
 
-function describePauses(pauses: readonly Pause[], { stack, width }: Operation): string[] {
-  const [first] = pauses;
-  if (first === undefined) return [];
+function describePauses(pauses: readonly Pause[], width: number): string[] {
+  if (pauses.length === 0) return [];
   return [
     '',
     'Paused:',
@@ -140,8 +154,6 @@ function describePauses(pauses: readonly Pause[], { stack, width }: Operation): 
       ),
       width,
     ),
-    '',
-    `Go on with: ${stack.command(first.event, 'resume')}`,
   ];
 }
 
