@@ -172,6 +172,19 @@ describe('how long nothing is lost', () => {
     },
     PAUSES,
   );
+
+  test(
+    'is four hours less where something backs off, whose age CloudWatch leaves out',
+    async () => {
+      await act(pauseFor(), { event: 'girl.created' });
+      await operator.hold(aws.outputs.GirlCreatedQueueUrl);
+      await set('GirlCreatedPausedAlarm', 'OK', 'So that it can be paused once more');
+      const said = await act(pauseFor(), { event: 'girl.created' });
+      expect(said).toMatch(/Nothing is lost until \S+Z, for 6 d (20|19) h/);
+      await act(resume, { event: 'girl.created' });
+    },
+    PAUSES,
+  );
 });
 
 describe('what it cannot do it says in one line', () => {
