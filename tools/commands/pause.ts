@@ -2,6 +2,7 @@ import { InvalidArgumentError } from '@commander-js/extra-typings';
 import { LONGEST_REASON, pause } from '../operate/pause.ts';
 import { outputsOption, stageOption, work } from '../operate/work.ts';
 import { npmScript } from '../terminal/command.ts';
+import { CommandError } from '../terminal/command-error.ts';
 import { printable } from '../terminal/text.ts';
 
 /** `npm run pause -- <event>`: keeps an event on its queue while what its consumer needs is away. */
@@ -10,10 +11,13 @@ export const command = npmScript(
   'Turns the processing of an event off: it is taken in and waits on its queue, and one alarm says who did it and why.',
 )
   .argument('<event>', 'such as shop.updated')
-  .requiredOption('--reason <text>', 'why, for whoever gets the alarm’s mail: one line', oneLine)
+  .option('--reason <text>', 'why, for whoever gets the alarm’s mail: one line; it must be said', oneLine)
   .addOption(stageOption())
   .addOption(outputsOption())
-  .action((event, { reason, ...where }) => work(where, (operation) => pause(operation, event, reason)));
+  .action((event, { reason, ...where }) => {
+    if (reason === undefined) throw new CommandError('Say why: --reason "…"');
+    return work(where, (operation) => pause(operation, event, reason));
+  });
 
 /** @throws InvalidArgumentError, which becomes the command's one line */
 function oneLine(text: string): string {
