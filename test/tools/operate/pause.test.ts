@@ -234,6 +234,25 @@ describe('what it cannot do it says in one line', () => {
 
 describe('what ended half-way is completed by repeating it', () => {
   test(
+    'Ctrl-C, while batches in work end: it says so, and the alarm on age is not muted yet',
+    async () => {
+      const operation = operator.operation(AbortSignal.abort());
+      expect(await pause(operation, 'shop.updated', REASON, PACE)).toBe(false);
+      expect(operation.said.at(-1)).toMatch(
+        /^Interrupted, and not complete\. Repeat the command to complete it, or undo it: npm run resume -- shop\.updated/,
+      );
+      expect(await alarms()).toEqual({
+        source: 'Disabling',
+        paused: ['ALARM', `Paused by ${OPERATOR}: ${REASON}`],
+        waiting: ['OK', true],
+      });
+      expect(await act(pauseFor())).toContain('Completing that.');
+      expect((await alarms()).waiting).toEqual(['OK', false]);
+    },
+    PAUSES,
+  );
+
+  test(
     'the event source was off, and no alarm knew',
     async () => {
       const { uuid } = await pauseState(operator.stack, 'shop.updated');
