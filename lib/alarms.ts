@@ -84,6 +84,16 @@ export class Alarms extends Construct {
     return `npm run dlq -- show ${queue} --stage ${this.#stage}`;
   }
 
+  /** What shows every queue, and what is paused. */
+  look(): string {
+    return `npm run dlq -- list --stage ${this.#stage}`;
+  }
+
+  /** The first step where an event is paused. */
+  resume(event: string): string {
+    return `npm run resume -- ${event} --stage ${this.#stage}`;
+  }
+
   /** Adds an alarm, which tells the topic when it begins and when it is over, unless `told` is false. */
   add(scope: Construct, id: string, props: AlarmProps): Alarm {
     const { metric, threshold, periods = 1, periodsAtThreshold = periods } = props;

@@ -308,7 +308,7 @@ export function configSchema(target: Target = {}) {
       lagAfter: whole(0, 10_080)
         .default(60)
         .describe(
-          'Minutes from the partner’s timestamp to the receipt of half of the deliveries, for a quarter of an hour, at which an alarm rings; 0 for none.',
+          'Minutes from the partner’s timestamp to the receipt, of half of the deliveries of an hour, at which an alarm rings; 0 for none.',
         ),
       acknowledgedWarnings: z
         .partialRecord(

@@ -1,4 +1,5 @@
-import { Duration } from 'aws-cdk-lib';
+import { Duration, Stack } from 'aws-cdk-lib';
+import { type Alarm, Metric, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { Construct } from 'constructs';
 import { catalogue, type EventName } from '../lambda/contract/catalogue.ts';
@@ -40,6 +41,16 @@ const FIRST_RETRY_DELAY = Duration.seconds(30);
  */
 const MAXIMUM_AGE = Duration.minutes(15);
 
+/**
+ * How long an event may wait for its consumer, and so be paused. A message that SQS itself moves to the dead-letter
+ * queue is deleted so long after it first came, not after it was moved: what it has not spent here, people have to
+ * react. Source: SQS developer guide, "Setting-up dead-letter queue retention".
+ */
+const RETENTION = Duration.days(7);
+
+/** How long before SQS deletes a message that waits it is said. */
+const EXPIRY_NOTICE = Duration.days(1);
+
 /** Periods of five minutes with failures in a row: a message that fails alone backs off and leaves gaps. */
 const FAILING_PERIODS = 3;
 
@@ -57,6 +68,10 @@ export class EventPipeline extends Construct {
   readonly queue: ProtectedQueue;
   readonly deadLetterQueue: ProtectedQueue;
   readonly consumer: ReleasedFunction;
+  /** On the age of what waits. `npm run pause` mutes it. */
+  readonly waiting: Alarm;
+  /** On as long as `npm run pause` has turned the event source off, and says who did and why. */
+  readonly paused: Alarm;
 
   constructor(scope: Construct, id: string, props: EventPipelineProps) {
     super(scope, id);
@@ -67,6 +82,7 @@ export class EventPipeline extends Construct {
     this.queue = new ProtectedQueue(this, 'Queue', {
       encryption,
       removalPolicy,
+      retentionPeriod: RETENTION,
       visibilityTimeout: Duration.seconds(VISIBILITY_TIMEOUTS * settings.timeout),
       deadLetterQueue: { queue: this.deadLetterQueue, maxReceiveCount: MAXIMUM_RECEIVES },
     });
@@ -107,23 +123,55 @@ export class EventPipeline extends Construct {
       'Serverless-LambdaEventSourceMappingDestination',
       'Sources of SQS have none: what fails stays on the queue, and its dead-letter queue takes it in the end.',
     );
+    const { waiting, paused } = this.#watchAge(props.alarms);
+    this.waiting = waiting;
+    this.paused = paused;
     this.#watch(props.alarms);
+  }
+
+  /** Watches what waits, and says while nothing is done about it on purpose. */
+  #watchAge(alarms: Alarms): { waiting: Alarm; paused: Alarm } {
+    const age = this.queue.metricApproximateAgeOfOldestMessage({ period: EACH_MINUTE, statistic: 'Maximum' });
+    const { impact } = catalogue[this.event];
+    const links = [queueLink(this.queue)] as const;
+    const waiting = alarms.add(this, 'Waiting', {
+      metric: age,
+      threshold: MAXIMUM_AGE.toSeconds(),
+      impact,
+      firstStep: `see whether the ${kebabCase(this.event)} consumer runs: its event source, its throttles, its log`,
+      section: 'waiting',
+      links: [...links, logLink(this.consumer.logGroup, '{ $.level = "ERROR" || $.level = "WARN" }')],
+    });
+    alarms.add(this, 'Expiring', {
+      metric: age,
+      threshold: RETENTION.minus(EXPIRY_NOTICE).toSeconds(),
+      impact: `SQS deletes in a day what has waited for so long. ${impact}`,
+      firstStep: `see whether it is paused: ${alarms.look()}`,
+      section: 'expiring',
+      links,
+    });
+    const paused = alarms.add(this, 'Paused', {
+      // Nobody publishes it: the alarm keeps the state that `npm run pause` and `resume` set.
+      metric: new Metric({
+        namespace: Stack.of(this).stackName,
+        metricName: 'Paused',
+        dimensionsMap: { event: this.event },
+        period: EACH_MINUTE,
+        statistic: 'Maximum',
+      }),
+      threshold: 1,
+      missingData: TreatMissingData.IGNORE,
+      impact,
+      firstStep: alarms.resume(this.event),
+      section: 'paused',
+      links,
+    });
+    return { waiting, paused };
   }
 
   #watch(alarms: Alarms): void {
     const service = kebabCase(this.event);
     const { impact } = catalogue[this.event];
-    alarms.add(this, 'Waiting', {
-      metric: this.queue.metricApproximateAgeOfOldestMessage({ period: EACH_MINUTE, statistic: 'Maximum' }),
-      threshold: MAXIMUM_AGE.toSeconds(),
-      impact,
-      firstStep: `see whether the ${service} consumer runs: its event source, its throttles, its log`,
-      section: 'waiting',
-      links: [
-        queueLink(this.queue),
-        logLink(this.consumer.logGroup, '{ $.level = "ERROR" || $.level = "WARN" }'),
-      ],
-    });
     const reported = ReportedMetrics.of(this);
     watchLastStop(this.deadLetterQueue, reported.ofConsumer('DeadLettered', this.event), alarms, {
       impact,

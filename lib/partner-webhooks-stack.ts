@@ -176,10 +176,13 @@ export class PartnerWebhooksStack extends Stack {
   }
 }
 
-function pipelineOutputs({ event, queue, deadLetterQueue, consumer }: EventPipeline): Record<string, string> {
+function pipelineOutputs(pipeline: EventPipeline): Record<string, string> {
+  const { event, queue, deadLetterQueue, consumer, waiting, paused } = pipeline;
   return {
     [`${pascalCase(event)}QueueUrl`]: queue.queueUrl,
     [`${pascalCase(event)}DeadLetterQueueUrl`]: deadLetterQueue.queueUrl,
     [`${pascalCase(event)}LogGroup`]: consumer.logGroup.logGroupName,
+    [`${pascalCase(event)}WaitingAlarm`]: waiting.alarmName,
+    [`${pascalCase(event)}PausedAlarm`]: paused.alarmName,
   };
 }

@@ -18,15 +18,21 @@ export interface ProtectedQueueProps {
    * @default none: the queue is itself a last stop that people look into
    */
   readonly deadLetterQueue?: DeadLetterQueue;
+  /**
+   * How long it keeps a message.
+   * @default as long as SQS can
+   */
+  readonly retentionPeriod?: Duration;
 }
 
 /** The longest that SQS keeps a message. Source: SQS developer guide, "Message quotas". */
 const RETENTION = Duration.days(14);
 
-/** A queue that is encrypted, answers over TLS only, and keeps messages as long as SQS can. */
+/** A queue that is encrypted, and answers over TLS only. */
 export class ProtectedQueue extends Queue {
   constructor(scope: Construct, id: string, { encryption, ...props }: ProtectedQueueProps) {
     super(scope, id, {
+      retentionPeriod: RETENTION,
       ...props,
       ...(encryption.key
         ? {
@@ -36,7 +42,6 @@ export class ProtectedQueue extends Queue {
           }
         : { encryption: QueueEncryption.SQS_MANAGED }),
       enforceSSL: true,
-      retentionPeriod: RETENTION,
     });
     encryption.awaitGrants(this);
     if (props.deadLetterQueue === undefined) {

@@ -15,10 +15,10 @@ export interface WatchArrivalsProps {
 }
 
 /**
- * Periods of five minutes in a row. It is the median that must be late: a delivery that the partner repeats after
- * an outage of ours is late rightfully, and comes among others that are not.
+ * Whose median must be late: a delivery that the partner repeats after an outage of ours is late rightfully, and
+ * comes among others that are not. So long that a partner who sends little is heard, too.
  */
-const LATE_PERIODS = 3;
+const LATE_PERIOD = Duration.hours(1);
 
 /** Watches what the partner sends of one event: whether it comes, and how late. */
 export function watchArrivals(
@@ -30,13 +30,8 @@ export function watchArrivals(
   const links = [logLink(receiverLog, `{ $.message = "Accepted" && $.event = "${event}" }`)] as const;
   if (config.lagAfter > 0) {
     alarms.add(pipeline, 'Lag', {
-      metric: reported.ofReceiver(
-        'DeliveryLag',
-        { event },
-        { period: Duration.minutes(5), statistic: 'p50' },
-      ),
+      metric: reported.ofReceiver('DeliveryLag', { event }, { period: LATE_PERIOD, statistic: 'p50' }),
       threshold: Duration.minutes(config.lagAfter).toMilliseconds(),
-      periods: LATE_PERIODS,
       impact: `half of what comes of ${event} is old: ${catalogue[event].impact}`,
       firstStep: 'ask the partner whether they have a backlog',
       section: 'lag',

@@ -8,6 +8,7 @@ import {
 import { CreateSecretCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { CreateTopicCommand, SNSClient } from '@aws-sdk/client-sns';
 import { CreateQueueCommand, SQSClient } from '@aws-sdk/client-sqs';
+import type { AwsEndpoint } from './aws/endpoint.ts';
 import type { Resource, Resources } from './template/resources.ts';
 
 /** How an AWS client reaches the local endpoint. */
@@ -44,6 +45,13 @@ export async function deploy(resources: Resources, settings: ClientSettings, sec
     ]);
   } finally {
     for (const client of [secrets, sqs, sns, dynamodb, s3]) client.destroy();
+  }
+}
+
+/** Makes the template's alarms. There are no metrics for them to look at: each stands as it is set. */
+export function createAlarms(resources: Resources, aws: Pick<AwsEndpoint, 'putAlarm'>): void {
+  for (const { name, properties } of resources.ofType('AWS::CloudWatch::Alarm')) {
+    aws.putAlarm({ AlarmName: name, ...properties });
   }
 }
 

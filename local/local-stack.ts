@@ -3,7 +3,7 @@ import { setFlagsFromString } from 'node:v8';
 import { SQSClient } from '@aws-sdk/client-sqs';
 import { type AwsEndpoint, startAwsEndpoint } from './aws/endpoint.ts';
 import { Faults } from './aws/faults.ts';
-import { type ClientSettings, deploy } from './deploy.ts';
+import { type ClientSettings, createAlarms, deploy } from './deploy.ts';
 import { type SqsEventSource, startSqsEventSource } from './event-sources/sqs-event-source.ts';
 import type { FunctionDefinition } from './functions/function-definition.ts';
 import type { LogLine } from './functions/invocation.ts';
@@ -121,6 +121,7 @@ export async function startLocalStack(options: LocalStackOptions): Promise<Local
     step('Creating queues, topics, tables and the secret');
     const operator = clientSettings(aws.url, 'operator');
     await deploy(resources, operator, options.secret);
+    createAlarms(resources, aws);
     admitRoles(aws, resources);
 
     step('Starting the functions');
@@ -129,7 +130,7 @@ export async function startLocalStack(options: LocalStackOptions): Promise<Local
     const targets = invocationTargets(resources, functions);
     await Promise.all([...calledAtRuntime(resources, targets)].map((item) => item.function.warmUp()));
 
-    const sources = startEventSources(resources, targets, options.onProblem ?? (() => {}));
+    const sources = startEventSources(resources, targets, aws, options.onProblem ?? (() => {}));
     closers.push(() => Promise.all(sources.map((source) => source.stop())));
 
     step('Starting the HTTP API');
@@ -245,6 +246,7 @@ function calledAtRuntime(resources: Resources, targets: Functions): Set<Deployed
 function startEventSources(
   resources: Resources,
   targets: Functions,
+  aws: AwsEndpoint,
   onProblem: (message: string) => void,
 ): SqsEventSource[] {
   const queues = new Map(resources.ofType('AWS::SQS::Queue').map((queue) => [queue.arn, queue.ref]));
@@ -255,7 +257,7 @@ function startEventSources(
       throw new Error(`Event source mapping ${logicalId} needs a queue and a function of this stack`);
     }
     const { definition } = target;
-    return startSqsEventSource(
+    const source = startSqsEventSource(
       {
         functionName: definition.name,
         queueUrl,
@@ -276,7 +278,25 @@ function startEventSources(
         onProblem,
       },
     );
+    aws.addEventSourceMapping({
+      eventSourceArn: properties.EventSourceArn,
+      functionArn: functionArn(properties.FunctionName),
+      settings: {
+        BatchSize: properties.BatchSize,
+        MaximumBatchingWindowInSeconds: properties.MaximumBatchingWindowInSeconds,
+        FunctionResponseTypes: properties.FunctionResponseTypes,
+        ScalingConfig: { ...properties.ScalingConfig },
+      },
+      disable: () => source.disable(),
+      enable: () => source.enable(),
+    });
+    return source;
   });
+}
+
+/** @param name of a function, with its alias: a template may have this or the ARN */
+function functionArn(name: string): string {
+  return name.startsWith('arn:') ? name : `arn:aws:lambda:${REGION}:${ACCOUNT_ID}:function:${name}`;
 }
 
 function startApi(

@@ -8,6 +8,8 @@ const REFUSALS: Partial<Record<Service, { code: string; status: number }>> = {
   sqs: { code: 'AccessDeniedException', status: 403 },
   sns: { code: 'AuthorizationError', status: 403 },
   s3: { code: 'AccessDenied', status: 403 },
+  monitoring: { code: 'AccessDenied', status: 403 },
+  lambda: { code: 'AccessDeniedException', status: 403 },
 };
 
 /** The service's own error for a caller whose policies do not allow what it asks. */

@@ -2,10 +2,13 @@ import { once } from 'node:events';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { listen } from '../listen.ts';
 import { accessDenied } from './access-denied.ts';
+import { type AlarmDefinition, createAlarms } from './alarms.ts';
+import { alarmsQueryResponse } from './alarms-query.ts';
 import { compilePolicy, type Policy, type PolicyStatement } from './authorization.ts';
 import { AwsError } from './aws-error.ts';
 import { callerIdentity } from './caller-identity.ts';
 import { createDatabase } from './database.ts';
+import { createEventSourceMappings, type EventSourceMapping } from './event-source-mappings.ts';
 import { ConnectionLostError, type Faults } from './faults.ts';
 import { bodyOf, KEEP_ALIVE_MS, MAX_BODY_BYTES, write } from './http-server.ts';
 import { createLogs } from './logs.ts';
@@ -19,7 +22,14 @@ import {
   protocolOf,
   type Service,
 } from './request.ts';
-import { type AwsResponse, errorResponse, JSON_1_1, jsonResponse, withChecksum } from './response.ts';
+import {
+  type AwsResponse,
+  errorResponse,
+  JSON_1_0,
+  JSON_1_1,
+  jsonResponse,
+  withChecksum,
+} from './response.ts';
 import { createSecretsManager } from './secrets-manager.ts';
 
 /** A role that calls with an access key of its own. */
@@ -55,6 +65,10 @@ export interface AwsEndpoint {
   createLogGroup(name: string): void;
   /** Adds a line to one. */
   writeLog(group: string, message: string): void;
+  /** Makes an alarm of CloudWatch. */
+  putAlarm(definition: AlarmDefinition): void;
+  /** Makes an event source known to Lambda's API, which turns it off and on. */
+  addEventSourceMapping(source: EventSourceMapping): void;
   /** Ends long polls and connections and frees the port. */
   close(): Promise<void>;
 }
@@ -66,8 +80,9 @@ type Stage = (request: AwsRequest) => AwsResponse | undefined | Promise<AwsRespo
 const CLOSE_GRACE_MS = 500;
 
 /**
- * Starts the one AWS endpoint of the local stack: SQS, SNS, S3, DynamoDB, Secrets Manager, CloudWatch Logs and
- * STS on one port, for any client, with any secret key and for any region.
+ * Starts the one AWS endpoint of the local stack: SQS, SNS, S3, DynamoDB, Secrets Manager, CloudWatch Logs, the alarms
+ * of CloudWatch, the event source mappings of Lambda and STS on one port, for any client, with any secret key and for
+ * any region.
  * @throws Error EADDRINUSE as Node.js gives it
  */
 export async function startAwsEndpoint({
@@ -85,6 +100,15 @@ export async function startAwsEndpoint({
   let actualPort = port;
   const publicHost = () => `localhost:${actualPort}`;
   const messaging = await createMessaging({ region, publicHost, maxBodyBytes: MAX_BODY_BYTES });
+  const alarms = createAlarms({
+    region,
+    accountId,
+    publish: ({ topicArn, subject, text }) =>
+      messaging.sns({
+        parameters: { Action: 'Publish', TopicArn: topicArn, Subject: subject, Message: text },
+      }),
+  });
+  const mappings = createEventSourceMappings({ region, accountId });
 
   const services: Record<Service, (request: AwsRequest) => AwsResponse | Promise<AwsResponse>> = {
     sqs: messaging.sqs,
@@ -94,6 +118,13 @@ export async function startAwsEndpoint({
     secretsmanager: ({ operation, parameters }) =>
       jsonResponse(secrets.answer(operation, parameters), JSON_1_1),
     logs: ({ operation, parameters }) => jsonResponse(logs.answer(operation, parameters), JSON_1_1),
+    async monitoring({ operation, parameters, protocol }) {
+      const document = await alarms.answer(operation, parameters);
+      return protocol === 'json'
+        ? jsonResponse(document, JSON_1_0)
+        : alarmsQueryResponse(operation, document);
+    },
+    lambda: ({ operation, parameters }) => mappings.answer(operation, parameters),
     sts: ({ operation, accessKeyId }) => callerIdentity(operation, accountId, callerArn(accessKeyId)),
   };
 
@@ -185,6 +216,8 @@ export async function startAwsEndpoint({
 
     createLogGroup: logs.create,
     writeLog: logs.write,
+    putAlarm: alarms.put,
+    addEventSourceMapping: mappings.add,
 
     async close() {
       closing.abort();

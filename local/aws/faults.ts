@@ -5,7 +5,7 @@ import type { AwsResponse } from './response.ts';
 
 /** Something that goes wrong at the AWS endpoint until it is ended. */
 export interface Fault {
-  readonly service: Exclude<Service, 'logs' | 'sts'>;
+  readonly service: Exclude<Service, 'logs' | 'monitoring' | 'lambda' | 'sts'>;
   /** Such as `SendMessage`. @default every operation */
   readonly operation?: string;
   /**

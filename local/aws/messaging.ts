@@ -21,7 +21,7 @@ interface MessagingOptions {
 /** SQS, SNS and S3. */
 export interface Messaging {
   sqs(request: AwsRequest): Promise<AwsResponse>;
-  sns(request: AwsRequest): Promise<AwsResponse>;
+  sns(request: Pick<AwsRequest, 'parameters'>): Promise<AwsResponse>;
   s3(request: AwsRequest): Promise<AwsResponse>;
   /** Ends the long polls and the message moves that are under way. */
   close(): Promise<void>;

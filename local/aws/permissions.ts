@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, textOf } from './json.ts';
+import { isJsonObject, type JsonObject, textOf, textsOf } from './json.ts';
 import { sourceOfTaskHandle } from './message-move-handle.ts';
 
 /** What IAM asks of the caller's policies: an action on a resource, `*` where the action has none. */
@@ -23,8 +23,13 @@ const RESOURCES: Record<string, ResourcesOf> = {
   dynamodb: tables,
   secretsmanager: secrets,
   logs: logGroups,
+  monitoring: alarms,
+  lambda: eventSourceMappings,
   sts: () => ['*'],
 };
+
+/** What IAM calls a service, where a signature calls it otherwise. */
+const IAM_NAMES: Readonly<Record<string, string>> = { monitoring: 'cloudwatch' };
 
 /** The permissions that a request of any service but S3 needs. */
 export function permissionsOf(
@@ -33,7 +38,7 @@ export function permissionsOf(
   parameters: JsonObject,
   stack: Stack,
 ): Permission[] {
-  const action = `${service}:${iamAction(service, operation)}`;
+  const action = `${IAM_NAMES[service] ?? service}:${iamAction(service, operation)}`;
   const resources = RESOURCES[service]?.(operation, parameters, stack) ?? [];
   return (resources.length === 0 ? ['*'] : resources).map((resource) => ({ action, resource }));
 }
@@ -84,6 +89,18 @@ function logGroups(_operation: string, parameters: JsonObject, stack: Stack): st
   if (identifier?.startsWith('arn:')) return [identifier];
   const name = textOf(parameters, 'logGroupName') ?? identifier;
   return name === undefined ? [] : [`arn:aws:logs:${stack.region}:${stack.accountId}:log-group:${name}:*`];
+}
+
+function alarms(_operation: string, parameters: JsonObject, stack: Stack): string[] {
+  const names = [textOf(parameters, 'AlarmName') ?? [], textsOf(parameters, 'AlarmNames') ?? []].flat();
+  return names.map((name) => `arn:aws:cloudwatch:${stack.region}:${stack.accountId}:alarm:${name}`);
+}
+
+function eventSourceMappings(_operation: string, parameters: JsonObject, stack: Stack): string[] {
+  const uuid = textOf(parameters, 'UUID');
+  return uuid === undefined
+    ? []
+    : [`arn:aws:lambda:${stack.region}:${stack.accountId}:event-source-mapping:${uuid}`];
 }
 
 function secrets(operation: string, parameters: JsonObject, stack: Stack): string[] {

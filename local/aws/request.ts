@@ -1,7 +1,9 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { pathOf, queryOf } from './address.ts';
+import { alarmParameters } from './alarms-query.ts';
 import { AwsError } from './aws-error.ts';
 import { type JsonObject, parseJsonObject } from './json.ts';
+import { parseLambdaRequest } from './lambda-request.ts';
 import { type Permission, permissionsOf, type Stack } from './permissions.ts';
 import type { Protocol } from './response.ts';
 import { parseS3Request } from './s3-request.ts';
@@ -35,14 +37,25 @@ const TARGETS = {
   dynamodb: 'DynamoDB_20120810',
   secretsmanager: 'secretsmanager',
   logs: 'Logs_20140328',
+  monitoring: 'GraniteServiceVersion20100801',
 };
 
-const SERVICES = ['sqs', 'sns', 's3', 'dynamodb', 'secretsmanager', 'logs', 'sts'] as const;
+const SERVICES = [
+  'sqs',
+  'sns',
+  's3',
+  'dynamodb',
+  'secretsmanager',
+  'logs',
+  'monitoring',
+  'lambda',
+  'sts',
+] as const;
 
-/** A service of this endpoint, named as in a signature's credential scope. */
+/** A service of this endpoint, named as in a signature's credential scope: `monitoring` is CloudWatch. */
 export type Service = (typeof SERVICES)[number];
 
-/** Each one's, where the request does not show it; SQS has two. */
+/** Each one's, where the request does not show it; SQS and CloudWatch have two. */
 const PROTOCOLS: Record<Service, Protocol> = {
   sqs: 'query',
   sns: 'query',
@@ -50,6 +63,8 @@ const PROTOCOLS: Record<Service, Protocol> = {
   dynamodb: 'json',
   secretsmanager: 'json',
   logs: 'json',
+  monitoring: 'query',
+  lambda: 'rest-json',
   sts: 'query',
 };
 
@@ -128,6 +143,11 @@ export function parseRequest(http: HttpRequest, stack: Stack): AwsRequest {
       http: { ...http, url },
     };
   }
+  if (service === 'lambda') {
+    const { operation, parameters } = parseLambdaRequest(http.method, http.url, http.body);
+    const permissions = permissionsOf(service, operation, parameters, stack);
+    return { accessKeyId, service, protocol: 'rest-json', operation, parameters, permissions, http };
+  }
   const asked =
     http.headers['x-amz-target'] === undefined ? readForm(service, http) : readJson(service, http);
   const permissions = permissionsOf(service, asked.operation, asked.parameters, stack);
@@ -150,6 +170,12 @@ function readJson(service: Service, { headers, body }: HttpRequest) {
   return { protocol: 'json' as const, operation, parameters };
 }
 
+/** Forms of services whose operations are carried out as in their JSON protocol. */
+const PARAMETERS: Partial<Record<Service, (form: Record<string, string>, path: string) => JsonObject>> = {
+  sqs: sqsParameters,
+  monitoring: alarmParameters,
+};
+
 function readForm(service: Service, { url, body }: HttpRequest) {
   const form = Object.fromEntries([...queryOf(url), ...new URLSearchParams(body.toString())]);
   const operation = form.Action;
@@ -159,6 +185,6 @@ function readForm(service: Service, { url, body }: HttpRequest) {
       `A request to ${service} needs X-Amz-Target or the parameter Action.`,
     );
   }
-  const parameters = service === 'sqs' ? sqsParameters(form, pathOf(url)) : form;
+  const parameters = PARAMETERS[service]?.(form, pathOf(url)) ?? form;
   return { protocol: 'query' as const, operation, parameters };
 }

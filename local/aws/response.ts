@@ -22,6 +22,7 @@ export const JSON_1_1 = 'application/x-amz-json-1.1';
 const NAMESPACES: Record<string, string> = {
   sqs: 'http://queue.amazonaws.com/doc/2012-11-05/',
   sns: 'http://sns.amazonaws.com/doc/2010-03-31/',
+  monitoring: 'http://monitoring.amazonaws.com/doc/2010-08-01/',
   sts: 'https://sts.amazonaws.com/doc/2011-06-15/',
 };
 

@@ -6,8 +6,11 @@ import { batchOutcome } from './batch-result.ts';
 import { pause } from './retry.ts';
 import { splitBySize, toRecord } from './sqs-event.ts';
 
-/** The longest that SQS lets a receive wait for messages. */
-const LONG_POLL_SECONDS = 20;
+/**
+ * How long a receive waits for messages. SQS would let it for 20 s; but one that is under way when the source is
+ * turned off has to end by itself, as nobody else would see what it still receives.
+ */
+const LONG_POLL_SECONDS = 2;
 
 /** The most messages that SQS receives or deletes in one call. */
 const SQS_BATCH_SIZE = 10;
@@ -53,6 +56,10 @@ export interface SqsEventSource {
    * quiet must look at the queue's own counts too.
    */
   idle(): boolean;
+  /** Ends polling. @returns when everything that was received is done with */
+  disable(): Promise<void>;
+  /** Polls again. Not to be called before a {@link disable} has ended. */
+  enable(): void;
   /** Stops polling at once and waits for running batches, for 5 s at most. */
   stop(): Promise<void>;
 }
@@ -63,12 +70,14 @@ export function startSqsEventSource(
   options: SqsEventSourceOptions,
 ): SqsEventSource {
   const source = new Source(definition, options);
-  const polling = source.poll();
+  source.enable();
   let stopping: Promise<void> | undefined;
   return {
     idle: () => source.messagesInHand === 0,
+    disable: () => source.disable(),
+    enable: () => source.enable(),
     stop: () => {
-      stopping ??= source.stop(polling);
+      stopping ??= source.stop();
       return stopping;
     },
   };
@@ -76,6 +85,9 @@ export function startSqsEventSource(
 
 class Source {
   messagesInHand = 0;
+  #enabled = false;
+  /** Ends with the polling; never rejects. */
+  #polling: Promise<void> = Promise.resolve();
   readonly #definition: SqsEventSourceDefinition;
   readonly #options: SqsEventSourceOptions;
   readonly #running = new Set<Promise<void>>();
@@ -89,9 +101,24 @@ class Source {
     this.#options = options;
   }
 
-  /** Ends once stopped; never rejects. */
-  async poll(): Promise<void> {
-    while (!this.#stopped.signal.aborted) {
+  enable(): void {
+    if (this.#enabled) return;
+    this.#enabled = true;
+    this.#polling = this.#polling.then(() => this.#poll());
+  }
+
+  async disable(): Promise<void> {
+    this.#enabled = false;
+    await this.#polling;
+    await Promise.all(this.#running);
+  }
+
+  get #polls(): boolean {
+    return this.#enabled && !this.#stopped.signal.aborted;
+  }
+
+  async #poll(): Promise<void> {
+    while (this.#polls) {
       await this.#freeSlot();
       const records = await this.#gather();
       for (const batch of splitBySize(records)) {
@@ -102,11 +129,11 @@ class Source {
     }
   }
 
-  async stop(polling: Promise<void>): Promise<void> {
+  async stop(): Promise<void> {
     this.#stopped.abort();
     const timer = new AbortController();
     const limit = sleep(STOP_LIMIT_MILLISECONDS, undefined, { signal: timer.signal }).catch(() => {});
-    await Promise.race([Promise.all([polling, ...this.#running]), limit]);
+    await Promise.race([Promise.all([this.#polling, ...this.#running]), limit]);
     timer.abort();
     this.#abandoned.abort();
   }
@@ -120,7 +147,7 @@ class Source {
     const { batchSize, maximumBatchingWindowSeconds } = this.#definition;
     const records = await this.#receive(batchSize, LONG_POLL_SECONDS);
     const windowEnd = Date.now() + maximumBatchingWindowSeconds * 1000;
-    while (records.length > 0 && records.length < batchSize && !this.#stopped.signal.aborted) {
+    while (records.length > 0 && records.length < batchSize && this.#polls) {
       const secondsLeft = Math.ceil((windowEnd - Date.now()) / 1000);
       if (secondsLeft <= 0) break;
       const more = await this.#receive(batchSize - records.length, Math.min(secondsLeft, LONG_POLL_SECONDS));
@@ -129,7 +156,7 @@ class Source {
     return records;
   }
 
-  /** Retries until it succeeds; returns nothing where it is stopped meanwhile. */
+  /** Retries until it succeeds; returns nothing where it is turned off or stopped meanwhile. */
   async #receive(wanted: number, waitSeconds: number): Promise<SQSRecord[]> {
     const command = new ReceiveMessageCommand({
       QueueUrl: this.#definition.queueUrl,
@@ -138,7 +165,7 @@ class Source {
       MessageSystemAttributeNames: ['All'],
       MessageAttributeNames: ['All'],
     });
-    for (let failures = 1; !this.#stopped.signal.aborted; failures += 1) {
+    for (let failures = 1; this.#polls; failures += 1) {
       try {
         const { Messages = [] } = await this.#options.client.send(command, {
           abortSignal: this.#stopped.signal,

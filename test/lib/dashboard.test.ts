@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, test } from '@jest/globals';
 import { App, Duration, Stack } from 'aws-cdk-lib';
-import { Alarm } from 'aws-cdk-lib/aws-cloudwatch';
+import { Alarm, type AlarmProps, ComparisonOperator } from 'aws-cdk-lib/aws-cloudwatch';
 import { Queue } from 'aws-cdk-lib/aws-sqs';
 import { catalogue, eventNames } from '../../lambda/contract/catalogue.ts';
 import { kebabCase, pascalCase } from '../../lambda/contract/event-names.ts';
@@ -241,13 +241,10 @@ describe('the row of each event', () => {
   });
 
   test.each(eventNames)('%s draws the age at which the alarm rings, on the axis of the age', (event) => {
-    const [alarm] = template
-      .ofType('AWS::CloudWatch::Alarm')
-      .filter(({ properties }) => properties.MetricName === 'ApproximateAgeOfOldestMessage');
-    expect(graph(`${event}: waiting`).properties.annotations?.horizontal).toContainEqual({
-      value: alarm?.properties.Threshold,
-      yAxis: 'right',
-    });
+    const alarm = template.at('AWS::CloudWatch::Alarm', `${pascalCase(event)}/Waiting`);
+    expect(graph(`${event}: waiting`).properties.annotations?.horizontal).toEqual([
+      expect.objectContaining({ value: alarm.properties.Threshold, yAxis: 'right' }),
+    ]);
   });
 
   test('comes with a further event from its catalogue entry', async () => {
@@ -367,24 +364,34 @@ describe('a reported metric', () => {
 describe('the line of an alarm', () => {
   const scope = new Stack(new App(), 'Test');
   const queue = new Queue(scope, 'Queue');
-  const alarm = (id: string, metric: Alarm['metric'], threshold: number) =>
-    new Alarm(scope, id, { metric, threshold, evaluationPeriods: 1 });
+  const alarm = (id: string, metric: Alarm['metric'], threshold: number, further: Partial<AlarmProps> = {}) =>
+    new Alarm(scope, id, { metric, threshold, evaluationPeriods: 1, ...further });
   const sent = (minutes: number) => queue.metricNumberOfMessagesSent({ period: Duration.minutes(minutes) });
   const visible = (minutes: number) =>
     queue.metricApproximateNumberOfMessagesVisible({
       period: Duration.minutes(minutes),
       statistic: 'Maximum',
     });
+  const received = queue.metricNumberOfMessagesReceived();
   const lines = new AlarmLines(scope, [
     alarm('Sent', sent(5), 100),
     alarm('Visible', visible(5), 7),
     alarm('AlsoVisible', visible(1), 7),
+    alarm('FarMoreVisible', visible(1), 7_000),
+    alarm('Few', received, 3, { comparisonOperator: ComparisonOperator.LESS_THAN_THRESHOLD }),
+    alarm('Fewer', received, 1, { comparisonOperator: ComparisonOperator.LESS_THAN_THRESHOLD }),
+    alarm('Many', received, 90),
   ]);
   const valuesOf = (...metrics: Parameters<typeof lines.of>[0]) =>
     lines.of(metrics).map(({ value }) => value);
 
   test('is drawn once for alarms of one threshold, whatever the period of a gauge', () => {
     expect(valuesOf(visible(1), visible(1))).toEqual([7]);
+  });
+
+  test('is drawn of the alarm that rings first, upwards and downwards', () => {
+    expect(valuesOf(visible(1))).toEqual([7]);
+    expect(valuesOf(received).sort((a, b) => a - b)).toEqual([3, 90]);
   });
 
   test('is drawn on a sum of the same period only', () => {

@@ -15,7 +15,9 @@ const functions = template.ofType('AWS::Lambda::Function');
 const pipelines = eventNames.map((event) => ({ event, path: pascalCase(event) }));
 
 /** In seconds. */
-const fourteenDays = 14 * 24 * 60 * 60;
+const DAY = 24 * 60 * 60;
+/** The longest that SQS can. */
+const fourteenDays = 14 * DAY;
 
 /** Paths of the resources that do not meet a requirement. */
 const except = (resources: readonly Resource[], meets: (resource: Resource) => boolean) =>
@@ -104,10 +106,17 @@ describe('every queue', () => {
     expect(except(queues, demandsTls('sqs:*'))).toEqual([]);
   });
 
-  test('keeps a message for 14 days, the longest that SQS can', () => {
-    expect(except(queues, ({ properties }) => properties.MessageRetentionPeriod === fourteenDays)).toEqual(
-      [],
-    );
+  test('keeps a message for 14 days, the longest that SQS can, and half of it where a consumer is to take it', () => {
+    const consumed = template
+      .ofType('AWS::Lambda::EventSourceMapping')
+      .map(({ properties }) => template.referred(properties.EventSourceArn));
+    expect(consumed).toHaveLength(eventNames.length);
+    expect(
+      except(queues, ({ path, properties }) => {
+        const days = consumed.includes(path) ? 7 : 14;
+        return properties.MessageRetentionPeriod === days * DAY;
+      }),
+    ).toEqual([]);
   });
 
   test('that has a consumer has a dead-letter queue that no other one has', () => {
@@ -193,7 +202,7 @@ describe('every bucket', () => {
   });
 
   test('keeps a payload as long as its message may be on a queue and then on a dead-letter queue', () => {
-    const days = (2 * fourteenDays) / (24 * 60 * 60);
+    const days = (2 * fourteenDays) / DAY;
     const keeps = ({ properties }: Resource) =>
       properties.LifecycleConfiguration.Rules.every(
         ({ ExpirationInDays }: { ExpirationInDays: number }) => ExpirationInDays >= days,
@@ -314,6 +323,8 @@ describe('outputs', () => {
           `${path}QueueUrl`,
           `${path}DeadLetterQueueUrl`,
           `${path}LogGroup`,
+          `${path}WaitingAlarm`,
+          `${path}PausedAlarm`,
         ]),
       ].sort(),
     );
@@ -334,6 +345,8 @@ describe('outputs', () => {
     ...pipelines.flatMap(({ path }) => [
       [`${path}QueueUrl`, `${path}/Queue`],
       [`${path}DeadLetterQueueUrl`, `${path}/DeadLetterQueue`],
+      [`${path}WaitingAlarm`, `${path}/Waiting`],
+      [`${path}PausedAlarm`, `${path}/Paused`],
     ]),
   ])('%s is %s', (name, path) => {
     expect(template.referred(template.outputs[name]?.Value)).toBe(path);

@@ -1,10 +1,10 @@
 import { startAwsEndpoint } from '../../local/aws/endpoint.ts';
-import { type ClientSettings, deploy } from '../../local/deploy.ts';
+import { type ClientSettings, createAlarms, deploy } from '../../local/deploy.ts';
 import { readCloudAssembly } from '../../local/template/cloud-assembly.ts';
 import { Resources } from '../../local/template/resources.ts';
 import { TEST_SECRET, testAssembly } from './test-stack.ts';
 
-/** The stack's queues, topics, tables and secret at an AWS endpoint, without anything that uses them. */
+/** The stack's queues, topics, tables, alarms and secret at an AWS endpoint, without anything that uses them. */
 export interface TestAws {
   readonly outputs: Readonly<Record<string, string>>;
   /** Settings for a client that may do everything. */
@@ -29,5 +29,6 @@ export async function startTestAws(): Promise<TestAws> {
     credentials: { accessKeyId: 'operator', secretAccessKey: 'operator' },
   };
   await deploy(resources, operator, TEST_SECRET);
+  createAlarms(resources, aws);
   return { outputs: resources.outputs(), operator, close: () => aws.close() };
 }

@@ -2,31 +2,16 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { exportMessages } from '../operate/dead-letters/export.ts';
 import { list } from '../operate/dead-letters/list.ts';
 import { redriveAll } from '../operate/dead-letters/move-task.ts';
-import type { Operation } from '../operate/dead-letters/operation.ts';
 import { waitingQueue } from '../operate/dead-letters/queue.ts';
 import { redriveEach } from '../operate/dead-letters/redrive-each.ts';
 import { show } from '../operate/dead-letters/show.ts';
-import {
-  type FoundStack,
-  findLocalStack,
-  findStackOfFile,
-  findStage,
-  NOT_RUNNING,
-} from '../operate/stack.ts';
+import { outputsOption, stageOption, work } from '../operate/work.ts';
 import { npmScript } from '../terminal/command.ts';
 import { CommandError } from '../terminal/command-error.ts';
-import { INTERRUPTED, interruption } from '../terminal/interrupted.ts';
 import { jsonOption, wholeNumber } from '../terminal/options.ts';
-import { screenWidth } from '../terminal/screen.ts';
 
 /** Messages in a second at most, of SQS' move task. */
 const FASTEST_MOVE = 500;
-
-/** Which stack: by default the one that `npm start` runs. */
-interface Where {
-  readonly stage?: string | undefined;
-  readonly outputs?: string | undefined;
-}
 
 /** `npm run dlq`: looks at the messages that could not be processed, and redrives them. */
 export const command = npmScript(
@@ -48,11 +33,7 @@ const collect = (text: string, before: string[] = []) => [...before, text];
 
 /** A subcommand, on the local stack or another one. */
 const on = (name: string, description: string) =>
-  command
-    .command(name)
-    .description(description)
-    .option('--stage <stage>', 'a stage in AWS; without it, the stack that npm start runs')
-    .option('--outputs <file>', 'the stack that cdk deploy --outputs-file wrote of');
+  command.command(name).description(description).addOption(stageOption()).addOption(outputsOption());
 
 on('list', 'What waits on every queue, and what is being retried')
   .addOption(jsonOption())
@@ -102,46 +83,6 @@ on('export', 'Every message of a queue as a line of JSON, with what the partner 
       return exportMessages(aside, queue, (line) => destination.write(line));
     }),
   );
-
-/** @param task returns false where it could not do all that it was told, which it has said itself */
-async function work(
-  { stage, outputs }: Where,
-  task: (operation: Operation) => Promise<unknown>,
-): Promise<void> {
-  const interrupted = interruption();
-  let stack: FoundStack | undefined;
-  try {
-    stack = await find(stage, outputs);
-    const done = await task({ stack, signal: interrupted, say: console.log, width: screenWidth() });
-    if (done === false) process.exitCode = 1;
-    if (interrupted.aborted) process.exitCode = INTERRUPTED;
-  } catch (error) {
-    throw forPeople(error, stack?.local ?? false);
-  } finally {
-    stack?.close();
-  }
-}
-
-async function find(stage: string | undefined, outputs: string | undefined): Promise<FoundStack> {
-  if (stage !== undefined && outputs !== undefined) {
-    throw new CommandError('Either --stage or --outputs, not both');
-  }
-  if (stage !== undefined) return findStage(stage);
-  return outputs === undefined ? findLocalStack() : findStackOfFile(outputs);
-}
-
-/** What AWS or the way to it has against a command is said in one line; a fault of the command is not. */
-function forPeople(error: unknown, local: boolean): unknown {
-  if (!(error instanceof Error)) return error;
-  if (local && 'code' in error && error.code === 'ECONNREFUSED') return new CommandError(NOT_RUNNING);
-  if (error.message === 'Region is missing') {
-    return new CommandError('Which AWS region? Set AWS_REGION, or AWS_PROFILE to a profile that has one');
-  }
-  if ('$metadata' in error || 'code' in error || error.name === 'CredentialsProviderError') {
-    return new CommandError(`${error.name}: ${error.message.split('\n')[0]}`);
-  }
-  return error;
-}
 
 /** Where an export goes: standard output, or a file that must not exist yet. */
 class Destination implements AsyncDisposable {

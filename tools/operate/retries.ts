@@ -5,8 +5,8 @@ import { pascalCase } from '../../lambda/contract/event-names.ts';
 import { queueState } from './dead-letters/queue.ts';
 import type { FoundStack } from './stack.ts';
 
-/** How far back a consumer's log is read, in milliseconds: ten attempts last some three hours. */
-const LOOK_BACK = 4 * 60 * 60 * 1000;
+/** How long a message is tried at most, in milliseconds: ten attempts last some three hours. */
+export const LONGEST_TRIES = 4 * 60 * 60 * 1000;
 
 /** Pages of a log that are read of one event, at most: each holds up to 1 MB, and may hold less. */
 const MAXIMUM_PAGES = 10;
@@ -94,7 +94,7 @@ async function failuresOf({ logs, outputs }: FoundStack, event: EventName) {
       new FilterLogEventsCommand({
         logGroupName,
         filterPattern: FAILURES,
-        startTime: Date.now() - LOOK_BACK,
+        startTime: Date.now() - LONGEST_TRIES,
         nextToken,
       }),
     );

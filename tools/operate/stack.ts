@@ -5,10 +5,13 @@ import {
   DescribeStacksCommand,
   type Stack,
 } from '@aws-sdk/client-cloudformation';
+import { CloudWatchClient } from '@aws-sdk/client-cloudwatch';
 import { CloudWatchLogsClient } from '@aws-sdk/client-cloudwatch-logs';
+import { LambdaClient } from '@aws-sdk/client-lambda';
 import { S3Client } from '@aws-sdk/client-s3';
 import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { SQSClient } from '@aws-sdk/client-sqs';
+import { STSClient } from '@aws-sdk/client-sts';
 import { CommandError } from '../terminal/command-error.ts';
 import { readJson } from '../terminal/files.ts';
 import { OUTPUTS_FILE } from './local-folder.ts';
@@ -22,6 +25,9 @@ export interface FoundStack {
   readonly s3: S3Client;
   readonly secrets: SecretsManagerClient;
   readonly logs: CloudWatchLogsClient;
+  readonly cloudwatch: CloudWatchClient;
+  readonly lambda: LambdaClient;
+  readonly sts: STSClient;
   /** Ends the clients' connections. */
   close(): void;
   /** Whether it is one that `npm start` runs. */
@@ -31,8 +37,11 @@ export interface FoundStack {
    * its servers only; the local endpoint is one.
    */
   readonly waitSeconds: 0 | 1;
-  /** What to type for a further command on the same stack: `npm run dlq -- show shop.updated --stage prod`. */
-  command(text: string): string;
+  /**
+   * What to type for a further command on the same stack: `npm run dlq -- show shop.updated --stage prod`.
+   * @param script @default 'dlq'
+   */
+  command(text: string, script?: string): string;
 }
 
 export const NOT_RUNNING = 'The local stack is not running. Start it with: npm start';
@@ -110,6 +119,9 @@ function foundStack(title: string, outputs: Readonly<Record<string, string>>, op
     s3: new S3Client({ ...settings, forcePathStyle: region === undefined }),
     secrets: new SecretsManagerClient(settings),
     logs: new CloudWatchLogsClient(settings),
+    cloudwatch: new CloudWatchClient(settings),
+    lambda: new LambdaClient(settings),
+    sts: new STSClient(settings),
   };
   return {
     title,
@@ -120,6 +132,6 @@ function foundStack(title: string, outputs: Readonly<Record<string, string>>, op
     },
     local: region === undefined,
     waitSeconds: region === undefined ? 0 : 1,
-    command: (text) => `npm run dlq -- ${text}${option}`,
+    command: (text, script = 'dlq') => `npm run ${script} -- ${text}${option}`,
   };
 }

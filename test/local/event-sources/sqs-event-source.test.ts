@@ -292,6 +292,50 @@ describe('problems with the queue', () => {
   });
 });
 
+describe('turned off', () => {
+  test('it leaves what comes on the queue, unreceived, until it is turned on again', async () => {
+    const queue = createQueue();
+    const seen: string[] = [];
+    const { source, problems } = startSource(queue, async ({ Records }) => {
+      seen.push(...Records.map(({ body, attributes }) => `${body} ${attributes.ApproximateReceiveCount}`));
+      return succeed();
+    });
+    await source.disable();
+    await send(queue, 'one', 'two');
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    expect([seen, counts(queue)]).toEqual([[], { ready: 2, inflight: 0 }]);
+    source.enable();
+    await until(() => seen.length === 2 && source.idle());
+    expect(seen.sort()).toEqual(['one 1', 'two 1']);
+    expect(problems).toEqual([]);
+  });
+
+  test('it ends what it has in hand first', async () => {
+    const queue = createQueue();
+    await send(queue, 'one');
+    const result = Promise.withResolvers<InvocationResult>();
+    const { source } = startSource(queue, () => result.promise);
+    await until(() => !source.idle());
+    let isOff = false;
+    const off = source.disable().then(() => {
+      isOff = true;
+    });
+    await new Promise((resolve) => setTimeout(resolve, 2_500));
+    expect(isOff).toBe(false);
+    result.resolve({ ok: true, payload: null });
+    await off;
+    expect(counts(queue)).toEqual({ ready: 0, inflight: 0 });
+  });
+
+  test('it can be stopped', async () => {
+    const queue = createQueue();
+    const { source } = startSource(queue, succeed);
+    await source.disable();
+    await source.stop();
+    expect(source.idle()).toBe(true);
+  });
+});
+
 describe('stopping', () => {
   test('ends a long poll at once, without a problem', async () => {
     const queue = createQueue();

@@ -2,7 +2,9 @@ import { styleText } from 'node:util';
 import { shownId } from '../../terminal/screen.ts';
 import { table } from '../../terminal/table.ts';
 import { duration, messages, printable } from '../../terminal/text.ts';
+import { type Pause, pausesOf } from '../pause-state.ts';
 import { type Retries, retriesOf } from '../retries.ts';
+import type { FoundStack } from '../stack.ts';
 import type { Operation } from './operation.ts';
 import { queueState, type WaitingQueue, waitingQueues } from './queue.ts';
 import { walk } from './walk.ts';
@@ -24,24 +26,50 @@ interface Waiting {
 /** `list`: what waits on every queue that nothing consumes, and what consumers are going to try again. */
 export async function list(operation: Operation, { json }: { readonly json: boolean }): Promise<void> {
   const { stack, say } = operation;
-  const [queues, retries] = await Promise.all([
+  const [queues, retries, { pauses, unknown }] = await Promise.all([
     Promise.all(waitingQueues(stack).map((queue) => look(operation, queue))),
     retriesOf(stack),
+    pausesOf(stack).then(
+      (pauses) => ({ pauses, unknown: undefined }),
+      (error: Error) => ({ pauses: [], unknown: `${error.name}: ${error.message}` }),
+    ),
   ]);
   if (json) {
-    say(JSON.stringify({ stack: stack.title, queues, ...retries }, undefined, 2));
+    say(
+      JSON.stringify(
+        { stack: stack.title, queues, ...retries, paused: pauses, pausedUnknown: unknown },
+        undefined,
+        2,
+      ),
+    );
     return;
   }
   say(`Waiting in ${stack.title}:`);
   say('');
   for (const line of describeQueues(queues, operation.width)) say(line);
   for (const line of describeRetries(retries, operation.width)) say(line);
-  say('');
-  const first = queues.find(({ messages, inFlight }) => messages + inFlight > 0);
-  if (first !== undefined) say(`Why they are there: ${stack.command(`show ${first.queue}`)}`);
-  else if (retries.retries.length + retries.unknown.length > 0)
-    say('What is being retried needs nothing but its cause gone.');
-  else say('Nothing waits. (SQS counts up to a minute late.)');
+  for (const line of describePauses(pauses, operation.width)) say(line);
+  if (unknown !== undefined) for (const line of ['', `What is paused is unknown: ${unknown}`]) say(line);
+  for (const line of ['', ...whatNext(stack, queues, retries, pauses)]) say(line);
+}
+
+function whatNext(
+  stack: FoundStack,
+  queues: readonly Waiting[],
+  { retries, unknown }: Retries,
+  [paused]: readonly Pause[],
+): string[] {
+  const stuck = queues.find(({ messages, inFlight }) => messages + inFlight > 0);
+  const hints = [
+    ...(stuck ? [`Why they are there: ${stack.command(`show ${stuck.queue}`)}`] : []),
+    ...(paused ? [`What is paused goes on with: ${stack.command(paused.event, 'resume')}`] : []),
+  ];
+  if (hints.length > 0) return hints;
+  return [
+    retries.length + unknown.length > 0
+      ? 'What is being retried needs nothing but its cause gone.'
+      : 'Nothing waits. (SQS counts up to a minute late.)',
+  ];
 }
 
 function describeQueues(queues: readonly Waiting[], width: number): string[] {
@@ -92,6 +120,41 @@ function describeRetries({ retries, unknown }: Retries, width: number): string[]
     lines.push('', `${event}: ${messages(hidden)} more, hidden: ${reason}`);
   }
   return lines;
+}
+
+function describePauses(pauses: readonly Pause[], width: number): string[] {
+  if (pauses.length === 0) return [];
+  return [
+    '',
+    'Paused:',
+    '',
+    ...table(
+      [
+        { heading: 'EVENT' },
+        { heading: 'WAITING', align: 'right' },
+        { heading: 'SINCE' },
+        { heading: 'BY' },
+        { heading: 'REASON' },
+      ],
+      pauses.map(
+        ({
+          event,
+          waiting,
+          since: pausedAt,
+          by = '–',
+          reason = 'its event source was turned off by hand',
+          running,
+        }) => [
+          event,
+          count(waiting),
+          pausedAt === undefined ? 'unknown' : `${since(pausedAt)} ago`,
+          by,
+          `${printable(reason)}${running ? ' (but its event source is on)' : ''}`,
+        ],
+      ),
+      width,
+    ),
+  ];
 }
 
 /** Nothing stands back, so that what is there is seen. */

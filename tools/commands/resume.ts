@@ -1,0 +1,10 @@
+import { resume } from '../operate/pause.ts';
+import { outputsOption, stageOption, work } from '../operate/work.ts';
+import { npmScript } from '../terminal/command.ts';
+
+/** `npm run resume -- <event>`: ends a pause. */
+export const command = npmScript('resume', 'Turns the processing of a paused event on again.')
+  .argument('<event>', 'such as shop.updated')
+  .addOption(stageOption())
+  .addOption(outputsOption())
+  .action((event, where) => work(where, (operation) => resume(operation, event)));
