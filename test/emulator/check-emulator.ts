@@ -3,11 +3,20 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { eventNames } from '../../lambda/contract/catalogue.ts';
+import { readTarget } from '../acceptance/target.ts';
 import { killAll, mustRun, run } from './command.ts';
-import { devStageWith } from './dev-stage.ts';
-import { type Emulator, startEmulator } from './emulator.ts';
+import { type ClientSettings, type Emulator, startEmulator } from './emulator.ts';
+import { leadToEmulator } from './lead-to-emulator.ts';
 import { left } from './left.ts';
+import { mustBeProtected, unprotect } from './protection.ts';
 import { mustRollBack } from './roll-back.ts';
+import { fieldsOf, optionsOf, type Stage } from './stage.ts';
+
+/** What is deployed and must be accepted, one after another: here with what the emulator lacks left out. */
+const STAGES: readonly Stage[] = [
+  { name: 'dev' },
+  { name: 'prod', fields: { deployment: 'all-at-once', savedQueries: false } },
+];
 
 /** Of each event its own queue and its dead letters'; of all together quarantine and unrouted. */
 const QUEUES = 2 * eventNames.length + 2;
@@ -16,7 +25,7 @@ const QUEUES = 2 * eventNames.length + 2;
 const RETAINED = { table: 4, queue: QUEUES, bucket: 1, secret: 1 };
 
 /**
- * Deploys the stack as a person would to AWS, to an emulator of it, and runs the acceptance suite there.
+ * Deploys each of the stages as a person would to AWS, to an emulator of it, and runs the acceptance suite there.
  * @throws Error that names the step that failed
  */
 export async function checkOnEmulator(): Promise<void> {
@@ -43,33 +52,60 @@ export async function checkOnEmulator(): Promise<void> {
 }
 
 async function check(emulator: Emulator, folder: string): Promise<void> {
-  const outputs = join(folder, 'outputs.json');
-  const command = (args: readonly string[]) => ['npx', 'cdk', ...args, '--output', join(folder, 'cdk.out')];
-  const cdk = (...args: string[]) => mustRun(command(args), emulator.environment);
-  const deploy = ['deploy', '--require-approval', 'never'];
-
-  await step('npx cdk bootstrap', () => cdk('bootstrap', emulator.cdkEnvironment));
-  await step('npx cdk deploy', () => cdk(...deploy, '--outputs-file', outputs));
-  await step('npm run acceptance', () => accept(emulator, outputs));
-  await step('A deployment whose smoke test fails is rolled back', () =>
-    mustRollBack(emulator.settings, outputs, (options) =>
-      run(command([...deploy, ...options]), emulator.environment),
-    ),
+  await step('npx cdk bootstrap', () =>
+    mustRun(cdk(folder, 'bootstrap', emulator.cdkEnvironment), emulator.environment),
   );
-  await step('npx cdk destroy', () => cdk('destroy', '--force'));
-  await step('Nothing is left of the stack', async () => {
-    const names = await left(emulator.settings);
-    if (names.length > 0) throw new Error(`The stack or the suite left behind:\n${names.join('\n')}`);
+  for (const stage of STAGES) await checkStage(emulator, folder, stage);
+}
+
+async function checkStage(emulator: Emulator, folder: string, stage: Stage): Promise<void> {
+  const { name } = stage;
+  const { environment, settings } = emulator;
+  const { removalPolicy, terminationProtection } = fieldsOf(stage);
+  const outputs = join(folder, `${name}.json`);
+  const deploy = cdk(folder, 'deploy', '--require-approval', 'never');
+  const before = await left(settings);
+
+  await step(`npx cdk deploy, ${name}`, async () => {
+    await mustRun([...deploy, '--outputs-file', outputs, ...optionsOf(stage)], environment);
+    leadToEmulator(outputs, emulator.endpoint);
   });
-  await step('What is retained survives npx cdk destroy', async () => {
-    const retaining = devStageWith({ removalPolicy: 'retain' });
-    await cdk(...deploy, ...retaining);
-    await cdk('destroy', '--force', ...retaining);
-    const names = await left(emulator.settings);
-    const kinds = Object.groupBy(names, (name) => name.split(' ')[0] ?? '');
-    const counts = Object.keys(RETAINED).map((kind) => [kind, kinds[kind]?.length ?? 0]);
-    assert.deepEqual(Object.fromEntries(counts), RETAINED);
-  });
+  await step(`npm run acceptance, ${name}`, () => accept(emulator, outputs));
+  if (name === 'dev') {
+    await step('A deployment whose smoke test fails is rolled back', () =>
+      mustRollBack(settings, outputs, (options) => run([...deploy, ...options], environment)),
+    );
+  }
+  if (terminationProtection !== false) {
+    await step(`${name} refuses to be deleted`, () => unprotect(settings, readTarget(outputs).stackName));
+  }
+  await step(`npx cdk destroy, ${name}`, () =>
+    mustRun(cdk(folder, 'destroy', '--force', ...optionsOf(stage)), environment),
+  );
+  const names = (await left(settings)).filter((one) => !before.includes(one));
+  if (removalPolicy === 'destroy') {
+    await step(`Nothing is left of ${name}`, async () => {
+      if (names.length > 0) throw new Error(`The stack or the suite left behind:\n${names.join('\n')}`);
+    });
+  } else {
+    await step(`What ${name} retains is left, and nothing else`, () => mustBeRetained(settings, names));
+  }
+}
+
+/** @param names of what is left */
+async function mustBeRetained(settings: ClientSettings, names: readonly string[]): Promise<void> {
+  const kinds = Map.groupBy(names, (name) => name.split(' ')[0] ?? '');
+  const counts = [...kinds].map(([kind, { length }]) => [kind, length]);
+  assert.deepEqual(Object.fromEntries(counts), RETAINED, names.join('\n'));
+  const tables = kinds.get('table') ?? [];
+  await mustBeProtected(
+    settings,
+    tables.map((name) => name.slice('table '.length)),
+  );
+}
+
+function cdk(folder: string, ...args: readonly string[]): string[] {
+  return ['npx', 'cdk', ...args, '--output', join(folder, 'cdk.out')];
 }
 
 /** The suite, as a person runs it; its report is shown as it comes. */

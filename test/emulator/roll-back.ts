@@ -3,14 +3,17 @@ import { Partner } from '../acceptance/partner.ts';
 import { type Outputs, readTarget } from '../acceptance/target.ts';
 import { readWebhookSecret } from '../acceptance/webhook-secret.ts';
 import type { Ended } from './command.ts';
-import { devStageWith } from './dev-stage.ts';
 import type { ClientSettings } from './emulator.ts';
+import { optionsOf } from './stage.ts';
 
 /** What `cdk deploy` is told so that the new receiver cannot read its secret: there is none of that name. */
 function badDeployment({ WebhookSecretArn }: Outputs): readonly string[] {
-  return devStageWith({
-    secretArn: 'arn:aws:secretsmanager:us-east-1:000000000000:secret:nobody-has-it-AbCdEf',
-    previousSecretArn: WebhookSecretArn,
+  return optionsOf({
+    name: 'dev',
+    fields: {
+      secretArn: 'arn:aws:secretsmanager:us-east-1:000000000000:secret:nobody-has-it-AbCdEf',
+      previousSecretArn: WebhookSecretArn,
+    },
   });
 }
 

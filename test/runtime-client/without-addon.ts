@@ -1,0 +1,9 @@
+import { registerHooks } from 'node:module';
+
+/** Preloaded where the addon of AWS' runtime interface client is not compiled. */
+registerHooks({
+  resolve: (specifier, context, next) =>
+    specifier === './rapid-client.node'
+      ? { url: new URL('native-client.ts', import.meta.url).href, shortCircuit: true }
+      : next(specifier, context),
+});
