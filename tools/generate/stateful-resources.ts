@@ -5,6 +5,8 @@ import { SynthesisedTemplate } from './synthesised-template.ts';
  * a change makes CloudFormation replace them. Source: "Update requires: Replacement" in its resource reference.
  */
 const REPLACED_BY: Readonly<Record<string, readonly string[]>> = {
+  'AWS::ApiGateway::RestApi': [],
+  'AWS::ApiGateway::Stage': ['StageName'],
   'AWS::ApiGatewayV2::Api': ['ProtocolType'],
   'AWS::ApiGatewayV2::DomainName': ['DomainName'],
   'AWS::DynamoDB::Table': [
