@@ -152,13 +152,16 @@ export function costs(workload: Workload, deployment: Deployment, logs: LogBytes
 
   return {
     deliveries: paid([
-      [
-        'API Gateway',
-        'requests',
-        ordinary * Math.ceil(payloadBytes / HTTP_API_CHUNK) +
-          oversize * Math.ceil(OVERSIZE_BYTES / HTTP_API_CHUNK),
-        'httpApiRequest',
-      ],
+      deployment.gateway === 'rest'
+        ? ['API Gateway', 'requests', deliveries, 'restApiRequest']
+        : [
+            'API Gateway',
+            'requests',
+            ordinary * Math.ceil(payloadBytes / HTTP_API_CHUNK) +
+              oversize * Math.ceil(OVERSIZE_BYTES / HTTP_API_CHUNK),
+            'httpApiRequest',
+          ],
+      ['AWS WAF', 'requests', deployment.firewallRules === undefined ? 0 : deliveries, 'wafRequest'],
       ['Lambda', 'receiver: invocations', deliveries, 'lambdaRequest'],
       [
         'Lambda',
@@ -240,6 +243,8 @@ export function costs(workload: Workload, deployment: Deployment, logs: LogBytes
       ['CloudWatch', 'alarms, by metric', deployment.alarmMetrics, 'alarmMonth'],
       ['CloudWatch', 'composite alarms', deployment.compositeAlarms, 'compositeAlarmMonth'],
       ['CloudWatch', 'dashboards', deployment.dashboards, 'dashboardMonth'],
+      ['AWS WAF', 'web ACL', deployment.firewallRules === undefined ? 0 : 1, 'wafAclMonth'],
+      ['AWS WAF', 'rules', deployment.firewallRules ?? 0, 'wafRuleMonth'],
       [
         'CloudWatch',
         'custom metrics, where all goes well',

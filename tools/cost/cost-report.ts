@@ -39,7 +39,13 @@ const VARIATIONS: readonly Variation[] = [
   },
   {
     text: 'everything is encrypted under a key of one’s own (`encryption`)',
-    deployment: () => ({ queueDataKeySeconds: DATA_KEY_REUSE_SECONDS }),
+    // The alarm topic has a key of its own then.
+    deployment: ({ keys }) => ({ queueDataKeySeconds: DATA_KEY_REUSE_SECONDS, keys: keys + 1 }),
+  },
+  { text: 'a REST API stands before the receiver (`gateway`)', deployment: () => ({ gateway: 'rest' }) },
+  {
+    text: 'and AWS WAF before that, with one list and the rate rule (`waf`)',
+    deployment: () => ({ gateway: 'rest', firewallRules: 2 }),
   },
 ];
 

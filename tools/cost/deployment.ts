@@ -16,6 +16,10 @@ export interface ConsumerSettings {
 export interface Deployment {
   readonly receiver: { readonly memoryMegabytes: number; readonly reservedConcurrency: number | undefined };
   readonly consumers: readonly ConsumerSettings[];
+  /** What stands before the receiver. */
+  readonly gateway: 'http' | 'rest';
+  /** Rules of AWS WAF before it, each managed list one of them; undefined: it has none. */
+  readonly firewallRules: number | undefined;
   /** Requests a second, and requests at once. */
   readonly apiThrottle: { readonly rate: number; readonly burst: number };
   /** Whether X-Ray traces the functions. */
@@ -47,7 +51,10 @@ const ACCESS_LOG_VALUES: Readonly<Record<string, string>> = {
   requestId: 'PK5UXdR0Mm3MlFE=',
   requestTime: '31/Jan/2026:09:00:00 +0000',
   'identity.sourceIp': '203.0.113.100',
+  httpMethod: 'POST',
   routeKey: 'POST /api/v1/webhooks/partner',
+  resourcePath: '/v1/webhooks/partner',
+  'error.responseType': '-',
   status: '200',
   responseLength: '139',
   responseLatency: '25',
@@ -55,6 +62,8 @@ const ACCESS_LOG_VALUES: Readonly<Record<string, string>> = {
 };
 
 const reference = z.object({ Ref: z.string() });
+const throttle = z.object({ ThrottlingRateLimit: z.number(), ThrottlingBurstLimit: z.number() });
+const accessLog = z.object({ Format: z.string() });
 const properties = {
   function: z.object({
     MemorySize: z.number(),
@@ -69,10 +78,9 @@ const properties = {
     BatchSize: z.number(),
     ScalingConfig: z.optional(z.object({ MaximumConcurrency: z.optional(z.number()) })),
   }),
-  apiStage: z.object({
-    DefaultRouteSettings: z.object({ ThrottlingRateLimit: z.number(), ThrottlingBurstLimit: z.number() }),
-    AccessLogSettings: z.object({ Format: z.string() }),
-  }),
+  httpStage: z.object({ DefaultRouteSettings: throttle, AccessLogSettings: accessLog }),
+  restStage: z.object({ MethodSettings: z.tuple([throttle]), AccessLogSetting: accessLog }),
+  firewall: z.object({ Rules: z.array(z.unknown()) }),
   alarm: z.object({ Metrics: z.optional(z.array(z.object({ MetricStat: z.optional(z.unknown()) }))) }),
   logGroup: z.object({ RetentionInDays: z.number() }),
   encryptedQueue: z.object({ KmsMasterKeyId: z.unknown(), KmsDataKeyReusePeriodSeconds: z.number() }),
@@ -100,7 +108,22 @@ export function readDeployment(assembly: string): Deployment {
       `function ${name}`,
     );
   const eventSources = parsed('AWS::Lambda::EventSourceMapping', properties.eventSource);
-  const stage = only(parsed('AWS::ApiGatewayV2::Stage', properties.apiStage), 'stage of the API');
+  const stage = only(
+    [
+      ...parsed('AWS::ApiGatewayV2::Stage', properties.httpStage).map((http) => ({
+        gateway: 'http' as const,
+        throttle: http.DefaultRouteSettings,
+        accessLog: http.AccessLogSettings,
+      })),
+      ...parsed('AWS::ApiGateway::Stage', properties.restStage).map((rest) => ({
+        gateway: 'rest' as const,
+        throttle: rest.MethodSettings[0],
+        accessLog: rest.AccessLogSetting,
+      })),
+    ],
+    'stage of the API',
+  );
+  const [firewall] = parsed('AWS::WAFv2::WebACL', properties.firewall);
   const receiver = service('receiver');
 
   return {
@@ -124,13 +147,15 @@ export function readDeployment(assembly: string): Deployment {
         maximumConcurrency: source.ScalingConfig?.MaximumConcurrency ?? UNLIMITED_EVENT_SOURCE,
       };
     }),
+    gateway: stage.gateway,
+    firewallRules: firewall?.Rules.length,
     apiThrottle: {
-      rate: stage.DefaultRouteSettings.ThrottlingRateLimit,
-      burst: stage.DefaultRouteSettings.ThrottlingBurstLimit,
+      rate: stage.throttle.ThrottlingRateLimit,
+      burst: stage.throttle.ThrottlingBurstLimit,
     },
     tracing: receiver.TracingConfig?.Mode === 'Active',
     accessLogBytes: Buffer.byteLength(
-      stage.AccessLogSettings.Format.replace(
+      stage.accessLog.Format.replace(
         /\$context\.([\w.]+)/g,
         (_, name: string) => ACCESS_LOG_VALUES[name] ?? '',
       ),

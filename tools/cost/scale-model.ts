@@ -29,7 +29,15 @@ export interface Limit {
 }
 
 const QUEUES_GROW = 'queues grow, nothing is lost';
-const UNAVAILABLE = 'the API answers 503 (the contract names only 500 as repeated)';
+/** By the kind of API: what it answers above its throttle, and where the receiver is turned away. */
+const THROTTLED = {
+  http: 'the API answers 429 (lost unless the partner repeats it, which the contract does not promise)',
+  rest: 'the API answers 500, which the partner repeats',
+};
+const UNAVAILABLE = {
+  http: 'the API answers 503 (the contract names only 500 as repeated)',
+  rest: THROTTLED.rest,
+};
 
 /**
  * What the stack runs into, the first one first: with the events mixed as in the workload, full batches, no
@@ -38,7 +46,7 @@ const UNAVAILABLE = 'the API answers 503 (the contract names only 500 as repeate
  */
 export function limits(workload: Workload, deployment: Deployment, accountConcurrency: number): Limit[] {
   const { mix } = workload;
-  const { consumers, receiver, apiThrottle } = deployment;
+  const { consumers, receiver, apiThrottle, gateway } = deployment;
   const receiverSeconds = workload.receiverMilliseconds / 1000;
 
   const batchesForDelivery = consumers.reduce((sum, { event, batchSize }) => sum + mix[event] / batchSize, 0);
@@ -62,7 +70,7 @@ export function limits(workload: Workload, deployment: Deployment, accountConcur
         reserved === undefined
           ? (QUOTA.invocationsForConcurrency * accountConcurrency) / (1 + batchesForDelivery)
           : QUOTA.invocationsForConcurrency * reserved,
-      consequence: UNAVAILABLE,
+      consequence: UNAVAILABLE[gateway],
       raise:
         reserved === undefined
           ? 'quota “Concurrent executions”: ten a second for each'
@@ -71,8 +79,7 @@ export function limits(workload: Workload, deployment: Deployment, accountConcur
     {
       name: 'API Gateway: requests a second',
       deliveries: Math.min(apiThrottle.rate, QUOTA.apiRate),
-      consequence:
-        'the API answers 429 (lost unless the partner repeats it, which the contract does not promise)',
+      consequence: THROTTLED[gateway],
       raise: 'quota “Throttle rate”, and `apiThrottle`',
     },
     {
@@ -84,7 +91,7 @@ export function limits(workload: Workload, deployment: Deployment, accountConcur
     {
       name: 'Lambda: concurrent receivers',
       deliveries: (reserved ?? left) / receiverSeconds,
-      consequence: UNAVAILABLE,
+      consequence: UNAVAILABLE[gateway],
       raise:
         reserved === undefined
           ? 'quota “Concurrent executions”'

@@ -56,6 +56,19 @@ describe('what a delivery is charged for', () => {
     expect([512 * 1024, 512 * 1024 + 1].map(api)).toEqual([1, 2]);
   });
 
+  test('is one request at a REST API whatever its size, and another at AWS WAF', () => {
+    const rest = { ...deployment, gateway: 'rest' as const, firewallRules: 2 };
+    const month = costsOf({ deliveries: 1_000, payloadBytes: 2 ** 20 }, rest);
+    expect(quantity(month, 'API Gateway', 'requests')).toBe(1_000);
+    expect(quantity(month, 'AWS WAF', 'requests')).toBe(1_000);
+    expect(quantity(month, 'AWS WAF', 'web ACL')).toBe(1);
+    expect(quantity(month, 'AWS WAF', 'rules')).toBe(2);
+    const api = (of: typeof deployment) =>
+      costsOf({}, of).deliveries.find(({ service }) => service === 'API Gateway')?.price;
+    expect([api(deployment), api(rest)]).toEqual(['httpApiRequest', 'restApiRequest']);
+    expect(quantity(costsOf(), 'AWS WAF', 'requests')).toBeUndefined();
+  });
+
   test('shares a receive, a delete and an invocation with its batch', () => {
     const month = costsOf({ deliveries: 1_000, batch: 10 });
     expect(quantity(month, 'SQS', 'send, receive, delete')).toBe(1_000 + 100 + 100);
@@ -214,6 +227,16 @@ describe('the settings', () => {
   test('know how long the queues use a data key, where they have one', async () => {
     expect(readDeployment(await stageAssembly('encrypted')).queueDataKeySeconds).toBe(DATA_KEY_REUSE_SECONDS);
     expect(deployment.queueDataKeySeconds).toBeUndefined();
+  }, 120_000);
+
+  test('know which gateway stands before the receiver, its throttle and its firewall', async () => {
+    const every = readDeployment(await stageAssembly('every-setting'));
+    expect(every).toMatchObject({
+      gateway: 'rest',
+      firewallRules: 3,
+      apiThrottle: { rate: 20_000, burst: 10_000 },
+    });
+    expect(deployment).toMatchObject({ gateway: 'http', firewallRules: undefined });
   }, 120_000);
 
   test('count each metric of an alarm', () => {
