@@ -9,7 +9,7 @@ import type { FunctionDefinition } from './functions/function-definition.ts';
 import type { LogLine } from './functions/invocation.ts';
 import { LocalFunction } from './functions/local-function.ts';
 import { SharedEnvironments } from './functions/shared-environments.ts';
-import { type RequestSummary, startHttpApi } from './http-api/http-api.ts';
+import { type RequestSummary, startHttpApi } from './gateway/http-api.ts';
 import { readCloudAssembly, type SynthesisedStack } from './template/cloud-assembly.ts';
 import { Resources, rolePolicies } from './template/resources.ts';
 

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
 import type { InvocationResult } from '../functions/invocation.ts';
 import { listen } from '../listen.ts';
-import { errorResponse, type HttpResponse, pathOf, toEvent, toResponse } from './payload.ts';
+import { errorResponse, type HttpResponse, pathOf, toEvent, toResponse } from './payload-format-2.ts';
 import { readBody } from './request-body.ts';
 
 /**

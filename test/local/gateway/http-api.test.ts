@@ -11,7 +11,7 @@ import {
   type HttpApiOptions,
   type RequestSummary,
   startHttpApi,
-} from '../../../local/http-api/http-api.ts';
+} from '../../../local/gateway/http-api.ts';
 
 const cleanUps: (() => Promise<unknown>)[] = [];
 

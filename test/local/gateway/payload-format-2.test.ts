@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { type ApiContext, type HttpRequest, toEvent, toResponse } from '../../../local/http-api/payload.ts';
+import { type ApiContext, type HttpRequest, toEvent, toResponse } from '../../../local/gateway/payload-format-2.ts';
 
 const api: ApiContext = {
   apiId: 'localapi',
