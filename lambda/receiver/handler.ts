@@ -2,7 +2,7 @@ import { injectLambdaContext } from '@aws-lambda-powertools/logger/middleware';
 import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { SQSClient } from '@aws-sdk/client-sqs';
 import middy from '@middy/core';
-import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from 'aws-lambda';
+import type { APIGatewayProxyStructuredResultV2 } from 'aws-lambda';
 import { clientSettings, describeError } from '../aws-clients.ts';
 import { requireEnvironment } from '../environment.ts';
 import { SMOKE_TEST_PREFIX } from '../smoke-test/request-id.ts';
@@ -10,6 +10,7 @@ import { count, logger } from '../telemetry.ts';
 import { EventQueues, queueUrlsFromEnvironment } from './event-queues.ts';
 import { problemResponses } from './problem.ts';
 import { createReceiver, type Outcome } from './receive.ts';
+import type { GatewayEvent, WebhookRequest } from './request.ts';
 import { WebhookSecrets } from './webhook-secrets.ts';
 
 const { WEBHOOK_SECRET_ARN, SECRET_GRACE_SECONDS } = requireEnvironment([
@@ -42,8 +43,8 @@ const secrets = new WebhookSecrets({
 
 const queues = new EventQueues(new SQSClient(clientSettings), queueUrlsFromEnvironment());
 
-function report({ outcome, ...facts }: Outcome, { requestContext }: APIGatewayProxyEventV2): void {
-  if (outcome === 'Rejected') logger.warn(outcome, { ...facts, sourceIp: requestContext.http.sourceIp });
+function report({ outcome, ...facts }: Outcome, { sourceIp }: WebhookRequest): void {
+  if (outcome === 'Rejected') logger.warn(outcome, { ...facts, sourceIp });
   else logger.info(outcome, facts);
   tally(outcome, {
     ...('event' in facts && { event: facts.event }),
@@ -51,8 +52,11 @@ function report({ outcome, ...facts }: Outcome, { requestContext }: APIGatewayPr
   });
 }
 
-/** The HTTP side of the service: `POST /api/v1/webhooks/partner`, payload format 2.0. */
-export const handler = middy<APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2>()
+/**
+ * The HTTP side of the service: `POST /api/v1/webhooks/partner`. Its answer is of a form that both kinds of
+ * API take.
+ */
+export const handler = middy<GatewayEvent, APIGatewayProxyStructuredResultV2>()
   .use(injectLambdaContext(logger, { logEvent: false, resetKeys: true }))
   .use(
     problemResponses(async (error) => {

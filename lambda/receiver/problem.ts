@@ -1,6 +1,7 @@
 import type middy from '@middy/core';
-import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from 'aws-lambda';
+import type { APIGatewayProxyStructuredResultV2 } from 'aws-lambda';
 import { describeProblems, type Problem as FieldProblem } from '../contract/envelope.ts';
+import type { GatewayEvent } from './request.ts';
 
 interface ProblemDetails {
   /** Identifies the kind of problem (RFC 9457 §3.1.1); never fetched. */
@@ -41,13 +42,13 @@ export const unusableEvent = (errors: readonly FieldProblem[]) =>
     errors,
   });
 
-const serverError = () =>
-  new Problem({
-    type: 'urn:partner-webhooks:problem:server-error',
-    title: 'Server error',
-    status: 500,
-    detail: 'The event was not accepted. Send it again.',
-  });
+/** 500 for whatever kept an event from being made safe; a REST API says it for itself, too. */
+export const serverError: ProblemDetails = {
+  type: 'urn:partner-webhooks:problem:server-error',
+  title: 'Server error',
+  status: 500,
+  detail: 'The event was not accepted. Send it again.',
+};
 
 /**
  * Turns every error of a request into an RFC 9457 response: a {@link Problem} as it is, anything else
@@ -56,12 +57,12 @@ const serverError = () =>
  */
 export function problemResponses(
   onServerError: (error: unknown) => Promise<void>,
-): middy.MiddlewareObj<APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2> {
+): middy.MiddlewareObj<GatewayEvent, APIGatewayProxyStructuredResultV2> {
   return {
     onError: async (request) => {
       const known = request.error instanceof Problem;
       if (!known) await onServerError(request.error);
-      const { details } = known ? (request.error as Problem) : serverError();
+      const details = known ? (request.error as Problem).details : serverError;
       request.response = {
         statusCode: details.status,
         headers: { 'content-type': 'application/problem+json' },

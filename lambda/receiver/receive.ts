@@ -1,15 +1,12 @@
-import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from 'aws-lambda';
+import type { APIGatewayProxyStructuredResultV2 } from 'aws-lambda';
 import { parsePayload } from '../contract/envelope.ts';
 import { sha256Hex } from '../hash.ts';
 import type { RejectionReason } from '../metric-names.ts';
 import type { Delivery, EventQueues } from './event-queues.ts';
 import { invalidSignature, unusableEvent } from './problem.ts';
-import { rawBody } from './raw-body.ts';
+import { type GatewayEvent, readRequest, type WebhookRequest } from './request.ts';
 import { decodeSignature, verify } from './signature.ts';
 import type { WebhookSecrets } from './webhook-secrets.ts';
-
-/** The request header with the signature (contract, Endpoints), in the lower case of payload format 2.0. */
-const SIGNATURE_HEADER = 'x-webhook-signature';
 
 /** What became of a request; each is a metric and a log line. */
 export type Outcome =
@@ -23,7 +20,7 @@ export interface ReceiverParts {
   readonly queues: EventQueues;
   /** Told whose delivery it is before anything is done with it, so that every log line can say so. */
   readonly identify: (ids: Pick<Delivery, 'eventId' | 'requestId'>) => void;
-  readonly report: (outcome: Outcome, request: APIGatewayProxyEventV2) => void;
+  readonly report: (outcome: Outcome, request: WebhookRequest) => void;
 }
 
 /**
@@ -31,25 +28,25 @@ export interface ReceiverParts {
  * @throws Problem for 401 and 400; any other error means that the event is not safe, and is a 500
  */
 export function createReceiver({ secrets, queues, identify, report }: ReceiverParts) {
-  async function authenticate(request: APIGatewayProxyEventV2, body: Buffer): Promise<void> {
-    const signature = decodeSignature(request.headers[SIGNATURE_HEADER]);
+  async function authenticate(request: WebhookRequest): Promise<void> {
+    const signature = decodeSignature(request.signature);
     if (signature === undefined) {
       report({ outcome: 'Rejected', reason: 'malformed-signature' }, request);
       throw invalidSignature();
     }
-    if (await secrets.fit((accepted) => verify(body, signature, accepted))) return;
+    if (await secrets.fit((accepted) => verify(request.body, signature, accepted))) return;
     report({ outcome: 'Rejected', reason: 'wrong-signature' }, request);
     throw invalidSignature();
   }
 
-  return async (request: APIGatewayProxyEventV2): Promise<APIGatewayProxyStructuredResultV2> => {
-    const { requestId, timeEpoch } = request.requestContext;
-    const body = rawBody(request);
+  return async (event: GatewayEvent): Promise<APIGatewayProxyStructuredResultV2> => {
+    const request = readRequest(event);
+    const { requestId, body } = request;
     const eventId = sha256Hex(body);
     identify({ eventId, requestId });
-    await authenticate(request, body);
+    await authenticate(request);
 
-    const delivery = { eventId, requestId, receivedAt: new Date(timeEpoch).toISOString() };
+    const delivery = { eventId, requestId, receivedAt: new Date(request.receivedAt).toISOString() };
     const parsed = parsePayload(body);
     if (parsed.kind === 'unusable') {
       await queues.quarantine(body, parsed.problems, delivery);

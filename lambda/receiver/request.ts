@@ -1,0 +1,49 @@
+import type { APIGatewayProxyEvent, APIGatewayProxyEventV2 } from 'aws-lambda';
+
+/** What API Gateway hands over: payload format 2.0 of an HTTP API, or 1.0 of a REST API. */
+export type GatewayEvent = APIGatewayProxyEventV2 | APIGatewayProxyEvent;
+
+/** What the receiver needs of a request, whichever kind of API it came through. */
+export interface WebhookRequest {
+  /** API Gateway's. */
+  readonly requestId: string;
+  /** Milliseconds since the epoch, by API Gateway's clock. */
+  readonly receivedAt: number;
+  readonly sourceIp: string;
+  /** Values of `X-Webhook-Signature` (contract, Endpoints); several joined by commas, which no signature has. */
+  readonly signature: string | undefined;
+  /** The bytes that the partner signed (decision D2): never a re-serialised form. */
+  readonly body: Buffer;
+}
+
+/** The request header with the signature, in the lower case of payload format 2.0. */
+const SIGNATURE_HEADER = 'x-webhook-signature';
+
+/** Reads either payload format. Source: API Gateway developer guide, "Payload format version". */
+export function readRequest(event: GatewayEvent): WebhookRequest {
+  const body = Buffer.from(event.body ?? '', event.isBase64Encoded ? 'base64' : 'utf8');
+  if (!isFormat1(event)) {
+    const { requestId, timeEpoch, http } = event.requestContext;
+    const signature = event.headers[SIGNATURE_HEADER];
+    return { requestId, receivedAt: timeEpoch, sourceIp: http.sourceIp, signature, body };
+  }
+  const { requestId, requestTimeEpoch, identity } = event.requestContext;
+  return {
+    requestId,
+    receivedAt: requestTimeEpoch,
+    sourceIp: identity.sourceIp,
+    signature: headerOf(event, SIGNATURE_HEADER),
+    body,
+  };
+}
+
+const isFormat1 = (event: GatewayEvent): event is APIGatewayProxyEvent => 'multiValueHeaders' in event;
+
+/** Format 1.0 keeps the sender's case of names, and in `headers` only the last of several values. */
+function headerOf({ multiValueHeaders }: APIGatewayProxyEvent, name: string): string | undefined {
+  // Null where a request has no header, in spite of its type.
+  const values = Object.entries(multiValueHeaders ?? {}).flatMap(([key, all = []]) =>
+    key.toLowerCase() === name ? all : [],
+  );
+  return values.length === 0 ? undefined : values.join(',');
+}
