@@ -39,6 +39,11 @@ export interface AlarmProps {
    * @default all
    */
   readonly periodsAtThreshold?: number;
+  /**
+   * Whether people are told. What a deployment reads needs no action, and rings at other times, too.
+   * @default true
+   */
+  readonly told?: boolean;
   /** What users lose while nobody does anything: a sentence. */
   readonly impact: string;
   /** The first thing to do: a sentence without its full stop. */
@@ -50,7 +55,7 @@ export interface AlarmProps {
 /** Metrics of what must not happen at all are looked at every minute. */
 export const EACH_MINUTE = Duration.minutes(1);
 
-/** Every alarm of the stack is made here, and rings the same way: at one topic, with e-mail. */
+/** Every alarm of the stack is made here, and those that people hear ring the same way: at one topic, with e-mail. */
 export class Alarms extends Construct {
   readonly topic: Topic;
   readonly #runbook: string;
@@ -78,7 +83,7 @@ export class Alarms extends Construct {
     return `npm run dlq -- show ${queue} --stage ${this.#stage}`;
   }
 
-  /** Adds an alarm, which tells the topic when it begins and when it is over. */
+  /** Adds an alarm, which tells the topic when it begins and when it is over, unless `told` is false. */
   add(scope: Construct, id: string, props: AlarmProps): Alarm {
     const { metric, threshold, periods = 1, periodsAtThreshold = periods } = props;
     const { GREATER_THAN_OR_EQUAL_TO_THRESHOLD } = ComparisonOperator;
@@ -91,6 +96,7 @@ export class Alarms extends Construct {
       treatMissingData: props.missingData ?? TreatMissingData.NOT_BREACHING,
       alarmDescription: `Impact: ${props.impact} First step: ${props.firstStep}. See ${this.#runbook}#${props.section}`,
     });
+    if (props.told === false) return alarm;
     const tell = new SnsAction(this.topic);
     alarm.addAlarmAction(tell);
     alarm.addOkAction(tell);

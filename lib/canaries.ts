@@ -1,6 +1,8 @@
-import type { IAlarm, IMetric } from 'aws-cdk-lib/aws-cloudwatch';
+import { Lazy, Stack } from 'aws-cdk-lib';
+import { CfnAlarm, type IAlarm, type IMetric } from 'aws-cdk-lib/aws-cloudwatch';
 import { LambdaApplication, LambdaDeploymentConfig, LambdaDeploymentGroup } from 'aws-cdk-lib/aws-codedeploy';
 import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import { CfnVersion } from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
 import { acknowledge } from './acknowledge.ts';
 import type { Alarms } from './alarms.ts';
@@ -12,6 +14,9 @@ export interface CanariesProps {
   readonly consumers: readonly ReleasedFunction[];
   readonly alarms: Alarms;
 }
+
+/** Characters of the hash that the CDK puts at the end of a version's logical id. */
+const VERSION_HASH_LENGTH = 32;
 
 /**
  * Shifts each function in two steps: a tenth of the traffic for five minutes, then the rest. What takes a
@@ -38,21 +43,26 @@ export class Canaries extends Construct {
       'Alarms are described by a list of names, not one by one.',
     );
 
-    const takeBack = (id: string, service: string, metric: IMetric) =>
-      alarms.add(this, id, {
+    const takeBack = (id: string, of: ReleasedFunction, metric: IMetric) => {
+      const alarm = alarms.add(this, id, {
         metric,
         threshold: 1,
-        impact: `the new version of ${service} fails; it is taken back by itself.`,
-        firstStep: `read the log of ${service}: the deployment has not taken place`,
+        // CodeDeploy reads its state. The metric goes on when the version has all the traffic.
+        told: false,
+        impact: `the new version of ${of.service} fails; while traffic is shifted to it, it is taken back by itself.`,
+        firstStep: `read the log of ${of.service}: the deployment has not taken place`,
         section: 'taking-a-deployment-back',
       });
+      nameAfterVersion(alarm.node.defaultChild, of);
+      return alarm;
+    };
     const unanswered = ReportedMetrics.of(this).ofReceiver('VersionError', { version: receiver.newVersion });
     const ofReceiver = [
-      takeBack('ReceiverAnswers500', 'receiver', unanswered),
-      takeBack('ReceiverDies', 'receiver', receiver.newVersionErrors()),
+      takeBack('ReceiverAnswers500', receiver, unanswered),
+      takeBack('ReceiverDies', receiver, receiver.newVersionErrors()),
     ];
     for (const consumer of consumers) {
-      const own = takeBack(`${consumer.service}-dies`, consumer.service, consumer.newVersionErrors());
+      const own = takeBack(`${consumer.service}-dies`, consumer, consumer.newVersionErrors());
       this.#shift(consumer, application, role, [...ofReceiver, own]);
     }
     this.#shift(receiver, application, role, ofReceiver);
@@ -74,4 +84,15 @@ export class Canaries extends Construct {
     // An alias must not begin to move before its mover may move it.
     group.node.addDependency(role);
   }
+}
+
+/** Makes another alarm for each version: one that only looked elsewhere would keep the state of the version before. */
+function nameAfterVersion(alarm: unknown, { function: { currentVersion } }: ReleasedFunction): void {
+  const version = currentVersion.node.defaultChild;
+  if (!(alarm instanceof CfnAlarm) || !(version instanceof CfnVersion)) throw new Error('Not of this CDK');
+  const stack = Stack.of(alarm);
+  const ownName = stack.resolve(alarm.logicalId);
+  // The version's name ends in a hash of its code and settings, which is known when all is said.
+  const versionHash = () => String(stack.resolve(version.logicalId)).slice(-VERSION_HASH_LENGTH);
+  alarm.overrideLogicalId(Lazy.uncachedString({ produce: () => `${ownName}${versionHash()}` }));
 }

@@ -241,7 +241,7 @@ export function configSchema(target: Target = {}) {
           burst: whole(1, 1_000_000).default(5_000).describe('Requests at once.'),
         })
         .prefault({})
-        .describe('Above it the API answers 429, which the partner is not promised to repeat (D16).'),
+        .describe('Above it an HTTP API answers 429, which the partner is not promised to repeat (D16), a REST API 500.'),
 
       receiver: z
         .strictObject({

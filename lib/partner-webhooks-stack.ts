@@ -9,6 +9,7 @@ import type { StageConfig } from './config.ts';
 import { Effects } from './effects.ts';
 import { EventPipeline } from './event-pipeline.ts';
 import type { FunctionBundles } from './function-bundles.ts';
+import { WebhookApi } from './gateway/webhook-api.ts';
 import { WebhookDashboard } from './monitoring/dashboard.ts';
 import { PayloadBucket } from './payload-bucket.ts';
 import { ProtectedQueue } from './protected-queue.ts';
@@ -18,7 +19,6 @@ import { SavedQueries } from './saved-queries.ts';
 import { SmokeTest } from './smoke-test.ts';
 import { topicKey } from './topic-key.ts';
 import { watchLastStop } from './watch-last-stop.ts';
-import { WebhookApi } from './webhook-api.ts';
 import { WebhookSecret } from './webhook-secret.ts';
 
 export interface PartnerWebhooksStackProps extends StackProps {
@@ -98,10 +98,8 @@ export class PartnerWebhooksStack extends Stack {
       alarms,
     });
     const api = new WebhookApi(this, 'Api', {
+      config,
       receiver: receiver.live,
-      domain: config.domain,
-      throttle: config.apiThrottle,
-      logRetention: config.logRetentionDays,
       removalPolicy,
       alarms,
     });
@@ -119,8 +117,7 @@ export class PartnerWebhooksStack extends Stack {
     };
     if (config.savedQueries) new SavedQueries(this, 'SavedQueries', logs);
     new WebhookDashboard(this, 'Dashboard', {
-      api: api.api,
-      throttled: api.throttled,
+      api,
       receiver: receiver.function,
       events: pipelines.map(({ event, queue, deadLetterQueue, consumer }) => ({
         event,

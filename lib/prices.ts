@@ -8,6 +8,13 @@ export const PRICES_DATE = '2026-08-15';
 export const prices = {
   // https://aws.amazon.com/api-gateway/pricing/ – HTTP APIs; each begun 512 KB of a request is one more
   httpApiRequest: 1 / 1e6,
+  /** Of any size. */
+  restApiRequest: 3.5 / 1e6,
+
+  // https://aws.amazon.com/waf/pricing/ – a web ACL, each of its rules and managed groups, and what they look at
+  wafAclMonth: 5,
+  wafRuleMonth: 1,
+  wafRequest: 0.6 / 1e6,
 
   // https://aws.amazon.com/lambda/pricing/ – arm64; start-up time is billed, too
   lambdaRequest: 0.2 / 1e6,

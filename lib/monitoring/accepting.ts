@@ -10,12 +10,11 @@ const sumOfAMinute = { period, statistic: 'Sum' };
 
 /** Are we accepting? From the partner's requests to what the receiver made of them. */
 export function accepting(
-  { api, throttled, receiver, events }: Monitored,
+  { api: { gateway, ownAnswers }, receiver, events }: Monitored,
   reported: ReportedMetrics,
   graphs: Graphs,
 ): IWidget[] {
-  const clientErrors = api.metricClientError({ ...sumOfAMinute, label: '4xx' });
-  const serverErrors = api.metricServerError({ ...sumOfAMinute, label: '5xx' });
+  const { metrics } = gateway;
   const rejected = rejectionReasons.map((reason) =>
     reported.ofReceiver('Rejected', { reason }, { label: `401: ${reason.replace('-', ' ')}` }),
   );
@@ -29,25 +28,35 @@ export function accepting(
     new Row(
       graphs.draw({
         title: 'Requests, and how many fail',
-        width: 8,
+        width: 6,
         left: [
-          api.metricCount({ ...sumOfAMinute, label: 'Requests' }),
-          clientErrors,
-          serverErrors,
-          throttled.with({ label: '429: throttled' }),
+          metrics.metricCount({ ...sumOfAMinute, label: 'Requests' }),
+          metrics.metricClientError({ ...sumOfAMinute, label: '4xx' }),
+          metrics.metricServerError({ ...sumOfAMinute, label: '5xx' }),
+        ],
+        unit: 'requests a minute',
+      }),
+      graphs.draw({
+        title: 'Answered by API Gateway itself',
+        width: 6,
+        left: [
+          ownAnswers.throttled.with({ label: 'Above the throttle' }),
+          ownAnswers.unavailable.with({ label: 'No answer of the receiver' }),
+          ownAnswers.tooLarge.with({ label: 'Too large' }),
+          ownAnswers.wrongAddress.with({ label: 'Posted to another address' }),
         ],
         unit: 'requests a minute',
       }),
       graphs.draw({
         title: 'Accepted, by event',
-        width: 8,
+        width: 6,
         left: events.map(({ event }) => reported.ofReceiver('Accepted', { event }, { label: event })),
         unit: 'events a minute',
         stacked: true,
       }),
       graphs.draw({
         title: 'Not accepted, or only put aside',
-        width: 8,
+        width: 6,
         left: [
           ...rejected,
           unusable,
@@ -63,8 +72,8 @@ export function accepting(
         title: 'How long the partner waits for an answer',
         width: 8,
         left: [
-          api.metricLatency({ period, statistic: 'p50', label: 'API p50' }),
-          api.metricLatency({ period, statistic: 'p99', label: 'API p99' }),
+          metrics.metricLatency({ period, statistic: 'p50', label: 'API p50' }),
+          metrics.metricLatency({ period, statistic: 'p99', label: 'API p99' }),
           receiver.metricDuration({ period, statistic: 'p50', label: 'Receiver p50' }),
           receiver.metricDuration({ period, statistic: 'p99', label: 'Receiver p99' }),
         ],
@@ -75,7 +84,7 @@ export function accepting(
         width: 8,
         left: [
           receiver.metricErrors({ ...sumOfAMinute, label: 'Errors: crashed or timed out' }),
-          receiver.metricThrottles({ ...sumOfAMinute, label: 'Throttles: 503 to the partner' }),
+          receiver.metricThrottles({ ...sumOfAMinute, label: 'Throttles: turned away' }),
         ],
         unit: 'invocations a minute',
       }),

@@ -9,6 +9,8 @@ import { sum } from './sum.ts';
 /** Lambda's own default. Source: Lambda API reference, `CreateFunction`, `MemorySize`. */
 const DEFAULT_MEMORY_MEGABYTES = 128;
 
+const REQUEST_PRICE = { http: 'httpApiRequest', rest: 'restApiRequest' } as const;
+
 /** As the prices count them. */
 const BYTES_OF_A_GIGABYTE = 2 ** 30;
 
@@ -49,7 +51,12 @@ function charges({ api, receiver, events, tables, topics, logGroups }: Monitored
     );
 
   return [
-    charge('api', 'API Gateway requests', [api.metricCount(total)], prices.httpApiRequest),
+    charge(
+      'api',
+      'API Gateway requests',
+      [api.gateway.metrics.metricCount(total)],
+      prices[REQUEST_PRICE[api.gateway.kind]],
+    ),
     charge(
       'calls',
       'Lambda requests',

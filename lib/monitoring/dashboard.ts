@@ -58,7 +58,7 @@ export class WebhookDashboard extends Construct {
     );
     section(
       'Are we accepting?',
-      'The partner repeats what gets 401 or 500. What gets 400 is in quarantine. 404, 413, 429 and 503 are API Gateway’s own.',
+      'The partner repeats what gets 401 or 500. What gets 400 is in quarantine. What API Gateway itself refuses is kept nowhere.',
       accepting(monitored, reported, graphs),
     );
     section(

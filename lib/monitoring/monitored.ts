@@ -1,11 +1,11 @@
-import type { HttpApi } from 'aws-cdk-lib/aws-apigatewayv2';
-import type { Alarm, Metric } from 'aws-cdk-lib/aws-cloudwatch';
+import type { Alarm } from 'aws-cdk-lib/aws-cloudwatch';
 import type { Table } from 'aws-cdk-lib/aws-dynamodb';
 import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import type { ILogGroup } from 'aws-cdk-lib/aws-logs';
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import type { IQueue } from 'aws-cdk-lib/aws-sqs';
 import type { EventName } from '../../lambda/contract/catalogue.ts';
+import type { WebhookApi } from '../gateway/webhook-api.ts';
 
 /** The way of one event: what its row of the dashboard is made of. */
 export interface MonitoredEvent {
@@ -24,9 +24,7 @@ export interface MonitoredTable {
 
 /** What the dashboard shows. */
 export interface Monitored {
-  readonly api: HttpApi;
-  /** Requests that the API answered with 429. */
-  readonly throttled: Metric;
+  readonly api: Pick<WebhookApi, 'gateway' | 'ownAnswers'>;
   /** The function itself and not an alias: its metrics hold all versions. */
   readonly receiver: LambdaFunction;
   /** In the order of their rows. */

@@ -277,6 +277,7 @@ export class Resources {
       'AWS::AccountId': this.#place.accountId,
       'AWS::Partition': 'aws',
       'AWS::Region': this.#place.region,
+      'AWS::StackId': `arn:aws:cloudformation:${this.#place.region}:${this.#place.accountId}:stack/${this.#stack.name}/local`,
       'AWS::StackName': this.#stack.name,
       'AWS::URLSuffix': URL_SUFFIX,
     };

@@ -33,8 +33,9 @@ describe.each(Object.keys(stages))('every alarm of %s', (stage) => {
   const except = (meets: (alarm: Resource) => boolean) =>
     every.filter((one) => !meets(one)).map(({ path }) => path);
 
-  test('tells the alarm topic when it begins and when it is over', () => {
-    const tells = ({ properties }: Resource) =>
+  test('tells the alarm topic when it begins and when it is over, but for what CodeDeploy reads', () => {
+    const tells = ({ path, properties }: Resource) =>
+      path.startsWith('Canaries/') ||
       [properties.AlarmActions, properties.OKActions].every(
         (actions) => actions?.length === 1 && of.referred(actions[0]) === 'Alarms/Topic',
       );
@@ -90,6 +91,9 @@ describe('the alarms', () => {
         'Receiver/SecretUnreadable',
         'Api/ServerErrors',
         'Api/Throttled',
+        'Api/Unavailable',
+        'Api/TooLarge',
+        'Api/WrongAddress',
         'Api/RejectionsJump',
         'Api/NearThrottle',
         'Api/Slow',
@@ -253,10 +257,14 @@ describe('it rings', () => {
     });
   });
 
-  test('for one 429, which the access log knows', () => {
-    const filter = filterOf('429');
-    expect(filter).toMatchObject({ MetricName: 'Throttled', MetricValue: '1' });
-    expect(alarm('Api/Throttled')).toMatchObject({
+  test.each([
+    ['429', 'Throttled', '{ $.status = "429" }'],
+    ['502, 503 or 504', 'Unavailable', '{ ($.status = "502") || ($.status = "503") || ($.status = "504") }'],
+    ['413', 'TooLarge', '{ $.status = "413" }'],
+  ])('for one %s, which the access log knows', (_, name, pattern) => {
+    const filter = filterOf(pattern);
+    expect(filter).toMatchObject({ MetricName: name, MetricValue: '1' });
+    expect(alarm(`Api/${name}`)).toMatchObject({
       Namespace: filter.MetricNamespace,
       MetricName: filter.MetricName,
       Statistic: 'Sum',
@@ -264,8 +272,21 @@ describe('it rings', () => {
     });
   });
 
+  test('for posts to a wrong address, ten in an hour', () => {
+    const filter = filterOf('{ ($.method = "POST") && (($.status = "403") || ($.status = "404")) }');
+    expect(filter).toMatchObject({ MetricName: 'WrongAddress', MetricValue: '1' });
+    expect(alarm('Api/WrongAddress')).toMatchObject({
+      Namespace: filter.MetricNamespace,
+      MetricName: filter.MetricName,
+      Statistic: 'Sum',
+      Period: 3_600,
+      EvaluationPeriods: 1,
+      Threshold: 10,
+    });
+  });
+
   test('for a jump in 401s: twenty in five minutes', () => {
-    const filter = filterOf('401');
+    const filter = filterOf('{ $.status = "401" }');
     expect(filter).toMatchObject({ MetricName: 'Unauthorized', MetricValue: '1' });
     expect(alarm('Api/RejectionsJump')).toMatchObject({
       Namespace: filter.MetricNamespace,
@@ -317,10 +338,10 @@ describe('CloudWatch', () => {
   });
 });
 
-/** What the filter of the access log for a status counts. */
-function filterOf(status: string) {
+/** What the filter of the access log with a pattern counts. */
+function filterOf(pattern: string) {
   const filters = template.ofType('AWS::Logs::MetricFilter').map(({ properties }) => properties);
-  const found = filters.find(({ FilterPattern }) => FilterPattern === `{ $.status = "${status}" }`);
+  const found = filters.find(({ FilterPattern }) => FilterPattern === pattern);
   expect(template.referred(found?.LogGroupName)).toBe('Api/AccessLog');
   return found?.MetricTransformations[0];
 }

@@ -28,6 +28,8 @@ describe('a stage without fields', () => {
       deletionProtection: true,
       deployment: 'canary',
       rotationGraceHours: 24,
+      gateway: 'http',
+      lagAfter: 60,
       apiThrottle: { rate: 10_000, burst: 5_000 },
       receiver: { memory: 512, timeout: 28 },
       alarmEmails: [],
@@ -71,6 +73,9 @@ describe('is refused', () => {
           events: { 'shop.updated': { batchSize: 11, memmory: 1 }, 'example.unknown': {} },
           removalPolicy: 'destroy',
           deletionProtection: true,
+          waf: {},
+          quietAfter: 0,
+          encryption: { keyArn: 'arn:aws:kms:us-east-1:111122223333:key/0a1b' },
         },
         home,
       ).sort(),
@@ -78,11 +83,14 @@ describe('is refused', () => {
       'colour: is no field',
       'deletionProtection: cannot be true where removalPolicy is destroy: the stack could not be deleted',
       'domain.certificateArn: is missing',
+      "encryption.keyArn: must be of the stage's region, eu-central-1",
       'events.example.unknown: is no field',
       'events.shop.updated.batchSize: must be a whole number from 1 to 10',
       'events.shop.updated.memmory: is no field',
+      'quietAfter: must be a whole number from 1 to 168',
       "secretArn: must be of the stage's account, 111122223333",
       "secretArn: must be of the stage's region, eu-central-1",
+      'waf: needs gateway: rest, as AWS WAF does not work with an HTTP API',
     ]);
   });
 
@@ -170,15 +178,49 @@ describe('is refused', () => {
       { previousSecretKmsKeyArn: 'arn:aws:kms:eu-central-1:111122223333:key/0a1b' },
       'previousSecretKmsKeyArn',
     ],
+    ['another kind of gateway', { gateway: 'websocket' }, 'gateway'],
+    ['a firewall before an HTTP API', { gateway: 'http', waf: {} }, 'waf'],
+    [
+      'a list that AWS does not have',
+      { gateway: 'rest', waf: { managedLists: ['OwnRules'] } },
+      'waf.managedLists.0',
+    ],
+    [
+      'a receiver that outlasts a REST API',
+      { gateway: 'rest', receiver: { timeout: 29 } },
+      'receiver.timeout',
+    ],
+    [
+      'silence of no time',
+      { events: { 'shop.updated': { quietAfter: 0 } } },
+      'events.shop.updated.quietAfter',
+    ],
+    ['silence of more than a week', { quietAfter: 169 }, 'quietAfter'],
+    [
+      'two keys for the topics',
+      { encryption: {}, kmsKeyArn: 'arn:aws:kms:eu-central-1:111122223333:key/0a1b' },
+      'kmsKeyArn',
+    ],
     ['half a throttle of text', { apiThrottle: { rate: '100' } }, 'apiThrottle.rate'],
   ])('%s', (_, given, field) => {
     expect(refusals(given, home)).toEqual([expect.stringMatching(`^${field.replaceAll('.', '\\.')}: `)]);
+  });
+
+  test.each(['eu-central', 'eu_central_1', 'EU-CENTRAL-1', 'eu-central-1a'])('the region %s', (region) => {
+    expect(refusals({ region })).toEqual(['region: must be a region like eu-central-1']);
   });
 
   test.each([null, 7, 'text', []])('a stage that is %j', (given) => {
     expect(refusals(given)).toHaveLength(1);
   });
 });
+
+test.each(['eu-central-1', 'us-gov-west-1', 'ap-southeast-7', 'cn-north-1', 'eusc-de-east-1'])(
+  'the region %s is taken',
+  (region) => {
+    expect(parseConfig('prod', { region }).region).toBe(region);
+  },
+);
 
 describe('the account of a stage', () => {
   test('counts before that of the credentials', () => {

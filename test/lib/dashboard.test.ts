@@ -205,8 +205,13 @@ describe('what the dashboard shows', () => {
     const filters = template
       .ofType('AWS::Logs::MetricFilter')
       .map(({ properties }) => properties.MetricTransformations[0].MetricName);
-    expect(counted.map((metric) => metric.name)).toEqual(['Throttled']);
-    expect(filters).toContain('Throttled');
+    expect(counted.map((metric) => metric.name)).toEqual([
+      'Throttled',
+      'Unavailable',
+      'TooLarge',
+      'WrongAddress',
+    ]);
+    expect(filters).toEqual(expect.arrayContaining(counted.map((metric) => metric.name)));
   });
 
   test('is nothing else', () => {

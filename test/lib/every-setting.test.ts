@@ -67,27 +67,37 @@ describe('the domain', () => {
         TruststoreVersion: settings.domain.mutualTls.version,
       },
     });
-    const [mapping] = template.ofType('AWS::ApiGatewayV2::ApiMapping');
-    expect(template.referred(mapping?.properties.ApiId)).toBe('Api/HttpApi');
   });
 
   test('is what the partner posts to, and the default endpoint is off', () => {
     expect(template.outputs.WebhookUrl?.Value).toBe(
       `https://${settings.domain.name}/api/v1/webhooks/partner`,
     );
-    expect(template.at('AWS::ApiGatewayV2::Api', 'Api/HttpApi').properties.DisableExecuteApiEndpoint).toBe(
+    expect(template.at('AWS::ApiGateway::RestApi', 'Api/RestApi').properties.DisableExecuteApiEndpoint).toBe(
       true,
     );
   });
 
-  test('leaves the default endpoint on where the partner has not moved yet', async () => {
+  test('leads to the contract’s path: its first part is the stage of the API, the rest its resource', () => {
+    const [mapping] = template.ofType('AWS::ApiGatewayV2::ApiMapping');
+    const { ApiId, ApiMappingKey, Stage } = mapping?.properties ?? {};
+    expect(template.referred(ApiId)).toBe('Api/RestApi');
+    expect(ApiMappingKey).toBe('api');
+    expect(template.referred(Stage)).toBe('Api/RestApi/DeploymentStage.api');
+  });
+
+  test('of an HTTP API leads to it, and leaves the default endpoint on where the partner has not moved yet', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'partner-webhooks-domain-'));
     const { mutualTls: _, ownershipCertificateArn: __, ...domain } = settings.domain;
     const moving = { dev: { domain: { ...domain, keepDefaultEndpoint: true } } };
     try {
       await synthesise(folder, { stages: moving });
-      const api = new SynthesisedTemplate(folder).at('AWS::ApiGatewayV2::Api', 'Api/HttpApi');
+      const http = new SynthesisedTemplate(folder);
+      const api = http.at('AWS::ApiGatewayV2::Api', 'Api/HttpApi');
       expect(api.properties.DisableExecuteApiEndpoint).toBe(false);
+      const [mapping] = http.ofType('AWS::ApiGatewayV2::ApiMapping');
+      expect(http.referred(mapping?.properties.ApiId)).toBe('Api/HttpApi');
+      expect(mapping?.properties.ApiMappingKey).toBeUndefined();
     } finally {
       await rm(folder, { recursive: true });
     }
@@ -101,11 +111,15 @@ describe('the domain', () => {
 });
 
 test('the API throttles where configured', () => {
-  const [stage] = template.ofType('AWS::ApiGatewayV2::Stage');
-  expect(stage?.properties.DefaultRouteSettings).toEqual({
-    ThrottlingRateLimit: settings.apiThrottle.rate,
-    ThrottlingBurstLimit: settings.apiThrottle.burst,
-  });
+  const [stage] = template.ofType('AWS::ApiGateway::Stage');
+  expect(stage?.properties.MethodSettings).toEqual([
+    expect.objectContaining({
+      HttpMethod: '*',
+      ResourcePath: '/*',
+      ThrottlingRateLimit: settings.apiThrottle.rate,
+      ThrottlingBurstLimit: settings.apiThrottle.burst,
+    }),
+  ]);
 });
 
 test.each([

@@ -91,6 +91,34 @@ describe('the prod stage', () => {
     }
   });
 
+  test('has another alarm for each version, which cannot begin in the state of the one before', () => {
+    const named = prod
+      .ofType('AWS::CloudWatch::Alarm')
+      .filter(({ path }) => path.startsWith('Canaries/'))
+      .map(({ logicalId, properties }) => {
+        const versionOf = properties.Dimensions.find(({ Name }: { Name: string }) =>
+          ['ExecutedVersion', 'version'].includes(Name),
+        );
+        const version = prod.resources.find(({ path }) => path === prod.referred(versionOf.Value));
+        return [logicalId.slice(-32), version?.logicalId.slice(-32)];
+      });
+    expect(named.length).toBeGreaterThan(eventNames.length);
+    for (const [alarm, version] of named) {
+      expect(alarm).toMatch(/^[0-9a-f]{32}$/);
+      expect(alarm).toBe(version);
+    }
+  });
+
+  test('mails nobody of what takes a function back: its metric goes on when the deployment is over', () => {
+    const { true: told = [], false: untold = [] } = Object.groupBy(
+      prod.ofType('AWS::CloudWatch::Alarm'),
+      ({ properties }) => String(properties.AlarmActions !== undefined || properties.OKActions !== undefined),
+    );
+    const place = ({ path }: Resource) => path.split('/')[0];
+    expect(new Set(untold.map(place))).toEqual(new Set(['Canaries']));
+    expect(told.filter((alarm) => place(alarm) === 'Canaries')).toEqual([]);
+  });
+
   test('looks at the new version alone: one that fails already does not keep its repair out', () => {
     const alarms = prod
       .ofType('AWS::CloudWatch::Alarm')

@@ -94,7 +94,7 @@ function readOutputs(file: string): Record<string, string> {
 }
 
 /** A queue's address in AWS says its region. */
-const AWS_HOST = /^sqs\.([a-z0-9-]+)\.amazonaws\.com(\.cn)?$/;
+const AWS_HOST = /^sqs\.([a-z0-9-]+)\.(amazonaws\.com(\.cn)?|amazonaws\.eu)$/;
 
 /** Queue addresses elsewhere are those of a local AWS endpoint, which takes any access key. */
 const ANY_CREDENTIALS = { accessKeyId: 'operator', secretAccessKey: 'local' };

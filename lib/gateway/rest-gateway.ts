@@ -1,0 +1,141 @@
+import { Duration, Stack } from 'aws-cdk-lib';
+import {
+  AccessLogFormat,
+  EndpointType,
+  LambdaIntegration,
+  LogGroupLogDestination,
+  ResponseType,
+  RestApi,
+} from 'aws-cdk-lib/aws-apigateway';
+import { CfnApiMapping } from 'aws-cdk-lib/aws-apigatewayv2';
+import { FilterPattern } from 'aws-cdk-lib/aws-logs';
+import type { Construct } from 'constructs';
+import { WEBHOOK_PATH } from '../../lambda/contract/webhook-path.ts';
+import { serverError } from '../../lambda/receiver/problem.ts';
+import { acknowledge } from '../acknowledge.ts';
+import { accessLogFormat } from './access-log.ts';
+import { addFirewall, type FirewallSettings } from './firewall.ts';
+import type { Gateway, GatewayProps } from './gateway.ts';
+
+/** The first part of the contract's path is the stage of the API, the rest its resource. */
+const [, STAGE = '', ...RESOURCE] = WEBHOOK_PATH.split('/');
+
+const SOON = Duration.seconds(5);
+const LATER = Duration.seconds(30);
+
+/** AWS WAF's rate rule looks back on it. */
+const MINUTES_OF_A_RATE = Duration.minutes(5);
+
+/**
+ * What API Gateway itself refuses, and when to send it again. Nothing is said of a body that is too large: it does
+ * not get smaller. The kinds of a failed integration are named besides their default: whether they take its status
+ * is documented one way and reported the other. Source: API Gateway developer guide, "Gateway response types".
+ */
+const REFUSALS: Readonly<Record<string, Duration | undefined>> = {
+  [ResponseType.THROTTLED.responseType]: SOON,
+  [ResponseType.INTEGRATION_FAILURE.responseType]: SOON,
+  [ResponseType.INTEGRATION_TIMEOUT.responseType]: LATER,
+  [ResponseType.DEFAULT_5XX.responseType]: LATER,
+  [ResponseType.WAF_FILTERED.responseType]: MINUTES_OF_A_RATE,
+  [ResponseType.REQUEST_TOO_LARGE.responseType]: undefined,
+};
+
+/**
+ * A regional REST API: whatever it refuses by itself it answers with 500, which the partner repeats, and it hands
+ * over the bytes of any body as they were sent.
+ */
+export function restGateway(
+  scope: Construct,
+  { firewall, ...props }: GatewayProps & { readonly firewall: FirewallSettings | undefined },
+): Gateway {
+  const { receiver, throttle, accessLog, defaultEndpoint } = props;
+  const api = new RestApi(scope, 'RestApi', {
+    restApiName: Stack.of(scope).stackName,
+    endpointTypes: [EndpointType.REGIONAL],
+    binaryMediaTypes: ['*/*'],
+    disableExecuteApiEndpoint: !defaultEndpoint,
+    // The role is one setting of the whole account and not this stack's: docs/deploying.md.
+    cloudWatchRole: false,
+    deployOptions: {
+      stageName: STAGE,
+      throttlingRateLimit: throttle.rate,
+      throttlingBurstLimit: throttle.burst,
+      accessLogDestination: new LogGroupLogDestination(accessLog),
+      accessLogFormat: AccessLogFormat.custom(accessLogFormat('resourcePath')),
+    },
+  });
+  // An address that the CDK adds to the outputs, which is not the one to post to.
+  api.node.tryRemoveChild('Endpoint');
+  api.root
+    .resourceForPath(RESOURCE.join('/'))
+    .addMethod('POST', new LambdaIntegration(receiver, { allowTestInvoke: false }));
+  answerWith500(api);
+  acknowledgeFindings(api, firewall !== undefined);
+  const { deploymentStage: stage } = api;
+  if (firewall !== undefined) addFirewall(scope, stage, firewall);
+  return {
+    kind: 'rest',
+    webhookUrl: stage.urlForPath(`/${RESOURCE.join('/')}`),
+    metrics: stage,
+    shows: {
+      throttled: answeredAs('THROTTLED'),
+      unavailable: FilterPattern.all(
+        FilterPattern.stringValue('$.status', '=', '500'),
+        ...['-', 'THROTTLED', 'REQUEST_TOO_LARGE', 'WAF_FILTERED'].map((type) =>
+          FilterPattern.stringValue('$.responseType', '!=', type),
+        ),
+      ),
+      tooLarge: answeredAs('REQUEST_TOO_LARGE'),
+      wrongAddress: FilterPattern.all(
+        FilterPattern.stringValue('$.method', '=', 'POST'),
+        answeredAs('MISSING_AUTHENTICATION_TOKEN'),
+      ),
+    },
+    serveAt: (domainName) =>
+      new CfnApiMapping(scope, 'RestMapping', {
+        apiId: api.restApiId,
+        apiMappingKey: STAGE,
+        domainName: domainName.name,
+        stage: stage.stageName,
+      }),
+  };
+}
+
+/** By the access log's `responseType`: the status is 500 for all. */
+export const answeredAs = (responseType: string) =>
+  FilterPattern.stringValue('$.responseType', '=', responseType);
+
+function answerWith500(api: RestApi): void {
+  const body = JSON.stringify({ ...serverError, requestId: '$context.requestId' });
+  for (const [type, retryAfter] of Object.entries(REFUSALS)) {
+    api.addGatewayResponse(type, {
+      type: ResponseType.of(type),
+      statusCode: String(serverError.status),
+      responseHeaders: {
+        'Content-Type': "'application/problem+json'",
+        ...(retryAfter !== undefined && { 'Retry-After': `'${retryAfter.toSeconds()}'` }),
+      },
+      templates: { 'application/json': body },
+    });
+  }
+  // As an HTTP API says it; otherwise it would be 403 and speak of a token.
+  api.addGatewayResponse('NotFound', {
+    type: ResponseType.MISSING_AUTHENTICATION_TOKEN,
+    statusCode: '404',
+    templates: { 'application/json': '{"message":"Not Found"}' },
+  });
+}
+
+function acknowledgeFindings(api: RestApi, hasFirewall: boolean): void {
+  const signed =
+    'A delivery proves itself by the HMAC of its body (contract, Authentication), which an authorizer does not see.';
+  acknowledge(api, 'AwsSolutions-APIG4', signed);
+  acknowledge(
+    api,
+    'AwsSolutions-APIG2',
+    'The receiver validates: what is signed and invalid has to be kept, not refused before.',
+  );
+  if (!hasFirewall) {
+    acknowledge(api, 'AwsSolutions-APIG3', 'AWS WAF is a setting of the stage (`waf`), and is paid for.');
+  }
+}

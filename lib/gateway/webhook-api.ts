@@ -1,0 +1,196 @@
+import { CfnOutput, Duration, type RemovalPolicy, Stack } from 'aws-cdk-lib';
+import { DomainName } from 'aws-cdk-lib/aws-apigatewayv2';
+import { Certificate } from 'aws-cdk-lib/aws-certificatemanager';
+import type { Metric } from 'aws-cdk-lib/aws-cloudwatch';
+import type { IFunction } from 'aws-cdk-lib/aws-lambda';
+import { FilterPattern, type IFilterPattern, type LogGroup } from 'aws-cdk-lib/aws-logs';
+import { Bucket } from 'aws-cdk-lib/aws-s3';
+import { Construct } from 'constructs';
+import { WEBHOOK_PATH } from '../../lambda/contract/webhook-path.ts';
+import { type Alarms, EACH_MINUTE } from '../alarms.ts';
+import type { StageConfig } from '../config.ts';
+import { accessLog } from './access-log.ts';
+import type { Gateway, OwnAnswer } from './gateway.ts';
+import { httpGateway } from './http-gateway.ts';
+import { answeredAs, restGateway } from './rest-gateway.ts';
+
+export interface WebhookApiProps {
+  readonly config: Pick<StageConfig, 'gateway' | 'waf' | 'domain' | 'apiThrottle' | 'logRetentionDays'>;
+  readonly receiver: IFunction;
+  readonly removalPolicy: RemovalPolicy;
+  readonly alarms: Alarms;
+}
+
+const FIVE_MINUTES = Duration.minutes(5);
+const HOUR = Duration.hours(1);
+
+/** Server errors in five minutes of which somebody should know; a single one is repeated and forgotten. */
+const MANY_SERVER_ERRORS = 5;
+
+/** Milliseconds of the slowest hundredth of answers that are too many: the partner's own time-out is not known. */
+const SLOW = 3_000;
+
+/** Share of the API's throttle that rings before it is reached: API Gateway does not log every 429. */
+const NEAR_THROTTLE = 0.8;
+
+/** Answers of 401, or requests that a firewall blocks, in five minutes that are more than a stray scanner. */
+const MANY_REJECTIONS = 20;
+
+/** Posts to another address in an hour that are more than a stray scanner. */
+const MANY_WRONG_ADDRESSES = 10;
+
+/** What becomes of a delivery that API Gateway itself has refused, by the kind of API. */
+const FATE = {
+  http: 'which the partner is not promised to repeat: they may be lost.',
+  rest: 'which the partner repeats.',
+};
+
+/** The API with the contract's one route, its host name, and the alarms on what it answers. */
+export class WebhookApi extends Construct {
+  readonly gateway: Gateway;
+  readonly accessLog: LogGroup;
+  /** What the partner posts to. */
+  readonly webhookUrl: string;
+  /** Requests that API Gateway has answered by itself, each minute. */
+  readonly ownAnswers: Readonly<Record<OwnAnswer, Metric>>;
+
+  constructor(scope: Construct, id: string, props: WebhookApiProps) {
+    super(scope, id);
+    const { config, receiver, removalPolicy, alarms } = props;
+    const { domain, apiThrottle: throttle } = config;
+    this.accessLog = accessLog(this, 'AccessLog', { retention: config.logRetentionDays, removalPolicy });
+    const common = {
+      receiver,
+      throttle,
+      accessLog: this.accessLog,
+      // Whoever knows it would get round the client certificates of the domain.
+      defaultEndpoint: domain === undefined || domain.keepDefaultEndpoint,
+    };
+    this.gateway =
+      config.gateway === 'http'
+        ? httpGateway(this, common)
+        : restGateway(this, { ...common, firewall: config.waf });
+    if (domain) this.gateway.serveAt(this.#hostName(domain));
+    this.webhookUrl = domain ? `https://${domain.name}${WEBHOOK_PATH}` : this.gateway.webhookUrl;
+    const { shows } = this.gateway;
+    this.ownAnswers = {
+      throttled: this.#counted('Throttled', shows.throttled),
+      unavailable: this.#counted('Unavailable', shows.unavailable),
+      tooLarge: this.#counted('TooLarge', shows.tooLarge),
+      wrongAddress: this.#counted('WrongAddress', shows.wrongAddress),
+    };
+    this.#watchRequests(alarms, throttle.rate);
+    this.#watchOwnAnswers(alarms, config.waf !== undefined);
+  }
+
+  /** Makes the host name that the API is served at. */
+  #hostName(domain: NonNullable<StageConfig['domain']>): DomainName {
+    const { name, certificateArn, ownershipCertificateArn, mutualTls } = domain;
+    const domainName = new DomainName(this, 'Domain', {
+      domainName: name,
+      certificate: Certificate.fromCertificateArn(this, 'Certificate', certificateArn),
+      ...(ownershipCertificateArn !== undefined && {
+        ownershipCertificate: Certificate.fromCertificateArn(this, 'Ownership', ownershipCertificateArn),
+      }),
+      ...(mutualTls && {
+        mtls: {
+          bucket: Bucket.fromBucketName(this, 'TrustStore', mutualTls.bucket),
+          key: mutualTls.key,
+          ...(mutualTls.version !== undefined && { version: mutualTls.version }),
+        },
+      }),
+    });
+    new CfnOutput(Stack.of(this), 'DomainTarget', { value: domainName.regionalDomainName });
+    new CfnOutput(Stack.of(this), 'DomainHostedZoneId', { value: domainName.regionalHostedZoneId });
+    return domainName;
+  }
+
+  #watchRequests(alarms: Alarms, rate: number): void {
+    const { metrics } = this.gateway;
+    alarms.add(this, 'ServerErrors', {
+      metric: metrics.metricServerError({ period: FIVE_MINUTES, statistic: 'Sum' }),
+      threshold: MANY_SERVER_ERRORS,
+      impact: 'deliveries are not accepted; the partner repeats them.',
+      firstStep: 'read `ServerError` in the receiver’s log: it names what failed',
+      section: 'server-errors',
+    });
+    alarms.add(this, 'NearThrottle', {
+      metric: metrics.metricCount({ period: EACH_MINUTE, statistic: 'Sum' }),
+      threshold: NEAR_THROTTLE * rate * EACH_MINUTE.toSeconds(),
+      impact: `soon deliveries are turned away by the throttle, ${FATE[this.gateway.kind]}`,
+      firstStep: 'raise apiThrottle, and the account’s quota before',
+      section: 'throttled',
+    });
+    alarms.add(this, 'Slow', {
+      metric: metrics.metricLatency({ period: FIVE_MINUTES, statistic: 'p99' }),
+      threshold: SLOW,
+      periods: 3,
+      impact: 'answers are so slow that the partner may give up and repeat.',
+      firstStep: 'look at the traces: SQS, Secrets Manager, or start-ups',
+      section: 'slow',
+    });
+    alarms.add(this, 'RejectionsJump', {
+      metric: this.#counted('Unauthorized', FilterPattern.stringValue('$.status', '=', '401')).with({
+        period: FIVE_MINUTES,
+      }),
+      threshold: MANY_REJECTIONS,
+      impact: 'the partner signs with a secret that we do not have, or somebody else is posting.',
+      firstStep: 'see by source address who is rejected, and whether the secret was rotated',
+      section: 'rejections-jump',
+    });
+  }
+
+  #watchOwnAnswers(alarms: Alarms, hasFirewall: boolean): void {
+    const fate = FATE[this.gateway.kind];
+    const answer = (status: string) => (this.gateway.kind === 'http' ? status : '500');
+    alarms.add(this, 'Throttled', {
+      metric: this.ownAnswers.throttled,
+      threshold: 1,
+      impact: `deliveries above the throttle are answered ${answer('429')}, ${fate}`,
+      firstStep: 'compare the rate of requests with apiThrottle and with the account’s quota',
+      section: 'throttled',
+    });
+    alarms.add(this, 'Unavailable', {
+      metric: this.ownAnswers.unavailable,
+      threshold: 1,
+      impact: `API Gateway got no answer of the receiver and gave ${answer('502, 503 or 504')}, ${fate}`,
+      firstStep: 'see whether the receiver was throttled, took too long or died',
+      section: 'unavailable',
+    });
+    alarms.add(this, 'TooLarge', {
+      metric: this.ownAnswers.tooLarge,
+      threshold: 1,
+      impact: `deliveries are larger than API Gateway and Lambda take and answered ${answer('413')}, ${fate}`,
+      firstStep: 'ask the partner for the event in a smaller form: nothing of it was kept',
+      section: 'too-large',
+    });
+    alarms.add(this, 'WrongAddress', {
+      metric: this.ownAnswers.wrongAddress.with({ period: HOUR }),
+      threshold: MANY_WRONG_ADDRESSES,
+      impact:
+        'somebody posts to an address that is not the webhook’s: where it is the partner, events are lost.',
+      firstStep: 'see by source address who it is, and compare WebhookUrl with what the partner has',
+      section: 'wrong-address',
+    });
+    if (!hasFirewall) return;
+    alarms.add(this, 'Blocked', {
+      metric: this.#counted('Blocked', answeredAs('WAF_FILTERED')).with({ period: FIVE_MINUTES }),
+      threshold: MANY_REJECTIONS,
+      impact: 'AWS WAF blocks requests; where they are the partner’s, they are repeated in vain.',
+      firstStep: 'see by source address who is blocked, and by which rule',
+      section: 'blocked',
+    });
+  }
+
+  /** Requests by what the access log shows of them: API Gateway has metrics for 4xx and 5xx only. */
+  #counted(metricName: string, filterPattern: IFilterPattern): Metric {
+    return this.accessLog
+      .addMetricFilter(metricName, {
+        filterPattern,
+        metricNamespace: Stack.of(this).stackName,
+        metricName,
+        metricValue: '1',
+      })
+      .metric({ period: EACH_MINUTE, statistic: 'Sum' });
+  }
+}
