@@ -18,7 +18,7 @@ export function apiGatewayEvent(sample: Sample): APIGatewayProxyEventV2 {
 }
 
 /** The same as a REST API does: with the names of headers as they were sent, and the body in base64. */
-export function restApiDelivery(sample: Sample): APIGatewayProxyEvent {
+export function restApiGatewayEvent(sample: Sample): APIGatewayProxyEvent {
   const { body, ...request } = delivery(sample);
   return restApiEvent(
     {

@@ -112,7 +112,7 @@ export function restApi(options: RestApiOptions): Api {
   return {
     async answer(request, readBody) {
       // "Clients can override the value in the x-amzn-RequestId header", says the documentation of $context.requestId.
-      const requestId = valuesOf(request.headers, 'x-amzn-requestid').at(-1) ?? randomUUID();
+      const requestId = valuesOf(request.headers, 'x-amzn-requestid').at(-1) || randomUUID();
       const extendedRequestId = shortId();
       const response = await respond(request, readBody, { requestId, extendedRequestId });
       const ids = { 'x-amzn-requestid': requestId, 'x-amz-apigw-id': extendedRequestId };

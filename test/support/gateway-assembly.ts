@@ -10,3 +10,8 @@ export const gateways: readonly GatewayKind[] = ['http', 'rest'];
 export async function gatewayAssembly(gateway: GatewayKind): Promise<string> {
   return gateway === 'http' ? testAssembly() : sharedAssembly(gateway, stageOverrides({ gateway }));
 }
+
+/** The same, with other settings of the stage besides. @param name of its own among those with others */
+export function scarceAssembly(gateway: GatewayKind, name: string, fields: object): Promise<string> {
+  return sharedAssembly(`${gateway}-${name}`, stageOverrides({ ...fields, gateway }));
+}
