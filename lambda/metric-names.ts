@@ -18,6 +18,8 @@ export type DimensionName = 'event' | 'reason' | 'version';
 export const metrics = {
   /** Receiver: the event is on its own queue. */
   Accepted: { unit: 'Count', dimensions: ['event'] },
+  /** Receiver: from the partner's `timestamp` to the receipt of what was accepted; 0 where their clock is ahead. */
+  DeliveryLag: { unit: 'Milliseconds', dimensions: ['event'] },
   /** Receiver: the event is of a kind that we do not know, and on the unrouted queue (decision D5). */
   Parked: { unit: 'Count', dimensions: [] },
   /** Receiver: signed, but no usable event; on the quarantine queue and answered 400 (decision D4). */

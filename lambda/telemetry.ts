@@ -1,6 +1,6 @@
 import { Logger } from '@aws-lambda-powertools/logger';
 import { Metrics } from '@aws-lambda-powertools/metrics';
-import type { CountName, DimensionName, DurationName, MetricName } from './metric-names.ts';
+import type { CountName, DimensionName, DurationName } from './metric-names.ts';
 
 /** CloudWatch namespace where the stack names none. */
 const DEFAULT_NAMESPACE = 'PartnerWebhooks';
@@ -12,23 +12,20 @@ const metrics = new Metrics({ namespace: process.env.POWERTOOLS_METRICS_NAMESPAC
 /** Few, and never the sender's own words: each distinct value is a metric that is paid for. */
 type Dimensions = Readonly<Partial<Record<DimensionName, string>>>;
 
-/** Counts one outcome. */
-export function count(outcome: CountName, dimensions: Dimensions = {}): void {
-  publish(outcome, 'Count', 1, dimensions);
-}
-
-/** Records how long something took. */
-export function measure(name: DurationName, milliseconds: number, dimensions: Dimensions = {}): void {
-  publish(name, 'Milliseconds', milliseconds, dimensions);
-}
-
-function publish(
-  name: MetricName,
-  unit: 'Count' | 'Milliseconds',
-  value: number,
-  dimensions: Dimensions,
+/**
+ * Counts one outcome, in one line with the durations that belong to it: a log is paid by the byte.
+ * @param durations in milliseconds; they have the dimensions of the outcome
+ */
+export function count(
+  outcome: CountName,
+  dimensions: Dimensions = {},
+  durations: Readonly<Partial<Record<DurationName, number>>> = {},
 ): void {
-  const metric = metrics.singleMetric();
-  metric.addDimensions(dimensions);
-  metric.addMetric(name, unit, value);
+  metrics.addDimensions(dimensions);
+  metrics.addMetric(outcome, 'Count', 1);
+  for (const [name, milliseconds] of Object.entries(durations)) {
+    metrics.addMetric(name, 'Milliseconds', milliseconds);
+  }
+  // Before anything else of the batch can add to it.
+  metrics.publishStoredMetrics();
 }

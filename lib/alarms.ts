@@ -2,14 +2,13 @@ import { Duration, Stack } from 'aws-cdk-lib';
 import { Alarm, ComparisonOperator, type IMetric, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
 import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
-import type { IKey } from 'aws-cdk-lib/aws-kms';
 import { Topic } from 'aws-cdk-lib/aws-sns';
 import { Construct } from 'constructs';
 import { subscribeEmails } from './email-subscriptions.ts';
+import type { Encryption } from './encryption.ts';
 
 export interface AlarmsProps {
-  /** Encrypts the topic. */
-  readonly topicKey: IKey;
+  readonly encryption: Encryption;
   /** Addresses that every alarm is mailed to; each has to confirm once. */
   readonly emails: readonly string[];
   /** Where `operations.md` is published. */
@@ -50,6 +49,8 @@ export interface AlarmProps {
   readonly firstStep: string;
   /** Anchor of its section in `operations.md`. */
   readonly section: string;
+  /** Where to look in the console of AWS, as `console-links.ts` makes them. */
+  readonly links: readonly [string, ...string[]];
 }
 
 /** Metrics of what must not happen at all are looked at every minute. */
@@ -61,11 +62,12 @@ export class Alarms extends Construct {
   readonly #runbook: string;
   readonly #stage: string;
 
-  constructor(scope: Construct, id: string, { topicKey, emails, runbook, stage }: AlarmsProps) {
+  constructor(scope: Construct, id: string, { encryption, emails, runbook, stage }: AlarmsProps) {
     super(scope, id);
     this.#runbook = runbook;
     this.#stage = stage;
-    this.topic = new Topic(this, 'Topic', { masterKey: topicKey, enforceSSL: true });
+    this.topic = new Topic(this, 'Topic', { masterKey: encryption.topicKey, enforceSSL: true });
+    encryption.awaitGrants(this.topic);
     // The policy that enforces TLS replaces SNS' own, which would have let the account's alarms publish.
     this.topic.addToResourcePolicy(
       new PolicyStatement({
@@ -94,7 +96,10 @@ export class Alarms extends Construct {
       datapointsToAlarm: periodsAtThreshold,
       comparisonOperator: props.comparison ?? GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
       treatMissingData: props.missingData ?? TreatMissingData.NOT_BREACHING,
-      alarmDescription: `Impact: ${props.impact} First step: ${props.firstStep}. See ${this.#runbook}#${props.section}`,
+      alarmDescription: [
+        `Impact: ${props.impact} First step: ${props.firstStep}. See ${this.#runbook}#${props.section}`,
+        ...props.links,
+      ].join('\n'),
     });
     if (props.told === false) return alarm;
     const tell = new SnsAction(this.topic);

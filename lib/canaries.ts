@@ -6,6 +6,7 @@ import { CfnVersion } from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
 import { acknowledge } from './acknowledge.ts';
 import type { Alarms } from './alarms.ts';
+import { DIED, logLink } from './console-links.ts';
 import { LIVE, type ReleasedFunction } from './released-function.ts';
 import { ReportedMetrics } from './reported-metrics.ts';
 
@@ -52,6 +53,7 @@ export class Canaries extends Construct {
         impact: `the new version of ${of.service} fails; while traffic is shifted to it, it is taken back by itself.`,
         firstStep: `read the log of ${of.service}: the deployment has not taken place`,
         section: 'taking-a-deployment-back',
+        links: [logLink(of.logGroup, '{ $.level = "ERROR" }'), logLink(of.logGroup, DIED)],
       });
       nameAfterVersion(alarm.node.defaultChild, of);
       return alarm;

@@ -1,6 +1,7 @@
 import { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import * as z from 'zod';
 import { type EventName, eventNames } from '../lambda/contract/catalogue.ts';
+import { warningIds } from './warning-ids.ts';
 
 /** Days that CloudWatch Logs can keep a log. Source: `PutRetentionPolicy` in its API reference. */
 const RETENTION_DAYS = Object.values(RetentionDays).filter(
@@ -115,6 +116,8 @@ function arnIn({ account, region }: Target) {
         error: `must be of the stage's region, ${region}`,
       });
 }
+
+const REASON = 'must be a reason';
 
 /** A check that is made, and its problem told, also where other fields are wrong. */
 const ALWAYS = () => true;
@@ -241,7 +244,9 @@ export function configSchema(target: Target = {}) {
           burst: whole(1, 1_000_000).default(5_000).describe('Requests at once.'),
         })
         .prefault({})
-        .describe('Above it an HTTP API answers 429, which the partner is not promised to repeat (D16), a REST API 500.'),
+        .describe(
+          'Above it an HTTP API answers 429, which the partner is not promised to repeat (D16), a REST API 500.',
+        ),
 
       receiver: z
         .strictObject({
@@ -304,6 +309,15 @@ export function configSchema(target: Target = {}) {
         .default(60)
         .describe(
           'Minutes from the partner’s timestamp to the receipt of half of the deliveries, for a quarter of an hour, at which an alarm rings; 0 for none.',
+        ),
+      acknowledgedWarnings: z
+        .partialRecord(
+          z.enum(warningIds),
+          z.string(REASON).refine((reason) => reason.trim() !== '', REASON),
+        )
+        .default({})
+        .describe(
+          `Why this stage may lack what the synthesis warns of, by the warning: ${warningIds.join(', ')}.`,
         ),
       encryption: z
         .strictObject({

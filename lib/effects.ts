@@ -1,14 +1,22 @@
 import { Duration, RemovalPolicy, Stack } from 'aws-cdk-lib';
-import { AttributeType, BillingMode, Table, type TableProps } from 'aws-cdk-lib/aws-dynamodb';
+import {
+  AttributeType,
+  BillingMode,
+  Table,
+  TableEncryption,
+  type TableProps,
+} from 'aws-cdk-lib/aws-dynamodb';
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
-import type { IKey } from 'aws-cdk-lib/aws-kms';
 import { Topic } from 'aws-cdk-lib/aws-sns';
 import { Construct } from 'constructs';
 import type { EffectName } from '../lambda/contract/catalogue.ts';
 import type { Alarms } from './alarms.ts';
 import { ChatChannels } from './chat-channels.ts';
 import type { StageConfig } from './config.ts';
+import { tableLink } from './console-links.ts';
 import { subscribeEmails } from './email-subscriptions.ts';
+import type { Encryption } from './encryption.ts';
+import { watchDelivery } from './watch-delivery.ts';
 
 /** What a consumer gets for its effect: where it is, and leave to do it. */
 export interface EffectAccess {
@@ -19,8 +27,7 @@ export interface EffectAccess {
 export interface EffectsProps {
   readonly config: Pick<StageConfig, 'deletionProtection' | 'cloudFront' | 'reviewEmails' | 'chat'>;
   readonly removalPolicy: RemovalPolicy;
-  /** Encrypts the topics. */
-  readonly topicKey: IKey;
+  readonly encryption: Encryption;
   readonly alarms: Alarms;
 }
 
@@ -47,7 +54,7 @@ export class Effects extends Construct {
 
   constructor(scope: Construct, id: string, props: EffectsProps) {
     super(scope, id);
-    const { config, removalPolicy, topicKey, alarms } = props;
+    const { config, removalPolicy, encryption, alarms } = props;
     const table = (name: string, key: string, more?: Partial<TableProps>) => {
       const made = new Table(this, name, {
         partitionKey: { name: key, type: AttributeType.STRING },
@@ -56,8 +63,13 @@ export class Effects extends Construct {
         deletionProtection: config.deletionProtection,
         // A protected table cannot be deleted, not even by the roll-back of its own creation.
         removalPolicy: config.deletionProtection ? RemovalPolicy.RETAIN : removalPolicy,
+        ...(encryption.key && {
+          encryption: TableEncryption.CUSTOMER_MANAGED,
+          encryptionKey: encryption.key,
+        }),
         ...more,
       });
+      encryption.awaitGrants(made);
       watchThrottles(made, alarms);
       return made;
     };
@@ -70,11 +82,17 @@ export class Effects extends Construct {
     watchThrottles(this.cast, alarms, CAST_OF_SHOP);
     this.contactPartner = table('ContactPartner', 'user_id');
 
-    const topic = (name: string) => new Topic(this, name, { masterKey: topicKey, enforceSSL: true });
+    const topic = (name: string) => {
+      const made = new Topic(this, name, { masterKey: encryption.topicKey, enforceSSL: true });
+      encryption.awaitGrants(made);
+      return made;
+    };
     this.chat = topic('Chat');
     this.review = topic('Review');
     subscribeEmails(this.review, config.reviewEmails);
     new ChatChannels(this, 'ChatChannels', { topic: this.chat, ...config.chat });
+    watchDelivery(this.chat, alarms, 'a chat room was not told of a change.');
+    watchDelivery(this.review, alarms, 'somebody was not told of a review.');
 
     const idempotency = table('Idempotency', 'id', { timeToLiveAttribute: 'expiration' });
     this.tables = [
@@ -96,10 +114,14 @@ export class Effects extends Construct {
           resources: [idempotency.tableArn],
         }),
         new PolicyStatement({ actions: ['sns:Publish'], resources: [to.topicArn] }),
-        new PolicyStatement({
-          actions: ['kms:Decrypt', 'kms:GenerateDataKey'],
-          resources: [topicKey.keyArn],
-        }),
+        ...(encryption.key === undefined
+          ? [
+              new PolicyStatement({
+                actions: ['kms:Decrypt', 'kms:GenerateDataKey'],
+                resources: [encryption.topicKey.keyArn],
+              }),
+            ]
+          : []),
       ],
     });
     this.access = {
@@ -158,6 +180,7 @@ function watchThrottles(table: Table, alarms: Alarms, index?: string): void {
       impact: 'effects come late: what is throttled is tried again for about three hours.',
       firstStep: 'see whether one key takes all the traffic, or the table its whole quota',
       section: 'table-throttled',
+      links: [tableLink(table)],
     });
   }
 }

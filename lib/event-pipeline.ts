@@ -6,6 +6,7 @@ import { kebabCase } from '../lambda/contract/event-names.ts';
 import { acknowledge } from './acknowledge.ts';
 import { type Alarms, EACH_MINUTE } from './alarms.ts';
 import type { EventSettings } from './config.ts';
+import { DIED, functionLink, logLink, queueLink, saying } from './console-links.ts';
 import type { EffectAccess } from './effects.ts';
 import type { PayloadBucket } from './payload-bucket.ts';
 import { ProtectedQueue } from './protected-queue.ts';
@@ -60,15 +61,22 @@ export class EventPipeline extends Construct {
   constructor(scope: Construct, id: string, props: EventPipelineProps) {
     super(scope, id);
     const { event, defaults, settings, access, payloads } = props;
-    const { removalPolicy } = defaults;
+    const { encryption, removalPolicy } = defaults;
     this.event = event;
-    this.deadLetterQueue = new ProtectedQueue(this, 'DeadLetterQueue', { removalPolicy });
+    this.deadLetterQueue = new ProtectedQueue(this, 'DeadLetterQueue', { encryption, removalPolicy });
     this.queue = new ProtectedQueue(this, 'Queue', {
+      encryption,
       removalPolicy,
       visibilityTimeout: Duration.seconds(VISIBILITY_TIMEOUTS * settings.timeout),
       deadLetterQueue: { queue: this.deadLetterQueue, maxReceiveCount: MAXIMUM_RECEIVES },
     });
 
+    const permissions = [
+      ...access.permissions,
+      payloads.getPermission(event),
+      new PolicyStatement({ actions: CONSUMING, resources: [this.queue.queueArn] }),
+      new PolicyStatement({ actions: ['sqs:SendMessage'], resources: [this.deadLetterQueue.queueArn] }),
+    ];
     this.consumer = new ReleasedFunction(this, 'Consumer', {
       ...defaults,
       service: kebabCase(event),
@@ -84,12 +92,8 @@ export class EventPipeline extends Construct {
         MAXIMUM_RECEIVES: String(MAXIMUM_RECEIVES),
         FIRST_RETRY_DELAY_SECONDS: String(FIRST_RETRY_DELAY.toSeconds()),
       },
-      permissions: [
-        ...access.permissions,
-        payloads.getPermission(event),
-        new PolicyStatement({ actions: CONSUMING, resources: [this.queue.queueArn] }),
-        new PolicyStatement({ actions: ['sqs:SendMessage'], resources: [this.deadLetterQueue.queueArn] }),
-      ],
+      permissions,
+      keyPermissions: encryption.keyPermissions(permissions),
     });
     this.consumer.alias.addEventSourceMapping('Queue', {
       eventSourceArn: this.queue.queueArn,
@@ -115,6 +119,10 @@ export class EventPipeline extends Construct {
       impact,
       firstStep: `see whether the ${service} consumer runs: its event source, its throttles, its log`,
       section: 'waiting',
+      links: [
+        queueLink(this.queue),
+        logLink(this.consumer.logGroup, '{ $.level = "ERROR" || $.level = "WARN" }'),
+      ],
     });
     const reported = ReportedMetrics.of(this);
     watchLastStop(this.deadLetterQueue, reported.ofConsumer('DeadLettered', this.event), alarms, {
@@ -130,6 +138,7 @@ export class EventPipeline extends Construct {
       impact: 'effects come late, and a message that is turned away ten times becomes a dead letter.',
       firstStep: 'compare the concurrency of all functions with the account’s quota',
       section: 'throttles',
+      links: [functionLink(this.consumer.function)],
     });
     // Two alarms, for what the consumer tells of a message, and for a consumer that cannot tell any more.
     const failing = {
@@ -141,7 +150,15 @@ export class EventPipeline extends Construct {
     };
     const period = Duration.minutes(5);
     const failed = reported.ofConsumer('Failed', this.event, { period });
-    alarms.add(this, 'Failing', { ...failing, metric: failed });
-    alarms.add(this, 'Dying', { ...failing, metric: this.consumer.function.metricErrors({ period }) });
+    alarms.add(this, 'Failing', {
+      ...failing,
+      metric: failed,
+      links: [logLink(this.consumer.logGroup, saying('Failed'))],
+    });
+    alarms.add(this, 'Dying', {
+      ...failing,
+      metric: this.consumer.function.metricErrors({ period }),
+      links: [logLink(this.consumer.logGroup, DIED)],
+    });
   }
 }

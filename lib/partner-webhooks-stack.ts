@@ -5,8 +5,10 @@ import { catalogue, eventNames } from '../lambda/contract/catalogue.ts';
 import { pascalCase } from '../lambda/contract/event-names.ts';
 import { Alarms } from './alarms.ts';
 import { Canaries } from './canaries.ts';
+import { watchCertificate } from './certificate-expiry.ts';
 import type { StageConfig } from './config.ts';
 import { Effects } from './effects.ts';
+import { Encryption } from './encryption.ts';
 import { EventPipeline } from './event-pipeline.ts';
 import type { FunctionBundles } from './function-bundles.ts';
 import { WebhookApi } from './gateway/webhook-api.ts';
@@ -17,7 +19,9 @@ import { Receiver } from './receiver.ts';
 import { ReportedMetrics } from './reported-metrics.ts';
 import { SavedQueries } from './saved-queries.ts';
 import { SmokeTest } from './smoke-test.ts';
-import { topicKey } from './topic-key.ts';
+import { warn } from './warnings.ts';
+import { watchArrivals } from './watch-arrivals.ts';
+import { watchDelivery } from './watch-delivery.ts';
 import { watchLastStop } from './watch-last-stop.ts';
 import { WebhookSecret } from './webhook-secret.ts';
 
@@ -32,16 +36,10 @@ export interface PartnerWebhooksStackProps extends StackProps {
 export class PartnerWebhooksStack extends Stack {
   constructor(scope: Construct, id: string, { stage, config, bundles, ...props }: PartnerWebhooksStackProps) {
     super(scope, id, { ...props, terminationProtection: config.terminationProtection });
+    warn(this, config);
     // What a failed deployment has created goes with it: it holds nothing, and would be in the way of the next.
     const removalPolicy =
       config.removalPolicy === 'retain' ? RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE : RemovalPolicy.DESTROY;
-    const defaults = {
-      bundles,
-      removalPolicy,
-      logRetention: config.logRetentionDays,
-      tracing: config.tracing,
-    };
-
     const secret = new WebhookSecret(this, 'WebhookSecret', {
       arn: config.secretArn,
       kmsKeyArn: config.secretKmsKeyArn,
@@ -49,16 +47,29 @@ export class PartnerWebhooksStack extends Stack {
       previousKmsKeyArn: config.previousSecretKmsKeyArn,
       removalPolicy,
     });
-    const key = topicKey(this, 'TopicKey', { arn: config.kmsKeyArn, removalPolicy });
+    const encryption = new Encryption(this, {
+      settings: config.encryption,
+      topicKeyArn: config.kmsKeyArn,
+      removalPolicy,
+    });
+    secret.keepUnder(encryption);
+    const defaults = {
+      bundles,
+      encryption,
+      removalPolicy,
+      logRetention: config.logRetentionDays,
+      tracing: config.tracing,
+    };
     const alarms = new Alarms(this, 'Alarms', {
-      topicKey: key,
+      encryption,
       emails: config.alarmEmails,
       runbook: config.runbook,
       stage,
     });
+    watchDelivery(alarms.topic, alarms, 'somebody was not told of an alarm; the others are told this.');
 
-    const effects = new Effects(this, 'Effects', { config, removalPolicy, topicKey: key, alarms });
-    const payloads = new PayloadBucket(this, 'Payloads', { removalPolicy });
+    const effects = new Effects(this, 'Effects', { config, removalPolicy, encryption, alarms });
+    const payloads = new PayloadBucket(this, 'Payloads', { encryption, removalPolicy });
     const pipelines = eventNames.map(
       (event) =>
         new EventPipeline(this, pascalCase(event), {
@@ -72,14 +83,14 @@ export class PartnerWebhooksStack extends Stack {
     );
 
     const reported = ReportedMetrics.of(this);
-    const quarantine = new ProtectedQueue(this, 'Quarantine', { removalPolicy });
+    const quarantine = new ProtectedQueue(this, 'Quarantine', { encryption, removalPolicy });
     watchLastStop(quarantine, reported.ofReceiver('Unusable'), alarms, {
       impact:
         'signed deliveries could not be understood and have had no effect; the partner will not repeat them.',
       firstStep: alarms.lookInto('quarantine'),
       section: 'quarantine',
     });
-    const unrouted = new ProtectedQueue(this, 'Unrouted', { removalPolicy });
+    const unrouted = new ProtectedQueue(this, 'Unrouted', { encryption, removalPolicy });
     watchLastStop(unrouted, reported.ofReceiver('Parked'), alarms, {
       impact: 'the partner sends an event kind that we do not process yet.',
       firstStep: alarms.lookInto('unrouted'),
@@ -95,14 +106,24 @@ export class PartnerWebhooksStack extends Stack {
       unrouted,
       quarantine,
       payloads,
+      quietAfter: config.quietAfter,
       alarms,
     });
+    for (const pipeline of pipelines) {
+      watchArrivals(pipeline, { config, receiverLog: receiver.logGroup, alarms });
+    }
     const api = new WebhookApi(this, 'Api', {
       config,
       receiver: receiver.live,
+      encryption,
       removalPolicy,
       alarms,
     });
+    const { certificateArn, ownershipCertificateArn } = config.domain ?? {};
+    if (certificateArn) watchCertificate(this, 'CertificateExpires', certificateArn, alarms);
+    if (ownershipCertificateArn) {
+      watchCertificate(this, 'OwnershipCertificateExpires', ownershipCertificateArn, alarms);
+    }
 
     const consumers = pipelines.map(({ consumer }) => consumer);
     new SmokeTest(this, 'SmokeTest', { defaults, receiver, consumers });

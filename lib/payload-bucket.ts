@@ -3,6 +3,7 @@ import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { BlockPublicAccess, Bucket, BucketEncryption, type CfnBucket } from 'aws-cdk-lib/aws-s3';
 import type { Construct, IConstruct } from 'constructs';
 import { acknowledge } from './acknowledge.ts';
+import type { Encryption } from './encryption.ts';
 
 /**
  * As long as notifications and deletions are remembered. Each stay on a queue is 14 days at most, and each
@@ -10,16 +11,24 @@ import { acknowledge } from './acknowledge.ts';
  */
 const EXPIRATION = Duration.days(90);
 
+export interface PayloadBucketProps {
+  readonly encryption: Encryption;
+  readonly removalPolicy: RemovalPolicy;
+}
+
 /** Payloads that are too large for a message (decision D13), by event: `shop.updated/<eventId>`. */
 export class PayloadBucket extends Bucket {
-  constructor(scope: Construct, id: string, { removalPolicy }: { removalPolicy: RemovalPolicy }) {
+  constructor(scope: Construct, id: string, { encryption, removalPolicy }: PayloadBucketProps) {
     super(scope, id, {
-      encryption: BucketEncryption.S3_MANAGED,
+      ...(encryption.key
+        ? { encryption: BucketEncryption.KMS, encryptionKey: encryption.key, bucketKeyEnabled: true }
+        : { encryption: BucketEncryption.S3_MANAGED }),
       enforceSSL: true,
       blockPublicAccess: BlockPublicAccess.BLOCK_ALL,
       lifecycleRules: [{ expiration: EXPIRATION, abortIncompleteMultipartUploadAfter: Duration.days(1) }],
       removalPolicy,
     });
+    encryption.awaitGrants(this);
     acknowledge(
       this,
       'AwsSolutions-S1',

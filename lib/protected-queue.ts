@@ -2,8 +2,11 @@ import { Duration, type RemovalPolicy } from 'aws-cdk-lib';
 import { type DeadLetterQueue, Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
 import type { Construct } from 'constructs';
 import { acknowledge } from './acknowledge.ts';
+import { DATA_KEY_REUSE_SECONDS } from './data-key-reuse.ts';
+import type { Encryption } from './encryption.ts';
 
 export interface ProtectedQueueProps {
+  readonly encryption: Encryption;
   readonly removalPolicy: RemovalPolicy;
   /**
    * How long a received message stays hidden from other receivers.
@@ -22,13 +25,20 @@ const RETENTION = Duration.days(14);
 
 /** A queue that is encrypted, answers over TLS only, and keeps messages as long as SQS can. */
 export class ProtectedQueue extends Queue {
-  constructor(scope: Construct, id: string, props: ProtectedQueueProps) {
+  constructor(scope: Construct, id: string, { encryption, ...props }: ProtectedQueueProps) {
     super(scope, id, {
       ...props,
-      encryption: QueueEncryption.SQS_MANAGED,
+      ...(encryption.key
+        ? {
+            encryption: QueueEncryption.KMS,
+            encryptionMasterKey: encryption.key,
+            dataKeyReuse: Duration.seconds(DATA_KEY_REUSE_SECONDS),
+          }
+        : { encryption: QueueEncryption.SQS_MANAGED }),
       enforceSSL: true,
       retentionPeriod: RETENTION,
     });
+    encryption.awaitGrants(this);
     if (props.deadLetterQueue === undefined) {
       for (const rule of ['AwsSolutions-SQS3', 'Serverless-SQSRedrivePolicy']) {
         acknowledge(

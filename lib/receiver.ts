@@ -1,14 +1,18 @@
 import { Duration } from 'aws-cdk-lib';
+import { ComparisonOperator } from 'aws-cdk-lib/aws-cloudwatch';
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { Construct } from 'constructs';
 import type { EventName } from '../lambda/contract/catalogue.ts';
 import { queueUrlVariable } from '../lambda/contract/event-names.ts';
 import { type Alarms, EACH_MINUTE } from './alarms.ts';
 import type { StageConfig } from './config.ts';
+import { DIED, functionLink, logLink, saying } from './console-links.ts';
 import type { PayloadBucket } from './payload-bucket.ts';
 import type { ProtectedQueue } from './protected-queue.ts';
 import { ReleasedFunction } from './released-function.ts';
 import { ReportedMetrics } from './reported-metrics.ts';
+import { VERIFYING, verified, WRONGLY_SIGNED } from './verified.ts';
+import { watchSilence } from './watch-silence.ts';
 import type { FunctionDefaults } from './webhook-function.ts';
 import type { WebhookSecret } from './webhook-secret.ts';
 
@@ -22,13 +26,24 @@ export interface ReceiverProps {
   readonly unrouted: ProtectedQueue;
   readonly quarantine: ProtectedQueue;
   readonly payloads: PayloadBucket;
+  /** Hours after which silence of every kind rings. @default never */
+  readonly quietAfter: StageConfig['quietAfter'];
   readonly alarms: Alarms;
 }
+
+/** How long wrong signatures may come with no right one between them, before somebody is told. */
+const AN_HOUR = Duration.hours(1);
 
 /** The function behind the webhook: verifies, parses and queues. */
 export class Receiver extends ReleasedFunction {
   constructor(scope: Construct, id: string, props: ReceiverProps) {
     const { secret, queues, unrouted, quarantine, payloads, alarms } = props;
+    const { encryption } = props.defaults;
+    const send = new PolicyStatement({
+      actions: ['sqs:SendMessage'],
+      resources: [...queues.values(), quarantine, unrouted].map(({ queueArn }) => queueArn),
+    });
+    const put = payloads.putPermission();
     super(scope, id, {
       ...props.defaults,
       service: 'receiver',
@@ -46,14 +61,8 @@ export class Receiver extends ReleasedFunction {
           [...queues].map(([event, { queueUrl }]) => [queueUrlVariable(event), queueUrl]),
         ),
       },
-      permissions: [
-        new PolicyStatement({
-          actions: ['sqs:SendMessage'],
-          resources: [...queues.values(), quarantine, unrouted].map(({ queueArn }) => queueArn),
-        }),
-        ...secret.readPermissions,
-        payloads.putPermission(),
-      ],
+      permissions: [send, ...secret.readPermissions, put],
+      keyPermissions: encryption.keyPermissions([send, ...secret.readUnderKey, put]),
     });
 
     payloads.acknowledgeWildcard(this, '*');
@@ -66,6 +75,7 @@ export class Receiver extends ReleasedFunction {
       impact: 'the receiver dies or runs out of time; the partner gets 500s and repeats.',
       firstStep: 'read the end of the receiver’s log, and take the last deployment back if it is new',
       section: 'receiver-errors',
+      links: [logLink(this.logGroup, DIED)],
     });
     alarms.add(this, 'Throttles', {
       metric: this.function.metricThrottles({ period: EACH_MINUTE }),
@@ -75,6 +85,7 @@ export class Receiver extends ReleasedFunction {
       impact: 'deliveries are turned away for want of concurrency; the partner gets 503s.',
       firstStep: 'compare the concurrency of all functions with the account’s quota',
       section: 'throttles',
+      links: [functionLink(this.function)],
     });
     alarms.add(this, 'SecretUnreadable', {
       metric: ReportedMetrics.of(this).ofReceiver('SecretUnreadable'),
@@ -84,6 +95,26 @@ export class Receiver extends ReleasedFunction {
       impact: 'new receivers cannot verify anything and answer 500; running ones live on a cached secret.',
       firstStep: 'read the secret by hand as the operations guide shows: is it there, is it allowed?',
       section: 'secret-unreadable',
+      links: [logLink(this.logGroup, saying('Secret not readable*', 'ServerError'))],
+    });
+    this.#watchSignatures(alarms, props.quietAfter);
+  }
+  #watchSignatures(alarms: Alarms, quietAfter: StageConfig['quietAfter']): void {
+    const metric = verified(this.logGroup);
+    alarms.add(this, 'WrongSecret', {
+      metric: metric.with({ period: AN_HOUR, statistic: 'Maximum' }),
+      threshold: 1,
+      comparison: ComparisonOperator.LESS_THAN_THRESHOLD,
+      impact: 'for an hour nothing was signed with the secret that we have: the partner may be locked out.',
+      firstStep: 'see by source address whether it is the partner whose signature is wrong',
+      section: 'wrong-secret',
+      links: [logLink(this.logGroup, WRONGLY_SIGNED)],
+    });
+    if (quietAfter === undefined) return;
+    watchSilence(this, metric, quietAfter, alarms, {
+      impact: 'nothing has come of the partner, of any kind: our data may be falling behind.',
+      firstStep: 'see whether requests reach the API, and ask the partner whether they send',
+      links: [logLink(this.logGroup, VERIFYING)],
     });
   }
 }

@@ -15,7 +15,7 @@ export class ReleasedFunction extends WebhookFunction {
 
   constructor(scope: Construct, id: string, props: WebhookFunctionProps) {
     const permissions = Stack.of(scope).resolve(
-      props.permissions.map((statement) => statement.toStatementJson()),
+      [...props.permissions, ...(props.keyPermissions ?? [])].map((statement) => statement.toStatementJson()),
     );
     super(scope, id, {
       ...props,

@@ -1,6 +1,7 @@
 import type { Metric } from 'aws-cdk-lib/aws-cloudwatch';
 import type { Queue } from 'aws-cdk-lib/aws-sqs';
 import { type AlarmProps, type Alarms, EACH_MINUTE } from './alarms.ts';
+import { queueLink } from './console-links.ts';
 
 /**
  * Watches a queue that should be empty: one alarm is on as long as it is not; the other rings anew for each
@@ -13,10 +14,12 @@ export function watchLastStop(
   alarms: Alarms,
   text: Pick<AlarmProps, 'impact' | 'firstStep' | 'section'>,
 ): void {
+  const links = [queueLink(queue)] as const;
   alarms.add(queue, 'NotEmpty', {
     metric: queue.metricApproximateNumberOfMessagesVisible({ period: EACH_MINUTE, statistic: 'Maximum' }),
     threshold: 1,
+    links,
     ...text,
   });
-  alarms.add(queue, 'New', { metric: arrivals, threshold: 1, ...text });
+  alarms.add(queue, 'New', { metric: arrivals, threshold: 1, links, ...text });
 }

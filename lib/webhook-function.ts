@@ -4,6 +4,7 @@ import { Architecture, Function as LambdaFunction, Runtime, Tracing } from 'aws-
 import { LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import { acknowledge } from './acknowledge.ts';
+import type { Encryption } from './encryption.ts';
 import type { FunctionBundles } from './function-bundles.ts';
 
 /** What every function of a stage has in common. */
@@ -12,6 +13,7 @@ export interface FunctionDefaults {
   readonly logRetention: RetentionDays;
   /** Whether X-Ray follows deliveries through the functions and their queues. */
   readonly tracing: boolean;
+  readonly encryption: Encryption;
   readonly removalPolicy: RemovalPolicy;
 }
 
@@ -31,6 +33,11 @@ export interface WebhookFunctionProps extends FunctionDefaults {
   readonly environment: Readonly<Record<string, string>>;
   /** All that the function may do, besides writing its own log and traces. */
   readonly permissions: readonly PolicyStatement[];
+  /**
+   * What it needs of the key for everything.
+   * @default nothing
+   */
+  readonly keyPermissions?: readonly PolicyStatement[];
 }
 
 /** A function of this service: its bundle, its own log group, and a role that holds what it needs and no more. */
@@ -45,11 +52,13 @@ export class WebhookFunction extends Construct {
     this.logGroup = new LogGroup(this, 'Log', {
       retention: props.logRetention,
       removalPolicy: props.removalPolicy,
+      ...(props.encryption.key && { encryptionKey: props.encryption.key }),
     });
     // AWS' managed policy for logging allows writing to every log group of the account.
     const role = new Role(this, 'Role', { assumedBy: new ServicePrincipal('lambda.amazonaws.com') });
     this.logGroup.grantWrite(role);
     for (const statement of props.permissions) role.addToPolicy(statement);
+    props.encryption.grant(role, props.keyPermissions ?? []);
 
     this.function = new LambdaFunction(this, 'Function', {
       code: props.bundles.code(props.service),

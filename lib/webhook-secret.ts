@@ -1,8 +1,9 @@
 import type { RemovalPolicy } from 'aws-cdk-lib';
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
-import { Secret } from 'aws-cdk-lib/aws-secretsmanager';
+import { type CfnSecret, Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import { Construct } from 'constructs';
 import { acknowledge } from './acknowledge.ts';
+import type { Encryption } from './encryption.ts';
 
 export interface WebhookSecretProps {
   /**
@@ -33,6 +34,8 @@ export class WebhookSecret extends Construct {
   readonly arn: string;
   /** Leave to read it. */
   readonly readPermissions: readonly PolicyStatement[];
+  /** Undefined: it exists already, under a key of its own. */
+  readonly #generated: Secret | undefined;
 
   constructor(scope: Construct, id: string, props: WebhookSecretProps) {
     super(scope, id);
@@ -46,6 +49,7 @@ export class WebhookSecret extends Construct {
             removalPolicy,
           })
         : Secret.fromSecretCompleteArn(this, 'Secret', arn);
+    this.#generated = secret instanceof Secret ? secret : undefined;
     acknowledge(
       this,
       'AwsSolutions-SMG4',
@@ -59,5 +63,18 @@ export class WebhookSecret extends Construct {
       }),
       ...(keys.length === 0 ? [] : [new PolicyStatement({ actions: ['kms:Decrypt'], resources: keys })]),
     ];
+  }
+
+  /** Those of `readPermissions` that need the key for everything. */
+  get readUnderKey(): readonly PolicyStatement[] {
+    return this.#generated ? this.readPermissions : [];
+  }
+
+  /** Keeps a generated secret under the key for everything, where there is one. */
+  keepUnder(encryption: Encryption): void {
+    if (this.#generated === undefined || encryption.key === undefined) return;
+    // As a property of the construct it would add to the key's policy what IAM grants already.
+    (this.#generated.node.defaultChild as CfnSecret).kmsKeyId = encryption.key.keyArn;
+    encryption.awaitGrants(this.#generated);
   }
 }

@@ -7,7 +7,7 @@ import { describeError, errorText } from '../aws-clients.ts';
 import type { EventName } from '../contract/catalogue.ts';
 import type { EffectOutcome } from '../effects/outcome.ts';
 import { recordLog, withRecordKeys } from '../record-log.ts';
-import { count, logger, measure } from '../telemetry.ts';
+import { count, logger } from '../telemetry.ts';
 import { type ReceivedEvent, readIds, readRecord } from './received-event.ts';
 import { backOffSeconds, isHopeless } from './retry.ts';
 import { SourceQueue } from './source-queue.ts';
@@ -40,8 +40,7 @@ export function consume<Name extends EventName>(
       try {
         const { outcome, latencyMs } = await inTime(takeEffect(record, context), context);
         recordLog.info(outcome, { latencyMs });
-        count(outcome, { event: name });
-        measure('EffectLatency', latencyMs, { event: name });
+        count(outcome, { event: name }, { EffectLatency: latencyMs });
       } catch (error) {
         await settleFailure(record, attempt, error);
       }

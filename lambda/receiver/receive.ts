@@ -10,7 +10,7 @@ import type { WebhookSecrets } from './webhook-secrets.ts';
 
 /** What became of a request; each is a metric and a log line. */
 export type Outcome =
-  | { readonly outcome: 'Accepted'; readonly event: string }
+  | { readonly outcome: 'Accepted'; readonly event: string; readonly lagMs: number }
   | { readonly outcome: 'Parked' }
   | { readonly outcome: 'Unusable'; readonly fields: readonly string[] }
   | { readonly outcome: 'Rejected'; readonly reason: RejectionReason };
@@ -56,7 +56,14 @@ export function createReceiver({ secrets, queues, identify, report }: ReceiverPa
 
     await queues.enqueue(parsed, body, delivery);
     const known = parsed.kind === 'event';
-    report(known ? { outcome: 'Accepted', event: parsed.event.event } : { outcome: 'Parked' }, request);
+    if (known) {
+      const { event, timestamp } = parsed.event;
+      // The partner's clock and ours are not the same.
+      const lagMs = Math.max(0, request.receivedAt - Date.parse(timestamp));
+      report({ outcome: 'Accepted', event, lagMs }, request);
+    } else {
+      report({ outcome: 'Parked' }, request);
+    }
     return {
       statusCode: 200,
       headers: { 'content-type': 'application/json' },

@@ -1,6 +1,7 @@
 import { Fn, Stack } from 'aws-cdk-lib';
-import { LogGroup, type LogGroupProps } from 'aws-cdk-lib/aws-logs';
+import { type IFilterPattern, LogGroup, type LogGroupProps } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
+import { inFragment, logLink } from '../console-links.ts';
 
 /**
  * What the access log says of each request, of both kinds of API: nothing that the partner sent.
@@ -23,13 +24,26 @@ export function accessLogFormat(route: 'routeKey' | 'resourcePath'): string {
 }
 
 /**
- * The group of the access log. Under another prefix each one adds to a policy of the account that ends at 5,120
- * characters, and with it the deployment. Source: CloudWatch Logs user guide, "Enabling logging from AWS services",
- * "Log resource policy size limit considerations".
+ * Not under the usual prefix: each log there adds to a policy of the account that ends at 5,120 characters, and with
+ * it the deployment. Source: CloudWatch Logs user guide, "Enabling logging from AWS services", "Log resource policy size
+ * limit considerations".
  */
-export function accessLog(scope: Construct, id: string, props: LogGroupProps): LogGroup {
-  const { stackName, stackId } = Stack.of(scope);
-  // A name of one's own may be taken: by the log that a former stack of that name has left.
-  const unique = Fn.select(2, Fn.split('/', stackId));
-  return new LogGroup(scope, id, { ...props, logGroupName: `/aws/vendedlogs/${stackName}-access-${unique}` });
+const PREFIX = '/aws/vendedlogs/';
+
+/** The log of an API's requests. */
+export class AccessLog extends LogGroup {
+  readonly #nameInLinks: string;
+
+  constructor(scope: Construct, id: string, props: LogGroupProps) {
+    const { stackName, stackId } = Stack.of(scope);
+    // A name of one's own may be taken: by the log that a former stack of that name has left.
+    const name = `${stackName}-access-${Fn.select(2, Fn.split('/', stackId))}`;
+    super(scope, id, { ...props, logGroupName: `${PREFIX}${name}` });
+    this.#nameInLinks = `${inFragment(PREFIX)}${name}`;
+  }
+
+  /** To its lines of a pattern. */
+  link(pattern: IFilterPattern): string {
+    return logLink(this, pattern.logPatternString, this.#nameInLinks);
+  }
 }

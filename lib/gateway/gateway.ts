@@ -1,14 +1,15 @@
 import type { DomainName } from 'aws-cdk-lib/aws-apigatewayv2';
 import type { Metric, MetricOptions } from 'aws-cdk-lib/aws-cloudwatch';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
-import type { IFilterPattern, LogGroup } from 'aws-cdk-lib/aws-logs';
+import type { IFilterPattern } from 'aws-cdk-lib/aws-logs';
 import type { StageConfig } from '../config.ts';
+import type { AccessLog } from './access-log.ts';
 
 /** What either kind of API is made of. */
 export interface GatewayProps {
   readonly receiver: IFunction;
   readonly throttle: StageConfig['apiThrottle'];
-  readonly accessLog: LogGroup;
+  readonly accessLog: AccessLog;
   /** Whether the API is reached at its own address, besides a host name. */
   readonly defaultEndpoint: boolean;
 }
@@ -32,6 +33,8 @@ export interface Gateway {
   /** What the partner posts to where there is no host name. @throws Error where the default endpoint is off */
   readonly webhookUrl: string;
   readonly metrics: GatewayMetrics;
+  /** To its page in the console. */
+  readonly link: string;
   /** By what the access log shows API Gateway's own answers. */
   readonly shows: Readonly<Record<OwnAnswer, IFilterPattern>>;
   /** Serves the API under a host name, at the contract's path. */

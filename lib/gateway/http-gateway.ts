@@ -12,6 +12,7 @@ import { FilterPattern } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
 import { WEBHOOK_PATH } from '../../lambda/contract/webhook-path.ts';
 import { acknowledge } from '../acknowledge.ts';
+import { httpApiLink } from '../console-links.ts';
 import { accessLogFormat } from './access-log.ts';
 import type { Gateway, GatewayProps } from './gateway.ts';
 
@@ -49,6 +50,7 @@ export function httpGateway(scope: Construct, props: GatewayProps): Gateway {
       return `${api.apiEndpoint}${WEBHOOK_PATH}`;
     },
     metrics: api,
+    link: httpApiLink(api, api.apiId),
     shows: {
       throttled: statusIn(429),
       // The receiver answers none of these; its own 500 is repeated.

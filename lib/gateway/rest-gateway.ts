@@ -13,6 +13,7 @@ import type { Construct } from 'constructs';
 import { WEBHOOK_PATH } from '../../lambda/contract/webhook-path.ts';
 import { serverError } from '../../lambda/receiver/problem.ts';
 import { acknowledge } from '../acknowledge.ts';
+import { restApiLink } from '../console-links.ts';
 import { accessLogFormat } from './access-log.ts';
 import { addFirewall, type FirewallSettings } from './firewall.ts';
 import type { Gateway, GatewayProps } from './gateway.ts';
@@ -77,6 +78,7 @@ export function restGateway(
     kind: 'rest',
     webhookUrl: stage.urlForPath(`/${RESOURCE.join('/')}`),
     metrics: stage,
+    link: restApiLink(api, api.restApiId),
     shows: {
       throttled: answeredAs('THROTTLED'),
       unavailable: FilterPattern.all(
@@ -127,15 +129,18 @@ function answerWith500(api: RestApi): void {
 }
 
 function acknowledgeFindings(api: RestApi, hasFirewall: boolean): void {
-  const signed =
-    'A delivery proves itself by the HMAC of its body (contract, Authentication), which an authorizer does not see.';
-  acknowledge(api, 'AwsSolutions-APIG4', signed);
-  acknowledge(
-    api,
-    'AwsSolutions-APIG2',
-    'The receiver validates: what is signed and invalid has to be kept, not refused before.',
-  );
-  if (!hasFirewall) {
-    acknowledge(api, 'AwsSolutions-APIG3', 'AWS WAF is a setting of the stage (`waf`), and is paid for.');
-  }
+  const reasons = {
+    'AwsSolutions-APIG2':
+      'The receiver validates: what is signed and invalid has to be kept, not refused before.',
+    'AwsSolutions-APIG4':
+      'A delivery proves itself by the HMAC of its body (contract, Authentication), which an authorizer does not see.',
+    'AwsSolutions-APIG6':
+      'The execution log holds headers, and with them signatures; there is an access log.',
+    'AwsSolutions-COG4': 'The partner has no user pool: a delivery proves itself by the HMAC of its body.',
+    'Serverless-APIGWXrayEnabled': 'The receiver begins the trace, as behind an HTTP API (`tracing`).',
+    ...(!hasFirewall && {
+      'AwsSolutions-APIG3': 'AWS WAF is a setting of the stage (`waf`), and is paid for.',
+    }),
+  };
+  for (const [rule, reason] of Object.entries(reasons)) acknowledge(api, rule, reason);
 }

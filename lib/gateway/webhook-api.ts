@@ -3,13 +3,14 @@ import { DomainName } from 'aws-cdk-lib/aws-apigatewayv2';
 import { Certificate } from 'aws-cdk-lib/aws-certificatemanager';
 import type { Metric } from 'aws-cdk-lib/aws-cloudwatch';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
-import { FilterPattern, type IFilterPattern, type LogGroup } from 'aws-cdk-lib/aws-logs';
+import { FilterPattern, type IFilterPattern } from 'aws-cdk-lib/aws-logs';
 import { Bucket } from 'aws-cdk-lib/aws-s3';
 import { Construct } from 'constructs';
 import { WEBHOOK_PATH } from '../../lambda/contract/webhook-path.ts';
 import { type Alarms, EACH_MINUTE } from '../alarms.ts';
 import type { StageConfig } from '../config.ts';
-import { accessLog } from './access-log.ts';
+import type { Encryption } from '../encryption.ts';
+import { AccessLog } from './access-log.ts';
 import type { Gateway, OwnAnswer } from './gateway.ts';
 import { httpGateway } from './http-gateway.ts';
 import { answeredAs, restGateway } from './rest-gateway.ts';
@@ -17,6 +18,7 @@ import { answeredAs, restGateway } from './rest-gateway.ts';
 export interface WebhookApiProps {
   readonly config: Pick<StageConfig, 'gateway' | 'waf' | 'domain' | 'apiThrottle' | 'logRetentionDays'>;
   readonly receiver: IFunction;
+  readonly encryption: Encryption;
   readonly removalPolicy: RemovalPolicy;
   readonly alarms: Alarms;
 }
@@ -39,6 +41,9 @@ const MANY_REJECTIONS = 20;
 /** Posts to another address in an hour that are more than a stray scanner. */
 const MANY_WRONG_ADDRESSES = 10;
 
+const UNAUTHORIZED = FilterPattern.stringValue('$.status', '=', '401');
+const BLOCKED = answeredAs('WAF_FILTERED');
+
 /** What becomes of a delivery that API Gateway itself has refused, by the kind of API. */
 const FATE = {
   http: 'which the partner is not promised to repeat: they may be lost.',
@@ -48,7 +53,7 @@ const FATE = {
 /** The API with the contract's one route, its host name, and the alarms on what it answers. */
 export class WebhookApi extends Construct {
   readonly gateway: Gateway;
-  readonly accessLog: LogGroup;
+  readonly accessLog: AccessLog;
   /** What the partner posts to. */
   readonly webhookUrl: string;
   /** Requests that API Gateway has answered by itself, each minute. */
@@ -56,9 +61,13 @@ export class WebhookApi extends Construct {
 
   constructor(scope: Construct, id: string, props: WebhookApiProps) {
     super(scope, id);
-    const { config, receiver, removalPolicy, alarms } = props;
+    const { config, receiver, encryption, removalPolicy, alarms } = props;
     const { domain, apiThrottle: throttle } = config;
-    this.accessLog = accessLog(this, 'AccessLog', { retention: config.logRetentionDays, removalPolicy });
+    this.accessLog = new AccessLog(this, 'AccessLog', {
+      retention: config.logRetentionDays,
+      removalPolicy,
+      ...(encryption.key && { encryptionKey: encryption.key }),
+    });
     const common = {
       receiver,
       throttle,
@@ -113,6 +122,7 @@ export class WebhookApi extends Construct {
       impact: 'deliveries are not accepted; the partner repeats them.',
       firstStep: 'read `ServerError` in the receiver’s log: it names what failed',
       section: 'server-errors',
+      links: [this.accessLog.link(FilterPattern.stringValue('$.status', '=', '5*'))],
     });
     alarms.add(this, 'NearThrottle', {
       metric: metrics.metricCount({ period: EACH_MINUTE, statistic: 'Sum' }),
@@ -120,6 +130,7 @@ export class WebhookApi extends Construct {
       impact: `soon deliveries are turned away by the throttle, ${FATE[this.gateway.kind]}`,
       firstStep: 'raise apiThrottle, and the account’s quota before',
       section: 'throttled',
+      links: [this.gateway.link],
     });
     alarms.add(this, 'Slow', {
       metric: metrics.metricLatency({ period: FIVE_MINUTES, statistic: 'p99' }),
@@ -128,27 +139,29 @@ export class WebhookApi extends Construct {
       impact: 'answers are so slow that the partner may give up and repeat.',
       firstStep: 'look at the traces: SQS, Secrets Manager, or start-ups',
       section: 'slow',
+      links: [this.gateway.link],
     });
     alarms.add(this, 'RejectionsJump', {
-      metric: this.#counted('Unauthorized', FilterPattern.stringValue('$.status', '=', '401')).with({
-        period: FIVE_MINUTES,
-      }),
+      metric: this.#counted('Unauthorized', UNAUTHORIZED).with({ period: FIVE_MINUTES }),
       threshold: MANY_REJECTIONS,
       impact: 'the partner signs with a secret that we do not have, or somebody else is posting.',
       firstStep: 'see by source address who is rejected, and whether the secret was rotated',
       section: 'rejections-jump',
+      links: [this.accessLog.link(UNAUTHORIZED)],
     });
   }
 
   #watchOwnAnswers(alarms: Alarms, hasFirewall: boolean): void {
-    const fate = FATE[this.gateway.kind];
-    const answer = (status: string) => (this.gateway.kind === 'http' ? status : '500');
+    const { kind, shows } = this.gateway;
+    const fate = FATE[kind];
+    const answer = (status: string) => (kind === 'http' ? status : '500');
     alarms.add(this, 'Throttled', {
       metric: this.ownAnswers.throttled,
       threshold: 1,
       impact: `deliveries above the throttle are answered ${answer('429')}, ${fate}`,
       firstStep: 'compare the rate of requests with apiThrottle and with the account’s quota',
       section: 'throttled',
+      links: [this.accessLog.link(shows.throttled)],
     });
     alarms.add(this, 'Unavailable', {
       metric: this.ownAnswers.unavailable,
@@ -156,6 +169,7 @@ export class WebhookApi extends Construct {
       impact: `API Gateway got no answer of the receiver and gave ${answer('502, 503 or 504')}, ${fate}`,
       firstStep: 'see whether the receiver was throttled, took too long or died',
       section: 'unavailable',
+      links: [this.accessLog.link(shows.unavailable)],
     });
     alarms.add(this, 'TooLarge', {
       metric: this.ownAnswers.tooLarge,
@@ -163,6 +177,7 @@ export class WebhookApi extends Construct {
       impact: `deliveries are larger than API Gateway and Lambda take and answered ${answer('413')}, ${fate}`,
       firstStep: 'ask the partner for the event in a smaller form: nothing of it was kept',
       section: 'too-large',
+      links: [this.accessLog.link(shows.tooLarge)],
     });
     alarms.add(this, 'WrongAddress', {
       metric: this.ownAnswers.wrongAddress.with({ period: HOUR }),
@@ -171,14 +186,16 @@ export class WebhookApi extends Construct {
         'somebody posts to an address that is not the webhook’s: where it is the partner, events are lost.',
       firstStep: 'see by source address who it is, and compare WebhookUrl with what the partner has',
       section: 'wrong-address',
+      links: [this.accessLog.link(shows.wrongAddress)],
     });
     if (!hasFirewall) return;
     alarms.add(this, 'Blocked', {
-      metric: this.#counted('Blocked', answeredAs('WAF_FILTERED')).with({ period: FIVE_MINUTES }),
+      metric: this.#counted('Blocked', BLOCKED).with({ period: FIVE_MINUTES }),
       threshold: MANY_REJECTIONS,
       impact: 'AWS WAF blocks requests; where they are the partner’s, they are repeated in vain.',
       firstStep: 'see by source address who is blocked, and by which rule',
       section: 'blocked',
+      links: [this.accessLog.link(BLOCKED)],
     });
   }
 

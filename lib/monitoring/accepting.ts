@@ -97,5 +97,16 @@ export function accepting(
         unit: 'executions',
       }),
     ),
+    new Row(
+      graphs.draw({
+        title:
+          'How late deliveries come, by event: from the partner’s timestamp to the receipt of half of them',
+        width: 24,
+        left: events.map(({ event }) =>
+          reported.ofReceiver('DeliveryLag', { event }, { statistic: 'p50', label: event }),
+        ),
+        unit: 'milliseconds (an hour: 3,600,000)',
+      }),
+    ),
   ];
 }

@@ -6,13 +6,24 @@ export type LogFilter = (message: string) => boolean;
 /** `$.message = "Failed*"`, `$.attempt != 1`. */
 const COMPARISON = /^\$\.(\w+)\s*(=|!=)\s*(?:"([^"]*)"|(-?[\w.]+\*?))$/;
 
+/** `$.lagMs > 3600000`. */
+const NUMERIC_COMPARISON = /^\$\.(\w+)\s*(<=|<|>=|>)\s*(-?\d+(?:\.\d+)?)$/;
+
+const numericComparisons: Readonly<Record<string, (value: number, wanted: number) => boolean>> = {
+  '<': (value, wanted) => value < wanted,
+  '<=': (value, wanted) => value <= wanted,
+  '>': (value, wanted) => value > wanted,
+  '>=': (value, wanted) => value >= wanted,
+};
+
 /** `"Task timed out"`, `?Runtime.OutOfMemory`. */
 const TERM = /(\?)?(?:"([^"]+)"|([^\s"]+))/g;
 
 /**
  * Reads CloudWatch Logs' filter pattern: terms, of which all must be in the line or, with `?`, one; or the fields of
- * JSON compared with `=` and `!=`, joined by `&&` and `||`, a trailing `*` standing for any text. Source: CloudWatch
- * Logs user guide, "Filter pattern syntax for metric filters, subscription filters, and filter log events".
+ * JSON compared with `=` and `!=`, a trailing `*` standing for any text, or as numbers with `<`, `<=`, `>` and `>=`,
+ * joined by `&&` and `||`. Source: CloudWatch Logs user guide, "Filter pattern syntax for metric filters, subscription
+ * filters, and filter log events".
  * @throws AwsError InvalidParameterException for what that syntax has besides
  */
 export function logFilter(pattern: string): LogFilter {
@@ -44,7 +55,11 @@ function jsonFilter(pattern: string): LogFilter {
   };
 }
 
-function compare(comparison: string, pattern: string): (line: Record<string, unknown>) => boolean {
+type Comparison = (line: Record<string, unknown>) => boolean;
+
+function compare(comparison: string, pattern: string): Comparison {
+  const numeric = NUMERIC_COMPARISON.exec(comparison);
+  if (numeric !== null) return compareNumbers(numeric);
   const [, field = '', operator, quoted, bare = ''] = COMPARISON.exec(comparison) ?? [];
   if (operator === undefined) throw notSupported(pattern);
   const wanted = quoted ?? bare;
@@ -60,6 +75,13 @@ function compare(comparison: string, pattern: string): (line: Record<string, unk
   };
 }
 
+function compareNumbers([, field = '', operator = '', wanted]: readonly string[]): Comparison {
+  return (line) => {
+    const value = Object.hasOwn(line, field) ? line[field] : undefined;
+    return typeof value === 'number' && numericComparisons[operator]?.(value, Number(wanted)) === true;
+  };
+}
+
 function parse(message: string): Record<string, unknown> | undefined {
   if (!message.startsWith('{')) return undefined;
   try {
@@ -72,6 +94,6 @@ function parse(message: string): Record<string, unknown> | undefined {
 function notSupported(pattern: string): AwsError {
   return new AwsError(
     'InvalidParameterException',
-    `Invalid filter pattern, or one that the local AWS endpoint does not know: ${pattern}. It knows terms, and { $.field = "value" } with =, !=, && and ||.`,
+    `Invalid filter pattern, or one that the local AWS endpoint does not know: ${pattern}. It knows terms, and { $.field = "value" } with =, !=, <, <=, >, >=, && and ||.`,
   );
 }

@@ -2,9 +2,12 @@ import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { catalogue, eventNames } from '../../lambda/contract/catalogue.ts';
 import { kebabCase, pascalCase } from '../../lambda/contract/event-names.ts';
+import { logFilter } from '../../local/aws/log-filter.ts';
 import { stages } from '../../tools/generate/stages.ts';
 import { type Resource, SynthesisedTemplate } from '../../tools/generate/synthesised-template.ts';
+import { type PeriodValues, rings } from '../support/alarm-evaluation.ts';
 import { testAssembly } from '../support/test-stack.ts';
+import { describedAs, leadsTo } from './alarm-description.ts';
 import { stageAssembly } from './stage-assembly.ts';
 
 const template = new SynthesisedTemplate(testAssembly());
@@ -42,12 +45,26 @@ describe.each(Object.keys(stages))('every alarm of %s', (stage) => {
     expect(except(tells)).toEqual([]);
   });
 
-  test('says what users lose, what to do first, and where to read on', () => {
-    const says = ({ properties }: Resource) =>
-      /^Impact: \S.*\. First step: \S.*\. See \S+\/operations(\.md)?#[a-z-]+$/.test(
-        properties.AlarmDescription,
-      );
+  const described = (one: Resource) => describedAs(of, one, `PartnerWebhooks-${stage}`);
+
+  test('says what users lose, what to do first, where to read on, and on lines of their own where to look', () => {
+    const lines = [
+      /^Impact: \S.*\. First step: \S.*\. See \S+\/operations(\.md)?#[a-z-]+/,
+      /(\n(Queue|Log|Function|Table|Topic|API|Certificate): https:\/\/[a-z0-9-]+\.console\.aws\.amazon\.com\/\S+)+$/,
+    ].map(({ source }) => source);
+    const says = (one: Resource) => new RegExp(lines.join('')).test(described(one));
     expect(except(says)).toEqual([]);
+  });
+
+  // Source: CloudWatch API reference, `PutMetricAlarm`, `AlarmDescription`.
+  test('says it in 1,024 characters', () => {
+    expect(except((one) => described(one).length <= 1024)).toEqual([]);
+  });
+
+  test('leads to the lines of a log that its pattern lets through', () => {
+    const patterns = every.flatMap((one) => patternsOf(described(one)));
+    expect(patterns.length).toBeGreaterThan(0);
+    for (const pattern of patterns) expect(() => logFilter(pattern)).not.toThrow();
   });
 
   test('has its section in docs/operations.md', () => {
@@ -57,12 +74,17 @@ describe.each(Object.keys(stages))('every alarm of %s', (stage) => {
         .replace(/[^a-z0-9 -]/g, '')
         .replaceAll(' ', '-'),
     );
-    const sections = every.map(({ properties }) => properties.AlarmDescription.split('#').at(-1));
+    const sections = every.map((one) => described(one).split('\n')[0]?.split('#').at(-1) ?? '');
     expect([...new Set(sections)].filter((section) => !headings.includes(section))).toEqual([]);
   });
 
-  test('rings for what is there, not for what is missing: no traffic is no fault', () => {
-    expect(except(({ properties }) => properties.TreatMissingData === 'notBreaching')).toEqual([]);
+  test('rings for what is there, not for what is missing: no traffic is no fault, unless silence is', () => {
+    const others: Readonly<Record<string, string>> = { Quiet: 'breaching', CertificateExpires: 'ignore' };
+    const treats = ({ path, properties }: Resource) => {
+      const kind = path.replace('Ownership', '').split('/').at(-1) ?? '';
+      return properties.TreatMissingData === (others[kind] ?? 'notBreaching');
+    };
+    expect(except(treats)).toEqual([]);
   });
 
   test('is on one plain metric', () => {
@@ -81,6 +103,7 @@ describe('the alarms', () => {
           `${path}/Dying`,
           `${path}/DeadLetterQueue/New`,
           `${path}/Throttles`,
+          `${path}/Lag`,
         ]),
         'Quarantine/NotEmpty',
         'Quarantine/New',
@@ -89,6 +112,10 @@ describe('the alarms', () => {
         'Receiver/Errors',
         'Receiver/Throttles',
         'Receiver/SecretUnreadable',
+        'Receiver/WrongSecret',
+        'Alarms/Topic/NotDelivered',
+        'Effects/Chat/NotDelivered',
+        'Effects/Review/NotDelivered',
         'Api/ServerErrors',
         'Api/Throttled',
         'Api/Unavailable',
@@ -158,7 +185,8 @@ describe('it rings', () => {
 
   test.each(pipelines)('saying what is lost while $event is not processed', ({ event, path }) => {
     for (const kind of ['Waiting', 'DeadLetterQueue/NotEmpty', 'DeadLetterQueue/New', 'Failing', 'Dying']) {
-      expect(alarm(`${path}/${kind}`).AlarmDescription).toContain(`Impact: ${catalogue[event].impact} `);
+      const { properties } = template.at('AWS::CloudWatch::Alarm', `${path}/${kind}`);
+      expect(JSON.stringify(properties.AlarmDescription)).toContain(`Impact: ${catalogue[event].impact} `);
     }
   });
 
@@ -313,6 +341,174 @@ describe('it rings', () => {
   );
 });
 
+describe('it rings for what nobody would hear of', () => {
+  let every: SynthesisedTemplate;
+  beforeAll(async () => {
+    every = new SynthesisedTemplate(await stageAssembly('every-setting'));
+  }, 120_000);
+  const settings = stages['every-setting'] as {
+    readonly quietAfter: number;
+    readonly lagAfter: number;
+    readonly domain: { readonly certificateArn: string; readonly ownershipCertificateArn: string };
+    readonly events: { readonly 'shop.updated': { readonly quietAfter: number } };
+  };
+  const MINUTE = 60_000;
+  const hours = (count: number, values: PeriodValues) => Array.from({ length: count }, () => values);
+
+  test('wrong signatures for an hour, and nothing that proves the secret', () => {
+    const rung = alarm('Receiver/WrongSecret');
+    expect(rung).toMatchObject({ Namespace: 'PartnerWebhooks-dev', MetricName: 'Verified', Period: 3600 });
+    expect(rings(rung, [[0]])).toBe(true);
+    expect(rings(rung, [[1], [0, 0, 0]])).toBe(true);
+  });
+
+  test('not wrong signatures among right ones, and not silence', () => {
+    const rung = alarm('Receiver/WrongSecret');
+    expect(rings(rung, [[0, 1, 0]])).toBe(false);
+    expect(rings(rung, [[0], []])).toBe(false);
+  });
+
+  test.each([
+    ['Receiver/Quiet', settings.quietAfter, 'Verified', undefined],
+    [
+      'ShopUpdated/Quiet',
+      settings.events['shop.updated'].quietAfter,
+      'Accepted',
+      [
+        { Name: 'event', Value: 'shop.updated' },
+        { Name: 'service', Value: 'receiver' },
+      ],
+    ],
+  ])(
+    '%s: nothing accepted for as many hours as configured, missing data included',
+    (path, after, MetricName, Dimensions) => {
+      const rung = every.at('AWS::CloudWatch::Alarm', path).properties;
+      expect(rung).toMatchObject({ Namespace: 'PartnerWebhooks-every-setting', MetricName, Period: 3600 });
+      expect(rung.Dimensions).toEqual(Dimensions);
+      expect(rings(rung, [[1], ...hours(after, [])])).toBe(true);
+      expect(rings(rung, [[1], ...hours(after, [0])])).toBe(true);
+      expect(rings(rung, [[1], ...hours(after - 1, [])])).toBe(false);
+    },
+  );
+
+  test('no silence where no hours are given', () => {
+    expect(alarms.filter(({ path }) => path.endsWith('/Quiet'))).toEqual([]);
+    const quiet = every.ofType('AWS::CloudWatch::Alarm').filter(({ path }) => path.endsWith('/Quiet'));
+    expect(quiet.map(({ path }) => path).sort()).toEqual(['Receiver/Quiet', 'ShopUpdated/Quiet']);
+  });
+
+  test.each(pipelines)(
+    'half of the deliveries of $event that are late for a quarter of an hour',
+    ({ event, path }) => {
+      const rung = every.at('AWS::CloudWatch::Alarm', `${path}/Lag`).properties;
+      expect(rung).toMatchObject({
+        Namespace: 'PartnerWebhooks-every-setting',
+        MetricName: 'DeliveryLag',
+        Dimensions: [
+          { Name: 'event', Value: event },
+          { Name: 'service', Value: 'receiver' },
+        ],
+        Period: 300,
+      });
+      const late = settings.lagAfter * MINUTE;
+      expect(rings(rung, [[late], [1, late, late], [late, late]])).toBe(true);
+      // What is repeated after an outage of ours comes among what is on time.
+      expect(rings(rung, [[late], [1, 1, late], [late]])).toBe(false);
+      expect(rings(rung, [[late - 1], [late - 1], [late - 1]])).toBe(false);
+      expect(rings(rung, [[late], [], [late]])).toBe(false);
+    },
+  );
+
+  test('deliveries that are an hour late, where nothing is configured', () => {
+    expect(alarm('ShopUpdated/Lag').Threshold).toBe(60 * MINUTE);
+  });
+
+  test.each(['Alarms/Topic', 'Effects/Chat', 'Effects/Review'])(
+    'a notification of %s that SNS gave up',
+    (path) => {
+      const { Dimensions, ...rung } = alarm(`${path}/NotDelivered`);
+      expect(rung).toMatchObject({
+        Namespace: 'AWS/SNS',
+        MetricName: 'NumberOfNotificationsFailed',
+        Period: 300,
+      });
+      expect(Dimensions.map(({ Name }: { Name: string }) => Name)).toEqual(['TopicName']);
+      expect(template.referred(Dimensions[0].Value)).toBe(path);
+      expect(rings(rung, [[1]])).toBe(true);
+      expect(rings(rung, [[]])).toBe(false);
+    },
+  );
+
+  test.each([
+    ['CertificateExpires', settings.domain.certificateArn],
+    ['OwnershipCertificateExpires', settings.domain.ownershipCertificateArn],
+  ])('%s: thirty days before', (path, arn) => {
+    const rung = every.at('AWS::CloudWatch::Alarm', path).properties;
+    expect(rung).toMatchObject({
+      Namespace: 'AWS/CertificateManager',
+      MetricName: 'DaysToExpiry',
+      Dimensions: [{ Name: 'CertificateArn', Value: arn }],
+      Period: 86_400,
+    });
+    expect(rings(rung, [[31], [31, 30]])).toBe(true);
+    expect(rings(rung, [[31, 31]])).toBe(false);
+    expect(rings(rung, [[]])).toBe(false);
+  });
+});
+
+describe('it leads', () => {
+  const consumers = pipelines.map(({ path }) => path);
+  test.each<[string, string[]]>([
+    ...['Quarantine', 'Unrouted', ...consumers.map((path) => `${path}/DeadLetterQueue`)].flatMap(
+      (queue): [string, string[]][] => [
+        [`${queue}/NotEmpty`, [queue]],
+        [`${queue}/New`, [queue]],
+      ],
+    ),
+    ...consumers.flatMap((path): [string, string[]][] => [
+      [`${path}/Waiting`, [`${path}/Queue`, `${path}/Consumer/Log`]],
+      [`${path}/Failing`, [`${path}/Consumer/Log`]],
+      [`${path}/Dying`, [`${path}/Consumer/Log`]],
+      [`${path}/Throttles`, [`${path}/Consumer/Function`]],
+      [`${path}/Lag`, ['Receiver/Log']],
+    ]),
+    ['Receiver/Errors', ['Receiver/Log']],
+    ['Receiver/Throttles', ['Receiver/Function']],
+    ['Receiver/SecretUnreadable', ['Receiver/Log']],
+    ['Receiver/WrongSecret', ['Receiver/Log']],
+    ['Api/ServerErrors', ['Api/AccessLog']],
+    ['Api/Throttled', ['Api/AccessLog']],
+    ['Api/RejectionsJump', ['Api/AccessLog']],
+    ['Api/Unavailable', ['Api/AccessLog']],
+    ['Api/TooLarge', ['Api/AccessLog']],
+    ['Api/WrongAddress', ['Api/AccessLog']],
+    ['Api/NearThrottle', ['Api/HttpApi']],
+    ['Api/Slow', ['Api/HttpApi']],
+    ...['Alarms/Topic', 'Effects/Chat', 'Effects/Review'].map((topic): [string, string[]] => [
+      `${topic}/NotDelivered`,
+      [topic],
+    ]),
+    ...tables.flatMap((table): [string, string[]][] => [
+      [`${table}/WritesThrottled`, [table]],
+      [`${table}/ReadsThrottled`, [table]],
+    ]),
+    ['Effects/Cast/IndexWritesThrottled', ['Effects/Cast']],
+    ['Effects/Cast/IndexReadsThrottled', ['Effects/Cast']],
+  ])('%s to %j', (path, resources) => {
+    expect(leadsTo(template, template.at('AWS::CloudWatch::Alarm', path))).toEqual(resources);
+  });
+
+  test('each canary to the log of the function that it takes back', async () => {
+    const prod = new SynthesisedTemplate(await stageAssembly('prod'));
+    const canaries = prod.ofType('AWS::CloudWatch::Alarm').filter(({ path }) => path.startsWith('Canaries/'));
+    for (const canary of canaries) {
+      const event = eventNames.find((name) => canary.path === `Canaries/${kebabCase(name)}-dies`);
+      const owner = event === undefined ? 'Receiver' : `${pascalCase(event)}/Consumer`;
+      expect([canary.path, ...new Set(leadsTo(prod, canary))]).toEqual([canary.path, `${owner}/Log`]);
+    }
+  }, 120_000);
+});
+
 describe('CloudWatch', () => {
   test('may publish to the alarm topic, for alarms of this account', () => {
     const policy = template.resourcePolicyOf(template.at('AWS::SNS::Topic', 'Alarms/Topic'));
@@ -344,4 +540,12 @@ function filterOf(pattern: string) {
   const found = filters.find(({ FilterPattern }) => FilterPattern === pattern);
   expect(template.referred(found?.LogGroupName)).toBe('Api/AccessLog');
   return found?.MetricTransformations[0];
+}
+
+/** The filter patterns of the logs that a description leads to, as the console decodes them. */
+function patternsOf(description: string): string[] {
+  const links = [...description.matchAll(/log-events\$3FfilterPattern\$3D(\S+)\$26start\$3D-\d+$/gm)];
+  return links.map(([, pattern = '']) =>
+    decodeURIComponent(decodeURIComponent(pattern.replaceAll('$', '%'))),
+  );
 }

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
 import * as z from 'zod';
 import { configSchema, findStage, parseConfig } from '../../lib/config.ts';
+import { stages } from '../../tools/generate/stages.ts';
 
 const everySetting = JSON.parse(readFileSync('tools/generate/every-setting.json', 'utf8'));
 const secretArn = 'arn:aws:secretsmanager:eu-central-1:111122223333:secret:partner-AbCdEf';
@@ -29,13 +30,14 @@ describe('a stage without fields', () => {
       deployment: 'canary',
       rotationGraceHours: 24,
       gateway: 'http',
-      lagAfter: 60,
       apiThrottle: { rate: 10_000, burst: 5_000 },
       receiver: { memory: 512, timeout: 28 },
       alarmEmails: [],
       reviewEmails: [],
       chat: {},
       runbook: 'docs/operations.md',
+      lagAfter: 60,
+      acknowledgedWarnings: {},
       savedQueries: true,
       tracing: true,
       logRetentionDays: 30,
@@ -53,9 +55,10 @@ describe('a stage without fields', () => {
   });
 });
 
-test('every setting that is documented is set in every-setting.json', () => {
+test('every setting that is documented is set in every-setting.json, or in the stage with a key for everything', () => {
   const { properties } = z.toJSONSchema(configSchema(), { io: 'input' });
-  expect(Object.keys(everySetting).sort()).toEqual(Object.keys(properties ?? {}).sort());
+  const set = Object.keys({ ...everySetting, ...stages.encrypted });
+  expect(set.sort()).toEqual(Object.keys(properties ?? {}).sort());
 });
 
 test('every setting that is documented is taken', () => {
@@ -94,7 +97,30 @@ describe('is refused', () => {
     ]);
   });
 
+  test('a key of another region, in one line beside all else that is wrong', () => {
+    const keyArn = 'arn:aws:kms:eu-west-1:111122223333:key/0a1b2c3d-0000-4000-8000-000000000008';
+    expect(refusals({ encryption: { keyArn }, logRetentionDays: 2 }, home)).toEqual([
+      "encryption.keyArn: must be of the stage's region, eu-central-1",
+      expect.stringMatching(/^logRetentionDays: must be one of 1, 3, /),
+    ]);
+  });
+
   test.each<[string, object, string]>([
+    [
+      'a key for everything of another account',
+      { encryption: { keyArn: 'arn:aws:kms:eu-central-1:444455556666:key/0a1b2c3d' } },
+      'encryption.keyArn',
+    ],
+    [
+      'a key for everything that is an alias',
+      { encryption: { keyArn: 'arn:aws:kms:eu-central-1:111122223333:alias/x' } },
+      'encryption.keyArn',
+    ],
+    [
+      'a key for the topics beside the one for everything',
+      { encryption: {}, kmsKeyArn: everySetting.kmsKeyArn },
+      'kmsKeyArn',
+    ],
     ['a secret that is none', { secretArn: 'partner' }, 'secretArn'],
     [
       'a secret without the six characters that Secrets Manager adds',

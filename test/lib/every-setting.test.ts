@@ -207,7 +207,7 @@ describe('chat notifications', () => {
 test('alarms link to where the operations guide is published', () => {
   const texts = template
     .ofType('AWS::CloudWatch::Alarm')
-    .map(({ properties }) => properties.AlarmDescription);
+    .map(({ properties }) => JSON.stringify(properties.AlarmDescription));
   expect(texts.filter((text) => !text.includes(`See ${settings.runbook}#`))).toEqual([]);
 });
 

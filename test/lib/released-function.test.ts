@@ -3,6 +3,7 @@ import { describe, expect, test } from '@jest/globals';
 import { App, Duration, RemovalPolicy, Stack } from 'aws-cdk-lib';
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { RetentionDays } from 'aws-cdk-lib/aws-logs';
+import { Encryption } from '../../lib/encryption.ts';
 import { FunctionBundles } from '../../lib/function-bundles.ts';
 import { ReleasedFunction } from '../../lib/released-function.ts';
 import { testAssembly } from '../support/test-stack.ts';
@@ -11,6 +12,7 @@ import { testAssembly } from '../support/test-stack.ts';
 function versionOf(action: string): string {
   const app = new App();
   const stack = new Stack(app, 'Stack');
+  const removalPolicy = RemovalPolicy.DESTROY;
   new ReleasedFunction(stack, 'Receiver', {
     bundles: new FunctionBundles(join(testAssembly(), 'bundles')),
     service: 'receiver',
@@ -22,7 +24,8 @@ function versionOf(action: string): string {
       new PolicyStatement({ actions: [action], resources: ['arn:aws:sqs:eu-central-1:111122223333:queue'] }),
     ],
     logRetention: RetentionDays.ONE_MONTH,
-    removalPolicy: RemovalPolicy.DESTROY,
+    encryption: new Encryption(stack, { settings: undefined, topicKeyArn: undefined, removalPolicy }),
+    removalPolicy,
     tracing: false,
   });
   const { Resources } = app.synth().getStackByName('Stack').template as {

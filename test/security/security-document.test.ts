@@ -1,4 +1,5 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 
 const document = readFileSync('docs/security.md', 'utf8');
@@ -30,4 +31,14 @@ test('every test that docs/security.md points to exists', () => {
 
 test('every test file that docs/security.md points to names the test, too', () => {
   expect(shown.filter(({ file, name }) => file.endsWith('.test.ts') && name === undefined)).toEqual([]);
+});
+
+test('no document says that the partner repeats another answer than 401 and 500', () => {
+  const documents = ['README.md', ...readdirSync('docs').map((file) => join('docs', file))];
+  const clauses = documents
+    .filter((file) => file.endsWith('.md'))
+    .flatMap((file) => readFileSync(file, 'utf8').split(/[.,;:|()]/))
+    .filter((clause) => clause.includes('the partner repeats') && !/unless|not|only/.test(clause));
+  const repeated = clauses.flatMap((clause) => clause.match(/\b[345]\d\d\b/g) ?? []);
+  expect(new Set(repeated)).toEqual(new Set(['500']));
 });

@@ -49,6 +49,9 @@ const NOTE_BYTES = 350;
 const STATE_ROWS = 1_000_000;
 const STATE_ROW_BYTES = 700;
 
+/** `Verified`, which is counted from the receiver's log (`lib/receiver.ts`). */
+const FILTERED_METRICS = 1;
+
 /** An answer with its headers, about. */
 const ANSWER_BYTES = 500;
 
@@ -65,6 +68,21 @@ const LONG_POLL_SECONDS = 20;
  */
 const DATA_KEY_SECONDS = 5 * 60;
 const CALLS_PER_DATA_KEY = 2;
+
+/**
+ * A data key of a queue is generated and verified for its sender, and decrypted for its receiver. Source: SQS developer
+ * guide, "Estimating AWS KMS costs".
+ */
+const CALLS_PER_QUEUE_DATA_KEY = 3;
+
+/**
+ * DynamoDB asks for a table's key again after so much inactivity of a caller. Source: DynamoDB developer guide, "DynamoDB
+ * encryption at rest usage notes". Taken as if every caller fell idle each time: the dearest reading.
+ */
+const TABLE_KEY_SECONDS = 5 * 60;
+
+/** Share of the requests for objects that still asks KMS with a bucket key. Source: S3 user guide, "S3 Bucket Keys". */
+const BUCKET_KEY_SHARE = 0.01;
 
 /**
  * A receiver reads the secret that often (`lambda/receiver/webhook-secrets.ts`); twice as many calls in the
@@ -123,11 +141,14 @@ export function costs(workload: Workload, deployment: Deployment, logs: LogBytes
     deliveries * eventNames.reduce((sum, name) => sum + mix[name] * units(name), 0);
 
   const published = eventNames.filter(isNotification).map((name) => deliveries * mix[name]);
-  const dataKeyCalls = published.reduce(
-    (sum, publishes) => sum + CALLS_PER_DATA_KEY * Math.min(publishes, MONTH_SECONDS / DATA_KEY_SECONDS),
-    0,
-  );
+  /** Calls for a key that each event uses for so many seconds, and not more often than it comes. */
+  const keyCalls = (events: readonly number[], seconds: number, calls: number) =>
+    events.reduce((sum, times) => sum + calls * Math.min(times, MONTH_SECONDS / seconds), 0);
+  const { queueDataKeySeconds } = deployment;
+  const isEncrypted = queueDataKeySeconds !== undefined;
+  const arrived = eventNames.map((name) => deliveries * mix[name]);
   const receiversBusy = (deliveries / MONTH_SECONDS) * (workload.receiverMilliseconds / 1000);
+  const secretReads = Math.max(1, Math.ceil(receiversBusy)) * (MONTH_SECONDS / SECRET_SECONDS);
 
   return {
     deliveries: paid([
@@ -171,7 +192,20 @@ export function costs(workload: Workload, deployment: Deployment, logs: LogBytes
       ['SNS', 'publishes', notifications, 'snsPublish'],
       ['SNS', 'to one chat room for each topic', notifications, 'snsHttps'],
       ['SNS', 'reviews by e-mail', deliveries * shareOf('review') * workload.reviewEmails, 'snsEmail'],
-      ['KMS', 'data keys of the topics', dataKeyCalls, 'kmsRequest'],
+      [
+        'KMS',
+        'data keys of the topics',
+        keyCalls(published, DATA_KEY_SECONDS, CALLS_PER_DATA_KEY),
+        'kmsRequest',
+      ],
+      [
+        'KMS',
+        'data keys of the queues',
+        isEncrypted ? keyCalls(arrived, queueDataKeySeconds, CALLS_PER_QUEUE_DATA_KEY) : 0,
+        'kmsRequest',
+      ],
+      ['KMS', 'keys of the tables', isEncrypted ? keyCalls(arrived, TABLE_KEY_SECONDS, 1) : 0, 'kmsRequest'],
+      ['KMS', 'key of the bucket', isEncrypted ? 2 * oversize * BUCKET_KEY_SHARE : 0, 'kmsRequest'],
       ['CloudWatch', 'logs: GB written', logGigabytes, 'logGigabyte'],
       [
         'CloudWatch',
@@ -206,15 +240,16 @@ export function costs(workload: Workload, deployment: Deployment, logs: LogBytes
       ['CloudWatch', 'alarms, by metric', deployment.alarmMetrics, 'alarmMonth'],
       ['CloudWatch', 'composite alarms', deployment.compositeAlarms, 'compositeAlarmMonth'],
       ['CloudWatch', 'dashboards', deployment.dashboards, 'dashboardMonth'],
-      ['CloudWatch', 'custom metrics, where all goes well', METRICS_WHERE_ALL_GOES_WELL, 'metricMonth'],
-      ['Secrets Manager', 'secrets', deployment.secrets, 'secretMonth'],
       [
-        'Secrets Manager',
-        'reads by warm receivers',
-        Math.max(1, Math.ceil(receiversBusy)) * (MONTH_SECONDS / SECRET_SECONDS),
-        'secretsManagerCall',
+        'CloudWatch',
+        'custom metrics, where all goes well',
+        METRICS_WHERE_ALL_GOES_WELL + FILTERED_METRICS,
+        'metricMonth',
       ],
+      ['Secrets Manager', 'secrets', deployment.secrets, 'secretMonth'],
+      ['Secrets Manager', 'reads by warm receivers', secretReads, 'secretsManagerCall'],
       ['KMS', 'keys', deployment.keys, 'kmsKeyMonth'],
+      ['KMS', 'reads of a secret', isEncrypted && deployment.secrets > 0 ? secretReads : 0, 'kmsRequest'],
       ...stored(
         'DynamoDB',
         `${STATE_ROWS.toLocaleString('en-US')} rows of state`,

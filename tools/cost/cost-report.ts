@@ -1,3 +1,4 @@
+import { DATA_KEY_REUSE_SECONDS } from '../../lib/data-key-reuse.ts';
 import { PRICES_DATE, prices } from '../../lib/prices.ts';
 import { type Costs, costs, dollars, type LineItem } from './cost-model.ts';
 import type { Deployment } from './deployment.ts';
@@ -8,22 +9,38 @@ import type { Workload } from './workload.ts';
 /** Rates that are asked of the stack, in deliveries a second. */
 const RATES = [100, 1_000, 10_000, 100_000];
 
-/** What may well be otherwise than assumed. */
-const VARIATIONS: readonly (readonly [text: string, change: (workload: Workload) => Partial<Workload>])[] = [
-  [
-    'the receiver takes twice as long',
-    (workload) => ({ receiverMilliseconds: 2 * workload.receiverMilliseconds }),
-  ],
-  [
-    'consumers take four times as long',
-    (workload) => ({ consumerMilliseconds: 4 * workload.consumerMilliseconds }),
-  ],
-  ['functions have twice the memory and are no faster', () => ({ memoryMegabytes: 1024 })],
-  ['batches hold 10 messages', () => ({ batch: 10 })],
-  ['payloads have 16 KB', () => ({ payloadBytes: 16 * 1024 })],
-  ['1 % of the deliveries is oversize', () => ({ oversizeShare: 0.01 })],
-  ['each review notification goes to one e-mail address', () => ({ reviewEmails: 1 })],
-  ['each invalidation of a shop invalidates a CloudFront path', () => ({ cloudFront: true })],
+/** What may well be otherwise than assumed, or configured. */
+interface Variation {
+  readonly text: string;
+  readonly workload?: (workload: Workload) => Partial<Workload>;
+  readonly deployment?: (deployment: Deployment) => Partial<Deployment>;
+}
+
+const VARIATIONS: readonly Variation[] = [
+  {
+    text: 'the receiver takes twice as long',
+    workload: ({ receiverMilliseconds }) => ({ receiverMilliseconds: 2 * receiverMilliseconds }),
+  },
+  {
+    text: 'consumers take four times as long',
+    workload: ({ consumerMilliseconds }) => ({ consumerMilliseconds: 4 * consumerMilliseconds }),
+  },
+  {
+    text: 'functions have twice the memory and are no faster',
+    workload: () => ({ memoryMegabytes: 1024 }),
+  },
+  { text: 'batches hold 10 messages', workload: () => ({ batch: 10 }) },
+  { text: 'payloads have 16 KB', workload: () => ({ payloadBytes: 16 * 1024 }) },
+  { text: '1 % of the deliveries is oversize', workload: () => ({ oversizeShare: 0.01 }) },
+  { text: 'each review notification goes to one e-mail address', workload: () => ({ reviewEmails: 1 }) },
+  {
+    text: 'each invalidation of a shop invalidates a CloudFront path',
+    workload: () => ({ cloudFront: true }),
+  },
+  {
+    text: 'everything is encrypted under a key of one’s own (`encryption`)',
+    deployment: () => ({ queueDataKeySeconds: DATA_KEY_REUSE_SECONDS }),
+  },
 ];
 
 /** A paragraph or a table of a report. */
@@ -45,8 +62,12 @@ export function costReport(workload: Workload, deployment: Deployment, logs: Log
     `Together $${total(month).toFixed(2)} a month. It changes by this much if`,
     table(
       ['', '$'],
-      VARIATIONS.map(([text, change]) => {
-        const varied = costs({ ...workload, ...change(workload) }, deployment, logs);
+      VARIATIONS.map(({ text, ...change }) => {
+        const varied = costs(
+          { ...workload, ...change.workload?.(workload) },
+          { ...deployment, ...change.deployment?.(deployment) },
+          logs,
+        );
         return [text, signed(total(varied) - total(month))];
       }),
     ),

@@ -29,6 +29,11 @@ export interface Deployment {
   readonly dashboards: number;
   readonly secrets: number;
   readonly keys: number;
+  /**
+   * Seconds for which the queues use a data key of KMS, where everything is under a key of one's own; undefined: only
+   * the topics are.
+   */
+  readonly queueDataKeySeconds: number | undefined;
 }
 
 /**
@@ -70,6 +75,7 @@ const properties = {
   }),
   alarm: z.object({ Metrics: z.optional(z.array(z.object({ MetricStat: z.optional(z.unknown()) }))) }),
   logGroup: z.object({ RetentionInDays: z.number() }),
+  encryptedQueue: z.object({ KmsMasterKeyId: z.unknown(), KmsDataKeyReusePeriodSeconds: z.number() }),
 };
 
 /**
@@ -140,6 +146,8 @@ export function readDeployment(assembly: string): Deployment {
     dashboards: ofType('AWS::CloudWatch::Dashboard').length,
     secrets: ofType('AWS::SecretsManager::Secret').length,
     keys: ofType('AWS::KMS::Key').length,
+    queueDataKeySeconds: parsed('AWS::SQS::Queue', properties.encryptedQueue)[0]
+      ?.KmsDataKeyReusePeriodSeconds,
   };
 }
 

@@ -19,7 +19,7 @@ const OF_STACK: Readonly<Record<string, (assemblies: Assemblies) => string>> = {
   'test/lib/snapshots/dev.json': ({ dev }) => templateSnapshot(dev),
   [PROD_SNAPSHOT]: ({ prod }) => templateSnapshot(prod),
   'test/lib/snapshots/stateful.txt': (all) => statefulResources([all.prod, all['every-setting']]),
-  'docs/permissions.md': (all) => permissionsDocument(all.prod, all['every-setting']),
+  'docs/permissions.md': (all) => permissionsDocument(all.prod, all['every-setting'], all.encrypted),
   'docs/configuration.md': configurationDocument,
   'docs/dashboard.svg': ({ dev }) => drawDashboard(readCloudAssembly(dev).template),
   'docs/scale-and-cost.md': ({ prod }) =>

@@ -1,9 +1,12 @@
 import { type Permission, SynthesisedTemplate } from './synthesised-template.ts';
 
-/** What each role may do with `prod`'s settings, and what it may do besides with every other setting. */
-export function permissionsDocument(prod: string, everySetting: string): string {
+/**
+ * What each role may do with `prod`'s settings, what it may do besides with every other setting, and what with a key for
+ * everything.
+ */
+export function permissionsDocument(prod: string, everySetting: string, encrypted: string): string {
   const rows = rowsOf(prod);
-  const added = rowsOf(everySetting).filter((row) => !rows.includes(row));
+  const addedIn = (assembly: string) => table(rowsOf(assembly).filter((row) => !rows.includes(row)));
   return `# Permissions
 
 What each role of the stack may do, made from the synthesised template: a grant that grows is a line here, and
@@ -18,7 +21,14 @@ ${table(rows)}
 
 An existing secret and its key, an existing key of the topics, a CloudFront distribution, chat channels.
 
-${table(added)}
+${addedIn(everySetting)}
+
+## What \`encryption\` adds
+
+With a key of one's own for everything, KMS asks the role that a service acts for: what is above about the topics' key goes,
+and this comes. Whoever uses the key otherwise than through these services may not.
+
+${addedIn(encrypted)}
 `;
 }
 

@@ -5,14 +5,26 @@ import { synthesise } from '../../local/template/synthesise.ts';
 
 const { context } = JSON.parse(readFileSync('cdk.json', 'utf8'));
 
-/** The stages of `cdk.json`, and one in which every setting is set, with their fields. */
+/**
+ * The stages of `cdk.json`, one in which every setting is set, and one with a key for everything, which another setting
+ * excludes; with their fields.
+ */
 export const stages: Readonly<Record<string, object>> = {
   ...context.stages,
   'every-setting': JSON.parse(readFileSync('tools/generate/every-setting.json', 'utf8')),
+  encrypted: { account: '111122223333', region: 'eu-central-1', encryption: {} },
 };
 
-/** Folders of the cloud assemblies that derived files are made from, by stage. */
-export type Assemblies = Readonly<Record<'dev' | 'prod' | 'every-setting', string>>;
+/** The stages that derived files are made from. */
+export const derivedFrom = ['dev', 'prod', 'every-setting', 'encrypted'] as const;
+
+/** Folders of their cloud assemblies, by stage. */
+export type Assemblies = Readonly<Record<(typeof derivedFrom)[number], string>>;
+
+/** @param folderOf where the assembly of a stage is */
+export function assembliesIn(folderOf: (stage: keyof Assemblies) => string): Assemblies {
+  return Object.fromEntries(derivedFrom.map((stage) => [stage, folderOf(stage)])) as Assemblies;
+}
 
 /** Has something done with the stack as it is now, synthesised once for each stage. */
 export async function withAssemblies<Result>(
@@ -20,11 +32,7 @@ export async function withAssemblies<Result>(
 ): Promise<Result> {
   const folder = mkdtempSync(join(tmpdir(), 'partner-webhooks-generate-'));
   try {
-    const assemblies = {
-      dev: join(folder, 'dev'),
-      prod: join(folder, 'prod'),
-      'every-setting': join(folder, 'every-setting'),
-    };
+    const assemblies = assembliesIn((stage) => join(folder, stage));
     const syntheses = await Promise.allSettled(
       Object.entries(assemblies).map(([stage, assembly]) => synthesise(assembly, { stage, stages })),
     );

@@ -127,6 +127,11 @@ describe('the latency of an effect', () => {
   });
 });
 
+test('an outcome and its latency are one line of metrics: a log is paid by the byte', () => {
+  const withLatency = lines.metricLines.filter((names) => names.includes('EffectLatency'));
+  expect(withLatency).toEqual([...Array(5).fill(['Processed', 'EffectLatency']), ['Stale', 'EffectLatency']]);
+});
+
 test('metrics are in the namespace that the environment names', () => {
   expect(new Set(lines.metrics.map(({ namespace }) => namespace))).toEqual(new Set(['a-stack']));
 });

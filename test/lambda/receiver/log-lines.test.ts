@@ -13,6 +13,8 @@ const secret = 'pasted-with-a-line-break\n';
 const event = { event: 'shop.updated', data: { shop_id: 's' }, timestamp: '2026-01-31T09:00:00Z' };
 const eventId = createHash('sha256').update(JSON.stringify(event)).digest('hex');
 
+const inAnHour = new Date(Date.now() + 3_600_000).toISOString();
+
 const lines = new FunctionLines();
 /** The lines of one request to the receiver. */
 const linesOf = ({ body }: Answer) =>
@@ -24,11 +26,15 @@ let wrong: Answer;
 let wrongWithoutSecret: Answer;
 let wrongSoonAfter: Answer;
 let refused: Answer;
+let onTime: Answer;
+let ofAFastClock: Answer;
 
 beforeAll(async () => {
   stack = await startTestStack({ secret, onLog: lines.add });
   const partner = new Partner(stack.outputs.WebhookUrl);
   accepted = await partner.post(event, { secret });
+  onTime = await partner.post({ ...event, timestamp: new Date().toISOString() }, { secret });
+  ofAFastClock = await partner.post({ ...event, timestamp: inAnHour }, { secret });
   // One execution environment has now cached the secret; the requests below come one after the other.
   wrong = await partner.post(event, { signature: WRONG });
   await stack.functions.get('receiver')?.function.kill();
@@ -45,10 +51,46 @@ beforeAll(async () => {
 afterAll(() => stack.close());
 
 test('every line of the receiver has the id of its request and of the event', () => {
-  expect(lines.of('receiver').length).toBeGreaterThanOrEqual(8);
+  expect(lines.of('receiver').length).toBeGreaterThanOrEqual(10);
+  const others = [onTime, ofAFastClock].map(({ body }) => ({
+    requestId: body.requestId,
+    eventId: body.eventId,
+  }));
   for (const line of lines.of('receiver')) {
-    expect(line).toMatchObject({ requestId: expect.any(String), eventId });
+    const other = others.find(({ requestId }) => requestId === line.requestId);
+    expect(line).toMatchObject(other ?? { requestId: expect.any(String), eventId });
   }
+});
+
+describe('the lag of a delivery', () => {
+  const lagOf = (answer: Answer) => Number(linesOf(answer).at(-1)?.lagMs);
+
+  test('counts from the partner’s timestamp to the receipt', () => {
+    const untilNow = Date.now() - Date.parse(event.timestamp);
+    expect(lagOf(accepted)).toBeGreaterThan(untilNow - 60_000);
+    expect(lagOf(accepted)).toBeLessThanOrEqual(untilNow);
+    expect(lagOf(onTime)).toBeLessThan(10_000);
+  });
+
+  test('is 0 where the partner’s clock is ahead', () => {
+    expect(lagOf(ofAFastClock)).toBe(0);
+  });
+
+  test('is a metric by event, in one line with what is counted', () => {
+    const accepts = lines.of('receiver', 'Accepted');
+    expect(lines.published('DeliveryLag')).toEqual(
+      accepts.map(({ lagMs }) => ({
+        namespace: expect.any(String),
+        name: 'DeliveryLag',
+        unit: 'Milliseconds',
+        value: lagMs,
+        dimensions: { service: 'receiver', event: event.event },
+      })),
+    );
+    expect(lines.metricLines.filter((names) => names.includes('Accepted'))).toEqual(
+      accepts.map(() => ['Accepted', 'DeliveryLag']),
+    );
+  });
 });
 
 test.each([

@@ -52,6 +52,10 @@ describe('a filter pattern', () => {
     ['{ $.message = "Failed" && $.attempt = 2 }', ['Failed 2']],
     ['{ $.message = "Dead*" }', ['DeadLettered 10']],
     ['{ $.level != "WARN" }', ['DeadLettered 10']],
+    ['{ $.attempt > 1 }', ['Failed 2', 'DeadLettered 10']],
+    ['{ $.attempt >= 2 && $.attempt < 10 }', ['Failed 2']],
+    ['{ $.attempt <= 1 }', ['Processed 1', 'Failed 1']],
+    ['{ $.message > 1 }', []],
     ['?"Task timed out" ?"Runtime exited"', [expect.stringMatching(/^Task/)]],
     ['Task seconds', [expect.stringMatching(/^Task/)]],
     ['Task minutes', []],
@@ -61,7 +65,8 @@ describe('a filter pattern', () => {
 
   test.each([
     '{ ($.a = 1) }',
-    '{ $.a > 1 }',
+    '{ $.a > "1" }',
+    '{ $.a > x }',
     '%regular%',
     '[a, b]',
     '{ $.a',

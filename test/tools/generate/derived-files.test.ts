@@ -2,15 +2,14 @@ import { expect, test } from '@jest/globals';
 import { isUpToDate } from '../../../tools/generate/derived-file.ts';
 import { derivedFiles } from '../../../tools/generate/derived-files.ts';
 import { fillPlace } from '../../../tools/generate/place.ts';
+import { assembliesIn, derivedFrom } from '../../../tools/generate/stages.ts';
 import { stageAssembly } from '../../lib/stage-assembly.ts';
 
 test('every file that follows from the code is what the code says', async () => {
-  const [dev, prod, everySetting] = await Promise.all([
-    stageAssembly('dev'),
-    stageAssembly('prod'),
-    stageAssembly('every-setting'),
-  ]);
-  const outdated = derivedFiles({ dev, prod, 'every-setting': everySetting })
+  const folders = new Map(
+    await Promise.all(derivedFrom.map(async (stage) => [stage, await stageAssembly(stage)] as const)),
+  );
+  const outdated = derivedFiles(assembliesIn((stage) => folders.get(stage) ?? ''))
     .filter((file) => !isUpToDate(file))
     .map(({ file }) => file);
   if (outdated.length > 0) {

@@ -1,0 +1,86 @@
+import { Stack, Token } from 'aws-cdk-lib';
+import type { Table } from 'aws-cdk-lib/aws-dynamodb';
+import type { IFunction } from 'aws-cdk-lib/aws-lambda';
+import type { ILogGroup } from 'aws-cdk-lib/aws-logs';
+import type { ITopic } from 'aws-cdk-lib/aws-sns';
+import type { IQueue } from 'aws-cdk-lib/aws-sqs';
+import type { IConstruct } from 'constructs';
+
+/**
+ * Hosts of the console by how the names of a partition's regions begin. Sources: "Service endpoints" of the
+ * user guides of AWS China, AWS GovCloud (US) and the AWS European Sovereign Cloud.
+ */
+const HOSTS: readonly (readonly [start: string, host: string])[] = [
+  ['cn-', 'console.amazonaws.cn'],
+  ['us-gov-', 'console.amazonaws-us-gov.com'],
+  ['eusc-', 'console.amazonaws-eusc.eu'],
+];
+
+const HOST = 'console.aws.amazon.com';
+
+/** Milliseconds of a log that a link shows: the three hours that the dashboard shows. */
+const LOG_RANGE = 3 * 60 * 60 * 1000;
+
+/** What a function writes to its log when it dies instead of its own lines. */
+export const DIED = '?"Task timed out" ?"Runtime exited" ?"Runtime.ImportModuleError" ?"Runtime.OutOfMemory"';
+
+/** The pattern of lines that say one of these. @param messages a trailing `*` stands for any text */
+export const saying = (...messages: readonly string[]): string =>
+  `{ ${messages.map((message) => `$.message = "${message}"`).join(' || ')} }`;
+
+export function queueLink(queue: IQueue): string {
+  const { region, account, urlSuffix } = Stack.of(queue);
+  const url = `https%3A%2F%2Fsqs.${region}.${urlSuffix}%2F${account}%2F${queue.queueName}`;
+  return link('Queue', queue, 'sqs/v3/home', `#/queues/${url}`);
+}
+
+/**
+ * The lines of the last hours that a filter pattern lets through.
+ * @param name of the group as a fragment; as it is where CloudFormation makes it, without a slash
+ */
+export function logLink(logGroup: ILogGroup, filterPattern: string, name = logGroup.logGroupName): string {
+  const group = `#logsV2:log-groups/log-group/${name}`;
+  const query = `$3FfilterPattern$3D${inFragment(filterPattern)}$26start$3D-${LOG_RANGE}`;
+  return link('Log', logGroup, 'cloudwatch/home', `${group}/log-events${query}`);
+}
+
+export function functionLink(of: IFunction): string {
+  return link('Function', of, 'lambda/home', `#/functions/${of.functionName}`);
+}
+
+export function tableLink(table: Table): string {
+  return link('Table', table, 'dynamodbv2/home', `#table?name=${table.tableName}`);
+}
+
+export function topicLink(topic: ITopic): string {
+  return link('Topic', topic, 'sns/v3/home', `#/topic/${topic.topicArn}`);
+}
+
+export function httpApiLink(scope: IConstruct, apiId: string): string {
+  return link('API', scope, 'apigateway/main/api-detail', `&api=${apiId}`);
+}
+
+export function restApiLink(scope: IConstruct, apiId: string): string {
+  return link('API', scope, `apigateway/main/apis/${apiId}/resources`, `&api=${apiId}`);
+}
+
+/** @param scope of the region that the certificate is of */
+export function certificateLink(scope: IConstruct, arn: string): string {
+  return link('Certificate', scope, 'acm/home', `#/certificates/${arn.split('/').at(-1)}`);
+}
+
+/**
+ * A page of the console. Where no region is fixed, it is of a region of the partition `aws`: a stage of another
+ * one says its `region`.
+ */
+function link(name: string, of: IConstruct, page: string, place: string): string {
+  const { region } = Stack.of(of);
+  const partition = Token.isUnresolved(region)
+    ? undefined
+    : HOSTS.find(([start]) => region.startsWith(start));
+  return `${name}: https://${region}.${partition?.[1] ?? HOST}/${page}?region=${region}${place}`;
+}
+
+/** The console encodes what stands behind `#` twice, with `$` for `%`. */
+export const inFragment = (text: string): string =>
+  encodeURIComponent(encodeURIComponent(text)).replaceAll('%', '$');

@@ -1,0 +1,184 @@
+import { ArnFormat, type RemovalPolicy, Stack } from 'aws-cdk-lib';
+import { Policy, PolicyStatement, type Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import { type IKey, Key } from 'aws-cdk-lib/aws-kms';
+import { RegionInfo } from 'aws-cdk-lib/region-info';
+import { type Construct, DependencyGroup } from 'constructs';
+import type { StageConfig } from './config.ts';
+
+/** Of the partition `aws`, which a stage without a region is taken to be of. */
+const URL_SUFFIX = 'amazonaws.com';
+
+const DECRYPT = 'kms:Decrypt';
+const GENERATE_DATA_KEY = 'kms:GenerateDataKey';
+
+/**
+ * What a service asks of KMS in the name of whoever calls it. Sources: SQS developer guide, "Configuring AWS KMS
+ * permissions" (who sends generates a data key and verifies it by decrypting it, who receives decrypts); SNS developer
+ * guide, "Managing Amazon SNS encryption keys and costs"; S3 user guide, "Using server-side encryption with AWS KMS
+ * keys" (decrypting to put is for multipart uploads, of which there are none); DynamoDB developer guide, "DynamoDB
+ * encryption at rest usage notes" (a caller's request decrypts the table's key, also to write; what makes that key is
+ * a grant of DynamoDB's own); Secrets Manager user guide, "Secret encryption and decryption".
+ */
+const ASKED_OF_KMS: Readonly<Record<string, readonly string[]>> = {
+  'dynamodb:DeleteItem': [DECRYPT],
+  'dynamodb:GetItem': [DECRYPT],
+  'dynamodb:PutItem': [DECRYPT],
+  'dynamodb:UpdateItem': [DECRYPT],
+  's3:GetObject': [DECRYPT],
+  's3:PutObject': [GENERATE_DATA_KEY],
+  'secretsmanager:GetSecretValue': [DECRYPT],
+  'sns:Publish': [DECRYPT, GENERATE_DATA_KEY],
+  'sqs:ChangeMessageVisibility': [],
+  'sqs:DeleteMessage': [],
+  'sqs:GetQueueAttributes': [],
+  'sqs:ReceiveMessage': [DECRYPT],
+  'sqs:SendMessage': [DECRYPT, GENERATE_DATA_KEY],
+};
+
+const serviceOf = (action: string) => action.replace(/:.*/, '');
+
+/** Services that hold data of ours. */
+const SERVICES = new Set(Object.keys(ASKED_OF_KMS).map(serviceOf));
+
+export interface EncryptionProps {
+  /** @default AWS' own keys for all but the topics */
+  readonly settings: StageConfig['encryption'];
+  /**
+   * Existing key of the topics, where no key is for everything. Its policy must let cloudwatch.amazonaws.com decrypt
+   * and generate data keys.
+   * @default one is made
+   */
+  readonly topicKeyArn: string | undefined;
+  readonly removalPolicy: RemovalPolicy;
+}
+
+/** The keys of a stage: one for everything that holds personal data where that is configured, else one for the topics. */
+export class Encryption {
+  /** Encrypts the topics: CloudWatch cannot publish to one under the AWS-managed key of SNS. */
+  readonly topicKey: IKey;
+  /** Encrypts everything that holds personal data; undefined: AWS' own keys do. */
+  readonly key: IKey | undefined;
+  readonly #region: string;
+  readonly #urlSuffix: string;
+  readonly #granted = new DependencyGroup();
+
+  constructor(scope: Construct, { settings, topicKeyArn, removalPolicy }: EncryptionProps) {
+    this.#region = Stack.of(scope).region;
+    this.#urlSuffix = RegionInfo.get(this.#region).domainSuffix ?? URL_SUFFIX;
+    const arn = settings ? settings.keyArn : topicKeyArn;
+    // One logical id for both uses: to turn the setting off must not take away the key that the past is under.
+    const id = 'TopicKey';
+    this.topicKey =
+      arn === undefined
+        ? makeKey(scope, id, settings !== undefined, removalPolicy)
+        : Key.fromKeyArn(scope, id, arn);
+    this.key = settings && this.topicKey;
+  }
+
+  /**
+   * What a role needs of the key for what else it may do; nothing where there is no key for everything.
+   * @param permissions on resources that are under the key, and on others that hold no data
+   * @throws Error naming an action on data of which it is not known here what it asks of KMS
+   */
+  keyPermissions(permissions: readonly PolicyStatement[]): PolicyStatement[] {
+    const { key } = this;
+    if (key === undefined) return [];
+    const actions = permissions
+      .flatMap((statement) => statement.actions)
+      .filter((action) => SERVICES.has(serviceOf(action)));
+    for (const action of actions) {
+      if (!Object.hasOwn(ASKED_OF_KMS, action)) {
+        throw new Error(`Say in lib/encryption.ts what ${action} asks of KMS`);
+      }
+    }
+    return [DECRYPT, GENERATE_DATA_KEY].flatMap((asked) => {
+      const asking = actions.filter((action) => ASKED_OF_KMS[action]?.includes(asked));
+      const services = [...new Set(asking.map(serviceOf))].sort();
+      if (services.length === 0) return [];
+      return new PolicyStatement({
+        actions: [asked],
+        resources: [key.keyArn],
+        conditions: {
+          StringEquals: {
+            'kms:ViaService': services.map((service) => `${service}.${this.#region}.${this.#urlSuffix}`),
+          },
+        },
+      });
+    });
+  }
+
+  /**
+   * Gives a role its use of the key: in a policy of its own, as the other one names the queues and tables, and so is
+   * there only after they are. A stage that is deployed would refuse deliveries in between.
+   */
+  grant(role: Role, statements: readonly PolicyStatement[]): void {
+    if (statements.length === 0) return;
+    this.#granted.add(new Policy(role, 'KeyPolicy', { statements: [...statements], roles: [role] }));
+  }
+
+  /** Puts a resource under the key only when every role has its use of it. */
+  awaitGrants(resource: Construct): void {
+    if (this.key) resource.node.defaultChild?.node.addDependency(this.#granted);
+  }
+}
+
+function makeKey(scope: Construct, id: string, forEverything: boolean, removalPolicy: RemovalPolicy): Key {
+  const key = new Key(scope, id, {
+    description: forEverything
+      ? 'Encrypts everything that holds personal data, and the topics.'
+      : 'Encrypts the notification and alarm topics.',
+    enableKeyRotation: true,
+    removalPolicy,
+  });
+  key.addToResourcePolicy(alarmsStatement(scope, forEverything));
+  if (forEverything) key.addToResourcePolicy(logsStatement(scope));
+  return key;
+}
+
+/** Lets CloudWatch publish alarms to a topic under the key. */
+function alarmsStatement(scope: Construct, ofThisStackOnly: boolean): PolicyStatement {
+  const { account } = Stack.of(scope);
+  return new PolicyStatement({
+    principals: [new ServicePrincipal('cloudwatch.amazonaws.com')],
+    actions: ['kms:Decrypt', 'kms:GenerateDataKey*'],
+    resources: ['*'],
+    ...(ofThisStackOnly && {
+      conditions: {
+        StringEquals: { 'aws:SourceAccount': account },
+        ArnLike: { 'aws:SourceArn': arnsOfStack(scope, 'cloudwatch', 'alarm') },
+      },
+    }),
+  });
+}
+
+/**
+ * Lets CloudWatch Logs keep the logs of this stack under the key. Source: CloudWatch Logs user guide, "Encrypt log data
+ * in CloudWatch Logs using AWS Key Management Service".
+ */
+function logsStatement(scope: Construct): PolicyStatement {
+  return new PolicyStatement({
+    principals: [new ServicePrincipal(`logs.${Stack.of(scope).region}.amazonaws.com`)],
+    actions: ['kms:Encrypt', 'kms:Decrypt', 'kms:ReEncrypt*', 'kms:GenerateDataKey*', 'kms:DescribeKey'],
+    resources: ['*'],
+    conditions: {
+      ArnLike: {
+        'kms:EncryptionContext:aws:logs:arn': [
+          arnsOfStack(scope, 'logs', 'log-group'),
+          // The access log.
+          arnsOfStack(scope, 'logs', 'log-group', '/aws/vendedlogs/'),
+        ],
+      },
+    },
+  });
+}
+
+/** What CloudFormation names for a stack begins with the stack's name; a name itself would be a circle. */
+function arnsOfStack(scope: Construct, service: string, resource: string, prefix = ''): string {
+  const stack = Stack.of(scope);
+  return stack.formatArn({
+    service,
+    resource,
+    resourceName: `${prefix}${stack.stackName}-*`,
+    arnFormat: ArnFormat.COLON_RESOURCE_NAME,
+  });
+}

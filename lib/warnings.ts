@@ -1,0 +1,57 @@
+import { Annotations, type Stack } from 'aws-cdk-lib';
+import { acknowledge } from './acknowledge.ts';
+import type { StageConfig } from './config.ts';
+import { type WarningId, warningIds } from './warning-ids.ts';
+
+interface Warning {
+  readonly applies: (config: StageConfig) => boolean;
+  /** What is lost, and what to set: sentences. */
+  readonly message: string;
+}
+
+const warnings: Readonly<Record<WarningId, Warning>> = {
+  'no-alarm-recipient': {
+    applies: ({ alarmEmails }) => alarmEmails.length === 0,
+    message: 'Alarms ring and nobody hears them. Set alarmEmails.',
+  },
+  'no-chat-channel': {
+    applies: ({ chat }) => chat.slack === undefined && chat.teams === undefined,
+    message: 'Notifications for chat rooms are published and reach no room. Set chat.slack or chat.teams.',
+  },
+  'no-review-recipient': {
+    applies: ({ reviewEmails }) => reviewEmails.length === 0,
+    message: 'Reviews are published and reach nobody. Set reviewEmails.',
+  },
+  'no-reserved-concurrency': {
+    applies: ({ receiver }) => receiver.reservedConcurrency === undefined,
+    message:
+      'A flood of forged requests takes the concurrency of every function of the account. Set receiver.reservedConcurrency.',
+  },
+  'no-quiet-after': {
+    applies: ({ quietAfter }) => quietAfter === undefined,
+    message: 'Where the partner stops sending, nothing rings. Set quietAfter.',
+  },
+  'relative-runbook': {
+    applies: ({ runbook }) => !URL.canParse(runbook),
+    message:
+      'Alarms name a runbook that no mail can link to. Publish docs/operations.md, and set runbook to its URL.',
+  },
+};
+
+/**
+ * Warns at synthesis of what a stage that keeps its data lacks, unless the stage says why it may: anything else is
+ * there to be thrown away, and stays silent.
+ */
+export function warn(stack: Stack, config: StageConfig): void {
+  if (config.removalPolicy !== 'retain') return;
+  for (const id of warningIds) {
+    const { applies, message } = warnings[id];
+    if (!applies(config)) continue;
+    const reason = config.acknowledgedWarnings[id];
+    if (reason !== undefined) acknowledge(stack, `partner-webhooks:${id}`, reason);
+    Annotations.of(stack).addWarningV2(
+      `partner-webhooks:${id}`,
+      `${message} Or say why not: acknowledgedWarnings.${id}.`,
+    );
+  }
+}

@@ -1,0 +1,240 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { App, RemovalPolicy, Stack } from 'aws-cdk-lib';
+import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
+import { catalogue, eventNames } from '../../lambda/contract/catalogue.ts';
+import { pascalCase } from '../../lambda/contract/event-names.ts';
+import { Encryption } from '../../lib/encryption.ts';
+import { synthesise } from '../../local/template/synthesise.ts';
+import { stages } from '../../tools/generate/stages.ts';
+import { type Resource, SynthesisedTemplate } from '../../tools/generate/synthesised-template.ts';
+import { testAssembly } from '../support/test-stack.ts';
+import { stageAssembly } from './stage-assembly.ts';
+
+const home = { account: '111122223333', region: 'eu-central-1' };
+const keyArn = `arn:aws:kms:${home.region}:${home.account}:key/0a1b2c3d-0000-4000-8000-000000000008`;
+const secretArn = `arn:aws:secretsmanager:${home.region}:${home.account}:secret:partner-AbCdEf`;
+
+/** Where each type that holds what was sent to us names its key. */
+const KEY_OF: Readonly<Record<string, (resource: Resource) => unknown>> = {
+  'AWS::DynamoDB::Table': ({ properties }) => properties.SSESpecification?.KMSMasterKeyId,
+  'AWS::Logs::LogGroup': ({ properties }) => properties.KmsKeyId,
+  'AWS::S3::Bucket': ({ properties }) =>
+    properties.BucketEncryption?.ServerSideEncryptionConfiguration[0].ServerSideEncryptionByDefault
+      .KMSMasterKeyID,
+  'AWS::SNS::Topic': ({ properties }) => properties.KmsMasterKeyId,
+  'AWS::SQS::Queue': ({ properties }) => properties.KmsMasterKeyId,
+  'AWS::SecretsManager::Secret': ({ properties }) => properties.KmsKeyId,
+};
+
+/** Types that hold nothing of anybody. A new type belongs here or above. */
+const WITHOUT_DATA = [
+  /^AWS::ApiGatewayV2::/,
+  /^AWS::CDK::Metadata$/,
+  /^AWS::CloudWatch::/,
+  /^AWS::CodeDeploy::/,
+  /^AWS::IAM::/,
+  /^AWS::KMS::Key$/,
+  /^AWS::Lambda::/,
+  /^AWS::Logs::(MetricFilter|QueryDefinition)$/,
+  /^AWS::\w+::\w+Policy$/,
+  /^Custom::SmokeTest$/,
+];
+
+/** What is under another key than `key`, or none. */
+const notUnder = (template: SynthesisedTemplate, key: unknown) =>
+  template.resources
+    .filter((resource) => {
+      const keyOf = KEY_OF[resource.type];
+      return keyOf !== undefined && JSON.stringify(keyOf(resource)) !== JSON.stringify(key);
+    })
+    .map(({ path }) => path);
+
+/** What a role may do with keys, as `action resource services`, sorted. */
+const keyGrants = (template: SynthesisedTemplate, path: string) =>
+  template
+    .permissionsOf(template.at('AWS::IAM::Role', path))
+    .filter(({ action }) => action.startsWith('kms:'))
+    .map(({ action, resource, condition }) => {
+      if (condition === '') return `${action} ${resource}`;
+      const services: string[] = JSON.parse(condition).StringEquals['kms:ViaService'];
+      return `${action} ${resource} ${services.join(' ')}`;
+    });
+
+const via = (...services: string[]) =>
+  services.map((service) => `${service}.${home.region}.amazonaws.com`).join(' ');
+
+describe('a stage with a key of its own', () => {
+  let template: SynthesisedTemplate;
+  let key: Resource;
+  beforeAll(async () => {
+    template = new SynthesisedTemplate(await stageAssembly('encrypted'));
+    key = template.at('AWS::KMS::Key', 'TopicKey');
+  }, 120_000);
+
+  test('has one key, which is rotated and kept', () => {
+    expect(template.ofType('AWS::KMS::Key')).toHaveLength(1);
+    expect(key.properties.EnableKeyRotation).toBe(true);
+    expect(key.deletionPolicy).toBe('RetainExceptOnCreate');
+  });
+
+  test('keeps under it everything that holds data', () => {
+    for (const type of Object.keys(KEY_OF)) expect(template.has(type)).toBe(true);
+    expect(notUnder(template, { 'Fn::GetAtt': [key.logicalId, 'Arn'] })).toEqual([]);
+  });
+
+  test('has no resource of which nobody has said whether it holds data', () => {
+    const unknown = template.resources
+      .map(({ type }) => type)
+      .filter((type) => !(type in KEY_OF) && !WITHOUT_DATA.some((known) => known.test(type)));
+    expect(new Set(unknown)).toEqual(new Set());
+  });
+
+  test('asks KMS for a bucket key, not for each object, and for a data key of a queue every five minutes', () => {
+    const [bucket] = template.ofType('AWS::S3::Bucket');
+    expect(bucket?.properties.BucketEncryption.ServerSideEncryptionConfiguration[0].BucketKeyEnabled).toBe(
+      true,
+    );
+    for (const { properties } of template.ofType('AWS::SQS::Queue')) {
+      expect(properties.KmsDataKeyReusePeriodSeconds).toBe(300);
+    }
+  });
+
+  test('lets the account decide by IAM, and CloudWatch use the key for its own alarms and logs only', () => {
+    expect(key.properties.KeyPolicy.Statement).toEqual([
+      {
+        Effect: 'Allow',
+        Principal: { AWS: `arn:aws:iam::${home.account}:root` },
+        Action: 'kms:*',
+        Resource: '*',
+      },
+      {
+        Effect: 'Allow',
+        Principal: { Service: 'cloudwatch.amazonaws.com' },
+        Action: ['kms:Decrypt', 'kms:GenerateDataKey*'],
+        Resource: '*',
+        Condition: {
+          StringEquals: { 'aws:SourceAccount': home.account },
+          ArnLike: {
+            'aws:SourceArn': `arn:aws:cloudwatch:${home.region}:${home.account}:alarm:PartnerWebhooks-encrypted-*`,
+          },
+        },
+      },
+      {
+        Effect: 'Allow',
+        Principal: { Service: `logs.${home.region}.amazonaws.com` },
+        Action: ['kms:Decrypt', 'kms:DescribeKey', 'kms:Encrypt', 'kms:GenerateDataKey*', 'kms:ReEncrypt*'],
+        Resource: '*',
+        Condition: {
+          ArnLike: {
+            'kms:EncryptionContext:aws:logs:arn': ['', '/aws/vendedlogs/'].map(
+              (prefix) =>
+                `arn:aws:logs:${home.region}:${home.account}:log-group:${prefix}PartnerWebhooks-encrypted-*`,
+            ),
+          },
+        },
+      },
+    ]);
+  });
+
+  test('leaves the names of alarms and of all logs but the access log to CloudFormation, which begins them with the stack’s', () => {
+    const alarms = template.ofType('AWS::CloudWatch::Alarm').map(({ properties }) => properties.AlarmName);
+    const logs = template
+      .ofType('AWS::Logs::LogGroup')
+      .filter(({ path }) => path !== 'Api/AccessLog')
+      .map(({ properties }) => properties.LogGroupName);
+    expect(new Set([...alarms, ...logs])).toEqual(new Set([undefined]));
+  });
+
+  test('lets the receiver send, put and read its secret', () => {
+    expect(keyGrants(template, 'Receiver/Role')).toEqual([
+      `kms:Decrypt TopicKey ${via('secretsmanager', 'sqs')}`,
+      `kms:GenerateDataKey TopicKey ${via('s3', 'sqs')}`,
+    ]);
+  });
+
+  test.each(eventNames)(
+    'lets the consumer of %s receive, read, write and bury, and publish if it tells',
+    (event) => {
+      const tells = ['chat', 'review'].includes(catalogue[event].effect);
+      expect(keyGrants(template, `${pascalCase(event)}/Consumer/Role`)).toEqual([
+        `kms:Decrypt TopicKey ${via('dynamodb', 's3', ...(tells ? ['sns'] : []), 'sqs')}`,
+        `kms:GenerateDataKey TopicKey ${via(...(tells ? ['sns'] : []), 'sqs')}`,
+      ]);
+    },
+  );
+
+  test('lets nobody else use the key', () => {
+    const others = template
+      .ofType('AWS::IAM::Role')
+      .map(({ path }) => path)
+      .filter((path) => path !== 'Receiver/Role' && !path.endsWith('/Consumer/Role'));
+    expect(others.flatMap((path) => keyGrants(template, path))).toEqual([]);
+  });
+
+  test('puts nothing under the key before every role may use it: a deployment refuses no delivery', () => {
+    const grants = template.resources
+      .filter(({ type, path }) => type === 'AWS::IAM::Policy' && path.endsWith('/KeyPolicy'))
+      .map(({ logicalId }) => logicalId);
+    expect(grants).toHaveLength(1 + eventNames.length);
+    const early = template.resources
+      .filter(({ type }) => type in KEY_OF && type !== 'AWS::Logs::LogGroup')
+      .filter(({ dependsOn }) => !grants.every((grant) => dependsOn.includes(grant)));
+    expect(early.map(({ path }) => path)).toEqual([]);
+  });
+
+  test('tries new versions of its functions when the key comes', async () => {
+    const prod = new SynthesisedTemplate(await stageAssembly('prod'));
+    const digests = (of: SynthesisedTemplate): string[] =>
+      of
+        .ofType('AWS::Lambda::Function')
+        .flatMap(({ properties }) => properties.Environment.Variables.PERMISSIONS_DIGEST ?? []);
+    expect(digests(template)).toHaveLength(1 + eventNames.length);
+    expect(digests(template).filter((digest) => digests(prod).includes(digest))).toEqual([]);
+  }, 120_000);
+});
+
+describe('a stage without one', () => {
+  test('has a key for its topics, and nothing else under it', () => {
+    const template = new SynthesisedTemplate(testAssembly());
+    const topicKey = { 'Fn::GetAtt': [template.at('AWS::KMS::Key', 'TopicKey').logicalId, 'Arn'] };
+    const others = template.resources.filter(({ type }) => type in KEY_OF && type !== 'AWS::SNS::Topic');
+    expect(new Set(notUnder(template, topicKey))).toEqual(new Set(others.map(({ path }) => path)));
+    expect(notUnder(template, undefined)).toEqual(template.ofType('AWS::SNS::Topic').map(({ path }) => path));
+  });
+});
+
+describe('an existing key', () => {
+  let folder: string;
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'partner-webhooks-key-'));
+  });
+  afterAll(() => rm(folder, { recursive: true }));
+
+  test('is the one of everything, beside that of an existing secret, and none is made', async () => {
+    const stage = { ...stages.encrypted, encryption: { keyArn }, secretArn };
+    await synthesise(folder, { stage: 'own', stages: { own: stage } });
+    const template = new SynthesisedTemplate(folder);
+    expect(template.has('AWS::KMS::Key')).toBe(false);
+    expect(notUnder(template, keyArn)).toEqual([]);
+    expect(keyGrants(template, 'Receiver/Role')).toEqual([
+      `kms:Decrypt ${keyArn} ${via('sqs')}`,
+      `kms:GenerateDataKey ${keyArn} ${via('s3', 'sqs')}`,
+    ]);
+  }, 60_000);
+});
+
+test('an action on data of which nobody has said what it asks of KMS ends the synthesis', () => {
+  const stack = new Stack(new App(), 'Stack');
+  const encryption = new Encryption(stack, {
+    settings: {},
+    topicKeyArn: undefined,
+    removalPolicy: RemovalPolicy.DESTROY,
+  });
+  const query = new PolicyStatement({ actions: ['dynamodb:Query'], resources: ['*'] });
+  expect(() => encryption.keyPermissions([query])).toThrow(
+    'Say in lib/encryption.ts what dynamodb:Query asks of KMS',
+  );
+});
