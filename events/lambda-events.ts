@@ -1,44 +1,59 @@
-import type { APIGatewayProxyEventV2, SQSEvent } from 'aws-lambda';
+import type { APIGatewayProxyEvent, APIGatewayProxyEventV2, SQSEvent } from 'aws-lambda';
 import { WEBHOOK_PATH } from '../lambda/contract/webhook-path.ts';
 import { sha256Hex } from '../lambda/hash.ts';
 import { eventAttributes } from '../lambda/queue/message.ts';
+import { httpApiEvent, restApiEvent } from './gateway-events.ts';
 import type { Sample } from './samples.ts';
 import { LOCAL_SECRET, signatureOf } from './signing.ts';
 
 const ACCOUNT_ID = '000000000000';
 const REGION = 'us-east-1';
 const REQUEST_ID = 'JKJaXmPLvHcESHA=';
+const API = { accountId: ACCOUNT_ID, apiId: 'local', domainName: 'localhost' };
 
-/** The delivery of a sample as API Gateway hands it to the receiver, signed with the local secret. */
-export function apiGatewayEvent({ payload }: Sample): APIGatewayProxyEventV2 {
-  const body = JSON.stringify(payload);
-  const receivedAt = new Date(String(payload.timestamp));
-  const path = WEBHOOK_PATH;
+/** The delivery of a sample as an HTTP API hands it to the receiver, signed with the local secret. */
+export function apiGatewayEvent(sample: Sample): APIGatewayProxyEventV2 {
+  const headers = deliveryHeaders(sample).map(([name, value]) => [name.toLowerCase(), value] as const);
+  return httpApiEvent({ ...delivery(sample), headers, requestId: REQUEST_ID }, API);
+}
+
+/** The same as a REST API does: with the names of headers as they were sent, and the body in base64. */
+export function restApiGatewayEvent(sample: Sample): APIGatewayProxyEvent {
+  const { body, ...request } = delivery(sample);
+  return restApiEvent(
+    {
+      ...request,
+      headers: deliveryHeaders(sample),
+      requestId: '00000000-0000-4000-8000-000000000000',
+      body: Buffer.from(body).toString('base64'),
+      isBase64Encoded: true,
+    },
+    {
+      ...API,
+      resourceId: 'partner',
+      resourcePath: WEBHOOK_PATH.slice('/api'.length),
+      stage: 'api',
+      extendedRequestId: REQUEST_ID,
+    },
+  );
+}
+
+function delivery({ payload }: Sample) {
   return {
-    version: '2.0',
-    routeKey: `POST ${path}`,
-    rawPath: path,
-    rawQueryString: '',
-    headers: {
-      'content-type': 'application/json',
-      'x-webhook-signature': signatureOf({ body: Buffer.from(body), secret: LOCAL_SECRET }),
-    },
-    requestContext: {
-      accountId: ACCOUNT_ID,
-      apiId: 'local',
-      domainName: 'localhost',
-      domainPrefix: 'localhost',
-      http: { method: 'POST', path, protocol: 'HTTP/1.1', sourceIp: '127.0.0.1', userAgent: 'partner' },
-      requestId: REQUEST_ID,
-      routeKey: `POST ${path}`,
-      stage: '$default',
-      time: receivedAt.toISOString(),
-      timeEpoch: receivedAt.getTime(),
-    },
-    body,
+    method: 'POST',
+    path: WEBHOOK_PATH,
+    body: JSON.stringify(payload),
     isBase64Encoded: false,
+    sourceIp: '127.0.0.1',
+    receivedAt: new Date(String(payload.timestamp)),
   };
 }
+
+const deliveryHeaders = ({ payload }: Sample): [name: string, value: string][] => [
+  ['Content-Type', 'application/json'],
+  ['User-Agent', 'partner'],
+  ['X-Webhook-Signature', signatureOf({ body: Buffer.from(JSON.stringify(payload)), secret: LOCAL_SECRET })],
+];
 
 /** The message of a sample as Lambda hands it to the event's consumer, in a batch of one. */
 export function sqsEvent({ event, name, payload }: Sample): SQSEvent {

@@ -1,6 +1,9 @@
 import { createHmac } from 'node:crypto';
 
-/** The secret of the local stack unless another is given, and of the deliveries in `events/api-gateway/`. */
+/**
+ * The secret of the local stack unless another is given, and of the deliveries in `events/api-gateway/` and
+ * `events/rest-api/`.
+ */
 export const LOCAL_SECRET = 'local-webhook-secret';
 
 /** The value of `X-Webhook-Signature`: the HMAC-SHA256 of the body (contract, Authentication). */

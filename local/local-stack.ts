@@ -1,4 +1,4 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { setFlagsFromString } from 'node:v8';
 import { SQSClient } from '@aws-sdk/client-sqs';
 import { type AwsEndpoint, startAwsEndpoint } from './aws/endpoint.ts';
@@ -9,7 +9,8 @@ import type { FunctionDefinition } from './functions/function-definition.ts';
 import type { LogLine } from './functions/invocation.ts';
 import { LocalFunction } from './functions/local-function.ts';
 import { SharedEnvironments } from './functions/shared-environments.ts';
-import { type RequestSummary, startHttpApi } from './http-api/http-api.ts';
+import { calledByApi, deployedApi } from './gateway/deployed-api.ts';
+import { type RequestSummary, startGateway } from './gateway/server.ts';
 import { readCloudAssembly, type SynthesisedStack } from './template/cloud-assembly.ts';
 import { Resources, rolePolicies } from './template/resources.ts';
 
@@ -38,7 +39,7 @@ const BATCHES_AT_A_TIME = 2;
 export interface LocalStackOptions {
   /** Folder of the cloud assembly, such as `cdk.out`. */
   readonly assembly: string;
-  /** Port of the HTTP API; 0 for any free one. */
+  /** Port of the API; 0 for any free one. */
   readonly port: number;
   /** Port of the AWS endpoint; 0 for any free one. */
   readonly awsPort: number;
@@ -50,7 +51,7 @@ export interface LocalStackOptions {
   readonly environment?: Readonly<Record<string, string>>;
   /** Told of every line that a function writes. @default none */
   readonly onLog?: (line: LogLine) => void;
-  /** Told of every answer of the HTTP API. @default none */
+  /** Told of every answer of the API. @default none */
   readonly onRequest?: (summary: RequestSummary) => void;
   /** Told of what goes wrong in the stack itself. @default none */
   readonly onProblem?: (message: string) => void;
@@ -60,7 +61,7 @@ export interface LocalStackOptions {
 
 /** What a stack has done and taken. */
 export interface Usage {
-  /** Requests that the HTTP API has answered. */
+  /** Requests that the API has answered. */
   readonly requests: number;
   /** The most memory that the process has held so far, in MiB: resident, of all its threads. */
   readonly peakMegabytes: number;
@@ -133,14 +134,21 @@ export async function startLocalStack(options: LocalStackOptions): Promise<Local
     const sources = startEventSources(resources, targets, aws, options.onProblem ?? (() => {}));
     closers.push(() => Promise.all(sources.map((source) => source.stop())));
 
-    step('Starting the HTTP API');
-    let requests = 0;
-    const api = await startApi(resources, targets, options.port, (summary) => {
-      requests += 1;
-      options.onRequest?.(summary);
+    const { kind, api } = deployedApi(resources, { accountId: ACCOUNT_ID, region: REGION }, (name) => {
+      const target = targets.get(name);
+      return target && ((event) => target.function.invoke(event));
     });
-    closers.push(() => api.close());
-    apiUrl = api.url;
+    step(`Starting the ${kind}`);
+    let requests = 0;
+    const gateway = await startGateway(api, {
+      port: options.port,
+      onRequest: (summary) => {
+        requests += 1;
+        options.onRequest?.(summary);
+      },
+    });
+    closers.push(() => gateway.close());
+    apiUrl = gateway.url;
 
     return {
       name: stack.name,
@@ -206,6 +214,7 @@ function createFunctions(
         environment: { ...properties.Environment.Variables, ...environment },
         timeoutSeconds: properties.Timeout,
         memoryMegabytes: properties.MemorySize,
+        reservedConcurrency: properties.ReservedConcurrentExecutions,
         maximumConcurrency: properties.ReservedConcurrentExecutions ?? MAXIMUM_CONCURRENCY,
         credentials: clientSettings(aws.url, accessKeyOf(properties.Role)).credentials,
         region: REGION,
@@ -237,7 +246,7 @@ function invocationTargets(resources: Resources, functions: Functions): Function
 /** The functions that a delivery comes to. The others, such as the smoke test, start when they are invoked. */
 function calledAtRuntime(resources: Resources, targets: Functions): Set<DeployedFunction> {
   const called = [
-    ...resources.ofType('AWS::ApiGatewayV2::Integration').map(({ properties }) => properties.IntegrationUri),
+    ...calledByApi(resources),
     ...resources.ofType('AWS::Lambda::EventSourceMapping').map(({ properties }) => properties.FunctionName),
   ];
   return new Set(called.map((name) => targets.get(name)).filter((item) => item !== undefined));
@@ -297,31 +306,4 @@ function startEventSources(
 /** @param name of a function, with its alias: a template may have this or the ARN */
 function functionArn(name: string): string {
   return name.startsWith('arn:') ? name : `arn:aws:lambda:${REGION}:${ACCOUNT_ID}:function:${name}`;
-}
-
-function startApi(
-  resources: Resources,
-  targets: Functions,
-  port: number,
-  onRequest: (summary: RequestSummary) => void,
-) {
-  const integrations = new Map(
-    resources
-      .ofType('AWS::ApiGatewayV2::Integration')
-      .map(({ ref, properties }) => [`integrations/${ref}`, targets.get(properties.IntegrationUri)]),
-  );
-  const routes = resources.ofType('AWS::ApiGatewayV2::Route').map(({ logicalId, properties }) => {
-    const target = integrations.get(properties.Target);
-    if (target === undefined)
-      throw new Error(`Route ${logicalId} needs an integration with a function of this stack`);
-    return { routeKey: properties.RouteKey, invoke: (event: unknown) => target.function.invoke(event) };
-  });
-  return startHttpApi({
-    port,
-    apiId: `local${randomUUID().slice(0, 5)}`,
-    accountId: ACCOUNT_ID,
-    region: REGION,
-    routes,
-    onRequest,
-  });
 }

@@ -11,7 +11,9 @@ export interface FunctionDefinition {
   timeoutSeconds: number;
   /** Bounds the JavaScript heap and the buffers of an execution environment; what else it takes is not known. */
   memoryMegabytes: number;
-  /** Execution environments at most; further invocations wait in line. */
+  /** Invocations at a time at most; Lambda throttles further ones. @default none is too many */
+  reservedConcurrency?: number | undefined;
+  /** Execution environments at most, which is this machine's limit and not Lambda's; further invocations wait in line. */
   maximumConcurrency: number;
   /** The access key by which the AWS endpoint knows the function's role. */
   credentials: { accessKeyId: string; secretAccessKey: string };

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { FunctionDefinition } from './function-definition.ts';
-import type { InvocationResult, LogLine } from './invocation.ts';
+import { type InvocationResult, type LogLine, TooManyRequestsError } from './invocation.ts';
 import type { FunctionError } from './messages.ts';
 import { Sandbox } from './sandbox.ts';
 import type { SharedEnvironments } from './shared-environments.ts';
@@ -29,8 +29,8 @@ export interface LocalFunctionOptions {
 /**
  * Runs a function's bundled code as Lambda does: in execution environments (worker threads) that take
  * one invocation at a time and have an environment of variables of their own. Another one is started
- * when all are busy; beyond `maximumConcurrency` invocations wait, first come, first served. One that has
- * been idle for a while is ended.
+ * when all are busy; beyond `maximumConcurrency` invocations wait, first come, first served, unless there are
+ * more than the function has concurrency reserved. One that has been idle for a while is ended.
  *
  * Unlike in Lambda an environment is not frozen between invocations and shares the process's working
  * directory and time zone, and the last one is kept, so that no delivery waits for the code to be loaded.
@@ -76,10 +76,13 @@ export class LocalFunction {
 
   /**
    * Invokes the handler with `payload`, which goes through JSON as in Lambda.
-   * Never rejects: whatever goes wrong is a function error.
+   * Whatever goes wrong in it is a function error.
    * @returns the result; `durationMilliseconds` counts neither loading the code nor waiting in line
+   * @throws TooManyRequestsError where the function's reserved concurrency is used up
    */
-  invoke(payload: unknown): Promise<CompletedInvocation> {
+  async invoke(payload: unknown): Promise<CompletedInvocation> {
+    const { reservedConcurrency = Number.POSITIVE_INFINITY } = this.#definition;
+    if (this.#line.length + this.#running.size >= reservedConcurrency) throw new TooManyRequestsError();
     const requestId = randomUUID();
     return new Promise((resolve) => {
       this.#line.push({

@@ -10,11 +10,14 @@ export interface Place {
   readonly accountId: string;
   /** `http://localhost:4566` */
   readonly awsUrl: string;
-  /** `http://localhost:3000` */
+  /** `http://localhost:3000`: an API of either kind, without a stage. */
   readonly apiUrl: string;
 }
 
 const strings = z.record(z.string(), z.string());
+
+/** How a REST API calls a function; the function's ARN is the first group. */
+export const INVOCATION_URI = /:lambda:path\/2015-03-31\/functions\/(arn:[^/]+)\/invocations$/;
 
 /** The properties that the local stack uses of each type that it runs. */
 const schemas = {
@@ -100,11 +103,55 @@ const schemas = {
     TreatMissingData: z.optional(z.string()),
   }),
   'AWS::ApiGatewayV2::Api': z.object({ ProtocolType: z.literal('HTTP') }),
+  'AWS::ApiGatewayV2::Stage': z.object({
+    DefaultRouteSettings: z.optional(
+      z.object({
+        ThrottlingRateLimit: z.optional(z.number()),
+        ThrottlingBurstLimit: z.optional(z.number()),
+      }),
+    ),
+  }),
   'AWS::ApiGatewayV2::Route': z.object({ RouteKey: z.string(), Target: z.string() }),
   'AWS::ApiGatewayV2::Integration': z.object({
     IntegrationType: z.literal('AWS_PROXY'),
     IntegrationUri: z.string(),
     PayloadFormatVersion: z.literal('2.0'),
+  }),
+  'AWS::ApiGateway::RestApi': z.object({ BinaryMediaTypes: z.tuple([z.literal('*/*')]) }),
+  'AWS::ApiGateway::Resource': z.object({
+    ParentId: z.string(),
+    PathPart: z.string().check(z.regex(/^[^{}]+$/, 'must be exact')),
+  }),
+  'AWS::ApiGateway::Method': z.object({
+    HttpMethod: z.enum(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']),
+    ResourceId: z.string(),
+    AuthorizationType: z.literal('NONE'),
+    ApiKeyRequired: z.optional(z.literal(false)),
+    Integration: z.object({
+      Type: z.literal('AWS_PROXY'),
+      Uri: z.string().check(z.regex(INVOCATION_URI, 'must be of a Lambda function')),
+      TimeoutInMillis: z.optional(z.number()),
+    }),
+  }),
+  'AWS::ApiGateway::Stage': z.object({
+    StageName: z.string(),
+    MethodSettings: z._default(
+      z.array(
+        z.object({
+          HttpMethod: z.literal('*'),
+          ResourcePath: z.literal('/*'),
+          ThrottlingRateLimit: z.optional(z.number()),
+          ThrottlingBurstLimit: z.optional(z.number()),
+        }),
+      ),
+      [],
+    ),
+  }),
+  'AWS::ApiGateway::GatewayResponse': z.object({
+    ResponseType: z.string(),
+    StatusCode: z.optional(z.string()),
+    ResponseParameters: z._default(strings, {}),
+    ResponseTemplates: z._default(z.strictObject({ 'application/json': z.optional(z.string()) }), {}),
   }),
   'AWS::IAM::Role': z.object({
     ManagedPolicyArns: z.optional(z.array(z.never())),
@@ -117,7 +164,12 @@ type Schemas = typeof schemas;
 
 /** Types that need nothing of the local stack: what they add is only there in AWS. */
 const WITHOUT_LOCAL_PART = new Set([
-  'AWS::ApiGatewayV2::Stage',
+  'AWS::ApiGateway::Account',
+  'AWS::ApiGateway::BasePathMapping',
+  'AWS::ApiGateway::Deployment',
+  'AWS::ApiGateway::DomainName',
+  'AWS::ApiGatewayV2::ApiMapping',
+  'AWS::ApiGatewayV2::DomainName',
   'AWS::CDK::Metadata',
   'AWS::CloudWatch::Dashboard',
   'AWS::CodeDeploy::Application',
@@ -130,6 +182,9 @@ const WITHOUT_LOCAL_PART = new Set([
   'AWS::S3::BucketPolicy',
   'AWS::SNS::TopicPolicy',
   'AWS::SQS::QueuePolicy',
+  'AWS::WAFv2::LoggingConfiguration',
+  'AWS::WAFv2::WebACL',
+  'AWS::WAFv2::WebACLAssociation',
   'Custom::SmokeTest',
 ]);
 
@@ -144,6 +199,9 @@ function policyDocument() {
   });
   return z.object({ Statement: z.array(statement) });
 }
+
+/** Of host names in the partition `aws`. */
+const URL_SUFFIX = 'amazonaws.com';
 
 /** Nothing is deployed here twice. */
 const ONLY_VERSION = '1';
@@ -200,8 +258,17 @@ export class Resources {
     return Object.fromEntries(
       Object.entries(this.#stack.template.Outputs).map(([name, { Value }]) => [
         name,
-        String(this.#resolve(Value)),
+        this.#here(String(this.#resolve(Value))),
       ]),
+    );
+  }
+
+  /** A REST API has no attribute for its address: templates put it together, as it is in AWS. */
+  #here(text: string): string {
+    const { region, apiUrl } = this.#place;
+    return this.ofType('AWS::ApiGateway::RestApi').reduce(
+      (url, { ref }) => url.replace(`https://${ref}.execute-api.${region}.${URL_SUFFIX}`, apiUrl),
+      text,
     );
   }
 
@@ -227,7 +294,7 @@ export class Resources {
       'AWS::Region': this.#place.region,
       'AWS::StackId': `arn:aws:cloudformation:${this.#place.region}:${this.#place.accountId}:stack/${this.#stack.name}/local`,
       'AWS::StackName': this.#stack.name,
-      'AWS::URLSuffix': 'amazonaws.com',
+      'AWS::URLSuffix': URL_SUFFIX,
     };
     return Object.hasOwn(values, name) ? values[name] : undefined;
   }
@@ -301,6 +368,11 @@ export class Resources {
       case 'AWS::Lambda::Version':
       case 'AWS::Lambda::Alias':
         return this.#arn(logicalId);
+      case 'AWS::ApiGateway::RestApi':
+      case 'AWS::ApiGateway::Resource':
+        return apiGatewayId(name);
+      case 'AWS::ApiGateway::Stage':
+        return this.#property(logicalId, 'StageName');
       default:
         return name;
     }
@@ -311,10 +383,17 @@ export class Resources {
     if (attribute === 'Arn' || (type === 'AWS::SNS::Topic' && attribute === 'TopicArn'))
       return this.#arn(logicalId);
     if (type === 'AWS::ApiGatewayV2::Api' && attribute === 'ApiEndpoint') return this.#place.apiUrl;
+    if (type === 'AWS::ApiGateway::RestApi' && attribute === 'RootResourceId')
+      return apiGatewayId(`${this.#name(logicalId)}/`);
     if (type === 'AWS::Lambda::Version' && attribute === 'Version') return ONLY_VERSION;
     if (attribute === 'QueueName' || attribute === 'TopicName') return this.#name(logicalId);
     return undefined;
   }
+}
+
+/** An id as API Gateway makes them: ten characters that say nothing. */
+function apiGatewayId(name: string): string {
+  return createHash('sha256').update(name).digest('hex').slice(0, 10);
 }
 
 /** A role, and what its policies in the template allow. */

@@ -15,7 +15,7 @@ class SynthesisError extends Error {
  * @throws SynthesisError where the app fails
  */
 export async function synthesise(folder: string, overrides: Record<string, unknown> = {}): Promise<void> {
-  const { context } = JSON.parse(readFileSync('cdk.json', 'utf8')) as { context: Record<string, unknown> };
+  const context = readContext();
   const app = spawn(process.execPath, ['bin/app.ts'], {
     env: {
       ...process.env,
@@ -32,3 +32,16 @@ export async function synthesise(folder: string, overrides: Record<string, unkno
   const [code, signal] = (await once(app, 'close')) as [number | null, NodeJS.Signals | null];
   if (code !== 0) throw new SynthesisError(errors.trim() || `bin/app.ts ended with ${code ?? signal}`);
 }
+
+/** Overrides of the context that change fields of the stage that it names. */
+export function stageOverrides(fields: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const { stage, stages } = readContext();
+  return { stages: { ...stages, [stage]: { ...stages[stage], ...fields } } };
+}
+
+interface Context extends Record<string, unknown> {
+  readonly stage: string;
+  readonly stages: Readonly<Record<string, object>>;
+}
+
+const readContext = () => (JSON.parse(readFileSync('cdk.json', 'utf8')) as { context: Context }).context;

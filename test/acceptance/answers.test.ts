@@ -193,12 +193,20 @@ describe('404 in API Gateway’s form', () => {
     ['GET', '/api/v1/webhooks/partner'],
     ['PUT', '/api/v1/webhooks/partner'],
     ['POST', '/api/v2/webhooks/partner'],
-    ['POST', '/'],
+    ['POST', '/api'],
   ])('for %s %s', async (method, path) => {
     expect(await deployment.partner.request(method, path)).toMatchObject({
       status: 404,
       body: { message: 'Not Found' },
     });
+  });
+
+  test('for what has nothing of the path, or 403 from a REST API, whose stage is its first part', async () => {
+    const { status, body } = await deployment.partner.request('POST', '/');
+    expect([
+      { status: 404, body: { message: 'Not Found' } },
+      { status: 403, body: { message: 'Forbidden' } },
+    ]).toContainEqual({ status, body });
   });
 });
 

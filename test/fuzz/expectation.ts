@@ -1,7 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 import { createHash, createHmac } from 'node:crypto';
 import { type EventName, eventNames } from '../../lambda/contract/catalogue.ts';
-import type { FuzzRequest } from './requests.ts';
+import type { GatewayKind } from '../../tools/terminal/options.ts';
+import { type FuzzRequest, headersOf } from './requests.ts';
 
 /**
  * What the decisions say of a request (D1, D2, D4, D5, D9 to D11), written a second time and in another
@@ -18,14 +19,16 @@ export type Expectation =
       readonly text: string;
     };
 
-export function expectationOf(
-  { headers, body = '', isBase64Encoded }: FuzzRequest,
-  secret: string,
-): Expectation {
+export function expectationOf(request: FuzzRequest, secret: string, gateway: GatewayKind): Expectation {
+  const { body = '', isBase64Encoded } = request;
   const bytes = isBase64Encoded ? Buffer.from(body, 'base64') : Buffer.from(body, 'utf8');
   const mac = createHmac('sha256', secret).update(bytes).digest();
-  const header = Object.entries(headers).find(([name]) => name === 'x-webhook-signature')?.[1];
-  if (header === undefined || !isSignature(header, mac)) return { status: 401 };
+  const signatures = headersOf(request).filter(
+    ([name]) => (gateway === 'rest' ? name.toLowerCase() : name) === 'x-webhook-signature',
+  );
+  const [signature] = signatures;
+  if (signature === undefined || signatures.length > 1 || !isSignature(signature[1], mac))
+    return { status: 401 };
   const eventId = createHash('sha256').update(bytes).digest('hex');
   const usable = usableEvent(bytes);
   if (usable === undefined) return { status: 400, bytes, eventId };

@@ -6,16 +6,20 @@ import {
   ReceiveMessageCommand,
   SQSClient,
 } from '@aws-sdk/client-sqs';
-import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2, Context } from 'aws-lambda';
+import type { APIGatewayProxyStructuredResultV2, Context } from 'aws-lambda';
 import fc from 'fast-check';
+import { httpApiEvent, restApiEvent } from '../../events/gateway-events.ts';
 import { catalogue, type EventName, eventNames } from '../../lambda/contract/catalogue.ts';
 import { queueUrlVariable } from '../../lambda/contract/event-names.ts';
+import { WEBHOOK_PATH } from '../../lambda/contract/webhook-path.ts';
+import type { GatewayEvent } from '../../lambda/receiver/request.ts';
+import type { GatewayKind } from '../../tools/terminal/options.ts';
 import type { TestAws } from '../support/test-aws.ts';
 import { TEST_SECRET } from '../support/test-stack.ts';
 import { PERSONAL } from './bodies.ts';
 import { type Expectation, expectationOf } from './expectation.ts';
 import { functionEnvironment } from './function-environment.ts';
-import { type FuzzRequest, fuzzRequest } from './requests.ts';
+import { type FuzzRequest, fuzzRequest, headersOf } from './requests.ts';
 
 /** Requests that are generated, and checked against the queues, at a time. */
 const CHUNK = 500;
@@ -42,14 +46,12 @@ export interface FuzzReport {
   readonly violation?: Violation;
 }
 
-type Handler = (
-  event: APIGatewayProxyEventV2,
-  context: Context,
-) => Promise<APIGatewayProxyStructuredResultV2>;
+type Handler = (event: GatewayEvent, context: Context) => Promise<APIGatewayProxyStructuredResultV2>;
 
 /** The receiver, whole, with its own AWS clients, and the queues that it sends to. */
 export class FuzzedReceiver {
   readonly #handler: Handler;
+  readonly #gateway: GatewayKind;
   readonly #sqs: SQSClient;
   readonly #s3: S3Client;
   readonly #bucket: string;
@@ -60,18 +62,26 @@ export class FuzzedReceiver {
 
   private constructor(
     handler: Handler,
+    gateway: GatewayKind,
     clients: { sqs: SQSClient; s3: S3Client; bucket: string },
     urls: ReadonlyMap<Destination, string>,
   ) {
     this.#handler = handler;
+    this.#gateway = gateway;
     this.#sqs = clients.sqs;
     this.#s3 = clients.s3;
     this.#bucket = clients.bucket;
     this.#urls = urls;
   }
 
-  /** Loads the receiver with the environment that the stack gives it. Its log is silent. */
-  static async load({ outputs, operator }: Pick<TestAws, 'outputs' | 'operator'>): Promise<FuzzedReceiver> {
+  /**
+   * Loads the receiver with the environment that the stack gives it. Its log is silent.
+   * @param gateway the kind of API whose events it gets
+   */
+  static async load(
+    { outputs, operator }: Pick<TestAws, 'outputs' | 'operator'>,
+    gateway: GatewayKind,
+  ): Promise<FuzzedReceiver> {
     const environment = functionEnvironment('receiver', { outputs, operator });
     Object.assign(process.env, environment);
     const urls = new Map<Destination, string>([
@@ -85,7 +95,7 @@ export class FuzzedReceiver {
       bucket: environment.PAYLOAD_BUCKET ?? '',
     };
     const { handler } = await import('../../lambda/receiver/handler.ts');
-    return new FuzzedReceiver(handler as unknown as Handler, clients, urls);
+    return new FuzzedReceiver(handler as unknown as Handler, gateway, clients, urls);
   }
 
   /**
@@ -139,7 +149,7 @@ export class FuzzedReceiver {
       Array.from({ length: CONCURRENCY }, async () => {
         for (const request of waiting) {
           const requestId = randomUUID();
-          const expectation = expectationOf(request, TEST_SECRET);
+          const expectation = expectationOf(request, TEST_SECRET, this.#gateway);
           sent.set(requestId, { request, expectation });
           const problem = await this.#send(request, requestId, expectation);
           if (problem !== undefined) violations.push({ problem, request });
@@ -172,7 +182,7 @@ export class FuzzedReceiver {
   ): Promise<string | undefined> {
     let answer: APIGatewayProxyStructuredResultV2;
     try {
-      answer = await this.#handler(apiGatewayEvent(request, requestId), CONTEXT);
+      answer = await this.#handler(EVENT[this.#gateway](request, requestId), CONTEXT);
     } catch (error) {
       return `The handler threw ${String(error)}`;
     }
@@ -248,29 +258,30 @@ const CONTEXT = {
   getRemainingTimeInMillis: () => 15_000,
 } as unknown as Context;
 
-function apiGatewayEvent(request: FuzzRequest, requestId: string): APIGatewayProxyEventV2 {
-  const path = '/api/v1/webhooks/partner';
-  return {
-    version: '2.0',
-    routeKey: `POST ${path}`,
-    rawPath: path,
-    rawQueryString: '',
-    requestContext: {
-      accountId: '000000000000',
-      apiId: 'fuzz',
-      domainName: 'localhost',
-      domainPrefix: 'localhost',
-      http: { method: 'POST', path, protocol: 'HTTP/1.1', sourceIp: '127.0.0.1', userAgent: 'fuzz' },
-      requestId,
-      routeKey: `POST ${path}`,
-      stage: '$default',
-      time: '31/Jan/2026:09:00:00 +0000',
-      timeEpoch: Date.UTC(2026, 0, 31, 9),
-    },
-    ...request,
-    headers: { ...request.headers },
-  };
-}
+const API = { accountId: '000000000000', apiId: 'fuzz', domainName: 'localhost' };
+
+const gatewayRequest = (request: FuzzRequest, requestId: string) => ({
+  ...request,
+  method: 'POST',
+  path: WEBHOOK_PATH,
+  headers: headersOf(request),
+  sourceIp: '127.0.0.1',
+  receivedAt: new Date('2026-01-31T09:00:00Z'),
+  requestId,
+});
+
+/** The event that each kind of API makes of a request. */
+const EVENT: Record<GatewayKind, (request: FuzzRequest, requestId: string) => GatewayEvent> = {
+  http: (request, requestId) => httpApiEvent(gatewayRequest(request, requestId), API),
+  rest: (request, requestId) =>
+    restApiEvent(gatewayRequest(request, requestId), {
+      ...API,
+      resourceId: 'partner',
+      resourcePath: WEBHOOK_PATH.slice('/api'.length),
+      stage: 'api',
+      extendedRequestId: 'JKJaXmPLvHcESHA=',
+    }),
+};
 
 /** The fields of `data` that we know, and what stands at a place of a list in one. */
 const OWN_FIELD = eventNames.flatMap((event) => Object.keys(catalogue[event].data.shape)).join('|');

@@ -8,22 +8,25 @@ const REQUESTS = 2_000;
 const SEED = 1;
 
 let aws: TestAws;
-let receiver: FuzzedReceiver;
 beforeAll(async () => {
   aws = await startTestAws();
-  receiver = await FuzzedReceiver.load(aws);
 });
-afterAll(async () => {
-  receiver.close();
-  await aws.close();
-});
+afterAll(() => aws.close());
 
-test('whatever comes in is answered as the decisions say, and what is signed is kept', async () => {
-  const { statuses, messages, stored, violation } = await receiver.fuzz(REQUESTS, SEED);
-  expect(violation).toBeUndefined();
-  // The generator must go everywhere, or it shows nothing.
-  expect(Object.keys(statuses)).toEqual(['200', '400', '401']);
-  expect(Object.values(statuses).every((count) => count > REQUESTS / 10)).toBe(true);
-  expect(Object.keys(messages).sort()).toEqual([...modelledEvents, 'quarantine', 'unrouted'].sort());
-  expect(stored).toBeGreaterThan(0);
-});
+test.each(['http', 'rest'] as const)(
+  'whatever comes in through gateway %s is answered as the decisions say, and what is signed is kept',
+  async (gateway) => {
+    const receiver = await FuzzedReceiver.load(aws, gateway);
+    try {
+      const { statuses, messages, stored, violation } = await receiver.fuzz(REQUESTS, SEED);
+      expect(violation).toBeUndefined();
+      // The generator must go everywhere, or it shows nothing.
+      expect(Object.keys(statuses)).toEqual(['200', '400', '401']);
+      expect(Object.values(statuses).every((count) => count > REQUESTS / 10)).toBe(true);
+      expect(Object.keys(messages).sort()).toEqual([...modelledEvents, 'quarantine', 'unrouted'].sort());
+      expect(stored).toBeGreaterThan(0);
+    } finally {
+      receiver.close();
+    }
+  },
+);

@@ -6,11 +6,18 @@ import { bodyBytes } from './bodies.ts';
 /** What varies of an API Gateway event; it stands whole in JSON. */
 export interface FuzzRequest {
   readonly headers: Readonly<Record<string, string>>;
+  /** One of them that comes once more. @default none */
+  readonly repeated?: readonly [name: string, value: string];
   readonly body?: string;
   readonly isBase64Encoded: boolean;
 }
 
 const HEADER = 'x-webhook-signature';
+
+/** All headers of a request, in the order in which they come. */
+export function headersOf({ headers, repeated }: Pick<FuzzRequest, 'headers' | 'repeated'>) {
+  return [...Object.entries(headers), ...(repeated === undefined ? [] : [repeated])];
+}
 
 /** How the bytes travel, and how that goes wrong. */
 const transport = fc.oneof(
@@ -23,7 +30,7 @@ const transport = fc.oneof(
 );
 type Transport = typeof transport extends fc.Arbitrary<infer T> ? T : never;
 
-function carried(bytes: Buffer, how: Transport, noise: number): Omit<FuzzRequest, 'headers'> {
+function carried(bytes: Buffer, how: Transport, noise: number): Omit<FuzzRequest, 'headers' | 'repeated'> {
   const base64 = bytes.toString('base64');
   switch (how) {
     case 'text':
@@ -68,7 +75,7 @@ type SignedThing = typeof signedThing extends fc.Arbitrary<infer T> ? T : never;
 function mac(
   thing: SignedThing,
   meant: Buffer,
-  { body = '', isBase64Encoded }: Omit<FuzzRequest, 'headers'>,
+  { body = '', isBase64Encoded }: Omit<FuzzRequest, 'headers' | 'repeated'>,
 ) {
   const received = Buffer.from(body, isBase64Encoded ? 'base64' : 'utf8');
   const hmac = (bytes: Uint8Array | string, secret = TEST_SECRET) =>
@@ -153,7 +160,7 @@ const junk = fc.oneof(
   fc.string({ unit: fc.constantFrom(...'0123456789abcdef'), minLength: 64, maxLength: 64 }),
 );
 
-/** The header's name: API Gateway lower-cases names, so any other is another header. */
+/** The header's name: an HTTP API lower-cases names, so any other is another header; a REST API leaves them. */
 const headerName = fc.oneof(
   { weight: 30, arbitrary: fc.constant(HEADER) },
   { weight: 1, arbitrary: fc.constantFrom('X-Webhook-Signature', 'x-signature', `${HEADER} `, 'no header') },
@@ -178,6 +185,9 @@ const otherHeaders = fc.oneof(
   },
 );
 
+/** Under which name the signature comes a second time. */
+const repetition = rarely(fc.constantFrom(HEADER, 'X-Webhook-Signature'));
+
 export const fuzzRequest: fc.Arbitrary<FuzzRequest> = fc
   .record({
     bytes: bodyBytes,
@@ -186,6 +196,7 @@ export const fuzzRequest: fc.Arbitrary<FuzzRequest> = fc
     junk: rarely(junk),
     name: headerName,
     others: otherHeaders,
+    again: repetition,
     noise: fc.nat(),
   })
   .map(
@@ -196,6 +207,7 @@ export const fuzzRequest: fc.Arbitrary<FuzzRequest> = fc
       junk: junkValue,
       name,
       others,
+      again,
       noise,
     }) => {
       const body = carried(bytes, how, noise);
@@ -205,6 +217,10 @@ export const fuzzRequest: fc.Arbitrary<FuzzRequest> = fc
       // An own `__proto__`, as a JSON parser makes it, never sets a prototype.
       const named = name === '__proto__' ? JSON.stringify({ [HEADER]: value }) : JSON.stringify(value);
       const signatureHeader = name === 'no header' ? {} : JSON.parse(`{${JSON.stringify(name)}:${named}}`);
-      return { ...body, headers: { ...others, ...signatureHeader } };
+      return {
+        ...body,
+        headers: { ...others, ...signatureHeader },
+        ...(again !== undefined && { repeated: [again, value] as const }),
+      };
     },
   );

@@ -1,7 +1,8 @@
 import { DeleteSecretCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { DeleteQueueCommand } from '@aws-sdk/client-sqs';
-import { expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import type { LocalStack } from '../../local/local-stack.ts';
+import { gatewayAssembly, gateways } from '../support/gateway-assembly.ts';
 import { Partner } from '../support/partner.ts';
 import { Queues } from '../support/queues.ts';
 import { startTestStack } from '../support/test-stack.ts';
@@ -27,7 +28,10 @@ const serverError = {
 const deleteQueue = (broken: LocalStack, output: string) =>
   new Queues(broken.operator).client.send(new DeleteQueueCommand({ QueueUrl: broken.outputs[output] }));
 
-test.each<[string, (broken: LocalStack) => Promise<unknown>, unknown]>([
+/** In milliseconds: the first to ask for a gateway of the other kind has its stack synthesised. */
+const PATIENCE = 120_000;
+
+const situations: [string, (broken: LocalStack) => Promise<unknown>, unknown][] = [
   [
     'the secret cannot be read',
     (broken) =>
@@ -46,12 +50,20 @@ test.each<[string, (broken: LocalStack) => Promise<unknown>, unknown]>([
     { ...shopUpdated, event: 'example.unknown' },
   ],
   ['an unusable event cannot be kept', (broken) => deleteQueue(broken, 'QuarantineQueueUrl'), 'unusable'],
-])('500 where %s, and nothing of the error is shown', async (_, breakIt, body) => {
-  const broken = await startTestStack({ onProblem: () => {} });
-  try {
-    await breakIt(broken);
-    expect(await new Partner(broken.outputs.WebhookUrl).post(body)).toEqual(serverError);
-  } finally {
-    await broken.close();
-  }
+];
+
+describe.each(gateways)('behind gateway %s', (gateway) => {
+  test.each(situations)(
+    '500 where %s, and nothing of the error is shown',
+    async (_, breakIt, body) => {
+      const broken = await startTestStack({ assembly: await gatewayAssembly(gateway), onProblem: () => {} });
+      try {
+        await breakIt(broken);
+        expect(await new Partner(broken.outputs.WebhookUrl).post(body)).toEqual(serverError);
+      } finally {
+        await broken.close();
+      }
+    },
+    PATIENCE,
+  );
 });

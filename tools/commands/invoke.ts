@@ -30,7 +30,8 @@ export const command = npmScript(
 Examples:
   npm run invoke -- shop.updated
   npm run invoke -- receiver shop.updated
-  npm run invoke -- receiver events/api-gateway/shop-updated.json`,
+  npm run invoke -- receiver events/api-gateway/shop-updated.json
+  npm run invoke -- receiver events/rest-api/shop-updated.json`,
   )
   .action(async (name, event) => {
     const definition = definitionOf(name);

@@ -1,8 +1,8 @@
 import { Option } from '@commander-js/extra-typings';
-import { synthesise } from '../../local/template/synthesise.ts';
+import { stageOverrides, synthesise } from '../../local/template/synthesise.ts';
 import { Workspace } from '../operate/local-folder.ts';
 import { npmScript } from '../terminal/command.ts';
-import { anySeed, seedOption, wholeNumber } from '../terminal/options.ts';
+import { anySeed, gatewayOption, seedOption, wholeNumber } from '../terminal/options.ts';
 import { Progress, type Step } from '../terminal/progress.ts';
 
 /** Deliveries of a run that is about something else: a kill, an outage. */
@@ -32,11 +32,12 @@ export const command = npmScript(
       .argParser(wholeNumber(1))
       .conflicts(['seed', 'deliveries']),
   )
-  .action(async (options) => {
+  .addOption(gatewayOption())
+  .action(async ({ gateway, ...options }) => {
     const progress = new Progress();
     await using workspace = await Workspace.open();
     console.error('Synthesising the stack …');
-    await synthesise(workspace.assembly);
+    await synthesise(workspace.assembly, gateway && stageOverrides({ gateway }));
     const run = { assembly: workspace.assembly, onProgress: progress.show.bind(progress) };
     const { report, differences, shown = [] } = await carryOut(options, run).finally(() => progress.end());
     for (const difference of shown) console.error(difference);

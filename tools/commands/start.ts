@@ -3,18 +3,19 @@ import { Option } from '@commander-js/extra-typings';
 import type { LogLine } from '../../local/functions/invocation.ts';
 import { listen } from '../../local/listen.ts';
 import type { LocalStack } from '../../local/local-stack.ts';
-import { synthesise } from '../../local/template/synthesise.ts';
+import { stageOverrides, synthesise } from '../../local/template/synthesise.ts';
 import { OUTPUTS_FILE, Workspace } from '../operate/local-folder.ts';
 import { npmScript } from '../terminal/command.ts';
 import { CommandError } from '../terminal/command-error.ts';
 import { interruption } from '../terminal/interrupted.ts';
 import { LogFormat } from '../terminal/log-format.ts';
-import { jsonOption, port, secretOption } from '../terminal/options.ts';
+import { type GatewayKind, gatewayOption, jsonOption, port, secretOption } from '../terminal/options.ts';
 
 interface Settings {
   readonly port: number;
   readonly awsPort: number;
   readonly secret: string;
+  readonly gateway?: GatewayKind | undefined;
   /** Functions' log lines as they are, and the rest on standard error. */
   readonly json?: true | undefined;
 }
@@ -34,10 +35,11 @@ export const command = npmScript(
       .default(4566),
   )
   .addOption(secretOption())
+  .addOption(gatewayOption())
   .addOption(jsonOption())
   .action(start);
 
-async function start({ port, awsPort, secret, json }: Settings): Promise<void> {
+async function start({ port, awsPort, secret, gateway, json }: Settings): Promise<void> {
   if (port === awsPort && port !== 0) {
     throw new CommandError(`--port and --aws-port must differ, not both be ${port}`);
   }
@@ -53,7 +55,7 @@ async function start({ port, awsPort, secret, json }: Settings): Promise<void> {
   // What runs the stack is loaded while another process synthesises it.
   const [{ startLocalStack }] = await Promise.all([
     import('../../local/local-stack.ts'),
-    synthesise(workspace.assembly),
+    synthesise(workspace.assembly, gateway && stageOverrides({ gateway })),
   ]);
   const stack = await startLocalStack({
     assembly: workspace.assembly,

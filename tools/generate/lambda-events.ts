@@ -1,9 +1,13 @@
 import { readdirSync } from 'node:fs';
-import { apiGatewayEvent, sqsEvent } from '../../events/lambda-events.ts';
+import { apiGatewayEvent, restApiGatewayEvent, sqsEvent } from '../../events/lambda-events.ts';
 import { readSamples } from '../../events/samples.ts';
 import type { DerivedFile } from './derived-file.ts';
 
-const FOLDERS = { 'events/api-gateway': apiGatewayEvent, 'events/sqs': sqsEvent };
+const FOLDERS = {
+  'events/api-gateway': apiGatewayEvent,
+  'events/rest-api': restApiGatewayEvent,
+  'events/sqs': sqsEvent,
+};
 
 export const lambdaEventFolders: readonly string[] = Object.keys(FOLDERS);
 
@@ -11,10 +15,13 @@ export const lambdaEventFolders: readonly string[] = Object.keys(FOLDERS);
 export function lambdaEvents(): DerivedFile[] {
   const samples = readSamples();
   return Object.entries(FOLDERS).flatMap(([folder, toEvent]) => {
-    const made = new Map(
-      samples.map((sample) => [`${sample.name}.json`, `${JSON.stringify(toEvent(sample), undefined, 2)}\n`]),
-    );
+    const made = new Map(samples.map((sample) => [`${sample.name}.json`, formatted(toEvent(sample))]));
     const files = new Set([...made.keys(), ...readdirSync(folder)]);
     return [...files].map((file) => ({ file: `${folder}/${file}`, text: made.get(file) }));
   });
+}
+
+/** As the formatter has it: a list of one text on one line. */
+function formatted(event: object): string {
+  return `${JSON.stringify(event, undefined, 2).replace(/\[\n\s+(".*")\n\s+\]/g, '[$1]')}\n`;
 }

@@ -3,7 +3,7 @@ import stringWidth from 'string-width';
 import { eventNames } from '../../lambda/contract/catalogue.ts';
 import { kebabCase } from '../../lambda/contract/event-names.ts';
 import type { LogLine } from '../../local/functions/invocation.ts';
-import type { RequestSummary } from '../../local/http-api/http-api.ts';
+import type { RequestSummary } from '../../local/gateway/server.ts';
 import { screenWidth, shownId } from './screen.ts';
 import { printable } from './text.ts';
 

@@ -51,3 +51,14 @@ export const anySeed = () => Date.now() % LARGEST_SEED;
 /** For what programs read: everything, with whole ids. */
 export const jsonOption = () =>
   new Option('--json', 'JSON with all there is, for programs: type npm run --silent');
+
+const GATEWAYS = ['http', 'rest'] as const;
+
+export type GatewayKind = (typeof GATEWAYS)[number];
+
+/** The API before the receiver, whatever the stage says. */
+export const gatewayOption = () =>
+  new Option(
+    '--gateway <kind>',
+    'http or rest: the API before the receiver, instead of what the stage says',
+  ).choices(GATEWAYS);

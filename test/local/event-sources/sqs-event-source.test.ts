@@ -7,7 +7,7 @@ import {
   type SqsEventSourceDefinition,
   startSqsEventSource,
 } from '../../../local/event-sources/sqs-event-source.ts';
-import type { InvocationResult } from '../../../local/functions/invocation.ts';
+import { type InvocationResult, TooManyRequestsError } from '../../../local/functions/invocation.ts';
 
 const region = 'eu-central-1';
 const credentials = { accessKeyId: 'AKIALOCAL', secretAccessKey: 'local-key' };
@@ -222,6 +222,11 @@ describe('what becomes of the messages', () => {
       undefined,
     ],
     ['a rejected invocation', () => Promise.reject(new Error('no worker')), /invoking failed.*no worker/],
+    [
+      'a function without free concurrency',
+      () => Promise.reject(new TooManyRequestsError()),
+      /invoking failed: TooManyRequestsException: Rate Exceeded\./,
+    ],
     ['a malformed response', async () => ({ ok: true, payload: { batchItemFailures: 7 } }), /not a list/],
   ])('%s leaves all to the visibility timeout', async (_case, invoke, problem) => {
     const queue = createQueue();

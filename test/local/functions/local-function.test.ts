@@ -209,6 +209,22 @@ describe('concurrency', () => {
     expect(second.environmentId).toBe(first.environmentId);
   });
 
+  test('beyond what is reserved for the function an invocation is refused, not queued', async () => {
+    const { local, lines } = start({
+      handler: 'index.identify',
+      maximumConcurrency: 1,
+      reservedConcurrency: 2,
+    });
+    const taken = [1, 2].map((order) => identify(local, { order, sleepMilliseconds: 200 }));
+    await expect(local.invoke({})).rejects.toMatchObject({
+      name: 'TooManyRequestsException',
+      message: 'Rate Exceeded.',
+    });
+    expect((await Promise.all(taken)).map((run) => run.order)).toEqual([1, 2]);
+    expect(await local.invoke({})).toMatchObject({ ok: true });
+    expect(texts(lines, 'stderr')).toEqual([]);
+  });
+
   test('environments beyond the first are taken from what functions share', async () => {
     const shared = new SharedEnvironments(1);
     const settings = { handler: 'index.identify', maximumConcurrency: 4 };

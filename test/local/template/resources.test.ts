@@ -36,6 +36,8 @@ const table = { Type: 'AWS::DynamoDB::Table' };
 const lambda = { Type: 'AWS::Lambda::Function' };
 const role = { Type: 'AWS::IAM::Role' };
 const api = { Type: 'AWS::ApiGatewayV2::Api' };
+const restApi = { Type: 'AWS::ApiGateway::RestApi', Properties: { BinaryMediaTypes: ['*/*'] } };
+const restStage = { Type: 'AWS::ApiGateway::Stage', Properties: { StageName: 'api' } };
 const bucket = { Type: 'AWS::S3::Bucket' };
 const logGroup = { Type: 'AWS::Logs::LogGroup' };
 const key = { Type: 'AWS::KMS::Key' };
@@ -103,6 +105,7 @@ describe('what a template says of a resource', () => {
       'arn:aws:logs:eu-west-1:000000000000:log-group:Hooks-It:*',
     ],
     ['Arn of a key', key, { 'Fn::GetAtt': ['It', 'Arn'] }, 'arn:aws:kms:eu-west-1:000000000000:key/Hooks-It'],
+    ['Ref of a stage of a REST API is its name', restStage, { Ref: 'It' }, 'api'],
     ['ApiEndpoint of an HTTP API', api, { 'Fn::GetAtt': ['It', 'ApiEndpoint'] }, 'http://localhost:3000'],
   ])('%s', (_what, declared, value, expected) => {
     expect(evaluate({ It: declared }, value)).toBe(expected);
@@ -116,6 +119,30 @@ describe('what a template says of a resource', () => {
     ['AWS::URLSuffix', 'amazonaws.com'],
   ])('%s is known', (name, expected) => {
     expect(evaluate({}, { Ref: name })).toBe(expected);
+  });
+
+  test('the address of a REST API, which a template puts together, is the local one', () => {
+    const address = [
+      'https://',
+      { Ref: 'Api' },
+      '.execute-api.',
+      { Ref: 'AWS::Region' },
+      '.',
+      { Ref: 'AWS::URLSuffix' },
+      '/',
+      { Ref: 'Stage' },
+      '/v1/hook',
+    ];
+    const declared = { Api: restApi, Stage: restStage };
+    expect(evaluate(declared, { 'Fn::Join': ['', address] })).toBe('http://localhost:3000/api/v1/hook');
+  });
+
+  test('resources of a REST API have ids of their own, and so has the root', () => {
+    const child = { Type: 'AWS::ApiGateway::Resource' };
+    const ids = [{ 'Fn::GetAtt': ['Api', 'RootResourceId'] }, { Ref: 'Api' }, { Ref: 'V1' }, { Ref: 'Hook' }];
+    const declared = { Api: restApi, V1: child, Hook: child };
+    const distinct = new Set(ids.map((id) => evaluate(declared, id)));
+    expect([...distinct]).toEqual(ids.map(() => expect.stringMatching(/^[0-9a-f]{10}$/)));
   });
 
   test('a secret has the ARN that Secrets Manager chose', () => {
@@ -179,6 +206,20 @@ describe('the resources of a type', () => {
   });
 });
 
+const restMethod = (properties: Record<string, unknown>) => ({
+  Type: 'AWS::ApiGateway::Method',
+  Properties: {
+    HttpMethod: 'POST',
+    ResourceId: 'hook',
+    AuthorizationType: 'NONE',
+    Integration: {
+      Type: 'AWS_PROXY',
+      Uri: 'arn:aws:apigateway:r:lambda:path/2015-03-31/functions/arn:aws:lambda:r:0:function:f/invocations',
+    },
+    ...properties,
+  },
+});
+
 describe('what cannot be run is refused, naming the resource and the property', () => {
   test.each([
     [
@@ -198,6 +239,41 @@ describe('what cannot be run is refused, naming the resource and the property', 
         Properties: { IntegrationType: 'AWS_PROXY', IntegrationUri: 'arn', PayloadFormatVersion: '1.0' },
       },
       'PayloadFormatVersion',
+    ],
+    [
+      'a REST API that hands over text',
+      { Type: 'AWS::ApiGateway::RestApi', Properties: { BinaryMediaTypes: ['image/png'] } },
+      'BinaryMediaTypes.0',
+    ],
+    [
+      'a resource with a variable part',
+      { Type: 'AWS::ApiGateway::Resource', Properties: { ParentId: 'root', PathPart: '{proxy+}' } },
+      'PathPart',
+    ],
+    ['a method with an authorizer', restMethod({ AuthorizationType: 'CUSTOM' }), 'AuthorizationType'],
+    [
+      'a method that calls something else',
+      restMethod({ Integration: { Type: 'AWS_PROXY', Uri: 'arn:aws:apigateway:r:sqs:path/queue' } }),
+      'Integration.Uri',
+    ],
+    [
+      'a throttle of one method',
+      {
+        Type: 'AWS::ApiGateway::Stage',
+        Properties: {
+          StageName: 'api',
+          MethodSettings: [{ HttpMethod: 'POST', ResourcePath: '/~1hook', ThrottlingRateLimit: 1 }],
+        },
+      },
+      'MethodSettings.0.HttpMethod',
+    ],
+    [
+      'a gateway response in XML',
+      {
+        Type: 'AWS::ApiGateway::GatewayResponse',
+        Properties: { ResponseType: 'THROTTLED', ResponseTemplates: { 'application/xml': '<a/>' } },
+      },
+      'ResponseTemplates',
     ],
     [
       'a managed policy, whose rights nobody here knows',

@@ -64,6 +64,10 @@ describe('a command that cannot do as it was told says so in one line and exits 
     { args: ['start', '--port', '-1'], line: noPort('port', '-1') },
     { args: ['start', '--aws-port', '65536'], line: noPort('aws-port', '65536') },
     { args: ['start', '--secret', ''], line: emptySecret },
+    {
+      args: ['start', '--gateway', 'soap'],
+      line: "Option '--gateway <kind>' argument 'soap' is invalid. Allowed choices are http, rest.",
+    },
     { args: ['start', 'it'], line: 'Too many arguments. Expected 0 arguments but got 1: it.' },
     { args: ['send'], line: `Name one event: ${events}` },
     { args: ['send', 'example.unknown'], line: `No event 'example.unknown'. One of: ${events}` },

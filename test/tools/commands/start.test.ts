@@ -112,13 +112,16 @@ describe('a running stack', () => {
 });
 
 describe('invoke', () => {
-  test('gives the receiver a delivery that was signed with the local secret', async () => {
-    const invoked = await project.run(['invoke', 'receiver', 'events/api-gateway/shop-updated.json']);
-    expect({ code: invoked.code, result: JSON.parse(invoked.stdout) }).toEqual({
-      code: 0,
-      result: expect.objectContaining({ statusCode: 200 }),
-    });
-  });
+  test.each(['events/api-gateway', 'events/rest-api'])(
+    'gives the receiver a delivery that was signed with the local secret: %s',
+    async (folder) => {
+      const invoked = await project.run(['invoke', 'receiver', `${folder}/shop-updated.json`]);
+      expect({ code: invoked.code, result: JSON.parse(invoked.stdout) }).toEqual({
+        code: 0,
+        result: expect.objectContaining({ statusCode: 200 }),
+      });
+    },
+  );
 
   test('gives a consumer a batch, with the rights of its role', async () => {
     const invoked = await project.run(['invoke', 'shop-updated', 'events/sqs/shop-updated.json']);
@@ -193,6 +196,25 @@ describe('a second stack', () => {
     PATIENCE,
   );
 });
+
+test(
+  '`start --gateway rest` puts a REST API before the receiver, at the same path',
+  async () => {
+    const behindRest = project.start(['start', '--gateway', 'rest', '--port', '0', '--aws-port', '0']);
+    await eventually(async () => behindRest.stdout().includes('Another stack') || undefined, {
+      limit: PATIENCE,
+    });
+    try {
+      const url = /http:\/\/localhost:\d+\/api\/v1\/webhooks\/partner/.exec(behindRest.stdout())?.[0] ?? '';
+      const { status, headers } = await fetch(url, { method: 'POST' });
+      expect({ status, isRest: headers.has('x-amz-apigw-id') }).toEqual({ status: 401, isRest: true });
+    } finally {
+      behindRest.interrupt();
+      await behindRest.ended;
+    }
+  },
+  PATIENCE,
+);
 
 describe('Ctrl-C', () => {
   test('ends the stack within seconds, with exit code 0', async () => {

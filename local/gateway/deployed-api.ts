@@ -1,0 +1,122 @@
+import { randomUUID } from 'node:crypto';
+import type { InvocationResult } from '../functions/invocation.ts';
+import { INVOCATION_URI, type Resource, type Resources } from '../template/resources.ts';
+import { httpApi } from './http-api.ts';
+import { restApi } from './rest-api.ts';
+import type { Api } from './server.ts';
+import type { ThrottleSettings } from './throttle.ts';
+
+type Invoke = (event: unknown) => Promise<InvocationResult>;
+
+/** @returns what invokes the function of this name or ARN, or undefined where there is none */
+type FindFunction = (name: string) => Invoke | undefined;
+
+interface Owner {
+  readonly accountId: string;
+  readonly region: string;
+}
+
+/** The API of a template, of either kind. @throws Error where it is not what can be run here */
+export function deployedApi(
+  resources: Resources,
+  owner: Owner,
+  find: FindFunction,
+): { kind: 'HTTP API' | 'REST API'; api: Api } {
+  const [rest] = resources.ofType('AWS::ApiGateway::RestApi');
+  if (rest !== undefined) return { kind: 'REST API', api: deployedRestApi(resources, rest, owner, find) };
+  return { kind: 'HTTP API', api: deployedHttpApi(resources, owner, find) };
+}
+
+/** ARNs of the functions that an API of the template calls. */
+export function calledByApi(resources: Resources): string[] {
+  return [
+    ...resources.ofType('AWS::ApiGatewayV2::Integration').map(({ properties }) => properties.IntegrationUri),
+    ...resources
+      .ofType('AWS::ApiGateway::Method')
+      .map(({ properties }) => functionArnOf(properties.Integration.Uri)),
+  ];
+}
+
+function deployedHttpApi(resources: Resources, owner: Owner, find: FindFunction): Api {
+  const integrations = new Map(
+    resources
+      .ofType('AWS::ApiGatewayV2::Integration')
+      .map(({ ref, properties }) => [`integrations/${ref}`, find(properties.IntegrationUri)]),
+  );
+  const routes = resources.ofType('AWS::ApiGatewayV2::Route').map(({ logicalId, properties }) => {
+    const invoke = integrations.get(properties.Target);
+    if (invoke === undefined)
+      throw new Error(`Route ${logicalId} needs an integration with a function of this stack`);
+    return { routeKey: properties.RouteKey, invoke };
+  });
+  const [stage] = resources.ofType('AWS::ApiGatewayV2::Stage');
+  return httpApi({
+    ...owner,
+    apiId: `local${randomUUID().slice(0, 5)}`,
+    routes,
+    throttle: throttleOf(stage?.properties.DefaultRouteSettings),
+  });
+}
+
+function deployedRestApi(
+  resources: Resources,
+  rest: Resource<'AWS::ApiGateway::RestApi'>,
+  owner: Owner,
+  find: FindFunction,
+): Api {
+  const [stage, another] = resources.ofType('AWS::ApiGateway::Stage');
+  if (stage === undefined || another !== undefined) {
+    throw new Error(
+      `The local stack cannot run AWS::ApiGateway::RestApi ${rest.logicalId}: it needs one stage`,
+    );
+  }
+  const paths = resourcePaths(resources);
+  const methods = resources.ofType('AWS::ApiGateway::Method').map(({ logicalId, properties }) => {
+    const { HttpMethod, ResourceId, Integration } = properties;
+    const invoke = find(functionArnOf(Integration.Uri));
+    if (invoke === undefined) throw new Error(`Method ${logicalId} needs a function of this stack`);
+    return {
+      httpMethod: HttpMethod,
+      resourceId: ResourceId,
+      resourcePath: paths(ResourceId),
+      invoke,
+      integrationLimitMilliseconds: Integration.TimeoutInMillis,
+    };
+  });
+  return restApi({
+    ...owner,
+    apiId: rest.ref,
+    stage: stage.properties.StageName,
+    methods,
+    gatewayResponses: resources.ofType('AWS::ApiGateway::GatewayResponse').map(({ properties }) => ({
+      type: properties.ResponseType,
+      status: properties.StatusCode === undefined ? undefined : Number(properties.StatusCode),
+      parameters: properties.ResponseParameters,
+      template: properties.ResponseTemplates['application/json'],
+    })),
+    throttle: throttleOf(stage.properties.MethodSettings[0]),
+  });
+}
+
+/** @returns the path of a resource below the stage, by its id; the root, which is no resource of a template, has `/` */
+function resourcePaths(resources: Resources): (resourceId: string) => string {
+  const byId = new Map(
+    resources.ofType('AWS::ApiGateway::Resource').map(({ ref, properties }) => [ref, properties]),
+  );
+  const below = (resourceId: string): string => {
+    const resource = byId.get(resourceId);
+    return resource === undefined ? '' : `${below(resource.ParentId)}/${resource.PathPart}`;
+  };
+  return (resourceId) => below(resourceId) || '/';
+}
+
+const functionArnOf = (uri: string) => INVOCATION_URI.exec(uri)?.[1] ?? '';
+
+function throttleOf(
+  settings:
+    | { ThrottlingRateLimit?: number | undefined; ThrottlingBurstLimit?: number | undefined }
+    | undefined,
+): ThrottleSettings | undefined {
+  const { ThrottlingRateLimit: rate, ThrottlingBurstLimit: burst } = settings ?? {};
+  return rate === undefined || burst === undefined ? undefined : { rate, burst };
+}

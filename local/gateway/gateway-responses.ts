@@ -1,0 +1,105 @@
+import { Buffer } from 'node:buffer';
+import type { HttpResponse } from './http-message.ts';
+
+/** An error of a REST API itself, before a gateway response has its say. */
+export interface GatewayError {
+  /** Such as `THROTTLED`. */
+  readonly type: string;
+  readonly status: number;
+  readonly message: string;
+}
+
+/** What a REST API answers instead to an error of a type, as the template has it. */
+export interface GatewayResponse {
+  readonly type: string;
+  /** @default the error's own */
+  readonly status?: number | undefined;
+  /** Values of the response's headers, by `gatewayresponse.header.<name>`: text in single quotes, or a variable. */
+  readonly parameters: Readonly<Record<string, string>>;
+  /** Template of the body. @default that of AWS */
+  readonly template?: string | undefined;
+}
+
+/**
+ * "Customizing the default gateway response for 413 REQUEST_TOO_LARGE isn't currently supported", says "Amazon API
+ * Gateway important notes for REST APIs", although it can be configured. The worse of the two is assumed.
+ */
+const NOT_CUSTOMISABLE = new Set(['REQUEST_TOO_LARGE']);
+
+const DEFAULT_TEMPLATE = '{"message":$context.error.messageString}';
+
+/** A variable of a template or, without the dollar sign, of a parameter. */
+const VARIABLE = /\$(\w+(?:\.\w+)*)/g;
+
+const HEADER_PARAMETER = /^gatewayresponse\.header\.([\w-]+)$/;
+
+/** What is known of an error by the time of its answer. */
+interface Context {
+  readonly error: GatewayError;
+  readonly requestId: string;
+  readonly extendedRequestId: string;
+}
+
+const VARIABLES: Readonly<Record<string, (context: Context) => string>> = {
+  'context.requestId': ({ requestId }) => requestId,
+  'context.extendedRequestId': ({ extendedRequestId }) => extendedRequestId,
+  'context.error.message': ({ error }) => error.message,
+  'context.error.messageString': ({ error }) => JSON.stringify(error.message),
+  'context.error.responseType': ({ error }) => error.type,
+};
+
+/**
+ * The gateway responses of a REST API: what it says where it, and no function, answers.
+ * Source: https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-gatewayResponse-definition.html
+ */
+export class GatewayResponses {
+  readonly #byType: ReadonlyMap<string, GatewayResponse>;
+
+  /** @throws Error where one does more than write headers and put known variables into a body */
+  constructor(responses: readonly GatewayResponse[]) {
+    for (const response of responses) check(response);
+    this.#byType = new Map(responses.map((response) => [response.type, response]));
+  }
+
+  /** The answer to an error: by the response of its type, else by that of its class, else AWS' own. */
+  answer(context: Context): HttpResponse {
+    const { error } = context;
+    const response = this.#responseTo(error);
+    const headers = Object.entries(response?.parameters ?? {}).map(([parameter, value]) => [
+      headerOf(parameter),
+      parameterValue(value, context),
+    ]);
+    const body = (response?.template ?? DEFAULT_TEMPLATE).replace(VARIABLE, (_, name: string) =>
+      String(VARIABLES[name]?.(context)),
+    );
+    return {
+      status: response?.status ?? error.status,
+      headers: { 'content-type': 'application/json', ...Object.fromEntries(headers) },
+      body: Buffer.from(body),
+    };
+  }
+
+  #responseTo({ type, status }: GatewayError): GatewayResponse | undefined {
+    if (NOT_CUSTOMISABLE.has(type)) return undefined;
+    return this.#byType.get(type) ?? this.#byType.get(status < 500 ? 'DEFAULT_4XX' : 'DEFAULT_5XX');
+  }
+}
+
+const headerOf = (parameter: string) => HEADER_PARAMETER.exec(parameter)?.[1]?.toLowerCase() ?? '';
+
+const parameterValue = (value: string, context: Context) => VARIABLES[value]?.(context) ?? value.slice(1, -1);
+
+function check({ type, parameters, template = '' }: GatewayResponse): void {
+  const refuse = (what: string) => {
+    throw new Error(`The gateway response ${type} is not supported: it has ${what}`);
+  };
+  for (const [parameter, value] of Object.entries(parameters)) {
+    if (!HEADER_PARAMETER.test(parameter)) refuse(`the parameter ${parameter}`);
+    if (!Object.hasOwn(VARIABLES, value) && !/^'[^']*'$/.test(value)) refuse(`the value ${value}`);
+  }
+  for (const [, name = ''] of template.matchAll(VARIABLE)) {
+    if (!Object.hasOwn(VARIABLES, name)) refuse(`the variable $${name}`);
+  }
+  const other = /#\w+|\$[^\w]/.exec(template.replace(VARIABLE, ''));
+  if (other !== null) refuse(`the directive ${other[0]}`);
+}

@@ -1,0 +1,104 @@
+import { Buffer } from 'node:buffer';
+import type { APIGatewayProxyEventV2 } from 'aws-lambda';
+import type { InvocationResult } from '../functions/invocation.ts';
+import { type HttpRequest, type HttpResponse, shortId, traceId } from './http-message.ts';
+import { type IntegrationFailure, integrate } from './integration.ts';
+import { toEvent, toResponse } from './payload-format-2.ts';
+import type { Api } from './server.ts';
+import { Throttle, type ThrottleSettings } from './throttle.ts';
+
+/**
+ * The longest that an HTTP API waits for a function
+ * (https://docs.aws.amazon.com/apigateway/latest/developerguide/http-api-quotas.html).
+ */
+const INTEGRATION_LIMIT_MILLISECONDS = 30_000;
+
+/** A route and the function behind it. */
+export interface HttpApiRoute {
+  /** Method and path, such as `POST /api/v1/webhooks/partner`. */
+  routeKey: string;
+  invoke(event: APIGatewayProxyEventV2): Promise<InvocationResult>;
+}
+
+export interface HttpApiOptions {
+  apiId: string;
+  accountId: string;
+  region: string;
+  routes: HttpApiRoute[];
+  /** @default none */
+  throttle?: ThrottleSettings | undefined;
+  /** @default 30000, API Gateway's own */
+  integrationLimitMilliseconds?: number;
+}
+
+/**
+ * What an HTTP API answers where no function does. For an event that Lambda does not take this is not documented:
+ * 413 is assumed, as a REST API answers it.
+ */
+const FAILURES: Record<IntegrationFailure, HttpResponse> = {
+  'event too large': errorResponse(413, 'Request Too Large'),
+  throttled: errorResponse(503, 'Service Unavailable'),
+  rejected: errorResponse(500, 'Internal Server Error'),
+  'timed out': errorResponse(503, 'Service Unavailable'),
+};
+
+/**
+ * An HTTP API, with payload format 2.0. What no route matches exactly, in method and path, is 404.
+ * @throws where a route key is not a method and an exact path
+ */
+export function httpApi(options: HttpApiOptions): Api {
+  const routes = new Map(options.routes.map((route) => [checkedRouteKey(route.routeKey), route]));
+  const throttle = options.throttle && new Throttle(options.throttle);
+  const limit = options.integrationLimitMilliseconds ?? INTEGRATION_LIMIT_MILLISECONDS;
+  const domainName = `${options.apiId}.execute-api.${options.region}.amazonaws.com`;
+
+  async function respond(
+    request: HttpRequest,
+    readBody: () => Promise<Buffer | undefined>,
+    requestId: string,
+  ): Promise<HttpResponse> {
+    const route = routes.get(`${request.method} ${request.path}`);
+    if (route === undefined) return errorResponse(404, 'Not Found');
+    if (throttle?.admit() === false) return errorResponse(429, 'Too Many Requests');
+    const body = await readBody();
+    if (body === undefined) return errorResponse(413, 'Request Entity Too Large');
+    const event = toEvent(request, body, {
+      ...options,
+      domainName,
+      requestId,
+      traceId: traceId(request.receivedAt),
+    });
+    const result = await integrate((given) => route.invoke(given), event, limit);
+    if (typeof result === 'string') return FAILURES[result];
+    return toResponse(result) ?? errorResponse(500, 'Internal Server Error');
+  }
+
+  return {
+    async answer(request, readBody) {
+      const requestId = shortId();
+      const response = await respond(request, readBody, requestId);
+      return {
+        requestId,
+        response: { ...response, headers: { ...response.headers, 'apigw-requestid': requestId } },
+      };
+    },
+  };
+}
+
+/** One of the error responses of an HTTP API, which nobody can change. */
+function errorResponse(status: number, message: string): HttpResponse {
+  return {
+    status,
+    headers: { 'content-type': 'application/json' },
+    body: Buffer.from(JSON.stringify({ message })),
+  };
+}
+
+function checkedRouteKey(routeKey: string): string {
+  if (!/^(GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS) \/[^{}?#\s]*$/.test(routeKey)) {
+    throw new Error(
+      `The route key '${routeKey}' is not supported: it must be a method and an exact path, such as 'POST /orders'`,
+    );
+  }
+  return routeKey;
+}

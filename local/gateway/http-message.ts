@@ -1,0 +1,87 @@
+import type { Buffer } from 'node:buffer';
+import { randomBytes } from 'node:crypto';
+import { validateHeaderName, validateHeaderValue } from 'node:http';
+
+/** A request as it came in, its body not read yet. */
+export interface HttpRequest {
+  readonly method: string;
+  /** As sent, without the query string. */
+  readonly path: string;
+  /** As sent, without the question mark; empty where there is none. */
+  readonly query: string;
+  /** `1.1` and the like. */
+  readonly httpVersion: string;
+  /** What Node.js has neither merged nor dropped, in the order in which it came. */
+  readonly headers: readonly Header[];
+  readonly sourceIp: string;
+  /** The port that the client connected to. */
+  readonly port: number;
+  readonly receivedAt: Date;
+}
+
+export type Header = readonly [name: string, value: string];
+
+/** A response ready to be sent. */
+export interface HttpResponse {
+  readonly status: number;
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string | string[]>>;
+  readonly body: Buffer;
+}
+
+/** Splits at the first `?`. A target in absolute form (RFC 9112, section 3.2.2) loses its origin. */
+export function splitTarget(target: string): { path: string; query: string } {
+  const originForm = target.replace(/^https?:\/\/[^/?]*/i, '');
+  const mark = originForm.indexOf('?');
+  if (mark === -1) return { path: originForm || '/', query: '' };
+  return { path: originForm.slice(0, mark) || '/', query: originForm.slice(mark + 1) };
+}
+
+/** Node's `rawHeaders`, names and values in turn, as pairs. */
+export function pairs(rawHeaders: readonly string[]): Header[] {
+  return rawHeaders.flatMap((name, index) =>
+    index % 2 === 0 ? [[name, rawHeaders[index + 1] ?? ''] as const] : [],
+  );
+}
+
+/** All values of a header, whatever the case of its name. */
+export function valuesOf(headers: readonly Header[], name: string): string[] {
+  return headers.filter(([key]) => key.toLowerCase() === name).map(([, value]) => value);
+}
+
+/** Without the headers of these names, given in lower case. */
+export function without(headers: readonly Header[], names: ReadonlySet<string>): Header[] {
+  return headers.filter(([name]) => !names.has(name.toLowerCase()));
+}
+
+/** Whether a function may set such a header: text, a number or a boolean that HTTP can carry. */
+export function isHeader(name: string, value: unknown): value is string | number | boolean {
+  if (!['string', 'number', 'boolean'].includes(typeof value)) return false;
+  try {
+    validateHeaderName(name);
+    validateHeaderValue(name, String(value));
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** A status that a final response can have: after what is below 200 Node.js would still wait for one. */
+export function isStatus(value: unknown): value is number {
+  return typeof value === 'number' && Number.isInteger(value) && value >= 200 && value <= 599;
+}
+
+/** Makes an X-Ray trace header: the time in seconds, then 96 random bits. */
+export function traceId(time: Date): string {
+  const seconds = Math.floor(time.getTime() / 1000).toString(16);
+  return `Root=1-${seconds}-${randomBytes(12).toString('hex')}`;
+}
+
+/** An id as API Gateway makes them beside UUIDs. */
+export function shortId(): string {
+  return randomBytes(11).toString('base64');
+}
+
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

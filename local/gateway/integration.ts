@@ -1,0 +1,32 @@
+import { Buffer } from 'node:buffer';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type InvocationResult, TooManyRequestsError } from '../functions/invocation.ts';
+
+/**
+ * Lambda's quota on the event of a synchronous invocation, "6 MB", of which its API says 6,291,456 bytes
+ * (https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html). The event carries a body in base64,
+ * which is a third longer, or as text in JSON, where each quotation mark and each backslash counts twice.
+ */
+const EVENT_LIMIT_BYTES = 6 * 1024 * 1024;
+
+/** Why a function was not invoked, or is no longer waited for. */
+export type IntegrationFailure = 'event too large' | 'throttled' | 'rejected' | 'timed out';
+
+/** Invokes a function for an API, which waits for it no longer than its limit. */
+export async function integrate<Event>(
+  invoke: (event: Event) => Promise<InvocationResult>,
+  event: Event,
+  limitMilliseconds: number,
+): Promise<InvocationResult | IntegrationFailure> {
+  if (Buffer.byteLength(JSON.stringify(event)) > EVENT_LIMIT_BYTES) return 'event too large';
+  const timer = new AbortController();
+  const timeout = sleep(limitMilliseconds, 'timed out' as const, { signal: timer.signal });
+  timeout.catch(() => {});
+  try {
+    return await Promise.race([invoke(event), timeout]);
+  } catch (error) {
+    return error instanceof TooManyRequestsError ? 'throttled' : 'rejected';
+  } finally {
+    timer.abort();
+  }
+}

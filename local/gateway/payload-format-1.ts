@@ -1,0 +1,153 @@
+/**
+ * The mapping between HTTP and a function in payload format 1.0, as a REST API makes it
+ * (https://docs.aws.amazon.com/apigateway/latest/developerguide/set-up-lambda-proxy-integrations.html).
+ * What becomes of headers: the table in "Amazon API Gateway important notes for REST APIs"
+ * (https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-known-issues.html).
+ */
+import { Buffer } from 'node:buffer';
+import type { APIGatewayProxyEvent } from 'aws-lambda';
+import { type ReceivingResource, restApiEvent } from '../../events/gateway-events.ts';
+import type { InvocationResult } from '../functions/invocation.ts';
+import {
+  type Header,
+  type HttpRequest,
+  type HttpResponse,
+  isHeader,
+  isObject,
+  isStatus,
+  valuesOf,
+  without,
+} from './http-message.ts';
+
+/** Where the request came to, and what the API made of it. */
+export interface ResourceContext extends ReceivingResource {
+  requestId: string;
+  /** The value of `X-Amzn-Trace-Id`. */
+  traceId: string;
+}
+
+/**
+ * Request headers that do not reach a function. The table lets Content-Length through; events as AWS sends them
+ * have none. The last four the API writes itself.
+ */
+const DROPPED_REQUEST_HEADERS = new Set([
+  'connection',
+  'content-length',
+  'content-md5',
+  'expect',
+  'max-forwards',
+  'proxy-authenticate',
+  'server',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+  'www-authenticate',
+  'x-amzn-trace-id',
+  'x-forwarded-for',
+  'x-forwarded-port',
+  'x-forwarded-proto',
+]);
+
+/** Headers of a function that do not reach the client; the length is that of the body. */
+const DROPPED_RESPONSE_HEADERS = new Set([
+  'content-length',
+  'expect',
+  'host',
+  'proxy-authenticate',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+  'via',
+]);
+
+/** Headers of a function that reach the client as `x-amzn-remapped-…`. */
+const REMAPPED_RESPONSE_HEADERS = new Set([
+  'authorization',
+  'connection',
+  'content-md5',
+  'date',
+  'max-forwards',
+  'server',
+  'user-agent',
+  'www-authenticate',
+]);
+
+/** What a function may return. With another field the response is malformed, such as with `cookies` of format 2.0. */
+const RESPONSE_FIELDS = new Set(['statusCode', 'headers', 'multiValueHeaders', 'body', 'isBase64Encoded']);
+
+/**
+ * Makes the event of payload format 1.0 for a request to an API whose binary media types are all: a body is base64,
+ * whatever its type. That this holds without a content type, too, is an assumption; a function that decodes by
+ * `isBase64Encoded`, as it must, sees the same bytes either way.
+ */
+export function toEvent(
+  request: HttpRequest,
+  body: Buffer,
+  { requestId, traceId, ...resource }: ResourceContext,
+): APIGatewayProxyEvent {
+  const { headers, sourceIp, port } = request;
+  const added: Header[] = [
+    ['X-Amzn-Trace-Id', traceId],
+    ['X-Forwarded-For', [...valuesOf(headers, 'x-forwarded-for'), sourceIp].join(', ')],
+    ['X-Forwarded-Port', String(port)],
+    ['X-Forwarded-Proto', 'http'],
+  ];
+  return restApiEvent(
+    {
+      ...request,
+      headers: [...without(headers, DROPPED_REQUEST_HEADERS), ...added],
+      requestId,
+      ...(body.length > 0 && { body: body.toString('base64') }),
+      isBase64Encoded: body.length > 0,
+    },
+    resource,
+  );
+}
+
+/**
+ * Makes the response that a REST API sends for a handler's result.
+ *
+ * Where AWS's documentation is silent this refuses (no `statusCode`, or one as text; header values other than text,
+ * numbers and booleans): what works here should work there.
+ *
+ * @returns undefined, which is 502, for a function error and a result that is not what the format asks for
+ */
+export function toResponse(result: InvocationResult): HttpResponse | undefined {
+  if (!result.ok || !isObject(result.payload)) return undefined;
+  const { statusCode, headers, multiValueHeaders, body = null, isBase64Encoded = false } = result.payload;
+  if (Object.keys(result.payload).some((field) => !RESPONSE_FIELDS.has(field))) return undefined;
+  if (!isStatus(statusCode)) return undefined;
+  if (typeof isBase64Encoded !== 'boolean' || (body !== null && typeof body !== 'string')) return undefined;
+  const responseHeaders = readResponseHeaders(headers ?? {}, multiValueHeaders ?? {});
+  return (
+    responseHeaders && {
+      status: statusCode,
+      headers: { 'content-type': 'application/json', ...responseHeaders },
+      body: Buffer.from(body ?? '', isBase64Encoded ? 'base64' : 'utf8'),
+    }
+  );
+}
+
+/** Merges both kinds: of a pair that is in both, `multiValueHeaders` has the say. */
+function readResponseHeaders(single: unknown, multiple: unknown): Record<string, string[]> | undefined {
+  if (!isObject(single) || !isObject(multiple)) return undefined;
+  if (!Object.values(multiple).every(Array.isArray)) return undefined;
+  const all = [...Object.entries(multiple), ...Object.entries(single)].flatMap(([name, value]) =>
+    [value].flat().map((item: unknown) => ({ name, item })),
+  );
+  const values = new Map<string, Set<string>>();
+  for (const { name, item } of all) {
+    if (!isHeader(name, item)) return undefined;
+    const key = clientHeader(name.toLowerCase());
+    if (key !== undefined) values.set(key, (values.get(key) ?? new Set()).add(String(item)));
+  }
+  return Object.fromEntries([...values].map(([name, items]) => [name, [...items]]));
+}
+
+/** @returns the name under which a header reaches the client, or undefined where it does not */
+function clientHeader(name: string): string | undefined {
+  if (DROPPED_RESPONSE_HEADERS.has(name)) return undefined;
+  return REMAPPED_RESPONSE_HEADERS.has(name) ? `x-amzn-remapped-${name}` : name;
+}

@@ -1,0 +1,149 @@
+/**
+ * The mapping between HTTP and a function in payload format 2.0
+ * (https://docs.aws.amazon.com/apigateway/latest/developerguide/http-api-develop-integrations-lambda.html).
+ */
+import { Buffer } from 'node:buffer';
+import type { APIGatewayProxyEventV2 } from 'aws-lambda';
+import { httpApiEvent, type ReceivingApi } from '../../events/gateway-events.ts';
+import type { InvocationResult } from '../functions/invocation.ts';
+import {
+  type Header,
+  type HttpRequest,
+  type HttpResponse,
+  isHeader,
+  isObject,
+  isStatus,
+  valuesOf,
+  without,
+} from './http-message.ts';
+
+/** Which API received the request and what it made of it. */
+export interface ApiContext extends ReceivingApi {
+  requestId: string;
+  /** The value of `x-amzn-trace-id`. */
+  traceId: string;
+}
+
+/** Headers that concern one connection: neither side's reach the other (RFC 9110, section 7.6.1). */
+const CONNECTION_HEADERS = new Set([
+  'connection',
+  'expect',
+  'keep-alive',
+  'proxy-authenticate',
+  'proxy-authorization',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+]);
+
+/** Request headers that the API writes itself, or moves elsewhere. */
+const OWN_HEADERS = new Set([
+  ...CONNECTION_HEADERS,
+  'cookie',
+  'x-amzn-trace-id',
+  'x-forwarded-for',
+  'x-forwarded-port',
+  'x-forwarded-proto',
+]);
+
+/** Makes the event of payload format 2.0 for a request. */
+export function toEvent(request: HttpRequest, body: Buffer, api: ApiContext): APIGatewayProxyEventV2 {
+  const isBase64Encoded = body.length > 0 && isBinary(valuesOf(request.headers, 'content-type').join(','));
+  const cookies = valuesOf(request.headers, 'cookie')
+    .flatMap((value) => value.split(';'))
+    .map((cookie) => cookie.trim())
+    .filter((cookie) => cookie !== '');
+  return httpApiEvent(
+    {
+      ...request,
+      headers: eventHeaders(request, body, api),
+      requestId: api.requestId,
+      ...(body.length > 0 && { body: body.toString(isBase64Encoded ? 'base64' : 'utf8') }),
+      isBase64Encoded,
+    },
+    api,
+    cookies,
+  );
+}
+
+function eventHeaders({ headers, sourceIp, port }: HttpRequest, body: Buffer, api: ApiContext): Header[] {
+  const length: Header = ['content-length', String(body.length)];
+  return [
+    ...without(headers, OWN_HEADERS)
+      .map(([name, value]): Header => [name.toLowerCase(), value])
+      .filter(([name]) => body.length === 0 || name !== 'content-length'),
+    ...(body.length > 0 ? [length] : []),
+    ['x-amzn-trace-id', api.traceId],
+    ['x-forwarded-for', [...valuesOf(headers, 'x-forwarded-for'), sourceIp].join(',')],
+    ['x-forwarded-port', String(port)],
+    ['x-forwarded-proto', 'http'],
+  ];
+}
+
+/**
+ * Makes the response that API Gateway sends for a handler's result.
+ *
+ * Where AWS's documentation is silent this refuses (`statusCode` as text, header values other than
+ * text, numbers and booleans): what works here should work there.
+ *
+ * @returns undefined, which is 500, for a function error and a result that is not what the format asks for
+ */
+export function toResponse(result: InvocationResult): HttpResponse | undefined {
+  if (!result.ok) return undefined;
+  const { payload } = result;
+  if (isObject(payload) && payload.statusCode !== undefined) return structuredResponse(payload);
+  return {
+    status: 200,
+    headers: { 'content-type': 'application/json' },
+    body: Buffer.from(JSON.stringify(payload)),
+  };
+}
+
+function structuredResponse(payload: Record<string, unknown>): HttpResponse | undefined {
+  const { statusCode, headers, cookies = [], body = '', isBase64Encoded = false } = payload;
+  if (!isStatus(statusCode)) return undefined;
+  if (typeof isBase64Encoded !== 'boolean' || (body !== null && typeof body !== 'string')) return undefined;
+  const responseHeaders = readResponseHeaders(headers ?? {});
+  if (responseHeaders === undefined || !isCookieList(cookies)) return undefined;
+  return {
+    status: statusCode,
+    headers: {
+      'content-type': 'text/plain;charset=UTF-8',
+      ...responseHeaders,
+      ...(cookies.length > 0 && { 'set-cookie': cookies }),
+    },
+    body: Buffer.from(body ?? '', isBase64Encoded ? 'base64' : 'utf8'),
+  };
+}
+
+function readResponseHeaders(headers: unknown): Record<string, string> | undefined {
+  if (!isObject(headers)) return undefined;
+  const result: Record<string, string> = {};
+  for (const [name, value] of Object.entries(headers)) {
+    if (!isHeader(name, value)) return undefined;
+    const key = name.toLowerCase();
+    if (!CONNECTION_HEADERS.has(key) && key !== 'content-length') result[key] = String(value);
+  }
+  return result;
+}
+
+function isCookieList(cookies: unknown): cookies is string[] {
+  return (
+    Array.isArray(cookies) &&
+    cookies.every((cookie) => typeof cookie === 'string' && isHeader('set-cookie', cookie))
+  );
+}
+
+/**
+ * Tells whether a body of this content type reaches the function in base64: all but text, JSON,
+ * JavaScript and XML do, forms among them, and so does a body without a content type.
+ *
+ * AWS documents the text types alone. That a missing content type counts as binary is an assumption;
+ * a function that decodes by `isBase64Encoded`, as it must, sees the same bytes either way.
+ */
+function isBinary(contentType: string): boolean {
+  const mediaType = contentType.split(';', 1)[0]?.trim().toLowerCase() ?? '';
+  return !/^(text\/.+|application\/(json|javascript|xml|.+\+(json|xml)))$/.test(mediaType);
+}

@@ -1,0 +1,133 @@
+import type { Buffer } from 'node:buffer';
+import { randomUUID } from 'node:crypto';
+import type { APIGatewayProxyEvent } from 'aws-lambda';
+import type { InvocationResult } from '../functions/invocation.ts';
+import { type GatewayError, type GatewayResponse, GatewayResponses } from './gateway-responses.ts';
+import { type HttpRequest, type HttpResponse, shortId, traceId, valuesOf } from './http-message.ts';
+import { type IntegrationFailure, integrate } from './integration.ts';
+import { toEvent, toResponse } from './payload-format-1.ts';
+import { type Api, BODY_LIMIT_BYTES } from './server.ts';
+import { Throttle, type ThrottleSettings } from './throttle.ts';
+
+/**
+ * The longest that a REST API waits for a function, unless the quota was raised
+ * (https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-execution-service-limits-table.html).
+ */
+const INTEGRATION_LIMIT_MILLISECONDS = 29_000;
+
+/** A method of a resource, and the function behind it. */
+export interface RestApiMethod {
+  httpMethod: string;
+  resourceId: string;
+  /** The resource's path below the stage: `/v1/webhooks/partner`. */
+  resourcePath: string;
+  invoke(event: APIGatewayProxyEvent): Promise<InvocationResult>;
+  /** @default 29000, API Gateway's own */
+  integrationLimitMilliseconds?: number | undefined;
+}
+
+export interface RestApiOptions {
+  apiId: string;
+  accountId: string;
+  region: string;
+  /** Name of the only stage, the first part of each path. */
+  stage: string;
+  methods: RestApiMethod[];
+  gatewayResponses: GatewayResponse[];
+  /** @default none */
+  throttle?: ThrottleSettings | undefined;
+}
+
+const INTERNAL = 'Internal server error';
+
+const NO_METHOD: GatewayError = {
+  type: 'MISSING_AUTHENTICATION_TOKEN',
+  status: 403,
+  message: 'Missing Authentication Token',
+};
+const THROTTLED: GatewayError = { type: 'THROTTLED', status: 429, message: 'Too Many Requests' };
+const BODY_TOO_LARGE: GatewayError = {
+  type: 'REQUEST_TOO_LARGE',
+  status: 413,
+  message: `HTTP content length exceeded ${BODY_LIMIT_BYTES} bytes.`,
+};
+
+/** The documentation gives the status and the message, but no type. */
+const BAD_RESPONSE: GatewayError = { type: 'DEFAULT_5XX', status: 502, message: INTERNAL };
+
+/** "If the Lambda API rejects the invocation request, API Gateway returns a 500 error code" (next source). */
+const NOT_INVOKED: GatewayError = { type: 'INTEGRATION_FAILURE', status: 500, message: INTERNAL };
+
+/**
+ * Sources: https://docs.aws.amazon.com/lambda/latest/dg/services-apigateway-errors.html and
+ * https://docs.aws.amazon.com/apigateway/latest/developerguide/supported-gateway-response-types.html. An event above
+ * Lambda's quota is such a rejection, too, and would so be 500; 413, the worse answer, is assumed.
+ */
+const FAILURES: Record<IntegrationFailure, GatewayError> = {
+  'event too large': { type: 'REQUEST_TOO_LARGE', status: 413, message: 'Request Too Long' },
+  throttled: NOT_INVOKED,
+  rejected: NOT_INVOKED,
+  'timed out': { type: 'INTEGRATION_TIMEOUT', status: 504, message: 'Endpoint request timed out' },
+};
+
+/** Outside of every stage no gateway response applies. */
+const FORBIDDEN: GatewayError = { type: 'ACCESS_DENIED', status: 403, message: 'Forbidden' };
+const NO_RESPONSES = new GatewayResponses([]);
+
+/**
+ * A regional REST API with one stage, payload format 1.0 and every media type binary.
+ * @throws Error where a gateway response is not supported
+ */
+export function restApi(options: RestApiOptions): Api {
+  const { stage, apiId, accountId, region } = options;
+  const methods = new Map(
+    options.methods.map((method) => [`${method.httpMethod} ${method.resourcePath}`, method]),
+  );
+  const responses = new GatewayResponses(options.gatewayResponses);
+  const throttle = options.throttle && new Throttle(options.throttle);
+  const api = { apiId, accountId, domainName: `${apiId}.execute-api.${region}.amazonaws.com` };
+
+  async function respond(
+    request: HttpRequest,
+    readBody: () => Promise<Buffer | undefined>,
+    ids: { requestId: string; extendedRequestId: string },
+  ): Promise<HttpResponse> {
+    const fail = (error: GatewayError) => responses.answer({ error, ...ids });
+    const resourcePath = pathBelow(stage, request.path);
+    if (resourcePath === undefined) return NO_RESPONSES.answer({ error: FORBIDDEN, ...ids });
+    const method = methods.get(`${request.method} ${resourcePath}`);
+    if (method === undefined) return fail(NO_METHOD);
+    if (throttle?.admit() === false) return fail(THROTTLED);
+    const body = await readBody();
+    if (body === undefined) return fail(BODY_TOO_LARGE);
+    const trace = traceId(request.receivedAt);
+    const { resourceId, integrationLimitMilliseconds: limit = INTEGRATION_LIMIT_MILLISECONDS } = method;
+    const context = { ...api, stage, resourceId, resourcePath, ...ids, traceId: trace };
+    const result = await integrate((event) => method.invoke(event), toEvent(request, body, context), limit);
+    const response =
+      typeof result === 'string' ? fail(FAILURES[result]) : (toResponse(result) ?? fail(BAD_RESPONSE));
+    return { ...response, headers: { ...response.headers, 'x-amzn-trace-id': trace } };
+  }
+
+  return {
+    async answer(request, readBody) {
+      // "Clients can override the value in the x-amzn-RequestId header", says the documentation of $context.requestId.
+      const requestId = valuesOf(request.headers, 'x-amzn-requestid').at(-1) || randomUUID();
+      const extendedRequestId = shortId();
+      const response = await respond(request, readBody, { requestId, extendedRequestId });
+      const ids = { 'x-amzn-requestid': requestId, 'x-amz-apigw-id': extendedRequestId };
+      return { requestId, response: { ...response, headers: { ...response.headers, ...ids } } };
+    },
+  };
+}
+
+/**
+ * The path of a resource, below its stage. A slash at the end does not matter: that is not documented, but seen in
+ * the events that AWS sends.
+ * @returns undefined where the path is not of the stage
+ */
+function pathBelow(stage: string, path: string): string | undefined {
+  const prefix = `/${stage}`;
+  if (path !== prefix && !path.startsWith(`${prefix}/`)) return undefined;
+  return path.slice(prefix.length).replace(/(.)\/$/, '$1') || '/';
+}

@@ -1,0 +1,128 @@
+import type { Buffer } from 'node:buffer';
+import { once } from 'node:events';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { listen } from '../listen.ts';
+import { type HttpRequest, type HttpResponse, pairs, splitTarget } from './http-message.ts';
+import { readBody } from './request-body.ts';
+
+/** API Gateway's quota on a request body, "10 MB" of 2^20 bytes. Source: the quotas of both kinds of API. */
+export const BODY_LIMIT_BYTES = 10 * 1024 * 1024;
+
+/** How long a client may take to send a request. */
+const REQUEST_LIMIT_MILLISECONDS = 60_000;
+
+/** How long `close()` waits for requests that are being answered. */
+const CLOSE_LIMIT_MILLISECONDS = 5_000;
+
+/** An API of either kind, as the server sees it. */
+export interface Api {
+  /**
+   * Answers one request.
+   * @param readBody gives undefined where the body exceeds {@link BODY_LIMIT_BYTES}
+   * @throws what `readBody` throws where the client breaks off
+   */
+  answer(
+    request: HttpRequest,
+    readBody: () => Promise<Buffer | undefined>,
+  ): Promise<{ readonly response: HttpResponse; readonly requestId: string }>;
+}
+
+/** What became of one request. */
+export interface RequestSummary {
+  method: string;
+  path: string;
+  status: number;
+  durationMilliseconds: number;
+  /** API Gateway's request id, which the response carries, too. */
+  requestId: string;
+}
+
+export interface GatewayOptions {
+  /** 0 for any free one. */
+  port: number;
+  /** @default both loopback addresses, 127.0.0.1 and ::1 */
+  host?: string;
+  /** Called after each response, also for requests that no route matches. */
+  onRequest?: (summary: RequestSummary) => void;
+}
+
+/** A running API. */
+export interface Gateway {
+  url: string;
+  port: number;
+  /** Ends idle connections at once and the others with their response, or after 5 s. */
+  close(): Promise<void>;
+}
+
+/** Serves an API as API Gateway does. @throws where the port is taken (EADDRINUSE) */
+export async function startGateway(api: Api, options: GatewayOptions): Promise<Gateway> {
+  const inFlight = new Set<Promise<unknown>>();
+  let closing = false;
+
+  async function serve(message: IncomingMessage, response: ServerResponse): Promise<void> {
+    const start = performance.now();
+    const request = toRequest(message, options.port);
+    try {
+      const answer = await api.answer(request, () => readBody(message, BODY_LIMIT_BYTES));
+      if (closing) response.setHeader('connection', 'close');
+      send(response, answer.response);
+      options.onRequest?.({
+        method: request.method,
+        path: request.path,
+        status: answer.response.status,
+        durationMilliseconds: performance.now() - start,
+        requestId: answer.requestId,
+      });
+    } catch {
+      response.destroy();
+    }
+  }
+
+  const { servers, port } = await listen(
+    { requestTimeout: REQUEST_LIMIT_MILLISECONDS },
+    (request, response) => {
+      const answered = once(response, 'close').finally(() => inFlight.delete(answered));
+      inFlight.add(answered);
+      void serve(request, response);
+    },
+    options,
+  );
+  const host = options.host ?? 'localhost';
+  return {
+    url: `http://${host.includes(':') ? `[${host}]` : host}:${port}`,
+    port,
+    close: async () => {
+      closing = true;
+      const closed = servers.map((server) => new Promise((resolve) => server.close(resolve)));
+      await settledWithin(CLOSE_LIMIT_MILLISECONDS, [...inFlight]);
+      for (const server of servers) server.closeAllConnections();
+      await Promise.all(closed);
+    },
+  };
+}
+
+function toRequest(message: IncomingMessage, port: number): HttpRequest {
+  return {
+    method: message.method ?? '',
+    ...splitTarget(message.url ?? ''),
+    httpVersion: message.httpVersion,
+    headers: pairs(message.rawHeaders),
+    sourceIp: message.socket.remoteAddress ?? '',
+    port: message.socket.localPort ?? port,
+    receivedAt: new Date(),
+  };
+}
+
+function send(response: ServerResponse, { status, headers, body }: HttpResponse): void {
+  const bodyless = status === 204 || status === 304;
+  response.writeHead(status, { ...headers, ...(!bodyless && { 'content-length': body.length }) });
+  response.end(body);
+}
+
+async function settledWithin(limitMilliseconds: number, promises: Promise<unknown>[]): Promise<void> {
+  const timer = new AbortController();
+  const timeout = sleep(limitMilliseconds, undefined, { signal: timer.signal });
+  await Promise.race([Promise.allSettled(promises), timeout.catch(() => {})]);
+  timer.abort();
+}

@@ -1,0 +1,36 @@
+/** What a stage admits: requests a second, and at once. */
+export interface ThrottleSettings {
+  readonly rate: number;
+  readonly burst: number;
+}
+
+/**
+ * The token bucket by which API Gateway throttles
+ * (https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-request-throttling.html). AWS applies it
+ * "on a best-effort basis"; this one is exact.
+ */
+export class Throttle {
+  readonly #settings: ThrottleSettings;
+  readonly #now: () => number;
+  #tokens: number;
+  #filledAt: number;
+
+  /** @param now in milliseconds */
+  constructor(settings: ThrottleSettings, now: () => number = () => performance.now()) {
+    this.#settings = settings;
+    this.#now = now;
+    this.#tokens = settings.burst;
+    this.#filledAt = now();
+  }
+
+  /** @returns whether a request is admitted */
+  admit(): boolean {
+    const { rate, burst } = this.#settings;
+    const now = this.#now();
+    this.#tokens = Math.min(burst, this.#tokens + ((now - this.#filledAt) / 1000) * rate);
+    this.#filledAt = now;
+    if (this.#tokens < 1) return false;
+    this.#tokens -= 1;
+    return true;
+  }
+}
