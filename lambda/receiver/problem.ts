@@ -1,7 +1,7 @@
 import type middy from '@middy/core';
 import type { APIGatewayProxyStructuredResultV2 } from 'aws-lambda';
 import { describeProblems, type Problem as FieldProblem } from '../contract/envelope.ts';
-import type { GatewayEvent } from './request.ts';
+import { type GatewayEvent, requestIdOf } from './request.ts';
 
 interface ProblemDetails {
   /** Identifies the kind of problem (RFC 9457 §3.1.1); never fetched. */
@@ -66,7 +66,7 @@ export function problemResponses(
       request.response = {
         statusCode: details.status,
         headers: { 'content-type': 'application/problem+json' },
-        body: JSON.stringify({ ...details, requestId: request.event.requestContext.requestId }),
+        body: JSON.stringify({ ...details, requestId: requestIdOf(request.event) }),
       };
     },
   };

@@ -5,7 +5,7 @@ export type GatewayEvent = APIGatewayProxyEventV2 | APIGatewayProxyEvent;
 
 /** What the receiver needs of a request, whichever kind of API it came through. */
 export interface WebhookRequest {
-  /** API Gateway's. */
+  /** As {@link requestIdOf}. */
   readonly requestId: string;
   /** Milliseconds since the epoch, by API Gateway's clock. */
   readonly receivedAt: number;
@@ -21,13 +21,14 @@ const SIGNATURE_HEADER = 'x-webhook-signature';
 
 /** Reads either payload format. Source: API Gateway developer guide, "Payload format version". */
 export function readRequest(event: GatewayEvent): WebhookRequest {
+  const requestId = requestIdOf(event);
   const body = Buffer.from(event.body ?? '', event.isBase64Encoded ? 'base64' : 'utf8');
   if (!isFormat1(event)) {
-    const { requestId, timeEpoch, http } = event.requestContext;
+    const { timeEpoch, http } = event.requestContext;
     const signature = event.headers[SIGNATURE_HEADER];
     return { requestId, receivedAt: timeEpoch, sourceIp: http.sourceIp, signature, body };
   }
-  const { requestId, requestTimeEpoch, identity } = event.requestContext;
+  const { requestTimeEpoch, identity } = event.requestContext;
   return {
     requestId,
     receivedAt: requestTimeEpoch,
@@ -35,6 +36,15 @@ export function readRequest(event: GatewayEvent): WebhookRequest {
     signature: headerOf(event, SIGNATURE_HEADER),
     body,
   };
+}
+
+/**
+ * The id that API Gateway gave the request. That of a REST API is the extended one: a client chooses the other by the
+ * header `x-amzn-requestid`. Source: API Gateway developer guide, "Variables for access logging", `$context.requestId`.
+ */
+export function requestIdOf(event: GatewayEvent): string {
+  const { requestContext } = event;
+  return isFormat1(event) ? (event.requestContext.extendedRequestId ?? '') : requestContext.requestId;
 }
 
 const isFormat1 = (event: GatewayEvent): event is APIGatewayProxyEvent => 'multiValueHeaders' in event;

@@ -7,11 +7,12 @@ import { ProtectedLog, type ProtectedLogProps } from '../protected-log.ts';
 /**
  * What the access log says of each request, of both kinds of API: nothing that the partner sent.
  * `responseType` is what API Gateway calls an answer of its own, `-` where the receiver answered.
- * @param route the variable of the kind of API that names the route
+ * @param id the variable of the kind of API that no client can choose
+ * @param route the one that names the route
  */
-export function accessLogFormat(route: 'routeKey' | 'resourcePath'): string {
+export function accessLogFormat(id: 'requestId' | 'extendedRequestId', route: 'routeKey' | 'resourcePath') {
   return JSON.stringify({
-    requestId: '$context.requestId',
+    requestId: `$context.${id}`,
     time: '$context.requestTime',
     sourceIp: '$context.identity.sourceIp',
     method: '$context.httpMethod',

@@ -41,7 +41,7 @@ export function httpGateway(scope: Construct, props: GatewayProps): Gateway {
     throttle: { rateLimit: throttle.rate, burstLimit: throttle.burst },
     accessLogSettings: {
       destination: new LogGroupLogDestination(accessLog),
-      format: AccessLogFormat.custom(accessLogFormat('routeKey')),
+      format: AccessLogFormat.custom(accessLogFormat('requestId', 'routeKey')),
     },
   });
   return {

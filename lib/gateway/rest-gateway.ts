@@ -29,7 +29,8 @@ const MINUTES_OF_A_RATE = Duration.minutes(5);
 
 /**
  * What API Gateway itself refuses, and when to send it again. Nothing is said of a body that is too large: it does
- * not get smaller. The kinds of a failed integration are named besides their default: whether they take its status
+ * not get smaller; and whether its answer can be changed, the developer guide says both ways ("Gateway response types",
+ * "Amazon API Gateway important notes for REST APIs"). The kinds of a failed integration are named besides their default: whether they take its status
  * is documented one way and reported the other. Source: API Gateway developer guide, "Gateway response types".
  */
 const REFUSALS: Readonly<Record<string, Duration | undefined>> = {
@@ -62,7 +63,7 @@ export function restGateway(
       throttlingRateLimit: throttle.rate,
       throttlingBurstLimit: throttle.burst,
       accessLogDestination: new LogGroupLogDestination(accessLog),
-      accessLogFormat: AccessLogFormat.custom(accessLogFormat('resourcePath')),
+      accessLogFormat: AccessLogFormat.custom(accessLogFormat('extendedRequestId', 'resourcePath')),
     },
   });
   // An address that the CDK adds to the outputs, which is not the one to post to.
@@ -108,7 +109,7 @@ export const answeredAs = (responseType: string) =>
   FilterPattern.stringValue('$.responseType', '=', responseType);
 
 function answerWith500(api: RestApi): void {
-  const body = JSON.stringify({ ...serverError, requestId: '$context.requestId' });
+  const body = JSON.stringify({ ...serverError, requestId: '$context.extendedRequestId' });
   for (const [type, retryAfter] of Object.entries(REFUSALS)) {
     api.addGatewayResponse(type, {
       type: ResponseType.of(type),

@@ -116,7 +116,10 @@ export function restApi(options: RestApiOptions): Api {
       const extendedRequestId = shortId();
       const response = await respond(request, readBody, { requestId, extendedRequestId });
       const ids = { 'x-amzn-requestid': requestId, 'x-amz-apigw-id': extendedRequestId };
-      return { requestId, response: { ...response, headers: { ...response.headers, ...ids } } };
+      return {
+        requestId: extendedRequestId,
+        response: { ...response, headers: { ...response.headers, ...ids } },
+      };
     },
   };
 }

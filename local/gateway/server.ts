@@ -34,7 +34,7 @@ export interface RequestSummary {
   path: string;
   status: number;
   durationMilliseconds: number;
-  /** API Gateway's request id, which the response carries, too. */
+  /** The id that API Gateway gave it, which the response carries, too. */
   requestId: string;
 }
 

@@ -274,12 +274,12 @@ const gatewayRequest = (request: FuzzRequest, requestId: string) => ({
 const EVENT: Record<GatewayKind, (request: FuzzRequest, requestId: string) => GatewayEvent> = {
   http: (request, requestId) => httpApiEvent(gatewayRequest(request, requestId), API),
   rest: (request, requestId) =>
-    restApiEvent(gatewayRequest(request, requestId), {
+    restApiEvent(gatewayRequest(request, 'chosen-by-the-client'), {
       ...API,
       resourceId: 'partner',
       resourcePath: WEBHOOK_PATH.slice('/api'.length),
       stage: 'api',
-      extendedRequestId: 'JKJaXmPLvHcESHA=',
+      extendedRequestId: requestId,
     }),
 };
 

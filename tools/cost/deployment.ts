@@ -49,6 +49,7 @@ const UNLIMITED_EVENT_SOURCE = 1_250;
 /** Values of the access log as long as they commonly are; of others only the quotation marks count. */
 const ACCESS_LOG_VALUES: Readonly<Record<string, string>> = {
   requestId: 'PK5UXdR0Mm3MlFE=',
+  extendedRequestId: 'PK5UXdR0Mm3MlFE=',
   requestTime: '31/Jan/2026:09:00:00 +0000',
   'identity.sourceIp': '203.0.113.100',
   httpMethod: 'POST',

@@ -23,7 +23,8 @@ const format1 = (fields: Partial<APIGatewayProxyEvent>) =>
     body: null,
     isBase64Encoded: false,
     requestContext: {
-      requestId: 'id',
+      requestId: 'chosen-by-the-client',
+      extendedRequestId: 'id',
       requestTimeEpoch: RECEIVED_AT,
       identity: { sourceIp: '203.0.113.1' },
     },

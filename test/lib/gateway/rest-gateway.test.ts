@@ -84,7 +84,7 @@ describe('what it refuses by itself', () => {
       title: 'Server error',
       status: 500,
       detail: 'The event was not accepted. Send it again.',
-      requestId: '$context.requestId',
+      requestId: '$context.extendedRequestId',
     });
   });
 
@@ -148,7 +148,11 @@ test('logs each request as an HTTP API does, by its own variables, and neither a
   expect(format).not.toMatch(/body|signature|header/i);
   const [httpStage] = http.ofType('AWS::ApiGatewayV2::Stage');
   const httpFormat = httpStage?.properties.AccessLogSettings.Format;
-  expect(JSON.parse(format)).toEqual({ ...JSON.parse(httpFormat), route: '$context.resourcePath' });
+  expect(JSON.parse(format)).toEqual({
+    ...JSON.parse(httpFormat),
+    requestId: '$context.extendedRequestId',
+    route: '$context.resourcePath',
+  });
 });
 
 describe('AWS WAF', () => {
