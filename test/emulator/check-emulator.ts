@@ -10,12 +10,14 @@ import { leadToEmulator } from './lead-to-emulator.ts';
 import { left } from './left.ts';
 import { mustBeProtected, unprotect } from './protection.ts';
 import { mustRollBack } from './roll-back.ts';
+import { mustOutlastShortage } from './shortage.ts';
 import { fieldsOf, optionsOf, type Stage } from './stage.ts';
 
 /** What is deployed and must be accepted, one after another: here with what the emulator lacks left out. */
 const STAGES: readonly Stage[] = [
   { name: 'dev' },
   { name: 'prod', fields: { deployment: 'all-at-once', savedQueries: false } },
+  { name: 'rest', like: 'dev', fields: { gateway: 'rest' } },
 ];
 
 /** Of each event its own queue and its dead letters'; of all together quarantine and unrouted. */
@@ -61,7 +63,7 @@ async function check(emulator: Emulator, folder: string): Promise<void> {
 async function checkStage(emulator: Emulator, folder: string, stage: Stage): Promise<void> {
   const { name } = stage;
   const { environment, settings } = emulator;
-  const { removalPolicy, terminationProtection } = fieldsOf(stage);
+  const { removalPolicy, terminationProtection, gateway } = fieldsOf(stage);
   const outputs = join(folder, `${name}.json`);
   const deploy = cdk(folder, 'deploy', '--require-approval', 'never');
   const before = await left(settings);
@@ -74,6 +76,11 @@ async function checkStage(emulator: Emulator, folder: string, stage: Stage): Pro
   if (name === 'dev') {
     await step('A deployment whose smoke test fails is rolled back', () =>
       mustRollBack(settings, outputs, (options) => run([...deploy, ...options], environment)),
+    );
+  }
+  if (gateway === 'rest') {
+    await step('A shortage of concurrency is 500, and costs no delivery', () =>
+      mustOutlastShortage(settings, outputs),
     );
   }
   if (terminationProtection !== false) {

@@ -1,12 +1,16 @@
-"""Starts MiniStack with one correction. Arguments are those of `hypercorn`, which serves it.
+"""Starts MiniStack with two corrections. Arguments are those of `hypercorn`, which serves it.
 
 In CloudFormation `Ref` of an AWS::SecretsManager::Secret is its ARN. In MiniStack 1.5.33 it is its name:
 a role that may read `Ref` may then read nothing, and where IAM is enforced the receiver never starts.
+
+A REST API whose function Lambda throttles fails as INTEGRATION_FAILURE, and says so by its gateway response. In
+MiniStack 1.5.33 it hands on Lambda's own 429.
 """
 
 import sys
 
 from hypercorn.__main__ import main
+from ministack.services import apigateway_v1
 from ministack.services.cloudformation.provisioners import _RESOURCE_HANDLERS
 
 handler = _RESOURCE_HANDLERS["AWS::SecretsManager::Secret"]
@@ -28,5 +32,17 @@ def by_arn(result):
 handler["create"] = lambda *args: by_arn(create(*args))
 handler["update"] = lambda arn, *args, **named: by_arn(update(name_of(arn), *args, **named))
 handler["delete"] = lambda arn, *args: delete(name_of(arn), *args)
+
+invoke = apigateway_v1._invoke_lambda_proxy_v1
+
+
+async def invoke_or_fail(*args, **named):
+    answer = await invoke(*args, **named)
+    if isinstance(answer, tuple) and answer[0] == 429 and b"TooManyRequestsException" in answer[2]:
+        return apigateway_v1._gw_error("INTEGRATION_FAILURE", "Internal server error")
+    return answer
+
+
+apigateway_v1._invoke_lambda_proxy_v1 = invoke_or_fail
 
 sys.exit(main())
