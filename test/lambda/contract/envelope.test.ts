@@ -14,6 +14,13 @@ function unusableFields(bytes: Uint8Array | string): string[] | string {
   return parsed.kind === 'unusable' ? parsed.problems.map(({ field }) => field) : parsed.kind;
 }
 
+/** The text with a byte that UTF-8 never has in the place of the 1 of `shop-1`. */
+function withBadByte(text: string): Uint8Array {
+  const bytes = Buffer.from(text);
+  bytes[bytes.indexOf('shop-1') + 'shop-'.length] = 0xff;
+  return bytes;
+}
+
 describe('a usable event', () => {
   test('has the event, the data and the timestamp; the webhookId stays in the text', () => {
     expect(parse({ ...shopUpdated, webhookId: 'w-1' })).toEqual({
@@ -69,6 +76,7 @@ describe('an unusable payload', () => {
   test.each<[string, Uint8Array | string, string[]]>([
     ['is empty', '', ['body']],
     ['is not UTF-8', Buffer.from([0x7b, 0xff, 0x7d]), ['body']],
+    ['has one byte that is not UTF-8', withBadByte(JSON.stringify(shopUpdated)), ['body']],
     ['is not JSON', '{"event":', ['body']],
     ['is a JSON array', '[]', ['body']],
     ['is a JSON string', '"shop.updated"', ['body']],
@@ -88,6 +96,14 @@ describe('an unusable payload', () => {
       'has several faults',
       JSON.stringify({ event: 'user.updated', data: { display_name: 1 } }),
       ['timestamp', 'data.user_id', 'data.display_name'],
+    ],
+    [
+      'has wrong entries in a list',
+      JSON.stringify({
+        ...shopUpdated,
+        data: { shop_id: 's', updated_fields: ['name', 1, 'address', null] },
+      }),
+      ['data.updated_fields.1', 'data.updated_fields.3'],
     ],
   ])('that %s names each offending field', (_, bytes, fields) => {
     expect(unusableFields(bytes)).toEqual(fields);
@@ -111,11 +127,20 @@ describe('an unusable payload', () => {
     });
   });
 
-  test('names twenty problems at most', () => {
+  test('names twenty problems at most of one list', () => {
     const updated_fields = Array.from({ length: 100_000 }, () => 1);
     expect(
       unusableFields(JSON.stringify({ ...shopUpdated, data: { shop_id: 's', updated_fields } })),
     ).toHaveLength(20);
+  });
+
+  test('names twenty problems at most of the envelope and a list together', () => {
+    const updated_fields = Array.from({ length: 20 }, () => 1);
+    const payload = { event: 'shop.updated', data: { shop_id: 's', updated_fields } };
+    expect(unusableFields(JSON.stringify(payload))).toEqual([
+      'timestamp',
+      ...Array.from({ length: 19 }, (_, index) => `data.updated_fields.${index}`),
+    ]);
   });
 });
 
