@@ -1,0 +1,106 @@
+import { readFileSync } from 'node:fs';
+import { relative } from 'node:path';
+import { Stryker } from '@stryker-mutator/core';
+import { JEST } from '../../tools/terminal/run-program.ts';
+
+/** Where Stryker puts the mutated copy of the project. */
+const SCRATCH = '.local/mutate';
+
+/** How much longer than without a mutant the tests may take, until the mutant counts as noticed: machines are noisy. */
+const TIMEOUT_FACTOR = 3;
+
+/**
+ * Tests that can notice a mutant of a folder besides the folder's own: those of what uses it. The receiver's answers
+ * are held against the decisions elsewhere.
+ */
+const USERS: Readonly<Record<string, readonly string[]>> = {
+  'lambda/contract': ['test/lambda/queue', 'test/lambda/receiver', 'test/lambda/consumers'],
+  'lambda/queue': ['test/lambda/receiver', 'test/lambda/consumers'],
+  'lambda/effects': ['test/lambda/consumers'],
+  'lambda/consumers': [],
+  'lambda/receiver': ['test/fuzz/receiver.fuzz.test.ts', 'test/local-stack/server-errors.test.ts'],
+  'lambda/smoke-test': [],
+};
+
+/** A mutant that no test noticed. */
+export interface Survivor {
+  /** `lambda/contract/fields.ts:64` */
+  readonly place: string;
+  /** What stood there. */
+  readonly original: string;
+  readonly replacement: string;
+}
+
+export interface MutationReport {
+  readonly mutants: number;
+  /** Noticed because the tests did not end. */
+  readonly timedOut: number;
+  readonly survivors: readonly Survivor[];
+}
+
+/**
+ * Changes the code in one place after another, and runs the tests of `test/lambda/` on each such mutant. Texts are
+ * left as they are: no test should repeat them.
+ * @param path a folder or a file of `lambda/`
+ */
+export async function mutate(path: string, concurrency: number): Promise<MutationReport> {
+  const folder = path.endsWith('.ts') ? path.replace(/\/[^/]*$/, '') : path;
+  process.env.MUTATED_FOLDER = folder;
+  const tests = USERS[folder] === undefined ? ['test/lambda'] : [`test/${folder}`, ...USERS[folder]];
+  const command = [
+    process.execPath,
+    ...JEST,
+    '--config',
+    'test/mutate/jest.config.js',
+    '--runInBand',
+    ...tests,
+  ];
+  const results = await new Stryker({
+    mutate: [path.endsWith('.ts') ? path : `${path}/**/*.ts`],
+    mutator: { plugins: [], excludedMutations: ['StringLiteral'] },
+    plugins: [],
+    testRunner: 'command',
+    commandRunner: { command: command.map((part) => `"${part}"`).join(' ') },
+    coverageAnalysis: 'off',
+    concurrency,
+    timeoutFactor: TIMEOUT_FACTOR,
+    tempDirName: SCRATCH,
+    cleanTempDir: 'always',
+    ignorePatterns: ['.local', 'cdk.out', 'coverage', '.ci/venv'],
+    // Only asked for an address, which the copy has not; TypeScript 7 has no API that Stryker could read it with.
+    tsconfigFile: 'none',
+    reporters: ['progress-append-only'],
+    logLevel: 'error',
+    allowConsoleColors: false,
+  } as ConstructorParameters<typeof Stryker>[0]).runMutationTest();
+  const judged = results.filter(({ status }) => ['Killed', 'Timeout', 'Survived'].includes(status));
+  return {
+    mutants: judged.length,
+    timedOut: judged.filter(({ status }) => status === 'Timeout').length,
+    survivors: judged
+      .filter(({ status }) => status === 'Survived')
+      .map(({ fileName, location, replacement = '' }) => ({
+        place: `${relative('.', fileName)}:${location.start.line}`,
+        original: textAt(fileName, location),
+        replacement,
+      })),
+  };
+}
+
+interface Location {
+  readonly start: { readonly line: number; readonly column: number };
+  readonly end: { readonly line: number; readonly column: number };
+}
+
+/** Lines and columns count from 1; the last one does not belong to it. */
+function textAt(file: string, { start, end }: Location): string {
+  const lines = readFileSync(file, 'utf8')
+    .split('\n')
+    .slice(start.line - 1, end.line);
+  const last = lines.length - 1;
+  return lines
+    .map((line, index) =>
+      line.slice(index === 0 ? start.column - 1 : 0, index === last ? end.column - 1 : undefined),
+    )
+    .join('\n');
+}
