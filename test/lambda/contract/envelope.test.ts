@@ -83,6 +83,11 @@ describe('an unusable payload', () => {
     ['is null', 'null', ['body']],
     ['is an empty object', '{}', ['event', 'data', 'timestamp']],
     ['has an event that is no string', JSON.stringify({ ...shopUpdated, event: 1 }), ['event']],
+    [
+      'has a known event in a list',
+      JSON.stringify({ event: ['shop.updated'], data: {}, timestamp }),
+      ['event'],
+    ],
     ['has an empty event', JSON.stringify({ ...shopUpdated, event: '' }), ['event']],
     ['has data that is an array', JSON.stringify({ ...shopUpdated, data: [] }), ['data']],
     ['has data that is null', JSON.stringify({ ...shopUpdated, data: null }), ['data']],

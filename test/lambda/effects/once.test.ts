@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Context } from 'aws-lambda';
 import { oncePerEvent } from '../../../lambda/effects/once.ts';
 import type { EffectOutcome } from '../../../lambda/effects/outcome.ts';
+import { Faults } from '../../../local/aws/faults.ts';
 import { eventually } from '../../support/eventually.ts';
 import { functionEnvironment } from '../../support/function-environment.ts';
 import { Tables } from '../../support/tables.ts';
@@ -9,9 +10,10 @@ import { startTestAws, type TestAws } from '../../support/test-aws.ts';
 
 const NINETY_DAYS = 90 * 24 * 60 * 60;
 
+const faults = new Faults();
 let aws: TestAws;
 beforeAll(async () => {
-  aws = await startTestAws();
+  aws = await startTestAws(faults);
   Object.assign(process.env, functionEnvironment('review-posted', aws));
 });
 afterAll(() => aws.close());
@@ -61,4 +63,17 @@ test('an effect that a function died with is not silenced: it is tried again onc
   await expect(again('a')).rejects.toThrow('already an execution in progress');
   expect(await eventually(() => again('a').catch(() => undefined))).toBe('Processed');
   expect(await again('a')).toBe('Duplicate');
+});
+
+test('the note of an effect is written in five attempts at most, as without it the effect is repeated', async () => {
+  const noting = within('noting', done);
+  const end = faults.inject({
+    service: 'dynamodb',
+    operation: 'UpdateItem',
+    kind: 'throttled',
+    callers: 'everyone',
+  });
+  await expect(noting('a')).rejects.toThrow('Failed to update success record');
+  expect(faults.counts.throttled).toBe(5);
+  end();
 });
