@@ -13,4 +13,5 @@ export default {
   globalTeardown: undefined,
   testSequencer: '<rootDir>/test/mutate/likely-first.ts',
   bail: 1,
+  watchman: false,
 };

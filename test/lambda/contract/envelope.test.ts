@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { catalogue, type EventName, eventNames } from '../../../lambda/contract/catalogue.ts';
-import { parsePayload, parsePayloadText } from '../../../lambda/contract/envelope.ts';
+import { describeProblems, parsePayload, parsePayloadText } from '../../../lambda/contract/envelope.ts';
 
 const timestamp = '2026-01-31T09:00:00Z';
 const shopUpdated = { event: 'shop.updated', data: { shop_id: 'shop-1' }, timestamp };
@@ -132,6 +132,30 @@ describe('an unusable payload', () => {
     });
   });
 
+  test.each<[string, Uint8Array | string, string]>([
+    ['is empty', '', 'must not be empty'],
+    ['is not UTF-8', Buffer.from([0x7b, 0xff, 0x7d]), 'must be UTF-8'],
+    ['is not JSON', '{"event":', 'must be JSON'],
+    ['is no object', '[]', 'must be a JSON object'],
+  ])('that %s says so of the body', (_, bytes, detail) => {
+    const parsed = typeof bytes === 'string' ? parsePayloadText(bytes) : parsePayload(bytes);
+    expect(parsed).toEqual({ kind: 'unusable', problems: [{ field: 'body', detail }] });
+  });
+
+  test('says of a timestamp how it should be written', () => {
+    expect(parse({ ...shopUpdated, timestamp: '31.1.2026' })).toMatchObject({
+      problems: [{ detail: 'must be an ISO 8601 date-time in UTC, such as 2026-01-31T09:00:00Z' }],
+    });
+  });
+
+  test('is described in one line', () => {
+    const problems = [
+      { field: 'event', detail: 'must not be empty' },
+      { field: 'data.shop_id', detail: 'is missing' },
+    ];
+    expect(describeProblems(problems)).toBe('event must not be empty; data.shop_id is missing');
+  });
+
   test('names twenty problems at most of one list', () => {
     const updated_fields = Array.from({ length: 100_000 }, () => 1);
     expect(
@@ -224,6 +248,29 @@ describe('the data of each event', () => {
 
   test.each([2 ** 53, 1.5, 1e300, true])('girl_id may not be %s, which is not exact', (girl_id) => {
     expect(problems('girl.deleted', { girl_id })).toEqual(['data.girl_id']);
+  });
+
+  test('updated_fields are kept in their order', () => {
+    const updated_fields = ['name', 'address', 'a\ud800'];
+    expect(parse({ ...shopUpdated, data: { shop_id: 's', updated_fields } })).toMatchObject({
+      event: { data: { updated_fields: ['name', 'address', 'a\ufffd'] } },
+    });
+  });
+
+  test.each<[EventName, object, object]>([
+    [
+      'girl.schedule_changed',
+      { shop_id: 1, girl_id: 'g', name: 'a\ud800' },
+      { shop_id: '1', girl_id: 'g', name: 'a\ufffd' },
+    ],
+    [
+      'review.posted',
+      { review_id: 'r', shop_id: 's', girl_id: 7, name: '', rating: 4.5, comment: 'Nice', other: 1 },
+      { review_id: 'r', shop_id: 's', girl_id: '7', rating: '4.5', comment: 'Nice' },
+    ],
+  ])('%s has every assumed field as text, without those that are empty', (event, sent, data) => {
+    const parsed = parse({ event, data: sent, timestamp });
+    expect(parsed.kind === 'event' && parsed.event.data).toEqual(data);
   });
 
   test('a lone surrogate in a name becomes the replacement character', () => {
