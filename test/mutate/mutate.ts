@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
-import { relative, resolve } from 'node:path';
+import { dirname, relative, resolve } from 'node:path';
 import { Stryker } from '@stryker-mutator/core';
+import { CommandError } from '../../tools/terminal/command-error.ts';
 import { JEST } from '../../tools/terminal/run-program.ts';
 
 /** Where Stryker puts the mutated copy of the project. */
@@ -13,8 +14,8 @@ const COMPILED = '.local/compiled';
 const TIMEOUT_FACTOR = 3;
 
 /**
- * Tests that have to notice the mutants of a folder, besides the folder's own: where what it does shows only in what
- * uses it. More would notice hardly more, and each mutant that nothing notices takes all of them.
+ * Tests that have to notice the mutants of a folder besides the folder's own: where what it does shows only in what
+ * uses it. Not more, as each mutant that nothing notices takes all of them.
  */
 const USERS: Readonly<Record<string, readonly string[]>> = {
   'lambda/effects': [
@@ -24,6 +25,8 @@ const USERS: Readonly<Record<string, readonly string[]>> = {
   'lambda/queue': ['test/lambda/receiver/event-queues.test.ts', 'test/fuzz/receiver.fuzz.test.ts'],
   'lambda/receiver': ['test/fuzz/receiver.fuzz.test.ts', 'test/local-stack/server-errors.test.ts'],
 };
+
+type StrykerOptions = ConstructorParameters<typeof Stryker>[0];
 
 /** A mutant that no test noticed. */
 export interface Survivor {
@@ -42,13 +45,15 @@ export interface MutationReport {
 }
 
 /**
- * Changes the code in one place after another, and runs the tests of `test/lambda/` on each such mutant. Texts are
- * left as they are: no test should repeat them.
+ * Changes the code in one place after another, and runs the tests on each such mutant. Texts are left as they are: no
+ * test should repeat them.
  * @param path a folder or a file of `lambda/`
+ * @throws CommandError where the tests fail without a mutant, too
  */
 export async function mutate(path: string, concurrency: number): Promise<MutationReport> {
-  const folder = path.endsWith('.ts') ? path.replace(/\/[^/]*$/, '') : path;
-  process.env.MUTATED_FOLDER = folder;
+  const isFile = path.endsWith('.ts');
+  const folder = isFile ? dirname(path) : path;
+  process.env.MUTATED = path;
   // Each mutant has a Node.js of its own, which would compile Jest anew: a third of its start.
   process.env.NODE_COMPILE_CACHE = resolve(COMPILED);
   const tests = folder === 'lambda' ? ['test/lambda'] : [`test/${folder}`, ...(USERS[folder] ?? [])];
@@ -61,7 +66,7 @@ export async function mutate(path: string, concurrency: number): Promise<Mutatio
     ...tests,
   ];
   const results = await new Stryker({
-    mutate: [path.endsWith('.ts') ? path : `${path}/**/*.ts`],
+    mutate: [isFile ? path : `${path}/**/*.ts`],
     mutator: { plugins: [], excludedMutations: ['StringLiteral'] },
     plugins: [],
     testRunner: 'command',
@@ -72,12 +77,17 @@ export async function mutate(path: string, concurrency: number): Promise<Mutatio
     tempDirName: SCRATCH,
     cleanTempDir: 'always',
     ignorePatterns: ['.local', 'cdk.out', 'coverage', '.ci/venv'],
-    // Only asked for an address, which the copy has not; TypeScript 7 has no API that Stryker could read it with.
+    // Stryker would mend the addresses in it, by an API that TypeScript 7 has not.
     tsconfigFile: 'none',
     reporters: ['progress-append-only'],
-    logLevel: 'error',
+    // A member of a `const enum`, which `verbatimModuleSyntax` cannot import.
+    logLevel: 'error' as NonNullable<StrykerOptions['logLevel']>,
     allowConsoleColors: false,
-  } as ConstructorParameters<typeof Stryker>[0]).runMutationTest();
+  })
+    .runMutationTest()
+    .catch((error: unknown) => {
+      throw new CommandError(`Nothing was mutated: ${error instanceof Error ? error.message : error}`);
+    });
   const judged = results.filter(({ status }) => ['Killed', 'Timeout', 'Survived'].includes(status));
   return {
     mutants: judged.length,
