@@ -12,10 +12,7 @@ export const expecting = (shape: string) => ({
 const nonEmpty = z.minLength(1, 'must not be empty');
 
 /** Lone surrogates have no UTF-8 form: two such identifiers would be stored as one. */
-const wellFormed = z.refine<unknown>(
-  (value) => typeof value === 'string' && value.isWellFormed(),
-  'must be well-formed Unicode',
-);
+const wellFormed = z.refine<string>((value) => value.isWellFormed(), 'must be well-formed Unicode');
 
 const stringOrInteger = 'a non-empty string or an integer below 2^53';
 

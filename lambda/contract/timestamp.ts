@@ -11,8 +11,8 @@ const FRACTION_DIGITS = 9;
  */
 export function normaliseTimestamp(text: string): string | undefined {
   const match = UTC_DATE_TIME.exec(text);
-  const [, seconds, fraction = ''] = match ?? [];
-  if (seconds === undefined) return undefined;
+  if (match === null) return undefined;
+  const [, seconds = '', fraction = ''] = match;
   const milliseconds = Date.parse(`${seconds}Z`);
   // `Date.parse` takes 30 February and 24:00:00 for moments of the following day.
   if (Number.isNaN(milliseconds) || !new Date(milliseconds).toISOString().startsWith(seconds))

@@ -17,9 +17,9 @@ const TRACE_HEADER =
  * @param header `X-Amzn-Trace-Id`; undefined where nothing is traced
  */
 export function traceAttribute(
-  header: string | undefined,
+  header: string | undefined = '',
 ): Pick<SendMessageCommandInput, 'MessageSystemAttributes'> {
-  if (header === undefined || !TRACE_HEADER.test(header)) return {};
+  if (!TRACE_HEADER.test(header)) return {};
   return { MessageSystemAttributes: { AWSTraceHeader: { DataType: 'String', StringValue: header } } };
 }
 

@@ -6,7 +6,7 @@ import { kebabCase, pascalCase } from '../../lambda/contract/event-names.ts';
 import { Queues } from '../support/queues.ts';
 import { startTestAws, type TestAws } from '../support/test-aws.ts';
 import { bodyText } from './bodies.ts';
-import { functionEnvironment } from './function-environment.ts';
+import { functionEnvironment } from '../support/function-environment.ts';
 
 /** Batches for each consumer. */
 const BATCHES = 25;

@@ -18,7 +18,7 @@ import type { TestAws } from '../support/test-aws.ts';
 import { TEST_SECRET } from '../support/test-stack.ts';
 import { PERSONAL } from './bodies.ts';
 import { type Expectation, expectationOf } from './expectation.ts';
-import { functionEnvironment } from './function-environment.ts';
+import { functionEnvironment } from '../support/function-environment.ts';
 import { type FuzzRequest, fuzzRequest, headersOf } from './requests.ts';
 
 /** Requests that are generated, and checked against the queues, at a time. */

@@ -1,4 +1,5 @@
 import { startAwsEndpoint } from '../../local/aws/endpoint.ts';
+import type { Faults } from '../../local/aws/faults.ts';
 import { type ClientSettings, createAlarms, deploy } from '../../local/deploy.ts';
 import { readCloudAssembly } from '../../local/template/cloud-assembly.ts';
 import { Resources } from '../../local/template/resources.ts';
@@ -12,11 +13,14 @@ export interface TestAws {
   close(): Promise<void>;
 }
 
-/** Serves the stack's resources, for tests of code that talks to them. */
-export async function startTestAws(): Promise<TestAws> {
+/**
+ * Serves the stack's resources, for tests of code that talks to them.
+ * @param faults what goes wrong. @default nothing
+ */
+export async function startTestAws(faults?: Faults): Promise<TestAws> {
   const region = 'us-east-1';
   const accountId = '000000000000';
-  const aws = await startAwsEndpoint({ port: 0, region, accountId });
+  const aws = await startAwsEndpoint({ port: 0, region, accountId, ...(faults && { faults }) });
   const resources = new Resources(readCloudAssembly(testAssembly()), {
     region,
     accountId,

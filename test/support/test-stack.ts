@@ -1,4 +1,5 @@
 import { type LocalStack, type LocalStackOptions, startLocalStack } from '../../local/local-stack.ts';
+import { mutantEnvironment } from './mutant.ts';
 
 export const TEST_SECRET = 'test-webhook-secret';
 
@@ -18,5 +19,6 @@ export function startTestStack(options: Partial<LocalStackOptions> = {}): Promis
     secret: TEST_SECRET,
     onProblem: (message) => console.error(message),
     ...options,
+    environment: { ...mutantEnvironment(), ...options.environment },
   });
 }

@@ -135,3 +135,23 @@ test('an outcome and its latency are one line of metrics: a log is paid by the b
 test('metrics are in the namespace that the environment names', () => {
   expect(new Set(lines.metrics.map(({ namespace }) => namespace))).toEqual(new Set(['a-stack']));
 });
+
+describe('a metric counts', () => {
+  test.each(['Processed', 'Stale', 'Failed', 'DeadLettered'])('%s once for each record, by event', (name) => {
+    expect(lines.published(name)).toEqual(
+      lines.of('shop-updated', name).map(() =>
+        expect.objectContaining({
+          unit: 'Count',
+          value: 1,
+          dimensions: { service: 'shop-updated', event: 'shop.updated' },
+        }),
+      ),
+    );
+  });
+
+  test.each(['BuryFailed', 'HideFailed'])('%s, which alarms are on, by function', (name) => {
+    expect(lines.published(name)).toEqual([
+      expect.objectContaining({ unit: 'Count', value: 1, dimensions: { service: 'shop-updated' } }),
+    ]);
+  });
+});

@@ -38,7 +38,12 @@ describe('a failure', () => {
     ['a message that is no usable event', new UnprocessableMessageError('x')],
     ['a payload that is gone', named('NoSuchKey')],
     ['an item larger than DynamoDB takes', named('ValidationException')],
+    ['what DynamoDB cannot read', named('SerializationException')],
+    ['a message with characters that SQS refuses', named('InvalidMessageContents')],
+    ['an attribute that SQS refuses', named('InvalidParameterValue')],
+    ['an attribute that SNS refuses', named('InvalidParameterValueException')],
     ['a notification that SNS refuses', named('InvalidParameterException')],
+    ['a notification that SNS refuses by its short name', named('InvalidParameter')],
   ])('of %s cannot pass', (_, error) => {
     expect(isHopeless(error)).toBe(true);
   });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { catalogue, type EventName, eventNames } from '../../../lambda/contract/catalogue.ts';
-import { parsePayload, parsePayloadText } from '../../../lambda/contract/envelope.ts';
+import { describeProblems, parsePayload, parsePayloadText } from '../../../lambda/contract/envelope.ts';
 
 const timestamp = '2026-01-31T09:00:00Z';
 const shopUpdated = { event: 'shop.updated', data: { shop_id: 'shop-1' }, timestamp };
@@ -12,6 +12,13 @@ const parse = (payload: unknown) => parsePayloadText(JSON.stringify(payload));
 function unusableFields(bytes: Uint8Array | string): string[] | string {
   const parsed = typeof bytes === 'string' ? parsePayloadText(bytes) : parsePayload(bytes);
   return parsed.kind === 'unusable' ? parsed.problems.map(({ field }) => field) : parsed.kind;
+}
+
+/** The text with a byte that UTF-8 never has in the place of the 1 of `shop-1`. */
+function withBadByte(text: string): Uint8Array {
+  const bytes = Buffer.from(text);
+  bytes[bytes.indexOf('shop-1') + 'shop-'.length] = 0xff;
+  return bytes;
 }
 
 describe('a usable event', () => {
@@ -69,12 +76,18 @@ describe('an unusable payload', () => {
   test.each<[string, Uint8Array | string, string[]]>([
     ['is empty', '', ['body']],
     ['is not UTF-8', Buffer.from([0x7b, 0xff, 0x7d]), ['body']],
+    ['has one byte that is not UTF-8', withBadByte(JSON.stringify(shopUpdated)), ['body']],
     ['is not JSON', '{"event":', ['body']],
     ['is a JSON array', '[]', ['body']],
     ['is a JSON string', '"shop.updated"', ['body']],
     ['is null', 'null', ['body']],
     ['is an empty object', '{}', ['event', 'data', 'timestamp']],
     ['has an event that is no string', JSON.stringify({ ...shopUpdated, event: 1 }), ['event']],
+    [
+      'has a known event in a list',
+      JSON.stringify({ event: ['shop.updated'], data: {}, timestamp }),
+      ['event'],
+    ],
     ['has an empty event', JSON.stringify({ ...shopUpdated, event: '' }), ['event']],
     ['has data that is an array', JSON.stringify({ ...shopUpdated, data: [] }), ['data']],
     ['has data that is null', JSON.stringify({ ...shopUpdated, data: null }), ['data']],
@@ -88,6 +101,14 @@ describe('an unusable payload', () => {
       'has several faults',
       JSON.stringify({ event: 'user.updated', data: { display_name: 1 } }),
       ['timestamp', 'data.user_id', 'data.display_name'],
+    ],
+    [
+      'has wrong entries in a list',
+      JSON.stringify({
+        ...shopUpdated,
+        data: { shop_id: 's', updated_fields: ['name', 1, 'address', null] },
+      }),
+      ['data.updated_fields.1', 'data.updated_fields.3'],
     ],
   ])('that %s names each offending field', (_, bytes, fields) => {
     expect(unusableFields(bytes)).toEqual(fields);
@@ -111,11 +132,44 @@ describe('an unusable payload', () => {
     });
   });
 
-  test('names twenty problems at most', () => {
+  test.each<[string, Uint8Array | string, string]>([
+    ['is empty', '', 'must not be empty'],
+    ['is not UTF-8', Buffer.from([0x7b, 0xff, 0x7d]), 'must be UTF-8'],
+    ['is not JSON', '{"event":', 'must be JSON'],
+    ['is no object', '[]', 'must be a JSON object'],
+  ])('that %s says so of the body', (_, bytes, detail) => {
+    const parsed = typeof bytes === 'string' ? parsePayloadText(bytes) : parsePayload(bytes);
+    expect(parsed).toEqual({ kind: 'unusable', problems: [{ field: 'body', detail }] });
+  });
+
+  test('says of a timestamp how it should be written', () => {
+    expect(parse({ ...shopUpdated, timestamp: '31.1.2026' })).toMatchObject({
+      problems: [{ detail: 'must be an ISO 8601 date-time in UTC, such as 2026-01-31T09:00:00Z' }],
+    });
+  });
+
+  test('is described in one line', () => {
+    const problems = [
+      { field: 'event', detail: 'must not be empty' },
+      { field: 'data.shop_id', detail: 'is missing' },
+    ];
+    expect(describeProblems(problems)).toBe('event must not be empty; data.shop_id is missing');
+  });
+
+  test('names twenty problems at most of one list', () => {
     const updated_fields = Array.from({ length: 100_000 }, () => 1);
     expect(
       unusableFields(JSON.stringify({ ...shopUpdated, data: { shop_id: 's', updated_fields } })),
     ).toHaveLength(20);
+  });
+
+  test('names twenty problems at most of the envelope and a list together', () => {
+    const updated_fields = Array.from({ length: 20 }, () => 1);
+    const payload = { event: 'shop.updated', data: { shop_id: 's', updated_fields } };
+    expect(unusableFields(JSON.stringify(payload))).toEqual([
+      'timestamp',
+      ...Array.from({ length: 19 }, (_, index) => `data.updated_fields.${index}`),
+    ]);
   });
 });
 
@@ -194,6 +248,29 @@ describe('the data of each event', () => {
 
   test.each([2 ** 53, 1.5, 1e300, true])('girl_id may not be %s, which is not exact', (girl_id) => {
     expect(problems('girl.deleted', { girl_id })).toEqual(['data.girl_id']);
+  });
+
+  test('updated_fields are kept in their order', () => {
+    const updated_fields = ['name', 'address', 'a\ud800'];
+    expect(parse({ ...shopUpdated, data: { shop_id: 's', updated_fields } })).toMatchObject({
+      event: { data: { updated_fields: ['name', 'address', 'a\ufffd'] } },
+    });
+  });
+
+  test.each<[EventName, object, object]>([
+    [
+      'girl.schedule_changed',
+      { shop_id: 1, girl_id: 'g', name: 'a\ud800' },
+      { shop_id: '1', girl_id: 'g', name: 'a\ufffd' },
+    ],
+    [
+      'review.posted',
+      { review_id: 'r', shop_id: 's', girl_id: 7, name: '', rating: 4.5, comment: 'Nice', other: 1 },
+      { review_id: 'r', shop_id: 's', girl_id: '7', rating: '4.5', comment: 'Nice' },
+    ],
+  ])('%s has every assumed field as text, without those that are empty', (event, sent, data) => {
+    const parsed = parse({ event, data: sent, timestamp });
+    expect(parsed.kind === 'event' && parsed.event.data).toEqual(data);
   });
 
   test('a lone surrogate in a name becomes the replacement character', () => {

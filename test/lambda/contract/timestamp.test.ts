@@ -28,6 +28,7 @@ test.each([
   ['hour 24', '2026-01-31T24:00:00Z'],
   ['second 61', '2026-01-31T09:00:61Z'],
   ['seconds since the epoch', '1769850000'],
+  ['something before it', 'at 2026-01-31T09:00:00Z'],
   ['something behind it', '2026-01-31T09:00:00Z!'],
 ])('%s is no moment in UTC', (_, text) => {
   expect(normaliseTimestamp(text)).toBeUndefined();

@@ -79,6 +79,21 @@ test('a member whose data is larger than an item is stored without it', async ()
   expect(await read('large')).not.toHaveProperty('data');
 });
 
+test('of the data of a member 256 KiB of JSON are kept, and not a byte more', async () => {
+  const sized = (bytes: number) => ({ notes: 'é'.repeat((bytes - '{"notes":""}'.length) / 2) });
+  await cast.add({ ...member('fits'), sentData: sized(256 * 1024) }, { at, version: '1' });
+  expect(await read('fits')).toHaveProperty('data');
+  await cast.add({ ...member('exceeds'), sentData: sized(256 * 1024 + 2) }, { at, version: '1' });
+  expect(await read('exceeds')).not.toHaveProperty('data');
+});
+
+test('a member whose data is nested too deeply to be written is stored without it', async () => {
+  let sentData: object = {};
+  for (let depth = 0; depth < 100_000; depth += 1) sentData = { sentData };
+  await expect(cast.add({ ...member('deep'), sentData }, { at, version: '1' })).resolves.toBe('Processed');
+  expect(await read('deep')).not.toHaveProperty('data');
+});
+
 test('ids that are longer than a key, of girl and shop, work', async () => {
   const long = '店'.repeat(1000);
   await expect(cast.add({ ...member(long), shopId: long }, { at, version: '1' })).resolves.toBe('Processed');

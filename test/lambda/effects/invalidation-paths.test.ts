@@ -61,6 +61,7 @@ describe('the configuration', () => {
     ['empty', '[]'],
     ['of something else', '[1]'],
     ['of a path without its slash', '["shops/{shop_id}"]'],
+    ['of a path without its slash behind good ones', '["/a", "/b", "shops/{shop_id}"]'],
     ['of a path that is not percent-encoded', '["/店/{shop_id}"]'],
     ['of a path that is too long', JSON.stringify([`/${'x'.repeat(4000)}`])],
   ])('that is %s is refused by name, with an example', (_, json) => {

@@ -46,6 +46,11 @@ describe('the message of a notification', () => {
     });
   });
 
+  test('shows a value of 1,000 characters as it is', () => {
+    const comment = '😀'.repeat(1000);
+    expect(message([['Comment', comment]]).text).toBe(`Review posted\n\nComment: ${comment}`);
+  });
+
   test('shortens a value between characters', () => {
     const { text } = message([['Comment', '😀'.repeat(5000)]]);
     expect(text).toBe(`Review posted\n\nComment: ${'😀'.repeat(1000)}…`);

@@ -75,6 +75,14 @@ test('more field names than an item holds do not keep the shop from being invali
   expect(await read('many')).not.toHaveProperty('updated_fields');
 });
 
+test('of the field names 64 KiB of JSON are kept, and not a byte more', async () => {
+  const sized = (bytes: number) => ['é'.repeat((bytes - '[""]'.length) / 2)];
+  await cache.invalidate({ shopId: 'fits', updatedFields: sized(64 * 1024), at, version: '1' });
+  expect(await read('fits')).toHaveProperty('updated_fields');
+  await cache.invalidate({ shopId: 'exceeds', updatedFields: sized(64 * 1024 + 2), at, version: '1' });
+  expect(await read('exceeds')).not.toHaveProperty('updated_fields');
+});
+
 test.each([
   ['10,000 characters', 'x'.repeat(10_000), 'sha256:'],
   ['control characters', 'shop\u0000\u001f', 'shop\u0000\u001f'],

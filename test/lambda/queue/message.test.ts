@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { stringAttribute } from '../../../lambda/message-attribute.ts';
-import { escapeForSqs, messageGroupId } from '../../../lambda/queue/message.ts';
+import { escapeForSqs, fitsMessage, messageGroupId } from '../../../lambda/queue/message.ts';
 
 /** SQS API reference, `SendMessage`, as a whole: what a body may hold. */
 const ACCEPTED_BY_SQS = /^[\t\n\r\x20-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]*$/u;
@@ -60,4 +60,19 @@ test('an attribute value that SQS would refuse is hashed', () => {
   for (const value of ['', '\u0000', '\uffff', '\ud800', 'x'.repeat(2049)]) {
     expect(stringAttribute(value).StringValue).toMatch(/^sha256:[0-9a-f]{64}$/);
   }
+});
+
+test.each([
+  ['992 KiB', 'x'.repeat(992 * 1024)],
+  ['992 KiB in characters of two bytes', 'é'.repeat(496 * 1024)],
+])('a body of %s travels in its message, of which 32 KiB are left for the attributes', (_, body) => {
+  expect(fitsMessage(body)).toBe(true);
+});
+
+test.each([
+  ['992 KiB and a byte', 'x'.repeat(992 * 1024 + 1)],
+  ['992 KiB and a character of two bytes', 'é'.repeat(496 * 1024 + 1)],
+  ['1 MiB', 'x'.repeat(1024 * 1024)],
+])('a body of %s has to be stored beside its message', (_, body) => {
+  expect(fitsMessage(body)).toBe(false);
 });

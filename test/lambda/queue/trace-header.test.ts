@@ -37,6 +37,7 @@ describe('a trace header', () => {
     ['has a root that no tracer made', 'Root=dummy;Parent=53995c3f42cd8ad8;Sampled=0'],
     ['has an empty part', `${ROOT};Parent=;Sampled=1`],
     ['has a part of another kind', `${ROOT};Sampled=1;_dd.origin=rum`],
+    ['begins with a space', ` ${HEADER}`],
     ['ends with a line break', `${HEADER}\n`],
   ])('that %s is left out, as SQS would refuse the event for it', (_, header) => {
     expect(traceAttribute(header)).toEqual({});

@@ -4,16 +4,19 @@ import {
   PutSecretValueCommand,
   SecretsManagerClient,
 } from '@aws-sdk/client-secrets-manager';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { MAXIMUM_AGE, REFRESH_INTERVAL, WebhookSecrets } from '../../../lambda/receiver/webhook-secrets.ts';
+import { Faults } from '../../../local/aws/faults.ts';
 import { startTestAws, type TestAws } from '../../support/test-aws.ts';
 
 const GRACE_PERIOD = 60 * 60_000;
 
+const faults = new Faults();
 let aws: TestAws;
 beforeAll(async () => {
-  aws = await startTestAws();
+  aws = await startTestAws(faults);
 });
+afterEach(() => faults.clear());
 afterAll(() => aws.close());
 
 /** A secret, the cache under test with a clock that can be put forward, and what it did. */
@@ -56,6 +59,15 @@ beforeEach(async () => {
 
 const rotate = (SecretString: string) =>
   operator.send(new PutSecretValueCommand({ SecretId: secretId, SecretString }));
+/** Refuses the second of each two reads: the one of the previous version, where both are read. */
+const throttlePrevious = () =>
+  faults.inject({
+    service: 'secretsmanager',
+    operation: 'GetSecretValue',
+    kind: 'throttled',
+    every: 2,
+    callers: 'everyone',
+  });
 const breakIt = () =>
   operator.send(new DeleteSecretCommand({ SecretId: secretId, ForceDeleteWithoutRecovery: true }));
 
@@ -180,6 +192,50 @@ describe('while Secrets Manager fails', () => {
     expect(stale).toEqual([expect.objectContaining({ name: 'UnusableSecretError' })]);
     expect(unreadable).toBe(1);
   });
+});
+
+describe('while the previous secret alone cannot be read', () => {
+  test('nothing is cached of a first read: the error is thrown, and the next request has both', async () => {
+    await rotate('second');
+    const end = throttlePrevious();
+    await expect(secrets.accepted()).rejects.toThrow(
+      expect.objectContaining({ name: 'ThrottlingException' }),
+    );
+    end();
+    expect(await secrets.accepted()).toEqual(['second', 'first']);
+  });
+
+  test('the cached one goes on serving in the grace period, however old it is', async () => {
+    await rotate('second');
+    await secrets.accepted();
+    const end = throttlePrevious();
+    ahead = MAXIMUM_AGE;
+    expect(await secrets.accepted()).toEqual(['second', 'first']);
+    expect({ unreadable, stale }).toEqual({
+      unreadable: 1,
+      stale: [expect.objectContaining({ name: 'ThrottlingException' })],
+    });
+    end();
+    ahead += REFRESH_INTERVAL;
+    expect(await secrets.accepted()).toEqual(['second', 'first']);
+  });
+
+  test('a rotation is not seen by half: the secret before it stays valid, and the next read sees both', async () => {
+    await secrets.accepted();
+    await rotate('second');
+    const end = throttlePrevious();
+    expect(await secrets.afterMismatch()).toBeUndefined();
+    expect(await secrets.accepted()).toEqual(['first']);
+    end();
+    ahead = REFRESH_INTERVAL;
+    expect(await secrets.afterMismatch()).toEqual(['second', 'first']);
+  });
+});
+
+test('a secret without white space around it is not warned of', async () => {
+  await rotate('two words');
+  await secrets.accepted();
+  expect(whiteSpace).toBe(0);
 });
 
 test('white space around the secret is used as it is and warned of once', async () => {

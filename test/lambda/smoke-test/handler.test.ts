@@ -10,6 +10,7 @@ import { BUNDLE_OPTIONS } from '../../../lib/function-bundles.ts';
 import type { FunctionDefinition } from '../../../local/functions/function-definition.ts';
 import { LocalFunction } from '../../../local/functions/local-function.ts';
 import type { LocalStack } from '../../../local/local-stack.ts';
+import { mutantEnvironment } from '../../support/mutant.ts';
 import { startTestStack } from '../../support/test-stack.ts';
 import { FunctionLines } from '../function-lines.ts';
 import { type HttpRecorder, type RecorderAnswer, startHttpRecorder } from '../http-recorder.ts';
@@ -92,7 +93,7 @@ async function request(
       name: 'smoke-test',
       handler: 'index.handler',
       codeDirectory,
-      environment: { AWS_ENDPOINT_URL_LAMBDA: lambda.url },
+      environment: { AWS_ENDPOINT_URL_LAMBDA: lambda.url, ...mutantEnvironment() },
       timeoutSeconds: seconds,
       memoryMegabytes: 256,
       maximumConcurrency: 1,

@@ -1,7 +1,7 @@
 import { readCloudAssembly } from '../../local/template/cloud-assembly.ts';
 import { Resources } from '../../local/template/resources.ts';
-import type { TestAws } from '../support/test-aws.ts';
-import { testAssembly } from '../support/test-stack.ts';
+import type { TestAws } from './test-aws.ts';
+import { testAssembly } from './test-stack.ts';
 
 /**
  * The environment that the template gives a function, and an operator's access key.

@@ -1,0 +1,52 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { Context, SQSBatchResponse, SQSEvent } from 'aws-lambda';
+import { sqsEvent } from '../../../events/lambda-events.ts';
+import { functionEnvironment } from '../../support/function-environment.ts';
+import { Queues } from '../../support/queues.ts';
+import { startTestAws, type TestAws } from '../../support/test-aws.ts';
+
+const context = {
+  functionName: 'consumer',
+  memoryLimitInMB: '512',
+  invokedFunctionArn: 'arn:aws:lambda:us-east-1:000000000000:function:consumer',
+  awsRequestId: 'request',
+  getRemainingTimeInMillis: () => 30_000,
+} as Context;
+
+let aws: TestAws;
+beforeAll(async () => {
+  aws = await startTestAws();
+});
+afterAll(() => aws.close());
+
+describe.each([
+  ['girl.schedule_changed', 'girl-schedule-changed', 'ChatTopicArn', 'Schedule changed'],
+  ['review.posted', 'review-posted', 'ReviewTopicArn', 'Review posted'],
+])('what people are told of %s', (event, name, topic, title) => {
+  let told: (data: object) => Promise<string | undefined>;
+  beforeAll(async () => {
+    Object.assign(process.env, functionEnvironment(name, aws));
+    const { handler } = (await import(`../../../lambda/consumers/${name}.ts`)) as {
+      handler(event: SQSEvent, context: Context): Promise<SQSBatchResponse>;
+    };
+    const queues = new Queues(aws.operator);
+    const queue = await queues.subscribe(aws.outputs[topic], name);
+    told = async (data) => {
+      const payload = { event, data, timestamp: '2026-01-31T09:00:00Z' };
+      expect(await handler(sqsEvent({ event, name, payload }), context)).toEqual({ batchItemFailures: [] });
+      return (await queues.take(queue)).Body;
+    };
+  });
+
+  test.each([
+    ['by name', { girl_id: 'g-1', name: 'Sora' }, 'Staff member: Sora'],
+    ['by id where there is no name', { girl_id: 'g-1' }, 'Staff member: g-1'],
+    ['by id where the name is empty', { girl_id: 'g-1', name: '' }, 'Staff member: g-1'],
+  ])('names the staff member %s', async (_, data, line) => {
+    expect(await told({ shop_id: 's', ...data })).toBe(`${title}\n\nShop: s\n${line}`);
+  });
+
+  test('is its title where nothing is known', async () => {
+    expect(await told({})).toBe(title);
+  });
+});

@@ -1,0 +1,121 @@
+import { readFileSync } from 'node:fs';
+import { dirname, relative, resolve } from 'node:path';
+import { Stryker } from '@stryker-mutator/core';
+import { CommandError } from '../../tools/terminal/command-error.ts';
+import { JEST } from '../../tools/terminal/run-program.ts';
+
+/** Where Stryker puts the mutated copy of the project. */
+const SCRATCH = '.local/mutate';
+
+/** Where Node.js keeps what it has compiled. */
+const COMPILED = '.local/compiled';
+
+/** How much longer than without a mutant the tests may take, until the mutant counts as noticed: machines are noisy. */
+const TIMEOUT_FACTOR = 3;
+
+/**
+ * Tests that have to notice the mutants of a folder besides the folder's own: where what it does shows only in what
+ * uses it. Not more, as each mutant that nothing notices takes all of them.
+ */
+const USERS: Readonly<Record<string, readonly string[]>> = {
+  'lambda/effects': [
+    'test/lambda/consumers/convergence.test.ts',
+    'test/lambda/consumers/notifying-consumers.test.ts',
+  ],
+  'lambda/queue': ['test/lambda/receiver/event-queues.test.ts', 'test/fuzz/receiver.fuzz.test.ts'],
+  'lambda/receiver': ['test/fuzz/receiver.fuzz.test.ts', 'test/local-stack/server-errors.test.ts'],
+};
+
+type StrykerOptions = ConstructorParameters<typeof Stryker>[0];
+
+/** A mutant that no test noticed. */
+export interface Survivor {
+  /** `lambda/contract/fields.ts:64` */
+  readonly place: string;
+  /** What stood there. */
+  readonly original: string;
+  readonly replacement: string;
+}
+
+export interface MutationReport {
+  readonly mutants: number;
+  /** Noticed because the tests did not end. */
+  readonly timedOut: number;
+  readonly survivors: readonly Survivor[];
+}
+
+/**
+ * Changes the code in one place after another, and runs the tests on each such mutant. Texts are left as they are: no
+ * test should repeat them.
+ * @param path a folder or a file of `lambda/`
+ * @throws CommandError where the tests fail without a mutant, too
+ */
+export async function mutate(path: string, concurrency: number): Promise<MutationReport> {
+  const isFile = path.endsWith('.ts');
+  const folder = isFile ? dirname(path) : path;
+  process.env.MUTATED = path;
+  // Each mutant has a Node.js of its own, which would compile Jest anew: a third of its start.
+  process.env.NODE_COMPILE_CACHE = resolve(COMPILED);
+  const tests = folder === 'lambda' ? ['test/lambda'] : [`test/${folder}`, ...(USERS[folder] ?? [])];
+  const command = [
+    process.execPath,
+    ...JEST,
+    '--config',
+    'test/mutate/jest.config.js',
+    '--runInBand',
+    ...tests,
+  ];
+  const results = await new Stryker({
+    mutate: [isFile ? path : `${path}/**/*.ts`],
+    mutator: { plugins: [], excludedMutations: ['StringLiteral'] },
+    plugins: [],
+    testRunner: 'command',
+    commandRunner: { command: command.map((part) => `"${part}"`).join(' ') },
+    coverageAnalysis: 'off',
+    concurrency,
+    timeoutFactor: TIMEOUT_FACTOR,
+    tempDirName: SCRATCH,
+    cleanTempDir: 'always',
+    ignorePatterns: ['.local', 'cdk.out', 'coverage', '.ci/venv'],
+    // Stryker would mend the addresses in it, by an API that TypeScript 7 has not.
+    tsconfigFile: 'none',
+    reporters: ['progress-append-only'],
+    // A member of a `const enum`, which `verbatimModuleSyntax` cannot import.
+    logLevel: 'error' as NonNullable<StrykerOptions['logLevel']>,
+    allowConsoleColors: false,
+  })
+    .runMutationTest()
+    .catch((error: unknown) => {
+      throw new CommandError(`Nothing was mutated: ${error instanceof Error ? error.message : error}`);
+    });
+  const judged = results.filter(({ status }) => ['Killed', 'Timeout', 'Survived'].includes(status));
+  return {
+    mutants: judged.length,
+    timedOut: judged.filter(({ status }) => status === 'Timeout').length,
+    survivors: judged
+      .filter(({ status }) => status === 'Survived')
+      .map(({ fileName, location, replacement = '' }) => ({
+        place: `${relative('.', fileName)}:${location.start.line}`,
+        original: textAt(fileName, location),
+        replacement,
+      })),
+  };
+}
+
+interface Location {
+  readonly start: { readonly line: number; readonly column: number };
+  readonly end: { readonly line: number; readonly column: number };
+}
+
+/** Lines and columns count from 1; the last one does not belong to it. */
+function textAt(file: string, { start, end }: Location): string {
+  const lines = readFileSync(file, 'utf8')
+    .split('\n')
+    .slice(start.line - 1, end.line);
+  const last = lines.length - 1;
+  return lines
+    .map((line, index) =>
+      line.slice(index === 0 ? start.column - 1 : 0, index === last ? end.column - 1 : undefined),
+    )
+    .join('\n');
+}
