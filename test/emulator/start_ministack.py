@@ -1,16 +1,18 @@
-"""Starts MiniStack with two corrections. Arguments are those of `hypercorn`, which serves it.
+"""Starts MiniStack with three corrections. Arguments are those of `hypercorn`, which serves it.
 
 In CloudFormation `Ref` of an AWS::SecretsManager::Secret is its ARN. In MiniStack 1.5.33 it is its name:
 a role that may read `Ref` may then read nothing, and where IAM is enforced the receiver never starts.
 
 A REST API whose function Lambda throttles fails as INTEGRATION_FAILURE, and says so by its gateway response. In
 MiniStack 1.5.33 it hands on Lambda's own 429.
+
+A function's reserved concurrency is that of all its versions and aliases. In MiniStack 1.5.33 they have none.
 """
 
 import sys
 
 from hypercorn.__main__ import main
-from ministack.services import apigateway_v1
+from ministack.services import apigateway_v1, lambda_svc
 from ministack.services.cloudformation.provisioners import _RESOURCE_HANDLERS
 
 handler = _RESOURCE_HANDLERS["AWS::SecretsManager::Secret"]
@@ -44,5 +46,14 @@ async def invoke_or_fail(*args, **named):
 
 
 apigateway_v1._invoke_lambda_proxy_v1 = invoke_or_fail
+
+reserved = lambda_svc._reserved_concurrency
+
+
+def reserved_for_function(version, config):
+    return reserved(lambda_svc._functions.get(config["FunctionName"]) or version, config)
+
+
+lambda_svc._reserved_concurrency = reserved_for_function
 
 sys.exit(main())
