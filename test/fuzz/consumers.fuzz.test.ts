@@ -3,10 +3,10 @@ import type { Context, SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda'
 import fc from 'fast-check';
 import { eventNames } from '../../lambda/contract/catalogue.ts';
 import { kebabCase, pascalCase } from '../../lambda/contract/event-names.ts';
+import { functionEnvironment } from '../support/function-environment.ts';
 import { Queues } from '../support/queues.ts';
 import { startTestAws, type TestAws } from '../support/test-aws.ts';
 import { bodyText } from './bodies.ts';
-import { functionEnvironment } from '../support/function-environment.ts';
 
 /** Batches for each consumer. */
 const BATCHES = 25;

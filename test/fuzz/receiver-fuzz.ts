@@ -14,11 +14,11 @@ import { queueUrlVariable } from '../../lambda/contract/event-names.ts';
 import { WEBHOOK_PATH } from '../../lambda/contract/webhook-path.ts';
 import type { GatewayEvent } from '../../lambda/receiver/request.ts';
 import type { GatewayKind } from '../../tools/terminal/options.ts';
+import { functionEnvironment } from '../support/function-environment.ts';
 import type { TestAws } from '../support/test-aws.ts';
 import { TEST_SECRET } from '../support/test-stack.ts';
 import { PERSONAL } from './bodies.ts';
 import { type Expectation, expectationOf } from './expectation.ts';
-import { functionEnvironment } from '../support/function-environment.ts';
 import { type FuzzRequest, fuzzRequest, headersOf } from './requests.ts';
 
 /** Requests that are generated, and checked against the queues, at a time. */
