@@ -94,6 +94,15 @@ test('a member whose data is nested too deeply to be written is stored without i
   expect(await read('deep')).not.toHaveProperty('data');
 });
 
+test('data that cannot be written for another reason is an error: the row would lose it', async () => {
+  const sentData = {
+    toJSON: () => {
+      throw new TypeError('a bug');
+    },
+  };
+  await expect(cast.add({ ...member('bug'), sentData }, { at, version: '1' })).rejects.toThrow('a bug');
+});
+
 test('ids that are longer than a key, of girl and shop, work', async () => {
   const long = '店'.repeat(1000);
   await expect(cast.add({ ...member(long), shopId: long }, { at, version: '1' })).resolves.toBe('Processed');
