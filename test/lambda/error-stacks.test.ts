@@ -105,7 +105,7 @@ test('an error out of a handler is reported with places in our sources, as Lambd
   expect(await invoke('receiver', 'no request')).toMatchObject({
     ok: false,
     trace: expect.arrayContaining([
-      `    at ${place('lambda/receiver/problem.ts', 'request.event.requestContext', 'onError')}`,
+      `    at ${place('lambda/receiver/request.ts', "'multiValueHeaders' in event", 'isFormat1')}`,
     ]),
   });
 });

@@ -49,6 +49,7 @@ test('a stage that keeps its data and says nothing else is warned, and no other'
     dev: [],
     prod: warningIds.toSorted(),
     'every-setting': [],
+    encrypted: warningIds.toSorted(),
   });
 }, 120_000);
 
