@@ -29,7 +29,7 @@ const memory = whole(128, 10_240).default(512).describe('Memory in MB, 128 to 10
 const reservedConcurrency = whole(1, 1_000_000)
   .optional()
   .describe(
-    'Executions at a time that are kept for this function and that it never exceeds; each is worth ten invocations a second at most. Default: none.',
+    'Executions at a time that are kept for this function and that it never exceeds; each is worth ten invocations a second at most. Of the account’s, Lambda keeps 100 unreserved. Default: none.',
   );
 
 /**
@@ -118,6 +118,9 @@ function arnIn({ account, region }: Target) {
 }
 
 const REASON = 'must be a reason';
+
+/** Characters that leave each alarm's description, of 1,024 at most, room for the rest. */
+const RUNBOOK_LENGTH = 120;
 
 /** A check that is made, and its problem told, also where other fields are wrong. */
 const ALWAYS = () => true;
@@ -231,6 +234,7 @@ export function configSchema(target: Target = {}) {
             .describe('Requests that one address may make in five minutes.'),
           managedLists: z
             .array(z.enum(managedLists), { error: `must be a list of ${managedLists.join(', ')}` })
+            .refine((all) => new Set(all).size === all.length, { error: 'names a list twice' })
             .default(['AWSManagedRulesAmazonIpReputationList'])
             .describe(
               `AWS’ managed lists: ${managedLists.join(', ')}. All but the first look into bodies, and may refuse a review for its text.`,
@@ -302,6 +306,7 @@ export function configSchema(target: Target = {}) {
       runbook: z
         .string()
         .min(1)
+        .max(RUNBOOK_LENGTH, `must have at most ${RUNBOOK_LENGTH} characters`)
         .default('docs/operations.md')
         .describe('Where operations.md is published: the links in the alarms begin with it.'),
       quietAfter: quietAfter('nothing was accepted, of any kind'),

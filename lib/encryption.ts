@@ -134,35 +134,37 @@ export class Encryption {
 
 interface KeyPurpose {
   readonly description: string;
-  /** Makes the statement for the service that uses the key by itself. */
-  readonly statement: (scope: Construct) => PolicyStatement;
+  /** Makes the statements for the services that use the key by themselves. */
+  readonly statements: (scope: Construct) => readonly PolicyStatement[];
 }
 
 const ALARM_AND_NOTIFICATION_TOPICS: KeyPurpose = {
   description: 'Encrypts the notification and alarm topics.',
-  statement: () => alarmsStatement(),
+  statements: () => [alarmsStatement()],
 };
 const EVERYTHING: KeyPurpose = {
   description: 'Encrypts everything that holds personal data.',
-  statement: logsStatement,
+  // The alarm topic is under this key until the deployment that turns the setting on has moved it.
+  statements: (scope) => [alarmsStatement(), logsStatement(scope)],
 };
 const ALARM_TOPIC: KeyPurpose = {
   description: 'Encrypts the alarm topic.',
-  statement: (scope) =>
+  statements: (scope) => [
     alarmsStatement({
       StringEquals: { 'aws:SourceAccount': Stack.of(scope).account },
       ArnLike: { 'aws:SourceArn': arnsOfStack(scope, 'cloudwatch', 'alarm') },
     }),
+  ],
 };
 
 function makeKey(
   scope: Construct,
   id: string,
-  { description, statement }: KeyPurpose,
+  { description, statements }: KeyPurpose,
   removalPolicy: RemovalPolicy,
 ): Key {
   const key = new Key(scope, id, { description, enableKeyRotation: true, removalPolicy });
-  key.addToResourcePolicy(statement(scope));
+  for (const statement of statements(scope)) key.addToResourcePolicy(statement);
   return key;
 }
 

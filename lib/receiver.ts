@@ -82,7 +82,8 @@ export class Receiver extends ReleasedFunction {
       threshold: 1,
       periods: 5,
       periodsAtThreshold: 2,
-      impact: 'deliveries are turned away for want of concurrency; the partner gets 503s.',
+      impact:
+        'deliveries are turned away for want of concurrency; the 503 of an HTTP API may not be repeated.',
       firstStep: 'compare the concurrency of all functions with the account’s quota',
       section: 'throttles',
       links: [functionLink(this.function)],
@@ -99,13 +100,15 @@ export class Receiver extends ReleasedFunction {
     });
     this.#watchSignatures(alarms, props.quietAfter);
   }
+
   #watchSignatures(alarms: Alarms, quietAfter: StageConfig['quietAfter']): void {
     const metric = verified(this.logGroup);
     alarms.add(this, 'WrongSecret', {
       metric: metric.with({ period: AN_HOUR, statistic: 'Maximum' }),
       threshold: 1,
       comparison: ComparisonOperator.LESS_THAN_THRESHOLD,
-      impact: 'for an hour nothing was signed with the secret that we have: the partner may be locked out.',
+      impact:
+        'in this hour all that was signed was signed with another secret: the partner may be locked out.',
       firstStep: 'see by source address whether it is the partner whose signature is wrong',
       section: 'wrong-secret',
       links: [logLink(this.logGroup, WRONGLY_SIGNED)],

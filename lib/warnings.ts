@@ -28,7 +28,10 @@ const warnings: Readonly<Record<WarningId, Warning>> = {
       'A flood of forged requests takes the concurrency of every function of the account. Set receiver.reservedConcurrency.',
   },
   'no-quiet-after': {
-    applies: ({ quietAfter }) => quietAfter === undefined,
+    applies: ({ quietAfter, events }) =>
+      [quietAfter, ...Object.values(events).map((event) => event.quietAfter)].every(
+        (hours) => hours === undefined,
+      ),
     message: 'Where the partner stops sending, nothing rings. Set quietAfter.',
   },
   'relative-runbook': {

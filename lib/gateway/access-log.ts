@@ -1,5 +1,5 @@
 import { Fn, Stack } from 'aws-cdk-lib';
-import type { IFilterPattern } from 'aws-cdk-lib/aws-logs';
+import { FilterPattern, type IFilterPattern } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
 import { inFragment, logLink } from '../console-links.ts';
 import { ProtectedLog, type ProtectedLogProps } from '../protected-log.ts';
@@ -23,6 +23,12 @@ export function accessLogFormat(id: 'requestId' | 'extendedRequestId', route: 'r
     latency: '$context.responseLatency',
     integrationError: '$context.integrationErrorMessage',
   });
+}
+
+/** Lines with one of these statuses. */
+export function statusIn(first: number, ...others: number[]) {
+  const is = (status: number) => FilterPattern.stringValue('$.status', '=', String(status));
+  return others.length === 0 ? is(first) : FilterPattern.any(is(first), ...others.map(is));
 }
 
 /**

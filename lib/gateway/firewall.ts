@@ -20,6 +20,7 @@ export function addFirewall(scope: Construct, stage: ApiStage, settings: Firewal
     sampledRequestsEnabled: false,
   });
   const firewall = new CfnWebACL(scope, 'Firewall', {
+    name: stackName,
     scope: 'REGIONAL',
     defaultAction: { allow: {} },
     visibilityConfig: counted(stackName),

@@ -13,7 +13,7 @@ import type { Construct } from 'constructs';
 import { WEBHOOK_PATH } from '../../lambda/contract/webhook-path.ts';
 import { acknowledge } from '../acknowledge.ts';
 import { httpApiLink } from '../console-links.ts';
-import { accessLogFormat } from './access-log.ts';
+import { accessLogFormat, statusIn } from './access-log.ts';
 import type { Gateway, GatewayProps } from './gateway.ts';
 
 /** An HTTP API: what it answers by itself cannot be changed. */
@@ -61,9 +61,4 @@ export function httpGateway(scope: Construct, props: GatewayProps): Gateway {
     },
     serveAt: (domainName) => new ApiMapping(scope, 'Mapping', { api, domainName, stage }),
   };
-}
-
-function statusIn(first: number, ...others: number[]) {
-  const is = (status: number) => FilterPattern.stringValue('$.status', '=', String(status));
-  return others.length === 0 ? is(first) : FilterPattern.any(is(first), ...others.map(is));
 }

@@ -14,7 +14,7 @@ import { WEBHOOK_PATH } from '../../lambda/contract/webhook-path.ts';
 import { serverError } from '../../lambda/receiver/problem.ts';
 import { acknowledge } from '../acknowledge.ts';
 import { restApiLink } from '../console-links.ts';
-import { accessLogFormat } from './access-log.ts';
+import { accessLogFormat, statusIn } from './access-log.ts';
 import { addFirewall, type FirewallSettings } from './firewall.ts';
 import type { Gateway, GatewayProps } from './gateway.ts';
 
@@ -28,10 +28,11 @@ const LATER = Duration.seconds(30);
 const MINUTES_OF_A_RATE = Duration.minutes(5);
 
 /**
- * What API Gateway itself refuses, and when to send it again. Nothing is said of a body that is too large: it does
- * not get smaller; and whether its answer can be changed, the developer guide says both ways ("Gateway response types",
- * "Amazon API Gateway important notes for REST APIs"). The kinds of a failed integration are named besides their default: whether they take its status
- * is documented one way and reported the other. Source: API Gateway developer guide, "Gateway response types".
+ * What API Gateway itself refuses, and when to send it again. The kinds of a failed integration are named besides
+ * their default: whether they take its status is documented one way and reported the other. Of a body that is too
+ * large the guide says both that its answer can be changed and that it cannot; when to repeat it is not said at all,
+ * as it does not get smaller. Source: API Gateway developer guide, "Gateway response types" and "Amazon API Gateway
+ * important notes for REST APIs".
  */
 const REFUSALS: Readonly<Record<string, Duration | undefined>> = {
   [ResponseType.THROTTLED.responseType]: SOON,
@@ -82,13 +83,17 @@ export function restGateway(
     link: restApiLink(api, api.restApiId),
     shows: {
       throttled: answeredAs('THROTTLED'),
-      unavailable: FilterPattern.all(
-        FilterPattern.stringValue('$.status', '=', '500'),
-        ...['-', 'THROTTLED', 'REQUEST_TOO_LARGE', 'WAF_FILTERED'].map((type) =>
-          FilterPattern.stringValue('$.responseType', '!=', type),
+      unavailable: FilterPattern.any(
+        // What does not take the status that is set for it.
+        statusIn(502, 503, 504),
+        FilterPattern.all(
+          statusIn(500),
+          ...['-', 'THROTTLED', 'REQUEST_TOO_LARGE', 'WAF_FILTERED'].map((type) =>
+            FilterPattern.stringValue('$.responseType', '!=', type),
+          ),
         ),
       ),
-      tooLarge: answeredAs('REQUEST_TOO_LARGE'),
+      tooLarge: FilterPattern.any(statusIn(413), answeredAs('REQUEST_TOO_LARGE')),
       wrongAddress: FilterPattern.all(
         FilterPattern.stringValue('$.method', '=', 'POST'),
         answeredAs('MISSING_AUTHENTICATION_TOKEN'),

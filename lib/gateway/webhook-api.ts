@@ -41,6 +41,7 @@ const MANY_REJECTIONS = 20;
 /** Posts to another address in an hour that are more than a stray scanner. */
 const MANY_WRONG_ADDRESSES = 10;
 
+const SERVER_ERRORS = FilterPattern.stringValue('$.status', '=', '5*');
 const UNAUTHORIZED = FilterPattern.stringValue('$.status', '=', '401');
 const BLOCKED = answeredAs('WAF_FILTERED');
 
@@ -122,7 +123,7 @@ export class WebhookApi extends Construct {
       impact: 'deliveries are not accepted; the partner repeats them.',
       firstStep: 'read `ServerError` in the receiver’s log: it names what failed',
       section: 'server-errors',
-      links: [this.accessLog.link(FilterPattern.stringValue('$.status', '=', '5*'))],
+      links: [this.accessLog.link(SERVER_ERRORS)],
     });
     alarms.add(this, 'NearThrottle', {
       metric: metrics.metricCount({ period: EACH_MINUTE, statistic: 'Sum' }),
@@ -169,7 +170,7 @@ export class WebhookApi extends Construct {
       impact: `API Gateway got no answer of the receiver and gave ${answer('502, 503 or 504')}, ${fate}`,
       firstStep: 'see whether the receiver was throttled, took too long or died',
       section: 'unavailable',
-      links: [this.accessLog.link(shows.unavailable)],
+      links: [this.accessLog.link(SERVER_ERRORS)],
     });
     alarms.add(this, 'TooLarge', {
       metric: this.ownAnswers.tooLarge,

@@ -212,6 +212,12 @@ describe('is refused', () => {
       'waf.managedLists.0',
     ],
     [
+      'a list of AWS WAF that is there twice',
+      { gateway: 'rest', waf: { managedLists: Array(2).fill('AWSManagedRulesCommonRuleSet') } },
+      'waf.managedLists',
+    ],
+    ['a runbook that fits no alarm', { runbook: `https://wiki.example.com/${'x'.repeat(100)}` }, 'runbook'],
+    [
       'a receiver that outlasts a REST API',
       { gateway: 'rest', receiver: { timeout: 29 } },
       'receiver.timeout',

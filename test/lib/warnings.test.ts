@@ -43,6 +43,7 @@ describe('a stage is not warned', () => {
     ['no-review-recipient', { reviewEmails: ['reviews@example.com'] }],
     ['no-reserved-concurrency', { receiver: { reservedConcurrency: 200 } }],
     ['no-quiet-after', { quietAfter: 3 }],
+    ['no-quiet-after', { events: { 'shop.updated': { quietAfter: 3 } } }],
     ['relative-runbook', { runbook: 'https://wiki.example.com/operations' }],
   ])('of %s where it has %j', (id, fields) => {
     expect(warningsOf(fields)).toEqual(others(id));

@@ -28,7 +28,8 @@ const statistics = {
 
 /**
  * Whether an alarm that was silent rings after these periods of its metric, the newest last. CloudWatch evaluates the
- * same way, and besides looks further back where values are missing, which the alarms of this stack do not need.
+ * same way, and besides looks a few periods further back: where values are missing, real ones from there count first,
+ * so that silence rings these periods later.
  * Source: CloudWatch user guide, "Alarm evaluation" and "Configuring how CloudWatch alarms treat missing data".
  * @param periods the earlier ones that the alarm looks at besides have no value
  */

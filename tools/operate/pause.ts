@@ -98,8 +98,9 @@ export async function resume(operation: Operation, name: string, pace: Pace = {}
   try {
     if ((await settled(operation, event, pace)) === undefined) return interrupted(operation, event, 'resume');
     await cloudwatch.send(new EnableAlarmActionsCommand({ AlarmNames: [nameOf(state.waiting)] }));
-    // An alarm acts on a new state only: one that is on since the pause would keep silent about what stays.
-    if (state.waiting.StateValue === 'ALARM') await set(stack, state.waiting, 'OK', `Resumed by ${by}`);
+    // An alarm acts on a new state only: one that came on while it was muted would keep silent about what stays.
+    const { waiting } = await pauseState(stack, event);
+    if (waiting.StateValue === 'ALARM') await set(stack, waiting, 'OK', `Resumed by ${by}`);
     await set(stack, state.paused, 'OK', `Resumed by ${by}`);
   } catch (error) {
     throw incomplete(error, `${event} is on, but not all that goes with it is done`);

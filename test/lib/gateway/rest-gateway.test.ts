@@ -105,9 +105,9 @@ describe('what it refuses by itself', () => {
     ['Throttled', '{ $.responseType = "THROTTLED" }'],
     [
       'Unavailable',
-      '{ ($.status = "500") && ($.responseType != "-") && ($.responseType != "THROTTLED") && ($.responseType != "REQUEST_TOO_LARGE") && ($.responseType != "WAF_FILTERED") }',
+      '{ (($.status = "502") || ($.status = "503") || ($.status = "504")) || (($.status = "500") && ($.responseType != "-") && ($.responseType != "THROTTLED") && ($.responseType != "REQUEST_TOO_LARGE") && ($.responseType != "WAF_FILTERED")) }',
     ],
-    ['TooLarge', '{ $.responseType = "REQUEST_TOO_LARGE" }'],
+    ['TooLarge', '{ ($.status = "413") || ($.responseType = "REQUEST_TOO_LARGE") }'],
     ['WrongAddress', '{ ($.method = "POST") && ($.responseType = "MISSING_AUTHENTICATION_TOKEN") }'],
     ['Blocked', '{ $.responseType = "WAF_FILTERED" }'],
   ])('rings: %s', (name, pattern) => {

@@ -142,8 +142,8 @@ function describePauses(pauses: readonly Pause[], width: number): string[] {
           waiting,
           since: pausedAt,
           by = '–',
-          reason = 'its event source was turned off by hand',
           running,
+          reason = running ? '–' : 'its event source was turned off by hand',
         }) => [
           event,
           count(waiting),
