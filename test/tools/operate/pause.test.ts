@@ -141,6 +141,23 @@ test(
   PAUSES,
 );
 
+test(
+  'so it does where it comes on in the moment before it may tell somebody',
+  async () => {
+    await act(pauseFor());
+    const client = new CloudWatchClient(aws.operator);
+    client.middlewareStack.add((next, { commandName }) => async (args) => {
+      if (commandName === 'EnableAlarmActionsCommand') {
+        await set('ShopUpdatedWaitingAlarm', 'ALARM', 'A message is old');
+      }
+      return next(args);
+    });
+    await act(resume, { stack: { ...operator.stack, cloudwatch: client } });
+    expect((await alarms()).waiting).toEqual(['OK', true]);
+  },
+  PAUSES,
+);
+
 describe('how long nothing is lost', () => {
   test(
     'is the retention of the queue, where nothing waits',
