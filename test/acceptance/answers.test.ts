@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Deployment } from './deployment.ts';
 import { eventIdOf, signWith } from './partner.ts';
-import { ofThisRun } from './settings.ts';
+import { minutesAgo, ofThisRun } from './settings.ts';
 
 let deployment: Deployment;
 beforeAll(async () => {
@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => deployment?.cleanUp());
 
-const timestamp = '2026-01-31T09:00:00Z';
+const timestamp = minutesAgo(2);
 
 /** One shop for each: which row an event has written is then never in question. */
 const shopUpdated = (name: string) => ({

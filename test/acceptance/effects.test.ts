@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Deployment } from './deployment.ts';
-import { ofThisRun } from './settings.ts';
+import { minutesAgo, ofThisRun } from './settings.ts';
 import { eventIdIn, type Subscriber } from './subscriber.ts';
 
 let deployment: Deployment;
@@ -15,8 +15,8 @@ afterAll(() => deployment?.cleanUp());
 
 const shop = ofThisRun('shop');
 const ofShop = { shop_id: [shop] };
-const timestamp = '2026-01-31T09:00:00Z';
-const anHourLater = '2026-01-31T10:00:00Z';
+const timestamp = minutesAgo(2);
+const aMinuteLater = minutesAgo(1);
 
 describe('shop.updated', () => {
   test('invalidates the shop cache', async () => {
@@ -28,7 +28,7 @@ describe('shop.updated', () => {
     expect(await deployment.row(deployment.outputs.ShopCacheTable, { shop_id: shop })).toMatchObject({
       updated_fields: ['name', 'address'],
       invalidated_at: expect.any(String),
-      version: `2026-01-31T09:00:00.000000000Z#${body.eventId}`,
+      version: `${timestamp.replace('Z', '000000Z')}#${body.eventId}`,
     });
   });
 
@@ -53,7 +53,7 @@ describe('girl.created and girl.deleted', () => {
     await deployment.post({
       event: 'girl.deleted',
       data: { girl_id: data.girl_id },
-      timestamp: anHourLater,
+      timestamp: aMinuteLater,
     });
     const deleted = await deployment.row(
       deployment.outputs.CastTable,
@@ -70,7 +70,7 @@ describe('girl.created and girl.deleted', () => {
       timestamp,
     });
     const girl_id = ofThisRun('late');
-    await deployment.post({ event: 'girl.deleted', data: { girl_id }, timestamp: anHourLater });
+    await deployment.post({ event: 'girl.deleted', data: { girl_id }, timestamp: aMinuteLater });
     await deployment.row(deployment.outputs.CastTable, { girl_id });
     await deployment.post(created('late'));
     // A stale event leaves nothing to wait for: what was sent after it has most likely not overtaken it.
@@ -101,7 +101,7 @@ describe('user.updated', () => {
     const newer = {
       event: 'user.updated',
       data: { user_id, display_name: 'Umi' },
-      timestamp: anHourLater,
+      timestamp: aMinuteLater,
     };
     const older = {
       event: 'user.updated',

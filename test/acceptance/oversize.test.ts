@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Deployment } from './deployment.ts';
 import { eventIdOf } from './partner.ts';
-import { ofThisRun } from './settings.ts';
+import { minutesAgo, ofThisRun } from './settings.ts';
 
 let deployment: Deployment;
 beforeAll(async () => {
@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => deployment?.cleanUp());
 
-const timestamp = '2026-01-31T09:00:00Z';
+const timestamp = minutesAgo(2);
 const megabytes = (count: number) => 'x'.repeat(count * 1_000_000);
 
 describe('a body above SQS’ limit of 1 MiB', () => {

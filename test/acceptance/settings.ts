@@ -12,3 +12,6 @@ export const variable = {
 export function ofThisRun(name: string): string {
   return `${process.env[variable.run]}-${name}`;
 }
+
+/** A timestamp of this run: an old one would ring that deliveries come late, where nothing else comes. */
+export const minutesAgo = (minutes: number): string => new Date(Date.now() - minutes * 60_000).toISOString();

@@ -107,7 +107,7 @@ export async function resume(operation: Operation, name: string, pace: Pace = {}
   }
   const { visible } = state.queue;
   const waited =
-    visible === 0 ? 'Nothing waited.' : `About ${messages(visible)} waited, and are processed now.`;
+    visible === 0 ? 'Nothing waited.' : `About ${messages(visible)} waited, now to be processed.`;
   say(`Resumed ${event} in ${stack.title}. ${waited}`);
   if (before?.since !== undefined) say(`It had been paused ${described(before)}`);
   return true;

@@ -88,7 +88,7 @@ test(
     expect(await operator.queues.count(aws.outputs.ShopUpdatedQueueUrl)).toBe(2);
     expect(await effect('shop-1')).toBeUndefined();
 
-    expect(await act(resume)).toContain('About 2 messages waited, and are processed now.');
+    expect(await act(resume)).toContain('About 2 messages waited, now to be processed.');
     expect(await eventually(() => effect('shop-1'))).toHaveProperty('invalidated_at');
     expect(await eventually(() => effect('shop-2'))).toHaveProperty('invalidated_at');
   },
