@@ -19,10 +19,19 @@ beforeAll(async () => {
 });
 afterAll(() => aws.close());
 
+const review = { rating: 5, comment: 'Very kind', review_id: 'r-1' };
+
 describe.each([
-  ['girl.schedule_changed', 'girl-schedule-changed', 'ChatTopicArn', 'Schedule changed'],
-  ['review.posted', 'review-posted', 'ReviewTopicArn', 'Review posted'],
-])('what people are told of %s', (event, name, topic, title) => {
+  ['girl.schedule_changed', 'girl-schedule-changed', 'ChatTopicArn', 'Schedule changed', {}, ''],
+  [
+    'review.posted',
+    'review-posted',
+    'ReviewTopicArn',
+    'Review posted',
+    review,
+    '\nRating: 5\nComment: Very kind\nReview: r-1',
+  ],
+])('what people are told of %s', (event, name, topic, title, more, lines) => {
   let told: (data: object) => Promise<string | undefined>;
   beforeAll(async () => {
     Object.assign(process.env, functionEnvironment(name, aws));
@@ -44,6 +53,10 @@ describe.each([
     ['by id where the name is empty', { girl_id: 'g-1', name: '' }, 'Staff member: g-1'],
   ])('names the staff member %s', async (_, data, line) => {
     expect(await told({ shop_id: 's', ...data })).toBe(`${title}\n\nShop: s\n${line}`);
+  });
+
+  test('names all else that we know of it', async () => {
+    expect(await told({ shop_id: 's', ...more })).toBe(`${title}\n\nShop: s${lines}`);
   });
 
   test('is its title where nothing is known', async () => {
