@@ -1,5 +1,5 @@
 import type { APIGatewayProxyStructuredResultV2 } from 'aws-lambda';
-import { parsePayload } from '../contract/envelope.ts';
+import { type PartnerEvent, parsePayload } from '../contract/envelope.ts';
 import { sha256Hex } from '../hash.ts';
 import type { RejectionReason } from '../metric-names.ts';
 import type { Delivery, EventQueues } from './event-queues.ts';
@@ -56,18 +56,16 @@ export function createReceiver({ secrets, queues, identify, report }: ReceiverPa
 
     await queues.enqueue(parsed, body, delivery);
     const known = parsed.kind === 'event';
-    if (known) {
-      const { event, timestamp } = parsed.event;
-      // The partner's clock and ours are not the same.
-      const lagMs = Math.max(0, request.receivedAt - Date.parse(timestamp));
-      report({ outcome: 'Accepted', event, lagMs }, request);
-    } else {
-      report({ outcome: 'Parked' }, request);
-    }
+    report(known ? accepted(parsed.event, request) : { outcome: 'Parked' }, request);
     return {
       statusCode: 200,
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ status: known ? 'queued' : 'parked', eventId, requestId }),
     };
   };
+}
+
+function accepted({ event, timestamp }: PartnerEvent, { receivedAt }: WebhookRequest): Outcome {
+  // The partner's clock and ours are not the same.
+  return { outcome: 'Accepted', event, lagMs: Math.max(0, receivedAt - Date.parse(timestamp)) };
 }

@@ -23,9 +23,7 @@ export interface GatewayMetrics {
 }
 
 /** What API Gateway answers by itself. None of it is kept. */
-export const ownAnswers = ['throttled', 'unavailable', 'tooLarge', 'wrongAddress'] as const;
-
-export type OwnAnswer = (typeof ownAnswers)[number];
+export type OwnAnswer = 'throttled' | 'unavailable' | 'tooLarge' | 'wrongAddress';
 
 /** An API with the contract's one route, whichever its kind. */
 export interface Gateway {

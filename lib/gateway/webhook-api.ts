@@ -175,7 +175,7 @@ export class WebhookApi extends Construct {
     alarms.add(this, 'TooLarge', {
       metric: this.ownAnswers.tooLarge,
       threshold: 1,
-      impact: `deliveries are larger than API Gateway and Lambda take and answered ${answer('413')}, ${fate}`,
+      impact: 'deliveries are larger than API Gateway and Lambda take: nobody has them, and no repeat helps.',
       firstStep: 'ask the partner for the event in a smaller form: nothing of it was kept',
       section: 'too-large',
       links: [this.accessLog.link(shows.tooLarge)],
