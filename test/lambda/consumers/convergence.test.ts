@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Context, SQSBatchResponse, SQSEvent } from 'aws-lambda';
 import fc from 'fast-check';
 import { sqsEvent } from '../../../events/lambda-events.ts';
+import { consumerContext } from '../../support/consumer-context.ts';
 import { essence, expectedState, type ReceivedDelivery } from '../../support/oracle.ts';
 import { type Row, Tables } from '../../support/tables.ts';
 import { startTestAws, type TestAws } from '../../support/test-aws.ts';
@@ -37,20 +38,12 @@ beforeAll(async () => {
 });
 afterAll(() => aws.close());
 
-const context = {
-  functionName: 'consumer',
-  memoryLimitInMB: '512',
-  invokedFunctionArn: 'arn:aws:lambda:us-east-1:000000000000:function:consumer',
-  awsRequestId: 'request',
-  getRemainingTimeInMillis: () => 30_000,
-} as Context;
-
 async function deliver({ body, receivedAt }: ReceivedDelivery): Promise<void> {
   const payload = JSON.parse(body);
   const event = sqsEvent({ event: payload.event, name: 'consumer', payload });
   const [record] = event.Records;
   if (record?.messageAttributes.receivedAt) record.messageAttributes.receivedAt.stringValue = receivedAt;
-  const result = await handlers.get(payload.event)?.(event, context);
+  const result = await handlers.get(payload.event)?.(event, consumerContext);
   expect(result).toEqual({ batchItemFailures: [] });
 }
 

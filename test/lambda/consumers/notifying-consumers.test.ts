@@ -1,17 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Context, SQSBatchResponse, SQSEvent } from 'aws-lambda';
 import { sqsEvent } from '../../../events/lambda-events.ts';
+import { consumerContext } from '../../support/consumer-context.ts';
 import { functionEnvironment } from '../../support/function-environment.ts';
 import { Queues } from '../../support/queues.ts';
 import { startTestAws, type TestAws } from '../../support/test-aws.ts';
-
-const context = {
-  functionName: 'consumer',
-  memoryLimitInMB: '512',
-  invokedFunctionArn: 'arn:aws:lambda:us-east-1:000000000000:function:consumer',
-  awsRequestId: 'request',
-  getRemainingTimeInMillis: () => 30_000,
-} as Context;
 
 let aws: TestAws;
 beforeAll(async () => {
@@ -42,7 +35,9 @@ describe.each([
     const queue = await queues.subscribe(aws.outputs[topic], name);
     told = async (data) => {
       const payload = { event, data, timestamp: '2026-01-31T09:00:00Z' };
-      expect(await handler(sqsEvent({ event, name, payload }), context)).toEqual({ batchItemFailures: [] });
+      expect(await handler(sqsEvent({ event, name, payload }), consumerContext)).toEqual({
+        batchItemFailures: [],
+      });
       return (await queues.take(queue)).Body;
     };
   });
