@@ -38,6 +38,10 @@ export const metrics = {
   Stale: { unit: 'Count', dimensions: ['event'] },
   /** Consumer: the notification had been sent before. */
   Duplicate: { unit: 'Count', dimensions: ['event'] },
+  /** Consumer: an event of a replay is settled, instead of the three above: it is neither new nor late. */
+  Replayed: { unit: 'Count', dimensions: ['event'] },
+  /** Consumer: a dead letter could not be archived; it is on its queue. */
+  NotArchived: { unit: 'Count', dimensions: [] },
   /** Consumer: an attempt failed and will be repeated. */
   Failed: { unit: 'Count', dimensions: ['event'] },
   /** Consumer: the event is given up, and goes to the dead-letter queue. */

@@ -10,6 +10,8 @@ export interface RecordKeys {
   readonly messageId: string;
   /** 1 for the first receive. */
   readonly attempt: number;
+  /** Name of the replay that sent the message. */
+  readonly replay: string | undefined;
 }
 
 const keysOfRecord = new AsyncLocalStorage<RecordKeys>();

@@ -334,6 +334,21 @@ export function configSchema(target: Target = {}) {
         .describe(
           'A key of one’s own for all that holds personal data: tables, queues, bucket, logs, topics, secret. Default: AWS’ own keys, and kmsKeyArn for the topics.',
         ),
+      archive: z
+        .strictObject({
+          days: whole(0, 3_650)
+            .default(30)
+            .describe(
+              'Days that a record is kept, 0 to 3,650; 0 for no archive. A replay reaches back 60 at most.',
+            ),
+          bufferSeconds: whole(60, 900)
+            .default(900)
+            .describe(
+              'Seconds, 60 to 900, that Firehose collects records for an object: how late one can be read, against what objects cost.',
+            ),
+        })
+        .prefault({})
+        .describe('What became of each message, for replays, questions and proof: Firehose into S3.'),
       savedQueries: z
         .boolean()
         .default(true)

@@ -24,7 +24,14 @@ const ASKED_OF_KMS: Readonly<Record<string, readonly string[]>> = {
   'dynamodb:GetItem': [DECRYPT],
   'dynamodb:PutItem': [DECRYPT],
   'dynamodb:UpdateItem': [DECRYPT],
+  // The stream's own use of the key is a grant that Firehose makes.
+  'firehose:PutRecordBatch': [],
+  // Whoever uploads in parts reads what it has of the key for each.
+  's3:AbortMultipartUpload': [DECRYPT],
+  's3:GetBucketLocation': [],
   's3:GetObject': [DECRYPT],
+  's3:ListBucket': [],
+  's3:ListBucketMultipartUploads': [],
   's3:PutObject': [GENERATE_DATA_KEY],
   'secretsmanager:GetSecretValue': [DECRYPT],
   'sns:Publish': [DECRYPT, GENERATE_DATA_KEY],

@@ -23,6 +23,8 @@ export interface EventPipelineProps {
   /** What the consumer may touch. */
   readonly access: EffectAccess;
   readonly payloads: PayloadBucket;
+  /** What it needs to archive; undefined where the stage keeps no archive. */
+  readonly archiving: EffectAccess | undefined;
   readonly alarms: Alarms;
 }
 
@@ -75,7 +77,7 @@ export class EventPipeline extends Construct {
 
   constructor(scope: Construct, id: string, props: EventPipelineProps) {
     super(scope, id);
-    const { event, defaults, settings, access, payloads } = props;
+    const { event, defaults, settings, access, payloads, archiving } = props;
     const { encryption, removalPolicy } = defaults;
     this.event = event;
     this.deadLetterQueue = new ProtectedQueue(this, 'DeadLetterQueue', { encryption, removalPolicy });
@@ -89,6 +91,7 @@ export class EventPipeline extends Construct {
 
     const permissions = [
       ...access.permissions,
+      ...(archiving?.permissions ?? []),
       payloads.getPermission(event),
       new PolicyStatement({ actions: CONSUMING, resources: [this.queue.queueArn] }),
       new PolicyStatement({ actions: ['sqs:SendMessage'], resources: [this.deadLetterQueue.queueArn] }),
@@ -102,6 +105,7 @@ export class EventPipeline extends Construct {
       reservedConcurrency: settings.reservedConcurrency,
       environment: {
         ...access.environment,
+        ...archiving?.environment,
         PAYLOAD_BUCKET: payloads.bucketName,
         QUEUE_URL: this.queue.queueUrl,
         DEAD_LETTER_QUEUE_URL: this.deadLetterQueue.queueUrl,

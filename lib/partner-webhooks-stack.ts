@@ -4,6 +4,7 @@ import type { Construct } from 'constructs';
 import { catalogue, eventNames } from '../lambda/contract/catalogue.ts';
 import { pascalCase } from '../lambda/contract/event-names.ts';
 import { Alarms } from './alarms.ts';
+import { Archive } from './archive.ts';
 import { Canaries } from './canaries.ts';
 import { watchCertificate } from './certificate-expiry.ts';
 import type { StageConfig } from './config.ts';
@@ -69,7 +70,15 @@ export class PartnerWebhooksStack extends Stack {
     watchDelivery(alarms.topic, alarms, 'somebody was not told of an alarm; the others are told this.');
 
     const effects = new Effects(this, 'Effects', { config, removalPolicy, encryption, alarms });
-    const payloads = new PayloadBucket(this, 'Payloads', { encryption, removalPolicy });
+    const payloads = new PayloadBucket(this, 'Payloads', {
+      encryption,
+      removalPolicy,
+      archiveDays: config.archive.days,
+    });
+    const archive =
+      config.archive.days === 0
+        ? undefined
+        : new Archive(this, 'Archive', { config: config.archive, encryption, removalPolicy, alarms });
     const pipelines = eventNames.map(
       (event) =>
         new EventPipeline(this, pascalCase(event), {
@@ -78,6 +87,7 @@ export class PartnerWebhooksStack extends Stack {
           settings: config.events[event],
           access: effects.access[catalogue[event].effect],
           payloads,
+          archiving: archive?.access(event),
           alarms,
         }),
     );
@@ -166,6 +176,7 @@ export class PartnerWebhooksStack extends Stack {
       QuarantineQueueUrl: quarantine.queueUrl,
       UnroutedQueueUrl: unrouted.queueUrl,
       PayloadBucket: payloads.bucketName,
+      ...(archive && { ArchiveBucket: archive.bucket.bucketName, ...archiveOutputs(archive) }),
       ReceiverLogGroup: receiver.logGroup.logGroupName,
       ...Object.assign({}, ...pipelines.map(pipelineOutputs)),
     });
@@ -174,6 +185,12 @@ export class PartnerWebhooksStack extends Stack {
   #output(values: Record<string, string>): void {
     for (const [name, value] of Object.entries(values)) new CfnOutput(this, name, { value });
   }
+}
+
+function archiveOutputs(archive: Archive): Record<string, string> {
+  return Object.fromEntries(
+    eventNames.map((event) => [`${pascalCase(event)}ArchiveStream`, archive.streamOf(event)]),
+  );
 }
 
 function pipelineOutputs(pipeline: EventPipeline): Record<string, string> {

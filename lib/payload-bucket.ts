@@ -6,26 +6,36 @@ import { acknowledge } from './acknowledge.ts';
 import type { Encryption } from './encryption.ts';
 
 /**
- * As long as notifications and deletions are remembered. Each stay on a queue is 14 days at most, and each
- * redrive begins another: whoever redrives for longer exports the payloads first.
+ * Days, at least: as long as notifications and deletions are remembered. Each stay on a queue is 14 days at most, and
+ * each redrive begins another: whoever redrives for longer exports the payloads first.
  */
-const EXPIRATION = Duration.days(90);
+const SHORTEST_DAYS = 90;
+
+/** Days from the receipt to the record that refers to a payload: 7 on the event's queue, 14 on the dead-letter queue. */
+const LATEST_RECORD_DAYS = 21;
 
 export interface PayloadBucketProps {
   readonly encryption: Encryption;
   readonly removalPolicy: RemovalPolicy;
+  /** Days that the archive keeps a record, which may refer to a payload. */
+  readonly archiveDays: number;
 }
 
 /** Payloads that are too large for a message (decision D13), by event: `shop.updated/<eventId>`. */
 export class PayloadBucket extends Bucket {
-  constructor(scope: Construct, id: string, { encryption, removalPolicy }: PayloadBucketProps) {
+  constructor(scope: Construct, id: string, { encryption, removalPolicy, archiveDays }: PayloadBucketProps) {
     super(scope, id, {
       ...(encryption.key
         ? { encryption: BucketEncryption.KMS, encryptionKey: encryption.key, bucketKeyEnabled: true }
         : { encryption: BucketEncryption.S3_MANAGED }),
       enforceSSL: true,
       blockPublicAccess: BlockPublicAccess.BLOCK_ALL,
-      lifecycleRules: [{ expiration: EXPIRATION, abortIncompleteMultipartUploadAfter: Duration.days(1) }],
+      lifecycleRules: [
+        {
+          expiration: Duration.days(Math.max(SHORTEST_DAYS, archiveDays + LATEST_RECORD_DAYS)),
+          abortIncompleteMultipartUploadAfter: Duration.days(1),
+        },
+      ],
       removalPolicy,
     });
     encryption.awaitGrants(this);

@@ -1,93 +1,180 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { BatchProcessor, EventType, processPartialResponse } from '@aws-lambda-powertools/batch';
 import { injectLambdaContext } from '@aws-lambda-powertools/logger/middleware';
 import middy from '@middy/core';
 import type { Context, SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
+import { Archive } from '../archive/archive.ts';
+import type { ArchiveRecord } from '../archive/record.ts';
 import { describeError, errorText } from '../aws-clients.ts';
 import type { EventName } from '../contract/catalogue.ts';
 import type { EffectOutcome } from '../effects/outcome.ts';
+import { tableKey } from '../effects/table-key.ts';
 import { recordLog, withRecordKeys } from '../record-log.ts';
 import { count, logger } from '../telemetry.ts';
-import { type ReceivedEvent, readIds, readRecord } from './received-event.ts';
+import { type MessageFacts, payloadOf, type ReceivedEvent, readFacts, readRecord } from './received-event.ts';
 import { backOffSeconds, isHopeless } from './retry.ts';
 import { SourceQueue } from './source-queue.ts';
 
-/** Milliseconds before its time-out at which a function gives up what it has not finished: time to hide it. */
-const OUT_OF_TIME_MARGIN = 5_000;
+/**
+ * Milliseconds before its time-out at which a function gives up the effects that it has not finished: time to archive
+ * the others and to hide these, one call each.
+ */
+const OUT_OF_TIME_MARGIN = 9_000;
 
 /** The function's time ran out before the record was done. */
 class OutOfTimeError extends Error {
   override readonly name = 'OutOfTimeError';
 }
 
+/** A message of a batch. */
+interface Message {
+  readonly record: SQSRecord;
+  readonly facts: MessageFacts;
+  /** 1 for the first receive. */
+  readonly attempt: number;
+}
+
+/** A message after its attempt. */
+interface Settled extends Message {
+  /** What the archive is to keep of it; undefined of a message that comes back. */
+  readonly entry?: ArchiveRecord | undefined;
+}
+
 /**
- * The handler of one event's queue. The records of a batch are processed in parallel. Of those that
- * fail, what may pass waits longer each time and is tried again; what cannot, or has been tried often
- * enough, goes to the dead-letter queue with its reason. The rest of the batch is done.
+ * The handler of one event's queue. The records of a batch are processed in parallel, then archived in one call. Of
+ * those that fail in either, what may pass waits longer each time and is tried again; what cannot, or has been tried
+ * often enough, goes to the dead-letter queue with its reason. The rest of the batch is done.
  * @param process has the event's effect. It may be called again with the same event.
  */
 export function consume<Name extends EventName>(
   name: Name,
   process: (event: ReceivedEvent<Name>, context: Context) => Promise<EffectOutcome>,
 ) {
-  const processor = new BatchProcessor(EventType.SQS);
   const source = SourceQueue.fromEnvironment();
+  const archive = Archive.fromEnvironment();
 
-  async function processRecord(record: SQSRecord, context: Context): Promise<void> {
-    const attempt = Number(record.attributes.ApproximateReceiveCount);
-    const keys = { event: name, ...readIds(record), messageId: record.messageId, attempt };
-    await withRecordKeys(keys, async () => {
-      try {
-        const { outcome, latencyMs } = await inTime(takeEffect(record, context), context);
-        recordLog.info(outcome, { latencyMs });
-        count(outcome, { event: name }, { EffectLatency: latencyMs });
-      } catch (error) {
-        await settleFailure(record, attempt, error);
-      }
-    });
+  async function settleBatch(records: readonly SQSRecord[], context: Context): Promise<Settled[]> {
+    const messages = records.map((record) => ({
+      record,
+      facts: readFacts(record),
+      attempt: Number(record.attributes.ApproximateReceiveCount),
+    }));
+    const settled = await Promise.all(
+      messages.map((message) => logged(message, () => settle(message, context))),
+    );
+    const entries = settled.flatMap(({ entry }) => entry ?? []);
+    if (archive === undefined || entries.length === 0) return settled;
+    const failures = await archive.put(entries);
+    const failureOf = new Map(entries.map((entry, index) => [entry, failures[index]]));
+    return Promise.all(
+      settled.map((message) => {
+        const failure = message.entry && failureOf.get(message.entry);
+        return failure === undefined ? message : logged(message, () => settleUnarchived(message, failure));
+      }),
+    );
+  }
+
+  /** Log lines of the work say which message it is about. */
+  function logged<Result>({ record, facts, attempt }: Message, work: () => Promise<Result>): Promise<Result> {
+    const { eventId, requestId, replay } = facts;
+    const keys = { event: name, eventId, requestId, messageId: record.messageId, attempt };
+    return withRecordKeys({ ...keys, replay: replay?.name }, work);
+  }
+
+  async function settle(message: Message, context: Context): Promise<Settled> {
+    try {
+      const { event, outcome } = await inTime(takeEffect(message.record, context), context);
+      tell(outcome, event);
+      const { timestamp, data } = event;
+      const shopId = data.shop_id === undefined ? undefined : tableKey(data.shop_id);
+      return { ...message, entry: entryOf(message, outcome, { shopId, timestamp }) };
+    } catch (error) {
+      return settleFailure(message, error);
+    }
   }
 
   async function takeEffect(record: SQSRecord, context: Context) {
     const event = await readRecord(name, record);
-    const outcome = await process(event, context);
-    // The receiver's clock and this one are not the same.
-    return { outcome, latencyMs: Math.max(0, Date.now() - Date.parse(event.receivedAt)) };
+    return { event, outcome: await process(event, context) };
   }
 
-  /** @throws the error, where the message stays on its queue */
-  async function settleFailure(record: SQSRecord, attempt: number, error: unknown): Promise<void> {
+  function tell(outcome: EffectOutcome, { receivedAt, replay }: ReceivedEvent<Name>): void {
+    if (replay !== undefined) {
+      recordLog.info(outcome);
+      count('Replayed', { event: name });
+      return;
+    }
+    // The receiver's clock and this one are not the same.
+    const latencyMs = Math.max(0, Date.now() - Date.parse(receivedAt));
+    recordLog.info(outcome, { latencyMs });
+    count(outcome, { event: name }, { EffectLatency: latencyMs });
+  }
+
+  /** @returns the message, with an entry where it is on the dead-letter queue; without it comes back */
+  async function settleFailure(message: Message, error: unknown): Promise<Settled> {
+    const { record, facts, attempt } = message;
     if (isHopeless(error) || attempt >= source.maximumReceives) {
       recordLog.error('DeadLettered', await describeError(error));
       count('DeadLettered', { event: name });
+      const failureReason = errorText(error);
       // Where this fails the message comes back, and after its last receive SQS moves it.
-      await telling('BuryFailed', () => source.bury(record, errorText(error)));
-      return;
+      const isBuried = await telling('BuryFailed', () => source.bury(record, failureReason));
+      return isBuried
+        ? { ...message, entry: entryOf(message, 'DeadLettered', { failureReason }) }
+        : { record, facts, attempt };
     }
     const seconds = backOffSeconds(attempt, source.firstRetryDelay);
     recordLog.warn('Failed', { ...(await describeError(error)), retryInSeconds: seconds });
     count('Failed', { event: name });
     // Where this fails the message comes back after the queue's visibility timeout.
     await telling('HideFailed', () => source.hide(record, seconds));
-    throw error;
+    return { record, facts, attempt };
+  }
+
+  /** What the archive did not take comes back, as effects can be repeated; a dead letter is safe where it is. */
+  async function settleUnarchived(message: Settled, error: Error): Promise<Settled> {
+    if (message.entry?.outcome !== 'DeadLettered') return settleFailure(message, error);
+    recordLog.warn('NotArchived', await describeError(error));
+    count('NotArchived');
+    return message;
+  }
+
+  function entryOf(
+    { record, facts, attempt }: Message,
+    outcome: ArchiveRecord['outcome'],
+    more: Partial<ArchiveRecord>,
+  ): ArchiveRecord {
+    return {
+      event: name,
+      ...facts,
+      ...more,
+      outcome,
+      attempt,
+      settledAt: new Date().toISOString(),
+      // A replay must not make the past live longer, nor come twice in the next one.
+      ...(facts.replay === undefined && payloadOf(record)),
+    };
   }
 
   return middy<SQSEvent, SQSBatchResponse>()
     .use(injectLambdaContext(logger, { logEvent: false, resetKeys: true }))
-    .handler((event, context) =>
-      processPartialResponse(event, (record: SQSRecord) => processRecord(record, context), processor, {
-        throwOnFullBatchFailure: false,
-      }),
-    );
+    .handler(async ({ Records }, context) => {
+      const settled = await settleBatch(Records, context);
+      const comingBack = settled.filter(({ entry }) => entry === undefined);
+      return {
+        batchItemFailures: comingBack.map(({ record }) => ({ itemIdentifier: record.messageId })),
+      };
+    });
 }
 
-/** Carries out a call, and logs its failure before it is thrown. */
-async function telling(failure: 'BuryFailed' | 'HideFailed', call: () => Promise<void>): Promise<void> {
+/** Carries out a call. @returns false where it failed, which is logged */
+async function telling(failure: 'BuryFailed' | 'HideFailed', call: () => Promise<void>): Promise<boolean> {
   try {
     await call();
+    return true;
   } catch (error) {
     recordLog.error(failure, await describeError(error));
     count(failure);
-    throw error;
+    return false;
   }
 }
 

@@ -3,6 +3,7 @@ import type { EventName } from '../contract/catalogue.ts';
 import { describeProblems, type PartnerEvent, parsePayload, parsePayloadText } from '../contract/envelope.ts';
 import { sha256Hex } from '../hash.ts';
 import { attribute } from '../queue/message.ts';
+import { parseReplay, type Replay } from '../queue/replay.ts';
 import { versionOf } from './version.ts';
 
 /** An event as a consumer gets it: the partner's, and what the receiver noted of its delivery. */
@@ -13,7 +14,12 @@ export interface ReceivedEvent<Name extends EventName = EventName> extends Partn
   readonly requestId: string | undefined;
   /** What the event gives to the state it writes (decision D8). */
   readonly version: string;
+  /** The replay that sent it; undefined of a delivery. */
+  readonly replay: Replay | undefined;
 }
+
+/** What is known of a message before its payload is read. */
+export type MessageFacts = Pick<ReceivedEvent, 'eventId' | 'receivedAt' | 'requestId' | 'replay'>;
 
 /** A message that no repetition can make processable. Its message shows nothing of the payload. */
 export class UnprocessableMessageError extends Error {
@@ -29,9 +35,9 @@ export async function readRecord<Name extends EventName>(
   name: Name,
   record: SQSRecord,
 ): Promise<ReceivedEvent<Name>> {
-  const payloadKey = noted(record, attribute.payloadKey);
+  const payload = payloadOf(record);
   const parsed =
-    payloadKey === undefined ? parsePayloadText(record.body) : parsePayload(await stored(payloadKey));
+    'body' in payload ? parsePayloadText(payload.body) : parsePayload(await stored(payload.payloadKey));
   if (parsed.kind === 'unusable') {
     throw new UnprocessableMessageError(`Not a usable event: ${describeProblems(parsed.problems)}`);
   }
@@ -39,20 +45,29 @@ export async function readRecord<Name extends EventName>(
     throw new UnprocessableMessageError(`Not an event of this queue, which holds ${name}`);
   }
   const event = parsed.event as PartnerEvent<Name>;
-  const delivery = {
-    ...readIds(record),
-    receivedAt:
-      noted(record, attribute.receivedAt) ?? new Date(Number(record.attributes.SentTimestamp)).toISOString(),
-  };
-  return { ...event, ...delivery, version: versionOf({ timestamp: event.timestamp, ...delivery }) };
+  const facts = readFacts(record);
+  // Without it a repair would be done as an ordinary delivery, and be taken for done.
+  if (facts.replay === undefined && noted(record, attribute.replay) !== undefined) {
+    throw new UnprocessableMessageError('The attribute `replay` is not one that a replay writes');
+  }
+  return { ...event, ...facts, version: versionOf({ timestamp: event.timestamp, ...facts }) };
 }
 
-/** The ids by which an event is followed through the logs; they are known before it is read. */
-export function readIds(record: SQSRecord): { eventId: string; requestId: string | undefined } {
+/** Reads what is known of a message before its payload is read. */
+export function readFacts(record: SQSRecord): MessageFacts {
   return {
     eventId: noted(record, attribute.eventId) ?? sha256Hex(record.body),
     requestId: noted(record, attribute.requestId),
+    receivedAt:
+      noted(record, attribute.receivedAt) ?? new Date(Number(record.attributes.SentTimestamp)).toISOString(),
+    replay: parseReplay(noted(record, attribute.replay) ?? ''),
   };
+}
+
+/** Where the payload is: in the message, or in the payload bucket. */
+export function payloadOf(record: SQSRecord): { body: string } | { payloadKey: string } {
+  const payloadKey = noted(record, attribute.payloadKey);
+  return payloadKey === undefined ? { body: record.body } : { payloadKey };
 }
 
 async function stored(payloadKey: string): Promise<Uint8Array> {

@@ -1,3 +1,4 @@
+import { TooLargeToArchiveError } from '../archive/archive.ts';
 import { UnprocessableMessageError } from './received-event.ts';
 
 /** Longest delay, in seconds. */
@@ -35,6 +36,6 @@ const HOPELESS = new Set([
 
 /** Whether no repetition can make the message succeed. */
 export function isHopeless(error: unknown): boolean {
-  if (error instanceof UnprocessableMessageError) return true;
+  if (error instanceof UnprocessableMessageError || error instanceof TooLargeToArchiveError) return true;
   return error instanceof Error && HOPELESS.has(error.name);
 }

@@ -1,3 +1,4 @@
+import { MAXIMUM_RECORD_BYTES, RECORD_RESERVE_BYTES } from '../archive/record.ts';
 import { sha256Hex } from '../hash.ts';
 import { stringAttribute } from '../message-attribute.ts';
 
@@ -22,6 +23,8 @@ export const attribute = {
   requestId: 'requestId',
   /** Large payloads only: where the payload is (decision D13). */
   payloadKey: 'payloadKey',
+  /** Of a replay only: which, and what it is to do, as JSON (`replay.ts`). */
+  replay: 'replay',
   /** Quarantine only: why the payload is unusable. */
   reason: 'reason',
   /** Dead-letter queues only: what made the message one. */
@@ -64,9 +67,21 @@ const MAXIMUM_MESSAGE_BYTES = 1024 * 1024;
 /** Kept free for the attributes, which count: those of an event, of quarantine and of a dead letter. */
 const ATTRIBUTES_RESERVE_BYTES = 32 * 1024;
 
-/** Whether a body travels in its message, or has to be stored beside it (decision D13). */
+/** Of a body as the JSON string that it is in a record of the archive. */
+const MAXIMUM_ARCHIVED_BYTES = MAXIMUM_RECORD_BYTES - RECORD_RESERVE_BYTES;
+
+/**
+ * Whether a body travels in its message, and so in its record of the archive, or has to be stored beside both
+ * (decision D13).
+ * @param body JSON text: escaping it at most doubles it, as the control characters that it may have are white space
+ */
 export function fitsMessage(body: string): boolean {
-  return Buffer.byteLength(body) <= MAXIMUM_MESSAGE_BYTES - ATTRIBUTES_RESERVE_BYTES;
+  const bytes = Buffer.byteLength(body);
+  if (2 * bytes <= MAXIMUM_ARCHIVED_BYTES) return true;
+  return (
+    bytes <= MAXIMUM_MESSAGE_BYTES - ATTRIBUTES_RESERVE_BYTES &&
+    Buffer.byteLength(JSON.stringify(body)) <= MAXIMUM_ARCHIVED_BYTES
+  );
 }
 
 /** The message attributes of an event, for `SendMessage`. */

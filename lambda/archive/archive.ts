@@ -1,0 +1,88 @@
+import { FirehoseClient, PutRecordBatchCommand } from '@aws-sdk/client-firehose';
+import { clientSettings } from '../aws-clients.ts';
+import { type ArchiveRecord, archiveLine, MAXIMUM_RECORD_BYTES } from './record.ts';
+
+/**
+ * Bytes of the records of one call. Source: Firehose API reference, `PutRecordBatch`: 4 MiB for the entire request,
+ * of which base64 takes a quarter.
+ */
+const MAXIMUM_CALL_BYTES = 3 * 1024 * 1024;
+
+/** The archive did not take a record. That may pass. */
+export class NotArchivedError extends Error {
+  override readonly name = 'NotArchivedError';
+}
+
+/**
+ * A record that the archive can never take. Only a message that did not come through the receiver can be one, as
+ * the receiver puts large payloads into S3.
+ */
+export class TooLargeToArchiveError extends Error {
+  override readonly name = 'TooLargeToArchiveError';
+}
+
+/** The delivery stream that keeps what became of an event's messages. */
+export class Archive {
+  readonly #client: FirehoseClient;
+  readonly #stream: string;
+
+  constructor(client: FirehoseClient, stream: string) {
+    this.#client = client;
+    this.#stream = stream;
+  }
+
+  /** @returns undefined where the stage keeps no archive */
+  static fromEnvironment(): Archive | undefined {
+    const { ARCHIVE_STREAM } = process.env;
+    return ARCHIVE_STREAM ? new Archive(new FirehoseClient(clientSettings), ARCHIVE_STREAM) : undefined;
+  }
+
+  /**
+   * Archives the records of a batch, in one call as far as it can hold them.
+   * @returns for each record what kept it from being archived; undefined where it is safe
+   */
+  async put(records: readonly ArchiveRecord[]): Promise<readonly (Error | undefined)[]> {
+    const failures: (Error | undefined)[] = records.map(() => undefined);
+    const lines = records.map((record) => Buffer.from(archiveLine(record)));
+    const calls: number[][] = [];
+    let bytes = Number.POSITIVE_INFINITY;
+    for (const [index, { length }] of lines.entries()) {
+      if (length > MAXIMUM_RECORD_BYTES) {
+        failures[index] = new TooLargeToArchiveError(
+          `${length} bytes as a record, of at most ${MAXIMUM_RECORD_BYTES}`,
+        );
+        continue;
+      }
+      bytes += length;
+      if (bytes > MAXIMUM_CALL_BYTES) {
+        calls.push([]);
+        bytes = length;
+      }
+      calls.at(-1)?.push(index);
+    }
+    await Promise.all(
+      calls.map(async (indexes) => {
+        const ofCall = await this.#call(indexes.map((index) => lines[index] as Buffer));
+        for (const [position, index] of indexes.entries()) failures[index] = ofCall[position];
+      }),
+    );
+    return failures;
+  }
+
+  async #call(lines: readonly Buffer[]): Promise<readonly (Error | undefined)[]> {
+    try {
+      const { RequestResponses = [] } = await this.#client.send(
+        new PutRecordBatchCommand({
+          DeliveryStreamName: this.#stream,
+          Records: lines.map((Data) => ({ Data })),
+        }),
+      );
+      return lines.map((_, position) => {
+        const { RecordId, ErrorCode = 'NoAnswer' } = RequestResponses[position] ?? {};
+        return RecordId === undefined ? new NotArchivedError(ErrorCode) : undefined;
+      });
+    } catch (error) {
+      return lines.map(() => error as Error);
+    }
+  }
+}

@@ -1,0 +1,142 @@
+import { Duration, type RemovalPolicy, Stack } from 'aws-cdk-lib';
+import { Metric } from 'aws-cdk-lib/aws-cloudwatch';
+import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import { CfnDeliveryStream } from 'aws-cdk-lib/aws-kinesisfirehose';
+import { BlockPublicAccess, Bucket, BucketEncryption } from 'aws-cdk-lib/aws-s3';
+import { Construct } from 'constructs';
+import { catalogue, type EventName, eventNames } from '../lambda/contract/catalogue.ts';
+import { pascalCase } from '../lambda/contract/event-names.ts';
+import { acknowledge } from './acknowledge.ts';
+import type { Alarms } from './alarms.ts';
+import type { StageConfig } from './config.ts';
+import { deliveryStreamLink } from './console-links.ts';
+import type { Encryption } from './encryption.ts';
+
+export interface ArchiveProps {
+  readonly config: StageConfig['archive'];
+  readonly encryption: Encryption;
+  readonly removalPolicy: RemovalPolicy;
+  readonly alarms: Alarms;
+}
+
+/** Prefix of all records; each event has its own below it. */
+export const RECORDS_PREFIX = 'event=';
+
+/** Megabytes of records before compression that end an object early, so that none takes long to read. */
+const BUFFER_MEGABYTES = 64;
+
+/**
+ * Age of the oldest record that is not in the bucket, beyond the buffer, at which it rings. Firehose drops what it
+ * could not write for a day. Source: Firehose developer guide, "Handle data delivery failures".
+ */
+const LATE = Duration.hours(1);
+
+/**
+ * What became of each message, kept for some time: a delivery stream for each event into one bucket, under
+ * `event=<kind>/date=YYYY-MM-DD/hour=HH/` by the time of writing, as gzipped JSON lines (`lambda/archive/record.ts`).
+ */
+export class Archive extends Construct {
+  readonly bucket: Bucket;
+  readonly #streams: ReadonlyMap<EventName, CfnDeliveryStream>;
+
+  constructor(scope: Construct, id: string, props: ArchiveProps) {
+    super(scope, id);
+    const { config, encryption, removalPolicy, alarms } = props;
+    this.bucket = new Bucket(this, 'Bucket', {
+      ...(encryption.key
+        ? { encryption: BucketEncryption.KMS, encryptionKey: encryption.key, bucketKeyEnabled: true }
+        : { encryption: BucketEncryption.S3_MANAGED }),
+      enforceSSL: true,
+      blockPublicAccess: BlockPublicAccess.BLOCK_ALL,
+      lifecycleRules: [
+        {
+          prefix: RECORDS_PREFIX,
+          expiration: Duration.days(config.days),
+          abortIncompleteMultipartUploadAfter: Duration.days(1),
+        },
+      ],
+      removalPolicy,
+    });
+    encryption.awaitGrants(this.bucket);
+    acknowledge(
+      this.bucket,
+      'AwsSolutions-S1',
+      'Delivery streams and operators reach it; a log of them would need a second bucket that nobody reads. CloudTrail data events audit it where that is asked for.',
+    );
+
+    const account = Stack.of(this).account;
+    const writer = new Role(this, 'Writer', {
+      description: 'Delivery streams write the archive with it.',
+      assumedBy: new ServicePrincipal('firehose.amazonaws.com', {
+        // Source: Firehose developer guide, "Controlling access with Amazon Data Firehose".
+        conditions: { StringEquals: { 'sts:ExternalId': account } },
+      }),
+    });
+    const permissions = [
+      new PolicyStatement({
+        actions: ['s3:AbortMultipartUpload', 's3:PutObject'],
+        resources: [this.bucket.arnForObjects(`${RECORDS_PREFIX}*`)],
+      }),
+      new PolicyStatement({
+        actions: ['s3:GetBucketLocation', 's3:ListBucket', 's3:ListBucketMultipartUploads'],
+        resources: [this.bucket.bucketArn],
+      }),
+    ];
+    for (const statement of permissions) writer.addToPolicy(statement);
+    encryption.grant(writer, encryption.keyPermissions(permissions));
+
+    this.#streams = new Map(
+      eventNames.map((event) => {
+        const stream = new CfnDeliveryStream(this, pascalCase(event), {
+          deliveryStreamType: 'DirectPut',
+          deliveryStreamEncryptionConfigurationInput: encryption.key
+            ? { keyType: 'CUSTOMER_MANAGED_CMK', keyArn: encryption.key.keyArn }
+            : { keyType: 'AWS_OWNED_CMK' },
+          extendedS3DestinationConfiguration: {
+            bucketArn: this.bucket.bucketArn,
+            roleArn: writer.roleArn,
+            prefix: `${RECORDS_PREFIX}${event}/date=!{timestamp:yyyy-MM-dd}/hour=!{timestamp:HH}/`,
+            errorOutputPrefix: `${RECORDS_PREFIX}${event}/failed=!{firehose:error-output-type}/`,
+            fileExtension: '.jsonl.gz',
+            compressionFormat: 'GZIP',
+            bufferingHints: { intervalInSeconds: config.bufferSeconds, sizeInMBs: BUFFER_MEGABYTES },
+          },
+        });
+        // A stream tries its right to write when it is made.
+        stream.node.addDependency(writer);
+        encryption.awaitGrants(stream);
+        alarms.add(stream, 'Late', {
+          metric: new Metric({
+            namespace: 'AWS/Firehose',
+            metricName: 'DeliveryToS3.DataFreshness',
+            dimensionsMap: { DeliveryStreamName: stream.ref },
+            period: Duration.minutes(5),
+            statistic: 'Maximum',
+          }),
+          threshold: LATE.toSeconds() + config.bufferSeconds,
+          impact: `what became of ${event} is not kept: Firehose drops it after a day. ${catalogue[event].processing} goes on.`,
+          firstStep: 'see in the stream’s error log whether its role may write to the archive’s bucket',
+          section: 'archive-late',
+          links: [deliveryStreamLink(stream)],
+        });
+        return [event, stream];
+      }),
+    );
+  }
+
+  /** What a consumer needs to archive what it has settled. */
+  access(event: EventName): { environment: Record<string, string>; permissions: PolicyStatement[] } {
+    const stream = this.#streams.get(event) as CfnDeliveryStream;
+    return {
+      environment: { ARCHIVE_STREAM: stream.ref },
+      permissions: [
+        new PolicyStatement({ actions: ['firehose:PutRecordBatch'], resources: [stream.attrArn] }),
+      ],
+    };
+  }
+
+  /** Names of the delivery streams by event, for the outputs. */
+  streamOf(event: EventName): string {
+    return (this.#streams.get(event) as CfnDeliveryStream).ref;
+  }
+}
