@@ -44,6 +44,9 @@ export const prices = {
   s3Get: 0.0004 / 1e3,
   s3GigabyteMonth: 0.023,
 
+  // https://aws.amazon.com/firehose/pricing/ – direct PUT; each begun 5 KB of a record is paid for
+  firehoseGigabyte: 0.029,
+
   // https://aws.amazon.com/secrets-manager/pricing/
   secretsManagerCall: 0.05 / 1e4,
   secretMonth: 0.4,

@@ -1,17 +1,9 @@
 import { catalogue, type EffectName, type EventName, eventNames } from '../../lambda/contract/catalogue.ts';
-import { prices } from '../../lib/prices.ts';
 import type { Deployment } from './deployment.ts';
+import { type LineItem, paid, type Row } from './line-item.ts';
 import { type LogBytes, METRICS_WHERE_ALL_GOES_WELL } from './log-bytes.ts';
 import type { Workload } from './workload.ts';
 import { eventsWith, isNotification, writeUnits } from './write-units.ts';
-
-/** One thing that is paid for. */
-export interface LineItem {
-  readonly service: string;
-  readonly item: string;
-  readonly quantity: number;
-  readonly price: keyof typeof prices;
-}
 
 export interface Costs {
   /** What grows with the deliveries. */
@@ -19,8 +11,6 @@ export interface Costs {
   /** What a month costs without any. */
   readonly standing: readonly LineItem[];
 }
-
-export const dollars = ({ quantity, price }: LineItem): number => quantity * prices[price];
 
 const KILOBYTE = 1024;
 const GIGABYTE = 1024 ** 3;
@@ -263,13 +253,6 @@ export function costs(workload: Workload, deployment: Deployment, logs: LogBytes
     ]),
   };
 }
-
-type Row = readonly [service: string, item: string, quantity: number, price: keyof typeof prices];
-
-const paid = (rows: readonly Row[]): LineItem[] =>
-  rows
-    .filter(([, , quantity]) => quantity > 0)
-    .map(([service, item, quantity, price]) => ({ service, item, quantity, price }));
 
 /** A table's storage and its point-in-time recovery. */
 function stored(service: string, item: string, bytes: number): Row[] {

@@ -1,7 +1,8 @@
 import { DATA_KEY_REUSE_SECONDS } from '../../lib/data-key-reuse.ts';
 import { PRICES_DATE, prices } from '../../lib/prices.ts';
-import { type Costs, costs, dollars, type LineItem } from './cost-model.ts';
+import { type Costs, costs } from './cost-model.ts';
 import type { Deployment } from './deployment.ts';
+import { dollars, type LineItem } from './line-item.ts';
 import type { LogBytes } from './log-bytes.ts';
 import { limits, load, narrowLimits } from './scale-model.ts';
 import type { Workload } from './workload.ts';

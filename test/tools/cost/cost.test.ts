@@ -5,8 +5,9 @@ import { afterEach, describe, expect, test } from '@jest/globals';
 import { eventNames } from '../../../lambda/contract/catalogue.ts';
 import { DATA_KEY_REUSE_SECONDS } from '../../../lib/data-key-reuse.ts';
 import { prices } from '../../../lib/prices.ts';
-import { type Costs, costs, dollars } from '../../../tools/cost/cost-model.ts';
+import { type Costs, costs } from '../../../tools/cost/cost-model.ts';
 import { readDeployment } from '../../../tools/cost/deployment.ts';
+import { dollars } from '../../../tools/cost/line-item.ts';
 import {
   MEASURED_LOG_BYTES,
   METRICS_WHERE_ALL_GOES_WELL,
