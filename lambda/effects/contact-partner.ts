@@ -1,9 +1,9 @@
-import { DynamoDBClient, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
+import { type AttributeValue, DynamoDBClient, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import { clientSettings } from '../aws-clients.ts';
 import { requireEnvironment } from '../environment.ts';
 import type { EffectOutcome } from './outcome.ts';
 import { tableKey } from './table-key.ts';
-import { NEWER_THAN_STORED, versionedWrite } from './versioned-write.ts';
+import { mayWrite, type VersionedChange, versionedWrite } from './versioned-write.ts';
 
 /** Fields of a contact that an event may carry; each has an attribute, and one more for its version. */
 export interface ContactFields {
@@ -12,12 +12,19 @@ export interface ContactFields {
   readonly profile_image_url?: string | undefined;
 }
 
-export interface ContactUpdate {
+export interface ContactUpdate extends VersionedChange {
   readonly userId: string;
   readonly fields: ContactFields;
-  /** ISO 8601. */
-  readonly at: string;
-  readonly version: string;
+}
+
+type Field = readonly [name: string, value: string];
+
+/** One write: what it sets besides fields and their versions, and under which condition. */
+interface ContactWrite {
+  readonly sets: readonly string[];
+  readonly values: Record<string, AttributeValue>;
+  readonly fields: readonly Field[];
+  readonly condition: string;
 }
 
 /**
@@ -43,45 +50,46 @@ export class ContactPartner {
 
   /** Writes the fields of the event that no newer event has written. */
   async update(update: ContactUpdate): Promise<EffectOutcome> {
-    const fields = Object.entries(update.fields).filter(([, value]) => value !== undefined) as [
-      string,
-      string,
-    ][];
-    // Newer than the record as a whole means newer than each of its fields: nearly always one write.
-    if ((await this.#write(update, fields, NEWER_THAN_STORED, true)) === 'Processed') return 'Processed';
-    const outcomes = await Promise.all(
-      fields.map(([name, value]) =>
-        this.#write(
-          update,
-          [[name, value]],
-          `attribute_not_exists(${name}_version) OR ${name}_version < :version`,
-          false,
-        ),
-      ),
-    );
-    return outcomes.includes('Processed') ? 'Processed' : 'Stale';
+    const fields = Object.entries(update.fields).filter(([, value]) => value !== undefined) as Field[];
+    // Nearly always one write.
+    if ((await this.#writeRecord(update, fields)) === 'Processed') return 'Processed';
+    // A damaged record may be older than one of its fields: the event is the newest of the record nevertheless.
+    const ofRecord = update.repairs ? await this.#writeRecord(update, []) : 'Stale';
+    const ofFields = await Promise.all(fields.map((field) => this.#writeField(update, field)));
+    return [ofRecord, ...ofFields].includes('Processed') ? 'Processed' : 'Stale';
   }
 
-  async #write(
-    { userId, at, version }: ContactUpdate,
-    fields: readonly [name: string, value: string][],
-    condition: string,
-    newest: boolean,
-  ): Promise<EffectOutcome> {
-    const assignments = [
-      ...(newest ? ['version = :version', 'updated_at = :at'] : []),
-      ...fields.flatMap(([name]) => [`${name} = :${name}`, `${name}_version = :version`]),
-    ];
+  /** Writes an event that is newer than the record as a whole, which means newer than each of its fields. */
+  async #writeRecord(update: ContactUpdate, fields: readonly Field[]): Promise<EffectOutcome> {
+    // But in a repair nothing is taken for granted: what is wrong or missing may be a version.
+    const versions = ['version', ...(update.repairs ? fields.map(([name]) => `${name}_version`) : [])];
+    return await this.#write(update, {
+      sets: ['version = :version', 'updated_at = :at'],
+      values: { ':at': { S: update.at } },
+      fields,
+      condition: versions.map((version) => `(${mayWrite(update, version)})`).join(' AND '),
+    });
+  }
+
+  async #writeField(update: ContactUpdate, field: Field): Promise<EffectOutcome> {
+    const [name] = field;
+    const condition = mayWrite(update, `${name}_version`);
+    return await this.#write(update, { sets: [], values: {}, fields: [field], condition });
+  }
+
+  async #write({ userId, version }: ContactUpdate, write: ContactWrite): Promise<EffectOutcome> {
+    const { sets, values, fields, condition } = write;
+    const assignments = fields.flatMap(([name]) => [`${name} = :${name}`, `${name}_version = :version`]);
     return await versionedWrite(() =>
       this.#client.send(
         new UpdateItemCommand({
           TableName: this.#table,
           Key: { user_id: { S: tableKey(userId) } },
-          UpdateExpression: `SET ${assignments.join(', ')}`,
+          UpdateExpression: `SET ${[...sets, ...assignments].join(', ')}`,
           ConditionExpression: condition,
           ExpressionAttributeValues: {
             ':version': { S: version },
-            ...(newest && { ':at': { S: at } }),
+            ...values,
             ...Object.fromEntries(fields.map(([name, value]) => [`:${name}`, { S: value }])),
           },
         }),

@@ -73,6 +73,7 @@ describe('a published notification', () => {
         event: 'girl.schedule_changed',
         eventId: 'e-1',
         shopId: 'shop-1',
+        replay: undefined,
         title: 'Schedule changed',
         lines: [['Shop', 'shop-1']],
       }),
