@@ -81,17 +81,22 @@ export async function forget(
 
   const records = named.reduce((sum, { records }) => sum + records, 0);
   const payloads = new Set(named.flatMap(({ payloadKeys }) => [...payloadKeys])).size;
-  say(`Searched ${counted(total, 'object')} of the archive of ${stack.title}. To be taken out:`);
-  say(`  the payloads of ${counted(records, 'record')} in ${counted(named.length, 'object')}`);
-  if (search.asText > 0) say(`    of which ${search.asText} are no usable events and hold the id as text`);
-  say(`  ${counted(payloads, 'object')} of the payload bucket`);
-  say(`  ${counted(queryResults, 'object')} with results of queries, of whomever`);
+  say(`Searched ${counted(total, 'object')} of the archive of ${stack.title}.`);
+  say(
+    records === 0
+      ? 'No record that it holds names them.'
+      : `To be taken out: the payloads of ${counted(records, 'record')} in ${counted(named.length, 'object')}`,
+  );
+  if (search.asText > 0) say(`  of which ${search.asText} are no usable events, and hold the id as text`);
+  if (payloads > 0) say(`To be deleted: ${counted(payloads, 'object')} of the payload bucket`);
+  if (queryResults > 0)
+    say(`To be deleted: ${counted(queryResults, 'object')} with results of queries, of whomever`);
   for (const line of describeDamage(damaged)) say(line);
   if (failedObjects > 0) {
     say(`Not searched: ${counted(failedObjects, 'object')} under failed=, which Firehose could not deliver.`);
   }
   if (dryRun) {
-    say('Nothing has been changed: --dry-run.');
+    say('Nothing has been changed.');
     return isWhole;
   }
   const nothing = records + queryResults === 0;
@@ -106,11 +111,12 @@ export async function forget(
   const isDone = isWhole && !signal.aborted;
   const note = await writeNote(stack, persons, { ...done, complete: isDone });
   if (signal.aborted) {
-    say(`Interrupted after ${done.objects} of ${counted(named.length, 'object')}. Noted in ${note}.`);
+    say(`Interrupted after ${done.objects} of ${counted(named.length, 'object')}. Noted: ${note}.`);
     say('What is done stays done. Repeat the command to go on.');
     return false;
   }
-  say(`Done: ${counted(done.records, 'record')} without a payload now. Noted, without the id, in ${note}.`);
+  if (!nothing) say(`Done: ${counted(done.records, 'record')} without a payload now.`);
+  say(`Noted, without the ids: ${note} in the bucket of the archive.`);
   for (const line of await whatIsLeft(stack)) say(line);
   return isDone;
 }
