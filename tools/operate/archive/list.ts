@@ -84,8 +84,8 @@ export async function list(
         ],
     describeDamage(scanned.damaged),
   ];
-  for (const line of sections.filter(({ length }) => length > 0).flatMap((lines) => [...lines, '']))
-    say(line);
+  const [first = [], ...below] = sections.filter(({ length }) => length > 0);
+  for (const line of [...first, ...below.flatMap((lines) => ['', ...lines])]) say(line);
   return complete;
 }
 
