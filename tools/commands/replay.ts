@@ -1,33 +1,34 @@
 import { InvalidArgumentError, Option } from '@commander-js/extra-typings';
 import { REPLAY_NAME, replayModes } from '../../lambda/queue/replay.ts';
-import { settledOutcomes } from '../operate/archive/filter.ts';
+import {
+  eventsArgument,
+  idOption,
+  outcomeOption,
+  shopOption,
+  sinceOption,
+  untilOption,
+} from '../operate/archive/options.ts';
 import { replay } from '../operate/replay/replay.ts';
 import type { TypedTime } from '../operate/replay/request.ts';
 import { outputsOption, stageOption, work } from '../operate/work.ts';
 import { npmScript } from '../terminal/command.ts';
-import { eachOf, time, wholeNumber } from '../terminal/options.ts';
+import { time, wholeNumber } from '../terminal/options.ts';
 
 /** Messages a second, unless it is said otherwise, and at most. */
 const RATE = 100;
 const FASTEST = 10_000;
-
-const collect = (text: string, before: string[] = []) => [...before, text];
 
 /** `npm run replay`: sends what the archive has to its queues once more. */
 export const command = npmScript(
   'replay',
   'Sends what was settled in a window once more, from the archive: first a plan, then a question, then progress. Interrupted, it goes on by its name.',
 )
-  .argument('[events...]', 'such as shop.updated; without one, all of them')
-  .option(
-    '--since <time>',
-    'settled then or later: 2026-01-31T09:00:00Z, 2026-01-31, or 3d back from now',
-    typed,
-  )
-  .option('--until <time>', 'settled before; without it, now', typed)
-  .option('--shop <id>', 'of this shop only')
-  .option('--id <id>', 'of this event id, the beginning of one, or this request id; repeatable', collect)
-  .option('--outcome <outcome>', `${settledOutcomes.join(', ')}; repeatable`, eachOf(settledOutcomes))
+  .addArgument(eventsArgument())
+  .addOption(sinceOption().argParser(typed))
+  .addOption(untilOption().argParser(typed))
+  .addOption(shopOption())
+  .addOption(idOption())
+  .addOption(outcomeOption())
   .addOption(
     new Option(
       '--mode <mode>',
@@ -47,7 +48,7 @@ export const command = npmScript(
   .addOption(outputsOption())
   .action((events, { stage, outputs, id, outcome, dryRun = false, yes = false, ...options }) =>
     work({ stage, outputs }, (operation) =>
-      replay(operation, { events, ids: id, outcomes: outcome, dryRun, yes, ...options }),
+      replay(operation, { events: events ?? [], ids: id, outcomes: outcome, dryRun, yes, ...options }),
     ),
   );
 

@@ -43,18 +43,7 @@ export class Progress {
       this.#doing = step.doing;
       this.#startedAt = now;
     }
-    this.#write(describe(step, now - this.#startedAt), isNew);
-  }
-
-  /** The same for work of which nobody knows how much there is. @param count `12 objects` */
-  count(doing: string, count: string): void {
-    const isNew = doing !== this.#doing;
-    this.#doing = doing;
-    this.#write(`${doing} · ${count}`, isNew);
-  }
-
-  #write(line: string, isNew: boolean): void {
-    const now = performance.now();
+    const line = describe(step, now - this.#startedAt);
     if (this.#stream.isTTY) {
       this.#update(line);
     } else if (isNew || now - this.#shownAt >= LINE_INTERVAL) {

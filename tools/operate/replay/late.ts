@@ -1,13 +1,13 @@
-import { DescribeDeliveryStreamCommand } from '@aws-sdk/client-firehose';
 import { GetQueueAttributesCommand } from '@aws-sdk/client-sqs';
 import type { EventName } from '../../../lambda/contract/catalogue.ts';
 import { pascalCase } from '../../../lambda/contract/event-names.ts';
+import { bufferSeconds } from '../archive/retention.ts';
 import type { FoundStack } from '../stack.ts';
 
 /** Milliseconds within which a local stack has written what it archives: it collects for a quarter of a second. */
 const LOCAL_DELAY = 2_000;
 
-/** What Firehose collects for unless its description says otherwise, and a consumer's time-out at most, in seconds. */
+/** What Firehose collects for, and a consumer's time-out, at most, in seconds. */
 const LONGEST_BUFFER = 900;
 const LONGEST_BATCH = 900;
 
@@ -21,18 +21,11 @@ const VISIBILITY_TIMEOUTS = 6;
  */
 export async function archiveDelay(stack: FoundStack, events: readonly EventName[]): Promise<number> {
   if (stack.local) return LOCAL_DELAY;
-  const delays = await Promise.all(
-    events.map(async (event) => (await buffer(stack, event)) + (await timeOut(stack, event))),
-  );
-  return Math.max(...delays) * 1000;
-}
-
-async function buffer({ firehose, outputs }: FoundStack, event: EventName): Promise<number> {
-  const { DeliveryStreamDescription } = await firehose.send(
-    new DescribeDeliveryStreamCommand({ DeliveryStreamName: outputs[`${pascalCase(event)}ArchiveStream`] }),
-  );
-  const [destination] = DeliveryStreamDescription?.Destinations ?? [];
-  return destination?.ExtendedS3DestinationDescription?.BufferingHints?.IntervalInSeconds ?? LONGEST_BUFFER;
+  const [buffer = LONGEST_BUFFER, ...timeOuts] = await Promise.all([
+    bufferSeconds(stack, events),
+    ...events.map((event) => timeOut(stack, event)),
+  ]);
+  return (buffer + Math.max(...timeOuts.map((seconds = LONGEST_BATCH) => seconds))) * 1000;
 }
 
 async function timeOut({ sqs, outputs }: FoundStack, event: EventName): Promise<number> {

@@ -3,10 +3,11 @@ import { prices } from '../../../lib/prices.ts';
 import { dollars } from '../../cost/line-item.ts';
 import { invalidatedPaths, type ReplayLoad, replayCosts } from '../../cost/replay-cost.ts';
 import { isNotification } from '../../cost/write-units.ts';
-import { facts, lines } from '../../terminal/facts.ts';
+import { facts } from '../../terminal/facts.ts';
 import { table } from '../../terminal/table.ts';
 import { duration, printable } from '../../terminal/text.ts';
 import { settledOutcomes } from '../archive/filter.ts';
+import { describeDamage } from '../archive/scan.ts';
 import type { Plan } from './plan.ts';
 import type { ReplayRequest } from './request.ts';
 import type { ReplayState } from './state.ts';
@@ -21,6 +22,8 @@ export interface PlanText {
   readonly rate: number;
   /** Milliseconds by which the archive is late. */
   readonly delay: number;
+  /** What to say of a window that begins before the archive. */
+  readonly expired: string | undefined;
   readonly width: number;
 }
 
@@ -30,7 +33,7 @@ const MODES = {
 } as const;
 
 /** The plan of a replay, in lines. */
-export function describePlan({ title, request, plan, rate, delay, width }: PlanText): string[] {
+export function describePlan({ title, request, plan, rate, delay, expired, width }: PlanText): string[] {
   const { name, mode, notify } = request;
   const { records, objects, bytes, damaged } = plan;
   const seconds = records.messages / rate;
@@ -53,6 +56,7 @@ export function describePlan({ title, request, plan, rate, delay, width }: PlanT
         ...describeRequest(request, records),
         ['first', String(records.first)],
         ['last', String(records.last)],
+        ...(expired === undefined ? [] : [['expired', expired] as const]),
         ...(unsent(records.skipped) === '' ? [] : [['not sent', unsent(records.skipped)] as const]),
         ['archive', `${count(objects)} ${objects === 1 ? 'object' : 'objects'}, ${size(bytes)}`],
         ...(writtenAt > Date.now()
@@ -78,7 +82,7 @@ export function describePlan({ title, request, plan, rate, delay, width }: PlanT
     ),
     '',
     ...describeRecords(records, width),
-    ...describeDamage(damaged, width),
+    ...(damaged.length === 0 ? [] : ['', ...describeDamage(damaged)]),
   ];
 }
 
@@ -128,17 +132,6 @@ function describeRecords(records: Tally, width: number): string[] {
     ]),
     width,
   );
-}
-
-/** What of the archive cannot be read. */
-export function describeDamage(damaged: readonly string[], width: number): string[] {
-  if (damaged.length === 0) return [];
-  const objects = damaged.length === 1 ? '1 object is damaged' : `${damaged.length} objects are damaged`;
-  return [
-    '',
-    ...lines(`${objects}; what else stands in it is sent:`, width),
-    ...damaged.map((fault) => `  ${printable(fault)}`),
-  ];
 }
 
 /** `12 of replays, 3 forgotten`. */

@@ -1,11 +1,12 @@
-import { GetCallerIdentityCommand } from '@aws-sdk/client-sts';
 import { CommandError } from '../../terminal/command-error.ts';
+import { confirm, requireSomebodyToAsk } from '../../terminal/confirm.ts';
 import { facts } from '../../terminal/facts.ts';
 import { Progress } from '../../terminal/progress.ts';
-import { agreed, canAsk } from '../../terminal/question.ts';
 import { duration, messages } from '../../terminal/text.ts';
 import { type RecordFilter, recordFilter } from '../archive/filter.ts';
 import { archiveBucket } from '../archive/objects.ts';
+import { expiredPart } from '../archive/retention.ts';
+import { caller } from '../caller.ts';
 import type { Operation } from '../dead-letters/operation.ts';
 import { carryOut, DEAD_AFTER } from './carry-out.ts';
 import { archiveDelay } from './late.ts';
@@ -33,11 +34,7 @@ export async function replay(
   progress = new Progress(),
 ): Promise<boolean> {
   archiveBucket(operation.stack);
-  if (!options.dryRun && !options.yes && !canAsk()) {
-    throw new CommandError(
-      'There is no terminal to ask at: --yes sends without a question, --dry-run only plans',
-    );
-  }
+  if (!options.dryRun && !options.yes) requireSomebodyToAsk();
   const left =
     options.name === undefined ? undefined : await new StateFile(operation.stack, options.name).read();
   return left === undefined
@@ -50,25 +47,21 @@ async function begin(
   options: ReplayOptions & Consent,
   progress: Progress,
 ): Promise<boolean> {
-  const { stack, say, signal, width } = operation;
+  const { stack, say, width } = operation;
   const now = new Date();
-  const request = await newRequest(stack, options, now);
+  const request = newRequest(stack, options, now);
   const delay = await archiveDelay(stack, request.filter.events);
   const filter = filterOf(request);
-  const plan = await makePlan(stack, filter, signal, (records, objects) =>
-    progress.count(
-      'Planning',
-      `${objects === 1 ? '1 object' : `${objects} objects`} · ${messages(records.messages)}`,
-    ),
-  ).finally(() => progress.end());
+  const expired = await expiredPart(stack, filter);
+  const plan = await makePlan(operation, filter);
   if (plan === undefined) {
     say('Interrupted. Nothing was sent.');
     return false;
   }
   if (plan.records.messages === 0) throw nothing(operation, request, plan, delay);
-  for (const line of describePlan({ title: stack.title, request, plan, rate: options.rate, delay, width })) {
-    say(line);
-  }
+  const { title } = stack;
+  const { rate } = options;
+  for (const line of describePlan({ title, request, plan, rate, delay, expired, width })) say(line);
   if (options.dryRun) return plan.damaged.length === 0;
   if (!(await consented(operation, options, `Send ${messages(plan.records.messages)}?`))) return false;
 
@@ -77,7 +70,7 @@ async function begin(
   if (before !== undefined) {
     throw new CommandError(`There is a replay ${before.name} already: give another --name`);
   }
-  const by = await caller(operation);
+  const by = await caller(stack);
   const state = {
     ...request,
     by,
@@ -89,7 +82,7 @@ async function begin(
     refused: { count: 0, first: [] },
     damaged: [],
   };
-  return await carryOut(operation, { file, state, by, filter, rate: options.rate, delay, progress });
+  return await carryOut(operation, { file, state, by, filter, rate, delay, progress });
 }
 
 async function resume(
@@ -109,7 +102,7 @@ async function resume(
   const file = new StateFile(stack, left.name);
   const state = (await file.read()) ?? left;
   refuseEnded(state);
-  const by = await caller(operation);
+  const by = await caller(stack);
   const filter = filterOf(state);
   return await carryOut(operation, { file, state, by, filter, rate: options.rate, delay, progress });
 }
@@ -117,14 +110,9 @@ async function resume(
 async function consented({ say, signal }: Operation, { yes }: Consent, question: string): Promise<boolean> {
   if (yes) return true;
   say('');
-  if (await agreed(question, signal)) return true;
+  if (await confirm(question, signal)) return true;
   say('Nothing was sent.');
   return false;
-}
-
-async function caller({ stack }: Operation): Promise<string> {
-  const { Arn = 'unknown' } = await stack.sts.send(new GetCallerIdentityCommand({}));
-  return Arn;
 }
 
 function filterOf({ filter: { events, since, until, shop, ids, outcomes } }: ReplayRequest): RecordFilter {
@@ -136,7 +124,9 @@ function nothing({ stack }: Operation, { filter }: ReplayRequest, plan: Plan, de
   const others = [
     ofReplays > 0 ? ` but ${ofReplays} of replays` : '',
     forgotten > 0 ? ` but ${forgotten} that are forgotten` : '',
-    plan.damaged.length > 0 ? `, and cannot be read wholly: ${plan.damaged.join(', ')}` : '',
+    plan.damaged.length > 0
+      ? `, and cannot be read wholly: ${plan.damaged.map(({ message }) => message).join(', ')}`
+      : '',
     Date.parse(filter.until) + delay > Date.now()
       ? `. What is newest comes up to ${duration(delay)} late`
       : '',

@@ -4,8 +4,6 @@ import { REPLAYABLE_DAYS, type ReplayMode } from '../../../lambda/queue/replay.t
 import { isNotification } from '../../cost/write-units.ts';
 import { CommandError } from '../../terminal/command-error.ts';
 import { recordFilter } from '../archive/filter.ts';
-import { archiveBucket, listed } from '../archive/objects.ts';
-import { eventOf } from '../pause-state.ts';
 import type { FoundStack } from '../stack.ts';
 import type { ReplayState } from './state.ts';
 
@@ -18,7 +16,7 @@ export interface TypedTime {
 /** What a replay can be told. */
 export interface ReplayOptions {
   /** @default every event */
-  readonly events: readonly string[];
+  readonly events: readonly EventName[];
   readonly since?: TypedTime | undefined;
   /** @default now */
   readonly until?: TypedTime | undefined;
@@ -38,17 +36,10 @@ export interface ReplayOptions {
 export type ReplayRequest = Pick<ReplayState, 'name' | 'mode' | 'notify' | 'filter' | 'typed'>;
 
 const DAY = 24 * 60 * 60 * 1000;
-const HOUR = 60 * 60 * 1000;
 
 /** @throws CommandError where it is not what a replay can do */
-export async function newRequest(
-  stack: FoundStack,
-  options: ReplayOptions,
-  now: Date,
-): Promise<ReplayRequest> {
-  const { since, until, shop, ids, outcomes, mode = 'fill', notify = false, name } = options;
-  archiveBucket(stack);
-  const events = options.events.map((event) => eventOf(stack, event));
+export function newRequest(stack: FoundStack, options: ReplayOptions, now: Date): ReplayRequest {
+  const { events, since, until, shop, ids, outcomes, mode = 'fill', notify = false, name } = options;
   if (since === undefined) {
     throw new CommandError(
       name === undefined
@@ -72,17 +63,6 @@ export async function newRequest(
     );
   }
   if (notify) refuseToTellNobody(events);
-  const begin = await archiveBegin(stack, events);
-  if (begin === undefined) {
-    throw new CommandError(
-      `The archive of ${stack.title} has nothing of ${events.length === 0 ? 'any event' : events.join(', ')}`,
-    );
-  }
-  if (end.getTime() <= begin.getTime() - HOUR) {
-    throw new CommandError(
-      `The archive of ${stack.title} begins at ${begin.toISOString()}: nothing before ${end.toISOString()} is left`,
-    );
-  }
   return {
     name: name ?? `${mode}-${compact(now)}`,
     mode,
@@ -140,19 +120,6 @@ function refuseToTellNobody(events: readonly EventName[]): void {
   throw new CommandError(
     `--notify is for events that tell people, which are ${telling}: ${events.join(', ')} tells nobody`,
   );
-}
-
-/** The hour of the oldest object, undefined where there is none. */
-async function archiveBegin(stack: FoundStack, events: readonly EventName[]): Promise<Date | undefined> {
-  const hours: number[] = [];
-  for (const event of events.length === 0 ? eventNames : events) {
-    for await (const { key } of listed(stack, `event=${event}/date=`)) {
-      const [, date, hour] = /\/date=([\d-]+)\/hour=(\d+)\//.exec(key) ?? [];
-      hours.push(Date.parse(`${date}T${hour}:00:00Z`));
-      break;
-    }
-  }
-  return hours.length === 0 ? undefined : new Date(Math.min(...hours));
 }
 
 /** `20261121-093000`. */

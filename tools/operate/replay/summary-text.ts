@@ -1,9 +1,10 @@
 import { lines } from '../../terminal/facts.ts';
 import { table } from '../../terminal/table.ts';
 import { duration, messages, printable } from '../../terminal/text.ts';
+import { describeDamage } from '../archive/scan.ts';
 import type { FoundStack } from '../stack.ts';
 import { sentOf } from './ledger.ts';
-import { describeDamage, unsent } from './plan-text.ts';
+import { unsent } from './plan-text.ts';
 import type { ReplayState } from './state.ts';
 
 /** How a run of a replay has ended. */
@@ -49,7 +50,9 @@ export function describeEnd({ stack, state, finished, sent, seconds, width }: En
     ...(refused.count === 0 ? [] : ['', `SQS refuses ${messages(refused.count)}:`]),
     ...refused.first.map(({ event, eventId, why }) => `  ${event} ${eventId}: ${printable(why)}`),
     ...(refused.count > refused.first.length ? ['  …'] : []),
-    ...describeDamage(damaged, width),
+    ...(damaged.length === 0
+      ? []
+      : ['', ...describeDamage(damaged.map((fault) => ({ message: printable(fault) })))]),
     '',
     `What became of one:  ${stack.command('<event id>', 'trace')}`,
     `What failed:         ${stack.command('list')}`,

@@ -1,5 +1,5 @@
 import { gunzipSync, gzipSync } from 'node:zlib';
-import { GetObjectCommand, PutObjectCommand, type S3Client } from '@aws-sdk/client-s3';
+import { DeleteObjectCommand, GetObjectCommand, PutObjectCommand, type S3Client } from '@aws-sdk/client-s3';
 import { type ArchiveRecord, archiveLine } from '../../../../lambda/archive/record.ts';
 import { sha256Hex } from '../../../../lambda/hash.ts';
 import type { FoundStack } from '../../../../tools/operate/stack.ts';
@@ -54,4 +54,14 @@ export async function all<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
   const found: Item[] = [];
   for await (const item of items) found.push(item);
   return found;
+}
+
+/** Deletes objects of the archive. */
+export async function deleteObjects(
+  { s3, outputs }: ArchiveOf,
+  objects: readonly { readonly key: string }[],
+): Promise<void> {
+  for (const { key } of objects) {
+    await s3.send(new DeleteObjectCommand({ Bucket: outputs.ArchiveBucket, Key: key }));
+  }
 }

@@ -148,7 +148,7 @@ describe('which records', () => {
     ['of a shop', { shop: 'shop-2' }, ['shop-2']],
     ['of ids', { ids: ['request-0', numbered(2)[1]?.eventId?.slice(0, 12) ?? ''] }, ['shop-0', 'shop-1']],
     ['of an outcome', { outcomes: ['Stale' as const] }, ['shop-3']],
-    ['of an event', { events: ['user.updated'] }, []],
+    ['of an event', { events: ['user.updated' as const] }, []],
   ])('%s', async (_, asked, expected) => {
     const { since, until, middle } = window();
     const [a = {}, b = {}, c = {}, d = {}] = numbered(4);

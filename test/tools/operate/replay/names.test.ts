@@ -83,13 +83,19 @@ describe('run again under its name', () => {
 
   test('the same options do not matter, and the rate may be another one', async () => {
     await interrupted('same', { shop: undefined, mode: 'repair', events: ['shop.updated'] });
-    const same = { name: 'same', since, mode: 'repair' as const, events: ['shop.updated'], rate: 5_000 };
+    const same = {
+      name: 'same',
+      since,
+      mode: 'repair' as const,
+      events: ['shop.updated' as const],
+      rate: 5_000,
+    };
     expect((await replayer.replay(same)).done).toBe(true);
     expect((await shops()).sort()).toEqual(EXPECTED);
   });
 
   test.each([
-    ['events', { events: ['user.updated'] }, 'it is of shop.updated'],
+    ['events', { events: ['user.updated' as const] }, 'it is of shop.updated'],
     ['since', { since: at(ago(90)) }, `its --since is ${since.text}`],
     ['shop', { shop: 'shop-1' }, 'its --shop is any'],
     ['ids', { ids: ['request-1'] }, 'its --id is any'],
