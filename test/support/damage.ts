@@ -5,9 +5,9 @@ import type { StoredRow } from './state-consumers.ts';
 import type { Row, Tables } from './tables.ts';
 
 /** What a bug of ours does to an attribute of a row. */
-interface Damage {
+export interface Damage {
   readonly attribute: string;
-  readonly kind: 'removed' | 'changed' | 'shortened' | 'added';
+  readonly kind: 'removed' | 'changed' | 'shortened' | 'added' | 'mistyped';
 }
 
 /** Columns of all tables but for keys and `version`. `notes` is nobody's. */
@@ -33,7 +33,7 @@ const COLUMNS = [
 export const damages: fc.Arbitrary<Damage[]> = fc.array(
   fc.record({
     attribute: fc.constantFrom(...COLUMNS),
-    kind: fc.constantFrom<Damage['kind'][]>('removed', 'changed', 'shortened', 'added'),
+    kind: fc.constantFrom<Damage['kind'][]>('removed', 'changed', 'shortened', 'added', 'mistyped'),
   }),
   { maxLength: 12 },
 );
@@ -45,7 +45,11 @@ export const underRightVersions = ({ attribute }: Damage): boolean => !attribute
  * Writes the rows as damage leaves them: their keys and `version` are right. Attributes are added to those that a
  * repair is to remove: of the cast any, of the shop cache its own.
  */
-export async function damage(tables: Tables, rows: readonly StoredRow[], damages: readonly Damage[]) {
+export async function damage(
+  tables: Tables,
+  rows: readonly StoredRow[],
+  damages: readonly Damage[],
+): Promise<void> {
   await Promise.all(
     rows.map(async ({ table, key, row }) => {
       const damaged: Row = { ...row };
@@ -62,11 +66,33 @@ function harm(row: Row, key: StoredRow['key'], { attribute, kind }: Damage): voi
     if (!isThere && isRemovable) row[attribute] = 'wrong';
   } else if (isThere && kind === 'removed') {
     delete row[attribute];
+  } else if (isThere && kind === 'mistyped') {
+    // Of indexed columns DynamoDB takes text only.
+    row[attribute] = attribute === 'shop_id' ? 'wrong' : null;
   } else if (isThere) {
-    row[attribute] = attribute.endsWith('_version') ? lowered(String(row[attribute]), kind) : 'wrong';
+    row[attribute] = attribute.endsWith('_version') ? lowered(row[attribute], kind) : 'wrong';
   }
 }
 
+/**
+ * Writes contacts as a bug does that fills in what an event does not carry: all fields of a record are wrong, and claim
+ * to be of its newest event.
+ */
+export async function fillIn(tables: Tables, rows: readonly StoredRow[]): Promise<void> {
+  const contacts = rows.filter(({ key }) => 'user_id' in key);
+  await Promise.all(
+    contacts.map(async ({ table, row }) => {
+      const claimed = Object.entries(row ?? {}).map(([name, value]) => {
+        if (name.endsWith('_version')) return [name, row?.version];
+        return [name, row !== undefined && `${name}_version` in row ? 'wrong' : value];
+      });
+      await tables.client.send(
+        new PutItemCommand({ TableName: table, Item: marshall(Object.fromEntries(claimed)) }),
+      );
+    }),
+  );
+}
+
 /** A version as a bug may have written it: below every other, or between its own and the one before. */
-const lowered = (version: string, kind: Damage['kind']) =>
-  kind === 'shortened' ? version.slice(0, -1) : '0';
+const lowered = (version: unknown, kind: Damage['kind']) =>
+  kind === 'shortened' && typeof version === 'string' ? version.slice(0, -1) : '0';
