@@ -1,11 +1,10 @@
 import { expect } from '@jest/globals';
 import type { Context, SQSBatchResponse, SQSEvent } from 'aws-lambda';
 import { sqsEvent } from '../../events/lambda-events.ts';
-import { stringAttribute } from '../../lambda/message-attribute.ts';
-import { attribute } from '../../lambda/queue/message.ts';
 import type { Replay } from '../../lambda/queue/replay.ts';
 import { consumerContext } from './consumer-context.ts';
 import { type ExpectedState, essence, expectedState, type ReceivedDelivery } from './oracle.ts';
+import { replayedBy } from './replayed-by.ts';
 import { type Row, Tables } from './tables.ts';
 import type { TestAws } from './test-aws.ts';
 
@@ -64,13 +63,9 @@ export class StateConsumers {
   /** Lets a consumer try. @returns false where the message comes back */
   async attempt({ body, receivedAt }: ReceivedDelivery, replay?: Replay): Promise<boolean> {
     const payload = JSON.parse(body);
-    const event = sqsEvent({ event: payload.event, name: 'consumer', payload });
+    const event = replayedBy(replay, sqsEvent({ event: payload.event, name: 'consumer', payload }));
     const [record] = event.Records;
     if (record?.messageAttributes.receivedAt) record.messageAttributes.receivedAt.stringValue = receivedAt;
-    if (record !== undefined && replay !== undefined) {
-      const { DataType: dataType, StringValue: stringValue } = stringAttribute(JSON.stringify(replay));
-      record.messageAttributes[attribute.replay] = { dataType, stringValue };
-    }
     const result = await this.#handlers.get(payload.event)?.(event, consumerContext);
     return result?.batchItemFailures.length === 0;
   }
