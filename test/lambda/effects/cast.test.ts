@@ -1,7 +1,9 @@
 import { DynamoDBClient, PutItemCommand, QueryCommand } from '@aws-sdk/client-dynamodb';
+import { GetQueueAttributesCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { marshall } from '@aws-sdk/util-dynamodb';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Cast } from '../../../lambda/effects/cast.ts';
+import { REPLAYABLE_DAYS } from '../../../lambda/queue/replay.ts';
 import { type Row, Tables } from '../../support/tables.ts';
 import { startTestAws, type TestAws } from '../../support/test-aws.ts';
 
@@ -15,6 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => aws.close());
 
+const DAY = 24 * 60 * 60;
 const at = '2026-01-31T09:00:00.000Z';
 const read = (girlId: string) => tables.get(aws.outputs.CastTable, { girl_id: girlId });
 const member = (girlId: string) => ({ girlId, shopId: 'shop-1', name: 'Hana', sentData: { age: 20 } });
@@ -45,6 +48,23 @@ test('removing a member leaves a tombstone without anything personal, for 90 day
     updated_at: at,
     expires_at: Date.parse('2026-05-01T09:00:00Z') / 1000,
   });
+});
+
+test('a tombstone outlives all that a replay may send of the time before it', async () => {
+  const sqs = new SQSClient(aws.operator);
+  const retention = async (QueueUrl: string | undefined) => {
+    const { Attributes } = await sqs.send(
+      new GetQueueAttributesCommand({ QueueUrl, AttributeNames: ['MessageRetentionPeriod'] }),
+    );
+    return Number(Attributes?.MessageRetentionPeriod);
+  };
+  const onQueue = await retention(aws.outputs.GirlCreatedQueueUrl);
+  const asDeadLetter = await retention(aws.outputs.GirlCreatedDeadLetterQueueUrl);
+  const settledLast = onQueue + asDeadLetter;
+  const replayedLast = settledLast + REPLAYABLE_DAYS * DAY + onQueue;
+  await cast.remove({ girlId: 'outlived', shopId: undefined }, { at, version: '1' });
+  const expiresAt = Number((await read('outlived'))?.expires_at);
+  expect(expiresAt - Date.parse(at) / 1000).toBeGreaterThan(replayedLast);
 });
 
 test('a late girl.created does not resurrect', async () => {
