@@ -1,4 +1,4 @@
-import { type AttributeValue, DynamoDBClient, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
+import { DynamoDBClient, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import { clientSettings } from '../aws-clients.ts';
 import { requireEnvironment } from '../environment.ts';
 import type { EffectOutcome } from './outcome.ts';
@@ -6,11 +6,9 @@ import { tableKey } from './table-key.ts';
 import { mayWrite, type VersionedChange, versionedWrite } from './versioned-write.ts';
 
 /** Fields of a contact that an event may carry; each has an attribute, and one more for its version. */
-export interface ContactFields {
-  readonly shop_id?: string | undefined;
-  readonly display_name?: string | undefined;
-  readonly profile_image_url?: string | undefined;
-}
+const FIELDS = ['shop_id', 'display_name', 'profile_image_url'] as const;
+
+export type ContactFields = { readonly [Name in (typeof FIELDS)[number]]?: string | undefined };
 
 export interface ContactUpdate extends VersionedChange {
   readonly userId: string;
@@ -18,14 +16,6 @@ export interface ContactUpdate extends VersionedChange {
 }
 
 type Field = readonly [name: string, value: string];
-
-/** One write: what it sets besides fields and their versions, and under which condition. */
-interface ContactWrite {
-  readonly sets: readonly string[];
-  readonly values: Record<string, AttributeValue>;
-  readonly fields: readonly Field[];
-  readonly condition: string;
-}
 
 /**
  * The contact_partner records, one item a user. A field that is absent from an event keeps its value,
@@ -50,50 +40,86 @@ export class ContactPartner {
 
   /** Writes the fields of the event that no newer event has written. */
   async update(update: ContactUpdate): Promise<EffectOutcome> {
-    const fields = Object.entries(update.fields).filter(([, value]) => value !== undefined) as Field[];
-    // Nearly always one write.
-    if ((await this.#writeRecord(update, fields)) === 'Processed') return 'Processed';
-    // A damaged record may be older than one of its fields: the event is the newest of the record nevertheless.
-    const ofRecord = update.repairs ? await this.#writeRecord(update, []) : 'Stale';
-    const ofFields = await Promise.all(fields.map((field) => this.#writeField(update, field)));
-    return [ofRecord, ...ofFields].includes('Processed') ? 'Processed' : 'Stale';
+    const fields = fieldsOf(update);
+    if (update.repairs) return await this.#repair(update, fields);
+    // Newer than the record as a whole means newer than each of its fields: nearly always one write.
+    if ((await this.#writeRecord(update, fields, mayWrite(update))) === 'Processed') return 'Processed';
+    return together(await Promise.all(fields.map((field) => this.#writeField(update, field))));
   }
 
-  /** Writes an event that is newer than the record as a whole, which means newer than each of its fields. */
-  async #writeRecord(update: ContactUpdate, fields: readonly Field[]): Promise<EffectOutcome> {
-    // But in a repair nothing is taken for granted: what is wrong or missing may be a version.
-    const versions = ['version', ...(update.repairs ? fields.map(([name]) => `${name}_version`) : [])];
-    return await this.#write(update, {
-      sets: ['version = :version', 'updated_at = :at'],
-      values: { ':at': { S: update.at } },
-      fields,
-      condition: versions.map((version) => `(${mayWrite(update, version)})`).join(' AND '),
-    });
+  /**
+   * Takes nothing for granted: each field is held against its own version, whatever that of the record is. A field
+   * that claims to be of this event, which does not carry it, loses its version, so that its real writer may write.
+   */
+  async #repair(update: ContactUpdate, fields: readonly Field[]): Promise<EffectOutcome> {
+    const absent = FIELDS.filter((name) => update.fields[name] === undefined);
+    const nothingNewer = ['version', ...fields.map(versionName)].map((version) => mayWrite(update, version));
+    const nothingClaimed = absent.map((name) => `NOT ${name}_version = :version`);
+    const condition = [...nothingNewer, ...nothingClaimed].join(' AND ');
+    if ((await this.#writeRecord(update, fields, condition)) === 'Processed') return 'Processed';
+    // First the record: a live delivery that finds it older than itself looks at no field.
+    const record = await this.#writeRecord(update, [], mayWrite(update));
+    const others = await Promise.all([
+      ...fields.map((field) => this.#writeField(update, field)),
+      ...absent.map((name) => this.#disclaim(update, name)),
+    ]);
+    return together([record, ...others]);
+  }
+
+  async #writeRecord(
+    update: ContactUpdate,
+    fields: readonly Field[],
+    condition: string,
+  ): Promise<EffectOutcome> {
+    const sets = ['version = :version', 'updated_at = :at', ...fields.flatMap(assignments)];
+    const values = { ':at': update.at, ...valuesOf(fields) };
+    return await this.#write(update, `SET ${sets.join(', ')}`, condition, values);
   }
 
   async #writeField(update: ContactUpdate, field: Field): Promise<EffectOutcome> {
-    const [name] = field;
-    const condition = mayWrite(update, `${name}_version`);
-    return await this.#write(update, { sets: [], values: {}, fields: [field], condition });
+    const condition = mayWrite(update, versionName(field));
+    return await this.#write(update, `SET ${assignments(field).join(', ')}`, condition, valuesOf([field]));
   }
 
-  async #write({ userId, version }: ContactUpdate, write: ContactWrite): Promise<EffectOutcome> {
-    const { sets, values, fields, condition } = write;
-    const assignments = fields.flatMap(([name]) => [`${name} = :${name}`, `${name}_version = :version`]);
+  async #disclaim(update: ContactUpdate, name: string): Promise<EffectOutcome> {
+    return await this.#write(update, `REMOVE ${name}_version`, `${name}_version = :version`);
+  }
+
+  async #write(
+    { userId, version }: ContactUpdate,
+    expression: string,
+    condition: string,
+    values: Record<string, string> = {},
+  ): Promise<EffectOutcome> {
+    const texts = Object.entries({ ':version': version, ...values });
     return await versionedWrite(() =>
       this.#client.send(
         new UpdateItemCommand({
           TableName: this.#table,
           Key: { user_id: { S: tableKey(userId) } },
-          UpdateExpression: `SET ${[...sets, ...assignments].join(', ')}`,
+          UpdateExpression: expression,
           ConditionExpression: condition,
-          ExpressionAttributeValues: {
-            ':version': { S: version },
-            ...values,
-            ...Object.fromEntries(fields.map(([name, value]) => [`:${name}`, { S: value }])),
-          },
+          ExpressionAttributeValues: Object.fromEntries(texts.map(([name, text]) => [name, { S: text }])),
         }),
       ),
     );
   }
 }
+
+function fieldsOf({ fields }: ContactUpdate): Field[] {
+  return FIELDS.flatMap((name) => {
+    const value = fields[name];
+    return value === undefined ? [] : [[name, value] as const];
+  });
+}
+
+const versionName = ([name]: Field) => `${name}_version`;
+
+const assignments = (field: Field) => [`${field[0]} = :${field[0]}`, `${versionName(field)} = :version`];
+
+const valuesOf = (fields: readonly Field[]) =>
+  Object.fromEntries(fields.map(([name, value]) => [`:${name}`, value]));
+
+/** What single writes come to: where one happened, the event was not stale. */
+const together = (outcomes: readonly EffectOutcome[]): EffectOutcome =>
+  outcomes.includes('Processed') ? 'Processed' : 'Stale';
