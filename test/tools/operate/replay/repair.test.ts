@@ -175,7 +175,7 @@ test(
     await quiet();
     expect((await rows()).sort(byId)).toEqual(expectedRows().sort(byId));
     expect(await told()).toEqual([]);
-    expect(said).toMatch(/sent 1,?000 messages/);
+    expect(said).toContain('sent 1,000 messages');
 
     const counted = lines.metrics.slice(before.metrics).map(({ name }) => name);
     expect(new Set(counted)).toEqual(new Set(['Replayed']));

@@ -11,7 +11,7 @@ import type { TestAws } from '../../../support/test-aws.ts';
 import { archived, objectKey, putObject, putRecords } from '../archive/support.ts';
 import { Operator } from '../dead-letters/support.ts';
 
-type Asked = Partial<ReplayOptions> & { readonly dryRun?: boolean; readonly yes?: boolean };
+export type Asked = Partial<ReplayOptions> & { readonly dryRun?: boolean; readonly yes?: boolean };
 
 /** A time as it is typed in full. */
 export function at(moment: Date): TypedTime {
