@@ -2,6 +2,7 @@ import { PutBucketLifecycleConfigurationCommand, S3Client } from '@aws-sdk/clien
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { eventNames } from '../../../../lambda/contract/catalogue.ts';
 import { REPLAYABLE_DAYS } from '../../../../lambda/queue/replay.ts';
+import { eventually } from '../../../support/eventually.ts';
 import { startTestAws, type TestAws } from '../../../support/test-aws.ts';
 import { Project } from '../../commands/project.ts';
 import { type Asked, ago, at, numbered, Replayer } from './support.ts';
@@ -170,5 +171,27 @@ describe('as it is typed', () => {
     ]);
     expect(again).toMatchObject({ code: 1, stdout: '' });
     expect(again.stderr).toMatch(/^Replay typed was finished at \S+Z: give another --name\n$/);
+  });
+
+  test('Ctrl-C exits with 130, and says how to go on', async () => {
+    const users = numbered(30, 50).map((record) => ({ ...record, event: 'user.updated' as const }));
+    await replayer.archive('users', users);
+    const where = ['--outputs', replayer.operator.outputsFile];
+    const args = ['replay', 'user.updated', '--since', '3h', '--name', 'broken-off', '--rate', '4', '--yes'];
+    const running = project.start([...args, ...where]);
+    const count = () => replayer.operator.queues.count(aws.outputs.UserUpdatedQueueUrl);
+    await eventually(async () => ((await count()) > 3 ? true : undefined), { limit: 60_000 });
+    running.interrupt();
+    const { code, stdout } = await running.ended;
+    expect(code).toBe(130);
+    const sent = (await replayer.taken('UserUpdatedQueueUrl')).length;
+    expect(stdout.trimEnd().split('\n').slice(-2)).toEqual([
+      `Interrupted: ${sent} of 30 messages are sent, and noted. Nothing is lost.`,
+      `Go on with: npm run replay -- --name broken-off --outputs ${replayer.operator.outputsFile}`,
+    ]);
+    expect(await project.run(['replay', '--name', 'broken-off', '--yes', ...where])).toMatchObject({
+      code: 0,
+    });
+    expect(await replayer.taken('UserUpdatedQueueUrl')).toHaveLength(30 - sent);
   });
 });
