@@ -13,8 +13,13 @@ const DAY = 24 * 60 * 60 * 1000;
 /** Days by which S3 may be late: it expires at the midnight after. Source: S3 user guide, "Lifecycle rules". */
 const LATE_DAYS = 1;
 
-/** What an operator may not ask, or a bucket does not have, keeps nobody from reading the archive. */
-const UNKNOWN = new Set(['AccessDenied', 'AccessDeniedException', 'NoSuchLifecycleConfiguration']);
+/** What an operator may not ask, or is not there, keeps nobody from reading the archive. */
+const UNKNOWN = new Set([
+  'AccessDenied',
+  'AccessDeniedException',
+  'NoSuchLifecycleConfiguration',
+  'ResourceNotFoundException',
+]);
 
 /** Days for which the archive keeps a record; undefined where that cannot be known. */
 export async function archiveDays(stack: FoundStack): Promise<number | undefined> {

@@ -37,7 +37,7 @@ test('what a running stack has archived is listed, exported, and forgotten by pe
   const partner = new Partner(stack.outputs.WebhookUrl);
   const users = ['user-1', 'user-2'].flatMap((user_id) => [
     { user_id, display_name: 'Aiko' },
-    { user_id, display_name: LARGE },
+    { user_id, ignored: LARGE },
   ]);
   for (const [index, data] of users.entries()) {
     const timestamp = `2026-01-31T09:00:0${index}Z`;
