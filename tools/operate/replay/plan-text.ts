@@ -58,6 +58,7 @@ export function describePlan({ title, request, plan, rate, delay, expired, width
         ['last', String(records.last)],
         ...(expired === undefined ? [] : [['expired', expired] as const]),
         ...(unsent(records.skipped) === '' ? [] : [['not sent', unsent(records.skipped)] as const]),
+        ...describeDeadLetters(records),
         ['archive', `${count(objects)} ${objects === 1 ? 'object' : 'objects'}, ${size(bytes)}`],
         ...(writtenAt > Date.now()
           ? [
@@ -113,6 +114,13 @@ function describeTelling(notify: boolean, records: Tally): string {
 }
 
 const topicOf = (event: EventName) => catalogue[event].effect;
+
+/** What was buried and not redriven is in two places then, and done twice, which has no second effect. */
+function describeDeadLetters(records: Tally): (readonly [string, string])[] {
+  const buried = sum([...records.byEvent.values()].map((outcomes) => outcomes.get('DeadLettered') ?? 0));
+  if (buried === 0) return [];
+  return [['dead', `${count(buried)} became dead letters: those that nobody has redriven stay there, too`]];
+}
 
 function describeRecords(records: Tally, width: number): string[] {
   const events = [...records.byEvent.keys()].sort();

@@ -204,6 +204,7 @@ test('--dry-run ends after the plan: nothing is sent, and no name is used', asyn
   expect(await shops()).toEqual([]);
   expect(said).toContain('Replay dry in the stack of');
   expect(said).toContain('4 s at 1 a second');
+  expect(said).toContain('1 became dead letters: those that nobody has redriven stay there, too');
   expect(said).toContain('CloudFront  where the stage has a distribution, 4 paths more at most: $0.02');
   expect(said).toMatch(/EVENT +MESSAGES +PROCESSED +DEADLETTERED\nshop\.updated +4 +3 +1$/);
   await expect(replayer.state('dry')).rejects.toMatchObject({ name: 'NoSuchKey' });
