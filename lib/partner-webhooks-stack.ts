@@ -78,7 +78,7 @@ export class PartnerWebhooksStack extends Stack {
     const archive =
       config.archive.days === 0
         ? undefined
-        : new Archive(this, 'Archive', { config: config.archive, encryption, removalPolicy, alarms });
+        : new Archive(this, 'Archive', { config: config.archive, defaults, alarms });
     const pipelines = eventNames.map(
       (event) =>
         new EventPipeline(this, pascalCase(event), {
@@ -155,6 +155,7 @@ export class PartnerWebhooksStack extends Stack {
         queue,
         deadLetterQueue,
         consumer: consumer.function,
+        archiveStream: archive?.streamOf(event),
       })),
       quarantine,
       unrouted,
@@ -189,7 +190,7 @@ export class PartnerWebhooksStack extends Stack {
 
 function archiveOutputs(archive: Archive): Record<string, string> {
   return Object.fromEntries(
-    eventNames.map((event) => [`${pascalCase(event)}ArchiveStream`, archive.streamOf(event)]),
+    eventNames.map((event) => [`${pascalCase(event)}ArchiveStream`, archive.streamOf(event).ref]),
   );
 }
 

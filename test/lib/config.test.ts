@@ -38,6 +38,7 @@ describe('a stage without fields', () => {
       runbook: 'docs/operations.md',
       lagAfter: 60,
       acknowledgedWarnings: {},
+      archive: { days: 30, bufferSeconds: 900 },
       savedQueries: true,
       tracing: true,
       logRetentionDays: 30,
