@@ -16,7 +16,7 @@ const body = fc
     fc.constantFrom('', '\n', '\t ', '\r\n'),
     fc.constantFrom(...BORDERS),
     fc.boolean(),
-    fc.integer({ min: -40, max: 40 }),
+    fc.oneof(fc.integer({ min: -40, max: 40 }), fc.integer({ min: -16_384, max: 40_960 })),
   )
   .map(([pieces, space, border, isEscaped, offset]) => {
     const unit = `"${pieces.join('')}",${space}`;

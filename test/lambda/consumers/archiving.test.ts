@@ -3,13 +3,12 @@ import { SendMessageCommand } from '@aws-sdk/client-sqs';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { SQSRecord } from 'aws-lambda';
 import { sqsEvent } from '../../../events/lambda-events.ts';
-import type { ArchiveRecord } from '../../../lambda/archive/record.ts';
 import { sha256Hex } from '../../../lambda/hash.ts';
 import { Faults } from '../../../local/aws/faults.ts';
 import type { FunctionDefinition } from '../../../local/functions/function-definition.ts';
 import { LocalFunction } from '../../../local/functions/local-function.ts';
 import type { LocalStack } from '../../../local/local-stack.ts';
-import { ArchiveBucket } from '../../support/archive.ts';
+import { ArchiveBucket, type ArchivedRecord } from '../../support/archive.ts';
 import { eventually } from '../../support/eventually.ts';
 import { Partner } from '../../support/partner.ts';
 import { Queues } from '../../support/queues.ts';
@@ -98,7 +97,7 @@ const recordsOf = (bodies: readonly string[], count = bodies.length) =>
     return found.length >= count ? found : undefined;
   });
 
-async function recordOf({ body }: { body: string }): Promise<ArchiveRecord> {
+async function recordOf({ body }: { body: string }): Promise<ArchivedRecord> {
   const [record] = await recordsOf([body]);
   if (record === undefined) throw new Error('No record');
   return record;
