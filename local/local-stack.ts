@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { setFlagsFromString } from 'node:v8';
 import { SQSClient } from '@aws-sdk/client-sqs';
 import { type AwsEndpoint, startAwsEndpoint } from './aws/endpoint.ts';
@@ -11,8 +10,9 @@ import { LocalFunction } from './functions/local-function.ts';
 import { SharedEnvironments } from './functions/shared-environments.ts';
 import { calledByApi, deployedApi } from './gateway/deployed-api.ts';
 import { type RequestSummary, startGateway } from './gateway/server.ts';
+import { accessKeyOf, admitRoles } from './roles.ts';
 import { readCloudAssembly, type SynthesisedStack } from './template/cloud-assembly.ts';
-import { Resources, rolePolicies } from './template/resources.ts';
+import { Resources } from './template/resources.ts';
 
 /** The account of fauxqs, and so of everything here. */
 const ACCOUNT_ID = '000000000000';
@@ -104,6 +104,7 @@ export async function startLocalStack(options: LocalStackOptions): Promise<Local
       region: REGION,
       accountId: ACCOUNT_ID,
       faults,
+      ...(options.onProblem && { onProblem: options.onProblem }),
     });
     closers.push(() => aws.close());
 
@@ -119,11 +120,11 @@ export async function startLocalStack(options: LocalStackOptions): Promise<Local
     for (const type of resources.unknownTypes())
       options.onProblem?.(`${type} has no part in the local stack`);
 
-    step('Creating queues, topics, tables and the secret');
+    step('Creating queues, topics, tables, buckets, delivery streams and the secret');
     const operator = clientSettings(aws.url, 'operator');
     await deploy(resources, operator, options.secret);
     createAlarms(resources, aws);
-    admitRoles(aws, resources);
+    admitRoles(resources, aws);
 
     step('Starting the functions');
     const functions = createFunctions(resources, stack, aws, options);
@@ -180,21 +181,6 @@ type Functions = ReadonlyMap<string, DeployedFunction>;
 
 function clientSettings(endpoint: string, accessKeyId: string): ClientSettings {
   return { endpoint, region: REGION, credentials: { accessKeyId, secretAccessKey: 'local' } };
-}
-
-/** The access key by which the AWS endpoint knows a role. */
-function accessKeyOf(roleArn: string): string {
-  return `LOCAL${createHash('sha256').update(roleArn).digest('hex').slice(0, 15).toUpperCase()}`;
-}
-
-function admitRoles(aws: AwsEndpoint, resources: Resources): void {
-  aws.addPrincipals(
-    rolePolicies(resources).map(({ arn, logicalId, statements }) => ({
-      name: logicalId,
-      accessKeyId: accessKeyOf(arn),
-      statements,
-    })),
-  );
 }
 
 /** The functions by their ARN. */

@@ -24,7 +24,7 @@ const STAGES: readonly Stage[] = [
 const QUEUES = 2 * eventNames.length + 2;
 
 /** What `removalPolicy: retain` keeps: how many of each kind that the emulator lists. */
-const RETAINED = { table: 4, queue: QUEUES, bucket: 1, secret: 1 };
+const RETAINED = { table: 4, queue: QUEUES, bucket: 2, secret: 1 };
 
 /**
  * Deploys each of the stages as a person would to AWS, to an emulator of it, and runs the acceptance suite there.

@@ -1,5 +1,6 @@
 import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-cloudformation';
 import { DynamoDBClient, ListTablesCommand } from '@aws-sdk/client-dynamodb';
+import { FirehoseClient, ListDeliveryStreamsCommand } from '@aws-sdk/client-firehose';
 import { LambdaClient, ListFunctionsCommand } from '@aws-sdk/client-lambda';
 import { ListBucketsCommand, S3Client } from '@aws-sdk/client-s3';
 import { ListSecretsCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
@@ -10,16 +11,18 @@ import type { ClientSettings } from './emulator.ts';
 /** What there is in the emulator besides what `cdk bootstrap` made: `queue https://…`. */
 export async function left(settings: ClientSettings): Promise<string[]> {
   const sns = new SNSClient(settings);
-  const [stacks, tables, functions, buckets, secrets, topics, subscriptions, queues] = await Promise.all([
-    new CloudFormationClient(settings).send(new DescribeStacksCommand()),
-    new DynamoDBClient(settings).send(new ListTablesCommand()),
-    new LambdaClient(settings).send(new ListFunctionsCommand()),
-    new S3Client(settings).send(new ListBucketsCommand()),
-    new SecretsManagerClient(settings).send(new ListSecretsCommand()),
-    sns.send(new ListTopicsCommand()),
-    sns.send(new ListSubscriptionsCommand()),
-    new SQSClient(settings).send(new ListQueuesCommand()),
-  ]);
+  const [stacks, tables, functions, buckets, secrets, topics, subscriptions, queues, streams] =
+    await Promise.all([
+      new CloudFormationClient(settings).send(new DescribeStacksCommand()),
+      new DynamoDBClient(settings).send(new ListTablesCommand()),
+      new LambdaClient(settings).send(new ListFunctionsCommand()),
+      new S3Client(settings).send(new ListBucketsCommand()),
+      new SecretsManagerClient(settings).send(new ListSecretsCommand()),
+      sns.send(new ListTopicsCommand()),
+      sns.send(new ListSubscriptionsCommand()),
+      new SQSClient(settings).send(new ListQueuesCommand()),
+      new FirehoseClient(settings).send(new ListDeliveryStreamsCommand()),
+    ]);
   const names = {
     stack: stacks.Stacks?.map(({ StackName }) => StackName).filter((name) => name !== 'CDKToolkit'),
     table: tables.TableNames,
@@ -29,6 +32,7 @@ export async function left(settings: ClientSettings): Promise<string[]> {
     topic: topics.Topics?.map(({ TopicArn }) => TopicArn),
     subscription: subscriptions.Subscriptions?.map(({ SubscriptionArn }) => SubscriptionArn),
     queue: queues.QueueUrls,
+    'delivery-stream': streams.DeliveryStreamNames,
   };
   return Object.entries(names).flatMap(([kind, list = []]) => list.map((name) => `${kind} ${name}`));
 }
