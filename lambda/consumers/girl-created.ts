@@ -1,12 +1,13 @@
 import { Cast } from '../effects/cast.ts';
+import { isRepair } from '../queue/replay.ts';
 import { consume } from './consume.ts';
 
 const cast = Cast.fromEnvironment();
 
 /** girl.created: synchronises the cast by adding the staff member. */
-export const handler = consume('girl.created', ({ data, sentData, receivedAt, version }) =>
+export const handler = consume('girl.created', ({ data, sentData, receivedAt, version, replay }) =>
   cast.add(
     { girlId: data.girl_id, shopId: data.shop_id, name: data.name, sentData },
-    { at: receivedAt, version },
+    { at: receivedAt, version, repairs: isRepair(replay) },
   ),
 );

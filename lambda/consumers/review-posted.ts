@@ -4,10 +4,11 @@ import { consume } from './consume.ts';
 const tellReviewers = notifier('review.posted', 'REVIEW_TOPIC_ARN');
 
 /** review.posted: sends a review notification. */
-export const handler = consume('review.posted', ({ eventId, data }, context) =>
+export const handler = consume('review.posted', ({ eventId, data, replay }, context) =>
   tellReviewers(
     {
       eventId,
+      replay,
       shopId: data.shop_id,
       title: 'Review posted',
       lines: [

@@ -4,12 +4,13 @@ import { consume } from './consume.ts';
 const invalidateShop = await shopInvalidator();
 
 /** shop.updated: invalidates what is cached of the shop. */
-export const handler = consume('shop.updated', ({ data, eventId, receivedAt, version }) =>
+export const handler = consume('shop.updated', ({ data, eventId, receivedAt, version, replay }) =>
   invalidateShop({
     shopId: data.shop_id,
     updatedFields: data.updated_fields,
     eventId,
     at: receivedAt,
     version,
+    replay,
   }),
 );

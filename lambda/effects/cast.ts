@@ -3,7 +3,7 @@ import { clientSettings } from '../aws-clients.ts';
 import { requireEnvironment } from '../environment.ts';
 import type { EffectOutcome } from './outcome.ts';
 import { tableKey } from './table-key.ts';
-import { NEWER_THAN_STORED, versionedWrite } from './versioned-write.ts';
+import { mayWrite, type VersionedChange, versionedWrite } from './versioned-write.ts';
 
 export interface CastMember {
   readonly girlId: string;
@@ -13,18 +13,13 @@ export interface CastMember {
   readonly sentData: object;
 }
 
-export interface CastChange {
-  /** ISO 8601. */
-  readonly at: string;
-  readonly version: string;
-}
-
 /** Bytes of the partner's data that are kept: an item holds 400 KB, and the row must not fail for them. */
 const MAXIMUM_SENT_DATA_BYTES = 256 * 1024;
 
 /**
  * Life of a tombstone in seconds: 90 days (decision D8), far beyond the 14 days that a message can
- * spend on a queue, so no late girl.created meets a table that has forgotten the deletion.
+ * spend on a queue, so no late girl.created meets a table that has forgotten the deletion. Nor does one that
+ * a replay sends (`REPLAYABLE_DAYS`).
  */
 const TOMBSTONE_SECONDS = 90 * 24 * 60 * 60;
 
@@ -43,7 +38,7 @@ export class Cast {
   }
 
   /** Adds a member, or brings her up to date. */
-  async add(member: CastMember, change: CastChange): Promise<EffectOutcome> {
+  async add(member: CastMember, change: VersionedChange): Promise<EffectOutcome> {
     const { girlId, shopId, name } = member;
     const sentData = jsonText(member.sentData);
     return await this.#put(girlId, shopId, change, {
@@ -54,10 +49,13 @@ export class Cast {
     });
   }
 
-  /** Leaves a tombstone in the member's place, without anything personal, that expires. */
+  /**
+   * Leaves a tombstone in the member's place, without anything personal, that expires. Its life counts from the receipt,
+   * in a replay, too: so it expires no earlier than its first writing would have, and no later.
+   */
   async remove(
     { girlId, shopId }: Pick<CastMember, 'girlId' | 'shopId'>,
-    change: CastChange,
+    change: VersionedChange,
   ): Promise<EffectOutcome> {
     const expiresAt = Math.floor(Date.parse(change.at) / 1000) + TOMBSTONE_SECONDS;
     return await this.#put(girlId, shopId, change, {
@@ -69,9 +67,10 @@ export class Cast {
   async #put(
     girlId: string,
     shopId: string | undefined,
-    { at, version }: CastChange,
+    change: VersionedChange,
     attributes: Record<string, AttributeValue>,
   ): Promise<EffectOutcome> {
+    const { at, version } = change;
     return await versionedWrite(() =>
       this.#client.send(
         new PutItemCommand({
@@ -83,7 +82,7 @@ export class Cast {
             version: { S: version },
             updated_at: { S: at },
           },
-          ConditionExpression: NEWER_THAN_STORED,
+          ConditionExpression: mayWrite(change),
           ExpressionAttributeValues: { ':version': { S: version } },
         }),
       ),

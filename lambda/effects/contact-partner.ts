@@ -3,22 +3,19 @@ import { clientSettings } from '../aws-clients.ts';
 import { requireEnvironment } from '../environment.ts';
 import type { EffectOutcome } from './outcome.ts';
 import { tableKey } from './table-key.ts';
-import { NEWER_THAN_STORED, versionedWrite } from './versioned-write.ts';
+import { mayWrite, type VersionedChange, versionedWrite } from './versioned-write.ts';
 
 /** Fields of a contact that an event may carry; each has an attribute, and one more for its version. */
-export interface ContactFields {
-  readonly shop_id?: string | undefined;
-  readonly display_name?: string | undefined;
-  readonly profile_image_url?: string | undefined;
-}
+const FIELDS = ['shop_id', 'display_name', 'profile_image_url'] as const;
 
-export interface ContactUpdate {
+export type ContactFields = { readonly [Name in (typeof FIELDS)[number]]?: string | undefined };
+
+export interface ContactUpdate extends VersionedChange {
   readonly userId: string;
   readonly fields: ContactFields;
-  /** ISO 8601. */
-  readonly at: string;
-  readonly version: string;
 }
+
+type Field = readonly [name: string, value: string];
 
 /**
  * The contact_partner records, one item a user. A field that is absent from an event keeps its value,
@@ -43,49 +40,86 @@ export class ContactPartner {
 
   /** Writes the fields of the event that no newer event has written. */
   async update(update: ContactUpdate): Promise<EffectOutcome> {
-    const fields = Object.entries(update.fields).filter(([, value]) => value !== undefined) as [
-      string,
-      string,
-    ][];
+    const fields = fieldsOf(update);
+    if (update.repairs) return await this.#repair(update, fields);
     // Newer than the record as a whole means newer than each of its fields: nearly always one write.
-    if ((await this.#write(update, fields, NEWER_THAN_STORED, true)) === 'Processed') return 'Processed';
-    const outcomes = await Promise.all(
-      fields.map(([name, value]) =>
-        this.#write(
-          update,
-          [[name, value]],
-          `attribute_not_exists(${name}_version) OR ${name}_version < :version`,
-          false,
-        ),
-      ),
-    );
-    return outcomes.includes('Processed') ? 'Processed' : 'Stale';
+    if ((await this.#writeRecord(update, fields, mayWrite(update))) === 'Processed') return 'Processed';
+    return together(await Promise.all(fields.map((field) => this.#writeField(update, field))));
+  }
+
+  /**
+   * Takes nothing for granted: each field is held against its own version, whatever that of the record is. A field
+   * that claims to be of this event, which does not carry it, loses its version, so that its real writer may write.
+   */
+  async #repair(update: ContactUpdate, fields: readonly Field[]): Promise<EffectOutcome> {
+    const absent = FIELDS.filter((name) => update.fields[name] === undefined);
+    const nothingNewer = ['version', ...fields.map(versionName)].map((version) => mayWrite(update, version));
+    const nothingClaimed = absent.map((name) => `NOT ${name}_version = :version`);
+    const condition = [...nothingNewer, ...nothingClaimed].join(' AND ');
+    if ((await this.#writeRecord(update, fields, condition)) === 'Processed') return 'Processed';
+    // First the record: a live delivery that finds it older than itself looks at no field.
+    const record = await this.#writeRecord(update, [], mayWrite(update));
+    const others = await Promise.all([
+      ...fields.map((field) => this.#writeField(update, field)),
+      ...absent.map((name) => this.#disclaim(update, name)),
+    ]);
+    return together([record, ...others]);
+  }
+
+  async #writeRecord(
+    update: ContactUpdate,
+    fields: readonly Field[],
+    condition: string,
+  ): Promise<EffectOutcome> {
+    const sets = ['version = :version', 'updated_at = :at', ...fields.flatMap(assignments)];
+    const values = { ':at': update.at, ...valuesOf(fields) };
+    return await this.#write(update, `SET ${sets.join(', ')}`, condition, values);
+  }
+
+  async #writeField(update: ContactUpdate, field: Field): Promise<EffectOutcome> {
+    const condition = mayWrite(update, versionName(field));
+    return await this.#write(update, `SET ${assignments(field).join(', ')}`, condition, valuesOf([field]));
+  }
+
+  async #disclaim(update: ContactUpdate, name: string): Promise<EffectOutcome> {
+    return await this.#write(update, `REMOVE ${name}_version`, `${name}_version = :version`);
   }
 
   async #write(
-    { userId, at, version }: ContactUpdate,
-    fields: readonly [name: string, value: string][],
+    { userId, version }: ContactUpdate,
+    expression: string,
     condition: string,
-    newest: boolean,
+    values: Record<string, string> = {},
   ): Promise<EffectOutcome> {
-    const assignments = [
-      ...(newest ? ['version = :version', 'updated_at = :at'] : []),
-      ...fields.flatMap(([name]) => [`${name} = :${name}`, `${name}_version = :version`]),
-    ];
+    const texts = Object.entries({ ':version': version, ...values });
     return await versionedWrite(() =>
       this.#client.send(
         new UpdateItemCommand({
           TableName: this.#table,
           Key: { user_id: { S: tableKey(userId) } },
-          UpdateExpression: `SET ${assignments.join(', ')}`,
+          UpdateExpression: expression,
           ConditionExpression: condition,
-          ExpressionAttributeValues: {
-            ':version': { S: version },
-            ...(newest && { ':at': { S: at } }),
-            ...Object.fromEntries(fields.map(([name, value]) => [`:${name}`, { S: value }])),
-          },
+          ExpressionAttributeValues: Object.fromEntries(texts.map(([name, text]) => [name, { S: text }])),
         }),
       ),
     );
   }
 }
+
+function fieldsOf({ fields }: ContactUpdate): Field[] {
+  return FIELDS.flatMap((name) => {
+    const value = fields[name];
+    return value === undefined ? [] : [[name, value] as const];
+  });
+}
+
+const versionName = ([name]: Field) => `${name}_version`;
+
+const assignments = (field: Field) => [`${field[0]} = :${field[0]}`, `${versionName(field)} = :version`];
+
+const valuesOf = (fields: readonly Field[]) =>
+  Object.fromEntries(fields.map(([name, value]) => [`:${name}`, value]));
+
+/** What single writes come to: where one happened, the event was not stale. */
+const together = (outcomes: readonly EffectOutcome[]): EffectOutcome =>
+  outcomes.includes('Processed') ? 'Processed' : 'Stale';

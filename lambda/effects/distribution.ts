@@ -5,8 +5,8 @@ import { invalidationPaths, readPathPatterns } from './invalidation-paths.ts';
 
 export interface ShopInvalidation {
   readonly shopId: string;
-  /** The event that calls for it. Repeated, it is the same invalidation. */
-  readonly eventId: string;
+  /** Of what calls for it: an event, or a repair by one. Repeated, it is the same invalidation. */
+  readonly reference: string;
 }
 
 /**
@@ -39,19 +39,19 @@ export class Distribution {
   }
 
   /**
-   * Has CloudFront forget a shop. Where the same event did so before, nothing more is done, or paid for.
+   * Has CloudFront forget a shop. Where the same reference did so before, nothing more is done, or paid for.
    * @throws the client's error. All of them may pass: `TooManyInvalidationsInProgress` and throttles with
    *   time; `NoSuchDistribution`, `AccessDenied` and `InvalidArgument` with the next deployment, as they are
    *   mistakes of the stack and not of the event, which must not become a dead letter at once for them
    */
-  async invalidate({ shopId, eventId }: ShopInvalidation): Promise<void> {
+  async invalidate({ shopId, reference }: ShopInvalidation): Promise<void> {
     const paths = invalidationPaths(this.#patterns, shopId);
     try {
       await this.#client.send(
         new CreateInvalidationCommand({
           DistributionId: this.#id,
           InvalidationBatch: {
-            CallerReference: eventId,
+            CallerReference: reference,
             Paths: { Quantity: paths.length, Items: paths },
           },
         }),

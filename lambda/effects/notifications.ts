@@ -3,10 +3,11 @@ import type { Context } from 'aws-lambda';
 import { clientSettings } from '../aws-clients.ts';
 import { requireEnvironment } from '../environment.ts';
 import { stringAttribute } from '../message-attribute.ts';
+import type { Replay } from '../queue/replay.ts';
 import { recordLog } from '../record-log.ts';
 import { count } from '../telemetry.ts';
 import { type NotificationText, notificationMessage } from './notification-text.ts';
-import { oncePerEvent } from './once.ts';
+import { oncePerEvent, oncePerReplay } from './once.ts';
 import type { EffectOutcome } from './outcome.ts';
 
 /** What people are told, and of which event: filter policies of subscriptions choose by the latter. */
@@ -14,6 +15,8 @@ export interface Notification extends NotificationText {
   readonly event: string;
   readonly eventId: string;
   readonly shopId: string | undefined;
+  /** That sent the event; undefined of a delivery. */
+  readonly replay: Replay | undefined;
 }
 
 /** A topic that people are told through, once for each event. */
@@ -31,7 +34,7 @@ export class Notifications {
     return new Notifications(new SNSClient(clientSettings), requireEnvironment([variable])[variable]);
   }
 
-  async send({ event, eventId, shopId, ...text }: Notification): Promise<EffectOutcome> {
+  async send({ event, eventId, shopId, replay, ...text }: Notification): Promise<EffectOutcome> {
     const { $metadata } = await this.#client.send(
       new PublishCommand({
         TopicArn: this.#topicArn,
@@ -42,6 +45,7 @@ export class Notifications {
           event: stringAttribute(event),
           eventId: stringAttribute(eventId),
           ...(shopId !== undefined && { shop_id: stringAttribute(shopId) }),
+          ...(replay !== undefined && { replay: stringAttribute(replay.name) }),
         },
       }),
     );
@@ -55,12 +59,20 @@ export class Notifications {
 }
 
 /**
- * The sender of one event's notifications: however often an event comes, people are told once.
+ * The sender of one event's notifications: however often an event comes, people are told once, and once more for each
+ * name of a replay that is to tell them again.
  * @param variable the environment variable with the topic's ARN
  */
 export function notifier(event: string, variable: 'CHAT_TOPIC_ARN' | 'REVIEW_TOPIC_ARN') {
   const topic = Notifications.fromEnvironment(variable);
-  const sendOnce = oncePerEvent(event, (notification: Notification) => topic.send(notification));
-  return (notification: Omit<Notification, 'event'>, context: Context): Promise<EffectOutcome> =>
-    sendOnce(notification.eventId, { event, ...notification }, context);
+  const send = (notification: Notification) => topic.send(notification);
+  const sendOnce = oncePerEvent(event, send);
+  const sendAgain = oncePerReplay(event, send, sendOnce);
+  return (facts: Omit<Notification, 'event'>, context: Context): Promise<EffectOutcome> => {
+    const notification = { event, ...facts };
+    const { eventId, replay } = notification;
+    return replay?.notify
+      ? sendAgain({ eventId, replay: replay.name }, notification, context)
+      : sendOnce(eventId, notification, context);
+  };
 }

@@ -3,15 +3,12 @@ import { clientSettings } from '../aws-clients.ts';
 import { requireEnvironment } from '../environment.ts';
 import type { EffectOutcome } from './outcome.ts';
 import { tableKey } from './table-key.ts';
-import { NEWER_THAN_STORED, versionedWrite } from './versioned-write.ts';
+import { mayWrite, type VersionedChange, versionedWrite } from './versioned-write.ts';
 
-export interface ShopUpdate {
+export interface ShopUpdate extends VersionedChange {
   readonly shopId: string;
   /** Names of the fields that changed; absent where the partner did not say. */
   readonly updatedFields?: readonly string[] | undefined;
-  /** ISO 8601. */
-  readonly at: string;
-  readonly version: string;
 }
 
 /** Bytes of field names that are kept: an item holds 400 KB, and the invalidation must not fail for them. */
@@ -39,7 +36,8 @@ export class ShopCache {
   }
 
   /** Removes the cached shop and records the version that made it stale. */
-  async invalidate({ shopId, updatedFields, at, version }: ShopUpdate): Promise<EffectOutcome> {
+  async invalidate(update: ShopUpdate): Promise<EffectOutcome> {
+    const { shopId, updatedFields, at, version } = update;
     const kept = fits(updatedFields) ? updatedFields : undefined;
     return await versionedWrite(() =>
       this.#client.send(
@@ -49,7 +47,7 @@ export class ShopCache {
           UpdateExpression: kept
             ? 'SET version = :version, invalidated_at = :at, updated_fields = :fields REMOVE shop'
             : 'SET version = :version, invalidated_at = :at REMOVE shop, updated_fields',
-          ConditionExpression: NEWER_THAN_STORED,
+          ConditionExpression: mayWrite(update),
           ExpressionAttributeValues: {
             ':version': { S: version },
             ':at': { S: at },

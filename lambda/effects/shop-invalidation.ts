@@ -1,9 +1,12 @@
+import { isRepair, type Replay } from '../queue/replay.ts';
 import type { EffectOutcome } from './outcome.ts';
 import { ShopCache, type ShopUpdate } from './shop-cache.ts';
 
-export interface ShopChange extends ShopUpdate {
+export interface ShopChange extends Omit<ShopUpdate, 'repairs'> {
   /** The event that changes the shop. */
   readonly eventId: string;
+  /** Which sent the event; undefined of a delivery. */
+  readonly replay: Replay | undefined;
 }
 
 /**
@@ -20,10 +23,16 @@ export async function shopInvalidator(): Promise<(change: ShopChange) => Promise
       ? (await import('./distribution.ts')).Distribution.fromEnvironment()
       : undefined;
 
-  return async ({ eventId, ...update }) => {
-    const outcome = await shopCache.invalidate(update);
-    // Also of a stale event: it may be one whose invalidation failed after its write.
-    await distribution?.invalidate({ shopId: update.shopId, eventId });
+  return async ({ eventId, replay, ...update }) => {
+    const repairs = isRepair(replay);
+    const outcome = await shopCache.invalidate({ ...update, repairs });
+    // Also of a stale event: it may be one whose invalidation failed after its write. A repair that failed there
+    // writes again, so where it did not write another event has taken its place.
+    if (!repairs || outcome === 'Processed') {
+      // Under the event's reference alone CloudFront would take a repair for done.
+      const reference = repairs ? `${eventId}-${replay?.name}` : eventId;
+      await distribution?.invalidate({ shopId: update.shopId, reference });
+    }
     return outcome;
   };
 }

@@ -1,8 +1,27 @@
 import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
 import type { EffectOutcome } from './outcome.ts';
 
-/** The version of the state as a whole: its write is the newest, or it does not happen. */
-export const NEWER_THAN_STORED = 'attribute_not_exists(version) OR version < :version';
+/** What an event gives to the state that it writes. */
+export interface VersionedChange {
+  /** ISO 8601. */
+  readonly at: string;
+  readonly version: string;
+  /** Writes anew what the event has written before: its own version is no reason to leave it. @default false */
+  readonly repairs?: boolean | undefined;
+}
+
+/**
+ * The condition of a versioned write: never over a newer version.
+ *
+ * In a repair only a version that is known to be newer keeps the event out: neither its own, nor none, nor one that
+ * is no text, as a comparison with either is false.
+ * @param attribute that holds the version; the event's own is `:version`
+ */
+export function mayWrite({ repairs }: VersionedChange, attribute = 'version'): string {
+  return repairs
+    ? `NOT ${attribute} > :version`
+    : `attribute_not_exists(${attribute}) OR ${attribute} < :version`;
+}
 
 /**
  * Carries out a conditional write; a condition that does not hold means that the event is stale. Who returns

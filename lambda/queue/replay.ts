@@ -8,6 +8,16 @@ export const replayModes = ['fill', 'repair'] as const;
 
 export type ReplayMode = (typeof replayModes)[number];
 
+/**
+ * How far back a replay may reach, in days since a message was settled. What keeps the past from coming back lives
+ * 90 days from a receipt: a tombstone, without which an older girl.created would add a deleted member again, and the
+ * note of a notification, without which people would be told again. Within that must fall, from an event's receipt on,
+ * its 7 days on its queue and 14 on the dead-letter queue at most until it was settled, these 60, and the 7 that the
+ * message of the replay may wait on the queue: 88. The other two are for an event that we received after the deletion
+ * it came before. Whoever redrives dead letters of a replay late, or of dead letters, has that much less.
+ */
+export const REPLAYABLE_DAYS = 60;
+
 /** The replay that a message comes from; its attribute `replay` is this as JSON. */
 export interface Replay {
   readonly name: string;
@@ -24,6 +34,9 @@ const schema = z.object({
   mode: z.enum(replayModes),
   notify: z.boolean(),
 });
+
+/** Whether what an event wrote is to be written anew. A delivery (undefined) never does. */
+export const isRepair = (replay: Replay | undefined): boolean => replay?.mode === 'repair';
 
 /** Reads the attribute. @returns undefined where it is not one that a replay writes */
 export function parseReplay(text: string): Replay | undefined {

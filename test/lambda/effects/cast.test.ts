@@ -1,7 +1,10 @@
-import { DynamoDBClient, QueryCommand } from '@aws-sdk/client-dynamodb';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { DynamoDBClient, PutItemCommand, QueryCommand } from '@aws-sdk/client-dynamodb';
+import { GetQueueAttributesCommand, SQSClient } from '@aws-sdk/client-sqs';
+import { marshall } from '@aws-sdk/util-dynamodb';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Cast } from '../../../lambda/effects/cast.ts';
-import { Tables } from '../../support/tables.ts';
+import { REPLAYABLE_DAYS } from '../../../lambda/queue/replay.ts';
+import { type Row, Tables } from '../../support/tables.ts';
 import { startTestAws, type TestAws } from '../../support/test-aws.ts';
 
 let aws: TestAws;
@@ -14,6 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => aws.close());
 
+const DAY = 24 * 60 * 60;
 const at = '2026-01-31T09:00:00.000Z';
 const read = (girlId: string) => tables.get(aws.outputs.CastTable, { girl_id: girlId });
 const member = (girlId: string) => ({ girlId, shopId: 'shop-1', name: 'Hana', sentData: { age: 20 } });
@@ -44,6 +48,23 @@ test('removing a member leaves a tombstone without anything personal, for 90 day
     updated_at: at,
     expires_at: Date.parse('2026-05-01T09:00:00Z') / 1000,
   });
+});
+
+test('a tombstone outlives all that a replay may send of the time before it', async () => {
+  const sqs = new SQSClient(aws.operator);
+  const retention = async (QueueUrl: string | undefined) => {
+    const { Attributes } = await sqs.send(
+      new GetQueueAttributesCommand({ QueueUrl, AttributeNames: ['MessageRetentionPeriod'] }),
+    );
+    return Number(Attributes?.MessageRetentionPeriod);
+  };
+  const onQueue = await retention(aws.outputs.GirlCreatedQueueUrl);
+  const asDeadLetter = await retention(aws.outputs.GirlCreatedDeadLetterQueueUrl);
+  const settledLast = onQueue + asDeadLetter;
+  const replayedLast = settledLast + REPLAYABLE_DAYS * DAY + onQueue;
+  await cast.remove({ girlId: 'outlived', shopId: undefined }, { at, version: '1' });
+  const expiresAt = Number((await read('outlived'))?.expires_at);
+  expect(expiresAt - Date.parse(at) / 1000).toBeGreaterThan(replayedLast);
 });
 
 test('a late girl.created does not resurrect', async () => {
@@ -106,4 +127,34 @@ test('data that cannot be written for another reason is an error: the row would 
 test('ids that are longer than a key, of girl and shop, work', async () => {
   const long = '店'.repeat(1000);
   await expect(cast.add({ ...member(long), shopId: long }, { at, version: '1' })).resolves.toBe('Processed');
+});
+
+describe('a repair of the cast', () => {
+  const harm = async (girlId: string, columns: Row) => {
+    const Item = marshall({ ...(await read(girlId)), ...columns });
+    await tables.client.send(new PutItemCommand({ TableName: aws.outputs.CastTable, Item }));
+  };
+
+  test('makes a member what she was before the damage, to the last column', async () => {
+    await cast.add(member('mended'), { at, version: '2' });
+    const before = await read('mended');
+    await harm('mended', { name: 'wrong', status: 'deleted', expires_at: 1, notes: 'nobody’s' });
+    await expect(cast.add(member('mended'), { at, version: '2', repairs: true })).resolves.toBe('Processed');
+    expect(await read('mended')).toEqual(before);
+  });
+
+  test('makes a tombstone what it was before the damage, to the last column', async () => {
+    const gone = { girlId: 'entombed', shopId: 'shop-1' };
+    await cast.remove(gone, { at, version: '2' });
+    const before = await read('entombed');
+    await harm('entombed', { name: 'Hana', status: 'active', expires_at: 1 });
+    await expect(cast.remove(gone, { at, version: '2', repairs: true })).resolves.toBe('Processed');
+    expect(await read('entombed')).toEqual(before);
+  });
+
+  test('by an older event is stale', async () => {
+    await cast.remove({ girlId: 'newer', shopId: undefined }, { at, version: '2' });
+    await expect(cast.add(member('newer'), { at, version: '1', repairs: true })).resolves.toBe('Stale');
+    expect(await read('newer')).toMatchObject({ status: 'deleted', version: '2' });
+  });
 });

@@ -1,7 +1,8 @@
-import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { DynamoDBClient, PutItemCommand } from '@aws-sdk/client-dynamodb';
+import { marshall } from '@aws-sdk/util-dynamodb';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type ContactFields, ContactPartner } from '../../../lambda/effects/contact-partner.ts';
-import { Tables } from '../../support/tables.ts';
+import { type Row, Tables } from '../../support/tables.ts';
 import { startTestAws, type TestAws } from '../../support/test-aws.ts';
 
 let aws: TestAws;
@@ -50,4 +51,56 @@ test('an event without any field makes the record, once', async () => {
   await expect(update('bare', '1', {})).resolves.toBe('Processed');
   await expect(update('bare', '1', {})).resolves.toBe('Stale');
   expect(await read('bare')).toEqual({ user_id: 'bare', version: '1', updated_at: at });
+});
+
+describe('a repair of a contact', () => {
+  const all = { shop_id: 's', display_name: 'Umi', profile_image_url: 'https://x.example/1' };
+  const repair = (userId: string, version: string, fields: ContactFields) =>
+    contacts.update({ userId, version, at, fields, repairs: true });
+  const harm = async (userId: string, columns: Row) => {
+    const Item = marshall({ ...(await read(userId)), ...columns }, { removeUndefinedValues: true });
+    await tables.client.send(new PutItemCommand({ TableName: aws.outputs.ContactPartnerTable, Item }));
+  };
+
+  test('makes the record what it was before the damage, to its last column', async () => {
+    await update('mended', '2', all);
+    const before = await read('mended');
+    await harm('mended', { display_name: 'wrong', shop_id: undefined, updated_at: undefined });
+    await expect(repair('mended', '2', all)).resolves.toBe('Processed');
+    expect(await read('mended')).toEqual(before);
+  });
+
+  test('by an event whose fields newer ones have written is stale', async () => {
+    await update('newer', '2', all);
+    await expect(repair('newer', '1', { display_name: 'Sora' })).resolves.toBe('Stale');
+    expect(await read('newer')).toMatchObject({ display_name: 'Umi', version: '2' });
+  });
+
+  test.each([
+    ['missing', undefined],
+    ['too low', '0'],
+    ['no text', 7],
+  ])('never writes over a newer field where the version of the record is %s', async (kind, version) => {
+    await update(kind, '3', { display_name: 'Umi' });
+    await update(kind, '2', { shop_id: 's' });
+    await harm(kind, { version, shop_id: 'wrong' });
+    await expect(repair(kind, '2', { display_name: 'Sora', shop_id: 's' })).resolves.toBe('Processed');
+    expect(await read(kind)).toMatchObject({
+      display_name: 'Umi',
+      display_name_version: '3',
+      shop_id: 's',
+      shop_id_version: '2',
+      version: '2',
+    });
+  });
+
+  test('takes its version from a field that the event does not carry, for its real writer to write', async () => {
+    await update('claimed', '1', { shop_id: 's' });
+    await update('claimed', '2', { display_name: 'Umi' });
+    await harm('claimed', { shop_id: '', shop_id_version: '2' });
+    await expect(repair('claimed', '1', { shop_id: 's' })).resolves.toBe('Stale');
+    await expect(repair('claimed', '2', { display_name: 'Umi' })).resolves.toBe('Processed');
+    await expect(repair('claimed', '1', { shop_id: 's' })).resolves.toBe('Processed');
+    expect(await read('claimed')).toMatchObject({ shop_id: 's', shop_id_version: '1', version: '2' });
+  });
 });

@@ -1,5 +1,9 @@
 import { createHash } from 'node:crypto';
+import { SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { afterEach, expect, test } from '@jest/globals';
+import { stringAttribute } from '../../../lambda/message-attribute.ts';
+import { attribute, eventAttributes } from '../../../lambda/queue/message.ts';
+import type { Replay } from '../../../lambda/queue/replay.ts';
 import type { LocalStack } from '../../../local/local-stack.ts';
 import { eventually } from '../../support/eventually.ts';
 import { Partner } from '../../support/partner.ts';
@@ -47,9 +51,28 @@ async function start(answers: readonly RecorderAnswer[], environment: Record<str
 }
 
 const event = { event: 'shop.updated', data: { shop_id: 'shop 1' }, timestamp: '2026-01-31T09:00:00Z' };
-const eventId = createHash('sha256').update(JSON.stringify(event)).digest('hex');
+const idOf = (payload: object) => createHash('sha256').update(JSON.stringify(payload)).digest('hex');
+const eventId = idOf(event);
 const references = () =>
   cloudFront.requests.map(({ body }) => /<CallerReference>(.*)<\/CallerReference>/.exec(body)?.[1]);
+
+/** Sends an event to its queue, as a replay does. */
+const replay = (payload: typeof event, by: Replay) =>
+  new SQSClient(stack.operator).send(
+    new SendMessageCommand({
+      QueueUrl: stack.outputs.ShopUpdatedQueueUrl,
+      MessageBody: JSON.stringify(payload),
+      MessageAttributes: {
+        ...eventAttributes({
+          event: payload.event,
+          eventId: idOf(payload),
+          receivedAt: payload.timestamp,
+          requestId: 'r',
+        }),
+        [attribute.replay]: stringAttribute(JSON.stringify(by)),
+      },
+    }),
+  );
 
 test('shop.updated has the distribution forget the shop, once the cache has', async () => {
   const { partner, logged } = await start([created]);
@@ -74,6 +97,31 @@ test('an event that comes again is the same invalidation', async () => {
   await partner.post(event);
   await logged('Stale');
   expect(references()).toEqual([eventId, eventId]);
+});
+
+test('a repair is one more invalidation for its name, and only where it wrote', async () => {
+  const { lines, partner } = await start([created]);
+  const outcomes = (count: number) =>
+    eventually(async () => {
+      const done = ['Processed', 'Stale'].flatMap((message) => lines.of('shop-updated', message));
+      return done.length === count ? true : undefined;
+    });
+  const newer = { ...event, timestamp: '2026-01-31T10:00:00Z' };
+  const newerId = idOf(newer);
+  await partner.post(newer);
+  await outcomes(1);
+  await partner.post(event);
+  await outcomes(2);
+  expect(references()).toEqual([newerId, eventId]);
+  const mend: Replay = { name: 'mend', mode: 'repair', notify: false };
+  for (const [count, sent] of [newer, newer, event].entries()) {
+    await replay(sent, mend);
+    await outcomes(count + 3);
+  }
+  expect(references().slice(2)).toEqual([`${newerId}-mend`, `${newerId}-mend`]);
+  await replay(event, { ...mend, mode: 'fill' });
+  await outcomes(6);
+  expect(references().slice(4)).toEqual([eventId]);
 });
 
 test.each([

@@ -1,7 +1,7 @@
 import { SNSClient } from '@aws-sdk/client-sns';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { notificationMessage } from '../../../lambda/effects/notification-text.ts';
-import { Notifications } from '../../../lambda/effects/notifications.ts';
+import { type Notification, Notifications } from '../../../lambda/effects/notifications.ts';
 import { Queues } from '../../support/queues.ts';
 import { startTestAws, type TestAws } from '../../support/test-aws.ts';
 
@@ -64,19 +64,20 @@ describe('a published notification', () => {
   });
   afterAll(() => aws.close());
 
+  const notification: Notification = {
+    event: 'girl.schedule_changed',
+    eventId: 'e-1',
+    shopId: 'shop-1',
+    replay: undefined,
+    title: 'Schedule changed',
+    lines: [['Shop', 'shop-1']],
+  };
+
   test('has the attributes that subscriptions filter by', async () => {
     const queues = new Queues(aws.operator);
     const queue = await queues.subscribe(aws.outputs.ChatTopicArn, 'chat-room');
     const chat = new Notifications(new SNSClient(aws.operator), aws.outputs.ChatTopicArn ?? '');
-    await expect(
-      chat.send({
-        event: 'girl.schedule_changed',
-        eventId: 'e-1',
-        shopId: 'shop-1',
-        title: 'Schedule changed',
-        lines: [['Shop', 'shop-1']],
-      }),
-    ).resolves.toBe('Processed');
+    await expect(chat.send(notification)).resolves.toBe('Processed');
     const { Body, MessageAttributes } = await queues.take(queue);
     expect(Body).toBe('Schedule changed\n\nShop: shop-1');
     expect(MessageAttributes).toMatchObject({
@@ -84,5 +85,15 @@ describe('a published notification', () => {
       eventId: { StringValue: 'e-1' },
       shop_id: { StringValue: 'shop-1' },
     });
+    expect(MessageAttributes).not.toHaveProperty('replay');
+  });
+
+  test('of a replay has its name as an attribute', async () => {
+    const queues = new Queues(aws.operator);
+    const queue = await queues.subscribe(aws.outputs.ReviewTopicArn, 'reviewers');
+    const review = new Notifications(new SNSClient(aws.operator), aws.outputs.ReviewTopicArn ?? '');
+    await review.send({ ...notification, replay: { name: 'mend', mode: 'repair', notify: true } });
+    const { MessageAttributes } = await queues.take(queue);
+    expect(MessageAttributes).toMatchObject({ replay: { StringValue: 'mend' } });
   });
 });

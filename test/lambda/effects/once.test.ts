@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Context } from 'aws-lambda';
-import { oncePerEvent } from '../../../lambda/effects/once.ts';
+import { oncePerEvent, oncePerReplay } from '../../../lambda/effects/once.ts';
 import type { EffectOutcome } from '../../../lambda/effects/outcome.ts';
 import { Faults } from '../../../local/aws/faults.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -76,4 +76,73 @@ test('the note of an effect is written in five attempts at most, as without it t
   await expect(noting('a')).rejects.toThrow('Failed to update success record');
   expect(faults.counts.throttled).toBe(5);
   end();
+});
+
+describe('an effect that a replay is to have again', () => {
+  const MILLISECONDS_LEFT = 2_000;
+
+  /** An effect that counts how often it happened. */
+  function counted(name: string) {
+    let times = 0;
+    const effect = async (): Promise<EffectOutcome> => {
+      times += 1;
+      return 'Processed';
+    };
+    const once = oncePerEvent(name, effect);
+    const again = oncePerReplay(name, effect, once);
+    return {
+      deliver: () => once('e', undefined, endingIn(MILLISECONDS_LEFT)),
+      replay: (replay: string) => again({ eventId: 'e', replay }, undefined, endingIn(MILLISECONDS_LEFT)),
+      times: () => times,
+    };
+  }
+
+  test('happens once more for each name', async () => {
+    const { deliver, replay, times } = counted('again');
+    expect([
+      await deliver(),
+      await replay('a'),
+      await replay('a'),
+      await replay('b'),
+      await deliver(),
+    ]).toEqual(['Processed', 'Processed', 'Duplicate', 'Processed', 'Duplicate']);
+    expect(times()).toBe(3);
+  });
+
+  test('and that had never happened is the ordinary one, too', async () => {
+    const { deliver, replay, times } = counted('never');
+    expect([await replay('a'), await deliver()]).toEqual(['Processed', 'Duplicate']);
+    expect(times()).toBe(1);
+  });
+
+  test('is tried again where it failed', async () => {
+    let fails = true;
+    const effect = async (): Promise<EffectOutcome> => {
+      if (fails) throw new Error('SNS is down');
+      return 'Processed';
+    };
+    const once = oncePerEvent('failing-again', done);
+    const again = oncePerReplay('failing-again', effect, once);
+    const replay = () => again({ eventId: 'e', replay: 'a' }, undefined, endingIn(30_000));
+    await once('e', undefined, endingIn(30_000));
+    await expect(replay()).rejects.toThrow('SNS is down');
+    fails = false;
+    expect([await replay(), await replay()]).toEqual(['Processed', 'Duplicate']);
+  });
+
+  test('is repeated only where its note could not be written, and then as often', async () => {
+    const { deliver, replay, times } = counted('unnoted');
+    await deliver();
+    const end = faults.inject({
+      service: 'dynamodb',
+      operation: 'UpdateItem',
+      kind: 'throttled',
+      callers: 'everyone',
+    });
+    await expect(replay('a')).rejects.toThrow('Failed to update success record');
+    end();
+    expect(await eventually(() => replay('a').catch(() => undefined))).toBe('Processed');
+    expect(await replay('a')).toBe('Duplicate');
+    expect(times()).toBe(3);
+  });
 });

@@ -91,3 +91,17 @@ test.each([
   const rows = await tables.scan(aws.outputs.ShopCacheTable);
   expect(rows.filter((row) => String(row.shop_id).startsWith(key))).toHaveLength(1);
 });
+
+test.each([
+  ['the same event', '2', 'Processed'],
+  ['an older event', '1', 'Stale'],
+])('a repair by %s is %s', async (_, version, outcome) => {
+  const shopId = `repaired-${version}`;
+  await cache.invalidate({ shopId, updatedFields: ['name'], at, version: '2' });
+  const before = await read(shopId);
+  await store(shopId, '2');
+  await expect(
+    cache.invalidate({ shopId, updatedFields: ['name'], at, version, repairs: true }),
+  ).resolves.toBe(outcome);
+  expect(await read(shopId)).toEqual(outcome === 'Processed' ? before : { ...before, shop: 'as read' });
+});
