@@ -29,7 +29,8 @@ export interface Replay {
 /** Names of replays: they stand in keys of S3 and DynamoDB, in file names and on command lines. */
 export const REPLAY_NAME = /^[a-z0-9][a-z0-9-]{0,62}$/;
 
-const schema = z.object({
+/** A replay in an attribute, and in a record of the archive. */
+export const replaySchema = z.object({
   name: z.string().check(z.regex(REPLAY_NAME)),
   mode: z.enum(replayModes),
   notify: z.boolean(),
@@ -41,7 +42,7 @@ export const isRepair = (replay: Replay | undefined): boolean => replay?.mode ==
 /** Reads the attribute. @returns undefined where it is not one that a replay writes */
 export function parseReplay(text: string): Replay | undefined {
   try {
-    return schema.safeParse(JSON.parse(text)).data;
+    return replaySchema.safeParse(JSON.parse(text)).data;
   } catch {
     return undefined;
   }

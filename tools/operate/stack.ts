@@ -7,6 +7,7 @@ import {
 } from '@aws-sdk/client-cloudformation';
 import { CloudWatchClient } from '@aws-sdk/client-cloudwatch';
 import { CloudWatchLogsClient } from '@aws-sdk/client-cloudwatch-logs';
+import { FirehoseClient } from '@aws-sdk/client-firehose';
 import { LambdaClient } from '@aws-sdk/client-lambda';
 import { S3Client } from '@aws-sdk/client-s3';
 import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
@@ -28,6 +29,7 @@ export interface FoundStack {
   readonly cloudwatch: CloudWatchClient;
   readonly lambda: LambdaClient;
   readonly sts: STSClient;
+  readonly firehose: FirehoseClient;
   /** Ends the clients' connections. */
   close(): void;
   /** Whether it is one that `npm start` runs. */
@@ -122,6 +124,7 @@ function foundStack(title: string, outputs: Readonly<Record<string, string>>, op
     cloudwatch: new CloudWatchClient(settings),
     lambda: new LambdaClient(settings),
     sts: new STSClient(settings),
+    firehose: new FirehoseClient(settings),
   };
   return {
     title,

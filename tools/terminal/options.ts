@@ -23,6 +23,37 @@ export function decimal(minimum: number, maximum: number) {
   };
 }
 
+const MILLISECONDS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+const LENGTH = /^([1-9]\d{0,5})([mhd])$/;
+
+/** RFC 3339 with or without seconds, or a date alone. */
+const MOMENT = /^(\d{4}-\d{2}-\d{2})(T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2}))?$/;
+
+/** Reads an option's value as a time; a date alone is its midnight in UTC. @throws InvalidArgumentError */
+export function time(text: string): Date {
+  const [, length, unit = ''] = LENGTH.exec(text) ?? [];
+  if (length !== undefined) return new Date(Date.now() - Number(length) * (MILLISECONDS[unit] ?? 0));
+  const [, date = ''] = MOMENT.exec(text) ?? [];
+  const day = new Date(date);
+  const moment = new Date(text);
+  // JavaScript takes 30 February for 2 March.
+  const exists = !Number.isNaN(day.getTime()) && day.toISOString().startsWith(date);
+  if (exists && !Number.isNaN(moment.getTime())) return moment;
+  throw new InvalidArgumentError(
+    'It must be a time such as 2026-01-31T09:00:00Z, a date such as 2026-01-31, which is its midnight in UTC, or a length back from now such as 90m, 3h or 7d.',
+  );
+}
+
+/** Collects values of an option or argument that may be repeated, each one of some words. @throws InvalidArgumentError */
+export function eachOf<Word extends string>(words: readonly Word[]) {
+  return (text: string, before: readonly Word[] = []): readonly Word[] => {
+    const word = words.find((known) => known === text);
+    if (word !== undefined) return [...before, word];
+    throw new InvalidArgumentError(`One of: ${words.join(', ')}`);
+  };
+}
+
 /** A TCP port. */
 export const port = wholeNumber(0, 65_535);
 

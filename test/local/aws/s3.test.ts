@@ -64,4 +64,29 @@ describe('an object', () => {
     expect(status).toBe(404);
     expect(body.toString()).toContain('<Code>NoSuchKey</Code>');
   });
+
+  describe('that is put on the condition of a tag', () => {
+    const put = (tag: string, path = '/payloads/conditional') =>
+      s3({ method: 'PUT', path, headers: { 'if-match': tag }, body: 'second' });
+
+    test('is replaced where it has that tag', async () => {
+      const { headers } = await s3({ method: 'PUT', path: '/payloads/conditional', body: 'first' });
+      expect((await put(String(headers.etag))).status).toBe(200);
+      expect((await s3({ method: 'GET', path: '/payloads/conditional' })).body.toString()).toBe('second');
+    });
+
+    test('stays where it has another one', async () => {
+      await s3({ method: 'PUT', path: '/payloads/conditional', body: 'first' });
+      const { status, body } = await put('"0123456789abcdef0123456789abcdef"');
+      expect(status).toBe(412);
+      expect(body.toString()).toContain('<Code>PreconditionFailed</Code>');
+      expect((await s3({ method: 'GET', path: '/payloads/conditional' })).body.toString()).toBe('first');
+    });
+
+    test('is not made where it is not there', async () => {
+      const { status, body } = await put('"0123456789abcdef0123456789abcdef"', '/payloads/absent');
+      expect(status).toBe(404);
+      expect(body.toString()).toContain('<Code>NoSuchKey</Code>');
+    });
+  });
 });

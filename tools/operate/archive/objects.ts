@@ -1,0 +1,84 @@
+import { ListObjectsV2Command } from '@aws-sdk/client-s3';
+import { type EventName, eventNames } from '../../../lambda/contract/catalogue.ts';
+import { CommandError } from '../../terminal/command-error.ts';
+import type { FoundStack } from '../stack.ts';
+import type { RecordFilter } from './filter.ts';
+
+/** An object of the archive: gzipped lines of JSON, a record each. */
+export interface ArchivedObject {
+  readonly key: string;
+  readonly event: EventName;
+  /** As it is stored. */
+  readonly bytes: number;
+}
+
+/**
+ * Milliseconds by which an object's hour may differ from when its records were settled: a batch is archived within
+ * the 900 s of its function, and Firehose collects for 900 s from an object's oldest record, whose hour it is.
+ */
+const PARTITION_MARGIN = 60 * 60 * 1000;
+
+/** @throws CommandError where the stack keeps no archive */
+export function archiveBucket({ outputs, title }: FoundStack): string {
+  if (outputs.ArchiveBucket) return outputs.ArchiveBucket;
+  throw new CommandError(
+    `There is no archive in ${title}: its setting archive.days is 0, or it was deployed before there were archives`,
+  );
+}
+
+/**
+ * The objects that may hold records of a filter's events and window, sorted by event, then by key, which is by time.
+ * @throws CommandError where the stack keeps no archive
+ */
+export async function* archiveObjects(
+  stack: FoundStack,
+  { events = eventNames, since, until }: Pick<RecordFilter, 'events' | 'since' | 'until'>,
+): AsyncGenerator<ArchivedObject> {
+  for (const event of [...new Set(events)].sort()) {
+    const first = since && partition(event, since.getTime() - PARTITION_MARGIN);
+    const last = until && partition(event, until.getTime() + PARTITION_MARGIN);
+    for await (const { key, bytes } of listed(stack, `event=${event}/date=`, first)) {
+      // S3 lists by key, so no later one is in the window either.
+      if (last !== undefined && key.slice(0, last.length) > last) break;
+      yield { key, event, bytes };
+    }
+  }
+}
+
+/** How many objects of these events hold what Firehose could not deliver. They are not in the form of records. */
+export async function countFailedObjects(
+  stack: FoundStack,
+  { events = eventNames }: Pick<RecordFilter, 'events'>,
+): Promise<number> {
+  let count = 0;
+  for (const event of events) {
+    for await (const _ of listed(stack, `event=${event}/failed=`)) count += 1;
+  }
+  return count;
+}
+
+/** Beginning of the keys of an hour. `lib/archive.ts` has Firehose write there. */
+function partition(event: EventName, time: number): string {
+  const [date, clock = ''] = new Date(time).toISOString().split('T');
+  return `event=${event}/date=${date}/hour=${clock.slice(0, 2)}`;
+}
+
+/**
+ * The objects under a prefix in the order of their keys, page by page.
+ * @param after a key, or the beginning of keys, before which nothing is listed
+ */
+export async function* listed(
+  stack: FoundStack,
+  prefix: string,
+  after?: string,
+): AsyncGenerator<{ key: string; bytes: number }> {
+  const Bucket = archiveBucket(stack);
+  let token: string | undefined;
+  do {
+    const { Contents = [], NextContinuationToken } = await stack.s3.send(
+      new ListObjectsV2Command({ Bucket, Prefix: prefix, StartAfter: after, ContinuationToken: token }),
+    );
+    for (const { Key = '', Size = 0 } of Contents) yield { key: Key, bytes: Size };
+    token = NextContinuationToken;
+  } while (token !== undefined);
+}
