@@ -5,6 +5,7 @@ import { catalogue, eventNames } from '../lambda/contract/catalogue.ts';
 import { pascalCase } from '../lambda/contract/event-names.ts';
 import { Alarms } from './alarms.ts';
 import { Archive } from './archive.ts';
+import { ArchiveQueries } from './archive-queries.ts';
 import { Canaries } from './canaries.ts';
 import { watchCertificate } from './certificate-expiry.ts';
 import type { StageConfig } from './config.ts';
@@ -79,6 +80,8 @@ export class PartnerWebhooksStack extends Stack {
       config.archive.days === 0
         ? undefined
         : new Archive(this, 'Archive', { config: config.archive, encryption, removalPolicy, alarms });
+    const archiveQueries =
+      archive && new ArchiveQueries(archive, 'Queries', { bucket: archive.bucket, config, encryption });
     const pipelines = eventNames.map(
       (event) =>
         new EventPipeline(this, pascalCase(event), {
@@ -177,6 +180,7 @@ export class PartnerWebhooksStack extends Stack {
       UnroutedQueueUrl: unrouted.queueUrl,
       PayloadBucket: payloads.bucketName,
       ...(archive && { ArchiveBucket: archive.bucket.bucketName, ...archiveOutputs(archive) }),
+      ...archiveQueries?.outputs,
       ReceiverLogGroup: receiver.logGroup.logGroupName,
       ...Object.assign({}, ...pipelines.map(pipelineOutputs)),
     });
