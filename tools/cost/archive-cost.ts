@@ -1,5 +1,6 @@
 import { archiveLine } from '../../lambda/archive/record.ts';
 import { eventNames } from '../../lambda/contract/catalogue.ts';
+import { BUCKET_KEY_SHARE } from './bucket-key.ts';
 import type { Deployment } from './deployment.ts';
 import type { Row } from './line-item.ts';
 import { DAYS_OF_A_MONTH, MONTH_SECONDS } from './month.ts';
@@ -44,13 +45,9 @@ const CALL_MILLISECONDS = 10;
 const KEY_SECONDS = 5 * 60;
 const CALLS_PER_KEY = 3;
 
-/** Share of the requests for objects that still asks KMS with a bucket key. Source: S3 user guide, "S3 Bucket Keys". */
-const BUCKET_KEY_SHARE = 0.01;
-
 /** What a query is charged for at least. Source: Athena's page of prices. */
 const LEAST_SCANNED = 10 * KILOBYTE ** 2;
 
-/** Hours of the partitions that a question about a week looks into. */
 const WEEK_DAYS = 7;
 const WEEK_HOURS = WEEK_DAYS * 24;
 
@@ -59,52 +56,65 @@ export const recordBytes = (payloadBytes: number): number => RECORD_BYTES + ESCA
 
 /** What a month of deliveries costs in the archive; nothing where none is kept. */
 export function archiveCosts(workload: Workload, deployment: Deployment): Row[] {
-  const { archive } = deployment;
+  const { archive, queueDataKeySeconds } = deployment;
   if (archive === undefined) return [];
-  const { deliveries, payloadBytes, batch, mix, oversizeShare } = workload;
+  const { deliveries, payloadBytes, mix, oversizeShare } = workload;
   const bytes = recordBytes(payloadBytes) * (1 - oversizeShare) + RECORD_BYTES * oversizeShare;
-  const charged = Math.ceil(recordBytes(payloadBytes) / FIREHOSE_CHUNK) * (1 - oversizeShare) + oversizeShare;
-  const objects = eventNames.map((event) => objectsOf(deliveries * mix[event], bytes, archive));
-  const objectsOfMonth = sum(objects);
-  const streamKeys = eventNames.map((event) =>
-    Math.min(deliveries * mix[event], MONTH_SECONDS / KEY_SECONDS),
-  );
-  const keyed = deployment.queueDataKeySeconds !== undefined;
-  const weekShare = WEEK_DAYS / DAYS_OF_A_MONTH;
-  const weekBytes = deliveries * weekShare * bytes * COMPRESSED;
-  const { questions } = workload;
+  const chunks = Math.ceil(recordBytes(payloadBytes) / FIREHOSE_CHUNK) * (1 - oversizeShare) + oversizeShare;
+  const objects = sum(eventNames.map((event) => objectsOf(deliveries * mix[event], bytes, archive)));
+  const compressed = deliveries * bytes * COMPRESSED;
   return [
     [
       'Firehose',
       'records, each begun 5 KB: GB',
-      (deliveries * charged * FIREHOSE_CHUNK) / GIGABYTE,
+      (deliveries * chunks * FIREHOSE_CHUNK) / GIGABYTE,
       'firehoseGigabyte',
     ],
     [
       'Lambda',
       'consumers, to archive: GB-seconds',
-      sum(
-        deployment.consumers.map(
-          ({ event, memoryMegabytes }) =>
-            ((deliveries * mix[event]) / batch) *
-            ((workload.memoryMegabytes ?? memoryMegabytes) / 1024) *
-            (CALL_MILLISECONDS / 1000),
-        ),
-      ),
+      callSeconds(workload, deployment),
       'lambdaGigabyteSecondArm',
     ],
-    ['S3', `archive: objects of ${archive.bufferSeconds} s`, objectsOfMonth, 's3Put'],
+    ['S3', `archive: objects of ${archive.bufferSeconds} s`, objects, 's3Put'],
     [
       'S3',
       `archive: GB kept ${archive.days} days`,
-      (deliveries * bytes * COMPRESSED * (archive.days / DAYS_OF_A_MONTH)) / GIGABYTE,
+      (compressed * (archive.days / DAYS_OF_A_MONTH)) / GIGABYTE,
       's3GigabyteMonth',
     ],
-    ['KMS', 'data keys of the archive', keyed ? sum(streamKeys) * CALLS_PER_KEY : 0, 'kmsRequest'],
-    ['KMS', 'key of the archive’s bucket', keyed ? objectsOfMonth * BUCKET_KEY_SHARE : 0, 'kmsRequest'],
-    ['Athena', 'scanned: TB', (questions * Math.max(LEAST_SCANNED, weekBytes)) / TERABYTE, 'athenaTerabyte'],
+    ...(queueDataKeySeconds === undefined ? [] : keyCosts(workload, objects)),
+    ...questionCosts(workload.questions, { compressed, objects }),
+  ];
+}
+
+/** GB-seconds of the consumers' calls, one for each batch. */
+function callSeconds({ deliveries, mix, batch, memoryMegabytes: all }: Workload, { consumers }: Deployment) {
+  const gigabytes = consumers.map(
+    ({ event, memoryMegabytes }) => mix[event] * ((all ?? memoryMegabytes) / 1024),
+  );
+  return (deliveries / batch) * sum(gigabytes) * (CALL_MILLISECONDS / 1000);
+}
+
+function keyCosts({ deliveries, mix }: Workload, objects: number): Row[] {
+  const keys = eventNames.map((event) => Math.min(deliveries * mix[event], MONTH_SECONDS / KEY_SECONDS));
+  return [
+    ['KMS', 'data keys of the archive', sum(keys) * CALLS_PER_KEY, 'kmsRequest'],
+    ['KMS', 'key of the archive’s bucket', objects * BUCKET_KEY_SHARE, 'kmsRequest'],
+  ];
+}
+
+/** @param month what a month leaves in the archive */
+function questionCosts(
+  questions: number,
+  month: { readonly compressed: number; readonly objects: number },
+): Row[] {
+  const week = WEEK_DAYS / DAYS_OF_A_MONTH;
+  const scanned = Math.max(LEAST_SCANNED, month.compressed * week);
+  return [
+    ['Athena', 'scanned: TB', (questions * scanned) / TERABYTE, 'athenaTerabyte'],
     ['S3', 'archive: partitions that queries list', questions * eventNames.length * WEEK_HOURS, 's3List'],
-    ['S3', 'archive: objects that queries read', questions * objectsOfMonth * weekShare, 's3Get'],
+    ['S3', 'archive: objects that queries read', questions * month.objects * week, 's3Get'],
   ];
 }
 

@@ -1,5 +1,6 @@
 import { catalogue, type EffectName, type EventName, eventNames } from '../../lambda/contract/catalogue.ts';
 import { archiveCosts } from './archive-cost.ts';
+import { BUCKET_KEY_SHARE } from './bucket-key.ts';
 import type { Deployment } from './deployment.ts';
 import { type LineItem, paid, type Row } from './line-item.ts';
 import { type LogBytes, METRICS_WHERE_ALL_GOES_WELL } from './log-bytes.ts';
@@ -71,9 +72,6 @@ const CALLS_PER_QUEUE_DATA_KEY = 3;
  * encryption at rest usage notes". Taken as if every caller fell idle each time: the dearest reading.
  */
 const TABLE_KEY_SECONDS = 5 * 60;
-
-/** Share of the requests for objects that still asks KMS with a bucket key. Source: S3 user guide, "S3 Bucket Keys". */
-const BUCKET_KEY_SHARE = 0.01;
 
 /**
  * A receiver reads the secret that often (`lambda/receiver/webhook-secrets.ts`); twice as many calls in the
