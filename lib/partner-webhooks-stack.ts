@@ -5,6 +5,7 @@ import { catalogue, eventNames } from '../lambda/contract/catalogue.ts';
 import { pascalCase } from '../lambda/contract/event-names.ts';
 import { Alarms } from './alarms.ts';
 import { Archive } from './archive.ts';
+import { ArchiveQueries } from './archive-queries.ts';
 import { Canaries } from './canaries.ts';
 import { watchCertificate } from './certificate-expiry.ts';
 import type { StageConfig } from './config.ts';
@@ -79,6 +80,8 @@ export class PartnerWebhooksStack extends Stack {
       config.archive.days === 0
         ? undefined
         : new Archive(this, 'Archive', { config: config.archive, defaults, alarms });
+    const archiveQueries =
+      archive && new ArchiveQueries(archive, 'Queries', { bucket: archive.bucket, config, encryption });
     const pipelines = eventNames.map(
       (event) =>
         new EventPipeline(this, pascalCase(event), {
@@ -162,6 +165,7 @@ export class PartnerWebhooksStack extends Stack {
       tables: effects.tables,
       topics: [effects.chat, effects.review],
       logGroups: [logs.access, logs.receiver, ...logs.consumers],
+      archiveStreams: archive ? eventNames.map((event) => archive.streamOf(event)) : [],
       alarms: this.node.findAll().filter((construct) => construct instanceof Alarm),
     });
 
@@ -178,6 +182,7 @@ export class PartnerWebhooksStack extends Stack {
       UnroutedQueueUrl: unrouted.queueUrl,
       PayloadBucket: payloads.bucketName,
       ...(archive && { ArchiveBucket: archive.bucket.bucketName, ...archiveOutputs(archive) }),
+      ...archiveQueries?.outputs,
       ReceiverLogGroup: receiver.logGroup.logGroupName,
       ...Object.assign({}, ...pipelines.map(pipelineOutputs)),
     });

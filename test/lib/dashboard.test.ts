@@ -321,6 +321,7 @@ describe('the cost', () => {
     ['DynamoDB reads', prices.dynamodbReadUnit],
     ['SNS publishes', prices.snsPublish],
     ['CloudWatch Logs, incoming', prices.logGigabyte / 2 ** 30],
+    ['Firehose records, of up to 5 KB', (prices.firehoseGigabyte * 5 * 1024) / 2 ** 30],
   ];
 
   test.each([

@@ -34,9 +34,11 @@ const KEY_OF: Readonly<Record<string, (resource: Resource) => unknown>> = {
 /** Types that hold nothing of anybody. A new type belongs here or above. */
 const WITHOUT_DATA = [
   /^AWS::ApiGatewayV2::/,
+  /^AWS::Athena::/,
   /^AWS::CDK::Metadata$/,
   /^AWS::CloudWatch::/,
   /^AWS::CodeDeploy::/,
+  /^AWS::Glue::/,
   /^AWS::IAM::/,
   /^AWS::KMS::Key$/,
   /^AWS::Lambda::/,
