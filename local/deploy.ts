@@ -1,4 +1,5 @@
 import { CreateTableCommand, DynamoDBClient, UpdateTimeToLiveCommand } from '@aws-sdk/client-dynamodb';
+import { CreateDeliveryStreamCommand, FirehoseClient } from '@aws-sdk/client-firehose';
 import {
   CreateBucketCommand,
   type LifecycleRule,
@@ -19,7 +20,7 @@ export interface ClientSettings {
 }
 
 /**
- * Creates the template's queues, topics, tables, buckets and secrets at the local AWS endpoint.
+ * Creates the template's queues, topics, tables, buckets, delivery streams and secrets at the local AWS endpoint.
  * @param secret value that every secret of the template gets
  */
 export async function deploy(resources: Resources, settings: ClientSettings, secret: string): Promise<void> {
@@ -28,6 +29,7 @@ export async function deploy(resources: Resources, settings: ClientSettings, sec
   const sns = new SNSClient(settings);
   const dynamodb = new DynamoDBClient(settings);
   const s3 = new S3Client({ ...settings, forcePathStyle: true });
+  const firehose = new FirehoseClient(settings);
   try {
     await Promise.all([
       ...resources.ofType('AWS::SecretsManager::Secret').map(async ({ logicalId, name, properties }) => {
@@ -42,9 +44,12 @@ export async function deploy(resources: Resources, settings: ClientSettings, sec
       ...resources.ofType('AWS::S3::Bucket').map((bucket) => createBucket(s3, bucket)),
       ...resources.ofType('AWS::DynamoDB::Table').map((table) => createTable(dynamodb, table)),
       ...resources.ofType('AWS::SQS::Queue').map((queue) => createQueue(sqs, queue)),
+      ...resources
+        .ofType('AWS::KinesisFirehose::DeliveryStream')
+        .map((stream) => createDeliveryStream(firehose, stream)),
     ]);
   } finally {
-    for (const client of [secrets, sqs, sns, dynamodb, s3]) client.destroy();
+    for (const client of [secrets, sqs, sns, dynamodb, s3, firehose]) client.destroy();
   }
 }
 
@@ -86,6 +91,20 @@ async function createBucket(
   );
   await client.send(
     new PutBucketLifecycleConfigurationCommand({ Bucket: name, LifecycleConfiguration: { Rules } }),
+  );
+}
+
+async function createDeliveryStream(
+  client: FirehoseClient,
+  { name, properties }: Resource<'AWS::KinesisFirehose::DeliveryStream'>,
+): Promise<void> {
+  const { RoleARN, BucketARN, ...others } = properties.ExtendedS3DestinationConfiguration;
+  await client.send(
+    new CreateDeliveryStreamCommand({
+      DeliveryStreamName: name,
+      DeliveryStreamType: properties.DeliveryStreamType,
+      ExtendedS3DestinationConfiguration: { RoleARN, BucketARN, ...others },
+    }),
   );
 }
 

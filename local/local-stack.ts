@@ -104,6 +104,7 @@ export async function startLocalStack(options: LocalStackOptions): Promise<Local
       region: REGION,
       accountId: ACCOUNT_ID,
       faults,
+      ...(options.onProblem && { onProblem: options.onProblem }),
     });
     closers.push(() => aws.close());
 
@@ -119,7 +120,7 @@ export async function startLocalStack(options: LocalStackOptions): Promise<Local
     for (const type of resources.unknownTypes())
       options.onProblem?.(`${type} has no part in the local stack`);
 
-    step('Creating queues, topics, tables and the secret');
+    step('Creating queues, topics, tables, buckets, delivery streams and the secret');
     const operator = clientSettings(aws.url, 'operator');
     await deploy(resources, operator, options.secret);
     createAlarms(resources, aws);
@@ -191,6 +192,7 @@ function admitRoles(aws: AwsEndpoint, resources: Resources): void {
   aws.addPrincipals(
     rolePolicies(resources).map(({ arn, logicalId, statements }) => ({
       name: logicalId,
+      arn,
       accessKeyId: accessKeyOf(arn),
       statements,
     })),

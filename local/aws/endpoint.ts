@@ -10,9 +10,11 @@ import { callerIdentity } from './caller-identity.ts';
 import { createDatabase } from './database.ts';
 import { createEventSourceMappings, type EventSourceMapping } from './event-source-mappings.ts';
 import { ConnectionLostError, type Faults } from './faults.ts';
+import { createFirehose } from './firehose.ts';
 import { bodyOf, KEEP_ALIVE_MS, MAX_BODY_BYTES, write } from './http-server.ts';
 import { createLogs } from './logs.ts';
 import { createMessaging } from './messaging.ts';
+import { createObjectWriter } from './object-writer.ts';
 import type { Stack } from './permissions.ts';
 import {
   type AwsRequest,
@@ -37,6 +39,8 @@ export interface Principal {
   /** The role's logical id. */
   name: string;
   accessKeyId: string;
+  /** By which services that act for it know it. @default they do not know it */
+  arn?: string;
   /** Its identity-based policies. */
   statements: PolicyStatement[];
 }
@@ -51,6 +55,8 @@ export interface AwsEndpointOptions {
   accountId: '000000000000';
   /** What goes wrong, for tests. @default nothing */
   faults?: Faults;
+  /** Told of what goes wrong where no caller is told. @default none */
+  onProblem?: (message: string) => void;
 }
 
 export interface AwsEndpoint {
@@ -80,9 +86,9 @@ type Stage = (request: AwsRequest) => AwsResponse | undefined | Promise<AwsRespo
 const CLOSE_GRACE_MS = 500;
 
 /**
- * Starts the one AWS endpoint of the local stack: SQS, SNS, S3, DynamoDB, Secrets Manager, CloudWatch Logs, the alarms
- * of CloudWatch, the event source mappings of Lambda and STS on one port, for any client, with any secret key and for
- * any region.
+ * Starts the one AWS endpoint of the local stack: SQS, SNS, S3, DynamoDB, Secrets Manager, Firehose, CloudWatch Logs,
+ * the alarms of CloudWatch, the event source mappings of Lambda and STS on one port, for any client, with any secret
+ * key and for any region.
  * @throws Error EADDRINUSE as Node.js gives it
  */
 export async function startAwsEndpoint({
@@ -91,8 +97,10 @@ export async function startAwsEndpoint({
   region,
   accountId,
   faults,
+  onProblem = () => {},
 }: AwsEndpointOptions): Promise<AwsEndpoint> {
   const roles = new Map<string, { name: string; policy: Policy }>();
+  const accessKeys = new Map<string, string>();
   const secrets = createSecretsManager({ region, accountId });
   const logs = createLogs({ region, accountId });
   const database = createDatabase({ region, accountId });
@@ -110,6 +118,20 @@ export async function startAwsEndpoint({
   });
   const mappings = createEventSourceMappings({ region, accountId });
 
+  const firehose = createFirehose({
+    region,
+    accountId,
+    writeObject: createObjectWriter({
+      s3: messaging.s3,
+      permit(roleArn, permission) {
+        const accessKeyId = accessKeys.get(roleArn);
+        if (accessKeyId === undefined) throw new Error(`Firehose is unable to assume role ${roleArn}`);
+        authorize({ service: 's3', accessKeyId, permissions: [permission] });
+      },
+    }),
+    onProblem,
+  });
+
   const services: Record<Service, (request: AwsRequest) => AwsResponse | Promise<AwsResponse>> = {
     sqs: messaging.sqs,
     sns: messaging.sns,
@@ -118,6 +140,7 @@ export async function startAwsEndpoint({
     secretsmanager: ({ operation, parameters }) =>
       jsonResponse(secrets.answer(operation, parameters), JSON_1_1),
     logs: ({ operation, parameters }) => jsonResponse(logs.answer(operation, parameters), JSON_1_1),
+    firehose: ({ operation, parameters }) => jsonResponse(firehose.answer(operation, parameters), JSON_1_1),
     async monitoring({ operation, parameters, protocol }) {
       const document = await alarms.answer(operation, parameters);
       return protocol === 'json'
@@ -134,7 +157,11 @@ export async function startAwsEndpoint({
     return `arn:aws:sts::${accountId}:assumed-role/${role.name}/local`;
   }
 
-  function authorize({ service, accessKeyId, permissions }: AwsRequest): undefined {
+  function authorize({
+    service,
+    accessKeyId,
+    permissions,
+  }: Pick<AwsRequest, 'service' | 'accessKeyId' | 'permissions'>): undefined {
     const role = roles.get(accessKeyId);
     if (role === undefined || service === 'sts') return;
     for (const permission of permissions) {
@@ -212,6 +239,7 @@ export async function startAwsEndpoint({
         return [accessKeyId, { name, policy: compilePolicy(statements) }] as const;
       });
       for (const [accessKeyId, role] of compiled) roles.set(accessKeyId, role);
+      for (const { arn, accessKeyId } of principals) if (arn !== undefined) accessKeys.set(arn, accessKeyId);
     },
 
     createLogGroup: logs.create,
@@ -222,6 +250,7 @@ export async function startAwsEndpoint({
     async close() {
       closing.abort();
       const closed = listeners.map((server) => once(server.close(), 'close'));
+      await firehose.close();
       await messaging.close();
       const cut = setTimeout(() => {
         for (const server of listeners) server.closeAllConnections();

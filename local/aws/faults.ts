@@ -1,5 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AwsError } from './aws-error.ts';
+import { objectsOf } from './json.ts';
+import { putOthers } from './refused-records.ts';
 import type { AwsRequest, Service } from './request.ts';
 import type { AwsResponse } from './response.ts';
 
@@ -11,8 +13,10 @@ export interface Fault {
   /**
    * `down` breaks the connection, `throttled` answers with the service's own throttling error, `slow` waits
    * before the operation is carried out, `response-lost` carries it out and then breaks the connection.
+   * `records-refused`, of Firehose's PutRecordBatch, carries it out but for some of its records: `share` and
+   * `every` are then of records and not of calls.
    */
-  readonly kind: 'down' | 'throttled' | 'slow' | 'response-lost';
+  readonly kind: 'down' | 'throttled' | 'slow' | 'response-lost' | 'records-refused';
   /** How long `slow` waits, which needs it. */
   readonly milliseconds?: number;
   /** Share of the calls that are hit, from 0 to 1. @default 1 */
@@ -35,9 +39,13 @@ interface Circumstances {
   readonly closing: AbortSignal;
 }
 
+/** The operation of which records may fail one by one. */
+const BATCH = 'PutRecordBatch';
+
 /** Errors that the SDK knows as throttling. */
 const THROTTLING: Record<Fault['service'], { code: string; status: number }> = {
   dynamodb: { code: 'ProvisionedThroughputExceededException', status: 400 },
+  firehose: { code: 'ServiceUnavailableException', status: 503 },
   s3: { code: 'SlowDown', status: 503 },
   secretsmanager: { code: 'ThrottlingException', status: 400 },
   sns: { code: 'Throttling', status: 400 },
@@ -56,7 +64,13 @@ const THROTTLING: Record<Fault['service'], { code: string; status: number }> = {
  */
 export class Faults {
   /** Calls that each kind of fault has hit. */
-  readonly counts: Record<Fault['kind'], number> = { down: 0, throttled: 0, slow: 0, 'response-lost': 0 };
+  readonly counts: Record<Fault['kind'], number> = {
+    down: 0,
+    throttled: 0,
+    slow: 0,
+    'response-lost': 0,
+    'records-refused': 0,
+  };
   readonly #active = new Map<Fault, () => boolean>();
   readonly #seed: number;
   #injected = 0;
@@ -94,7 +108,7 @@ export class Faults {
     carryOut: (request: AwsRequest) => AwsResponse | Promise<AwsResponse>,
     { byRole, closing }: Circumstances,
   ): Promise<AwsResponse> {
-    const fault = this.#draw(request, byRole);
+    const { fault, hits } = this.#draw(request, byRole);
     switch (fault?.kind) {
       case undefined:
         return carryOut(request);
@@ -116,24 +130,41 @@ export class Faults {
           // An error is a response too.
         }
         throw new ConnectionLostError();
+      case 'records-refused':
+        return putOthers(request, hits, carryOut);
     }
   }
 
-  #draw({ service, operation }: AwsRequest, byRole: boolean): Fault | undefined {
-    let first: Fault | undefined;
-    for (const [fault, hits] of this.#active) {
-      if (fault.service !== service || (fault.operation ?? operation) !== operation) continue;
+  /** @returns the fault that has its way, and which of the call's lots it hit: of its records or, of it, the only one */
+  #draw(request: AwsRequest, byRole: boolean): { fault: Fault | undefined; hits: readonly boolean[] } {
+    let first: { fault: Fault; hits: readonly boolean[] } | undefined;
+    for (const [fault, isHit] of this.#active) {
+      if (!concerns(fault, request)) continue;
       if (!byRole && fault.callers !== 'everyone') continue;
       // Every fault draws for every call of its own, so that none changes what another one hits.
-      if (hits()) first ??= fault;
+      const hits = Array.from({ length: lotsIn(fault, request) }, isHit);
+      if (hits.includes(true)) first ??= { fault, hits };
     }
-    if (first !== undefined) this.counts[first.kind] += 1;
+    if (first === undefined) return { fault: undefined, hits: [] };
+    this.counts[first.fault.kind] += 1;
     return first;
   }
 }
 
-function assertSound({ kind, milliseconds, share, every }: Fault): void {
+function concerns({ service, operation, kind }: Fault, request: AwsRequest): boolean {
+  if (kind === 'records-refused' && request.operation !== BATCH) return false;
+  return service === request.service && (operation ?? request.operation) === request.operation;
+}
+
+function lotsIn({ kind }: Fault, { parameters }: AwsRequest): number {
+  return kind === 'records-refused' ? objectsOf(parameters, 'Records').length : 1;
+}
+
+function assertSound({ service, operation, kind, milliseconds, share, every }: Fault): void {
   if (kind === 'slow' && milliseconds === undefined) throw new RangeError("'slow' needs its milliseconds");
+  if (kind === 'records-refused' && !(service === 'firehose' && (operation ?? BATCH) === BATCH)) {
+    throw new RangeError(`'records-refused' is of Firehose's ${BATCH}`);
+  }
   if (share !== undefined && every !== undefined) throw new RangeError('share and every exclude each other');
   if (share !== undefined && !(share >= 0 && share <= 1)) {
     throw new RangeError(`share must be from 0 to 1, not ${share}`);

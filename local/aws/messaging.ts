@@ -22,7 +22,7 @@ interface MessagingOptions {
 export interface Messaging {
   sqs(request: AwsRequest): Promise<AwsResponse>;
   sns(request: Pick<AwsRequest, 'parameters'>): Promise<AwsResponse>;
-  s3(request: AwsRequest): Promise<AwsResponse>;
+  s3(request: Pick<AwsRequest, 'http'>): Promise<AwsResponse>;
   /** Ends the long polls and the message moves that are under way. */
   close(): Promise<void>;
 }

@@ -23,6 +23,7 @@ const RESOURCES: Record<string, ResourcesOf> = {
   dynamodb: tables,
   secretsmanager: secrets,
   logs: logGroups,
+  firehose: deliveryStreams,
   monitoring: alarms,
   lambda: eventSourceMappings,
   sts: () => ['*'],
@@ -89,6 +90,13 @@ function logGroups(_operation: string, parameters: JsonObject, stack: Stack): st
   if (identifier?.startsWith('arn:')) return [identifier];
   const name = textOf(parameters, 'logGroupName') ?? identifier;
   return name === undefined ? [] : [`arn:aws:logs:${stack.region}:${stack.accountId}:log-group:${name}:*`];
+}
+
+function deliveryStreams(_operation: string, parameters: JsonObject, stack: Stack): string[] {
+  const name = textOf(parameters, 'DeliveryStreamName');
+  return name === undefined
+    ? []
+    : [`arn:aws:firehose:${stack.region}:${stack.accountId}:deliverystream/${name}`];
 }
 
 function alarms(_operation: string, parameters: JsonObject, stack: Stack): string[] {

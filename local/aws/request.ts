@@ -37,6 +37,7 @@ const TARGETS = {
   dynamodb: 'DynamoDB_20120810',
   secretsmanager: 'secretsmanager',
   logs: 'Logs_20140328',
+  firehose: 'Firehose_20150804',
   monitoring: 'GraniteServiceVersion20100801',
 };
 
@@ -47,6 +48,7 @@ const SERVICES = [
   'dynamodb',
   'secretsmanager',
   'logs',
+  'firehose',
   'monitoring',
   'lambda',
   'sts',
@@ -63,6 +65,7 @@ const PROTOCOLS: Record<Service, Protocol> = {
   dynamodb: 'json',
   secretsmanager: 'json',
   logs: 'json',
+  firehose: 'json',
   monitoring: 'query',
   lambda: 'rest-json',
   sts: 'query',

@@ -65,6 +65,20 @@ const schemas = {
       }),
     ),
   }),
+  'AWS::KinesisFirehose::DeliveryStream': z.object({
+    DeliveryStreamType: z.literal('DirectPut'),
+    ExtendedS3DestinationConfiguration: z.object({
+      RoleARN: z.string(),
+      BucketARN: z.string(),
+      Prefix: z.optional(z.string()),
+      ErrorOutputPrefix: z.optional(z.string()),
+      FileExtension: z.optional(z.string()),
+      CompressionFormat: z.optional(z.enum(['GZIP', 'UNCOMPRESSED'])),
+      BufferingHints: z.optional(
+        z.object({ IntervalInSeconds: z.optional(z.number()), SizeInMBs: z.optional(z.number()) }),
+      ),
+    }),
+  }),
   'AWS::SecretsManager::Secret': z.object({ Description: z.optional(z.string()) }),
   'AWS::Lambda::Function': z.object({
     Code: z.object({ S3Key: z.string() }),
@@ -170,10 +184,14 @@ const WITHOUT_LOCAL_PART = new Set([
   'AWS::ApiGateway::DomainName',
   'AWS::ApiGatewayV2::ApiMapping',
   'AWS::ApiGatewayV2::DomainName',
+  'AWS::Athena::NamedQuery',
+  'AWS::Athena::WorkGroup',
   'AWS::CDK::Metadata',
   'AWS::CloudWatch::Dashboard',
   'AWS::CodeDeploy::Application',
   'AWS::CodeDeploy::DeploymentGroup',
+  'AWS::Glue::Database',
+  'AWS::Glue::Table',
   'AWS::KMS::Key',
   'AWS::Lambda::Permission',
   'AWS::Logs::LogGroup',
@@ -202,6 +220,12 @@ function policyDocument() {
 
 /** Of host names in the partition `aws`. */
 const URL_SUFFIX = 'amazonaws.com';
+
+/** Characters that SQS takes, which takes fewer than most. */
+const LONGEST_NAME = 80;
+
+/** Source: Firehose API reference, `CreateDeliveryStream`. */
+const LONGEST_DELIVERY_STREAM_NAME = 64;
 
 /** Nothing is deployed here twice. */
 const ONLY_VERSION = '1';
@@ -304,12 +328,16 @@ export class Resources {
     return Object.hasOwn(resources, logicalId) ? resources[logicalId]?.Type : undefined;
   }
 
-  /** As CloudFormation does: stack and logical id; shortened to the 80 characters that SQS takes, lower-case for S3. */
+  /** As CloudFormation does: stack and logical id; shortened to what the service takes, lower-case for S3. */
   #name(logicalId: string): string {
     const name = `${this.#stack.name}-${logicalId}`;
-    if (this.#type(logicalId) === 'AWS::S3::Bucket') return name.toLowerCase();
-    if (name.length <= 80) return name;
-    return `${name.slice(0, 67)}-${createHash('sha256').update(name).digest('hex').slice(0, 12)}`;
+    const type = this.#type(logicalId);
+    if (type === 'AWS::S3::Bucket') return name.toLowerCase();
+    const longest =
+      type === 'AWS::KinesisFirehose::DeliveryStream' ? LONGEST_DELIVERY_STREAM_NAME : LONGEST_NAME;
+    if (name.length <= longest) return name;
+    const suffix = `-${createHash('sha256').update(name).digest('hex').slice(0, 12)}`;
+    return name.slice(0, longest - suffix.length) + suffix;
   }
 
   #arn(logicalId: string): string {
@@ -325,6 +353,8 @@ export class Resources {
         return arn('sns', name);
       case 'AWS::DynamoDB::Table':
         return arn('dynamodb', `table/${name}`);
+      case 'AWS::KinesisFirehose::DeliveryStream':
+        return arn('firehose', `deliverystream/${name}`);
       case 'AWS::Lambda::Function':
         return arn('lambda', `function:${name}`);
       case 'AWS::Lambda::Version':

@@ -162,7 +162,7 @@ describe('a request', () => {
     const { status, body } = await send(endpoint, { headers, body: 'Action=DescribeInstances' });
     expect(status).toBe(400);
     expect(body.toString()).toMatch(
-      /does not offer ec2, only sqs, sns, s3, dynamodb, secretsmanager, logs, monitoring, lambda, sts/,
+      /does not offer ec2, only sqs, sns, s3, dynamodb, secretsmanager, logs, firehose, monitoring, lambda, sts/,
     );
   });
 

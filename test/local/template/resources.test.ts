@@ -39,6 +39,7 @@ const api = { Type: 'AWS::ApiGatewayV2::Api' };
 const restApi = { Type: 'AWS::ApiGateway::RestApi', Properties: { BinaryMediaTypes: ['*/*'] } };
 const restStage = { Type: 'AWS::ApiGateway::Stage', Properties: { StageName: 'api' } };
 const bucket = { Type: 'AWS::S3::Bucket' };
+const deliveryStream = { Type: 'AWS::KinesisFirehose::DeliveryStream' };
 const logGroup = { Type: 'AWS::Logs::LogGroup' };
 const key = { Type: 'AWS::KMS::Key' };
 
@@ -51,6 +52,12 @@ describe('the name of a resource', () => {
     const [long] = resourcesOf({ ['R'.repeat(200)]: queue }).ofType('AWS::SQS::Queue');
     expect(long?.name).toMatch(/^Hooks-R{61}-[0-9a-f]{12}$/);
     expect(long?.name).toHaveLength(80);
+  });
+
+  test('of a delivery stream has at most the 64 characters that Firehose takes', () => {
+    const name = evaluate({ ['R'.repeat(200)]: deliveryStream }, { Ref: 'R'.repeat(200) });
+    expect(name).toMatch(/^Hooks-R{45}-[0-9a-f]{12}$/);
+    expect(name).toHaveLength(64);
   });
 
   test('of 80 characters stays as it is', () => {
@@ -75,6 +82,13 @@ describe('what a template says of a resource', () => {
     ['Ref of a function is its name', lambda, { Ref: 'It' }, 'Hooks-It'],
     ['Ref of a bucket is its name, which S3 wants in lower case', bucket, { Ref: 'It' }, 'hooks-it'],
     ['Arn of a bucket', bucket, { 'Fn::GetAtt': ['It', 'Arn'] }, 'arn:aws:s3:::hooks-it'],
+    ['Ref of a delivery stream is its name', deliveryStream, { Ref: 'It' }, 'Hooks-It'],
+    [
+      'Arn of a delivery stream',
+      deliveryStream,
+      { 'Fn::GetAtt': ['It', 'Arn'] },
+      'arn:aws:firehose:eu-west-1:000000000000:deliverystream/Hooks-It',
+    ],
     ['Ref of a role is its name', role, { Ref: 'It' }, 'Hooks-It'],
     ['Arn of a queue', queue, { 'Fn::GetAtt': ['It', 'Arn'] }, 'arn:aws:sqs:eu-west-1:000000000000:Hooks-It'],
     ['QueueName of a queue', queue, { 'Fn::GetAtt': ['It', 'QueueName'] }, 'Hooks-It'],
