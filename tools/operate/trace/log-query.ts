@@ -119,7 +119,10 @@ async function resultOf(
 ): Promise<GetQueryResultsResponse | undefined> {
   for (;;) {
     if (signal.aborted) {
-      await logs.send(new StopQueryCommand({ queryId }));
+      await logs.send(new StopQueryCommand({ queryId })).catch((error: Error) => {
+        // It has just ended by itself.
+        if (error.name !== 'InvalidParameterException') throw error;
+      });
       return undefined;
     }
     const answer = await logs.send(new GetQueryResultsCommand({ queryId }));

@@ -101,7 +101,8 @@ function draftOfLines(messageId: string, lines: readonly LogLine[], left: Set<Fo
       record,
     };
   });
-  const buryFailed = lines.at(-1)?.message === 'BuryFailed';
+  const last = works.at(-1)?.at ?? 0;
+  const buryFailed = lines.some(({ message, at }) => message === 'BuryFailed' && at >= last);
   return { messageId, requestId, replay, works, buryFailed };
 }
 

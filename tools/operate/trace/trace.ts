@@ -76,21 +76,22 @@ export async function traceDelivery(
         ? logs
         : await queryLogs(stack, { eventIdPrefix: candidate.eventId }, window, signal);
     if (all === undefined) return undefined;
-    return traceOf(candidate, all, await archiveOfLines(candidate, all.lines));
+    const archived = await archiveOfLines(candidate, all.lines);
+    return signal.aborted ? undefined : traceOf(candidate, all, archived);
   }
 
   if (!keepsArchive(stack)) throw unknown(id, logs, undefined, window);
   const archive = await searchArchive(stack, id, window, search);
   if (signal.aborted) return undefined;
-  const archived = onlyOne(id, candidatesOfRecords(id, archive.found));
-  if (archived === undefined) throw unknown(id, logs, archive, window);
-  if (archived.kind === 'eventId') return traceOf(archived, logs, { state: 'searched', ...archive });
-  const lines = await queryLogs(stack, { eventIdPrefix: archived.eventId }, window, signal);
+  const known = onlyOne(id, candidatesOfRecords(id, archive.found));
+  if (known === undefined) throw unknown(id, logs, archive, window);
+  if (known.kind === 'eventId') return traceOf(known, logs, { state: 'searched', ...archive });
+  const lines = await queryLogs(stack, { eventIdPrefix: known.eventId }, window, signal);
   if (lines === undefined) return undefined;
   // Its other deliveries and replays have other ids, and no body.
-  const whole = parseTraceId(archived.eventId);
+  const whole = parseTraceId(known.eventId);
   const records = await searchArchive(stack, whole, window, search);
-  return signal.aborted ? undefined : traceOf(archived, lines, { state: 'searched', ...records });
+  return signal.aborted ? undefined : traceOf(known, lines, { state: 'searched', ...records });
 
   async function archiveOfLines(
     { eventId, event }: Candidate,
