@@ -99,18 +99,18 @@ function stepsOfWork(message: Message, work: Work): Step[] {
   if (kind === 'failed') {
     const { error = 'Error', retryInSeconds = 0 } = work;
     const nextAttemptAt = new Date(work.at + retryInSeconds * 1000).toISOString();
-    steps.push({ ...of, what: 'failed', error, retryInSeconds, nextAttemptAt });
+    steps.push({ what: 'failed', ...of, error, retryInSeconds, nextAttemptAt });
   } else if (kind === 'dead-lettered') {
-    steps.push({ ...of, what: 'dead-lettered', error: work.error ?? 'Error' });
+    steps.push({ what: 'dead-lettered', ...of, error: work.error ?? 'Error' });
   } else {
     const { latencyMs } = work;
-    steps.push({ ...of, what: 'effect', outcome: kind, ...(latencyMs !== undefined && { latencyMs }) });
+    steps.push({ what: 'effect', ...of, outcome: kind, ...(latencyMs !== undefined && { latencyMs }) });
   }
   if (record !== undefined) {
     const { outcome, settledAt, forgottenAt } = record.record;
     steps.push({
-      ...of,
       what: 'archived',
+      ...of,
       at: settledAt,
       outcome,
       object: record.object,
@@ -128,7 +128,7 @@ function unseen(message: Message): Step[] {
   for (const { attempt, at } of works) {
     const missing = attempt - last - 1;
     if (missing > 0) {
-      steps.push({ ...ofAttempt(message, last + 1, at), what: 'unseen', attempts: missing });
+      steps.push({ what: 'unseen', ...ofAttempt(message, last + 1, at), attempts: missing });
     }
     last = Math.max(last, attempt);
   }

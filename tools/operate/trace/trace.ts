@@ -102,7 +102,7 @@ export async function traceDelivery(
     if (!keepsArchive(stack)) return { state: 'none', found: [], objects: 0, records: 0, damaged: [] };
     const name = event ?? lines.find((line) => line.event !== undefined)?.event ?? '';
     try {
-      const findings = await recordsOfLines(stack, { eventId, event: name, times }, search);
+      const findings = await recordsOfLines(stack, { eventId, event: name, times }, { signal });
       const isEarly =
         findings.found.length < times.length && Date.now() - Math.max(...times) < ARCHIVE_BEHIND;
       return { state: isEarly ? 'early' : 'searched', ...findings };
