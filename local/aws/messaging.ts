@@ -142,8 +142,21 @@ export async function createMessaging({
       return forward('POST', '/', headers, form.toString());
     },
 
-    s3({ http }) {
-      return forward(http.method, http.url, http.headers, http.body);
+    async s3({ http }) {
+      const { method, url, headers, body } = http;
+      // fauxqs looks at this header of a GET only.
+      const condition = method === 'PUT' ? headers['if-match'] : undefined;
+      if (condition !== undefined) {
+        const current = await forward('HEAD', url, {}, '');
+        if (current.status === 404) {
+          throw new AwsError('NoSuchKey', 'The specified key does not exist.', { status: 404 });
+        }
+        if (current.headers.etag !== condition) {
+          const message = 'At least one of the pre-conditions you specified did not hold';
+          throw new AwsError('PreconditionFailed', message, { status: 412 });
+        }
+      }
+      return forward(method, url, headers, body);
     },
 
     async close() {

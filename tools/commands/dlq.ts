@@ -1,4 +1,3 @@
-import { type FileHandle, open } from 'node:fs/promises';
 import { exportMessages } from '../operate/dead-letters/export.ts';
 import { list } from '../operate/dead-letters/list.ts';
 import { redriveAll } from '../operate/dead-letters/move-task.ts';
@@ -8,6 +7,7 @@ import { show } from '../operate/dead-letters/show.ts';
 import { outputsOption, stageOption, work } from '../operate/work.ts';
 import { npmScript } from '../terminal/command.ts';
 import { CommandError } from '../terminal/command-error.ts';
+import { Destination } from '../terminal/destination.ts';
 import { jsonOption, wholeNumber } from '../terminal/options.ts';
 
 /** Messages in a second at most, of SQS' move task. */
@@ -83,55 +83,3 @@ on('export', 'Every message of a queue as a line of JSON, with what the partner 
       return exportMessages(aside, queue, (line) => destination.write(line));
     }),
   );
-
-/** Where an export goes: standard output, or a file that must not exist yet. */
-class Destination implements AsyncDisposable {
-  readonly #path: string | undefined;
-  #file: FileHandle | undefined;
-  /** Lines come from several messages at a time, and are written one after the other. */
-  #last: Promise<void> = Promise.resolve();
-
-  constructor(path: string | undefined) {
-    this.#path = path;
-    // A failed write says so itself; what it also emits would end the process with messages in hand.
-    process.stdout.on('error', () => {});
-  }
-
-  write(line: string): Promise<void> {
-    this.#last = this.#last.then(() => this.#write(line));
-    return this.#last;
-  }
-
-  async #write(line: string): Promise<void> {
-    if (this.#path === undefined) {
-      await writeOut(line);
-      return;
-    }
-    this.#file ??= await this.#create(this.#path);
-    await this.#file.write(line);
-  }
-
-  /** For its owner only: it holds personal data. */
-  async #create(path: string): Promise<FileHandle> {
-    try {
-      return await open(path, 'wx', 0o600);
-    } catch (error) {
-      const { code, message } = error as NodeJS.ErrnoException;
-      throw new CommandError(code === 'EEXIST' ? `${path} exists already` : message);
-    }
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.#file?.close();
-  }
-}
-
-/** @throws CommandError where nobody reads standard output any more */
-function writeOut(line: string): Promise<void> {
-  return new Promise((resolve, reject) => {
-    process.stdout.write(line, (error) => {
-      if (error) reject(new CommandError(`The export is incomplete: ${error.message}`));
-      else resolve();
-    });
-  });
-}

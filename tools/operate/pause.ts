@@ -7,10 +7,10 @@ import {
   SetAlarmStateCommand,
 } from '@aws-sdk/client-cloudwatch';
 import { UpdateEventSourceMappingCommand } from '@aws-sdk/client-lambda';
-import { GetCallerIdentityCommand } from '@aws-sdk/client-sts';
 import type { EventName } from '../../lambda/contract/catalogue.ts';
 import { CommandError } from '../terminal/command-error.ts';
 import { duration, messages, printable } from '../terminal/text.ts';
+import { caller } from './caller.ts';
 import type { Operation } from './dead-letters/operation.ts';
 import type { QueueState } from './dead-letters/queue.ts';
 import { eventOf, type Pause, type PauseState, pauseOf, pauseState, pauseText } from './pause-state.ts';
@@ -152,11 +152,6 @@ async function set(
 }
 
 const nameOf = ({ AlarmName = '' }: MetricAlarm) => AlarmName;
-
-async function caller({ sts }: FoundStack): Promise<string> {
-  const { Arn = 'unknown' } = await sts.send(new GetCallerIdentityCommand({}));
-  return Arn;
-}
 
 /** `since 2026-01-31T09:00:00.000Z, by …: …`. */
 function described({ since, by = 'nobody knows whom', reason = '' }: Pause): string {

@@ -54,7 +54,9 @@ export async function* objectLines(
       if (fault !== undefined) {
         throw new DamagedObjectError(key, delivered + 1, `${fault} from line ${delivered + 1} on`);
       }
-      if (!(error instanceof Error) || '$metadata' in error || attempt >= FRUITLESS_ATTEMPTS) throw error;
+      // What comes of the call itself was repeated by the client.
+      const isOfCall = Object.hasOwn(error as object, '$metadata');
+      if (isOfCall || attempt >= FRUITLESS_ATTEMPTS) throw error;
     }
   }
 }
@@ -65,9 +67,9 @@ class EndlessLineError extends Error {}
 /** What the bytes are, as opposed to the way to them; undefined where that is at fault. */
 function faultOf(error: unknown): string | undefined {
   if (error instanceof EndlessLineError) return 'no lines of records';
-  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  const { code } = error as NodeJS.ErrnoException;
   if (code === 'Z_BUF_ERROR') return 'cut off';
-  return code.startsWith('Z_') ? 'not gzip, or damaged' : undefined;
+  return code?.startsWith('Z_') ? 'not gzip, or damaged' : undefined;
 }
 
 async function opened(stack: FoundStack, key: string, signal: AbortSignal | undefined): Promise<Readable> {

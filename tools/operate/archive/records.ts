@@ -62,6 +62,6 @@ export async function* readObject(
     }
   }
   if (firstDamaged === undefined) return;
-  const more = damaged === 1 ? '' : `, nor are ${damaged - 1} more`;
+  const more = damaged === 1 ? '' : `, the first of ${damaged}`;
   throw new DamagedObjectError(key, firstDamaged, `line ${firstDamaged} is no record${more}`);
 }

@@ -148,7 +148,7 @@ describe('a damaged object is named with its line', () => {
     const { lines: read, damage } = await readAll(key);
     expect(read).toEqual([1, 3, 5]);
     expect(damage).toMatchObject({ name: 'DamagedObjectError', key, line: 2 });
-    expect(damage?.message).toBe(`${key}: line 2 is no record, nor are 1 more`);
+    expect(damage?.message).toBe(`${key}: line 2 is no record, the first of 2`);
   });
 
   test('cut off: what stands before is delivered', async () => {
@@ -200,14 +200,15 @@ describe('a large object', () => {
       const loseAfter = losses.shift() ?? Number.POSITIVE_INFINITY;
       const gzip = createGzip({ level: 0 });
       response.writeHead(200, { 'content-type': 'application/octet-stream' });
+      response.flushHeaders();
       gzip.pipe(response);
       const send = async () => {
         for (let number = 1; number <= COUNT; number += 1) {
           const line = archiveLine(archived({ eventId: String(number) }));
           compressed += line.length;
-          if (compressed > loseAfter) return response.destroy();
-          if (!gzip.write(line)) await once(gzip, 'drain');
+          if (compressed > loseAfter) response.destroy();
           if (response.destroyed) return;
+          if (!gzip.write(line)) await once(gzip, 'drain');
         }
         gzip.end();
       };

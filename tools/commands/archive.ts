@@ -1,0 +1,95 @@
+import { InvalidArgumentError } from '@commander-js/extra-typings';
+import { exportRecords } from '../operate/archive/export.ts';
+import { recordFilter } from '../operate/archive/filter.ts';
+import { forget } from '../operate/archive/forget.ts';
+import { list } from '../operate/archive/list.ts';
+import {
+  eventsArgument,
+  idOption,
+  outcomeOption,
+  shopOption,
+  sinceOption,
+  untilOption,
+} from '../operate/archive/options.ts';
+import { outputsOption, stageOption, work } from '../operate/work.ts';
+import { npmScript } from '../terminal/command.ts';
+import { CommandError } from '../terminal/command-error.ts';
+import { confirm } from '../terminal/confirm.ts';
+import { Destination } from '../terminal/destination.ts';
+import { jsonOption } from '../terminal/options.ts';
+
+/** `npm run archive`: what became of the messages of the past, and the forgetting of a person. */
+export const command = npmScript(
+  'archive',
+  'What became of each message: a record for each one that was settled, so more than one where it came more than once.',
+)
+  .usage('list | export | forget [options]')
+  .argument('[subcommand]')
+  .action((subcommand) => {
+    const choice = command.commands.map((known) => known.name()).join(', ');
+    throw new CommandError(
+      subcommand === undefined ? `Say which: ${choice}` : `No subcommand '${subcommand}'. One of: ${choice}`,
+    );
+  });
+
+/** A subcommand on some records, of the local stack or another one. */
+const on = (name: string, description: string) =>
+  command
+    .command(name)
+    .description(description)
+    .addArgument(eventsArgument())
+    .addOption(sinceOption())
+    .addOption(untilOption())
+    .addOption(shopOption())
+    .addOption(outcomeOption())
+    .addOption(idOption())
+    .addOption(stageOption())
+    .addOption(outputsOption());
+
+on('list', 'How many records there are, by event, day and outcome')
+  .addOption(jsonOption())
+  .action((events, { since, until, shop, outcome, id, json = false, ...where }) => {
+    const filter = recordFilter({ events, since, until, shop, outcomes: outcome, ids: id });
+    return work(where, (operation) => list(operation, filter, { json }));
+  });
+
+on('export', 'The records as lines of JSON, with what the partner sent, which is personal data')
+  .option('--to <file>', 'a file that is not there yet; without it, standard output (type npm run --silent)')
+  .option('--payloads', 'also the bytes of large payloads, as bodyBase64')
+  .action((events, { since, until, shop, outcome, id, to, payloads = false, ...where }) => {
+    const filter = recordFilter({ events, since, until, shop, outcomes: outcome, ids: id });
+    return work(where, async (operation) => {
+      await using destination = new Destination(to);
+      // The lines go to standard output, so what is said about them does not.
+      const aside = { ...operation, say: console.error };
+      return exportRecords(aside, filter, { payloads, write: (line) => destination.write(line) });
+    });
+  });
+
+const collect = (text: string, before: string[] = []) => {
+  if (text === '') throw new InvalidArgumentError('It must not be empty.');
+  return [...before, text];
+};
+
+command
+  .command('forget')
+  .description(
+    'Takes what the partner sent out of each record that names a person. The record stays, and a note that it was done.',
+  )
+  .option('--user <id>', 'a user_id; repeatable', collect)
+  .option('--girl <id>', 'a girl_id; repeatable', collect)
+  .option('--dry-run', 'only says how much it is')
+  .option('--yes', 'does not ask')
+  .addOption(stageOption())
+  .addOption(outputsOption())
+  .action(({ user = [], girl = [], dryRun = false, yes = false, ...where }) => {
+    const persons = [
+      ...user.map((id) => ({ kind: 'user', id }) as const),
+      ...girl.map((id) => ({ kind: 'girl', id }) as const),
+    ];
+    if (persons.length === 0) throw new CommandError('Say who: --user <id> or --girl <id>');
+    return work(where, (operation) => {
+      const agreed = async (question: string) => yes || confirm(question, operation.signal);
+      return forget(operation, persons, { dryRun, agreed });
+    });
+  });

@@ -1,0 +1,261 @@
+import { randomUUID } from 'node:crypto';
+import { DeleteObjectCommand, DeleteObjectsCommand, PutObjectCommand } from '@aws-sdk/client-s3';
+import { sha256Hex } from '../../../lambda/hash.ts';
+import { CommandError } from '../../terminal/command-error.ts';
+import { caller } from '../caller.ts';
+import type { Operation } from '../dead-letters/operation.ts';
+import { payloadBucket } from '../dead-letters/payload.ts';
+import type { FoundStack } from '../stack.ts';
+import { objectLines } from './lines.ts';
+import { archiveBucket, countFailedObjects, listed } from './objects.ts';
+import { storedPayload } from './payload.ts';
+import { type Mention, mentionIn, mentionInText, type Person } from './person.ts';
+import { parseRecord } from './records.ts';
+import { lateness } from './retention.ts';
+import { rewriteObject } from './rewrite.ts';
+import { describeDamage, eachObject, lateProgress } from './scan.ts';
+
+/** Objects that are searched at a time. */
+const PARALLEL = 8;
+
+/** Keys of one call at most. Source: S3 API reference, `DeleteObjects`. */
+const MOST_DELETED = 1_000;
+
+/** What Athena has answered, which may hold payloads. */
+const QUERIES_PREFIX = 'queries/';
+
+interface ForgetOptions {
+  /** Says what would be done, and does nothing. */
+  readonly dryRun: boolean;
+  /** Asked before anything is changed. */
+  readonly agreed: (question: string) => Promise<boolean>;
+}
+
+/** An object with records that name somebody. */
+interface Named {
+  readonly key: string;
+  readonly records: number;
+  readonly payloadKeys: ReadonlySet<string>;
+}
+
+/** What has been done. */
+interface Done {
+  records: number;
+  objects: number;
+  payloads: number;
+  queryResults: number;
+}
+
+/**
+ * `forget`: takes the payload out of each record that names somebody, deletes what such records refer to in the payload
+ * bucket and the results of queries, and leaves a note of that without the ids. Whatever ends it half-way, repeating it
+ * goes on where it was.
+ * @returns false where not all could be searched, or it was interrupted or declined
+ */
+export async function forget(
+  operation: Operation,
+  persons: readonly Person[],
+  { dryRun, agreed }: ForgetOptions,
+): Promise<boolean> {
+  const { stack, signal, say } = operation;
+  const search = new Search(stack, persons);
+  const named: Named[] = [];
+  const { damaged, total, objects } = await eachObject(
+    operation,
+    {},
+    'Searching',
+    PARALLEL,
+    async ({ key }) => {
+      const found = await search.object(key, signal);
+      if (found.records > 0) named.push(found);
+    },
+  );
+  if (signal.aborted) {
+    say(`Interrupted after ${objects} of ${counted(total, 'object')}. Nothing has been changed.`);
+    return false;
+  }
+  let queryResults = 0;
+  for await (const _ of listed(stack, QUERIES_PREFIX)) queryResults += 1;
+  const failedObjects = await countFailedObjects(stack, {});
+  const isWhole = damaged.length === 0 && failedObjects === 0;
+
+  const records = named.reduce((sum, { records }) => sum + records, 0);
+  const payloads = new Set(named.flatMap(({ payloadKeys }) => [...payloadKeys])).size;
+  say(`Searched ${counted(total, 'object')} of the archive of ${stack.title}. To be taken out:`);
+  say(`  the payloads of ${counted(records, 'record')} in ${counted(named.length, 'object')}`);
+  if (search.asText > 0) say(`    of which ${search.asText} are no usable events and hold the id as text`);
+  say(`  ${counted(payloads, 'object')} of the payload bucket`);
+  say(`  ${counted(queryResults, 'object')} with results of queries, of whomever`);
+  for (const line of describeDamage(damaged)) say(line);
+  if (failedObjects > 0) {
+    say(`Not searched: ${counted(failedObjects, 'object')} under failed=, which Firehose could not deliver.`);
+  }
+  if (dryRun) {
+    say('Nothing has been changed: --dry-run.');
+    return isWhole;
+  }
+  const nothing = records + queryResults === 0;
+  if (!nothing && !(await agreed('Take it out for good?'))) {
+    say('Nothing has been changed.');
+    return false;
+  }
+
+  const done: Done = { records: 0, objects: 0, payloads: 0, queryResults: 0 };
+  await takeOut(operation, search, named, done);
+  if (!signal.aborted) done.queryResults = await deleteQueryResults(stack);
+  const isDone = isWhole && !signal.aborted;
+  const note = await writeNote(stack, persons, { ...done, complete: isDone });
+  if (signal.aborted) {
+    say(`Interrupted after ${done.objects} of ${counted(named.length, 'object')}. Noted in ${note}.`);
+    say('What is done stays done. Repeat the command to go on.');
+    return false;
+  }
+  say(`Done: ${counted(done.records, 'record')} without a payload now. Noted, without the id, in ${note}.`);
+  for (const line of await whatIsLeft(stack)) say(line);
+  return isDone;
+}
+
+/** What stands where `forget` does not reach. */
+async function whatIsLeft(stack: FoundStack): Promise<string[]> {
+  const late = (await lateness(stack)) ?? 'some seconds';
+  return [
+    `Firehose may hold records of the last minutes: repeat the command in ${late}.`,
+    'Not touched: tables, queues with their dead letters, quarantine and unrouted events, what was exported.',
+  ];
+}
+
+/** Finds who is named, and remembers it of payloads, which are deleted before their records are rewritten. */
+class Search {
+  readonly #stack: FoundStack;
+  readonly #persons: readonly Person[];
+  /** By key, once looked up. */
+  readonly #payloads = new Map<string, Promise<Mention | undefined>>();
+  /** Records found that are no usable events. */
+  asText = 0;
+
+  constructor(stack: FoundStack, persons: readonly Person[]) {
+    this.#stack = stack;
+    this.#persons = persons;
+  }
+
+  async object(key: string, signal: AbortSignal): Promise<Named> {
+    const payloadKeys = new Set<string>();
+    let records = 0;
+    let asText = 0;
+    for await (const line of objectLines(this.#stack, key, signal)) {
+      const { mention, payloadKey } = await this.line(line);
+      if (mention === undefined) continue;
+      records += 1;
+      if (mention === 'text') asText += 1;
+      if (payloadKey !== undefined) payloadKeys.add(payloadKey);
+    }
+    // Not before its end: an object that is damaged further on stays as it is.
+    this.asText += asText;
+    return { key, records, payloadKeys };
+  }
+
+  async line(line: Buffer): Promise<{ mention: Mention | undefined; payloadKey?: string | undefined }> {
+    const record = parseRecord(line);
+    if (record === undefined) return { mention: mentionInText(line.toString(), this.#persons) };
+    const { body, payloadKey } = record;
+    if (payloadKey !== undefined) return { mention: await this.#payload(payloadKey), payloadKey };
+    return { mention: body === undefined ? undefined : mentionIn(body, this.#persons) };
+  }
+
+  #payload(key: string): Promise<Mention | undefined> {
+    const known = this.#payloads.get(key) ?? this.#look(key);
+    this.#payloads.set(key, known);
+    return known;
+  }
+
+  async #look(key: string): Promise<Mention | undefined> {
+    const payload = await storedPayload(this.#stack, key);
+    return payload && mentionIn(payload.toString(), this.#persons);
+  }
+}
+
+/** Object by object. What is in the payload bucket goes first: nothing would lead to it from a record without its key. */
+async function takeOut(
+  { stack, signal }: Operation,
+  search: Search,
+  named: readonly Named[],
+  done: Done,
+): Promise<void> {
+  const progress = lateProgress();
+  const forgottenAt = new Date().toISOString();
+  const deleted = new Set<string>();
+  try {
+    for (const { key, payloadKeys } of named) {
+      if (signal.aborted) return;
+      for (const payloadKey of payloadKeys) {
+        if (deleted.has(payloadKey)) continue;
+        await stack.s3.send(new DeleteObjectCommand({ Bucket: payloadBucket(stack), Key: payloadKey }));
+        deleted.add(payloadKey);
+        done.payloads += 1;
+      }
+      done.records += await rewriteObject(stack, key, async (line) =>
+        (await search.line(line)).mention === undefined ? line : forgotten(line, forgottenAt),
+      );
+      done.objects += 1;
+      progress.show({ doing: 'Rewriting', done: done.objects, total: named.length, unit: 'objects' });
+    }
+  } finally {
+    progress.end();
+  }
+}
+
+/** The line without what the partner sent. Of one that is no record nothing else is left. */
+function forgotten(line: Buffer, forgottenAt: string): Buffer {
+  const { body, payloadKey, ...rest } = parseRecord(line) ?? {};
+  const end = line.at(-1) === 0x0a ? '\n' : '';
+  return Buffer.from(`${JSON.stringify({ ...rest, forgottenAt })}${end}`);
+}
+
+async function deleteQueryResults(stack: FoundStack): Promise<number> {
+  const Bucket = archiveBucket(stack);
+  let count = 0;
+  let page: { Key: string }[] = [];
+  const deletePage = async () => {
+    if (page.length === 0) return;
+    const { Errors: [error] = [] } = await stack.s3.send(
+      new DeleteObjectsCommand({ Bucket, Delete: { Objects: page, Quiet: true } }),
+    );
+    if (error !== undefined) throw new CommandError(`${error.Key} could not be deleted: ${error.Code}`);
+    count += page.length;
+    page = [];
+  };
+  for await (const { key } of listed(stack, QUERIES_PREFIX)) {
+    page.push({ Key: key });
+    if (page.length === MOST_DELETED) await deletePage();
+  }
+  await deletePage();
+  return count;
+}
+
+/** @returns the note's key */
+async function writeNote(
+  stack: FoundStack,
+  persons: readonly Person[],
+  done: Done & { readonly complete: boolean },
+): Promise<string> {
+  const at = new Date().toISOString();
+  const key = `forgotten/${at}-${randomUUID().slice(0, 8)}.json`;
+  const note = {
+    at,
+    by: await caller(stack),
+    persons: persons.map(({ kind, id }) => ({ kind, idSha256: sha256Hex(id) })),
+    ...done,
+  };
+  await stack.s3.send(
+    new PutObjectCommand({
+      Bucket: archiveBucket(stack),
+      Key: key,
+      Body: `${JSON.stringify(note, undefined, 2)}\n`,
+      ContentType: 'application/json',
+    }),
+  );
+  return key;
+}
+
+const counted = (count: number, unit: string) =>
+  `${count.toLocaleString('en')} ${unit}${count === 1 ? '' : 's'}`;

@@ -1,0 +1,55 @@
+import { type FileHandle, open } from 'node:fs/promises';
+import { CommandError } from './command-error.ts';
+
+/** Where lines of an export go: standard output, or a file that must not exist yet. */
+export class Destination implements AsyncDisposable {
+  readonly #path: string | undefined;
+  #file: FileHandle | undefined;
+  /** Lines come from several sources at a time, and are written one after the other. */
+  #last: Promise<void> = Promise.resolve();
+
+  constructor(path: string | undefined) {
+    this.#path = path;
+    // A failed write says so itself; what it also emits would end the process with work in hand.
+    process.stdout.on('error', () => {});
+  }
+
+  /** @throws CommandError where the file exists already, or nobody reads standard output any more */
+  write(line: string): Promise<void> {
+    this.#last = this.#last.then(() => this.#write(line));
+    return this.#last;
+  }
+
+  async #write(line: string): Promise<void> {
+    if (this.#path === undefined) {
+      await writeOut(line);
+      return;
+    }
+    this.#file ??= await this.#create(this.#path);
+    await this.#file.write(line);
+  }
+
+  /** For its owner only: it holds personal data. */
+  async #create(path: string): Promise<FileHandle> {
+    try {
+      return await open(path, 'wx', 0o600);
+    } catch (error) {
+      const { code, message } = error as NodeJS.ErrnoException;
+      throw new CommandError(code === 'EEXIST' ? `${path} exists already` : message);
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#file?.close();
+  }
+}
+
+/** @throws CommandError where nobody reads standard output any more */
+function writeOut(line: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    process.stdout.write(line, (error) => {
+      if (error) reject(new CommandError(`The export is incomplete: ${error.message}`));
+      else resolve();
+    });
+  });
+}
