@@ -1,11 +1,12 @@
 import type { ArchiveRecord } from '../../../lambda/archive/record.ts';
-import { type EventName, isEventName } from '../../../lambda/contract/catalogue.ts';
+import type { EventName } from '../../../lambda/contract/catalogue.ts';
 import { DamagedObjectError } from '../archive/lines.ts';
 import { type ArchivedObject, archiveObjects } from '../archive/objects.ts';
 import { readObject } from '../archive/records.ts';
 import type { FoundStack } from '../stack.ts';
+import type { LogLine } from './log-line.ts';
 import type { Window } from './log-query.ts';
-import { type FoundRecord, LINE_TO_RECORD } from './messages.ts';
+import { type FoundRecord, isOf, LINE_TO_RECORD } from './messages.ts';
 import type { IdKind, TraceId } from './trace-id.ts';
 
 /** Events from which on more of them help nobody to choose. */
@@ -53,30 +54,28 @@ export async function searchArchive(
 
 /**
  * The records that belong to log lines: only the objects around their times are read, and no more than it takes.
- * @param times of lines that say that a message is settled, epoch milliseconds
+ * @param lines of one event that say that a message is settled
  */
 export async function recordsOfLines(
   stack: FoundStack,
-  { eventId, event, times }: { eventId: string; event: string; times: readonly number[] },
+  event: EventName,
+  lines: readonly LogLine[],
   search: Search,
 ): Promise<ArchiveFindings> {
   const objects = new Map<string, ArchivedObject>();
-  for (const time of isEventName(event) ? times : []) {
-    const since = new Date(time - LINE_TO_RECORD);
-    const until = new Date(time + LINE_TO_RECORD);
-    const events = isEventName(event) ? [event] : [];
-    for (const object of await collect(archiveObjects(stack, { events, since, until }))) {
+  for (const { at } of lines) {
+    const window = { since: new Date(at - LINE_TO_RECORD), until: new Date(at + LINE_TO_RECORD) };
+    for (const object of await collect(archiveObjects(stack, { events: [event], ...window }))) {
       objects.set(object.key, object);
     }
   }
-  const belongs = (time: number) => (record: ArchiveRecord) =>
-    Math.abs(Date.parse(record.settledAt) - time) <= LINE_TO_RECORD;
+  const ids = new Set(lines.map(({ eventId }) => eventId));
   return read(
     stack,
     [...objects.values()],
-    (record) => record.eventId === eventId,
+    (record) => ids.has(record.eventId),
     search,
-    (found) => times.every((time) => found.some(({ record }) => belongs(time)(record))),
+    (found) => lines.every((line) => found.some((record) => isOf(record, line))),
   );
 }
 

@@ -106,7 +106,8 @@ function draftOfLines(messageId: string, lines: readonly LogLine[], left: Set<Fo
   return { messageId, requestId, replay, works, buryFailed };
 }
 
-const isOf = ({ record }: FoundRecord, line: LogLine) =>
+/** Whether a record is of the attempt that a line tells of. */
+export const isOf = ({ record }: FoundRecord, line: LogLine) =>
   record.outcome === line.message &&
   record.attempt === line.attempt &&
   record.requestId === line.requestId &&

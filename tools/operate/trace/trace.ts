@@ -1,3 +1,4 @@
+import { isEventName } from '../../../lambda/contract/catalogue.ts';
 import { CommandError } from '../../terminal/command-error.ts';
 import type { FoundStack } from '../stack.ts';
 import {
@@ -12,7 +13,7 @@ import { buildTimeline } from './build-timeline.ts';
 import { locate } from './locate.ts';
 import type { LogLine } from './log-line.ts';
 import { defaultSince, type FoundLines, queryLogs, type Window } from './log-query.ts';
-import type { FoundRecord } from './messages.ts';
+import { type FoundRecord, isOf } from './messages.ts';
 import type { ArchiveSearched, Trace } from './timeline.ts';
 import { type IdKind, parseTraceId, type TraceId } from './trace-id.ts';
 
@@ -76,7 +77,7 @@ export async function traceDelivery(
         ? logs
         : await queryLogs(stack, { eventIdPrefix: candidate.eventId }, window, signal);
     if (all === undefined) return undefined;
-    const archived = await archiveOfLines(candidate, all.lines);
+    const archived = await archiveOfLines(all.lines);
     return signal.aborted ? undefined : traceOf(candidate, all, archived);
   }
 
@@ -94,17 +95,16 @@ export async function traceDelivery(
   return signal.aborted ? undefined : traceOf(known, lines, { state: 'searched', ...records });
 
   async function archiveOfLines(
-    { eventId, event }: Candidate,
     lines: readonly LogLine[],
   ): Promise<(ArchiveSearched & { found: readonly FoundRecord[] }) | undefined> {
-    const times = lines.filter(({ message }) => SETTLED.includes(message)).map(({ at }) => at);
-    if (times.length === 0) return undefined;
+    const settled = lines.filter(({ message }) => SETTLED.includes(message));
+    const event = settled.find((line) => line.event !== undefined)?.event;
+    if (event === undefined || !isEventName(event)) return undefined;
     if (!keepsArchive(stack)) return { state: 'none', found: [], objects: 0, records: 0, damaged: [] };
-    const name = event ?? lines.find((line) => line.event !== undefined)?.event ?? '';
     try {
-      const findings = await recordsOfLines(stack, { eventId, event: name, times }, { signal });
-      const isEarly =
-        findings.found.length < times.length && Date.now() - Math.max(...times) < ARCHIVE_BEHIND;
+      const findings = await recordsOfLines(stack, event, settled, { signal });
+      const missing = settled.filter((line) => !findings.found.some((record) => isOf(record, line)));
+      const isEarly = missing.some(({ at }) => Date.now() - at < ARCHIVE_BEHIND);
       return { state: isEarly ? 'early' : 'searched', ...findings };
     } catch (error) {
       // Who may read logs need not be allowed to read what the partner sent.
