@@ -50,7 +50,8 @@ function stepsOfRequest({ requestId, end }: Request, messages: readonly Message[
   const receivedAt = receiptOf(requestId, messages);
   const received: Step = {
     what: 'received',
-    at: receivedAt ?? done,
+    // API Gateway's clock and the receiver's are not the same.
+    at: receivedAt === undefined || receivedAt > done ? done : receivedAt,
     requestId,
     exact: receivedAt !== undefined,
     ...(end.lagMs !== undefined && { lagMs: end.lagMs }),

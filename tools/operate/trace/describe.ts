@@ -16,11 +16,14 @@ const NARROW = 90;
 /** Characters of a step's facts in a line at most: beyond it a line is hard to read. */
 const WIDEST_FACTS = 100;
 
+/** Rejected requests that are shown of those with the same bytes. */
+const REJECTIONS_SHOWN = 5;
+
 const GIGABYTE = 2 ** 30;
 
 /** A trace for people: where the event is, and what led there, from top to bottom. @param width as of a terminal */
 export function describeTrace(
-  { timeline, sources }: Trace,
+  { id, timeline, sources }: Trace,
   stack: Pick<FoundStack, 'title' | 'local' | 'command'>,
   width: number,
 ): string[] {
@@ -28,12 +31,12 @@ export function describeTrace(
   const title = [styleText('bold', event ?? 'Event'), styleText('cyan', shownId(eventId, width))].join(' ');
   const facts = [
     shopId === undefined ? undefined : `shop ${printable(shopId)}`,
-    timestamp === undefined ? undefined : `the partner’s timestamp ${timestamp}`,
+    timestamp === undefined ? undefined : `the partner’s timestamp ${timestamp.replace(/\.?0+Z$/, 'Z')}`,
   ].filter((fact) => fact !== undefined);
   return [
     `${title} in ${stack.title}`,
     ...(facts.length > 0 ? wrap(facts.join(', '), width).map(gray) : []),
-    ...describeSteps(timeline, width),
+    ...describeSteps(timeline, id, width),
     '',
     ...timeline.now.flatMap((place) => {
       const { text, colour } = placeText(place, stack);
@@ -45,7 +48,8 @@ export function describeTrace(
 }
 
 /** Each day under its date; in front of each step its time, and how long after the one before it was. */
-function describeSteps({ steps }: Timeline, width: number): string[] {
+function describeSteps({ steps: all }: Timeline, asked: string, width: number): string[] {
+  const { steps, left } = withoutRepetitions(all, asked);
   const rows = steps.map((step, index) => ({ step, gap: gapOf(step, steps[index - 1]) }));
   const gapWidth = Math.max(0, ...rows.map(({ gap }) => gap.length));
   const wordWidth = Math.max(...steps.map((step) => wordOf(step).length));
@@ -53,12 +57,33 @@ function describeSteps({ steps }: Timeline, width: number): string[] {
   let day = '';
   for (const { step, gap } of rows) {
     const [date = '', clock = ''] = step.at.split('T');
-    if (date !== day) lines.push('', gray(`${date}, times in UTC`));
+    if (date !== day) lines.push('', gray(day === '' ? `${date}, times in UTC` : date));
+    else if (beginsAnew(step)) lines.push('');
     day = date;
     const front = `${clock.slice(0, 12)}  ${gap.padStart(gapWidth)}  `;
-    lines.push(...describeStep(step, steps, front, { wordWidth, width }));
+    lines.push(...describeStep(step, all, front, { wordWidth, width }));
   }
+  if (left > 0) lines.push('', gray(`… and ${left} more requests with these bytes, all answered 401`));
   return lines;
+}
+
+/** Anybody can send the same bytes again and again. @param asked the request that is always shown */
+function withoutRepetitions(steps: readonly Step[], asked: string) {
+  const rejected = steps.flatMap((step) =>
+    step.what === 'answered' && step.status === 401 && step.requestId !== asked ? [step.requestId] : [],
+  );
+  const left = new Set(rejected.slice(REJECTIONS_SHOWN));
+  return {
+    steps: steps.filter((step) => !('requestId' in step && left.has(step.requestId ?? ''))),
+    left: left.size,
+  };
+}
+
+/** Whether a delivery, a redrive or a replay begins with a step. */
+function beginsAnew(step: Step): boolean {
+  if (step.what === 'received') return true;
+  if (!('origin' in step) || step.what === 'archived') return false;
+  return step.attempt === 1 && step.origin.kind !== 'delivery';
 }
 
 function describeStep(
@@ -107,14 +132,15 @@ function gapOf({ at }: Step, before: Step | undefined): string {
   if (before === undefined) return '';
   const gap = Date.parse(at) - Date.parse(before.at);
   if (gap === 0) return '';
-  return `+${gap < 1000 ? `${gap} ms` : duration(gap)}`;
+  // The larger unit is enough beside the times.
+  return `+${gap < 1000 ? `${gap} ms` : duration(gap).split(' ').slice(0, 2).join(' ')}`;
 }
 
 function describeSources({ logs, archive }: Sources, local: boolean): string[] {
   const { since, until, lines, bytesScanned, truncated } = logs;
   const dollars = (bytesScanned / GIGABYTE) * prices.logsInsightsGigabyte;
   const cost = local ? '' : `, ${size(bytesScanned)} scanned for ${dollars.toFixed(4)} dollars`;
-  const searched = `Logs from ${since} to ${until}: ${lines} ${lines === 1 ? 'line' : 'lines'}${cost}.`;
+  const searched = `Logs from ${toTheMinute(since)} to ${toTheMinute(until)}: ${lines} ${lines === 1 ? 'line' : 'lines'}${cost}.`;
   return [
     truncated ? `${searched} There are more: narrow it with --since and --until.` : searched,
     ...(archive === undefined ? [] : describeArchive(archive)),
@@ -136,16 +162,18 @@ function describeArchive({ state, reason, objects, records, damaged }: ArchiveSe
   }
 }
 
+const toTheMinute = (time: string) => `${time.slice(0, 16)}Z`;
+
 function size(bytes: number): string {
   if (bytes < 1e6) return `${Math.ceil(bytes / 1e3)} kB`;
   return bytes < 1e9 ? `${(bytes / 1e6).toFixed(1)} MB` : `${(bytes / 1e9).toFixed(1)} GB`;
 }
 
-/** Words in lines of a width; a longer word has one of its own. */
+/** Words in lines of a width; one that is longer is cut. */
 function wrap(text: string, width: number): string[] {
   const lines: string[] = [];
   let line = '';
-  for (const word of text.split(' ')) {
+  for (const word of text.split(' ').flatMap((whole) => cut(whole, width))) {
     const longer = line === '' ? word : `${line} ${word}`;
     if (line !== '' && stringWidth(longer) > width) {
       lines.push(line);
@@ -155,4 +183,12 @@ function wrap(text: string, width: number): string[] {
     }
   }
   return line === '' ? lines : [...lines, line];
+}
+
+function cut(word: string, width: number): string[] {
+  if (stringWidth(word) <= width) return [word];
+  const size = Math.max(1, width);
+  return Array.from({ length: Math.ceil(word.length / size) }, (_, index) =>
+    word.slice(index * size, (index + 1) * size),
+  );
 }

@@ -30,7 +30,7 @@ export function factsOf(step: Step, steps: readonly Step[]): string {
     case 'answered':
       return answeredText(step, steps);
     case 'failed':
-      return `${attemptText(step)}: ${step.error}; next at ${clock(step.nextAttemptAt)}, after ${duration(step.retryInSeconds * 1000)}`;
+      return `${attemptText(step)}: ${step.error.replace(/\.$/, '')}; next at ${clock(step.nextAttemptAt)}, after ${duration(step.retryInSeconds * 1000)}`;
     case 'unseen':
       return `${unseenText(step.attempt, step.attempts)}${originText(step.origin)}: the function died, or ran out of time`;
     case 'effect': {
@@ -41,7 +41,7 @@ export function factsOf(step: Step, steps: readonly Step[]): string {
     case 'dead-lettered':
       return `${attemptText(step)}: ${step.error}`;
     case 'archived': {
-      const partition = step.object.slice(0, step.object.lastIndexOf('/'));
+      const partition = /date=[^/]+\/hour=[^/]+/.exec(step.object)?.[0] ?? step.object;
       const forgotten =
         step.forgottenAt === undefined ? '' : `; its body was forgotten on ${step.forgottenAt}`;
       return `in ${partition}${forgotten}`;
@@ -116,7 +116,8 @@ function originText(origin: Origin): string {
 }
 
 function unseenText(first: number, count: number): string {
-  return count === 1 ? `attempt ${first}` : `attempts ${first} to ${first + count - 1}`;
+  if (count === 1) return `attempt ${first}`;
+  return `attempts ${first} ${count === 2 ? 'and' : 'to'} ${first + count - 1}`;
 }
 
 const milliseconds = (number: number) => (number < 1000 ? `${number} ms` : duration(number));
