@@ -13,7 +13,7 @@ type Colour = Parameters<typeof styleText>[0];
 /** Width below which facts stand below what happened, and not beside it. */
 const NARROW = 90;
 
-/** Characters of a step's facts in a line at most: beyond it a line is hard to read. */
+/** Characters of a step's facts in a line of a terminal at most: a longer one is hard to read. */
 const WIDEST_FACTS = 100;
 
 /** Rejected requests that are shown of those with the same bytes. */
@@ -98,7 +98,8 @@ function describeStep(
   const text = printable(factsOf(step, steps));
   const isNarrow = width < NARROW;
   const indent = isNarrow ? 2 : wordWidth + 2;
-  const facts = wrap(text, Math.min(WIDEST_FACTS, room - indent));
+  // In a file or a pipe nothing wraps.
+  const facts = wrap(text, Number.isFinite(width) ? Math.min(WIDEST_FACTS, room - indent) : width);
   const head = `${gray(front)}${styleText(colour, '●')} `;
   const margin = `${' '.repeat(front.length)}${gray('│')} ${' '.repeat(indent)}`;
   const [first = '', ...others] = facts;

@@ -23,6 +23,8 @@ function short(step: Step): string {
     case 'failed':
     case 'dead-lettered':
       return `${step.what} ${step.attempt}${origin}`;
+    case 'archived':
+      return `archived${step.attempt === 1 ? '' : ` ${step.attempt}`}${origin}`;
     case 'unseen':
       return `unseen ${step.attempt}+${step.attempts}`;
     case 'queued':
@@ -136,6 +138,34 @@ describe('the steps of an event, and where it is', () => {
       [],
       10,
       `${DELIVERED}, Processed 1, Stale 1 repeated`,
+      'done',
+    ],
+    [
+      'processed twice, as the first one was not archived',
+      [accepted, processed, failed(1.1, 1, 1), consumed(3, 'Processed', { attempt: 2 })],
+      [record(3, { attempt: 2 })],
+      10,
+      `${DELIVERED}, Processed 1, failed 1, Processed 2, archived 2`,
+      'done',
+    ],
+    [
+      'a replay soon after, of which alone there is a record',
+      [accepted, processed, consumed(5, 'Processed', { messageId: 'message-2', replay: 'repair-1' })],
+      [record(5, { replay: { name: 'repair-1', mode: 'repair', notify: false } })],
+      10,
+      `${DELIVERED}, Processed 1, Processed 1 replay, archived replay`,
+      'done',
+    ],
+    [
+      'a replay that was faster',
+      [
+        accepted,
+        consumed(1, 'Processed', { messageId: 'message-2', replay: 'repair-1' }),
+        consumed(5, 'Stale'),
+      ],
+      [],
+      10,
+      `${DELIVERED}, Processed 1 replay, Stale 1`,
       'done',
     ],
     [
