@@ -65,6 +65,8 @@ export const prices = {
   logGigabyte: 0.5,
   /** By the compressed size. */
   logStoredGigabyteMonth: 0.03,
+  /** Scanned by a query of Logs Insights. */
+  logsInsightsGigabyte: 0.005,
   metricMonth: 0.3,
   /** For each metric that the alarm computes with. */
   alarmMonth: 0.1,
