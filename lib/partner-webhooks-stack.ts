@@ -165,7 +165,6 @@ export class PartnerWebhooksStack extends Stack {
       tables: effects.tables,
       topics: [effects.chat, effects.review],
       logGroups: [logs.access, logs.receiver, ...logs.consumers],
-      archiveStreams: archive ? eventNames.map((event) => archive.streamOf(event)) : [],
       alarms: this.node.findAll().filter((construct) => construct instanceof Alarm),
     });
 

@@ -39,7 +39,8 @@ export function cost(monitored: Monitored): IWidget[] {
 }
 
 function charges(monitored: Monitored, period: Duration): MathExpression[] {
-  const { api, receiver, events, tables, topics, logGroups, archiveStreams } = monitored;
+  const { api, receiver, events, tables, topics, logGroups } = monitored;
+  const streams = events.flatMap(({ archiveStream }) => archiveStream ?? []);
   const total = { period, statistic: 'Sum' };
   const charge = (id: string, label: string, metrics: readonly Metric[], price: number): MathExpression =>
     sum({ id, label, metrics, period, factor: price });
@@ -109,14 +110,14 @@ function charges(monitored: Monitored, period: Duration): MathExpression[] {
       ),
       prices.logGigabyte / BYTES_OF_A_GIGABYTE,
     ),
-    ...(archiveStreams.length === 0
+    ...(streams.length === 0
       ? []
       : [
           charge(
             'archive',
             'Firehose records, of up to 5 KB',
-            archiveStreams.map(
-              (DeliveryStreamName) =>
+            streams.map(
+              ({ ref: DeliveryStreamName }) =>
                 new Metric({
                   namespace: 'AWS/Firehose',
                   metricName: 'IncomingRecords',

@@ -39,8 +39,6 @@ export interface Monitored {
   readonly topics: readonly ITopic[];
   /** Every log group that is paid for. */
   readonly logGroups: readonly ILogGroup[];
-  /** Names of the archive's delivery streams. */
-  readonly archiveStreams: readonly string[];
   /** Every alarm: their states stand at the top, their thresholds in the graphs. */
   readonly alarms: readonly Alarm[];
 }

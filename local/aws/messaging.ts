@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
 import { buildApp } from 'fauxqs';
 import { AwsError } from './aws-error.ts';
+import { ConditionalWrites } from './conditional-write.ts';
 import { type JsonObject, objectsOf, parseJsonObject, textOf, textsOf } from './json.ts';
 import { createMessageMoves } from './message-move.ts';
 import type { AwsRequest } from './request.ts';
@@ -90,6 +91,7 @@ export async function createMessaging({
     return documentOf(await forwardSqs(operation, JSON.stringify(parameters)));
   };
   const moves = createMessageMoves(call, region);
+  const writes = new ConditionalWrites();
 
   async function answerSqs({ operation, parameters, http, protocol }: AwsRequest): Promise<AwsResponse> {
     const body = protocol === 'json' ? http.body : JSON.stringify(parameters);
@@ -142,21 +144,10 @@ export async function createMessaging({
       return forward('POST', '/', headers, form.toString());
     },
 
-    async s3({ http }) {
-      const { method, url, headers, body } = http;
-      // fauxqs looks at this header of a GET only.
-      const condition = method === 'PUT' ? headers['if-match'] : undefined;
-      if (condition !== undefined) {
-        const current = await forward('HEAD', url, {}, '');
-        if (current.status === 404) {
-          throw new AwsError('NoSuchKey', 'The specified key does not exist.', { status: 404 });
-        }
-        if (current.headers.etag !== condition) {
-          const message = 'At least one of the pre-conditions you specified did not hold';
-          throw new AwsError('PreconditionFailed', message, { status: 412 });
-        }
-      }
-      return forward(method, url, headers, body);
+    s3({ http: { method, url, headers, body } }) {
+      const write = () => forward(method, url, headers, body);
+      const head = () => forward('HEAD', url, { authorization: headers.authorization }, Buffer.of());
+      return method === 'PUT' ? writes.do(headers, head, write) : write();
     },
 
     async close() {

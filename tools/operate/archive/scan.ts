@@ -90,7 +90,7 @@ export function eachRecord(
 }
 
 /** What was damaged, for people. */
-export function describeDamage(damaged: readonly DamagedObjectError[]): string[] {
+export function describeDamage(damaged: readonly Pick<DamagedObjectError, 'message'>[]): string[] {
   if (damaged.length === 0) return [];
   return [
     `${damaged.length === 1 ? '1 object is' : `${damaged.length} objects are`} damaged; what cannot be read was skipped:`,

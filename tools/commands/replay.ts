@@ -1,0 +1,64 @@
+import { InvalidArgumentError, Option } from '@commander-js/extra-typings';
+import { REPLAY_NAME, replayModes } from '../../lambda/queue/replay.ts';
+import {
+  eventsArgument,
+  idOption,
+  outcomeOption,
+  shopOption,
+  sinceOption,
+  untilOption,
+} from '../operate/archive/options.ts';
+import { replay } from '../operate/replay/replay.ts';
+import type { TypedTime } from '../operate/replay/request.ts';
+import { outputsOption, stageOption, work } from '../operate/work.ts';
+import { npmScript } from '../terminal/command.ts';
+import { time, wholeNumber } from '../terminal/options.ts';
+
+/** Messages a second, unless it is said otherwise, and at most. */
+const RATE = 100;
+const FASTEST = 10_000;
+
+/** `npm run replay`: sends what the archive has to its queues once more. */
+export const command = npmScript(
+  'replay',
+  'Sends what was settled in a window once more, from the archive: first a plan, then a question, then progress. Interrupted, it goes on by its name.',
+)
+  .addArgument(eventsArgument())
+  .addOption(sinceOption().argParser(typed))
+  .addOption(untilOption().argParser(typed))
+  .addOption(shopOption())
+  .addOption(idOption())
+  .addOption(outcomeOption())
+  .addOption(
+    new Option(
+      '--mode <mode>',
+      'fill: as if delivered again (unless said otherwise); repair: state is written anew by its newest event',
+    ).choices(replayModes),
+  )
+  .option('--notify', 'people are told again of what they were told, once for each name')
+  .option(
+    '--name <name>',
+    'a new name, or the one to go on with; without it, one of mode and time',
+    replayName,
+  )
+  .option('--rate <n>', `messages a second, 1 to ${FASTEST}`, wholeNumber(1, FASTEST), RATE)
+  .option('--dry-run', 'ends after the plan')
+  .option('--yes', 'does not ask')
+  .addOption(stageOption())
+  .addOption(outputsOption())
+  .action((events, { stage, outputs, id, outcome, dryRun = false, yes = false, ...options }) =>
+    work({ stage, outputs }, (operation) =>
+      replay(operation, { events: events ?? [], ids: id, outcomes: outcome, dryRun, yes, ...options }),
+    ),
+  );
+
+function typed(text: string): TypedTime {
+  return { text, moment: time(text) };
+}
+
+function replayName(text: string): string {
+  if (REPLAY_NAME.test(text)) return text;
+  throw new InvalidArgumentError(
+    'It must be 1 to 63 lower-case letters, digits and hyphens, and not begin with a hyphen.',
+  );
+}

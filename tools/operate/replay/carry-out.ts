@@ -1,0 +1,126 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { CommandError } from '../../terminal/command-error.ts';
+import type { Progress } from '../../terminal/progress.ts';
+import type { RecordFilter } from '../archive/filter.ts';
+import type { Operation } from '../dead-letters/operation.ts';
+import { Display } from './display.ts';
+import { Ledger } from './ledger.ts';
+import { Pace } from './pace.ts';
+import { sendRecords } from './run.ts';
+import { type ReplayState, type StateFile, TakenOverError } from './state.ts';
+import { describeEnd } from './summary-text.ts';
+
+/** Milliseconds between two writes of the state. */
+const WRITE_INTERVAL = 3_000;
+
+/** Milliseconds after its last sign of life at which a run is taken for dead: five writes. */
+export const DEAD_AFTER = 15_000;
+
+interface Run {
+  readonly file: StateFile;
+  /** As it was begun, or left; not running. */
+  readonly state: ReplayState;
+  /** ARN of who runs it. */
+  readonly by: string;
+  readonly filter: RecordFilter;
+  /** Messages a second. */
+  readonly rate: number;
+  /** Milliseconds by which the archive is late. */
+  readonly delay: number;
+  readonly progress: Progress;
+}
+
+/**
+ * Runs a replay to its end, or until Ctrl-C.
+ * @returns whether all of it was sent
+ * @throws CommandError where somebody else runs it, or SQS does not take a message
+ */
+export async function carryOut(
+  { stack, say, signal: interrupted, width }: Operation,
+  { file, state, by, filter, rate, delay, progress }: Run,
+): Promise<boolean> {
+  const { name, mode, notify, planned: total } = state;
+  const id = randomUUID();
+  const alive = () => ({ running: { by, id, at: new Date().toISOString() } });
+  // Makes it this process's.
+  await file.write({ ...state, ...alive() });
+  const ledger = new Ledger(state);
+  const before = ledger.sent;
+  const began = performance.now();
+  const pace = new Pace(rate);
+  const taken = new AbortController();
+  const signal = AbortSignal.any([interrupted, taken.signal]);
+  const display = new Display(progress, total, ledger);
+  const writing = keepWriting(file, () => ledger.state(alive()), taken);
+
+  let finished = false;
+  try {
+    const writtenBy = Date.parse(state.filter.until) + delay;
+    for (;;) {
+      const listedAt = Date.now();
+      await sendRecords({
+        stack,
+        replay: { name, mode, notify },
+        filter,
+        ledger,
+        pace,
+        signal,
+        onHold: (reason) => display.hold(reason),
+      });
+      if (signal.aborted) break;
+      finished = listedAt >= writtenBy;
+      if (finished) break;
+      await display.whileWaiting(writtenBy, signal);
+      if (signal.aborted) break;
+    }
+  } catch (error) {
+    throw goOn(error, stack.command(`--name ${name}`, 'replay'));
+  } finally {
+    display.end();
+    await writing.stop();
+    if (!taken.signal.aborted) {
+      await file.write(ledger.state(finished ? { finishedAt: new Date().toISOString() } : {}));
+    }
+  }
+  if (taken.signal.aborted) throw taken.signal.reason;
+
+  const end = ledger.state({});
+  const sent = ledger.sent - before;
+  const seconds = (performance.now() - began) / 1000;
+  for (const line of ['', ...describeEnd({ stack, state: end, finished, sent, seconds, width })]) say(line);
+  return finished && end.damaged.length === 0 && end.refused.count === 0;
+}
+
+/** Writes the state every few seconds, so that little is sent again where the process dies. */
+function keepWriting(file: StateFile, state: () => ReplayState, taken: AbortController) {
+  const ending = new AbortController();
+  const written = (async () => {
+    while (!ending.signal.aborted) {
+      await sleep(WRITE_INTERVAL, undefined, { signal: ending.signal }).catch(() => {});
+      if (ending.signal.aborted) return;
+      try {
+        await file.write(state());
+      } catch (error) {
+        // Anything else may pass until the next time; at the end it is an error.
+        if (error instanceof TakenOverError) taken.abort(error);
+      }
+    }
+  })();
+  return {
+    async stop(): Promise<void> {
+      ending.abort();
+      await written;
+    },
+  };
+}
+
+/** What stops a replay half-way says how to go on, in one line. */
+function goOn(error: unknown, command: string): unknown {
+  if (!(error instanceof Error)) return error;
+  const isOfAws = error instanceof CommandError || '$metadata' in error || 'code' in error;
+  if (!isOfAws) return error;
+  const text =
+    error instanceof CommandError ? error.message : `${error.name}: ${error.message.split('\n')[0]}`;
+  return new CommandError(`${text}. What was sent is noted; go on with: ${command}`);
+}

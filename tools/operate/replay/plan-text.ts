@@ -1,0 +1,187 @@
+import { catalogue, type EventName } from '../../../lambda/contract/catalogue.ts';
+import { prices } from '../../../lib/prices.ts';
+import { dollars } from '../../cost/line-item.ts';
+import { invalidatedPaths, type ReplayLoad, replayCosts } from '../../cost/replay-cost.ts';
+import { isNotification } from '../../cost/write-units.ts';
+import { facts } from '../../terminal/facts.ts';
+import { table } from '../../terminal/table.ts';
+import { duration, printable } from '../../terminal/text.ts';
+import { settledOutcomes } from '../archive/filter.ts';
+import { describeDamage } from '../archive/scan.ts';
+import type { Plan } from './plan.ts';
+import type { ReplayRequest } from './request.ts';
+import type { ReplayState } from './state.ts';
+import type { Tally } from './tally.ts';
+
+/** What is said of a replay before it begins. */
+export interface PlanText {
+  readonly title: string;
+  readonly request: ReplayRequest;
+  readonly plan: Plan;
+  /** Messages a second at most. */
+  readonly rate: number;
+  /** Milliseconds by which the archive is late. */
+  readonly delay: number;
+  /** What to say of a window that begins before the archive. */
+  readonly expired: string | undefined;
+  readonly width: number;
+}
+
+const MODES = {
+  fill: 'fill: as if delivered again; state that is up to date stays as it is',
+  repair: 'repair: state is written anew by its newest event, and never by an older one',
+} as const;
+
+/** The plan of a replay, in lines. */
+export function describePlan({ title, request, plan, rate, delay, expired, width }: PlanText): string[] {
+  const { name, mode, notify } = request;
+  const { records, objects, bytes, damaged } = plan;
+  const seconds = records.messages / rate;
+  const load: ReplayLoad = {
+    messages: new Map([...records.byEvent.keys()].map((event) => [event, records.of(event)])),
+    bodyBytes: records.bytes / Math.max(1, records.messages),
+    oversize: records.oversize,
+    objects,
+    seconds,
+    mode,
+    notify,
+  };
+  const paths = invalidatedPaths(load);
+  const writtenAt = Date.parse(request.filter.until) + delay;
+  return [
+    `Replay ${name} in ${title}`,
+    '',
+    ...facts(
+      [
+        ...describeRequest(request, records),
+        ['first', String(records.first)],
+        ['last', String(records.last)],
+        ...(expired === undefined ? [] : [['expired', expired] as const]),
+        ...(unsent(records.skipped) === '' ? [] : [['not sent', unsent(records.skipped)] as const]),
+        ['archive', `${count(objects)} ${objects === 1 ? 'object' : 'objects'}, ${size(bytes)}`],
+        ...(writtenAt > Date.now()
+          ? [
+              [
+                'newest',
+                `what Firehose has yet to write is waited for, until ${shortTime(writtenAt)}`,
+              ] as const,
+            ]
+          : []),
+        ['time', describeTime(seconds, rate)],
+        ['cost', describeCost(load)],
+        ...(paths === 0
+          ? []
+          : [
+              [
+                'CloudFront',
+                `where the stage has a distribution, ${count(paths)} paths more at most: ${money(paths * prices.cloudFrontInvalidationPath)}`,
+              ] as const,
+            ]),
+      ],
+      width,
+    ),
+    '',
+    ...describeRecords(records, width),
+    ...(damaged.length === 0 ? [] : ['', ...describeDamage(damaged)]),
+  ];
+}
+
+/** What a replay is to do, of which records. */
+function describeRequest(
+  { mode, notify, filter }: ReplayRequest,
+  records: Tally,
+): (readonly [string, string])[] {
+  const only = [
+    filter.shop === undefined ? [] : `shop ${printable(filter.shop)}`,
+    filter.ids === undefined ? [] : `ids ${filter.ids.map(printable).join(', ')}`,
+    filter.outcomes === undefined ? [] : filter.outcomes.join(', '),
+  ].flat();
+  return [
+    ['mode', MODES[mode]],
+    ['people', describeTelling(notify, records)],
+    ['window', `settled since ${filter.since}, until ${filter.until}`],
+    ...(only.length === 0 ? [] : [['only', only.join('; ')] as const]),
+  ];
+}
+
+function describeTelling(notify: boolean, records: Tally): string {
+  const telling = [...records.byEvent.keys()].filter(isNotification);
+  if (telling.length === 0) return 'these events tell nobody';
+  if (!notify) return 'who was told of an event is not told again';
+  const topics = telling.map((event) => `${count(records.of(event))} to the ${topicOf(event)} topic`);
+  return `told again, once by this name: at most ${topics.join(', ')}`;
+}
+
+const topicOf = (event: EventName) => catalogue[event].effect;
+
+function describeRecords(records: Tally, width: number): string[] {
+  const events = [...records.byEvent.keys()].sort();
+  const outcomes = settledOutcomes.filter((outcome) =>
+    events.some((event) => records.byEvent.get(event)?.has(outcome)),
+  );
+  return table(
+    [
+      { heading: 'EVENT' },
+      { heading: 'MESSAGES', align: 'right' },
+      ...outcomes.map((outcome) => ({ heading: outcome.toUpperCase(), align: 'right' as const })),
+    ],
+    events.map((event) => [
+      event,
+      count(records.of(event)),
+      ...outcomes.map((outcome) => count(records.byEvent.get(event)?.get(outcome) ?? 0)),
+    ]),
+    width,
+  );
+}
+
+/** `12 of replays, 3 forgotten`. */
+export function unsent({
+  ofReplays,
+  forgotten,
+  payloadGone = 0,
+}: Omit<ReplayState['skipped'], 'payloadGone'> & { readonly payloadGone?: number }): string {
+  return [
+    ofReplays > 0 ? `${count(ofReplays)} of replays` : [],
+    forgotten > 0 ? `${count(forgotten)} forgotten` : [],
+    payloadGone > 0 ? `${count(payloadGone)} whose payload is gone` : [],
+  ]
+    .flat()
+    .join(', ');
+}
+
+function describeTime(seconds: number, rate: number): string {
+  const shortest = seconds < 1 ? 'less than a second' : duration(seconds * 1000);
+  return `${shortest} at ${count(rate)} a second; more where consumers take longer`;
+}
+
+/** What it costs, and the services that it is paid to, the dearest first. */
+function describeCost(load: ReplayLoad): string {
+  const items = replayCosts(load);
+  const services = [...new Set(items.map(({ service }) => service))]
+    .map((service) => {
+      const price = sum(items.filter((item) => item.service === service).map(dollars));
+      return { service, price };
+    })
+    .filter(({ price }) => price >= CENT)
+    .sort((one, other) => other.price - one.price)
+    .map(({ service, price }) => `${service} ${money(price)}`);
+  const total = sum(items.map(dollars));
+  if (total < CENT) return 'less than a cent';
+  return `${money(total)} in us-east-1 at most${services.length === 0 ? '' : `: ${services.join(', ')}`}`;
+}
+
+const CENT = 0.01;
+
+const money = (price: number) => `$${price.toFixed(2)}`;
+
+const sum = (numbers: readonly number[]) => numbers.reduce((total, number) => total + number, 0);
+
+const count = (value: number) => value.toLocaleString('en');
+
+const MEGABYTE = 1024 ** 2;
+
+const size = (bytes: number) =>
+  bytes < MEGABYTE ? `${count(Math.ceil(bytes / 1024))} KB` : `${count(Math.round(bytes / MEGABYTE))} MB`;
+
+/** To the second. */
+const shortTime = (time: number) => `${new Date(Math.ceil(time / 1000) * 1000).toISOString().slice(0, 19)}Z`;

@@ -1,0 +1,163 @@
+import { HeadObjectCommand } from '@aws-sdk/client-s3';
+import type { ArchiveRecord } from '../../../lambda/archive/record.ts';
+import type { EventName } from '../../../lambda/contract/catalogue.ts';
+import type { Replay } from '../../../lambda/queue/replay.ts';
+import { CommandError } from '../../terminal/command-error.ts';
+import { matches, type RecordFilter } from '../archive/filter.ts';
+import { DamagedObjectError } from '../archive/lines.ts';
+import { type ArchivedObject, archiveObjects } from '../archive/objects.ts';
+import { readObject } from '../archive/records.ts';
+import { sourceQueueUrl } from '../dead-letters/queue.ts';
+import type { FoundStack } from '../stack.ts';
+import { Backlog } from './backlog.ts';
+import { InOrder } from './in-order.ts';
+import type { Ledger, Unsent } from './ledger.ts';
+import { type ReplayMessage, replayMessage } from './message.ts';
+import type { Pace } from './pace.ts';
+import { BATCH_BYTES, BATCH_MESSAGES, type Refusal, sendBatch } from './sender.ts';
+import { skipOf } from './tally.ts';
+
+/** Batches that are under way at a time: at 30 ms each, some 5,000 messages a second. */
+const BATCHES_AT_A_TIME = 16;
+
+/** Records that are skipped until that is noted, too. */
+const SKIPS_OF_A_PART = 1_000;
+
+interface RunOptions {
+  readonly stack: FoundStack;
+  readonly replay: Replay;
+  readonly filter: RecordFilter;
+  readonly ledger: Ledger;
+  readonly pace: Pace;
+  /** Ends it where nothing is half done. */
+  readonly signal: AbortSignal;
+  /** Told what it waits for; undefined once it goes on. */
+  readonly onHold: (reason: string | undefined) => void;
+}
+
+/**
+ * Sends what the archive has, and the ledger not: object by object, each line by line.
+ * @throws CommandError where SQS does not take a message; nothing behind it is noted as done then
+ */
+export async function sendRecords(options: RunOptions): Promise<void> {
+  const { stack, filter, ledger, signal } = options;
+  const line = new InOrder(BATCHES_AT_A_TIME);
+  const backlogs = new Map<EventName, Backlog>();
+  try {
+    for await (const object of archiveObjects(stack, filter)) {
+      if (signal.aborted) break;
+      if (!ledger.done.has(object.key)) await sendObject(object, options, line, backlogs);
+    }
+  } catch (error) {
+    // What is under way is let end, and noted.
+    await line.end().catch(() => {});
+    if (!signal.aborted) throw error;
+    return;
+  }
+  await line.end().catch((error: unknown) => {
+    if (!signal.aborted) throw error;
+  });
+}
+
+/** Records of an object in a row, of which some are to be sent. */
+class Stretch {
+  readonly messages: ReplayMessage[] = [];
+  readonly skipped: Unsent[] = [];
+  line = 0;
+  #bytes = 0;
+
+  add(message: ReplayMessage, line: number): void {
+    this.messages.push(message);
+    this.#bytes += message.bytes;
+    this.line = line;
+  }
+
+  skip(reason: Unsent, line: number): void {
+    this.skipped.push(reason);
+    this.line = line;
+  }
+
+  isFullFor({ bytes }: ReplayMessage, most: number): boolean {
+    const { length } = this.messages;
+    return length >= most || (length > 0 && this.#bytes + bytes > BATCH_BYTES);
+  }
+}
+
+async function sendObject(
+  object: ArchivedObject,
+  { stack, replay, filter, ledger, pace, signal, onHold }: RunOptions,
+  line: InOrder,
+  backlogs: Map<EventName, Backlog>,
+): Promise<void> {
+  const { key, event } = object;
+  const queueUrl = sourceQueueUrl(stack, event);
+  if (queueUrl === undefined) throw new CommandError(`There is no queue of ${event} in ${stack.title}`);
+  const backlog = backlogs.get(event) ?? new Backlog(stack.sqs, queueUrl);
+  backlogs.set(event, backlog);
+  const most = Math.min(BATCH_MESSAGES, pace.burst);
+
+  async function send({ messages, skipped, line: last }: Stretch): Promise<void> {
+    if (messages.length > 0) {
+      await backlog.room(messages.length, signal, (waiting) =>
+        onHold(`holds: ${waiting.toLocaleString('en')} wait on the queue of ${event}`),
+      );
+      onHold(undefined);
+      await pace.take(messages.length, signal);
+    }
+    let refused: readonly Refusal[] = [];
+    await line.add(
+      async () => {
+        if (messages.length > 0) refused = await sendBatch(stack.sqs, queueUrl ?? '', messages, signal);
+      },
+      () => ledger.note({ key, event, line: last, sent: messages.length - refused.length, skipped, refused }),
+    );
+  }
+
+  const from = ledger.lineOf(key);
+  let damage: string | undefined;
+  let stretch = new Stretch();
+  try {
+    for await (const { line: number, record } of readObject(stack, object, signal)) {
+      if (number <= from || !matches(filter, record)) continue;
+      const reason = skipOf(record) ?? (await payloadGone(stack, record));
+      if (reason !== undefined) {
+        stretch.skip(reason, number);
+        if (stretch.skipped.length < SKIPS_OF_A_PART) continue;
+        await send(stretch);
+        stretch = new Stretch();
+        continue;
+      }
+      const message = replayMessage(record, replay);
+      if (stretch.isFullFor(message, most)) {
+        await send(stretch);
+        stretch = new Stretch();
+      }
+      stretch.add(message, number);
+    }
+  } catch (error) {
+    if (!(error instanceof DamagedObjectError)) throw error;
+    damage = error.message;
+  }
+  // What Ctrl-C left in hand is not sent, and not noted.
+  if (signal.aborted) return;
+  if (stretch.line > 0) await send(stretch);
+  await line.add(
+    async () => {},
+    () => ledger.noteObject(key, damage),
+  );
+}
+
+/** Its consumer could only find out the same, in three hours of attempts. */
+async function payloadGone(
+  { s3, outputs }: FoundStack,
+  { body, payloadKey }: ArchiveRecord,
+): Promise<'payloadGone' | undefined> {
+  if (payloadKey === undefined) return body === undefined ? 'payloadGone' : undefined;
+  try {
+    await s3.send(new HeadObjectCommand({ Bucket: outputs.PayloadBucket, Key: payloadKey }));
+    return undefined;
+  } catch (error) {
+    if (error instanceof Error && error.name === 'NotFound') return 'payloadGone';
+    throw error;
+  }
+}
