@@ -2,6 +2,7 @@ import { DescribeDeliveryStreamCommand, FirehoseClient } from '@aws-sdk/client-f
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { ArchiveBucket, type ArchivedRecord } from '../support/archive.ts';
 import { eventually } from '../support/eventually.ts';
+import type { Row } from '../support/tables.ts';
 import { Deployment } from './deployment.ts';
 import { type Answer, eventIdOf } from './partner.ts';
 import { minutesAgo, ofThisRun, variable } from './settings.ts';
@@ -95,6 +96,21 @@ describe('the archive', () => {
       expect(record.receivedAt <= record.settledAt).toBe(true);
     },
     LIMIT,
+  );
+
+  kept(
+    `has what a wrong row is repaired from: a replay writes it anew${skipped}`,
+    async () => {
+      const key = { shop_id };
+      const { settledAt } = await recordOf(answers[0] as Answer);
+      const right = await deployment.row(outputs.ShopCacheTable, key);
+      await deployment.damage(outputs.ShopCacheTable, key, 'invalidated_at');
+      const name = ofThisRun('replay').toLowerCase();
+      await deployment.repair(eventIdOf(small), settledAt, name);
+      const repaired = (row: Row) => row.invalidated_at === right.invalidated_at;
+      expect(await deployment.row(outputs.ShopCacheTable, key, repaired)).toEqual(right);
+    },
+    2 * LIMIT,
   );
 
   kept(

@@ -7,7 +7,9 @@ export type Leftover =
   /** Where nothing says whether the delivery writes it. */
   | ({ readonly kind: 'possible row' } & PlaceOfRow)
   | { readonly kind: 'message'; readonly queueUrl: string; readonly requestId: string }
-  | { readonly kind: 'payload'; readonly key: string };
+  | { readonly kind: 'payload'; readonly key: string }
+  /** The state of a replay. */
+  | { readonly kind: 'replay'; readonly name: string };
 
 export interface PlaceOfRow {
   readonly table: string;

@@ -21,7 +21,6 @@ from sqlglot import exp
 # Of java.time, as far as our tables use it.
 DATE_FORMATS = {"yyyy-MM-dd": "%Y-%m-%d"}
 
-GZIP = b"\x1f\x8b"
 
 
 def correct():
@@ -85,7 +84,7 @@ def rows(table):
         if match is None or not all(is_projected(name, value, parameters) for name, value in match.groupdict().items()):
             continue
         partition = [match[column["Name"]] for column in table["PartitionKeys"]]
-        for line in text(s3._get_object_data(bucket, key)).rstrip("\n").split("\n"):
+        for line in gzip.decompress(s3._get_object_data(bucket, key)).decode().rstrip("\n").split("\n"):
             record = parsed_line(line, serde["Parameters"])
             yield [record.get(field) for field in fields] + partition
 
@@ -97,11 +96,6 @@ def parsed_line(line, parameters):
         if parameters.get("ignore.malformed.json") != "true":
             raise
         return {}
-
-
-def text(content):
-    """MiniStack's Firehose does not compress, whatever a stream is told."""
-    return (gzip.decompress(content) if content.startswith(GZIP) else content).decode()
 
 
 def is_projected(name, value, parameters):

@@ -18,9 +18,6 @@ export interface ArchivedRecord {
   readonly payloadKey?: string;
 }
 
-/** The first bytes of gzip. Source: RFC 1952 §2.3.1. An emulator of Firehose may not compress. */
-const GZIP = [0x1f, 0x8b];
-
 /** Objects that are read at a time. */
 const READS_AT_A_TIME = 20;
 
@@ -57,8 +54,7 @@ export class ArchiveBucket {
   async #read(key: string): Promise<ArchivedRecord[]> {
     const { Body } = await this.#client.send(new GetObjectCommand({ Bucket: this.#bucket, Key: key }));
     const bytes = Buffer.from((await Body?.transformToByteArray()) ?? []);
-    const isCompressed = GZIP.every((byte, index) => bytes[index] === byte);
-    const lines = (isCompressed ? gunzipSync(bytes) : bytes).toString().split('\n');
+    const lines = gunzipSync(bytes).toString().split('\n');
     if (lines.pop() !== '') throw new Error(`${key} does not end with a line feed`);
     return lines.map((line) => JSON.parse(line));
   }
