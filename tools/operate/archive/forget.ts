@@ -74,6 +74,8 @@ export async function forget(
     say(`Interrupted after ${objects} of ${counted(total, 'object')}. Nothing has been changed.`);
     return false;
   }
+  // Searched in no order, rewritten in this one.
+  named.sort((one, other) => (one.key < other.key ? -1 : 1));
   let queryResults = 0;
   for await (const _ of listed(stack, QUERIES_PREFIX)) queryResults += 1;
   const failedObjects = await countFailedObjects(stack, {});
