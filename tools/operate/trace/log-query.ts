@@ -99,8 +99,8 @@ function logGroupsOf({ outputs }: FoundStack): string[] {
 }
 
 /**
- * A window as far as the logs reach back: a query of what is before is refused, and finding nothing there would
- * prove nothing.
+ * A window as far as the logs reach back: finding nothing before that would prove nothing. A window that ends before is
+ * empty, as its query would be refused. Source: CloudWatch Logs API reference, `StartQuery`.
  */
 async function reachable({ logs, outputs }: FoundStack, { since, until }: Window): Promise<Window> {
   const { logGroups = [] } = await logs.send(
@@ -109,7 +109,8 @@ async function reachable({ logs, outputs }: FoundStack, { since, until }: Window
   const group = logGroups.find(({ logGroupName }) => logGroupName === outputs.ReceiverLogGroup);
   const { retentionInDays, creationTime = 0 } = group ?? {};
   const oldest = retentionInDays === undefined ? 0 : Date.now() - retentionInDays * DAY;
-  return { since: new Date(Math.max(since.getTime(), oldest, creationTime)), until };
+  if (until.getTime() <= Math.max(oldest, creationTime)) return { since: until, until };
+  return { since: new Date(Math.max(since.getTime(), oldest)), until };
 }
 
 async function resultOf(
