@@ -22,8 +22,8 @@ export interface Window {
 /** Lines of one event that are read: an ordinary one has two, one that fails to the end twelve. */
 const MAXIMUM_LINES = 1_000;
 
-/** Milliseconds between two questions whether the query is done: it takes some seconds. */
-const POLL_INTERVAL = 500;
+/** Milliseconds between the first two questions whether the query is done, and the most between two: it takes seconds. */
+const POLL = { first: 100, longest: 1_000 };
 
 const DAY = 24 * 60 * 60 * 1000;
 
@@ -118,7 +118,7 @@ async function resultOf(
   queryId: string | undefined,
   signal: AbortSignal,
 ): Promise<GetQueryResultsResponse | undefined> {
-  for (;;) {
+  for (let wait = POLL.first; ; wait = Math.min(2 * wait, POLL.longest)) {
     if (signal.aborted) {
       await logs.send(new StopQueryCommand({ queryId })).catch((error: Error) => {
         // It has just ended by itself.
@@ -133,6 +133,6 @@ async function resultOf(
         `The query of the logs ended as ${answer.status}: narrow it with --since and --until`,
       );
     }
-    await sleep(POLL_INTERVAL, undefined, { signal }).catch(() => {});
+    await sleep(wait, undefined, { signal }).catch(() => {});
   }
 }
