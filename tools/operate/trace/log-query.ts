@@ -22,8 +22,8 @@ export interface Window {
 /** Lines of one event that are read: an ordinary one has two, one that fails to the end twelve. */
 const MAXIMUM_LINES = 1_000;
 
-/** Milliseconds between two questions whether the query is done: it takes some seconds. */
-const POLL_INTERVAL = 500;
+/** Milliseconds between the first two questions whether the query is done, and the most between two: it takes seconds. */
+const POLL = { first: 100, longest: 1_000 };
 
 const DAY = 24 * 60 * 60 * 1000;
 
@@ -99,8 +99,8 @@ function logGroupsOf({ outputs }: FoundStack): string[] {
 }
 
 /**
- * A window as far as the logs reach back: a query of what is before is refused, and finding nothing there would
- * prove nothing.
+ * A window as far as the logs reach back: finding nothing before that would prove nothing. A window that ends before is
+ * empty, as its query would be refused. Source: CloudWatch Logs API reference, `StartQuery`.
  */
 async function reachable({ logs, outputs }: FoundStack, { since, until }: Window): Promise<Window> {
   const { logGroups = [] } = await logs.send(
@@ -109,7 +109,8 @@ async function reachable({ logs, outputs }: FoundStack, { since, until }: Window
   const group = logGroups.find(({ logGroupName }) => logGroupName === outputs.ReceiverLogGroup);
   const { retentionInDays, creationTime = 0 } = group ?? {};
   const oldest = retentionInDays === undefined ? 0 : Date.now() - retentionInDays * DAY;
-  return { since: new Date(Math.max(since.getTime(), oldest, creationTime)), until };
+  if (until.getTime() <= Math.max(oldest, creationTime)) return { since: until, until };
+  return { since: new Date(Math.max(since.getTime(), oldest)), until };
 }
 
 async function resultOf(
@@ -117,7 +118,7 @@ async function resultOf(
   queryId: string | undefined,
   signal: AbortSignal,
 ): Promise<GetQueryResultsResponse | undefined> {
-  for (;;) {
+  for (let wait = POLL.first; ; wait = Math.min(2 * wait, POLL.longest)) {
     if (signal.aborted) {
       await logs.send(new StopQueryCommand({ queryId })).catch((error: Error) => {
         // It has just ended by itself.
@@ -132,6 +133,6 @@ async function resultOf(
         `The query of the logs ended as ${answer.status}: narrow it with --since and --until`,
       );
     }
-    await sleep(POLL_INTERVAL, undefined, { signal }).catch(() => {});
+    await sleep(wait, undefined, { signal }).catch(() => {});
   }
 }

@@ -3,6 +3,9 @@ import type { Operation } from '../dead-letters/operation.ts';
 import { describeTrace } from './describe.ts';
 import { traceDelivery } from './trace.ts';
 
+/** Milliseconds below which a search is not worth telling of. */
+const SHORT = 1_000;
+
 interface TraceArguments {
   readonly json: boolean;
   readonly since: Date | undefined;
@@ -20,12 +23,16 @@ export async function printTrace(
   { json, since, until }: TraceArguments,
 ): Promise<boolean> {
   const progress = new Progress();
+  let begun: number | undefined;
   const trace = await traceDelivery(stack, id, {
     since,
     until,
     signal,
-    onProgress: (done, total) =>
-      progress.show({ doing: 'Reading the archive', done, total, unit: 'objects' }),
+    onProgress: (done, total) => {
+      begun ??= Date.now();
+      if (Date.now() - begun < SHORT) return;
+      progress.show({ doing: 'Reading the archive', done, total, unit: 'objects' });
+    },
   }).finally(() => progress.end());
   if (trace === undefined) {
     if (!json) say('Interrupted. The query of the logs is stopped, and nothing was changed.');

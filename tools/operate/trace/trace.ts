@@ -169,18 +169,29 @@ function onlyOne({ text }: TraceId, candidates: readonly Candidate[]): Candidate
   throw new CommandError(`'${text}' is of several events. One of: ${listed.join(', ')}${more}`);
 }
 
+/** `1 record in 1 object`. */
+const looked = ({ records, objects, damaged }: ArchiveFindings) => {
+  const count = (number: number, noun: string) => `${number} ${number === 1 ? noun : `${noun}s`}`;
+  const damage = damaged.length > 0 ? `, ${damaged.length} of them damaged` : '';
+  return `${count(records, 'record')} in ${count(objects, 'object')}${damage}`;
+};
+
 function unknown(
   { text }: TraceId,
-  { searched: { since } }: FoundLines,
+  { searched }: FoundLines,
   archive: ArchiveFindings | undefined,
   window: Window,
 ): CommandError {
   const until = ` until ${window.until.toISOString()}`;
+  const inLogs =
+    searched.since === searched.until
+      ? 'in the logs, which do not reach back so far'
+      : `in the logs since ${searched.since}`;
   const inArchive =
     archive === undefined
       ? ', and this stack keeps no archive'
-      : `, nor in the archive since ${window.since.toISOString()} (${archive.records} records in ${archive.objects} objects${archive.damaged.length > 0 ? `, ${archive.damaged.length} of them damaged` : ''})`;
+      : `, nor in the archive since ${window.since.toISOString()} (${looked(archive)})`;
   return new CommandError(
-    `Nothing of '${text}' in the logs since ${since}${inArchive}${until}. Its request may never have come, or API Gateway has answered it by itself, which its access log knows; by a webhookId an event is found once the archive has it. --since and --until look elsewhere`,
+    `Nothing of '${text}' ${inLogs}${inArchive}${until}. Its request may never have come, or API Gateway has answered it by itself, which its access log knows; by a webhookId an event is found once the archive has it. --since and --until look elsewhere`,
   );
 }

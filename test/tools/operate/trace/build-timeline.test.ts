@@ -24,7 +24,7 @@ function short(step: Step): string {
     case 'dead-lettered':
       return `${step.what} ${step.attempt}${origin}`;
     case 'archived':
-      return `archived${step.attempt === 1 ? '' : ` ${step.attempt}`}${origin}`;
+      return `archived${step.attempt === 1 ? '' : ` ${step.attempt}`}${step.origin.kind === 'replay' ? ' replay' : ''}`;
     case 'unseen':
       return `unseen ${step.attempt}+${step.attempts}`;
     case 'queued':

@@ -108,7 +108,7 @@ describe('an ordinary delivery', () => {
     const received = step(trace, 'received');
     expect(received.exact).toBe(true);
     const { at, latencyMs = 0 } = step(trace, 'effect');
-    expect(Math.abs(Date.parse(at) - latencyMs - Date.parse(received.at))).toBeLessThan(50);
+    expect(Math.abs(Date.parse(at) - latencyMs - Date.parse(received.at))).toBeLessThan(1_000);
   });
 
   test.each([
@@ -126,7 +126,7 @@ describe('an ordinary delivery', () => {
     const text = await said(String(answer.body.eventId));
     expect(text).toContain(`shop.updated ${answer.body.eventId} in the stack of ${operator.outputsFile}`);
     expect(text).toMatch(/● answered +200 queued\n/);
-    expect(text).toMatch(/● processed +attempt 1, \d+ ms after receipt\n/);
+    expect(text).toMatch(/● processed +attempt 1, \d+ m?s after receipt\n/);
     expect(text).toContain('Done: it has had its effect.');
   });
 
