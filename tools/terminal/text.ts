@@ -3,6 +3,11 @@ export function messages(count: number): string {
   return count === 1 ? '1 message' : `${count} messages`;
 }
 
+/** The same of counts that may be large: `12,000 messages`. */
+export function manyMessages(count: number): string {
+  return count === 1 ? '1 message' : `${count.toLocaleString('en')} messages`;
+}
+
 /** A length of time in its two largest units: `3 d 4 h`, `2 h 5 min`, `12 s`. */
 export function duration(milliseconds: number): string {
   const seconds = Math.max(0, Math.round(milliseconds / 1000));

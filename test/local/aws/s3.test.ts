@@ -65,6 +65,15 @@ describe('an object', () => {
     expect(body.toString()).toContain('<Code>NoSuchKey</Code>');
   });
 
+  test('that is put on the condition that there is none is put once, by one of several at a time', async () => {
+    const put = (body: string) =>
+      s3({ method: 'PUT', path: '/payloads/first', headers: { 'if-none-match': '*' }, body });
+    const answers = await Promise.all(['one', 'two', 'three'].map(put));
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 412, 412]);
+    const { body } = await s3({ method: 'GET', path: '/payloads/first' });
+    expect(body.toString()).toBe(['one', 'two', 'three'][answers.findIndex(({ status }) => status === 200)]);
+  });
+
   describe('that is put on the condition of a tag', () => {
     const put = (tag: string, path = '/payloads/conditional') =>
       s3({ method: 'PUT', path, headers: { 'if-match': tag }, body: 'second' });

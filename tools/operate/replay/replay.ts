@@ -2,7 +2,7 @@ import { CommandError } from '../../terminal/command-error.ts';
 import { confirm, requireSomebodyToAsk } from '../../terminal/confirm.ts';
 import { facts } from '../../terminal/facts.ts';
 import { Progress } from '../../terminal/progress.ts';
-import { duration, messages } from '../../terminal/text.ts';
+import { duration, manyMessages } from '../../terminal/text.ts';
 import { type RecordFilter, recordFilter } from '../archive/filter.ts';
 import { archiveBucket } from '../archive/objects.ts';
 import { expiredPart } from '../archive/retention.ts';
@@ -63,7 +63,7 @@ async function begin(
   const { rate } = options;
   for (const line of describePlan({ title, request, plan, rate, delay, expired, width })) say(line);
   if (options.dryRun) return plan.damaged.length === 0;
-  if (!(await consented(operation, options, `Send ${messages(plan.records.messages)}?`))) return false;
+  if (!(await consented(operation, options, `Send ${manyMessages(plan.records.messages)}?`))) return false;
 
   const file = new StateFile(stack, request.name);
   const before = await file.read();
@@ -156,7 +156,7 @@ function describeRest({ stack, width }: Operation, state: ReplayState): string[]
         ['begun', `${state.startedAt} by ${state.by}`],
         ['mode', state.notify ? `${state.mode}, people are told again` : state.mode],
         ['window', `${state.filter.since} up to ${state.filter.until}`],
-        ['sent', `${sentOf(state).toLocaleString('en')} of ${messages(state.planned)}`],
+        ['sent', `${sentOf(state).toLocaleString('en')} of ${manyMessages(state.planned)}`],
       ],
       width,
     ),

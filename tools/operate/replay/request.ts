@@ -118,7 +118,7 @@ function refuseToTellNobody(events: readonly EventName[]): void {
   if (events.length === 0 || events.some(isNotification)) return;
   const telling = eventNames.filter(isNotification).join(' and ');
   throw new CommandError(
-    `--notify is for events that tell people, which are ${telling}: ${events.join(', ')} tells nobody`,
+    `--notify is for events that tell people, which are ${telling}, not ${events.join(', ')}`,
   );
 }
 

@@ -1,6 +1,6 @@
 import { lines } from '../../terminal/facts.ts';
 import { table } from '../../terminal/table.ts';
-import { duration, messages, printable } from '../../terminal/text.ts';
+import { duration, manyMessages, printable } from '../../terminal/text.ts';
 import { describeDamage } from '../archive/scan.ts';
 import type { FoundStack } from '../stack.ts';
 import { sentOf } from './ledger.ts';
@@ -25,7 +25,7 @@ export function describeEnd({ stack, state, finished, sent, seconds, width }: En
   if (!finished) {
     return [
       ...lines(
-        `Interrupted: ${total.toLocaleString('en')} of ${messages(planned)} are sent, and noted. Nothing is lost.`,
+        `Interrupted: ${total.toLocaleString('en')} of ${manyMessages(planned)} are sent, and noted. Nothing is lost.`,
         width,
       ),
       `Go on with: ${stack.command(`--name ${name}`, 'replay')}`,
@@ -35,7 +35,7 @@ export function describeEnd({ stack, state, finished, sent, seconds, width }: En
   const leftOut = unsent(skipped);
   return [
     ...lines(
-      `Replay ${name} is finished: sent ${messages(sent)} in ${duration(seconds * 1000)}${before}.`,
+      `Replay ${name} is finished: sent ${manyMessages(sent)} in ${duration(seconds * 1000)}${before}.`,
       width,
     ),
     '',
@@ -47,7 +47,7 @@ export function describeEnd({ stack, state, finished, sent, seconds, width }: En
       width,
     ),
     ...(leftOut === '' ? [] : ['', ...lines(`Not sent: ${leftOut}.`, width)]),
-    ...(refused.count === 0 ? [] : ['', `SQS refuses ${messages(refused.count)}:`]),
+    ...(refused.count === 0 ? [] : ['', `SQS refuses ${manyMessages(refused.count)}:`]),
     ...refused.first.map(({ event, eventId, why }) => `  ${event} ${eventId}: ${printable(why)}`),
     ...(refused.count > refused.first.length ? ['  …'] : []),
     ...(damaged.length === 0

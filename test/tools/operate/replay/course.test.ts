@@ -69,6 +69,7 @@ test('it holds while more wait on the queue than its consumer works off soon, an
   expect(done).toBe(true);
   expect(new Set([...first, ...(await shops())]).size).toBe(MOST_WAITING + 200);
   expect(shown).toContain('Replaying');
+  expect(shown).toContain(`holds: ${MOST_WAITING.toLocaleString('en')} wait on the queue of shop.updated`);
 });
 
 test('what comes into the archive while it runs, wherever its key sorts, is sent, too', async () => {
@@ -88,6 +89,19 @@ test('what comes into the archive while it runs, wherever its key sorts, is sent
     [...numbered(40), ...numbered(1, 100), ...numbered(1, 101)].map(({ shopId }) => shopId).sort(),
   );
   expect(said).toContain('sent 42 messages');
+});
+
+test('where the window reaches to now it waits for what Firehose holds, and says so', async () => {
+  const middle = ago(5);
+  await replayer.archive('early', numbered(1), middle);
+  const ended = replayer.replay({ since: at(ago(6)) });
+  await eventually(async () =>
+    (await replayer.operator.queues.count(aws.outputs.ShopUpdatedQueueUrl)) === 1 ? true : undefined,
+  );
+  await replayer.archive('late', numbered(1, 1), middle);
+  const { shown } = await ended;
+  expect((await shops()).sort()).toEqual(['shop-0', 'shop-1']);
+  expect(shown).toContain('Waiting for what Firehose has yet to write');
 });
 
 describe('damaged objects', () => {

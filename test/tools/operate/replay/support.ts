@@ -11,7 +11,7 @@ import type { TestAws } from '../../../support/test-aws.ts';
 import { archived, objectKey, putObject, putRecords } from '../archive/support.ts';
 import { Operator } from '../dead-letters/support.ts';
 
-type Asked = Partial<ReplayOptions> & { readonly dryRun?: boolean; readonly yes?: boolean };
+export type Asked = Partial<ReplayOptions> & { readonly dryRun?: boolean; readonly yes?: boolean };
 
 /** A time as it is typed in full. */
 export function at(moment: Date): TypedTime {
@@ -66,6 +66,11 @@ export class Replayer {
         done();
       },
     });
+    const terminal = Object.assign(stream, {
+      isTTY: true,
+      columns: 200,
+      rows: 50,
+    }) as unknown as NodeJS.WriteStream;
     this.#replays += 1;
     const name = `test-${this.#replays}`;
     const options = {
@@ -77,7 +82,7 @@ export class Replayer {
       since: at(ago(180)),
       ...asked,
     };
-    const done = await replay(operation, options, new Progress(stream as NodeJS.WriteStream));
+    const done = await replay(operation, options, new Progress(terminal));
     return { done, said: operation.said.join('\n'), shown: shown.join('') };
   }
 

@@ -1,0 +1,20 @@
+import { expect, test } from '@jest/globals';
+import { facts } from '../../../tools/terminal/facts.ts';
+
+test('facts have their names in one column, and values that do not fit go on below themselves', () => {
+  const all = [
+    ['mode', 'repair: state is written anew by its newest event'],
+    ['cost', 'less than a cent'],
+  ] as const;
+  expect(facts(all, 40)).toEqual([
+    '  mode  repair: state is written anew by',
+    '        its newest event',
+    '  cost  less than a cent',
+  ]);
+  expect(facts(all, Number.POSITIVE_INFINITY)).toHaveLength(2);
+});
+
+test('a word that is longer than a line stands alone', () => {
+  const id = 'e'.repeat(64);
+  expect(facts([['ids', `${id} x`]], 40)).toEqual([`  ids  ${id}`, '       x']);
+});
