@@ -3,7 +3,7 @@
 MiniStack 1.5.33 hands the SQL to DuckDB as it is, and the table is every object below its location, with the columns and
 types that DuckDB takes the JSON for. Here the SQL is parsed as Athena's and translated by sqlglot; what is no SQL of
 Athena's fails. The rows are those of the projected partitions, their columns those of the table, read by the properties
-of its SerDe. Sources: Athena user guide, "Partition projection" and "OpenX JSON SerDe".
+of its SerDe. And the result of a query is where it is said to be. Sources: Athena user guide, "Partition projection" and "OpenX JSON SerDe".
 """
 
 import asyncio
@@ -25,6 +25,17 @@ DATE_FORMATS = {"yyyy-MM-dd": "%Y-%m-%d"}
 
 def correct():
     athena._run_duckdb = run
+    save = athena._save_query_results
+
+    async def save_where_told(query_id):
+        """MiniStack takes the name of the result for a folder of its own."""
+        configuration = athena._executions[query_id]["ResultConfiguration"]
+        location = configuration["OutputLocation"]
+        configuration["OutputLocation"] = location.removesuffix(f"{query_id}.csv")
+        await save(query_id)
+        configuration["OutputLocation"] = location
+
+    athena._save_query_results = save_where_told
 
 
 async def run(query, database, catalog=None):

@@ -7,6 +7,7 @@ import {
   StartQueryExecutionCommand,
 } from '@aws-sdk/client-athena';
 import { FirehoseClient, PutRecordBatchCommand } from '@aws-sdk/client-firehose';
+import { HeadObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import { type ArchiveRecord, archiveLine } from '../../lambda/archive/record.ts';
 import type { EventName } from '../../lambda/contract/catalogue.ts';
 import { pascalCase } from '../../lambda/contract/event-names.ts';
@@ -121,9 +122,8 @@ const DAMAGED = '{"eventId":"dama\n';
 export async function mustAnswer(settings: ClientSettings, outputsFile: string): Promise<void> {
   const { stackName, outputs: known } = readTarget(outputsFile);
   const outputs: Row = JSON.parse(readFileSync(outputsFile, 'utf8'))[stackName];
-  const athena = new AthenaClient(settings);
   const ask = (query: ArchiveQuery, shop = SHOP) =>
-    answerTo(athena, outputs, archiveQuery(query).replace('SHOP_ID', shop.replaceAll("'", "''")));
+    answerTo(settings, outputs, archiveQuery(query).replace('SHOP_ID', shop.replaceAll("'", "''")));
 
   await putRecords(settings, outputs);
   const delivery = JSON.stringify({
@@ -231,10 +231,9 @@ async function putRecords(settings: ClientSettings, outputs: Row): Promise<void>
       }),
     );
   }
-  const athena = new AthenaClient(settings);
   await eventually(
     async () => {
-      const [row] = await answerTo(athena, outputs, 'SELECT count(*) AS lines FROM records');
+      const [row] = await answerTo(settings, outputs, 'SELECT count(*) AS lines FROM records');
       return Number(row?.lines) >= RECORDS.length + lines.size ? row : undefined;
     },
     { interval: 200 },
@@ -242,7 +241,8 @@ async function putRecords(settings: ClientSettings, outputs: Row): Promise<void>
 }
 
 /** @throws Error where the query fails, or its result is elsewhere than in the archive's bucket */
-async function answerTo(athena: AthenaClient, outputs: Row, QueryString: string): Promise<Row[]> {
+async function answerTo(settings: ClientSettings, outputs: Row, QueryString: string): Promise<Row[]> {
+  const athena = new AthenaClient(settings);
   const { QueryExecutionId } = await athena.send(
     new StartQueryExecutionCommand({
       QueryString,
@@ -254,12 +254,11 @@ async function answerTo(athena: AthenaClient, outputs: Row, QueryString: string)
     const { QueryExecution } = await athena.send(new GetQueryExecutionCommand({ QueryExecutionId }));
     const { State, StateChangeReason } = QueryExecution?.Status ?? {};
     if (State === 'FAILED') throw new Error(`${StateChangeReason}:\n${QueryString}`);
-    assert.equal(
-      QueryExecution?.ResultConfiguration?.OutputLocation,
-      `s3://${outputs.ArchiveBucket}/queries/${QueryExecutionId}.csv`,
-    );
     return State === 'SUCCEEDED' ? true : undefined;
   });
+  await new S3Client({ ...settings, forcePathStyle: true }).send(
+    new HeadObjectCommand({ Bucket: outputs.ArchiveBucket, Key: `queries/${QueryExecutionId}.csv` }),
+  );
   const { ResultSet } = await athena.send(new GetQueryResultsCommand({ QueryExecutionId }));
   const [names = [], ...rows] = (ResultSet?.Rows ?? []).map(({ Data = [] }) =>
     Data.map(({ VarCharValue }) => VarCharValue),

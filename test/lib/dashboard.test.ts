@@ -74,12 +74,12 @@ const graph = (title: string) => {
 /** The type that each dimension of AWS' metrics names one of. */
 const typeOfDimension: Readonly<Record<string, string>> = {
   ApiId: 'AWS::ApiGatewayV2::Api',
+  DeliveryStreamName: 'AWS::KinesisFirehose::DeliveryStream',
   FunctionName: 'AWS::Lambda::Function',
   QueueName: 'AWS::SQS::Queue',
   TableName: 'AWS::DynamoDB::Table',
   TopicName: 'AWS::SNS::Topic',
   LogGroupName: 'AWS::Logs::LogGroup',
-  DeliveryStreamName: 'AWS::KinesisFirehose::DeliveryStream',
 };
 
 describe('the dashboard', () => {
