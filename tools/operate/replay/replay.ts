@@ -155,7 +155,7 @@ function describeRest({ stack, width }: Operation, state: ReplayState): string[]
       [
         ['begun', `${state.startedAt} by ${state.by}`],
         ['mode', state.notify ? `${state.mode}, people are told again` : state.mode],
-        ['window', `${state.filter.since} up to ${state.filter.until}`],
+        ['window', `settled since ${state.filter.since}, until ${state.filter.until}`],
         ['sent', `${sentOf(state).toLocaleString('en')} of ${manyMessages(state.planned)}`],
       ],
       width,
