@@ -1,21 +1,22 @@
-import { Duration, type RemovalPolicy, Stack } from 'aws-cdk-lib';
-import { Metric } from 'aws-cdk-lib/aws-cloudwatch';
+import { Duration, Stack } from 'aws-cdk-lib';
+import { Metric, type MetricOptions } from 'aws-cdk-lib/aws-cloudwatch';
 import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { CfnDeliveryStream } from 'aws-cdk-lib/aws-kinesisfirehose';
-import { BlockPublicAccess, Bucket, BucketEncryption } from 'aws-cdk-lib/aws-s3';
+import { LogStream } from 'aws-cdk-lib/aws-logs';
+import { BlockPublicAccess, Bucket, BucketEncryption, type CfnBucket } from 'aws-cdk-lib/aws-s3';
 import { Construct } from 'constructs';
-import { catalogue, type EventName, eventNames } from '../lambda/contract/catalogue.ts';
+import { type EventName, eventNames } from '../lambda/contract/catalogue.ts';
 import { pascalCase } from '../lambda/contract/event-names.ts';
 import { acknowledge } from './acknowledge.ts';
 import type { Alarms } from './alarms.ts';
 import type { StageConfig } from './config.ts';
-import { deliveryStreamLink } from './console-links.ts';
-import type { Encryption } from './encryption.ts';
+import { deliveryStreamLink, logLink } from './console-links.ts';
+import { ProtectedLog } from './protected-log.ts';
+import type { FunctionDefaults } from './webhook-function.ts';
 
 export interface ArchiveProps {
   readonly config: StageConfig['archive'];
-  readonly encryption: Encryption;
-  readonly removalPolicy: RemovalPolicy;
+  readonly defaults: Pick<FunctionDefaults, 'encryption' | 'removalPolicy' | 'logRetention'>;
   readonly alarms: Alarms;
 }
 
@@ -41,7 +42,8 @@ export class Archive extends Construct {
 
   constructor(scope: Construct, id: string, props: ArchiveProps) {
     super(scope, id);
-    const { config, encryption, removalPolicy, alarms } = props;
+    const { config, alarms } = props;
+    const { encryption, removalPolicy, logRetention } = props.defaults;
     this.bucket = new Bucket(this, 'Bucket', {
       ...(encryption.key
         ? { encryption: BucketEncryption.KMS, encryptionKey: encryption.key, bucketKeyEnabled: true }
@@ -64,7 +66,8 @@ export class Archive extends Construct {
       'Delivery streams and operators reach it; a log of them would need a second bucket that nobody reads. CloudTrail data events audit it where that is asked for.',
     );
 
-    const account = Stack.of(this).account;
+    const log = new ProtectedLog(this, 'Log', { encryption, retention: logRetention, removalPolicy });
+    const { account } = Stack.of(this);
     const writer = new Role(this, 'Writer', {
       description: 'Delivery streams write the archive with it.',
       assumedBy: new ServicePrincipal('firehose.amazonaws.com', {
@@ -81,12 +84,23 @@ export class Archive extends Construct {
         actions: ['s3:GetBucketLocation', 's3:ListBucket', 's3:ListBucketMultipartUploads'],
         resources: [this.bucket.bucketArn],
       }),
+      new PolicyStatement({ actions: ['logs:PutLogEvents'], resources: [log.logGroupArn] }),
     ];
     for (const statement of permissions) writer.addToPolicy(statement);
     encryption.grant(writer, encryption.keyPermissions(permissions));
+    const bucketId = Stack.of(this).getLogicalId(this.bucket.node.defaultChild as CfnBucket);
+    acknowledge(
+      writer,
+      `AwsSolutions-IAM5[Resource::<${bucketId}.Arn>/${RECORDS_PREFIX}*]`,
+      'Firehose ends the keys of its objects in an id of its own.',
+    );
 
     this.#streams = new Map(
       eventNames.map((event) => {
+        const { logStreamName } = new LogStream(this, `${pascalCase(event)}Log`, {
+          logGroup: log,
+          removalPolicy,
+        });
         const stream = new CfnDeliveryStream(this, pascalCase(event), {
           deliveryStreamType: 'DirectPut',
           deliveryStreamEncryptionConfigurationInput: encryption.key
@@ -99,6 +113,7 @@ export class Archive extends Construct {
             errorOutputPrefix: `${RECORDS_PREFIX}${event}/failed=!{firehose:error-output-type}/`,
             fileExtension: '.jsonl.gz',
             compressionFormat: 'GZIP',
+            cloudWatchLoggingOptions: { enabled: true, logGroupName: log.logGroupName, logStreamName },
             bufferingHints: { intervalInSeconds: config.bufferSeconds, sizeInMBs: BUFFER_MEGABYTES },
           },
         });
@@ -106,18 +121,12 @@ export class Archive extends Construct {
         stream.node.addDependency(writer);
         encryption.awaitGrants(stream);
         alarms.add(stream, 'Late', {
-          metric: new Metric({
-            namespace: 'AWS/Firehose',
-            metricName: 'DeliveryToS3.DataFreshness',
-            dimensionsMap: { DeliveryStreamName: stream.ref },
-            period: Duration.minutes(5),
-            statistic: 'Maximum',
-          }),
+          metric: oldestHeldBack(stream),
           threshold: LATE.toSeconds() + config.bufferSeconds,
-          impact: `what became of ${event} is not kept: Firehose drops it after a day. ${catalogue[event].processing} goes on.`,
-          firstStep: 'see in the stream’s error log whether its role may write to the archive’s bucket',
+          impact: `what became of ${event} is not kept, and is lost after a day. Its processing goes on.`,
+          firstStep: 'read in the log why Firehose cannot write to the bucket',
           section: 'archive-late',
-          links: [deliveryStreamLink(stream)],
+          links: [logLink(log, '"errorCode"'), deliveryStreamLink(stream)],
         });
         return [event, stream];
       }),
@@ -126,7 +135,7 @@ export class Archive extends Construct {
 
   /** What a consumer needs to archive what it has settled. */
   access(event: EventName): { environment: Record<string, string>; permissions: PolicyStatement[] } {
-    const stream = this.#streams.get(event) as CfnDeliveryStream;
+    const stream = this.streamOf(event);
     return {
       environment: { ARCHIVE_STREAM: stream.ref },
       permissions: [
@@ -135,8 +144,20 @@ export class Archive extends Construct {
     };
   }
 
-  /** Names of the delivery streams by event, for the outputs. */
-  streamOf(event: EventName): string {
-    return (this.#streams.get(event) as CfnDeliveryStream).ref;
+  /** An event's delivery stream. */
+  streamOf(event: EventName): CfnDeliveryStream {
+    return this.#streams.get(event) as CfnDeliveryStream;
   }
+}
+
+/** Seconds that the oldest record has waited for its object. */
+export function oldestHeldBack(stream: CfnDeliveryStream, options: MetricOptions = {}): Metric {
+  return new Metric({
+    namespace: 'AWS/Firehose',
+    metricName: 'DeliveryToS3.DataFreshness',
+    dimensionsMap: { DeliveryStreamName: stream.ref },
+    period: Duration.minutes(5),
+    statistic: 'Maximum',
+    ...options,
+  });
 }

@@ -346,6 +346,11 @@ export function configSchema(target: Target = {}) {
             .describe(
               'Seconds, 60 to 900, that Firehose collects records for an object: how late one can be read, against what objects cost.',
             ),
+          queryGigabytes: whole(1, 1_000)
+            .default(10)
+            .describe(
+              'Gigabytes, 1 to 1,000, of compressed records that a query in Athena may read before it is ended.',
+            ),
         })
         .prefault({})
         .describe('What became of each message, for replays, questions and proof: Firehose into S3.'),
@@ -353,7 +358,7 @@ export function configSchema(target: Target = {}) {
         .boolean()
         .default(true)
         .describe(
-          'Saves queries in Logs Insights, which shows those of all stages of an account in one list.',
+          'Saves queries in Logs Insights, which shows those of all stages of an account in one list, and in Athena.',
         ),
       tracing: z
         .boolean()

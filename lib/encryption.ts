@@ -135,7 +135,7 @@ export class Encryption {
    * got about, too, without which CloudWatch Logs refuses the key.
    */
   awaitGrants(resource: Construct): void {
-    if (this.key) resource.node.defaultChild?.node.addDependency(this.#granted);
+    if (this.key) (resource.node.defaultChild ?? resource).node.addDependency(this.#granted);
   }
 }
 

@@ -5,6 +5,7 @@ import { catalogue, eventNames } from '../lambda/contract/catalogue.ts';
 import { pascalCase } from '../lambda/contract/event-names.ts';
 import { Alarms } from './alarms.ts';
 import { Archive } from './archive.ts';
+import { ArchiveQueries } from './archive-queries.ts';
 import { Canaries } from './canaries.ts';
 import { watchCertificate } from './certificate-expiry.ts';
 import type { StageConfig } from './config.ts';
@@ -78,7 +79,9 @@ export class PartnerWebhooksStack extends Stack {
     const archive =
       config.archive.days === 0
         ? undefined
-        : new Archive(this, 'Archive', { config: config.archive, encryption, removalPolicy, alarms });
+        : new Archive(this, 'Archive', { config: config.archive, defaults, alarms });
+    const archiveQueries =
+      archive && new ArchiveQueries(archive, 'Queries', { bucket: archive.bucket, config, encryption });
     const pipelines = eventNames.map(
       (event) =>
         new EventPipeline(this, pascalCase(event), {
@@ -155,6 +158,7 @@ export class PartnerWebhooksStack extends Stack {
         queue,
         deadLetterQueue,
         consumer: consumer.function,
+        archiveStream: archive?.streamOf(event),
       })),
       quarantine,
       unrouted,
@@ -177,6 +181,7 @@ export class PartnerWebhooksStack extends Stack {
       UnroutedQueueUrl: unrouted.queueUrl,
       PayloadBucket: payloads.bucketName,
       ...(archive && { ArchiveBucket: archive.bucket.bucketName, ...archiveOutputs(archive) }),
+      ...archiveQueries?.outputs,
       ReceiverLogGroup: receiver.logGroup.logGroupName,
       ...Object.assign({}, ...pipelines.map(pipelineOutputs)),
     });
@@ -189,7 +194,7 @@ export class PartnerWebhooksStack extends Stack {
 
 function archiveOutputs(archive: Archive): Record<string, string> {
   return Object.fromEntries(
-    eventNames.map((event) => [`${pascalCase(event)}ArchiveStream`, archive.streamOf(event)]),
+    eventNames.map((event) => [`${pascalCase(event)}ArchiveStream`, archive.streamOf(event).ref]),
   );
 }
 

@@ -41,11 +41,15 @@ export const prices = {
 
   // https://aws.amazon.com/s3/pricing/ – Standard
   s3Put: 0.005 / 1e3,
+  s3List: 0.005 / 1e3,
   s3Get: 0.0004 / 1e3,
   s3GigabyteMonth: 0.023,
 
   // https://aws.amazon.com/firehose/pricing/ – direct PUT; each begun 5 KB of a record is paid for
   firehoseGigabyte: 0.029,
+
+  // https://aws.amazon.com/athena/pricing/ – what a query scans, compressed as it is; 10 MB at least
+  athenaTerabyte: 5,
 
   // https://aws.amazon.com/secrets-manager/pricing/
   secretsManagerCall: 0.05 / 1e4,
@@ -61,6 +65,8 @@ export const prices = {
   logGigabyte: 0.5,
   /** By the compressed size. */
   logStoredGigabyteMonth: 0.03,
+  /** Scanned by a query of Logs Insights. */
+  logsInsightsGigabyte: 0.005,
   metricMonth: 0.3,
   /** For each metric that the alarm computes with. */
   alarmMonth: 0.1,

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { setFlagsFromString } from 'node:v8';
 import { SQSClient } from '@aws-sdk/client-sqs';
 import { type AwsEndpoint, startAwsEndpoint } from './aws/endpoint.ts';
@@ -11,8 +10,9 @@ import { LocalFunction } from './functions/local-function.ts';
 import { SharedEnvironments } from './functions/shared-environments.ts';
 import { calledByApi, deployedApi } from './gateway/deployed-api.ts';
 import { type RequestSummary, startGateway } from './gateway/server.ts';
+import { accessKeyOf, admitRoles } from './roles.ts';
 import { readCloudAssembly, type SynthesisedStack } from './template/cloud-assembly.ts';
-import { Resources, rolePolicies } from './template/resources.ts';
+import { Resources } from './template/resources.ts';
 
 /** The account of fauxqs, and so of everything here. */
 const ACCOUNT_ID = '000000000000';
@@ -124,7 +124,7 @@ export async function startLocalStack(options: LocalStackOptions): Promise<Local
     const operator = clientSettings(aws.url, 'operator');
     await deploy(resources, operator, options.secret);
     createAlarms(resources, aws);
-    admitRoles(aws, resources);
+    admitRoles(resources, aws);
 
     step('Starting the functions');
     const functions = createFunctions(resources, stack, aws, options);
@@ -181,22 +181,6 @@ type Functions = ReadonlyMap<string, DeployedFunction>;
 
 function clientSettings(endpoint: string, accessKeyId: string): ClientSettings {
   return { endpoint, region: REGION, credentials: { accessKeyId, secretAccessKey: 'local' } };
-}
-
-/** The access key by which the AWS endpoint knows a role. */
-function accessKeyOf(roleArn: string): string {
-  return `LOCAL${createHash('sha256').update(roleArn).digest('hex').slice(0, 15).toUpperCase()}`;
-}
-
-function admitRoles(aws: AwsEndpoint, resources: Resources): void {
-  aws.addPrincipals(
-    rolePolicies(resources).map(({ arn, logicalId, statements }) => ({
-      name: logicalId,
-      arn,
-      accessKeyId: accessKeyOf(arn),
-      statements,
-    })),
-  );
 }
 
 /** The functions by their ARN. */

@@ -8,6 +8,7 @@ import { describeError, errorText } from '../aws-clients.ts';
 import type { EventName } from '../contract/catalogue.ts';
 import type { EffectOutcome } from '../effects/outcome.ts';
 import { tableKey } from '../effects/table-key.ts';
+import { MAXIMUM_ATTRIBUTE_LENGTH } from '../message-attribute.ts';
 import { recordLog, withRecordKeys } from '../record-log.ts';
 import { count, logger } from '../telemetry.ts';
 import { type MessageFacts, payloadOf, type ReceivedEvent, readFacts, readRecord } from './received-event.ts';
@@ -115,7 +116,7 @@ export function consume<Name extends EventName>(
     if (isHopeless(error) || attempt >= source.maximumReceives) {
       recordLog.error('DeadLettered', await describeError(error));
       count('DeadLettered', { event: name });
-      const failureReason = errorText(error);
+      const failureReason = errorText(error).slice(0, MAXIMUM_ATTRIBUTE_LENGTH);
       // Where this fails the message comes back, and after its last receive SQS moves it.
       const isBuried = await telling('BuryFailed', () => source.bury(record, failureReason));
       return isBuried

@@ -58,10 +58,15 @@ export function readFacts(record: SQSRecord): MessageFacts {
   return {
     eventId: noted(record, attribute.eventId) ?? sha256Hex(record.body),
     requestId: noted(record, attribute.requestId),
-    receivedAt:
-      noted(record, attribute.receivedAt) ?? new Date(Number(record.attributes.SentTimestamp)).toISOString(),
+    receivedAt: noted(record, attribute.receivedAt) ?? sentAt(record),
     replay: parseReplay(noted(record, attribute.replay) ?? ''),
   };
+}
+
+/** When SQS got a message; now, where it says what is no time: facts are read of every message there is. */
+function sentAt({ attributes }: SQSRecord): string {
+  const sent = new Date(Number(attributes.SentTimestamp));
+  return (Number.isNaN(sent.getTime()) ? new Date() : sent).toISOString();
 }
 
 /** Where the payload is: in the message, or in the payload bucket. */

@@ -11,6 +11,9 @@ const DEFAULT_MEMORY_MEGABYTES = 128;
 
 const REQUEST_PRICE = { http: 'httpApiRequest', rest: 'restApiRequest' } as const;
 
+/** Each begun chunk of a record is paid for as one. Source: as the price's. */
+const FIREHOSE_CHUNK = 5 * 1024;
+
 /** As the prices count them. */
 const BYTES_OF_A_GIGABYTE = 2 ** 30;
 
@@ -35,7 +38,9 @@ export function cost(monitored: Monitored): IWidget[] {
   ];
 }
 
-function charges({ api, receiver, events, tables, topics, logGroups }: Monitored, period: Duration) {
+function charges(monitored: Monitored, period: Duration): MathExpression[] {
+  const { api, receiver, events, tables, topics, logGroups } = monitored;
+  const streams = events.flatMap(({ archiveStream }) => archiveStream ?? []);
   const total = { period, statistic: 'Sum' };
   const charge = (id: string, label: string, metrics: readonly Metric[], price: number): MathExpression =>
     sum({ id, label, metrics, period, factor: price });
@@ -105,6 +110,24 @@ function charges({ api, receiver, events, tables, topics, logGroups }: Monitored
       ),
       prices.logGigabyte / BYTES_OF_A_GIGABYTE,
     ),
+    ...(streams.length === 0
+      ? []
+      : [
+          charge(
+            'archive',
+            'Firehose records, of up to 5 KB',
+            streams.map(
+              ({ ref: DeliveryStreamName }) =>
+                new Metric({
+                  namespace: 'AWS/Firehose',
+                  metricName: 'IncomingRecords',
+                  dimensionsMap: { DeliveryStreamName },
+                  ...total,
+                }),
+            ),
+            (prices.firehoseGigabyte * FIREHOSE_CHUNK) / BYTES_OF_A_GIGABYTE,
+          ),
+        ]),
   ];
 }
 

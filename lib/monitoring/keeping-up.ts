@@ -52,6 +52,7 @@ function eventRow(
           reported.ofConsumer('Processed', event, { label: 'Processed' }),
           reported.ofConsumer('Stale', event, { label: 'Stale: the state was newer' }),
           reported.ofConsumer('Duplicate', event, { label: 'Duplicate: already sent' }),
+          reported.ofConsumer('Replayed', event, { label: 'Replayed from the archive' }),
           reported.ofConsumer('Failed', event, { label: 'Failed: tried again later' }),
         ],
         unit: 'events a minute',

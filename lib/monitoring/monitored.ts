@@ -1,5 +1,6 @@
 import type { Alarm } from 'aws-cdk-lib/aws-cloudwatch';
 import type { Table } from 'aws-cdk-lib/aws-dynamodb';
+import type { CfnDeliveryStream } from 'aws-cdk-lib/aws-kinesisfirehose';
 import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import type { ILogGroup } from 'aws-cdk-lib/aws-logs';
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
@@ -14,6 +15,8 @@ export interface MonitoredEvent {
   readonly deadLetterQueue: IQueue;
   /** The function itself and not an alias: its metrics hold all versions. */
   readonly consumer: LambdaFunction;
+  /** undefined where nothing is archived */
+  readonly archiveStream: CfnDeliveryStream | undefined;
 }
 
 export interface MonitoredTable {

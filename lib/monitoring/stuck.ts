@@ -1,5 +1,6 @@
 import { Duration } from 'aws-cdk-lib';
 import { type IWidget, type Metric, Row } from 'aws-cdk-lib/aws-cloudwatch';
+import { oldestHeldBack } from '../archive.ts';
 import type { ReportedMetrics } from '../reported-metrics.ts';
 import type { Graphs } from './graphs.ts';
 import type { Monitored, MonitoredTable } from './monitored.ts';
@@ -14,6 +15,9 @@ export function stuck(
   reported: ReportedMetrics,
   graphs: Graphs,
 ): IWidget[] {
+  const heldBack = events.flatMap(({ event, archiveStream }) =>
+    archiveStream === undefined ? [] : oldestHeldBack(archiveStream, { label: event }),
+  );
   return [
     new Row(
       graphs.draw({
@@ -69,6 +73,12 @@ export function stuck(
             period,
           }),
           sum({
+            id: 'unarchived',
+            label: 'Dead letter not archived',
+            metrics: events.map(({ event }) => reported.ofConsumer('NotArchived', event)),
+            period,
+          }),
+          sum({
             id: 'repeated',
             label: 'Possibly notified twice',
             metrics: events.map(({ event }) => reported.ofConsumer('PossiblyRepeated', event)),
@@ -84,6 +94,16 @@ export function stuck(
         unit: 'requests a minute',
       }),
     ),
+    ...(heldBack.length > 0
+      ? [
+          graphs.draw({
+            title: 'Not in the archive yet: age of the oldest record',
+            width: 8,
+            left: heldBack,
+            unit: 'seconds',
+          }),
+        ]
+      : []),
   ];
 }
 

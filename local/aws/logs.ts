@@ -1,6 +1,7 @@
 import { AwsError } from './aws-error.ts';
 import { type JsonObject, textOf } from './json.ts';
 import { logFilter } from './log-filter.ts';
+import { createQueries } from './logs-query.ts';
 
 /** Lines that are kept of each group, some 600 bytes each: the oldest go first. */
 const LINES_KEPT = 5_000;
@@ -41,7 +42,10 @@ export function createLogs({ region, accountId }: LogsOptions): Logs {
 
   function linesOf(parameters: JsonObject): readonly Line[] {
     const named = textOf(parameters, 'logGroupName') ?? textOf(parameters, 'logGroupIdentifier') ?? '';
-    const name = named.replace(/^arn:.*:log-group:/, '').replace(/:\*$/, '');
+    return linesOfGroup(named.replace(/^arn:.*:log-group:/, '').replace(/:\*$/, ''));
+  }
+
+  function linesOfGroup(name: string): readonly Line[] {
     const lines = groups.get(name);
     if (lines === undefined) {
       throw new AwsError('ResourceNotFoundException', 'The specified log group does not exist.');
@@ -50,6 +54,8 @@ export function createLogs({ region, accountId }: LogsOptions): Logs {
   }
 
   const operations: Record<string, (parameters: JsonObject) => JsonObject> = {
+    ...createQueries(linesOfGroup),
+
     DescribeLogGroups(parameters) {
       const prefix = textOf(parameters, 'logGroupNamePrefix') ?? '';
       const names = [...groups.keys()].filter((name) => name.startsWith(prefix)).sort();

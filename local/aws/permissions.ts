@@ -89,7 +89,8 @@ function logGroups(_operation: string, parameters: JsonObject, stack: Stack): st
   const identifier = textOf(parameters, 'logGroupIdentifier');
   if (identifier?.startsWith('arn:')) return [identifier];
   const name = textOf(parameters, 'logGroupName') ?? identifier;
-  return name === undefined ? [] : [`arn:aws:logs:${stack.region}:${stack.accountId}:log-group:${name}:*`];
+  const names = name === undefined ? (textsOf(parameters, 'logGroupNames') ?? []) : [name];
+  return names.map((each) => `arn:aws:logs:${stack.region}:${stack.accountId}:log-group:${each}:*`);
 }
 
 function deliveryStreams(_operation: string, parameters: JsonObject, stack: Stack): string[] {

@@ -195,6 +195,7 @@ const WITHOUT_LOCAL_PART = new Set([
   'AWS::KMS::Key',
   'AWS::Lambda::Permission',
   'AWS::Logs::LogGroup',
+  'AWS::Logs::LogStream',
   'AWS::Logs::MetricFilter',
   'AWS::Logs::QueryDefinition',
   'AWS::S3::BucketPolicy',

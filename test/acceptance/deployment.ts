@@ -1,6 +1,8 @@
-import { DeleteItemCommand } from '@aws-sdk/client-dynamodb';
+import { DeleteItemCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import { DeleteObjectCommand, GetObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import type { Message } from '@aws-sdk/client-sqs';
+import { replay } from '../../tools/operate/replay/replay.ts';
+import { findStackOfFile } from '../../tools/operate/stack.ts';
 import { eventually } from '../support/eventually.ts';
 import { type Row, Tables } from '../support/tables.ts';
 import { KeptMessages } from './kept-messages.ts';
@@ -103,6 +105,48 @@ export class Deployment {
     return Body?.transformToString();
   }
 
+  /** Makes an attribute of a row wrong, as a fault of a consumer would, and leaves its version. */
+  async damage(table: string, key: Readonly<Record<string, string>>, attribute: string): Promise<void> {
+    await this.tables.client.send(
+      new UpdateItemCommand({
+        TableName: table,
+        Key: Object.fromEntries(Object.entries(key).map(([name, value]) => [name, { S: value }])),
+        UpdateExpression: 'SET #attribute = :wrong',
+        ExpressionAttributeNames: { '#attribute': attribute },
+        ExpressionAttributeValues: { ':wrong': { S: 'wrong' } },
+      }),
+    );
+  }
+
+  /** Repairs what an event wrote, by a replay of this name. @param settledAt of its record */
+  async repair(eventId: string, settledAt: string, name: string): Promise<void> {
+    const stack = findStackOfFile(process.env[variable.outputs] ?? '');
+    const said: string[] = [];
+    const say = (line: string) => void said.push(line);
+    const moment = Date.parse(settledAt);
+    const time = (offset: number) => ({ text: settledAt, moment: new Date(moment + offset) });
+    this.#leave({ kind: 'replay', name });
+    try {
+      const done = await replay(
+        { stack, signal: new AbortController().signal, say, width: Number.POSITIVE_INFINITY },
+        {
+          events: [],
+          ids: [eventId],
+          since: time(-1),
+          until: time(1),
+          mode: 'repair',
+          name,
+          rate: 10,
+          dryRun: false,
+          yes: true,
+        },
+      );
+      if (!done) throw new Error(`The replay was not finished: ${said.join('\n')}`);
+    } finally {
+      stack.close();
+    }
+  }
+
   /** From now on gets what a topic publishes with these message attributes. */
   async subscribe(topicArn: string, filter: Filter, name: string): Promise<Subscriber> {
     const subscriber = await Subscriber.create(this.messages.client, topicArn, filter, ofThisRun(name));
@@ -150,6 +194,11 @@ export class Deployment {
   async #remove(leftover: Leftover): Promise<void> {
     if (leftover.kind === 'payload') {
       await this.#s3.send(new DeleteObjectCommand({ Bucket: this.outputs.PayloadBucket, Key: leftover.key }));
+    }
+    if (leftover.kind === 'replay') {
+      await this.#s3.send(
+        new DeleteObjectCommand({ Bucket: this.outputs.ArchiveBucket, Key: `replays/${leftover.name}.json` }),
+      );
     }
     if (leftover.kind === 'row' || leftover.kind === 'possible row') {
       await this.tables.client.send(

@@ -14,7 +14,11 @@ const OUTPUT_NAMES = [
   'PayloadBucket',
 ] as const;
 
-export type Outputs = Readonly<Record<(typeof OUTPUT_NAMES)[number], string>>;
+/** Outputs that are there where the stage keeps an archive; of its delivery streams, those that the suite uses. */
+type ArchiveOutput = 'ArchiveBucket' | 'ShopUpdatedArchiveStream';
+
+export type Outputs = Readonly<Record<(typeof OUTPUT_NAMES)[number], string>> &
+  Readonly<Partial<Record<ArchiveOutput, string>>>;
 
 export interface Target {
   readonly stackName: string;

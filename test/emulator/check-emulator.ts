@@ -9,6 +9,7 @@ import { type ClientSettings, type Emulator, startEmulator } from './emulator.ts
 import { leadToEmulator } from './lead-to-emulator.ts';
 import { left } from './left.ts';
 import { mustBeProtected, unprotect } from './protection.ts';
+import { mustAnswer } from './queries.ts';
 import { mustRollBack } from './roll-back.ts';
 import { mustOutlastShortage } from './shortage.ts';
 import { fieldsOf, optionsOf, type Stage } from './stage.ts';
@@ -24,7 +25,7 @@ const STAGES: readonly Stage[] = [
 const QUEUES = 2 * eventNames.length + 2;
 
 /** What `removalPolicy: retain` keeps: how many of each kind that the emulator lists. */
-const RETAINED = { table: 4, queue: QUEUES, bucket: 1, secret: 1 };
+const RETAINED = { table: 4, queue: QUEUES, bucket: 2, secret: 1 };
 
 /**
  * Deploys each of the stages as a person would to AWS, to an emulator of it, and runs the acceptance suite there.
@@ -72,6 +73,9 @@ async function checkStage(emulator: Emulator, folder: string, stage: Stage): Pro
     await mustRun([...deploy, '--outputs-file', outputs, ...optionsOf(stage)], environment);
     leadToEmulator(outputs, emulator.endpoint);
   });
+  if (name === 'dev') {
+    await step('Athena answers what operators ask of the archive', () => mustAnswer(settings, outputs));
+  }
   await step(`npm run acceptance, ${name}`, () => accept(emulator, outputs));
   if (name === 'dev') {
     await step('A deployment whose smoke test fails is rolled back', () =>

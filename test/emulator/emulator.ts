@@ -67,6 +67,8 @@ export async function startEmulator(python: string, folder: string): Promise<Emu
     ],
     {
       ...machine,
+      // Its own modules are in this project's folders.
+      PYTHONDONTWRITEBYTECODE: '1',
       GATEWAY_PORT: String(port),
       AUTH: 'true',
       LAMBDA_EXECUTOR: 'local',

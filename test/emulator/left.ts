@@ -1,5 +1,7 @@
+import { AthenaClient, ListDatabasesCommand, ListWorkGroupsCommand } from '@aws-sdk/client-athena';
 import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-cloudformation';
 import { DynamoDBClient, ListTablesCommand } from '@aws-sdk/client-dynamodb';
+import { FirehoseClient, ListDeliveryStreamsCommand } from '@aws-sdk/client-firehose';
 import { LambdaClient, ListFunctionsCommand } from '@aws-sdk/client-lambda';
 import { ListBucketsCommand, S3Client } from '@aws-sdk/client-s3';
 import { ListSecretsCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
@@ -10,7 +12,20 @@ import type { ClientSettings } from './emulator.ts';
 /** What there is in the emulator besides what `cdk bootstrap` made: `queue https://…`. */
 export async function left(settings: ClientSettings): Promise<string[]> {
   const sns = new SNSClient(settings);
-  const [stacks, tables, functions, buckets, secrets, topics, subscriptions, queues] = await Promise.all([
+  const athena = new AthenaClient(settings);
+  const [
+    stacks,
+    tables,
+    functions,
+    buckets,
+    secrets,
+    topics,
+    subscriptions,
+    queues,
+    streams,
+    workgroups,
+    databases,
+  ] = await Promise.all([
     new CloudFormationClient(settings).send(new DescribeStacksCommand()),
     new DynamoDBClient(settings).send(new ListTablesCommand()),
     new LambdaClient(settings).send(new ListFunctionsCommand()),
@@ -19,6 +34,9 @@ export async function left(settings: ClientSettings): Promise<string[]> {
     sns.send(new ListTopicsCommand()),
     sns.send(new ListSubscriptionsCommand()),
     new SQSClient(settings).send(new ListQueuesCommand()),
+    new FirehoseClient(settings).send(new ListDeliveryStreamsCommand()),
+    athena.send(new ListWorkGroupsCommand()),
+    athena.send(new ListDatabasesCommand({ CatalogName: 'AwsDataCatalog' })),
   ]);
   const names = {
     stack: stacks.Stacks?.map(({ StackName }) => StackName).filter((name) => name !== 'CDKToolkit'),
@@ -29,6 +47,9 @@ export async function left(settings: ClientSettings): Promise<string[]> {
     topic: topics.Topics?.map(({ TopicArn }) => TopicArn),
     subscription: subscriptions.Subscriptions?.map(({ SubscriptionArn }) => SubscriptionArn),
     queue: queues.QueueUrls,
+    'delivery-stream': streams.DeliveryStreamNames,
+    workgroup: workgroups.WorkGroups?.map(({ Name }) => Name).filter((name) => name !== 'primary'),
+    database: databases.DatabaseList?.map(({ Name }) => Name),
   };
   return Object.entries(names).flatMap(([kind, list = []]) => list.map((name) => `${kind} ${name}`));
 }

@@ -47,11 +47,13 @@ const word = fc.oneof(
     '../../x',
     ' ',
     'x'.repeat(3000),
+    '{"name":"fuzz","mode":"repair","notify":true}',
   ),
   fc.string({ unit: 'binary', minLength: 1, maxLength: 20 }),
 );
 const attributeNames = [
-  ...['event', 'eventId', 'receivedAt', 'requestId', 'payloadKey', 'reason', 'failureReason', 'failedAt'],
+  ...['event', 'eventId', 'receivedAt', 'requestId', 'payloadKey', 'replay', 'reason', 'failureReason'],
+  'failedAt',
   ...['a', 'b', 'c', 'd', 'constructor', '__proto__'],
 ];
 const messageAttributes = fc.dictionary(

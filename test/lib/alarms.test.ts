@@ -51,7 +51,7 @@ describe.each(Object.keys(stages))('every alarm of %s', (stage) => {
   test('says what users lose, what to do first, where to read on, and on lines of their own where to look', () => {
     const lines = [
       /^Impact: \S.*\. First step: \S.*\. See \S+\/operations(\.md)?#[a-z-]+/,
-      /(\n(Queue|Log|Function|Table|Topic|API|Certificate): https:\/\/[a-z0-9-]+\.console\.aws\.amazon\.com\/\S+)+$/,
+      /(\n(Queue|Log|Function|Table|Topic|Stream|API|Certificate): https:\/\/[a-z0-9-]+\.console\.aws\.amazon\.com\/\S+)+$/,
     ].map(({ source }) => source);
     const says = (one: Resource) => new RegExp(lines.join('')).test(described(one));
     expect(except(says)).toEqual([]);
@@ -113,6 +113,7 @@ describe('the alarms', () => {
           `${path}/DeadLetterQueue/New`,
           `${path}/Throttles`,
           `${path}/Lag`,
+          `Archive/${path}/Late`,
         ]),
         'Quarantine/NotEmpty',
         'Quarantine/New',
@@ -177,6 +178,22 @@ describe('it rings', () => {
     });
     expect(template.referred(Dimensions[0].Value)).toBe(`${path}/Queue`);
   });
+
+  test.each(pipelines)(
+    'when a record of $event is not in the archive an hour after it should be',
+    ({ path }) => {
+      const { Dimensions, ...properties } = alarm(`Archive/${path}/Late`);
+      const [stream] = [template.at('AWS::KinesisFirehose::DeliveryStream', `Archive/${path}`)];
+      const { IntervalInSeconds } = stream.properties.ExtendedS3DestinationConfiguration.BufferingHints;
+      expect(properties).toMatchObject({
+        Namespace: 'AWS/Firehose',
+        MetricName: 'DeliveryToS3.DataFreshness',
+        Statistic: 'Maximum',
+        Threshold: 60 * 60 + IntervalInSeconds,
+      });
+      expect(template.referred(Dimensions[0].Value)).toBe(`Archive/${path}`);
+    },
+  );
 
   test.each(pipelines)('as long as $event is paused: nothing but a command sets it', ({ event, path }) => {
     const { Namespace, MetricName, TreatMissingData, Dimensions } = alarm(`${path}/Paused`);

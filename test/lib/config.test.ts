@@ -38,6 +38,7 @@ describe('a stage without fields', () => {
       runbook: 'docs/operations.md',
       lagAfter: 60,
       acknowledgedWarnings: {},
+      archive: { days: 30, bufferSeconds: 900, queryGigabytes: 10 },
       savedQueries: true,
       tracing: true,
       logRetentionDays: 30,
@@ -120,6 +121,11 @@ describe('is refused', () => {
       'a key for the topics beside the one for everything',
       { encryption: {}, kmsKeyArn: everySetting.kmsKeyArn },
       'kmsKeyArn',
+    ],
+    [
+      'a part of a gigabyte as what a query may read',
+      { archive: { queryGigabytes: 0.5 } },
+      'archive.queryGigabytes',
     ],
     ['a secret that is none', { secretArn: 'partner' }, 'secretArn'],
     [

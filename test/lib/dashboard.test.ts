@@ -74,6 +74,7 @@ const graph = (title: string) => {
 /** The type that each dimension of AWS' metrics names one of. */
 const typeOfDimension: Readonly<Record<string, string>> = {
   ApiId: 'AWS::ApiGatewayV2::Api',
+  DeliveryStreamName: 'AWS::KinesisFirehose::DeliveryStream',
   FunctionName: 'AWS::Lambda::Function',
   QueueName: 'AWS::SQS::Queue',
   TableName: 'AWS::DynamoDB::Table',
@@ -166,7 +167,9 @@ describe('what the dashboard shows', () => {
     // The alarm topic sends mail, and is no part of what an event costs.
     const left = template
       .ofType(type)
-      .filter(({ logicalId, path }) => !seen.has(logicalId) && !/^(Alarms|SmokeTest)\//.test(path));
+      .filter(
+        ({ logicalId, path }) => !seen.has(logicalId) && !/^((Alarms|SmokeTest)\/|Archive\/Log$)/.test(path),
+      );
     expect(left.map(({ path }) => path)).toEqual([]);
   });
 
@@ -318,6 +321,7 @@ describe('the cost', () => {
     ['DynamoDB reads', prices.dynamodbReadUnit],
     ['SNS publishes', prices.snsPublish],
     ['CloudWatch Logs, incoming', prices.logGigabyte / 2 ** 30],
+    ['Firehose records, of up to 5 KB', (prices.firehoseGigabyte * 5 * 1024) / 2 ** 30],
   ];
 
   test.each([

@@ -20,6 +20,8 @@ const secretArn = `arn:aws:secretsmanager:${home.region}:${home.account}:secret:
 /** Where each type that holds what was sent to us names its key. */
 const KEY_OF: Readonly<Record<string, (resource: Resource) => unknown>> = {
   'AWS::DynamoDB::Table': ({ properties }) => properties.SSESpecification?.KMSMasterKeyId,
+  'AWS::KinesisFirehose::DeliveryStream': ({ properties }) =>
+    properties.DeliveryStreamEncryptionConfigurationInput.KeyARN,
   'AWS::Logs::LogGroup': ({ properties }) => properties.KmsKeyId,
   'AWS::S3::Bucket': ({ properties }) =>
     properties.BucketEncryption?.ServerSideEncryptionConfiguration[0].ServerSideEncryptionByDefault
@@ -32,13 +34,15 @@ const KEY_OF: Readonly<Record<string, (resource: Resource) => unknown>> = {
 /** Types that hold nothing of anybody. A new type belongs here or above. */
 const WITHOUT_DATA = [
   /^AWS::ApiGatewayV2::/,
+  /^AWS::Athena::/,
   /^AWS::CDK::Metadata$/,
   /^AWS::CloudWatch::/,
   /^AWS::CodeDeploy::/,
+  /^AWS::Glue::/,
   /^AWS::IAM::/,
   /^AWS::KMS::Key$/,
   /^AWS::Lambda::/,
-  /^AWS::Logs::(MetricFilter|QueryDefinition)$/,
+  /^AWS::Logs::(LogStream|MetricFilter|QueryDefinition)$/,
   /^AWS::\w+::\w+Policy$/,
   /^Custom::SmokeTest$/,
 ];
@@ -114,10 +118,9 @@ describe('a stage with a key of its own', () => {
   });
 
   test('asks KMS for a bucket key, not for each object, and for a data key of a queue every five minutes', () => {
-    const [bucket] = template.ofType('AWS::S3::Bucket');
-    expect(bucket?.properties.BucketEncryption.ServerSideEncryptionConfiguration[0].BucketKeyEnabled).toBe(
-      true,
-    );
+    for (const { properties } of template.ofType('AWS::S3::Bucket')) {
+      expect(properties.BucketEncryption.ServerSideEncryptionConfiguration[0].BucketKeyEnabled).toBe(true);
+    }
     for (const { properties } of template.ofType('AWS::SQS::Queue')) {
       expect(properties.KmsDataKeyReusePeriodSeconds).toBe(300);
     }
@@ -164,11 +167,20 @@ describe('a stage with a key of its own', () => {
     },
   );
 
+  test('lets the delivery streams write the archive', () => {
+    expect(keyGrants(template, 'Archive/Writer')).toEqual([
+      `kms:Decrypt TopicKey ${via('s3')}`,
+      `kms:GenerateDataKey TopicKey ${via('s3')}`,
+    ]);
+  });
+
   test('lets nobody else use the key', () => {
     const others = template
       .ofType('AWS::IAM::Role')
       .map(({ path }) => path)
-      .filter((path) => path !== 'Receiver/Role' && !path.endsWith('/Consumer/Role'));
+      .filter(
+        (path) => !['Receiver/Role', 'Archive/Writer'].includes(path) && !path.endsWith('/Consumer/Role'),
+      );
     expect(others.flatMap((path) => keyGrants(template, path))).toEqual([]);
   });
 
@@ -176,7 +188,7 @@ describe('a stage with a key of its own', () => {
     const grants = template.resources
       .filter(({ type, path }) => type === 'AWS::IAM::Policy' && path.endsWith('/KeyPolicy'))
       .map(({ logicalId }) => logicalId);
-    expect(grants).toHaveLength(1 + eventNames.length);
+    expect(grants).toHaveLength(2 + eventNames.length);
     const early = template.resources
       .filter(({ type, path }) => type in KEY_OF && path !== 'Alarms/Topic')
       .filter(({ dependsOn }) => !grants.every((grant) => dependsOn.includes(grant)));

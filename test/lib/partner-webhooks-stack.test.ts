@@ -318,6 +318,7 @@ describe('outputs', () => {
         'QuarantineQueueUrl',
         'UnroutedQueueUrl',
         'PayloadBucket',
+        'ArchiveBucket',
         'ReceiverLogGroup',
         ...pipelines.flatMap(({ path }) => [
           `${path}QueueUrl`,
@@ -325,6 +326,7 @@ describe('outputs', () => {
           `${path}LogGroup`,
           `${path}WaitingAlarm`,
           `${path}PausedAlarm`,
+          `${path}ArchiveStream`,
         ]),
       ].sort(),
     );

@@ -10,6 +10,7 @@ test('every role is taken on by the one service that needs it, and by nobody els
     return [path, JSON.stringify(statement.Principal)];
   });
   const others: Record<string, string> = {
+    'Archive/Writer': 'firehose.amazonaws.com',
     'Canaries/Role': 'codedeploy.amazonaws.com',
     'Effects/ChatChannels/Role': 'chatbot.amazonaws.com',
   };

@@ -92,6 +92,18 @@ describe('the acceptance suite', () => {
   );
 
   test(
+    'does not look for an archive where the stage keeps none',
+    async () => {
+      const { ArchiveBucket: _, ShopUpdatedArchiveStream: __, ...outputs } = stack.outputs;
+      const file = await write({ [stack.name]: outputs });
+      const { code, output } = await runAcceptance(['--outputs', file], settings);
+      expect({ code, output: code === 0 ? '' : output }).toEqual({ code: 0, output: '' });
+      expect(output).toMatch(/Tests: +2 skipped/);
+    },
+    PATIENCE,
+  );
+
+  test(
     'fails where an effect fails, and leaves nothing behind then, either',
     async () => {
       // The review topic's subscriber waits at the chat topic: no review notification ever comes.

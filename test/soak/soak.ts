@@ -10,6 +10,7 @@ import type { Step } from '../../tools/terminal/progress.ts';
 import { essence, expectedState, type ReceivedDelivery } from '../support/oracle.ts';
 import { Queues } from '../support/queues.ts';
 import { type Row, Tables } from '../support/tables.ts';
+import { type AcceptedBody, archiveDifferences } from './archive-oracle.ts';
 import { PartnerSimulator } from './partner-simulator.ts';
 import { type Kind, makePlan, type PlannedBody } from './plan.ts';
 import { takeAll } from './take-all.ts';
@@ -36,6 +37,8 @@ export interface SoakReport {
   readonly retries: number;
   /** Notifications sent again because the note of the first could not be written. */
   readonly repeatedNotifications: number;
+  /** Records of the archive: more than events, as what is repeated is settled again. */
+  readonly archived: number;
   readonly seconds: number;
   /** Where the state is not what the oracle says. */
   readonly differences: readonly string[];
@@ -59,6 +62,11 @@ const FAULTS: readonly Fault[] = [
   { service: 'sns', kind: 'throttled', share: 0.02 },
   { service: 'sns', kind: 'down', share: 0.01 },
   { service: 'sns', kind: 'slow', milliseconds: 100, share: 0.01 },
+  { service: 'firehose', kind: 'throttled', share: 0.02 },
+  { service: 'firehose', kind: 'down', share: 0.01 },
+  { service: 'firehose', kind: 'response-lost', share: 0.01 },
+  { service: 'firehose', kind: 'slow', milliseconds: 100, share: 0.01 },
+  { service: 'firehose', kind: 'records-refused', share: 0.02 },
   { service: 's3', kind: 'down', share: 0.02 },
   { service: 's3', kind: 'response-lost', share: 0.01 },
   { service: 'secretsmanager', kind: 'down', share: 0.2 },
@@ -121,6 +129,8 @@ export async function soak({
 
     const bodies = countBy(plan, ({ kind }) => kind) as Record<Kind, number>;
     const notified = await takeAll(queues, rooms);
+    const kept = await keptIds(stack, queues);
+    const archive = await archiveDifferences(stack, sender.accepted, kept.hopeless);
     return {
       seed,
       posts: sender.posts,
@@ -130,12 +140,14 @@ export async function soak({
       kills: sender.kills,
       retries: log.retries,
       repeatedNotifications: notified.length - new Set(notified.map(eventIdOf)).size,
+      archived: archive.records,
       seconds: Math.round((performance.now() - started) / 1000),
       differences: [
         ...sender.unanswered,
         ...(await stateDifferences(stack, sender.stateDeliveries)),
         ...notificationDifferences(plan, notified, log),
-        ...(await keptDifferences(stack, queues, plan)),
+        ...keptDifferences(kept, plan),
+        ...archive.differences,
       ],
     };
   } finally {
@@ -167,6 +179,8 @@ class Sender {
   readonly unanswered: string[] = [];
   /** What the oracle is given. */
   readonly stateDeliveries: ReceivedDelivery[] = [];
+  /** What was answered 200. */
+  readonly accepted: AcceptedBody[] = [];
   readonly #stack: LocalStack;
   readonly #partner: PartnerSimulator;
   readonly #faults: Faults;
@@ -207,6 +221,7 @@ class Sender {
     if (status !== right && !(kind === 'forged' && status !== 200 && status !== 400)) {
       this.unanswered.push(`${kind} answered ${status} at last: ${idOf(body)}`);
     }
+    if (status === 200) this.accepted.push({ kind, body });
     if (kind === 'state') this.stateDeliveries.push({ body, receivedAt: new Date().toISOString() });
     if (kind === 'clock-ahead') await this.#correct(body);
   }
@@ -216,12 +231,14 @@ class Sender {
     const timestamp = new Date(Date.now() + 1_000).toISOString();
     const body = JSON.stringify({ ...JSON.parse(ahead), timestamp });
     await this.#partner.deliver(body);
+    this.accepted.push({ kind: 'clock-ahead', body });
     this.stateDeliveries.push({ body, receivedAt: new Date().toISOString() });
   }
 
   async #disturb(): Promise<void> {
     const part = (share: number) => this.posts === Math.ceil(this.#total * share);
     if (part(1 / 4)) this.#outage({ service: 'dynamodb', kind: 'down' });
+    if (part(5 / 8)) this.#outage({ service: 'firehose', kind: 'down' });
     if (part(3 / 4)) this.#outage({ service: 'sqs', operation: 'SendMessage', kind: 'down' });
     if (this.posts % Math.ceil(this.#total / KILLS) === 0) {
       this.kills += 1;
@@ -264,12 +281,18 @@ class SoakLog {
   retries = 0;
   /** Ids of events of which a consumer says that its notification may have been sent and not noted. */
   readonly unnoted = new Set<string>();
+  /** Attempts whose effect has been told: what fails in them after it is the archive. */
+  readonly #effective = new Set<string>();
 
   read(text: string): void {
-    if (!/"(Failed|PossiblyRepeated)"/.test(text)) return;
-    const { message, eventId, error = '' } = JSON.parse(text) as Record<string, string>;
+    if (!/"(Processed|Duplicate|Failed|PossiblyRepeated)"/.test(text)) return;
+    const { message, eventId, messageId, attempt, error = '' } = JSON.parse(text) as Record<string, string>;
+    const attempted = `${messageId} ${attempt}`;
+    if (message === 'Processed' || message === 'Duplicate') this.#effective.add(attempted);
     if (message === 'Failed') this.retries += 1;
-    const open = message === 'PossiblyRepeated' || (message === 'Failed' && !NOTHING_SENT.test(error));
+    const open =
+      message === 'PossiblyRepeated' ||
+      (message === 'Failed' && !NOTHING_SENT.test(error) && !this.#effective.has(attempted));
     if (eventId && open) this.unnoted.add(eventId);
   }
 }
@@ -342,30 +365,37 @@ function notificationDifferences(
   ];
 }
 
-/** What must be kept: hopeless events as dead letters, unusable ones in quarantine, unknown kinds unrouted. */
-async function keptDifferences(
-  stack: LocalStack,
-  queues: Queues,
-  plan: readonly PlannedBody[],
-): Promise<string[]> {
+/** Kinds that are kept on a queue, and what the queue is. */
+const PLACES = { hopeless: 'dead-letter queue', malformed: 'quarantine', unknown: 'unrouted queue' } as const;
+
+type Kept = Readonly<Record<keyof typeof PLACES, ReadonlySet<string>>>;
+
+/** Ids of the events that are kept on each queue, which are taken off it. */
+async function keptIds(stack: LocalStack, queues: Queues): Promise<Kept> {
   const deadLetterQueues = Object.entries(stack.outputs).flatMap(([name, url]) =>
     name.endsWith('DeadLetterQueueUrl') ? [url] : [],
   );
-  const places: [string, Kind, string[]][] = [
-    ['dead-letter queue', 'hopeless', deadLetterQueues],
-    ['quarantine', 'malformed', [stack.outputs.QuarantineQueueUrl ?? '']],
-    ['unrouted queue', 'unknown', [stack.outputs.UnroutedQueueUrl ?? '']],
-  ];
-  const differences: string[] = [];
-  for (const [place, kind, urls] of places) {
-    const kept = new Set((await takeAll(queues, urls)).map(eventIdOf));
+  const idsOn = async (urls: readonly string[]) => new Set((await takeAll(queues, urls)).map(eventIdOf));
+  return {
+    hopeless: await idsOn(deadLetterQueues),
+    malformed: await idsOn([stack.outputs.QuarantineQueueUrl ?? '']),
+    unknown: await idsOn([stack.outputs.UnroutedQueueUrl ?? '']),
+  };
+}
+
+/** What must be kept: hopeless events as dead letters, unusable ones in quarantine, unknown kinds unrouted. */
+function keptDifferences(kept: Kept, plan: readonly PlannedBody[]): string[] {
+  return (['hopeless', 'malformed', 'unknown'] as const).flatMap((kind) => {
     const expected = new Set(ofKind(plan, kind));
-    differences.push(
-      ...[...expected.difference(kept)].map((id) => `${kind} event ${id} is not on the ${place}`),
-      ...[...kept.difference(expected)].map((id) => `event ${id} is on the ${place}`),
-    );
-  }
-  return differences;
+    return [
+      ...[...expected.difference(kept[kind])].map(
+        (id) => `${kind} event ${id} is not on the ${PLACES[kind]}`,
+      ),
+      ...[...kept[kind]]
+        .filter((id) => !expected.has(id))
+        .map((id) => `event ${id} is on the ${PLACES[kind]}`),
+    ];
+  });
 }
 
 const eventQueues = ({ outputs }: LocalStack) =>

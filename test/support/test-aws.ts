@@ -1,11 +1,12 @@
 import { startAwsEndpoint } from '../../local/aws/endpoint.ts';
 import type { Faults } from '../../local/aws/faults.ts';
 import { type ClientSettings, createAlarms, deploy } from '../../local/deploy.ts';
+import { admitRoles } from '../../local/roles.ts';
 import { readCloudAssembly } from '../../local/template/cloud-assembly.ts';
 import { Resources } from '../../local/template/resources.ts';
 import { TEST_SECRET, testAssembly } from './test-stack.ts';
 
-/** The stack's queues, topics, tables, alarms and secret at an AWS endpoint, without anything that uses them. */
+/** The stack's resources and roles at an AWS endpoint, without anything that uses them. */
 export interface TestAws {
   readonly outputs: Readonly<Record<string, string>>;
   /** Settings for a client that may do everything. */
@@ -34,5 +35,6 @@ export async function startTestAws(faults?: Faults): Promise<TestAws> {
   };
   await deploy(resources, operator, TEST_SECRET);
   createAlarms(resources, aws);
+  admitRoles(resources, aws);
   return { outputs: resources.outputs(), operator, close: () => aws.close() };
 }

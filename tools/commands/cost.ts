@@ -63,6 +63,12 @@ export const command = npmScript(
     defaultWorkload.reviewEmails,
   )
   .option('--cloudfront', 'each shop update invalidates a path of a distribution')
+  .option(
+    '--questions <n>',
+    'to Athena, about a week of the archive',
+    wholeNumber(0),
+    defaultWorkload.questions,
+  )
   .option('--mix <weights>', 'such as shop.updated=3,review.posted=1; without it, all events alike', mix)
   .option('--account-concurrency <n>', 'quota of concurrent executions', wholeNumber(1), ACCOUNT_CONCURRENCY)
   .option('--assembly <folder>', 'a cloud assembly; without it, prod is synthesised')
@@ -95,6 +101,7 @@ export const command = npmScript(
         mix: options.mix ?? defaultWorkload.mix,
         reviewEmails: options.reviewEmails,
         cloudFront: options.cloudfront ?? false,
+        questions: options.questions,
       };
       const deployment = readDeployment(assembly);
       const report = options.scale

@@ -1,7 +1,10 @@
 import { catalogue, type EffectName, type EventName, eventNames } from '../../lambda/contract/catalogue.ts';
+import { archiveCosts } from './archive-cost.ts';
+import { BUCKET_KEY_SHARE } from './bucket-key.ts';
 import type { Deployment } from './deployment.ts';
 import { type LineItem, paid, type Row } from './line-item.ts';
 import { type LogBytes, METRICS_WHERE_ALL_GOES_WELL } from './log-bytes.ts';
+import { DAYS_OF_A_MONTH, MONTH_SECONDS } from './month.ts';
 import type { Workload } from './workload.ts';
 import { eventsWith, isNotification, writeUnits } from './write-units.ts';
 
@@ -14,7 +17,6 @@ export interface Costs {
 
 const KILOBYTE = 1024;
 const GIGABYTE = 1024 ** 3;
-const MONTH_SECONDS = (365.25 / 12) * 24 * 60 * 60;
 
 /** Each begun chunk of a request is paid for as one. Sources: as the prices'. */
 const HTTP_API_CHUNK = 512 * KILOBYTE;
@@ -27,7 +29,7 @@ const OVERSIZE_BYTES = 2 * 1024 * KILOBYTE;
  * How long oversize bodies are kept (`lib/payload-bucket.ts`) and notifications remembered
  * (`lambda/effects/once.ts`).
  */
-const MEMORY_MONTHS = 90 / (365.25 / 12);
+const MEMORY_MONTHS = 90 / DAYS_OF_A_MONTH;
 
 /** Names and values of the message attributes and the group id, about. */
 const MESSAGE_ATTRIBUTES_BYTES = 400;
@@ -70,9 +72,6 @@ const CALLS_PER_QUEUE_DATA_KEY = 3;
  * encryption at rest usage notes". Taken as if every caller fell idle each time: the dearest reading.
  */
 const TABLE_KEY_SECONDS = 5 * 60;
-
-/** Share of the requests for objects that still asks KMS with a bucket key. Source: S3 user guide, "S3 Bucket Keys". */
-const BUCKET_KEY_SHARE = 0.01;
 
 /**
  * A receiver reads the secret that often (`lambda/receiver/webhook-secrets.ts`); twice as many calls in the
@@ -203,7 +202,7 @@ export function costs(workload: Workload, deployment: Deployment, logs: LogBytes
       [
         'CloudWatch',
         `logs: GB kept ${deployment.logRetentionDays} days`,
-        logGigabytes * LOG_COMPRESSION * (deployment.logRetentionDays / (365.25 / 12)),
+        logGigabytes * LOG_COMPRESSION * (deployment.logRetentionDays / DAYS_OF_A_MONTH),
         'logStoredGigabyteMonth',
       ],
       ['X-Ray', 'traces', deployment.tracing ? traces(deliveries) : 0, 'xrayTrace'],
@@ -221,6 +220,7 @@ export function costs(workload: Workload, deployment: Deployment, logs: LogBytes
         workload.cloudFront ? deliveries * shareOf('shop-cache') : 0,
         'cloudFrontInvalidationPath',
       ],
+      ...archiveCosts(workload, deployment),
       ['Data transfer', 'answers, GB', (deliveries * ANSWER_BYTES) / GIGABYTE, 'dataOutGigabyte'],
     ]),
     standing: paid([

@@ -1,14 +1,19 @@
+import { eventNames } from '../../lambda/contract/catalogue.ts';
 import { DATA_KEY_REUSE_SECONDS } from '../../lib/data-key-reuse.ts';
 import { PRICES_DATE, prices } from '../../lib/prices.ts';
+import { archiveCosts } from './archive-cost.ts';
 import { type Costs, costs } from './cost-model.ts';
 import type { Deployment } from './deployment.ts';
-import { dollars, type LineItem } from './line-item.ts';
+import { dollars, type LineItem, paid } from './line-item.ts';
 import type { LogBytes } from './log-bytes.ts';
 import { limits, load, narrowLimits } from './scale-model.ts';
 import type { Workload } from './workload.ts';
 
 /** Rates that are asked of the stack, in deliveries a second. */
 const RATES = [100, 1_000, 10_000, 100_000];
+
+/** Settings of `archive.bufferSeconds` that are compared: the least, one between, and the most. */
+const BUFFER_SECONDS = [60, 300, 900];
 
 /** What may well be otherwise than assumed, or configured. */
 interface Variation {
@@ -43,6 +48,13 @@ const VARIATIONS: readonly Variation[] = [
     // The alarm topic has a key of its own then.
     deployment: ({ keys }) => ({ queueDataKeySeconds: DATA_KEY_REUSE_SECONDS, keys: keys + 1 }),
   },
+  {
+    text: 'no archive is kept (`archive.days`)',
+    // Each delivery stream has an alarm.
+    deployment: ({ archive, alarmMetrics }) =>
+      archive ? { archive: undefined, alarmMetrics: alarmMetrics - eventNames.length } : {},
+  },
+  { text: 'Athena is asked a hundred times about a week', workload: () => ({ questions: 100 }) },
   { text: 'a REST API stands before the receiver (`gateway`)', deployment: () => ({ gateway: 'rest' }) },
   {
     text: 'and AWS WAF before that, with one list and the rate rule (`waf`)',
@@ -77,6 +89,33 @@ export function costReport(workload: Workload, deployment: Deployment, logs: Log
         );
         return [text, signed(total(varied) - total(month))];
       }),
+    ),
+    ...archiveReport(workload, deployment),
+  ];
+}
+
+/** What the archive is of a month's dollars, by how soon a record can be read. */
+function archiveReport(workload: Workload, deployment: Deployment): ReportBlock[] {
+  const { archive } = deployment;
+  if (archive === undefined) return [];
+  const amounts = [workload.deliveries, 10 * workload.deliveries];
+  return [
+    'The archive’s part of it, without its alarms:',
+    table(
+      ['Read after (`archive.bufferSeconds`)', ...amounts.map((each) => `$ for ${count(each)} deliveries`)],
+      BUFFER_SECONDS.map((bufferSeconds) => [
+        `${bufferSeconds} s`,
+        ...amounts.map((deliveries) =>
+          sum(
+            paid(
+              archiveCosts(
+                { ...workload, deliveries },
+                { ...deployment, archive: { ...archive, bufferSeconds } },
+              ),
+            ),
+          ).toFixed(2),
+        ),
+      ]),
     ),
   ];
 }

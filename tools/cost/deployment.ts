@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { type EventName, eventNames } from '../../lambda/contract/catalogue.ts';
 import { kebabCase } from '../../lambda/contract/event-names.ts';
-import { readCloudAssembly } from '../../local/template/cloud-assembly.ts';
+import { readCloudAssembly, type Template } from '../../local/template/cloud-assembly.ts';
 
 export interface ConsumerSettings {
   readonly event: EventName;
@@ -38,6 +38,15 @@ export interface Deployment {
    * the topics are.
    */
   readonly queueDataKeySeconds: number | undefined;
+  /** undefined: none is kept. */
+  readonly archive:
+    | {
+        readonly days: number;
+        /** What ends an object, whichever comes first. */
+        readonly bufferSeconds: number;
+        readonly bufferMegabytes: number;
+      }
+    | undefined;
 }
 
 /**
@@ -84,6 +93,18 @@ const properties = {
   firewall: z.object({ Rules: z.array(z.unknown()) }),
   alarm: z.object({ Metrics: z.optional(z.array(z.object({ MetricStat: z.optional(z.unknown()) }))) }),
   logGroup: z.object({ RetentionInDays: z.number() }),
+  deliveryStream: z.object({
+    ExtendedS3DestinationConfiguration: z.object({
+      BucketARN: z.object({ 'Fn::GetAtt': z.tuple([z.string(), z.literal('Arn')]) }),
+      Prefix: z.string(),
+      BufferingHints: z.object({ IntervalInSeconds: z.number(), SizeInMBs: z.number() }),
+    }),
+  }),
+  bucket: z.object({
+    LifecycleConfiguration: z.object({
+      Rules: z.array(z.object({ Prefix: z.optional(z.string()), ExpirationInDays: z.number() })),
+    }),
+  }),
   encryptedQueue: z.object({ KmsMasterKeyId: z.unknown(), KmsDataKeyReusePeriodSeconds: z.number() }),
 };
 
@@ -174,6 +195,27 @@ export function readDeployment(assembly: string): Deployment {
     keys: ofType('AWS::KMS::Key').length,
     queueDataKeySeconds: parsed('AWS::SQS::Queue', properties.encryptedQueue)[0]
       ?.KmsDataKeyReusePeriodSeconds,
+    archive: archiveOf(template.Resources),
+  };
+}
+
+/** @throws Error where the bucket of the records does not say how long it keeps them */
+function archiveOf(resources: Template['Resources']): Deployment['archive'] {
+  const [stream] = Object.values(resources).filter(
+    ({ Type }) => Type === 'AWS::KinesisFirehose::DeliveryStream',
+  );
+  if (stream === undefined) return undefined;
+  const { BucketARN, Prefix, BufferingHints } = properties.deliveryStream.parse(
+    stream.Properties,
+  ).ExtendedS3DestinationConfiguration;
+  const bucket = properties.bucket.parse(resources[BucketARN['Fn::GetAtt'][0]]?.Properties);
+  const rules = bucket.LifecycleConfiguration.Rules.filter(({ Prefix: prefix = '' }) =>
+    Prefix.startsWith(prefix),
+  );
+  return {
+    days: only(rules, 'rule of the archive’s bucket').ExpirationInDays,
+    bufferSeconds: BufferingHints.IntervalInSeconds,
+    bufferMegabytes: BufferingHints.SizeInMBs,
   };
 }
 

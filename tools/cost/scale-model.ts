@@ -1,4 +1,5 @@
 import { catalogue, type EffectName, eventNames } from '../../lambda/contract/catalogue.ts';
+import { recordBytes } from './archive-cost.ts';
 import type { Deployment } from './deployment.ts';
 import type { Workload } from './workload.ts';
 import { eventsWith, isNotification, tableOf, writeUnits } from './write-units.ts';
@@ -15,6 +16,8 @@ const QUOTA = {
   snsEmails: 10,
   slackMessages: 1,
   inFlightMessages: 120_000,
+  /** Of each delivery stream that is put to directly. */
+  firehose: { bytes: 5 * 1024 ** 2, calls: 2_000, records: 500_000 },
 } as const;
 
 /** Something that is full at some rate of deliveries. */
@@ -109,9 +112,31 @@ export function limits(workload: Workload, deployment: Deployment, accountConcur
       consequence: QUEUES_GROW,
       raise: 'quota “Messages published per second”; 300 in the smallest regions',
     },
+    ...archiveLimits(workload, deployment),
   ]
     .filter(({ deliveries }) => Number.isFinite(deliveries))
     .sort((a, b) => a.deliveries - b.deliveries);
+}
+
+/** What of its three quotas the busiest delivery stream reaches first; nothing where no archive is kept. */
+function archiveLimits({ mix, payloadBytes }: Workload, { archive, consumers }: Deployment): Limit[] {
+  if (archive === undefined) return [];
+  const records = Math.max(...eventNames.map((event) => mix[event]));
+  const calls = Math.max(...consumers.map(({ event, batchSize }) => mix[event] / batchSize));
+  const [full, deliveries] = Object.entries({
+    bytes: QUOTA.firehose.bytes / (records * recordBytes(payloadBytes)),
+    calls: QUOTA.firehose.calls / calls,
+    records: QUOTA.firehose.records / records,
+  }).reduce((first, next) => (next[1] < first[1] ? next : first));
+  return [
+    {
+      name: `Firehose: ${full} a second to a stream`,
+      deliveries,
+      consequence: 'queues grow, as what is not archived comes back, and nothing is lost',
+      raise:
+        'quotas of direct PUT, which move together; in most regions a fifth of the bytes, and half of the calls',
+    },
+  ];
 }
 
 /** What is full while the stack itself is not: a shop that is busier than others, and people. */

@@ -25,6 +25,8 @@ export interface Workload {
   readonly reviewEmails: number;
   /** Whether each event of the shop cache invalidates a path of a CloudFront distribution. */
   readonly cloudFront: boolean;
+  /** Queries in Athena about a week of the archive. */
+  readonly questions: number;
 }
 
 /** Every event as often as every other. */
@@ -50,6 +52,7 @@ export const defaultWorkload: Workload = {
   mix: evenMix,
   reviewEmails: 0,
   cloudFront: false,
+  questions: 0,
 };
 
 /** The account's quota, unless it was raised. Source: Lambda developer guide, "Lambda quotas", concurrent executions. */

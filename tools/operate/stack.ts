@@ -110,12 +110,19 @@ const AWS_HOST = /^sqs\.([a-z0-9-]+)\.(amazonaws\.com(\.cn)?|amazonaws\.eu)$/;
 /** Queue addresses elsewhere are those of a local AWS endpoint, which takes any access key. */
 const ANY_CREDENTIALS = { accessKeyId: 'operator', secretAccessKey: 'local' };
 
+/** Whether the environment is set up for an endpoint elsewhere than in AWS: an emulator may know its access keys. */
+const namesEndpoint = () => Boolean(process.env.AWS_ENDPOINT_URL && process.env.AWS_ACCESS_KEY_ID);
+
 function foundStack(title: string, outputs: Readonly<Record<string, string>>, option: string): FoundStack {
   const { hostname, origin } = new URL(outputs.QuarantineQueueUrl ?? '');
   const region = AWS_HOST.exec(hostname)?.[1];
   const settings = region
     ? { region }
-    : { region: 'us-east-1', endpoint: origin, credentials: ANY_CREDENTIALS };
+    : {
+        region: 'us-east-1',
+        endpoint: origin,
+        ...(!namesEndpoint() && { credentials: ANY_CREDENTIALS }),
+      };
   const clients = {
     sqs: new SQSClient(settings),
     s3: new S3Client({ ...settings, forcePathStyle: region === undefined }),

@@ -24,6 +24,12 @@ test('a message without attributes has the id of its body and the receipt of its
   expect(receivedAt).toBe('2026-01-31T09:00:00.000Z');
 });
 
+test('a message of which SQS says no time is received now', async () => {
+  const attributes = { ...sample.attributes, SentTimestamp: '99999999999999999' };
+  const { receivedAt } = await readRecord('shop.updated', { ...sample, attributes, messageAttributes: {} });
+  expect(Math.abs(Date.now() - Date.parse(receivedAt))).toBeLessThan(60_000);
+});
+
 test.each([
   ['is not JSON', 'hello'],
   ['is not usable', JSON.stringify({ ...payload, data: {} })],

@@ -63,15 +63,17 @@ test('an attribute value that SQS would refuse is hashed', () => {
 });
 
 test.each([
-  ['992 KiB', 'x'.repeat(992 * 1024)],
-  ['992 KiB in characters of two bytes', 'é'.repeat(496 * 1024)],
-])('a body of %s travels in its message, of which 32 KiB are left for the attributes', (_, body) => {
+  ['968 KiB', `"${'x'.repeat(968 * 1024 - 6)}"`],
+  ['968 KiB in characters of two bytes', `"${'é'.repeat(484 * 1024 - 3)}"`],
+  ['484 KiB of what is escaped in a record of the archive', '\n'.repeat(484 * 1024)],
+])('a body of %s travels in its message, and in its record of the archive', (_, body) => {
   expect(fitsMessage(body)).toBe(true);
 });
 
 test.each([
-  ['992 KiB and a byte', 'x'.repeat(992 * 1024 + 1)],
-  ['992 KiB and a character of two bytes', 'é'.repeat(496 * 1024 + 1)],
+  ['968 KiB and a byte', `"${'x'.repeat(968 * 1024 - 5)}"`],
+  ['968 KiB and a character of two bytes', `"${'é'.repeat(484 * 1024 - 2)}"`],
+  ['484 KiB and a byte of what is escaped in a record of the archive', '\n'.repeat(484 * 1024 + 1)],
   ['1 MiB', 'x'.repeat(1024 * 1024)],
 ])('a body of %s has to be stored beside its message', (_, body) => {
   expect(fitsMessage(body)).toBe(false);

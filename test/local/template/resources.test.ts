@@ -343,7 +343,14 @@ describe('types that have no part in the local stack', () => {
   });
 
   test('are not listed where there is nothing to run', () => {
-    const resources = resourcesOf({ Log: logGroup, Key: key, Alarm: { Type: 'AWS::CloudWatch::Alarm' } });
+    const resources = resourcesOf({
+      Log: logGroup,
+      Key: key,
+      Alarm: { Type: 'AWS::CloudWatch::Alarm' },
+      Stream: deliveryStream,
+      Table: { Type: 'AWS::Glue::Table' },
+      Questions: { Type: 'AWS::Athena::WorkGroup' },
+    });
     expect(resources.unknownTypes()).toEqual([]);
   });
 

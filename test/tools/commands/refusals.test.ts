@@ -127,7 +127,7 @@ describe('a command that cannot do as it was told says so in one line and exits 
     { args: ['mutate'], line: "Missing required argument 'path'" },
     ...['lambda/none', 'lambda', 'lib/alarms.ts', 'lambda/../lib', 'lambda/contract/none.ts'].map((path) => ({
       args: ['mutate', path],
-      line: `No '${path}' to mutate. One of: lambda/consumers, lambda/contract, lambda/effects, lambda/queue, lambda/receiver, lambda/smoke-test; or a file of lambda/`,
+      line: `No '${path}' to mutate. One of: lambda/archive, lambda/consumers, lambda/contract, lambda/effects, lambda/queue, lambda/receiver, lambda/smoke-test; or a file of lambda/`,
     })),
     {
       args: ['soak', '--kills', '1', '--outage', '1'],

@@ -1,13 +1,17 @@
+import { randomBytes } from 'node:crypto';
 import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, test } from '@jest/globals';
+import { archiveLine } from '../../../lambda/archive/record.ts';
 import { eventNames } from '../../../lambda/contract/catalogue.ts';
 import { DATA_KEY_REUSE_SECONDS } from '../../../lib/data-key-reuse.ts';
 import { prices } from '../../../lib/prices.ts';
+import { archiveCosts, recordBytes } from '../../../tools/cost/archive-cost.ts';
 import { type Costs, costs } from '../../../tools/cost/cost-model.ts';
 import { readDeployment } from '../../../tools/cost/deployment.ts';
-import { dollars } from '../../../tools/cost/line-item.ts';
+import { dollars, paid } from '../../../tools/cost/line-item.ts';
 import {
   MEASURED_LOG_BYTES,
   METRICS_WHERE_ALL_GOES_WELL,
@@ -25,6 +29,38 @@ const ACCOUNT_CONCURRENCY = 1_000;
 
 /** A log line has the event's name several times: a further event moves the mean by some percent. */
 const LOG_BYTES_TOLERANCE = 0.15;
+
+/** Samples are of one event each: a further one moves the mean. */
+const RECORDS_TOLERANCE = 0.25;
+
+const sampleBodies = readdirSync('events')
+  .filter((file) => file.endsWith('.json'))
+  .map((file) => readFileSync(join('events', file), 'utf8').trim());
+
+/** Records of the samples, so many of each, under ids as unlike as those of the partner. */
+function sampleRecords(each: number): string {
+  return sampleBodies
+    .flatMap((body) => {
+      const { event, timestamp } = JSON.parse(body);
+      return Array.from({ length: each }, (_, index) => {
+        const at = new Date(Date.parse(timestamp) + index * 71_111).toISOString();
+        const random = (length: number) => randomBytes(length).toString('hex');
+        return archiveLine({
+          eventId: random(32),
+          event,
+          shopId: random(12),
+          receivedAt: at,
+          requestId: random(8),
+          timestamp: at.replace('Z', '000000Z'),
+          outcome: 'Processed',
+          attempt: 1,
+          settledAt: at,
+          body: body.replace(/(_id": *")[^"]*/g, (_, key) => key + random(12)),
+        });
+      });
+    })
+    .join('');
+}
 
 const costsOf = (workload: Partial<Workload> = {}, of = deployment) =>
   costs({ ...defaultWorkload, ...workload }, of, MEASURED_LOG_BYTES);
@@ -93,7 +129,8 @@ describe('what a delivery is charged for', () => {
     expect(quantity(month, 'S3', 'oversize bodies: writes')).toBe(100);
     expect(quantity(month, 'S3', 'oversize bodies: reads')).toBe(100);
     expect(quantity(month, 'API Gateway', 'requests')).toBe(400);
-    expect(costsOf({ oversizeShare: 0 }).deliveries.filter(({ service }) => service === 'S3')).toEqual([]);
+    const items = costsOf({ oversizeShare: 0 }).deliveries.map(({ item }) => item);
+    expect(items.filter((item) => item.startsWith('oversize'))).toEqual([]);
   });
 
   test('is two data keys for each topic in five minutes, and less where there is less to publish', () => {
@@ -139,6 +176,77 @@ describe('what a delivery is charged for', () => {
   });
 });
 
+describe('the archive', () => {
+  const archive = { days: 30, bufferSeconds: 900, bufferMegabytes: 64 };
+  const of = (workload: Partial<Workload> = {}, changed: Partial<typeof archive> = {}) => ({
+    ...defaultWorkload,
+    ...workload,
+    deployment: { ...deployment, archive: { ...archive, ...changed } },
+  });
+  const lines = ({ deployment: changed, ...workload }: ReturnType<typeof of>) =>
+    paid(archiveCosts(workload, changed));
+  const quantityOf = (all: ReturnType<typeof of>, name: string) =>
+    lines(all).find(({ item }) => item.startsWith(name))?.quantity ?? 0;
+
+  test('costs at most 0.40 dollars a million deliveries, and nothing without any but its alarms', () => {
+    const all = lines(of());
+    expect(all.reduce((sum, line) => sum + dollars(line), 0)).toBeLessThanOrEqual(0.4);
+    expect(lines(of({ deliveries: 0 }))).toEqual([]);
+    const { standing } = costsOf();
+    expect(standing).toEqual(costsOf({}, { ...deployment, archive: undefined }).standing);
+  });
+
+  test('is charged for each begun 5 KB of a record', () => {
+    const gigabytes = (payloadBytes: number) => quantityOf(of({ payloadBytes }), 'records');
+    const million = (1e6 * 5 * 1024) / 2 ** 30;
+    expect(gigabytes(350)).toBeCloseTo(million);
+    expect(gigabytes(5 * 1024)).toBeCloseTo(2 * million);
+  });
+
+  test('is an object for each event and interval in which something came', () => {
+    const objects = (deliveries: number, bufferSeconds = 900) =>
+      quantityOf(of({ deliveries }, { bufferSeconds }), 'archive: objects');
+    const intervals = (365.25 / 12) * 24 * 4;
+    expect(objects(1e6)).toBeCloseTo(eventNames.length * intervals, -2);
+    expect(objects(1e6, 60)).toBeGreaterThan(10 * objects(1e6));
+    // Hardly two in an interval.
+    expect(objects(60) / 60).toBeCloseTo(1, 2);
+  });
+
+  test('is more objects where one is full before its interval ends', () => {
+    const objects = (bufferMegabytes: number) =>
+      quantityOf(of({ deliveries: 1e10 }, { bufferMegabytes }), 'archive: objects');
+    expect(objects(32)).toBeCloseTo(2 * objects(64));
+  });
+
+  test('keeps of the records no less than gzip leaves of the samples’, whose texts repeat, and no more than twice that', () => {
+    const records = sampleRecords(12);
+    const share = gzipSync(records).length / records.length;
+    const bytes = quantityOf(of(), 'archive: GB') * 2 ** 30 * (365.25 / 12 / 30);
+    const taken = bytes / 1e6 / recordBytes(defaultWorkload.payloadBytes);
+    expect(taken).toBeGreaterThanOrEqual(share);
+    expect(taken).toBeLessThan(2 * share);
+  });
+
+  test('takes a record for as long as those of the samples are', () => {
+    const bodies = sampleBodies.reduce((sum, body) => sum + Buffer.byteLength(body), 0) / sampleBodies.length;
+    const mean = sampleRecords(1).length / sampleBodies.length;
+    expect(Math.abs(mean - recordBytes(bodies)) / mean).toBeLessThan(RECORDS_TOLERANCE);
+  });
+
+  test('is asked for what a week has, and 10 MB at least', () => {
+    const scanned = (deliveries: number) => quantityOf(of({ deliveries, questions: 1 }), 'scanned') * 2 ** 40;
+    expect(scanned(1_000)).toBeCloseTo(10 * 2 ** 20);
+    expect(scanned(1e8)).toBeGreaterThan(1e8 * 0.2 * 100);
+    expect(quantityOf(of({ questions: 2 }), 'archive: partitions')).toBe(2 * eventNames.length * 7 * 24);
+    expect(lines(of()).some(({ service }) => service === 'Athena')).toBe(false);
+  });
+
+  test('costs nothing where none is kept', () => {
+    expect(archiveCosts(defaultWorkload, { ...deployment, archive: undefined })).toEqual([]);
+  });
+});
+
 describe('what is full first', () => {
   const first = (workload: Partial<Workload>, of = deployment) =>
     limitsOf(workload, of).find(({ name }) => !name.startsWith('DynamoDB'));
@@ -174,6 +282,22 @@ describe('what is full first', () => {
       name: 'Consumers: review.posted',
       deliveries: 2 * 10 * eventNames.length,
     });
+  });
+
+  test('is the delivery stream of the busiest event, by the first of its quotas', () => {
+    const stream = (workload: Partial<Workload>, of = deployment) =>
+      limitsOf(workload, of).find(({ name }) => name.startsWith('Firehose'));
+    const mix = parseMix('shop.updated=1');
+    expect(stream({ mix })).toMatchObject({
+      name: 'Firehose: bytes a second to a stream',
+      deliveries: (5 * 2 ** 20) / recordBytes(defaultWorkload.payloadBytes),
+    });
+    const single = deployment.consumers.map((consumer) => ({ ...consumer, batchSize: 1 }));
+    expect(stream({ mix }, { ...deployment, consumers: single })).toMatchObject({
+      name: 'Firehose: calls a second to a stream',
+      deliveries: 2_000,
+    });
+    expect(stream({}, { ...deployment, archive: undefined })).toBeUndefined();
   });
 
   test('is one room together for every event that it is told of', () => {
@@ -228,6 +352,12 @@ describe('the settings', () => {
   test('know how long the queues use a data key, where they have one', async () => {
     expect(readDeployment(await stageAssembly('encrypted')).queueDataKeySeconds).toBe(DATA_KEY_REUSE_SECONDS);
     expect(deployment.queueDataKeySeconds).toBeUndefined();
+  }, 120_000);
+
+  test('know how long the archive keeps records, and what ends an object', async () => {
+    expect(deployment.archive).toEqual({ days: 30, bufferSeconds: 900, bufferMegabytes: 64 });
+    const { archive } = readDeployment(await stageAssembly('every-setting'));
+    expect(archive).toEqual({ days: 365, bufferSeconds: 120, bufferMegabytes: 64 });
   }, 120_000);
 
   test('know which gateway stands before the receiver, its throttle and its firewall', async () => {

@@ -1,0 +1,126 @@
+import { DescribeDeliveryStreamCommand, FirehoseClient } from '@aws-sdk/client-firehose';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { ArchiveBucket, type ArchivedRecord } from '../support/archive.ts';
+import { eventually } from '../support/eventually.ts';
+import type { Row } from '../support/tables.ts';
+import { Deployment } from './deployment.ts';
+import { type Answer, eventIdOf } from './partner.ts';
+import { minutesAgo, ofThisRun, variable } from './settings.ts';
+import { readTarget } from './target.ts';
+
+const { outputs } = readTarget(process.env[variable.outputs] ?? '');
+
+/** Milliseconds beyond its buffer that a delivery stream may take to write an object. */
+const DELIVERY_MS = 120_000;
+
+/** The longest buffer of a delivery stream, in milliseconds. Source: Firehose API reference, `BufferingHints`. */
+const LONGEST_BUFFER_MS = 900_000;
+
+const HOUR_MS = 3_600_000;
+
+const timestamp = minutesAgo(2);
+const shop_id = ofThisRun('archived');
+const small = JSON.stringify({ event: 'shop.updated', data: { shop_id, name: '“日本” \\ 😀' }, timestamp });
+const large = JSON.stringify({
+  event: 'shop.updated',
+  data: { shop_id: ofThisRun('archived-large'), notes: 'x'.repeat(1_200_000) },
+  timestamp,
+});
+
+let deployment: Deployment;
+let postedAt: number;
+let answers: Answer[];
+beforeAll(async () => {
+  deployment = await Deployment.connect();
+  postedAt = Date.now();
+  // Together: what a stream buffers is waited for once.
+  answers = await Promise.all([small, large].map((body) => deployment.post(body)));
+});
+afterAll(() => deployment?.cleanUp());
+
+/** How long a record may take, in milliseconds. Elsewhere than in AWS no stream waits for more records. */
+async function patience(): Promise<number> {
+  if (process.env.AWS_ENDPOINT_URL !== undefined) return Number(process.env[variable.wait]) * 1000;
+  const { DeliveryStreamDescription } = await new FirehoseClient().send(
+    new DescribeDeliveryStreamCommand({ DeliveryStreamName: outputs.ShopUpdatedArchiveStream }),
+  );
+  const [destination] = DeliveryStreamDescription?.Destinations ?? [];
+  const { IntervalInSeconds } = destination?.ExtendedS3DestinationDescription?.BufferingHints ?? {};
+  return (IntervalInSeconds === undefined ? LONGEST_BUFFER_MS : IntervalInSeconds * 1000) + DELIVERY_MS;
+}
+
+/** Prefixes of the hours from the posts until now. */
+function partitions(): string[] {
+  const prefixes = new Set<string>();
+  for (let time = postedAt; time < Date.now() + HOUR_MS; time += HOUR_MS) {
+    const text = new Date(Math.min(time, Date.now())).toISOString();
+    prefixes.add(`event=shop.updated/date=${text.slice(0, 10)}/hour=${text.slice(11, 13)}/`);
+  }
+  return [...prefixes];
+}
+
+/** The record of a delivery, once it is there, as anybody finds it who may read the bucket. */
+async function recordOf({ body: { requestId } }: Answer): Promise<ArchivedRecord> {
+  const isElsewhere = process.env.AWS_ENDPOINT_URL !== undefined;
+  const archive = new ArchiveBucket(outputs.ArchiveBucket, { forcePathStyle: isElsewhere });
+  return eventually(
+    async () => {
+      const records = await Promise.all(partitions().map((prefix) => archive.records(prefix)));
+      return records.flat().find((record) => record.requestId === requestId);
+    },
+    { limit: await patience(), interval: isElsewhere ? 200 : 10_000 },
+  );
+}
+
+const facts = (body: string) => ({
+  eventId: eventIdOf(body),
+  event: 'shop.updated',
+  timestamp: timestamp.replace('Z', '000000Z'),
+  receivedAt: expect.any(String),
+  settledAt: expect.any(String),
+  outcome: 'Processed',
+  attempt: expect.any(Number),
+});
+
+const LIMIT = LONGEST_BUFFER_MS + DELIVERY_MS + HOUR_MS / 60;
+
+describe('the archive', () => {
+  const kept = outputs.ArchiveBucket === undefined ? test.skip : test;
+  const skipped = outputs.ArchiveBucket === undefined ? ' (skipped: this stage keeps no archive)' : '';
+
+  kept(
+    `has what became of a delivery, with the partner’s text${skipped}`,
+    async () => {
+      const record = await recordOf(answers[0] as Answer);
+      expect(record).toMatchObject({ ...facts(small), shopId: shop_id, body: small });
+      expect(record.receivedAt <= record.settledAt).toBe(true);
+    },
+    LIMIT,
+  );
+
+  kept(
+    `has what a wrong row is repaired from: a replay writes it anew${skipped}`,
+    async () => {
+      const key = { shop_id };
+      const { settledAt } = await recordOf(answers[0] as Answer);
+      const right = await deployment.row(outputs.ShopCacheTable, key);
+      await deployment.damage(outputs.ShopCacheTable, key, 'invalidated_at');
+      const name = ofThisRun('replay').toLowerCase();
+      await deployment.repair(eventIdOf(small), settledAt, name);
+      const repaired = (row: Row) => row.invalidated_at === right.invalidated_at;
+      expect(await deployment.row(outputs.ShopCacheTable, key, repaired)).toEqual(right);
+    },
+    2 * LIMIT,
+  );
+
+  kept(
+    `refers to the payload of a delivery that is too large for a message${skipped}`,
+    async () => {
+      const record = await recordOf(answers[1] as Answer);
+      expect(record).toMatchObject(facts(large));
+      expect(record).not.toHaveProperty('body');
+      expect((await deployment.payload(record.payloadKey)) === large).toBe(true);
+    },
+    LIMIT,
+  );
+});

@@ -1,0 +1,117 @@
+import { FirehoseClient } from '@aws-sdk/client-firehose';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { Archive, NotArchivedError, TooLargeToArchiveError } from '../../../lambda/archive/archive.ts';
+import { type ArchiveRecord, MAXIMUM_RECORD_BYTES } from '../../../lambda/archive/record.ts';
+import { Faults } from '../../../local/aws/faults.ts';
+import { ArchiveBucket } from '../../support/archive.ts';
+import { eventually } from '../../support/eventually.ts';
+import { startTestAws, type TestAws } from '../../support/test-aws.ts';
+
+const faults = new Faults();
+let aws: TestAws;
+let archive: Archive;
+let bucket: ArchiveBucket;
+let tests = 0;
+
+beforeAll(async () => {
+  aws = await startTestAws(faults);
+  bucket = new ArchiveBucket(aws.outputs.ArchiveBucket, aws.operator);
+  const client = new FirehoseClient({ ...aws.operator, maxAttempts: 1 });
+  archive = new Archive(client, aws.outputs.ShopUpdatedArchiveStream ?? '');
+});
+beforeEach(() => {
+  tests += 1;
+});
+afterEach(() => faults.clear());
+afterAll(() => aws.close());
+
+/** A record of this test. @param body is filled up until the line has so many bytes. @default a short one */
+function record(index: number, bytes = 0): ArchiveRecord {
+  const short: ArchiveRecord = {
+    eventId: `event-${tests}-${index}`,
+    event: 'shop.updated',
+    receivedAt: '2026-01-31T09:00:00.000Z',
+    outcome: 'Processed',
+    attempt: 1,
+    settledAt: '2026-01-31T09:00:01.000Z',
+    body: '',
+  };
+  const length = Buffer.byteLength(`${JSON.stringify(short)}\n`);
+  return { ...short, body: 'x'.repeat(Math.max(0, bytes - length)) };
+}
+
+/** The places of this test's records that are in the bucket, once there are so many. */
+const archived = (count: number) =>
+  eventually(async () => {
+    const own = (await bucket.records()).filter(({ eventId }) => eventId.startsWith(`event-${tests}-`));
+    return own.length === count ? own.map(({ eventId }) => Number(eventId.split('-')[2])).sort() : undefined;
+  });
+
+test('a batch is one call', async () => {
+  faults.inject({ service: 'firehose', kind: 'slow', milliseconds: 0, callers: 'everyone' });
+  const before = faults.counts.slow;
+  const records = Array.from({ length: 10 }, (_, index) => record(index));
+  expect(await archive.put(records)).toEqual(Array(10).fill(undefined));
+  expect(faults.counts.slow - before).toBe(1);
+  expect(await archived(10)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
+});
+
+test('a batch that is too large for one call is several', async () => {
+  const records = Array.from({ length: 5 }, (_, index) => record(index, MAXIMUM_RECORD_BYTES));
+  expect(await archive.put(records)).toEqual(Array(5).fill(undefined));
+  expect(await archived(5)).toEqual([0, 1, 2, 3, 4]);
+});
+
+describe('what was not archived is told by its place', () => {
+  test('where Firehose refuses single records', async () => {
+    faults.inject({ service: 'firehose', kind: 'records-refused', every: 2, callers: 'everyone' });
+    const failures = await archive.put([0, 1, 2, 3, 4].map((index) => record(index)));
+    const refused = new NotArchivedError('ServiceUnavailableException');
+    expect(failures).toEqual([undefined, refused, undefined, refused, undefined]);
+    expect(await archived(3)).toEqual([0, 2, 4]);
+  });
+
+  test('where a record is larger than any that Firehose takes', async () => {
+    const failures = await archive.put([
+      record(0),
+      record(1, MAXIMUM_RECORD_BYTES + 1),
+      record(2, MAXIMUM_RECORD_BYTES),
+    ]);
+    expect(failures).toEqual([
+      undefined,
+      new TooLargeToArchiveError('1024001 bytes as a record, of at most 1024000'),
+      undefined,
+    ]);
+    expect(await archived(2)).toEqual([0, 2]);
+  });
+
+  test('where one call of several fails', async () => {
+    faults.inject({ service: 'firehose', kind: 'throttled', every: 2, callers: 'everyone' });
+    const failures = await archive.put([0, 1, 2, 3].map((index) => record(index, MAXIMUM_RECORD_BYTES)));
+    const names = failures.map((failure) => failure?.name ?? 'archived');
+    // Three records fill a call; which of the two calls comes first is not said.
+    expect([
+      ['archived', 'archived', 'archived', 'ServiceUnavailableException'],
+      [...Array(3).fill('ServiceUnavailableException'), 'archived'],
+    ]).toContainEqual(names);
+  });
+
+  test('where all fail', async () => {
+    faults.inject({ service: 'firehose', kind: 'down', callers: 'everyone' });
+    const failures = await archive.put([record(0), record(1)]);
+    expect(failures.map((failure) => failure?.message)).toEqual([
+      expect.stringContaining('socket hang up'),
+      expect.stringContaining('socket hang up'),
+    ]);
+  });
+});
+
+test('nothing is nothing', async () => {
+  faults.inject({ service: 'firehose', kind: 'down', callers: 'everyone' });
+  expect(await archive.put([])).toEqual([]);
+});
+
+test('there is no archive where the environment names no stream', () => {
+  delete process.env.ARCHIVE_STREAM;
+  expect(Archive.fromEnvironment()).toBeUndefined();
+});

@@ -1,0 +1,78 @@
+import { expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { type ArchiveRecord, archiveLine, MAXIMUM_RECORD_BYTES } from '../../../lambda/archive/record.ts';
+import { escapeForSqs, fitsMessage } from '../../../lambda/queue/message.ts';
+
+/** Near the border of a body without anything to escape, and of one in which each byte is escaped. */
+const BORDERS = [484 * 1024, 968 * 1024];
+
+/** Characters of JSON text that take more room as a part of a JSON string, and some that take no more. */
+const piece = fc.constantFrom('\\"', '\\\\', '\\u0000', 'é', '日', '😀', '\u2028', '\u007f', '\ufffe', 'x');
+
+/** JSON text of about as many bytes as a border, also once it is escaped. */
+const body = fc
+  .tuple(
+    fc.array(piece, { minLength: 1, maxLength: 8 }),
+    fc.constantFrom('', '\n', '\t ', '\r\n'),
+    fc.constantFrom(...BORDERS),
+    fc.boolean(),
+    fc.oneof(fc.integer({ min: -40, max: 40 }), fc.integer({ min: -16_384, max: 40_960 })),
+  )
+  .map(([pieces, space, border, isEscaped, offset]) => {
+    const unit = `"${pieces.join('')}",${space}`;
+    const size = (text: string) => Buffer.byteLength(isEscaped ? JSON.stringify(text) : text);
+    const times = Math.floor((border + offset) / (size(unit + unit) - size(unit)));
+    const rest = Math.max(0, border + offset - size(`[${unit.repeat(times)}""]`));
+    return escapeForSqs(`[${unit.repeat(times)}"${'x'.repeat(rest)}"]`);
+  });
+
+/** All that a record of the receiver can hold besides its body, at its largest. */
+const largest: ArchiveRecord = {
+  eventId: 'f'.repeat(64),
+  event: 'girl.schedule_changed',
+  shopId: '\u0001'.repeat(2048),
+  receivedAt: '2026-01-31T09:00:00.000Z',
+  requestId: '\u0001'.repeat(128),
+  timestamp: '2026-01-31T09:00:00.000000000Z',
+  outcome: 'DeadLettered',
+  failureReason: '\u0001'.repeat(2048),
+  attempt: 10,
+  settledAt: '2026-01-31T09:00:00.000Z',
+};
+
+test('a body that travels in its message always fits the archive', () => {
+  let fitting = 0;
+  let stored = 0;
+  fc.assert(
+    fc.property(body, (text) => {
+      if (!fitsMessage(text)) {
+        stored += 1;
+        return;
+      }
+      fitting += 1;
+      expect(Buffer.byteLength(archiveLine({ ...largest, body: text }))).toBeLessThanOrEqual(
+        MAXIMUM_RECORD_BYTES,
+      );
+    }),
+    { numRuns: 100 },
+  );
+  // The bodies are on both sides of the border.
+  expect(Math.min(fitting, stored)).toBeGreaterThan(10);
+});
+
+test('a body is not stored beside its message without need', () => {
+  fc.assert(
+    fc.property(body, (text) => {
+      if (fitsMessage(text)) return;
+      const bytes = Buffer.byteLength(archiveLine({ ...largest, body: text }));
+      expect(bytes).toBeGreaterThan(MAXIMUM_RECORD_BYTES - 32 * 1024);
+    }),
+    { numRuns: 30 },
+  );
+});
+
+test('a record is one line', () => {
+  const line = archiveLine({ ...largest, body: '{"a":\n1}' });
+  expect(line.indexOf('\n')).toBe(line.length - 1);
+  expect(JSON.parse(line)).toEqual({ ...largest, body: '{"a":\n1}' });
+});

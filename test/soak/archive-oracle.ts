@@ -1,0 +1,104 @@
+import { createHash } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
+import { GetObjectCommand, S3Client } from '@aws-sdk/client-s3';
+import type { LocalStack } from '../../local/local-stack.ts';
+import { ArchiveBucket, type ArchivedRecord } from '../support/archive.ts';
+import { eventually } from '../support/eventually.ts';
+import type { Kind } from './plan.ts';
+
+/** A body that was accepted for the queue of its event. */
+export interface AcceptedBody {
+  readonly kind: Kind;
+  readonly body: string;
+}
+
+/** Of each kind that reaches a consumer: what it may come to. */
+const OUTCOMES: Partial<Record<Kind, readonly string[]>> = {
+  state: ['Processed', 'Stale'],
+  'clock-ahead': ['Processed', 'Stale'],
+  notification: ['Processed', 'Duplicate'],
+  hopeless: ['DeadLettered'],
+};
+
+/** What an archive may take to show what has been put into it, in milliseconds. */
+const DELIVERY_LIMIT = 5_000;
+
+const TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/;
+
+/** The template's. */
+const MAXIMUM_ATTEMPTS = 10;
+
+/** What the archive lacks of what was accepted, and where a record is not of the event that it names. */
+export async function archiveDifferences(
+  stack: LocalStack,
+  accepted: readonly AcceptedBody[],
+  deadLetterIds: ReadonlySet<string>,
+): Promise<{ records: number; differences: string[] }> {
+  const archive = new ArchiveBucket(stack.outputs.ArchiveBucket, stack.operator);
+  const bodies = new Map(
+    accepted
+      .filter(({ kind }) => kind in OUTCOMES)
+      .map((item) => [createHash('sha256').update(item.body).digest('hex'), item]),
+  );
+  const missingOf = (records: readonly ArchivedRecord[]) => {
+    const ids = new Set(records.filter(({ replay }) => replay === undefined).map(({ eventId }) => eventId));
+    return [...bodies.keys()].filter((id) => !ids.has(id) && !deadLetterIds.has(id));
+  };
+  let records: ArchivedRecord[] = [];
+  await eventually(
+    async () => {
+      records = await archive.records();
+      return missingOf(records).length === 0 || undefined;
+    },
+    { limit: DELIVERY_LIMIT, interval: 500 },
+  ).catch(() => {});
+  const s3 = new S3Client({ ...stack.operator, forcePathStyle: true });
+  const differences = missingOf(records).map((id) => `event ${id} is neither archived nor a dead letter`);
+  for (const record of records) {
+    const faults = await faultsOf(record, bodies.get(record.eventId), (Key) =>
+      textOf(s3, stack.outputs.PayloadBucket, Key),
+    );
+    differences.push(...faults.map((fault) => `archived event ${record.eventId}: ${fault}`));
+  }
+  return { records: records.length, differences };
+}
+
+/** What of a record cannot be true of the body that its id says it is of. */
+async function faultsOf(
+  record: ArchivedRecord,
+  sent: AcceptedBody | undefined,
+  stored: (payloadKey: string) => Promise<string>,
+): Promise<string[]> {
+  if (sent === undefined) return ['was never accepted'];
+  const payload = JSON.parse(sent.body);
+  const isDeadLetter = record.outcome === 'DeadLettered';
+  const rules: [string, boolean][] = [
+    [`is said to be of ${record.event}`, record.event === payload.event],
+    [`came to ${record.outcome}, as a ${sent.kind}`, (OUTCOMES[sent.kind] ?? []).includes(record.outcome)],
+    ['has a reason of failure, or lacks one', isDeadLetter === (record.failureReason !== undefined)],
+    [`has the attempt ${record.attempt}`, record.attempt >= 1 && record.attempt <= MAXIMUM_ATTEMPTS],
+    ['has times that are none', TIME.test(record.receivedAt) && TIME.test(record.settledAt)],
+    ['was settled before it was received', record.receivedAt <= record.settledAt],
+    ['has no request', record.requestId !== undefined],
+    ['is of a replay', record.replay === undefined],
+    ['is of another shop', isDeadLetter || record.shopId === payload.data.shop_id],
+    ['has another timestamp', isDeadLetter || record.timestamp === payload.timestamp.replace('Z', '000000Z')],
+    ['has body and payload, or neither', (record.body === undefined) !== (record.payloadKey === undefined)],
+  ];
+  const text = record.body ?? (await stored(record.payloadKey ?? ''));
+  rules.push(['has another payload than was sent', isDeepStrictEqual(parsed(text), payload)]);
+  return rules.filter(([, holds]) => !holds).map(([fault]) => fault);
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+async function textOf(s3: S3Client, Bucket: string | undefined, Key: string): Promise<string> {
+  const { Body } = await s3.send(new GetObjectCommand({ Bucket, Key }));
+  return (await Body?.transformToString()) ?? '';
+}
