@@ -74,7 +74,7 @@ export function archiveQuery(name: ArchiveQuery): string {
  * that says where results go and how much a query may read. Both cost nothing until somebody asks.
  */
 export class ArchiveQueries extends Construct {
-  readonly outputs: Readonly<Record<'ArchiveDatabase' | 'ArchiveTable' | 'ArchiveWorkgroup', string>>;
+  readonly outputs: Readonly<Record<'ArchiveDatabase' | 'ArchiveWorkgroup', string>>;
 
   constructor(scope: Construct, id: string, props: ArchiveQueriesProps) {
     super(scope, id);
@@ -83,7 +83,7 @@ export class ArchiveQueries extends Construct {
     // Hyphens would have to be quoted in every query.
     const databaseName = stackName.toLowerCase().replaceAll('-', '_');
     const workgroupName = stackName;
-    this.outputs = { ArchiveDatabase: databaseName, ArchiveTable: TABLE, ArchiveWorkgroup: workgroupName };
+    this.outputs = { ArchiveDatabase: databaseName, ArchiveWorkgroup: workgroupName };
 
     const database = new CfnDatabase(this, 'Database', {
       catalogId: account,

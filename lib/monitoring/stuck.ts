@@ -16,7 +16,7 @@ export function stuck(
   graphs: Graphs,
 ): IWidget[] {
   const heldBack = events.flatMap(({ event, archiveStream }) =>
-    archiveStream === undefined ? [] : oldestHeldBack(archiveStream, { label: event }),
+    archiveStream === undefined ? [] : oldestHeldBack(archiveStream, { period, label: event }),
   );
   return [
     new Row(

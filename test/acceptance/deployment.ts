@@ -1,8 +1,8 @@
+import { execFile as execFileWithCallback } from 'node:child_process';
+import { promisify } from 'node:util';
 import { DeleteItemCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import { DeleteObjectCommand, GetObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import type { Message } from '@aws-sdk/client-sqs';
-import { replay } from '../../tools/operate/replay/replay.ts';
-import { findStackOfFile } from '../../tools/operate/stack.ts';
 import { eventually } from '../support/eventually.ts';
 import { type Row, Tables } from '../support/tables.ts';
 import { KeptMessages } from './kept-messages.ts';
@@ -12,6 +12,8 @@ import { ofThisRun, variable } from './settings.ts';
 import { eventIdIn, type Filter, Subscriber } from './subscriber.ts';
 import { type Outputs, readTarget } from './target.ts';
 import { readWebhookSecret } from './webhook-secret.ts';
+
+const execFile = promisify(execFileWithCallback);
 
 /** In milliseconds. */
 const PATIENCE = { limit: Number(process.env[variable.wait]) * 1000, interval: 200 };
@@ -118,33 +120,26 @@ export class Deployment {
     );
   }
 
-  /** Repairs what an event wrote, by a replay of this name. @param settledAt of its record */
+  /**
+   * Repairs what an event wrote by `npm run replay`, as people do.
+   * @param settledAt of its record
+   * @throws Error with what the command said, where it failed
+   */
   async repair(eventId: string, settledAt: string, name: string): Promise<void> {
-    const stack = findStackOfFile(process.env[variable.outputs] ?? '');
-    const said: string[] = [];
-    const say = (line: string) => void said.push(line);
-    const moment = Date.parse(settledAt);
-    const time = (offset: number) => ({ text: settledAt, moment: new Date(moment + offset) });
     this.#leave({ kind: 'replay', name });
-    try {
-      const done = await replay(
-        { stack, signal: new AbortController().signal, say, width: Number.POSITIVE_INFINITY },
-        {
-          events: [],
-          ids: [eventId],
-          since: time(-1),
-          until: time(1),
-          mode: 'repair',
-          name,
-          rate: 10,
-          dryRun: false,
-          yes: true,
-        },
-      );
-      if (!done) throw new Error(`The replay was not finished: ${said.join('\n')}`);
-    } finally {
-      stack.close();
-    }
+    const moment = (offset: number) => new Date(Date.parse(settledAt) + offset).toISOString();
+    const options = {
+      '--id': eventId,
+      '--since': moment(-1),
+      '--until': moment(1),
+      '--mode': 'repair',
+      '--name': name,
+      '--outputs': process.env[variable.outputs] ?? '',
+    };
+    await execFile(process.execPath, [
+      ...['--import', 'tsx', 'tools/commands/cli.ts', 'replay', '--yes'],
+      ...Object.entries(options).flat(),
+    ]);
   }
 
   /** From now on gets what a topic publishes with these message attributes. */
