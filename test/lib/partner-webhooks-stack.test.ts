@@ -16,8 +16,6 @@ const pipelines = eventNames.map((event) => ({ event, path: pascalCase(event) })
 
 /** In seconds. */
 const DAY = 24 * 60 * 60;
-/** The longest that SQS can. */
-const fourteenDays = 14 * DAY;
 
 /** Paths of the resources that do not meet a requirement. */
 const except = (resources: readonly Resource[], meets: (resource: Resource) => boolean) =>
@@ -200,15 +198,6 @@ describe('every bucket', () => {
       );
     expect(except(buckets, isPrivate)).toEqual([]);
   });
-
-  test('keeps a payload as long as its message may be on a queue and then on a dead-letter queue', () => {
-    const days = (2 * fourteenDays) / DAY;
-    const keeps = ({ properties }: Resource) =>
-      properties.LifecycleConfiguration.Rules.every(
-        ({ ExpirationInDays }: { ExpirationInDays: number }) => ExpirationInDays >= days,
-      );
-    expect(except(buckets, keeps)).toEqual([]);
-  });
 });
 
 describe('every function', () => {
@@ -319,6 +308,8 @@ describe('outputs', () => {
         'UnroutedQueueUrl',
         'PayloadBucket',
         'ArchiveBucket',
+        'ArchiveDatabase',
+        'ArchiveWorkgroup',
         'ReceiverLogGroup',
         ...pipelines.flatMap(({ path }) => [
           `${path}QueueUrl`,
