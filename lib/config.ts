@@ -44,7 +44,7 @@ const quietAfter = (what: string) =>
 /**
  * Settings of one event. Sources: Lambda developer guide, "Using Lambda with Amazon SQS" (batch size without a
  * window, maximum concurrency of a source) and Lambda quotas (time-out). A time-out below 15 s would leave a
- * batch no time: the consumer keeps 5 s of it for what it has not finished, and a call takes up to 4 s.
+ * batch no time: the consumer keeps 9 s of it to archive and for what it has not finished, and a call takes up to 4 s.
  */
 const eventSettings = z
   .strictObject({
