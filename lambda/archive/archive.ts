@@ -14,8 +14,8 @@ export class NotArchivedError extends Error {
 }
 
 /**
- * A record that the archive can never take. Only a message that did not come through the receiver can be one, as
- * the receiver puts large payloads into S3.
+ * A record that the archive can never take. The receiver puts large payloads into S3, so it is of a message that did not
+ * come through it, or of one of some 900 KB from before there was an archive.
  */
 export class TooLargeToArchiveError extends Error {
   override readonly name = 'TooLargeToArchiveError';

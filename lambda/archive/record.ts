@@ -2,7 +2,10 @@ import type { EventName } from '../contract/catalogue.ts';
 import type { EffectOutcome } from '../effects/outcome.ts';
 import type { Replay } from '../queue/replay.ts';
 
-/** What a message came to in the end. */
+/**
+ * What a message came to in the end. Of a later attempt than the first, `Stale` and `Duplicate` may be of its own
+ * earlier one, which had the effect and was not archived.
+ */
 export type SettledOutcome = EffectOutcome | 'DeadLettered';
 
 /**

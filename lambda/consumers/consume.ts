@@ -26,6 +26,21 @@ class OutOfTimeError extends Error {
   override readonly name = 'OutOfTimeError';
 }
 
+/**
+ * Receives after which a message that only the archive refuses is a dead letter: a quarter of an hour. Its effect is had,
+ * and what waits is in flight, of which SQS allows a queue some 120,000: at 130 a second no other message would get its
+ * effect. Source: SQS developer guide, "Message quotas".
+ */
+const UNARCHIVED_RECEIVES = 6;
+
+/** What settles a failure. */
+interface FailureOptions {
+  /** What could be read of the event. */
+  readonly read?: Pick<ArchiveRecord, 'shopId' | 'timestamp'>;
+  /** After which it is a dead letter. @default those of the queue */
+  readonly receives?: number;
+}
+
 /** A message of a batch. */
 interface Message {
   readonly record: SQSRecord;
@@ -82,23 +97,25 @@ export function consume<Name extends EventName>(
   }
 
   async function settle(message: Message, context: Context): Promise<Settled> {
+    // Known as soon as the event is read, also of one that becomes a dead letter.
+    const read: { shopId?: string; timestamp?: string } = {};
+    const takeEffect = async () => {
+      const event = await readRecord(name, message.record);
+      const { shop_id } = event.data;
+      read.timestamp = event.timestamp;
+      if (shop_id !== undefined) read.shopId = tableKey(shop_id);
+      return process(event, context);
+    };
     try {
-      const { event, outcome } = await inTime(takeEffect(message.record, context), context);
-      tell(outcome, event);
-      const { timestamp, data } = event;
-      const shopId = data.shop_id === undefined ? undefined : tableKey(data.shop_id);
-      return { ...message, entry: entryOf(message, outcome, { shopId, timestamp }) };
+      const outcome = await inTime(takeEffect(), context);
+      tell(outcome, message.facts);
+      return { ...message, entry: entryOf(message, outcome, read) };
     } catch (error) {
-      return settleFailure(message, error);
+      return settleFailure(message, error, { read });
     }
   }
 
-  async function takeEffect(record: SQSRecord, context: Context) {
-    const event = await readRecord(name, record);
-    return { event, outcome: await process(event, context) };
-  }
-
-  function tell(outcome: EffectOutcome, { receivedAt, replay }: ReceivedEvent<Name>): void {
+  function tell(outcome: EffectOutcome, { receivedAt, replay }: MessageFacts): void {
     if (replay !== undefined) {
       recordLog.info(outcome);
       count('Replayed', { event: name });
@@ -111,16 +128,20 @@ export function consume<Name extends EventName>(
   }
 
   /** @returns the message, with an entry where it is on the dead-letter queue; without it comes back */
-  async function settleFailure(message: Message, error: unknown): Promise<Settled> {
+  async function settleFailure(
+    message: Message,
+    error: unknown,
+    { read = {}, receives = source.maximumReceives }: FailureOptions = {},
+  ): Promise<Settled> {
     const { record, facts, attempt } = message;
-    if (isHopeless(error) || attempt >= source.maximumReceives) {
+    if (isHopeless(error) || attempt >= receives) {
       recordLog.error('DeadLettered', await describeError(error));
       count('DeadLettered', { event: name });
       const failureReason = errorText(error).slice(0, MAXIMUM_ATTRIBUTE_LENGTH);
       // Where this fails the message comes back, and after its last receive SQS moves it.
       const isBuried = await telling('BuryFailed', () => source.bury(record, failureReason));
       return isBuried
-        ? { ...message, entry: entryOf(message, 'DeadLettered', { failureReason }) }
+        ? { ...message, entry: entryOf(message, 'DeadLettered', { ...read, failureReason }) }
         : { record, facts, attempt };
     }
     const seconds = backOffSeconds(attempt, source.firstRetryDelay);
@@ -133,7 +154,11 @@ export function consume<Name extends EventName>(
 
   /** What the archive did not take comes back, as effects can be repeated; a dead letter is safe where it is. */
   async function settleUnarchived(message: Settled, error: Error): Promise<Settled> {
-    if (message.entry?.outcome !== 'DeadLettered') return settleFailure(message, error);
+    if (message.entry?.outcome !== 'DeadLettered') {
+      return settleFailure(message, error, {
+        receives: Math.min(UNARCHIVED_RECEIVES, source.maximumReceives),
+      });
+    }
     recordLog.warn('NotArchived', await describeError(error));
     count('NotArchived');
     return message;

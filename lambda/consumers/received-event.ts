@@ -58,15 +58,19 @@ export function readFacts(record: SQSRecord): MessageFacts {
   return {
     eventId: noted(record, attribute.eventId) ?? sha256Hex(record.body),
     requestId: noted(record, attribute.requestId),
-    receivedAt: noted(record, attribute.receivedAt) ?? sentAt(record),
+    receivedAt: receivedAt(record),
     replay: parseReplay(noted(record, attribute.replay) ?? ''),
   };
 }
 
-/** When SQS got a message; now, where it says what is no time: facts are read of every message there is. */
-function sentAt({ attributes }: SQSRecord): string {
-  const sent = new Date(Number(attributes.SentTimestamp));
-  return (Number.isNaN(sent.getTime()) ? new Date() : sent).toISOString();
+/**
+ * What the receiver noted; of a message that was sent by hand, when SQS got it; now, where that is no time either: facts
+ * are read of every message there is, and must not damage what is archived with it.
+ */
+function receivedAt(record: SQSRecord): string {
+  const times = [noted(record, attribute.receivedAt), Number(record.attributes.SentTimestamp)];
+  const dates = times.flatMap((time) => (time === undefined ? [] : new Date(time)));
+  return (dates.find((date) => !Number.isNaN(date.getTime())) ?? new Date()).toISOString();
 }
 
 /** Where the payload is: in the message, or in the payload bucket. */

@@ -81,8 +81,8 @@ async function faultsOf(
     ['was settled before it was received', record.receivedAt <= record.settledAt],
     ['has no request', record.requestId !== undefined],
     ['is of a replay', record.replay === undefined],
-    ['is of another shop', isDeadLetter || record.shopId === payload.data.shop_id],
-    ['has another timestamp', isDeadLetter || record.timestamp === payload.timestamp.replace('Z', '000000Z')],
+    ['is of another shop', record.shopId === payload.data.shop_id],
+    ['has another timestamp', record.timestamp === payload.timestamp.replace('Z', '000000Z')],
     ['has body and payload, or neither', (record.body === undefined) !== (record.payloadKey === undefined)],
   ];
   const text = record.body ?? (await stored(record.payloadKey ?? ''));

@@ -30,6 +30,15 @@ test('a message of which SQS says no time is received now', async () => {
   expect(Math.abs(Date.now() - Date.parse(receivedAt))).toBeLessThan(60_000);
 });
 
+test('a message that says of its receipt what is no time was received when its queue got it', async () => {
+  const messageAttributes = {
+    ...sample.messageAttributes,
+    receivedAt: { dataType: 'String' as const, stringValue: 'yesterday' },
+  };
+  const { receivedAt } = await readRecord('shop.updated', { ...sample, messageAttributes });
+  expect(receivedAt).toBe('2026-01-31T09:00:00.000Z');
+});
+
 test.each([
   ['is not JSON', 'hello'],
   ['is not usable', JSON.stringify({ ...payload, data: {} })],
