@@ -15,14 +15,23 @@ class SynthesisError extends Error {
  * @throws SynthesisError where the app fails
  */
 export async function synthesise(folder: string, overrides: Record<string, unknown> = {}): Promise<void> {
-  const context = readContext();
-  const app = spawn(process.execPath, ['bin/app.ts'], {
-    env: {
-      ...process.env,
-      NODE_OPTIONS: '',
-      CDK_OUTDIR: folder,
-      CDK_CONTEXT_JSON: JSON.stringify({ ...context, ...overrides }),
-    },
+  await runSynthesis('bin/app.ts', {
+    CDK_OUTDIR: folder,
+    CDK_CONTEXT_JSON: JSON.stringify({ ...readContext(), ...overrides }),
+  });
+}
+
+/**
+ * Runs a program that synthesises.
+ * @param environment besides this process's
+ * @throws SynthesisError where it fails
+ */
+export async function runSynthesis(
+  program: string,
+  environment: Readonly<Record<string, string>>,
+): Promise<void> {
+  const app = spawn(process.execPath, [program], {
+    env: { ...process.env, NODE_OPTIONS: '', ...environment },
     stdio: ['ignore', 'ignore', 'pipe'],
   });
   let errors = '';
@@ -30,7 +39,7 @@ export async function synthesise(folder: string, overrides: Record<string, unkno
     errors += text;
   });
   const [code, signal] = (await once(app, 'close')) as [number | null, NodeJS.Signals | null];
-  if (code !== 0) throw new SynthesisError(errors.trim() || `bin/app.ts ended with ${code ?? signal}`);
+  if (code !== 0) throw new SynthesisError(errors.trim() || `${program} ended with ${code ?? signal}`);
 }
 
 /** Overrides of the context that change fields of the stage that it names. */

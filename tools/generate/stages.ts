@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { synthesise } from '../../local/template/synthesise.ts';
+import { runSynthesis } from '../../local/template/synthesise.ts';
 
 const { context } = JSON.parse(readFileSync('cdk.json', 'utf8'));
 
@@ -26,17 +26,14 @@ export function assembliesIn(folderOf: (stage: keyof Assemblies) => string): Ass
   return Object.fromEntries(derivedFrom.map((stage) => [stage, folderOf(stage)])) as Assemblies;
 }
 
-/** Has something done with the stack as it is now, synthesised once for each stage. */
+/** Has something done with the stack as it is now, synthesised once for each stage, by one process for all. */
 export async function withAssemblies<Result>(
   work: (assemblies: Assemblies) => Result | Promise<Result>,
 ): Promise<Result> {
   const folder = mkdtempSync(join(tmpdir(), 'partner-webhooks-generate-'));
   try {
     const assemblies = assembliesIn((stage) => join(folder, stage));
-    const syntheses = await Promise.allSettled(
-      Object.entries(assemblies).map(([stage, assembly]) => synthesise(assembly, { stage, stages })),
-    );
-    for (const synthesis of syntheses) if (synthesis.status === 'rejected') throw synthesis.reason;
+    await runSynthesis('tools/generate/synthesise-stages.ts', { ASSEMBLIES: JSON.stringify(assemblies) });
     return await work(assemblies);
   } finally {
     rmSync(folder, { recursive: true, force: true });

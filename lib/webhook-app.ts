@@ -1,0 +1,58 @@
+import { App, type AppProps, Validations } from 'aws-cdk-lib';
+import { findStage, parseConfig, type StageConfig } from './config.ts';
+import { FunctionBundles } from './function-bundles.ts';
+import { PartnerWebhooksStack } from './partner-webhooks-stack.ts';
+
+/** The configuration of a stage cannot be used. The message is for whoever has to mend it. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+}
+
+export interface WebhookAppProps extends AppProps {
+  /**
+   * Bundles of the functions that another stage has made already.
+   * @default they are built
+   */
+  readonly bundles?: FunctionBundles | undefined;
+}
+
+/**
+ * The CDK app of one stage, which the context names: `stage`, `stages`, and `nag` for cdk-nag's checks.
+ * @returns the app, to be synthesised, and its bundles
+ * @throws ConfigError
+ * @throws BundleError where a function does not build
+ */
+export async function webhookApp({ bundles, ...props }: WebhookAppProps = {}): Promise<{
+  app: App;
+  bundles: FunctionBundles;
+}> {
+  const app = new App(props);
+  const stage = app.node.tryGetContext('stage');
+  const config = configure(app, stage);
+  const built = bundles ?? (await FunctionBundles.build(app.outdir));
+  new PartnerWebhooksStack(app, `PartnerWebhooks-${stage}`, {
+    stage,
+    config,
+    bundles: built,
+    description: 'Receives, verifies, queues and processes the events of the partner platform',
+    env: {
+      ...(config.account !== undefined && { account: config.account }),
+      ...(config.region !== undefined && { region: config.region }),
+    },
+  });
+  if (String(app.node.tryGetContext('nag')) === 'true') {
+    const { AwsSolutionsChecks, ServerlessChecks } = await import('cdk-nag');
+    Validations.of(app).addPlugins(new AwsSolutionsChecks(app), new ServerlessChecks(app));
+  }
+  return { app, bundles: built };
+}
+
+function configure(app: App, stage: unknown): StageConfig {
+  const { CDK_DEFAULT_ACCOUNT: account, CDK_DEFAULT_REGION: region } = process.env;
+  try {
+    const given = findStage(app.node.tryGetContext('stages'), stage);
+    return parseConfig(String(stage), given, { account, region });
+  } catch (error) {
+    throw new ConfigError((error as Error).message);
+  }
+}

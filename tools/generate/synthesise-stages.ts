@@ -1,0 +1,19 @@
+import { readFileSync } from 'node:fs';
+import type { FunctionBundles } from '../../lib/function-bundles.ts';
+import { webhookApp } from '../../lib/webhook-app.ts';
+import { stages } from './stages.ts';
+
+/** Folders by the name of the stage whose cloud assembly goes there. */
+const folders: Record<string, string> = JSON.parse(process.env.ASSEMBLIES ?? '');
+const { context } = JSON.parse(readFileSync('cdk.json', 'utf8'));
+
+let shared: FunctionBundles | undefined;
+for (const [stage, outdir] of Object.entries(folders)) {
+  const { app, bundles } = await webhookApp({
+    outdir,
+    context: { ...context, stage, stages },
+    bundles: shared,
+  });
+  shared = bundles;
+  app.synth();
+}
