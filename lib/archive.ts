@@ -2,7 +2,7 @@ import { Duration, Stack } from 'aws-cdk-lib';
 import { Metric, type MetricOptions } from 'aws-cdk-lib/aws-cloudwatch';
 import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { CfnDeliveryStream } from 'aws-cdk-lib/aws-kinesisfirehose';
-import { LogStream } from 'aws-cdk-lib/aws-logs';
+import { FilterPattern, type LogGroup, LogStream } from 'aws-cdk-lib/aws-logs';
 import { BlockPublicAccess, Bucket, BucketEncryption, type CfnBucket } from 'aws-cdk-lib/aws-s3';
 import { Construct } from 'constructs';
 import { type EventName, eventNames } from '../lambda/contract/catalogue.ts';
@@ -10,7 +10,7 @@ import { pascalCase } from '../lambda/contract/event-names.ts';
 import { acknowledge } from './acknowledge.ts';
 import type { Alarms } from './alarms.ts';
 import type { StageConfig } from './config.ts';
-import { deliveryStreamLink, logLink } from './console-links.ts';
+import { logLink } from './console-links.ts';
 import { ProtectedLog } from './protected-log.ts';
 import type { FunctionDefaults } from './webhook-function.ts';
 
@@ -23,14 +23,11 @@ export interface ArchiveProps {
 /** Prefix of all records; each event has its own below it. */
 export const RECORDS_PREFIX = 'event=';
 
+/** A line about an object that was not written. Source: Firehose developer guide, "Monitor using CloudWatch Logs". */
+const FAILED = '"errorCode"';
+
 /** Megabytes of records before compression that end an object early, so that none takes long to read. */
 const BUFFER_MEGABYTES = 64;
-
-/**
- * Age of the oldest record that is not in the bucket, beyond the buffer, at which it rings. Firehose drops what it
- * could not write for a day. Source: Firehose developer guide, "Handle data delivery failures".
- */
-const LATE = Duration.hours(1);
 
 /**
  * What became of each message, kept for some time: a delivery stream for each event into one bucket, under
@@ -95,6 +92,15 @@ export class Archive extends Construct {
       'Firehose ends the keys of its objects in an id of its own.',
     );
 
+    alarms.add(this, 'Failing', {
+      metric: failures(log),
+      threshold: 1,
+      impact: 'what became of messages is not kept, and is lost after a day. Their processing goes on.',
+      firstStep: 'read in the log why Firehose cannot write to the bucket',
+      section: 'archive-failing',
+      links: [logLink(log, FAILED)],
+    });
+
     this.#streams = new Map(
       eventNames.map((event) => {
         const { logStreamName } = new LogStream(this, `${pascalCase(event)}Log`, {
@@ -120,14 +126,6 @@ export class Archive extends Construct {
         // A stream tries its right to write when it is made.
         stream.node.addDependency(writer);
         encryption.awaitGrants(stream);
-        alarms.add(stream, 'Late', {
-          metric: oldestHeldBack(stream),
-          threshold: LATE.toSeconds() + config.bufferSeconds,
-          impact: `what became of ${event} is not kept, and is lost after a day. Its processing goes on.`,
-          firstStep: 'read in the log why Firehose cannot write to the bucket',
-          section: 'archive-late',
-          links: [logLink(log, '"errorCode"'), deliveryStreamLink(stream)],
-        });
         return [event, stream];
       }),
     );
@@ -148,6 +146,22 @@ export class Archive extends Construct {
   streamOf(event: EventName): CfnDeliveryStream {
     return this.#streams.get(event) as CfnDeliveryStream;
   }
+}
+
+/**
+ * Objects that Firehose could not write, of all streams: counted from their log, which has nothing else, so that it is one
+ * alarm, and a metric that is paid for only while something fails. Firehose drops what it could not write for a day.
+ * Source: Firehose developer guide, "Handle data delivery failures".
+ */
+function failures(log: LogGroup): Metric {
+  return log
+    .addMetricFilter('Failures', {
+      filterPattern: FilterPattern.literal(FAILED),
+      metricNamespace: Stack.of(log).stackName,
+      metricName: 'ArchiveFailures',
+      metricValue: '1',
+    })
+    .metric({ period: Duration.minutes(5), statistic: 'Sum' });
 }
 
 /** Seconds that the oldest record has waited for its object. */

@@ -1,6 +1,5 @@
 import { Stack, Token } from 'aws-cdk-lib';
 import type { Table } from 'aws-cdk-lib/aws-dynamodb';
-import type { CfnDeliveryStream } from 'aws-cdk-lib/aws-kinesisfirehose';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import type { ILogGroup } from 'aws-cdk-lib/aws-logs';
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
@@ -55,10 +54,6 @@ export function tableLink(table: Table): string {
 
 export function topicLink(topic: ITopic): string {
   return link('Topic', topic, 'sns/v3/home', `#/topic/${topic.topicArn}`);
-}
-
-export function deliveryStreamLink(stream: CfnDeliveryStream): string {
-  return link('Stream', stream, 'firehose/home', `#/details/${stream.ref}/monitoring`);
 }
 
 export function httpApiLink(scope: IConstruct, apiId: string): string {

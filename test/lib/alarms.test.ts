@@ -51,7 +51,7 @@ describe.each(Object.keys(stages))('every alarm of %s', (stage) => {
   test('says what users lose, what to do first, where to read on, and on lines of their own where to look', () => {
     const lines = [
       /^Impact: \S.*\. First step: \S.*\. See \S+\/operations(\.md)?#[a-z-]+/,
-      /(\n(Queue|Log|Function|Table|Topic|Stream|API|Certificate): https:\/\/[a-z0-9-]+\.console\.aws\.amazon\.com\/\S+)+$/,
+      /(\n(Queue|Log|Function|Table|Topic|API|Certificate): https:\/\/[a-z0-9-]+\.console\.aws\.amazon\.com\/\S+)+$/,
     ].map(({ source }) => source);
     const says = (one: Resource) => new RegExp(lines.join('')).test(described(one));
     expect(except(says)).toEqual([]);
@@ -113,7 +113,6 @@ describe('the alarms', () => {
           `${path}/DeadLetterQueue/New`,
           `${path}/Throttles`,
           `${path}/Lag`,
-          `Archive/${path}/Late`,
         ]),
         'Quarantine/NotEmpty',
         'Quarantine/New',
@@ -123,6 +122,7 @@ describe('the alarms', () => {
         'Receiver/Throttles',
         'Receiver/SecretUnreadable',
         'Receiver/WrongSecret',
+        'Archive/Failing',
         'Alarms/Topic/NotDelivered',
         'Effects/Chat/NotDelivered',
         'Effects/Review/NotDelivered',
@@ -179,21 +179,30 @@ describe('it rings', () => {
     expect(template.referred(Dimensions[0].Value)).toBe(`${path}/Queue`);
   });
 
-  test.each(pipelines)(
-    'when a record of $event is not in the archive an hour after it should be',
-    ({ path }) => {
-      const { Dimensions, ...properties } = alarm(`Archive/${path}/Late`);
-      const [stream] = [template.at('AWS::KinesisFirehose::DeliveryStream', `Archive/${path}`)];
-      const { IntervalInSeconds } = stream.properties.ExtendedS3DestinationConfiguration.BufferingHints;
-      expect(properties).toMatchObject({
-        Namespace: 'AWS/Firehose',
-        MetricName: 'DeliveryToS3.DataFreshness',
-        Statistic: 'Maximum',
-        Threshold: 60 * 60 + IntervalInSeconds,
-      });
-      expect(template.referred(Dimensions[0].Value)).toBe(`Archive/${path}`);
-    },
-  );
+  // As Firehose writes it: developer guide, "Monitor using CloudWatch Logs".
+  test('when Firehose could not write an object of the archive, of whichever event', () => {
+    const failure =
+      '{"deliveryStreamARN":"arn:aws:firehose:us-east-1:000000000000:deliverystream/s","destination":"arn:aws:s3:::b","deliveryStreamVersionId":1,"message":"Access was denied.","errorCode":"S3.AccessDenied"}';
+    const [filter] = template
+      .ofType('AWS::Logs::MetricFilter')
+      .filter(({ properties }) => template.referred(properties.LogGroupName) === 'Archive/Log');
+    expect(logFilter(filter?.properties.FilterPattern)(failure)).toBe(true);
+    const [{ MetricName, MetricNamespace, MetricValue }] = filter?.properties.MetricTransformations ?? [];
+    expect(MetricValue).toBe('1');
+    expect(alarm('Archive/Failing')).toMatchObject({
+      Namespace: MetricNamespace,
+      MetricName,
+      Statistic: 'Sum',
+      Threshold: 1,
+      EvaluationPeriods: 1,
+      Period: 300,
+    });
+    const logs = template
+      .ofType('AWS::KinesisFirehose::DeliveryStream')
+      .map(({ properties }) => properties.ExtendedS3DestinationConfiguration.CloudWatchLoggingOptions)
+      .map(({ Enabled, LogGroupName }) => [Enabled, template.referred(LogGroupName)]);
+    expect(logs).toEqual(eventNames.map(() => [true, 'Archive/Log']));
+  });
 
   test.each(pipelines)('as long as $event is paused: nothing but a command sets it', ({ event, path }) => {
     const { Namespace, MetricName, TreatMissingData, Dimensions } = alarm(`${path}/Paused`);
