@@ -7,7 +7,7 @@ import {
   StartQueryExecutionCommand,
 } from '@aws-sdk/client-athena';
 import { FirehoseClient, PutRecordBatchCommand } from '@aws-sdk/client-firehose';
-import { HeadObjectCommand, S3Client } from '@aws-sdk/client-s3';
+import { DeleteObjectCommand, HeadObjectCommand, ListObjectsV2Command, S3Client } from '@aws-sdk/client-s3';
 import { type ArchiveRecord, archiveLine } from '../../lambda/archive/record.ts';
 import type { EventName } from '../../lambda/contract/catalogue.ts';
 import { pascalCase } from '../../lambda/contract/event-names.ts';
@@ -217,6 +217,14 @@ export async function mustAnswer(settings: ClientSettings, outputsFile: string):
     { ...repaired, event: 'shop.updated', outcome: 'Processed', events: '2', ...times(30, 32) },
     { ...repaired, event: 'review.posted', outcome: 'DeadLettered', events: '1', ...times(33) },
   ]);
+  await removeRecords(settings, outputs.ArchiveBucket);
+}
+
+/** Leaves the archive empty for whoever reads it next: a line in it is damaged on purpose. */
+async function removeRecords(settings: ClientSettings, Bucket: string | undefined): Promise<void> {
+  const s3 = new S3Client({ ...settings, forcePathStyle: true });
+  const { Contents = [] } = await s3.send(new ListObjectsV2Command({ Bucket, Prefix: 'event=' }));
+  for (const { Key } of Contents) await s3.send(new DeleteObjectCommand({ Bucket, Key }));
 }
 
 /** Writes the records as consumers do, and waits until they can be read. */
