@@ -15,7 +15,7 @@ import type { Person } from '../../../../tools/operate/archive/person.ts';
 import type { FoundStack } from '../../../../tools/operate/stack.ts';
 import { startTestAws, type TestAws } from '../../../support/test-aws.ts';
 import { Operator } from '../dead-letters/support.ts';
-import { archived, objectKey, putObject, putRecords, textOf } from './support.ts';
+import { archived as archivedOnce, objectKey, putObject, putRecords, textOf } from './support.ts';
 
 let aws: TestAws;
 let operator: Operator;
@@ -42,6 +42,11 @@ async function keys(Bucket: string | undefined, Prefix = ''): Promise<string[]> 
   const { Contents = [] } = await stack.s3.send(new ListObjectsV2Command({ Bucket, Prefix }));
   return Contents.map(({ Key = '' }) => Key);
 }
+
+const ago = (days: number) => new Date(Date.now() - days * 24 * 60 * 60 * 1000).toISOString();
+
+/** A record within its term: the archive of the stack keeps 30 days. */
+const archived = (given: Partial<ArchiveRecord> = {}) => archivedOnce({ settledAt: ago(1), ...given });
 
 const AIKO: Person = { kind: 'user', id: 'user-1' };
 
@@ -198,6 +203,43 @@ describe('a record names a person', () => {
   });
 });
 
+describe('as S3 keeps a rewritten object anew, what has outlived its term goes', () => {
+  const of = (user_id: string, days: number) => recordOf({ user_id }, { settledAt: ago(days) });
+
+  test('from each object that is rewritten', async () => {
+    await putRecords(stack, KEY, [of('user-1', 29), of('user-2', 29), of('user-3', 31)]);
+    const { said } = await forgetting([AIKO]);
+    expect(said).toContain('the payloads of 1 record in 1 object\n');
+    expect(said).toContain('To be taken out, too: 1 payload of others, kept beyond 30 days\n');
+    expect(await fates(KEY)).toEqual(['forgotten', 'kept', 'forgotten']);
+    expect(await textOf(stack, KEY)).not.toContain('user-3');
+    expect(await notes()).toMatchObject([{ records: 1, expired: 1, objects: 1 }]);
+  });
+
+  test('from each that was rewritten before, whoever is forgotten now', async () => {
+    await putRecords(stack, KEY, [of('user-2', 33), of('user-3', 32.5)]);
+    expect(await forgetting([AIKO])).toMatchObject({ done: true, asked: [expect.any(String)] });
+    expect(await fates(KEY)).toEqual(['forgotten', 'forgotten']);
+    const before = await textOf(stack, KEY);
+    expect(await forgetting([AIKO])).toMatchObject({ done: true, asked: [] });
+    expect(await textOf(stack, KEY)).toBe(before);
+  });
+
+  test('but not from one that S3 is about to delete by itself', async () => {
+    await putRecords(stack, KEY, [of('user-2', 31)]);
+    expect(await forgetting([AIKO])).toMatchObject({ done: true, asked: [] });
+    expect(await fates(KEY)).toEqual(['kept']);
+  });
+
+  test('and not the key of what the payload bucket keeps, by which a later forgetting finds it', async () => {
+    const payloadKey = 'user.updated/a';
+    const large = recordOf({}, { body: undefined, payloadKey, settledAt: ago(40) });
+    await putRecords(stack, KEY, [of('user-1', 1), large]);
+    await forgetting([AIKO]);
+    expect(await fates(KEY)).toEqual(['forgotten', 'kept']);
+  });
+});
+
 test('an object keeps how it is stored: its type, its encoding and what is noted with it', async () => {
   const stored = {
     ContentType: 'application/octet-stream',
@@ -260,6 +302,7 @@ describe('that it was done', () => {
       by: expect.stringMatching(/^arn:aws:/),
       persons: [{ kind: 'user', idSha256: sha256Hex('user-1') }],
       records: 2,
+      expired: 0,
       objects: 1,
       payloads: 0,
       queryResults: 1,
