@@ -146,6 +146,7 @@ async function whatIsLeft(stack: FoundStack): Promise<string[]> {
   return [
     `Firehose may hold records of the last minutes: repeat the command in ${late}.`,
     'Not touched: tables, queues with their dead letters, quarantine and unrouted events, what was exported.',
+    'Nor SQL that names them: Athena keeps the history of queries for 45 days, and saved ones until you delete them.',
   ];
 }
 

@@ -309,6 +309,7 @@ describe('that it was done', () => {
       complete: true,
     });
     expect(said).toMatch(/Noted, without the ids: forgotten\/\S+Z-[0-9a-f]{8}\.json/);
+    expect(said).toContain('Athena keeps the history of queries for 45 days');
     expect(said).not.toContain('user-1');
     expect(await keys(stack.outputs.ArchiveBucket, 'queries/')).toEqual([]);
   });
