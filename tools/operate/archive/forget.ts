@@ -1,20 +1,19 @@
 import { randomUUID } from 'node:crypto';
 import { DeleteObjectCommand, DeleteObjectsCommand, PutObjectCommand } from '@aws-sdk/client-s3';
-import type { ArchiveRecord } from '../../../lambda/archive/record.ts';
 import { sha256Hex } from '../../../lambda/hash.ts';
 import { CommandError } from '../../terminal/command-error.ts';
 import { caller } from '../caller.ts';
 import type { Operation } from '../dead-letters/operation.ts';
 import { payloadBucket } from '../dead-letters/payload.ts';
 import type { FoundStack } from '../stack.ts';
+import { type Held, parseHeld } from './held.ts';
 import { objectLines } from './lines.ts';
-import { archiveBucket, countFailedObjects, listed } from './objects.ts';
+import { archiveBucket, everyObject, listed } from './objects.ts';
 import { storedPayload } from './payload.ts';
 import { type Mention, mentionIn, mentionInText, type Person } from './person.ts';
-import { parseRecord } from './records.ts';
 import { lateness } from './retention.ts';
 import { rewriteObject } from './rewrite.ts';
-import { describeDamage, eachObject, lateProgress } from './scan.ts';
+import { describeDamage, eachListed, lateProgress } from './scan.ts';
 import { Term } from './term.ts';
 
 /** Objects that are searched at a time. */
@@ -70,9 +69,9 @@ export async function forget(
   const term = await Term.of(stack);
   const search = new Search(stack, persons, term);
   const rewritten: Found[] = [];
-  const { damaged, total, objects } = await eachObject(
-    operation,
-    {},
+  const { damaged, total, objects } = await eachListed(
+    signal,
+    () => everyObject(stack, { failed: false }),
     'Searching',
     PARALLEL,
     async ({ key }) => {
@@ -88,7 +87,8 @@ export async function forget(
   rewritten.sort((one, other) => (one.key < other.key ? -1 : 1));
   let queryResults = 0;
   for await (const _ of listed(stack, QUERIES_PREFIX)) queryResults += 1;
-  const failedObjects = await countFailedObjects(stack, {});
+  let failedObjects = 0;
+  for await (const _ of everyObject(stack, { failed: true })) failedObjects += 1;
   const isWhole = damaged.length === 0 && failedObjects === 0;
 
   const named = rewritten.filter((found) => found.records > 0);
@@ -179,7 +179,7 @@ class Search {
     let expired = 0;
     let isOverdue = false;
     for await (const line of objectLines(this.#stack, key, signal)) {
-      const record = parseRecord(line);
+      const record = parseHeld(line);
       const mention = await this.#mention(line, record);
       if (mention !== undefined) {
         records += 1;
@@ -197,12 +197,12 @@ class Search {
 
   /** @returns undefined for a line that stays as it is */
   async reason(line: Buffer): Promise<Reason | undefined> {
-    const record = parseRecord(line);
+    const record = parseHeld(line);
     if ((await this.#mention(line, record)) !== undefined) return 'named';
     return record !== undefined && this.#term?.isOver(record) ? 'expired' : undefined;
   }
 
-  async #mention(line: Buffer, record: ArchiveRecord | undefined): Promise<Mention | undefined> {
+  async #mention(line: Buffer, record: Held | undefined): Promise<Mention | undefined> {
     if (record === undefined) return mentionInText(line.toString(), this.#persons);
     const { body, payloadKey } = record;
     if (payloadKey !== undefined) return this.#payload(payloadKey);
@@ -256,7 +256,7 @@ async function takeOut(
 
 /** The line without what the partner sent. Of one that is no record nothing else is left. */
 function forgotten(line: Buffer, forgottenAt: string): Buffer {
-  const { body, payloadKey, ...rest } = parseRecord(line) ?? {};
+  const { body, payloadKey, ...rest } = parseHeld(line) ?? {};
   const end = line.at(-1) === 0x0a ? '\n' : '';
   return Buffer.from(`${JSON.stringify({ ...rest, forgottenAt })}${end}`);
 }

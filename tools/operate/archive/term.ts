@@ -1,5 +1,5 @@
-import type { ArchiveRecord } from '../../../lambda/archive/record.ts';
 import type { FoundStack } from '../stack.ts';
+import type { Held } from './held.ts';
 import { archiveDays } from './retention.ts';
 
 const DAY = 24 * 60 * 60 * 1000;
@@ -31,12 +31,12 @@ export class Term {
   }
 
   /** Whether a record holds a payload beyond its term. What it refers to in the payload bucket expires by itself. */
-  isOver({ settledAt, body }: ArchiveRecord): boolean {
+  isOver({ settledAt, body }: Held): boolean {
     return body !== undefined && Date.parse(settledAt) < this.#end;
   }
 
   /** Whether it does only because its object was rewritten: S3 has deleted every other one. */
-  isLongOver(record: ArchiveRecord): boolean {
+  isLongOver(record: Held): boolean {
     return this.isOver(record) && Date.parse(record.settledAt) < this.#end - LATEST_EXPIRY_DAYS * DAY;
   }
 }

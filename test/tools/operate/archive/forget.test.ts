@@ -192,6 +192,20 @@ describe('a record names a person', () => {
     expect(await keys(stack.outputs.PayloadBucket)).toEqual(['user.updated/b']);
   });
 
+  test('also where its event has left the catalogue', async () => {
+    const event = 'user.banned' as never;
+    const body = (user_id: string) =>
+      JSON.stringify({ event, data: { user_id }, timestamp: '2026-01-31T09:00:00Z' });
+    const records = [archived({ event, body: body('user-1') }), archived({ event, body: body('user-2') })];
+    const key = objectKey('banned', event);
+    await putRecords(stack, key, records);
+    await putObject(stack, `event=${event}/failed=processing-failed/a`, Buffer.of());
+    const { said } = await forgetting([AIKO]);
+    expect(said).toContain('Not searched: 1 object under failed=');
+    expect(await fates(key)).toEqual(['forgotten', 'kept']);
+    expect(await textOf(stack, key)).toContain('"event":"user.banned"');
+  });
+
   test('of several that are asked for', async () => {
     await putRecords(
       stack,
