@@ -60,7 +60,10 @@ export async function countFailedObjects(
   return count;
 }
 
-/** Every object below the events, also of one that is no longer in the catalogue. @param failed what Firehose could not deliver; false for records */
+/**
+ * Every object of every event, also of one that has left the catalogue.
+ * @param failed what Firehose could not deliver; false: records
+ */
 export async function* everyObject(
   stack: FoundStack,
   { failed }: { readonly failed: boolean },
