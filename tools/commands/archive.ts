@@ -14,7 +14,7 @@ import {
 import { outputsOption, stageOption, work } from '../operate/work.ts';
 import { npmScript } from '../terminal/command.ts';
 import { CommandError } from '../terminal/command-error.ts';
-import { confirm } from '../terminal/confirm.ts';
+import { confirm, requireSomebodyToAsk } from '../terminal/confirm.ts';
 import { Destination } from '../terminal/destination.ts';
 import { jsonOption } from '../terminal/options.ts';
 
@@ -88,6 +88,8 @@ command
       ...girl.map((id) => ({ kind: 'girl', id }) as const),
     ];
     if (persons.length === 0) throw new CommandError('Say who: --user <id> or --girl <id>');
+    // Before it searches the whole archive, which takes a while.
+    if (!dryRun && !yes) requireSomebodyToAsk();
     return work(where, (operation) => {
       const agreed = async (question: string) => yes || confirm(question, operation.signal);
       return forget(operation, persons, { dryRun, agreed });

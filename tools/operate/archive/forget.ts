@@ -6,14 +6,15 @@ import { caller } from '../caller.ts';
 import type { Operation } from '../dead-letters/operation.ts';
 import { payloadBucket } from '../dead-letters/payload.ts';
 import type { FoundStack } from '../stack.ts';
+import { type Held, parseHeld } from './held.ts';
 import { objectLines } from './lines.ts';
-import { archiveBucket, countFailedObjects, listed } from './objects.ts';
+import { archiveBucket, everyObject, listed } from './objects.ts';
 import { storedPayload } from './payload.ts';
 import { type Mention, mentionIn, mentionInText, type Person } from './person.ts';
-import { parseRecord } from './records.ts';
 import { lateness } from './retention.ts';
 import { rewriteObject } from './rewrite.ts';
-import { describeDamage, eachObject, lateProgress } from './scan.ts';
+import { describeDamage, eachListed, lateProgress } from './scan.ts';
+import { Term } from './term.ts';
 
 /** Objects that are searched at a time. */
 const PARALLEL = 8;
@@ -31,16 +32,23 @@ interface ForgetOptions {
   readonly agreed: (question: string) => Promise<boolean>;
 }
 
-/** An object with records that name somebody. */
-interface Named {
+/** What a search found in an object. */
+interface Found {
   readonly key: string;
+  /** That name somebody. */
   readonly records: number;
   readonly payloadKeys: ReadonlySet<string>;
+  /** Others that hold a payload beyond its term, which a rewriting would keep once more. */
+  readonly expired: number;
+  /** Whether that is so since the object was rewritten before. */
+  readonly isOverdue: boolean;
 }
 
 /** What has been done. */
 interface Done {
   records: number;
+  /** Records that name nobody who was asked for, whose payload was beyond its term. */
+  expired: number;
   objects: number;
   payloads: number;
   queryResults: number;
@@ -48,8 +56,8 @@ interface Done {
 
 /**
  * `forget`: takes the payload out of each record that names somebody, deletes what such records refer to in the payload
- * bucket and the results of queries, and leaves a note of that without the ids. Whatever ends it half-way, repeating it
- * goes on where it was.
+ * bucket and the results of queries, and leaves a note of that without the ids. As a rewritten object is a new one for
+ * S3, what has outlived its term goes out of it, too. Whatever ends it half-way, repeating it goes on where it was.
  * @returns false where not all could be searched, or it was interrupted or declined
  */
 export async function forget(
@@ -58,16 +66,17 @@ export async function forget(
   { dryRun, agreed }: ForgetOptions,
 ): Promise<boolean> {
   const { stack, signal, say } = operation;
-  const search = new Search(stack, persons);
-  const named: Named[] = [];
-  const { damaged, total, objects } = await eachObject(
-    operation,
-    {},
+  const term = await Term.of(stack);
+  const search = new Search(stack, persons, term);
+  const rewritten: Found[] = [];
+  const { damaged, total, objects } = await eachListed(
+    signal,
+    () => everyObject(stack, { failed: false }),
     'Searching',
     PARALLEL,
     async ({ key }) => {
       const found = await search.object(key, signal);
-      if (found.records > 0) named.push(found);
+      if (found.records > 0 || found.isOverdue) rewritten.push(found);
     },
   );
   if (signal.aborted) {
@@ -75,13 +84,16 @@ export async function forget(
     return false;
   }
   // Searched in no order, rewritten in this one.
-  named.sort((one, other) => (one.key < other.key ? -1 : 1));
+  rewritten.sort((one, other) => (one.key < other.key ? -1 : 1));
   let queryResults = 0;
   for await (const _ of listed(stack, QUERIES_PREFIX)) queryResults += 1;
-  const failedObjects = await countFailedObjects(stack, {});
+  let failedObjects = 0;
+  for await (const _ of everyObject(stack, { failed: true })) failedObjects += 1;
   const isWhole = damaged.length === 0 && failedObjects === 0;
 
-  const records = named.reduce((sum, { records }) => sum + records, 0);
+  const named = rewritten.filter((found) => found.records > 0);
+  const records = named.reduce((sum, found) => sum + found.records, 0);
+  const expired = rewritten.reduce((sum, found) => sum + found.expired, 0);
   const payloads = new Set(named.flatMap(({ payloadKeys }) => [...payloadKeys])).size;
   say(`Searched ${counted(total, 'object')} of the archive of ${stack.title}.`);
   say(
@@ -90,6 +102,11 @@ export async function forget(
       : `To be taken out: the payloads of ${counted(records, 'record')} in ${counted(named.length, 'object')}`,
   );
   if (search.asText > 0) say(`  of which ${search.asText} are no usable events, and hold the id as text`);
+  if (term === undefined) {
+    say('How long it keeps payloads cannot be known: those beyond their term stay in what is rewritten.');
+  } else if (expired > 0) {
+    say(`To be taken out, too: ${counted(expired, 'payload')} of others, kept beyond ${term.days} days`);
+  }
   if (payloads > 0) say(`To be deleted: ${counted(payloads, 'object')} of the payload bucket`);
   if (queryResults > 0)
     say(`To be deleted: ${counted(queryResults, 'object')} with results of queries, of whomever`);
@@ -101,23 +118,23 @@ export async function forget(
     say('Nothing has been changed.');
     return isWhole;
   }
-  const nothing = records + queryResults === 0;
+  const nothing = rewritten.length + queryResults === 0;
   if (!nothing && !(await agreed('Take it out for good?'))) {
     say('Nothing has been changed.');
     return false;
   }
 
-  const done: Done = { records: 0, objects: 0, payloads: 0, queryResults: 0 };
-  await takeOut(operation, search, named, done);
+  const done: Done = { records: 0, expired: 0, objects: 0, payloads: 0, queryResults: 0 };
+  await takeOut(operation, search, rewritten, done);
   if (!signal.aborted) done.queryResults = await deleteQueryResults(stack);
   const isDone = isWhole && !signal.aborted;
   const note = await writeNote(stack, persons, { ...done, complete: isDone });
   if (signal.aborted) {
-    say(`Interrupted after ${done.objects} of ${counted(named.length, 'object')}. Noted: ${note}.`);
+    say(`Interrupted after ${done.objects} of ${counted(rewritten.length, 'object')}. Noted: ${note}.`);
     say('What is done stays done. Repeat the command to go on.');
     return false;
   }
-  if (!nothing) say(`Done: ${counted(done.records, 'record')} without a payload now.`);
+  if (!nothing) say(`Done: ${counted(done.records + done.expired, 'record')} without a payload now.`);
   say(`Noted, without the ids: ${note} in the bucket of the archive.`);
   for (const line of await whatIsLeft(stack)) say(line);
   return isDone;
@@ -129,45 +146,67 @@ async function whatIsLeft(stack: FoundStack): Promise<string[]> {
   return [
     `Firehose may hold records of the last minutes: repeat the command in ${late}.`,
     'Not touched: tables, queues with their dead letters, quarantine and unrouted events, what was exported.',
+    'Nor SQL that names them: Athena keeps the history of queries for 45 days, and saved ones until you delete them.',
   ];
 }
 
-/** Finds who is named, and remembers it of payloads, which are deleted before their records are rewritten. */
+/** Why a line is to lose what the partner sent. */
+type Reason = 'named' | 'expired';
+
+/**
+ * Finds who is named, and what is beyond its term. Remembers the former of payloads, which are deleted before their
+ * records are rewritten.
+ */
 class Search {
   readonly #stack: FoundStack;
   readonly #persons: readonly Person[];
+  readonly #term: Term | undefined;
   /** By key, once looked up. */
   readonly #payloads = new Map<string, Promise<Mention | undefined>>();
   /** Records found that are no usable events. */
   asText = 0;
 
-  constructor(stack: FoundStack, persons: readonly Person[]) {
+  constructor(stack: FoundStack, persons: readonly Person[], term: Term | undefined) {
     this.#stack = stack;
     this.#persons = persons;
+    this.#term = term;
   }
 
-  async object(key: string, signal: AbortSignal): Promise<Named> {
+  async object(key: string, signal: AbortSignal): Promise<Found> {
     const payloadKeys = new Set<string>();
     let records = 0;
     let asText = 0;
+    let expired = 0;
+    let isOverdue = false;
     for await (const line of objectLines(this.#stack, key, signal)) {
-      const { mention, payloadKey } = await this.line(line);
-      if (mention === undefined) continue;
-      records += 1;
-      if (mention === 'text') asText += 1;
-      if (payloadKey !== undefined) payloadKeys.add(payloadKey);
+      const record = parseHeld(line);
+      const mention = await this.#mention(line, record);
+      if (mention !== undefined) {
+        records += 1;
+        if (mention === 'text') asText += 1;
+        if (record?.payloadKey !== undefined) payloadKeys.add(record.payloadKey);
+      } else if (record !== undefined && this.#term?.isOver(record)) {
+        expired += 1;
+        isOverdue ||= this.#term.isLongOver(record);
+      }
     }
     // Not before its end: an object that is damaged further on stays as it is.
     this.asText += asText;
-    return { key, records, payloadKeys };
+    return { key, records, payloadKeys, expired, isOverdue };
   }
 
-  async line(line: Buffer): Promise<{ mention: Mention | undefined; payloadKey?: string | undefined }> {
-    const record = parseRecord(line);
-    if (record === undefined) return { mention: mentionInText(line.toString(), this.#persons) };
+  /** @returns undefined for a line that stays as it is */
+  async reason(line: Buffer): Promise<Reason | undefined> {
+    const record = parseHeld(line);
+    if ((await this.#mention(line, record)) !== undefined) return 'named';
+    return record !== undefined && this.#term?.isOver(record) ? 'expired' : undefined;
+  }
+
+  async #mention(line: Buffer, record: Held | undefined): Promise<Mention | undefined> {
+    if (record === undefined) return mentionInText(line.toString(), this.#persons);
     const { body, payloadKey } = record;
-    if (payloadKey !== undefined) return { mention: await this.#payload(payloadKey), payloadKey };
-    return { mention: body === undefined ? undefined : mentionIn(body, this.#persons) };
+    if (payloadKey !== undefined) return this.#payload(payloadKey);
+    return body === undefined ? undefined : mentionIn(body, this.#persons);
   }
 
   #payload(key: string): Promise<Mention | undefined> {
@@ -186,14 +225,14 @@ class Search {
 async function takeOut(
   { stack, signal }: Operation,
   search: Search,
-  named: readonly Named[],
+  found: readonly Found[],
   done: Done,
 ): Promise<void> {
   const progress = lateProgress();
   const forgottenAt = new Date().toISOString();
   const deleted = new Set<string>();
   try {
-    for (const { key, payloadKeys } of named) {
+    for (const { key, payloadKeys } of found) {
       if (signal.aborted) return;
       for (const payloadKey of payloadKeys) {
         if (deleted.has(payloadKey)) continue;
@@ -201,11 +240,14 @@ async function takeOut(
         deleted.add(payloadKey);
         done.payloads += 1;
       }
-      done.records += await rewriteObject(stack, key, async (line) =>
-        (await search.line(line)).mention === undefined ? line : forgotten(line, forgottenAt),
-      );
+      const changed = await rewriteObject<Reason>(stack, key, async (line) => {
+        const reason = await search.reason(line);
+        return reason === undefined ? { line } : { line: forgotten(line, forgottenAt), reason };
+      });
+      done.records += changed.get('named') ?? 0;
+      done.expired += changed.get('expired') ?? 0;
       done.objects += 1;
-      progress.show({ doing: 'Rewriting', done: done.objects, total: named.length, unit: 'objects' });
+      progress.show({ doing: 'Rewriting', done: done.objects, total: found.length, unit: 'objects' });
     }
   } finally {
     progress.end();
@@ -214,7 +256,7 @@ async function takeOut(
 
 /** The line without what the partner sent. Of one that is no record nothing else is left. */
 function forgotten(line: Buffer, forgottenAt: string): Buffer {
-  const { body, payloadKey, ...rest } = parseRecord(line) ?? {};
+  const { body, payloadKey, ...rest } = parseHeld(line) ?? {};
   const end = line.at(-1) === 0x0a ? '\n' : '';
   return Buffer.from(`${JSON.stringify({ ...rest, forgottenAt })}${end}`);
 }

@@ -18,6 +18,9 @@ export interface ArchivedObject {
  */
 const PARTITION_MARGIN = 60 * 60 * 1000;
 
+/** Keys of what Firehose could not deliver. */
+const FAILED = /^event=[^/]+\/failed=/;
+
 /** @throws CommandError where the stack keeps no archive */
 export function archiveBucket({ outputs, title }: FoundStack): string {
   if (outputs.ArchiveBucket) return outputs.ArchiveBucket;
@@ -55,6 +58,19 @@ export async function countFailedObjects(
     for await (const _ of listed(stack, `event=${event}/failed=`)) count += 1;
   }
   return count;
+}
+
+/**
+ * Every object of every event, also of one that has left the catalogue.
+ * @param failed what Firehose could not deliver; false: records
+ */
+export async function* everyObject(
+  stack: FoundStack,
+  { failed }: { readonly failed: boolean },
+): AsyncGenerator<{ key: string; bytes: number }> {
+  for await (const object of listed(stack, 'event=')) {
+    if (FAILED.test(object.key) === failed) yield object;
+  }
 }
 
 /** Beginning of the keys of an hour. `lib/archive.ts` has Firehose write there. */

@@ -20,25 +20,31 @@ const ATTEMPTS = 3;
 /** Codes of S3 for an object that is not, or is just ceasing to be, what was read. */
 const CHANGED = new Set(['PreconditionFailed', 'ConditionalRequestConflict']);
 
+/** A line as it is to be, and what for, where it is another one now. */
+export interface Change<Reason extends string> {
+  readonly line: Buffer;
+  readonly reason?: Reason;
+}
+
 /**
  * Puts an object's lines back under its key with some of them changed: the others byte for byte, and all in their
  * order, so that whoever reads it meanwhile finds their place again. Holds the compressed object, which Firehose ends
  * at 64 MB before compression.
- * @param change returns the line as it is, or another one
- * @returns how many lines are other ones now; 0 where the object has expired
+ * @param change returns the line as it is without a reason, or another one with one
+ * @returns how many lines are other ones now, by reason; none where the object has expired
  * @throws DamagedObjectError and leaves the object as it is
  */
-export async function rewriteObject(
+export async function rewriteObject<Reason extends string>(
   stack: FoundStack,
   key: string,
-  change: (line: Buffer) => Promise<Buffer>,
-): Promise<number> {
+  change: (line: Buffer) => Promise<Change<Reason>>,
+): Promise<ReadonlyMap<Reason, number>> {
   const object = { Bucket: archiveBucket(stack), Key: key };
   for (let attempt = 1; ; attempt += 1) {
     try {
       const before = await stack.s3.send(new HeadObjectCommand(object));
       const { body, changed } = await rewritten(stack, key, change);
-      if (changed === 0) return 0;
+      if (changed.size === 0) return changed;
       const { ContentType, ContentEncoding, Metadata, ETag } = before;
       await stack.s3.send(
         new PutObjectCommand({
@@ -52,21 +58,25 @@ export async function rewriteObject(
       );
       return changed;
     } catch (error) {
-      if (error instanceof NotFound || error instanceof NoSuchKey) return 0;
+      if (error instanceof NotFound || error instanceof NoSuchKey) return new Map();
       if (!(error instanceof S3ServiceException && CHANGED.has(error.name))) throw error;
       if (attempt === ATTEMPTS) throw new CommandError(`Somebody else keeps writing ${key}: try again later`);
     }
   }
 }
 
-async function rewritten(stack: FoundStack, key: string, change: (line: Buffer) => Promise<Buffer>) {
-  let changed = 0;
+async function rewritten<Reason extends string>(
+  stack: FoundStack,
+  key: string,
+  change: (line: Buffer) => Promise<Change<Reason>>,
+) {
+  const changed = new Map<Reason, number>();
   async function* lines() {
     // Without a signal: what ends early would be put back cut off.
-    for await (const line of objectLines(stack, key)) {
-      const changedLine = await change(line);
-      if (changedLine !== line) changed += 1;
-      yield changedLine;
+    for await (const before of objectLines(stack, key)) {
+      const { line, reason } = await change(before);
+      if (reason !== undefined) changed.set(reason, (changed.get(reason) ?? 0) + 1);
+      yield line;
     }
   }
   const gzip = createGzip();

@@ -35,7 +35,7 @@ export function lateProgress(): Pick<Progress, 'show' | 'end'> {
  * A damaged one is noted, and the others follow. Ends early once the operation's signal is aborted.
  * @param parallel objects at a time; more than one are in no order
  */
-export async function eachObject(
+export function eachObject(
   operation: Pick<Operation, 'stack' | 'signal'>,
   filter: RecordFilter,
   doing: string,
@@ -43,14 +43,25 @@ export async function eachObject(
   work: (object: ArchivedObject) => Promise<void>,
 ): Promise<Scanned> {
   const { stack, signal } = operation;
+  return eachListed(signal, () => archiveObjects(stack, filter), doing, parallel, work);
+}
+
+/** As {@link eachObject}. @param list lists the objects, twice */
+export async function eachListed<Listed extends Pick<ArchivedObject, 'key' | 'bytes'>>(
+  signal: AbortSignal,
+  list: () => AsyncGenerator<Listed>,
+  doing: string,
+  parallel: number,
+  work: (object: Listed) => Promise<void>,
+): Promise<Scanned> {
   // Counted first, as a list of all keys would grow with the archive.
   let total = 0;
-  for await (const _ of archiveObjects(stack, filter)) total += 1;
+  for await (const _ of list()) total += 1;
   const progress = lateProgress();
   const damaged: DamagedObjectError[] = [];
   let objects = 0;
   let bytes = 0;
-  const queue = archiveObjects(stack, filter);
+  const queue = list();
   const worker = async () => {
     for await (const object of queue) {
       if (signal.aborted) return;

@@ -15,7 +15,7 @@ import type { Person } from '../../../../tools/operate/archive/person.ts';
 import type { FoundStack } from '../../../../tools/operate/stack.ts';
 import { startTestAws, type TestAws } from '../../../support/test-aws.ts';
 import { Operator } from '../dead-letters/support.ts';
-import { archived, objectKey, putObject, putRecords, textOf } from './support.ts';
+import { archived as archivedOnce, objectKey, putObject, putRecords, textOf } from './support.ts';
 
 let aws: TestAws;
 let operator: Operator;
@@ -42,6 +42,11 @@ async function keys(Bucket: string | undefined, Prefix = ''): Promise<string[]> 
   const { Contents = [] } = await stack.s3.send(new ListObjectsV2Command({ Bucket, Prefix }));
   return Contents.map(({ Key = '' }) => Key);
 }
+
+const ago = (days: number) => new Date(Date.now() - days * 24 * 60 * 60 * 1000).toISOString();
+
+/** A record within its term: the archive of the stack keeps 30 days. */
+const archived = (given: Partial<ArchiveRecord> = {}) => archivedOnce({ settledAt: ago(1), ...given });
 
 const AIKO: Person = { kind: 'user', id: 'user-1' };
 
@@ -187,6 +192,20 @@ describe('a record names a person', () => {
     expect(await keys(stack.outputs.PayloadBucket)).toEqual(['user.updated/b']);
   });
 
+  test('also where its event has left the catalogue', async () => {
+    const event = 'user.banned' as never;
+    const body = (user_id: string) =>
+      JSON.stringify({ event, data: { user_id }, timestamp: '2026-01-31T09:00:00Z' });
+    const records = [archived({ event, body: body('user-1') }), archived({ event, body: body('user-2') })];
+    const key = objectKey('banned', event);
+    await putRecords(stack, key, records);
+    await putObject(stack, `event=${event}/failed=processing-failed/a`, Buffer.of());
+    const { said } = await forgetting([AIKO]);
+    expect(said).toContain('Not searched: 1 object under failed=');
+    expect(await fates(key)).toEqual(['forgotten', 'kept']);
+    expect(await textOf(stack, key)).toContain('"event":"user.banned"');
+  });
+
   test('of several that are asked for', async () => {
     await putRecords(
       stack,
@@ -195,6 +214,43 @@ describe('a record names a person', () => {
     );
     await forgetting([AIKO, { kind: 'user', id: 'user-3' }]);
     expect(await fates(KEY)).toEqual(['forgotten', 'kept', 'forgotten']);
+  });
+});
+
+describe('as S3 keeps a rewritten object anew, what has outlived its term goes', () => {
+  const of = (user_id: string, days: number) => recordOf({ user_id }, { settledAt: ago(days) });
+
+  test('from each object that is rewritten', async () => {
+    await putRecords(stack, KEY, [of('user-1', 29), of('user-2', 29), of('user-3', 31)]);
+    const { said } = await forgetting([AIKO]);
+    expect(said).toContain('the payloads of 1 record in 1 object\n');
+    expect(said).toContain('To be taken out, too: 1 payload of others, kept beyond 30 days\n');
+    expect(await fates(KEY)).toEqual(['forgotten', 'kept', 'forgotten']);
+    expect(await textOf(stack, KEY)).not.toContain('user-3');
+    expect(await notes()).toMatchObject([{ records: 1, expired: 1, objects: 1 }]);
+  });
+
+  test('from each that was rewritten before, whoever is forgotten now', async () => {
+    await putRecords(stack, KEY, [of('user-2', 33), of('user-3', 32.5)]);
+    expect(await forgetting([AIKO])).toMatchObject({ done: true, asked: [expect.any(String)] });
+    expect(await fates(KEY)).toEqual(['forgotten', 'forgotten']);
+    const before = await textOf(stack, KEY);
+    expect(await forgetting([AIKO])).toMatchObject({ done: true, asked: [] });
+    expect(await textOf(stack, KEY)).toBe(before);
+  });
+
+  test('but not from one that S3 is about to delete by itself', async () => {
+    await putRecords(stack, KEY, [of('user-2', 31)]);
+    expect(await forgetting([AIKO])).toMatchObject({ done: true, asked: [] });
+    expect(await fates(KEY)).toEqual(['kept']);
+  });
+
+  test('and not the key of what the payload bucket keeps, by which a later forgetting finds it', async () => {
+    const payloadKey = 'user.updated/a';
+    const large = recordOf({}, { body: undefined, payloadKey, settledAt: ago(40) });
+    await putRecords(stack, KEY, [of('user-1', 1), large]);
+    await forgetting([AIKO]);
+    expect(await fates(KEY)).toEqual(['forgotten', 'kept']);
   });
 });
 
@@ -260,12 +316,14 @@ describe('that it was done', () => {
       by: expect.stringMatching(/^arn:aws:/),
       persons: [{ kind: 'user', idSha256: sha256Hex('user-1') }],
       records: 2,
+      expired: 0,
       objects: 1,
       payloads: 0,
       queryResults: 1,
       complete: true,
     });
     expect(said).toMatch(/Noted, without the ids: forgotten\/\S+Z-[0-9a-f]{8}\.json/);
+    expect(said).toContain('Athena keeps the history of queries for 45 days');
     expect(said).not.toContain('user-1');
     expect(await keys(stack.outputs.ArchiveBucket, 'queries/')).toEqual([]);
   });
