@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CommandError } from '../../terminal/command-error.ts';
+import { lines } from '../../terminal/facts.ts';
 import type { Progress } from '../../terminal/progress.ts';
 import type { RecordFilter } from '../archive/filter.ts';
 import type { Operation } from '../dead-letters/operation.ts';
 import { Display } from './display.ts';
+import { heldBack } from './late.ts';
 import { Ledger } from './ledger.ts';
 import { Pace } from './pace.ts';
 import { sendRecords } from './run.ts';
@@ -55,6 +57,7 @@ export async function carryOut(
   const writing = keepWriting(file, () => ledger.state(alive()), taken);
 
   let finished = false;
+  let held: string | undefined;
   try {
     const writtenBy = Date.parse(state.filter.until) + delay;
     for (;;) {
@@ -69,8 +72,11 @@ export async function carryOut(
         onHold: (reason) => display.hold(reason),
       });
       if (signal.aborted) break;
-      finished = listedAt >= writtenBy;
-      if (finished) break;
+      if (listedAt >= writtenBy) {
+        held = await heldBack(stack, state.filter.events, new Date(state.filter.until));
+        finished = true;
+        break;
+      }
       await display.whileWaiting(writtenBy, signal);
       if (signal.aborted) break;
     }
@@ -89,7 +95,8 @@ export async function carryOut(
   const sent = ledger.sent - before;
   const seconds = (performance.now() - began) / 1000;
   for (const line of ['', ...describeEnd({ stack, state: end, finished, sent, seconds, width })]) say(line);
-  return finished && end.damaged.length === 0 && end.refused.count === 0;
+  if (held !== undefined) for (const line of ['', ...lines(held, width)]) say(line);
+  return finished && held === undefined && end.damaged.length === 0 && end.refused.count === 0;
 }
 
 /** Writes the state every few seconds, so that little is sent again where the process dies. */
