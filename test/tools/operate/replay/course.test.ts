@@ -108,7 +108,8 @@ test('where the window reaches to now it waits for what Firehose holds, and says
 describe('damaged objects', () => {
   const whole = gzipSync(
     numbered(500)
-      .map((record) => archiveLine(archived({ ...record, settledAt: ago(61).toISOString() })))
+      .map((record) => ({ ...record, receivedAt: ago(61).toISOString(), settledAt: ago(61).toISOString() }))
+      .map((record) => archiveLine(archived(record)))
       .join(''),
   );
 

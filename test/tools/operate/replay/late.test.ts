@@ -104,7 +104,7 @@ describe('what Firehose holds longer', () => {
         planned: 0,
         done: '',
         sent: {},
-        skipped: { ofReplays: 0, forgotten: 0, payloadGone: 0 },
+        skipped: { ofReplays: 0, forgotten: 0, tooOld: 0, payloadGone: 0 },
         refused: { count: 0, first: [] },
         damaged: [],
       },
