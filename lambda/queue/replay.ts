@@ -14,9 +14,16 @@ export type ReplayMode = (typeof replayModes)[number];
  * note of a notification, without which people would be told again. Within that must fall, from an event's receipt on,
  * its 7 days on its queue and 14 on the dead-letter queue at most until it was settled, these 60, and the 7 that the
  * message of the replay may wait on the queue: 88. The other two are for an event that we received after the deletion
- * it came before. Whoever redrives dead letters of a replay late, or of dead letters, has that much less.
+ * it came before. What was redriven may have been settled later: {@link REPLAYABLE_RECEIPT_DAYS} holds for it, too.
  */
 export const REPLAYABLE_DAYS = 60;
+
+/**
+ * How long ago the message of a replay may have been received, in days, whenever it was settled: each redrive of a dead
+ * letter adds up to 7 days on the queue and 14 on the dead-letter queue. It is the 90 of tombstones and notes, less the 7
+ * that the message of the replay may wait on the queue.
+ */
+export const REPLAYABLE_RECEIPT_DAYS = 90 - 7;
 
 /** The replay that a message comes from; its attribute `replay` is this as JSON. */
 export interface Replay {

@@ -1,4 +1,5 @@
 import { catalogue, type EventName } from '../../../lambda/contract/catalogue.ts';
+import { REPLAYABLE_RECEIPT_DAYS } from '../../../lambda/queue/replay.ts';
 import { prices } from '../../../lib/prices.ts';
 import { dollars } from '../../cost/line-item.ts';
 import { invalidatedPaths, type ReplayLoad, replayCosts } from '../../cost/replay-cost.ts';
@@ -10,8 +11,7 @@ import { settledOutcomes } from '../archive/filter.ts';
 import { describeDamage } from '../archive/scan.ts';
 import type { Plan } from './plan.ts';
 import type { ReplayRequest } from './request.ts';
-import type { ReplayState } from './state.ts';
-import type { Tally } from './tally.ts';
+import type { Skip, Tally } from './tally.ts';
 
 /** What is said of a replay before it begins. */
 export interface PlanText {
@@ -146,11 +146,13 @@ function describeRecords(records: Tally, width: number): string[] {
 export function unsent({
   ofReplays,
   forgotten,
+  tooOld,
   payloadGone = 0,
-}: Omit<ReplayState['skipped'], 'payloadGone'> & { readonly payloadGone?: number }): string {
+}: Record<Skip, number> & { readonly payloadGone?: number }): string {
   return [
     ofReplays > 0 ? `${count(ofReplays)} of replays` : [],
     forgotten > 0 ? `${count(forgotten)} forgotten` : [],
+    tooOld > 0 ? `${count(tooOld)} received more than ${REPLAYABLE_RECEIPT_DAYS} days ago` : [],
     payloadGone > 0 ? `${count(payloadGone)} whose payload is gone` : [],
   ]
     .flat()

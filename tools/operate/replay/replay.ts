@@ -1,3 +1,4 @@
+import { REPLAYABLE_RECEIPT_DAYS } from '../../../lambda/queue/replay.ts';
 import { CommandError } from '../../terminal/command-error.ts';
 import { confirm, requireSomebodyToAsk } from '../../terminal/confirm.ts';
 import { facts } from '../../terminal/facts.ts';
@@ -120,10 +121,11 @@ function filterOf({ filter: { events, since, until, shop, ids, outcomes } }: Rep
 }
 
 function nothing({ stack }: Operation, { filter }: ReplayRequest, plan: Plan, delay: number): CommandError {
-  const { ofReplays, forgotten } = plan.records.skipped;
+  const { ofReplays, forgotten, tooOld } = plan.records.skipped;
   const others = [
     ofReplays > 0 ? ` but ${ofReplays} of replays` : '',
     forgotten > 0 ? ` but ${forgotten} that are forgotten` : '',
+    tooOld > 0 ? ` but ${tooOld} received more than ${REPLAYABLE_RECEIPT_DAYS} days ago` : '',
     plan.damaged.length > 0
       ? `, and cannot be read wholly: ${plan.damaged.map(({ message }) => message).join(', ')}`
       : '',

@@ -37,7 +37,7 @@ interface RunOptions {
 
 /**
  * Sends what the archive has, and the ledger not: object by object, each line by line.
- * @throws CommandError where SQS does not take a message; nothing behind it is noted as done then
+ * @throws CommandError where SQS does not take a message, or a consumer fails; nothing behind it is noted as done then
  */
 export async function sendRecords(options: RunOptions): Promise<void> {
   const { stack, filter, ledger, signal } = options;
@@ -92,15 +92,13 @@ async function sendObject(
   const { key, event } = object;
   const queueUrl = sourceQueueUrl(stack, event);
   if (queueUrl === undefined) throw new CommandError(`There is no queue of ${event} in ${stack.title}`);
-  const backlog = backlogs.get(event) ?? new Backlog(stack.sqs, queueUrl);
+  const backlog = backlogs.get(event) ?? new Backlog(stack.sqs, queueUrl, event);
   backlogs.set(event, backlog);
   const most = Math.min(BATCH_MESSAGES, pace.burst);
 
   async function send({ messages, skipped, line: last }: Stretch): Promise<void> {
     if (messages.length > 0) {
-      await backlog.room(messages.length, signal, (waiting) =>
-        onHold(`holds: ${waiting.toLocaleString('en')} wait on the queue of ${event}`),
-      );
+      await backlog.room(messages.length, signal, (reason) => onHold(`holds: ${reason}`));
       onHold(undefined);
       await pace.take(messages.length, signal);
     }

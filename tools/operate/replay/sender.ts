@@ -18,6 +18,10 @@ const ATTEMPTS = 6;
 /** Milliseconds before the second time; each wait is twice the one before. */
 const FIRST_WAIT = 1_000;
 
+/** What SQS says of a character that it takes in no message, and of a message that is too large. */
+const UNFIT = 'InvalidMessageContents';
+const TOO_LARGE = /must be shorter than/;
+
 /** A message that SQS will never take. */
 export interface Refusal {
   readonly eventId: string;
@@ -40,14 +44,14 @@ export async function sendBatch(
   let left = messages.map(({ entry }, index) => ({ Id: String(index), ...entry }));
   for (let attempt = 1; ; attempt += 1) {
     const failed = await call(sqs, QueueUrl, left);
-    for (const { Id, SenderFault, Code, Message = '' } of failed) {
-      if (SenderFault) refused.push({ eventId: eventIdOf(Id), why: `${Code}: ${Message}` });
+    for (const entry of failed.filter(isFinal)) {
+      refused.push({ eventId: eventIdOf(entry.Id), why: `${entry.Code}: ${entry.Message ?? ''}` });
     }
-    const again = failed.filter(({ SenderFault }) => !SenderFault);
+    const again = failed.filter((entry) => !isFinal(entry));
     left = left.filter(({ Id }) => again.some((entry) => entry.Id === Id));
-    const [first] = again;
+    const first = again.find(isOurFault) ?? again[0];
     if (first === undefined) return refused;
-    if (attempt === ATTEMPTS) {
+    if (attempt === ATTEMPTS || isOurFault(first)) {
       throw new CommandError(
         `SQS does not take event ${eventIdOf(first.Id)}${again.length > 1 ? ` and ${again.length - 1} more` : ''}: ${first.Code}: ${first.Message}`,
       );
@@ -55,6 +59,13 @@ export async function sendBatch(
     await sleep(FIRST_WAIT * 2 ** (attempt - 1), undefined, { signal });
   }
 }
+
+/** Whether it is the message itself that SQS does not take, today or later. */
+const isFinal = ({ Code, Message = '' }: BatchResultErrorEntry) => Code === UNFIT || TOO_LARGE.test(Message);
+
+/** Whether it is a fault that another time does not mend: a right that is missing, a key that is disabled. */
+const isOurFault = ({ SenderFault = false, Code = '' }: BatchResultErrorEntry) =>
+  SenderFault && !/Thrott/.test(Code);
 
 /** @throws the client's error, where the request itself is at fault */
 async function call(

@@ -39,7 +39,7 @@ const schema = z.object({
   /** Messages sent, by event. */
   sent: z.record(z.string(), count),
   /** Records that are not sent, by reason. */
-  skipped: z.object({ ofReplays: count, forgotten: count, payloadGone: count }),
+  skipped: z.object({ ofReplays: count, forgotten: count, tooOld: z._default(count, 0), payloadGone: count }),
   /** What SQS will never take: how many, and the first of them. */
   refused: z.object({ count, first: z.array(z.object({ event, eventId: z.string(), why: z.string() })) }),
   /** What of which objects cannot be read. */

@@ -1,20 +1,24 @@
 import type { ArchiveRecord, SettledOutcome } from '../../../lambda/archive/record.ts';
 import type { EventName } from '../../../lambda/contract/catalogue.ts';
+import { REPLAYABLE_RECEIPT_DAYS } from '../../../lambda/queue/replay.ts';
 
-/** Why a record is not sent: it is a replay's own, or a person's data was taken out of it. */
-export type Skip = 'ofReplays' | 'forgotten';
+/** Why a record is not sent: it is a replay's own, a person's data was taken out of it, or it came too long ago. */
+export type Skip = 'ofReplays' | 'forgotten' | 'tooOld';
+
+const DAY = 24 * 60 * 60 * 1000;
 
 /** @returns undefined of a record that has what is to be sent */
 export function skipOf(record: ArchiveRecord): Skip | undefined {
   if (record.replay !== undefined) return 'ofReplays';
   if (record.forgottenAt !== undefined) return 'forgotten';
+  if (Date.parse(record.receivedAt) < Date.now() - REPLAYABLE_RECEIPT_DAYS * DAY) return 'tooOld';
   return undefined;
 }
 
 /** Counts records of the archive: those to send, by event and outcome, and those to skip. */
 export class Tally {
   readonly byEvent = new Map<EventName, Map<SettledOutcome, number>>();
-  readonly skipped = { ofReplays: 0, forgotten: 0 };
+  readonly skipped: Record<Skip, number> = { ofReplays: 0, forgotten: 0, tooOld: 0 };
   messages = 0;
   /** Of the bodies that messages hold. */
   bytes = 0;
@@ -44,6 +48,7 @@ export class Tally {
     }
     this.skipped.ofReplays += other.skipped.ofReplays;
     this.skipped.forgotten += other.skipped.forgotten;
+    this.skipped.tooOld += other.skipped.tooOld;
     this.messages += other.messages;
     this.bytes += other.bytes;
     this.oversize += other.oversize;

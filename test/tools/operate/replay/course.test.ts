@@ -1,4 +1,5 @@
 import { gzipSync } from 'node:zlib';
+import { S3Client } from '@aws-sdk/client-s3';
 import { SQSClient } from '@aws-sdk/client-sqs';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { archiveLine } from '../../../../lambda/archive/record.ts';
@@ -107,7 +108,8 @@ test('where the window reaches to now it waits for what Firehose holds, and says
 describe('damaged objects', () => {
   const whole = gzipSync(
     numbered(500)
-      .map((record) => archiveLine(archived({ ...record, settledAt: ago(61).toISOString() })))
+      .map((record) => ({ ...record, receivedAt: ago(61).toISOString(), settledAt: ago(61).toISOString() }))
+      .map((record) => archiveLine(archived(record)))
       .join(''),
   );
 
@@ -194,12 +196,81 @@ describe('what SQS does not take', () => {
     expect(await shops()).toHaveLength(2);
   });
 
+  test.each([
+    ['too large', 'InvalidParameterValue', 'Reason: Message must be shorter than 1048576 bytes.'],
+    ['unfit', 'InvalidMessageContents', 'Invalid characters found'],
+  ])('as it is %s is named, and the replay ends', async (_, Code, Message) => {
+    const { since, until, middle } = window();
+    await replayer.archive('final', numbered(2), middle);
+    const sqs = failing((entries) => entries.slice(0, 1), { SenderFault: true, Code, Message });
+    const { said, done } = await on({ sqs }, () => replayer.replay({ since, until }));
+    expect(done).toBe(false);
+    expect(said).toContain(`${Code}: ${Message}`);
+    expect(await shops()).toEqual(['shop-1']);
+  });
+
+  test('for a fault that can be mended ends it at once, and the name sends all of it later', async () => {
+    const { since, until, middle } = window();
+    await replayer.archive('disabled', numbered(3), middle);
+    const sqs = failing((entries) => entries.slice(1), {
+      SenderFault: true,
+      Code: 'KmsDisabled',
+      Message: 'The key is disabled',
+    });
+    const ended = on({ sqs }, () => replayer.replay({ since, until, name: 'disabled' }));
+    await expect(ended).rejects.toMatchObject({
+      name: 'CommandError',
+      message: expect.stringMatching(
+        /^SQS does not take event [0-9a-f]{64} and 1 more: KmsDisabled: The key is disabled\. What was sent is noted; go on with: /,
+      ),
+    });
+    expect((await replayer.state('disabled')).refused.count).toBe(0);
+    expect(await replayer.replay({ name: 'disabled', since: undefined })).toMatchObject({ done: true });
+    // The first was taken, but its batch is not noted.
+    expect((await shops()).sort()).toEqual(['shop-0', 'shop-0', 'shop-1', 'shop-2']);
+  });
+
+  test('says why, also where the state cannot be written then, and what may be sent again', async () => {
+    const { since, until, middle } = window();
+    await replayer.archive('expired', numbered(2), middle);
+    const expired = Object.assign(new Error('The security token included in the request is expired'), {
+      name: 'ExpiredToken',
+      $fault: 'client',
+      $metadata: {},
+    });
+    let isExpired = false;
+    const sqs = new SQSClient(aws.operator);
+    sqs.middlewareStack.add((next, { commandName }) => async (args) => {
+      if (commandName !== 'SendMessageBatchCommand') return next(args);
+      isExpired = true;
+      throw expired;
+    });
+    const s3 = new S3Client({ ...aws.operator, forcePathStyle: true });
+    s3.middlewareStack.add((next, { commandName }) => async (args) => {
+      if (!isExpired || commandName !== 'PutObjectCommand') return next(args);
+      throw Object.assign(new Error('not this one'), { name: 'Other', $metadata: {} });
+    });
+    await expect(
+      on({ sqs, s3 }, () => replayer.replay({ since, until, name: 'expired' })),
+    ).rejects.toMatchObject({
+      name: 'CommandError',
+      message: expect.stringMatching(
+        /^ExpiredToken: The security token included in the request is expired\. What was sent until \S+Z is noted, what came after may be sent again; go on with: npm run replay -- --name expired /,
+      ),
+    });
+  });
+
   /** A client for which entries of a batch fail as in a moment of trouble: they do not get to SQS. */
   function failing(
     choose: (
       entries: readonly { readonly Id?: string }[],
       call: number,
     ) => readonly { readonly Id?: string }[],
+    why: { readonly SenderFault: boolean; readonly Code: string; readonly Message: string } = {
+      SenderFault: false,
+      Code: 'InternalError',
+      Message: 'again',
+    },
   ): SQSClient {
     const sqs = new SQSClient(aws.operator);
     let calls = 0;
@@ -210,12 +281,7 @@ describe('what SQS does not take', () => {
       calls += 1;
       const input = { ...args.input, Entries: Entries.filter((entry) => !failed.includes(entry)) };
       const answer = await next({ ...args, input });
-      const Failed = failed.map(({ Id }) => ({
-        Id,
-        SenderFault: false,
-        Code: 'InternalError',
-        Message: 'again',
-      }));
+      const Failed = failed.map(({ Id }) => ({ Id, ...why }));
       Object.assign(answer.output, { Failed });
       return answer;
     });

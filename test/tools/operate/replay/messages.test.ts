@@ -1,6 +1,7 @@
 import { PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { eventNames } from '../../../../lambda/contract/catalogue.ts';
+import { REPLAYABLE_RECEIPT_DAYS } from '../../../../lambda/queue/replay.ts';
 import { replayMessage } from '../../../../tools/operate/replay/message.ts';
 import { startTestAws, type TestAws } from '../../../support/test-aws.ts';
 import { archived } from '../archive/support.ts';
@@ -123,6 +124,25 @@ test('what a replay settled, and what is forgotten, is counted, and not sent', a
   expect(await shops()).toEqual(['shop-0']);
   expect(said).toContain('not sent  2 of replays, 1 forgotten');
   expect(said).toContain('Not sent: 2 of replays, 1 forgotten.');
+});
+
+test('what was received too long ago, however late it was settled, is counted, and not sent', async () => {
+  const { since, until, middle } = window();
+  const days = (count: number) => ({ receivedAt: ago(count * 24 * 60).toISOString() });
+  const [old = {}, recent = {}] = numbered(2);
+  await replayer.archive(
+    'redriven',
+    [
+      { ...old, ...days(REPLAYABLE_RECEIPT_DAYS + 0.1) },
+      { ...recent, ...days(REPLAYABLE_RECEIPT_DAYS - 0.1) },
+    ],
+    middle,
+  );
+  const { said, done } = await replayer.replay({ since, until });
+  expect(await shops()).toEqual(['shop-1']);
+  expect(said).toContain('not sent  1 received more than 83 days ago');
+  expect(said).toContain('Not sent: 1 received more than 83 days ago.');
+  expect(done).toBe(true);
 });
 
 describe('which records', () => {

@@ -194,7 +194,7 @@ function begun(name: string) {
     planned: 90,
     done: '',
     sent: {},
-    skipped: { ofReplays: 0, forgotten: 0, payloadGone: 0 },
+    skipped: { ofReplays: 0, forgotten: 0, tooOld: 0, payloadGone: 0 },
     refused: { count: 0, first: [] },
     damaged: [],
   };

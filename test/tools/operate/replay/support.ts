@@ -43,7 +43,10 @@ export class Replayer {
 
   /** Puts an object of records, by default of an hour ago. @returns its key */
   async archive(name: string, records: readonly Partial<ArchiveRecord>[], moment = ago(60)): Promise<string> {
-    const whole = records.map((record) => archived({ settledAt: moment.toISOString(), ...record }));
+    const whole = records.map((record) => {
+      const time = moment.toISOString();
+      return archived({ receivedAt: time, settledAt: time, ...record });
+    });
     const key = objectKey(name, whole[0]?.event, moment.toISOString().slice(0, 13));
     await putRecords(this.#archive, key, whole);
     return key;
