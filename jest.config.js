@@ -12,6 +12,7 @@ export default {
   transformIgnorePatterns: ['/node_modules/'],
   globalSetup: '<rootDir>/test/support/global-setup.ts',
   globalTeardown: '<rootDir>/test/support/global-teardown.ts',
-  maxWorkers: '100%',
+  // Many tests wait: for queues, for retries, for a process to start.
+  maxWorkers: '150%',
   testTimeout: 30_000,
 };
