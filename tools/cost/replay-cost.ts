@@ -14,6 +14,8 @@ export interface ReplayLoad {
   readonly oversize: number;
   /** Objects of the archive that are read: once for the plan, once for the replay. */
   readonly objects: number;
+  /** Of these objects, as they are stored. */
+  readonly archiveBytes: number;
   /** How long it sends. */
   readonly seconds: number;
   readonly mode: ReplayMode;
@@ -45,11 +47,11 @@ const LOG_BYTES = 1_400;
 const NOTE_UNITS = 2;
 
 /**
- * What a replay costs at most, the paths of CloudFront aside: as if a consumer took its messages one by one, and as if
- * no two records were of the same event.
+ * What a replay costs, about, the paths of CloudFront aside: as if a consumer took its messages one by one, no two records
+ * were of the same event, and the operator's machine were not in AWS. What fails and is tried again comes on top.
  */
 export function replayCosts(load: ReplayLoad): LineItem[] {
-  const { messages, oversize, objects } = load;
+  const { messages, oversize, objects, archiveBytes } = load;
   const total = sum(messages.values());
   const told = load.notify ? sum(each(messages, (event, count) => (isNotification(event) ? count : 0))) : 0;
   const messageBytes = load.bodyBytes + ATTRIBUTES_BYTES;
@@ -78,6 +80,7 @@ export function replayCosts(load: ReplayLoad): LineItem[] {
     // A replay's records have no body.
     ['Firehose', 'records: GB', (total * FIREHOSE_CHUNK) / GIGABYTE, 'firehoseGigabyte'],
     ['S3', 'objects and oversize bodies: reads', 2 * (objects + oversize), 's3Get'],
+    ['S3', 'objects to the operator: GB out', (2 * archiveBytes) / GIGABYTE, 'dataOutGigabyte'],
     ['S3', 'state of the replay: writes', Math.ceil(load.seconds / STATE_SECONDS), 's3Put'],
     ['CloudWatch', 'logs: GB written', (total * LOG_BYTES) / GIGABYTE, 'logGigabyte'],
   ]);

@@ -9,6 +9,7 @@ const load = (messages: Partial<Record<EventName, number>>, more: Partial<Replay
   bodyBytes: 350,
   oversize: 0,
   objects: 0,
+  archiveBytes: 0,
   seconds: 0,
   mode: 'repair',
   notify: false,
@@ -53,6 +54,16 @@ describe('what a replay is charged for', () => {
     expect(
       quantity(load({ 'user.updated': 1 }, { objects: 7 }), 'S3', 'objects and oversize bodies: reads'),
     ).toBe(14);
+  });
+
+  test('is what leaves S3 for the operator, twice', () => {
+    expect(
+      quantity(
+        load({ 'user.updated': 1 }, { archiveBytes: 3 * 1024 ** 3 }),
+        'S3',
+        'objects to the operator: GB out',
+      ),
+    ).toBe(6);
   });
 
   test('is the paths of CloudFront apart: of shops, in a repair', () => {

@@ -12,11 +12,17 @@ export interface ArchivedObject {
   readonly bytes: number;
 }
 
+const HOUR = 60 * 60 * 1000;
+
 /**
- * Milliseconds by which an object's hour may differ from when its records were settled: a batch is archived within
- * the 900 s of its function, and Firehose collects for 900 s from an object's oldest record, whose hour it is.
+ * Milliseconds by which an object's hour may be before its records were settled. It is that of its oldest record; Firehose
+ * collects for more than its 900 s where it lags, and gives up after a day. Source: Firehose developer guide, "Understand
+ * data delivery in Amazon Data Firehose".
  */
-const PARTITION_MARGIN = 60 * 60 * 1000;
+const EARLIER = 24 * HOUR;
+
+/** And after they were: a batch is archived within the 900 s of its function. */
+const LATER = HOUR;
 
 /** Keys of what Firehose could not deliver. */
 const FAILED = /^event=[^/]+\/failed=/;
@@ -38,8 +44,8 @@ export async function* archiveObjects(
   { events = eventNames, since, until }: Pick<RecordFilter, 'events' | 'since' | 'until'>,
 ): AsyncGenerator<ArchivedObject> {
   for (const event of [...new Set(events)].sort()) {
-    const first = since && partition(event, since.getTime() - PARTITION_MARGIN);
-    const last = until && partition(event, until.getTime() + PARTITION_MARGIN);
+    const first = since && partition(event, since.getTime() - EARLIER);
+    const last = until && partition(event, until.getTime() + LATER);
     for await (const { key, bytes } of listed(stack, `event=${event}/date=`, first)) {
       // S3 lists by key, so no later one is in the window either.
       if (last !== undefined && key.slice(0, last.length) > last) break;

@@ -1,10 +1,18 @@
+/** How often as much as runs at a time may be begun and not noted: what is slow holds up the rest then. */
+const LINE = 8;
+
+interface Entry {
+  /** What is left to do of work that is done. */
+  note: (() => void) | undefined;
+}
+
 /**
  * Work that is done some at a time and noted in the order in which it began: what is noted as done has nothing before
  * it that is not.
  */
 export class InOrder {
   readonly #atATime: number;
-  readonly #line: { done: boolean; readonly note: () => void }[] = [];
+  readonly #line: Entry[] = [];
   #running = 0;
   #failure: { readonly error: unknown } | undefined;
   #wake = () => {};
@@ -14,20 +22,20 @@ export class InOrder {
   }
 
   /**
-   * Begins work once there is room for it.
-   * @param note called once this work and all before it are done
+   * Begins work once there is room for it, and not too much waits to be noted.
+   * @param note called with what the work gave, once it and all before it are done
    * @throws what earlier work threw
    */
-  async add(work: () => Promise<void>, note: () => void): Promise<void> {
-    while (this.#running >= this.#atATime && !this.#failure) await this.#change();
+  async add<Result>(work: () => Promise<Result>, note: (result: Result) => void): Promise<void> {
+    while (this.#isFull && !this.#failure) await this.#change();
     if (this.#failure) throw this.#failure.error;
-    const entry = { done: false, note };
+    const entry: Entry = { note: undefined };
     this.#line.push(entry);
     this.#running += 1;
     void work()
       .then(
-        () => {
-          entry.done = true;
+        (result) => {
+          entry.note = () => note(result);
           this.#noteDone();
         },
         (error: unknown) => {
@@ -40,6 +48,10 @@ export class InOrder {
       });
   }
 
+  get #isFull(): boolean {
+    return this.#running >= this.#atATime || this.#line.length >= this.#atATime * LINE;
+  }
+
   /** Waits until all has ended. @throws what work threw */
   async end(): Promise<void> {
     while (this.#running > 0) await this.#change();
@@ -47,7 +59,10 @@ export class InOrder {
   }
 
   #noteDone(): void {
-    while (this.#line[0]?.done) this.#line.shift()?.note();
+    for (let note = this.#line[0]?.note; note !== undefined; note = this.#line[0]?.note) {
+      this.#line.shift();
+      note();
+    }
   }
 
   #change(): Promise<void> {

@@ -27,10 +27,11 @@ export interface PlanText {
   readonly width: number;
 }
 
-const MODES = {
-  fill: 'fill: as if delivered again; state that is up to date stays as it is',
-  repair: 'repair: state is written anew by its newest event, and never by an older one',
-} as const;
+/**
+ * Hours by which what came before a mend may be settled after it: three of attempts, and one in which the archive refuses
+ * and the message comes once more.
+ */
+const LATE_SETTLED_HOURS = 4;
 
 /** The plan of a replay, in lines. */
 export function describePlan({ title, request, plan, rate, delay, expired, width }: PlanText): string[] {
@@ -42,6 +43,7 @@ export function describePlan({ title, request, plan, rate, delay, expired, width
     bodyBytes: records.bytes / Math.max(1, records.messages),
     oversize: records.oversize,
     objects,
+    archiveBytes: bytes,
     seconds,
     mode,
     notify,
@@ -70,14 +72,7 @@ export function describePlan({ title, request, plan, rate, delay, expired, width
           : []),
         ['time', describeTime(seconds, rate)],
         ['cost', describeCost(load)],
-        ...(paths === 0
-          ? []
-          : [
-              [
-                'CloudFront',
-                `where the stage has a distribution, ${count(paths)} paths more at most: ${money(paths * prices.cloudFrontInvalidationPath)}`,
-              ] as const,
-            ]),
+        ...(paths === 0 ? [] : [['CloudFront', describePaths(paths)] as const]),
       ],
       width,
     ),
@@ -89,7 +84,7 @@ export function describePlan({ title, request, plan, rate, delay, expired, width
 
 /** What a replay is to do, of which records. */
 function describeRequest(
-  { mode, notify, filter }: ReplayRequest,
+  { mode, notify, filter, typed }: ReplayRequest,
   records: Tally,
 ): (readonly [string, string])[] {
   const only = [
@@ -98,10 +93,38 @@ function describeRequest(
     filter.outcomes === undefined ? [] : filter.outcomes.join(', '),
   ].flat();
   return [
-    ['mode', MODES[mode]],
+    ['mode', mode],
+    ...describeModes(records),
     ['people', describeTelling(notify, records)],
     ['window', `settled since ${filter.since}, until ${filter.until}`],
+    ...(mode === 'fill' || typed.until === undefined
+      ? []
+      : [
+          [
+            'end',
+            `what came before a mend may be settled up to ${LATE_SETTLED_HOURS} hours after it: leave --until out, or let it be that much later`,
+          ] as const,
+        ]),
     ...(only.length === 0 ? [] : [['only', only.join('; ')] as const]),
+  ];
+}
+
+/** What each mode would do with these, so that the plan of one is enough to choose. */
+function describeModes(records: Tally): (readonly [string, string])[] {
+  const events = [...records.byEvent.keys()];
+  const total = (of: readonly EventName[]) => sum(of.map((event) => records.of(event)));
+  const told = total(events.filter(isNotification));
+  const state = total(events) - told;
+  const line = (ofState: string, ofTelling: string) =>
+    [state > 0 ? ofState : [], told > 0 ? ofTelling : []].flat().join('; ');
+  const again = `${count(told)} of notifications: only who was never told is told`;
+  return [
+    ['fill', line(`${count(state)} of state: what is up to date is left, what is missing is written`, again)],
+    [
+      'repair',
+      line(`${count(state)} of state: at most so many rows are written anew, by their newest event`, again),
+    ],
+    ...(told > 0 ? [['notify', `with either mode, at most ${count(told)} are told again`] as const] : []),
   ];
 }
 
@@ -159,6 +182,23 @@ export function unsent({
     .join(', ');
 }
 
+/**
+ * Paths of invalidations that are in progress in a distribution at most, and those with a wildcard. Source: CloudFront
+ * developer guide, "Concurrent invalidation request maximum".
+ */
+const PATHS_AT_A_TIME = 3_000;
+const WILDCARDS_AT_A_TIME = 15;
+
+function describePaths(paths: number): string {
+  const price = money(paths * prices.cloudFrontInvalidationPath);
+  return [
+    `where the stage has a distribution, ${count(paths)} ${paths === 1 ? 'path' : 'paths'} more at most: ${price}.`,
+    paths > WILDCARDS_AT_A_TIME
+      ? ` It has ${count(PATHS_AT_A_TIME)} in progress at most, ${WILDCARDS_AT_A_TIME} with wildcards, and refuses more, which is tried again: --rate 10 keeps below; with wildcards take some hundred shops at a time`
+      : '',
+  ].join('');
+}
+
 function describeTime(seconds: number, rate: number): string {
   const shortest = seconds < 1 ? 'less than a second' : duration(seconds * 1000);
   return `${shortest} at ${count(rate)} a second; more where consumers take longer`;
@@ -177,7 +217,7 @@ function describeCost(load: ReplayLoad): string {
     .map(({ service, price }) => `${service} ${money(price)}`);
   const total = sum(items.map(dollars));
   if (total < CENT) return 'less than a cent';
-  return `${money(total)} in us-east-1 at most${services.length === 0 ? '' : `: ${services.join(', ')}`}`;
+  return `about ${money(total)} in us-east-1${services.length === 0 ? '' : `: ${services.join(', ')}`}`;
 }
 
 const CENT = 0.01;

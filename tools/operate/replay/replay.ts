@@ -35,7 +35,6 @@ export async function replay(
   progress = new Progress(),
 ): Promise<boolean> {
   archiveBucket(operation.stack);
-  if (!options.dryRun && !options.yes) requireSomebodyToAsk();
   const left =
     options.name === undefined ? undefined : await new StateFile(operation.stack, options.name).read();
   return left === undefined
@@ -51,6 +50,7 @@ async function begin(
   const { stack, say, width } = operation;
   const now = new Date();
   const request = newRequest(stack, options, now);
+  requireConsent(options);
   const delay = await archiveDelay(stack, request.filter.events);
   const filter = filterOf(request);
   const expired = await expiredPart(stack, filter);
@@ -95,6 +95,7 @@ async function resume(
   const { stack, say } = operation;
   refuseEnded(left);
   refuseAnother(options, left);
+  requireConsent(options);
   const delay = await archiveDelay(stack, left.filter.events);
   for (const line of describeRest(operation, left)) say(line);
   if (options.dryRun) return true;
@@ -106,6 +107,11 @@ async function resume(
   const by = await caller(stack);
   const filter = filterOf(state);
   return await carryOut(operation, { file, state, by, filter, rate: options.rate, delay, progress });
+}
+
+/** @throws CommandError where nobody could answer, once all else that was typed is right */
+function requireConsent({ dryRun, yes }: Consent): void {
+  if (!dryRun && !yes) requireSomebodyToAsk();
 }
 
 async function consented({ say, signal }: Operation, { yes }: Consent, question: string): Promise<boolean> {

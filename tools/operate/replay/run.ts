@@ -11,7 +11,7 @@ import { sourceQueueUrl } from '../dead-letters/queue.ts';
 import type { FoundStack } from '../stack.ts';
 import { Backlog } from './backlog.ts';
 import { InOrder } from './in-order.ts';
-import type { Ledger, Unsent } from './ledger.ts';
+import type { Ledger, Part, Unsent } from './ledger.ts';
 import { type ReplayMessage, replayMessage } from './message.ts';
 import type { Pace } from './pace.ts';
 import { BATCH_BYTES, BATCH_MESSAGES, type Refusal, sendBatch } from './sender.ts';
@@ -102,12 +102,9 @@ async function sendObject(
       onHold(undefined);
       await pace.take(messages.length, signal);
     }
-    let refused: readonly Refusal[] = [];
     await line.add(
-      async () => {
-        if (messages.length > 0) refused = await sendBatch(stack.sqs, queueUrl ?? '', messages, signal);
-      },
-      () => ledger.note({ key, event, line: last, sent: messages.length - refused.length, skipped, refused }),
+      async () => (messages.length > 0 ? await sendBatch(stack.sqs, queueUrl ?? '', messages, signal) : []),
+      noteOf(ledger, { key, event, line: last, skipped }, messages.length),
     );
   }
 
@@ -143,6 +140,11 @@ async function sendObject(
     async () => {},
     () => ledger.noteObject(key, damage),
   );
+}
+
+/** Notes a part. A function of its own, as what is made beside a batch keeps its messages while it waits to be called. */
+function noteOf(ledger: Ledger, part: Omit<Part, 'sent' | 'refused'>, messages: number) {
+  return (refused: readonly Refusal[]) => ledger.note({ ...part, sent: messages - refused.length, refused });
 }
 
 /** Its consumer could only find out the same, in three hours of attempts. */

@@ -230,6 +230,44 @@ test('--dry-run ends after the plan: nothing is sent, and no name is used', asyn
   await expect(replayer.state('dry')).rejects.toMatchObject({ name: 'NoSuchKey' });
 });
 
+test('the plan says what each mode would do, by kinds of event', async () => {
+  const { since, until, middle } = window();
+  await replayer.archive('state', [{ event: 'girl.created' }, ...numbered(1)], middle);
+  await replayer.archive('telling', [{ event: 'review.posted' }], middle);
+  const plan = async (asked: object) =>
+    (await replayer.replay({ since, until, dryRun: true, ...asked })).said;
+  const both = await plan({});
+  expect(both).toMatch(
+    / fill +2 of state: what is up to date is left, what is missing is written; 1 of notifications: only who was never told is told\n/,
+  );
+  expect(both).toMatch(
+    / repair +2 of state: at most so many rows are written anew, by their newest event; 1 of notifications: only/,
+  );
+  expect(both).toMatch(/ notify +with either mode, at most 1 are told again\n/);
+  expect(await plan({ events: ['girl.created'] })).not.toMatch(/notifications|told again/);
+});
+
+test('the plan of a repair with a fixed end says that what was wrong may be settled later', async () => {
+  const { since, until, middle } = window();
+  await replayer.archive('ended', numbered(1), middle);
+  const end = 'what came before a mend may be settled up to 4 hours after it: leave --until out';
+  const plan = async (asked: object) => (await replayer.replay({ since, dryRun: true, ...asked })).said;
+  expect(await plan({ until, mode: 'repair' })).toContain(end);
+  expect(await plan({ until })).not.toContain(end);
+  expect(await plan({ mode: 'repair' })).not.toContain(end);
+});
+
+test('the plan of a repair says how many paths CloudFront takes at a time, where that may matter', async () => {
+  const { since, until, middle } = window();
+  await replayer.archive('paths', numbered(16), middle);
+  const plan = async (asked: object) =>
+    (await replayer.replay({ since, until, mode: 'repair', dryRun: true, ...asked })).said;
+  expect(await plan({})).toContain(
+    '16 paths more at most: $0.08. It has 3,000 in progress at most, 15 with wildcards, and refuses more, which is tried again: --rate 10',
+  );
+  expect(await plan({ shop: 'shop-1' })).toMatch(/1 path more at most: \S+\.\n/);
+});
+
 test('the plan says who would be told again, and how often at most', async () => {
   const { since, until, middle } = window();
   await replayer.archive('reviews', [{ event: 'review.posted' }, { event: 'review.posted' }], middle);

@@ -20,6 +20,19 @@ describe('work in order', () => {
     expect(noted).toEqual([0, 1, 2, 3, 4]);
   });
 
+  test('is noted with what it gave', async () => {
+    const line = new InOrder(2);
+    const noted: string[] = [];
+    for (const text of ['one', 'two']) {
+      await line.add(
+        async () => text,
+        (given) => noted.push(given),
+      );
+    }
+    await line.end();
+    expect(noted).toEqual(['one', 'two']);
+  });
+
   test('is done so many at a time', async () => {
     const line = new InOrder(3);
     let running = 0;
@@ -37,6 +50,35 @@ describe('work in order', () => {
     }
     await line.end();
     expect({ most, running }).toEqual({ most: 3, running: 0 });
+  });
+
+  test('waits while something slow keeps much from being noted', async () => {
+    const line = new InOrder(2);
+    let begun = 0;
+    let end = () => {};
+    await line.add(
+      () =>
+        new Promise<void>((resolve) => {
+          end = resolve;
+        }),
+      () => {},
+    );
+    const adding = (async () => {
+      for (let index = 0; index < 100; index += 1) {
+        await line.add(
+          async () => {
+            begun += 1;
+          },
+          () => {},
+        );
+      }
+    })();
+    await sleep(50);
+    expect(begun).toBe(15);
+    end();
+    await adding;
+    await line.end();
+    expect(begun).toBe(100);
   });
 
   test('that fails is not noted, nor what is behind it; what is before it is', async () => {

@@ -131,14 +131,14 @@ describe('as it is typed', () => {
           ),
         ] as const,
     ),
+    [['--since', '1h', '--until', '2h'], expect.stringMatching(/^--until must be after --since: /)],
     [['--since', '1h'], 'It asks first, and nobody can answer here: look with --dry-run, then say --yes'],
   ] as const)('%s', async (args, line) => {
     const where = ['--outputs', replayer.operator.outputsFile];
-    expect(await project.run(['replay', ...args, ...where])).toEqual({
-      code: 1,
-      stdout: '',
-      stderr: `${line}\n`,
-    });
+    const { stderr, ...others } = await project.run(['replay', ...args, ...where]);
+    expect(others).toEqual({ code: 1, stdout: '' });
+    expect(stderr.trimEnd()).toEqual(line);
+    expect(stderr.split('\n')).toHaveLength(2);
     await nothing();
   });
 
