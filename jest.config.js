@@ -14,5 +14,5 @@ export default {
   globalTeardown: '<rootDir>/test/support/global-teardown.ts',
   // Many tests wait: for queues, for retries, for a process to start.
   maxWorkers: '150%',
-  testTimeout: 30_000,
+  testTimeout: 60_000,
 };

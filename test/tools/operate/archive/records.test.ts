@@ -95,9 +95,9 @@ describe('the objects of a window', () => {
 
   test('are listed page by page', async () => {
     const names = Array.from({ length: 1_001 }, (_, index) => String(index).padStart(4, '0'));
-    for (const name of names) {
-      await putObject(operator.stack, objectKey(name, 'girl.created'), Buffer.of());
-    }
+    await Promise.all(
+      names.map((name) => putObject(operator.stack, objectKey(name, 'girl.created'), Buffer.of())),
+    );
     expect(await found({ events: ['girl.created'] })).toEqual(
       names.map((name) => objectKey(name, 'girl.created')),
     );
