@@ -104,7 +104,7 @@ export function consume<Name extends EventName>(
       const { shop_id } = event.data;
       read.timestamp = event.timestamp;
       if (shop_id !== undefined) read.shopId = tableKey(shop_id);
-      return process(event, context);
+      return await process(event, context);
     };
     try {
       const outcome = await inTime(takeEffect(), context);
