@@ -27,11 +27,11 @@ class OutOfTimeError extends Error {
 }
 
 /**
- * Receives after which a message that only the archive refuses is a dead letter: a quarter of an hour. Its effect is had,
- * and what waits is in flight, of which SQS allows a queue some 120,000: at 130 a second no other message would get its
- * effect. Source: SQS developer guide, "Message quotas".
+ * Receives after which a message that only the archive refuses is a dead letter: an hour. Its effect is had, and what
+ * waits is in flight, of which SQS allows a queue some 120,000: at 30 a second no other message would get its effect.
+ * Source: SQS developer guide, "Message quotas".
  */
-const UNARCHIVED_RECEIVES = 6;
+const UNARCHIVED_RECEIVES = 8;
 
 /** What settles a failure. */
 interface FailureOptions {

@@ -62,8 +62,8 @@ import { consume } from './consume.ts';
 const invalidateShop = await shopInvalidator();
 
 /** ${name}: invalidates what is cached of the shop. */
-export const handler = consume('${name}', ({ data, eventId, receivedAt, version }) =>
-  invalidateShop({ shopId: data.${id}, eventId, at: receivedAt, version }),
+export const handler = consume('${name}', ({ data, eventId, receivedAt, version, replay }) =>
+  invalidateShop({ shopId: data.${id}, eventId, at: receivedAt, version, replay }),
 );
 `,
   }),
@@ -73,13 +73,17 @@ export const handler = consume('${name}', ({ data, eventId, receivedAt, version 
     needsId: true,
     fields: () => ({ shop_id: SHOP, name: 'Aoi' }),
     consumer: ({ id }) => `import { Cast } from '../effects/cast.ts';
+import { isRepair } from '../queue/replay.ts';
 import { consume } from './consume.ts';
 
 const cast = Cast.fromEnvironment();
 
 /** ${name}: synchronises the cast by bringing the staff member up to date. */
-export const handler = consume('${name}', ({ data, sentData, receivedAt, version }) =>
-  cast.add({ girlId: data.${id}, shopId: data.shop_id, name: data.name, sentData }, { at: receivedAt, version }),
+export const handler = consume('${name}', ({ data, sentData, receivedAt, version, replay }) =>
+  cast.add(
+    { girlId: data.${id}, shopId: data.shop_id, name: data.name, sentData },
+    { at: receivedAt, version, repairs: isRepair(replay) },
+  ),
 );
 `,
   }),
@@ -93,14 +97,15 @@ export const handler = consume('${name}', ({ data, sentData, receivedAt, version
       profile_image_url: `https://images.example.com/${ids('user_id')}.png`,
     }),
     consumer: ({ id }) => `import { ContactPartner } from '../effects/contact-partner.ts';
+import { isRepair } from '../queue/replay.ts';
 import { consume } from './consume.ts';
 
 const contacts = ContactPartner.fromEnvironment();
 
 /** ${name}: updates the contact_partner record. */
-export const handler = consume('${name}', ({ data, receivedAt, version }) => {
+export const handler = consume('${name}', ({ data, receivedAt, version, replay }) => {
   const { ${id}: userId, ...fields } = data;
-  return contacts.update({ userId, fields, at: receivedAt, version });
+  return contacts.update({ userId, fields, at: receivedAt, version, repairs: isRepair(replay) });
 });
 `,
   }),
@@ -115,10 +120,11 @@ import { consume } from './consume.ts';
 const tellChatRoom = notifier('${name}', 'CHAT_TOPIC_ARN');
 
 /** ${name}: tells the chat room. */
-export const handler = consume('${name}', ({ eventId, data }, context) =>
+export const handler = consume('${name}', ({ eventId, data, replay }, context) =>
   tellChatRoom(
     {
       eventId,
+      replay,
       shopId: data.shop_id,
       title: ${JSON.stringify(meaning)},
       lines: [
@@ -147,10 +153,11 @@ import { consume } from './consume.ts';
 const tellReviewers = notifier('${name}', 'REVIEW_TOPIC_ARN');
 
 /** ${name}: sends a review notification. */
-export const handler = consume('${name}', ({ eventId, data }, context) =>
+export const handler = consume('${name}', ({ eventId, data, replay }, context) =>
   tellReviewers(
     {
       eventId,
+      replay,
       shopId: data.shop_id,
       title: ${JSON.stringify(meaning)},
       lines: [

@@ -222,7 +222,7 @@ describe('while Firehose is down', () => {
     );
     expect(MessageAttributes?.failureReason?.StringValue).toMatch(/socket hang up|ECONNRESET/);
     // Before the ten receives of other failures: the queue has room for so many in flight alone.
-    expect(linesOf(body, 'Failed').map(({ attempt }) => attempt)).toEqual([1, 2, 3, 4, 5]);
+    expect(linesOf(body, 'Failed').map(({ attempt }) => attempt)).toEqual([1, 2, 3, 4, 5, 6, 7]);
     expect(linesOf(body, 'Processed')).toHaveLength(1);
     expect(linesOf(body, 'NotArchived')).toEqual([]);
   });
