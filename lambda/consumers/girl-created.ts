@@ -1,5 +1,4 @@
 import { Cast } from '../effects/cast.ts';
-import { isRepair } from '../queue/replay.ts';
 import { consume } from './consume.ts';
 
 const cast = Cast.fromEnvironment();
@@ -8,6 +7,6 @@ const cast = Cast.fromEnvironment();
 export const handler = consume('girl.created', ({ data, sentData, receivedAt, version, replay }) =>
   cast.add(
     { girlId: data.girl_id, shopId: data.shop_id, name: data.name, sentData },
-    { at: receivedAt, version, repairs: isRepair(replay) },
+    { at: receivedAt, version, replay },
   ),
 );

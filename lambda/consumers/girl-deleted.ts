@@ -1,13 +1,9 @@
 import { Cast } from '../effects/cast.ts';
-import { isRepair } from '../queue/replay.ts';
 import { consume } from './consume.ts';
 
 const cast = Cast.fromEnvironment();
 
 /** girl.deleted: synchronises the cast by removing the staff member. */
 export const handler = consume('girl.deleted', ({ data, receivedAt, version, replay }) =>
-  cast.remove(
-    { girlId: data.girl_id, shopId: data.shop_id },
-    { at: receivedAt, version, repairs: isRepair(replay) },
-  ),
+  cast.remove({ girlId: data.girl_id, shopId: data.shop_id }, { at: receivedAt, version, replay }),
 );

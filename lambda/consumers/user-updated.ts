@@ -1,5 +1,4 @@
 import { ContactPartner } from '../effects/contact-partner.ts';
-import { isRepair } from '../queue/replay.ts';
 import { consume } from './consume.ts';
 
 const contacts = ContactPartner.fromEnvironment();
@@ -7,5 +6,5 @@ const contacts = ContactPartner.fromEnvironment();
 /** user.updated: updates the contact_partner record. */
 export const handler = consume('user.updated', ({ data, receivedAt, version, replay }) => {
   const { user_id: userId, ...fields } = data;
-  return contacts.update({ userId, fields, at: receivedAt, version, repairs: isRepair(replay) });
+  return contacts.update({ userId, fields, at: receivedAt, version, replay });
 });

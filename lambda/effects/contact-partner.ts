@@ -1,6 +1,7 @@
 import { DynamoDBClient, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import { clientSettings } from '../aws-clients.ts';
 import { requireEnvironment } from '../environment.ts';
+import { isRepair } from '../queue/replay.ts';
 import type { EffectOutcome } from './outcome.ts';
 import { tableKey } from './table-key.ts';
 import { mayWrite, type VersionedChange, versionedWrite } from './versioned-write.ts';
@@ -41,7 +42,7 @@ export class ContactPartner {
   /** Writes the fields of the event that no newer event has written. */
   async update(update: ContactUpdate): Promise<EffectOutcome> {
     const fields = fieldsOf(update);
-    if (update.repairs) return await this.#repair(update, fields);
+    if (isRepair(update.replay)) return await this.#repair(update, fields);
     // Newer than the record as a whole means newer than each of its fields: nearly always one write.
     if ((await this.#writeRecord(update, fields, mayWrite(update))) === 'Processed') return 'Processed';
     return together(await Promise.all(fields.map((field) => this.#writeField(update, field))));

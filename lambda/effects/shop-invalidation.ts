@@ -1,12 +1,10 @@
-import { isRepair, type Replay } from '../queue/replay.ts';
+import { isRepair } from '../queue/replay.ts';
 import type { EffectOutcome } from './outcome.ts';
 import { ShopCache, type ShopUpdate } from './shop-cache.ts';
 
-export interface ShopChange extends Omit<ShopUpdate, 'repairs'> {
+export interface ShopChange extends ShopUpdate {
   /** The event that changes the shop. */
   readonly eventId: string;
-  /** Which sent the event; undefined of a delivery. */
-  readonly replay: Replay | undefined;
 }
 
 /**
@@ -23,9 +21,10 @@ export async function shopInvalidator(): Promise<(change: ShopChange) => Promise
       ? (await import('./distribution.ts')).Distribution.fromEnvironment()
       : undefined;
 
-  return async ({ eventId, replay, ...update }) => {
+  return async ({ eventId, ...update }) => {
+    const { replay } = update;
     const repairs = isRepair(replay);
-    const outcome = await shopCache.invalidate({ ...update, repairs });
+    const outcome = await shopCache.invalidate(update);
     // Also of a stale event: it may be one whose invalidation failed after its write. A repair that failed there
     // writes again, so where it did not write another event has taken its place.
     if (!repairs || outcome === 'Processed') {

@@ -1,4 +1,5 @@
 import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
+import { isRepair, type Replay } from '../queue/replay.ts';
 import type { EffectOutcome } from './outcome.ts';
 
 /** What an event gives to the state that it writes. */
@@ -6,8 +7,8 @@ export interface VersionedChange {
   /** ISO 8601. */
   readonly at: string;
   readonly version: string;
-  /** Writes anew what the event has written before: its own version is no reason to leave it. @default false */
-  readonly repairs?: boolean | undefined;
+  /** That sent the event; undefined of a delivery. A repair writes anew what the event has written before. */
+  readonly replay: Replay | undefined;
 }
 
 /**
@@ -17,8 +18,8 @@ export interface VersionedChange {
  * is no text, as a comparison with either is false.
  * @param attribute that holds the version; the event's own is `:version`
  */
-export function mayWrite({ repairs }: VersionedChange, attribute = 'version'): string {
-  return repairs
+export function mayWrite({ replay }: Pick<VersionedChange, 'replay'>, attribute = 'version'): string {
+  return isRepair(replay)
     ? `NOT ${attribute} > :version`
     : `attribute_not_exists(${attribute}) OR ${attribute} < :version`;
 }

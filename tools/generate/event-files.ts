@@ -73,7 +73,6 @@ export const handler = consume('${name}', ({ data, eventId, receivedAt, version,
     needsId: true,
     fields: () => ({ shop_id: SHOP, name: 'Aoi' }),
     consumer: ({ id }) => `import { Cast } from '../effects/cast.ts';
-import { isRepair } from '../queue/replay.ts';
 import { consume } from './consume.ts';
 
 const cast = Cast.fromEnvironment();
@@ -82,7 +81,7 @@ const cast = Cast.fromEnvironment();
 export const handler = consume('${name}', ({ data, sentData, receivedAt, version, replay }) =>
   cast.add(
     { girlId: data.${id}, shopId: data.shop_id, name: data.name, sentData },
-    { at: receivedAt, version, repairs: isRepair(replay) },
+    { at: receivedAt, version, replay },
   ),
 );
 `,
@@ -97,7 +96,6 @@ export const handler = consume('${name}', ({ data, sentData, receivedAt, version
       profile_image_url: `https://images.example.com/${ids('user_id')}.png`,
     }),
     consumer: ({ id }) => `import { ContactPartner } from '../effects/contact-partner.ts';
-import { isRepair } from '../queue/replay.ts';
 import { consume } from './consume.ts';
 
 const contacts = ContactPartner.fromEnvironment();
@@ -105,7 +103,7 @@ const contacts = ContactPartner.fromEnvironment();
 /** ${name}: updates the contact_partner record. */
 export const handler = consume('${name}', ({ data, receivedAt, version, replay }) => {
   const { ${id}: userId, ...fields } = data;
-  return contacts.update({ userId, fields, at: receivedAt, version, repairs: isRepair(replay) });
+  return contacts.update({ userId, fields, at: receivedAt, version, replay });
 });
 `,
   }),

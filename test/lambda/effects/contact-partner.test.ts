@@ -5,6 +5,8 @@ import { type ContactFields, ContactPartner } from '../../../lambda/effects/cont
 import { type Row, Tables } from '../../support/tables.ts';
 import { startTestAws, type TestAws } from '../../support/test-aws.ts';
 
+const replay = { name: 'mend', mode: 'repair', notify: false } as const;
+
 let aws: TestAws;
 let tables: Tables;
 let contacts: ContactPartner;
@@ -18,7 +20,7 @@ afterAll(() => aws.close());
 const at = '2026-01-31T09:00:00.000Z';
 const read = (userId: string) => tables.get(aws.outputs.ContactPartnerTable, { user_id: userId });
 const update = (userId: string, version: string, fields: ContactFields) =>
-  contacts.update({ userId, version, at, fields });
+  contacts.update({ userId, version, at, fields, replay: undefined });
 
 test('stores the fields of an event', async () => {
   const fields = { shop_id: 's', display_name: 'Sora', profile_image_url: 'https://x.example/1' };
@@ -56,7 +58,7 @@ test('an event without any field makes the record, once', async () => {
 describe('a repair of a contact', () => {
   const all = { shop_id: 's', display_name: 'Umi', profile_image_url: 'https://x.example/1' };
   const repair = (userId: string, version: string, fields: ContactFields) =>
-    contacts.update({ userId, version, at, fields, repairs: true });
+    contacts.update({ userId, version, at, fields, replay });
   const harm = async (userId: string, columns: Row) => {
     const Item = marshall({ ...(await read(userId)), ...columns }, { removeUndefinedValues: true });
     await tables.client.send(new PutItemCommand({ TableName: aws.outputs.ContactPartnerTable, Item }));

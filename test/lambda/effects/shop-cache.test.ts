@@ -4,6 +4,8 @@ import { ShopCache } from '../../../lambda/effects/shop-cache.ts';
 import { Tables } from '../../support/tables.ts';
 import { startTestAws, type TestAws } from '../../support/test-aws.ts';
 
+const repair = { name: 'mend', mode: 'repair', notify: false } as const;
+
 let aws: TestAws;
 let tables: Tables;
 let cache: ShopCache;
@@ -32,7 +34,7 @@ const store = (shopId: string, seen: string | undefined) =>
 test('invalidating removes the cached shop and records when, why and by which version', async () => {
   await store('invalidated', undefined);
   await expect(
-    cache.invalidate({ shopId: 'invalidated', updatedFields: ['name'], at, version: '1' }),
+    cache.invalidate({ shopId: 'invalidated', updatedFields: ['name'], at, version: '1', replay: undefined }),
   ).resolves.toBe('Processed');
   expect(await read('invalidated')).toEqual({
     shop_id: 'invalidated',
@@ -43,7 +45,7 @@ test('invalidating removes the cached shop and records when, why and by which ve
 });
 
 test('a shop that was read before the event cannot be cached after it', async () => {
-  await cache.invalidate({ shopId: 'raced', updatedFields: undefined, at, version: '2' });
+  await cache.invalidate({ shopId: 'raced', updatedFields: undefined, at, version: '2', replay: undefined });
   await expect(store('raced', undefined)).rejects.toThrow(/conditional/);
   await expect(store('raced', '1')).rejects.toThrow(/conditional/);
   await store('raced', '2');
@@ -55,31 +57,45 @@ test.each([
   ['the same event again', '2'],
 ])('%s is stale and leaves the cached shop', async (_, version) => {
   const shopId = `stale-${version}`;
-  await cache.invalidate({ shopId, updatedFields: ['name'], at, version: '2' });
+  await cache.invalidate({ shopId, updatedFields: ['name'], at, version: '2', replay: undefined });
   await store(shopId, '2');
-  await expect(cache.invalidate({ shopId, updatedFields: [], at, version })).resolves.toBe('Stale');
+  await expect(cache.invalidate({ shopId, updatedFields: [], at, version, replay: undefined })).resolves.toBe(
+    'Stale',
+  );
   expect(await read(shopId)).toMatchObject({ shop: 'as read', version: '2', updated_fields: ['name'] });
 });
 
 test('an event without updated_fields leaves none from an earlier one', async () => {
-  await cache.invalidate({ shopId: 'fields', updatedFields: ['name'], at, version: '1' });
-  await cache.invalidate({ shopId: 'fields', updatedFields: undefined, at, version: '2' });
+  await cache.invalidate({ shopId: 'fields', updatedFields: ['name'], at, version: '1', replay: undefined });
+  await cache.invalidate({ shopId: 'fields', updatedFields: undefined, at, version: '2', replay: undefined });
   expect(await read('fields')).not.toHaveProperty('updated_fields');
 });
 
 test('more field names than an item holds do not keep the shop from being invalidated', async () => {
   const updatedFields = Array.from({ length: 50_000 }, (_, index) => `field-number-${index}`);
-  await expect(cache.invalidate({ shopId: 'many', updatedFields, at, version: '1' })).resolves.toBe(
-    'Processed',
-  );
+  await expect(
+    cache.invalidate({ shopId: 'many', updatedFields, at, version: '1', replay: undefined }),
+  ).resolves.toBe('Processed');
   expect(await read('many')).not.toHaveProperty('updated_fields');
 });
 
 test('of the field names 64 KiB of JSON are kept, and not a byte more', async () => {
   const sized = (bytes: number) => ['é'.repeat((bytes - '[""]'.length) / 2)];
-  await cache.invalidate({ shopId: 'fits', updatedFields: sized(64 * 1024), at, version: '1' });
+  await cache.invalidate({
+    shopId: 'fits',
+    updatedFields: sized(64 * 1024),
+    at,
+    version: '1',
+    replay: undefined,
+  });
   expect(await read('fits')).toHaveProperty('updated_fields');
-  await cache.invalidate({ shopId: 'exceeds', updatedFields: sized(64 * 1024 + 2), at, version: '1' });
+  await cache.invalidate({
+    shopId: 'exceeds',
+    updatedFields: sized(64 * 1024 + 2),
+    at,
+    version: '1',
+    replay: undefined,
+  });
   expect(await read('exceeds')).not.toHaveProperty('updated_fields');
 });
 
@@ -87,7 +103,9 @@ test.each([
   ['10,000 characters', 'x'.repeat(10_000), 'sha256:'],
   ['control characters', 'shop\u0000\u001f', 'shop\u0000\u001f'],
 ])('a shop id of %s works', async (_, shopId, key) => {
-  await expect(cache.invalidate({ shopId, updatedFields: [], at, version: '1' })).resolves.toBe('Processed');
+  await expect(
+    cache.invalidate({ shopId, updatedFields: [], at, version: '1', replay: undefined }),
+  ).resolves.toBe('Processed');
   const rows = await tables.scan(aws.outputs.ShopCacheTable);
   expect(rows.filter((row) => String(row.shop_id).startsWith(key))).toHaveLength(1);
 });
@@ -97,11 +115,11 @@ test.each([
   ['an older event', '1', 'Stale'],
 ])('a repair by %s is %s', async (_, version, outcome) => {
   const shopId = `repaired-${version}`;
-  await cache.invalidate({ shopId, updatedFields: ['name'], at, version: '2' });
+  await cache.invalidate({ shopId, updatedFields: ['name'], at, version: '2', replay: undefined });
   const before = await read(shopId);
   await store(shopId, '2');
   await expect(
-    cache.invalidate({ shopId, updatedFields: ['name'], at, version, repairs: true }),
+    cache.invalidate({ shopId, updatedFields: ['name'], at, version, replay: repair }),
   ).resolves.toBe(outcome);
   expect(await read(shopId)).toEqual(outcome === 'Processed' ? before : { ...before, shop: 'as read' });
 });
