@@ -100,7 +100,7 @@ export function consume<Name extends EventName>(
     // Known as soon as the event is read, also of one that becomes a dead letter.
     const read: { shopId?: string; timestamp?: string } = {};
     const takeEffect = async () => {
-      const event = await readRecord(name, message.record);
+      const event = await readRecord(name, message.record, message.facts);
       const { shop_id } = event.data;
       read.timestamp = event.timestamp;
       if (shop_id !== undefined) read.shopId = tableKey(shop_id);
@@ -127,13 +127,13 @@ export function consume<Name extends EventName>(
     count(outcome, { event: name }, { EffectLatency: latencyMs });
   }
 
-  /** @returns the message, with an entry where it is on the dead-letter queue; without it comes back */
+  /** @returns the message, with an entry where it is on the dead-letter queue; without one it comes back */
   async function settleFailure(
     message: Message,
     error: unknown,
     { read = {}, receives = source.maximumReceives }: FailureOptions = {},
   ): Promise<Settled> {
-    const { record, facts, attempt } = message;
+    const { record, attempt } = message;
     if (isHopeless(error) || attempt >= receives) {
       recordLog.error('DeadLettered', await describeError(error));
       count('DeadLettered', { event: name });
@@ -142,14 +142,14 @@ export function consume<Name extends EventName>(
       const isBuried = await telling('BuryFailed', () => source.bury(record, failureReason));
       return isBuried
         ? { ...message, entry: entryOf(message, 'DeadLettered', { ...read, failureReason }) }
-        : { record, facts, attempt };
+        : { ...message, entry: undefined };
     }
     const seconds = backOffSeconds(attempt, source.firstRetryDelay);
     recordLog.warn('Failed', { ...(await describeError(error)), retryInSeconds: seconds });
     count('Failed', { event: name });
     // Where this fails the message comes back after the queue's visibility timeout.
     await telling('HideFailed', () => source.hide(record, seconds));
-    return { record, facts, attempt };
+    return { ...message, entry: undefined };
   }
 
   /** What the archive did not take comes back, as effects can be repeated; a dead letter is safe where it is. */

@@ -34,6 +34,7 @@ export class UnprocessableMessageError extends Error {
 export async function readRecord<Name extends EventName>(
   name: Name,
   record: SQSRecord,
+  facts: MessageFacts = readFacts(record),
 ): Promise<ReceivedEvent<Name>> {
   const payload = payloadOf(record);
   const parsed =
@@ -45,7 +46,6 @@ export async function readRecord<Name extends EventName>(
     throw new UnprocessableMessageError(`Not an event of this queue, which holds ${name}`);
   }
   const event = parsed.event as PartnerEvent<Name>;
-  const facts = readFacts(record);
   // Without it a repair would be done as an ordinary delivery, and be taken for done.
   if (facts.replay === undefined && noted(record, attribute.replay) !== undefined) {
     throw new UnprocessableMessageError('The attribute `replay` is not one that a replay writes');
