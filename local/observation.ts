@@ -1,0 +1,65 @@
+import type { Header } from './gateway/http-message.ts';
+
+/** Told of what happens in a local stack, for whoever shows it. What it throws is nobody's to catch. */
+export interface StackObserver {
+  /** A request that was answered, by a function or by the API itself. */
+  onExchange(exchange: Exchange): void;
+  /** A row that a function has written. */
+  onRow(change: RowChange): void;
+  /** A notification that a function has published, and SNS has taken. */
+  onNotification(notification: PublishedNotification): void;
+}
+
+/** A request and its answer, as they were on the wire. */
+export interface Exchange {
+  /** That API Gateway gave it. */
+  readonly requestId: string;
+  readonly receivedAt: Date;
+  readonly method: string;
+  readonly path: string;
+  /** Without the question mark. */
+  readonly query: string;
+  readonly headers: readonly Header[];
+  readonly sourceIp: string;
+  /** Undefined where it was not read: no route wanted it, or it was too large. */
+  readonly body: Buffer | undefined;
+  readonly status: number;
+  readonly responseHeaders: readonly Header[];
+  readonly responseBody: Buffer;
+  readonly durationMilliseconds: number;
+}
+
+/** An item in DynamoDB's JSON: `{ shop_id: { S: 'shop-1' } }`. */
+export type Item = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+
+export interface RowChange {
+  /** The table's name. */
+  readonly table: string;
+  readonly key: Item;
+  /** Undefined where there was none. */
+  readonly before: Item | undefined;
+  /** Undefined where it was deleted. */
+  readonly after: Item | undefined;
+  readonly at: Date;
+}
+
+export interface PublishedNotification {
+  readonly topicArn: string;
+  readonly subject: string;
+  /** What subscribers get, by protocol: `default`, `email`. */
+  readonly texts: Readonly<Record<string, string>>;
+  /** String values of its message attributes: `eventId`, `event`. */
+  readonly attributes: Readonly<Record<string, string>>;
+  readonly at: Date;
+}
+
+/** A message as it is on a queue, seen without receiving it. */
+export interface InspectedMessage {
+  readonly id: string;
+  readonly body: string;
+  readonly state: 'waiting' | 'in flight' | 'delayed';
+  readonly sentAt: Date;
+  readonly receives: number;
+  /** String values of its message attributes. */
+  readonly attributes: Readonly<Record<string, string>>;
+}

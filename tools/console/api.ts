@@ -1,0 +1,383 @@
+/**
+ * The console's JSON API, as both of its sides know it. Types only: the page takes them from here.
+ *
+ * Every request but those of the page itself is below `/api`. Errors are RFC 9457 problems. What changes something is a
+ * POST or a DELETE with `content-type: application/json` and the header {@link TOKEN_HEADER}.
+ */
+import type { EventName } from '../../lambda/contract/catalogue.ts';
+import type { PausedQueue, Trace } from '../operate/trace/timeline.ts';
+
+/** `GET /api/stack`: what the page shows. */
+export interface StackInfo {
+  /** For people: `the local stack`, `stage prod in eu-west-1`. */
+  readonly title: string;
+  readonly local: boolean;
+  /** Nothing can be changed: `--read-only`. */
+  readonly readOnly: boolean;
+  readonly webhookUrl: string;
+  /** By which deliveries to the local stack are signed; absent of a stage. */
+  readonly secret?: string;
+  readonly events: readonly EventInfo[];
+  readonly tables: readonly TableInfo[];
+}
+
+export interface EventInfo {
+  readonly name: EventName;
+  readonly meaning: string;
+  readonly processing: string;
+  /** The sample of `events/`, as the text of a body. */
+  readonly sample: string;
+}
+
+export interface TableInfo {
+  /** Name of the stack's output: `ShopCacheTable`. */
+  readonly name: string;
+  /** Attribute that rows are found by: `shop_id`. */
+  readonly key: string;
+}
+
+/**
+ * What became of a delivery.
+ * - `received`: not answered yet
+ * - `refused`: by API Gateway itself, such as 404 and 413
+ * - `rejected` 401, `unusable` 400, `failed` 500
+ * - `parked`: of a kind that nobody knows
+ * - `queued`, `retrying`: on its way
+ * - `processed`, `stale`, `duplicate`: had its effect, or needed none
+ * - `dead`: given up
+ */
+export type DeliveryState =
+  | 'received'
+  | 'refused'
+  | 'rejected'
+  | 'unusable'
+  | 'failed'
+  | 'parked'
+  | 'queued'
+  | 'retrying'
+  | 'processed'
+  | 'stale'
+  | 'duplicate'
+  | 'dead';
+
+/** One row of the list: one request, and what became of the message that it brought. */
+export interface Delivery {
+  /** API Gateway's id of the request. */
+  readonly id: string;
+  /** Absent of what never came to the receiver. */
+  readonly eventId?: string;
+  /** Its kind, where it is known. */
+  readonly event?: string;
+  readonly shopId?: string;
+  /** ISO 8601. */
+  readonly receivedAt: string;
+  readonly state: DeliveryState;
+  /** HTTP status of the answer. */
+  readonly status?: number;
+  /** That a consumer has made. */
+  readonly attempts: number;
+  /** Of the last attempt that failed, or of the answer: nothing of the payload. */
+  readonly error?: string;
+  /** From the receipt to the effect. */
+  readonly latencyMs?: number;
+  /** Of the body, where it is known. */
+  readonly bytes?: number;
+  /** Whether it is a smoke test of a deployment. */
+  readonly smokeTest?: true;
+}
+
+/** Query of `GET /api/deliveries` and `GET /api/stream`; empty ones are left out. */
+export interface DeliveryFilter {
+  /** Text that the payload has, whatever the case; or an event id, a request id or a webhookId, or its beginning. */
+  readonly search?: string;
+  readonly event?: string;
+  /** One of {@link DeliveryState}, several joined by commas. */
+  readonly state?: string;
+  readonly shop?: string;
+  /** ISO 8601, or a length back from now such as `90m`, `3h`, `7d`. */
+  readonly since?: string;
+  readonly until?: string;
+}
+
+/** `GET /api/deliveries`, newest first. */
+export interface DeliveryList {
+  readonly deliveries: readonly Delivery[];
+  /** Deliveries that the filter admits, of which the list may have the newest only (`limit`). */
+  readonly total: number;
+  /** How far the payloads of a stage were searched, where `search` asked for it. */
+  readonly searched?: PayloadSearch;
+}
+
+/** A search of a stage's payloads looks through its archive. */
+export interface PayloadSearch {
+  readonly objects: number;
+  readonly records: number;
+  /** ISO 8601: nothing older was looked at. */
+  readonly since: string;
+  /** Ended at its limit, and could go on. */
+  readonly limited: boolean;
+  /** Why it could not look, such as a permission that is missing. */
+  readonly refused?: string;
+}
+
+/** `GET /api/deliveries/<id>` and, once it has settled or after `timeout` seconds, `…/settled?timeout=30`. */
+export interface DeliveryDetail extends Delivery {
+  /** Nothing more will happen to it by itself. */
+  readonly settled: boolean;
+  /** As it came in. Of a stage, of which AWS keeps no headers, what the archive has. */
+  readonly request?: RecordedRequest;
+  readonly answer?: RecordedAnswer;
+  /** The same as `npm run trace -- <id> --json`. */
+  readonly trace?: Trace;
+  /** Why there is no trace, or part of it is missing. */
+  readonly traceProblem?: string;
+  readonly effects: readonly RecordedEffect[];
+  /** Lines of functions about it, as they were written; on the local stack only. */
+  readonly logs: readonly FunctionLine[];
+}
+
+export interface RecordedRequest {
+  readonly method: string;
+  readonly path: string;
+  /** In the order in which they came. Empty where only the body is known. */
+  readonly headers: readonly (readonly [name: string, value: string])[];
+  readonly sourceIp?: string;
+  /** Bytes of the body. The body itself is `GET /api/deliveries/<id>/body`. */
+  readonly bytes: number;
+  /** Why the body is not there: too old, too large, forgotten. */
+  readonly bodyMissing?: string;
+}
+
+export interface RecordedAnswer {
+  readonly status: number;
+  readonly headers: readonly (readonly [name: string, value: string])[];
+  readonly body: string;
+  readonly durationMs: number;
+}
+
+export type RecordedEffect = RowEffect | NotificationEffect;
+
+/** What a row was before and after; or, of a stage, what it is now. */
+export interface RowEffect {
+  readonly kind: 'row';
+  /** Name of the stack's output. */
+  readonly table: string;
+  readonly key: string;
+  /** ISO 8601. Absent where the row is as it is now. */
+  readonly at?: string;
+  /** Plain JSON values. Null where there was none. */
+  readonly before?: Row | null;
+  readonly after?: Row | null;
+  /** The row as it is now, where before and after are not known. */
+  readonly now?: Row | null;
+  /** Whether the row as it is now is this event's, or a newer one's. */
+  readonly written?: 'by this event' | 'by a newer event';
+}
+
+export type Row = Readonly<Record<string, unknown>>;
+
+/** What subscribers of a topic get. */
+export interface NotificationEffect {
+  readonly kind: 'notification';
+  /** Name of the stack's output: `ReviewTopicArn`. */
+  readonly topic: string;
+  readonly at: string;
+  readonly subject: string;
+  /** By protocol: `default`, `email`, `https`. */
+  readonly texts: Readonly<Record<string, string>>;
+}
+
+/** A line that a function wrote. */
+export interface FunctionLine {
+  /** ISO 8601. */
+  readonly at: string;
+  /** `receiver`, or an event. */
+  readonly function: string;
+  readonly text: string;
+}
+
+/**
+ * `GET /api/stream`: server-sent events, for the filter of the query. The id of each is where to go on with
+ * `Last-Event-ID`; after one of another process everything comes anew, `reset` first.
+ */
+export interface StreamEvents {
+  /** What was there before is not true any more: what follows is all there is. */
+  readonly reset: Record<string, never>;
+  /** Rows of the list that are new or have changed, in the order in which they changed; at most 500. */
+  readonly deliveries: { readonly put: readonly Delivery[]; readonly removed: readonly string[] };
+  /** All that was there when the stream was opened has been sent. */
+  readonly ready: { readonly total: number; readonly searched?: PayloadSearch };
+  readonly task: Task;
+  /** Something to tell whoever looks: code was rebuilt, does not build, a source is not reachable. */
+  readonly notice: Notice;
+}
+
+export interface Notice {
+  /** A newer notice about the same replaces it: `code`, `logs`. */
+  readonly about: string;
+  readonly level: 'info' | 'error';
+  readonly text: string;
+}
+
+/** `GET /api/queues`. */
+export interface Queues {
+  readonly events: readonly EventQueue[];
+  /** `quarantine` and `unrouted`. */
+  readonly kept: readonly KeptQueue[];
+  /** What is not known, and why: a permission that is missing. */
+  readonly problems: readonly string[];
+}
+
+export interface QueueDepth {
+  /** About, as SQS counts. */
+  readonly visible: number;
+  readonly inFlight: number;
+  /** ISO 8601: when the message that waits longest was sent, where it is known. */
+  readonly oldestAt?: string;
+}
+
+export interface EventQueue extends QueueDepth {
+  readonly event: EventName;
+  readonly paused?: PausedQueue;
+  readonly dead: QueueDepth;
+}
+
+export interface KeptQueue extends QueueDepth {
+  readonly name: 'quarantine' | 'unrouted';
+}
+
+/**
+ * `GET /api/queues/<name>/messages?limit=50`: a look that takes nothing away. Names are an event (its queue; of a stage
+ * not offered, as a look there counts as an attempt), `dead:<event>`, `quarantine` and `unrouted`.
+ */
+export interface QueueMessages {
+  readonly messages: readonly QueueMessage[];
+  /** There are more than were looked at. */
+  readonly limited: boolean;
+}
+
+export interface QueueMessage {
+  readonly id: string;
+  readonly eventId?: string;
+  readonly event?: string;
+  readonly requestId?: string;
+  /** ISO 8601. */
+  readonly sentAt: string;
+  readonly receives: number;
+  readonly state: 'waiting' | 'in flight' | 'delayed';
+  /** Why it is a dead letter, or in quarantine. */
+  readonly reason?: string;
+  readonly failedAt?: string;
+  readonly body: string;
+  /** Longer bodies are cut off. */
+  readonly truncated: boolean;
+}
+
+/** `GET /api/dead-letters`: over all queues, the reason that most have first. */
+export interface DeadLetters {
+  readonly groups: readonly DeadLetterGroup[];
+  /** Queues of which not all was looked at. */
+  readonly limited: readonly string[];
+  readonly problems: readonly string[];
+}
+
+export interface DeadLetterGroup {
+  readonly reason: string;
+  readonly count: number;
+  /** ISO 8601, of failures. */
+  readonly firstAt: string;
+  readonly lastAt: string;
+  readonly messages: readonly { readonly queue: EventName; readonly id: string; readonly eventId?: string }[];
+}
+
+/** `GET /api/tables/<name>?key=…` finds one row, `?after=…` goes on: some 50 rows. */
+export interface TableRows {
+  readonly rows: readonly Row[];
+  /** What `after` is to be for further rows; absent at the end. */
+  readonly next?: string;
+}
+
+/** `GET /api/faults`, on the local stack. */
+export interface Faults {
+  readonly active: readonly ActiveFault[];
+  /** Functions that can be killed: `receiver`, `shop.updated`. */
+  readonly functions: readonly string[];
+}
+
+export interface ActiveFault extends FaultSettings {
+  readonly id: string;
+  /** Calls that it has hit. */
+  readonly hits: number;
+}
+
+/** `POST /api/faults`; `DELETE /api/faults/<id>` and `DELETE /api/faults` end one and all. */
+export interface FaultSettings {
+  readonly service: 'dynamodb' | 'firehose' | 's3' | 'secretsmanager' | 'sns' | 'sqs';
+  readonly kind: 'down' | 'throttled' | 'slow' | 'response-lost' | 'records-refused';
+  /** Of `slow`. */
+  readonly milliseconds?: number;
+  /** Share of the calls that are hit, from 0 to 1. @default 1 */
+  readonly share?: number;
+}
+
+/** `POST /api/functions/<name>/kill`: ends what runs, as a crash of its machine would; or the next invocation. */
+export interface Kill {
+  readonly next: boolean;
+}
+
+/** `POST /api/tasks`: does something. Unless `confirmed`, only says what it would be. */
+export interface TaskRequest {
+  readonly action: Action;
+  readonly confirmed: boolean;
+}
+
+export type Action =
+  /** A sample of `events/`, its timestamp now. */
+  | { readonly kind: 'send'; readonly event: EventName }
+  /** A delivery again, byte for byte: with its own signature here, of a stage signed anew. */
+  | { readonly kind: 'resend'; readonly id: string }
+  /** Any text, signed with the local secret. Of the local stack only. */
+  | { readonly kind: 'send-text'; readonly body: string }
+  /** All of a queue (`dead:<event>` is the event's name, `quarantine`, `unrouted`), or some messages of it. */
+  | { readonly kind: 'redrive'; readonly queue: string; readonly ids?: readonly string[] }
+  | { readonly kind: 'pause'; readonly event: EventName; readonly reason: string }
+  | { readonly kind: 'resume'; readonly event: EventName }
+  | ReplayAction;
+
+export interface ReplayAction {
+  readonly kind: 'replay';
+  /** Only says the plan. */
+  readonly dryRun: boolean;
+  readonly events: readonly EventName[];
+  /** As the options of `npm run replay`. */
+  readonly since?: string;
+  readonly until?: string;
+  readonly ids?: readonly string[];
+  readonly shop?: string;
+  readonly mode?: 'fill' | 'repair';
+  readonly notify?: boolean;
+  readonly rate?: number;
+  readonly name?: string;
+}
+
+/** Answer to an action that is not confirmed. */
+export interface Confirmation {
+  /** What stands for it in a terminal: `npm run dlq -- redrive shop.updated --stage prod`. */
+  readonly command: string;
+  /** What it does, in a sentence. */
+  readonly explanation: string;
+}
+
+/** An action under way or done; `GET /api/tasks` has the last ones, `GET /api/tasks/<id>` one. */
+export interface Task {
+  readonly id: string;
+  readonly command: string;
+  readonly state: 'running' | 'done' | 'failed';
+  /** What the command says, line by line. */
+  readonly lines: readonly string[];
+  /** Of a delivery that was sent: the request's id. */
+  readonly delivery?: string;
+}
+
+/** Carries the token. It is in the page of the local stack, and in the address of a stage's page. */
+export const TOKEN_HEADER = 'x-console-token';

@@ -1,0 +1,4 @@
+import { render } from 'preact';
+
+const root = document.getElementById('console');
+if (root !== null) render(<p>The console</p>, root);
