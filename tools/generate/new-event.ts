@@ -121,7 +121,7 @@ export async function addEvent(event: NewEvent): Promise<string[]> {
     for (const [file, text] of files) writeFileSync(file, text);
     await steps.run('node_modules/@biomejs/biome/bin/biome', 'check', '--write', ...paths);
     // In a process of its own: this one has the catalogue as it was.
-    await steps.run('--import', 'tsx', 'tools/commands/cli.ts', 'generate');
+    await steps.run('tools/commands/cli.ts', 'generate');
   } catch (error) {
     kept.putBack();
     if (steps.signal !== undefined)
