@@ -73,8 +73,8 @@ export interface AwsEndpoint {
   addPrincipals(principals: Principal[]): void;
   /** Makes a log group of CloudWatch Logs. */
   createLogGroup(name: string): void;
-  /** Adds a line to one. */
-  writeLog(group: string, message: string): void;
+  /** Adds a line to one. @param at when it was written, epoch milliseconds. @default now */
+  writeLog(group: string, message: string, at?: number): void;
   /** Makes an alarm of CloudWatch. */
   putAlarm(definition: AlarmDefinition): void;
   /** Makes an event source known to Lambda's API, which turns it off and on. */
