@@ -14,6 +14,9 @@ import { type GatewayKind, gatewayOption, jsonOption, port, secretOption } from 
 interface Settings {
   readonly port: number;
   readonly awsPort: number;
+  readonly consolePort: number;
+  /** False without the console. */
+  readonly console: boolean;
   readonly secret: string;
   readonly gateway?: GatewayKind | undefined;
   /** Functions' log lines as they are, and the rest on standard error. */
@@ -34,17 +37,25 @@ export const command = npmScript(
       .argParser(port)
       .default(4566),
   )
+  .addOption(
+    new Option('--console-port <port>', 'of the console; 0: any free one')
+      .env('CONSOLE_PORT')
+      .argParser(port)
+      .default(3001),
+  )
+  .option('--no-console', 'without the console')
   .addOption(secretOption())
   .addOption(gatewayOption())
   .addOption(jsonOption())
   .action(start);
 
-async function start({ port, awsPort, secret, gateway, json }: Settings): Promise<void> {
-  if (port === awsPort && port !== 0) {
-    throw new CommandError(`--port and --aws-port must differ, not both be ${port}`);
-  }
-  await assertFree(port, 'port');
-  await assertFree(awsPort, 'aws-port');
+async function start(settings: Settings): Promise<void> {
+  const { port, awsPort, consolePort, secret, gateway, json } = settings;
+  await assertPorts({
+    port,
+    'aws-port': awsPort,
+    ...(settings.console && { 'console-port': consolePort }),
+  });
 
   const started = performance.now();
   const say = json ? console.error : console.log;
@@ -53,28 +64,37 @@ async function start({ port, awsPort, secret, gateway, json }: Settings): Promis
   await using workspace = await Workspace.open();
   step('Synthesising the stack');
   // What runs the stack is loaded while another process synthesises it.
-  const [{ startLocalStack }] = await Promise.all([
+  const [{ startLocalStack }, { LocalRecorder }, { startLocalConsole }] = await Promise.all([
     import('../../local/local-stack.ts'),
+    import('../console/local-recorder.ts'),
+    import('../console/local-console.ts'),
     synthesise(workspace.assembly, gateway && stageOverrides({ gateway })),
   ]);
+  const recorder = settings.console ? new LocalRecorder() : undefined;
   const stack = await startLocalStack({
     assembly: workspace.assembly,
     port,
     awsPort,
     secret,
     onStep: step,
-    onLog: (line) => print(json ? asJson(line) : format.logLine(line)),
+    onLog: (line) => {
+      print(json ? asJson(line) : format.logLine(line));
+      recorder?.onLog(line);
+    },
+    ...(recorder && { observer: recorder }),
     onRequest: (request) => say(format.request(request)),
     onProblem: (message) => console.error(`Problem: ${message}`),
   });
   try {
+    await using page = recorder && (await startLocalConsole(recorder, { stack, secret, port: consolePort }));
     const isSecond = await workspace.publish({
       outputs: { [stack.name]: stack.outputs },
       functions: Object.fromEntries(
         [...stack.functions].map(([service, { definition }]) => [service, definition]),
       ),
+      ...(page && { console: { url: page.url, token: page.token } }),
     });
-    say(welcome(stack, secret, performance.now() - started));
+    say(welcome(stack, page?.url, secret, performance.now() - started));
     if (isSecond)
       say('Another stack of this folder runs, too. The other commands talk to this one until it stops.\n');
     await once(interruption(), 'abort');
@@ -86,11 +106,17 @@ async function start({ port, awsPort, secret, gateway, json }: Settings): Promis
   say(`Stopped: ${requests.toLocaleString('en')} requests served, ${peakMegabytes} MB of memory at most`);
 }
 
-function welcome({ outputs, awsUrl, operator }: LocalStack, secret: string, milliseconds: number): string {
+function welcome(
+  { outputs, awsUrl, operator }: LocalStack,
+  consoleUrl: string | undefined,
+  secret: string,
+  milliseconds: number,
+): string {
+  const page = consoleUrl === undefined ? '' : `  Console   ${consoleUrl}\n`;
   return `
 Ready in ${(milliseconds / 1000).toFixed(1)} s. Ctrl-C stops it, and takes away all that it holds.
 
-  Webhook   ${outputs.WebhookUrl}
+${page}  Webhook   ${outputs.WebhookUrl}
   Secret    ${secret}
   AWS       ${awsUrl} (region ${operator.region}, any access key)
   Outputs   ${OUTPUTS_FILE}
@@ -109,7 +135,21 @@ function print(line: string | undefined): void {
   if (line !== undefined) console.log(line);
 }
 
-/** Before the stack is synthesised, so that a port in use is told at once. */
+/**
+ * Before the stack is synthesised, so that a port in use is told at once.
+ * @param ports by their options
+ */
+async function assertPorts(ports: Readonly<Record<string, number>>): Promise<void> {
+  const options = Object.entries(ports);
+  for (const [index, [option, port]] of options.entries()) {
+    const [same] = options.slice(index + 1).find(([, other]) => other === port && port !== 0) ?? [];
+    if (same !== undefined) {
+      throw new CommandError(`--${option} and --${same} must differ, not both be ${port}`);
+    }
+  }
+  for (const [option, port] of options) await assertFree(port, option);
+}
+
 async function assertFree(port: number, option: string): Promise<void> {
   try {
     const { servers } = await listen({}, () => {}, { port });
