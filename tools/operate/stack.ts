@@ -7,6 +7,7 @@ import {
 } from '@aws-sdk/client-cloudformation';
 import { CloudWatchClient } from '@aws-sdk/client-cloudwatch';
 import { CloudWatchLogsClient } from '@aws-sdk/client-cloudwatch-logs';
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { FirehoseClient } from '@aws-sdk/client-firehose';
 import { LambdaClient } from '@aws-sdk/client-lambda';
 import { S3Client } from '@aws-sdk/client-s3';
@@ -23,6 +24,7 @@ export interface FoundStack {
   readonly title: string;
   readonly outputs: Readonly<Record<string, string>>;
   readonly sqs: SQSClient;
+  readonly dynamodb: DynamoDBClient;
   readonly s3: S3Client;
   readonly secrets: SecretsManagerClient;
   readonly logs: CloudWatchLogsClient;
@@ -125,6 +127,7 @@ function foundStack(title: string, outputs: Readonly<Record<string, string>>, op
       };
   const clients = {
     sqs: new SQSClient(settings),
+    dynamodb: new DynamoDBClient(settings),
     s3: new S3Client({ ...settings, forcePathStyle: region === undefined }),
     secrets: new SecretsManagerClient(settings),
     logs: new CloudWatchLogsClient(settings),
