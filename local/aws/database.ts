@@ -1,6 +1,8 @@
 import { AwsError } from './aws-error.ts';
 import { createDynalite, type Dynalite } from './dynalite.ts';
 import { isJsonObject, type JsonObject, objectsOf, textOf } from './json.ts';
+import { keepWrites } from './kept/dynalite-journal.ts';
+import type { KeptState } from './kept/kept-state.ts';
 import type { AwsRequest } from './request.ts';
 import { type AwsResponse, JSON_1_0, jsonResponse } from './response.ts';
 import { createTimeToLive } from './time-to-live.ts';
@@ -13,11 +15,13 @@ export interface Database {
 interface DatabaseOptions {
   region: string;
   accountId: string;
+  /** @default nothing is kept */
+  kept?: KeptState | undefined;
 }
 
 /** Starts dynalite inside this process, in memory, with the gaps against DynamoDB filled that matter here. */
-export function createDatabase({ region, accountId }: DatabaseOptions): Database {
-  const dynalite = createDynalite(region, accountId);
+export function createDatabase({ region, accountId, kept }: DatabaseOptions): Database {
+  const dynalite = createDynalite(region, accountId, kept && ((store, run) => keepWrites(store, run, kept)));
   const timeToLive = createTimeToLive(dynalite);
 
   async function run(operation: string, parameters: JsonObject): Promise<JsonObject> {
