@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs';
 import type { Command } from '@commander-js/extra-typings';
 
 /**
- * Errors that say to whoever typed the command what is wrong: their message is all that is to be read. The last one is
+ * Errors that say to whoever typed the command what is wrong: their message is all that is to be read. TransformError is
  * tsx's, of a file that commands share with the functions.
  */
-const EXPECTED = new Set(['CommandError', 'SynthesisError', 'TransformError']);
+const EXPECTED = new Set(['CommandError', 'SynthesisError', 'TransformError', 'UnusableStateError']);
 
 /**
  * Runs one command: `cli.ts <script> [arguments]`, as every script of package.json does. Its file is named after it,
