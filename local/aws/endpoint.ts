@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { listen } from '../listen.ts';
-import type { StackObserver } from '../observation.ts';
+import type { InspectedMessage, StackObserver } from '../observation.ts';
 import { accessDenied } from './access-denied.ts';
 import { type AlarmDefinition, createAlarms } from './alarms.ts';
 import { alarmsQueryResponse } from './alarms-query.ts';
@@ -13,6 +13,7 @@ import { createEventSourceMappings, type EventSourceMapping } from './event-sour
 import { ConnectionLostError, type Faults } from './faults.ts';
 import { createFirehose } from './firehose.ts';
 import { bodyOf, KEEP_ALIVE_MS, MAX_BODY_BYTES, write } from './http-server.ts';
+import type { KeptState } from './kept/kept-state.ts';
 import { createLogs } from './logs.ts';
 import { createMessaging } from './messaging.ts';
 import { createObjectWriter } from './object-writer.ts';
@@ -57,6 +58,8 @@ export interface AwsEndpointOptions {
   accountId: '000000000000';
   /** What goes wrong, for tests. @default nothing */
   faults?: Faults;
+  /** What was kept of another run, and where this one is kept. @default nothing is kept */
+  kept?: KeptState | undefined;
   /** Told of what goes wrong where no caller is told. @default none */
   onProblem?: (message: string) => void;
   /** Told of what roles write and publish; of operators nothing. @default none */
@@ -79,6 +82,11 @@ export interface AwsEndpoint {
   putAlarm(definition: AlarmDefinition): void;
   /** Makes an event source known to Lambda's API, which turns it off and on. */
   addEventSourceMapping(source: EventSourceMapping): void;
+  /**
+   * Looks at the messages of a queue without receiving them, those that were sent first coming first.
+   * @throws Error where there is no such queue
+   */
+  inspectQueue(queueUrl: string): Promise<InspectedMessage[]>;
   /** Ends long polls and connections and frees the port. */
   close(): Promise<void>;
 }
@@ -101,16 +109,18 @@ export async function startAwsEndpoint({
   region,
   accountId,
   faults,
+  kept,
   onProblem = () => {},
   observer,
 }: AwsEndpointOptions): Promise<AwsEndpoint> {
   const roles = new Map<string, { name: string; policy: Policy }>();
   const accessKeys = new Map<string, string>();
-  const secrets = createSecretsManager({ region, accountId });
-  const logs = createLogs({ region, accountId });
+  const secrets = createSecretsManager({ region, accountId, kept });
+  const logs = createLogs({ region, accountId, kept });
   const database = createDatabase({
     region,
     accountId,
+    kept,
     onRow:
       observer &&
       ((change, accessKeyId) => {
@@ -120,7 +130,7 @@ export async function startAwsEndpoint({
   const stack: Stack = { region, accountId, secretArn: secrets.arnOf };
   let actualPort = port;
   const publicHost = () => `localhost:${actualPort}`;
-  const messaging = await createMessaging({ region, publicHost, maxBodyBytes: MAX_BODY_BYTES });
+  const messaging = await createMessaging({ region, publicHost, maxBodyBytes: MAX_BODY_BYTES, kept });
   const alarms = createAlarms({
     region,
     accountId,
@@ -128,8 +138,9 @@ export async function startAwsEndpoint({
       messaging.sns({
         parameters: { Action: 'Publish', TopicArn: topicArn, Subject: subject, Message: text },
       }),
+    kept,
   });
-  const mappings = createEventSourceMappings({ region, accountId });
+  const mappings = createEventSourceMappings({ region, accountId, kept });
 
   const firehose = createFirehose({
     region,
@@ -143,6 +154,7 @@ export async function startAwsEndpoint({
       },
     }),
     onProblem,
+    kept,
   });
 
   const services: Record<Service, (request: AwsRequest) => AwsResponse | Promise<AwsResponse>> = {
@@ -234,6 +246,8 @@ export async function startAwsEndpoint({
               headers: incoming.headers,
               body,
             });
+    // Nothing is acknowledged that the end of the process could take away.
+    kept?.commit();
     // Otherwise the connection, idle again, would hold close() up; or the rest of a large body would.
     if (closing.signal.aborted || body === undefined) outgoing.setHeader('connection', 'close');
     write(outgoing, response);
@@ -267,6 +281,7 @@ export async function startAwsEndpoint({
     writeLog: logs.write,
     putAlarm: alarms.put,
     addEventSourceMapping: mappings.add,
+    inspectQueue: messaging.inspectQueue,
 
     async close() {
       closing.abort();

@@ -1,10 +1,11 @@
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { Option } from '@commander-js/extra-typings';
 import type { LogLine } from '../../local/functions/invocation.ts';
 import { listen } from '../../local/listen.ts';
 import type { LocalStack } from '../../local/local-stack.ts';
 import { stageOverrides, synthesise } from '../../local/template/synthesise.ts';
-import { OUTPUTS_FILE, Workspace } from '../operate/local-folder.ts';
+import { KEPT_FOLDER, OUTPUTS_FILE, Workspace } from '../operate/local-folder.ts';
 import { npmScript } from '../terminal/command.ts';
 import { CommandError } from '../terminal/command-error.ts';
 import { interruption } from '../terminal/interrupted.ts';
@@ -19,6 +20,8 @@ interface Settings {
   readonly console: boolean;
   readonly secret: string;
   readonly gateway?: GatewayKind | undefined;
+  /** Whether it goes on with what was kept, and keeps what it holds. */
+  readonly keep?: true | undefined;
   /** Functions' log lines as they are, and the rest on standard error. */
   readonly json?: true | undefined;
 }
@@ -26,7 +29,7 @@ interface Settings {
 /** `npm start`: synthesises the stack and runs it until Ctrl-C. */
 export const command = npmScript(
   'start',
-  'Synthesises the stack and runs it on this machine until Ctrl-C. What it holds is in memory, and ends with it.',
+  'Synthesises the stack and runs it on this machine until Ctrl-C. What it holds is in memory, and ends with it, unless it is kept.',
 )
   .addOption(
     new Option('--port <port>', 'of the webhook; 0: any free one').env('PORT').argParser(port).default(3000),
@@ -46,11 +49,15 @@ export const command = npmScript(
   .option('--no-console', 'without the console')
   .addOption(secretOption())
   .addOption(gatewayOption())
+  .option(
+    '--keep',
+    `goes on with what an earlier run has left in ${KEPT_FOLDER}, and leaves it to the next one`,
+  )
   .addOption(jsonOption())
   .action(start);
 
 async function start(settings: Settings): Promise<void> {
-  const { port, awsPort, consolePort, secret, gateway, json } = settings;
+  const { port, awsPort, consolePort, secret, gateway, keep, json } = settings;
   await assertPorts({
     port,
     'aws-port': awsPort,
@@ -61,6 +68,7 @@ async function start(settings: Settings): Promise<void> {
   const say = json ? console.error : console.log;
   const format = new LogFormat(json ? process.stderr : process.stdout);
   const step = (text: string) => say(`${text} …`);
+  say(beginning(keep));
   await using workspace = await Workspace.open();
   step('Synthesising the stack');
   // What runs the stack is loaded while another process synthesises it.
@@ -76,7 +84,9 @@ async function start(settings: Settings): Promise<void> {
     port,
     awsPort,
     secret,
+    keep: keep && KEPT_FOLDER,
     onStep: step,
+    onNote: say,
     onLog: (line) => {
       print(json ? asJson(line) : format.logLine(line));
       recorder?.onLog(line);
@@ -94,7 +104,7 @@ async function start(settings: Settings): Promise<void> {
       ),
       ...(page && { console: { url: page.url, token: page.token } }),
     });
-    say(welcome(stack, page?.url, secret, performance.now() - started));
+    say(welcome(stack, page?.url, secret, keep, performance.now() - started));
     if (isSecond)
       say('Another stack of this folder runs, too. The other commands talk to this one until it stops.\n');
     await once(interruption(), 'abort');
@@ -106,15 +116,25 @@ async function start(settings: Settings): Promise<void> {
   say(`Stopped: ${requests.toLocaleString('en')} requests served, ${peakMegabytes} MB of memory at most`);
 }
 
+/** What the stack begins with. */
+function beginning(keep: true | undefined): string {
+  const isThere = existsSync(KEPT_FOLDER);
+  if (keep) return isThere ? `Going on with ${KEPT_FOLDER}` : `Beginning empty, kept in ${KEPT_FOLDER}`;
+  return isThere
+    ? `Beginning empty: --keep would go on with ${KEPT_FOLDER}`
+    : 'Beginning empty: --keep would keep it';
+}
+
 function welcome(
   { outputs, awsUrl, operator }: LocalStack,
   consoleUrl: string | undefined,
   secret: string,
+  keep: true | undefined,
   milliseconds: number,
 ): string {
   const page = consoleUrl === undefined ? '' : `  Console   ${consoleUrl}\n`;
   return `
-Ready in ${(milliseconds / 1000).toFixed(1)} s. Ctrl-C stops it, and takes away all that it holds.
+Ready in ${(milliseconds / 1000).toFixed(1)} s. Ctrl-C stops it, and ${keep ? `leaves what it holds in ${KEPT_FOLDER}` : 'takes away all that it holds'}.
 
 ${page}  Webhook   ${outputs.WebhookUrl}
   Secret    ${secret}

@@ -1,8 +1,7 @@
-import type { Item } from '../../local/observation.ts';
 import type { Row } from './api.ts';
 
 /** An item as plain JSON. A number that JavaScript cannot hold is a text, as are bytes: base64. */
-export function plainRow(item: Item): Row {
+export function plainRow(item: Readonly<Record<string, object>>): Row {
   return Object.fromEntries(Object.entries(item).map(([name, value]) => [name, plainValue(value)]));
 }
 
@@ -11,6 +10,8 @@ function plainValue(attribute: unknown): unknown {
   if (type === 'N') return plainNumber(value);
   if (type === 'NULL') return null;
   if (type === 'L' && Array.isArray(value)) return value.map(plainValue);
+  if (value instanceof Uint8Array) return Buffer.from(value).toString('base64');
+  if (type === 'BS' && Array.isArray(value)) return value.map((bytes) => plainValue({ B: bytes }));
   if (type === 'NS' && Array.isArray(value)) return value.map(plainNumber);
   if (type === 'M' && isObject(value)) {
     return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, plainValue(inner)]));

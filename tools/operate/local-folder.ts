@@ -17,6 +17,9 @@ const PUBLISHED = [OUTPUTS_FILE, FUNCTIONS_FILE, CONSOLE_FILE];
 /** Whoever has the token may do all that the console can: its file is for its owner alone. */
 const OWNER_ONLY = 0o600;
 
+/** What stacks that are started with `--keep` go on with. */
+export const KEPT_FOLDER = `${FOLDER}/kept`;
+
 /** What a running stack leaves for other commands. */
 export interface StackDescription {
   /** As `cdk deploy --outputs-file` writes them. */

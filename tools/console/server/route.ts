@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { LocalStack } from '../../../local/local-stack.ts';
 import type { Source } from '../source.ts';
+import type { Acting } from './acting.ts';
 import type { News } from './news.ts';
 
 /** The stack behind the console, where it runs in the same process. */
@@ -19,6 +20,8 @@ export interface ConsoleContext {
   readonly local: LocalParts | undefined;
   /** Tells tasks and notices to every page that is open. */
   readonly news: News;
+  /** What is remembered of queues, tables and tasks. */
+  readonly acting: Acting;
   /** Aborted when the console closes. */
   readonly closing: AbortSignal;
 }

@@ -4,6 +4,7 @@ import { gzip } from 'node:zlib';
 import { splitTarget } from '../../../local/gateway/http-message.ts';
 import { listen } from '../../../local/listen.ts';
 import type { Source } from '../source.ts';
+import { Acting } from './acting.ts';
 import { News } from './news.ts';
 import { Page, shell } from './page.ts';
 import { Problem, type ProblemDetails, problemOf } from './problem.ts';
@@ -39,7 +40,7 @@ export interface Console {
   readonly url: string;
   readonly port: number;
   readonly news: News;
-  /** Ends streams at once and other requests with their answer, or after 2 s. */
+  /** Interrupts tasks and waits for them; ends streams at once and other requests with their answer, or after 2 s. */
   close(): Promise<void>;
 }
 
@@ -47,7 +48,9 @@ export interface Console {
 export async function startConsole(options: ConsoleOptions): Promise<Console> {
   const { source, token, readOnly, local, onProblem = console.error } = options;
   const closing = new AbortController();
-  const context: ConsoleContext = { source, readOnly, local, news: new News(), closing: closing.signal };
+  const news = new News();
+  const acting = new Acting(source, local?.stack, news);
+  const context: ConsoleContext = { source, readOnly, local, news, acting, closing: closing.signal };
   const page = new Page();
   let port = options.port;
 
@@ -128,8 +131,9 @@ export async function startConsole(options: ConsoleOptions): Promise<Console> {
   return {
     url: local === undefined ? `${origin}#token=${token}` : origin,
     port,
-    news: context.news,
+    news,
     close: async () => {
+      await acting.tasks.close();
       closing.abort();
       const closed = servers.map((server) => new Promise((resolve) => server.close(resolve)));
       const timer = setTimeout(() => {
