@@ -17,7 +17,12 @@ export class EventReader {
   /** The connection is over, whoever ended it. */
   isOver = false;
 
-  constructor(port: number, path = '/api/stream', lastEventId?: string) {
+  constructor(
+    port: number,
+    path = '/api/stream',
+    lastEventId?: string,
+    headers: Readonly<Record<string, string>> = {},
+  ) {
     this.#request = request(
       {
         host: '127.0.0.1',
@@ -26,6 +31,7 @@ export class EventReader {
         agent: false,
         headers: {
           host: `localhost:${port}`,
+          ...headers,
           ...(lastEventId !== undefined && { 'last-event-id': lastEventId }),
         },
       },
@@ -90,6 +96,10 @@ export class EventReader {
   /** Stops reading without ending the connection. */
   pause(): void {
     this.#response?.pause();
+  }
+
+  resume(): void {
+    this.#response?.resume();
   }
 
   /** Cuts the connection. */
