@@ -12,7 +12,10 @@ export interface ReadEvent {
 /** A client of the stream, as the page is one. */
 export class EventReader {
   readonly #request: ClientRequest;
-  #text = '';
+  /** All that came so far, whole events only. */
+  readonly events: ReadEvent[] = [];
+  /** The beginning of an event. */
+  #rest = '';
   #response: IncomingMessage | undefined;
   /** The connection is over, whoever ended it. */
   isOver = false;
@@ -38,7 +41,9 @@ export class EventReader {
       (response) => {
         this.#response = response;
         response.setEncoding('utf8').on('data', (text: string) => {
-          this.#text += text;
+          const blocks = `${this.#rest}${text}`.split('\n\n');
+          this.#rest = blocks.pop() ?? '';
+          this.events.push(...blocks.flatMap(parseEvent));
         });
         response.on('error', () => {});
         response.on('close', () => {
@@ -54,18 +59,6 @@ export class EventReader {
 
   get status(): number | undefined {
     return this.#response?.statusCode;
-  }
-
-  /** All that came so far, whole events only. */
-  get events(): ReadEvent[] {
-    return this.#text
-      .split('\n\n')
-      .slice(0, -1)
-      .flatMap((block) => {
-        const field = (name: string) => new RegExp(`^${name}: ?(.*)$`, 'm').exec(block)?.[1];
-        const event = field('event');
-        return event === undefined ? [] : [{ id: field('id'), event, data: JSON.parse(field('data') ?? '') }];
-      });
   }
 
   get lastId(): string | undefined {
@@ -106,4 +99,11 @@ export class EventReader {
   cut(): void {
     this.#request.destroy();
   }
+}
+
+/** @returns nothing for a comment */
+function parseEvent(block: string): ReadEvent[] {
+  const field = (name: string) => new RegExp(`^${name}: ?(.*)$`, 'm').exec(block)?.[1];
+  const event = field('event');
+  return event === undefined ? [] : [{ id: field('id'), event, data: JSON.parse(field('data') ?? '') }];
 }

@@ -32,7 +32,7 @@ test('a client that does not read is cut off, costs no memory, and goes on from 
         lastEventId: typeof lastEventId === 'string' ? lastEventId : undefined,
         admits: () => true,
         signal: gone.signal,
-        patience: PATIENCE,
+        ...(lastEventId === undefined && { patience: PATIENCE }),
       });
       const watch = setInterval(() => {
         buffered = Math.max(buffered, response.writableLength);
