@@ -2,6 +2,7 @@ import { setFlagsFromString } from 'node:v8';
 import { SQSClient } from '@aws-sdk/client-sqs';
 import { type AwsEndpoint, startAwsEndpoint } from './aws/endpoint.ts';
 import { Faults } from './aws/faults.ts';
+import type { ConsoleUrl } from './console-redirect.ts';
 import { type ClientSettings, createAlarms, deploy } from './deploy.ts';
 import { type SqsEventSource, startSqsEventSource } from './event-sources/sqs-event-source.ts';
 import type { FunctionDefinition } from './functions/function-definition.ts';
@@ -56,6 +57,8 @@ export interface LocalStackOptions {
   readonly onRequest?: (summary: RequestSummary) => void;
   /** Told what functions do, and what they are asked: see {@link StackObserver}. @default none */
   readonly observer?: StackObserver;
+  /** Where a browser is led that opens either port. @default nowhere: it sees the error that all others see */
+  readonly consoleUrl?: ConsoleUrl;
   /** Told of what goes wrong in the stack itself. @default none */
   readonly onProblem?: (message: string) => void;
   /** Told what is being done while the stack starts. @default none */
@@ -114,6 +117,7 @@ export async function startLocalStack(options: LocalStackOptions): Promise<Local
       faults,
       ...(options.onProblem && { onProblem: options.onProblem }),
       ...(options.observer && { observer: options.observer }),
+      ...(options.consoleUrl && { consoleUrl: options.consoleUrl }),
     });
     closers.push(() => aws.close());
 
@@ -157,6 +161,7 @@ export async function startLocalStack(options: LocalStackOptions): Promise<Local
         options.onRequest?.(exchange);
         options.observer?.onExchange(exchange);
       },
+      ...(options.consoleUrl && { consoleUrl: options.consoleUrl }),
     });
     closers.push(() => gateway.close());
     apiUrl = gateway.url;
