@@ -10,7 +10,7 @@ import { LocalFunction } from './functions/local-function.ts';
 import { SharedEnvironments } from './functions/shared-environments.ts';
 import { calledByApi, deployedApi } from './gateway/deployed-api.ts';
 import { type RequestSummary, startGateway } from './gateway/server.ts';
-import type { StackObserver } from './observation.ts';
+import type { InspectedMessage, StackObserver } from './observation.ts';
 import { accessKeyOf, admitRoles } from './roles.ts';
 import { readCloudAssembly, type SynthesisedStack } from './template/cloud-assembly.ts';
 import { Resources } from './template/resources.ts';
@@ -83,6 +83,11 @@ export interface LocalStack {
   /** What goes wrong at the AWS endpoint: nothing until a test injects it. */
   readonly faults: Faults;
   usage(): Usage;
+  /**
+   * Looks at the messages of a queue without receiving them, those that were sent first coming first.
+   * @throws Error where there is no such queue
+   */
+  inspectQueue(queueUrl: string): Promise<InspectedMessage[]>;
   /** Ends it and frees its ports. */
   close(): Promise<void>;
 }
@@ -168,6 +173,7 @@ export async function startLocalStack(options: LocalStackOptions): Promise<Local
           item,
         ]),
       ),
+      inspectQueue: aws.inspectQueue,
       usage: () => ({ requests, peakMegabytes: Math.round(process.resourceUsage().maxRSS / 1024) }),
       close,
     };

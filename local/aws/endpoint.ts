@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { listen } from '../listen.ts';
-import type { StackObserver } from '../observation.ts';
+import type { InspectedMessage, StackObserver } from '../observation.ts';
 import { accessDenied } from './access-denied.ts';
 import { type AlarmDefinition, createAlarms } from './alarms.ts';
 import { alarmsQueryResponse } from './alarms-query.ts';
@@ -79,6 +79,11 @@ export interface AwsEndpoint {
   putAlarm(definition: AlarmDefinition): void;
   /** Makes an event source known to Lambda's API, which turns it off and on. */
   addEventSourceMapping(source: EventSourceMapping): void;
+  /**
+   * Looks at the messages of a queue without receiving them, those that were sent first coming first.
+   * @throws Error where there is no such queue
+   */
+  inspectQueue(queueUrl: string): Promise<InspectedMessage[]>;
   /** Ends long polls and connections and frees the port. */
   close(): Promise<void>;
 }
@@ -267,6 +272,7 @@ export async function startAwsEndpoint({
     writeLog: logs.write,
     putAlarm: alarms.put,
     addEventSourceMapping: mappings.add,
+    inspectQueue: messaging.inspectQueue,
 
     async close() {
       closing.abort();
