@@ -22,8 +22,8 @@ export interface FeedOptions {
   /** Nothing that was settled earlier. */
   readonly since: Date;
   readonly signal: AbortSignal;
-  /** @param key of the object that has the record */
-  readonly onRecord: (record: ArchiveRecord, key: string) => void;
+  /** @param object that has the record */
+  readonly onRecord: (record: ArchiveRecord, object: ArchivedObject) => void;
   /** Told before each look whether the one before failed. */
   readonly onLook: (error: unknown) => void;
 }
@@ -60,7 +60,7 @@ export async function feedFromArchive(stack: FoundStack, options: FeedOptions): 
   async function readAll(object: ArchivedObject): Promise<void> {
     try {
       for await (const { record } of readObject(stack, object, signal)) {
-        if (Date.parse(record.settledAt) >= since.getTime()) onRecord(record, object.key);
+        if (Date.parse(record.settledAt) >= since.getTime()) onRecord(record, object);
       }
     } catch (error) {
       // What can be read of it has been; `npm run archive` tells of damage.

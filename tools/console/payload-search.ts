@@ -57,7 +57,7 @@ export class TextSearch {
   async run(
     stack: FoundStack,
     window: SearchWindow & { readonly since: Date },
-    onFound: (record: ArchiveRecord, key: string) => void,
+    onFound: (record: ArchiveRecord, object: ArchivedObject) => void,
   ): Promise<PayloadSearch> {
     const run = this.#last.then(() => this.#run(stack, window, onFound));
     this.#last = run.catch(() => {});
@@ -67,7 +67,7 @@ export class TextSearch {
   async #run(
     stack: FoundStack,
     { since, until, signal }: SearchWindow & { readonly since: Date },
-    onFound: (record: ArchiveRecord, key: string) => void,
+    onFound: (record: ArchiveRecord, object: ArchivedObject) => void,
   ): Promise<PayloadSearch> {
     const enough = AbortSignal.any([signal, AbortSignal.timeout(this.#limits.seconds * 1000)]);
     const objects = await newestFirst(stack, { since, ...(until && { until }) });
@@ -97,13 +97,13 @@ export class TextSearch {
     stack: FoundStack,
     object: ArchivedObject,
     signal: AbortSignal,
-    onFound: (record: ArchiveRecord, key: string) => void,
+    onFound: (record: ArchiveRecord, object: ArchivedObject) => void,
   ): Promise<void> {
     let records = 0;
     try {
       for await (const { record } of readObject(stack, object, signal)) {
         records += 1;
-        if (this.see(record)) onFound(record, object.key);
+        if (this.see(record)) onFound(record, object);
       }
     } catch (error) {
       if (signal.aborted) return;

@@ -2,8 +2,9 @@ import type { ArchiveRecord } from '../../lambda/archive/record.ts';
 import { isEventName } from '../../lambda/contract/catalogue.ts';
 import { WEBHOOK_PATH } from '../../lambda/contract/webhook-path.ts';
 import { sha256Hex } from '../../lambda/hash.ts';
-import { archiveBucket } from '../operate/archive/objects.ts';
+import { type ArchivedObject, archiveBucket } from '../operate/archive/objects.ts';
 import { storedPayload } from '../operate/archive/payload.ts';
+import { readObject } from '../operate/archive/records.ts';
 import { followLogs } from '../operate/logs/follow.ts';
 import { refusalOf } from '../operate/refusal.ts';
 import type { FoundStack } from '../operate/stack.ts';
@@ -11,6 +12,7 @@ import { recordsOfLines } from '../operate/trace/archive-search.ts';
 import { type LogLine, parseLogLine } from '../operate/trace/log-line.ts';
 import type {
   Delivery,
+  DeliveryState,
   FunctionLine,
   Notice,
   PayloadSearch,
@@ -34,6 +36,9 @@ const PAYLOADS_BYTES = 32 * 1024 * 1024;
 /** Lines of which the archive has a record. */
 const SETTLED = new Set(['Processed', 'Stale', 'Duplicate', 'DeadLettered']);
 
+/** Deliveries of which it may have one. */
+const SETTLED_STATES: readonly DeliveryState[] = ['processed', 'stale', 'duplicate', 'dead'];
+
 /** The record of a delivery, and what the partner sent. */
 interface Payload {
   readonly record: ArchiveRecord;
@@ -52,6 +57,9 @@ export class StageSource implements Source {
   readonly #payloads = new Map<string, Payload>();
   /** Lines that say how a delivery was settled, by request: by their times its record is found. */
   readonly #settled = new Map<string, LogLine[]>();
+  /** Objects of the archive that have a delivery's record, by request, as far as they were read. */
+  readonly #objects = new Map<string, ArchivedObject>();
+  readonly #reading = new Map<string, Promise<Payload | undefined>>();
   #following: Promise<unknown> = Promise.resolve();
   #notify: (notice: Notice) => void = () => {};
 
@@ -62,6 +70,7 @@ export class StageSource implements Source {
     this.#tables = new TableReader(stack);
     this.deliveries.onGone = (id) => {
       this.#settled.delete(id);
+      this.#objects.delete(id);
       this.#payloads.delete(id);
     };
   }
@@ -117,8 +126,8 @@ export class StageSource implements Source {
   async search(text: string, window: SearchWindow): Promise<PayloadSearch> {
     const since = window.since ?? this.#since;
     try {
-      return await this.#searchFor(text).run(this.stack, { ...window, since }, (record) =>
-        this.deliveries.addRecord(record),
+      return await this.#searchFor(text).run(this.stack, { ...window, since }, (record, object) =>
+        this.#addRecord(record, object),
       );
     } catch (error) {
       const refused = refusalOf(error, this.stack.local);
@@ -158,14 +167,21 @@ export class StageSource implements Source {
     this.#settled.set(requestId, [...(this.#settled.get(requestId) ?? []), line]);
   }
 
+  #addRecord(record: ArchiveRecord, object: ArchivedObject): void {
+    const { requestId, replay } = record;
+    // A replay's record has no payload.
+    if (requestId !== undefined && replay === undefined) this.#objects.set(requestId, object);
+    this.deliveries.addRecord(record);
+  }
+
   async #followArchive(): Promise<void> {
     if (this.stack.outputs.ArchiveBucket === undefined) return;
     await feedFromArchive(this.stack, {
       since: this.#since,
       signal: this.#closing.signal,
-      onRecord: (record) => {
+      onRecord: (record, object) => {
         for (const search of this.#searches.values()) search.see(record);
-        this.deliveries.addRecord(record);
+        this.#addRecord(record, object);
       },
       onLook: (error) => {
         if (error === undefined) return;
@@ -188,8 +204,15 @@ export class StageSource implements Source {
 
   /** @returns undefined where the archive has no record of it */
   async #payload(delivery: Delivery): Promise<Payload | undefined> {
-    const known = this.#payloads.get(delivery.id);
+    const { id } = delivery;
+    const known = this.#payloads.get(id);
     if (known !== undefined) return known;
+    const reading = this.#reading.get(id) ?? this.#read(delivery);
+    this.#reading.set(id, reading);
+    return await reading.finally(() => this.#reading.delete(id));
+  }
+
+  async #read(delivery: Delivery): Promise<Payload | undefined> {
     const record = await this.#record(delivery);
     if (record === undefined) return undefined;
     const payload = { record, bytes: await this.#bytesOf(record) };
@@ -197,20 +220,23 @@ export class StageSource implements Source {
     return payload;
   }
 
-  async #record({
-    id,
-    event,
-    eventId,
-    receivedAt,
-    latencyMs = 0,
-  }: Delivery): Promise<ArchiveRecord | undefined> {
+  async #record(delivery: Delivery): Promise<ArchiveRecord | undefined> {
+    const { id, event, eventId, receivedAt, state, latencyMs = 0 } = delivery;
     if (event === undefined || eventId === undefined || !isEventName(event)) return undefined;
+    if (!this.#settled.has(id) && !SETTLED_STATES.includes(state)) return undefined;
     archiveBucket(this.stack);
+    const signal = this.#closing.signal;
+    const object = this.#objects.get(id);
+    if (object !== undefined) {
+      for await (const { record } of readObject(this.stack, object, signal)) {
+        if (record.requestId === id && record.replay === undefined) return record;
+      }
+    }
     // Without a line, which the log may have lost, it is looked for where its effect was.
     const lines = this.#settled.get(id) ?? [
       { at: Date.parse(receivedAt) + latencyMs, level: '', message: 'Processed', eventId, requestId: id },
     ];
-    const { found } = await recordsOfLines(this.stack, event, lines, { signal: this.#closing.signal });
+    const { found } = await recordsOfLines(this.stack, event, lines, { signal });
     const records = found.map(({ record }) => record).filter((record) => record.replay === undefined);
     // A repeated delivery has the same bytes, but a receipt of its own.
     return records.find(({ requestId }) => requestId === id) ?? records[0];

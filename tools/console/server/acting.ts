@@ -24,6 +24,6 @@ export class Acting {
     this.tables = new TableReader(stack);
     this.tasks = new Tasks(stack, (task) => news.task(task));
     this.local = local !== undefined;
-    this.inspect = undefined;
+    this.inspect = local && ((url) => local.inspectQueue(url));
   }
 }
