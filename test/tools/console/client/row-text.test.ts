@@ -1,0 +1,50 @@
+import { describe, expect, test } from '@jest/globals';
+import {
+  attributesOf,
+  cellText,
+  columnsOf,
+  fullText,
+  tableTitle,
+} from '../../../../tools/console/client/tables/row-text.ts';
+
+describe('rows of a table', () => {
+  test('the list has the key, then what tells rows apart, of all rows', () => {
+    const rows = [
+      { version: '1', girl_id: 'g1', data: '{}', updated_at: 'now' },
+      { girl_id: 'g2', expires_at: 1, status: 'deleted', name: 'Aoi' },
+    ];
+    expect(columnsOf(rows, 'girl_id')).toEqual(['girl_id', 'status', 'name', 'updated_at', 'data']);
+  });
+
+  test('an empty table has its key', () => expect(columnsOf([], 'shop_id')).toEqual(['shop_id']));
+
+  test('an opened row has its key first, then all by name', () => {
+    expect(attributesOf({ b: 1, id: 2, a: 3 }, 'id')).toEqual([
+      ['id', 2],
+      ['a', 3],
+      ['b', 1],
+    ]);
+  });
+
+  test.each([
+    [undefined, ''],
+    [null, 'null'],
+    ['two\nlines', 'two lines'],
+    [['a', 'b'], '["a","b"]'],
+    ['x'.repeat(61), `${'x'.repeat(59)}…`],
+  ])('a cell of %j', (value, text) => expect(cellText(value)).toBe(text));
+
+  test.each([
+    ['Aoi', 'Aoi'],
+    ['{"a":1}', '{\n  "a": 1\n}'],
+    ['[no json', '[no json'],
+    [['a'], '[\n  "a"\n]'],
+    ['['.repeat(10_000) + ']'.repeat(10_000), '['.repeat(10_000) + ']'.repeat(10_000)],
+  ])('a value in full, case %#', (value, text) => expect(fullText(value)).toBe(text));
+
+  test.each([
+    ['ShopCacheTable', 'Shop cache'],
+    ['CastTable', 'Cast'],
+    ['ContactPartnerTable', 'Contact partner'],
+  ])('%s is called %s', (output, title) => expect(tableTitle(output)).toBe(title));
+});
