@@ -10,6 +10,7 @@ import { LocalFunction } from './functions/local-function.ts';
 import { SharedEnvironments } from './functions/shared-environments.ts';
 import { calledByApi, deployedApi } from './gateway/deployed-api.ts';
 import { type RequestSummary, startGateway } from './gateway/server.ts';
+import type { InspectedMessage, StackObserver } from './observation.ts';
 import { accessKeyOf, admitRoles } from './roles.ts';
 import { readCloudAssembly, type SynthesisedStack } from './template/cloud-assembly.ts';
 import { Resources } from './template/resources.ts';
@@ -53,6 +54,8 @@ export interface LocalStackOptions {
   readonly onLog?: (line: LogLine) => void;
   /** Told of every answer of the API. @default none */
   readonly onRequest?: (summary: RequestSummary) => void;
+  /** Told what functions do, and what they are asked: see {@link StackObserver}. @default none */
+  readonly observer?: StackObserver;
   /** Told of what goes wrong in the stack itself. @default none */
   readonly onProblem?: (message: string) => void;
   /** Told what is being done while the stack starts. @default none */
@@ -80,6 +83,11 @@ export interface LocalStack {
   /** What goes wrong at the AWS endpoint: nothing until a test injects it. */
   readonly faults: Faults;
   usage(): Usage;
+  /**
+   * Looks at the messages of a queue without receiving them, those that were sent first coming first.
+   * @throws Error where there is no such queue
+   */
+  inspectQueue(queueUrl: string): Promise<InspectedMessage[]>;
   /** Ends it and frees its ports. */
   close(): Promise<void>;
 }
@@ -105,6 +113,7 @@ export async function startLocalStack(options: LocalStackOptions): Promise<Local
       accountId: ACCOUNT_ID,
       faults,
       ...(options.onProblem && { onProblem: options.onProblem }),
+      ...(options.observer && { observer: options.observer }),
     });
     closers.push(() => aws.close());
 
@@ -143,9 +152,10 @@ export async function startLocalStack(options: LocalStackOptions): Promise<Local
     let requests = 0;
     const gateway = await startGateway(api, {
       port: options.port,
-      onRequest: (summary) => {
+      onExchange: (exchange) => {
         requests += 1;
-        options.onRequest?.(summary);
+        options.onRequest?.(exchange);
+        options.observer?.onExchange(exchange);
       },
     });
     closers.push(() => gateway.close());
@@ -163,6 +173,7 @@ export async function startLocalStack(options: LocalStackOptions): Promise<Local
           item,
         ]),
       ),
+      inspectQueue: aws.inspectQueue,
       usage: () => ({ requests, peakMegabytes: Math.round(process.resourceUsage().maxRSS / 1024) }),
       close,
     };

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { listen } from '../listen.ts';
+import type { InspectedMessage, StackObserver } from '../observation.ts';
 import { accessDenied } from './access-denied.ts';
 import { type AlarmDefinition, createAlarms } from './alarms.ts';
 import { alarmsQueryResponse } from './alarms-query.ts';
@@ -16,6 +17,7 @@ import { createLogs } from './logs.ts';
 import { createMessaging } from './messaging.ts';
 import { createObjectWriter } from './object-writer.ts';
 import type { Stack } from './permissions.ts';
+import { publishedNotification } from './published-notification.ts';
 import {
   type AwsRequest,
   credentialOf,
@@ -57,6 +59,8 @@ export interface AwsEndpointOptions {
   faults?: Faults;
   /** Told of what goes wrong where no caller is told. @default none */
   onProblem?: (message: string) => void;
+  /** Told of what roles write and publish; of operators nothing. @default none */
+  observer?: Pick<StackObserver, 'onRow' | 'onNotification'>;
 }
 
 export interface AwsEndpoint {
@@ -69,12 +73,17 @@ export interface AwsEndpoint {
   addPrincipals(principals: Principal[]): void;
   /** Makes a log group of CloudWatch Logs. */
   createLogGroup(name: string): void;
-  /** Adds a line to one. */
-  writeLog(group: string, message: string): void;
+  /** Adds a line to one. @param at when it was written, epoch milliseconds. @default now */
+  writeLog(group: string, message: string, at?: number): void;
   /** Makes an alarm of CloudWatch. */
   putAlarm(definition: AlarmDefinition): void;
   /** Makes an event source known to Lambda's API, which turns it off and on. */
   addEventSourceMapping(source: EventSourceMapping): void;
+  /**
+   * Looks at the messages of a queue without receiving them, those that were sent first coming first.
+   * @throws Error where there is no such queue
+   */
+  inspectQueue(queueUrl: string): Promise<InspectedMessage[]>;
   /** Ends long polls and connections and frees the port. */
   close(): Promise<void>;
 }
@@ -98,12 +107,21 @@ export async function startAwsEndpoint({
   accountId,
   faults,
   onProblem = () => {},
+  observer,
 }: AwsEndpointOptions): Promise<AwsEndpoint> {
   const roles = new Map<string, { name: string; policy: Policy }>();
   const accessKeys = new Map<string, string>();
   const secrets = createSecretsManager({ region, accountId });
   const logs = createLogs({ region, accountId });
-  const database = createDatabase({ region, accountId });
+  const database = createDatabase({
+    region,
+    accountId,
+    onRow:
+      observer &&
+      ((change, accessKeyId) => {
+        if (roles.has(accessKeyId)) observer.onRow(change);
+      }),
+  });
   const stack: Stack = { region, accountId, secretArn: secrets.arnOf };
   let actualPort = port;
   const publicHost = () => `localhost:${actualPort}`;
@@ -134,7 +152,7 @@ export async function startAwsEndpoint({
 
   const services: Record<Service, (request: AwsRequest) => AwsResponse | Promise<AwsResponse>> = {
     sqs: messaging.sqs,
-    sns: messaging.sns,
+    sns: publishOrOther,
     s3: messaging.s3,
     dynamodb: database.answer,
     secretsmanager: ({ operation, parameters }) =>
@@ -150,6 +168,14 @@ export async function startAwsEndpoint({
     lambda: ({ operation, parameters }) => mappings.answer(operation, parameters),
     sts: ({ operation, accessKeyId }) => callerIdentity(operation, accountId, callerArn(accessKeyId)),
   };
+
+  async function publishOrOther({ operation, parameters, accessKeyId }: AwsRequest): Promise<AwsResponse> {
+    const response = await messaging.sns({ parameters });
+    if (observer && operation === 'Publish' && response.status === 200 && roles.has(accessKeyId)) {
+      observer.onNotification(publishedNotification(parameters));
+    }
+    return response;
+  }
 
   function callerArn(accessKeyId: string): string {
     const role = roles.get(accessKeyId);
@@ -246,6 +272,7 @@ export async function startAwsEndpoint({
     writeLog: logs.write,
     putAlarm: alarms.put,
     addEventSourceMapping: mappings.add,
+    inspectQueue: messaging.inspectQueue,
 
     async close() {
       closing.abort();

@@ -6,8 +6,20 @@ import { createQueries } from './logs-query.ts';
 /** Lines that are kept of each group, some 600 bytes each: the oldest go first. */
 const LINES_KEPT = 5_000;
 
-/** The most that FilterLogEvents answers with at a time, by AWS' quota. */
+/** Lines that FilterLogEvents answers with at a time, at most. Source: CloudWatch Logs API reference. */
 const MAXIMUM_PAGE = 10_000;
+
+/**
+ * Bytes of lines that FilterLogEvents looks through for one page. AWS answers with 1 MB at most, and may stop earlier:
+ * a page may be empty with more to come. Source: CloudWatch Logs API reference, `FilterLogEvents`.
+ */
+const PAGE_BYTES = 1024 * 1024;
+
+/** Bytes that a line counts beside its text. Source: CloudWatch Logs API reference, `PutLogEvents`. */
+const LINE_OVERHEAD = 26;
+
+/** Digits of a line's id. */
+const ID_LENGTH = 56;
 
 /** All lines of a group are in one stream: nobody here looks for an instance. */
 const STREAM = 'local';
@@ -17,6 +29,8 @@ interface Line {
   readonly number: number;
   /** Epoch milliseconds. */
   readonly timestamp: number;
+  /** When it was added. */
+  readonly ingestionTime: number;
   readonly message: string;
 }
 
@@ -24,8 +38,8 @@ interface Line {
 export interface Logs {
   /** Makes an empty group. */
   create(group: string): void;
-  /** Adds a line to a group. */
-  write(group: string, message: string): void;
+  /** Adds a line to a group. @param at when it was written, which CloudWatch may show late. @default now */
+  write(group: string, message: string, at?: number): void;
   answer(operation: string, parameters: JsonObject): JsonObject;
 }
 
@@ -73,24 +87,29 @@ export function createLogs({ region, accountId }: LogsOptions): Logs {
       const matches = logFilter(textOf(parameters, 'filterPattern') ?? '');
       const from = Number(parameters.startTime ?? 0);
       const to = Number(parameters.endTime ?? Number.POSITIVE_INFINITY);
-      const after = Number(textOf(parameters, 'nextToken') ?? -1);
-      const limit = Math.min(Number(parameters.limit ?? MAXIMUM_PAGE), MAXIMUM_PAGE);
-      const found = lines.filter(
-        ({ number, timestamp, message }) =>
-          number > after && timestamp >= from && timestamp <= to && matches(message),
-      );
-      const page = found.slice(0, limit);
-      const last = page.at(-1);
+      const limit = Number(parameters.limit ?? MAXIMUM_PAGE);
+      if (!(limit >= 1 && limit <= MAXIMUM_PAGE)) throw invalid(`limit must be from 1 to ${MAXIMUM_PAGE}`);
+      const isNext = afterToken(textOf(parameters, 'nextToken'));
+      const left = lines.filter((line) => line.timestamp >= from && line.timestamp <= to && isNext(line));
+      const events: Line[] = [];
+      let bytes = 0;
+      let last: Line | undefined;
+      for (const line of left) {
+        bytes += Buffer.byteLength(line.message) + LINE_OVERHEAD;
+        if (events.length === limit || (last !== undefined && bytes > PAGE_BYTES)) break;
+        if (matches(line.message)) events.push(line);
+        last = line;
+      }
       return {
-        events: page.map(({ number, timestamp, message }) => ({
+        events: events.map(({ number, timestamp, ingestionTime, message }) => ({
           logStreamName: STREAM,
           timestamp,
           message,
-          ingestionTime: timestamp,
-          eventId: String(number),
+          ingestionTime,
+          eventId: String(number).padStart(ID_LENGTH, '0'),
         })),
         searchedLogStreams: [],
-        ...(last !== undefined && page.length < found.length && { nextToken: String(last.number) }),
+        ...(last !== undefined && last !== left.at(-1) && { nextToken: tokenOf(last) }),
       };
     },
   };
@@ -104,9 +123,11 @@ export function createLogs({ region, accountId }: LogsOptions): Logs {
   return {
     create,
 
-    write(group, message) {
+    write(group, message, at) {
       const lines = groups.get(group) ?? create(group);
-      lines.push({ number: count, timestamp: Date.now(), message });
+      const now = Date.now();
+      const line = { number: count, timestamp: at ?? now, ingestionTime: now, message };
+      lines.splice(lines.findLastIndex(({ timestamp }) => timestamp <= line.timestamp) + 1, 0, line);
       count += 1;
       if (lines.length > LINES_KEPT) lines.shift();
     },
@@ -123,3 +144,17 @@ export function createLogs({ region, accountId }: LogsOptions): Logs {
     },
   };
 }
+
+/** Says after which line a page goes on. */
+const tokenOf = ({ timestamp, number }: Line) => `${timestamp}/${number}`;
+
+/** @returns what tells the lines after that one */
+function afterToken(token: string | undefined): (line: Line) => boolean {
+  if (token === undefined) return () => true;
+  const [, at, last] = /^(\d+)\/(\d+)$/.exec(token) ?? [];
+  if (last === undefined) throw invalid('The specified nextToken is invalid.');
+  return ({ timestamp, number }) =>
+    timestamp > Number(at) || (timestamp === Number(at) && number > Number(last));
+}
+
+const invalid = (text: string) => new AwsError('InvalidParameterException', text);

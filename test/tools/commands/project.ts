@@ -75,7 +75,7 @@ export class Project {
    * Starts one command of `tools/commands/cli.ts`, without npm around it.
    */
   start(args: readonly string[], environment: Record<string, string> = {}): Running {
-    return this.spawn([process.execPath, '--import', 'tsx', 'tools/commands/cli.ts', ...args], environment);
+    return this.spawn([process.execPath, 'tools/commands/cli.ts', ...args], environment);
   }
 
   spawn([command = '', ...args]: readonly string[], environment: Record<string, string> = {}): Running {

@@ -32,8 +32,7 @@ const emptySecret =
 
 test('every script of package.json goes through the one entry', () => {
   const others = Object.entries(scripts).filter(
-    ([name, script]) =>
-      script.replaceAll(/--[a-z-]+=\d+ /g, '') !== `node --import tsx tools/commands/cli.ts ${name}`,
+    ([name, script]) => script.replaceAll(/--[a-z-]+=\d+ /g, '') !== `node tools/commands/cli.ts ${name}`,
   );
   expect(others).toEqual([]);
 });
