@@ -28,7 +28,7 @@ export function DeadLettersView() {
   const total = deadCount(groups);
   return (
     <div class="page">
-      <div class="page-inner stack">
+      <div class="stack">
         {letters.error !== undefined && <ErrorNote>{letters.error}</ErrorNote>}
         {error !== undefined && <ErrorNote>{error}</ErrorNote>}
         <Problems
@@ -53,7 +53,7 @@ export function DeadLettersView() {
         )}
         {total > 0 && (
           <>
-            <header class="page-head">
+            <header class="page-head list-head">
               <h1>
                 {total.toLocaleString('en')} {total === 1 ? 'dead letter' : 'dead letters'},{' '}
                 {groups.length === 1 ? 'one reason' : `${groups.length} reasons`}

@@ -124,9 +124,9 @@ function TaskPart({ title, task }: { title: string; task: Task }) {
   return (
     <div class="task-part">
       <header>
-        <h2>{title}</h2>
+        <h2 class="task-title">{title}</h2>
         <TaskState state={task.state} />
-        <code class="soft">{task.command}</code>
+        <code class="task-command soft">{task.command}</code>
       </header>
       <TaskLines task={task} />
     </div>
