@@ -13,6 +13,7 @@ import { createEventSourceMappings, type EventSourceMapping } from './event-sour
 import { ConnectionLostError, type Faults } from './faults.ts';
 import { createFirehose } from './firehose.ts';
 import { bodyOf, KEEP_ALIVE_MS, MAX_BODY_BYTES, write } from './http-server.ts';
+import type { KeptState } from './kept/kept-state.ts';
 import { createLogs } from './logs.ts';
 import { createMessaging } from './messaging.ts';
 import { createObjectWriter } from './object-writer.ts';
@@ -57,6 +58,8 @@ export interface AwsEndpointOptions {
   accountId: '000000000000';
   /** What goes wrong, for tests. @default nothing */
   faults?: Faults;
+  /** What was kept of another run, and where this one is kept. @default nothing is kept */
+  kept?: KeptState | undefined;
   /** Told of what goes wrong where no caller is told. @default none */
   onProblem?: (message: string) => void;
   /** Told of what roles write and publish; of operators nothing. @default none */
@@ -106,16 +109,18 @@ export async function startAwsEndpoint({
   region,
   accountId,
   faults,
+  kept,
   onProblem = () => {},
   observer,
 }: AwsEndpointOptions): Promise<AwsEndpoint> {
   const roles = new Map<string, { name: string; policy: Policy }>();
   const accessKeys = new Map<string, string>();
-  const secrets = createSecretsManager({ region, accountId });
-  const logs = createLogs({ region, accountId });
+  const secrets = createSecretsManager({ region, accountId, kept });
+  const logs = createLogs({ region, accountId, kept });
   const database = createDatabase({
     region,
     accountId,
+    kept,
     onRow:
       observer &&
       ((change, accessKeyId) => {
@@ -125,7 +130,7 @@ export async function startAwsEndpoint({
   const stack: Stack = { region, accountId, secretArn: secrets.arnOf };
   let actualPort = port;
   const publicHost = () => `localhost:${actualPort}`;
-  const messaging = await createMessaging({ region, publicHost, maxBodyBytes: MAX_BODY_BYTES });
+  const messaging = await createMessaging({ region, publicHost, maxBodyBytes: MAX_BODY_BYTES, kept });
   const alarms = createAlarms({
     region,
     accountId,
@@ -133,8 +138,9 @@ export async function startAwsEndpoint({
       messaging.sns({
         parameters: { Action: 'Publish', TopicArn: topicArn, Subject: subject, Message: text },
       }),
+    kept,
   });
-  const mappings = createEventSourceMappings({ region, accountId });
+  const mappings = createEventSourceMappings({ region, accountId, kept });
 
   const firehose = createFirehose({
     region,
@@ -148,6 +154,7 @@ export async function startAwsEndpoint({
       },
     }),
     onProblem,
+    kept,
   });
 
   const services: Record<Service, (request: AwsRequest) => AwsResponse | Promise<AwsResponse>> = {
@@ -239,6 +246,8 @@ export async function startAwsEndpoint({
               headers: incoming.headers,
               body,
             });
+    // Nothing is acknowledged that the end of the process could take away.
+    kept?.commit();
     // Otherwise the connection, idle again, would hold close() up; or the rest of a large body would.
     if (closing.signal.aborted || body === undefined) outgoing.setHeader('connection', 'close');
     write(outgoing, response);
