@@ -10,6 +10,7 @@ import { useRefresh } from '../shared/use-refresh.ts';
 import { useConsole } from '../shell/context.ts';
 import { ActButton } from '../tasks/act-button.tsx';
 import { useAct, useTaskEnds } from '../tasks/tasks-context.tsx';
+import { Visible } from '../text/visible.tsx';
 import { DeadLetterMessages } from './dead-letter-messages.tsx';
 import { deadCount, queuesOf, redriveAll, redriveGroup } from './redrive.ts';
 
@@ -109,11 +110,11 @@ function Group({ group, refusal, busy, run }: GroupProps) {
   const { reason, count, firstAt, lastAt } = group;
   const [open, setOpen] = useState(false);
   return (
-    <tbody class={open ? 'is-open' : undefined}>
-      <tr>
-        <th scope="row">
+    <tbody>
+      <tr class={open ? 'is-disclosed' : undefined}>
+        <th scope="row" class="letter-reason">
           <button type="button" class="disclose" aria-expanded={open} onClick={() => setOpen(!open)}>
-            {reason}
+            <Visible text={reason} />
           </button>
         </th>
         <td>
@@ -145,8 +146,8 @@ function Group({ group, refusal, busy, run }: GroupProps) {
         </td>
       </tr>
       {open && (
-        <tr class="opened">
-          <td colSpan={6}>
+        <tr>
+          <td colSpan={6} class="disclosed">
             <DeadLetterMessages group={group} refusal={refusal} busy={busy} run={run} />
           </td>
         </tr>

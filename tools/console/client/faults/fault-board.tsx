@@ -116,7 +116,11 @@ export function FaultBoard({ active, onBegin, onEnd }: FaultBoardProps) {
           <span class="soft">Point at a switch to read what to expect of it.</span>
         ) : (
           <>
-            <b>{faultTitle(shown)}.</b> {expectation(shown)}
+            <b>
+              {active.some((one) => isOf(one, shown)) ? '' : 'If '}
+              {faultTitle(shown)}:
+            </b>{' '}
+            {expectation(shown)}
           </>
         )}
       </p>

@@ -5,6 +5,11 @@ import { Badge, type Tone } from '../shared/badge.tsx';
 import { Copy } from '../shared/copy.tsx';
 import { formatRoute } from '../shell/route.ts';
 import { ActButton } from '../tasks/act-button.tsx';
+import { TextBlock } from '../text/text-block.tsx';
+import { Visible } from '../text/visible.tsx';
+
+/** Rows of a body that are seen at once. */
+const BODY_ROWS = 20;
 
 const STATES: Readonly<Record<QueueMessage['state'], { tone: Tone; text: string }>> = {
   waiting: { tone: 'neutral', text: 'Waiting' },
@@ -70,9 +75,13 @@ export function QueueMessageItem({ message, redrive }: QueueMessageItemProps) {
           )}
         </div>
       </div>
-      {reason !== undefined && <p class="message-reason">{reason}</p>}
+      {reason !== undefined && (
+        <p class="message-reason">
+          <Visible text={reason} />
+        </p>
+      )}
       <div id={bodyId} class="message-body" hidden={!open}>
-        {open && <pre class="text">{body}</pre>}
+        {open && <TextBlock text={body} label={`Body of ${short}`} rows={BODY_ROWS} />}
         {open && truncated && <p class="hint soft">This is its beginning. All of it is in its delivery.</p>}
       </div>
     </li>

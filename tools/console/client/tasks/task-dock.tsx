@@ -47,7 +47,6 @@ export function TaskDock() {
           : ''}
       </div>
       {open && (
-        // biome-ignore lint/a11y/noNoninteractiveElementInteractions: Escape closes whatever of it has the focus
         <section
           ref={element}
           id={DOCK}
