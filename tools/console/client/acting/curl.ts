@@ -37,8 +37,5 @@ export function curlCommand({ url, secret, body, isUtf8, contentType }: CurlRequ
 
 /** Whether a terminal takes a text for itself and nothing else: no control character, nothing that hides. */
 function isTypable(body: string): boolean {
-  return (
-    body.length <= LONGEST_BODY &&
-    !/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u.test(body.replaceAll('\n', ''))
-  );
+  return body.length <= LONGEST_BODY && !/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u.test(body.replaceAll('\n', ''));
 }

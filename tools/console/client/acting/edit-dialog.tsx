@@ -32,10 +32,7 @@ export function EditDialog({ title, text: original, onClose, onSent }: EditDialo
           <p class={`editor-state ${formatted.ok ? 'is-valid' : 'is-invalid'}`} role="status">
             {formatted.ok ? 'Valid JSON' : `No JSON. ${faultText(formatted.fault)}`}
           </p>
-          <Button
-            disabled={!formatted.ok}
-            onClick={() => formatted.ok && setText(textOf(formatted.lines))}
-          >
+          <Button disabled={!formatted.ok} onClick={() => formatted.ok && setText(textOf(formatted.lines))}>
             Format
           </Button>
           <Button disabled={text === original} onClick={() => setText(original)}>
@@ -49,6 +46,7 @@ export function EditDialog({ title, text: original, onClose, onSent }: EditDialo
     >
       <textarea
         class="editor"
+        data-focus
         aria-label="Body"
         spellcheck={false}
         autocomplete="off"
@@ -62,7 +60,8 @@ export function EditDialog({ title, text: original, onClose, onSent }: EditDialo
         }}
       />
       <p class="soft">
-        Sent byte for byte as it stands here, in UTF-8. Control or Command with Enter sends it.
+        Sent as it stands here, in UTF-8. Control or Command with Enter sends it.
+        {original.includes('\r') && ' Its carriage returns are gone: a browser’s editor does not keep them.'}
       </p>
     </Dialog>
   );

@@ -7,7 +7,7 @@ import { DeliveryRow, rowId } from './delivery-row.tsx';
 import { rowAfterKey } from './held-list.ts';
 
 interface DeliveryListProps {
-  element: RefObject<HTMLDivElement>;
+  element: RefObject<HTMLDivElement | null>;
   rows: readonly Delivery[];
   selected: string | undefined;
   /** In pixels, as the stylesheet has it. */
@@ -75,6 +75,12 @@ export function DeliveryList({
       aria-label="Deliveries, newest first"
       aria-activedescendant={active === undefined ? undefined : rowId(active.id)}
       onKeyDown={onKeyDown}
+      onMouseDown={(event) => {
+        // A row takes no focus: it stays on the list, which hears the keys.
+        if (event.button !== 0 || event.target === element.current) return;
+        event.preventDefault();
+        element.current?.focus({ preventScroll: true });
+      }}
       onClick={(event) => {
         const row = event.target instanceof Element ? event.target.closest<HTMLElement>('[data-id]') : null;
         if (row?.dataset.id !== undefined) onSelect(row.dataset.id);

@@ -35,20 +35,28 @@ export function FirstEvent({ onSent }: { onSent: (delivery: string) => void }) {
           >
             Send the first event
           </Button>
-          <SendMenu onSent={onSent} />
+          <SendMenu label="Another event" onSent={onSent} />
         </div>
         <ol class="first-steps">
           <li>
             <h2>The receiver verifies it</h2>
-            <p>The signature is checked against the secret, the event is put on its queue, and the answer is 200.</p>
+            <p>
+              The signature is checked against the secret, the event is put on its queue, and the answer is
+              200.
+            </p>
           </li>
           <li>
             <h2>Its consumer takes it</h2>
-            <p>{event.processing}. What fails is tried again, and what cannot be done becomes a dead letter.</p>
+            <p>
+              {event.processing}. What fails is tried again, and what cannot be done becomes a dead letter.
+            </p>
           </li>
           <li>
             <h2>You see what became of it</h2>
-            <p>Each step with its time, the row before and after or the notification, and what the functions wrote.</p>
+            <p>
+              Each step with its time, the row before and after or the notification, and what the functions
+              wrote.
+            </p>
           </li>
         </ol>
         <section class="first-shell">

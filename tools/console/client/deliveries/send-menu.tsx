@@ -6,8 +6,13 @@ import { Menu } from '../shared/menu.tsx';
 import { useConsole } from '../shell/context.ts';
 import { formatJson, textOf } from '../text/format-json.ts';
 
+interface SendMenuProps {
+  label?: string;
+  onSent: (delivery: string) => void;
+}
+
 /** A sample of any event, or a body of one's own. */
-export function SendMenu({ onSent }: { onSent: (delivery: string) => void }) {
+export function SendMenu({ label = 'Send', onSent }: SendMenuProps) {
   const { stack } = useConsole();
   const { send, refusal } = useSend();
   const [edits, setEdits] = useState(false);
@@ -19,7 +24,7 @@ export function SendMenu({ onSent }: { onSent: (delivery: string) => void }) {
         class="button send-button"
         button={
           <>
-            Send
+            {label}
             <Icon name="down" />
           </>
         }
@@ -34,9 +39,7 @@ export function SendMenu({ onSent }: { onSent: (delivery: string) => void }) {
             ...refused,
             onChoose: () => send({ kind: 'send', event: name }, onSent),
           })),
-          ...(stack.local
-            ? [{ label: 'Write a body …', ...refused, onChoose: () => setEdits(true) }]
-            : []),
+          ...(stack.local ? [{ label: 'Write a body …', ...refused, onChoose: () => setEdits(true) }] : []),
         ]}
       />
       {edits && first !== undefined && (

@@ -16,7 +16,11 @@ export const STATES: Readonly<Record<DeliveryState, StateText>> = {
   stale: { label: 'stale', tone: 'neutral', meaning: 'A newer event had been there before it.' },
   duplicate: { label: 'duplicate', tone: 'neutral', meaning: 'People had been told before.' },
   dead: { label: 'dead letter', tone: 'bad', meaning: 'Given up; it waits on the dead-letter queue.' },
-  parked: { label: 'parked', tone: 'warning', meaning: 'Of a kind that nobody knows; on the unrouted queue.' },
+  parked: {
+    label: 'parked',
+    tone: 'warning',
+    meaning: 'Of a kind that nobody knows; on the unrouted queue.',
+  },
   unusable: { label: 'unusable', tone: 'bad', meaning: 'Signed, but not a usable event; in quarantine.' },
   rejected: { label: 'rejected', tone: 'bad', meaning: 'Its signature is missing, malformed or wrong.' },
   failed: { label: 'failed', tone: 'bad', meaning: 'It could not be made safe; the partner repeats it.' },

@@ -67,7 +67,13 @@ export function DetailHead({ delivery, actions, onClose }: DetailHeadProps) {
               { label: 'Copy link', keyHint: 'l', onChoose: actions.copyLink },
             ]}
           />
-          <button type="button" class="icon-button detail-close" aria-label="Close" title="Close (Escape)" onClick={onClose}>
+          <button
+            type="button"
+            class="icon-button detail-close"
+            aria-label="Close"
+            title="Close (Escape)"
+            onClick={onClose}
+          >
             <Icon name="close" />
           </button>
         </div>

@@ -39,7 +39,10 @@ export function DetailPane({ id, row, route, onClose, onSelect }: DetailPaneProp
   const delivery = row ?? detail;
   const tab = tabOf(route.query.tab);
   const show = (name: DetailTab) =>
-    navigate({ ...route, query: { ...route.query, tab: name === 'overview' ? '' : name } }, { replace: true });
+    navigate(
+      { ...route, query: { ...route.query, tab: name === 'overview' ? '' : name } },
+      { replace: true },
+    );
 
   const body = async () => {
     try {
@@ -81,7 +84,8 @@ export function DetailPane({ id, row, route, onClose, onSelect }: DetailPaneProp
         isUtf8: loaded?.isUtf8 ?? false,
         contentType: type ?? 'application/json',
       });
-      if (await copyText(command)) showToast({ level: 'info', text: 'Copied as curl, with openssl to sign it.' });
+      if (await copyText(command))
+        showToast({ level: 'info', text: 'Copied as curl, with openssl to sign it.' });
     },
     copyLink: async () => {
       if (await copyText(location.href)) showToast({ level: 'info', text: 'Copied a link to this view.' });

@@ -13,10 +13,8 @@ export function Effects({ effects }: { effects: readonly RecordedEffect[] }) {
       <h2>{effects.length === 1 ? 'Effect' : 'Effects'}</h2>
       {effects.map((effect, index) =>
         effect.kind === 'row' ? (
-          // biome-ignore lint/suspicious/noArrayIndexKey: effects come in the order of time, and none goes
           <RowCard key={index} effect={effect} />
         ) : (
-          // biome-ignore lint/suspicious/noArrayIndexKey: as above
           <NotificationCard key={index} effect={effect} />
         ),
       )}
@@ -45,7 +43,13 @@ function RowCard({ effect }: { effect: RowEffect }) {
       ) : now === null || now === undefined ? (
         <p class="card-note">There is no such row now.</p>
       ) : (
-        <Diff changes={Object.entries(now).map(([name, value]) => ({ name, kind: 'same', after: valueText(value) }))} />
+        <Diff
+          changes={Object.entries(now).map(([name, value]) => ({
+            name,
+            kind: 'same',
+            after: valueText(value),
+          }))}
+        />
       )}
       {written !== undefined && !isKnown && <p class="card-note">As it is now, written {written}.</p>}
     </article>
@@ -139,7 +143,7 @@ function NotificationCard({ effect: { topic, at, subject, texts } }: { effect: N
         </p>
       </div>
       {protocols.length > 1 && (
-        <div class="segments" role="group" aria-label="As subscribers get it by">
+        <fieldset class="segments" aria-label="As subscribers get it by">
           {protocols.map((protocol) => (
             <button
               key={protocol}
@@ -150,7 +154,7 @@ function NotificationCard({ effect: { topic, at, subject, texts } }: { effect: N
               {protocol}
             </button>
           ))}
-        </div>
+        </fieldset>
       )}
     </article>
   );

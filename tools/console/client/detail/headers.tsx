@@ -15,7 +15,6 @@ export function Headers({ headers, sourceIp }: HeadersProps) {
         </div>
       )}
       {headers.map(([name, value], index) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: a name may come twice
         <div key={index}>
           <dt>
             <Visible text={name} />

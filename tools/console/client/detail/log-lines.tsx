@@ -11,7 +11,10 @@ export function LogLines({ lines }: { lines: readonly FunctionLine[] }) {
   if (lines.length === 0) {
     return (
       <Empty title="No log lines">
-        <p>The functions have written nothing of it, or they are too long ago. Those of a stage are in CloudWatch.</p>
+        <p>
+          The functions have written nothing of it, or they are too long ago. Those of a stage are in
+          CloudWatch.
+        </p>
       </Empty>
     );
   }
@@ -20,7 +23,6 @@ export function LogLines({ lines }: { lines: readonly FunctionLine[] }) {
       {lines.map(({ at, function: name, text }, index) => {
         const { level, message, fields } = readLogLine(text);
         return (
-          // biome-ignore lint/suspicious/noArrayIndexKey: lines come in the order of time, and none goes
           <li key={index}>
             <details>
               <summary>

@@ -15,13 +15,14 @@ export function Overview({ detail }: { detail: DeliveryDetail }) {
       {trace?.timeline.now.map((place, index) => {
         const { tone, title, detail: more, queue } = placeParts(place, now);
         return (
-          // biome-ignore lint/suspicious/noArrayIndexKey: two places may be the same but for their order
           <div key={index} class={`place tone-${tone}`}>
             <div>
               <p class="place-title">{title}</p>
               {more !== undefined && <p>{more}</p>}
             </div>
-            {queue !== undefined && <a href={formatRoute({ view: 'queues', path: [queue] })}>Show the queue</a>}
+            {queue !== undefined && (
+              <a href={formatRoute({ view: 'queues', path: [queue] })}>Show the queue</a>
+            )}
           </div>
         );
       })}

@@ -80,7 +80,10 @@ export function placeParts(place: Whereabouts, now: Date): PlaceParts {
         tone: place.state === 'parked' ? 'warning' : 'bad',
         title,
         ...(left !== undefined && {
-          detail: left > 0 ? `SQS keeps it for ${duration(left)} more.` : `SQS deleted it at ${moment(place.until ?? '')}.`,
+          detail:
+            left > 0
+              ? `SQS keeps it for ${duration(left)} more.`
+              : `SQS deleted it at ${moment(place.until ?? '')}.`,
         }),
         queue: place.state === 'dead letter' ? `dead:${place.queue}` : place.queue,
       };

@@ -14,7 +14,11 @@ import { type Body, useBody } from './use-body.ts';
 const PARTS = ['formatted', 'as sent', 'headers'] as const;
 type RequestPart = (typeof PARTS)[number];
 
-const NAMES: Record<RequestPart, string> = { formatted: 'Formatted', 'as sent': 'As sent', headers: 'Headers' };
+const NAMES: Record<RequestPart, string> = {
+  formatted: 'Formatted',
+  'as sent': 'As sent',
+  headers: 'Headers',
+};
 
 export function Request({ detail: { id, request } }: { detail: DeliveryDetail }) {
   const [part, setPart] = useState<RequestPart>('formatted');
@@ -24,13 +28,13 @@ export function Request({ detail: { id, request } }: { detail: DeliveryDetail })
   return (
     <div class="fill">
       <div class="fill-tools">
-        <div class="segments" role="group" aria-label="Part of the request">
+        <fieldset class="segments" aria-label="Part of the request">
           {parts.map((name) => (
             <button key={name} type="button" aria-pressed={name === part} onClick={() => setPart(name)}>
               {NAMES[name]}
             </button>
           ))}
-        </div>
+        </fieldset>
         <span class="fill-note mono cut">
           {request.method} {request.path}
         </span>
@@ -59,9 +63,13 @@ function BodyText({ body, formatted }: { body: Body; formatted: boolean }) {
   return (
     <>
       {!body.isUtf8 && (
-        <p class="fill-warning">The bytes are not UTF-8: U+FFFD stands for what is not. Save it to see them.</p>
+        <p class="fill-warning">
+          The bytes are not UTF-8: U+FFFD stands for what is not. Save it to see them.
+        </p>
       )}
-      {formatted && !json.ok && <p class="fill-warning">No JSON, shown as it was sent. {faultText(json.fault)}</p>}
+      {formatted && !json.ok && (
+        <p class="fill-warning">No JSON, shown as it was sent. {faultText(json.fault)}</p>
+      )}
       <TextView
         key={String(isFormatted)}
         lines={isFormatted ? json.lines : raw}

@@ -13,12 +13,10 @@ export function TimelineSteps({ timeline: { steps }, now }: { timeline: Timeline
     <section class="block">
       <h2>Timeline</h2>
       {groupSteps(shown).map(({ title, steps: group }, index) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: groups come in the order of time, and none goes
         <div key={index} class="step-group">
           {title !== undefined && <h3>{title}</h3>}
           <ol class="steps">
             {group.map((step, at) => (
-              // biome-ignore lint/suspicious/noArrayIndexKey: as above
               <TimelineStep key={at} step={step} steps={shown} now={now} />
             ))}
           </ol>

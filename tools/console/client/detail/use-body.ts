@@ -1,5 +1,5 @@
-import { useConsole } from '../shell/context.ts';
 import { type Loaded, useLoad } from '../shared/use-load.ts';
+import { useConsole } from '../shell/context.ts';
 import { type Decoded, decode } from '../text/decode.ts';
 
 export interface Body extends Decoded {

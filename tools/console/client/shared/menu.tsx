@@ -40,7 +40,8 @@ export function Menu({ button, label, class: className = 'button', items }: Menu
   const onKeyDown = (event: KeyboardEvent) => {
     if (!open) return;
     const all = [...(element.current?.querySelectorAll<HTMLElement>('[role="menuitem"]') ?? [])];
-    const index = all.findIndex((item) => item === document.activeElement);
+    const active = document.activeElement;
+    const index = active instanceof HTMLElement ? all.indexOf(active) : -1;
     const to = {
       ArrowDown: (index + 1) % all.length,
       ArrowUp: (index - 1 + all.length) % all.length,
@@ -73,7 +74,6 @@ export function Menu({ button, label, class: className = 'button', items }: Menu
         <div class="menu-items" role="menu" id={id}>
           {items.map(({ label: text, keyHint, refusal, onChoose }, index) => (
             <button
-              // biome-ignore lint/suspicious/noArrayIndexKey: the items of a menu stay in their places
               key={index}
               type="button"
               role="menuitem"

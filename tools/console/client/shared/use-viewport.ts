@@ -7,7 +7,7 @@ interface Size {
 }
 
 /** Of an element that scrolls: its inner size, and how far it is scrolled, once a frame. */
-export function useViewport(element: RefObject<HTMLElement>): Size & { readonly scrollTop: number } {
+export function useViewport(element: RefObject<HTMLElement | null>): Size & { readonly scrollTop: number } {
   const [size, setSize] = useState<Size>({ width: 0, height: 0 });
   const [scrollTop, setScrollTop] = useState(0);
   const frame = useRef(0);

@@ -15,6 +15,7 @@ import { HelpDialog } from './help-dialog.tsx';
 import { Notices } from './notices.tsx';
 import { formatRoute, type ViewName } from './route.ts';
 import { ThemeSwitch } from './theme-switch.tsx';
+import { Toasts } from './toasts.tsx';
 import { useKeys } from './use-keys.ts';
 import { navigate, useRoute } from './use-route.ts';
 
@@ -92,8 +93,8 @@ export function App({ context }: { context: Console }) {
             </nav>
             <div class="top-end">
               <ActiveNote />
-              <TasksButton />
               <ConnectionState connection={connection} />
+              <TasksButton />
               <ThemeSwitch />
               <button
                 type="button"
@@ -116,6 +117,7 @@ export function App({ context }: { context: Console }) {
             {route.view === 'tables' && <TablesView route={route} />}
             {route.view === 'faults' && stack.local && <FaultsView />}
           </main>
+          <Toasts />
           <TaskDock />
           {helps && <HelpDialog onClose={() => setHelps(false)} />}
         </TasksProvider>

@@ -1,18 +1,20 @@
 import { GrowingArray } from './growing-array.ts';
 import type { Lines } from './lines.ts';
 
-/** Where a text stops to be JSON, and what should have stood there. */
+/** Where a text stops to be JSON, and why. */
 export interface JsonFault {
   /** Index in the text. */
   readonly offset: number;
   /** From 1, as `column`. */
   readonly line: number;
   readonly column: number;
-  /** Such as `a value`. */
-  readonly expected: string;
+  /** Such as `a value is expected`. */
+  readonly problem: string;
 }
 
-export type Formatted = { readonly ok: true; readonly lines: Lines } | { readonly ok: false; readonly fault: JsonFault };
+export type Formatted =
+  | { readonly ok: true; readonly lines: Lines }
+  | { readonly ok: false; readonly fault: JsonFault };
 
 /** Levels that are indented each; deeper ones stand as these do: 10,000 levels would be mostly white space. */
 const DEEPEST_INDENT = 40;
@@ -20,7 +22,15 @@ const DEEPEST_INDENT = 40;
 const INDENT = '  ';
 
 /** What may stand next. */
-type Expected = 'a value' | 'a value or ]' | 'a key or }' | 'a key' | 'a colon' | 'a comma or }' | 'a comma or ]' | 'the end';
+type Expected =
+  | 'a value'
+  | 'a value or ]'
+  | 'a key or }'
+  | 'a key'
+  | 'a colon'
+  | 'a comma or }'
+  | 'a comma or ]'
+  | 'the end';
 
 const OBJECT = 1;
 const ARRAY = 0;
@@ -78,7 +88,7 @@ export function formatJson(text: string): Formatted {
           expected = afterValue();
           continue;
         }
-        if (character !== QUOTE) return fault(text, at, expected);
+        if (character !== QUOTE) return fault(text, at, `${expected} is expected`);
         if (isFirst) beginLine(depth);
         const end = endOfString(text, at);
         if (end.fault !== undefined) return fault(text, end.at, end.fault);
@@ -87,7 +97,7 @@ export function formatJson(text: string): Formatted {
         continue;
       }
       case 'a colon':
-        if (character !== COLON) return fault(text, at, expected);
+        if (character !== COLON) return fault(text, at, `${expected} is expected`);
         at += 1;
         keyEnd = at - removed;
         expected = 'a value';
@@ -95,7 +105,7 @@ export function formatJson(text: string): Formatted {
       case 'a comma or }':
       case 'a comma or ]': {
         if (character === COMMA) {
-          const isObject = expected === 'a comma or }';
+          const isObject: boolean = expected === 'a comma or }';
           at += 1;
           skipSpace();
           beginLine(depth);
@@ -103,7 +113,7 @@ export function formatJson(text: string): Formatted {
           continue;
         }
         if (character !== (expected === 'a comma or }' ? CLOSE_BRACE : CLOSE_BRACKET)) {
-          return fault(text, at, expected);
+          return fault(text, at, `${expected} is expected`);
         }
         depth -= 1;
         beginLine(depth);
@@ -112,7 +122,7 @@ export function formatJson(text: string): Formatted {
         continue;
       }
       case 'the end':
-        return fault(text, at, expected);
+        return fault(text, at, `${expected} is expected`);
       default: {
         if (expected === 'a value or ]') {
           if (character === CLOSE_BRACKET) {
@@ -142,7 +152,7 @@ export function formatJson(text: string): Formatted {
       }
     }
   }
-  if (expected !== 'the end') return fault(text, at, expected);
+  if (expected !== 'the end') return fault(text, at, `${expected} is expected`);
   keyEnds.push(keyEnd);
   kept.push(text.slice(keptFrom));
   const output = kept.join('');
@@ -195,18 +205,19 @@ function endOfString(text: string, start: number): End {
   for (let at = start + 1; at < text.length; at += 1) {
     const code = text.charCodeAt(at);
     if (code === QUOTE) return { at: at + 1 };
-    if (code < 0x20) return { at, fault: 'no control character within a string' };
+    if (code < 0x20) return { at, fault: 'a control character has to be escaped in a string' };
     if (code !== BACKSLASH) continue;
     at += 1;
     const escaped = text[at];
     if (escaped === 'u') {
-      if (!/^[0-9a-f]{4}$/i.test(text.slice(at + 1, at + 5))) return { at, fault: 'four hex digits after \\u' };
+      if (!/^[0-9a-f]{4}$/i.test(text.slice(at + 1, at + 5)))
+        return { at, fault: 'four hex digits are expected after \\u' };
       at += 4;
     } else if (escaped === undefined || !ESCAPES.has(escaped)) {
-      return { at, fault: 'one of "\\/bfnrtu after a backslash' };
+      return { at, fault: 'one of "\\/bfnrtu is expected after a backslash' };
     }
   }
-  return { at: text.length, fault: 'the end of a string' };
+  return { at: text.length, fault: 'the string does not end' };
 }
 
 const LITERALS = ['true', 'false', 'null'];
@@ -217,7 +228,7 @@ function endOfScalar(text: string, start: number, expected: string): End {
   if (code === QUOTE) return endOfString(text, start);
   const literal = LITERALS.find((word) => text.startsWith(word, start));
   if (literal !== undefined) return { at: start + literal.length };
-  if (code !== 0x2d && !isDigit(code)) return { at: start, fault: expected };
+  if (code !== 0x2d && !isDigit(code)) return { at: start, fault: `${expected} is expected` };
   return endOfNumber(text, start);
 }
 
@@ -230,29 +241,29 @@ function endOfNumber(text: string, start: number): End {
   };
   if (text[at] === '-') at += 1;
   if (text[at] === '0') at += 1;
-  else if (!digits()) return { at, fault: 'a digit' };
+  else if (!digits()) return { at, fault: 'a digit is expected' };
   if (text[at] === '.') {
     at += 1;
-    if (!digits()) return { at, fault: 'a digit' };
+    if (!digits()) return { at, fault: 'a digit is expected' };
   }
   if (text[at] === 'e' || text[at] === 'E') {
     at += 1;
     if (text[at] === '+' || text[at] === '-') at += 1;
-    if (!digits()) return { at, fault: 'a digit' };
+    if (!digits()) return { at, fault: 'a digit is expected' };
   }
   return { at };
 }
 
-function fault(text: string, offset: number, expected: string): Formatted {
+function fault(text: string, offset: number, problem: string): Formatted {
   let line = 1;
   let lineStart = 0;
   for (let end = text.indexOf('\n'); end !== -1 && end < offset; end = text.indexOf('\n', lineStart)) {
     line += 1;
     lineStart = end + 1;
   }
-  return { ok: false, fault: { offset, line, column: offset - lineStart + 1, expected } };
+  return { ok: false, fault: { offset, line, column: offset - lineStart + 1, problem } };
 }
 
 /** Where a text stops to be JSON, in a sentence. */
-export const faultText = ({ line, column, expected }: JsonFault) =>
-  `Line ${line}, column ${column}: ${expected} is expected.`;
+export const faultText = ({ line, column, problem }: JsonFault) =>
+  `Line ${line}, column ${column}: ${problem}.`;

@@ -17,13 +17,15 @@ const FEWEST_COLUMNS = 20;
 /** Deepest indentation, in columns, of what is shown: half of the width at most. */
 export const shownIndent = (depth: number, columns: number) => Math.min(depth * 2, Math.floor(columns / 2));
 
-export function cutLines({ text, starts, ends, depths }: Lines, columns: number): Pieces {
+export function cutLines({ text, starts, ends, depths, keyEnds }: Lines, columns: number): Pieces {
   const pieceStarts = new GrowingArray();
   const pieceLines = new GrowingArray();
   for (let line = 0; line < starts.length; line += 1) {
     const end = ends[line] ?? text.length;
-    const room = Math.max(FEWEST_COLUMNS, columns - shownIndent(depths?.[line] ?? 0, columns));
     let at = starts[line] ?? 0;
+    // Behind a key stands a space.
+    const space = (keyEnds?.[line] ?? 0) > at ? 1 : 0;
+    const room = Math.max(FEWEST_COLUMNS, columns - shownIndent(depths?.[line] ?? 0, columns) - space);
     pieceStarts.push(at);
     pieceLines.push(line);
     let used = 0;

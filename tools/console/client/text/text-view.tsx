@@ -50,7 +50,9 @@ export function TextView({ lines, label, rows }: TextViewProps) {
       aria-label={label}
       // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, which the keyboard must reach
       tabIndex={0}
-      style={rows === undefined ? {} : { height: `${Math.min(rows, Math.max(1, count)) * ROW_HEIGHT + 16}px` }}
+      style={
+        rows === undefined ? {} : { height: `${Math.min(rows, Math.max(1, count)) * ROW_HEIGHT + 16}px` }
+      }
     >
       <span ref={ruler} class="ruler" aria-hidden="true">
         {'0'.repeat(MEASURED)}
@@ -104,7 +106,9 @@ function TextRow({ lines, pieces, index, digits, columns }: TextRowProps) {
         )}
         {start < keyEnd && end > keyEnd && keyEnd > lineStart && ' '}
         {end > valueStart && (
-          <span class={lines.keyEnds === undefined ? undefined : valueClass(lines.text.charCodeAt(valueStart))}>
+          <span
+            class={lines.keyEnds === undefined ? undefined : valueClass(lines.text.charCodeAt(valueStart))}
+          >
             <Visible whole text={lines.text.slice(Math.max(start, valueStart), end)} />
           </span>
         )}

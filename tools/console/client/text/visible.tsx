@@ -11,7 +11,6 @@ export function Visible({ text, whole = false }: { text: string; whole?: boolean
     <bdi class="visible">
       {parts.map((part, index) =>
         part.isName ? (
-          // biome-ignore lint/suspicious/noArrayIndexKey: the parts of a text are told apart by nothing else
           <span key={index} class="invisible">
             {part.text}
           </span>
