@@ -55,10 +55,10 @@ export function DeadLettersView() {
         {total > 0 && (
           <>
             <header class="page-head list-head">
-              <h1>
+              <h2>
                 {total.toLocaleString('en')} {total === 1 ? 'dead letter' : 'dead letters'},{' '}
                 {groups.length === 1 ? 'one reason' : `${groups.length} reasons`}
-              </h1>
+              </h2>
               {!stack.local && (
                 <Button kind="quiet" onClick={letters.reload}>
                   Look again
@@ -138,7 +138,7 @@ function Group({ group, refusal, busy, run }: GroupProps) {
             kind="quiet"
             refusal={refusal}
             busy={busy}
-            label={`Redrive ${count} of: ${reason}`}
+            label={`Redrive ${count === 1 ? 'it' : 'these'}: ${reason}`}
             onClick={() => run(redriveGroup(group))}
           >
             Redrive {count === 1 ? 'it' : 'these'}

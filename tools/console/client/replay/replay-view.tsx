@@ -93,7 +93,11 @@ export function ReplayView() {
           ) : (
             <>
               {/* A replay says its plan itself, before its progress. */}
-              <TaskPart {...(replay === undefined ? { title: 'Plan', task: plan } : { title: 'Replay', task: replay })} />
+              <TaskPart
+                {...(replay === undefined
+                  ? { title: 'Plan', task: plan }
+                  : { title: 'Replay', task: replay })}
+              />
               {plan.state === 'done' && sent === undefined && (
                 <div class="replay-confirm">
                   <p class="soft">
