@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { Option } from '@commander-js/extra-typings';
+import { checkKeptState } from '../../local/aws/kept/open.ts';
 import type { LogLine } from '../../local/functions/invocation.ts';
 import { listen } from '../../local/listen.ts';
 import type { LocalStack } from '../../local/local-stack.ts';
@@ -52,6 +53,7 @@ async function start({ port, awsPort, secret, gateway, keep, json }: Settings): 
   }
   await assertFree(port, 'port');
   await assertFree(awsPort, 'aws-port');
+  if (keep) checkKeptState(KEPT_FOLDER);
 
   const started = performance.now();
   const say = json ? console.error : console.log;
