@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { Option } from '@commander-js/extra-typings';
+import { checkKeptState } from '../../local/aws/kept/open.ts';
 import type { LogLine } from '../../local/functions/invocation.ts';
 import { listen } from '../../local/listen.ts';
 import type { LocalStack } from '../../local/local-stack.ts';
@@ -63,6 +64,7 @@ async function start(settings: Settings): Promise<void> {
     'aws-port': awsPort,
     ...(settings.console && { 'console-port': consolePort }),
   });
+  if (keep) checkKeptState(KEPT_FOLDER);
 
   const started = performance.now();
   const say = json ? console.error : console.log;
