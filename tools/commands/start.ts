@@ -1,6 +1,5 @@
 import { once } from 'node:events';
 import { Option } from '@commander-js/extra-typings';
-import type { LogLine } from '../../local/functions/invocation.ts';
 import { listen } from '../../local/listen.ts';
 import type { LocalStack } from '../../local/local-stack.ts';
 import { stageOverrides, synthesise } from '../../local/template/synthesise.ts';
@@ -8,7 +7,7 @@ import { OUTPUTS_FILE, Workspace } from '../operate/local-folder.ts';
 import { npmScript } from '../terminal/command.ts';
 import { CommandError } from '../terminal/command-error.ts';
 import { interruption } from '../terminal/interrupted.ts';
-import { LogFormat } from '../terminal/log-format.ts';
+import { asJson, LogFormat } from '../terminal/log-format.ts';
 import { type GatewayKind, gatewayOption, jsonOption, port, secretOption } from '../terminal/options.ts';
 
 interface Settings {
@@ -100,10 +99,6 @@ Send a signed event from another terminal:
   npm run send -- shop.updated${secret === secretOption().defaultValue ? '' : ' --secret …'}
 `;
 }
-
-/** Of a line that is no JSON, such as what the runtime writes, its text. */
-const asJson = ({ functionName, text }: LogLine) =>
-  text.startsWith('{') ? text : JSON.stringify({ functionName, text });
 
 function print(line: string | undefined): void {
   if (line !== undefined) console.log(line);
