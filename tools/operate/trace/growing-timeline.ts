@@ -16,6 +16,11 @@ export class GrowingTimeline {
     this.#width = width;
   }
 
+  /** Whether nothing was said yet. */
+  get isNew(): boolean {
+    return this.#said.size === 0;
+  }
+
   /** @returns lines for the steps that were not known before, in the columns of a whole trace */
   grow({ steps }: Timeline): string[] {
     return steps.flatMap((step, index) => {
