@@ -1,7 +1,9 @@
 import { setFlagsFromString } from 'node:v8';
 import { SQSClient } from '@aws-sdk/client-sqs';
+import { type Adopted, adopt } from './adopt.ts';
 import { type AwsEndpoint, startAwsEndpoint } from './aws/endpoint.ts';
 import { Faults } from './aws/faults.ts';
+import { openKeptState } from './aws/kept/open.ts';
 import { type ClientSettings, createAlarms, deploy } from './deploy.ts';
 import { type SqsEventSource, startSqsEventSource } from './event-sources/sqs-event-source.ts';
 import type { FunctionDefinition } from './functions/function-definition.ts';
@@ -10,6 +12,7 @@ import { LocalFunction } from './functions/local-function.ts';
 import { SharedEnvironments } from './functions/shared-environments.ts';
 import { calledByApi, deployedApi } from './gateway/deployed-api.ts';
 import { type RequestSummary, startGateway } from './gateway/server.ts';
+import type { InspectedMessage, StackObserver } from './observation.ts';
 import { accessKeyOf, admitRoles } from './roles.ts';
 import { readCloudAssembly, type SynthesisedStack } from './template/cloud-assembly.ts';
 import { Resources } from './template/resources.ts';
@@ -45,6 +48,8 @@ export interface LocalStackOptions {
   readonly awsPort: number;
   /** Value of the webhook secret. */
   readonly secret: string;
+  /** Folder that the AWS endpoint's state is kept in, and gone on with. @default in memory alone */
+  readonly keep?: string | undefined;
   /** What goes wrong at the AWS endpoint from the start, for tests. @default nothing */
   readonly faults?: Faults;
   /** Variables that replace the template's, for tests that cannot wait. @default none */
@@ -53,8 +58,12 @@ export interface LocalStackOptions {
   readonly onLog?: (line: LogLine) => void;
   /** Told of every answer of the API. @default none */
   readonly onRequest?: (summary: RequestSummary) => void;
+  /** Told what functions do, and what they are asked: see {@link StackObserver}. @default none */
+  readonly observer?: StackObserver;
   /** Told of what goes wrong in the stack itself. @default none */
   readonly onProblem?: (message: string) => void;
+  /** Told what whoever starts it should know of the state that was kept. @default none */
+  readonly onNote?: (message: string) => void;
   /** Told what is being done while the stack starts. @default none */
   readonly onStep?: (step: string) => void;
 }
@@ -80,6 +89,11 @@ export interface LocalStack {
   /** What goes wrong at the AWS endpoint: nothing until a test injects it. */
   readonly faults: Faults;
   usage(): Usage;
+  /**
+   * Looks at the messages of a queue without receiving them, those that were sent first coming first.
+   * @throws Error where there is no such queue
+   */
+  inspectQueue(queueUrl: string): Promise<InspectedMessage[]>;
   /** Ends it and frees its ports. */
   close(): Promise<void>;
 }
@@ -87,6 +101,7 @@ export interface LocalStack {
 /**
  * Runs a synthesised stack on this machine: what its template says, and nothing else.
  * @throws Error where the template has what cannot be run here, or a port is taken (EADDRINUSE)
+ * @throws UnusableStateError where the state that was kept cannot be gone on with
  */
 export async function startLocalStack(options: LocalStackOptions): Promise<LocalStack> {
   setFlagsFromString(`--heap-growing-percent=${HEAP_GROWING_PERCENT}`);
@@ -98,13 +113,20 @@ export async function startLocalStack(options: LocalStackOptions): Promise<Local
     for (const end of closers.splice(0).reverse()) await end();
   };
   try {
+    const kept =
+      options.keep === undefined
+        ? undefined
+        : await openKeptState(options.keep, options.onProblem ?? (() => {}));
+    closers.push(async () => kept?.close());
     step('Starting the AWS endpoint');
     const aws = await startAwsEndpoint({
       port: options.awsPort,
       region: REGION,
       accountId: ACCOUNT_ID,
       faults,
+      kept,
       ...(options.onProblem && { onProblem: options.onProblem }),
+      ...(options.observer && { observer: options.observer }),
     });
     closers.push(() => aws.close());
 
@@ -122,7 +144,9 @@ export async function startLocalStack(options: LocalStackOptions): Promise<Local
 
     step('Creating queues, topics, tables, buckets, delivery streams and the secret');
     const operator = clientSettings(aws.url, 'operator');
-    await deploy(resources, operator, options.secret);
+    const adopted = kept && (await adopt(resources, operator, options.secret));
+    for (const note of notes(adopted, options.keep)) options.onNote?.(note);
+    await deploy(resources, operator, options.secret, adopted?.logicalIds);
     createAlarms(resources, aws);
     admitRoles(resources, aws);
 
@@ -143,9 +167,10 @@ export async function startLocalStack(options: LocalStackOptions): Promise<Local
     let requests = 0;
     const gateway = await startGateway(api, {
       port: options.port,
-      onRequest: (summary) => {
+      onExchange: (exchange) => {
         requests += 1;
-        options.onRequest?.(summary);
+        options.onRequest?.(exchange);
+        options.observer?.onExchange(exchange);
       },
     });
     closers.push(() => gateway.close());
@@ -163,6 +188,7 @@ export async function startLocalStack(options: LocalStackOptions): Promise<Local
           item,
         ]),
       ),
+      inspectQueue: aws.inspectQueue,
       usage: () => ({ requests, peakMegabytes: Math.round(process.resourceUsage().maxRSS / 1024) }),
       close,
     };
@@ -170,6 +196,19 @@ export async function startLocalStack(options: LocalStackOptions): Promise<Local
     await close();
     throw error;
   }
+}
+
+function notes(adopted: Adopted | undefined, folder = ''): string[] {
+  if (adopted === undefined) return [];
+  const { leftOver, isSecretNew } = adopted;
+  return [
+    ...(isSecretNew
+      ? ['The secret is not the one that was kept, which is accepted for 24 more hours, as after a rotation']
+      : []),
+    ...(leftOver.length > 0
+      ? [`Kept, but not of the template: ${leftOver.join(', ')}. It stays until ${folder} is deleted`]
+      : []),
+  ];
 }
 
 interface DeployedFunction {

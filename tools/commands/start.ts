@@ -1,9 +1,10 @@
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { Option } from '@commander-js/extra-typings';
 import { listen } from '../../local/listen.ts';
 import type { LocalStack } from '../../local/local-stack.ts';
 import { stageOverrides, synthesise } from '../../local/template/synthesise.ts';
-import { OUTPUTS_FILE, Workspace } from '../operate/local-folder.ts';
+import { KEPT_FOLDER, OUTPUTS_FILE, Workspace } from '../operate/local-folder.ts';
 import { npmScript } from '../terminal/command.ts';
 import { CommandError } from '../terminal/command-error.ts';
 import { interruption } from '../terminal/interrupted.ts';
@@ -15,6 +16,8 @@ interface Settings {
   readonly awsPort: number;
   readonly secret: string;
   readonly gateway?: GatewayKind | undefined;
+  /** Whether it goes on with what was kept, and keeps what it holds. */
+  readonly keep?: true | undefined;
   /** Functions' log lines as they are, and the rest on standard error. */
   readonly json?: true | undefined;
 }
@@ -22,7 +25,7 @@ interface Settings {
 /** `npm start`: synthesises the stack and runs it until Ctrl-C. */
 export const command = npmScript(
   'start',
-  'Synthesises the stack and runs it on this machine until Ctrl-C. What it holds is in memory, and ends with it.',
+  'Synthesises the stack and runs it on this machine until Ctrl-C. What it holds is in memory, and ends with it, unless it is kept.',
 )
   .addOption(
     new Option('--port <port>', 'of the webhook; 0: any free one').env('PORT').argParser(port).default(3000),
@@ -35,10 +38,14 @@ export const command = npmScript(
   )
   .addOption(secretOption())
   .addOption(gatewayOption())
+  .option(
+    '--keep',
+    `goes on with what an earlier run has left in ${KEPT_FOLDER}, and leaves it to the next one`,
+  )
   .addOption(jsonOption())
   .action(start);
 
-async function start({ port, awsPort, secret, gateway, json }: Settings): Promise<void> {
+async function start({ port, awsPort, secret, gateway, keep, json }: Settings): Promise<void> {
   if (port === awsPort && port !== 0) {
     throw new CommandError(`--port and --aws-port must differ, not both be ${port}`);
   }
@@ -49,6 +56,7 @@ async function start({ port, awsPort, secret, gateway, json }: Settings): Promis
   const say = json ? console.error : console.log;
   const format = new LogFormat(json ? process.stderr : process.stdout);
   const step = (text: string) => say(`${text} …`);
+  say(beginning(keep));
   await using workspace = await Workspace.open();
   step('Synthesising the stack');
   // What runs the stack is loaded while another process synthesises it.
@@ -61,7 +69,9 @@ async function start({ port, awsPort, secret, gateway, json }: Settings): Promis
     port,
     awsPort,
     secret,
+    keep: keep && KEPT_FOLDER,
     onStep: step,
+    onNote: say,
     onLog: (line) => print(json ? asJson(line) : format.logLine(line)),
     onRequest: (request) => say(format.request(request)),
     onProblem: (message) => console.error(`Problem: ${message}`),
@@ -73,7 +83,7 @@ async function start({ port, awsPort, secret, gateway, json }: Settings): Promis
         [...stack.functions].map(([service, { definition }]) => [service, definition]),
       ),
     });
-    say(welcome(stack, secret, performance.now() - started));
+    say(welcome(stack, secret, keep, performance.now() - started));
     if (isSecond)
       say('Another stack of this folder runs, too. The other commands talk to this one until it stops.\n');
     await once(interruption(), 'abort');
@@ -85,9 +95,23 @@ async function start({ port, awsPort, secret, gateway, json }: Settings): Promis
   say(`Stopped: ${requests.toLocaleString('en')} requests served, ${peakMegabytes} MB of memory at most`);
 }
 
-function welcome({ outputs, awsUrl, operator }: LocalStack, secret: string, milliseconds: number): string {
+/** What the stack begins with. */
+function beginning(keep: true | undefined): string {
+  const isThere = existsSync(KEPT_FOLDER);
+  if (keep) return isThere ? `Going on with ${KEPT_FOLDER}` : `Beginning empty, kept in ${KEPT_FOLDER}`;
+  return isThere
+    ? `Beginning empty: --keep would go on with ${KEPT_FOLDER}`
+    : 'Beginning empty: --keep would keep it';
+}
+
+function welcome(
+  { outputs, awsUrl, operator }: LocalStack,
+  secret: string,
+  keep: true | undefined,
+  milliseconds: number,
+): string {
   return `
-Ready in ${(milliseconds / 1000).toFixed(1)} s. Ctrl-C stops it, and takes away all that it holds.
+Ready in ${(milliseconds / 1000).toFixed(1)} s. Ctrl-C stops it, and ${keep ? `leaves what it holds in ${KEPT_FOLDER}` : 'takes away all that it holds'}.
 
   Webhook   ${outputs.WebhookUrl}
   Secret    ${secret}

@@ -9,6 +9,9 @@ const FOLDER = '.local';
 export const OUTPUTS_FILE = `${FOLDER}/outputs.json`;
 export const FUNCTIONS_FILE = `${FOLDER}/functions.json`;
 
+/** What stacks that are started with `--keep` go on with. */
+export const KEPT_FOLDER = `${FOLDER}/kept`;
+
 const PUBLISHED = [OUTPUTS_FILE, FUNCTIONS_FILE];
 
 /** What a running stack leaves for other commands. */

@@ -115,6 +115,10 @@ const ANY_CREDENTIALS = { accessKeyId: 'operator', secretAccessKey: 'local' };
 /** Whether the environment is set up for an endpoint elsewhere than in AWS: an emulator may know its access keys. */
 const namesEndpoint = () => Boolean(process.env.AWS_ENDPOINT_URL && process.env.AWS_ACCESS_KEY_ID);
 
+/** A stack of which the outputs are known already. */
+export const stackOfOutputs = (title: string, outputs: Readonly<Record<string, string>>): FoundStack =>
+  foundStack(title, outputs, '');
+
 function foundStack(title: string, outputs: Readonly<Record<string, string>>, option: string): FoundStack {
   const { hostname, origin } = new URL(outputs.QuarantineQueueUrl ?? '');
   const region = AWS_HOST.exec(hostname)?.[1];
