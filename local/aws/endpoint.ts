@@ -14,6 +14,7 @@ import { createEventSourceMappings, type EventSourceMapping } from './event-sour
 import { ConnectionLostError, type Faults } from './faults.ts';
 import { createFirehose } from './firehose.ts';
 import { bodyOf, KEEP_ALIVE_MS, MAX_BODY_BYTES, write } from './http-server.ts';
+import type { KeptState } from './kept/kept-state.ts';
 import { createLogs } from './logs.ts';
 import { createMessaging } from './messaging.ts';
 import { createObjectWriter } from './object-writer.ts';
@@ -58,6 +59,8 @@ export interface AwsEndpointOptions {
   accountId: '000000000000';
   /** What goes wrong, for tests. @default nothing */
   faults?: Faults;
+  /** What was kept of another run, and where this one is kept. @default nothing is kept */
+  kept?: KeptState | undefined;
   /** Told of what goes wrong where no caller is told. @default none */
   onProblem?: (message: string) => void;
   /** Told of what roles write and publish; of operators nothing. @default none */
@@ -76,8 +79,8 @@ export interface AwsEndpoint {
   addPrincipals(principals: Principal[]): void;
   /** Makes a log group of CloudWatch Logs. */
   createLogGroup(name: string): void;
-  /** Adds a line to one. */
-  writeLog(group: string, message: string): void;
+  /** Adds a line to one. @param at when it was written, epoch milliseconds. @default now */
+  writeLog(group: string, message: string, at?: number): void;
   /** Makes an alarm of CloudWatch. */
   putAlarm(definition: AlarmDefinition): void;
   /** Makes an event source known to Lambda's API, which turns it off and on. */
@@ -109,17 +112,19 @@ export async function startAwsEndpoint({
   region,
   accountId,
   faults,
+  kept,
   onProblem = () => {},
   observer,
   consoleUrl = () => undefined,
 }: AwsEndpointOptions): Promise<AwsEndpoint> {
   const roles = new Map<string, { name: string; policy: Policy }>();
   const accessKeys = new Map<string, string>();
-  const secrets = createSecretsManager({ region, accountId });
-  const logs = createLogs({ region, accountId });
+  const secrets = createSecretsManager({ region, accountId, kept });
+  const logs = createLogs({ region, accountId, kept });
   const database = createDatabase({
     region,
     accountId,
+    kept,
     onRow:
       observer &&
       ((change, accessKeyId) => {
@@ -129,7 +134,7 @@ export async function startAwsEndpoint({
   const stack: Stack = { region, accountId, secretArn: secrets.arnOf };
   let actualPort = port;
   const publicHost = () => `localhost:${actualPort}`;
-  const messaging = await createMessaging({ region, publicHost, maxBodyBytes: MAX_BODY_BYTES });
+  const messaging = await createMessaging({ region, publicHost, maxBodyBytes: MAX_BODY_BYTES, kept });
   const alarms = createAlarms({
     region,
     accountId,
@@ -137,8 +142,9 @@ export async function startAwsEndpoint({
       messaging.sns({
         parameters: { Action: 'Publish', TopicArn: topicArn, Subject: subject, Message: text },
       }),
+    kept,
   });
-  const mappings = createEventSourceMappings({ region, accountId });
+  const mappings = createEventSourceMappings({ region, accountId, kept });
 
   const firehose = createFirehose({
     region,
@@ -152,6 +158,7 @@ export async function startAwsEndpoint({
       },
     }),
     onProblem,
+    kept,
   });
 
   const services: Record<Service, (request: AwsRequest) => AwsResponse | Promise<AwsResponse>> = {
@@ -242,6 +249,8 @@ export async function startAwsEndpoint({
             headers: incoming.headers,
             body,
           })));
+    // Nothing is acknowledged that the end of the process could take away.
+    kept?.commit();
     // Otherwise the connection, idle again, would hold close() up; or the rest of a large body would.
     if (closing.signal.aborted || body === undefined) outgoing.setHeader('connection', 'close');
     write(outgoing, response);
