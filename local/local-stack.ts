@@ -1,7 +1,10 @@
 import { setFlagsFromString } from 'node:v8';
 import { SQSClient } from '@aws-sdk/client-sqs';
+import { type Adopted, adopt } from './adopt.ts';
 import { type AwsEndpoint, startAwsEndpoint } from './aws/endpoint.ts';
 import { Faults } from './aws/faults.ts';
+import { openKeptState } from './aws/kept/open.ts';
+import type { ConsoleUrl } from './console-redirect.ts';
 import { type ClientSettings, createAlarms, deploy } from './deploy.ts';
 import { type SqsEventSource, startSqsEventSource } from './event-sources/sqs-event-source.ts';
 import type { FunctionDefinition } from './functions/function-definition.ts';
@@ -46,6 +49,8 @@ export interface LocalStackOptions {
   readonly awsPort: number;
   /** Value of the webhook secret. */
   readonly secret: string;
+  /** Folder that the AWS endpoint's state is kept in, and gone on with. @default in memory alone */
+  readonly keep?: string | undefined;
   /** What goes wrong at the AWS endpoint from the start, for tests. @default nothing */
   readonly faults?: Faults;
   /** Variables that replace the template's, for tests that cannot wait. @default none */
@@ -56,8 +61,12 @@ export interface LocalStackOptions {
   readonly onRequest?: (summary: RequestSummary) => void;
   /** Told what functions do, and what they are asked: see {@link StackObserver}. @default none */
   readonly observer?: StackObserver;
+  /** Where a browser is led that opens either port. @default nowhere: it sees the error that all others see */
+  readonly consoleUrl?: ConsoleUrl;
   /** Told of what goes wrong in the stack itself. @default none */
   readonly onProblem?: (message: string) => void;
+  /** Told what whoever starts it should know of the state that was kept. @default none */
+  readonly onNote?: (message: string) => void;
   /** Told what is being done while the stack starts. @default none */
   readonly onStep?: (step: string) => void;
 }
@@ -95,6 +104,7 @@ export interface LocalStack {
 /**
  * Runs a synthesised stack on this machine: what its template says, and nothing else.
  * @throws Error where the template has what cannot be run here, or a port is taken (EADDRINUSE)
+ * @throws UnusableStateError where the state that was kept cannot be gone on with
  */
 export async function startLocalStack(options: LocalStackOptions): Promise<LocalStack> {
   setFlagsFromString(`--heap-growing-percent=${HEAP_GROWING_PERCENT}`);
@@ -106,14 +116,21 @@ export async function startLocalStack(options: LocalStackOptions): Promise<Local
     for (const end of closers.splice(0).reverse()) await end();
   };
   try {
+    const kept =
+      options.keep === undefined
+        ? undefined
+        : await openKeptState(options.keep, options.onProblem ?? (() => {}));
+    closers.push(async () => kept?.close());
     step('Starting the AWS endpoint');
     const aws = await startAwsEndpoint({
       port: options.awsPort,
       region: REGION,
       accountId: ACCOUNT_ID,
       faults,
+      kept,
       ...(options.onProblem && { onProblem: options.onProblem }),
       ...(options.observer && { observer: options.observer }),
+      ...(options.consoleUrl && { consoleUrl: options.consoleUrl }),
     });
     closers.push(() => aws.close());
 
@@ -131,7 +148,9 @@ export async function startLocalStack(options: LocalStackOptions): Promise<Local
 
     step('Creating queues, topics, tables, buckets, delivery streams and the secret');
     const operator = clientSettings(aws.url, 'operator');
-    await deploy(resources, operator, options.secret);
+    const adopted = kept && (await adopt(resources, operator, options.secret));
+    for (const note of notes(adopted, options.keep)) options.onNote?.(note);
+    await deploy(resources, operator, options.secret, adopted?.logicalIds);
     createAlarms(resources, aws);
     admitRoles(resources, aws);
 
@@ -157,6 +176,7 @@ export async function startLocalStack(options: LocalStackOptions): Promise<Local
         options.onRequest?.(exchange);
         options.observer?.onExchange(exchange);
       },
+      ...(options.consoleUrl && { consoleUrl: options.consoleUrl }),
     });
     closers.push(() => gateway.close());
     apiUrl = gateway.url;
@@ -181,6 +201,19 @@ export async function startLocalStack(options: LocalStackOptions): Promise<Local
     await close();
     throw error;
   }
+}
+
+function notes(adopted: Adopted | undefined, folder = ''): string[] {
+  if (adopted === undefined) return [];
+  const { leftOver, isSecretNew } = adopted;
+  return [
+    ...(isSecretNew
+      ? ['The secret is not the one that was kept, which is accepted for 24 more hours, as after a rotation']
+      : []),
+    ...(leftOver.length > 0
+      ? [`Kept, but not of the template: ${leftOver.join(', ')}. It stays until ${folder} is deleted`]
+      : []),
+  ];
 }
 
 interface DeployedFunction {

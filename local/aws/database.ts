@@ -3,6 +3,8 @@ import { AwsError } from './aws-error.ts';
 import { createDynalite, type Dynalite } from './dynalite.ts';
 import { keyOf } from './item-key.ts';
 import { isJsonObject, type JsonObject, textOf } from './json.ts';
+import { keepWrites } from './kept/dynalite-journal.ts';
+import type { KeptState } from './kept/kept-state.ts';
 import type { AwsRequest } from './request.ts';
 import { type AwsResponse, JSON_1_0, jsonResponse } from './response.ts';
 import { RowChanges } from './row-changes.ts';
@@ -18,11 +20,13 @@ interface DatabaseOptions {
   accountId: string;
   /** Told of every row that a single write has changed. @default none, which is quicker */
   onRow?: ((change: RowChange, accessKeyId: string) => void) | undefined;
+  /** @default nothing is kept */
+  kept?: KeptState | undefined;
 }
 
 /** Starts dynalite inside this process, in memory, with the gaps against DynamoDB filled that matter here. */
-export function createDatabase({ region, accountId, onRow }: DatabaseOptions): Database {
-  const dynalite = createDynalite(region, accountId);
+export function createDatabase({ region, accountId, onRow, kept }: DatabaseOptions): Database {
+  const dynalite = createDynalite(region, accountId, kept && ((store, run) => keepWrites(store, run, kept)));
   const timeToLive = createTimeToLive(dynalite);
   const rowChanges = new RowChanges(dynalite);
 

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { type ConsoleUrl, consoleRedirect } from '../console-redirect.ts';
 import { listen } from '../listen.ts';
 import type { InspectedMessage, StackObserver } from '../observation.ts';
 import { accessDenied } from './access-denied.ts';
@@ -13,6 +14,7 @@ import { createEventSourceMappings, type EventSourceMapping } from './event-sour
 import { ConnectionLostError, type Faults } from './faults.ts';
 import { createFirehose } from './firehose.ts';
 import { bodyOf, KEEP_ALIVE_MS, MAX_BODY_BYTES, write } from './http-server.ts';
+import type { KeptState } from './kept/kept-state.ts';
 import { createLogs } from './logs.ts';
 import { createMessaging } from './messaging.ts';
 import { createObjectWriter } from './object-writer.ts';
@@ -57,10 +59,14 @@ export interface AwsEndpointOptions {
   accountId: '000000000000';
   /** What goes wrong, for tests. @default nothing */
   faults?: Faults;
+  /** What was kept of another run, and where this one is kept. @default nothing is kept */
+  kept?: KeptState | undefined;
   /** Told of what goes wrong where no caller is told. @default none */
   onProblem?: (message: string) => void;
   /** Told of what roles write and publish; of operators nothing. @default none */
   observer?: Pick<StackObserver, 'onRow' | 'onNotification'>;
+  /** Where a browser is led that opens the port's first page. @default nowhere */
+  consoleUrl?: ConsoleUrl;
 }
 
 export interface AwsEndpoint {
@@ -106,16 +112,19 @@ export async function startAwsEndpoint({
   region,
   accountId,
   faults,
+  kept,
   onProblem = () => {},
   observer,
+  consoleUrl = () => undefined,
 }: AwsEndpointOptions): Promise<AwsEndpoint> {
   const roles = new Map<string, { name: string; policy: Policy }>();
   const accessKeys = new Map<string, string>();
-  const secrets = createSecretsManager({ region, accountId });
-  const logs = createLogs({ region, accountId });
+  const secrets = createSecretsManager({ region, accountId, kept });
+  const logs = createLogs({ region, accountId, kept });
   const database = createDatabase({
     region,
     accountId,
+    kept,
     onRow:
       observer &&
       ((change, accessKeyId) => {
@@ -125,7 +134,7 @@ export async function startAwsEndpoint({
   const stack: Stack = { region, accountId, secretArn: secrets.arnOf };
   let actualPort = port;
   const publicHost = () => `localhost:${actualPort}`;
-  const messaging = await createMessaging({ region, publicHost, maxBodyBytes: MAX_BODY_BYTES });
+  const messaging = await createMessaging({ region, publicHost, maxBodyBytes: MAX_BODY_BYTES, kept });
   const alarms = createAlarms({
     region,
     accountId,
@@ -133,8 +142,9 @@ export async function startAwsEndpoint({
       messaging.sns({
         parameters: { Action: 'Publish', TopicArn: topicArn, Subject: subject, Message: text },
       }),
+    kept,
   });
-  const mappings = createEventSourceMappings({ region, accountId });
+  const mappings = createEventSourceMappings({ region, accountId, kept });
 
   const firehose = createFirehose({
     region,
@@ -148,6 +158,7 @@ export async function startAwsEndpoint({
       },
     }),
     onProblem,
+    kept,
   });
 
   const services: Record<Service, (request: AwsRequest) => AwsResponse | Promise<AwsResponse>> = {
@@ -231,17 +242,25 @@ export async function startAwsEndpoint({
     const response =
       body === undefined
         ? tooLarge(incoming)
-        : isHealthCheck(incoming)
-          ? jsonResponse({ status: 'ok' }, 'application/json')
-          : await answer({
-              method: incoming.method ?? 'GET',
-              url: incoming.url ?? '/',
-              headers: incoming.headers,
-              body,
-            });
+        : (notOfAws(incoming) ??
+          (await answer({
+            method: incoming.method ?? 'GET',
+            url: incoming.url ?? '/',
+            headers: incoming.headers,
+            body,
+          })));
+    // Nothing is acknowledged that the end of the process could take away.
+    kept?.commit();
     // Otherwise the connection, idle again, would hold close() up; or the rest of a large body would.
     if (closing.signal.aborted || body === undefined) outgoing.setHeader('connection', 'close');
     write(outgoing, response);
+  }
+
+  /** The answer to what no client of AWS asks. */
+  function notOfAws(incoming: IncomingMessage): AwsResponse | undefined {
+    if (isHealthCheck(incoming)) return jsonResponse({ status: 'ok' }, 'application/json');
+    const location = consoleRedirect(incoming, consoleUrl);
+    return location === undefined ? undefined : { status: 302, headers: { location }, body: '' };
   }
 
   const onRequest = (incoming: IncomingMessage, outgoing: ServerResponse) => {

@@ -1,5 +1,7 @@
+import * as z from 'zod/mini';
 import { AwsError } from './aws-error.ts';
 import { type JsonObject, textOf } from './json.ts';
+import type { KeptState } from './kept/kept-state.ts';
 import { logFilter } from './log-filter.ts';
 import { createQueries } from './logs-query.ts';
 
@@ -24,19 +26,23 @@ const ID_LENGTH = 56;
 /** All lines of a group are in one stream: nobody here looks for an instance. */
 const STREAM = 'local';
 
-interface Line {
+const line = z.object({
   /** Counts up from the first line of all. */
-  readonly number: number;
+  number: z.number(),
   /** Epoch milliseconds. */
-  readonly timestamp: number;
+  timestamp: z.number(),
   /** When it was added. */
-  readonly ingestionTime: number;
-  readonly message: string;
-}
+  ingestionTime: z.number(),
+  message: z.string(),
+});
+
+type Line = Readonly<z.infer<typeof line>>;
+
+const keptLine = z.extend(line, { group: z.string() });
 
 /** CloudWatch Logs, in memory: what functions write, to be read. */
 export interface Logs {
-  /** Makes an empty group. */
+  /** Makes a group, which is empty but for what was kept of it. */
   create(group: string): void;
   /** Adds a line to a group. @param at when it was written, which CloudWatch may show late. @default now */
   write(group: string, message: string, at?: number): void;
@@ -46,11 +52,17 @@ export interface Logs {
 interface LogsOptions {
   region: string;
   accountId: string;
+  /** @default nothing is kept */
+  kept?: KeptState | undefined;
 }
 
-export function createLogs({ region, accountId }: LogsOptions): Logs {
+export function createLogs({ region, accountId, kept }: LogsOptions): Logs {
   const groups = new Map<string, Line[]>();
-  let count = 0;
+  const shelf = kept?.shelf('log line', keptLine);
+  const before = (shelf?.entries() ?? [])
+    .map(([, one]) => one)
+    .sort((a, b) => a.timestamp - b.timestamp || a.number - b.number);
+  let count = before.reduce((next, { number }) => Math.max(next, number + 1), 0);
 
   const arnOf = (name: string) => `arn:aws:logs:${region}:${accountId}:log-group:${name}`;
 
@@ -106,7 +118,7 @@ export function createLogs({ region, accountId }: LogsOptions): Logs {
           timestamp,
           message,
           ingestionTime,
-          eventId: String(number).padStart(ID_LENGTH, '0'),
+          eventId: idOf(timestamp, number),
         })),
         searchedLogStreams: [],
         ...(last !== undefined && last !== left.at(-1) && { nextToken: tokenOf(last) }),
@@ -115,21 +127,25 @@ export function createLogs({ region, accountId }: LogsOptions): Logs {
   };
 
   function create(group: string): Line[] {
-    const lines: Line[] = [];
+    const lines = groups.get(group) ?? [];
     groups.set(group, lines);
     return lines;
   }
+
+  for (const { group, ...one } of before) create(group).push(one);
 
   return {
     create,
 
     write(group, message, at) {
-      const lines = groups.get(group) ?? create(group);
+      const lines = create(group);
       const now = Date.now();
-      const line = { number: count, timestamp: at ?? now, ingestionTime: now, message };
-      lines.splice(lines.findLastIndex(({ timestamp }) => timestamp <= line.timestamp) + 1, 0, line);
+      const one: Line = { number: count, timestamp: at ?? now, ingestionTime: now, message };
+      lines.splice(lines.findLastIndex(({ timestamp }) => timestamp <= one.timestamp) + 1, 0, one);
+      shelf?.put(String(one.number), { ...one, group });
       count += 1;
-      if (lines.length > LINES_KEPT) lines.shift();
+      const oldest = lines.length > LINES_KEPT ? lines.shift() : undefined;
+      if (oldest !== undefined) shelf?.delete(String(oldest.number));
     },
 
     answer(operation, parameters) {
@@ -144,6 +160,10 @@ export function createLogs({ region, accountId }: LogsOptions): Logs {
     },
   };
 }
+
+/** Begins with the time, so that no line of a stack that is started anew has an id of one before. */
+const idOf = (timestamp: number, number: number) =>
+  `${timestamp}${String(number).padStart(ID_LENGTH - String(timestamp).length, '0')}`;
 
 /** Says after which line a page goes on. */
 const tokenOf = ({ timestamp, number }: Line) => `${timestamp}/${number}`;

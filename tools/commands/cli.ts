@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import type { Command } from '@commander-js/extra-typings';
 
 /** Errors that say to whoever typed the command what is wrong: their message is all that is to be read. */
-const EXPECTED = new Set(['CommandError', 'SynthesisError']);
+const EXPECTED = new Set(['CommandError', 'SynthesisError', 'UnusableStateError']);
 
 /**
  * Runs one command: `cli.ts <script> [arguments]`, as every script of package.json does. Its file is named after it,

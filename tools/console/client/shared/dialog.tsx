@@ -12,13 +12,17 @@ interface DialogProps {
   children: ComponentChildren;
 }
 
-/** A modal dialog. The browser holds the focus within it, and gives it back. */
+/**
+ * A modal dialog. The browser holds the focus within it, and gives it back. It begins on what has `data-focus`, else on
+ * the first that takes it.
+ */
 export function Dialog({ title, onClose, actions, width = 'narrow', children }: DialogProps) {
   const element = useRef<HTMLDialogElement>(null);
   const heading = useId();
   useEffect(() => {
     const dialog = element.current;
     dialog?.showModal();
+    dialog?.querySelector<HTMLElement>('[data-focus]')?.focus();
     return () => dialog?.close();
   }, []);
   return (
