@@ -94,7 +94,7 @@ describe('formatted JSON', () => {
       .tuple(
         jsonText,
         fc.nat(),
-        fc.constantFrom('', ',', '"', '}', ']', ':', '\\', '-', '.', '\u0001', 'e', '0'),
+        fc.constantFrom('', ',', '"', '}', ']', ':', '\\', '-', '.', '\u0001', '\u001f', 'e', '0'),
       )
       .map(([text, at, insert]) => {
         const place = at % (text.length + 1);
@@ -124,6 +124,7 @@ describe('formatted JSON', () => {
     ['[01]', 'Line 1, column 3: a comma or ] is expected.'],
     ['[1.]', 'Line 1, column 4: a digit is expected.'],
     ['"a\nb"', 'Line 1, column 3: a control character has to be escaped in a string.'],
+    ['"a\u001fb"', 'Line 1, column 3: a control character has to be escaped in a string.'],
     ['"a\\x"', 'Line 1, column 4: one of "\\/bfnrtu is expected after a backslash.'],
     ['"a\\u12"', 'Line 1, column 4: four hex digits are expected after \\u.'],
     ['"a', 'Line 1, column 3: the string does not end.'],
