@@ -37,7 +37,7 @@ export function DeadLetterMessages({ group, refusal, busy, run }: DeadLetterMess
               <a
                 class="button button-quiet"
                 href={formatRoute({ view: 'queues', path: [deadName(queue)] })}
-                aria-label={`Dead letters of ${queue}`}
+                aria-label={`Queue of the dead letters of ${queue}`}
               >
                 Queue
               </a>

@@ -10,6 +10,7 @@ import { useRefresh } from '../shared/use-refresh.ts';
 import { useConsole } from '../shell/context.ts';
 import { ActButton } from '../tasks/act-button.tsx';
 import { useAct, useTaskEnds } from '../tasks/tasks-context.tsx';
+import { Visible } from '../text/visible.tsx';
 import { DeadLetterMessages } from './dead-letter-messages.tsx';
 import { deadCount, queuesOf, redriveAll, redriveGroup } from './redrive.ts';
 
@@ -28,7 +29,7 @@ export function DeadLettersView() {
   const total = deadCount(groups);
   return (
     <div class="page">
-      <div class="page-inner stack">
+      <div class="stack">
         {letters.error !== undefined && <ErrorNote>{letters.error}</ErrorNote>}
         {error !== undefined && <ErrorNote>{error}</ErrorNote>}
         <Problems
@@ -53,11 +54,11 @@ export function DeadLettersView() {
         )}
         {total > 0 && (
           <>
-            <header class="page-head">
-              <h1>
+            <header class="page-head list-head">
+              <h2>
                 {total.toLocaleString('en')} {total === 1 ? 'dead letter' : 'dead letters'},{' '}
                 {groups.length === 1 ? 'one reason' : `${groups.length} reasons`}
-              </h1>
+              </h2>
               {!stack.local && (
                 <Button kind="quiet" onClick={letters.reload}>
                   Look again
@@ -109,11 +110,11 @@ function Group({ group, refusal, busy, run }: GroupProps) {
   const { reason, count, firstAt, lastAt } = group;
   const [open, setOpen] = useState(false);
   return (
-    <tbody class={open ? 'is-open' : undefined}>
-      <tr>
-        <th scope="row">
+    <tbody>
+      <tr class={open ? 'is-disclosed' : undefined}>
+        <th scope="row" class="letter-reason">
           <button type="button" class="disclose" aria-expanded={open} onClick={() => setOpen(!open)}>
-            {reason}
+            <Visible text={reason} />
           </button>
         </th>
         <td>
@@ -137,7 +138,7 @@ function Group({ group, refusal, busy, run }: GroupProps) {
             kind="quiet"
             refusal={refusal}
             busy={busy}
-            label={`Redrive ${count} of: ${reason}`}
+            label={`Redrive ${count === 1 ? 'it' : 'these'}: ${reason}`}
             onClick={() => run(redriveGroup(group))}
           >
             Redrive {count === 1 ? 'it' : 'these'}
@@ -145,8 +146,8 @@ function Group({ group, refusal, busy, run }: GroupProps) {
         </td>
       </tr>
       {open && (
-        <tr class="opened">
-          <td colSpan={6}>
+        <tr>
+          <td colSpan={6} class="disclosed">
             <DeadLetterMessages group={group} refusal={refusal} busy={busy} run={run} />
           </td>
         </tr>

@@ -15,7 +15,7 @@ export function ActiveFaults({ active, onEnd }: ActiveFaultsProps) {
       {active.length === 0 ? (
         <p class="soft">Nothing is broken. What goes wrong now goes wrong by itself.</p>
       ) : (
-        <table class="table active-table">
+        <table class="table table-flush active-table">
           <caption class="visually-hidden">Faults that are on</caption>
           <thead>
             <tr>
@@ -32,7 +32,9 @@ export function ActiveFaults({ active, onEnd }: ActiveFaultsProps) {
           <tbody>
             {active.map((fault) => (
               <tr key={fault.id}>
-                <th scope="row">{faultTitle(fault)}</th>
+                <th scope="row" class="active-fault">
+                  {faultTitle(fault)}
+                </th>
                 <td class="soft">{expectation(fault)}</td>
                 <td class="number">{fault.hits.toLocaleString('en')}</td>
                 <td class="act">

@@ -1,6 +1,5 @@
 import { useState } from 'preact/hooks';
 import type { ActiveFault, FaultSettings } from '../../api.ts';
-import { Field } from '../shared/field.tsx';
 import {
   canFail,
   expectation,
@@ -40,6 +39,34 @@ export function FaultBoard({ active, onBegin, onEnd }: FaultBoardProps) {
   const shown = looked && (active.find((one) => isOf(one, looked)) ?? faultOf(looked.service, looked.kind));
   return (
     <section class="board" aria-label="Faults of services">
+      <fieldset class="board-settings">
+        <legend class="visually-hidden">What is switched on next</legend>
+        <label>
+          A switch hits
+          <input
+            class="field"
+            inputMode="decimal"
+            value={share}
+            aria-invalid={typeof parsedShare === 'string'}
+            onInput={({ currentTarget }) => setShare(currentTarget.value)}
+          />
+          % of the calls.
+        </label>
+        <label>
+          A slow one waits
+          <input
+            class="field"
+            inputMode="numeric"
+            value={milliseconds}
+            aria-invalid={typeof parsedMilliseconds === 'string'}
+            onInput={({ currentTarget }) => setMilliseconds(currentTarget.value)}
+          />
+          ms.
+        </label>
+        <span class="hint is-problem" role="status">
+          {[parsedShare, parsedMilliseconds].filter((parsed) => typeof parsed === 'string').join('. ')}
+        </span>
+      </fieldset>
       <div class="table-scroll">
         <table class="table board-table">
           <caption class="visually-hidden">A switch for each service and fault</caption>
@@ -84,34 +111,19 @@ export function FaultBoard({ active, onBegin, onEnd }: FaultBoardProps) {
           </tbody>
         </table>
       </div>
-      <div class="board-foot">
-        <p class="board-expect" role="status">
-          {shown === undefined ? (
-            <span class="soft">Point at a switch to read what to expect of it.</span>
-          ) : (
-            <>
-              <b>{faultTitle(shown)}.</b> {expectation(shown)}
-            </>
-          )}
-        </p>
-        <fieldset class="board-settings">
-          <legend class="visually-hidden">Of the next fault that is switched on</legend>
-          <Field
-            name="share"
-            label="Share of calls, %"
-            value={share}
-            problem={typeof parsedShare === 'string' ? parsedShare : undefined}
-            onInput={setShare}
-          />
-          <Field
-            name="milliseconds"
-            label="Slow by, ms"
-            value={milliseconds}
-            problem={typeof parsedMilliseconds === 'string' ? parsedMilliseconds : undefined}
-            onInput={setMilliseconds}
-          />
-        </fieldset>
-      </div>
+      <p class="board-expect" role="status">
+        {shown === undefined ? (
+          <span class="soft">Point at a switch to read what to expect of it.</span>
+        ) : (
+          <>
+            <b>
+              {active.some((one) => isOf(one, shown)) ? '' : 'If '}
+              {faultTitle(shown)}:
+            </b>{' '}
+            {expectation(shown)}
+          </>
+        )}
+      </p>
     </section>
   );
 }

@@ -51,7 +51,6 @@ export function PauseDialog({ event, onClose, onPause }: PauseDialogProps) {
             placeholder="The chat service is down until noon"
             autoComplete="off"
             aria-describedby={`${id}-hint`}
-            // biome-ignore lint/a11y/noAutofocus: the dialog asks for nothing else
             autoFocus
             onInput={({ currentTarget }) => setReason(currentTarget.value)}
           />

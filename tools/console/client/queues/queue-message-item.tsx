@@ -1,37 +1,55 @@
-import { useState } from 'preact/hooks';
+import { useId, useState } from 'preact/hooks';
 import type { QueueMessage } from '../../api.ts';
 import { Age } from '../shared/age.tsx';
 import { Badge, type Tone } from '../shared/badge.tsx';
 import { Copy } from '../shared/copy.tsx';
 import { formatRoute } from '../shell/route.ts';
 import { ActButton } from '../tasks/act-button.tsx';
+import { TextBlock } from '../text/text-block.tsx';
+import { Visible } from '../text/visible.tsx';
+
+/** Rows of a body that are seen at once. */
+const BODY_ROWS = 20;
 
 const STATES: Readonly<Record<QueueMessage['state'], { tone: Tone; text: string }>> = {
   waiting: { tone: 'neutral', text: 'Waiting' },
   'in flight': { tone: 'info', text: 'In flight' },
-  delayed: { tone: 'warning', text: 'Backing off' },
+  delayed: { tone: 'warning', text: 'Delayed' },
 };
 
 interface QueueMessageItemProps {
   message: QueueMessage;
+  /** Of a queue on which messages wait for somebody. */
   redrive?: { refusal: string | undefined; busy: boolean; onClick: () => void };
 }
 
 /** One message of a queue: what it is at a glance, its body once it is opened. */
 export function QueueMessageItem({ message, redrive }: QueueMessageItemProps) {
-  const { id, eventId, event, requestId, sentAt, receives, state, reason, body, truncated } = message;
+  const { id, eventId, requestId, sentAt, receives, state, reason, body, truncated } = message;
   const [open, setOpen] = useState(false);
-  const { tone, text } = STATES[state];
+  const bodyId = useId();
   const known = eventId ?? id;
+  const short = known.slice(0, 8);
+  const { tone, text } = STATES[state];
   return (
     <li class="message">
       <div class="message-facts">
-        <Badge tone={tone}>{text}</Badge>
-        <code title={known}>{known.slice(0, 8)}</code>
+        <button
+          type="button"
+          class="disclose mono"
+          aria-expanded={open}
+          aria-controls={bodyId}
+          title={known}
+          onClick={() => setOpen(!open)}
+        >
+          <span class="visually-hidden">Body of </span>
+          {short}
+        </button>
         <Copy text={known} label={eventId === undefined ? 'Copy the message id' : 'Copy the event id'} />
+        {/* What is dead or set aside only ever waits: that says nothing. */}
+        {redrive === undefined && <Badge tone={tone}>{text}</Badge>}
         <span class="soft">
-          {event !== undefined && redrive !== undefined && <code>{event} </code>}
-          sent <Age at={sentAt} suffix=" ago" />
+          <Age at={sentAt} suffix=" ago" />
           {receives > 0 && `, received ${receives} ×`}
         </span>
         <div class="message-acts">
@@ -39,7 +57,7 @@ export function QueueMessageItem({ message, redrive }: QueueMessageItemProps) {
             <a
               class="button button-quiet"
               href={formatRoute({ view: 'deliveries', path: [requestId] })}
-              aria-label={`Delivery of ${known.slice(0, 8)}`}
+              aria-label={`Delivery of ${short}`}
             >
               Delivery
             </a>
@@ -49,7 +67,7 @@ export function QueueMessageItem({ message, redrive }: QueueMessageItemProps) {
               kind="quiet"
               refusal={redrive.refusal}
               busy={redrive.busy}
-              label={`Redrive ${known.slice(0, 8)}`}
+              label={`Redrive ${short}`}
               onClick={redrive.onClick}
             >
               Redrive
@@ -57,12 +75,15 @@ export function QueueMessageItem({ message, redrive }: QueueMessageItemProps) {
           )}
         </div>
       </div>
-      {reason !== undefined && <p class="message-reason">{reason}</p>}
-      <details class="message-body" onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
-        <summary>Body</summary>
-        {open && <pre class="text">{body}</pre>}
-        {open && truncated && <p class="soft">It is longer: the rest is in its delivery.</p>}
-      </details>
+      {reason !== undefined && (
+        <p class="message-reason">
+          <Visible text={reason} />
+        </p>
+      )}
+      <div id={bodyId} class="message-body" hidden={!open}>
+        {open && <TextBlock text={body} label={`Body of ${short}`} rows={BODY_ROWS} />}
+        {open && truncated && <p class="hint soft">This is its beginning. All of it is in its delivery.</p>}
+      </div>
     </li>
   );
 }

@@ -147,7 +147,7 @@ function KeptRow({ queue, opened }: { queue: KeptQueue; opened: boolean }) {
       </th>
       <Depth depth={queue} />
       <td />
-      <td class="soft" colSpan={2}>
+      <td class="processing soft" colSpan={2}>
         Waits for somebody to look
       </td>
     </tr>

@@ -80,8 +80,8 @@ export function ReplayFields({ form, problems, onChange }: ReplayFieldsProps) {
                 onChange={() => onChange({ mode })}
               />
               <span>
-                <b>{title}</b>
-                <span class="soft">{text}</span>
+                <b class="mode-title">{title}</b>
+                <span class="mode-text">{text}</span>
               </span>
             </label>
           ))}

@@ -34,7 +34,6 @@ export function ReplayView() {
   const plan = tasks.find(({ id }) => id === planned?.id);
   const replay = tasks.find(({ id }) => id === sent?.id);
   const isCurrent = planned !== undefined && isPlanOf(planned.form, form);
-  const runs = replay?.state === 'running';
 
   const start = async (dryRun: boolean) => {
     const found = formProblems(form);
@@ -72,7 +71,7 @@ export function ReplayView() {
           <Button
             kind={isCurrent ? 'normal' : 'primary'}
             type="submit"
-            disabled={busy || plan?.state === 'running'}
+            disabled={busy || plan?.state === 'running' || replay?.state === 'running'}
           >
             Show the plan
           </Button>
@@ -93,7 +92,12 @@ export function ReplayView() {
             </div>
           ) : (
             <>
-              <TaskPart title="Plan" task={plan} />
+              {/* A replay says its plan itself, before its progress. */}
+              <TaskPart
+                {...(replay === undefined
+                  ? { title: 'Plan', task: plan }
+                  : { title: 'Replay', task: replay })}
+              />
               {plan.state === 'done' && sent === undefined && (
                 <div class="replay-confirm">
                   <p class="soft">
@@ -111,7 +115,6 @@ export function ReplayView() {
                   </ActButton>
                 </div>
               )}
-              {replay !== undefined && <TaskPart title={runs ? 'Replaying' : 'Replay'} task={replay} />}
             </>
           )}
         </section>
@@ -124,9 +127,9 @@ function TaskPart({ title, task }: { title: string; task: Task }) {
   return (
     <div class="task-part">
       <header>
-        <h2>{title}</h2>
+        <h2 class="task-title">{title}</h2>
         <TaskState state={task.state} />
-        <code class="soft">{task.command}</code>
+        <code class="task-command soft">{task.command}</code>
       </header>
       <TaskLines task={task} />
     </div>

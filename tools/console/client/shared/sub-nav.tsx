@@ -18,6 +18,7 @@ interface SubNavProps {
 export function SubNav({ label, views, active, children }: SubNavProps) {
   return (
     <div class="sub-nav">
+      <h1 class="visually-hidden">{label}</h1>
       <nav class="sub-nav-views" aria-label={label}>
         {views.map(({ name, label: text, href }) => (
           <a key={name} href={href} aria-current={name === active ? 'page' : undefined}>

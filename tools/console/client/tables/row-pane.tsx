@@ -6,10 +6,15 @@ import { useLoad } from '../shared/use-load.ts';
 import { useRefresh } from '../shared/use-refresh.ts';
 import { useConsole } from '../shell/context.ts';
 import { formatRoute } from '../shell/route.ts';
-import { attributesOf, fullText, tableTitle } from './row-text.ts';
+import { TextBlock } from '../text/text-block.tsx';
+import { Visible } from '../text/visible.tsx';
+import { attributesOf, isBlock, tableTitle, valueText } from './row-text.ts';
 
 /** Between two looks at a local row, in milliseconds. */
 const REFRESH = 2_000;
+
+/** Rows of a long value that are seen at once. */
+const VALUE_ROWS = 24;
 
 /** One row as it is now: its attributes and values. */
 export function RowPane({ table: { name, key }, rowKey }: { table: TableInfo; rowKey: string }) {
@@ -60,7 +65,7 @@ export function RowPane({ table: { name, key }, rowKey }: { table: TableInfo; ro
                     <code>{attribute}</code>
                   </th>
                   <td>
-                    <pre class={`value is-${value === null ? 'null' : typeof value}`}>{fullText(value)}</pre>
+                    <Value name={attribute} text={valueText(value)} />
                   </td>
                 </tr>
               ))}
@@ -69,5 +74,14 @@ export function RowPane({ table: { name, key }, rowKey }: { table: TableInfo; ro
         )}
       </div>
     </section>
+  );
+}
+
+function Value({ name, text }: { name: string; text: string }) {
+  if (isBlock(text)) return <TextBlock text={text} label={name} rows={VALUE_ROWS} />;
+  return (
+    <code>
+      <Visible text={text} />
+    </code>
   );
 }

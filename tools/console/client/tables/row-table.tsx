@@ -8,6 +8,7 @@ import { useRefresh } from '../shared/use-refresh.ts';
 import { useConsole } from '../shell/context.ts';
 import { formatRoute } from '../shell/route.ts';
 import { navigate } from '../shell/use-route.ts';
+import { Visible } from '../text/visible.tsx';
 import { cellText, columnsOf, tableTitle } from './row-text.ts';
 
 /** Between two looks at a local table, in milliseconds; reading a stage's costs, and is left to whoever looks. */
@@ -45,7 +46,7 @@ export function RowTable({
           class="find"
           onSubmit={(submit) => {
             submit.preventDefault();
-            if (wanted !== '') navigate({ view: 'tables', path: [name, wanted] });
+            if (wanted !== '') navigate({ view: 'tables', path: [name], query: { key: wanted } });
           }}
         >
           <label for={id}>
@@ -100,15 +101,15 @@ export function RowTable({
                           <th key={column} scope="row">
                             <a
                               class="row-link mono"
-                              href={formatRoute({ view: 'tables', path: [name, own] })}
+                              href={formatRoute({ view: 'tables', path: [name], query: { key: own } })}
                               aria-current={own === selected ? 'true' : undefined}
                             >
-                              {cellText(row[column])}
+                              <Visible text={cellText(row[column])} />
                             </a>
                           </th>
                         ) : (
                           <td key={column} class="mono">
-                            {cellText(row[column])}
+                            <Visible text={cellText(row[column])} />
                           </td>
                         ),
                       )}

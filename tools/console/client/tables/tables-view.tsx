@@ -6,10 +6,11 @@ import { RowPane } from './row-pane.tsx';
 import { RowTable } from './row-table.tsx';
 import { tableTitle } from './row-text.ts';
 
-/** The tables that consumers write: `#/tables/<table>/<key of the row that is opened>`. */
+/** The tables that consumers write: `#/tables/<table>?key=<of the row that is opened>`. */
 export function TablesView({ route }: { route: Route }) {
   const { stack } = useConsole();
-  const [name, key] = route.path;
+  const [name] = route.path;
+  const key = route.query.key || undefined;
   const table = name === undefined ? stack.tables[0] : stack.tables.find((known) => known.name === name);
   return (
     <div class="view">

@@ -1,7 +1,8 @@
-import { useRef } from 'preact/hooks';
+import { useRef, useState } from 'preact/hooks';
 import { Button } from '../shared/button.tsx';
 import { Copy } from '../shared/copy.tsx';
 import { Icon } from '../shared/icon.tsx';
+import { useConsole } from '../shell/context.ts';
 import { useLive } from '../stream/use-live.ts';
 import { TaskLines } from './task-lines.tsx';
 import { TaskState } from './task-state.tsx';
@@ -46,7 +47,6 @@ export function TaskDock() {
           : ''}
       </div>
       {open && (
-        // biome-ignore lint/a11y/noNoninteractiveElementInteractions: Escape closes whatever of it has the focus
         <section
           ref={element}
           id={DOCK}
@@ -79,7 +79,7 @@ export function TaskDock() {
                       aria-current={task === shown ? 'true' : undefined}
                       onClick={() => select(task.id)}
                     >
-                      <code>{task.command.replace(/^npm run /, '')}</code>
+                      <code class="dock-name">{task.command.replace(/^npm run /, '')}</code>
                       <TaskState state={task.state} />
                     </button>
                   </li>
@@ -87,13 +87,14 @@ export function TaskDock() {
               </ol>
               <div class="dock-task">
                 <div class="dock-command">
-                  <code>
+                  <code class="dock-prompt">
                     <span class="prompt" aria-hidden="true">
                       ${' '}
                     </span>
                     {shown.command}
                   </code>
                   <Copy text={shown.command} label="Copy the command" />
+                  {shown.state === 'running' && <Interrupt id={shown.id} />}
                 </div>
                 <TaskLines key={shown.id} task={shown} />
               </div>
@@ -102,5 +103,22 @@ export function TaskDock() {
         </section>
       )}
     </>
+  );
+}
+
+/** Ends a command as Ctrl-C does: it says itself what it has left, and nothing is half done. */
+function Interrupt({ id }: { id: string }) {
+  const { api } = useConsole();
+  const [asked, setAsked] = useState(false);
+  return (
+    <Button
+      disabled={asked}
+      onClick={() => {
+        setAsked(true);
+        api.delete(`/api/tasks/${encodeURIComponent(id)}`).catch(() => setAsked(false));
+      }}
+    >
+      Interrupt
+    </Button>
   );
 }

@@ -5,7 +5,6 @@ import type { Task } from '../../api.ts';
 export function TaskLines({ task: { command, lines, state } }: { task: Task }) {
   const element = useRef<HTMLPreElement>(null);
   const follows = useRef(true);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: each new line moves the end
   useEffect(() => {
     const pre = element.current;
     if (pre !== null && follows.current) pre.scrollTop = pre.scrollHeight;
