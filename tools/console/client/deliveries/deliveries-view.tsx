@@ -118,6 +118,11 @@ export function DeliveriesView({ route }: { route: Route }) {
             <Icon name="up" />
             {newer.toLocaleString('en')} new
           </button>
+          {ready && rows.length === 0 && (
+            <div class="no-match">
+              <p>{isFiltered ? 'No delivery matches.' : 'No delivery yet.'}</p>
+            </div>
+          )}
           <DeliveryList
             element={list}
             rows={rows}
