@@ -6,7 +6,7 @@ import { deflateRawSync } from 'node:zlib';
 import { type BuildOptions, build } from 'esbuild';
 import { eventNames } from '../lambda/contract/catalogue.ts';
 import { queueUrlVariable } from '../lambda/contract/event-names.ts';
-import { BUNDLE_OPTIONS, writeBundle } from '../lib/function-bundles.ts';
+import { BUNDLE_OPTIONS, writeBundle } from '../lib/bundle.ts';
 
 const ENTRY = 'lambda/receiver/handler.ts';
 

@@ -1,4 +1,4 @@
-import { BundleError } from '../lib/function-bundles.ts';
+import { BundleError } from '../lib/bundle.ts';
 import { ConfigError, webhookApp } from '../lib/webhook-app.ts';
 
 try {

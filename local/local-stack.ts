@@ -4,6 +4,7 @@ import { type Adopted, adopt } from './adopt.ts';
 import { type AwsEndpoint, startAwsEndpoint } from './aws/endpoint.ts';
 import { Faults } from './aws/faults.ts';
 import { openKeptState } from './aws/kept/open.ts';
+import type { ConsoleUrl } from './console-redirect.ts';
 import { type ClientSettings, createAlarms, deploy } from './deploy.ts';
 import { type SqsEventSource, startSqsEventSource } from './event-sources/sqs-event-source.ts';
 import type { FunctionDefinition } from './functions/function-definition.ts';
@@ -12,6 +13,7 @@ import { LocalFunction } from './functions/local-function.ts';
 import { SharedEnvironments } from './functions/shared-environments.ts';
 import { calledByApi, deployedApi } from './gateway/deployed-api.ts';
 import { type RequestSummary, startGateway } from './gateway/server.ts';
+import type { InspectedMessage, StackObserver } from './observation.ts';
 import { accessKeyOf, admitRoles } from './roles.ts';
 import { readCloudAssembly, type SynthesisedStack } from './template/cloud-assembly.ts';
 import { Resources } from './template/resources.ts';
@@ -57,6 +59,10 @@ export interface LocalStackOptions {
   readonly onLog?: (line: LogLine) => void;
   /** Told of every answer of the API. @default none */
   readonly onRequest?: (summary: RequestSummary) => void;
+  /** Told what functions do, and what they are asked: see {@link StackObserver}. @default none */
+  readonly observer?: StackObserver;
+  /** Where a browser is led that opens either port. @default nowhere: it sees the error that all others see */
+  readonly consoleUrl?: ConsoleUrl;
   /** Told of what goes wrong in the stack itself. @default none */
   readonly onProblem?: (message: string) => void;
   /** Told what whoever starts it should know of the state that was kept. @default none */
@@ -86,6 +92,11 @@ export interface LocalStack {
   /** What goes wrong at the AWS endpoint: nothing until a test injects it. */
   readonly faults: Faults;
   usage(): Usage;
+  /**
+   * Looks at the messages of a queue without receiving them, those that were sent first coming first.
+   * @throws Error where there is no such queue
+   */
+  inspectQueue(queueUrl: string): Promise<InspectedMessage[]>;
   /** Ends it and frees its ports. */
   close(): Promise<void>;
 }
@@ -118,6 +129,8 @@ export async function startLocalStack(options: LocalStackOptions): Promise<Local
       faults,
       kept,
       ...(options.onProblem && { onProblem: options.onProblem }),
+      ...(options.observer && { observer: options.observer }),
+      ...(options.consoleUrl && { consoleUrl: options.consoleUrl }),
     });
     closers.push(() => aws.close());
 
@@ -158,10 +171,12 @@ export async function startLocalStack(options: LocalStackOptions): Promise<Local
     let requests = 0;
     const gateway = await startGateway(api, {
       port: options.port,
-      onRequest: (summary) => {
+      onExchange: (exchange) => {
         requests += 1;
-        options.onRequest?.(summary);
+        options.onRequest?.(exchange);
+        options.observer?.onExchange(exchange);
       },
+      ...(options.consoleUrl && { consoleUrl: options.consoleUrl }),
     });
     closers.push(() => gateway.close());
     apiUrl = gateway.url;
@@ -178,6 +193,7 @@ export async function startLocalStack(options: LocalStackOptions): Promise<Local
           item,
         ]),
       ),
+      inspectQueue: aws.inspectQueue,
       usage: () => ({ requests, peakMegabytes: Math.round(process.resourceUsage().maxRSS / 1024) }),
       close,
     };

@@ -1,7 +1,9 @@
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
 import { buildApp } from 'fauxqs';
+import type { InspectedMessage } from '../observation.ts';
 import { AwsError } from './aws-error.ts';
 import { ConditionalWrites } from './conditional-write.ts';
+import { type InspectedQueue, inspectedMessages } from './inspected-messages.ts';
 import { type JsonObject, objectsOf, parseJsonObject, textOf, textsOf } from './json.ts';
 import type { KeptState } from './kept/kept-state.ts';
 import { createMessageMoves } from './message-move.ts';
@@ -27,6 +29,11 @@ export interface Messaging {
   sqs(request: AwsRequest): Promise<AwsResponse>;
   sns(request: Pick<AwsRequest, 'parameters'>): Promise<AwsResponse>;
   s3(request: Pick<AwsRequest, 'http'>): Promise<AwsResponse>;
+  /**
+   * Looks at the messages of a queue without receiving them.
+   * @throws Error where there is no such queue
+   */
+  inspectQueue(queueUrl: string): Promise<InspectedMessage[]>;
   /** Ends the long polls and the message moves that are under way. */
   close(): Promise<void>;
 }
@@ -153,6 +160,14 @@ export async function createMessaging({
       const write = () => forward(method, url, headers, body);
       const head = () => forward('HEAD', url, { authorization: headers.authorization }, Buffer.of());
       return method === 'PUT' ? writes.do(headers, head, write) : write();
+    },
+
+    async inspectQueue(queueUrl) {
+      const name = queueUrl.split('/').at(-1) ?? '';
+      const answer = await app.inject({ url: `/_fauxqs/queues/${encodeURIComponent(name)}` });
+      if (answer.statusCode !== 200) throw new Error(`There is no queue ${queueUrl}`);
+      const queue: InspectedQueue = answer.json();
+      return inspectedMessages(queue, Date.now());
     },
 
     async close() {

@@ -2,7 +2,6 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { Option } from '@commander-js/extra-typings';
 import { checkKeptState } from '../../local/aws/kept/open.ts';
-import type { LogLine } from '../../local/functions/invocation.ts';
 import { listen } from '../../local/listen.ts';
 import type { LocalStack } from '../../local/local-stack.ts';
 import { stageOverrides, synthesise } from '../../local/template/synthesise.ts';
@@ -10,12 +9,15 @@ import { KEPT_FOLDER, OUTPUTS_FILE, Workspace } from '../operate/local-folder.ts
 import { npmScript } from '../terminal/command.ts';
 import { CommandError } from '../terminal/command-error.ts';
 import { interruption } from '../terminal/interrupted.ts';
-import { LogFormat } from '../terminal/log-format.ts';
+import { asJson, LogFormat } from '../terminal/log-format.ts';
 import { type GatewayKind, gatewayOption, jsonOption, port, secretOption } from '../terminal/options.ts';
 
 interface Settings {
   readonly port: number;
   readonly awsPort: number;
+  readonly consolePort: number;
+  /** False without the console. */
+  readonly console: boolean;
   readonly secret: string;
   readonly gateway?: GatewayKind | undefined;
   /** Whether it goes on with what was kept, and keeps what it holds. */
@@ -38,6 +40,13 @@ export const command = npmScript(
       .argParser(port)
       .default(4566),
   )
+  .addOption(
+    new Option('--console-port <port>', 'of the console; 0: any free one')
+      .env('CONSOLE_PORT')
+      .argParser(port)
+      .default(3001),
+  )
+  .option('--no-console', 'without the console')
   .addOption(secretOption())
   .addOption(gatewayOption())
   .option(
@@ -47,12 +56,13 @@ export const command = npmScript(
   .addOption(jsonOption())
   .action(start);
 
-async function start({ port, awsPort, secret, gateway, keep, json }: Settings): Promise<void> {
-  if (port === awsPort && port !== 0) {
-    throw new CommandError(`--port and --aws-port must differ, not both be ${port}`);
-  }
-  await assertFree(port, 'port');
-  await assertFree(awsPort, 'aws-port');
+async function start(settings: Settings): Promise<void> {
+  const { port, awsPort, consolePort, secret, gateway, keep, json } = settings;
+  await assertPorts({
+    port,
+    'aws-port': awsPort,
+    ...(settings.console && { 'console-port': consolePort }),
+  });
   if (keep) checkKeptState(KEPT_FOLDER);
 
   const started = performance.now();
@@ -63,10 +73,13 @@ async function start({ port, awsPort, secret, gateway, keep, json }: Settings): 
   await using workspace = await Workspace.open();
   step('Synthesising the stack');
   // What runs the stack is loaded while another process synthesises it.
-  const [{ startLocalStack }] = await Promise.all([
+  const [{ startLocalStack }, { LocalRecorder }, { startLocalConsole }] = await Promise.all([
     import('../../local/local-stack.ts'),
+    import('../console/local-recorder.ts'),
+    import('../console/local-console.ts'),
     synthesise(workspace.assembly, gateway && stageOverrides({ gateway })),
   ]);
+  const recorder = settings.console ? new LocalRecorder() : undefined;
   const stack = await startLocalStack({
     assembly: workspace.assembly,
     port,
@@ -75,18 +88,24 @@ async function start({ port, awsPort, secret, gateway, keep, json }: Settings): 
     keep: keep && KEPT_FOLDER,
     onStep: step,
     onNote: say,
-    onLog: (line) => print(json ? asJson(line) : format.logLine(line)),
+    onLog: (line) => {
+      print(json ? asJson(line) : format.logLine(line));
+      recorder?.onLog(line);
+    },
+    ...(recorder && { observer: recorder }),
     onRequest: (request) => say(format.request(request)),
     onProblem: (message) => console.error(`Problem: ${message}`),
   });
   try {
+    await using page = recorder && (await startLocalConsole(recorder, { stack, secret, port: consolePort }));
     const isSecond = await workspace.publish({
       outputs: { [stack.name]: stack.outputs },
       functions: Object.fromEntries(
         [...stack.functions].map(([service, { definition }]) => [service, definition]),
       ),
+      ...(page && { console: { url: page.url, token: page.token } }),
     });
-    say(welcome(stack, secret, keep, performance.now() - started));
+    say(welcome(stack, page?.url, secret, keep, performance.now() - started));
     if (isSecond)
       say('Another stack of this folder runs, too. The other commands talk to this one until it stops.\n');
     await once(interruption(), 'abort');
@@ -109,14 +128,16 @@ function beginning(keep: true | undefined): string {
 
 function welcome(
   { outputs, awsUrl, operator }: LocalStack,
+  consoleUrl: string | undefined,
   secret: string,
   keep: true | undefined,
   milliseconds: number,
 ): string {
+  const page = consoleUrl === undefined ? '' : `  Console   ${consoleUrl}\n`;
   return `
 Ready in ${(milliseconds / 1000).toFixed(1)} s. Ctrl-C stops it, and ${keep ? `leaves what it holds in ${KEPT_FOLDER}` : 'takes away all that it holds'}.
 
-  Webhook   ${outputs.WebhookUrl}
+${page}  Webhook   ${outputs.WebhookUrl}
   Secret    ${secret}
   AWS       ${awsUrl} (region ${operator.region}, any access key)
   Outputs   ${OUTPUTS_FILE}
@@ -127,15 +148,25 @@ Send a signed event from another terminal:
 `;
 }
 
-/** Of a line that is no JSON, such as what the runtime writes, its text. */
-const asJson = ({ functionName, text }: LogLine) =>
-  text.startsWith('{') ? text : JSON.stringify({ functionName, text });
-
 function print(line: string | undefined): void {
   if (line !== undefined) console.log(line);
 }
 
-/** Before the stack is synthesised, so that a port in use is told at once. */
+/**
+ * Before the stack is synthesised, so that a port in use is told at once.
+ * @param ports by their options
+ */
+async function assertPorts(ports: Readonly<Record<string, number>>): Promise<void> {
+  const options = Object.entries(ports);
+  for (const [index, [option, port]] of options.entries()) {
+    const [same] = options.slice(index + 1).find(([, other]) => other === port && port !== 0) ?? [];
+    if (same !== undefined) {
+      throw new CommandError(`--${option} and --${same} must differ, not both be ${port}`);
+    }
+  }
+  for (const [option, port] of options) await assertFree(port, option);
+}
+
 async function assertFree(port: number, option: string): Promise<void> {
   try {
     const { servers } = await listen({}, () => {}, { port });

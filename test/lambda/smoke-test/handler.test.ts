@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { build } from 'esbuild';
 import { eventNames } from '../../../lambda/contract/catalogue.ts';
 import { kebabCase } from '../../../lambda/contract/event-names.ts';
-import { BUNDLE_OPTIONS } from '../../../lib/function-bundles.ts';
+import { BUNDLE_OPTIONS } from '../../../lib/bundle.ts';
 import type { FunctionDefinition } from '../../../local/functions/function-definition.ts';
 import { LocalFunction } from '../../../local/functions/local-function.ts';
 import type { LocalStack } from '../../../local/local-stack.ts';
