@@ -4,6 +4,7 @@ import { type Adopted, adopt } from './adopt.ts';
 import { type AwsEndpoint, startAwsEndpoint } from './aws/endpoint.ts';
 import { Faults } from './aws/faults.ts';
 import { openKeptState } from './aws/kept/open.ts';
+import type { ConsoleUrl } from './console-redirect.ts';
 import { type ClientSettings, createAlarms, deploy } from './deploy.ts';
 import { type SqsEventSource, startSqsEventSource } from './event-sources/sqs-event-source.ts';
 import type { FunctionDefinition } from './functions/function-definition.ts';
@@ -60,6 +61,8 @@ export interface LocalStackOptions {
   readonly onRequest?: (summary: RequestSummary) => void;
   /** Told what functions do, and what they are asked: see {@link StackObserver}. @default none */
   readonly observer?: StackObserver;
+  /** Where a browser is led that opens either port. @default nowhere: it sees the error that all others see */
+  readonly consoleUrl?: ConsoleUrl;
   /** Told of what goes wrong in the stack itself. @default none */
   readonly onProblem?: (message: string) => void;
   /** Told what whoever starts it should know of the state that was kept. @default none */
@@ -127,6 +130,7 @@ export async function startLocalStack(options: LocalStackOptions): Promise<Local
       kept,
       ...(options.onProblem && { onProblem: options.onProblem }),
       ...(options.observer && { observer: options.observer }),
+      ...(options.consoleUrl && { consoleUrl: options.consoleUrl }),
     });
     closers.push(() => aws.close());
 
@@ -172,6 +176,7 @@ export async function startLocalStack(options: LocalStackOptions): Promise<Local
         options.onRequest?.(exchange);
         options.observer?.onExchange(exchange);
       },
+      ...(options.consoleUrl && { consoleUrl: options.consoleUrl }),
     });
     closers.push(() => gateway.close());
     apiUrl = gateway.url;

@@ -118,7 +118,7 @@ export function createLogs({ region, accountId, kept }: LogsOptions): Logs {
           timestamp,
           message,
           ingestionTime,
-          eventId: String(number).padStart(ID_LENGTH, '0'),
+          eventId: idOf(timestamp, number),
         })),
         searchedLogStreams: [],
         ...(last !== undefined && last !== left.at(-1) && { nextToken: tokenOf(last) }),
@@ -160,6 +160,10 @@ export function createLogs({ region, accountId, kept }: LogsOptions): Logs {
     },
   };
 }
+
+/** Begins with the time, so that no line of a stack that is started anew has an id of one before. */
+const idOf = (timestamp: number, number: number) =>
+  `${timestamp}${String(number).padStart(ID_LENGTH - String(timestamp).length, '0')}`;
 
 /** Says after which line a page goes on. */
 const tokenOf = ({ timestamp, number }: Line) => `${timestamp}/${number}`;

@@ -108,7 +108,7 @@ export class LocalFunction {
   /**
    * Kills the environment of the invocation that starts next, at this moment of it; called repeatedly, of
    * as many invocations. It starts when an environment takes it, not when it begins to wait for one.
-   * @returns once that invocation has ended, whether the kill came before its end
+   * @returns once that invocation has ended, or the function is closed: whether the kill came before its end
    */
   killDuringNext(milliseconds: number): Promise<boolean> {
     return new Promise((done) => this.#kills.push({ milliseconds, done }));
@@ -122,6 +122,7 @@ export class LocalFunction {
   /** Terminates every execution environment. Running and later invocations end as function errors. */
   async close(): Promise<void> {
     this.#closed = true;
+    for (const { done } of this.#kills.splice(0)) done(false);
     this.#serve();
     await this.kill();
   }
@@ -171,7 +172,8 @@ export class LocalFunction {
     void sandbox.exited.then(() => this.#forget(sandbox));
     const failure = await sandbox.started;
     this.#starting -= 1;
-    if (failure === undefined) {
+    // What waited for one that was killed meanwhile waits for the next one.
+    if (failure === undefined || sandbox.killed) {
       this.#release(sandbox);
     } else if (this.#line.length > 0) {
       this.#failFirst(failure);

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { Option } from '@commander-js/extra-typings';
-import type { LogLine } from '../../local/functions/invocation.ts';
+import { checkKeptState } from '../../local/aws/kept/open.ts';
 import { listen } from '../../local/listen.ts';
 import type { LocalStack } from '../../local/local-stack.ts';
 import { stageOverrides, synthesise } from '../../local/template/synthesise.ts';
@@ -9,7 +9,7 @@ import { KEPT_FOLDER, OUTPUTS_FILE, Workspace } from '../operate/local-folder.ts
 import { npmScript } from '../terminal/command.ts';
 import { CommandError } from '../terminal/command-error.ts';
 import { interruption } from '../terminal/interrupted.ts';
-import { LogFormat } from '../terminal/log-format.ts';
+import { asJson, LogFormat } from '../terminal/log-format.ts';
 import { type GatewayKind, gatewayOption, jsonOption, port, secretOption } from '../terminal/options.ts';
 
 interface Settings {
@@ -63,6 +63,7 @@ async function start(settings: Settings): Promise<void> {
     'aws-port': awsPort,
     ...(settings.console && { 'console-port': consolePort }),
   });
+  if (keep) checkKeptState(KEPT_FOLDER);
 
   const started = performance.now();
   const say = json ? console.error : console.log;
@@ -146,10 +147,6 @@ Send a signed event from another terminal:
   npm run send -- shop.updated${secret === secretOption().defaultValue ? '' : ' --secret …'}
 `;
 }
-
-/** Of a line that is no JSON, such as what the runtime writes, its text. */
-const asJson = ({ functionName, text }: LogLine) =>
-  text.startsWith('{') ? text : JSON.stringify({ functionName, text });
 
 function print(line: string | undefined): void {
   if (line !== undefined) console.log(line);

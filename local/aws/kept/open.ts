@@ -59,6 +59,21 @@ export async function openKeptState(
   }
 }
 
+/**
+ * Says early what {@link openKeptState} would say later.
+ * @throws UnusableStateError as it does
+ */
+export function checkKeptState(folder: string): void {
+  const lock = locked(folder);
+  try {
+    checkFormat(folder);
+  } catch (error) {
+    throw unusable(folder, error);
+  } finally {
+    lock.close();
+  }
+}
+
 function locked(folder: string): DatabaseSync {
   try {
     mkdirSync(folder, { recursive: true });

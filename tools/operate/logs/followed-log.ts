@@ -61,7 +61,8 @@ export class FollowedLog {
           if (this.#known.has(eventId)) continue;
           this.#known.set(eventId, at);
           this.#newest = Math.max(this.#newest, at);
-          found.push({ at, text: message });
+          // Lambda ends each line with a line feed.
+          found.push({ at, text: message.trimEnd() });
         }
         nextToken = page.nextToken;
       } while (nextToken !== undefined);
