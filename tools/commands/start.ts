@@ -80,6 +80,7 @@ async function start(settings: Settings): Promise<void> {
     synthesise(workspace.assembly, gateway && stageOverrides({ gateway })),
   ]);
   const recorder = settings.console ? new LocalRecorder() : undefined;
+  let consoleUrl: string | undefined;
   const stack = await startLocalStack({
     assembly: workspace.assembly,
     port,
@@ -93,11 +94,13 @@ async function start(settings: Settings): Promise<void> {
       recorder?.onLog(line);
     },
     ...(recorder && { observer: recorder }),
+    consoleUrl: () => consoleUrl,
     onRequest: (request) => say(format.request(request)),
     onProblem: (message) => console.error(`Problem: ${message}`),
   });
   try {
     await using page = recorder && (await startLocalConsole(recorder, { stack, secret, port: consolePort }));
+    consoleUrl = page?.url;
     const isSecond = await workspace.publish({
       outputs: { [stack.name]: stack.outputs },
       functions: Object.fromEntries(
@@ -105,7 +108,7 @@ async function start(settings: Settings): Promise<void> {
       ),
       ...(page && { console: { url: page.url, token: page.token } }),
     });
-    say(welcome(stack, page?.url, secret, keep, performance.now() - started));
+    say(welcome(stack, consoleUrl, secret, keep, performance.now() - started));
     if (isSecond)
       say('Another stack of this folder runs, too. The other commands talk to this one until it stops.\n');
     await once(interruption(), 'abort');
