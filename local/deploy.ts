@@ -23,7 +23,11 @@ export interface ClientSettings {
  * Creates the template's queues, topics, tables, buckets, delivery streams and secrets at the local AWS endpoint.
  * @param secret value that every secret of the template gets
  */
-export async function deploy(resources: Resources, settings: ClientSettings, secret: string): Promise<void> {
+export async function deploy(
+  resources: Pick<Resources, 'ofType' | 'setSecretArn'>,
+  settings: ClientSettings,
+  secret: string,
+): Promise<void> {
   const secrets = new SecretsManagerClient(settings);
   const sqs = new SQSClient(settings);
   const sns = new SNSClient(settings);
@@ -54,7 +58,7 @@ export async function deploy(resources: Resources, settings: ClientSettings, sec
 }
 
 /** Makes the template's alarms. There are no metrics for them to look at: each stands as it is set. */
-export function createAlarms(resources: Resources, aws: Pick<AwsEndpoint, 'putAlarm'>): void {
+export function createAlarms(resources: Pick<Resources, 'ofType'>, aws: Pick<AwsEndpoint, 'putAlarm'>): void {
   for (const { name, properties } of resources.ofType('AWS::CloudWatch::Alarm')) {
     aws.putAlarm({ AlarmName: name, ...properties });
   }

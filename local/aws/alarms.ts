@@ -41,6 +41,7 @@ interface Alarm {
 
 /** The alarms of CloudWatch, in memory. There are no metrics: an alarm has the state that it was last set to. */
 export interface Alarms {
+  /** Makes an alarm, or changes one, which keeps its state. */
   put(definition: AlarmDefinition): void;
   answer(operation: string, parameters: JsonObject): Promise<JsonObject>;
 }
@@ -136,14 +137,16 @@ export function createAlarms({ region, accountId, publish }: AlarmsOptions): Ala
   return {
     put(definition) {
       const now = Date.now() / 1000;
+      const existing = alarms.get(definition.AlarmName);
       alarms.set(definition.AlarmName, {
-        definition,
         arn: `arn:aws:cloudwatch:${region}:${accountId}:alarm:${definition.AlarmName}`,
         actionsEnabled: true,
         state: 'INSUFFICIENT_DATA',
         reason: 'Unchecked: Initial alarm creation',
         updatedAt: now,
         transitionedAt: now,
+        ...existing,
+        definition,
       });
     },
 
