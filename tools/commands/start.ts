@@ -4,12 +4,15 @@ import type { LogLine } from '../../local/functions/invocation.ts';
 import { listen } from '../../local/listen.ts';
 import type { LocalStack } from '../../local/local-stack.ts';
 import { stageOverrides, synthesise } from '../../local/template/synthesise.ts';
-import { OUTPUTS_FILE, Workspace } from '../operate/local-folder.ts';
+import type { Notice } from '../console/api.ts';
+import { describeStack, OUTPUTS_FILE, Workspace } from '../operate/local-folder.ts';
 import { npmScript } from '../terminal/command.ts';
 import { CommandError } from '../terminal/command-error.ts';
 import { interruption } from '../terminal/interrupted.ts';
 import { LogFormat } from '../terminal/log-format.ts';
 import { type GatewayKind, gatewayOption, jsonOption, port, secretOption } from '../terminal/options.ts';
+import { SourceTree } from '../watch/source-tree.ts';
+import type { Watch, WatchOptions } from '../watch/watch.ts';
 
 interface Settings {
   readonly port: number;
@@ -18,6 +21,8 @@ interface Settings {
   readonly gateway?: GatewayKind | undefined;
   /** Functions' log lines as they are, and the rest on standard error. */
   readonly json?: true | undefined;
+  /** Whether the stack keeps up with what is saved. */
+  readonly watch: boolean;
 }
 
 /** `npm start`: synthesises the stack and runs it until Ctrl-C. */
@@ -37,9 +42,10 @@ export const command = npmScript(
   .addOption(secretOption())
   .addOption(gatewayOption())
   .addOption(jsonOption())
+  .option('--no-watch', 'goes on with the code as it is now, whatever is saved')
   .action(start);
 
-async function start({ port, awsPort, secret, gateway, json }: Settings): Promise<void> {
+async function start({ port, awsPort, secret, gateway, json, watch }: Settings): Promise<void> {
   if (port === awsPort && port !== 0) {
     throw new CommandError(`--port and --aws-port must differ, not both be ${port}`);
   }
@@ -52,10 +58,12 @@ async function start({ port, awsPort, secret, gateway, json }: Settings): Promis
   const step = (text: string) => say(`${text} …`);
   await using workspace = await Workspace.open();
   step('Synthesising the stack');
+  const sources = watch ? new SourceTree() : undefined;
+  const synthesiseTo = (folder: string) => synthesise(folder, gateway && stageOverrides({ gateway }));
   // What runs the stack is loaded while another process synthesises it.
   const [{ startLocalStack }] = await Promise.all([
     import('../../local/local-stack.ts'),
-    synthesise(workspace.assembly, gateway && stageOverrides({ gateway })),
+    synthesiseTo(workspace.assembly),
   ]);
   const stack = await startLocalStack({
     assembly: workspace.assembly,
@@ -68,22 +76,27 @@ async function start({ port, awsPort, secret, gateway, json }: Settings): Promis
     onProblem: (message) => console.error(`Problem: ${message}`),
   });
   try {
-    const isSecond = await workspace.publish({
-      outputs: { [stack.name]: stack.outputs },
-      functions: Object.fromEntries(
-        [...stack.functions].map(([service, { definition }]) => [service, definition]),
-      ),
-    });
+    const isSecond = await workspace.publish(describeStack(stack));
     say(welcome(stack, secret, performance.now() - started));
     if (isSecond)
       say('Another stack of this folder runs, too. The other commands talk to this one until it stops.\n');
-    await once(interruption(), 'abort');
+    const interrupted = once(interruption(), 'abort');
+    const onNotice = ({ text }: Notice) => say(text);
+    await using _watch =
+      sources && (await startWatch({ stack, workspace, sources, synthesise: synthesiseTo, onNotice }));
+    await interrupted;
     say('Stopping …');
   } finally {
     await stack.close();
   }
   const { requests, peakMegabytes } = stack.usage();
   say(`Stopped: ${requests.toLocaleString('en')} requests served, ${peakMegabytes} MB of memory at most`);
+}
+
+/** Loaded when the stack is up, so that it is not for this that anybody waits. */
+async function startWatch(options: WatchOptions): Promise<Watch> {
+  const { Watch } = await import('../watch/watch.ts');
+  return new Watch(options);
 }
 
 function welcome({ outputs, awsUrl, operator }: LocalStack, secret: string, milliseconds: number): string {
