@@ -9,8 +9,8 @@ export default {
   transform: {
     '^.+\\.ts$': ['@swc/jest', { jsc: { parser: { syntax: 'typescript' }, target: 'es2024' } }],
   },
-  // Runs against a deployed stack; test/local-stack/acceptance.test.ts gives it one.
-  testPathIgnorePatterns: ['/node_modules/', '<rootDir>/test/acceptance/'],
+  // These run against a deployed stack, which test/local-stack/acceptance.test.ts gives them, and in a browser.
+  testPathIgnorePatterns: ['/node_modules/', '<rootDir>/test/acceptance/', '<rootDir>/test/console/'],
   transformIgnorePatterns: ['/node_modules/'],
   globalSetup: '<rootDir>/test/support/global-setup.ts',
   globalTeardown: '<rootDir>/test/support/global-teardown.ts',

@@ -22,12 +22,16 @@ export interface ClientSettings {
 /**
  * Creates the template's queues, topics, tables, buckets, delivery streams and secrets at the local AWS endpoint.
  * @param secret value that every secret of the template gets
+ * @param existing logical ids of what is there already. @default nothing
  */
 export async function deploy(
-  resources: Pick<Resources, 'ofType' | 'setSecretArn'>,
+  resources: Resources,
   settings: ClientSettings,
   secret: string,
+  existing: ReadonlySet<string> = new Set(),
 ): Promise<void> {
+  const missing: Resources['ofType'] = (type) =>
+    resources.ofType(type).filter(({ logicalId }) => !existing.has(logicalId));
   const secrets = new SecretsManagerClient(settings);
   const sqs = new SQSClient(settings);
   const sns = new SNSClient(settings);
@@ -36,21 +40,19 @@ export async function deploy(
   const firehose = new FirehoseClient(settings);
   try {
     await Promise.all([
-      ...resources.ofType('AWS::SecretsManager::Secret').map(async ({ logicalId, name, properties }) => {
+      ...missing('AWS::SecretsManager::Secret').map(async ({ logicalId, name, properties }) => {
         const { ARN } = await secrets.send(
           new CreateSecretCommand({ Name: name, SecretString: secret, Description: properties.Description }),
         );
         resources.setSecretArn(logicalId, ARN ?? '');
       }),
-      ...resources
-        .ofType('AWS::SNS::Topic')
-        .map(({ name }) => sns.send(new CreateTopicCommand({ Name: name }))),
-      ...resources.ofType('AWS::S3::Bucket').map((bucket) => createBucket(s3, bucket)),
-      ...resources.ofType('AWS::DynamoDB::Table').map((table) => createTable(dynamodb, table)),
-      ...resources.ofType('AWS::SQS::Queue').map((queue) => createQueue(sqs, queue)),
-      ...resources
-        .ofType('AWS::KinesisFirehose::DeliveryStream')
-        .map((stream) => createDeliveryStream(firehose, stream)),
+      ...missing('AWS::SNS::Topic').map(({ name }) => sns.send(new CreateTopicCommand({ Name: name }))),
+      ...missing('AWS::S3::Bucket').map((bucket) => createBucket(s3, bucket)),
+      ...missing('AWS::DynamoDB::Table').map((table) => createTable(dynamodb, table)),
+      ...missing('AWS::SQS::Queue').map((queue) => createQueue(sqs, queue)),
+      ...missing('AWS::KinesisFirehose::DeliveryStream').map((stream) =>
+        createDeliveryStream(firehose, stream),
+      ),
     ]);
   } finally {
     for (const client of [secrets, sqs, sns, dynamodb, s3, firehose]) client.destroy();
@@ -68,20 +70,30 @@ async function createQueue(
   client: SQSClient,
   { name, properties }: Resource<'AWS::SQS::Queue'>,
 ): Promise<void> {
-  const { RedrivePolicy, ...plain } = properties;
-  const attributes = {
+  await client.send(new CreateQueueCommand({ QueueName: name, Attributes: queueAttributes(properties) }));
+}
+
+/** A queue's settings as SQS' API takes them. */
+export function queueAttributes({
+  RedrivePolicy,
+  ...plain
+}: Resource<'AWS::SQS::Queue'>['properties']): Record<string, string> {
+  return {
     ...Object.fromEntries(Object.entries(plain).map(([attribute, value]) => [attribute, String(value)])),
     ...(RedrivePolicy && { RedrivePolicy: JSON.stringify(RedrivePolicy) }),
   };
-  await client.send(new CreateQueueCommand({ QueueName: name, Attributes: attributes }));
 }
 
-/** Its lifecycle can be read; nothing expires while a local stack runs. */
-async function createBucket(
+async function createBucket(client: S3Client, bucket: Resource<'AWS::S3::Bucket'>): Promise<void> {
+  await client.send(new CreateBucketCommand({ Bucket: bucket.name }));
+  await setLifecycle(client, bucket);
+}
+
+/** The lifecycle can be read; nothing expires while a local stack runs. */
+export async function setLifecycle(
   client: S3Client,
   { name, properties }: Resource<'AWS::S3::Bucket'>,
 ): Promise<void> {
-  await client.send(new CreateBucketCommand({ Bucket: name }));
   const { LifecycleConfiguration } = properties;
   if (LifecycleConfiguration === undefined) return;
   const Rules = LifecycleConfiguration.Rules.map(
@@ -112,21 +124,24 @@ async function createDeliveryStream(
   );
 }
 
-async function createTable(
-  client: DynamoDBClient,
-  { name, properties }: Resource<'AWS::DynamoDB::Table'>,
-): Promise<void> {
-  const { KeySchema, AttributeDefinitions, GlobalSecondaryIndexes, TimeToLiveSpecification } = properties;
+async function createTable(client: DynamoDBClient, table: Resource<'AWS::DynamoDB::Table'>): Promise<void> {
+  const { KeySchema, AttributeDefinitions, GlobalSecondaryIndexes } = table.properties;
   await client.send(
     new CreateTableCommand({
-      TableName: name,
+      TableName: table.name,
       BillingMode: 'PAY_PER_REQUEST',
       KeySchema,
       AttributeDefinitions,
       GlobalSecondaryIndexes,
     }),
   );
-  if (TimeToLiveSpecification) {
-    await client.send(new UpdateTimeToLiveCommand({ TableName: name, TimeToLiveSpecification }));
-  }
+  await setTimeToLive(client, table);
+}
+
+export async function setTimeToLive(
+  client: DynamoDBClient,
+  { name, properties: { TimeToLiveSpecification } }: Resource<'AWS::DynamoDB::Table'>,
+): Promise<void> {
+  if (TimeToLiveSpecification === undefined) return;
+  await client.send(new UpdateTimeToLiveCommand({ TableName: name, TimeToLiveSpecification }));
 }

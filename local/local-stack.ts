@@ -1,6 +1,9 @@
 import { setFlagsFromString } from 'node:v8';
+import { type Adopted, adopt } from './adopt.ts';
 import { startAwsEndpoint } from './aws/endpoint.ts';
 import { Faults } from './aws/faults.ts';
+import { openKeptState } from './aws/kept/open.ts';
+import type { ConsoleUrl } from './console-redirect.ts';
 import { type ClientSettings, createAlarms, deploy } from './deploy.ts';
 import { type DeployedFunction, DeployedFunctions } from './deployed-functions.ts';
 import { startEventSources } from './deployed-sources.ts';
@@ -8,6 +11,7 @@ import type { LogLine } from './functions/invocation.ts';
 import type { FunctionError } from './functions/messages.ts';
 import { deployedApi } from './gateway/deployed-api.ts';
 import { type RequestSummary, startGateway } from './gateway/server.ts';
+import type { InspectedMessage, StackObserver } from './observation.ts';
 import { ACCOUNT_ID, clientSettings, REGION } from './place.ts';
 import { admitRoles } from './roles.ts';
 import { type Difference, RunningResources } from './take-over.ts';
@@ -29,6 +33,8 @@ export interface LocalStackOptions {
   readonly awsPort: number;
   /** Value of the webhook secret. */
   readonly secret: string;
+  /** Folder that the AWS endpoint's state is kept in, and gone on with. @default in memory alone */
+  readonly keep?: string | undefined;
   /** What goes wrong at the AWS endpoint from the start, for tests. @default nothing */
   readonly faults?: Faults;
   /** Variables that replace the template's, for tests that cannot wait. @default none */
@@ -37,8 +43,14 @@ export interface LocalStackOptions {
   readonly onLog?: (line: LogLine) => void;
   /** Told of every answer of the API. @default none */
   readonly onRequest?: (summary: RequestSummary) => void;
+  /** Told what functions do, and what they are asked: see {@link StackObserver}. @default none */
+  readonly observer?: StackObserver;
+  /** Where a browser is led that opens either port. @default nowhere: it sees the error that all others see */
+  readonly consoleUrl?: ConsoleUrl;
   /** Told of what goes wrong in the stack itself. @default none */
   readonly onProblem?: (message: string) => void;
+  /** Told what whoever starts it should know of the state that was kept. @default none */
+  readonly onNote?: (message: string) => void;
   /** Told what is being done while the stack starts. @default none */
   readonly onStep?: (step: string) => void;
 }
@@ -91,6 +103,11 @@ export interface LocalStack {
   /** Folders of code that runs, or may be read. */
   readonly codeDirectories: ReadonlySet<string>;
   usage(): Usage;
+  /**
+   * Looks at the messages of a queue without receiving them, those that were sent first coming first.
+   * @throws Error where there is no such queue
+   */
+  inspectQueue(queueUrl: string): Promise<InspectedMessage[]>;
   /** Ends it and frees its ports. */
   close(): Promise<void>;
 }
@@ -98,6 +115,7 @@ export interface LocalStack {
 /**
  * Runs a synthesised stack on this machine: what its template says, and nothing else.
  * @throws Error where the template has what cannot be run here, or a port is taken (EADDRINUSE)
+ * @throws UnusableStateError where the state that was kept cannot be gone on with
  */
 export async function startLocalStack(options: LocalStackOptions): Promise<LocalStack> {
   setFlagsFromString(`--heap-growing-percent=${HEAP_GROWING_PERCENT}`);
@@ -109,13 +127,21 @@ export async function startLocalStack(options: LocalStackOptions): Promise<Local
     for (const end of closers.splice(0).reverse()) await end();
   };
   try {
+    const kept =
+      options.keep === undefined
+        ? undefined
+        : await openKeptState(options.keep, options.onProblem ?? (() => {}));
+    closers.push(async () => kept?.close());
     step('Starting the AWS endpoint');
     const aws = await startAwsEndpoint({
       port: options.awsPort,
       region: REGION,
       accountId: ACCOUNT_ID,
       faults,
+      kept,
       ...(options.onProblem && { onProblem: options.onProblem }),
+      ...(options.observer && { observer: options.observer }),
+      ...(options.consoleUrl && { consoleUrl: options.consoleUrl }),
     });
     closers.push(() => aws.close());
 
@@ -134,7 +160,9 @@ export async function startLocalStack(options: LocalStackOptions): Promise<Local
 
     step('Creating queues, topics, tables, buckets, delivery streams and the secret');
     const operator = clientSettings(aws.url, 'operator');
-    await deploy(resources, operator, options.secret);
+    const adopted = kept && (await adopt(resources, operator, options.secret));
+    for (const note of notes(adopted, options.keep)) options.onNote?.(note);
+    await deploy(resources, operator, options.secret, adopted?.logicalIds);
     createAlarms(resources, aws);
     admitRoles(resources, aws);
 
@@ -156,10 +184,12 @@ export async function startLocalStack(options: LocalStackOptions): Promise<Local
     let requests = 0;
     const gateway = await startGateway(api, {
       port: options.port,
-      onRequest: (summary) => {
+      onExchange: (exchange) => {
         requests += 1;
-        options.onRequest?.(summary);
+        options.onRequest?.(exchange);
+        options.observer?.onExchange(exchange);
       },
+      ...(options.consoleUrl && { consoleUrl: options.consoleUrl }),
     });
     closers.push(() => gateway.close());
     apiUrl = gateway.url;
@@ -190,13 +220,14 @@ export async function startLocalStack(options: LocalStackOptions): Promise<Local
         wanted.keepSecrets(resources);
         const differences = running.differencesFrom(wanted);
         const taken = differences.filter(({ canBeTakenOver }) => canBeTakenOver);
-        const created = wanted.among(taken.filter(({ kind }) => kind === 'new'));
-        await deploy(created, operator, options.secret);
-        createAlarms(wanted.among(taken), aws);
+        await deploy(wanted, operator, options.secret, running.logicalIds);
+        createAlarms(wanted, aws);
         admitRoles(wanted, aws);
         const { redefined, failed } = await functions.redefine(wanted, next, keepCode);
         await functions.add(wanted, next);
-        const newMappings = created.ofType('AWS::Lambda::EventSourceMapping');
+        const newMappings = wanted
+          .ofType('AWS::Lambda::EventSourceMapping')
+          .filter(({ logicalId }) => !running.logicalIds.has(logicalId));
         sources.push(...startEventSources(newMappings, wanted, sourceOptions));
         running.tookOver(wanted, taken);
         resources = wanted;
@@ -209,6 +240,7 @@ export async function startLocalStack(options: LocalStackOptions): Promise<Local
         };
       },
 
+      inspectQueue: aws.inspectQueue,
       usage: () => ({ requests, peakMegabytes: Math.round(process.resourceUsage().maxRSS / 1024) }),
       close,
     };
@@ -216,4 +248,17 @@ export async function startLocalStack(options: LocalStackOptions): Promise<Local
     await close();
     throw error;
   }
+}
+
+function notes(adopted: Adopted | undefined, folder = ''): string[] {
+  if (adopted === undefined) return [];
+  const { leftOver, isSecretNew } = adopted;
+  return [
+    ...(isSecretNew
+      ? ['The secret is not the one that was kept, which is accepted for 24 more hours, as after a rotation']
+      : []),
+    ...(leftOver.length > 0
+      ? [`Kept, but not of the template: ${leftOver.join(', ')}. It stays until ${folder} is deleted`]
+      : []),
+  ];
 }

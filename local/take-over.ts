@@ -48,6 +48,10 @@ export class RunningResources {
     for (const resource of comparedOf(resources)) this.#running.set(resource.logicalId, resource);
   }
 
+  get logicalIds(): ReadonlySet<string> {
+    return new Set(this.#running.keys());
+  }
+
   /** What would have to change for this template to run. @throws Error where it has what cannot be run here */
   differencesFrom(resources: Resources): Difference[] {
     const wanted = new Map(comparedOf(resources).map((resource) => [resource.logicalId, resource]));

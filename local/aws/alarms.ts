@@ -1,5 +1,7 @@
+import * as z from 'zod/mini';
 import { AwsError } from './aws-error.ts';
 import { type JsonObject, textOf, textsOf } from './json.ts';
+import type { KeptState } from './kept/kept-state.ts';
 
 /** Of each page of DescribeAlarms, unless told, and at most. Source: CloudWatch API reference, "DescribeAlarms". */
 const PAGE = 50;
@@ -27,16 +29,20 @@ export interface AlarmDefinition extends JsonObject {
   AlarmName: string;
 }
 
-interface Alarm {
+/** What is set by calls. */
+const standing = z.object({
+  actionsEnabled: z.boolean(),
+  state: z.enum(STATES),
+  reason: z.string(),
+  /** Epoch seconds of the last time that the state or its reason was set. */
+  updatedAt: z.number(),
+  /** Epoch seconds since when it is in this state. */
+  transitionedAt: z.number(),
+});
+
+interface Alarm extends z.infer<typeof standing> {
   readonly definition: AlarmDefinition;
   readonly arn: string;
-  actionsEnabled: boolean;
-  state: State;
-  reason: string;
-  /** Epoch seconds of the last time that the state or its reason was set. */
-  updatedAt: number;
-  /** Epoch seconds since when it is in this state. */
-  transitionedAt: number;
 }
 
 /** The alarms of CloudWatch, in memory. There are no metrics: an alarm has the state that it was last set to. */
@@ -51,10 +57,18 @@ interface AlarmsOptions {
   accountId: string;
   /** Publishes to an SNS topic. */
   publish(message: { topicArn: string; subject: string; text: string }): Promise<unknown>;
+  /** @default nothing is kept */
+  kept?: KeptState | undefined;
 }
 
-export function createAlarms({ region, accountId, publish }: AlarmsOptions): Alarms {
+export function createAlarms({ region, accountId, publish, kept }: AlarmsOptions): Alarms {
   const alarms = new Map<string, Alarm>();
+  const shelf = kept?.shelf('alarm', standing);
+  const before = new Map(shelf?.entries());
+
+  function keep({ definition, arn: _arn, ...set }: Alarm): void {
+    shelf?.put(definition.AlarmName, set);
+  }
 
   const operations: Record<string, (parameters: JsonObject) => JsonObject | Promise<JsonObject>> = {
     DescribeAlarms(parameters) {
@@ -88,12 +102,13 @@ export function createAlarms({ region, accountId, publish }: AlarmsOptions): Ala
       if (reason === undefined || reason.length > LONGEST_REASON) {
         throw new AwsError('ValidationError', `StateReason must have at most ${LONGEST_REASON} characters`);
       }
-      const before = alarm.state;
+      const earlier = alarm.state;
       const now = Date.now();
       Object.assign(alarm, { state, reason, updatedAt: now / 1000 });
-      if (state === before) return {};
-      alarm.transitionedAt = now / 1000;
-      if (alarm.actionsEnabled) await act(alarm, before, now);
+      if (state !== earlier) alarm.transitionedAt = now / 1000;
+      keep(alarm);
+      if (state === earlier) return {};
+      if (alarm.actionsEnabled) await act(alarm, earlier, now);
       return {};
     },
 
@@ -108,7 +123,9 @@ export function createAlarms({ region, accountId, publish }: AlarmsOptions): Ala
     // CloudWatch says nothing of a name that it does not know.
     for (const name of textsOf(parameters, 'AlarmNames') ?? []) {
       const alarm = alarms.get(name);
-      if (alarm !== undefined) alarm.actionsEnabled = enabled;
+      if (alarm === undefined) continue;
+      alarm.actionsEnabled = enabled;
+      keep(alarm);
     }
     return {};
   }
@@ -145,6 +162,7 @@ export function createAlarms({ region, accountId, publish }: AlarmsOptions): Ala
         reason: 'Unchecked: Initial alarm creation',
         updatedAt: now,
         transitionedAt: now,
+        ...before.get(definition.AlarmName),
         ...existing,
         definition,
       });

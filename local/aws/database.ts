@@ -1,8 +1,13 @@
+import type { RowChange } from '../observation.ts';
 import { AwsError } from './aws-error.ts';
 import { createDynalite, type Dynalite } from './dynalite.ts';
-import { isJsonObject, type JsonObject, objectsOf, textOf } from './json.ts';
+import { keyOf } from './item-key.ts';
+import { isJsonObject, type JsonObject, textOf } from './json.ts';
+import { keepWrites } from './kept/dynalite-journal.ts';
+import type { KeptState } from './kept/kept-state.ts';
 import type { AwsRequest } from './request.ts';
 import { type AwsResponse, JSON_1_0, jsonResponse } from './response.ts';
+import { RowChanges } from './row-changes.ts';
 import { createTimeToLive } from './time-to-live.ts';
 
 /** DynamoDB. */
@@ -13,14 +18,19 @@ export interface Database {
 interface DatabaseOptions {
   region: string;
   accountId: string;
+  /** Told of every row that a single write has changed. @default none, which is quicker */
+  onRow?: ((change: RowChange, accessKeyId: string) => void) | undefined;
+  /** @default nothing is kept */
+  kept?: KeptState | undefined;
 }
 
 /** Starts dynalite inside this process, in memory, with the gaps against DynamoDB filled that matter here. */
-export function createDatabase({ region, accountId }: DatabaseOptions): Database {
-  const dynalite = createDynalite(region, accountId);
+export function createDatabase({ region, accountId, onRow, kept }: DatabaseOptions): Database {
+  const dynalite = createDynalite(region, accountId, kept && ((store, run) => keepWrites(store, run, kept)));
   const timeToLive = createTimeToLive(dynalite);
+  const rowChanges = new RowChanges(dynalite);
 
-  async function run(operation: string, parameters: JsonObject): Promise<JsonObject> {
+  async function run({ operation, parameters, accessKeyId }: AwsRequest): Promise<JsonObject> {
     switch (operation) {
       case 'CreateTable':
         return createTable(dynalite, parameters);
@@ -35,15 +45,18 @@ export function createDatabase({ region, accountId }: DatabaseOptions): Database
         return describeContinuousBackups(dynalite, parameters);
       case 'PutItem':
       case 'UpdateItem':
-      case 'DeleteItem':
-        return write(dynalite, operation, parameters);
+      case 'DeleteItem': {
+        const carryOut = () => write(dynalite, operation, parameters);
+        if (onRow === undefined) return carryOut();
+        return rowChanges.observe(parameters, carryOut, (change) => onRow(change, accessKeyId));
+      }
       default:
         return dynalite(operation, parameters);
     }
   }
 
   return {
-    answer: async ({ operation, parameters }) => jsonResponse(await run(operation, parameters), JSON_1_0),
+    answer: async (request) => jsonResponse(await run(request), JSON_1_0),
   };
 }
 
@@ -80,17 +93,4 @@ async function write(dynalite: Dynalite, operation: string, parameters: JsonObje
     const found = await dynalite('GetItem', { TableName, Key: key, ConsistentRead: true });
     throw new AwsError(error.code, error.message, { details: { Item: found.Item } });
   }
-}
-
-async function keyOf(
-  dynalite: Dynalite,
-  table: JsonObject[string],
-  item: JsonObject[string],
-): Promise<JsonObject> {
-  const { Table } = await dynalite('DescribeTable', { TableName: table });
-  const names = objectsOf(isJsonObject(Table) ? Table : {}, 'KeySchema').map((key) =>
-    String(key.AttributeName),
-  );
-  const attributes = isJsonObject(item) ? item : {};
-  return Object.fromEntries(names.map((name) => [name, attributes[name]]));
 }

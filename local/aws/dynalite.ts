@@ -30,7 +30,8 @@ interface Validations {
 }
 type Listener = (...values: unknown[]) => void;
 type Keyed = (...valuesAndCallback: unknown[]) => unknown;
-interface LevelDatabase extends Record<'get' | 'put' | 'del' | 'batch', Keyed> {
+/** Where dynalite holds what it holds: what it writes goes through these methods. */
+export interface LevelDatabase extends Record<'get' | 'put' | 'del' | 'batch', Keyed> {
   createValueStream(options: object): { on(event: string, listener: Listener): unknown };
 }
 
@@ -64,8 +65,15 @@ function storeText(): void {
   };
 }
 
-/** Opens an empty store in memory. */
-export function createDynalite(region: string, accountId: string): Dynalite {
+/**
+ * Opens an empty store in memory.
+ * @param wrap makes something else of it, such as one that keeps what is written. @default nothing
+ */
+export function createDynalite(
+  region: string,
+  accountId: string,
+  wrap: (database: LevelDatabase, dynalite: Dynalite) => Dynalite = (_database, dynalite) => dynalite,
+): Dynalite {
   const store = database.create({ createTableMs: 0, deleteTableMs: 0, updateTableMs: 0 });
   Object.assign(store.tableDb, { awsRegion: region, awsAccountId: accountId });
 
@@ -75,7 +83,7 @@ export function createDynalite(region: string, accountId: string): Dynalite {
     for (const fail of underWay) fail(error);
   });
 
-  return async (operation, parameters) => {
+  return wrap(store.db, async (operation, parameters) => {
     if (!OPERATIONS.has(operation)) {
       throw new AwsError(
         'UnknownOperationException',
@@ -104,7 +112,7 @@ export function createDynalite(region: string, accountId: string): Dynalite {
     } catch (error) {
       throw asAwsError(operation, error);
     }
-  };
+  });
 }
 
 function validate(store: Store, operation: string, parameters: JsonObject): JsonObject {

@@ -1,6 +1,8 @@
 import { once } from 'node:events';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { type ConsoleUrl, consoleRedirect } from '../console-redirect.ts';
 import { listen } from '../listen.ts';
+import type { InspectedMessage, StackObserver } from '../observation.ts';
 import { accessDenied } from './access-denied.ts';
 import { type AlarmDefinition, createAlarms } from './alarms.ts';
 import { alarmsQueryResponse } from './alarms-query.ts';
@@ -12,10 +14,12 @@ import { createEventSourceMappings, type EventSourceMapping } from './event-sour
 import { ConnectionLostError, type Faults } from './faults.ts';
 import { createFirehose } from './firehose.ts';
 import { bodyOf, KEEP_ALIVE_MS, MAX_BODY_BYTES, write } from './http-server.ts';
+import type { KeptState } from './kept/kept-state.ts';
 import { createLogs } from './logs.ts';
 import { createMessaging } from './messaging.ts';
 import { createObjectWriter } from './object-writer.ts';
 import type { Stack } from './permissions.ts';
+import { publishedNotification } from './published-notification.ts';
 import {
   type AwsRequest,
   credentialOf,
@@ -55,8 +59,14 @@ export interface AwsEndpointOptions {
   accountId: '000000000000';
   /** What goes wrong, for tests. @default nothing */
   faults?: Faults;
+  /** What was kept of another run, and where this one is kept. @default nothing is kept */
+  kept?: KeptState | undefined;
   /** Told of what goes wrong where no caller is told. @default none */
   onProblem?: (message: string) => void;
+  /** Told of what roles write and publish; of operators nothing. @default none */
+  observer?: Pick<StackObserver, 'onRow' | 'onNotification'>;
+  /** Where a browser is led that opens the port's first page. @default nowhere */
+  consoleUrl?: ConsoleUrl;
 }
 
 export interface AwsEndpoint {
@@ -69,12 +79,17 @@ export interface AwsEndpoint {
   addPrincipals(principals: Principal[]): void;
   /** Makes a log group of CloudWatch Logs. */
   createLogGroup(name: string): void;
-  /** Adds a line to one. */
-  writeLog(group: string, message: string): void;
+  /** Adds a line to one. @param at when it was written, epoch milliseconds. @default now */
+  writeLog(group: string, message: string, at?: number): void;
   /** Makes an alarm of CloudWatch. */
   putAlarm(definition: AlarmDefinition): void;
   /** Makes an event source known to Lambda's API, which turns it off and on. */
   addEventSourceMapping(source: EventSourceMapping): void;
+  /**
+   * Looks at the messages of a queue without receiving them, those that were sent first coming first.
+   * @throws Error where there is no such queue
+   */
+  inspectQueue(queueUrl: string): Promise<InspectedMessage[]>;
   /** Ends long polls and connections and frees the port. */
   close(): Promise<void>;
 }
@@ -97,17 +112,29 @@ export async function startAwsEndpoint({
   region,
   accountId,
   faults,
+  kept,
   onProblem = () => {},
+  observer,
+  consoleUrl = () => undefined,
 }: AwsEndpointOptions): Promise<AwsEndpoint> {
   const roles = new Map<string, { name: string; policy: Policy }>();
   const accessKeys = new Map<string, string>();
-  const secrets = createSecretsManager({ region, accountId });
-  const logs = createLogs({ region, accountId });
-  const database = createDatabase({ region, accountId });
+  const secrets = createSecretsManager({ region, accountId, kept });
+  const logs = createLogs({ region, accountId, kept });
+  const database = createDatabase({
+    region,
+    accountId,
+    kept,
+    onRow:
+      observer &&
+      ((change, accessKeyId) => {
+        if (roles.has(accessKeyId)) observer.onRow(change);
+      }),
+  });
   const stack: Stack = { region, accountId, secretArn: secrets.arnOf };
   let actualPort = port;
   const publicHost = () => `localhost:${actualPort}`;
-  const messaging = await createMessaging({ region, publicHost, maxBodyBytes: MAX_BODY_BYTES });
+  const messaging = await createMessaging({ region, publicHost, maxBodyBytes: MAX_BODY_BYTES, kept });
   const alarms = createAlarms({
     region,
     accountId,
@@ -115,8 +142,9 @@ export async function startAwsEndpoint({
       messaging.sns({
         parameters: { Action: 'Publish', TopicArn: topicArn, Subject: subject, Message: text },
       }),
+    kept,
   });
-  const mappings = createEventSourceMappings({ region, accountId });
+  const mappings = createEventSourceMappings({ region, accountId, kept });
 
   const firehose = createFirehose({
     region,
@@ -130,11 +158,12 @@ export async function startAwsEndpoint({
       },
     }),
     onProblem,
+    kept,
   });
 
   const services: Record<Service, (request: AwsRequest) => AwsResponse | Promise<AwsResponse>> = {
     sqs: messaging.sqs,
-    sns: messaging.sns,
+    sns: publishOrOther,
     s3: messaging.s3,
     dynamodb: database.answer,
     secretsmanager: ({ operation, parameters }) =>
@@ -150,6 +179,14 @@ export async function startAwsEndpoint({
     lambda: ({ operation, parameters }) => mappings.answer(operation, parameters),
     sts: ({ operation, accessKeyId }) => callerIdentity(operation, accountId, callerArn(accessKeyId)),
   };
+
+  async function publishOrOther({ operation, parameters, accessKeyId }: AwsRequest): Promise<AwsResponse> {
+    const response = await messaging.sns({ parameters });
+    if (observer && operation === 'Publish' && response.status === 200 && roles.has(accessKeyId)) {
+      observer.onNotification(publishedNotification(parameters));
+    }
+    return response;
+  }
 
   function callerArn(accessKeyId: string): string {
     const role = roles.get(accessKeyId);
@@ -205,17 +242,25 @@ export async function startAwsEndpoint({
     const response =
       body === undefined
         ? tooLarge(incoming)
-        : isHealthCheck(incoming)
-          ? jsonResponse({ status: 'ok' }, 'application/json')
-          : await answer({
-              method: incoming.method ?? 'GET',
-              url: incoming.url ?? '/',
-              headers: incoming.headers,
-              body,
-            });
+        : (notOfAws(incoming) ??
+          (await answer({
+            method: incoming.method ?? 'GET',
+            url: incoming.url ?? '/',
+            headers: incoming.headers,
+            body,
+          })));
+    // Nothing is acknowledged that the end of the process could take away.
+    kept?.commit();
     // Otherwise the connection, idle again, would hold close() up; or the rest of a large body would.
     if (closing.signal.aborted || body === undefined) outgoing.setHeader('connection', 'close');
     write(outgoing, response);
+  }
+
+  /** The answer to what no client of AWS asks. */
+  function notOfAws(incoming: IncomingMessage): AwsResponse | undefined {
+    if (isHealthCheck(incoming)) return jsonResponse({ status: 'ok' }, 'application/json');
+    const location = consoleRedirect(incoming, consoleUrl);
+    return location === undefined ? undefined : { status: 302, headers: { location }, body: '' };
   }
 
   const onRequest = (incoming: IncomingMessage, outgoing: ServerResponse) => {
@@ -246,6 +291,7 @@ export async function startAwsEndpoint({
     writeLog: logs.write,
     putAlarm: alarms.put,
     addEventSourceMapping: mappings.add,
+    inspectQueue: messaging.inspectQueue,
 
     async close() {
       closing.abort();

@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
+import * as z from 'zod/mini';
 import { AwsError } from './aws-error.ts';
 import type { JsonObject } from './json.ts';
+import type { KeptState } from './kept/kept-state.ts';
 import { type AwsResponse, jsonResponse } from './response.ts';
 
 /** An event source that runs here, and can be turned off and on. */
@@ -14,12 +16,16 @@ export interface EventSourceMapping {
   enable(): void;
 }
 
-interface Mapping {
-  readonly uuid: string;
-  readonly source: EventSourceMapping;
-  state: 'Enabled' | 'Disabling' | 'Disabled';
+/** What Lambda or a call sets. */
+const standing = z.object({
+  uuid: z.string(),
+  state: z.enum(['Enabled', 'Disabling', 'Disabled']),
   /** Epoch seconds. */
-  modifiedAt: number;
+  modifiedAt: z.number(),
+});
+
+interface Mapping extends z.infer<typeof standing> {
+  readonly source: EventSourceMapping;
 }
 
 /** Lambda's event source mappings, which is the whole of Lambda's API here. */
@@ -34,11 +40,20 @@ const JSON_TYPE = 'application/json';
 export function createEventSourceMappings({
   region,
   accountId,
+  kept,
 }: {
   region: string;
   accountId: string;
+  /** @default nothing is kept */
+  kept?: KeptState | undefined;
 }): EventSourceMappings {
   const mappings = new Map<string, Mapping>();
+  const shelf = kept?.shelf('event source', standing);
+  const before = new Map(shelf?.entries());
+
+  function keep({ source, ...set }: Mapping): void {
+    shelf?.put(keyOf(source), set);
+  }
 
   function described({ uuid, source, state, modifiedAt }: Mapping): JsonObject {
     return {
@@ -64,6 +79,7 @@ export function createEventSourceMappings({
 
   function set(mapping: Mapping, state: Mapping['state']): void {
     Object.assign(mapping, { state, modifiedAt: Date.now() / 1000 });
+    keep(mapping);
   }
 
   function turn(mapping: Mapping, enabled: boolean): void {
@@ -112,8 +128,18 @@ export function createEventSourceMappings({
 
   return {
     add(source) {
-      const uuid = randomUUID();
-      mappings.set(uuid, { uuid, source, state: 'Enabled', modifiedAt: Date.now() / 1000 });
+      const earlier = before.get(keyOf(source));
+      const mapping: Mapping = {
+        uuid: randomUUID(),
+        state: 'Enabled',
+        modifiedAt: Date.now() / 1000,
+        ...earlier,
+        source,
+      };
+      mappings.set(mapping.uuid, mapping);
+      keep(mapping);
+      // What it had in hand when it was turned off is over with the process that had it.
+      if (mapping.state !== 'Enabled') turn(mapping, false);
     },
 
     answer(operation, parameters) {
@@ -122,4 +148,9 @@ export function createEventSourceMappings({
       return carryOut(parameters);
     },
   };
+}
+
+/** By which one of the last run is found again. */
+function keyOf({ eventSourceArn, functionArn }: EventSourceMapping): string {
+  return `${eventSourceArn} ${functionArn}`;
 }

@@ -27,6 +27,13 @@ export interface Fault {
   readonly callers?: 'roles' | 'everyone';
 }
 
+/** A fault that has not been ended. */
+export interface ActiveFault extends Fault {
+  readonly id: string;
+  /** Calls that it has hit so far. */
+  readonly hits: number;
+}
+
 /** The connection ends without an answer. */
 export class ConnectionLostError extends Error {
   override readonly name = 'ConnectionLostError';
@@ -71,13 +78,21 @@ export class Faults {
     'response-lost': 0,
     'records-refused': 0,
   };
-  readonly #active = new Map<Fault, () => boolean>();
+  readonly #active = new Map<
+    string,
+    { readonly fault: Fault; readonly isHit: () => boolean; hits: number }
+  >();
   readonly #seed: number;
   #injected = 0;
 
   /** @param seed with which the same faults hit the same calls again, each counted from its injection */
   constructor(seed = 0) {
     this.#seed = seed;
+  }
+
+  /** In the order of their injection. */
+  get active(): ActiveFault[] {
+    return [...this.#active].map(([id, { fault, hits }]) => ({ ...fault, id, hits }));
   }
 
   /**
@@ -87,11 +102,16 @@ export class Faults {
    */
   inject(fault: Fault): () => void {
     assertSound(fault);
-    // A copy, so that the same fault can be injected twice.
-    const own = { ...fault };
-    this.#active.set(own, lotsOf(own, this.#seed + this.#injected));
+    const isHit = lotsOf(fault, this.#seed + this.#injected);
     this.#injected += 1;
-    return () => this.#active.delete(own);
+    const id = String(this.#injected);
+    this.#active.set(id, { fault: { ...fault }, isHit, hits: 0 });
+    return () => this.end(id);
+  }
+
+  /** @returns whether there was such a fault */
+  end(id: string): boolean {
+    return this.#active.delete(id);
   }
 
   /** Ends all faults. The counts stay. */
@@ -137,17 +157,20 @@ export class Faults {
 
   /** @returns the fault that has its way, and which of the call's lots it hit: of its records or, of it, the only one */
   #draw(request: AwsRequest, byRole: boolean): { fault: Fault | undefined; hits: readonly boolean[] } {
-    let first: { fault: Fault; hits: readonly boolean[] } | undefined;
-    for (const [fault, isHit] of this.#active) {
+    let first: { active: { fault: Fault; hits: number }; hits: readonly boolean[] } | undefined;
+    for (const active of this.#active.values()) {
+      const { fault, isHit } = active;
       if (!concerns(fault, request)) continue;
       if (!byRole && fault.callers !== 'everyone') continue;
       // Every fault draws for every call of its own, so that none changes what another one hits.
       const hits = Array.from({ length: lotsIn(fault, request) }, isHit);
-      if (hits.includes(true)) first ??= { fault, hits };
+      if (hits.includes(true)) first ??= { active, hits };
     }
     if (first === undefined) return { fault: undefined, hits: [] };
-    this.counts[first.fault.kind] += 1;
-    return first;
+    const { active, hits } = first;
+    active.hits += 1;
+    this.counts[active.fault.kind] += 1;
+    return { fault: active.fault, hits };
   }
 }
 

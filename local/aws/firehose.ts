@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { AwsError } from './aws-error.ts';
-import { DeliveryStream, type WriteObject } from './delivery-stream.ts';
+import { DeliveryStream, keptRecords, type WriteObject } from './delivery-stream.ts';
 import { evaluatedPrefix } from './firehose-prefix.ts';
 import { isJsonObject, type JsonObject, objectsOf, textOf } from './json.ts';
+import type { KeptState } from './kept/kept-state.ts';
 
 /** Before base64, as the limits of a record and a call. Source: Firehose API reference, `PutRecordBatch`. */
 const MAXIMUM_RECORD_BYTES = 1_000 * 1024;
@@ -33,6 +34,8 @@ interface FirehoseOptions {
   writeObject(roleArn: string, ...object: Parameters<WriteObject>): Promise<void>;
   /** Told of records that are not delivered. */
   onProblem(message: string): void;
+  /** @default nothing is kept */
+  kept?: KeptState | undefined;
 }
 
 interface Stream {
@@ -41,8 +44,15 @@ interface Stream {
   readonly description: JsonObject;
 }
 
-export function createFirehose({ region, accountId, writeObject, onProblem }: FirehoseOptions): Firehose {
+export function createFirehose({
+  region,
+  accountId,
+  writeObject,
+  onProblem,
+  kept,
+}: FirehoseOptions): Firehose {
   const streams = new Map<string, Stream>();
+  const shelf = kept?.shelf('firehose', keptRecords);
 
   function streamOf(parameters: JsonObject): Stream {
     const name = textOf(parameters, 'DeliveryStreamName') ?? '';
@@ -76,6 +86,7 @@ export function createFirehose({ region, accountId, writeObject, onProblem }: Fi
           isCompressed: configuration.CompressionFormat === 'GZIP',
         },
         write: (...object) => writeObject(roleArn, ...object),
+        kept: shelf,
         onProblem: (message) => onProblem(`Delivery stream ${message}`),
       });
       streams.set(name, { name, delivery, description: describe(name, arn, configuration) });

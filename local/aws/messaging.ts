@@ -1,8 +1,11 @@
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
 import { buildApp } from 'fauxqs';
+import type { InspectedMessage } from '../observation.ts';
 import { AwsError } from './aws-error.ts';
 import { ConditionalWrites } from './conditional-write.ts';
+import { type InspectedQueue, inspectedMessages } from './inspected-messages.ts';
 import { type JsonObject, objectsOf, parseJsonObject, textOf, textsOf } from './json.ts';
+import type { KeptState } from './kept/kept-state.ts';
 import { createMessageMoves } from './message-move.ts';
 import type { AwsRequest } from './request.ts';
 import { type AwsResponse, JSON_1_0, jsonResponse } from './response.ts';
@@ -17,6 +20,8 @@ interface MessagingOptions {
   publicHost(): string;
   /** Largest body that S3 takes, in bytes. */
   maxBodyBytes: number;
+  /** @default nothing is kept */
+  kept?: KeptState | undefined;
 }
 
 /** SQS, SNS and S3. */
@@ -24,6 +29,11 @@ export interface Messaging {
   sqs(request: AwsRequest): Promise<AwsResponse>;
   sns(request: Pick<AwsRequest, 'parameters'>): Promise<AwsResponse>;
   s3(request: Pick<AwsRequest, 'http'>): Promise<AwsResponse>;
+  /**
+   * Looks at the messages of a queue without receiving them.
+   * @throws Error where there is no such queue
+   */
+  inspectQueue(queueUrl: string): Promise<InspectedMessage[]>;
   /** Ends the long polls and the message moves that are under way. */
   close(): Promise<void>;
 }
@@ -42,15 +52,17 @@ export async function createMessaging({
   region,
   publicHost,
   maxBodyBytes,
+  kept,
 }: MessagingOptions): Promise<Messaging> {
   await admitAstralCharacters();
-  const app = buildApp({ logger: false, defaultRegion: region });
+  const app = buildApp({ logger: false, defaultRegion: region, ...(kept && { stores: kept.stores }) });
   // fauxqs takes 11 MiB; S3's bodies are those of its catch-all parser.
   app.removeContentTypeParser('*');
   app.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: maxBodyBytes }, (_request, body, done) =>
     done(null, body),
   );
   await app.ready();
+  const queueHost = new RegExp(`//sqs\\.${region}\\.localhost(:\\d+)?`, 'g');
 
   /**
    * fauxqs keeps the resources of each region apart by the region in the Authorization header. Without the
@@ -82,8 +94,8 @@ export async function createMessaging({
     const answer = await forward('POST', '/', headers, payload);
     if (answer.status >= 400) throw sqsError(answer);
     if (!ANSWERS_WITH_QUEUE_URLS.has(operation)) return answer;
-    // fauxqs names `sqs.<region>.localhost`, which not every machine resolves.
-    const body = answer.body.toString().replaceAll(`//sqs.${region}.localhost`, '//localhost');
+    // fauxqs names `sqs.<region>.localhost`, which not every machine resolves, with the port that the queue was made at.
+    const body = answer.body.toString().replaceAll(queueHost, `//${publicHost()}`);
     return { ...answer, body };
   }
 
@@ -148,6 +160,14 @@ export async function createMessaging({
       const write = () => forward(method, url, headers, body);
       const head = () => forward('HEAD', url, { authorization: headers.authorization }, Buffer.of());
       return method === 'PUT' ? writes.do(headers, head, write) : write();
+    },
+
+    async inspectQueue(queueUrl) {
+      const name = queueUrl.split('/').at(-1) ?? '';
+      const answer = await app.inject({ url: `/_fauxqs/queues/${encodeURIComponent(name)}` });
+      if (answer.statusCode !== 200) throw new Error(`There is no queue ${queueUrl}`);
+      const queue: InspectedQueue = answer.json();
+      return inspectedMessages(queue, Date.now());
     },
 
     async close() {

@@ -1,15 +1,19 @@
+import * as z from 'zod/mini';
+
 export const CURRENT = 'AWSCURRENT';
 const PREVIOUS = 'AWSPREVIOUS';
 
-export interface SecretVersion {
-  id: string;
-  secretString: string | undefined;
+export const secretVersion = z.object({
+  id: z.string(),
+  secretString: z.optional(z.string()),
   /** Base64, as it travels. */
-  secretBinary: string | undefined;
-  stages: string[];
+  secretBinary: z.optional(z.string()),
+  stages: z.array(z.string()),
   /** Epoch seconds with a fraction. */
-  createdDate: number;
-}
+  createdDate: z.number(),
+});
+
+export type SecretVersion = z.infer<typeof secretVersion>;
 
 export function holderOf(versions: SecretVersion[], stage: string): SecretVersion | undefined {
   return versions.find(({ stages }) => stages.includes(stage));

@@ -1,22 +1,26 @@
 import { randomInt, randomUUID } from 'node:crypto';
+import * as z from 'zod/mini';
 import { AwsError } from './aws-error.ts';
 import { type JsonObject, objectsOf, textOf, textsOf } from './json.ts';
-import { attach, CURRENT, detach, holderOf, type SecretVersion } from './secret-versions.ts';
+import type { KeptState } from './kept/kept-state.ts';
+import { attach, CURRENT, detach, holderOf, type SecretVersion, secretVersion } from './secret-versions.ts';
 
-interface Secret {
-  name: string;
-  arn: string;
-  description: string | undefined;
-  kmsKeyId: string | undefined;
-  tags: JsonObject[];
+const secretSchema = z.object({
+  name: z.string(),
+  arn: z.string(),
+  description: z.optional(z.string()),
+  kmsKeyId: z.optional(z.string()),
+  tags: z.array(z.object({ Key: z.optional(z.string()), Value: z.optional(z.string()) })),
   /** Oldest first. */
-  versions: SecretVersion[];
+  versions: z.array(secretVersion),
   /** Times are epoch seconds with a fraction, as the API writes them. */
-  createdDate: number;
-  lastChangedDate: number;
-  lastAccessedDate: number | undefined;
-  deletedDate: number | undefined;
-}
+  createdDate: z.number(),
+  lastChangedDate: z.number(),
+  lastAccessedDate: z.optional(z.number()),
+  deletedDate: z.optional(z.number()),
+});
+
+type Secret = z.infer<typeof secretSchema>;
 
 /** Secrets Manager, in memory. */
 export interface SecretsManager {
@@ -28,6 +32,8 @@ export interface SecretsManager {
 interface SecretsManagerOptions {
   region: string;
   accountId: string;
+  /** @default nothing is kept */
+  kept?: KeptState | undefined;
 }
 
 type Operation = (parameters: JsonObject) => JsonObject;
@@ -35,8 +41,9 @@ type Operation = (parameters: JsonObject) => JsonObject;
 const SECONDS_PER_DAY = 86_400;
 const DEFAULT_RECOVERY_DAYS = 30;
 
-export function createSecretsManager({ region, accountId }: SecretsManagerOptions): SecretsManager {
-  const secrets: Secret[] = [];
+export function createSecretsManager({ region, accountId, kept }: SecretsManagerOptions): SecretsManager {
+  const shelf = kept?.shelf('secret', secretSchema);
+  const secrets: Secret[] = shelf?.entries().map(([, secret]) => secret) ?? [];
 
   function find(secretId: string): Secret | undefined {
     return secrets.find(({ name, arn }) => [name, arn, arn.slice(0, -SUFFIX_LENGTH)].includes(secretId));
@@ -82,7 +89,10 @@ export function createSecretsManager({ region, accountId }: SecretsManagerOption
         arn: `arn:aws:secretsmanager:${region}:${accountId}:secret:${name}${arnSuffix()}`,
         description: textOf(parameters, 'Description'),
         kmsKeyId: textOf(parameters, 'KmsKeyId'),
-        tags: objectsOf(parameters, 'Tags'),
+        tags: objectsOf(parameters, 'Tags').map((tag) => ({
+          Key: textOf(tag, 'Key'),
+          Value: textOf(tag, 'Value'),
+        })),
         versions: [],
         createdDate: now,
         lastChangedDate: now,
@@ -184,6 +194,7 @@ export function createSecretsManager({ region, accountId }: SecretsManagerOption
       const now = epochSeconds();
       if (parameters.ForceDeleteWithoutRecovery === true) {
         secrets.splice(secrets.indexOf(secret), 1);
+        shelf?.delete(secret.arn);
         return { ARN: secret.arn, Name: secret.name, DeletionDate: now };
       }
       const days = Number(parameters.RecoveryWindowInDays ?? DEFAULT_RECOVERY_DAYS);
@@ -201,7 +212,9 @@ export function createSecretsManager({ region, accountId }: SecretsManagerOption
           `The local AWS endpoint does not offer Secrets Manager's ${operation}, only ${Object.keys(operations).join(', ')}.`,
         );
       }
-      return run(parameters);
+      const answer = run(parameters);
+      for (const secret of secrets) shelf?.put(secret.arn, secret);
+      return answer;
     },
     arnOf: (secretId) => find(secretId)?.arn,
   };

@@ -18,20 +18,36 @@ export function resolveMessageStructure(form: JsonObject): JsonObject {
   return resolved;
 }
 
+/**
+ * What subscribers get of a message that is published, by protocol; under `default` what the other protocols get.
+ * @param form of Publish
+ * @throws AwsError InvalidParameter as {@link resolveMessageStructure}
+ */
+export function textsByProtocol(form: JsonObject): { default: string; [protocol: string]: string } {
+  const message = String(form.Message);
+  return textOf(form, 'MessageStructure') === 'json' ? structuredTexts(message) : { default: message };
+}
+
 function messageForQueues(message: string): string {
-  const texts = parseJsonObject(message);
-  if (texts === undefined) {
+  const texts = structuredTexts(message);
+  return texts.sqs ?? texts.default;
+}
+
+function structuredTexts(message: string): { default: string; [protocol: string]: string } {
+  const parts = parseJsonObject(message);
+  if (parts === undefined) {
     throw new AwsError(
       'InvalidParameter',
       'Invalid parameter: Message Structure - JSON message body failed to parse',
     );
   }
-  const fallback = textOf(texts, 'default');
+  const fallback = textOf(parts, 'default');
   if (fallback === undefined) {
     throw new AwsError(
       'InvalidParameter',
       'Invalid parameter: Message Structure - No default entry in JSON message body',
     );
   }
-  return textOf(texts, 'sqs') ?? fallback;
+  const texts = Object.entries(parts).filter((part): part is [string, string] => typeof part[1] === 'string');
+  return { ...Object.fromEntries(texts), default: fallback };
 }

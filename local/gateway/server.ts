@@ -2,8 +2,10 @@ import type { Buffer } from 'node:buffer';
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { type ConsoleUrl, consoleRedirect } from '../console-redirect.ts';
 import { listen } from '../listen.ts';
-import { type HttpRequest, type HttpResponse, pairs, splitTarget } from './http-message.ts';
+import type { Exchange } from '../observation.ts';
+import { type Header, type HttpRequest, type HttpResponse, pairs, splitTarget } from './http-message.ts';
 import { readBody } from './request-body.ts';
 
 /** API Gateway's quota on a request body, "10 MB" of 2^20 bytes. Source: the quotas of both kinds of API. */
@@ -29,22 +31,20 @@ export interface Api {
 }
 
 /** What became of one request. */
-export interface RequestSummary {
-  method: string;
-  path: string;
-  status: number;
-  durationMilliseconds: number;
-  /** The id that API Gateway gave it, which the response carries, too. */
-  requestId: string;
-}
+export type RequestSummary = Pick<
+  Exchange,
+  'method' | 'path' | 'status' | 'durationMilliseconds' | 'requestId'
+>;
 
 export interface GatewayOptions {
   /** 0 for any free one. */
   port: number;
   /** @default both loopback addresses, 127.0.0.1 and ::1 */
   host?: string;
-  /** Called after each response, also for requests that no route matches. */
-  onRequest?: (summary: RequestSummary) => void;
+  /** Called after each response of the API, also for requests that no route matches. */
+  onExchange?: (exchange: Exchange) => void;
+  /** Where a browser is led that opens the port's first page. @default nowhere */
+  consoleUrl?: ConsoleUrl;
 }
 
 /** A running API. */
@@ -61,18 +61,31 @@ export async function startGateway(api: Api, options: GatewayOptions): Promise<G
   let closing = false;
 
   async function serve(message: IncomingMessage, response: ServerResponse): Promise<void> {
+    const location = consoleRedirect(message, options.consoleUrl ?? (() => undefined));
+    if (location !== undefined) {
+      response.writeHead(302, { location }).end();
+      return;
+    }
     const start = performance.now();
     const request = toRequest(message, options.port);
+    let body: Buffer | undefined;
     try {
-      const answer = await api.answer(request, () => readBody(message, BODY_LIMIT_BYTES));
-      if (closing) response.setHeader('connection', 'close');
-      send(response, answer.response);
-      options.onRequest?.({
-        method: request.method,
-        path: request.path,
-        status: answer.response.status,
-        durationMilliseconds: performance.now() - start,
+      const answer = await api.answer(request, async () => {
+        body = await readBody(message, BODY_LIMIT_BYTES);
+        return body;
+      });
+      const responseHeaders = headersOf(answer.response);
+      if (closing) responseHeaders.push(['connection', 'close']);
+      response.writeHead(answer.response.status, responseHeaders.flat());
+      response.end(answer.response.body);
+      options.onExchange?.({
+        ...request,
+        body,
         requestId: answer.requestId,
+        status: answer.response.status,
+        responseHeaders,
+        responseBody: answer.response.body,
+        durationMilliseconds: performance.now() - start,
       });
     } catch {
       response.destroy();
@@ -114,10 +127,12 @@ function toRequest(message: IncomingMessage, port: number): HttpRequest {
   };
 }
 
-function send(response: ServerResponse, { status, headers, body }: HttpResponse): void {
+function headersOf({ status, headers, body }: HttpResponse): Header[] {
   const bodyless = status === 204 || status === 304;
-  response.writeHead(status, { ...headers, ...(!bodyless && { 'content-length': body.length }) });
-  response.end(body);
+  const all = { ...headers, ...(!bodyless && { 'content-length': String(body.length) }) };
+  return Object.entries(all).flatMap(([name, values]) =>
+    [values].flat().map((value) => [name, value] as const),
+  );
 }
 
 async function settledWithin(limitMilliseconds: number, promises: Promise<unknown>[]): Promise<void> {

@@ -268,15 +268,6 @@ export class Resources {
     for (const [logicalId, arn] of other.#secretArns) this.#secretArns.set(logicalId, arn);
   }
 
-  /** Those resources alone, with what they refer to. */
-  among(some: readonly { readonly logicalId: string }[]): Pick<Resources, 'ofType' | 'setSecretArn'> {
-    const ids = new Set(some.map(({ logicalId }) => logicalId));
-    return {
-      ofType: (type) => this.ofType(type).filter(({ logicalId }) => ids.has(logicalId)),
-      setSecretArn: (logicalId, arn) => this.setSecretArn(logicalId, arn),
-    };
-  }
-
   /** The resources of a type. @throws Error where a property is not what the local stack can run */
   ofType<Type extends keyof Schemas>(type: Type): Resource<Type>[] {
     return Object.entries(this.#stack.template.Resources)

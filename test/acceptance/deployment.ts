@@ -137,7 +137,7 @@ export class Deployment {
       '--outputs': process.env[variable.outputs] ?? '',
     };
     await execFile(process.execPath, [
-      ...['--import', 'tsx', 'tools/commands/cli.ts', 'replay', '--yes'],
+      ...['tools/commands/cli.ts', 'replay', '--yes'],
       ...Object.entries(options).flat(),
     ]);
   }

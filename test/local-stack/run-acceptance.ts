@@ -9,7 +9,7 @@ export async function runAcceptance(
   args: readonly string[],
   settings: Readonly<Record<string, string>> = {},
 ): Promise<{ code: number | null; output: string }> {
-  const child = spawn(process.execPath, ['--import', 'tsx', 'tools/commands/cli.ts', 'acceptance', ...args], {
+  const child = spawn(process.execPath, ['tools/commands/cli.ts', 'acceptance', ...args], {
     env: {
       PATH: process.env.PATH,
       // Credentials of the person at this machine are in files below it, and those of a server at a fixed address.

@@ -1,11 +1,10 @@
 import { readFileSync } from 'node:fs';
+import { relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import type { Command } from '@commander-js/extra-typings';
 
-/**
- * Errors that say to whoever typed the command what is wrong: their message is all that is to be read. The last one is
- * tsx's, of a file that commands share with the functions.
- */
-const EXPECTED = new Set(['CommandError', 'SynthesisError', 'TransformError']);
+/** Errors that say to whoever typed the command what is wrong: their message is all that is to be read. */
+const EXPECTED = new Set(['CommandError', 'SynthesisError', 'UnusableStateError']);
 
 /**
  * Runs one command: `cli.ts <script> [arguments]`, as every script of package.json does. Its file is named after it,
@@ -28,13 +27,30 @@ async function main([script = '', ...args]: string[]): Promise<void> {
   await command.parseAsync(args, { from: 'user' });
 }
 
+/**
+ * Of a file that does not parse, such as one that commands share with the functions: what is wrong and where. Node.js
+ * puts the place and the lines before the stack.
+ * @returns undefined for another error
+ */
+function mistake(error: Error): string | undefined {
+  if (!('code' in error) || error.code !== 'ERR_INVALID_TYPESCRIPT_SYNTAX') return undefined;
+  const [place = '', ...lines] = (error.stack ?? '').split('\n\n', 1).join().split('\n');
+  const [, file = place, line] = /^(file:.*):(\d+)$/.exec(place) ?? [];
+  const path = file.startsWith('file:') ? relative('', fileURLToPath(file)) : file;
+  return [`${path}:${line}: ${error.message}`, '', ...lines].join('\n');
+}
+
 function fail(line: string): never {
   console.error(line);
   process.exit(1);
 }
 
 main(process.argv.slice(2)).catch((error: unknown) => {
-  if (error instanceof Error && EXPECTED.has(error.name)) fail(error.message);
+  if (error instanceof Error) {
+    if (EXPECTED.has(error.name)) fail(error.message);
+    const text = mistake(error);
+    if (text !== undefined) fail(text);
+  }
   console.error(error);
   process.exit(1);
 });

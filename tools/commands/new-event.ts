@@ -15,19 +15,22 @@ export const command = npmScript(
   .addOption(new Option('--effect <effect>', 'required: what its consumer does').choices(effects))
   .option('--id <field>', 'the field of data that says which shop, staff member or user, such as shop_id')
   .option('--meaning <text>', 'what happened at the partner; by default the name’s words')
-  .action(async (name, { effect, ...wish }) => {
+  .option('--no-generate', 'leaves what follows from them to npm run generate, where several are added')
+  .action(async (name, { effect, generate, ...wish }) => {
     if (effect === undefined)
       throw new CommandError(`Say what its consumer does, by --effect: one of ${effects.join(', ')}`);
     const event = checkedEvent({ name, effect, ...wish });
     console.log(`Adding ${name} …`);
-    const files = await addEvent(event);
+    const files = await addEvent(event, generate);
+    const followed = generate
+      ? 'Everything that follows from them is up to date: git status shows it. Next:\n'
+      : 'What follows from them is not up to date yet. Next:\n\n  npm run generate';
     console.log(`
 Written, for you to read: fields and texts are assumptions until the partner shows them.
 
 ${files.map((file) => `  ${file}`).join('\n')}
 
-Everything that follows from them is up to date: git status shows it. Next:
-
+${followed}
   npm run check
   npm test
   npm run demo

@@ -1,9 +1,8 @@
 import { InvalidArgumentError } from '@commander-js/extra-typings';
-import { LONGEST_REASON, pause } from '../operate/pause.ts';
+import { isReason, LONGEST_REASON, pause } from '../operate/pause.ts';
 import { outputsOption, stageOption, work } from '../operate/work.ts';
 import { npmScript } from '../terminal/command.ts';
 import { CommandError } from '../terminal/command-error.ts';
-import { printable } from '../terminal/text.ts';
 
 /** `npm run pause -- <event>`: keeps an event on its queue while what its consumer needs is away. */
 export const command = npmScript(
@@ -22,13 +21,6 @@ export const command = npmScript(
 /** @throws InvalidArgumentError, which becomes the command's one line */
 function oneLine(text: string): string {
   const line = text.trim();
-  if (
-    line !== '' &&
-    line.length <= LONGEST_REASON &&
-    !/\s/.test(line.replaceAll(' ', '')) &&
-    printable(line) === line
-  ) {
-    return line;
-  }
+  if (isReason(line)) return line;
   throw new InvalidArgumentError(`It must be one line of 1 to ${LONGEST_REASON} characters.`);
 }

@@ -8,15 +8,12 @@ import {
   sinceOption,
   untilOption,
 } from '../operate/archive/options.ts';
+import { FASTEST_RATE, USUAL_RATE } from '../operate/replay/pace.ts';
 import { replay } from '../operate/replay/replay.ts';
 import type { TypedTime } from '../operate/replay/request.ts';
 import { outputsOption, stageOption, work } from '../operate/work.ts';
 import { npmScript } from '../terminal/command.ts';
 import { time, wholeNumber } from '../terminal/options.ts';
-
-/** Messages a second, unless it is said otherwise, and at most. */
-const RATE = 100;
-const FASTEST = 10_000;
 
 /** `npm run replay`: sends what the archive has to its queues once more. */
 export const command = npmScript(
@@ -41,7 +38,7 @@ export const command = npmScript(
     'a new name, or the one to go on with; without it, one of mode and time',
     replayName,
   )
-  .option('--rate <n>', `messages a second, 1 to ${FASTEST}`, wholeNumber(1, FASTEST), RATE)
+  .option('--rate <n>', `messages a second, 1 to ${FASTEST_RATE}`, wholeNumber(1, FASTEST_RATE), USUAL_RATE)
   .option('--dry-run', 'ends after the plan')
   .option('--yes', 'does not ask')
   .addOption(stageOption())

@@ -1,9 +1,16 @@
 import { existsSync } from 'node:fs';
 import { Option } from '@commander-js/extra-typings';
+import * as z from 'zod/mini';
 import { readSamples } from '../../events/samples.ts';
+import { isEventName } from '../../lambda/contract/catalogue.ts';
 import { WEBHOOK_PATH } from '../../lambda/contract/webhook-path.ts';
+import type { Operation } from '../operate/dead-letters/operation.ts';
 import { OUTPUTS_FILE } from '../operate/local-folder.ts';
 import { postSigned } from '../operate/signed-post.ts';
+import { type AwaitOptions, awaitDeliveries } from '../operate/trace/await-deliveries.ts';
+import type { Trace } from '../operate/trace/timeline.ts';
+import { currentSecret } from '../operate/webhook-secret.ts';
+import { outputsOption, stageOption, work } from '../operate/work.ts';
 import { npmScript } from '../terminal/command.ts';
 import { CommandError } from '../terminal/command-error.ts';
 import { readBytes, readJson } from '../terminal/files.ts';
@@ -14,6 +21,12 @@ const DEFAULT_URL = `http://localhost:3000${WEBHOOK_PATH}`;
 
 /** They are made before the first is sent. */
 const MOST_DELIVERIES = 100_000;
+
+/** Seconds: an effect that takes longer is better traced later. */
+const LONGEST_WAIT = 3_600;
+
+/** What the receiver says of a delivery that it has taken. */
+const acceptedSchema = z.object({ eventId: z.string(), requestId: z.string() });
 
 /**
  * `npm run send -- <event>`: signs a sample and posts it, its `timestamp` set to now so that it is
@@ -36,24 +49,79 @@ export const command = npmScript('send', 'Signs a sample event and posts it, its
       .default('hex' as const),
   )
   .option('--bad-signature', 'signs with another secret; 401 is then what is expected')
+  .addOption(
+    new Option(
+      '--wait [seconds]',
+      'until the effect, and prints the timeline as it grows; exit code 1 where there is none in time',
+    )
+      .argParser(wholeNumber(1, LONGEST_WAIT))
+      .preset('30'),
+  )
+  .addOption(stageOption())
+  .addOption(outputsOption())
   .addOption(jsonOption())
-  .action(
-    async (
-      event,
-      { file, url = runningUrl() ?? DEFAULT_URL, secret, count, encoding, badSignature, json },
-    ) => {
-      const bodies = file === undefined ? sampleBodies(event, count) : fileBodies(file, event, count);
-      const key = badSignature ? `${secret} but wrong` : secret;
-      const expected = badSignature ? 401 : 200;
+  .action(async (event, { file, url, secret, count, encoding, badSignature, json, wait, ...where }, send) => {
+    const bodies = file === undefined ? sampleBodies(event, count) : fileBodies(file, event, count);
+    const isSecretGiven = send.getOptionValueSource('secret') !== 'default';
+    const namesStack = where.stage !== undefined || where.outputs !== undefined;
+    if (url !== undefined && namesStack) throw new CommandError('Either --url or a stack, not both');
+    if (url !== undefined && wait !== undefined) {
+      throw new CommandError('--wait reads the logs of a stack: name it by --stage or --outputs, not --url');
+    }
+    const post = async (target: string, key: string): Promise<Answer[]> => {
+      const signing = { secret: badSignature ? `${key} but wrong` : key, encoding };
+      const answers: Answer[] = [];
       for (const body of bodies) {
-        const answer = await postSigned({ url, body, secret: key, encoding });
-        console.log(
-          json ? JSON.stringify({ status: answer.status, body: parsed(answer.body) }) : describe(answer),
-        );
-        if (answer.status !== expected) process.exitCode = 1;
+        const { status, body: text } = await postSigned({ url: target, body, ...signing });
+        const answer = { status, body: parsed(text) };
+        if (!json) console.log(describe(answer));
+        else if (wait === undefined) console.log(JSON.stringify(answer));
+        if (status !== (badSignature ? 401 : 200)) process.exitCode = 1;
+        answers.push(answer);
       }
-    },
-  );
+      return answers;
+    };
+    if (!namesStack && wait === undefined) {
+      await post(url ?? runningUrl() ?? DEFAULT_URL, secret);
+      return;
+    }
+    await work(where, async (operation) => {
+      const { stack } = operation;
+      const key = namesStack && !isSecretGiven ? await currentSecret(stack) : secret;
+      const since = new Date();
+      const answers = await post(stack.outputs.WebhookUrl ?? '', key);
+      if (wait === undefined) return true;
+      const functions = event !== undefined && isEventName(event) ? ['receiver' as const, event] : undefined;
+      return awaitAnswers(operation, answers, { seconds: Number(wait), since, functions, json });
+    });
+  });
+
+interface Answer {
+  readonly status: number;
+  readonly body: unknown;
+}
+
+/** @returns false where a delivery has had no effect in time */
+async function awaitAnswers(
+  operation: Operation,
+  answers: readonly Answer[],
+  { json, ...options }: Omit<AwaitOptions, 'onTrace'> & { readonly json: true | undefined },
+): Promise<boolean> {
+  const accepted = answers.flatMap((answer) => {
+    const ids = acceptedSchema.safeParse(answer.body);
+    return answer.status === 200 && ids.success ? [{ ...ids.data, answer }] : [];
+  });
+  const awaited = new Set(accepted.map(({ answer }) => answer));
+  const others = answers.filter((answer) => !awaited.has(answer));
+  if (json) for (const answer of others) console.log(JSON.stringify(answer));
+  if (accepted.length === 0) return true;
+  let told = 0;
+  const onTrace = (trace: Trace) => {
+    console.log(JSON.stringify({ ...accepted[told]?.answer, trace }));
+    told += 1;
+  };
+  return awaitDeliveries(operation, accepted, { ...options, ...(json && { onTrace }) });
+}
 
 function sampleBodies(event: string | undefined, count: number): Uint8Array[] {
   const samples = readSamples();
@@ -83,9 +151,8 @@ function runningUrl(): string | undefined {
 }
 
 /** `200 queued  event 1a2b3c4d  request JKJaXmPL`; of an error what the answer says. */
-function describe({ status, body }: { status: number; body: string }): string {
-  const answer = parsed(body);
-  if (typeof answer !== 'object' || answer === null) return `${status} ${body}`;
+function describe({ status, body: answer }: Answer): string {
+  if (typeof answer !== 'object' || answer === null) return `${status} ${answer}`;
   const { status: word, detail, message, eventId, requestId } = answer as Record<string, unknown>;
   return [
     `${status} ${typeof word === 'string' ? word : (detail ?? message ?? '')}`,

@@ -1,15 +1,16 @@
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { Option } from '@commander-js/extra-typings';
-import type { LogLine } from '../../local/functions/invocation.ts';
+import { checkKeptState } from '../../local/aws/kept/open.ts';
 import { listen } from '../../local/listen.ts';
 import type { LocalStack } from '../../local/local-stack.ts';
 import { stageOverrides, synthesise } from '../../local/template/synthesise.ts';
 import type { Notice } from '../console/api.ts';
-import { describeStack, OUTPUTS_FILE, Workspace } from '../operate/local-folder.ts';
+import { describeStack, KEPT_FOLDER, OUTPUTS_FILE, Workspace } from '../operate/local-folder.ts';
 import { npmScript } from '../terminal/command.ts';
 import { CommandError } from '../terminal/command-error.ts';
 import { interruption } from '../terminal/interrupted.ts';
-import { LogFormat } from '../terminal/log-format.ts';
+import { asJson, LogFormat } from '../terminal/log-format.ts';
 import { type GatewayKind, gatewayOption, jsonOption, port, secretOption } from '../terminal/options.ts';
 import { SourceTree } from '../watch/source-tree.ts';
 import type { Watch, WatchOptions } from '../watch/watch.ts';
@@ -17,8 +18,13 @@ import type { Watch, WatchOptions } from '../watch/watch.ts';
 interface Settings {
   readonly port: number;
   readonly awsPort: number;
+  readonly consolePort: number;
+  /** False without the console. */
+  readonly console: boolean;
   readonly secret: string;
   readonly gateway?: GatewayKind | undefined;
+  /** Whether it goes on with what was kept, and keeps what it holds. */
+  readonly keep?: true | undefined;
   /** Functions' log lines as they are, and the rest on standard error. */
   readonly json?: true | undefined;
   /** Whether the stack keeps up with what is saved. */
@@ -28,7 +34,7 @@ interface Settings {
 /** `npm start`: synthesises the stack and runs it until Ctrl-C. */
 export const command = npmScript(
   'start',
-  'Synthesises the stack and runs it on this machine until Ctrl-C. What it holds is in memory, and ends with it.',
+  'Synthesises the stack and runs it on this machine until Ctrl-C. What it holds is in memory, and ends with it, unless it is kept.',
 )
   .addOption(
     new Option('--port <port>', 'of the webhook; 0: any free one').env('PORT').argParser(port).default(3000),
@@ -39,49 +45,79 @@ export const command = npmScript(
       .argParser(port)
       .default(4566),
   )
+  .addOption(
+    new Option('--console-port <port>', 'of the console; 0: any free one')
+      .env('CONSOLE_PORT')
+      .argParser(port)
+      .default(3001),
+  )
+  .option('--no-console', 'without the console')
   .addOption(secretOption())
   .addOption(gatewayOption())
+  .option(
+    '--keep',
+    `goes on with what an earlier run has left in ${KEPT_FOLDER}, and leaves it to the next one`,
+  )
   .addOption(jsonOption())
   .option('--no-watch', 'goes on with the code as it is now, whatever is saved')
   .action(start);
 
-async function start({ port, awsPort, secret, gateway, json, watch }: Settings): Promise<void> {
-  if (port === awsPort && port !== 0) {
-    throw new CommandError(`--port and --aws-port must differ, not both be ${port}`);
-  }
-  await assertFree(port, 'port');
-  await assertFree(awsPort, 'aws-port');
+async function start(settings: Settings): Promise<void> {
+  const { port, awsPort, consolePort, secret, gateway, keep, json } = settings;
+  await assertPorts({
+    port,
+    'aws-port': awsPort,
+    ...(settings.console && { 'console-port': consolePort }),
+  });
+  if (keep) checkKeptState(KEPT_FOLDER);
 
   const started = performance.now();
   const say = json ? console.error : console.log;
   const format = new LogFormat(json ? process.stderr : process.stdout);
   const step = (text: string) => say(`${text} …`);
+  say(beginning(keep));
   await using workspace = await Workspace.open();
   step('Synthesising the stack');
-  const sources = watch ? new SourceTree() : undefined;
+  const sources = settings.watch ? new SourceTree() : undefined;
   const synthesiseTo = (folder: string) => synthesise(folder, gateway && stageOverrides({ gateway }));
   // What runs the stack is loaded while another process synthesises it.
-  const [{ startLocalStack }] = await Promise.all([
+  const [{ startLocalStack }, { LocalRecorder }, { startLocalConsole }] = await Promise.all([
     import('../../local/local-stack.ts'),
+    import('../console/local-recorder.ts'),
+    import('../console/local-console.ts'),
     synthesiseTo(workspace.assembly),
   ]);
+  const recorder = settings.console ? new LocalRecorder() : undefined;
   const stack = await startLocalStack({
     assembly: workspace.assembly,
     port,
     awsPort,
     secret,
+    keep: keep && KEPT_FOLDER,
     onStep: step,
-    onLog: (line) => print(json ? asJson(line) : format.logLine(line)),
+    onNote: say,
+    onLog: (line) => {
+      print(json ? asJson(line) : format.logLine(line));
+      recorder?.onLog(line);
+    },
+    ...(recorder && { observer: recorder }),
     onRequest: (request) => say(format.request(request)),
     onProblem: (message) => console.error(`Problem: ${message}`),
   });
   try {
-    const isSecond = await workspace.publish(describeStack(stack));
-    say(welcome(stack, secret, performance.now() - started));
+    await using page = recorder && (await startLocalConsole(recorder, { stack, secret, port: consolePort }));
+    const isSecond = await workspace.publish({
+      ...describeStack(stack),
+      ...(page && { console: { url: page.url, token: page.token } }),
+    });
+    say(welcome(stack, page?.url, secret, keep, performance.now() - started));
     if (isSecond)
       say('Another stack of this folder runs, too. The other commands talk to this one until it stops.\n');
     const interrupted = once(interruption(), 'abort');
-    const onNotice = ({ text }: Notice) => say(text);
+    const onNotice = (notice: Notice) => {
+      say(notice.text);
+      page?.news.notice(notice);
+    };
     await using _watch =
       sources && (await startWatch({ stack, workspace, sources, synthesise: synthesiseTo, onNotice }));
     await interrupted;
@@ -99,11 +135,27 @@ async function startWatch(options: WatchOptions): Promise<Watch> {
   return new Watch(options);
 }
 
-function welcome({ outputs, awsUrl, operator }: LocalStack, secret: string, milliseconds: number): string {
-  return `
-Ready in ${(milliseconds / 1000).toFixed(1)} s. Ctrl-C stops it, and takes away all that it holds.
+/** What the stack begins with. */
+function beginning(keep: true | undefined): string {
+  const isThere = existsSync(KEPT_FOLDER);
+  if (keep) return isThere ? `Going on with ${KEPT_FOLDER}` : `Beginning empty, kept in ${KEPT_FOLDER}`;
+  return isThere
+    ? `Beginning empty: --keep would go on with ${KEPT_FOLDER}`
+    : 'Beginning empty: --keep would keep it';
+}
 
-  Webhook   ${outputs.WebhookUrl}
+function welcome(
+  { outputs, awsUrl, operator }: LocalStack,
+  consoleUrl: string | undefined,
+  secret: string,
+  keep: true | undefined,
+  milliseconds: number,
+): string {
+  const page = consoleUrl === undefined ? '' : `  Console   ${consoleUrl}\n`;
+  return `
+Ready in ${(milliseconds / 1000).toFixed(1)} s. Ctrl-C stops it, and ${keep ? `leaves what it holds in ${KEPT_FOLDER}` : 'takes away all that it holds'}.
+
+${page}  Webhook   ${outputs.WebhookUrl}
   Secret    ${secret}
   AWS       ${awsUrl} (region ${operator.region}, any access key)
   Outputs   ${OUTPUTS_FILE}
@@ -114,15 +166,25 @@ Send a signed event from another terminal:
 `;
 }
 
-/** Of a line that is no JSON, such as what the runtime writes, its text. */
-const asJson = ({ functionName, text }: LogLine) =>
-  text.startsWith('{') ? text : JSON.stringify({ functionName, text });
-
 function print(line: string | undefined): void {
   if (line !== undefined) console.log(line);
 }
 
-/** Before the stack is synthesised, so that a port in use is told at once. */
+/**
+ * Before the stack is synthesised, so that a port in use is told at once.
+ * @param ports by their options
+ */
+async function assertPorts(ports: Readonly<Record<string, number>>): Promise<void> {
+  const options = Object.entries(ports);
+  for (const [index, [option, port]] of options.entries()) {
+    const [same] = options.slice(index + 1).find(([, other]) => other === port && port !== 0) ?? [];
+    if (same !== undefined) {
+      throw new CommandError(`--${option} and --${same} must differ, not both be ${port}`);
+    }
+  }
+  for (const [option, port] of options) await assertFree(port, option);
+}
+
 async function assertFree(port: number, option: string): Promise<void> {
   try {
     const { servers } = await listen({}, () => {}, { port });

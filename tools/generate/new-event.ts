@@ -109,10 +109,11 @@ function clashOf(name: string): string | undefined {
 /**
  * Writes the four files of a further event, and brings every derived file up to date. Where anything fails or
  * the process is interrupted, every file is as it was.
+ * @param generate whether derived files are brought up to date: of several events it is enough after the last
  * @returns the four files
  * @throws CommandError where it fails or is interrupted
  */
-export async function addEvent(event: NewEvent): Promise<string[]> {
+export async function addEvent(event: NewEvent, generate: boolean): Promise<string[]> {
   const files = eventFiles(event, readFileSync(CATALOGUE, 'utf8'));
   const paths = [...files.keys()];
   const kept = new KeptFiles(placesOf(event.name));
@@ -121,7 +122,7 @@ export async function addEvent(event: NewEvent): Promise<string[]> {
     for (const [file, text] of files) writeFileSync(file, text);
     await steps.run('node_modules/@biomejs/biome/bin/biome', 'check', '--write', ...paths);
     // In a process of its own: this one has the catalogue as it was.
-    await steps.run('--import', 'tsx', 'tools/commands/cli.ts', 'generate');
+    if (generate) await steps.run('tools/commands/cli.ts', 'generate');
   } catch (error) {
     kept.putBack();
     if (steps.signal !== undefined)

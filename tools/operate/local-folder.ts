@@ -10,7 +10,16 @@ const FOLDER = '.local';
 export const OUTPUTS_FILE = `${FOLDER}/outputs.json`;
 export const FUNCTIONS_FILE = `${FOLDER}/functions.json`;
 
-const PUBLISHED = [OUTPUTS_FILE, FUNCTIONS_FILE];
+/** What stacks that are started with `--keep` go on with. */
+export const KEPT_FOLDER = `${FOLDER}/kept`;
+
+/** The console's address and token: `{ "url": …, "token": … }`. Absent where the stack was started without. */
+export const CONSOLE_FILE = `${FOLDER}/console.json`;
+
+const PUBLISHED = [OUTPUTS_FILE, FUNCTIONS_FILE, CONSOLE_FILE];
+
+/** Whoever has the token may do all that the console can: its file is for its owner alone. */
+const OWNER_ONLY = 0o600;
 
 /** What a running stack leaves for other commands. */
 export interface StackDescription {
@@ -18,6 +27,8 @@ export interface StackDescription {
   readonly outputs: Readonly<Record<string, Readonly<Record<string, string>>>>;
   /** By the name on the command line: `receiver`, `shop-updated`. */
   readonly functions: Readonly<Record<string, FunctionDefinition>>;
+  /** The page that shows it. */
+  readonly console?: { readonly url: string; readonly token: string };
 }
 
 export function describeStack({ name, outputs, functions }: LocalStack): StackDescription {
@@ -81,8 +92,11 @@ export class Workspace implements AsyncDisposable {
     if (latest === this.#folder) await point(this.#folder);
   }
 
-  async #write({ outputs, functions }: StackDescription): Promise<void> {
+  async #write({ outputs, functions, console }: StackDescription): Promise<void> {
     await writeFile(join(this.#folder, 'outputs.json'), json(outputs));
+    if (console !== undefined) {
+      await writeFile(join(this.#folder, 'console.json'), json(console), { mode: OWNER_ONLY });
+    }
     await writeFile(join(this.#folder, 'functions.json'), json(functions));
   }
 
@@ -132,8 +146,14 @@ async function point(folder: string): Promise<void> {
   for (const file of PUBLISHED) {
     // In one step, for whoever reads at the same time.
     const copy = `${file}.${process.pid}`;
-    await copyFile(join(folder, file.slice(FOLDER.length + 1)), copy);
-    await rename(copy, file);
+    try {
+      await copyFile(join(folder, file.slice(FOLDER.length + 1)), copy);
+      await rename(copy, file);
+    } catch (error) {
+      if (file !== CONSOLE_FILE || !isMissing(error)) throw error;
+      // That of another stack would show what is not this one's.
+      await rm(file, { force: true });
+    }
   }
 }
 

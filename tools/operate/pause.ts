@@ -2,7 +2,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import {
   DisableAlarmActionsCommand,
   EnableAlarmActionsCommand,
-  GetMetricStatisticsCommand,
   type MetricAlarm,
   SetAlarmStateCommand,
 } from '@aws-sdk/client-cloudwatch';
@@ -13,6 +12,7 @@ import { duration, messages, printable } from '../terminal/text.ts';
 import { caller } from './caller.ts';
 import type { Operation } from './dead-letters/operation.ts';
 import type { QueueState } from './dead-letters/queue.ts';
+import { oldestMessage } from './oldest-message.ts';
 import { eventOf, type Pause, type PauseState, pauseOf, pauseState, pauseText } from './pause-state.ts';
 import { LONGEST_TRIES } from './retries.ts';
 import type { FoundStack } from './stack.ts';
@@ -23,8 +23,15 @@ import type { FoundStack } from './stack.ts';
  */
 export const LONGEST_REASON = 400;
 
-/** How far back the age of the oldest message is looked for, in milliseconds: SQS' metrics come late. */
-const METRIC_WINDOW = 15 * 60 * 1000;
+/** Whether a text can be a reason: one line, that a terminal and a mail show as it is. */
+export function isReason(text: string): boolean {
+  return (
+    text.trim() !== '' &&
+    text.length <= LONGEST_REASON &&
+    !/\s/.test(text.replaceAll(' ', '')) &&
+    printable(text) === text
+  );
+}
 
 interface Pace {
   /** Between two looks at the event source. @default 1000 */
@@ -184,7 +191,7 @@ async function deadline(stack: FoundStack, queue: QueueState): Promise<string[]>
   const { arn, visible, inFlight, retention } = queue;
   const kept = duration(retention * 1000);
   const empty = visible + inFlight === 0;
-  const came = empty ? Date.now() : await oldest(stack, arn);
+  const came = empty ? Date.now() : await oldestMessage(stack, arn);
   // Those that back off are left out of the age after three receives.
   const first = Math.min(
     came ?? Date.now(),
@@ -199,24 +206,4 @@ async function deadline(stack: FoundStack, queue: QueueState): Promise<string[]>
         ]
       : []),
   ];
-}
-
-/** When the oldest message came, in epoch milliseconds; undefined where CloudWatch does not know. */
-async function oldest({ cloudwatch }: FoundStack, queueArn: string): Promise<number | undefined> {
-  const now = Date.now();
-  const { Datapoints = [] } = await cloudwatch.send(
-    new GetMetricStatisticsCommand({
-      Namespace: 'AWS/SQS',
-      MetricName: 'ApproximateAgeOfOldestMessage',
-      Dimensions: [{ Name: 'QueueName', Value: queueArn.split(':').at(-1) }],
-      StartTime: new Date(now - METRIC_WINDOW),
-      EndTime: new Date(now),
-      Period: 60,
-      Statistics: ['Maximum'],
-    }),
-  );
-  const times = Datapoints.map(
-    ({ Timestamp, Maximum = 0 }) => (Timestamp?.getTime() ?? now) - Maximum * 1000,
-  );
-  return times.length === 0 ? undefined : Math.min(...times);
 }

@@ -7,6 +7,7 @@ import {
 } from '@aws-sdk/client-cloudformation';
 import { CloudWatchClient } from '@aws-sdk/client-cloudwatch';
 import { CloudWatchLogsClient } from '@aws-sdk/client-cloudwatch-logs';
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { FirehoseClient } from '@aws-sdk/client-firehose';
 import { LambdaClient } from '@aws-sdk/client-lambda';
 import { S3Client } from '@aws-sdk/client-s3';
@@ -23,6 +24,7 @@ export interface FoundStack {
   readonly title: string;
   readonly outputs: Readonly<Record<string, string>>;
   readonly sqs: SQSClient;
+  readonly dynamodb: DynamoDBClient;
   readonly s3: S3Client;
   readonly secrets: SecretsManagerClient;
   readonly logs: CloudWatchLogsClient;
@@ -113,6 +115,10 @@ const ANY_CREDENTIALS = { accessKeyId: 'operator', secretAccessKey: 'local' };
 /** Whether the environment is set up for an endpoint elsewhere than in AWS: an emulator may know its access keys. */
 const namesEndpoint = () => Boolean(process.env.AWS_ENDPOINT_URL && process.env.AWS_ACCESS_KEY_ID);
 
+/** A stack of which the outputs are known already. */
+export const stackOfOutputs = (title: string, outputs: Readonly<Record<string, string>>): FoundStack =>
+  foundStack(title, outputs, '');
+
 function foundStack(title: string, outputs: Readonly<Record<string, string>>, option: string): FoundStack {
   const { hostname, origin } = new URL(outputs.QuarantineQueueUrl ?? '');
   const region = AWS_HOST.exec(hostname)?.[1];
@@ -125,6 +131,7 @@ function foundStack(title: string, outputs: Readonly<Record<string, string>>, op
       };
   const clients = {
     sqs: new SQSClient(settings),
+    dynamodb: new DynamoDBClient(settings),
     s3: new S3Client({ ...settings, forcePathStyle: region === undefined }),
     secrets: new SecretsManagerClient(settings),
     logs: new CloudWatchLogsClient(settings),

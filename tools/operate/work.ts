@@ -6,7 +6,7 @@ import type { Operation } from './dead-letters/operation.ts';
 import { type FoundStack, findLocalStack, findStackOfFile, findStage, NOT_RUNNING } from './stack.ts';
 
 /** Which stack. */
-interface Where {
+export interface Where {
   readonly stage?: string | undefined;
   readonly outputs?: string | undefined;
 }
@@ -29,7 +29,7 @@ export async function work(
   const interrupted = interruption();
   let stack: FoundStack | undefined;
   try {
-    stack = await find(stage, outputs);
+    stack = await findStack({ stage, outputs });
     const done = await task({ stack, signal: interrupted, say: console.log, width: screenWidth() });
     if (done === false) process.exitCode = 1;
     if (interrupted.aborted) process.exitCode = INTERRUPTED;
@@ -40,7 +40,8 @@ export async function work(
   }
 }
 
-async function find(stage: string | undefined, outputs: string | undefined): Promise<FoundStack> {
+/** @throws CommandError where there is no such stack, or two are named */
+export async function findStack({ stage, outputs }: Where): Promise<FoundStack> {
   if (stage !== undefined && outputs !== undefined) {
     throw new CommandError('Either --stage or --outputs, not both');
   }
@@ -49,7 +50,7 @@ async function find(stage: string | undefined, outputs: string | undefined): Pro
 }
 
 /** What AWS or the way to it has against a command is said in one line; a fault of the command is not. */
-function forPeople(error: unknown, local: boolean): unknown {
+export function forPeople(error: unknown, local: boolean): unknown {
   if (!(error instanceof Error)) return error;
   if (local && 'code' in error && error.code === 'ECONNREFUSED') return new CommandError(NOT_RUNNING);
   if (error.message === 'Region is missing') {

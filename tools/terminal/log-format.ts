@@ -127,6 +127,10 @@ export class LogFormat {
   }
 }
 
+/** A line as JSON: as it is, or of one that is none, such as what the runtime writes, its text. */
+export const asJson = ({ functionName, text }: LogLine) =>
+  text.startsWith('{') ? text : JSON.stringify({ functionName, text });
+
 /** Words in lines that fit a width, as far as each of them does. */
 function wrap(words: readonly string[], width: number): string[] {
   const lines: string[] = [];

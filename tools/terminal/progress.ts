@@ -22,8 +22,16 @@ export interface Step {
   readonly note?: string;
 }
 
+/** Where it is shown how far a piece of work has come. */
+export interface ProgressDisplay {
+  /** To be called as often as there is something new. */
+  show(step: Step): void;
+  /** Takes it away: what follows stands in its place. */
+  end(): void;
+}
+
 /** Shows how far a piece of work has come and how long it may take yet: one line that changes, on standard error. */
-export class Progress {
+export class Progress implements ProgressDisplay {
   readonly #stream: NodeJS.WriteStream;
   readonly #update: ReturnType<typeof createLogUpdate>;
   #doing: string | undefined;
@@ -35,7 +43,6 @@ export class Progress {
     this.#update = createLogUpdate(stream);
   }
 
-  /** To be called as often as there is something new. */
   show(step: Step): void {
     const now = performance.now();
     const isNew = step.doing !== this.#doing;
@@ -52,7 +59,6 @@ export class Progress {
     }
   }
 
-  /** Takes the line away: what follows stands in its place. */
   end(): void {
     if (this.#stream.isTTY) this.#update.clear();
     this.#update.done();

@@ -267,6 +267,37 @@ describe('the calls that a fault hits', () => {
   });
 });
 
+describe('the active faults', () => {
+  test('are told with the calls that each has hit', async () => {
+    faults.inject({ service: 'sqs', kind: 'throttled', every: 2 });
+    faults.inject({ service: 'sqs', kind: 'down' });
+    await hitsOf(5);
+    expect(faults.active).toEqual([
+      { id: expect.any(String), service: 'sqs', kind: 'throttled', every: 2, hits: 2 },
+      { id: expect.any(String), service: 'sqs', kind: 'down', hits: 3 },
+    ]);
+  });
+
+  test('are ended one by one', async () => {
+    const down: Fault = { service: 'sqs', kind: 'down' };
+    faults.inject(down);
+    faults.inject(down);
+    const [first, second] = faults.active.map(({ id }) => id);
+    expect(second).not.toBe(first);
+    expect([faults.end(first ?? ''), faults.end(first ?? '')]).toEqual([true, false]);
+    expect(faults.active).toEqual([{ ...down, id: second, hits: 0 }]);
+    expect(await hitsOf(1)).toEqual([true]);
+    expect(faults.end(second ?? '')).toBe(true);
+    expect(await hitsOf(1)).toEqual([false]);
+  });
+
+  test('are none once they are cleared', () => {
+    faults.inject({ service: 'sqs', kind: 'down' });
+    faults.clear();
+    expect(faults.active).toEqual([]);
+  });
+});
+
 describe('a fault that makes no sense is refused', () => {
   test.each<[Partial<Fault>, string]>([
     [{ kind: 'slow' }, "'slow' needs its milliseconds"],

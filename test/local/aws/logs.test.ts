@@ -94,6 +94,39 @@ test('lines come in pages, and from a time on', async () => {
   expect(await found({ endTime: Date.now() - 60_000 })).toEqual([]);
 });
 
+test('a page has 1 MB at most, and may be empty with more to come', async () => {
+  const text = 'x'.repeat(100_000);
+  for (let number = 0; number < 25; number += 1) endpoint.writeLog('long', `${number} ${text}`);
+  const pages: number[] = [];
+  let nextToken: string | undefined;
+  do {
+    const page = await logs.send(
+      new FilterLogEventsCommand({ logGroupName: 'long', filterPattern: '"24 x"', nextToken }),
+    );
+    pages.push(page.events?.length ?? 0);
+    nextToken = page.nextToken;
+  } while (nextToken !== undefined);
+  expect(pages).toEqual([0, 0, 1]);
+});
+
+test('a line that comes late stands where its time is, and a page goes on behind it', async () => {
+  const now = Date.now();
+  endpoint.writeLog('late', 'first', now - 3_000);
+  endpoint.writeLog('late', 'third', now - 1_000);
+  const page = await logs.send(new FilterLogEventsCommand({ logGroupName: 'late', limit: 1 }));
+  endpoint.writeLog('late', 'second', now - 2_000);
+  const { nextToken } = page;
+  const rest = await logs.send(new FilterLogEventsCommand({ logGroupName: 'late', nextToken }));
+  const events = [...(page.events ?? []), ...(rest.events ?? [])];
+  expect(events.map(({ message }) => message)).toEqual(['first', 'second', 'third']);
+  expect(new Set(events.map(({ eventId }) => eventId)).size).toBe(3);
+  expect(events[1]?.ingestionTime).toBeGreaterThan(events[1]?.timestamp ?? 0);
+});
+
+test.each([{ nextToken: 'none' }, { limit: 0 }, { limit: 10_001 }])('%j is refused', async (input) => {
+  await expect(found(input)).rejects.toMatchObject({ name: 'InvalidParameterException' });
+});
+
 test('of a group the newest lines are kept', async () => {
   for (let number = 0; number < 5_010; number += 1) endpoint.writeLog('busy', String(number));
   const { events = [] } = await logs.send(new FilterLogEventsCommand({ logGroupName: 'busy' }));

@@ -5,7 +5,8 @@ import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { type InvocationResult, TooManyRequestsError } from '../../../local/functions/invocation.ts';
 import type { GatewayResponse } from '../../../local/gateway/gateway-responses.ts';
 import { type RestApiOptions, restApi } from '../../../local/gateway/rest-api.ts';
-import { type Gateway, type RequestSummary, startGateway } from '../../../local/gateway/server.ts';
+import { type Gateway, startGateway } from '../../../local/gateway/server.ts';
+import type { Exchange } from '../../../local/observation.ts';
 
 const cleanUps: (() => Promise<unknown>)[] = [];
 
@@ -23,12 +24,12 @@ const answer =
 const echo: Invoke = async (event) => answer(JSON.stringify(event))(event);
 
 interface Settings extends Partial<RestApiOptions> {
-  onRequest?: (summary: RequestSummary) => void;
+  onExchange?: (exchange: Exchange) => void;
   integrationLimitMilliseconds?: number;
 }
 
 async function start(invoke: Invoke = echo, settings: Settings = {}): Promise<Gateway> {
-  const { onRequest, integrationLimitMilliseconds, ...options } = settings;
+  const { onExchange, integrationLimitMilliseconds, ...options } = settings;
   const api = restApi({
     apiId: 'a1b2c3d4e5',
     accountId: '000000000000',
@@ -46,7 +47,7 @@ async function start(invoke: Invoke = echo, settings: Settings = {}): Promise<Ga
     gatewayResponses: [],
     ...options,
   });
-  const gateway = await startGateway(api, { port: 0, ...(onRequest && { onRequest }) });
+  const gateway = await startGateway(api, { port: 0, ...(onExchange && { onExchange }) });
   cleanUps.push(() => gateway.close());
   return gateway;
 }
@@ -119,10 +120,10 @@ describe('a request to a method', () => {
   });
 
   test('is reported with its status and the id that no client can choose', async () => {
-    const summaries: RequestSummary[] = [];
-    const gateway = await start(echo, { onRequest: (summary) => summaries.push(summary) });
+    const exchanges: Exchange[] = [];
+    const gateway = await start(echo, { onExchange: (exchange) => exchanges.push(exchange) });
     const requestId = (await post(gateway)).headers.get('x-amz-apigw-id');
-    expect(summaries).toEqual([
+    expect(exchanges).toMatchObject([
       {
         method: 'POST',
         path: '/api/v1/hook',

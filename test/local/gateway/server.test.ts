@@ -6,13 +6,9 @@ import { networkInterfaces } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import type { InvocationResult } from '../../../local/functions/invocation.ts';
-import { httpApi } from '../../../local/gateway/http-api.ts';
-import {
-  type Gateway,
-  type GatewayOptions,
-  type RequestSummary,
-  startGateway,
-} from '../../../local/gateway/server.ts';
+import { type HttpApiOptions, httpApi } from '../../../local/gateway/http-api.ts';
+import { type Gateway, type GatewayOptions, startGateway } from '../../../local/gateway/server.ts';
+import type { Exchange } from '../../../local/observation.ts';
 
 const cleanUps: (() => Promise<unknown>)[] = [];
 
@@ -28,12 +24,17 @@ const loopbackAddresses = Object.values(networkInterfaces())
 
 const echo = async (event: unknown): Promise<InvocationResult> => ({ ok: true, payload: event });
 
-async function start(invoke = echo, options: Partial<GatewayOptions> = {}): Promise<Gateway> {
+async function start(
+  invoke = echo,
+  options: Partial<GatewayOptions> = {},
+  apiOptions: Partial<HttpApiOptions> = {},
+): Promise<Gateway> {
   const api = httpApi({
     apiId: 'localapi',
     accountId: '000000000000',
     region: 'eu-central-1',
     routes: [{ routeKey: 'POST /hook', invoke }],
+    ...apiOptions,
   });
   const gateway = await startGateway(api, { port: 0, ...options });
   cleanUps.push(() => gateway.close());
@@ -43,32 +44,83 @@ async function start(invoke = echo, options: Partial<GatewayOptions> = {}): Prom
 const post = (gateway: Gateway, body?: string) =>
   fetch(`${gateway.url}/hook`, { method: 'POST', ...(body !== undefined && { body }) });
 
+/** Sends lines of a request, each character a byte. @returns the lines of the answer */
+async function exchangeRaw({ port }: Gateway, lines: string[]): Promise<string[]> {
+  const socket = connect(port, '127.0.0.1');
+  socket.end(lines.join('\r\n'), 'latin1');
+  const chunks: Buffer[] = [];
+  for await (const chunk of socket) chunks.push(chunk);
+  return Buffer.concat(chunks).toString('latin1').split('\r\n');
+}
+
 const MEBIBYTE = 1024 * 1024;
 
 describe('of the requests', () => {
-  test('each is reported with its status and request id', async () => {
-    const summaries: RequestSummary[] = [];
-    const api = await start(echo, { onRequest: (summary) => summaries.push(summary) });
-    const ids = [
-      (await post(api)).headers.get('apigw-requestid'),
-      (await fetch(`${api.url}/other?q=1`)).headers.get('apigw-requestid'),
-    ];
-    expect(summaries).toEqual([
+  test('each is reported as it was on the wire, with its answer', async () => {
+    const exchanges: Exchange[] = [];
+    const payload = { statusCode: 201, headers: { 'X-Of-Function': 'yes' }, body: 'taken' };
+    const api = await start(async () => ({ ok: true, payload }), {
+      onExchange: (exchange) => exchanges.push(exchange),
+    });
+    const [answer] = await exchangeRaw(api, [
+      'POST /hook?a=1&a=%20 HTTP/1.1',
+      'Host: localhost',
+      'X-Twice: First',
+      'x-twice: second',
+      'Content-Length: 4',
+      'Connection: close',
+      '',
+      '{ \xff}',
+    ]);
+    expect(answer).toBe('HTTP/1.1 201 Created');
+    expect(exchanges).toMatchObject([
       {
         method: 'POST',
         path: '/hook',
-        status: 200,
+        query: 'a=1&a=%20',
+        headers: [
+          ['Host', 'localhost'],
+          ['X-Twice', 'First'],
+          ['x-twice', 'second'],
+          ['Content-Length', '4'],
+          ['Connection', 'close'],
+        ],
+        sourceIp: '127.0.0.1',
+        receivedAt: expect.any(Date),
+        body: Buffer.from('{ \xff}', 'latin1'),
+        status: 201,
+        responseBody: Buffer.from('taken'),
         durationMilliseconds: expect.any(Number),
-        requestId: ids[0],
-      },
-      {
-        method: 'GET',
-        path: '/other',
-        status: 404,
-        durationMilliseconds: expect.any(Number),
-        requestId: ids[1],
       },
     ]);
+    const [{ responseHeaders, requestId }] = exchanges as [Exchange];
+    expect(responseHeaders).toEqual(
+      expect.arrayContaining([
+        ['x-of-function', 'yes'],
+        ['apigw-requestid', requestId],
+        ['content-length', '5'],
+      ]),
+    );
+  });
+
+  test.each([
+    ['that no route matches', 'GET', '/other', undefined, 404],
+    ['whose body is too large', 'POST', '/hook', Buffer.alloc(10 * MEBIBYTE + 1), 413],
+    ['beyond the throttle', 'POST', '/hook', Buffer.from('{}'), 429],
+  ])('one %s is reported without a body', async (_, method, path, body, status) => {
+    const exchanges: Exchange[] = [];
+    const api = await start(
+      echo,
+      { onExchange: (exchange) => exchanges.push(exchange) },
+      { throttle: { rate: 0, burst: status === 429 ? 0 : 1 } },
+    );
+    const response = await fetch(`${api.url}${path}`, { method, ...(body !== undefined && { body }) });
+    expect(exchanges).toMatchObject([{ method, path, status, body: undefined }]);
+    expect([response.status, response.headers.get('apigw-requestid')]).toEqual([
+      status,
+      exchanges[0]?.requestId,
+    ]);
+    expect(exchanges[0]?.responseBody).toEqual(Buffer.from(await response.arrayBuffer()));
   });
 
   test('one with a body of unknown length is cut off at 10 MiB', async () => {

@@ -1,4 +1,22 @@
 import { render } from 'preact';
+import type { StackInfo } from '../api.ts';
+import { ApiClient } from './api-client.ts';
+import { ErrorNote } from './shared/error-note.tsx';
+import { App } from './shell/app.tsx';
+import { applyTheme, readTheme } from './shell/theme.ts';
+import { LiveStore } from './stream/live-store.ts';
+import { takeToken } from './token.ts';
 
+applyTheme(readTheme());
 const root = document.getElementById('console');
-if (root !== null) render(<p>The console</p>, root);
+if (root !== null) await start(root);
+
+async function start(element: HTMLElement): Promise<void> {
+  const api = new ApiClient(takeToken());
+  try {
+    const stack = await api.get<StackInfo>('/api/stack');
+    render(<App context={{ api, stack, live: new LiveStore(api) }} />, element);
+  } catch (error) {
+    render(<ErrorNote>{error instanceof Error ? error.message : String(error)}</ErrorNote>, element);
+  }
+}

@@ -70,7 +70,7 @@ export async function forget(
   const search = new Search(stack, persons, term);
   const rewritten: Found[] = [];
   const { damaged, total, objects } = await eachListed(
-    signal,
+    { signal },
     () => everyObject(stack, { failed: false }),
     'Searching',
     PARALLEL,

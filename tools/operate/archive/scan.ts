@@ -1,5 +1,5 @@
 import type { ArchiveRecord } from '../../../lambda/archive/record.ts';
-import { Progress } from '../../terminal/progress.ts';
+import { Progress, type ProgressDisplay } from '../../terminal/progress.ts';
 import type { Operation } from '../dead-letters/operation.ts';
 import { matches, type RecordFilter } from './filter.ts';
 import { DamagedObjectError } from './lines.ts';
@@ -19,7 +19,7 @@ export interface Scanned {
 }
 
 /** Progress that is not shown of what is done in no time. */
-export function lateProgress(): Pick<Progress, 'show' | 'end'> {
+export function lateProgress(): ProgressDisplay {
   const begun = performance.now();
   const progress = new Progress();
   return {
@@ -36,19 +36,19 @@ export function lateProgress(): Pick<Progress, 'show' | 'end'> {
  * @param parallel objects at a time; more than one are in no order
  */
 export function eachObject(
-  operation: Pick<Operation, 'stack' | 'signal'>,
+  operation: Pick<Operation, 'stack' | 'signal' | 'progress'>,
   filter: RecordFilter,
   doing: string,
   parallel: number,
   work: (object: ArchivedObject) => Promise<void>,
 ): Promise<Scanned> {
-  const { stack, signal } = operation;
-  return eachListed(signal, () => archiveObjects(stack, filter), doing, parallel, work);
+  const { stack } = operation;
+  return eachListed(operation, () => archiveObjects(stack, filter), doing, parallel, work);
 }
 
 /** As {@link eachObject}. @param list lists the objects, twice */
 export async function eachListed<Listed extends Pick<ArchivedObject, 'key' | 'bytes'>>(
-  signal: AbortSignal,
+  { signal, progress = lateProgress() }: Pick<Operation, 'signal' | 'progress'>,
   list: () => AsyncGenerator<Listed>,
   doing: string,
   parallel: number,
@@ -57,7 +57,6 @@ export async function eachListed<Listed extends Pick<ArchivedObject, 'key' | 'by
   // Counted first, as a list of all keys would grow with the archive.
   let total = 0;
   for await (const _ of list()) total += 1;
-  const progress = lateProgress();
   const damaged: DamagedObjectError[] = [];
   let objects = 0;
   let bytes = 0;
@@ -87,7 +86,7 @@ export async function eachListed<Listed extends Pick<ArchivedObject, 'key' | 'by
 
 /** Visits each record that a filter admits. @param parallel as for {@link eachObject} */
 export function eachRecord(
-  operation: Pick<Operation, 'stack' | 'signal'>,
+  operation: Pick<Operation, 'stack' | 'signal' | 'progress'>,
   filter: RecordFilter,
   parallel: number,
   visit: (record: ArchiveRecord) => void | Promise<void>,

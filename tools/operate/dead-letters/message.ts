@@ -31,12 +31,15 @@ export function heldMessage(message: Message): HeldMessage {
 }
 
 /** What the receiver or a consumer noted with the message (docs/decisions.md). */
-export function noted({ attributes }: HeldMessage, name: string): string | undefined {
+export function noted({ attributes }: Pick<HeldMessage, 'attributes'>, name: string): string | undefined {
   return attributes[name]?.StringValue;
 }
 
 /** Why the message is where it is. */
-export function reasonOf(message: HeldMessage, { kind }: WaitingQueue): string {
+export function reasonOf(
+  message: Pick<HeldMessage, 'attributes' | 'movedBySqs'>,
+  { kind }: Pick<WaitingQueue, 'kind'>,
+): string {
   switch (kind) {
     case 'quarantine':
       return noted(message, 'reason') ?? 'no reason noted: not put here by the receiver';

@@ -1,3 +1,4 @@
+import type { ProgressDisplay } from '../../terminal/progress.ts';
 import type { FoundStack } from '../stack.ts';
 
 /** What every subcommand of `npm run dlq` works with. */
@@ -9,4 +10,6 @@ export interface Operation {
   readonly say: (line: string) => void;
   /** Characters of a line; Infinity where it is no terminal that shows them. */
   readonly width: number;
+  /** Where it is shown how far long work has come. @default a line on standard error */
+  readonly progress?: ProgressDisplay;
 }

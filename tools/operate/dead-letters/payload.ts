@@ -15,12 +15,12 @@ export class UnreadablePayloadError extends Error {
  */
 export async function readPayload(
   stack: FoundStack,
-  queue: WaitingQueue,
-  message: HeldMessage,
+  { kind }: Pick<WaitingQueue, 'kind'>,
+  message: Pick<HeldMessage, 'attributes' | 'body'>,
 ): Promise<Buffer> {
   const key = noted(message, 'payloadKey');
   if (key !== undefined) return readStored(stack, key);
-  if (queue.kind !== 'quarantine') return Buffer.from(message.body);
+  if (kind !== 'quarantine') return Buffer.from(message.body);
   const bodyBase64 = wrappedBody(message.body);
   if (bodyBase64 === undefined) {
     throw new UnreadablePayloadError('the message holds no bodyBase64: not put here by the receiver');

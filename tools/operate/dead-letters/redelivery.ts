@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import { GetSecretValueCommand } from '@aws-sdk/client-secrets-manager';
 import { CommandError } from '../../terminal/command-error.ts';
 import { postSigned } from '../signed-post.ts';
 import type { FoundStack } from '../stack.ts';
+import { currentSecret } from '../webhook-secret.ts';
 import type { HeldMessage } from './message.ts';
 import type { Outcome, RedriveOne } from './outcome.ts';
 import { readPayload } from './payload.ts';
@@ -55,25 +55,5 @@ function parseAnswer(body: string): { status?: unknown; type?: unknown } {
     return JSON.parse(body);
   } catch {
     return {};
-  }
-}
-
-/** The bare secret, or a JSON object with the key `WEBHOOK_SECRET` (docs/decisions.md, D12). */
-async function currentSecret({ secrets, outputs }: FoundStack): Promise<string> {
-  const { SecretString = '' } = await secrets.send(
-    new GetSecretValueCommand({ SecretId: outputs.WebhookSecretArn }),
-  );
-  const secret = keyOf(SecretString) ?? SecretString;
-  if (secret === '') throw new CommandError('The webhook secret in Secrets Manager is empty or binary');
-  return secret;
-}
-
-function keyOf(text: string): string | undefined {
-  if (!text.trimStart().startsWith('{')) return undefined;
-  try {
-    return String((JSON.parse(text) as Record<string, unknown>).WEBHOOK_SECRET ?? '');
-  } catch {
-    // A bare secret may begin with a brace.
-    return undefined;
   }
 }

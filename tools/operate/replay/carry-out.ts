@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CommandError } from '../../terminal/command-error.ts';
 import { lines } from '../../terminal/facts.ts';
-import type { Progress } from '../../terminal/progress.ts';
+import type { ProgressDisplay } from '../../terminal/progress.ts';
 import type { RecordFilter } from '../archive/filter.ts';
 import type { Operation } from '../dead-letters/operation.ts';
 import { Display } from './display.ts';
@@ -30,7 +30,7 @@ interface Run {
   readonly rate: number;
   /** Milliseconds by which the archive is late. */
   readonly delay: number;
-  readonly progress: Progress;
+  readonly progress: ProgressDisplay;
 }
 
 /**

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Progress } from '../../terminal/progress.ts';
+import type { ProgressDisplay } from '../../terminal/progress.ts';
 import type { Ledger } from './ledger.ts';
 
 /** Milliseconds between two looks at how far a replay is. */
@@ -7,7 +7,7 @@ const INTERVAL = 200;
 
 /** Shows how far a replay is, and what it waits for. */
 export class Display {
-  readonly #progress: Progress;
+  readonly #progress: ProgressDisplay;
   readonly #total: number;
   readonly #ledger: Ledger;
   /** Messages that were sent before this run. */
@@ -17,7 +17,7 @@ export class Display {
   #wait: { readonly since: number; readonly until: number } | undefined;
 
   /** @param total messages of the plan */
-  constructor(progress: Progress, total: number, ledger: Ledger) {
+  constructor(progress: ProgressDisplay, total: number, ledger: Ledger) {
     this.#progress = progress;
     this.#total = total;
     this.#ledger = ledger;

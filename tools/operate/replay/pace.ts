@@ -1,5 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
+/** Messages a second of a replay, unless it is said otherwise, and at most. */
+export const USUAL_RATE = 100;
+export const FASTEST_RATE = 10_000;
+
 /** Seconds of a rate that may pass at once: the finest that timers keep at the highest rate. */
 const BURST_SECONDS = 0.1;
 

@@ -22,7 +22,7 @@ export interface Plan {
 
 /** Reads what there is to replay, and holds none of it. @returns undefined where Ctrl-C ended it */
 export async function makePlan(
-  operation: Pick<Operation, 'stack' | 'signal'>,
+  operation: Pick<Operation, 'stack' | 'signal' | 'progress'>,
   filter: RecordFilter,
 ): Promise<Plan | undefined> {
   const { stack, signal } = operation;

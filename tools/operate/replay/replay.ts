@@ -2,7 +2,7 @@ import { REPLAYABLE_RECEIPT_DAYS } from '../../../lambda/queue/replay.ts';
 import { CommandError } from '../../terminal/command-error.ts';
 import { confirm, requireSomebodyToAsk } from '../../terminal/confirm.ts';
 import { facts } from '../../terminal/facts.ts';
-import { Progress } from '../../terminal/progress.ts';
+import { Progress, type ProgressDisplay } from '../../terminal/progress.ts';
 import { duration, manyMessages } from '../../terminal/text.ts';
 import { type RecordFilter, recordFilter } from '../archive/filter.ts';
 import { archiveBucket } from '../archive/objects.ts';
@@ -32,7 +32,7 @@ interface Consent {
 export async function replay(
   operation: Operation,
   options: ReplayOptions & Consent,
-  progress = new Progress(),
+  progress: ProgressDisplay = operation.progress ?? new Progress(),
 ): Promise<boolean> {
   archiveBucket(operation.stack);
   const left =
@@ -45,7 +45,7 @@ export async function replay(
 async function begin(
   operation: Operation,
   options: ReplayOptions & Consent,
-  progress: Progress,
+  progress: ProgressDisplay,
 ): Promise<boolean> {
   const { stack, say, width } = operation;
   const now = new Date();
@@ -89,7 +89,7 @@ async function begin(
 async function resume(
   operation: Operation,
   options: ReplayOptions & Consent,
-  progress: Progress,
+  progress: ProgressDisplay,
   left: ReplayState,
 ): Promise<boolean> {
   const { stack, say } = operation;

@@ -27,24 +27,41 @@ export function describeTrace(
   stack: Pick<FoundStack, 'title' | 'local' | 'command'>,
   width: number,
 ): string[] {
-  const { eventId, event, shopId, timestamp } = timeline;
-  const title = [styleText('bold', event ?? 'Event'), styleText('cyan', shownId(eventId, width))].join(' ');
+  const { shopId, timestamp } = timeline;
   const facts = [
     shopId === undefined ? undefined : `shop ${printable(shopId)}`,
     timestamp === undefined ? undefined : `the partner’s timestamp ${timestamp.replace(/\.?0+Z$/, 'Z')}`,
   ].filter((fact) => fact !== undefined);
   return [
-    `${title} in ${stack.title}`,
+    titleOf(timeline, stack, width),
     ...(facts.length > 0 ? wrap(facts.join(', '), width).map(gray) : []),
     ...describeSteps(timeline, id, width),
     '',
-    ...timeline.now.flatMap((place) => {
-      const { text, colour } = placeText(place, stack);
-      return wrap(text, width).map((line, index) => (index === 0 ? styleText(colour, line) : line));
-    }),
+    ...describePlaces(timeline, stack, width),
     '',
     ...describeSources(sources, stack.local).flatMap((line) => wrap(line, width).map(gray)),
   ];
+}
+
+/** Which event it is, and where. */
+export function titleOf(
+  { event, eventId }: Pick<Timeline, 'event' | 'eventId'>,
+  { title }: Pick<FoundStack, 'title'>,
+  width: number,
+): string {
+  return `${styleText('bold', event ?? 'Event')} ${styleText('cyan', shownId(eventId, width))} in ${title}`;
+}
+
+/** Where the event is now. */
+export function describePlaces(
+  { now }: Timeline,
+  stack: Pick<FoundStack, 'command'>,
+  width: number,
+): string[] {
+  return now.flatMap((place) => {
+    const { text, colour } = placeText(place, stack);
+    return wrap(text, width).map((line, index) => (index === 0 ? styleText(colour, line) : line));
+  });
 }
 
 /** Each day under its date; in front of each step its time, and how long after the one before it was. */
@@ -86,7 +103,7 @@ function beginsAnew(step: Step): boolean {
   return step.attempt === 1 && step.origin.kind !== 'delivery';
 }
 
-function describeStep(
+export function describeStep(
   step: Step,
   steps: readonly Step[],
   front: string,
@@ -109,7 +126,7 @@ function describeStep(
   return [`${head}${beside}`.trimEnd(), ...others.map((line) => `${margin}${line}`)];
 }
 
-const gray = (text: string) => styleText('gray', text);
+export const gray = (text: string) => styleText('gray', text);
 
 function colourOf(step: Step): Colour {
   switch (step.what) {
@@ -129,7 +146,8 @@ function colourOf(step: Step): Colour {
   }
 }
 
-function gapOf({ at }: Step, before: Step | undefined): string {
+/** How long after the one before it a step was, as `+12 ms`. */
+export function gapOf({ at }: Step, before: Step | undefined): string {
   if (before === undefined) return '';
   const gap = Date.parse(at) - Date.parse(before.at);
   if (gap === 0) return '';
@@ -171,7 +189,7 @@ function size(bytes: number): string {
 }
 
 /** Words in lines of a width; one that is longer is cut. */
-function wrap(text: string, width: number): string[] {
+export function wrap(text: string, width: number): string[] {
   const lines: string[] = [];
   let line = '';
   for (const word of text.split(' ').flatMap((whole) => cut(whole, width))) {

@@ -1,0 +1,24 @@
+import { existsSync } from 'node:fs';
+import { type Browser, chromium } from 'playwright-core';
+
+/** Where Chromium is on systems that people use. `CHROMIUM` names another one. */
+const PLACES = [
+  '/usr/bin/chromium',
+  '/usr/bin/chromium-browser',
+  '/usr/bin/google-chrome',
+  '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
+  'C:/Program Files/Google/Chrome/Application/chrome.exe',
+];
+
+/** @returns undefined where there is none */
+export function chromiumPath(): string | undefined {
+  return [process.env.CHROMIUM ?? '', ...PLACES].find((place) => place !== '' && existsSync(place));
+}
+
+/** The system's Chromium, without a window. @throws Error where there is none */
+export async function launchBrowser(): Promise<Browser> {
+  const executablePath = chromiumPath();
+  if (executablePath === undefined) throw new Error('There is no Chromium: set CHROMIUM to its path');
+  // Its sandbox needs rights that a container rarely has; the page is our own.
+  return await chromium.launch({ executablePath, args: ['--no-sandbox'] });
+}

@@ -1,0 +1,60 @@
+import { describe, expect, test } from '@jest/globals';
+import {
+  attributesOf,
+  cellText,
+  columnsOf,
+  isBlock,
+  tableTitle,
+  valueText,
+} from '../../../../tools/console/client/tables/row-text.ts';
+
+describe('rows of a table', () => {
+  test('the list has the key, then what tells rows apart, of all rows', () => {
+    const rows = [
+      { version: '1', girl_id: 'g1', data: '{}', updated_at: 'now' },
+      { girl_id: 'g2', expires_at: 1, status: 'deleted', name: 'Aoi' },
+    ];
+    expect(columnsOf(rows, 'girl_id')).toEqual(['girl_id', 'status', 'name', 'updated_at', 'data']);
+  });
+
+  test('an empty table has its key', () => expect(columnsOf([], 'shop_id')).toEqual(['shop_id']));
+
+  test('an opened row has its key first, then all by name', () => {
+    expect(attributesOf({ b: 1, id: 2, a: 3 }, 'id')).toEqual([
+      ['id', 2],
+      ['a', 3],
+      ['b', 1],
+    ]);
+  });
+
+  test.each([
+    [undefined, ''],
+    [null, 'null'],
+    ['two\nlines', 'two lines'],
+    [['a', 'b'], '["a","b"]'],
+    ['x'.repeat(61), `${'x'.repeat(59)}…`],
+  ])('a cell of %j', (value, text) => expect(cellText(value)).toBe(text));
+
+  test.each([
+    ['Aoi', false],
+    ['x'.repeat(120), false],
+    ['x'.repeat(121), true],
+    ['{"a":1}', true],
+    [' [1]', true],
+    ['two\nlines', true],
+    ['a [link]', false],
+  ])('%j takes more than a line: %s', (text, block) => expect(isBlock(text)).toBe(block));
+
+  test('a value that is no text is shown as JSON', () => {
+    expect(valueText(7)).toBe('7');
+    expect(valueText(null)).toBe('null');
+    expect(valueText(['a'])).toBe('["a"]');
+    expect(valueText('7')).toBe('7');
+  });
+
+  test.each([
+    ['ShopCacheTable', 'Shop cache'],
+    ['CastTable', 'Cast'],
+    ['ContactPartnerTable', 'Contact partner'],
+  ])('%s is called %s', (output, title) => expect(tableTitle(output)).toBe(title));
+});

@@ -1,0 +1,118 @@
+import { request as httpRequest } from 'node:http';
+import type { LocalStack, LocalStackOptions } from '../../../local/local-stack.ts';
+import { TOKEN_HEADER } from '../../../tools/console/api.ts';
+import { LocalRecorder } from '../../../tools/console/local-recorder.ts';
+import { LocalSource } from '../../../tools/console/local-source.ts';
+import { type Console, type ConsoleOptions, startConsole } from '../../../tools/console/server/server.ts';
+import { stackOfOutputs } from '../../../tools/operate/stack.ts';
+import { startTestStack, TEST_SECRET } from '../../support/test-stack.ts';
+
+export const TEST_TOKEN = 'test-token';
+
+/** A local stack and its console, as `npm start` has them. */
+export interface TestConsole extends AsyncDisposable {
+  readonly stack: LocalStack;
+  readonly source: LocalSource;
+  readonly recorder: LocalRecorder;
+  readonly console: Console;
+  readonly api: Api;
+}
+
+export async function startTestConsole(
+  stackOptions: Partial<LocalStackOptions> = {},
+  consoleOptions: Partial<ConsoleOptions> = {},
+): Promise<TestConsole> {
+  const recorder = new LocalRecorder();
+  const stack = await startTestStack({
+    ...stackOptions,
+    observer: recorder,
+    onLog: (line) => recorder.onLog(line),
+  });
+  const source = new LocalSource(recorder, stackOfOutputs('the local stack', stack.outputs));
+  const console = await startConsole({
+    source,
+    port: 0,
+    token: TEST_TOKEN,
+    readOnly: false,
+    local: { stack, secret: TEST_SECRET },
+    ...consoleOptions,
+  });
+  return {
+    stack,
+    source,
+    recorder,
+    console,
+    api: new Api(console.port),
+    async [Symbol.asyncDispose]() {
+      await console.close();
+      await source.close();
+      await stack.close();
+    },
+  };
+}
+
+export interface ApiAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly bytes: Buffer;
+  /** Of JSON. */
+  // biome-ignore lint/suspicious/noExplicitAny: a test says of each answer what it is to be
+  readonly body: any;
+}
+
+export interface ApiRequest {
+  readonly method?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: unknown;
+}
+
+/** Asks a console as no browser would: with any headers. */
+export class Api {
+  readonly #port: number;
+
+  constructor(port: number) {
+    this.#port = port;
+  }
+
+  get(path: string, headers: Readonly<Record<string, string>> = {}): Promise<ApiAnswer> {
+    return this.request(path, { headers });
+  }
+
+  /** With all that the page sends along. */
+  post(path: string, body: unknown): Promise<ApiAnswer> {
+    const headers = { 'content-type': 'application/json', [TOKEN_HEADER]: TEST_TOKEN };
+    return this.request(path, { method: 'POST', headers, body });
+  }
+
+  request(path: string, { method = 'GET', headers = {}, body }: ApiRequest = {}): Promise<ApiAnswer> {
+    return new Promise((resolve, reject) => {
+      const request = httpRequest(
+        {
+          host: '127.0.0.1',
+          port: this.#port,
+          path,
+          method,
+          headers: { host: `localhost:${this.#port}`, ...headers },
+        },
+        (response) => {
+          const chunks: Buffer[] = [];
+          response.on('data', (chunk: Buffer) => chunks.push(chunk));
+          response.on('error', reject);
+          response.on('end', () => {
+            const bytes = Buffer.concat(chunks);
+            const isJson = /json/.test(response.headers['content-type'] ?? '') && bytes.length > 0;
+            const isPlain = response.headers['content-encoding'] === undefined;
+            resolve({
+              status: response.statusCode ?? 0,
+              headers: response.headers,
+              bytes,
+              body: isJson && isPlain ? JSON.parse(bytes.toString()) : undefined,
+            });
+          });
+        },
+      );
+      request.on('error', reject);
+      request.end(body === undefined ? undefined : JSON.stringify(body));
+    });
+  }
+}

@@ -1,0 +1,32 @@
+import { eventNames } from '../../lambda/contract/catalogue.ts';
+import { tail } from '../operate/logs/tail.ts';
+import { outputsOption, stageOption, work } from '../operate/work.ts';
+import { npmScript } from '../terminal/command.ts';
+import { eachOf, jsonOption, time } from '../terminal/options.ts';
+
+/** `npm run tail`: the log lines of deliveries as they are written, until Ctrl-C. */
+export const command = npmScript(
+  'tail',
+  'The log lines of deliveries as they are written, until Ctrl-C. Nothing is changed.',
+)
+  .option('--event <event>', 'only of this one; repeatable', eachOf(eventNames))
+  .option(
+    '--id <id>',
+    'only of this event, request or message: its id, or at least the first eight characters of it',
+  )
+  .option('--since <time>', 'from then on: 2026-01-31T09:00:00Z, a date, or 90m, 3h, 7d (default: now)', time)
+  .addOption(stageOption())
+  .addOption(outputsOption())
+  .addOption(jsonOption())
+  .action(async ({ event, id, since, json = false, ...where }) => {
+    process.stdout.on('error', endWithReader);
+    await work(where, (operation) => tail(operation, { events: event, id, since, json: json === true }));
+    // Ctrl-C is how it ends.
+    process.exitCode = 0;
+  });
+
+/** `npm run tail | head`: whoever reads has seen enough. */
+function endWithReader(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'EPIPE') throw error;
+  process.exit();
+}

@@ -1,0 +1,52 @@
+import type { ComponentChildren } from 'preact';
+import { useEffect, useId, useRef } from 'preact/hooks';
+import { Icon } from './icon.tsx';
+
+interface DialogProps {
+  title: string;
+  /** Called when it is closed, by whatever: Escape, its button, a click beside it. */
+  onClose: () => void;
+  /** Buttons below, the one that does it last. */
+  actions?: ComponentChildren;
+  width?: 'narrow' | 'wide';
+  children: ComponentChildren;
+}
+
+/**
+ * A modal dialog. The browser holds the focus within it, and gives it back. It begins on what has `data-focus`, else on
+ * the first that takes it.
+ */
+export function Dialog({ title, onClose, actions, width = 'narrow', children }: DialogProps) {
+  const element = useRef<HTMLDialogElement>(null);
+  const heading = useId();
+  useEffect(() => {
+    const dialog = element.current;
+    dialog?.showModal();
+    dialog?.querySelector<HTMLElement>('[data-focus]')?.focus();
+    return () => dialog?.close();
+  }, []);
+  return (
+    // biome-ignore lint/a11y/useKeyWithClickEvents: Escape does the same, by the browser itself
+    <dialog
+      ref={element}
+      class={`dialog dialog-${width}`}
+      aria-labelledby={heading}
+      onCancel={(event) => {
+        event.preventDefault();
+        onClose();
+      }}
+      onClick={(event) => event.target === element.current && onClose()}
+    >
+      <div class="dialog-frame">
+        <header class="dialog-head">
+          <h2 id={heading}>{title}</h2>
+          <button type="button" class="icon-button" aria-label="Close" onClick={onClose}>
+            <Icon name="close" />
+          </button>
+        </header>
+        <div class="dialog-body">{children}</div>
+        {actions !== undefined && <footer class="dialog-actions">{actions}</footer>}
+      </div>
+    </dialog>
+  );
+}

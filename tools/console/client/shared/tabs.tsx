@@ -1,0 +1,59 @@
+import type { ComponentChildren } from 'preact';
+import { useId, useRef } from 'preact/hooks';
+
+export interface Tab<Name extends string> {
+  readonly name: Name;
+  readonly label: ComponentChildren;
+}
+
+interface TabsProps<Name extends string> {
+  /** What the tabs are of, for a screen reader. */
+  label: string;
+  tabs: readonly Tab<Name>[];
+  active: Name;
+  onChange: (name: Name) => void;
+  /** The panel of the active one. */
+  children: ComponentChildren;
+}
+
+/** Tabs with one panel; arrows move between them (WAI-ARIA's pattern, with automatic activation). */
+export function Tabs<Name extends string>({ label, tabs, active, onChange, children }: TabsProps<Name>) {
+  const id = useId();
+  const list = useRef<HTMLDivElement>(null);
+  const move = (event: KeyboardEvent) => {
+    const steps: Record<string, number> = { ArrowLeft: -1, ArrowRight: 1, Home: -Infinity, End: Infinity };
+    const step = steps[event.key];
+    if (step === undefined) return;
+    event.preventDefault();
+    event.stopPropagation();
+    const current = tabs.findIndex(({ name }) => name === active);
+    const to = tabs[Math.min(tabs.length - 1, Math.max(0, current + step))];
+    if (to === undefined) return;
+    onChange(to.name);
+    list.current?.querySelector<HTMLElement>(`[data-tab="${to.name}"]`)?.focus();
+  };
+  return (
+    <div class="tabs">
+      <div class="tab-list" role="tablist" aria-label={label} ref={list} onKeyDown={move}>
+        {tabs.map(({ name, label: text }) => (
+          <button
+            key={name}
+            type="button"
+            role="tab"
+            id={`${id}-${name}`}
+            data-tab={name}
+            aria-selected={name === active}
+            aria-controls={`${id}-panel`}
+            tabIndex={name === active ? 0 : -1}
+            onClick={() => onChange(name)}
+          >
+            {text}
+          </button>
+        ))}
+      </div>
+      <div class="tab-panel" role="tabpanel" id={`${id}-panel`} aria-labelledby={`${id}-${active}`}>
+        {children}
+      </div>
+    </div>
+  );
+}

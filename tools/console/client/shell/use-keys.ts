@@ -1,0 +1,28 @@
+import { useEffect, useRef } from 'preact/hooks';
+
+/** What a key does, by `KeyboardEvent.key`. False lets the browser do what it does with it. */
+export type Keys = Readonly<Record<string, ((event: KeyboardEvent) => boolean | undefined) | (() => void)>>;
+
+/**
+ * Keys of the whole page. They rest while somebody types, while a dialog is open, and where a modifier makes them the
+ * browser's.
+ */
+export function useKeys(keys: Keys): void {
+  const current = useRef(keys);
+  current.current = keys;
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || event.isComposing)
+        return;
+      if (isTyping(event.target) || document.querySelector('dialog[open]') !== null) return;
+      if (current.current[event.key]?.(event) !== false && event.key in current.current)
+        event.preventDefault();
+    };
+    addEventListener('keydown', onKey);
+    return () => removeEventListener('keydown', onKey);
+  }, []);
+}
+
+function isTyping(target: EventTarget | null): boolean {
+  return target instanceof HTMLElement && target.matches('input, textarea, select, [contenteditable]');
+}

@@ -1,0 +1,72 @@
+import { isEventName } from '../../../lambda/contract/catalogue.ts';
+import { noted, reasonOf } from '../../operate/dead-letters/message.ts';
+import { waitingQueues } from '../../operate/dead-letters/queue.ts';
+import type { DeadLetterGroup, DeadLetters } from '../api.ts';
+import { Problem } from './problem.ts';
+import { type Look, type SeenMessage, seenMessages } from './queue-messages.ts';
+import { Shortcomings } from './shortcomings.ts';
+
+/** Messages of a queue that are looked at: of a stage 10 a call, and hidden from others meanwhile. */
+const LOOKED_AT = 500;
+
+type Letter = DeadLetterGroup['messages'][number] & { readonly reason: string; readonly at: string };
+
+/** The dead letters of every event by why they are, the reason that most have first. */
+export async function deadLetters(look: Look, limit = LOOKED_AT): Promise<DeadLetters> {
+  const problems = new Shortcomings(look.stack.local);
+  const limitedQueues: string[] = [];
+  const found = await Promise.all(
+    waitingQueues(look.stack).map(async (queue): Promise<Letter[]> => {
+      const { kind, name, title, url } = queue;
+      if (kind !== 'dead-letter' || !isEventName(name)) return [];
+      const seen = await problems.unless(title, seenUnlessRedriven(url, title));
+      if (seen === undefined) return [];
+      if (seen.limited) limitedQueues.push(name);
+      return seen.messages.map((message) => {
+        const eventId = noted(message, 'eventId');
+        return {
+          queue: name,
+          id: message.id,
+          ...(eventId !== undefined && { eventId }),
+          reason: reasonOf(message, queue),
+          at: failedAt(message),
+        };
+      });
+    }),
+  );
+  const groups = [...Map.groupBy(found.flat(), ({ reason }) => reason)].map(([reason, letters]) =>
+    groupOf(reason, letters),
+  );
+  return {
+    groups: groups.sort((a, b) => b.count - a.count || (a.lastAt < b.lastAt ? 1 : -1)),
+    limited: limitedQueues,
+    problems: problems.lines(),
+  };
+
+  async function seenUnlessRedriven(url: string, title: string) {
+    try {
+      return await seenMessages(look, url, limit);
+    } catch (error) {
+      if (!(error instanceof Problem)) throw error;
+      problems.add(title, error.message);
+      return undefined;
+    }
+  }
+}
+
+function groupOf(reason: string, letters: readonly Letter[]): DeadLetterGroup {
+  const times = letters.map(({ at }) => at).sort();
+  return {
+    reason,
+    count: letters.length,
+    firstAt: times[0] ?? '',
+    lastAt: times.at(-1) ?? '',
+    messages: letters.map(({ reason: _reason, at: _at, ...message }) => message),
+  };
+}
+
+/** When it failed for good; of one that SQS moved, or of a time that is none, when it came. */
+function failedAt(message: SeenMessage): string {
+  const time = message.movedBySqs ? Number.NaN : Date.parse(noted(message, 'failedAt') ?? '');
+  return (Number.isNaN(time) ? message.sentAt : new Date(time)).toISOString();
+}

@@ -1,0 +1,161 @@
+import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
+import type { Delivery, StreamEvents } from '../api.ts';
+import type { ChangedDelivery, Deliveries } from '../deliveries.ts';
+
+/** Rows of one event at most, so that a page can draw between two. */
+const BATCH = 500;
+
+/** Milliseconds between two events about rows at least, while changes come thick and fast. */
+const INTERVAL = 50;
+
+/** Milliseconds after which something is sent, so that either side notices a connection that is gone. */
+const HEARTBEAT = 15_000;
+
+/** Milliseconds in which a client reads what it was sent; one that does not is cut off, and can go on from there. */
+const PATIENCE = 30_000;
+
+/** Milliseconds after which a client that lost its connection asks again. */
+const RETRY = 1_000;
+
+export interface StreamOptions {
+  readonly deliveries: Deliveries;
+  /** Tells the numbers of this process from those of another: changes are counted from 1 in each. */
+  readonly processToken: string;
+  /** `Last-Event-ID` of the client. */
+  readonly lastEventId: string | undefined;
+  /** Whether the client is to have a row. */
+  readonly admits: (delivery: Delivery) => boolean;
+  /** Aborted when the client is gone, or the console closes. */
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Sends rows as server-sent events: first all that there are, or all that changed since the client's last event; then
+ * each that changes. What a client may have and no longer is to have is removed.
+ */
+export class EventStream {
+  readonly #response: ServerResponse;
+  readonly #options: StreamOptions;
+  /** Rows that the client may have. */
+  readonly #had = new Set<string>();
+  /** Rows that changed and were not sent yet. */
+  readonly #changed = new Set<string>();
+  /** What is being sent: rows go out in the order of their changes, one after the other. */
+  #sending = false;
+  #timer: NodeJS.Timeout | undefined;
+  #sentAt = Number.NEGATIVE_INFINITY;
+  /** Until the client has read what it was sent. */
+  #drained: Promise<void> | undefined;
+
+  constructor(response: ServerResponse, options: StreamOptions) {
+    this.#response = response;
+    this.#options = options;
+  }
+
+  /** Begins with what was there. @returns once the client has taken it */
+  async open(): Promise<void> {
+    const { deliveries, lastEventId, processToken, signal } = this.#options;
+    this.#response.writeHead(200, {
+      'content-type': 'text/event-stream',
+      'cache-control': 'no-store',
+      // What stands between must not collect it.
+      'x-accel-buffering': 'no',
+    });
+    this.#response.write(`retry: ${RETRY}\n\n`);
+    const heartbeat = setInterval(() => this.#write(':\n\n'), HEARTBEAT);
+    const since = positionOf(lastEventId, processToken);
+    const missed = since === undefined ? undefined : deliveries.changedSince(since);
+    if (missed === undefined && lastEventId !== undefined) this.send('reset', {});
+    // From here on nothing is missed.
+    const unsubscribe = deliveries.subscribe((id) => {
+      this.#changed.add(id);
+      this.#sendSoon();
+    });
+    signal.addEventListener('abort', () => {
+      clearInterval(heartbeat);
+      clearTimeout(this.#timer);
+      unsubscribe();
+      this.#response.end();
+    });
+    const all = deliveries.changedSince(0) ?? [];
+    // Of those that it was sent before it is not known here which the client has.
+    for (const { id } of missed === undefined ? [] : [...all, ...missed]) this.#had.add(id);
+    await this.#send(missed ?? all);
+  }
+
+  /** Sends those rows that the client does not have yet. */
+  offer(rows: readonly Delivery[]): void {
+    for (const { id } of rows) if (!this.#had.has(id)) this.#changed.add(id);
+    this.#sendSoon();
+  }
+
+  /** An event; one that is not about rows has no id, as it is no place to go on from. */
+  send<Name extends keyof StreamEvents>(event: Name, data: StreamEvents[Name], id?: string): void {
+    const place = id === undefined ? '' : `id: ${id}\n`;
+    this.#write(`${place}event: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
+  }
+
+  #sendSoon(): void {
+    if (this.#timer !== undefined || this.#sending || this.#changed.size === 0) return;
+    const wait = Math.max(0, this.#sentAt + INTERVAL - performance.now());
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined;
+      const changes = [...this.#changed]
+        .flatMap((id) => this.#options.deliveries.changeOf(id) ?? [])
+        .sort((a, b) => a.sequence - b.sequence);
+      this.#changed.clear();
+      void this.#send(changes);
+    }, wait);
+  }
+
+  /** @param changes in the order of their numbers */
+  async #send(changes: readonly ChangedDelivery[]): Promise<void> {
+    const { processToken, signal } = this.#options;
+    this.#sending = true;
+    for (let start = 0; start < changes.length && !signal.aborted; start += BATCH) {
+      const batch = changes.slice(start, start + BATCH);
+      const rows = this.#rowsOf(batch);
+      if (rows.put.length === 0 && rows.removed.length === 0) continue;
+      this.send('deliveries', rows, `${processToken}-${batch.at(-1)?.sequence}`);
+      await this.#drained;
+    }
+    this.#sending = false;
+    this.#sentAt = performance.now();
+    if (!signal.aborted) this.#sendSoon();
+  }
+
+  #rowsOf(changes: readonly ChangedDelivery[]): StreamEvents['deliveries'] {
+    const put: Delivery[] = [];
+    const removed: string[] = [];
+    for (const { id, delivery } of changes) {
+      if (delivery !== undefined && this.#options.admits(delivery)) {
+        put.push(delivery);
+        this.#had.add(id);
+      } else if (this.#had.delete(id)) {
+        removed.push(id);
+      }
+    }
+    return { put, removed };
+  }
+
+  #write(text: string): void {
+    if (this.#response.writableEnded || this.#response.destroyed) return;
+    if (!this.#response.write(text)) this.#drained ??= this.#untilDrained();
+  }
+
+  /** Until the client has read what it was sent; one that takes too long is cut off. */
+  async #untilDrained(): Promise<void> {
+    const { signal } = this.#options;
+    const timer = setTimeout(() => this.#response.destroy(), PATIENCE);
+    await once(this.#response, 'drain', { signal }).catch(() => {});
+    clearTimeout(timer);
+    this.#drained = undefined;
+  }
+}
+
+/** The number in an event's id. @returns undefined where it is none of this process */
+function positionOf(lastEventId: string | undefined, processToken: string): number | undefined {
+  const [, token, sequence] = /^([\w-]+)-(\d{1,15})$/.exec(lastEventId ?? '') ?? [];
+  return token === processToken ? Number(sequence) : undefined;
+}

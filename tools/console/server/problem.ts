@@ -1,0 +1,49 @@
+/** RFC 9457: an error as the API answers it. */
+export interface ProblemDetails {
+  /** Identifies the kind of problem; never fetched. */
+  readonly type: `urn:partner-webhooks-console:problem:${string}`;
+  readonly title: string;
+  readonly status: number;
+  /** What is wrong and what to do, in one line. */
+  readonly detail: string;
+}
+
+/** An answer that is an error, thrown to end a request. */
+export class Problem extends Error {
+  override readonly name = 'Problem';
+  readonly details: ProblemDetails;
+
+  /** @param kind last part of its type: `bad-query` */
+  constructor(kind: string, status: number, title: string, detail: string) {
+    super(detail);
+    this.details = { type: `urn:partner-webhooks-console:problem:${kind}`, title, status, detail };
+  }
+}
+
+export const badQuery = (detail: string) => new Problem('bad-query', 400, 'Bad query', detail);
+
+export const badRequest = (detail: string) => new Problem('bad-request', 400, 'Bad request', detail);
+
+export const notFound = (detail: string) => new Problem('not-found', 404, 'Not found', detail);
+
+/**
+ * Any error of a handler as a problem. What AWS or a command says is for people; of anything else nothing is shown.
+ * @returns undefined where it is a fault of the console itself
+ */
+export function problemOf(error: unknown): ProblemDetails | undefined {
+  if (error instanceof Problem) return error.details;
+  if (!(error instanceof Error)) return undefined;
+  if (error.name === 'CommandError') {
+    return new Problem('not-possible', 409, 'Not possible', error.message).details;
+  }
+  if ('$metadata' in error || error.name === 'CredentialsProviderError' || isNetworkError(error)) {
+    const detail = `${error.name}: ${error.message.split('\n')[0]}`;
+    return new Problem('aws', 502, 'AWS answered with an error', detail).details;
+  }
+  return undefined;
+}
+
+/** As Node.js' sockets fail. */
+const isNetworkError = (error: Error) =>
+  'code' in error &&
+  ['ECONNREFUSED', 'ECONNRESET', 'ENOTFOUND', 'ETIMEDOUT', 'EAI_AGAIN'].includes(String(error.code));

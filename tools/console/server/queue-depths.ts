@@ -1,0 +1,106 @@
+import { eventNames } from '../../../lambda/contract/catalogue.ts';
+import { pascalCase } from '../../../lambda/contract/event-names.ts';
+import { type QueueState, queueState, waitingQueues } from '../../operate/dead-letters/queue.ts';
+import { oldestMessage } from '../../operate/oldest-message.ts';
+import { type Pause, pausesOf } from '../../operate/pause-state.ts';
+import type { FoundStack } from '../../operate/stack.ts';
+import type { PausedQueue } from '../../operate/trace/timeline.ts';
+import type { EventQueue, KeptQueue, QueueDepth, Queues } from '../api.ts';
+import type { Inspect } from './queue-messages.ts';
+import { Shortcomings } from './shortcomings.ts';
+
+/** Milliseconds for which CloudWatch is not asked again: a value of it is of a minute. */
+const METRIC_AGE = 60_000;
+
+/** A queue, and when its oldest message was sent. */
+type OldestAt = (url: string, state: QueueState) => Promise<Date | undefined>;
+
+/** By a look that takes nothing. */
+export function inspectedAge(inspect: Inspect): OldestAt {
+  return async (url) => {
+    const times = (await inspect(url)).map(({ sentAt }) => sentAt.getTime());
+    return times.length === 0 ? undefined : new Date(Math.min(...times));
+  };
+}
+
+/** By CloudWatch's metric, as SQS itself does not tell and a look would be an attempt. */
+export class MeasuredAges {
+  readonly #stack: Pick<FoundStack, 'cloudwatch'>;
+  readonly #known = new Map<
+    string,
+    { readonly askedAt: number; readonly oldest: Promise<number | undefined> }
+  >();
+
+  constructor(stack: Pick<FoundStack, 'cloudwatch'>) {
+    this.#stack = stack;
+  }
+
+  readonly oldestAt: OldestAt = async (_url, { arn, visible, inFlight }) => {
+    if (visible + inFlight === 0) return undefined;
+    const known = this.#known.get(arn);
+    const isFresh = known !== undefined && Date.now() - known.askedAt < METRIC_AGE;
+    const oldest = isFresh ? known.oldest : oldestMessage(this.#stack, arn);
+    if (!isFresh) this.#known.set(arn, { askedAt: Date.now(), oldest });
+    const at = await oldest;
+    return at === undefined ? undefined : new Date(at);
+  };
+}
+
+/** How full every queue of a stack is. What may not be known is left out and said; the rest is there. */
+export async function queuesOf(stack: FoundStack, oldestAt: OldestAt): Promise<Queues> {
+  const problems = new Shortcomings(stack.local);
+  const [pauses, kept, events] = await Promise.all([
+    problems.unless('what is paused', pausesOf(stack)),
+    Promise.all(keptQueues(stack).map(({ name, url }) => keptQueue(name, url))),
+    Promise.all(eventNames.map(eventQueue)),
+  ]);
+  return {
+    events: events
+      .filter((queue) => queue !== undefined)
+      .map((queue) => {
+        const pause = pauses?.find(({ event }) => event === queue.event);
+        return pause === undefined ? queue : { ...queue, paused: pausedQueue(pause) };
+      }),
+    kept: kept.filter((queue) => queue !== undefined),
+    problems: problems.lines(),
+  };
+
+  async function eventQueue(event: EventQueue['event']): Promise<EventQueue | undefined> {
+    const { outputs } = stack;
+    const url = outputs[`${pascalCase(event)}QueueUrl`];
+    const deadUrl = outputs[`${pascalCase(event)}DeadLetterQueueUrl`];
+    if (url === undefined || deadUrl === undefined) return undefined;
+    const [own, dead] = await Promise.all([
+      depth(`the queue of ${event}`, url),
+      depth(`the dead-letter queue of ${event}`, deadUrl),
+    ]);
+    return own && dead && { event, ...own, dead };
+  }
+
+  async function keptQueue(name: KeptQueue['name'], url: string): Promise<KeptQueue | undefined> {
+    const known = await depth(`the ${name} queue`, url);
+    return known && { name, ...known };
+  }
+
+  async function depth(title: string, url: string): Promise<QueueDepth | undefined> {
+    const state = await problems.unless(title, queueState(stack.sqs, url));
+    if (state === undefined) return undefined;
+    const { visible, inFlight } = state;
+    const oldest = await problems.unless('the age of what waits', oldestAt(url, state));
+    return { visible, inFlight, ...(oldest && { oldestAt: oldest.toISOString() }) };
+  }
+}
+
+function keptQueues(stack: FoundStack) {
+  return waitingQueues(stack).flatMap(({ kind, url }) =>
+    kind === 'dead-letter' ? [] : [{ name: kind, url }],
+  );
+}
+
+function pausedQueue({ by, reason, since }: Pause): PausedQueue {
+  return {
+    ...(by !== undefined && { by }),
+    ...(reason !== undefined && { reason }),
+    ...(since !== undefined && { since: since.toISOString() }),
+  };
+}

@@ -1,0 +1,127 @@
+import type { InspectedMessage } from '../../../local/observation.ts';
+import { type HeldMessage, noted, reasonOf } from '../../operate/dead-letters/message.ts';
+import { readPayload, UnreadablePayloadError } from '../../operate/dead-letters/payload.ts';
+import { sourceQueueUrl, type WaitingQueue, waitingQueues } from '../../operate/dead-letters/queue.ts';
+import { walk } from '../../operate/dead-letters/walk.ts';
+import type { FoundStack } from '../../operate/stack.ts';
+import type { QueueMessage, QueueMessages } from '../api.ts';
+import { notFound, Problem } from './problem.ts';
+import type { QueueUse } from './queue-use.ts';
+
+/** Characters of a body that are shown of a message in a list of many. */
+export const SHOWN_CHARACTERS = 16 * 1024;
+
+/** Looks at the messages of a queue without receiving any. */
+export type Inspect = (url: string) => readonly InspectedMessage[] | Promise<readonly InspectedMessage[]>;
+
+/** A message, however it was looked at. */
+export type SeenMessage = Pick<
+  HeldMessage,
+  'id' | 'body' | 'attributes' | 'sentAt' | 'receives' | 'movedBySqs'
+> &
+  Pick<QueueMessage, 'state'>;
+
+/** How queues are looked into. */
+export interface Look {
+  readonly stack: FoundStack;
+  /** Absent where looking is receiving. */
+  readonly inspect?: Inspect | undefined;
+  readonly use: QueueUse;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * The messages of a queue, taking none away.
+ * @param name an event, `dead:<event>`, `quarantine` or `unrouted`
+ * @throws Problem where there is no such queue, or a look would count as an attempt
+ */
+export async function queueMessages(look: Look, name: string, limit: number): Promise<QueueMessages> {
+  const { stack, inspect } = look;
+  const queue = queueOf(stack, name);
+  const url = queue?.url ?? sourceQueueUrl(stack, name);
+  if (url === undefined) throw notFound(`There is no queue '${name}' in ${stack.title}`);
+  if (queue === undefined && inspect === undefined) {
+    throw new Problem(
+      'counts-as-attempt',
+      409,
+      'A look would count as an attempt',
+      `SQS shows a message only to who receives it, and each receive of ${name} is one of its ten attempts. What is being retried the deliveries show`,
+    );
+  }
+  const { messages, limited } = await seenMessages(look, url, limit);
+  return { messages: await Promise.all(messages.map((message) => shown(stack, queue, message))), limited };
+}
+
+/** The messages of a queue that are seen, and whether there are more. */
+export async function seenMessages(
+  { stack, inspect, use, signal }: Look,
+  url: string,
+  limit: number,
+): Promise<{ readonly messages: readonly SeenMessage[]; readonly limited: boolean }> {
+  if (inspect !== undefined) {
+    const all = await inspect(url);
+    return { messages: all.slice(0, limit).map(inspected), limited: all.length > limit };
+  }
+  return await use.look(url, async () => {
+    const messages: SeenMessage[] = [];
+    const { limited } = await walk(stack, url, { signal, limit }, async (message) => {
+      messages.push({ ...message, state: 'waiting' });
+      return 'kept';
+    });
+    return { messages, limited };
+  });
+}
+
+/** @returns undefined where it is none on which messages wait for somebody to look */
+function queueOf(stack: FoundStack, name: string): WaitingQueue | undefined {
+  return waitingQueues(stack).find(
+    (queue) => name === (queue.kind === 'dead-letter' ? `dead:${queue.name}` : queue.name),
+  );
+}
+
+function inspected({ attributes, ...message }: InspectedMessage): SeenMessage {
+  const typed = Object.entries(attributes).map(
+    ([name, StringValue]) => [name, { DataType: 'String', StringValue }] as const,
+  );
+  return { ...message, attributes: Object.fromEntries(typed), movedBySqs: false };
+}
+
+async function shown(
+  stack: FoundStack,
+  queue: WaitingQueue | undefined,
+  message: SeenMessage,
+): Promise<QueueMessage> {
+  const { id, sentAt, receives, state } = message;
+  const body = await textOf(stack, queue, message);
+  const facts = {
+    eventId: noted(message, 'eventId'),
+    event: noted(message, 'event'),
+    requestId: noted(message, 'requestId'),
+    reason: queue && reasonOf(message, queue),
+    failedAt: message.movedBySqs ? undefined : noted(message, 'failedAt'),
+  };
+  return {
+    id,
+    ...Object.fromEntries(Object.entries(facts).filter(([, value]) => value !== undefined)),
+    sentAt: sentAt.toISOString(),
+    receives,
+    state,
+    body: body.slice(0, SHOWN_CHARACTERS),
+    truncated: body.length > SHOWN_CHARACTERS,
+  };
+}
+
+/** The body; of what the quarantine wraps what the partner sent, unless that is in S3. */
+async function textOf(
+  stack: FoundStack,
+  queue: WaitingQueue | undefined,
+  message: SeenMessage,
+): Promise<string> {
+  if (queue?.kind !== 'quarantine' || noted(message, 'payloadKey') !== undefined) return message.body;
+  try {
+    return (await readPayload(stack, queue, message)).toString();
+  } catch (error) {
+    if (error instanceof UnreadablePayloadError) return message.body;
+    throw error;
+  }
+}

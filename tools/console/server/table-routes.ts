@@ -1,0 +1,19 @@
+import { knownOnly } from './delivery-query.ts';
+import { badQuery } from './problem.ts';
+import { json, type Route } from './route.ts';
+
+export const tableRoutes: readonly Route[] = [
+  {
+    method: 'GET',
+    path: '/api/tables/:name',
+    handler: async ({ params: { name = '' }, query }, { acting: { tables } }) => {
+      knownOnly(query, ['key', 'after']);
+      const key = query.get('key') ?? '';
+      const after = query.get('after') ?? '';
+      if (key !== '' && after !== '') throw badQuery('Either key or after, not both');
+      if (key === '') return json(await tables.page(name, after === '' ? undefined : after));
+      const row = await tables.row(name, key);
+      return json({ rows: row === undefined ? [] : [row] });
+    },
+  },
+];
