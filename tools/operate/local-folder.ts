@@ -10,6 +10,9 @@ const FOLDER = '.local';
 export const OUTPUTS_FILE = `${FOLDER}/outputs.json`;
 export const FUNCTIONS_FILE = `${FOLDER}/functions.json`;
 
+/** What stacks that are started with `--keep` go on with. */
+export const KEPT_FOLDER = `${FOLDER}/kept`;
+
 /** The console's address and token: `{ "url": …, "token": … }`. Absent where the stack was started without. */
 export const CONSOLE_FILE = `${FOLDER}/console.json`;
 
@@ -17,9 +20,6 @@ const PUBLISHED = [OUTPUTS_FILE, FUNCTIONS_FILE, CONSOLE_FILE];
 
 /** Whoever has the token may do all that the console can: its file is for its owner alone. */
 const OWNER_ONLY = 0o600;
-
-/** What stacks that are started with `--keep` go on with. */
-export const KEPT_FOLDER = `${FOLDER}/kept`;
 
 /** What a running stack leaves for other commands. */
 export interface StackDescription {
