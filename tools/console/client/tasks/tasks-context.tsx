@@ -20,9 +20,9 @@ interface Tasks {
   /** Whether the tasks are in view. */
   readonly open: boolean;
   readonly setOpen: (open: boolean) => void;
-  /** Of the task whose lines are shown. */
+  /** Of the task whose lines are shown; undefined: the newest. */
   readonly selected: string | undefined;
-  readonly select: (id: string) => void;
+  readonly select: (id: string | undefined) => void;
 }
 
 interface Question {
