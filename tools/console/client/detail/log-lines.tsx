@@ -4,7 +4,7 @@ import { Empty } from '../shared/empty.tsx';
 import { Time } from '../shared/time.tsx';
 import type { Tone } from '../shared/tone.ts';
 import { Visible } from '../text/visible.tsx';
-import { readLogLine } from './log-line.ts';
+import { factsOfLine, readLogLine } from './log-line.ts';
 
 const TONES: Readonly<Record<string, Tone>> = { ERROR: 'bad', CRITICAL: 'bad', WARN: 'warning' };
 
@@ -22,7 +22,8 @@ export function LogLines({ lines }: { lines: readonly FunctionLine[] }) {
   return (
     <ol class="log">
       {lines.map(({ at, function: name, text }, index) => {
-        const { level, message, fields } = readLogLine(text);
+        const line = readLogLine(text);
+        const { level, message, fields } = line;
         return (
           <li key={index}>
             <details>
@@ -32,6 +33,9 @@ export function LogLines({ lines }: { lines: readonly FunctionLine[] }) {
                 {level !== undefined && <Badge tone={TONES[level] ?? 'neutral'}>{level.toLowerCase()}</Badge>}
                 <span class="log-message">
                   <Visible text={message} />
+                </span>
+                <span class="log-facts">
+                  <Visible text={factsOfLine(line)} />
                 </span>
               </summary>
               {fields === undefined ? (
