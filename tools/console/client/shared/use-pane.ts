@@ -1,4 +1,4 @@
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { useKeys } from '../shell/use-keys.ts';
 
 /** Milliseconds after which the list is there again, and nothing else has taken the focus. */
@@ -17,7 +17,8 @@ export function usePane(list: string, row: string) {
       location.hash = list;
     },
   });
-  useEffect(() => {
+  // Of layout: other effects are cleaned up once the pane is gone, and the focus with it.
+  useLayoutEffect(() => {
     const pane = heading.current?.closest('section');
     heading.current?.focus();
     return () => {
