@@ -143,7 +143,7 @@ export class LocalFunction {
   /**
    * Kills the environment of the invocation that starts next, at this moment of it; called repeatedly, of
    * as many invocations. It starts when an environment takes it, not when it begins to wait for one.
-   * @returns once that invocation has ended, whether the kill came before its end
+   * @returns once that invocation has ended, or the function is closed: whether the kill came before its end
    */
   killDuringNext(milliseconds: number): Promise<boolean> {
     return new Promise((done) => this.#kills.push({ milliseconds, done }));
@@ -157,6 +157,7 @@ export class LocalFunction {
   /** Terminates every execution environment. Running and later invocations end as function errors. */
   async close(): Promise<void> {
     this.#closed = true;
+    for (const { done } of this.#kills.splice(0)) done(false);
     this.#serve();
     await this.kill();
   }
@@ -206,8 +207,8 @@ export class LocalFunction {
     this.#starting += 1;
     const failure = await sandbox.started;
     this.#starting -= 1;
-    // Of code that has been replaced meanwhile nobody is to hear.
-    if (failure === undefined || definition !== this.#definition) {
+    // What waited for one that was killed meanwhile waits for the next one; of code that has been replaced nobody hears.
+    if (failure === undefined || sandbox.killed || definition !== this.#definition) {
       this.#release(sandbox);
     } else if (this.#line.length > 0) {
       this.#failFirst(failure);
