@@ -13,6 +13,7 @@ import { LocalFunction } from './functions/local-function.ts';
 import { SharedEnvironments } from './functions/shared-environments.ts';
 import { calledByApi, deployedApi } from './gateway/deployed-api.ts';
 import { type RequestSummary, startGateway } from './gateway/server.ts';
+import { keepObservations } from './kept-observations.ts';
 import type { InspectedMessage, StackObserver } from './observation.ts';
 import { accessKeyOf, admitRoles } from './roles.ts';
 import { readCloudAssembly, type SynthesisedStack } from './template/cloud-assembly.ts';
@@ -121,6 +122,7 @@ export async function startLocalStack(options: LocalStackOptions): Promise<Local
         ? undefined
         : await openKeptState(options.keep, options.onProblem ?? (() => {}));
     closers.push(async () => kept?.close());
+    const observer = kept && options.observer ? keepObservations(kept, options.observer) : options.observer;
     step('Starting the AWS endpoint');
     const aws = await startAwsEndpoint({
       port: options.awsPort,
@@ -129,7 +131,7 @@ export async function startLocalStack(options: LocalStackOptions): Promise<Local
       faults,
       kept,
       ...(options.onProblem && { onProblem: options.onProblem }),
-      ...(options.observer && { observer: options.observer }),
+      ...(observer && { observer }),
       ...(options.consoleUrl && { consoleUrl: options.consoleUrl }),
     });
     closers.push(() => aws.close());
@@ -174,7 +176,7 @@ export async function startLocalStack(options: LocalStackOptions): Promise<Local
       onExchange: (exchange) => {
         requests += 1;
         options.onRequest?.(exchange);
-        options.observer?.onExchange(exchange);
+        observer?.onExchange(exchange);
       },
       ...(options.consoleUrl && { consoleUrl: options.consoleUrl }),
     });
