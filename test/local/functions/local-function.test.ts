@@ -317,6 +317,26 @@ describe('an environment that dies', () => {
     expect(await waiting).toMatchObject({ ok: true, payload: { order: 2, invocations: 1 } });
   });
 
+  test('by kill() with nothing running costs no invocation: the next one gets a fresh one', async () => {
+    const { local, lines } = start({ handler: 'index.identify' });
+    await local.kill();
+    expect(await local.invoke({})).toMatchObject({ ok: true, payload: { invocations: 1 } });
+    await local.kill();
+    expect(local.environments).toBe(0);
+    expect(await local.invoke({})).toMatchObject({ ok: true, payload: { invocations: 1 } });
+    expect(texts(lines, 'stderr')).toEqual([]);
+  });
+
+  test('by kill() while it loads the code costs no invocation either', async () => {
+    const { local, lines } = start({ handler: 'index.identify' });
+    const warmedUp = local.warmUp();
+    const waiting = local.invoke({ order: 1 });
+    await local.kill();
+    await warmedUp;
+    expect(await waiting).toMatchObject({ ok: true, payload: { order: 1, invocations: 1 } });
+    expect(texts(lines, 'stderr')).toEqual([]);
+  });
+
   test('by timeOutRunning() fails what is running as its time-out would, and spares what is idle', async () => {
     const { local } = start({ handler: 'index.identify', maximumConcurrency: 2 });
     const earlier = await Promise.all([1, 2].map(() => identify(local, { sleepMilliseconds: 500 })));
@@ -364,6 +384,13 @@ describe('an environment that dies', () => {
       ok: true,
       payload: { invocations: 2 },
     });
+  });
+
+  test('by killDuringNext() never comes where the function is closed before', async () => {
+    const { local } = start({ handler: 'index.identify' });
+    const killed = local.killDuringNext(0);
+    await local.close();
+    expect(await killed).toBe(false);
   });
 
   test('a closed function fails what runs, what waits and what comes later', async () => {

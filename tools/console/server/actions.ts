@@ -90,7 +90,7 @@ async function resend(id: string, parts: ActionParts): Promise<PlannedWork> {
   }
   const asItWas = local && request !== undefined && request.headers.length > 0;
   return {
-    command: sendCommand(parts, '--file <its body>'),
+    command: sendCommand(parts, '--file body.json'),
     explanation: asItWas
       ? 'Posts the same bytes with the same headers, and so the same signature, once more.'
       : `Signs the same bytes with the secret of ${source.stack.title} and posts them once more: the effect of an event is had once.`,
@@ -109,7 +109,7 @@ function sendText(body: string, parts: ActionParts): PlannedWork {
   }
   const bytes = Buffer.from(body);
   return {
-    command: sendCommand(parts, '--file <the text>'),
+    command: sendCommand(parts, '--file body.json'),
     explanation: `Signs the text, ${bytes.length.toLocaleString('en')} bytes, and posts it to ${parts.source.stack.title}.`,
     run: (operation) => sendSigned(operation, bytes),
   };

@@ -4,6 +4,7 @@ import { kebabCase } from '../../../lambda/contract/event-names.ts';
 import type { LocalStack } from '../../../local/local-stack.ts';
 import type { ActiveFault, FaultSettings, Faults, Kill } from '../api.ts';
 import { knownOnly } from './delivery-query.ts';
+import { parse } from './parse.ts';
 import { badRequest, notFound, Problem } from './problem.ts';
 import { type ConsoleContext, json, noContent, type Route } from './route.ts';
 
@@ -116,11 +117,4 @@ function killable({ functions }: LocalStack) {
       return found === undefined ? [] : [[name, found] as const];
     }),
   );
-}
-
-function parse<Value>(schema: z.ZodMiniType<Value>, value: unknown): Value {
-  const parsed = schema.safeParse(value);
-  if (parsed.success) return parsed.data;
-  const [issue] = parsed.error.issues;
-  throw badRequest(`${issue?.path.join('.') || 'The body'}: ${issue?.message}`);
 }

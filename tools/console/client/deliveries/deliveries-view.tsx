@@ -18,7 +18,7 @@ import { useRowHeight } from './use-row-height.ts';
 
 export function DeliveriesView({ route }: { route: Route }) {
   const { live } = useConsole();
-  const { ids, ready, total, searched } = useLive();
+  const { ids, idsOf, ready, total, searched } = useLive();
   const [held, setHeld] = useState<HeldList>();
   const list = useRef<HTMLDivElement>(null);
   const rowHeight = useRowHeight();
@@ -42,9 +42,10 @@ export function DeliveriesView({ route }: { route: Route }) {
   };
   // Another filter is another list.
   useEffect(follow, [filter]);
+  const isThere = ready && idsOf === filter;
   useEffect(() => {
-    if (selected !== undefined && ready) setHeld((before) => before ?? holdList(rows));
-  }, [selected, ready, filter]);
+    if (selected !== undefined && isThere) setHeld((before) => before ?? holdList(rows));
+  }, [selected, isThere]);
 
   const select = (id: string) => {
     setHeld((before) => before ?? holdList(rows));
@@ -79,7 +80,7 @@ export function DeliveriesView({ route }: { route: Route }) {
     },
   });
 
-  if (ready && total === 0 && ids.length === 0 && !isFiltered && selected === undefined) {
+  if (isThere && total === 0 && ids.length === 0 && !isFiltered && selected === undefined) {
     return <FirstEvent onSent={select} />;
   }
   return (
@@ -118,6 +119,11 @@ export function DeliveriesView({ route }: { route: Route }) {
             <Icon name="up" />
             {newer.toLocaleString('en')} new
           </button>
+          {isThere && rows.length === 0 && (
+            <div class="no-match">
+              <p>{isFiltered ? 'No delivery matches.' : 'No delivery yet.'}</p>
+            </div>
+          )}
           <DeliveryList
             element={list}
             rows={rows}
@@ -135,7 +141,7 @@ export function DeliveriesView({ route }: { route: Route }) {
           shown={held === undefined ? ids.length : held.rows.length}
           total={total}
           newer={newer}
-          ready={ready}
+          ready={isThere}
           filtered={isFiltered}
           held={held !== undefined}
           searched={searched}

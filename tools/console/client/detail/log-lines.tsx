@@ -1,7 +1,8 @@
 import type { FunctionLine } from '../../api.ts';
-import { Badge, type Tone } from '../shared/badge.tsx';
+import { Badge } from '../shared/badge.tsx';
 import { Empty } from '../shared/empty.tsx';
 import { Time } from '../shared/time.tsx';
+import type { Tone } from '../shared/tone.ts';
 import { Visible } from '../text/visible.tsx';
 import { readLogLine } from './log-line.ts';
 

@@ -1,8 +1,9 @@
 import { useId, useState } from 'preact/hooks';
 import type { QueueMessage } from '../../api.ts';
 import { Age } from '../shared/age.tsx';
-import { Badge, type Tone } from '../shared/badge.tsx';
+import { Badge } from '../shared/badge.tsx';
 import { Copy } from '../shared/copy.tsx';
+import type { Tone } from '../shared/tone.ts';
 import { formatRoute } from '../shell/route.ts';
 import { ActButton } from '../tasks/act-button.tsx';
 import { TextBlock } from '../text/text-block.tsx';
