@@ -47,6 +47,8 @@ export class Sandbox {
   readonly started: Promise<Failure | undefined>;
   /** Resolves once the worker is gone; from then on the sandbox is of no use. */
   readonly exited: Promise<void>;
+  /** Of the code that it loads. */
+  readonly codeDirectory: string;
 
   readonly #worker: Worker;
   readonly #timeoutSeconds: number;
@@ -60,6 +62,7 @@ export class Sandbox {
   #endedBy: FunctionError | undefined;
 
   constructor(definition: FunctionDefinition, log: (line: LogLine) => void) {
+    this.codeDirectory = definition.codeDirectory;
     this.#timeoutSeconds = definition.timeoutSeconds;
     this.#memoryMegabytes = definition.memoryMegabytes;
     this.#write = (line) => log({ functionName: definition.name, ...line });

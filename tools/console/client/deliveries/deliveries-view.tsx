@@ -3,7 +3,7 @@ import type { Delivery } from '../../api.ts';
 import { DetailPane } from '../detail/detail-pane.tsx';
 import { Icon } from '../shared/icon.tsx';
 import { useConsole } from '../shell/context.ts';
-import type { Route } from '../shell/route.ts';
+import { parseRoute, type Route } from '../shell/route.ts';
 import { useKeys } from '../shell/use-keys.ts';
 import { navigate } from '../shell/use-route.ts';
 import { useLive } from '../stream/use-live.ts';
@@ -43,13 +43,18 @@ export function DeliveriesView({ route }: { route: Route }) {
   // Another filter is another list.
   useEffect(follow, [filter]);
   const isThere = ready && idsOf === filter;
+  const isSelectedThere = isThere && rows.some(({ id }) => id === selected);
   useEffect(() => {
-    if (selected !== undefined && isThere) setHeld((before) => before ?? holdList(rows));
-  }, [selected, isThere]);
+    if (isSelectedThere) setHeld((before) => before ?? holdList(rows));
+  }, [selected, isSelectedThere]);
 
-  const select = (id: string) => {
-    setHeld((before) => before ?? holdList(rows));
-    navigate({ ...route, path: [id] }, { replace: selected !== undefined });
+  const select = (id: string) => navigate({ ...route, path: [id] }, { replace: selected !== undefined });
+  /** Whoever sent it may be elsewhere by now. */
+  const showSent = (id: string) => {
+    const current = parseRoute(location.hash);
+    if (current.view !== 'deliveries') return;
+    follow();
+    navigate({ ...current, path: [id] });
   };
   const close = () => {
     navigate({ ...route, path: [] });
@@ -81,10 +86,11 @@ export function DeliveriesView({ route }: { route: Route }) {
   });
 
   if (isThere && total === 0 && ids.length === 0 && !isFiltered && selected === undefined) {
-    return <FirstEvent onSent={select} />;
+    return <FirstEvent onSent={showSent} />;
   }
   return (
     <div class={`deliveries${selected === undefined ? '' : ' has-selection'}`}>
+      <h1 class="visually-hidden">Deliveries</h1>
       <section class="list-pane" aria-label="List of deliveries">
         <div class="list-tools">
           <Filters
@@ -98,7 +104,7 @@ export function DeliveriesView({ route }: { route: Route }) {
               if (selected === undefined && row !== undefined) select(row.id);
             }}
           />
-          <SendMenu onSent={select} />
+          <SendMenu onSent={showSent} />
         </div>
         <div class="list-head" aria-hidden="true">
           <span>Time</span>
@@ -157,7 +163,7 @@ export function DeliveriesView({ route }: { route: Route }) {
             row={rowOf(live.delivery(selected), rows, selected)}
             route={route}
             onClose={close}
-            onSelect={select}
+            onSent={showSent}
           />
         )}
       </section>

@@ -122,7 +122,12 @@ export class LiveStore {
         this.#index = index;
         this.#next = undefined;
         this.#idsChanged = true;
-        this.#change({ ready: true, idsOf: this.#query ?? '', total: event.data.total, searched: event.data.searched });
+        this.#change({
+          ready: true,
+          idsOf: this.#query ?? '',
+          total: event.data.total,
+          searched: event.data.searched,
+        });
         return;
       }
       case 'task':
