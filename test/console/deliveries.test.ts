@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { OpenConsole, shopUpdated } from './open-console.ts';
 
 let open: OpenConsole;
@@ -8,6 +8,7 @@ beforeAll(async () => {
   open = await OpenConsole.start();
 });
 afterAll(() => open[Symbol.asyncDispose]());
+beforeEach(() => open.goto(''));
 afterEach(() => {
   expect(open.wrongs).toEqual([]);
 });
@@ -84,10 +85,10 @@ describe('selecting a delivery', () => {
   test('stops the scrolling: what is new is counted, and one key leads to it', async () => {
     const { page, partner } = open;
     await open.row('shop-again').first().click();
-    const before = await page.getByRole('option').first().getAttribute('data-id');
+    const before = await open.rows.first().getAttribute('data-id');
     await partner.post(shopUpdated('shop-new'));
     await page.getByRole('button', { name: '1 new' }).waitFor();
-    expect(await page.getByRole('option').first().getAttribute('data-id')).toBe(before);
+    expect(await open.rows.first().getAttribute('data-id')).toBe(before);
     await page.keyboard.press('n');
     await open.row('shop-new').waitFor();
   });
@@ -117,14 +118,13 @@ describe('selecting a delivery', () => {
 
   test('is done by j and k, and Escape leaves it', async () => {
     const { page } = open;
-    await open.goto('#/deliveries');
-    await page.getByRole('option').first().waitFor();
+    await open.rows.first().waitFor();
     await page.keyboard.press('j');
     await page.keyboard.press('j');
-    const second = await page.getByRole('option').nth(1).getAttribute('data-id');
+    const second = await open.rows.nth(1).getAttribute('data-id');
     expect(page.url()).toContain(encodeURIComponent(second ?? ''));
     await page.keyboard.press('k');
-    const first = await page.getByRole('option').first().getAttribute('data-id');
+    const first = await open.rows.first().getAttribute('data-id');
     expect(page.url()).toContain(encodeURIComponent(first ?? ''));
     await page.keyboard.press('Escape');
     expect(new URL(page.url()).hash).toBe('#/deliveries');

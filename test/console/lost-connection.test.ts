@@ -18,5 +18,5 @@ test('while the console is away the page says so, and afterwards it has every de
   });
   await page.getByText('Live', { exact: true }).waitFor();
   for (const shop of ['shop-1', 'shop-2', 'shop-3']) await open.row(shop).getByText('processed').waitFor();
-  expect(await page.getByRole('option').count()).toBe(4);
+  expect(await open.rows.count()).toBe(4);
 });

@@ -69,8 +69,10 @@ export class OpenConsole implements AsyncDisposable {
     return this.#console.url;
   }
 
-  /** @param hash such as `#/queues` */
+  /** Opens the page anew. @param hash such as `#/queues` */
   async goto(hash: string): Promise<void> {
+    // Another hash alone would be the same page.
+    await this.page.goto('about:blank');
     await this.page.goto(`${this.url}${hash}`);
     await this.page.getByText('Live', { exact: true }).waitFor();
   }
@@ -87,9 +89,14 @@ export class OpenConsole implements AsyncDisposable {
     });
   }
 
-  /** The list's row of a shop or anything else that stands in it. */
+  /** Of the list of deliveries, as far as they are in view. */
+  get rows(): Locator {
+    return this.page.getByRole('listbox', { name: 'Deliveries' }).getByRole('option');
+  }
+
+  /** The list's rows of a shop, or of anything else that stands in them. */
   row(text: string | RegExp): Locator {
-    return this.page.getByRole('option').filter({ hasText: text });
+    return this.rows.filter({ hasText: text });
   }
 
   /** What is selected. */
