@@ -5,12 +5,15 @@ import { checkKeptState } from '../../local/aws/kept/open.ts';
 import { listen } from '../../local/listen.ts';
 import type { LocalStack } from '../../local/local-stack.ts';
 import { stageOverrides, synthesise } from '../../local/template/synthesise.ts';
-import { KEPT_FOLDER, OUTPUTS_FILE, Workspace } from '../operate/local-folder.ts';
+import type { Notice } from '../console/api.ts';
+import { describeStack, KEPT_FOLDER, OUTPUTS_FILE, Workspace } from '../operate/local-folder.ts';
 import { npmScript } from '../terminal/command.ts';
 import { CommandError } from '../terminal/command-error.ts';
 import { interruption } from '../terminal/interrupted.ts';
 import { asJson, LogFormat } from '../terminal/log-format.ts';
 import { type GatewayKind, gatewayOption, jsonOption, port, secretOption } from '../terminal/options.ts';
+import { SourceTree } from '../watch/source-tree.ts';
+import type { Watch, WatchOptions } from '../watch/watch.ts';
 
 interface Settings {
   readonly port: number;
@@ -24,6 +27,8 @@ interface Settings {
   readonly keep?: true | undefined;
   /** Functions' log lines as they are, and the rest on standard error. */
   readonly json?: true | undefined;
+  /** Whether the stack keeps up with what is saved. */
+  readonly watch: boolean;
 }
 
 /** `npm start`: synthesises the stack and runs it until Ctrl-C. */
@@ -54,6 +59,7 @@ export const command = npmScript(
     `goes on with what an earlier run has left in ${KEPT_FOLDER}, and leaves it to the next one`,
   )
   .addOption(jsonOption())
+  .option('--no-watch', 'goes on with the code as it is now, whatever is saved')
   .action(start);
 
 async function start(settings: Settings): Promise<void> {
@@ -72,14 +78,17 @@ async function start(settings: Settings): Promise<void> {
   say(beginning(keep));
   await using workspace = await Workspace.open();
   step('Synthesising the stack');
+  const sources = settings.watch ? new SourceTree() : undefined;
+  const synthesiseTo = (folder: string) => synthesise(folder, gateway && stageOverrides({ gateway }));
   // What runs the stack is loaded while another process synthesises it.
   const [{ startLocalStack }, { LocalRecorder }, { startLocalConsole }] = await Promise.all([
     import('../../local/local-stack.ts'),
     import('../console/local-recorder.ts'),
     import('../console/local-console.ts'),
-    synthesise(workspace.assembly, gateway && stageOverrides({ gateway })),
+    synthesiseTo(workspace.assembly),
   ]);
   const recorder = settings.console ? new LocalRecorder() : undefined;
+  let consoleUrl: string | undefined;
   const stack = await startLocalStack({
     assembly: workspace.assembly,
     port,
@@ -93,28 +102,40 @@ async function start(settings: Settings): Promise<void> {
       recorder?.onLog(line);
     },
     ...(recorder && { observer: recorder }),
+    consoleUrl: () => consoleUrl,
     onRequest: (request) => say(format.request(request)),
     onProblem: (message) => console.error(`Problem: ${message}`),
   });
   try {
     await using page = recorder && (await startLocalConsole(recorder, { stack, secret, port: consolePort }));
+    consoleUrl = page?.url;
     const isSecond = await workspace.publish({
-      outputs: { [stack.name]: stack.outputs },
-      functions: Object.fromEntries(
-        [...stack.functions].map(([service, { definition }]) => [service, definition]),
-      ),
+      ...describeStack(stack),
       ...(page && { console: { url: page.url, token: page.token } }),
     });
-    say(welcome(stack, page?.url, secret, keep, performance.now() - started));
+    say(welcome(stack, consoleUrl, secret, keep, performance.now() - started));
     if (isSecond)
       say('Another stack of this folder runs, too. The other commands talk to this one until it stops.\n');
-    await once(interruption(), 'abort');
+    const interrupted = once(interruption(), 'abort');
+    const onNotice = (notice: Notice) => {
+      say(notice.text);
+      page?.news.notice(notice);
+    };
+    await using _watch =
+      sources && (await startWatch({ stack, workspace, sources, synthesise: synthesiseTo, onNotice }));
+    await interrupted;
     say('Stopping …');
   } finally {
     await stack.close();
   }
   const { requests, peakMegabytes } = stack.usage();
   say(`Stopped: ${requests.toLocaleString('en')} requests served, ${peakMegabytes} MB of memory at most`);
+}
+
+/** Loaded when the stack is up, so that it is not for this that anybody waits. */
+async function startWatch(options: WatchOptions): Promise<Watch> {
+  const { Watch } = await import('../watch/watch.ts');
+  return new Watch(options);
 }
 
 /** What the stack begins with. */

@@ -12,12 +12,20 @@ export interface ReadEvent {
 /** A client of the stream, as the page is one. */
 export class EventReader {
   readonly #request: ClientRequest;
-  #text = '';
+  /** All that came so far, whole events only. */
+  readonly events: ReadEvent[] = [];
+  /** The beginning of an event. */
+  #rest = '';
   #response: IncomingMessage | undefined;
   /** The connection is over, whoever ended it. */
   isOver = false;
 
-  constructor(port: number, path = '/api/stream', lastEventId?: string) {
+  constructor(
+    port: number,
+    path = '/api/stream',
+    lastEventId?: string,
+    headers: Readonly<Record<string, string>> = {},
+  ) {
     this.#request = request(
       {
         host: '127.0.0.1',
@@ -26,13 +34,16 @@ export class EventReader {
         agent: false,
         headers: {
           host: `localhost:${port}`,
+          ...headers,
           ...(lastEventId !== undefined && { 'last-event-id': lastEventId }),
         },
       },
       (response) => {
         this.#response = response;
         response.setEncoding('utf8').on('data', (text: string) => {
-          this.#text += text;
+          const blocks = `${this.#rest}${text}`.split('\n\n');
+          this.#rest = blocks.pop() ?? '';
+          this.events.push(...blocks.flatMap(parseEvent));
         });
         response.on('error', () => {});
         response.on('close', () => {
@@ -48,18 +59,6 @@ export class EventReader {
 
   get status(): number | undefined {
     return this.#response?.statusCode;
-  }
-
-  /** All that came so far, whole events only. */
-  get events(): ReadEvent[] {
-    return this.#text
-      .split('\n\n')
-      .slice(0, -1)
-      .flatMap((block) => {
-        const field = (name: string) => new RegExp(`^${name}: ?(.*)$`, 'm').exec(block)?.[1];
-        const event = field('event');
-        return event === undefined ? [] : [{ id: field('id'), event, data: JSON.parse(field('data') ?? '') }];
-      });
   }
 
   get lastId(): string | undefined {
@@ -92,8 +91,19 @@ export class EventReader {
     this.#response?.pause();
   }
 
+  resume(): void {
+    this.#response?.resume();
+  }
+
   /** Cuts the connection. */
   cut(): void {
     this.#request.destroy();
   }
+}
+
+/** @returns nothing for a comment */
+function parseEvent(block: string): ReadEvent[] {
+  const field = (name: string) => new RegExp(`^${name}: ?(.*)$`, 'm').exec(block)?.[1];
+  const event = field('event');
+  return event === undefined ? [] : [{ id: field('id'), event, data: JSON.parse(field('data') ?? '') }];
 }

@@ -1,3 +1,7 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import {
   ChangeMessageVisibilityCommand,
   CreateQueueCommand,
@@ -11,8 +15,10 @@ import {
 } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import fc from 'fast-check';
+import { startAwsEndpoint } from '../../../../local/aws/endpoint.ts';
+import { openKeptState } from '../../../../local/aws/kept/open.ts';
 import { eventually } from '../../../support/eventually.ts';
-import { KeptEndpoint } from './kept-endpoint.ts';
+import { clientsAt, KeptEndpoint } from './kept-endpoint.ts';
 
 /** Receives of a message until it is a dead letter. */
 const MAXIMUM_RECEIVES = 2;
@@ -297,3 +303,42 @@ test(
   },
   PATIENCE,
 );
+
+test('a message is taken off its queue and put on the dead-letter queue in one step', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'partner-webhooks-kept-'));
+  const kept = await openKeptState(folder, console.error);
+  const [region, accountId] = ['eu-central-1', '000000000000'] as const;
+  const aws = await startAwsEndpoint({ port: 0, region, accountId, kept });
+  const { sqs } = clientsAt(aws.url);
+  await sqs.send(new CreateQueueCommand({ QueueName: 'dead' }));
+  const RedrivePolicy = JSON.stringify({
+    deadLetterTargetArn: `arn:aws:sqs:${region}:${accountId}:dead`,
+    maxReceiveCount: 1,
+  });
+  const { QueueUrl = '' } = await sqs.send(
+    new CreateQueueCommand({ QueueName: 'queue', Attributes: { RedrivePolicy } }),
+  );
+  await sqs.send(new SendMessageCommand({ QueueUrl, MessageBody: 'of a test' }));
+  const receive = () => sqs.send(new ReceiveMessageCommand({ QueueUrl, VisibilityTimeout: 0 }));
+  await receive();
+
+  const places: unknown[] = [];
+  const look = () => {
+    const reader = new DatabaseSync(join(folder, 'fauxqs.db'), { readOnly: true });
+    places.push(
+      ...reader
+        .prepare('SELECT queue_name FROM sqs_messages')
+        .all()
+        .map((row) => row.queue_name),
+    );
+    reader.close();
+  };
+  // fauxqs tells its spy of a message between the two steps.
+  Object.assign(kept.stores.sqsStore.getQueueByName('dead') ?? {}, { spy: { addMessage: look } });
+  await receive();
+  look();
+  expect(places).toEqual(['queue', 'dead']);
+  await aws.close();
+  kept.close();
+  await rm(folder, { recursive: true, force: true });
+});

@@ -39,8 +39,9 @@ describe('rows of a table', () => {
     ['Aoi', false],
     ['x'.repeat(120), false],
     ['x'.repeat(121), true],
-    ['{"a":1}', true],
-    [' [1]', true],
+    [`["${'x'.repeat(36)}"]`, false],
+    [`["${'x'.repeat(37)}"]`, true],
+    [` {"a":"${'x'.repeat(40)}"}`, true],
     ['two\nlines', true],
     ['a [link]', false],
   ])('%j takes more than a line: %s', (text, block) => expect(isBlock(text)).toBe(block));

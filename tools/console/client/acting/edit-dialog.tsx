@@ -46,7 +46,6 @@ export function EditDialog({ title, text: original, onClose, onSent }: EditDialo
     >
       <textarea
         class="editor"
-        data-focus
         aria-label="Body"
         spellcheck={false}
         autocomplete="off"

@@ -1,8 +1,10 @@
 import { useState } from 'preact/hooks';
 import type { Action } from '../../api.ts';
+import { useConsole } from '../shell/context.ts';
 import { formatRoute } from '../shell/route.ts';
 import { showToast } from '../shell/toasts.tsx';
 import { useTasks } from '../tasks/tasks-context.tsx';
+import { taskEnd } from './task-end.ts';
 
 interface Sender {
   /** Why nothing can be sent here. */
@@ -17,6 +19,7 @@ interface Sender {
 }
 
 export function useSend(): Sender {
+  const { api, live } = useConsole();
   const { act, refusal } = useTasks();
   const [busy, setBusy] = useState(false);
   const send = async (action: Action, onSent?: (delivery: string) => void): Promise<boolean> => {
@@ -26,8 +29,9 @@ export function useSend(): Sender {
     }
     setBusy(true);
     try {
-      const [task] = (await act([action])) ?? [];
-      if (task === undefined) return false;
+      const [begun] = (await act([action])) ?? [];
+      if (begun === undefined) return false;
+      const task = await taskEnd(begun, live, api);
       if (task.state === 'failed') {
         showToast({ level: 'error', text: task.lines.join('\n') });
         return false;

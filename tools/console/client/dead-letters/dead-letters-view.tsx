@@ -54,7 +54,7 @@ export function DeadLettersView() {
         )}
         {total > 0 && (
           <>
-            <header class="page-head list-head">
+            <header class="page-head rows-head">
               <h2>
                 {total.toLocaleString('en')} {total === 1 ? 'dead letter' : 'dead letters'},{' '}
                 {groups.length === 1 ? 'one reason' : `${groups.length} reasons`}

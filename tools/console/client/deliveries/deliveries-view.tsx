@@ -3,7 +3,7 @@ import type { Delivery } from '../../api.ts';
 import { DetailPane } from '../detail/detail-pane.tsx';
 import { Icon } from '../shared/icon.tsx';
 import { useConsole } from '../shell/context.ts';
-import type { Route } from '../shell/route.ts';
+import { parseRoute, type Route } from '../shell/route.ts';
 import { useKeys } from '../shell/use-keys.ts';
 import { navigate } from '../shell/use-route.ts';
 import { useLive } from '../stream/use-live.ts';
@@ -18,7 +18,7 @@ import { useRowHeight } from './use-row-height.ts';
 
 export function DeliveriesView({ route }: { route: Route }) {
   const { live } = useConsole();
-  const { ids, ready, total, searched } = useLive();
+  const { ids, idsOf, ready, total, searched } = useLive();
   const [held, setHeld] = useState<HeldList>();
   const list = useRef<HTMLDivElement>(null);
   const rowHeight = useRowHeight();
@@ -42,13 +42,19 @@ export function DeliveriesView({ route }: { route: Route }) {
   };
   // Another filter is another list.
   useEffect(follow, [filter]);
+  const isThere = ready && idsOf === filter;
+  const isSelectedThere = isThere && rows.some(({ id }) => id === selected);
   useEffect(() => {
-    if (selected !== undefined && ready) setHeld((before) => before ?? holdList(rows));
-  }, [selected, ready, filter]);
+    if (isSelectedThere) setHeld((before) => before ?? holdList(rows));
+  }, [selected, isSelectedThere]);
 
-  const select = (id: string) => {
-    setHeld((before) => before ?? holdList(rows));
-    navigate({ ...route, path: [id] }, { replace: selected !== undefined });
+  const select = (id: string) => navigate({ ...route, path: [id] }, { replace: selected !== undefined });
+  /** Whoever sent it may be elsewhere by now. */
+  const showSent = (id: string) => {
+    const current = parseRoute(location.hash);
+    if (current.view !== 'deliveries') return;
+    follow();
+    navigate({ ...current, path: [id] });
   };
   const close = () => {
     navigate({ ...route, path: [] });
@@ -79,11 +85,12 @@ export function DeliveriesView({ route }: { route: Route }) {
     },
   });
 
-  if (ready && total === 0 && ids.length === 0 && !isFiltered && selected === undefined) {
-    return <FirstEvent onSent={select} />;
+  if (isThere && total === 0 && ids.length === 0 && !isFiltered && selected === undefined) {
+    return <FirstEvent onSent={showSent} />;
   }
   return (
     <div class={`deliveries${selected === undefined ? '' : ' has-selection'}`}>
+      <h1 class="visually-hidden">Deliveries</h1>
       <section class="list-pane" aria-label="List of deliveries">
         <div class="list-tools">
           <Filters
@@ -97,7 +104,7 @@ export function DeliveriesView({ route }: { route: Route }) {
               if (selected === undefined && row !== undefined) select(row.id);
             }}
           />
-          <SendMenu onSent={select} />
+          <SendMenu onSent={showSent} />
         </div>
         <div class="list-head" aria-hidden="true">
           <span>Time</span>
@@ -118,6 +125,11 @@ export function DeliveriesView({ route }: { route: Route }) {
             <Icon name="up" />
             {newer.toLocaleString('en')} new
           </button>
+          {isThere && rows.length === 0 && (
+            <div class="no-match">
+              <p>{isFiltered ? 'No delivery matches.' : 'No delivery yet.'}</p>
+            </div>
+          )}
           <DeliveryList
             element={list}
             rows={rows}
@@ -135,7 +147,7 @@ export function DeliveriesView({ route }: { route: Route }) {
           shown={held === undefined ? ids.length : held.rows.length}
           total={total}
           newer={newer}
-          ready={ready}
+          ready={isThere}
           filtered={isFiltered}
           held={held !== undefined}
           searched={searched}
@@ -151,7 +163,7 @@ export function DeliveriesView({ route }: { route: Route }) {
             row={rowOf(live.delivery(selected), rows, selected)}
             route={route}
             onClose={close}
-            onSelect={select}
+            onSent={showSent}
           />
         )}
       </section>

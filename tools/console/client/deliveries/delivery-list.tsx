@@ -19,6 +19,15 @@ interface DeliveryListProps {
   onScrolled: (scrollTop: number) => void;
 }
 
+/** Rows that are drawn at most, on a screen of 4,000 pixels. A power of two above it. */
+const SLOTS = 256;
+
+/**
+ * Scrolling fills the elements of rows that leave with those that come. Counted from the oldest, as a new delivery
+ * would change all that stand below it otherwise.
+ */
+const slotOf = (fromOldest: number) => fromOldest % SLOTS;
+
 /** The list, of which only the rows in view are drawn. */
 export function DeliveryList({
   element,
@@ -89,7 +98,7 @@ export function DeliveryList({
       <div class="list-area" style={{ height: `${area}px` }}>
         {drawn.map(({ delivery, index: at }) => (
           <DeliveryRow
-            key={delivery.id}
+            key={at < first || at >= end ? 'selected' : slotOf(count - at)}
             delivery={delivery}
             index={at}
             count={count}

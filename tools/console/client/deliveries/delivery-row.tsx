@@ -32,15 +32,11 @@ export function DeliveryRow({ delivery, top, index, count, selected }: DeliveryR
       aria-posinset={index + 1}
       style={{ transform: `translateY(${top}px)` }}
     >
-      <span class="row-time">
-        <Time at={receivedAt} day milliseconds />
-      </span>
+      <Time at={receivedAt} day milliseconds />
       <span class={`row-event${event === undefined ? ' soft' : ''}`} title={event}>
         {event ?? (smokeTest ? 'smoke test' : 'unknown event')}
       </span>
-      <span class="row-state">
-        <Badge tone={tone}>{label}</Badge>
-      </span>
+      <Badge tone={tone}>{label}</Badge>
       <span class="row-shop" title={shopId}>
         {shopId}
       </span>

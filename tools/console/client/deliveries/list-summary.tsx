@@ -46,9 +46,11 @@ function Announcement({ count, ready }: { count: number; ready: boolean }) {
   const [text, setText] = useState('');
   const latest = useRef(count);
   const told = useRef(count);
+  const wasReady = useRef(ready);
   latest.current = count;
   // What was there from the start, or is there by another filter, is not new.
-  if (!ready) told.current = count;
+  if (!ready || !wasReady.current) told.current = count;
+  wasReady.current = ready;
   useEffect(() => {
     const timer = setInterval(() => {
       const more = latest.current - told.current;

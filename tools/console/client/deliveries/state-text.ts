@@ -1,5 +1,5 @@
 import type { DeliveryState } from '../../api.ts';
-import type { Tone } from '../shared/badge.tsx';
+import type { Tone } from '../shared/tone.ts';
 
 interface StateText {
   readonly label: string;

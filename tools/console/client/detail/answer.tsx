@@ -28,7 +28,7 @@ export function Answer({ answer }: { answer: RecordedAnswer | undefined }) {
       </p>
       {body === '' ? <p class="soft">Its body is empty.</p> : <AnswerBody body={body} />}
       <section class="block">
-        <h2>Headers</h2>
+        <h3>Headers</h3>
         <Headers headers={headers} />
       </section>
     </div>
@@ -42,7 +42,7 @@ function AnswerBody({ body }: { body: string }) {
   }, [body]);
   return (
     <section class="block">
-      <h2>Body</h2>
+      <h3>Body</h3>
       <div class="card">
         <TextView lines={lines} label="Body of the answer" rows={ROWS} />
       </div>

@@ -37,7 +37,7 @@ export function DetailHead({ delivery, actions, onClose }: DetailHeadProps) {
         <button type="button" class="icon-button detail-back" aria-label="Back to the list" onClick={onClose}>
           <Icon name="back" />
         </button>
-        <h1>{event ?? 'Unknown event'}</h1>
+        <h2>{event ?? 'Unknown event'}</h2>
         <span title={meaning}>
           <Badge tone={tone}>{label}</Badge>
         </span>

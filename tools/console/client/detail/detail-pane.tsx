@@ -28,10 +28,11 @@ interface DetailPaneProps {
   row: Delivery | undefined;
   route: Route;
   onClose: () => void;
-  onSelect: (id: string) => void;
+  /** Something was sent from here. */
+  onSent: (delivery: string) => void;
 }
 
-export function DetailPane({ id, row, route, onClose, onSelect }: DetailPaneProps) {
+export function DetailPane({ id, row, route, onClose, onSent }: DetailPaneProps) {
   const { api, stack } = useConsole();
   const { detail, error } = useDetail(id, row);
   const { send, refusal } = useSend();
@@ -142,7 +143,7 @@ export function DetailPane({ id, row, route, onClose, onSelect }: DetailPaneProp
           title={`Edit and send ${delivery.event ?? ''}`}
           text={edited}
           onClose={() => setEdited(undefined)}
-          onSent={onSelect}
+          onSent={onSent}
         />
       )}
     </article>

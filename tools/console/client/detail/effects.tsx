@@ -10,7 +10,7 @@ export function Effects({ effects }: { effects: readonly RecordedEffect[] }) {
   if (effects.length === 0) return null;
   return (
     <section class="block">
-      <h2>{effects.length === 1 ? 'Effect' : 'Effects'}</h2>
+      <h3>{effects.length === 1 ? 'Effect' : 'Effects'}</h3>
       {effects.map((effect, index) =>
         effect.kind === 'row' ? (
           <RowCard key={index} effect={effect} />
@@ -29,9 +29,9 @@ function RowCard({ effect }: { effect: RowEffect }) {
   return (
     <article class="card">
       <header class="card-head">
-        <h3>
+        <h4>
           <a href={address}>{table}</a>
-        </h3>
+        </h4>
         <span class="mono cut">
           <Visible text={key} />
         </span>
@@ -130,7 +130,7 @@ function NotificationCard({ effect: { topic, at, subject, texts } }: { effect: N
   return (
     <article class="card">
       <header class="card-head">
-        <h3>{topic}</h3>
+        <h4>{topic}</h4>
         <Badge tone="good">people told</Badge>
         <Time at={at} day milliseconds />
       </header>

@@ -6,6 +6,28 @@ export interface ReadLogLine {
   readonly fields?: readonly (readonly [name: string, value: string])[];
 }
 
+/** Fields that each line of a delivery has, or that stand beside it. */
+const EVERYWHERE = new Set([
+  'level',
+  'message',
+  'timestamp',
+  'service',
+  'eventId',
+  'event',
+  'requestId',
+  'messageId',
+  'sampling_rate',
+  'cold_start',
+  'xray_trace_id',
+]);
+
+/** What a line says beyond its message, in short: `attempt=1 latencyMs=652`. */
+export const factsOfLine = ({ fields = [] }: ReadLogLine): string =>
+  fields
+    .filter(([name]) => !EVERYWHERE.has(name) && !name.startsWith('function_'))
+    .map(([name, value]) => `${name}=${value}`)
+    .join('  ');
+
 export function readLogLine(text: string): ReadLogLine {
   let value: unknown;
   try {

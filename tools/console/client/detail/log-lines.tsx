@@ -1,9 +1,10 @@
 import type { FunctionLine } from '../../api.ts';
-import { Badge, type Tone } from '../shared/badge.tsx';
+import { Badge } from '../shared/badge.tsx';
 import { Empty } from '../shared/empty.tsx';
 import { Time } from '../shared/time.tsx';
+import type { Tone } from '../shared/tone.ts';
 import { Visible } from '../text/visible.tsx';
-import { readLogLine } from './log-line.ts';
+import { factsOfLine, readLogLine } from './log-line.ts';
 
 const TONES: Readonly<Record<string, Tone>> = { ERROR: 'bad', CRITICAL: 'bad', WARN: 'warning' };
 
@@ -21,7 +22,8 @@ export function LogLines({ lines }: { lines: readonly FunctionLine[] }) {
   return (
     <ol class="log">
       {lines.map(({ at, function: name, text }, index) => {
-        const { level, message, fields } = readLogLine(text);
+        const line = readLogLine(text);
+        const { level, message, fields } = line;
         return (
           <li key={index}>
             <details>
@@ -31,6 +33,9 @@ export function LogLines({ lines }: { lines: readonly FunctionLine[] }) {
                 {level !== undefined && <Badge tone={TONES[level] ?? 'neutral'}>{level.toLowerCase()}</Badge>}
                 <span class="log-message">
                   <Visible text={message} />
+                </span>
+                <span class="log-facts">
+                  <Visible text={factsOfLine(line)} />
                 </span>
               </summary>
               {fields === undefined ? (

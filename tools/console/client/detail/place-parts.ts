@@ -1,8 +1,8 @@
 import { queueText } from '../../../operate/trace/step-text.ts';
 import type { PausedQueue, Whereabouts } from '../../../operate/trace/timeline.ts';
 import { duration } from '../../../terminal/text.ts';
-import type { Tone } from '../shared/badge.tsx';
 import { clockText, dayText } from '../shared/time-text.ts';
+import type { Tone } from '../shared/tone.ts';
 
 /** Where an event is, as it is shown above its timeline. */
 export interface PlaceParts {

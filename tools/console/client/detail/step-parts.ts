@@ -1,8 +1,8 @@
 import { factsOf, wordOf } from '../../../operate/trace/step-text.ts';
 import type { DeadLettered, Failed, Step } from '../../../operate/trace/timeline.ts';
 import { duration } from '../../../terminal/text.ts';
-import type { Tone } from '../shared/badge.tsx';
 import { clockText, dayText } from '../shared/time-text.ts';
+import type { Tone } from '../shared/tone.ts';
 
 /** A step as it is shown: the words are those of `npm run trace`, its clocks those of whoever looks. */
 export interface StepParts {

@@ -11,10 +11,10 @@ export function TimelineSteps({ timeline: { steps }, now }: { timeline: Timeline
   const shown = left > 0 ? steps.toSpliced(SHOWN_AT_EACH_END, left) : steps;
   return (
     <section class="block">
-      <h2>Timeline</h2>
+      <h3>Timeline</h3>
       {groupSteps(shown).map(({ title, steps: group }, index) => (
         <div key={index} class="step-group">
-          {title !== undefined && <h3>{title}</h3>}
+          {title !== undefined && <h4>{title}</h4>}
           <ol class="steps">
             {group.map((step, at) => (
               <TimelineStep key={at} step={step} steps={shown} now={now} />

@@ -67,6 +67,19 @@ export function FaultBoard({ active, onBegin, onEnd }: FaultBoardProps) {
           {[parsedShare, parsedMilliseconds].filter((parsed) => typeof parsed === 'string').join('. ')}
         </span>
       </fieldset>
+      <p class="board-expect" role="status">
+        {shown === undefined ? (
+          <span class="soft">Point at a switch to read what to expect of it.</span>
+        ) : (
+          <>
+            <b>
+              {active.some((one) => isOf(one, shown)) ? '' : 'If '}
+              {faultTitle(shown)}:
+            </b>{' '}
+            {expectation(shown)}
+          </>
+        )}
+      </p>
       <div class="table-scroll">
         <table class="table board-table">
           <caption class="visually-hidden">A switch for each service and fault</caption>
@@ -111,19 +124,6 @@ export function FaultBoard({ active, onBegin, onEnd }: FaultBoardProps) {
           </tbody>
         </table>
       </div>
-      <p class="board-expect" role="status">
-        {shown === undefined ? (
-          <span class="soft">Point at a switch to read what to expect of it.</span>
-        ) : (
-          <>
-            <b>
-              {active.some((one) => isOf(one, shown)) ? '' : 'If '}
-              {faultTitle(shown)}:
-            </b>{' '}
-            {expectation(shown)}
-          </>
-        )}
-      </p>
     </section>
   );
 }

@@ -51,7 +51,6 @@ export function PauseDialog({ event, onClose, onPause }: PauseDialogProps) {
             placeholder="The chat service is down until noon"
             autoComplete="off"
             aria-describedby={`${id}-hint`}
-            autoFocus
             onInput={({ currentTarget }) => setReason(currentTarget.value)}
           />
           <p id={`${id}-hint`} class="hint soft">

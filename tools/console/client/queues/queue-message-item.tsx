@@ -1,12 +1,14 @@
-import { useId, useState } from 'preact/hooks';
+import { useId, useMemo, useState } from 'preact/hooks';
 import type { QueueMessage } from '../../api.ts';
 import { Age } from '../shared/age.tsx';
-import { Badge, type Tone } from '../shared/badge.tsx';
+import { Badge } from '../shared/badge.tsx';
 import { Copy } from '../shared/copy.tsx';
+import type { Tone } from '../shared/tone.ts';
 import { formatRoute } from '../shell/route.ts';
 import { ActButton } from '../tasks/act-button.tsx';
 import { TextBlock } from '../text/text-block.tsx';
 import { Visible } from '../text/visible.tsx';
+import { previewText } from './preview-text.ts';
 
 /** Rows of a body that are seen at once. */
 const BODY_ROWS = 20;
@@ -28,6 +30,7 @@ export function QueueMessageItem({ message, redrive }: QueueMessageItemProps) {
   const { id, eventId, requestId, sentAt, receives, state, reason, body, truncated } = message;
   const [open, setOpen] = useState(false);
   const bodyId = useId();
+  const preview = useMemo(() => previewText(body), [body]);
   const known = eventId ?? id;
   const short = known.slice(0, 8);
   const { tone, text } = STATES[state];
@@ -78,6 +81,11 @@ export function QueueMessageItem({ message, redrive }: QueueMessageItemProps) {
       {reason !== undefined && (
         <p class="message-reason">
           <Visible text={reason} />
+        </p>
+      )}
+      {reason === undefined && !open && (
+        <p class="message-preview">
+          <Visible text={preview} />
         </p>
       )}
       <div id={bodyId} class="message-body" hidden={!open}>

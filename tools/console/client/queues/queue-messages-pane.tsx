@@ -1,8 +1,8 @@
-import { useEffect, useRef } from 'preact/hooks';
 import type { QueueMessages, Queues } from '../../api.ts';
 import { ErrorNote } from '../shared/error-note.tsx';
 import { Icon } from '../shared/icon.tsx';
 import { useLoad } from '../shared/use-load.ts';
+import { usePane } from '../shared/use-pane.ts';
 import { useRefresh } from '../shared/use-refresh.ts';
 import { useConsole } from '../shell/context.ts';
 import { formatRoute } from '../shell/route.ts';
@@ -28,8 +28,8 @@ export function QueueMessagesPane({ name, queues }: { name: string; queues: Queu
   );
   useRefresh(messages, stack.local ? REFRESH : undefined);
   useTaskEnds(messages.reload);
-  const heading = useRef<HTMLHeadingElement>(null);
-  useEffect(() => heading.current?.focus(), []);
+  const list = formatRoute({ view: 'queues' });
+  const heading = usePane(list, formatRoute({ view: 'queues', path: [name] }));
 
   const found = messages.value?.messages ?? [];
   const depth = queues?.events.find((queue) => queue.event === event);
@@ -37,11 +37,7 @@ export function QueueMessagesPane({ name, queues }: { name: string; queues: Queu
   return (
     <section class="split-pane" aria-label={`Messages of ${name}`}>
       <header class="pane-head">
-        <a
-          class="icon-button pane-back"
-          href={formatRoute({ view: 'queues' })}
-          aria-label="Back to the queues"
-        >
+        <a class="icon-button pane-back" href={list} aria-label="Back to the queues">
           <Icon name="back" />
         </a>
         <h2 ref={heading} tabIndex={-1} class="mono">
@@ -62,11 +58,7 @@ export function QueueMessagesPane({ name, queues }: { name: string; queues: Queu
               Redrive all
             </ActButton>
           )}
-          <a
-            class="icon-button pane-close"
-            href={formatRoute({ view: 'queues' })}
-            aria-label="Close the queue"
-          >
+          <a class="icon-button pane-close" href={list} aria-label="Close the queue">
             <Icon name="close" />
           </a>
         </div>

@@ -4,6 +4,7 @@ import { Button } from '../shared/button.tsx';
 import { ErrorNote } from '../shared/error-note.tsx';
 import { useLive } from '../stream/use-live.ts';
 import { ActButton } from '../tasks/act-button.tsx';
+import { Interrupt } from '../tasks/interrupt.tsx';
 import { TaskLines } from '../tasks/task-lines.tsx';
 import { TaskState } from '../tasks/task-state.tsx';
 import { useAct } from '../tasks/tasks-context.tsx';
@@ -130,6 +131,7 @@ function TaskPart({ title, task }: { title: string; task: Task }) {
         <h2 class="task-title">{title}</h2>
         <TaskState state={task.state} />
         <code class="task-command soft">{task.command}</code>
+        {task.state === 'running' && <Interrupt key={task.id} id={task.id} />}
       </header>
       <TaskLines task={task} />
     </div>

@@ -1,8 +1,8 @@
-import { useEffect, useRef } from 'preact/hooks';
 import type { TableInfo, TableRows } from '../../api.ts';
 import { ErrorNote } from '../shared/error-note.tsx';
 import { Icon } from '../shared/icon.tsx';
 import { useLoad } from '../shared/use-load.ts';
+import { usePane } from '../shared/use-pane.ts';
 import { useRefresh } from '../shared/use-refresh.ts';
 import { useConsole } from '../shell/context.ts';
 import { formatRoute } from '../shell/route.ts';
@@ -23,10 +23,9 @@ export function RowPane({ table: { name, key }, rowKey }: { table: TableInfo; ro
     api.get<TableRows>(`/api/tables/${encodeURIComponent(name)}?key=${encodeURIComponent(rowKey)}`, signal),
   );
   useRefresh(rows, stack.local ? REFRESH : undefined);
-  const heading = useRef<HTMLHeadingElement>(null);
-  useEffect(() => heading.current?.focus(), []);
   const [row] = rows.value?.rows ?? [];
   const back = formatRoute({ view: 'tables', path: [name] });
+  const heading = usePane(back, formatRoute({ view: 'tables', path: [name], query: { key: rowKey } }));
   return (
     <section class="split-pane" aria-label={`Row ${rowKey}`}>
       <header class="pane-head">

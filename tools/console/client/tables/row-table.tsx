@@ -41,7 +41,7 @@ export function RowTable({
   const wanted = search.trim();
   return (
     <section class="split-list" aria-label={tableTitle(name)}>
-      <div class="list-head">
+      <div class="rows-head">
         <form
           class="find"
           onSubmit={(submit) => {

@@ -9,6 +9,9 @@ const LONGEST_CELL = 60;
 /** Characters of a value that stands in a line of its own. */
 const LONGEST_LINE = 120;
 
+/** The same of JSON. */
+const LONGEST_JSON = 40;
+
 /** What tells rows apart at once, before whatever else they have. */
 const FIRST = ['status', 'name', 'display_name', 'shop_id', 'updated_at'];
 
@@ -46,8 +49,9 @@ export function cellText(value: unknown): string {
 export const valueText = (value: unknown): string =>
   typeof value === 'string' ? value : JSON.stringify(value);
 
-/** Whether a value takes more than a line: it is long, has lines, or is JSON itself, such as what the partner sent. */
-export const isBlock = (text: string) => text.length > LONGEST_LINE || /^\s*[[{]|\n/.test(text);
+/** Whether a value takes more than a line: it is long, or has lines. JSON, such as what the partner sent, may be shorter. */
+export const isBlock = (text: string) =>
+  text.includes('\n') || text.length > (/^\s*[[{]/.test(text) ? LONGEST_JSON : LONGEST_LINE);
 
 /** A table's name for people: `Shop cache` of `ShopCacheTable`. */
 export function tableTitle(output: string): string {

@@ -1,9 +1,9 @@
-import { useRef, useState } from 'preact/hooks';
+import { useRef } from 'preact/hooks';
 import { Button } from '../shared/button.tsx';
 import { Copy } from '../shared/copy.tsx';
 import { Icon } from '../shared/icon.tsx';
-import { useConsole } from '../shell/context.ts';
 import { useLive } from '../stream/use-live.ts';
+import { Interrupt } from './interrupt.tsx';
 import { TaskLines } from './task-lines.tsx';
 import { TaskState } from './task-state.tsx';
 import { useTasks } from './tasks-context.tsx';
@@ -12,7 +12,7 @@ const DOCK = 'task-dock';
 
 /** Opens and closes the dock, and says how many tasks run. */
 export function TasksButton() {
-  const { open, setOpen } = useTasks();
+  const { open, setOpen, select } = useTasks();
   const running = useLive().tasks.filter(({ state }) => state === 'running').length;
   return (
     <Button
@@ -21,7 +21,10 @@ export function TasksButton() {
       id={`${DOCK}-button`}
       aria-expanded={open}
       aria-controls={DOCK}
-      onClick={() => setOpen(!open)}
+      onClick={() => {
+        select(undefined);
+        setOpen(!open);
+      }}
     >
       Tasks
       {running > 0 && <span class="tasks-running">{running} running</span>}
@@ -94,7 +97,7 @@ export function TaskDock() {
                     {shown.command}
                   </code>
                   <Copy text={shown.command} label="Copy the command" />
-                  {shown.state === 'running' && <Interrupt id={shown.id} />}
+                  {shown.state === 'running' && <Interrupt key={shown.id} id={shown.id} />}
                 </div>
                 <TaskLines key={shown.id} task={shown} />
               </div>
@@ -103,22 +106,5 @@ export function TaskDock() {
         </section>
       )}
     </>
-  );
-}
-
-/** Ends a command as Ctrl-C does: it says itself what it has left, and nothing is half done. */
-function Interrupt({ id }: { id: string }) {
-  const { api } = useConsole();
-  const [asked, setAsked] = useState(false);
-  return (
-    <Button
-      disabled={asked}
-      onClick={() => {
-        setAsked(true);
-        api.delete(`/api/tasks/${encodeURIComponent(id)}`).catch(() => setAsked(false));
-      }}
-    >
-      Interrupt
-    </Button>
   );
 }

@@ -1,5 +1,6 @@
 import type { Task } from '../../api.ts';
-import { Badge, type Tone } from '../shared/badge.tsx';
+import { Badge } from '../shared/badge.tsx';
+import type { Tone } from '../shared/tone.ts';
 
 const STATES: Readonly<Record<Task['state'], { tone: Tone; text: string }>> = {
   running: { tone: 'info', text: 'Running' },

@@ -2,7 +2,6 @@ import { type ComponentChildren, createContext } from 'preact';
 import { useContext, useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { Action, Confirmation, Task } from '../../api.ts';
 import { useConsole } from '../shell/context.ts';
-import type { LiveStore } from '../stream/live-store.ts';
 import { useLive } from '../stream/use-live.ts';
 import { asksFirst, endedCount, isSeenElsewhere, refusalOf } from './action-kind.ts';
 import { ConfirmDialog } from './confirm-dialog.tsx';
@@ -15,14 +14,12 @@ interface Tasks {
    * @returns undefined where nobody has
    */
   readonly act: (actions: readonly Action[]) => Promise<readonly Task[] | undefined>;
-  /** Waits until a task has come to its end, whatever that is. */
-  readonly ended: (task: Task) => Promise<Task>;
   /** Whether the tasks are in view. */
   readonly open: boolean;
   readonly setOpen: (open: boolean) => void;
-  /** Of the task whose lines are shown. */
+  /** Of the task whose lines are shown; undefined: the newest. */
   readonly selected: string | undefined;
-  readonly select: (id: string) => void;
+  readonly select: (id: string | undefined) => void;
 }
 
 interface Question {
@@ -73,7 +70,6 @@ export function TasksProvider({ children }: { children: ComponentChildren }) {
       setOpen,
       selected,
       select: setSelected,
-      ended: (task) => endOf(live, task),
       act: async (actions) => {
         if (asksFirst(stack, actions) && !(await confirmed(actions))) return undefined;
         const tasks: Task[] = [];
@@ -126,18 +122,4 @@ export function useAct() {
     }
   };
   return { run, busy, error, refusal };
-}
-
-/** The stream tells of it; what it missed while it was broken is asked for once it is live again. */
-function endOf(live: LiveStore, task: Task): Promise<Task> {
-  const { promise, resolve } = Promise.withResolvers<Task>();
-  const look = () => {
-    const known = live.state.tasks.find(({ id }) => id === task.id) ?? task;
-    if (known.state === 'running') return;
-    unsubscribe();
-    resolve(known);
-  };
-  const unsubscribe = live.subscribe(look);
-  look();
-  return promise;
 }
