@@ -147,7 +147,7 @@ export class StageSource implements Source {
       since: this.#since,
       signal: this.#closing.signal,
       onProblem: (name: string, error: Error) => {
-        const reason = refusalOf(error, this.stack.local);
+        const reason = this.#whyNot(error);
         problems.set(reason, [...(problems.get(reason) ?? []), name]);
         const all = [...problems].map(([why, names]) => `${names.join(', ')}: ${why}`);
         this.#notice('logs', `Logs that cannot be read: ${all.join('; ')}`);
@@ -185,7 +185,7 @@ export class StageSource implements Source {
       },
       onLook: (error) => {
         if (error === undefined) return;
-        const reason = refusalOf(error, this.stack.local);
+        const reason = this.#whyNot(error);
         this.#notice('archive', `The archive, which knows shops and payloads, cannot be read: ${reason}`);
       },
     });
@@ -255,6 +255,15 @@ export class StageSource implements Source {
       if (this.#payloads.size <= PAYLOADS && bytes <= PAYLOADS_BYTES) break;
       bytes -= kept.bytes?.length ?? 0;
       this.#payloads.delete(oldest);
+    }
+  }
+
+  /** Whatever it is: nobody else would say it, and the rest goes on. */
+  #whyNot(error: unknown): string {
+    try {
+      return refusalOf(error, this.stack.local);
+    } catch {
+      return String(error).split('\n')[0] ?? '';
     }
   }
 
