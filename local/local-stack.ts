@@ -11,6 +11,7 @@ import type { LogLine } from './functions/invocation.ts';
 import type { FunctionError } from './functions/messages.ts';
 import { deployedApi } from './gateway/deployed-api.ts';
 import { type RequestSummary, startGateway } from './gateway/server.ts';
+import { keepObservations } from './kept-observations.ts';
 import type { InspectedMessage, StackObserver } from './observation.ts';
 import { ACCOUNT_ID, clientSettings, REGION } from './place.ts';
 import { admitRoles } from './roles.ts';
@@ -132,6 +133,7 @@ export async function startLocalStack(options: LocalStackOptions): Promise<Local
         ? undefined
         : await openKeptState(options.keep, options.onProblem ?? (() => {}));
     closers.push(async () => kept?.close());
+    const observer = kept && options.observer ? keepObservations(kept, options.observer) : options.observer;
     step('Starting the AWS endpoint');
     const aws = await startAwsEndpoint({
       port: options.awsPort,
@@ -140,7 +142,7 @@ export async function startLocalStack(options: LocalStackOptions): Promise<Local
       faults,
       kept,
       ...(options.onProblem && { onProblem: options.onProblem }),
-      ...(options.observer && { observer: options.observer }),
+      ...(observer && { observer }),
       ...(options.consoleUrl && { consoleUrl: options.consoleUrl }),
     });
     closers.push(() => aws.close());
@@ -187,7 +189,7 @@ export async function startLocalStack(options: LocalStackOptions): Promise<Local
       onExchange: (exchange) => {
         requests += 1;
         options.onRequest?.(exchange);
-        options.observer?.onExchange(exchange);
+        observer?.onExchange(exchange);
       },
       ...(options.consoleUrl && { consoleUrl: options.consoleUrl }),
     });

@@ -88,6 +88,7 @@ async function start(settings: Settings): Promise<void> {
     synthesiseTo(workspace.assembly),
   ]);
   const recorder = settings.console ? new LocalRecorder() : undefined;
+  let consoleUrl: string | undefined;
   const stack = await startLocalStack({
     assembly: workspace.assembly,
     port,
@@ -101,16 +102,18 @@ async function start(settings: Settings): Promise<void> {
       recorder?.onLog(line);
     },
     ...(recorder && { observer: recorder }),
+    consoleUrl: () => consoleUrl,
     onRequest: (request) => say(format.request(request)),
     onProblem: (message) => console.error(`Problem: ${message}`),
   });
   try {
     await using page = recorder && (await startLocalConsole(recorder, { stack, secret, port: consolePort }));
+    consoleUrl = page?.url;
     const isSecond = await workspace.publish({
       ...describeStack(stack),
       ...(page && { console: { url: page.url, token: page.token } }),
     });
-    say(welcome(stack, page?.url, secret, keep, performance.now() - started));
+    say(welcome(stack, consoleUrl, secret, keep, performance.now() - started));
     if (isSecond)
       say('Another stack of this folder runs, too. The other commands talk to this one until it stops.\n');
     const interrupted = once(interruption(), 'abort');

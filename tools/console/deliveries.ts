@@ -7,7 +7,7 @@ import { admits, type Contains, type Filter } from './delivery-filter.ts';
 import { rowOf } from './delivery-row.ts';
 import { exchangeFacts } from './exchange-facts.ts';
 
-/** Deliveries that are kept: some 40 MB. */
+/** Deliveries that are kept: with what the local stack tells of them some 75 MB, and their bodies. */
 export const MAXIMUM_DELIVERIES = 20_000;
 
 /** Deliveries that go at a time once there are too many: to find the oldest takes a look at all. */

@@ -15,13 +15,14 @@ export const FORMAT = 1;
 /** Held by the process that has the folder open; the system lets go of it however the process ends. */
 const LOCK_FILE = 'lock';
 
+/** Not WITHOUT ROWID: SQLite would read values of megabytes to compare their keys. */
 const TABLE = `
 CREATE TABLE IF NOT EXISTS kept_values (
   subject TEXT NOT NULL,
   key TEXT NOT NULL,
   value TEXT NOT NULL,
   PRIMARY KEY (subject, key)
-) WITHOUT ROWID`;
+)`;
 
 /** Result codes of SQLite that are nobody's damage. Source: sqlite.org/rescode.html */
 const SQLITE_BUSY = 5;

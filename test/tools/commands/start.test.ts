@@ -67,6 +67,16 @@ describe('a running stack', () => {
     expect(page).toContain(`<meta name="console-token" content="${token}">`);
   });
 
+  test.each([
+    ['the webhook’s', () => port],
+    ['the AWS', () => awsPort],
+  ])('leads a browser that opens %s port to its console', async (_, portOf) => {
+    const page = await fetch(`http://localhost:${portOf()}/`, {
+      headers: { accept: 'text/html,application/xhtml+xml' },
+    });
+    expect(await page.text()).toContain('<meta name="console-token"');
+  });
+
   test('is found by `send`', async () => {
     const sent = await project.run(['send', '--json', 'shop.updated']);
     expect({ code: sent.code, answers: answersOf(sent) }).toEqual({

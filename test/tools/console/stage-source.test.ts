@@ -84,7 +84,7 @@ describe('a delivery to a stage', () => {
     const ask = (confirmed: boolean) =>
       stage.api.post('/api/tasks', { action: { kind: 'resend', id }, confirmed });
     expect((await ask(false)).body).toEqual({
-      command: `WEBHOOK_SECRET=… npm run send -- --file body.json --url ${stack.outputs.WebhookUrl}`,
+      command: `npm run send -- --file body.json --outputs ${stage.operator.outputsFile}`,
       explanation: expect.stringMatching(/^Signs the same bytes with the secret of the stack of/),
     });
     const { body: task } = await ask(true);

@@ -50,7 +50,7 @@ export class KeptEndpoint implements AsyncDisposable {
   }
 
   async start(): Promise<void> {
-    const child = spawn(process.execPath, ['--import', 'tsx', PROGRAM, this.folder], {
+    const child = spawn(process.execPath, [PROGRAM, this.folder], {
       stdio: ['ignore', 'pipe', 'inherit'],
       env: { ...process.env, NODE_OPTIONS: '' },
     });

@@ -9,7 +9,10 @@ test('a line of a function is its level, its message, and what else it says', ()
   expect(factsOfLine(line)).toBe('attempt=1  cause={"error":"E"}');
 });
 
-test.each(['START RequestId: 1', '[1,2]', 'null', '"text"', '{"cut":'])('a line %j is its own message', (text) => {
-  expect(readLogLine(text)).toEqual({ message: text });
-  expect(factsOfLine({ message: text })).toBe('');
-});
+test.each(['START RequestId: 1', '[1,2]', 'null', '"text"', '{"cut":'])(
+  'a line %j is its own message',
+  (text) => {
+    expect(readLogLine(text)).toEqual({ message: text });
+    expect(factsOfLine({ message: text })).toBe('');
+  },
+);

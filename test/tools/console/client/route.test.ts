@@ -19,6 +19,16 @@ describe('an address of the page', () => {
     },
   );
 
+  test('takes an id with whatever an address gives a meaning', () => {
+    const route = {
+      view: 'deliveries',
+      path: ['a/b?c=d#e%25&f'],
+      query: { search: '100% & more?' },
+    } as const;
+    expect(formatRoute(route)).toBe('#/deliveries/a%2Fb%3Fc%3Dd%23e%2525%26f?search=100%25+%26+more%3F');
+    expect(parseRoute(formatRoute(route))).toEqual(route);
+  });
+
   test('is read as it was written, whatever ids and texts are', () => {
     const text = fc.string({ unit: 'grapheme', minLength: 1 });
     fc.assert(
