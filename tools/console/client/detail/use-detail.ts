@@ -1,6 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { Delivery, DeliveryDetail } from '../../api.ts';
 import { useConsole } from '../shell/context.ts';
+import { useLive } from '../stream/use-live.ts';
 
 /** Whoever goes down the list with a key held is not asked for each row. */
 const PAUSE_MS = 60;
@@ -17,6 +18,9 @@ interface LoadedDetail {
 export function useDetail(id: string, row: Delivery | undefined): LoadedDetail {
   const { api } = useConsole();
   const [loaded, setLoaded] = useState<LoadedDetail>({ detail: undefined, error: undefined });
+  const isLive = useLive().connection.state === 'live';
+  /** What failed is tried again once, and whenever the server is back. */
+  const retry = loaded.error === undefined ? 'not needed' : isLive;
   useEffect(() => {
     const abort = new AbortController();
     const path = `/api/deliveries/${encodeURIComponent(id)}`;
@@ -40,6 +44,6 @@ export function useDetail(id: string, row: Delivery | undefined): LoadedDetail {
       abort.abort();
     };
     // A row that changed means that there is more to know.
-  }, [api, id, row?.state, row?.attempts, row?.error]);
+  }, [api, id, row?.state, row?.attempts, row?.error, retry]);
   return loaded;
 }
