@@ -30,7 +30,7 @@ export function FunctionKills({ functions, onKill }: FunctionKillsProps) {
       <ul class="kills">
         {functions.map((name) => (
           <li key={name}>
-            <code>{name}</code>
+            <span class="kill-name">{name}</span>
             <Button kind="quiet" aria-label={`Kill ${name} now`} onClick={() => kill(name, false)}>
               Now
             </Button>

@@ -46,7 +46,7 @@ export function QueueMessagesPane({ name, queues }: { name: string; queues: Queu
         <a class="icon-button pane-back" href={list} aria-label="Back to the queues">
           <Icon name="back" />
         </a>
-        <h2 ref={heading} tabIndex={-1} class="mono">
+        <h2 ref={heading} tabIndex={-1}>
           {event ?? name}
         </h2>
         <div class="pane-acts">

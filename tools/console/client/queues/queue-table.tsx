@@ -77,7 +77,7 @@ function EventRow({ queue, isUnknown, opened, refusal, busy, onPause, onResume }
     <tr class={opened === undefined ? undefined : 'is-selected'}>
       <th scope="row">
         <a
-          class="row-link mono"
+          class="row-link"
           href={formatRoute({ view: 'queues', path: [event] })}
           aria-current={opened === 'queue' ? 'true' : undefined}
         >
@@ -148,7 +148,7 @@ function KeptRow({ queue, opened }: { queue: KeptQueue; opened: boolean }) {
     <tr class={opened ? 'is-selected' : undefined}>
       <th scope="row">
         <a
-          class="row-link mono"
+          class="row-link"
           href={formatRoute({ view: 'queues', path: [name] })}
           aria-current={opened ? 'true' : undefined}
         >
