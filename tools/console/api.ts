@@ -224,6 +224,8 @@ export interface Queues {
   readonly events: readonly EventQueue[];
   /** `quarantine` and `unrouted`. */
   readonly kept: readonly KeptQueue[];
+  /** What is paused could not be found out; `problems` says why. */
+  readonly pausesUnknown?: true;
   /** What is not known, and why: a permission that is missing. */
   readonly problems: readonly string[];
 }

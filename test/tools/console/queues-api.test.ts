@@ -41,6 +41,7 @@ test('every queue tells how many messages it has, and when the oldest was sent',
     { name: 'unrouted', visible: 1, inFlight: 0, oldestAt: expect.any(String) },
   ]);
   expect(problems).toEqual([]);
+  expect(body).not.toHaveProperty('pausesUnknown');
 });
 
 describe('a look into a queue', () => {

@@ -161,6 +161,7 @@ describe('a permission that is missing', () => {
     expect(queues.problems.join('\n')).toMatch(
       /the dead-letter queue of shop\.updated.*: the permission sqs:GetQueueAttributes is missing/i,
     );
+    expect(queues.pausesUnknown).toBe(true);
     const { body: letters } = await poor.api.get('/api/dead-letters');
     expect(letters).toMatchObject({ groups: [], problems: [expect.stringContaining('permission')] });
     expect(await poor.api.get('/api/tables/CastTable')).toMatchObject({

@@ -62,6 +62,7 @@ export async function queuesOf(stack: FoundStack, oldestAt: OldestAt): Promise<Q
         return pause === undefined ? queue : { ...queue, paused: pausedQueue(pause) };
       }),
     kept: kept.filter((queue) => queue !== undefined),
+    ...(pauses === undefined && { pausesUnknown: true as const }),
     problems: problems.lines(),
   };
 

@@ -27,7 +27,7 @@ describe('what a fault is called', () => {
   test('several are counted, one is named, none is nothing', () => {
     const fault = { service: 'sqs', kind: 'down' } as const;
     expect(activeText([])).toBe('');
-    expect(activeText([fault])).toBe('SQS is down');
+    expect(activeText([fault])).toBe('SQS: down');
     expect(activeText([fault, fault])).toBe('2 faults are on');
   });
 });

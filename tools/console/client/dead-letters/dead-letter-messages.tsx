@@ -19,7 +19,7 @@ export function DeadLetterMessages({ group, refusal, busy, run }: DeadLetterMess
         const known = eventId ?? id;
         return (
           <li key={id}>
-            <code class="letter-queue">{queue}</code>
+            <span class="letter-queue">{queue}</span>
             <code class="letter-id" title={known}>
               {known}
             </code>

@@ -121,7 +121,7 @@ function Group({ group, refusal, busy, run }: GroupProps) {
           <ul class="event-counts">
             {queuesOf(group).map(({ queue, count: own }) => (
               <li key={queue}>
-                <code>{queue}</code> <span class="soft">{own}</span>
+                {queue} <span class="soft">{own}</span>
               </li>
             ))}
           </ul>

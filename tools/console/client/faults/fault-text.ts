@@ -172,7 +172,7 @@ const seconds = (milliseconds: number) =>
 export function activeText(faults: readonly FaultSettings[]): string {
   const [first] = faults;
   if (first === undefined) return '';
-  if (faults.length === 1) return faultTitle(first);
+  if (faults.length === 1) return `${serviceName(first.service)}: ${kindNames[first.kind].toLowerCase()}`;
   return `${faults.length} faults are on`;
 }
 

@@ -23,13 +23,14 @@ export function FunctionKills({ functions, onKill }: FunctionKillsProps) {
         <h2 id="function-kills">Kill a function</h2>
         <p class="soft">
           The receiver’s delivery goes unanswered, and the partner sends it again. A consumer’s messages come
-          back once their visibility ends, after three minutes: nothing is lost, and no row is written twice.
+          back once their visibility ends, in three minutes, with --retry-fast in seconds: nothing is lost,
+          and no row is written twice.
         </p>
       </div>
       <ul class="kills">
         {functions.map((name) => (
           <li key={name}>
-            <code>{name}</code>
+            <span class="kill-name">{name}</span>
             <Button kind="quiet" aria-label={`Kill ${name} now`} onClick={() => kill(name, false)}>
               Now
             </Button>

@@ -17,14 +17,20 @@ const LOOKED_AT = 50;
 /** Between two looks at a local queue, in milliseconds. A look at a stage's queue hides its messages for a moment. */
 const REFRESH = 2_000;
 
+const NOTHING: QueueMessages = { messages: [], limited: false };
+
 /** What is on a queue, without taking anything away. */
 export function QueueMessagesPane({ name, queues }: { name: string; queues: Queues | undefined }) {
   const { api, stack } = useConsole();
   const { run, busy, error, refusal } = useAct();
   const { event, isDead } = namedQueue(name);
   const waitsForSomebody = isDead || event === undefined;
+  /** In a stage, where looking is receiving. */
+  const isClosed = !stack.local && !waitsForSomebody;
   const messages = useLoad(name, (signal) =>
-    api.get<QueueMessages>(`/api/queues/${encodeURIComponent(name)}/messages?limit=${LOOKED_AT}`, signal),
+    isClosed
+      ? Promise.resolve(NOTHING)
+      : api.get<QueueMessages>(`/api/queues/${encodeURIComponent(name)}/messages?limit=${LOOKED_AT}`, signal),
   );
   useRefresh(messages, stack.local ? REFRESH : undefined);
   useTaskEnds(messages.reload);
@@ -40,11 +46,11 @@ export function QueueMessagesPane({ name, queues }: { name: string; queues: Queu
         <a class="icon-button pane-back" href={list} aria-label="Back to the queues">
           <Icon name="back" />
         </a>
-        <h2 ref={heading} tabIndex={-1} class="mono">
+        <h2 ref={heading} tabIndex={-1}>
           {event ?? name}
         </h2>
         <div class="pane-acts">
-          {!stack.local && (
+          {!stack.local && !isClosed && (
             <button type="button" class="button button-quiet" onClick={messages.reload}>
               Look again
             </button>
@@ -79,7 +85,17 @@ export function QueueMessagesPane({ name, queues }: { name: string; queues: Queu
       <div class="pane-body">
         {error !== undefined && <ErrorNote>{error}</ErrorNote>}
         {messages.error !== undefined && <ErrorNote>{messages.error}</ErrorNote>}
-        {messages.value !== undefined && found.length === 0 && messages.error === undefined && (
+        {isClosed && (
+          <p class="pane-empty soft">
+            SQS shows a message only to who receives it, and each receive is one of its ten attempts: so
+            nobody looks here. What is on its way stands under{' '}
+            <a href={formatRoute({ view: 'deliveries', query: { event, state: 'queued,retrying' } })}>
+              Deliveries
+            </a>
+            .
+          </p>
+        )}
+        {!isClosed && messages.value !== undefined && found.length === 0 && messages.error === undefined && (
           <p class="pane-empty soft">{emptyText(name)}</p>
         )}
         <ol

@@ -48,6 +48,7 @@ export function QueueTable({ queues, selected, ...acts }: QueueTableProps) {
           <EventRow
             key={queue.event}
             queue={queue}
+            isUnknown={queues.pausesUnknown === true}
             opened={opened?.event === queue.event ? (opened.isDead ? 'dead' : 'queue') : undefined}
             {...acts}
           />
@@ -64,17 +65,19 @@ export function QueueTable({ queues, selected, ...acts }: QueueTableProps) {
 
 interface EventRowProps extends Pick<QueueTableProps, 'refusal' | 'busy' | 'onPause' | 'onResume'> {
   queue: EventQueue;
+  /** Whether it is paused is not known. */
+  isUnknown: boolean;
   opened: 'queue' | 'dead' | undefined;
 }
 
-function EventRow({ queue, opened, refusal, busy, onPause, onResume }: EventRowProps) {
+function EventRow({ queue, isUnknown, opened, refusal, busy, onPause, onResume }: EventRowProps) {
   const { event, dead, paused } = queue;
   const deadCount = dead.visible + dead.inFlight;
   return (
     <tr class={opened === undefined ? undefined : 'is-selected'}>
       <th scope="row">
         <a
-          class="row-link mono"
+          class="row-link"
           href={formatRoute({ view: 'queues', path: [event] })}
           aria-current={opened === 'queue' ? 'true' : undefined}
         >
@@ -98,7 +101,7 @@ function EventRow({ queue, opened, refusal, busy, onPause, onResume }: EventRowP
       </td>
       <td class="processing">
         {paused === undefined ? (
-          <span class="soft">On</span>
+          <span class="soft">{isUnknown ? 'Not known' : 'On'}</span>
         ) : (
           <>
             <Badge tone="warning">Paused</Badge>{' '}
@@ -112,7 +115,7 @@ function EventRow({ queue, opened, refusal, busy, onPause, onResume }: EventRowP
         )}
       </td>
       <td class="act">
-        {paused === undefined ? (
+        {(paused === undefined || isUnknown) && (
           <ActButton
             kind="quiet"
             refusal={refusal}
@@ -122,8 +125,15 @@ function EventRow({ queue, opened, refusal, busy, onPause, onResume }: EventRowP
           >
             Pause
           </ActButton>
-        ) : (
-          <ActButton refusal={refusal} busy={busy} label={`Resume ${event}`} onClick={() => onResume(event)}>
+        )}
+        {(paused !== undefined || isUnknown) && (
+          <ActButton
+            kind={isUnknown ? 'quiet' : 'normal'}
+            refusal={refusal}
+            busy={busy}
+            label={`Resume ${event}`}
+            onClick={() => onResume(event)}
+          >
             Resume
           </ActButton>
         )}
@@ -138,7 +148,7 @@ function KeptRow({ queue, opened }: { queue: KeptQueue; opened: boolean }) {
     <tr class={opened ? 'is-selected' : undefined}>
       <th scope="row">
         <a
-          class="row-link mono"
+          class="row-link"
           href={formatRoute({ view: 'queues', path: [name] })}
           aria-current={opened ? 'true' : undefined}
         >

@@ -62,7 +62,7 @@ export function ReplayFields({ form, problems, onChange }: ReplayFieldsProps) {
                 checked={form.events.includes(name)}
                 onChange={({ currentTarget }) => toggle(name, currentTarget.checked)}
               />
-              <code>{name}</code>
+              <span>{name}</span>
             </label>
           ))}
         </div>
