@@ -7,6 +7,7 @@ import { openKeptState } from './aws/kept/open.ts';
 import { type ClientSettings, createAlarms, deploy } from './deploy.ts';
 import { type SqsEventSource, startSqsEventSource } from './event-sources/sqs-event-source.ts';
 import type { FunctionDefinition } from './functions/function-definition.ts';
+import type { InspectorPort } from './functions/inspector-port.ts';
 import type { LogLine } from './functions/invocation.ts';
 import { LocalFunction } from './functions/local-function.ts';
 import { SharedEnvironments } from './functions/shared-environments.ts';
@@ -52,6 +53,8 @@ export interface LocalStackOptions {
   readonly keep?: string | undefined;
   /** What goes wrong at the AWS endpoint from the start, for tests. @default nothing */
   readonly faults?: Faults;
+  /** Where debuggers find functions, by the functions' names on the command line. Closed with the stack. @default none */
+  readonly inspect?: ReadonlyMap<string, InspectorPort>;
   /** Variables that replace the template's, for tests that cannot wait. @default none */
   readonly environment?: Readonly<Record<string, string>>;
   /** Told of every line that a function writes. @default none */
@@ -175,6 +178,10 @@ export async function startLocalStack(options: LocalStackOptions): Promise<Local
     });
     closers.push(() => gateway.close());
     apiUrl = gateway.url;
+    // First of all, so that what stands at a breakpoint is finished.
+    closers.push(() =>
+      Promise.all([...(options.inspect?.values() ?? [])].map((inspector) => inspector.close())),
+    );
 
     return {
       name: stack.name,
@@ -227,7 +234,7 @@ function createFunctions(
   resources: Resources,
   stack: SynthesisedStack,
   aws: AwsEndpoint,
-  { environment, onLog = () => {} }: LocalStackOptions,
+  { environment, onLog = () => {}, inspect }: LocalStackOptions,
 ): Functions {
   const shared = new SharedEnvironments(SHARED_ENVIRONMENTS);
   return new Map(
@@ -245,13 +252,14 @@ function createFunctions(
         region: REGION,
         awsEndpointUrl: aws.url,
       };
+      const inspector = inspect?.get(definition.environment.POWERTOOLS_SERVICE_NAME ?? name);
       const logGroup = properties.LoggingConfig?.LogGroup ?? `/aws/lambda/${name}`;
       aws.createLogGroup(logGroup);
       const write = (line: LogLine) => {
         aws.writeLog(logGroup, line.text);
         onLog(line);
       };
-      return [arn, { definition, function: new LocalFunction(definition, write, { shared }) }];
+      return [arn, { definition, function: new LocalFunction(definition, write, { shared, inspector }) }];
     }),
   );
 }

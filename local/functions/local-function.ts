@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { FunctionDefinition } from './function-definition.ts';
+import type { InspectorPort } from './inspector-port.ts';
 import { type InvocationResult, type LogLine, TooManyRequestsError } from './invocation.ts';
 import type { FunctionError } from './messages.ts';
 import { Sandbox } from './sandbox.ts';
@@ -24,6 +25,8 @@ export interface LocalFunctionOptions {
   readonly shared?: SharedEnvironments;
   /** @default 30000 */
   readonly idleLimitMilliseconds?: number;
+  /** Where debuggers find its environment, of which there is then one at most. @default none can */
+  readonly inspector?: InspectorPort | undefined;
 }
 
 /**
@@ -41,6 +44,7 @@ export class LocalFunction {
   readonly #sandboxes = new Set<Sandbox>();
   readonly #shared: SharedEnvironments | undefined;
   readonly #idleLimitMilliseconds: number;
+  readonly #inspector: InspectorPort | undefined;
   /** The one that was used last is the last one; each with what ends it. */
   readonly #idle = new Map<Sandbox, NodeJS.Timeout>();
   readonly #running = new Set<Sandbox>();
@@ -53,12 +57,13 @@ export class LocalFunction {
   constructor(
     definition: FunctionDefinition,
     log: (line: LogLine) => void,
-    { shared, idleLimitMilliseconds = IDLE_LIMIT_MILLISECONDS }: LocalFunctionOptions = {},
+    { shared, idleLimitMilliseconds = IDLE_LIMIT_MILLISECONDS, inspector }: LocalFunctionOptions = {},
   ) {
     this.#definition = definition;
     this.#log = log;
     this.#shared = shared;
     this.#idleLimitMilliseconds = idleLimitMilliseconds;
+    this.#inspector = inspector;
   }
 
   /** Execution environments that there are, busy or not. */
@@ -160,12 +165,13 @@ export class LocalFunction {
 
   /** Takes a shared environment where it says so. */
   #mayStart(): boolean {
-    if (this.#sandboxes.size >= this.#definition.maximumConcurrency) return false;
+    const most = this.#inspector === undefined ? this.#definition.maximumConcurrency : 1;
+    if (this.#sandboxes.size >= most) return false;
     return this.#sandboxes.size === 0 || (this.#shared?.take() ?? true);
   }
 
   async #startSandbox(): Promise<void> {
-    const sandbox = new Sandbox(this.#definition, this.#log);
+    const sandbox = new Sandbox(this.#definition, this.#log, this.#inspector);
     this.#sandboxes.add(sandbox);
     this.#starting += 1;
     void sandbox.exited.then(() => this.#forget(sandbox));

@@ -4,6 +4,15 @@ import { Option } from '@commander-js/extra-typings';
 import { listen } from '../../local/listen.ts';
 import type { LocalStack } from '../../local/local-stack.ts';
 import { stageOverrides, synthesise } from '../../local/template/synthesise.ts';
+import { adjustAssembly } from '../operate/adjust-assembly.ts';
+import {
+  bundleReadably,
+  type InspectedFunction,
+  inspectedFunction,
+  inspectText,
+  openInspectors,
+  withPorts,
+} from '../operate/inspected-functions.ts';
 import { KEPT_FOLDER, OUTPUTS_FILE, Workspace } from '../operate/local-folder.ts';
 import { npmScript } from '../terminal/command.ts';
 import { CommandError } from '../terminal/command-error.ts';
@@ -18,6 +27,8 @@ interface Settings {
   readonly gateway?: GatewayKind | undefined;
   /** Whether it goes on with what was kept, and keeps what it holds. */
   readonly keep?: true | undefined;
+  readonly retryFast?: boolean | undefined;
+  readonly inspect?: readonly InspectedFunction[] | undefined;
   /** Functions' log lines as they are, and the rest on standard error. */
   readonly json?: true | undefined;
 }
@@ -42,15 +53,32 @@ export const command = npmScript(
     '--keep',
     `goes on with what an earlier run has left in ${KEPT_FOLDER}, and leaves it to the next one`,
   )
+  .option('--retry-fast', 'waits seconds between attempts: a dead letter takes some ten, and not three hours')
+  .option(
+    '--inspect <function[:port]>',
+    'lets a debugger into it: receiver, or an event for its consumer; repeatable; port from 9229 on',
+    inspectedFunction,
+  )
   .addOption(jsonOption())
   .action(start);
 
-async function start({ port, awsPort, secret, gateway, keep, json }: Settings): Promise<void> {
+async function start({
+  port,
+  awsPort,
+  secret,
+  gateway,
+  keep,
+  retryFast = false,
+  inspect = [],
+  json,
+}: Settings): Promise<void> {
   if (port === awsPort && port !== 0) {
     throw new CommandError(`--port and --aws-port must differ, not both be ${port}`);
   }
   await assertFree(port, 'port');
   await assertFree(awsPort, 'aws-port');
+  const inspected = withPorts(inspect);
+  for (const { name, port } of inspected) await assertFree(port, `inspect ${name}:<port>`);
 
   const started = performance.now();
   const say = json ? console.error : console.log;
@@ -59,17 +87,24 @@ async function start({ port, awsPort, secret, gateway, keep, json }: Settings): 
   say(beginning(keep));
   await using workspace = await Workspace.open();
   step('Synthesising the stack');
+  const synthesiseTo = async (folder: string) => {
+    await synthesise(folder, gateway && stageOverrides({ gateway }));
+    await bundleReadably(folder, inspected);
+    adjustAssembly(folder, { retryFast, inspected: new Set(inspected.map(({ service }) => service)) });
+  };
   // What runs the stack is loaded while another process synthesises it.
   const [{ startLocalStack }] = await Promise.all([
     import('../../local/local-stack.ts'),
-    synthesise(workspace.assembly, gateway && stageOverrides({ gateway })),
+    synthesiseTo(workspace.assembly),
   ]);
+  const inspectors = await openInspectors(inspected);
   const stack = await startLocalStack({
     assembly: workspace.assembly,
     port,
     awsPort,
     secret,
     keep: keep && KEPT_FOLDER,
+    inspect: inspectors,
     onStep: step,
     onNote: say,
     onLog: (line) => print(json ? asJson(line) : format.logLine(line)),
@@ -84,6 +119,11 @@ async function start({ port, awsPort, secret, gateway, keep, json }: Settings): 
       ),
     });
     say(welcome(stack, secret, keep, performance.now() - started));
+    if (retryFast) say(RETRIES_ARE_FAST);
+    for (const one of inspected) {
+      const inspector = inspectors.get(one.service);
+      if (inspector !== undefined) say(inspectText(one, inspector));
+    }
     if (isSecond)
       say('Another stack of this folder runs, too. The other commands talk to this one until it stops.\n');
     await once(interruption(), 'abort');
@@ -94,6 +134,9 @@ async function start({ port, awsPort, secret, gateway, keep, json }: Settings): 
   const { requests, peakMegabytes } = stack.usage();
   say(`Stopped: ${requests.toLocaleString('en')} requests served, ${peakMegabytes} MB of memory at most`);
 }
+
+const RETRIES_ARE_FAST = `Retries are fast: ten attempts take some ten seconds, and a message whose function dies comes back after 5 s.
+`;
 
 /** What the stack begins with. */
 function beginning(keep: true | undefined): string {
