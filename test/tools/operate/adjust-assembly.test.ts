@@ -67,7 +67,9 @@ describe('fast retries', () => {
     const { signal } = new AbortController();
     const steps = await eventually(
       async () => {
-        const trace = await traceDelivery(operator.stack, String(body.eventId), { signal }).catch(() => undefined);
+        const trace = await traceDelivery(operator.stack, String(body.eventId), { signal }).catch(
+          () => undefined,
+        );
         const all = trace?.timeline.steps ?? [];
         return all.some(({ what }) => what === 'dead-lettered') ? all : undefined;
       },
@@ -77,7 +79,6 @@ describe('fast retries', () => {
     expect(steps.filter(({ what }) => what === 'failed')).toHaveLength(9);
     const dead = steps.find(({ what }) => what === 'dead-lettered');
     const seconds = (Date.parse(dead?.at ?? '') - Date.parse(steps[0]?.at ?? '')) / 1000;
-    console.log('seconds to the dead letter', seconds);
     expect(seconds).toBeGreaterThan(5);
     expect(seconds).toBeLessThan(40);
   }, 120_000);
