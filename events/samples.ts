@@ -22,3 +22,8 @@ export function readSamples(): Sample[] {
     })
     .sort((a, b) => String(a.payload.timestamp).localeCompare(String(b.payload.timestamp)));
 }
+
+/** A sample as the partner would send it then: newer than what was sent before. */
+export function sampleBody({ payload }: Sample, timestamp: Date): Uint8Array {
+  return Buffer.from(JSON.stringify({ ...payload, timestamp: timestamp.toISOString() }));
+}

@@ -35,6 +35,11 @@ export class SourceMapReducer {
     this.#ownFolder = ownFolder;
   }
 
+  /** Reads a source anew when it is met again. To be called when it has changed. */
+  forget(path: string): void {
+    this.#files.delete(resolve(dirname(this.#ownFolder), path));
+  }
+
   /**
    * @param map JSON text of a source map
    * @param folder of the map's file, from which its sources are named

@@ -60,7 +60,7 @@ export async function deploy(
 }
 
 /** Makes the template's alarms. There are no metrics for them to look at: each stands as it is set. */
-export function createAlarms(resources: Resources, aws: Pick<AwsEndpoint, 'putAlarm'>): void {
+export function createAlarms(resources: Pick<Resources, 'ofType'>, aws: Pick<AwsEndpoint, 'putAlarm'>): void {
   for (const { name, properties } of resources.ofType('AWS::CloudWatch::Alarm')) {
     aws.putAlarm({ AlarmName: name, ...properties });
   }

@@ -1,44 +1,30 @@
 import { setFlagsFromString } from 'node:v8';
-import { SQSClient } from '@aws-sdk/client-sqs';
 import { type Adopted, adopt } from './adopt.ts';
-import { type AwsEndpoint, startAwsEndpoint } from './aws/endpoint.ts';
+import { startAwsEndpoint } from './aws/endpoint.ts';
 import { Faults } from './aws/faults.ts';
 import { openKeptState } from './aws/kept/open.ts';
+import type { ConsoleUrl } from './console-redirect.ts';
 import { type ClientSettings, createAlarms, deploy } from './deploy.ts';
-import { type SqsEventSource, startSqsEventSource } from './event-sources/sqs-event-source.ts';
-import type { FunctionDefinition } from './functions/function-definition.ts';
+import { type DeployedFunction, DeployedFunctions } from './deployed-functions.ts';
+import { startEventSources } from './deployed-sources.ts';
 import type { InspectorPort } from './functions/inspector-port.ts';
 import type { LogLine } from './functions/invocation.ts';
-import { LocalFunction } from './functions/local-function.ts';
-import { SharedEnvironments } from './functions/shared-environments.ts';
-import { calledByApi, deployedApi } from './gateway/deployed-api.ts';
+import type { FunctionError } from './functions/messages.ts';
+import { deployedApi } from './gateway/deployed-api.ts';
 import { type RequestSummary, startGateway } from './gateway/server.ts';
+import { keepObservations } from './kept-observations.ts';
 import type { InspectedMessage, StackObserver } from './observation.ts';
-import { accessKeyOf, admitRoles } from './roles.ts';
-import { readCloudAssembly, type SynthesisedStack } from './template/cloud-assembly.ts';
+import { ACCOUNT_ID, clientSettings, REGION } from './place.ts';
+import { admitRoles } from './roles.ts';
+import { type Difference, RunningResources } from './take-over.ts';
+import { readCloudAssembly } from './template/cloud-assembly.ts';
 import { Resources } from './template/resources.ts';
-
-/** The account of fauxqs, and so of everything here. */
-const ACCOUNT_ID = '000000000000';
-const REGION = 'us-east-1';
-
-/** Execution environments of a function at most. */
-const MAXIMUM_CONCURRENCY = 4;
-
-/**
- * Execution environments of all functions together, beyond the first one of each. More serve no more: what
- * they wait for is the one thread of the AWS endpoint. Each takes some 35 MB.
- */
-const SHARED_ENVIRONMENTS = 2;
 
 /**
  * By how much V8 lets each heap of the process grow beyond what is used of it, until it collects. By default
  * it would be to four times of it, which for the AWS endpoint's thread is 150 MB.
  */
 const HEAP_GROWING_PERCENT = 50;
-
-/** Batches of a queue that are processed at a time, at most. */
-const BATCHES_AT_A_TIME = 2;
 
 export interface LocalStackOptions {
   /** Folder of the cloud assembly, such as `cdk.out`. */
@@ -63,6 +49,8 @@ export interface LocalStackOptions {
   readonly onRequest?: (summary: RequestSummary) => void;
   /** Told what functions do, and what they are asked: see {@link StackObserver}. @default none */
   readonly observer?: StackObserver;
+  /** Where a browser is led that opens either port. @default nowhere: it sees the error that all others see */
+  readonly consoleUrl?: ConsoleUrl;
   /** Told of what goes wrong in the stack itself. @default none */
   readonly onProblem?: (message: string) => void;
   /** Told what whoever starts it should know of the state that was kept. @default none */
@@ -79,6 +67,18 @@ export interface Usage {
   readonly peakMegabytes: number;
 }
 
+/** What came of a further synthesis. */
+export interface TakenOver {
+  /** Resources that are new or have changed, other than functions that were there before. */
+  readonly resources: readonly Difference[];
+  /** Functions that have changed, by the name on the command line. */
+  readonly functions: readonly string[];
+  /** Functions whose code cannot be loaded, and why: they go on as they were. */
+  readonly failed: ReadonlyMap<string, FunctionError>;
+  /** Resources that stay as they are until the stack is started again. */
+  readonly left: readonly Difference[];
+}
+
 export interface LocalStack {
   readonly name: string;
   /** The stack's outputs, as `cdk deploy --outputs-file` writes them. */
@@ -91,6 +91,21 @@ export interface LocalStack {
   readonly functions: ReadonlyMap<string, DeployedFunction>;
   /** What goes wrong at the AWS endpoint: nothing until a test injects it. */
   readonly faults: Faults;
+  /**
+   * Lets a function run other code, which begins with its next invocation.
+   * @param service its name on the command line
+   * @returns why the code cannot be loaded: then the old one goes on
+   */
+  replaceCode(service: string, codeDirectory: string): Promise<FunctionError | undefined>;
+  /**
+   * Takes over what another synthesis of the stack has new or changed, as far as that can be done while it runs. Of
+   * several calls one at a time, and none beside one of {@link replaceCode}.
+   * @param keepCode names of functions whose code is newer than that of the assembly
+   * @throws Error where the assembly has what cannot be run here
+   */
+  takeOver(assembly: string, keepCode?: ReadonlySet<string>): Promise<TakenOver>;
+  /** Folders of code that runs, or may be read. */
+  readonly codeDirectories: ReadonlySet<string>;
   usage(): Usage;
   /**
    * Looks at the messages of a queue without receiving them, those that were sent first coming first.
@@ -121,6 +136,7 @@ export async function startLocalStack(options: LocalStackOptions): Promise<Local
         ? undefined
         : await openKeptState(options.keep, options.onProblem ?? (() => {}));
     closers.push(async () => kept?.close());
+    const observer = kept && options.observer ? keepObservations(kept, options.observer) : options.observer;
     step('Starting the AWS endpoint');
     const aws = await startAwsEndpoint({
       port: options.awsPort,
@@ -129,21 +145,23 @@ export async function startLocalStack(options: LocalStackOptions): Promise<Local
       faults,
       kept,
       ...(options.onProblem && { onProblem: options.onProblem }),
-      ...(options.observer && { observer: options.observer }),
+      ...(observer && { observer }),
+      ...(options.consoleUrl && { consoleUrl: options.consoleUrl }),
     });
     closers.push(() => aws.close());
 
     let apiUrl = '';
-    const resources = new Resources(stack, {
+    const place = {
       region: REGION,
       accountId: ACCOUNT_ID,
       awsUrl: aws.url,
       get apiUrl() {
         return apiUrl;
       },
-    });
-    for (const type of resources.unknownTypes())
-      options.onProblem?.(`${type} has no part in the local stack`);
+    };
+    const onProblem = options.onProblem ?? (() => {});
+    let resources = new Resources(stack, place);
+    for (const type of resources.unknownTypes()) onProblem(`${type} has no part in the local stack`);
 
     step('Creating queues, topics, tables, buckets, delivery streams and the secret');
     const operator = clientSettings(aws.url, 'operator');
@@ -154,16 +172,17 @@ export async function startLocalStack(options: LocalStackOptions): Promise<Local
     admitRoles(resources, aws);
 
     step('Starting the functions');
-    const functions = createFunctions(resources, stack, aws, options);
-    closers.push(() => Promise.all([...functions.values()].map((item) => item.function.close())));
-    const targets = invocationTargets(resources, functions);
-    await Promise.all([...calledAtRuntime(resources, targets)].map((item) => item.function.warmUp()));
+    const functions = new DeployedFunctions(aws, options);
+    closers.push(() => functions.close());
+    await functions.add(resources, stack);
 
-    const sources = startEventSources(resources, targets, aws, options.onProblem ?? (() => {}));
+    const sourceOptions = { functions, aws, onProblem };
+    const mappings = resources.ofType('AWS::Lambda::EventSourceMapping');
+    const sources = startEventSources(mappings, resources, sourceOptions);
     closers.push(() => Promise.all(sources.map((source) => source.stop())));
 
     const { kind, api } = deployedApi(resources, { accountId: ACCOUNT_ID, region: REGION }, (name) => {
-      const target = targets.get(name);
+      const target = functions.target(name);
       return target && ((event) => target.function.invoke(event));
     });
     step(`Starting the ${kind}`);
@@ -173,8 +192,9 @@ export async function startLocalStack(options: LocalStackOptions): Promise<Local
       onExchange: (exchange) => {
         requests += 1;
         options.onRequest?.(exchange);
-        options.observer?.onExchange(exchange);
+        observer?.onExchange(exchange);
       },
+      ...(options.consoleUrl && { consoleUrl: options.consoleUrl }),
     });
     closers.push(() => gateway.close());
     apiUrl = gateway.url;
@@ -182,19 +202,53 @@ export async function startLocalStack(options: LocalStackOptions): Promise<Local
     closers.push(() =>
       Promise.all([...(options.inspect?.values() ?? [])].map((inspector) => inspector.close())),
     );
+    const running = new RunningResources(resources);
+    let outputs = resources.outputs();
 
     return {
       name: stack.name,
-      outputs: resources.outputs(),
+      get outputs() {
+        return outputs;
+      },
       awsUrl: aws.url,
       operator,
       faults,
-      functions: new Map(
-        [...functions.values()].map((item) => [
-          item.definition.environment.POWERTOOLS_SERVICE_NAME ?? item.definition.name,
-          item,
-        ]),
-      ),
+      get functions() {
+        return functions.byService;
+      },
+      get codeDirectories() {
+        return functions.codeDirectories;
+      },
+      replaceCode: (service, codeDirectory) => functions.replaceCode(service, codeDirectory),
+
+      async takeOver(assembly, keepCode = new Set()) {
+        const next = readCloudAssembly(assembly);
+        if (next.name !== stack.name)
+          throw new Error(`The stack is called ${next.name} now, not ${stack.name}`);
+        const wanted = new Resources(next, place);
+        wanted.keepSecrets(resources);
+        const differences = running.differencesFrom(wanted);
+        const taken = differences.filter(({ canBeTakenOver }) => canBeTakenOver);
+        await deploy(wanted, operator, options.secret, running.logicalIds);
+        createAlarms(wanted, aws);
+        admitRoles(wanted, aws);
+        const { redefined, failed } = await functions.redefine(wanted, next, keepCode);
+        await functions.add(wanted, next);
+        const newMappings = wanted
+          .ofType('AWS::Lambda::EventSourceMapping')
+          .filter(({ logicalId }) => !running.logicalIds.has(logicalId));
+        sources.push(...startEventSources(newMappings, wanted, sourceOptions));
+        running.tookOver(wanted, taken);
+        resources = wanted;
+        outputs = wanted.outputs();
+        return {
+          resources: taken.filter(({ kind, type }) => kind === 'new' || type !== 'AWS::Lambda::Function'),
+          functions: redefined,
+          failed,
+          left: differences.filter((difference) => !taken.includes(difference)),
+        };
+      },
+
       inspectQueue: aws.inspectQueue,
       usage: () => ({ requests, peakMegabytes: Math.round(process.resourceUsage().maxRSS / 1024) }),
       close,
@@ -216,127 +270,4 @@ function notes(adopted: Adopted | undefined, folder = ''): string[] {
       ? [`Kept, but not of the template: ${leftOver.join(', ')}. It stays until ${folder} is deleted`]
       : []),
   ];
-}
-
-interface DeployedFunction {
-  readonly definition: FunctionDefinition;
-  readonly function: LocalFunction;
-}
-
-type Functions = ReadonlyMap<string, DeployedFunction>;
-
-function clientSettings(endpoint: string, accessKeyId: string): ClientSettings {
-  return { endpoint, region: REGION, credentials: { accessKeyId, secretAccessKey: 'local' } };
-}
-
-/** The functions by their ARN. */
-function createFunctions(
-  resources: Resources,
-  stack: SynthesisedStack,
-  aws: AwsEndpoint,
-  { environment, onLog = () => {}, inspect }: LocalStackOptions,
-): Functions {
-  const shared = new SharedEnvironments(SHARED_ENVIRONMENTS);
-  return new Map(
-    resources.ofType('AWS::Lambda::Function').map(({ name, arn, properties }) => {
-      const definition: FunctionDefinition = {
-        name,
-        handler: properties.Handler,
-        codeDirectory: stack.assetFolder(properties.Code.S3Key),
-        environment: { ...properties.Environment.Variables, ...environment },
-        timeoutSeconds: properties.Timeout,
-        memoryMegabytes: properties.MemorySize,
-        reservedConcurrency: properties.ReservedConcurrentExecutions,
-        maximumConcurrency: properties.ReservedConcurrentExecutions ?? MAXIMUM_CONCURRENCY,
-        credentials: clientSettings(aws.url, accessKeyOf(properties.Role)).credentials,
-        region: REGION,
-        awsEndpointUrl: aws.url,
-      };
-      const inspector = inspect?.get(definition.environment.POWERTOOLS_SERVICE_NAME ?? name);
-      const logGroup = properties.LoggingConfig?.LogGroup ?? `/aws/lambda/${name}`;
-      aws.createLogGroup(logGroup);
-      const write = (line: LogLine) => {
-        aws.writeLog(logGroup, line.text);
-        onLog(line);
-      };
-      return [arn, { definition, function: new LocalFunction(definition, write, { shared, inspector }) }];
-    }),
-  );
-}
-
-/** The functions by all that a template calls them by: ARN or name, of the function or of its alias. */
-function invocationTargets(resources: Resources, functions: Functions): Functions {
-  const targets = new Map(functions);
-  for (const item of functions.values()) targets.set(item.definition.name, item);
-  for (const { arn, properties } of resources.ofType('AWS::Lambda::Alias')) {
-    const item = targets.get(properties.FunctionName);
-    if (item === undefined) throw new Error(`Alias ${arn} needs a function of this stack`);
-    targets.set(arn, item).set(`${properties.FunctionName}:${properties.Name}`, item);
-  }
-  return targets;
-}
-
-/** The functions that a delivery comes to. The others, such as the smoke test, start when they are invoked. */
-function calledAtRuntime(resources: Resources, targets: Functions): Set<DeployedFunction> {
-  const called = [
-    ...calledByApi(resources),
-    ...resources.ofType('AWS::Lambda::EventSourceMapping').map(({ properties }) => properties.FunctionName),
-  ];
-  return new Set(called.map((name) => targets.get(name)).filter((item) => item !== undefined));
-}
-
-function startEventSources(
-  resources: Resources,
-  targets: Functions,
-  aws: AwsEndpoint,
-  onProblem: (message: string) => void,
-): SqsEventSource[] {
-  const queues = new Map(resources.ofType('AWS::SQS::Queue').map((queue) => [queue.arn, queue.ref]));
-  return resources.ofType('AWS::Lambda::EventSourceMapping').map(({ logicalId, properties }) => {
-    const queueUrl = queues.get(properties.EventSourceArn);
-    const target = targets.get(properties.FunctionName);
-    if (queueUrl === undefined || target === undefined) {
-      throw new Error(`Event source mapping ${logicalId} needs a queue and a function of this stack`);
-    }
-    const { definition } = target;
-    const source = startSqsEventSource(
-      {
-        functionName: definition.name,
-        queueUrl,
-        queueArn: properties.EventSourceArn,
-        batchSize: properties.BatchSize,
-        maximumBatchingWindowSeconds: properties.MaximumBatchingWindowInSeconds,
-        reportBatchItemFailures: properties.FunctionResponseTypes.includes('ReportBatchItemFailures'),
-        maximumConcurrency: Math.min(
-          properties.ScalingConfig?.MaximumConcurrency ?? BATCHES_AT_A_TIME,
-          BATCHES_AT_A_TIME,
-        ),
-        region: REGION,
-      },
-      {
-        // Lambda polls with the rights of the function's role.
-        client: new SQSClient(clientSettings(definition.awsEndpointUrl, definition.credentials.accessKeyId)),
-        invoke: (event) => target.function.invoke(event),
-        onProblem,
-      },
-    );
-    aws.addEventSourceMapping({
-      eventSourceArn: properties.EventSourceArn,
-      functionArn: functionArn(properties.FunctionName),
-      settings: {
-        BatchSize: properties.BatchSize,
-        MaximumBatchingWindowInSeconds: properties.MaximumBatchingWindowInSeconds,
-        FunctionResponseTypes: properties.FunctionResponseTypes,
-        ScalingConfig: { ...properties.ScalingConfig },
-      },
-      disable: () => source.disable(),
-      enable: () => source.enable(),
-    });
-    return source;
-  });
-}
-
-/** @param name of a function, with its alias: a template may have this or the ARN */
-function functionArn(name: string): string {
-  return name.startsWith('arn:') ? name : `arn:aws:lambda:${REGION}:${ACCOUNT_ID}:function:${name}`;
 }

@@ -42,6 +42,7 @@ const ORDER = [
   ['test', 'bench'],
   ['bench', 'tools/operate'],
   ['tools/generate', 'tools/cost'],
+  ['tools/watch', 'tools/operate'],
   ['tools/cost', 'tools/terminal'],
   ['tools/terminal', 'local'],
   ['local', 'events'],

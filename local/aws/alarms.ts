@@ -47,6 +47,7 @@ interface Alarm extends z.infer<typeof standing> {
 
 /** The alarms of CloudWatch, in memory. There are no metrics: an alarm has the state that it was last set to. */
 export interface Alarms {
+  /** Makes an alarm, or changes one, which keeps its state. */
   put(definition: AlarmDefinition): void;
   answer(operation: string, parameters: JsonObject): Promise<JsonObject>;
 }
@@ -153,8 +154,8 @@ export function createAlarms({ region, accountId, publish, kept }: AlarmsOptions
   return {
     put(definition) {
       const now = Date.now() / 1000;
+      const existing = alarms.get(definition.AlarmName);
       alarms.set(definition.AlarmName, {
-        definition,
         arn: `arn:aws:cloudwatch:${region}:${accountId}:alarm:${definition.AlarmName}`,
         actionsEnabled: true,
         state: 'INSUFFICIENT_DATA',
@@ -162,6 +163,8 @@ export function createAlarms({ region, accountId, publish, kept }: AlarmsOptions
         updatedAt: now,
         transitionedAt: now,
         ...before.get(definition.AlarmName),
+        ...existing,
+        definition,
       });
     },
 

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { type ConsoleUrl, consoleRedirect } from '../console-redirect.ts';
 import { listen } from '../listen.ts';
 import type { InspectedMessage, StackObserver } from '../observation.ts';
 import { accessDenied } from './access-denied.ts';
@@ -64,6 +65,8 @@ export interface AwsEndpointOptions {
   onProblem?: (message: string) => void;
   /** Told of what roles write and publish; of operators nothing. @default none */
   observer?: Pick<StackObserver, 'onRow' | 'onNotification'>;
+  /** Where a browser is led that opens the port's first page. @default nowhere */
+  consoleUrl?: ConsoleUrl;
 }
 
 export interface AwsEndpoint {
@@ -112,6 +115,7 @@ export async function startAwsEndpoint({
   kept,
   onProblem = () => {},
   observer,
+  consoleUrl = () => undefined,
 }: AwsEndpointOptions): Promise<AwsEndpoint> {
   const roles = new Map<string, { name: string; policy: Policy }>();
   const accessKeys = new Map<string, string>();
@@ -238,19 +242,25 @@ export async function startAwsEndpoint({
     const response =
       body === undefined
         ? tooLarge(incoming)
-        : isHealthCheck(incoming)
-          ? jsonResponse({ status: 'ok' }, 'application/json')
-          : await answer({
-              method: incoming.method ?? 'GET',
-              url: incoming.url ?? '/',
-              headers: incoming.headers,
-              body,
-            });
+        : (notOfAws(incoming) ??
+          (await answer({
+            method: incoming.method ?? 'GET',
+            url: incoming.url ?? '/',
+            headers: incoming.headers,
+            body,
+          })));
     // Nothing is acknowledged that the end of the process could take away.
     kept?.commit();
     // Otherwise the connection, idle again, would hold close() up; or the rest of a large body would.
     if (closing.signal.aborted || body === undefined) outgoing.setHeader('connection', 'close');
     write(outgoing, response);
+  }
+
+  /** The answer to what no client of AWS asks. */
+  function notOfAws(incoming: IncomingMessage): AwsResponse | undefined {
+    if (isHealthCheck(incoming)) return jsonResponse({ status: 'ok' }, 'application/json');
+    const location = consoleRedirect(incoming, consoleUrl);
+    return location === undefined ? undefined : { status: 302, headers: { location }, body: '' };
   }
 
   const onRequest = (incoming: IncomingMessage, outgoing: ServerResponse) => {

@@ -38,7 +38,8 @@ const line = z.object({
 
 type Line = Readonly<z.infer<typeof line>>;
 
-const keptLine = z.extend(line, { group: z.string() });
+/** With the group that it is in. */
+export const keptLine = z.extend(line, { group: z.string() });
 
 /** CloudWatch Logs, in memory: what functions write, to be read. */
 export interface Logs {

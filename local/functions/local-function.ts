@@ -39,9 +39,11 @@ export interface LocalFunctionOptions {
  * directory and time zone, and the last one is kept, so that no delivery waits for the code to be loaded.
  */
 export class LocalFunction {
-  readonly #definition: FunctionDefinition;
+  #definition: FunctionDefinition;
   readonly #log: (line: LogLine) => void;
   readonly #sandboxes = new Set<Sandbox>();
+  /** Those that still run an invocation by an earlier definition. */
+  readonly #outdated = new Set<Sandbox>();
   readonly #shared: SharedEnvironments | undefined;
   readonly #idleLimitMilliseconds: number;
   readonly #inspector: InspectorPort | undefined;
@@ -66,9 +68,42 @@ export class LocalFunction {
     this.#inspector = inspector;
   }
 
+  get definition(): FunctionDefinition {
+    return this.#definition;
+  }
+
   /** Execution environments that there are, busy or not. */
   get environments(): number {
     return this.#sandboxes.size;
+  }
+
+  /** Folders of code that runs here or may be read: those of environments that finish their last invocation, too. */
+  get codeDirectories(): Set<string> {
+    return new Set(
+      [this.#definition, ...this.#sandboxes, ...this.#outdated].map((item) => item.codeDirectory),
+    );
+  }
+
+  /**
+   * Lets every later invocation run by another definition, as a deployment does. What runs is finished by the one that
+   * it began with. Until the new code is loaded the old one serves; where it cannot be loaded nothing changes.
+   * Not to be called before an earlier call has ended.
+   * @returns why it cannot be loaded
+   */
+  async redefine(definition: FunctionDefinition): Promise<FunctionError | undefined> {
+    const sandbox = new Sandbox(definition, this.#log, this.#inspector);
+    const failure = await sandbox.started;
+    if (failure !== undefined) return failure;
+    const isInUse = this.#sandboxes.size > 0 && !this.#closed;
+    this.#definition = definition;
+    for (const old of [...this.#sandboxes]) this.#retire(old);
+    if (!isInUse) {
+      await sandbox.end();
+      return undefined;
+    }
+    this.#add(sandbox);
+    this.#release(sandbox);
+    return undefined;
   }
 
   /**
@@ -107,13 +142,13 @@ export class LocalFunction {
    * invocations end as function errors; those in line are served by fresh environments.
    */
   async kill(): Promise<void> {
-    await Promise.all([...this.#sandboxes].map((sandbox) => sandbox.end()));
+    await Promise.all([...this.#sandboxes, ...this.#outdated].map((sandbox) => sandbox.end()));
   }
 
   /**
    * Kills the environment of the invocation that starts next, at this moment of it; called repeatedly, of
    * as many invocations. It starts when an environment takes it, not when it begins to wait for one.
-   * @returns once that invocation has ended, whether the kill came before its end
+   * @returns once that invocation has ended, or the function is closed: whether the kill came before its end
    */
   killDuringNext(milliseconds: number): Promise<boolean> {
     return new Promise((done) => this.#kills.push({ milliseconds, done }));
@@ -127,6 +162,7 @@ export class LocalFunction {
   /** Terminates every execution environment. Running and later invocations end as function errors. */
   async close(): Promise<void> {
     this.#closed = true;
+    for (const { done } of this.#kills.splice(0)) done(false);
     this.#serve();
     await this.kill();
   }
@@ -171,19 +207,32 @@ export class LocalFunction {
   }
 
   async #startSandbox(): Promise<void> {
-    const sandbox = new Sandbox(this.#definition, this.#log, this.#inspector);
-    this.#sandboxes.add(sandbox);
+    const definition = this.#definition;
+    const sandbox = new Sandbox(definition, this.#log, this.#inspector);
+    this.#add(sandbox);
     this.#starting += 1;
-    void sandbox.exited.then(() => this.#forget(sandbox));
     const failure = await sandbox.started;
     this.#starting -= 1;
-    if (failure === undefined) {
+    // What waited for one that was killed meanwhile waits for the next one; of code that has been replaced nobody hears.
+    if (failure === undefined || sandbox.killed || definition !== this.#definition) {
       this.#release(sandbox);
     } else if (this.#line.length > 0) {
       this.#failFirst(failure);
     } else {
       this.#logError(failure);
     }
+  }
+
+  #add(sandbox: Sandbox): void {
+    this.#sandboxes.add(sandbox);
+    void sandbox.exited.then(() => this.#forget(sandbox));
+  }
+
+  /** Takes an environment out of use: at once, or when it has finished what it runs. */
+  #retire(sandbox: Sandbox): void {
+    this.#remove(sandbox);
+    this.#outdated.add(sandbox);
+    if (!this.#running.has(sandbox)) void sandbox.end();
   }
 
   async #run(sandbox: Sandbox, waiting: Waiting): Promise<void> {
@@ -206,7 +255,9 @@ export class LocalFunction {
   }
 
   #release(sandbox: Sandbox): void {
-    if (sandbox.alive) {
+    if (this.#outdated.has(sandbox)) {
+      void sandbox.end();
+    } else if (sandbox.alive) {
       const timer = setTimeout(() => this.#endIdle(sandbox), this.#idleLimitMilliseconds);
       this.#idle.set(sandbox, timer.unref());
     }
@@ -221,11 +272,15 @@ export class LocalFunction {
   }
 
   #forget(sandbox: Sandbox): void {
-    this.#sandboxes.delete(sandbox);
-    if (this.#sandboxes.size > 0) this.#shared?.giveBack();
+    this.#outdated.delete(sandbox);
+    this.#remove(sandbox);
+    this.#serve();
+  }
+
+  #remove(sandbox: Sandbox): void {
+    if (this.#sandboxes.delete(sandbox) && this.#sandboxes.size > 0) this.#shared?.giveBack();
     clearTimeout(this.#idle.get(sandbox));
     this.#idle.delete(sandbox);
-    this.#serve();
   }
 
   #failFirst(result: InvocationResult): void {

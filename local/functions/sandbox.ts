@@ -48,6 +48,8 @@ export class Sandbox {
   readonly started: Promise<Failure | undefined>;
   /** Resolves once the worker is gone; from then on the sandbox is of no use. */
   readonly exited: Promise<void>;
+  /** Of the code that it loads. */
+  readonly codeDirectory: string;
 
   readonly #worker: Worker;
   readonly #timeoutSeconds: number;
@@ -55,6 +57,7 @@ export class Sandbox {
   readonly #write: (line: Omit<LogLine, 'functionName'>) => void;
   readonly #lines = { stdout: new LineSplitter(), stderr: new LineSplitter() };
   #alive = true;
+  #killed = false;
   #settle: ((outcome: Outcome) => void) | undefined;
   #requestId: string | undefined;
   #endedBy: FunctionError | undefined;
@@ -68,6 +71,7 @@ export class Sandbox {
    */
   constructor(definition: FunctionDefinition, log: (line: LogLine) => void, inspector?: InspectorPort) {
     this.#inspector = inspector;
+    this.codeDirectory = definition.codeDirectory;
     this.#timeoutSeconds = definition.timeoutSeconds;
     this.#memoryMegabytes = definition.memoryMegabytes;
     this.#write = (line) => log({ functionName: definition.name, ...line });
@@ -97,6 +101,11 @@ export class Sandbox {
     return this.#alive;
   }
 
+  /** Whether it was ended from outside, and so through no fault of the code. */
+  get killed(): boolean {
+    return this.#killed;
+  }
+
   /** Runs the handler once. To be called only when started and when no other invocation is running. */
   async invoke(requestId: string, payload: string): Promise<InvocationResult> {
     this.#requestId = requestId;
@@ -117,6 +126,7 @@ export class Sandbox {
 
   /** Terminates the worker at once, whatever it is doing. What is running ends with an error. */
   async end(): Promise<void> {
+    this.#killed = true;
     await this.#end({
       errorType: 'Runtime.ExitError',
       errorMessage: `${requestPrefix(this.#requestId)}Error: Runtime exited with error: signal: killed`,

@@ -2,6 +2,7 @@ import type { Buffer } from 'node:buffer';
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { type ConsoleUrl, consoleRedirect } from '../console-redirect.ts';
 import { listen } from '../listen.ts';
 import type { Exchange } from '../observation.ts';
 import { type Header, type HttpRequest, type HttpResponse, pairs, splitTarget } from './http-message.ts';
@@ -40,8 +41,10 @@ export interface GatewayOptions {
   port: number;
   /** @default both loopback addresses, 127.0.0.1 and ::1 */
   host?: string;
-  /** Called after each response, also for requests that no route matches. */
+  /** Called after each response of the API, also for requests that no route matches. */
   onExchange?: (exchange: Exchange) => void;
+  /** Where a browser is led that opens the port's first page. @default nowhere */
+  consoleUrl?: ConsoleUrl;
 }
 
 /** A running API. */
@@ -58,6 +61,11 @@ export async function startGateway(api: Api, options: GatewayOptions): Promise<G
   let closing = false;
 
   async function serve(message: IncomingMessage, response: ServerResponse): Promise<void> {
+    const location = consoleRedirect(message, options.consoleUrl ?? (() => undefined));
+    if (location !== undefined) {
+      response.writeHead(302, { location }).end();
+      return;
+    }
     const start = performance.now();
     const request = toRequest(message, options.port);
     let body: Buffer | undefined;

@@ -243,6 +243,11 @@ export interface Resource<Type extends keyof Schemas> {
   readonly properties: z.infer<Schemas[Type]>;
 }
 
+/** A resource of any type that the local stack runs. */
+export type AnyResource = {
+  [Type in keyof Schemas]: Resource<Type> & { readonly type: Type };
+}[keyof Schemas];
+
 /** The resources of a synthesised stack, with the names and addresses that they have on this machine. */
 export class Resources {
   readonly #stack: SynthesisedStack;
@@ -257,6 +262,11 @@ export class Resources {
   /** Secrets Manager chooses the last characters of a secret's ARN: it is known once the secret exists. */
   setSecretArn(logicalId: string, arn: string): void {
     this.#secretArns.set(logicalId, arn);
+  }
+
+  /** Takes over the ARNs of secrets that exist. */
+  keepSecrets(other: Resources): void {
+    for (const [logicalId, arn] of other.#secretArns) this.#secretArns.set(logicalId, arn);
   }
 
   /** The resources of a type. @throws Error where a property is not what the local stack can run */
@@ -277,6 +287,13 @@ export class Resources {
           properties: parsed.data as z.infer<Schemas[Type]>,
         };
       });
+  }
+
+  /** The resources of all types that the local stack runs. @throws Error as {@link ofType} */
+  all(): AnyResource[] {
+    return (Object.keys(schemas) as (keyof Schemas)[]).flatMap((type) =>
+      this.ofType(type).map((resource) => ({ ...resource, type }) as AnyResource),
+    );
   }
 
   /** The stack's outputs, evaluated. */

@@ -53,4 +53,11 @@ interface Context extends Record<string, unknown> {
   readonly stages: Readonly<Record<string, object>>;
 }
 
-const readContext = () => (JSON.parse(readFileSync('cdk.json', 'utf8')) as { context: Context }).context;
+/** @throws SynthesisError where `cdk.json` is no JSON */
+function readContext(): Context {
+  try {
+    return (JSON.parse(readFileSync('cdk.json', 'utf8')) as { context: Context }).context;
+  } catch (error) {
+    throw new SynthesisError(`cdk.json: ${(error as Error).message}`);
+  }
+}

@@ -5,6 +5,7 @@ import { join, resolve } from 'node:path';
 import { eventNames } from '../../lambda/contract/catalogue.ts';
 import { readTarget } from '../acceptance/target.ts';
 import { killAll, mustRun, run } from './command.ts';
+import { mustShow } from './console.ts';
 import { type ClientSettings, type Emulator, startEmulator } from './emulator.ts';
 import { leadToEmulator } from './lead-to-emulator.ts';
 import { left } from './left.ts';
@@ -78,6 +79,7 @@ async function checkStage(emulator: Emulator, folder: string, stage: Stage): Pro
   }
   await step(`npm run acceptance, ${name}`, () => accept(emulator, outputs));
   if (name === 'dev') {
+    await step('The console of a stage shows every view', () => mustShow(name, outputs, emulator));
     await step('A deployment whose smoke test fails is rolled back', () =>
       mustRollBack(settings, outputs, (options) => run([...deploy, ...options], environment)),
     );

@@ -21,6 +21,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { catalogue, type EffectName, eventNames } from '../../lambda/contract/catalogue.ts';
 import { kebabCase, pascalCase, queueUrlVariable } from '../../lambda/contract/event-names.ts';
 import type { LocalStack } from '../../local/local-stack.ts';
+import type { Exchange, RowChange } from '../../local/observation.ts';
 import { eventually } from '../support/eventually.ts';
 import { Partner } from '../support/partner.ts';
 import { Queues } from '../support/queues.ts';
@@ -28,9 +29,17 @@ import { Tables } from '../support/tables.ts';
 import { startTestStack, TEST_SECRET } from '../support/test-stack.ts';
 
 let stack: LocalStack;
+const observed = { exchanges: [] as Exchange[], rows: [] as RowChange[] };
 
 beforeAll(async () => {
-  stack = await startTestStack();
+  stack = await startTestStack({
+    observer: {
+      onExchange: (exchange) => observed.exchanges.push(exchange),
+      onRow: (change) => observed.rows.push(change),
+      onNotification: () => {},
+    },
+    consoleUrl: () => 'http://localhost:3001/',
+  });
 });
 
 afterAll(() => stack.close());
@@ -162,6 +171,79 @@ describe('a function is refused what its role does not allow', () => {
     ['publish to the chat topic', publish('ChatTopicArn')],
   ])('an operator may do it: to %s', async (_what, act) => {
     await expect(act(clientsOf())).resolves.toMatchObject({ $metadata: { httpStatusCode: 200 } });
+  });
+});
+
+describe('a receiver that is killed', () => {
+  const review = { event: 'review.posted', data: { review_id: 'r1' }, timestamp: '2026-01-31T09:00:00Z' };
+  const post = () => new Partner(stack.outputs.WebhookUrl).post(review);
+  const receiver = () => stack.functions.get('receiver')?.function;
+
+  test('while it is idle answers the next delivery as ever', async () => {
+    await receiver()?.kill();
+    expect(receiver()?.environments).toBe(0);
+    expect((await post()).status).toBe(200);
+  });
+
+  test('in the middle of a delivery answers it with 500, and the next one as ever', async () => {
+    stack.faults.inject({ service: 'sqs', operation: 'SendMessage', kind: 'slow', milliseconds: 1_000 });
+    const killed = receiver()?.killDuringNext(200);
+    expect((await post()).status).toBe(500);
+    expect(await killed).toBe(true);
+    stack.faults.clear();
+    expect((await post()).status).toBe(200);
+  });
+});
+
+describe('an observer', () => {
+  test('is told of a delivery, of the row that it has changed and of nothing that a test does', async () => {
+    const operator = new Tables(stack.operator);
+    const shop = { shop_id: 'shop-observed' };
+    observed.rows.length = 0;
+    await new DynamoDBClient(stack.operator).send(
+      new PutItemCommand({
+        TableName: stack.outputs.ShopCacheTable,
+        Item: { shop_id: { S: 'shop-damage' } },
+      }),
+    );
+    const delivery = { event: 'shop.updated', data: shop, timestamp: '2026-01-31T09:00:00Z' };
+    await new Partner(stack.outputs.WebhookUrl).post(delivery);
+    await eventually(() => operator.get(stack.outputs.ShopCacheTable, shop));
+    expect(observed.exchanges.at(-1)).toMatchObject({
+      path: new URL(stack.outputs.WebhookUrl ?? '').pathname,
+      body: Buffer.from(JSON.stringify(delivery)),
+      status: 200,
+    });
+    const change = await eventually(async () => observed.rows.at(0));
+    expect(change).toMatchObject({
+      table: stack.outputs.ShopCacheTable,
+      key: { shop_id: { S: 'shop-observed' } },
+      before: undefined,
+      after: { shop_id: { S: 'shop-observed' } },
+    });
+  });
+});
+
+describe('a look into a queue', () => {
+  test('shows what is on it', async () => {
+    await clientsOf().sqs.send(
+      new SendMessageCommand({ QueueUrl: stack.outputs.UserUpdatedDeadLetterQueueUrl, MessageBody: 'dead' }),
+    );
+    const messages = await stack.inspectQueue(stack.outputs.UserUpdatedDeadLetterQueueUrl ?? '');
+    expect(messages).toMatchObject([{ body: 'dead', state: 'waiting', receives: 0 }]);
+  });
+});
+
+describe('a browser that opens a port', () => {
+  test.each([
+    ['the webhook', () => stack.outputs.WebhookUrl],
+    ['AWS', () => stack.awsUrl],
+  ])('of %s is led to the console', async (_, url) => {
+    const response = await fetch(new URL('/', url()), {
+      headers: { accept: 'text/html' },
+      redirect: 'manual',
+    });
+    expect([response.status, response.headers.get('location')]).toEqual([302, 'http://localhost:3001/']);
   });
 });
 

@@ -1,9 +1,10 @@
 import { existsSync } from 'node:fs';
 import { Option } from '@commander-js/extra-typings';
 import * as z from 'zod/mini';
-import { readSamples } from '../../events/samples.ts';
+import { readSamples, sampleBody } from '../../events/samples.ts';
 import { isEventName } from '../../lambda/contract/catalogue.ts';
 import { WEBHOOK_PATH } from '../../lambda/contract/webhook-path.ts';
+import { answerText, parsedAnswer } from '../operate/answer-text.ts';
 import type { Operation } from '../operate/dead-letters/operation.ts';
 import { OUTPUTS_FILE } from '../operate/local-folder.ts';
 import { postSigned } from '../operate/signed-post.ts';
@@ -15,7 +16,6 @@ import { npmScript } from '../terminal/command.ts';
 import { CommandError } from '../terminal/command-error.ts';
 import { readBytes, readJson } from '../terminal/files.ts';
 import { jsonOption, secretOption, wholeNumber } from '../terminal/options.ts';
-import { shownId } from '../terminal/screen.ts';
 
 const DEFAULT_URL = `http://localhost:3000${WEBHOOK_PATH}`;
 
@@ -73,8 +73,8 @@ export const command = npmScript('send', 'Signs a sample event and posts it, its
       const answers: Answer[] = [];
       for (const body of bodies) {
         const { status, body: text } = await postSigned({ url: target, body, ...signing });
-        const answer = { status, body: parsed(text) };
-        if (!json) console.log(describe(answer));
+        const answer = { status, body: parsedAnswer(text) };
+        if (!json) console.log(answerText(answer));
         else if (wait === undefined) console.log(JSON.stringify(answer));
         if (status !== (badSignature ? 401 : 200)) process.exitCode = 1;
         answers.push(answer);
@@ -133,9 +133,7 @@ function sampleBodies(event: string | undefined, count: number): Uint8Array[] {
     );
   }
   const now = Date.now();
-  return Array.from({ length: count }, (_, index) =>
-    Buffer.from(JSON.stringify({ ...sample.payload, timestamp: new Date(now + index).toISOString() })),
-  );
+  return Array.from({ length: count }, (_, index) => sampleBody(sample, new Date(now + index)));
 }
 
 function fileBodies(file: string, event: string | undefined, count: number): Uint8Array[] {
@@ -148,23 +146,4 @@ function runningUrl(): string | undefined {
   if (!existsSync(OUTPUTS_FILE)) return undefined;
   const [outputs] = Object.values(readJson(OUTPUTS_FILE) as Record<string, { WebhookUrl: string }>);
   return outputs?.WebhookUrl;
-}
-
-/** `200 queued  event 1a2b3c4d  request JKJaXmPL`; of an error what the answer says. */
-function describe({ status, body: answer }: Answer): string {
-  if (typeof answer !== 'object' || answer === null) return `${status} ${answer}`;
-  const { status: word, detail, message, eventId, requestId } = answer as Record<string, unknown>;
-  return [
-    `${status} ${typeof word === 'string' ? word : (detail ?? message ?? '')}`,
-    ...(eventId === undefined ? [] : [`event ${shownId(String(eventId))}`]),
-    ...(requestId === undefined ? [] : [`request ${shownId(String(requestId))}`]),
-  ].join('  ');
-}
-
-function parsed(body: string): unknown {
-  try {
-    return JSON.parse(body);
-  } catch {
-    return body;
-  }
 }

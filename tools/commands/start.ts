@@ -1,9 +1,11 @@
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { Option } from '@commander-js/extra-typings';
+import { checkKeptState } from '../../local/aws/kept/open.ts';
 import { listen } from '../../local/listen.ts';
 import type { LocalStack } from '../../local/local-stack.ts';
 import { stageOverrides, synthesise } from '../../local/template/synthesise.ts';
+import type { Notice } from '../console/api.ts';
 import { adjustAssembly } from '../operate/adjust-assembly.ts';
 import {
   bundleReadably,
@@ -13,16 +15,22 @@ import {
   openInspectors,
   withPorts,
 } from '../operate/inspected-functions.ts';
-import { KEPT_FOLDER, OUTPUTS_FILE, Workspace } from '../operate/local-folder.ts';
+import { describeStack, KEPT_FOLDER, OUTPUTS_FILE, Workspace } from '../operate/local-folder.ts';
+
 import { npmScript } from '../terminal/command.ts';
 import { CommandError } from '../terminal/command-error.ts';
 import { interruption } from '../terminal/interrupted.ts';
 import { asJson, LogFormat } from '../terminal/log-format.ts';
 import { type GatewayKind, gatewayOption, jsonOption, port, secretOption } from '../terminal/options.ts';
+import { SourceTree } from '../watch/source-tree.ts';
+import type { Watch, WatchOptions } from '../watch/watch.ts';
 
 interface Settings {
   readonly port: number;
   readonly awsPort: number;
+  readonly consolePort: number;
+  /** False without the console. */
+  readonly console: boolean;
   readonly secret: string;
   readonly gateway?: GatewayKind | undefined;
   /** Whether it goes on with what was kept, and keeps what it holds. */
@@ -31,6 +39,8 @@ interface Settings {
   readonly inspect?: readonly InspectedFunction[] | undefined;
   /** Functions' log lines as they are, and the rest on standard error. */
   readonly json?: true | undefined;
+  /** Whether the stack keeps up with what is saved. */
+  readonly watch: boolean;
 }
 
 /** `npm start`: synthesises the stack and runs it until Ctrl-C. */
@@ -47,6 +57,13 @@ export const command = npmScript(
       .argParser(port)
       .default(4566),
   )
+  .addOption(
+    new Option('--console-port <port>', 'of the console; 0: any free one')
+      .env('CONSOLE_PORT')
+      .argParser(port)
+      .default(3001),
+  )
+  .option('--no-console', 'without the console')
   .addOption(secretOption())
   .addOption(gatewayOption())
   .option(
@@ -60,25 +77,29 @@ export const command = npmScript(
     inspectedFunction,
   )
   .addOption(jsonOption())
+  .option('--no-watch', 'goes on with the code as it is now, whatever is saved')
   .action(start);
 
-async function start({
-  port,
-  awsPort,
-  secret,
-  gateway,
-  keep,
-  retryFast = false,
-  inspect = [],
-  json,
-}: Settings): Promise<void> {
-  if (port === awsPort && port !== 0) {
-    throw new CommandError(`--port and --aws-port must differ, not both be ${port}`);
-  }
-  await assertFree(port, 'port');
-  await assertFree(awsPort, 'aws-port');
+async function start(settings: Settings): Promise<void> {
+  const {
+    port,
+    awsPort,
+    consolePort,
+    secret,
+    gateway,
+    keep,
+    retryFast = false,
+    inspect = [],
+    json,
+  } = settings;
+  await assertPorts({
+    port,
+    'aws-port': awsPort,
+    ...(settings.console && { 'console-port': consolePort }),
+  });
   const inspected = withPorts(inspect);
   for (const { name, port } of inspected) await assertFree(port, `inspect ${name}:<port>`);
+  if (keep) checkKeptState(KEPT_FOLDER);
 
   const started = performance.now();
   const say = json ? console.error : console.log;
@@ -87,16 +108,22 @@ async function start({
   say(beginning(keep));
   await using workspace = await Workspace.open();
   step('Synthesising the stack');
+  const sources = settings.watch ? new SourceTree() : undefined;
+  const services = new Set(inspected.map(({ service }) => service));
   const synthesiseTo = async (folder: string) => {
     await synthesise(folder, gateway && stageOverrides({ gateway }));
     await bundleReadably(folder, inspected);
-    adjustAssembly(folder, { retryFast, inspected: new Set(inspected.map(({ service }) => service)) });
+    adjustAssembly(folder, { retryFast, inspected: services });
   };
   // What runs the stack is loaded while another process synthesises it.
-  const [{ startLocalStack }] = await Promise.all([
+  const [{ startLocalStack }, { LocalRecorder }, { startLocalConsole }] = await Promise.all([
     import('../../local/local-stack.ts'),
+    import('../console/local-recorder.ts'),
+    import('../console/local-console.ts'),
     synthesiseTo(workspace.assembly),
   ]);
+  const recorder = settings.console ? new LocalRecorder() : undefined;
+  let consoleUrl: string | undefined;
   const inspectors = await openInspectors(inspected);
   const stack = await startLocalStack({
     assembly: workspace.assembly,
@@ -107,18 +134,23 @@ async function start({
     inspect: inspectors,
     onStep: step,
     onNote: say,
-    onLog: (line) => print(json ? asJson(line) : format.logLine(line)),
+    onLog: (line) => {
+      print(json ? asJson(line) : format.logLine(line));
+      recorder?.onLog(line);
+    },
+    ...(recorder && { observer: recorder }),
+    consoleUrl: () => consoleUrl,
     onRequest: (request) => say(format.request(request)),
     onProblem: (message) => console.error(`Problem: ${message}`),
   });
   try {
+    await using page = recorder && (await startLocalConsole(recorder, { stack, secret, port: consolePort }));
+    consoleUrl = page?.url;
     const isSecond = await workspace.publish({
-      outputs: { [stack.name]: stack.outputs },
-      functions: Object.fromEntries(
-        [...stack.functions].map(([service, { definition }]) => [service, definition]),
-      ),
+      ...describeStack(stack),
+      ...(page && { console: { url: page.url, token: page.token } }),
     });
-    say(welcome(stack, secret, keep, performance.now() - started));
+    say(welcome(stack, consoleUrl, secret, keep, performance.now() - started));
     if (retryFast) say(RETRIES_ARE_FAST);
     for (const one of inspected) {
       const inspector = inspectors.get(one.service);
@@ -126,7 +158,22 @@ async function start({
     }
     if (isSecond)
       say('Another stack of this folder runs, too. The other commands talk to this one until it stops.\n');
-    await once(interruption(), 'abort');
+    const interrupted = once(interruption(), 'abort');
+    const onNotice = (notice: Notice) => {
+      say(notice.text);
+      page?.news.notice(notice);
+    };
+    await using _watch =
+      sources &&
+      (await startWatch({
+        stack,
+        workspace,
+        sources,
+        readable: services,
+        synthesise: synthesiseTo,
+        onNotice,
+      }));
+    await interrupted;
     say('Stopping …');
   } finally {
     await stack.close();
@@ -137,6 +184,11 @@ async function start({
 
 const RETRIES_ARE_FAST = `Retries are fast: ten attempts take some ten seconds, and a message whose function dies comes back after 5 s.
 `;
+/** Loaded when the stack is up, so that it is not for this that anybody waits. */
+async function startWatch(options: WatchOptions): Promise<Watch> {
+  const { Watch } = await import('../watch/watch.ts');
+  return new Watch(options);
+}
 
 /** What the stack begins with. */
 function beginning(keep: true | undefined): string {
@@ -149,14 +201,16 @@ function beginning(keep: true | undefined): string {
 
 function welcome(
   { outputs, awsUrl, operator }: LocalStack,
+  consoleUrl: string | undefined,
   secret: string,
   keep: true | undefined,
   milliseconds: number,
 ): string {
+  const page = consoleUrl === undefined ? '' : `  Console   ${consoleUrl}\n`;
   return `
 Ready in ${(milliseconds / 1000).toFixed(1)} s. Ctrl-C stops it, and ${keep ? `leaves what it holds in ${KEPT_FOLDER}` : 'takes away all that it holds'}.
 
-  Webhook   ${outputs.WebhookUrl}
+${page}  Webhook   ${outputs.WebhookUrl}
   Secret    ${secret}
   AWS       ${awsUrl} (region ${operator.region}, any access key)
   Outputs   ${OUTPUTS_FILE}
@@ -171,7 +225,21 @@ function print(line: string | undefined): void {
   if (line !== undefined) console.log(line);
 }
 
-/** Before the stack is synthesised, so that a port in use is told at once. */
+/**
+ * Before the stack is synthesised, so that a port in use is told at once.
+ * @param ports by their options
+ */
+async function assertPorts(ports: Readonly<Record<string, number>>): Promise<void> {
+  const options = Object.entries(ports);
+  for (const [index, [option, port]] of options.entries()) {
+    const [same] = options.slice(index + 1).find(([, other]) => other === port && port !== 0) ?? [];
+    if (same !== undefined) {
+      throw new CommandError(`--${option} and --${same} must differ, not both be ${port}`);
+    }
+  }
+  for (const [option, port] of options) await assertFree(port, option);
+}
+
 async function assertFree(port: number, option: string): Promise<void> {
   try {
     const { servers } = await listen({}, () => {}, { port });

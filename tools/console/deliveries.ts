@@ -71,7 +71,7 @@ export class Deliveries {
 
   /** A dead letter that was put back on its queue, of which nothing is logged until its next attempt is done. */
   addRedrive(id: string, at: Date): void {
-    if (this.#entries.has(id)) this.#change(id, (facts) => facts.addRedrive(at));
+    this.#change(id, (facts) => facts.addRedrive(at));
   }
 
   /** @returns undefined where it is not known, or not any more */

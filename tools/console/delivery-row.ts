@@ -95,8 +95,8 @@ const OF_STATUS: Readonly<Record<number, DeliveryState>> = {
 };
 
 /** Before any line is known that says more. */
-function stateOfExchange({ exchange }: DeliveryFacts): DeliveryState {
-  if (exchange === undefined) return 'received';
+function stateOfExchange({ exchange, redrivenAt }: DeliveryFacts): DeliveryState {
+  if (exchange === undefined) return redrivenAt === undefined ? 'received' : 'queued';
   if (exchange.status === 200) return exchange.accepted === 'parked' ? 'parked' : 'queued';
   // A function that fails without an answer is a 500, whoever says so.
   if (!exchange.byReceiver && exchange.status !== 500) return 'refused';
@@ -104,12 +104,15 @@ function stateOfExchange({ exchange }: DeliveryFacts): DeliveryState {
 }
 
 /** Epoch milliseconds: by API Gateway's clock where it is known, else as near as can be. */
-function receiptOf({ exchange, records, lines }: DeliveryFacts, works: readonly Work[]): number {
+function receiptOf(
+  { exchange, records, lines, redrivenAt = 0 }: DeliveryFacts,
+  works: readonly Work[],
+): number {
   if (exchange !== undefined) return exchange.receivedAt;
   const [record] = records;
   if (record !== undefined) return Date.parse(record.receivedAt);
   const timed = works.find(({ latencyMs = 0 }) => latencyMs > 0);
-  return timed === undefined ? (lines[0]?.at ?? 0) : timed.at - (timed.latencyMs ?? 0);
+  return timed === undefined ? (lines[0]?.at ?? redrivenAt) : timed.at - (timed.latencyMs ?? 0);
 }
 
 function latencyOf({ records }: DeliveryFacts, works: readonly Work[]): number | undefined {

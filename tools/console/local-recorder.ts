@@ -69,12 +69,20 @@ export class LocalRecorder implements StackObserver {
 
   /** Of a function's line, whatever it is. */
   onLog({ text }: FunctionLogLine): void {
+    this.#addLine(text);
+  }
+
+  #addLine(text: string): void {
     const facts = factsOf(text);
     if (facts === undefined) return;
     // One of a message that nobody's request brought is found by its event.
     this.#lines.add(facts.id, { at: facts.at, function: facts.function, text });
     const line = parseLogLine(text);
     if (line !== undefined) this.deliveries.addLine(line);
+  }
+
+  onEarlierLine(text: string): void {
+    this.#addLine(text);
   }
 
   exchange(id: string): KeptExchange | undefined {

@@ -9,6 +9,7 @@ import type {
 } from './api.ts';
 import type { Deliveries } from './deliveries.ts';
 import type { LocalRecorder } from './local-recorder.ts';
+import { needlesOf } from './needles.ts';
 import { plainRow } from './plain-row.ts';
 import type { Source } from './source.ts';
 import { tablesOf } from './tables.ts';
@@ -107,19 +108,4 @@ export class LocalSource implements Source {
   async close(): Promise<void> {
     this.stack.close();
   }
-}
-
-/** The text that was looked for last: a search asks for the same one of every payload. */
-let last: { readonly text: string; readonly needles: readonly string[] } = { text: '', needles: [''] };
-
-/** In lower case: a text as it is, and as JSON may have it, with escapes for what is not ASCII. */
-function needlesOf(text: string): readonly string[] {
-  if (last.text === text) return last.needles;
-  const plain = text.toLowerCase();
-  const escaped = plain.replace(
-    /[^\x20-\x7e]/g,
-    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  );
-  last = { text, needles: [...new Set([plain, escaped])] };
-  return last.needles;
 }

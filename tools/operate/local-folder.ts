@@ -1,6 +1,7 @@
-import { copyFile, mkdir, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, readdir, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { FunctionDefinition } from '../../local/functions/function-definition.ts';
+import type { LocalStack } from '../../local/local-stack.ts';
 
 /** Where stacks that run in this clone say what they are. */
 const FOLDER = '.local';
@@ -12,7 +13,13 @@ export const FUNCTIONS_FILE = `${FOLDER}/functions.json`;
 /** What stacks that are started with `--keep` go on with. */
 export const KEPT_FOLDER = `${FOLDER}/kept`;
 
-const PUBLISHED = [OUTPUTS_FILE, FUNCTIONS_FILE];
+/** The console's address and token: `{ "url": …, "token": … }`. Absent where the stack was started without. */
+export const CONSOLE_FILE = `${FOLDER}/console.json`;
+
+const PUBLISHED = [OUTPUTS_FILE, FUNCTIONS_FILE, CONSOLE_FILE];
+
+/** Whoever has the token may do all that the console can: its file is for its owner alone. */
+const OWNER_ONLY = 0o600;
 
 /** What a running stack leaves for other commands. */
 export interface StackDescription {
@@ -20,6 +27,15 @@ export interface StackDescription {
   readonly outputs: Readonly<Record<string, Readonly<Record<string, string>>>>;
   /** By the name on the command line: `receiver`, `shop-updated`. */
   readonly functions: Readonly<Record<string, FunctionDefinition>>;
+  /** The page that shows it. */
+  readonly console?: { readonly url: string; readonly token: string };
+}
+
+export function describeStack({ name, outputs, functions }: LocalStack): StackDescription {
+  return {
+    outputs: { [name]: outputs },
+    functions: Object.fromEntries([...functions].map(([service, { definition }]) => [service, definition])),
+  };
 }
 
 /**
@@ -51,16 +67,37 @@ export class Workspace implements AsyncDisposable {
 
   /** Where this process synthesises the stack to. */
   get assembly(): string {
-    return join(this.#folder, 'cdk.out');
+    return this.folder('cdk.out');
+  }
+
+  /** A folder that is removed with this one. */
+  folder(name: string): string {
+    return join(this.#folder, name);
   }
 
   /** Lets other commands find a stack that runs in this process. @returns whether another one was there */
-  async publish({ outputs, functions }: StackDescription): Promise<boolean> {
+  async publish(description: StackDescription): Promise<boolean> {
     const others = await described();
-    await writeFile(join(this.#folder, 'outputs.json'), json(outputs));
-    await writeFile(join(this.#folder, 'functions.json'), json(functions));
+    await this.#write(description);
     await point(this.#folder);
     return others.length > 0;
+  }
+
+  /** Says what the published stack is by now. A stack that was started later stays the one that is found. */
+  async update(description: StackDescription): Promise<void> {
+    const [latest] = await described();
+    const { atime, mtime } = await stat(join(this.#folder, 'functions.json'));
+    await this.#write(description);
+    await utimes(join(this.#folder, 'functions.json'), atime, mtime);
+    if (latest === this.#folder) await point(this.#folder);
+  }
+
+  async #write({ outputs, functions, console }: StackDescription): Promise<void> {
+    await writeFile(join(this.#folder, 'outputs.json'), json(outputs));
+    if (console !== undefined) {
+      await writeFile(join(this.#folder, 'console.json'), json(console), { mode: OWNER_ONLY });
+    }
+    await writeFile(join(this.#folder, 'functions.json'), json(functions));
   }
 
   /** Removes the folder. Other commands then find the stack that was started before this one, if it still runs. */
@@ -109,8 +146,14 @@ async function point(folder: string): Promise<void> {
   for (const file of PUBLISHED) {
     // In one step, for whoever reads at the same time.
     const copy = `${file}.${process.pid}`;
-    await copyFile(join(folder, file.slice(FOLDER.length + 1)), copy);
-    await rename(copy, file);
+    try {
+      await copyFile(join(folder, file.slice(FOLDER.length + 1)), copy);
+      await rename(copy, file);
+    } catch (error) {
+      if (file !== CONSOLE_FILE || !isMissing(error)) throw error;
+      // That of another stack would show what is not this one's.
+      await rm(file, { force: true });
+    }
   }
 }
 

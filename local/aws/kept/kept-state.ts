@@ -18,7 +18,14 @@ export interface KeptState {
 }
 
 /** What has values of its own, beside SQS, SNS and S3. */
-export type Subject = 'alarm' | 'dynamodb' | 'event source' | 'firehose' | 'log line' | 'secret';
+export type Subject =
+  | 'alarm'
+  | 'dynamodb'
+  | 'event source'
+  | 'firehose'
+  | 'log line'
+  | 'observation'
+  | 'secret';
 
 /** Values by key, each in JSON. */
 export interface Shelf<Value> {

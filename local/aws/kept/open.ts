@@ -15,13 +15,14 @@ export const FORMAT = 1;
 /** Held by the process that has the folder open; the system lets go of it however the process ends. */
 const LOCK_FILE = 'lock';
 
+/** Not WITHOUT ROWID: SQLite would read values of megabytes to compare their keys. */
 const TABLE = `
 CREATE TABLE IF NOT EXISTS kept_values (
   subject TEXT NOT NULL,
   key TEXT NOT NULL,
   value TEXT NOT NULL,
   PRIMARY KEY (subject, key)
-) WITHOUT ROWID`;
+)`;
 
 /** Result codes of SQLite that are nobody's damage. Source: sqlite.org/rescode.html */
 const SQLITE_BUSY = 5;
@@ -56,6 +57,21 @@ export async function openKeptState(
   } catch (error) {
     lock.close();
     throw unusable(folder, error);
+  }
+}
+
+/**
+ * Says early what {@link openKeptState} would say later.
+ * @throws UnusableStateError as it does
+ */
+export function checkKeptState(folder: string): void {
+  const lock = locked(folder);
+  try {
+    checkFormat(folder);
+  } catch (error) {
+    throw unusable(folder, error);
+  } finally {
+    lock.close();
   }
 }
 

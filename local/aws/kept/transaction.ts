@@ -66,8 +66,8 @@ export class Transaction {
 
   #failed(error: unknown): unknown {
     this.#failure = error;
-    const reason = error instanceof Error ? error.message : String(error);
-    this.#onProblem(`What is kept cannot be written, so nothing is acknowledged any more: ${reason}`);
+    const { message } = error as Error;
+    this.#onProblem(`What is kept cannot be written, so nothing is acknowledged any more: ${message}`);
     return error;
   }
 }

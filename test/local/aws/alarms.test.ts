@@ -39,7 +39,7 @@ afterAll(async () => {
   queues.client.destroy();
   await endpoint.close();
 });
-beforeEach(() => {
+beforeEach(async () => {
   for (const AlarmName of [ALARM, 'Stack-Other']) {
     endpoint.putAlarm({
       AlarmName,
@@ -50,6 +50,7 @@ beforeEach(() => {
       EvaluationPeriods: 1,
     });
   }
+  await set({ StateValue: 'INSUFFICIENT_DATA' });
 });
 
 const set = (input: Partial<SetAlarmStateCommandInput>, client = cloudwatch) =>
@@ -90,6 +91,15 @@ test('alarms are found by name, by the beginning of one, by state, and come in p
   const first = await named({ MaxRecords: 1 });
   const second = await named({ MaxRecords: 1, NextToken: first.NextToken });
   expect([...first.names, ...second.names, second.NextToken]).toEqual([ALARM, 'Stack-Other', undefined]);
+});
+
+test('an alarm that is put again keeps its state', async () => {
+  await set({ StateReason: 'Paused by somebody: why' });
+  endpoint.putAlarm({ AlarmName: ALARM, AlarmDescription: 'Another.', EvaluationPeriods: 1 });
+  const { MetricAlarms } = await cloudwatch.send(new DescribeAlarmsCommand({ AlarmNames: [ALARM] }));
+  expect(MetricAlarms).toMatchObject([
+    { AlarmDescription: 'Another.', StateValue: 'ALARM', StateReason: 'Paused by somebody: why' },
+  ]);
 });
 
 describe('the topic', () => {

@@ -318,6 +318,26 @@ describe('an environment that dies', () => {
     expect(await waiting).toMatchObject({ ok: true, payload: { order: 2, invocations: 1 } });
   });
 
+  test('by kill() with nothing running costs no invocation: the next one gets a fresh one', async () => {
+    const { local, lines } = start({ handler: 'index.identify' });
+    await local.kill();
+    expect(await local.invoke({})).toMatchObject({ ok: true, payload: { invocations: 1 } });
+    await local.kill();
+    expect(local.environments).toBe(0);
+    expect(await local.invoke({})).toMatchObject({ ok: true, payload: { invocations: 1 } });
+    expect(texts(lines, 'stderr')).toEqual([]);
+  });
+
+  test('by kill() while it loads the code costs no invocation either', async () => {
+    const { local, lines } = start({ handler: 'index.identify' });
+    const warmedUp = local.warmUp();
+    const waiting = local.invoke({ order: 1 });
+    await local.kill();
+    await warmedUp;
+    expect(await waiting).toMatchObject({ ok: true, payload: { order: 1, invocations: 1 } });
+    expect(texts(lines, 'stderr')).toEqual([]);
+  });
+
   test('by timeOutRunning() fails what is running as its time-out would, and spares what is idle', async () => {
     const { local } = start({ handler: 'index.identify', maximumConcurrency: 2 });
     const earlier = await Promise.all([1, 2].map(() => identify(local, { sleepMilliseconds: 500 })));
@@ -365,6 +385,13 @@ describe('an environment that dies', () => {
       ok: true,
       payload: { invocations: 2 },
     });
+  });
+
+  test('by killDuringNext() never comes where the function is closed before', async () => {
+    const { local } = start({ handler: 'index.identify' });
+    const killed = local.killDuringNext(0);
+    await local.close();
+    expect(await killed).toBe(false);
   });
 
   test('a closed function fails what runs, what waits and what comes later', async () => {
@@ -499,5 +526,67 @@ describe('a function that somebody debugs', () => {
     const begun = performance.now();
     await local.close();
     expect(performance.now() - begun).toBeLessThan(5_000);
+  });
+});
+
+describe('another definition', () => {
+  const saying = (answer: string) =>
+    folderWith({ 'index.mjs': `export const handler = async () => '${answer}';` });
+
+  test('is that of the next invocation, while the one that runs is finished by the old code', async () => {
+    const { local } = start({ handler: 'index.identify', maximumConcurrency: 1 });
+    const before = await identify(local, {});
+    const running = local.invoke({ sleepMilliseconds: 500, order: 1 });
+    await eventually(async () => local.environments === 1 || undefined);
+    const codeDirectory = await saying('new');
+    expect(
+      await local.redefine({ ...local.definition, codeDirectory, handler: 'index.handler' }),
+    ).toBeUndefined();
+    expect(local.codeDirectories).toEqual(new Set([fixtures, codeDirectory]));
+    expect(await local.invoke({})).toMatchObject({ ok: true, payload: 'new' });
+    expect(await running).toMatchObject({
+      ok: true,
+      payload: { environmentId: before.environmentId, order: 1 },
+    });
+    await eventually(async () => local.codeDirectories.size === 1 || undefined);
+  });
+
+  test('replaces what is idle, and finds the same variables unless it has others', async () => {
+    const { local } = start({ handler: 'index.variables', environment: { KEPT: 'yes', TABLE: 'old' } });
+    await local.warmUp();
+    await local.redefine({ ...local.definition, environment: { KEPT: 'yes', TABLE: 'new' } });
+    expect(local.environments).toBe(1);
+    expect(await local.invoke({})).toMatchObject({ payload: { KEPT: 'yes', TABLE: 'new' } });
+  });
+
+  test('that cannot be loaded changes nothing, and says why', async () => {
+    const { local, lines } = start({ handler: 'index.identify' });
+    const { environmentId } = await identify(local, {});
+    const codeDirectory = await folderWith({ 'index.mjs': "throw new TypeError('not so');" });
+    expect(await local.redefine({ ...local.definition, codeDirectory })).toMatchObject({
+      errorType: 'TypeError',
+      errorMessage: 'not so',
+    });
+    expect(await identify(local, {})).toMatchObject({ environmentId });
+    expect(texts(lines, 'stderr')).toEqual([]);
+  });
+
+  test('of a function that nobody has invoked is tried, and starts nothing that stays', async () => {
+    const { local } = start({ handler: 'index.identify' });
+    expect(await local.redefine({ ...local.definition, timeoutSeconds: 5 })).toBeUndefined();
+    expect(local.environments).toBe(0);
+  });
+
+  test('gives back the environments that functions share', async () => {
+    const shared = new SharedEnvironments(1);
+    const { local } = start({ handler: 'index.identify', maximumConcurrency: 2 }, { shared });
+    await Promise.all([
+      identify(local, { sleepMilliseconds: 300 }),
+      identify(local, { sleepMilliseconds: 300 }),
+    ]);
+    expect(local.environments).toBe(2);
+    await local.redefine({ ...local.definition });
+    expect(local.environments).toBe(1);
+    expect(shared.take()).toBe(true);
   });
 });

@@ -17,7 +17,16 @@ let inspectPort: number;
 beforeAll(async () => {
   project = await Project.create();
   inspectPort = await freePort();
-  const ports = ['--port', '0', '--aws-port', '0', '--inspect', `shop.updated:${inspectPort}`];
+  const ports = [
+    '--port',
+    '0',
+    '--aws-port',
+    '0',
+    '--console-port',
+    '0',
+    '--inspect',
+    `shop.updated:${inspectPort}`,
+  ];
   stack = project.start(['start', ...ports, '--retry-fast']);
   await eventually(async () => (stack.stdout().includes('Debug shop.updated') ? true : undefined), {
     limit: PATIENCE,
@@ -101,7 +110,17 @@ describe('what cannot be is one line', () => {
 
   test('a port that is taken', async () => {
     const { port, server } = await occupyPort();
-    const args = ['start', '--port', '0', '--aws-port', '0', '--inspect', `receiver:${port}`];
+    const args = [
+      'start',
+      '--port',
+      '0',
+      '--aws-port',
+      '0',
+      '--console-port',
+      '0',
+      '--inspect',
+      `receiver:${port}`,
+    ];
     const ended = await project.run(args);
     server.close();
     expect(ended).toEqual({

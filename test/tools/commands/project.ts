@@ -26,7 +26,7 @@ const ROOT = resolve('.');
 const NOT_LINKED = new Set(['.local', '.git', 'cdk.out', 'coverage', 'package.json']);
 
 /** Variables that commands take settings from, or that Jest sets for itself. */
-const SETTINGS = ['PORT', 'AWS_PORT', 'WEBHOOK_SECRET', 'NODE_OPTIONS'];
+const SETTINGS = ['PORT', 'AWS_PORT', 'CONSOLE_PORT', 'WEBHOOK_SECRET', 'NODE_OPTIONS'];
 
 /**
  * A folder that is this project in everything but `.local`: what runs in it neither finds nor disturbs a
@@ -85,6 +85,8 @@ export class Project {
       env: {
         ...Object.fromEntries(inherited),
         PATH: `${join(ROOT, 'node_modules/.bin')}:${process.env.PATH}`,
+        // Several stacks run at a time, and what a developer runs beside the tests has the usual one.
+        CONSOLE_PORT: '0',
         ...environment,
       },
       // In a process group of its own, as a terminal gives each command.

@@ -139,6 +139,7 @@ describe('a command that cannot do as it was told says so in one line and exits 
   test.concurrent.each([
     { variable: 'PORT', value: 'abc', name: 'port' },
     { variable: 'AWS_PORT', value: '3e3', name: 'aws-port' },
+    { variable: 'CONSOLE_PORT', value: ' 1', name: 'console-port' },
   ])('start with $variable=$value in its environment', async ({ variable, value, name }) => {
     const line = noPort(name, value, `value '${value}' from env '${variable}'`);
     expect(await project.run(['start'], { [variable]: value })).toEqual(refusal(line));
@@ -162,6 +163,7 @@ describe('start refuses a port that is in use', () => {
     ['port', 'aws-port', '127.0.0.1'],
     ['aws-port', 'port', '127.0.0.1'],
     ['port', 'aws-port', '::1'],
+    ['console-port', 'port', '127.0.0.1'],
   ] as const;
 
   test.each(cases.filter(([, , host]) => loopback.includes(host)))(
@@ -178,10 +180,14 @@ describe('start refuses a port that is in use', () => {
     },
   );
 
-  test('by itself', async () => {
+  test.each([
+    ['port', 'aws-port'],
+    ['port', 'console-port'],
+    ['aws-port', 'console-port'],
+  ])('by itself: --%s and --%s', async (one, other) => {
     const port = String(await freePort());
-    expect(await project.run(['start', '--port', port, '--aws-port', port])).toEqual(
-      refusal(`--port and --aws-port must differ, not both be ${port}`),
+    expect(await project.run(['start', `--${one}`, port, `--${other}`, port])).toEqual(
+      refusal(`--${one} and --${other} must differ, not both be ${port}`),
     );
   });
 });

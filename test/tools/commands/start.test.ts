@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
@@ -56,6 +56,25 @@ describe('a running stack', () => {
     const { name, template } = readCloudAssembly(testAssembly());
     const texts = Object.keys(template.Outputs).map((output) => [output, expect.any(String)]);
     expect(outputs()).toEqual({ [name]: Object.fromEntries(texts) });
+  });
+
+  test('has a console, of which it leaves address and token for its owner alone', async () => {
+    const file = project.path('.local/console.json');
+    const { url, token } = JSON.parse(readFileSync(file, 'utf8'));
+    expect(stack.stdout()).toContain(`  Console   ${url}\n  Webhook   `);
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    const page = await (await fetch(url)).text();
+    expect(page).toContain(`<meta name="console-token" content="${token}">`);
+  });
+
+  test.each([
+    ['the webhook’s', () => port],
+    ['the AWS', () => awsPort],
+  ])('leads a browser that opens %s port to its console', async (_, portOf) => {
+    const page = await fetch(`http://localhost:${portOf()}/`, {
+      headers: { accept: 'text/html,application/xhtml+xml' },
+    });
+    expect(await page.text()).toContain('<meta name="console-token"');
   });
 
   test('is found by `send`', async () => {

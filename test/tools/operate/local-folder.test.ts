@@ -1,11 +1,16 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { FUNCTIONS_FILE, OUTPUTS_FILE, Workspace } from '../../../tools/operate/local-folder.ts';
+import {
+  CONSOLE_FILE,
+  FUNCTIONS_FILE,
+  OUTPUTS_FILE,
+  Workspace,
+} from '../../../tools/operate/local-folder.ts';
 
 const before = process.cwd();
 let folder: string;
@@ -29,6 +34,17 @@ test('a running stack is found by its outputs, and leaves nothing behind', async
   expect(JSON.parse(await readFile(FUNCTIONS_FILE, 'utf8'))).toEqual({});
   await workspace[Symbol.asyncDispose]();
   expect(await readdir('.local')).toEqual([]);
+});
+
+test('the console is the one of the stack that is found, or none', async () => {
+  const console = { url: 'http://localhost:3001/', token: 'token' };
+  await otherStack(process.ppid);
+  const workspace = await Workspace.open();
+  await workspace.publish({ ...description, console });
+  expect(JSON.parse(await readFile(CONSOLE_FILE, 'utf8'))).toEqual(console);
+  expect((await stat(CONSOLE_FILE)).mode & 0o777).toBe(0o600);
+  await workspace[Symbol.asyncDispose]();
+  expect(existsSync(CONSOLE_FILE)).toBe(false);
 });
 
 /** As another process leaves it that runs a stack. */

@@ -17,6 +17,13 @@ async function start(element: HTMLElement): Promise<void> {
     const stack = await api.get<StackInfo>('/api/stack');
     render(<App context={{ api, stack, live: new LiveStore(api) }} />, element);
   } catch (error) {
-    render(<ErrorNote>{error instanceof Error ? error.message : String(error)}</ErrorNote>, element);
+    render(
+      <main class="page">
+        <div class="page-inner">
+          <ErrorNote>{error instanceof Error ? error.message : String(error)}</ErrorNote>
+        </div>
+      </main>,
+      element,
+    );
   }
 }

@@ -11,7 +11,7 @@ import { notFound, Problem } from './problem.ts';
 import type { Inspect } from './queue-messages.ts';
 import type { QueueUse } from './queue-use.ts';
 import { replayWork } from './replay-work.ts';
-import { sampleBody, sendAgain, sendSigned } from './sending.ts';
+import { bodyOfSample, sendAgain, sendSigned } from './sending.ts';
 import type { Work } from './tasks.ts';
 
 /** Ids that a command shows in full. */
@@ -39,9 +39,9 @@ export function plan(action: Action, parts: ActionParts): PlannedWork | Promise<
   switch (action.kind) {
     case 'send':
       return {
-        command: sendCommand(parts, action.event),
+        command: stack.command(action.event, 'send'),
         explanation: `Signs the sample of ${action.event}, its timestamp now, and posts it to ${stack.title}, where it has its effect as any delivery.`,
-        run: (operation) => sendSigned(operation, sampleBody(action.event)),
+        run: (operation) => sendSigned(operation, bodyOfSample(action.event)),
       };
     case 'resend':
       return resend(action.id, parts);
@@ -72,13 +72,6 @@ export function plan(action: Action, parts: ActionParts): PlannedWork | Promise<
   }
 }
 
-/** @param what an event, or `--file …` */
-function sendCommand({ source: { stack }, local }: ActionParts, what: string): string {
-  if (local) return stack.command(what, 'send');
-  // The command knows no stages, and a secret does not belong into the history of a shell.
-  return `WEBHOOK_SECRET=… npm run send -- ${what} --url ${shellWord(stack.outputs.WebhookUrl ?? '')}`;
-}
-
 async function resend(id: string, parts: ActionParts): Promise<PlannedWork> {
   const { source, local } = parts;
   const delivery = source.deliveries.get(id);
@@ -90,7 +83,7 @@ async function resend(id: string, parts: ActionParts): Promise<PlannedWork> {
   }
   const asItWas = local && request !== undefined && request.headers.length > 0;
   return {
-    command: sendCommand(parts, '--file <its body>'),
+    command: source.stack.command('--file body.json', 'send'),
     explanation: asItWas
       ? 'Posts the same bytes with the same headers, and so the same signature, once more.'
       : `Signs the same bytes with the secret of ${source.stack.title} and posts them once more: the effect of an event is had once.`,
@@ -109,7 +102,7 @@ function sendText(body: string, parts: ActionParts): PlannedWork {
   }
   const bytes = Buffer.from(body);
   return {
-    command: sendCommand(parts, '--file <the text>'),
+    command: parts.source.stack.command('--file body.json', 'send'),
     explanation: `Signs the text, ${bytes.length.toLocaleString('en')} bytes, and posts it to ${parts.source.stack.title}.`,
     run: (operation) => sendSigned(operation, bytes),
   };

@@ -28,6 +28,8 @@ export interface StreamOptions {
   readonly admits: (delivery: Delivery) => boolean;
   /** Aborted when the client is gone, or the console closes. */
   readonly signal: AbortSignal;
+  /** Milliseconds in which a client reads what it was sent. @default 30,000 */
+  readonly patience?: number;
 }
 
 /**
@@ -146,8 +148,8 @@ export class EventStream {
 
   /** Until the client has read what it was sent; one that takes too long is cut off. */
   async #untilDrained(): Promise<void> {
-    const { signal } = this.#options;
-    const timer = setTimeout(() => this.#response.destroy(), PATIENCE);
+    const { signal, patience = PATIENCE } = this.#options;
+    const timer = setTimeout(() => this.#response.destroy(), patience);
     await once(this.#response, 'drain', { signal }).catch(() => {});
     clearTimeout(timer);
     this.#drained = undefined;

@@ -1,4 +1,5 @@
 import { deliveryRoutes } from './delivery-routes.ts';
+import { faultRoutes } from './fault-routes.ts';
 import { queueRoutes } from './queue-routes.ts';
 import type { Route } from './route.ts';
 import { stackRoutes } from './stack-routes.ts';
@@ -14,4 +15,5 @@ export const routes: readonly Route[] = [
   ...queueRoutes,
   ...tableRoutes,
   ...taskRoutes,
+  ...faultRoutes,
 ];

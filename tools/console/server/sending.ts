@@ -1,6 +1,6 @@
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { buffer } from 'node:stream/consumers';
-import { readSamples } from '../../../events/samples.ts';
+import { readSamples, sampleBody } from '../../../events/samples.ts';
 import type { EventName } from '../../../lambda/contract/catalogue.ts';
 import { answerText, parsedAnswer } from '../../operate/answer-text.ts';
 import type { Operation } from '../../operate/dead-letters/operation.ts';
@@ -28,10 +28,10 @@ const OF_THE_WAY = new Set([
 const ID_HEADERS = ['apigw-requestid', 'x-amz-apigw-id'];
 
 /** The sample of an event, its timestamp now. */
-export function sampleBody(event: EventName): Uint8Array {
+export function bodyOfSample(event: EventName): Uint8Array {
   const sample = readSamples().find((candidate) => candidate.event === event);
   if (sample === undefined) throw new CommandError(`There is no sample of ${event} in events/`);
-  return Buffer.from(JSON.stringify({ ...sample.payload, timestamp: new Date().toISOString() }));
+  return sampleBody(sample, new Date());
 }
 
 /** Signs a body with the stack's own secret, and posts it. */
@@ -70,8 +70,8 @@ function told(
   body: string,
   header: string | undefined,
 ): { readonly delivery: string | undefined } {
-  say(answerText({ status, body }));
   const answer = parsedAnswer(body);
+  say(answerText({ status, body: answer }));
   const id = typeof answer === 'object' && answer !== null && 'requestId' in answer && answer.requestId;
   return { delivery: typeof id === 'string' ? id : header };
 }

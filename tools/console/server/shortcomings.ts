@@ -1,8 +1,4 @@
-import { forPeople } from '../../operate/work.ts';
-import { CommandError } from '../../terminal/command-error.ts';
-
-/** How AWS names a permission that is missing. */
-const NOT_AUTHORIZED = /not authorized to perform: ([\w-]+:[\w*]+)/;
+import { refusalOf } from '../../operate/refusal.ts';
 
 /** What could not be found out, while the rest could: a line for each reason, with all that it keeps from being known. */
 export class Shortcomings {
@@ -23,7 +19,7 @@ export class Shortcomings {
     try {
       return await asked;
     } catch (error) {
-      this.add(subject, reasonOf(error, this.#local));
+      this.add(subject, refusalOf(error, this.#local));
       return undefined;
     }
   }
@@ -35,15 +31,4 @@ export class Shortcomings {
   lines(): string[] {
     return [...this.#subjects].map(([reason, subjects]) => `${subjects.join(', ')}: ${reason}`);
   }
-}
-
-/**
- * Why something is not known, in a line; of a permission that is missing which.
- * @throws what is a fault of the console itself
- */
-export function reasonOf(error: unknown, local: boolean): string {
-  const said = forPeople(error, local);
-  if (!(said instanceof CommandError)) throw error;
-  const permission = NOT_AUTHORIZED.exec(said.message)?.[1];
-  return permission === undefined ? said.message : `the permission ${permission} is missing`;
 }

@@ -4,7 +4,7 @@ import { REPLAY_NAME, replayModes } from '../../../lambda/queue/replay.ts';
 import { isReason, LONGEST_REASON } from '../../operate/pause.ts';
 import { FASTEST_RATE } from '../../operate/replay/pace.ts';
 import type { TaskRequest } from '../api.ts';
-import { badRequest } from './problem.ts';
+import { parse } from './parse.ts';
 
 /** Ids of one redrive or replay. */
 const MOST_IDS = 10_000;
@@ -58,12 +58,9 @@ const action = z.discriminatedUnion('kind', [
 
 const schema = z.strictObject({ action, confirmed: z.boolean() });
 
-/** @throws Problem that names what is wrong with the first field that is */
+/** @throws Problem that names the first field that is wrong */
 export function parseTaskRequest(value: unknown): TaskRequest {
-  const parsed = schema.safeParse(value);
-  if (parsed.success) return withoutUndefined(parsed.data);
-  const [issue] = parsed.error.issues;
-  throw badRequest(`${issue?.path.join('.') || 'The body'}: ${issue?.message}`);
+  return withoutUndefined(parse(schema, value));
 }
 
 /** What is undefined was not given. */

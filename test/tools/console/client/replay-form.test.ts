@@ -16,8 +16,6 @@ describe('the form of a replay', () => {
       dryRun: true,
       events: [],
       since: '24h',
-      mode: 'fill',
-      rate: 100,
     });
   });
 

@@ -3,8 +3,9 @@ import {
   attributesOf,
   cellText,
   columnsOf,
-  fullText,
+  isBlock,
   tableTitle,
+  valueText,
 } from '../../../../tools/console/client/tables/row-text.ts';
 
 describe('rows of a table', () => {
@@ -35,12 +36,22 @@ describe('rows of a table', () => {
   ])('a cell of %j', (value, text) => expect(cellText(value)).toBe(text));
 
   test.each([
-    ['Aoi', 'Aoi'],
-    ['{"a":1}', '{\n  "a": 1\n}'],
-    ['[no json', '[no json'],
-    [['a'], '[\n  "a"\n]'],
-    ['['.repeat(10_000) + ']'.repeat(10_000), '['.repeat(10_000) + ']'.repeat(10_000)],
-  ])('a value in full, case %#', (value, text) => expect(fullText(value)).toBe(text));
+    ['Aoi', false],
+    ['x'.repeat(120), false],
+    ['x'.repeat(121), true],
+    [`["${'x'.repeat(36)}"]`, false],
+    [`["${'x'.repeat(37)}"]`, true],
+    [` {"a":"${'x'.repeat(40)}"}`, true],
+    ['two\nlines', true],
+    ['a [link]', false],
+  ])('%j takes more than a line: %s', (text, block) => expect(isBlock(text)).toBe(block));
+
+  test('a value that is no text is shown as JSON', () => {
+    expect(valueText(7)).toBe('7');
+    expect(valueText(null)).toBe('null');
+    expect(valueText(['a'])).toBe('["a"]');
+    expect(valueText('7')).toBe('7');
+  });
 
   test.each([
     ['ShopCacheTable', 'Shop cache'],

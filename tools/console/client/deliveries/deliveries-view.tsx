@@ -1,6 +1,203 @@
-import { Empty } from '../shared/empty.tsx';
-import type { Route } from '../shell/route.ts';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import type { Delivery } from '../../api.ts';
+import { DetailPane } from '../detail/detail-pane.tsx';
+import { Icon } from '../shared/icon.tsx';
+import { useConsole } from '../shell/context.ts';
+import { parseRoute, type Route } from '../shell/route.ts';
+import { useKeys } from '../shell/use-keys.ts';
+import { navigate } from '../shell/use-route.ts';
+import { useLive } from '../stream/use-live.ts';
+import { DeliveryList } from './delivery-list.tsx';
+import { filterOf, streamQuery } from './filter-query.ts';
+import { Filters } from './filters.tsx';
+import { FirstEvent } from './first-event.tsx';
+import { countNew, type HeldList, holdList, rowAfterKey } from './held-list.ts';
+import { ListSummary } from './list-summary.tsx';
+import { SendMenu } from './send-menu.tsx';
+import { useRowHeight } from './use-row-height.ts';
 
-export function DeliveriesView(_: { route: Route }) {
-  return <Empty title="Deliveries" />;
+export function DeliveriesView({ route }: { route: Route }) {
+  const { live } = useConsole();
+  const { ids, idsOf, ready, total, searched } = useLive();
+  const [held, setHeld] = useState<HeldList>();
+  const list = useRef<HTMLDivElement>(null);
+  const rowHeight = useRowHeight();
+  const selected = route.path[0];
+  const filter = streamQuery(route.query);
+  const isFiltered = Object.keys(filterOf(route.query)).length > 0;
+
+  const rows = useMemo(
+    () =>
+      held === undefined
+        ? ids.flatMap((id) => live.delivery(id) ?? [])
+        : held.rows.map((delivery) => live.delivery(delivery.id) ?? delivery),
+    // The rows of a held list change although its ids do not.
+    [ids, held, live, live.state],
+  );
+  const newer = held === undefined ? 0 : countNew(held, ids);
+
+  const follow = () => {
+    setHeld(undefined);
+    if (list.current !== null) list.current.scrollTop = 0;
+  };
+  // Another filter is another list.
+  useEffect(follow, [filter]);
+  const isThere = ready && idsOf === filter;
+  const isSelectedThere = isThere && rows.some(({ id }) => id === selected);
+  useEffect(() => {
+    if (isSelectedThere) setHeld((before) => before ?? holdList(rows));
+  }, [selected, isSelectedThere]);
+
+  const select = (id: string) => navigate({ ...route, path: [id] }, { replace: selected !== undefined });
+  /** Whoever sent it may be elsewhere by now. */
+  const showSent = (id: string) => {
+    const current = parseRoute(location.hash);
+    if (current.view !== 'deliveries') return;
+    follow();
+    navigate({ ...current, path: [id] });
+  };
+  const close = () => {
+    navigate({ ...route, path: [] });
+    if ((list.current?.scrollTop ?? 0) === 0) setHeld(undefined);
+    list.current?.focus();
+  };
+  const move = (event: KeyboardEvent): boolean => {
+    const index = rows.findIndex(({ id }) => id === selected);
+    const to = rowAfterKey(event.key, index, rows.length, 1);
+    const row = to === undefined ? undefined : rows[to];
+    if (row === undefined) return false;
+    select(row.id);
+    return true;
+  };
+  /** Arrows scroll what has the focus, where that is not the list. */
+  const moveFromNowhere = (event: KeyboardEvent) => (event.target === document.body ? move(event) : false);
+  useKeys({
+    j: move,
+    k: move,
+    ArrowDown: moveFromNowhere,
+    ArrowUp: moveFromNowhere,
+    Home: moveFromNowhere,
+    End: moveFromNowhere,
+    n: follow,
+    Escape: () => {
+      if (selected === undefined) follow();
+      else close();
+    },
+  });
+
+  if (isThere && total === 0 && ids.length === 0 && !isFiltered && selected === undefined) {
+    return <FirstEvent onSent={showSent} />;
+  }
+  return (
+    <div class={`deliveries${selected === undefined ? '' : ' has-selection'}`}>
+      <h1 class="visually-hidden">Deliveries</h1>
+      <section class="list-pane" aria-label="List of deliveries">
+        <div class="list-tools">
+          <Filters
+            query={route.query}
+            onChange={(change) =>
+              navigate({ ...route, query: { ...route.query, ...change } }, { replace: true })
+            }
+            onLeave={() => {
+              list.current?.focus();
+              const [row] = rows;
+              if (selected === undefined && row !== undefined) select(row.id);
+            }}
+          />
+          <SendMenu onSent={showSent} />
+        </div>
+        <div class="list-head" aria-hidden="true">
+          <span>Time</span>
+          <span>Event</span>
+          <span>State</span>
+          <span>Shop</span>
+          <span>Result</span>
+          <span class="row-status">Status</span>
+        </div>
+        <div class="list-frame">
+          <button
+            type="button"
+            class={`newer${newer > 0 ? ' is-shown' : ''}`}
+            tabIndex={newer > 0 ? 0 : -1}
+            aria-hidden={newer === 0}
+            onClick={follow}
+          >
+            <Icon name="up" />
+            {newer.toLocaleString('en')} new
+          </button>
+          {isThere && rows.length === 0 && (
+            <div class="no-match">
+              <p>{isFiltered ? 'No delivery matches.' : 'No delivery yet.'}</p>
+            </div>
+          )}
+          <DeliveryList
+            element={list}
+            rows={rows}
+            selected={selected}
+            rowHeight={rowHeight}
+            onSelect={select}
+            onOpen={() => document.getElementById('detail')?.focus()}
+            onScrolled={(scrollTop) => {
+              if (scrollTop > 0) setHeld((before) => before ?? holdList(rows));
+              else if (selected === undefined) setHeld(undefined);
+            }}
+          />
+        </div>
+        <ListSummary
+          shown={held === undefined ? ids.length : held.rows.length}
+          total={total}
+          newer={newer}
+          ready={isThere}
+          filtered={isFiltered}
+          held={held !== undefined}
+          searched={searched}
+        />
+      </section>
+      <section class="detail-pane" id="detail" tabIndex={-1} aria-label="Delivery">
+        {selected === undefined ? (
+          <NothingSelected />
+        ) : (
+          <DetailPane
+            key={selected}
+            id={selected}
+            row={rowOf(live.delivery(selected), rows, selected)}
+            route={route}
+            onClose={close}
+            onSent={showSent}
+          />
+        )}
+      </section>
+    </div>
+  );
+}
+
+const rowOf = (known: Delivery | undefined, rows: readonly Delivery[], selected: string) =>
+  known ?? rows.find(({ id }) => id === selected);
+
+function NothingSelected() {
+  return (
+    <div class="nothing-selected">
+      <p>Select a delivery to see its way.</p>
+      <dl>
+        <div>
+          <dt>
+            <kbd>j</kbd> <kbd>k</kbd>
+          </dt>
+          <dd>move through the list</dd>
+        </div>
+        <div>
+          <dt>
+            <kbd>/</kbd>
+          </dt>
+          <dd>search payloads</dd>
+        </div>
+        <div>
+          <dt>
+            <kbd>?</kbd>
+          </dt>
+          <dd>all keys</dd>
+        </div>
+      </dl>
+    </div>
+  );
 }

@@ -100,7 +100,7 @@ const services: Readonly<Record<FaultService, ServiceText>> = {
   },
   sns: {
     name: 'SNS',
-    use: 'Consumers of what people are told of publish there.',
+    use: 'Consumers publish notifications there.',
     expect: {
       down: 'Nobody is told: the queue keeps each message, and its consumer backs off and tries again, ten times at most.',
       throttled: 'What fails twice stays on its queue: its consumer backs off and tries again.',

@@ -58,7 +58,7 @@ export function formProblems({ since, until, rate, name }: ReplayForm): FormProb
   };
 }
 
-/** What is empty is left to the command. */
+/** What is empty, or as the command has it unless told, is left to the command: so it can go on with a replay by its name. */
 export function replayAction(form: ReplayForm, dryRun: boolean): ReplayAction {
   const [since, until, shop, name] = [form.since, form.until, form.shop, form.name].map((text) =>
     text.trim(),
@@ -72,9 +72,9 @@ export function replayAction(form: ReplayForm, dryRun: boolean): ReplayAction {
     ...(until && { until }),
     ...(shop && { shop }),
     ...(ids.length > 0 && { ids }),
-    mode: form.mode,
+    ...(form.mode !== 'fill' && { mode: form.mode }),
     ...(form.notify && { notify: true }),
-    rate: Number(form.rate),
+    ...(Number(form.rate) !== RATE && { rate: Number(form.rate) }),
     ...(name && { name }),
   };
 }

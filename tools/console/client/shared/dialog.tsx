@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect, useId, useRef } from 'preact/hooks';
+import { useId, useLayoutEffect, useRef } from 'preact/hooks';
 import { Icon } from './icon.tsx';
 
 interface DialogProps {
@@ -12,13 +12,23 @@ interface DialogProps {
   children: ComponentChildren;
 }
 
-/** A modal dialog. The browser holds the focus within it, and gives it back. */
+/** Where the focus begins: the first of these that there is. */
+const FIRST = ['.dialog-body :is(input, select, textarea)', '.dialog-actions button'];
+
+/**
+ * A modal dialog. The browser holds the focus within it, and gives it back. It begins on what can be
+ * filled in, else on the first of its actions.
+ */
 export function Dialog({ title, onClose, actions, width = 'narrow', children }: DialogProps) {
   const element = useRef<HTMLDialogElement>(null);
   const heading = useId();
-  useEffect(() => {
+  // Of layout: other effects are cleaned up once the dialog is gone, and it would not give the focus back.
+  useLayoutEffect(() => {
     const dialog = element.current;
     dialog?.showModal();
+    FIRST.map((selector) => dialog?.querySelector<HTMLElement>(selector))
+      .find((found) => found instanceof HTMLElement)
+      ?.focus();
     return () => dialog?.close();
   }, []);
   return (

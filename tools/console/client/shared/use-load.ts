@@ -18,7 +18,6 @@ export function useLoad<T>(key: string, load: (signal: AbortSignal) => Promise<T
     loading: true,
   });
   const [round, setRound] = useState(0);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the key names what `load` does
   useEffect(() => {
     const abort = new AbortController();
     setState((before) => (before.key === key ? { ...before, loading: true } : { key, loading: true }));

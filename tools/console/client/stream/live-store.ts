@@ -8,6 +8,8 @@ export interface LiveState {
   readonly connection: Connection;
   /** Of the deliveries that the filter admits, newest first. */
   readonly ids: readonly string[];
+  /** The filter that they are of: the last one until all of the next one's have come. */
+  readonly idsOf: string;
   /** All that was there when the stream was opened has come. */
   readonly ready: boolean;
   /** Deliveries that the filter admits, of which the list may have the newest only. */
@@ -31,6 +33,7 @@ export class LiveStore {
   #state: LiveState = {
     connection: { state: 'connecting' },
     ids: [],
+    idsOf: '',
     ready: false,
     total: 0,
     searched: undefined,
@@ -119,7 +122,12 @@ export class LiveStore {
         this.#index = index;
         this.#next = undefined;
         this.#idsChanged = true;
-        this.#change({ ready: true, total: event.data.total, searched: event.data.searched });
+        this.#change({
+          ready: true,
+          idsOf: this.#query ?? '',
+          total: event.data.total,
+          searched: event.data.searched,
+        });
         return;
       }
       case 'task':

@@ -6,6 +6,12 @@ const MOST_COLUMNS = 4;
 /** Characters of a value in the list. */
 const LONGEST_CELL = 60;
 
+/** Characters of a value that stands in a line of its own. */
+const LONGEST_LINE = 120;
+
+/** The same of JSON. */
+const LONGEST_JSON = 40;
+
 /** What tells rows apart at once, before whatever else they have. */
 const FIRST = ['status', 'name', 'display_name', 'shop_id', 'updated_at'];
 
@@ -34,23 +40,18 @@ export function attributesOf(row: Row, key: string): readonly (readonly [name: s
 /** A value in one line; nothing where the row lacks it. */
 export function cellText(value: unknown): string {
   if (value === undefined) return '';
-  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  const text = valueText(value);
   const line = text.replaceAll(/\s+/g, ' ');
   return line.length > LONGEST_CELL ? `${line.slice(0, LONGEST_CELL - 1)}…` : line;
 }
 
-/**
- * A value in full: text that is itself JSON, such as what the partner sent, is formatted.
- */
-export function fullText(value: unknown): string {
-  if (typeof value !== 'string') return JSON.stringify(value, undefined, 2) ?? '';
-  if (!/^\s*[[{]/.test(value)) return value;
-  try {
-    return JSON.stringify(JSON.parse(value), undefined, 2);
-  } catch {
-    return value;
-  }
-}
+/** A value as text. */
+export const valueText = (value: unknown): string =>
+  typeof value === 'string' ? value : JSON.stringify(value);
+
+/** Whether a value takes more than a line: it is long, or has lines. JSON, such as what the partner sent, may be shorter. */
+export const isBlock = (text: string) =>
+  text.includes('\n') || text.length > (/^\s*[[{]/.test(text) ? LONGEST_JSON : LONGEST_LINE);
 
 /** A table's name for people: `Shop cache` of `ShopCacheTable`. */
 export function tableTitle(output: string): string {

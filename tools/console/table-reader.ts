@@ -1,9 +1,9 @@
 import { DescribeTableCommand, GetItemCommand, ScanCommand } from '@aws-sdk/client-dynamodb';
-import { tableKey } from '../../../lambda/effects/table-key.ts';
-import type { FoundStack } from '../../operate/stack.ts';
-import type { Row, TableRows } from '../api.ts';
-import { plainRow } from '../plain-row.ts';
-import { notFound } from './problem.ts';
+import { tableKey } from '../../lambda/effects/table-key.ts';
+import type { FoundStack } from '../operate/stack.ts';
+import type { Row, TableRows } from './api.ts';
+import { plainRow } from './plain-row.ts';
+import { notFound } from './server/problem.ts';
 
 /** Rows of a page. */
 const PAGE = 50;
@@ -12,7 +12,7 @@ const PAGE = 50;
 const OUTPUT = /^[A-Z]\w*Table$/;
 
 /** The tables that events have their effects in, as the stack's outputs name them. */
-export class Tables {
+export class TableReader {
   readonly #stack: Pick<FoundStack, 'dynamodb' | 'outputs' | 'title'>;
   /** By output. */
   readonly #keys = new Map<string, Promise<string>>();

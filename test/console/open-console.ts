@@ -1,0 +1,112 @@
+import type { BrowserContext, Locator, Page } from 'playwright-core';
+import type { LocalStack, LocalStackOptions } from '../../local/local-stack.ts';
+import { type LocalConsole, startLocalConsole } from '../../tools/console/local-console.ts';
+import { LocalRecorder } from '../../tools/console/local-recorder.ts';
+import { Partner } from '../support/partner.ts';
+import { startTestStack, TEST_SECRET } from '../support/test-stack.ts';
+import { launchBrowser } from './browser.ts';
+
+/** How long the page may take for anything, in milliseconds: far beyond what it takes, as machines are noisy. */
+const PATIENCE = 30_000;
+
+/** A local stack with its console, and a browser that has it open. */
+export class OpenConsole implements AsyncDisposable {
+  readonly stack: LocalStack;
+  readonly recorder: LocalRecorder;
+  readonly context: BrowserContext;
+  readonly page: Page;
+  readonly partner: Partner;
+  /** What the page should not have: errors, and requests that leave this machine. */
+  readonly wrongs: string[] = [];
+  #console: LocalConsole;
+
+  static async start(options: Partial<LocalStackOptions> = {}): Promise<OpenConsole> {
+    const recorder = new LocalRecorder();
+    const stack = await startTestStack({
+      observer: recorder,
+      onLog: (line) => recorder.onLog(line),
+      ...options,
+    });
+    const console = await startLocalConsole(recorder, { stack, secret: TEST_SECRET, port: 0 });
+    const browser = await launchBrowser();
+    const context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
+    await context.grantPermissions(['clipboard-read', 'clipboard-write'], {
+      origin: new URL(console.url).origin,
+    });
+    context.setDefaultTimeout(PATIENCE);
+    const open = new OpenConsole(stack, recorder, console, context, await context.newPage());
+    await open.goto('');
+    return open;
+  }
+
+  private constructor(
+    stack: LocalStack,
+    recorder: LocalRecorder,
+    console: LocalConsole,
+    context: BrowserContext,
+    page: Page,
+  ) {
+    this.stack = stack;
+    this.recorder = recorder;
+    this.#console = console;
+    this.context = context;
+    this.page = page;
+    this.partner = new Partner(stack.outputs.WebhookUrl);
+    const { origin } = new URL(console.url);
+    page.on('pageerror', (error) => this.wrongs.push(`error: ${error.message}`));
+    page.on('console', (message) => {
+      // The browser itself says so of a request that fails, which some tests want.
+      const isNetwork = /Failed to load resource|ERR_/.test(message.text());
+      if (message.type() === 'error' && !isNetwork) this.wrongs.push(`console: ${message.text()}`);
+    });
+    page.on('request', (request) => {
+      const url = request.url();
+      if (!url.startsWith(origin) && !/^(data|blob|about):/.test(url)) this.wrongs.push(`request: ${url}`);
+    });
+  }
+
+  get url(): string {
+    return this.#console.url;
+  }
+
+  /** @param hash such as `#/queues` */
+  async goto(hash: string): Promise<void> {
+    await this.page.goto(`${this.url}${hash}`);
+    await this.page.getByText('Live', { exact: true }).waitFor();
+  }
+
+  /** Takes the console away, and brings it back on the same port after some work. */
+  async withoutConsole(work: () => Promise<void>): Promise<void> {
+    const { port } = new URL(this.url);
+    await this.#console[Symbol.asyncDispose]();
+    await work();
+    this.#console = await startLocalConsole(this.recorder, {
+      stack: this.stack,
+      secret: TEST_SECRET,
+      port: Number(port),
+    });
+  }
+
+  /** The list's row of a shop or anything else that stands in it. */
+  row(text: string | RegExp): Locator {
+    return this.page.getByRole('option').filter({ hasText: text });
+  }
+
+  /** What is selected. */
+  get detail(): Locator {
+    return this.page.locator('#detail');
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.context.browser()?.close();
+    await this.#console[Symbol.asyncDispose]();
+    await this.stack.close();
+  }
+}
+
+/** A payload of an event that has its effect. */
+export const shopUpdated = (shop: string, more: object = {}) => ({
+  event: 'shop.updated',
+  data: { shop_id: shop, name: 'Aozora', updated_fields: ['name'], ...more },
+  timestamp: new Date().toISOString(),
+});

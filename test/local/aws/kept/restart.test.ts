@@ -1,0 +1,223 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import {
+  CloudWatchClient,
+  DescribeAlarmsCommand,
+  DisableAlarmActionsCommand,
+  SetAlarmStateCommand,
+} from '@aws-sdk/client-cloudwatch';
+import { CloudWatchLogsClient, FilterLogEventsCommand } from '@aws-sdk/client-cloudwatch-logs';
+import { CreateDeliveryStreamCommand, FirehoseClient, PutRecordCommand } from '@aws-sdk/client-firehose';
+import {
+  LambdaClient,
+  ListEventSourceMappingsCommand,
+  UpdateEventSourceMappingCommand,
+} from '@aws-sdk/client-lambda';
+import { CreateBucketCommand, GetObjectCommand, ListObjectsV2Command, S3Client } from '@aws-sdk/client-s3';
+import {
+  CreateSecretCommand,
+  DeleteSecretCommand,
+  DescribeSecretCommand,
+  GetSecretValueCommand,
+  PutSecretValueCommand,
+  SecretsManagerClient,
+} from '@aws-sdk/client-secrets-manager';
+import { CreateQueueCommand, GetQueueUrlCommand, ListQueuesCommand, SQSClient } from '@aws-sdk/client-sqs';
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { type AwsEndpoint, startAwsEndpoint } from '../../../../local/aws/endpoint.ts';
+import { openKeptState } from '../../../../local/aws/kept/open.ts';
+import { eventually } from '../../../support/eventually.ts';
+
+let folder: string;
+let aws: AwsEndpoint;
+let problems: string[];
+let end: () => Promise<void>;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'partner-webhooks-kept-'));
+  await start();
+});
+
+afterEach(async () => {
+  await end();
+  await rm(folder, { recursive: true, force: true });
+});
+
+async function start(): Promise<void> {
+  problems = [];
+  const onProblem = (problem: string) => problems.push(problem);
+  const kept = await openKeptState(folder, onProblem);
+  aws = await startAwsEndpoint({
+    port: 0,
+    region: 'eu-central-1',
+    accountId: '000000000000',
+    kept,
+    onProblem,
+  });
+  end = async () => {
+    await aws.close();
+    kept.close();
+  };
+}
+
+async function restart(): Promise<void> {
+  await end();
+  await start();
+}
+
+const settings = () => ({
+  endpoint: aws.url,
+  region: 'eu-central-1',
+  maxAttempts: 1,
+  credentials: { accessKeyId: 'operator', secretAccessKey: 'any' },
+});
+
+const putAlarm = (AlarmName: string) => aws.putAlarm({ AlarmName });
+
+const alarmsNow = async () => {
+  const { MetricAlarms = [] } = await new CloudWatchClient(settings()).send(new DescribeAlarmsCommand());
+  return MetricAlarms.map(({ AlarmName, StateValue, StateReason, ActionsEnabled }) => {
+    return [AlarmName, StateValue, StateReason, ActionsEnabled];
+  });
+};
+
+test('an alarm is in the state that it was set to, with its reason, and as quiet', async () => {
+  putAlarm('set');
+  putAlarm('quiet');
+  const client = new CloudWatchClient(settings());
+  const set = { AlarmName: 'set', StateValue: 'ALARM', StateReason: 'paused: a test' } as const;
+  await client.send(new SetAlarmStateCommand(set));
+  await client.send(new DisableAlarmActionsCommand({ AlarmNames: ['quiet'] }));
+  await restart();
+  putAlarm('set');
+  putAlarm('quiet');
+  expect(await alarmsNow()).toEqual([
+    ['set', 'ALARM', 'paused: a test', true],
+    ['quiet', 'INSUFFICIENT_DATA', 'Unchecked: Initial alarm creation', false],
+  ]);
+});
+
+test('an event source that was turned off stays off, under its id, and never polls', async () => {
+  const calls: string[] = [];
+  const add = (name: string) =>
+    aws.addEventSourceMapping({
+      eventSourceArn: `arn:aws:sqs:eu-central-1:000000000000:${name}`,
+      functionArn: `arn:aws:lambda:eu-central-1:000000000000:function:${name}`,
+      settings: {},
+      disable: async () => {
+        calls.push(`${name} off`);
+      },
+      enable: () => calls.push(`${name} on`),
+    });
+  const list = async () => {
+    const { EventSourceMappings = [] } = await new LambdaClient(settings()).send(
+      new ListEventSourceMappingsCommand(),
+    );
+    return EventSourceMappings.map(({ UUID, State }) => ({ UUID, State }));
+  };
+  add('one');
+  add('other');
+  const [one] = await list();
+  await new LambdaClient(settings()).send(
+    new UpdateEventSourceMappingCommand({ UUID: one?.UUID, Enabled: false }),
+  );
+  await eventually(async () => ((await list())[0]?.State === 'Disabled' ? true : undefined));
+  const before = await list();
+  calls.length = 0;
+  await restart();
+  add('one');
+  expect(calls).toEqual(['one off']);
+  add('other');
+  expect(calls).toEqual(['one off']);
+  await eventually(async () => ((await list())[0]?.State === 'Disabled' ? true : undefined));
+  expect(await list()).toEqual(before);
+});
+
+test('log lines are there in their order, and no more than in memory', async () => {
+  const group = 'of a function';
+  aws.createLogGroup(group);
+  for (let index = 0; index < 5_010; index += 1) aws.writeLog(group, `line ${index}`);
+  await restart();
+  aws.createLogGroup(group);
+  aws.writeLog(group, 'a new line');
+  const { events = [] } = await new CloudWatchLogsClient(settings()).send(
+    new FilterLogEventsCommand({ logGroupName: group }),
+  );
+  expect(events.length).toBe(5_000);
+  expect(events.slice(0, 2).map(({ message }) => message)).toEqual(['line 11', 'line 12']);
+  expect(events.slice(-2).map(({ message }) => message)).toEqual(['line 5009', 'a new line']);
+  expect(new Set(events.map(({ eventId }) => eventId)).size).toBe(events.length);
+});
+
+test('a secret has its versions, its stages and its ARN, and one that was deleted is gone', async () => {
+  const client = new SecretsManagerClient(settings());
+  const { ARN } = await client.send(new CreateSecretCommand({ Name: 'webhook', SecretString: 'first' }));
+  await client.send(new PutSecretValueCommand({ SecretId: 'webhook', SecretString: 'second' }));
+  await client.send(new CreateSecretCommand({ Name: 'other', SecretString: 'x' }));
+  await client.send(new DeleteSecretCommand({ SecretId: 'other', ForceDeleteWithoutRecovery: true }));
+  await restart();
+  const after = new SecretsManagerClient(settings());
+  const valueAt = async (VersionStage: string) =>
+    (await after.send(new GetSecretValueCommand({ SecretId: 'webhook', VersionStage }))).SecretString;
+  expect(await valueAt('AWSCURRENT')).toBe('second');
+  expect(await valueAt('AWSPREVIOUS')).toBe('first');
+  await expect(after.send(new DescribeSecretCommand({ SecretId: 'webhook' }))).resolves.toMatchObject({
+    ARN,
+  });
+  await expect(after.send(new DescribeSecretCommand({ SecretId: 'other' }))).rejects.toMatchObject({
+    name: 'ResourceNotFoundException',
+  });
+});
+
+test('records that Firehose could not deliver are delivered by a later run, once', async () => {
+  const roleArn = 'arn:aws:iam::000000000000:role/of-a-stream';
+  const prepare = async () => {
+    const statement = { Effect: 'Allow', Action: 's3:PutObject', Resource: '*' } as const;
+    aws.addPrincipals([{ name: 'Role', accessKeyId: 'role', arn: roleArn, statements: [statement] }]);
+    await new FirehoseClient(settings()).send(
+      new CreateDeliveryStreamCommand({
+        DeliveryStreamName: 'stream',
+        ExtendedS3DestinationConfiguration: { RoleARN: roleArn, BucketARN: 'arn:aws:s3:::archive' },
+      }),
+    );
+  };
+  await prepare();
+  await new FirehoseClient(settings()).send(
+    new PutRecordCommand({ DeliveryStreamName: 'stream', Record: { Data: Buffer.from('a record\n') } }),
+  );
+  // There is no bucket yet.
+  await eventually(async () => (problems.length > 0 ? true : undefined));
+  await end();
+  expect(problems.at(-1)).toBe(
+    'Delivery stream stream: 1 records are kept, and not yet delivered to archive',
+  );
+
+  await start();
+  const s3 = () => new S3Client({ ...settings(), forcePathStyle: true });
+  await s3().send(new CreateBucketCommand({ Bucket: 'archive' }));
+  await prepare();
+  const list = async () => (await s3().send(new ListObjectsV2Command({ Bucket: 'archive' }))).Contents;
+  const [object] = await eventually(list);
+  const { Body } = await s3().send(new GetObjectCommand({ Bucket: 'archive', Key: object?.Key }));
+  expect(await Body?.transformToString()).toBe('a record\n');
+
+  await restart();
+  await prepare();
+  await end();
+  await start();
+  expect(await list()).toHaveLength(1);
+});
+
+test('a queue has its address at the port that the endpoint has now', async () => {
+  await new SQSClient(settings()).send(new CreateQueueCommand({ QueueName: 'queue' }));
+  const before = aws.url;
+  await restart();
+  expect(aws.url).not.toBe(before);
+  const client = new SQSClient(settings());
+  const expected = `${aws.url}/000000000000/queue`;
+  expect(await client.send(new GetQueueUrlCommand({ QueueName: 'queue' }))).toMatchObject({
+    QueueUrl: expected,
+  });
+  expect(await client.send(new ListQueuesCommand())).toMatchObject({ QueueUrls: [expected] });
+});

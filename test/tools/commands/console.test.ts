@@ -1,0 +1,80 @@
+import { once } from 'node:events';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { eventually } from '../../support/eventually.ts';
+import { startTestAws, type TestAws } from '../../support/test-aws.ts';
+import { occupyPort, Project } from './project.ts';
+
+let aws: TestAws;
+let project: Project;
+
+beforeAll(async () => {
+  aws = await startTestAws();
+  project = await Project.create();
+  await writeFile(project.path('outputs.json'), JSON.stringify({ 'PartnerWebhooks-test': aws.outputs }));
+});
+afterAll(async () => {
+  await aws.close();
+  await project.remove();
+});
+
+describe('the console of a stage', () => {
+  test.each([
+    { options: [], status: 202, said: '' },
+    { options: ['--read-only'], status: 403, said: ', read only' },
+  ])(
+    'with $options says its address, whose token opens it, until Ctrl-C',
+    async ({ options, status, said }) => {
+      const running = project.start(['console', '--outputs', 'outputs.json', '--port', '0', ...options]);
+      const address = await eventually(async () => {
+        if (running.process.exitCode !== null) throw new Error((await running.ended).stderr);
+        return /Console {3}(\S+)/.exec(running.stdout())?.[1];
+      });
+      expect(running.stdout()).toMatch(new RegExp(`^the stack of outputs.json, as arn:aws:\\S+${said}\n`));
+      const { origin, hash } = new URL(address);
+      const token = hash.replace('#token=', '');
+      expect(token.length).toBeGreaterThanOrEqual(32);
+      const headers = { 'x-console-token': token, 'content-type': 'application/json' };
+      const read = await fetch(`${origin}/api/queues`, { headers });
+      expect({ status: read.status, body: await read.json() }).toMatchObject({
+        status: 200,
+        body: { problems: [] },
+      });
+      const body = JSON.stringify({ action: { kind: 'resume', event: 'shop.updated' }, confirmed: true });
+      expect((await fetch(`${origin}/api/tasks`, { method: 'POST', headers, body })).status).toBe(status);
+      expect((await fetch(`${origin}/api/queues`)).status).toBe(403);
+      running.interrupt();
+      expect(await running.ended).toMatchObject({ code: 0, stderr: '' });
+    },
+  );
+
+  test('refuses a port that is in use', async () => {
+    const { port, server } = await occupyPort();
+    try {
+      expect(
+        await project.run(['console', '--outputs', 'outputs.json', '--port', String(port)]),
+      ).toMatchObject({
+        code: 1,
+        stderr: `Port ${port} is in use. Stop what uses it, or choose another with --port\n`,
+      });
+    } finally {
+      await once(server.close(), 'close');
+    }
+  });
+
+  test('is not the local one, of which it says where it is', async () => {
+    expect(await project.run(['console'])).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: 'Say which stage: --stage … The local stack has its console with it: npm start\n',
+    });
+    await mkdir(project.path('.local'));
+    await writeFile(project.path('.local/console.json'), JSON.stringify({ url: 'http://localhost:3001/' }));
+    expect(await project.run(['console'])).toEqual({
+      code: 0,
+      stdout:
+        'The local stack has its console with it, at http://localhost:3001/ For a stage say which: --stage …\n',
+      stderr: '',
+    });
+  });
+});

@@ -1,0 +1,223 @@
+import { readFile } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ListObjectsV2Command, S3Client } from '@aws-sdk/client-s3';
+import { SendMessageCommand, SetQueueAttributesCommand } from '@aws-sdk/client-sqs';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { eventually } from '../../support/eventually.ts';
+import { Partner } from '../../support/partner.ts';
+import { Queues } from '../../support/queues.ts';
+import { Tables } from '../../support/tables.ts';
+import { freePort, Project, type Running } from './project.ts';
+
+/** Two starts with a synthesis each, on a machine that does much else. */
+const PATIENCE = 300_000;
+
+const SECRET = 'of the first run';
+const OTHER_SECRET = 'of the second run';
+
+/** Deliveries that are under way when the stack is killed. */
+const BURST = 60;
+/** Answers that came by then. */
+const ANSWERED = 20;
+
+let project: Project;
+let stack: Running;
+let port: number;
+
+beforeAll(async () => {
+  project = await Project.create();
+  await start(SECRET);
+}, PATIENCE);
+
+afterAll(async () => {
+  await kill();
+  await project?.remove();
+}, PATIENCE);
+
+async function start(secret: string): Promise<void> {
+  port = await freePort();
+  const ports = ['--port', String(port), '--aws-port', String(await freePort()), '--console-port', '0'];
+  stack = project.start(['start', '--keep', '--secret', secret, ...ports]);
+  while (!stack.stdout().includes('Ready in')) {
+    if (stack.process.exitCode !== null) throw new Error(`The stack ended: ${(await stack.ended).stderr}`);
+    await sleep(50);
+  }
+}
+
+/** Every process of it, as a crash of the machine's user session would. */
+async function kill(): Promise<void> {
+  const { pid, exitCode, signalCode } = stack?.process ?? {};
+  if (pid === undefined || exitCode !== null || signalCode !== null) return;
+  process.kill(-pid, 'SIGKILL');
+  await stack.ended;
+}
+
+async function here() {
+  const [outputs] = Object.values<Record<string, string>>(
+    JSON.parse(await readFile(project.path('.local/outputs.json'), 'utf8')),
+  );
+  if (outputs === undefined) throw new Error('The stack has left no outputs');
+  const settings = {
+    endpoint: new URL(outputs.ShopUpdatedQueueUrl ?? '').origin,
+    region: 'us-east-1',
+    credentials: { accessKeyId: 'operator', secretAccessKey: 'any' },
+  };
+  return {
+    outputs,
+    queues: new Queues(settings),
+    tables: new Tables(settings),
+    s3: new S3Client({ ...settings, forcePathStyle: true }),
+    partner: new Partner(outputs.WebhookUrl),
+  };
+}
+
+const timestamp = '2026-01-31T09:00:00Z';
+const userUpdated = (id: string) => ({ event: 'user.updated', data: { user_id: id }, timestamp });
+
+describe('a stack that is started with --keep and killed in the middle of its work', () => {
+  let eventId: string;
+  const answered: string[] = [];
+
+  beforeAll(async () => {
+    const { outputs, queues, tables, s3, partner } = await here();
+    const post = async (body: unknown) => (await partner.post(body, { secret: SECRET })).body;
+
+    ({ eventId } = (await post({ event: 'shop.updated', data: { shop_id: 'shop-1' }, timestamp })) as {
+      eventId: string;
+    });
+    await eventually(async () => tables.get(outputs.ShopCacheTable, { shop_id: 'shop-1' }));
+    await queues.client.send(
+      new SendMessageCommand({ QueueUrl: outputs.ShopUpdatedQueueUrl, MessageBody: 'no message' }),
+    );
+    await eventually(async () =>
+      (await queues.count(outputs.ShopUpdatedDeadLetterQueueUrl)) > 0 ? true : undefined,
+    );
+    await eventually(async () => {
+      const { Contents } = await s3.send(new ListObjectsV2Command({ Bucket: outputs.ArchiveBucket }));
+      return Contents;
+    });
+
+    const paused = await project.run(['pause', 'girl.created', '--reason', 'of a test']);
+    expect(paused).toMatchObject({ code: 0 });
+    await post({ event: 'girl.created', data: { girl_id: 'girl-1' }, timestamp });
+
+    // What is in flight when the stack is killed comes back soon.
+    await queues.client.send(
+      new SetQueueAttributesCommand({
+        QueueUrl: outputs.UserUpdatedQueueUrl,
+        Attributes: { VisibilityTimeout: '3' },
+      }),
+    );
+    const burst = Array.from({ length: BURST }, async (_, index) => {
+      await post(userUpdated(`user-${index}`));
+      answered.push(`user-${index}`);
+    });
+    const settled = Promise.allSettled(burst);
+    await eventually(async () => (answered.length >= ANSWERED ? true : undefined), { interval: 1 });
+    await kill();
+    await settled;
+    await start(OTHER_SECRET);
+  }, PATIENCE);
+
+  test('says what it goes on with, and that the secret is another one', () => {
+    expect(stack.stdout()).toContain('Going on with .local/kept');
+    expect(stack.stdout()).toContain('The secret is not the one that was kept');
+  });
+
+  test(
+    'has every delivery that it had answered',
+    async () => {
+      const { outputs, tables } = await here();
+      expect(answered.length).toBeGreaterThanOrEqual(ANSWERED);
+      const found = await eventually(
+        async () => {
+          const rows = new Set((await tables.scan(outputs.ContactPartnerTable)).map((row) => row.user_id));
+          return answered.every((id) => rows.has(id)) ? rows : undefined;
+        },
+        { limit: 60_000 },
+      );
+      expect([...found]).toEqual(expect.arrayContaining(answered));
+    },
+    PATIENCE,
+  );
+
+  test('has the row, the archive and the dead letter with its reason', async () => {
+    const { outputs, queues, tables, s3 } = await here();
+    expect(await tables.get(outputs.ShopCacheTable, { shop_id: 'shop-1' })).toMatchObject({
+      shop_id: 'shop-1',
+    });
+    const { Contents } = await s3.send(new ListObjectsV2Command({ Bucket: outputs.ArchiveBucket }));
+    expect(Contents).toBeDefined();
+    const dead = await queues.take(outputs.ShopUpdatedDeadLetterQueueUrl);
+    expect(dead).toMatchObject({
+      Body: 'no message',
+      MessageAttributes: { failureReason: { StringValue: expect.any(String) } },
+    });
+  });
+
+  test('tells the trace of what it did before', async () => {
+    const { code, stdout } = await project.run(['trace', eventId, '--json']);
+    expect(code).toBe(0);
+    const { timeline } = JSON.parse(stdout);
+    expect(timeline.steps.map(({ what }: { what: string }) => what)).toEqual([
+      'received',
+      'queued',
+      'answered',
+      'effect',
+      'archived',
+    ]);
+  });
+
+  test('lists in the console what it was told before', async () => {
+    const { url } = JSON.parse(await readFile(project.path('.local/console.json'), 'utf8'));
+    const response = await fetch(new URL('/api/deliveries', url));
+    expect(await response.text()).toContain(eventId);
+  });
+
+  test('takes what was signed with either secret', async () => {
+    const { partner } = await here();
+    for (const secret of [SECRET, OTHER_SECRET]) {
+      expect(await partner.post(userUpdated('user-signed'), { secret })).toMatchObject({ status: 200 });
+    }
+    expect(await partner.post(userUpdated('user-signed'), { secret: 'no' })).toMatchObject({ status: 401 });
+  });
+
+  test('still holds the paused event, until it is resumed', async () => {
+    const { outputs, queues, tables } = await here();
+    expect(await queues.count(outputs.GirlCreatedQueueUrl)).toBe(1);
+    const key = { girl_id: 'girl-1' };
+    expect(await tables.get(outputs.CastTable, key)).toBeUndefined();
+    expect(await project.run(['resume', 'girl.created'])).toMatchObject({ code: 0 });
+    const row = await eventually(async () => tables.get(outputs.CastTable, key));
+    expect(row).toMatchObject(key);
+  });
+
+  test('lets no second one go on with the same', async () => {
+    const second = await project.run([
+      'start',
+      '--keep',
+      '--port',
+      '0',
+      '--aws-port',
+      '0',
+      '--console-port',
+      '0',
+    ]);
+    expect(second).toMatchObject({
+      code: 1,
+      stderr: 'Another stack goes on with .local/kept: stop it first, or start this one without --keep\n',
+    });
+  });
+
+  test(
+    'is not gone on with by one that is started without --keep, which says so',
+    async () => {
+      const other = project.start(['start', '--port', '0', '--aws-port', '0', '--console-port', '0']);
+      await eventually(async () => (other.stdout().includes('\n') ? true : undefined), { limit: 60_000 });
+      expect(other.stdout()).toContain('Beginning empty: --keep would go on with .local/kept\n');
+      other.interrupt();
+      await other.ended;
+    },
+    PATIENCE,
+  );
+});

@@ -1,0 +1,124 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { LocalRecorder } from '../../../tools/console/local-recorder.ts';
+import { LocalSource } from '../../../tools/console/local-source.ts';
+import { type Console, startConsole } from '../../../tools/console/server/server.ts';
+import { stackOfOutputs } from '../../../tools/operate/stack.ts';
+import { EventReader } from './event-reader.ts';
+import { Api } from './support.ts';
+
+const MANY = 10_000;
+
+/** Deliveries of which the recorder keeps metadata, but not every body. */
+const BODY_BYTES = 6 * 1024 * 1024;
+
+const outputs = { QuarantineQueueUrl: 'http://localhost:1/000000000000/quarantine' };
+
+let recorder: LocalRecorder;
+let source: LocalSource;
+let console: Console;
+let api: Api;
+
+beforeAll(async () => {
+  recorder = new LocalRecorder();
+  source = new LocalSource(recorder, stackOfOutputs('the local stack', outputs));
+  console = await startConsole({ source, port: 0, token: 'token', readOnly: false, local: undefined });
+  api = new Api(console.port);
+  for (let index = 0; index < MANY; index += 1) deliver(`request-${index}`, payload(index));
+});
+afterAll(async () => {
+  await console.close();
+  await source.close();
+});
+
+const payload = (index: number) =>
+  Buffer.from(
+    JSON.stringify({
+      event: 'user.updated',
+      data: {
+        user_id: `user-${index}`,
+        shop_id: `shop-${index % 50}`,
+        display_name: `Name ${index}`,
+        profile_image_url: `https://images.example.com/${randomUUID()}/${randomUUID()}.png`,
+      },
+      timestamp: '2026-01-31T09:00:00Z',
+      webhookId: randomUUID(),
+    }),
+  );
+
+function deliver(requestId: string, body: Buffer): void {
+  recorder.onExchange({
+    requestId,
+    receivedAt: new Date(),
+    method: 'POST',
+    path: '/api/v1/webhooks/partner',
+    query: '',
+    headers: [['content-type', 'application/json']],
+    sourceIp: '127.0.0.1',
+    body,
+    status: 200,
+    responseHeaders: [],
+    responseBody: Buffer.from('{"status":"queued"}'),
+    durationMilliseconds: 1,
+  });
+}
+
+/** The median of some runs, in milliseconds. */
+async function median(task: () => unknown): Promise<number> {
+  const times: number[] = [];
+  for (let run = 0; run < 5; run += 1) {
+    const started = performance.now();
+    await task();
+    times.push(performance.now() - started);
+  }
+  return times.sort((a, b) => a - b)[2] ?? Number.POSITIVE_INFINITY;
+}
+
+const headers = { 'x-console-token': 'token' };
+
+describe('10,000 deliveries', () => {
+  test('are listed, and compressed where the client takes it', async () => {
+    const { body } = await api.get(`/api/deliveries?limit=${MANY}`, headers);
+    expect(body.total).toBe(MANY);
+    expect(new Set(body.deliveries.map(({ id }: { id: string }) => id)).size).toBe(MANY);
+    const compressed = await api.get(`/api/deliveries?limit=${MANY}`, {
+      ...headers,
+      'accept-encoding': 'gzip, br',
+    });
+    expect(compressed.headers['content-encoding']).toBe('gzip');
+    expect(compressed.bytes.length).toBeLessThan(JSON.stringify(body).length / 4);
+  });
+
+  test('are searched within 100 ms, whatever the case', async () => {
+    let found: readonly unknown[] = [];
+    const search = () => {
+      found = source.deliveries.list({ search: 'nAmE 4711' }, (id, text) => source.contains(id, text));
+    };
+    expect(await median(search)).toBeLessThan(100);
+    expect(found).toMatchObject([{ id: 'request-4711', shopId: 'shop-11' }]);
+  });
+
+  test('are streamed', async () => {
+    const reader = new EventReader(console.port, '/api/stream', undefined, headers);
+    await reader.ready();
+    expect(reader.rows().size).toBe(MANY);
+    reader.cut();
+  });
+});
+
+test('of large bodies the oldest are let go, which their requests say', async () => {
+  const ids = Array.from({ length: 50 }, (_, index) => `large-${index}`);
+  for (const id of ids) deliver(id, Buffer.alloc(BODY_BYTES, 'x'));
+  const requestOf = async (id: string) => source.request(source.deliveries.get(id) ?? fail(id));
+  expect(await requestOf('request-0')).toMatchObject({ bodyMissing: expect.stringContaining('256 MB') });
+  expect(await requestOf('large-0')).toMatchObject({ bytes: BODY_BYTES, bodyMissing: expect.any(String) });
+  expect(await requestOf('large-49')).not.toHaveProperty('bodyMissing');
+  const kept = ids.filter((id) => recorder.body(id) !== undefined);
+  expect(kept).toHaveLength(Math.floor((256 * 1024 * 1024) / BODY_BYTES));
+  const missing = await api.get('/api/deliveries/large-0/body', headers);
+  expect(missing).toMatchObject({ status: 404, body: { detail: 'The body of this delivery is not kept' } });
+});
+
+function fail(id: string): never {
+  throw new Error(`${id} is not known`);
+}

@@ -1,0 +1,56 @@
+import type { Notice } from '../../../tools/console/api.ts';
+import { type Console, type ConsoleOptions, startConsole } from '../../../tools/console/server/server.ts';
+import { StageSource } from '../../../tools/console/stage-source.ts';
+import type { FoundStack } from '../../../tools/operate/stack.ts';
+import { Operator } from '../operate/dead-letters/support.ts';
+import { Api, TEST_TOKEN } from './support.ts';
+
+/** A stack that is looked at as a deployed stage is: by AWS' APIs alone. */
+export interface StageConsole extends AsyncDisposable {
+  readonly operator: Operator;
+  readonly source: StageSource;
+  readonly console: Console;
+  readonly api: StageApi;
+  /** What pages were told. */
+  readonly notices: readonly Notice[];
+}
+
+/** A page of a stage shows its token to read, too. */
+export class StageApi extends Api {
+  override get(path: string) {
+    return super.get(path, { 'x-console-token': TEST_TOKEN });
+  }
+}
+
+export async function startStageConsole(
+  aws: Parameters<typeof Operator.create>[0],
+  {
+    change = (stack) => stack,
+    ...options
+  }: Partial<ConsoleOptions> & { readonly change?: (stack: FoundStack) => FoundStack } = {},
+): Promise<StageConsole> {
+  const operator = await Operator.create(aws);
+  const source = new StageSource(change(operator.stack), new Date(Date.now() - 60 * 60_000));
+  const console = await startConsole({
+    source,
+    port: 0,
+    token: TEST_TOKEN,
+    readOnly: false,
+    local: undefined,
+    ...options,
+  });
+  const notices: Notice[] = [];
+  source.follow((notice) => notices.push(notice));
+  return {
+    operator,
+    source,
+    console,
+    api: new StageApi(console.port),
+    notices,
+    async [Symbol.asyncDispose]() {
+      await console.close();
+      await source.close();
+      await operator.close();
+    },
+  };
+}

@@ -1,0 +1,209 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import type { Exchange } from '../../../local/observation.ts';
+import { EventReader } from './event-reader.ts';
+import { startTestConsole, type TestConsole } from './support.ts';
+
+let running: TestConsole;
+const readers: EventReader[] = [];
+
+beforeAll(async () => {
+  running = await startTestConsole();
+});
+afterEach(() => {
+  for (const reader of readers.splice(0)) reader.cut();
+});
+afterAll(async () => {
+  await running[Symbol.asyncDispose]();
+});
+
+function read(path?: string, lastEventId?: string, port = running.console.port): EventReader {
+  const reader = new EventReader(port, path, lastEventId);
+  readers.push(reader);
+  return reader;
+}
+
+let last = 0;
+
+/** A request that the gateway has answered. */
+function tell(shop: string, given: Partial<Exchange> = {}, { recorder } = running): string {
+  last += 1;
+  const requestId = `request-${last}`;
+  const body = Buffer.from(
+    JSON.stringify({ event: 'shop.updated', data: { shop_id: shop, name: `Name ${last}` } }),
+  );
+  recorder.onExchange({
+    requestId,
+    receivedAt: new Date(1_800_000_000_000 + last),
+    method: 'POST',
+    path: '/api/v1/webhooks/partner',
+    query: '',
+    headers: [],
+    sourceIp: '127.0.0.1',
+    body,
+    status: 200,
+    responseHeaders: [],
+    responseBody: Buffer.from('{"status":"queued"}'),
+    durationMilliseconds: 1,
+    ...given,
+  });
+  return requestId;
+}
+
+/** What becomes of it. */
+function settle(requestId: string, message = 'Processed', { recorder } = running): void {
+  const timestamp = new Date(1_800_000_100_000).toISOString();
+  const line = {
+    level: 'INFO',
+    message,
+    timestamp,
+    eventId: 'e',
+    event: 'shop.updated',
+    requestId,
+    messageId: 'm',
+    attempt: 1,
+  };
+  recorder.onLog({ functionName: 'f', stream: 'stdout', text: JSON.stringify({ ...line, latencyMs: 5 }) });
+}
+
+const all = () => new Map(running.source.deliveries.list({}, () => true).map((row) => [row.id, row]));
+
+const sorted = (rows: ReadonlyMap<string, unknown>) => Object.fromEntries([...rows].sort());
+
+describe('the stream', () => {
+  test('begins with all that there is, then says that it is ready', async () => {
+    const ids = [tell('a'), tell('a'), tell('b')];
+    const { events, lastId } = await read('/api/stream?shop=a').ready();
+    expect(events.map(({ event }) => event)).toEqual(['deliveries', 'ready']);
+    expect(events[0]?.data.put.map(({ id }: { id: string }) => id)).toEqual(ids.slice(0, 2));
+    expect(events[1]?.data).toEqual({ total: 2 });
+    expect(lastId).toMatch(/^\w+-\d+$/);
+  });
+
+  test('tells of what is new and what has changed', async () => {
+    const reader = await read('/api/stream?shop=c').ready();
+    const id = tell('c');
+    await reader.until(({ events }) => events.length === 2);
+    settle(id);
+    await reader.until(({ events }) => events.length === 3);
+    expect(
+      reader.events.slice(1).map(({ data }) => data.put.map(({ state }: { state: string }) => state)),
+    ).toEqual([['queued'], ['processed']]);
+  });
+
+  test('tells within 100 ms of what is new', async () => {
+    const reader = await read('/api/stream?shop=d').ready();
+    await sleep(60);
+    const started = performance.now();
+    tell('d');
+    await reader.until(({ events }) => events.length === 2);
+    expect(performance.now() - started).toBeLessThan(100);
+  });
+
+  test('takes away what the filter does not admit any more, and no other', async () => {
+    const reader = await read('/api/stream?shop=e&state=queued').ready();
+    const id = tell('e');
+    tell('other');
+    await reader.until(({ events }) => events.length === 2);
+    settle(id);
+    await reader.until(({ events }) => events.length === 3);
+    expect(reader.events[2]?.data).toEqual({ put: [], removed: [id] });
+  });
+
+  test('finds what the payload has', async () => {
+    const [id] = [tell('shop-É'), tell('shop-f')];
+    const reader = await read(`/api/stream?search=${encodeURIComponent('SHOP-é')}`).ready();
+    expect([...reader.rows().keys()]).toEqual([id]);
+  });
+
+  test('collects what comes thick and fast, in batches of at most 500', async () => {
+    const reader = await read('/api/stream?shop=g').ready();
+    for (let count = 0; count < 1_200; count += 1) tell('g');
+    await reader.until((now) => now.rows().size === 1_200);
+    const batches = reader.events.slice(1).map(({ data }) => data.put.length);
+    expect(Math.max(...batches)).toBe(500);
+    expect(batches.length).toBeLessThan(10);
+  });
+
+  test('goes on where it was cut, without a gap and without repeating', async () => {
+    const before = [tell('h'), tell('h')];
+    const first = await read('/api/stream?shop=h').ready();
+    first.cut();
+    const rows = first.rows();
+    settle(before[0] ?? '');
+    const id = tell('h');
+    const second = await read('/api/stream?shop=h', first.lastId).ready();
+    expect(second.events.map(({ event }) => event)).toEqual(['deliveries', 'ready']);
+    expect(second.events[0]?.data.put.map((row: { id: string }) => row.id)).toEqual([before[0], id]);
+    expect([...second.rows(rows).values()].map(({ state }) => state).sort()).toEqual([
+      'processed',
+      'queued',
+      'queued',
+    ]);
+    second.cut();
+    const third = await read('/api/stream?shop=h', second.lastId).ready();
+    expect(third.events.map(({ event }) => event)).toEqual(['ready']);
+  });
+
+  test('cut at any moment while much happens, ends with what there is', async () => {
+    let rows = new Map();
+    let lastId: string | undefined;
+    const ids: string[] = [];
+    for (let round = 0; round < 8; round += 1) {
+      const reader = read(undefined, lastId);
+      for (let count = 0; count < 300; count += 1) {
+        ids.push(tell('i'));
+        settle(ids[Math.floor((count * 7919) % ids.length)] ?? '');
+        if (count % 50 === 0) await sleep(5);
+      }
+      reader.cut();
+      await reader.until(({ isOver }) => isOver);
+      rows = reader.rows(rows);
+      lastId = reader.lastId ?? lastId;
+    }
+    const end = await read(undefined, lastId).ready();
+    expect(end.events.some(({ event }) => event === 'reset')).toBe(false);
+    expect(sorted(end.rows(rows))).toEqual(sorted(all()));
+  });
+
+  test('takes away after a cut what is not admitted any more', async () => {
+    const id = tell('j');
+    const first = await read('/api/stream?shop=j&state=queued').ready();
+    first.cut();
+    settle(id);
+    const second = await read('/api/stream?shop=j&state=queued', first.lastId).ready();
+    expect(second.rows(first.rows()).size).toBe(0);
+  });
+
+  test.each(['of-another-process-7', 'nonsense', '-1'])('begins anew after %s', async (lastEventId) => {
+    const id = tell('k');
+    const reader = await read('/api/stream?shop=k', lastEventId).ready();
+    expect(reader.events[0]?.event).toBe('reset');
+    expect(reader.rows().has(id)).toBe(true);
+  });
+
+  test('tells tasks and notices to whoever is there and to whoever comes', async () => {
+    const { news } = running.console;
+    const there = await read('/api/stream?shop=l').ready();
+    news.notice({ about: 'code', level: 'error', text: 'It does not build' });
+    news.notice({ about: 'code', level: 'info', text: 'Built' });
+    news.task({ id: 'task-1', command: 'npm run dlq', state: 'done', lines: [] });
+    await there.until(({ events }) => events.length === 4);
+    expect(there.events.slice(1).map(({ event }) => event)).toEqual(['notice', 'notice', 'task']);
+    const later = await read('/api/stream?shop=l').ready();
+    expect(later.events.slice(0, 2)).toEqual([
+      { event: 'notice', data: { about: 'code', level: 'info', text: 'Built' }, id: undefined },
+      { event: 'task', data: expect.objectContaining({ id: 'task-1', state: 'done' }), id: undefined },
+    ]);
+  });
+
+  test('ends with the console', async () => {
+    const other = await startTestConsole();
+    const reader = await read(undefined, undefined, other.console.port).ready();
+    const started = performance.now();
+    await other.console.close();
+    await reader.until(({ isOver }) => isOver);
+    expect(performance.now() - started).toBeLessThan(1_500);
+    await other[Symbol.asyncDispose]();
+  });
+});

@@ -1,0 +1,85 @@
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { Option } from '@commander-js/extra-typings';
+import { newToken } from '../console/local-console.ts';
+import { startConsole } from '../console/server/server.ts';
+import { StageSource } from '../console/stage-source.ts';
+import { caller } from '../operate/caller.ts';
+import type { Operation } from '../operate/dead-letters/operation.ts';
+import { CONSOLE_FILE } from '../operate/local-folder.ts';
+import { outputsOption, work } from '../operate/work.ts';
+import { npmScript } from '../terminal/command.ts';
+import { CommandError } from '../terminal/command-error.ts';
+import { readJson } from '../terminal/files.ts';
+import { port, time } from '../terminal/options.ts';
+
+/** How far back the list reaches where nothing is said. */
+const SINCE = '1h';
+
+interface Settings {
+  readonly port: number;
+  readonly readOnly: boolean;
+  readonly since: Date;
+}
+
+/** `npm run console -- --stage prod`: a deployed stage in the browser, until Ctrl-C. */
+export const command = npmScript(
+  'console',
+  'A deployed stage in the browser: deliveries, queues, dead letters, tables. It runs on this machine until Ctrl-C, with your own AWS rights.',
+)
+  .addOption(new Option('--stage <stage>', 'a stage in AWS'))
+  .addOption(outputsOption())
+  .addOption(
+    new Option('--port <port>', 'of the console; 0: any free one')
+      .env('CONSOLE_PORT')
+      .argParser(port)
+      .default(3001),
+  )
+  .option('--read-only', 'refuses everything that changes something')
+  .option('--since <time>', `the list begins then: a time, a date, or 90m, 3h, 7d (default: ${SINCE})`, time)
+  .action(async ({ port, readOnly = false, since = time(SINCE), ...where }) => {
+    if (where.stage === undefined && where.outputs === undefined) {
+      sayWhereTheLocalOneIs();
+      return;
+    }
+    await work(where, (operation) => serve(operation, { port, readOnly, since }));
+    // Ctrl-C is how it ends.
+    process.exitCode = 0;
+  });
+
+/** @throws CommandError where `npm start` does not run, or runs without a console */
+function sayWhereTheLocalOneIs(): void {
+  if (!existsSync(CONSOLE_FILE)) {
+    throw new CommandError('Say which stage: --stage … The local stack has its console with it: npm start');
+  }
+  const { url } = readJson(CONSOLE_FILE) as { url: string };
+  console.log(`The local stack has its console with it, at ${url} For a stage say which: --stage …`);
+}
+
+async function serve({ stack, signal, say }: Operation, settings: Settings): Promise<void> {
+  const { port, readOnly, since } = settings;
+  const who = await caller(stack);
+  const source = new StageSource(stack, since);
+  try {
+    const page = await startConsole({
+      source,
+      port,
+      token: newToken(),
+      readOnly,
+      local: undefined,
+    }).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EADDRINUSE') throw error;
+      throw new CommandError(`Port ${port} is in use. Stop what uses it, or choose another with --port`);
+    });
+    source.follow((notice) => page.news.notice(notice));
+    say(`${stack.title}, as ${who}${readOnly ? ', read only' : ''}`);
+    say('');
+    say(`  Console   ${page.url}`);
+    say('');
+    say('Whoever has this address can do with the stage what you can. Ctrl-C ends it.');
+    if (!signal.aborted) await once(signal, 'abort');
+    await page.close();
+  } finally {
+    await source.close();
+  }
+}

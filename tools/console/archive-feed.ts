@@ -1,0 +1,84 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ArchiveRecord } from '../../lambda/archive/record.ts';
+import { DamagedObjectError } from '../operate/archive/lines.ts';
+import { type ArchivedObject, archiveObjects } from '../operate/archive/objects.ts';
+import { readObject } from '../operate/archive/records.ts';
+import type { FoundStack } from '../operate/stack.ts';
+
+/** Milliseconds between two looks at which objects there are: Firehose writes one in some minutes. */
+const INTERVAL = 60_000;
+
+/**
+ * What one look reads at most, from the newest object on: what is older is left to a search. Each object is a call, and
+ * its bytes, as they are stored, come over the network.
+ */
+const OBJECTS = 200;
+const BYTES = 64 * 1024 * 1024;
+
+/** Objects that are read at a time. */
+const AT_A_TIME = 4;
+
+export interface FeedOptions {
+  /** Nothing that was settled earlier. */
+  readonly since: Date;
+  readonly signal: AbortSignal;
+  /** @param object that has the record */
+  readonly onRecord: (record: ArchiveRecord, object: ArchivedObject) => void;
+  /** Told before each look whether the one before failed. */
+  readonly onLook: (error: unknown) => void;
+}
+
+/** Reads what is in a stage's archive of the last hours, and what comes, until the signal is aborted. */
+export async function feedFromArchive(stack: FoundStack, options: FeedOptions): Promise<void> {
+  const { since, signal, onRecord, onLook } = options;
+  const read = new Set<string>();
+  while (!signal.aborted) {
+    try {
+      await look();
+      onLook(undefined);
+    } catch (error) {
+      if (!signal.aborted) onLook(error);
+    }
+    await sleep(INTERVAL, undefined, { signal }).catch(() => {});
+  }
+
+  async function look(): Promise<void> {
+    const fresh = (await newestFirst(stack, { since })).filter(({ key }) => !read.has(key));
+    let bytes = 0;
+    const chosen = fresh.slice(0, OBJECTS).filter((object) => {
+      bytes += object.bytes;
+      return bytes <= BYTES;
+    });
+    const worker = async () => {
+      for (let object = chosen.shift(); object && !signal.aborted; object = chosen.shift()) {
+        await readAll(object);
+      }
+    };
+    await Promise.all(Array.from({ length: AT_A_TIME }, worker));
+  }
+
+  async function readAll(object: ArchivedObject): Promise<void> {
+    try {
+      for await (const { record } of readObject(stack, object, signal)) {
+        if (Date.parse(record.settledAt) >= since.getTime()) onRecord(record, object);
+      }
+    } catch (error) {
+      // What can be read of it has been; `npm run archive` tells of damage.
+      if (!(error instanceof DamagedObjectError)) throw error;
+    }
+    if (!signal.aborted) read.add(object.key);
+  }
+}
+
+/** The objects that may hold records of a window, whichever their event, the newest hour first. */
+export async function newestFirst(
+  stack: FoundStack,
+  window: { readonly since?: Date; readonly until?: Date },
+): Promise<ArchivedObject[]> {
+  const objects: ArchivedObject[] = [];
+  for await (const object of archiveObjects(stack, window)) objects.push(object);
+  return objects.sort((a, b) => (hourOf(a.key) < hourOf(b.key) ? 1 : -1));
+}
+
+/** `/date=2026-01-31/hour=09/…`, by which objects are in order of time. */
+const hourOf = (key: string) => key.slice(key.indexOf('/date='));

@@ -1,0 +1,56 @@
+import { useState } from 'preact/hooks';
+import type { Action } from '../../api.ts';
+import { useConsole } from '../shell/context.ts';
+import { formatRoute } from '../shell/route.ts';
+import { showToast } from '../shell/toasts.tsx';
+import { useTasks } from '../tasks/tasks-context.tsx';
+import { taskEnd } from './task-end.ts';
+
+interface Sender {
+  /** Why nothing can be sent here. */
+  readonly refusal: string | undefined;
+  readonly busy: boolean;
+  /**
+   * Sends something, and says what came of it.
+   * @param onSent takes the id of the delivery where it is known; a link to it is shown otherwise
+   * @returns whether it was sent
+   */
+  readonly send: (action: Action, onSent?: (delivery: string) => void) => Promise<boolean>;
+}
+
+export function useSend(): Sender {
+  const { api, live } = useConsole();
+  const { act, refusal } = useTasks();
+  const [busy, setBusy] = useState(false);
+  const send = async (action: Action, onSent?: (delivery: string) => void): Promise<boolean> => {
+    if (refusal !== undefined) {
+      showToast({ level: 'error', text: `${refusal}.` });
+      return false;
+    }
+    setBusy(true);
+    try {
+      const [begun] = (await act([action])) ?? [];
+      if (begun === undefined) return false;
+      const task = await taskEnd(begun, live, api);
+      if (task.state === 'failed') {
+        showToast({ level: 'error', text: task.lines.join('\n') });
+        return false;
+      }
+      if (task.delivery !== undefined && onSent !== undefined) onSent(task.delivery);
+      else showToast(sentToast(task.delivery));
+      return true;
+    } catch (error) {
+      showToast({ level: 'error', text: error instanceof Error ? error.message : String(error) });
+      return false;
+    } finally {
+      setBusy(false);
+    }
+  };
+  return { refusal, busy, send };
+}
+
+function sentToast(delivery: string | undefined) {
+  const toast = { level: 'info', text: 'Sent.' } as const;
+  if (delivery === undefined) return toast;
+  return { ...toast, link: { text: 'Show it', href: formatRoute({ view: 'deliveries', path: [delivery] }) } };
+}

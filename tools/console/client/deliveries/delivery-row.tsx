@@ -1,0 +1,53 @@
+import type { Delivery } from '../../api.ts';
+import { Badge } from '../shared/badge.tsx';
+import { Time } from '../shared/time.tsx';
+import { latencyText } from '../shared/time-text.ts';
+import { STATES } from './state-text.ts';
+
+/** Of the element of a row. */
+export const rowId = (id: string) => `delivery-${id}`;
+
+interface DeliveryRowProps {
+  delivery: Delivery;
+  /** Pixels from the top of the list. */
+  top: number;
+  index: number;
+  count: number;
+  selected: boolean;
+}
+
+export function DeliveryRow({ delivery, top, index, count, selected }: DeliveryRowProps) {
+  const { id, receivedAt, event, state, shopId, status, error, latencyMs, smokeTest } = delivery;
+  const { label, tone } = STATES[state];
+  return (
+    // The list has the focus, and names the row that is active.
+    <div
+      role="option"
+      tabIndex={-1}
+      id={rowId(id)}
+      data-id={id}
+      class={`row${selected ? ' is-selected' : ''}`}
+      aria-selected={selected}
+      aria-setsize={count}
+      aria-posinset={index + 1}
+      style={{ transform: `translateY(${top}px)` }}
+    >
+      <Time at={receivedAt} day milliseconds />
+      <span class={`row-event${event === undefined ? ' soft' : ''}`} title={event}>
+        {event ?? (smokeTest ? 'smoke test' : 'unknown event')}
+      </span>
+      <Badge tone={tone}>{label}</Badge>
+      <span class="row-shop" title={shopId}>
+        {shopId}
+      </span>
+      {error === undefined || latencyMs !== undefined ? (
+        <span class="row-result">{latencyMs === undefined ? '' : latencyText(latencyMs)}</span>
+      ) : (
+        <span class="row-result is-error" title={error}>
+          {error}
+        </span>
+      )}
+      <span class="row-status">{status}</span>
+    </div>
+  );
+}

@@ -1,0 +1,151 @@
+import { useState } from 'preact/hooks';
+import type { Delivery } from '../../api.ts';
+import { curlCommand } from '../acting/curl.ts';
+import { EditDialog, LONGEST_EDITED } from '../acting/edit-dialog.tsx';
+import { useSend } from '../acting/use-send.ts';
+import { copyText } from '../shared/copy.tsx';
+import { Empty } from '../shared/empty.tsx';
+import { ErrorNote } from '../shared/error-note.tsx';
+import { Tabs } from '../shared/tabs.tsx';
+import { bytesText } from '../shared/time-text.ts';
+import { useConsole } from '../shell/context.ts';
+import type { Route } from '../shell/route.ts';
+import { showToast } from '../shell/toasts.tsx';
+import { useKeys } from '../shell/use-keys.ts';
+import { navigate } from '../shell/use-route.ts';
+import { Answer } from './answer.tsx';
+import { DetailHead } from './detail-head.tsx';
+import { DETAIL_TABS, type DetailTab, tabBeside, tabOf } from './detail-tab.ts';
+import { LogLines } from './log-lines.tsx';
+import { Overview } from './overview.tsx';
+import { Request } from './request.tsx';
+import { loadBody } from './use-body.ts';
+import { useDetail } from './use-detail.ts';
+
+interface DetailPaneProps {
+  id: string;
+  /** As the list has it; undefined where it is not in the list. */
+  row: Delivery | undefined;
+  route: Route;
+  onClose: () => void;
+  /** Something was sent from here. */
+  onSent: (delivery: string) => void;
+}
+
+export function DetailPane({ id, row, route, onClose, onSent }: DetailPaneProps) {
+  const { api, stack } = useConsole();
+  const { detail, error } = useDetail(id, row);
+  const { send, refusal } = useSend();
+  const [edited, setEdited] = useState<string>();
+  const delivery = row ?? detail;
+  const tab = tabOf(route.query.tab);
+  const show = (name: DetailTab) =>
+    navigate(
+      { ...route, query: { ...route.query, tab: name === 'overview' ? '' : name } },
+      { replace: true },
+    );
+
+  const body = async () => {
+    try {
+      return await loadBody(api, id);
+    } catch (failure) {
+      showToast({ level: 'error', text: failure instanceof Error ? failure.message : String(failure) });
+      return undefined;
+    }
+  };
+  const editRefusal = !stack.local
+    ? 'Only the local stack’s secret is known here, to sign what was edited'
+    : refusal;
+  const actions = {
+    refusal,
+    editRefusal,
+    resend: () => send({ kind: 'resend', id }),
+    edit: async () => {
+      if (editRefusal !== undefined) {
+        showToast({ level: 'error', text: `${editRefusal}.` });
+        return;
+      }
+      const loaded = await body();
+      if (loaded === undefined) return;
+      if (!loaded.isUtf8 || loaded.text.length > LONGEST_EDITED) {
+        const why = loaded.isUtf8 ? `above ${LONGEST_EDITED.toLocaleString('en')} characters` : 'not UTF-8';
+        const text = `The body is ${why}: save it, edit the file, and send it with npm run send -- --file`;
+        showToast({ level: 'error', text });
+        return;
+      }
+      setEdited(loaded.text);
+    },
+    copyCurl: async () => {
+      const loaded = await body();
+      const type = detail?.request?.headers.find(([name]) => name.toLowerCase() === 'content-type')?.[1];
+      const command = curlCommand({
+        url: stack.webhookUrl,
+        secret: stack.secret,
+        body: loaded?.text,
+        isUtf8: loaded?.isUtf8 ?? false,
+        contentType: type ?? 'application/json',
+      });
+      if (await copyText(command))
+        showToast({ level: 'info', text: 'Copied as curl, with openssl to sign it.' });
+    },
+    copyLink: async () => {
+      if (await copyText(location.href)) showToast({ level: 'info', text: 'Copied a link to this view.' });
+    },
+  };
+  useKeys({
+    r: () => {
+      actions.resend();
+    },
+    e: () => {
+      actions.edit();
+    },
+    c: () => {
+      actions.copyCurl();
+    },
+    l: () => {
+      actions.copyLink();
+    },
+    '[': () => show(tabBeside(tab, -1)),
+    ']': () => show(tabBeside(tab, 1)),
+  });
+
+  if (delivery === undefined) {
+    return error === undefined ? null : (
+      <Empty title="This delivery is not there">
+        <p>{error}</p>
+        <a href="#/deliveries">All deliveries</a>
+      </Empty>
+    );
+  }
+  const labels: Record<DetailTab, string> = {
+    overview: 'Overview',
+    request: `Request${delivery.bytes === undefined ? '' : ` ${bytesText(delivery.bytes)}`}`,
+    answer: `Answer${delivery.status === undefined ? '' : ` ${delivery.status}`}`,
+    logs: `Log lines${detail === undefined ? '' : ` ${detail.logs.length}`}`,
+  };
+  return (
+    <article class="detail">
+      <DetailHead delivery={delivery} actions={actions} onClose={onClose} />
+      {error !== undefined && <ErrorNote>{error}</ErrorNote>}
+      <Tabs
+        label="Parts of the delivery"
+        tabs={DETAIL_TABS.map((name) => ({ name, label: labels[name] }))}
+        active={tab}
+        onChange={show}
+      >
+        {detail !== undefined && tab === 'overview' && <Overview detail={detail} />}
+        {detail !== undefined && tab === 'request' && <Request detail={detail} />}
+        {detail !== undefined && tab === 'answer' && <Answer answer={detail.answer} />}
+        {detail !== undefined && tab === 'logs' && <LogLines lines={detail.logs} />}
+      </Tabs>
+      {edited !== undefined && (
+        <EditDialog
+          title={`Edit and send ${delivery.event ?? ''}`}
+          text={edited}
+          onClose={() => setEdited(undefined)}
+          onSent={onSent}
+        />
+      )}
+    </article>
+  );
+}

@@ -1,0 +1,16 @@
+import { CommandError } from '../terminal/command-error.ts';
+import { forPeople } from './work.ts';
+
+/** How AWS names a permission that is missing. */
+const NOT_AUTHORIZED = /not authorized to perform: ([\w-]+:[\w*]+)/;
+
+/**
+ * Why something is not known, in a line; of a permission that is missing which.
+ * @throws what is a fault of the console itself
+ */
+export function refusalOf(error: unknown, local: boolean): string {
+  const said = forPeople(error, local);
+  if (!(said instanceof CommandError)) throw error;
+  const permission = NOT_AUTHORIZED.exec(said.message)?.[1];
+  return permission === undefined ? said.message : `the permission ${permission} is missing`;
+}
