@@ -1,7 +1,14 @@
 import { realpathSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
-import { type BuildFailure, type BuildOptions, build, formatMessages, type Message } from 'esbuild';
+import {
+  type BuildFailure,
+  type BuildOptions,
+  build,
+  formatMessages,
+  type Message,
+  type Metafile,
+} from 'esbuild';
 import { SourceMapReducer } from './source-map.ts';
 
 /** How the functions are bundled. `bench/start-up.ts` shows what each choice is worth. */
@@ -74,8 +81,30 @@ export async function writeBundle(
       ),
     ),
   );
-  return { warnings, sources: Object.keys(metafile.inputs).filter((file) => file.startsWith(`${SOURCES}/`)) };
+  return { warnings, sources: ownSources(metafile) };
 }
+
+/**
+ * Bundles one function for a debugger: readable, with source maps that lead to the sources.
+ * @param entry file that exports the handler, from the project's root
+ * @param folder that the files are written to
+ * @throws BuildFailure of esbuild where the function does not build
+ */
+export async function writeReadableBundle(entry: string, folder: string): Promise<Bundle> {
+  const { warnings, metafile } = await build({
+    ...BUNDLE_OPTIONS,
+    minify: false,
+    entryPoints: { index: entry },
+    outdir: folder,
+    metafile: true,
+    sourcemap: 'linked',
+    logLevel: 'silent',
+  });
+  return { warnings, sources: ownSources(metafile) };
+}
+
+const ownSources = ({ inputs }: Metafile) =>
+  Object.keys(inputs).filter((file) => file.startsWith(`${SOURCES}/`));
 
 /** @throws the reason of a build that failed, where it is not that the code does not build */
 export function mistakesIn(reason: Error | BuildFailure): readonly Message[] {

@@ -1,5 +1,6 @@
 import type { AwsEndpoint } from './aws/endpoint.ts';
 import type { FunctionDefinition } from './functions/function-definition.ts';
+import type { InspectorPort } from './functions/inspector-port.ts';
 import type { LogLine } from './functions/invocation.ts';
 import { LocalFunction } from './functions/local-function.ts';
 import type { FunctionError } from './functions/messages.ts';
@@ -28,6 +29,8 @@ export interface DeployedFunction {
 export interface FunctionOptions {
   /** Variables that replace the template's. @default none */
   readonly environment?: Readonly<Record<string, string>>;
+  /** Where debuggers find functions, by the functions' names on the command line. @default none */
+  readonly inspect?: ReadonlyMap<string, InspectorPort>;
   /** Told of every line that a function writes. @default none */
   readonly onLog?: (line: LogLine) => void;
 }
@@ -146,7 +149,10 @@ export class DeployedFunctions {
       this.#aws.writeLog(logGroup, line.text);
       this.#options.onLog?.(line);
     };
-    const local = new LocalFunction(definition, write, { shared: this.#shared });
+    const local = new LocalFunction(definition, write, {
+      shared: this.#shared,
+      inspector: this.#options.inspect?.get(serviceOf(definition)),
+    });
     const item = {
       function: local,
       get definition() {

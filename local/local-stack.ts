@@ -7,6 +7,7 @@ import type { ConsoleUrl } from './console-redirect.ts';
 import { type ClientSettings, createAlarms, deploy } from './deploy.ts';
 import { type DeployedFunction, DeployedFunctions } from './deployed-functions.ts';
 import { startEventSources } from './deployed-sources.ts';
+import type { InspectorPort } from './functions/inspector-port.ts';
 import type { LogLine } from './functions/invocation.ts';
 import type { FunctionError } from './functions/messages.ts';
 import { deployedApi } from './gateway/deployed-api.ts';
@@ -38,6 +39,8 @@ export interface LocalStackOptions {
   readonly keep?: string | undefined;
   /** What goes wrong at the AWS endpoint from the start, for tests. @default nothing */
   readonly faults?: Faults;
+  /** Where debuggers find functions, by the functions' names on the command line. Closed with the stack. @default none */
+  readonly inspect?: ReadonlyMap<string, InspectorPort>;
   /** Variables that replace the template's, for tests that cannot wait. @default none */
   readonly environment?: Readonly<Record<string, string>>;
   /** Told of every line that a function writes. @default none */
@@ -195,6 +198,10 @@ export async function startLocalStack(options: LocalStackOptions): Promise<Local
     });
     closers.push(() => gateway.close());
     apiUrl = gateway.url;
+    // First of all, so that what stands at a breakpoint is finished.
+    closers.push(() =>
+      Promise.all([...(options.inspect?.values() ?? [])].map((inspector) => inspector.close())),
+    );
     const running = new RunningResources(resources);
     let outputs = resources.outputs();
 

@@ -5,6 +5,7 @@
  * It is started from its text (`entry-point.ts`), so it imports nothing but Node's own modules and types.
  */
 import { existsSync, realpathSync } from 'node:fs';
+import { open, url } from 'node:inspector';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { parentPort, workerData } from 'node:worker_threads';
@@ -159,6 +160,10 @@ function toJson(result: unknown): string {
 
 captureOutput('stdout');
 captureOutput('stderr');
+if (settings.inspected) {
+  open(0, '127.0.0.1');
+  send({ type: 'inspected', port: Number(new URL(url() ?? '').port) });
+}
 try {
   const handler = await loadHandler();
   parentPort?.on('message', async (invocation: InvocationMessage) => {

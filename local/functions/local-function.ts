@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { FunctionDefinition } from './function-definition.ts';
+import type { InspectorPort } from './inspector-port.ts';
 import { type InvocationResult, type LogLine, TooManyRequestsError } from './invocation.ts';
 import type { FunctionError } from './messages.ts';
 import { Sandbox } from './sandbox.ts';
@@ -24,6 +25,8 @@ export interface LocalFunctionOptions {
   readonly shared?: SharedEnvironments;
   /** @default 30000 */
   readonly idleLimitMilliseconds?: number;
+  /** Where debuggers find its environment, of which there is then one at most. @default none can */
+  readonly inspector?: InspectorPort | undefined;
 }
 
 /**
@@ -43,6 +46,7 @@ export class LocalFunction {
   readonly #outdated = new Set<Sandbox>();
   readonly #shared: SharedEnvironments | undefined;
   readonly #idleLimitMilliseconds: number;
+  readonly #inspector: InspectorPort | undefined;
   /** The one that was used last is the last one; each with what ends it. */
   readonly #idle = new Map<Sandbox, NodeJS.Timeout>();
   readonly #running = new Set<Sandbox>();
@@ -55,12 +59,13 @@ export class LocalFunction {
   constructor(
     definition: FunctionDefinition,
     log: (line: LogLine) => void,
-    { shared, idleLimitMilliseconds = IDLE_LIMIT_MILLISECONDS }: LocalFunctionOptions = {},
+    { shared, idleLimitMilliseconds = IDLE_LIMIT_MILLISECONDS, inspector }: LocalFunctionOptions = {},
   ) {
     this.#definition = definition;
     this.#log = log;
     this.#shared = shared;
     this.#idleLimitMilliseconds = idleLimitMilliseconds;
+    this.#inspector = inspector;
   }
 
   get definition(): FunctionDefinition {
@@ -86,7 +91,7 @@ export class LocalFunction {
    * @returns why it cannot be loaded
    */
   async redefine(definition: FunctionDefinition): Promise<FunctionError | undefined> {
-    const sandbox = new Sandbox(definition, this.#log);
+    const sandbox = new Sandbox(definition, this.#log, this.#inspector);
     const failure = await sandbox.started;
     if (failure !== undefined) return failure;
     const isInUse = this.#sandboxes.size > 0 && !this.#closed;
@@ -196,13 +201,14 @@ export class LocalFunction {
 
   /** Takes a shared environment where it says so. */
   #mayStart(): boolean {
-    if (this.#sandboxes.size >= this.#definition.maximumConcurrency) return false;
+    const most = this.#inspector === undefined ? this.#definition.maximumConcurrency : 1;
+    if (this.#sandboxes.size >= most) return false;
     return this.#sandboxes.size === 0 || (this.#shared?.take() ?? true);
   }
 
   async #startSandbox(): Promise<void> {
     const definition = this.#definition;
-    const sandbox = new Sandbox(definition, this.#log);
+    const sandbox = new Sandbox(definition, this.#log, this.#inspector);
     this.#add(sandbox);
     this.#starting += 1;
     const failure = await sandbox.started;

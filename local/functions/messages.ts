@@ -7,6 +7,8 @@ export interface EnvironmentSettings {
   memoryMegabytes: number;
   logGroupName: string;
   logStreamName: string;
+  /** Whether a debugger may look into it. */
+  inspected: boolean;
 }
 
 /** An error in the shape in which Lambda reports it to whoever invoked the function. */
@@ -27,6 +29,8 @@ export interface InvocationMessage {
 
 /** Worker to parent. One port carries them all, so they arrive in the order in which they were sent. */
 export type EnvironmentMessage =
+  /** Debuggers find it at this port. Before the code is loaded. */
+  | { type: 'inspected'; port: number }
   | { type: 'ready' }
   | { type: 'startFailed'; error: FunctionError }
   | { type: 'output'; stream: 'stdout' | 'stderr'; text: string; requestId: string | undefined }

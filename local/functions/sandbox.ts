@@ -4,6 +4,7 @@ import { Worker } from 'node:worker_threads';
 import { executionEnvironmentEntryPoint } from './entry-point.ts';
 import { environmentVariables } from './environment-variables.ts';
 import type { FunctionDefinition } from './function-definition.ts';
+import type { InspectorPort } from './inspector-port.ts';
 import type { InvocationResult, LogLine } from './invocation.ts';
 import { LineSplitter } from './line-splitter.ts';
 import type {
@@ -60,16 +61,27 @@ export class Sandbox {
   #settle: ((outcome: Outcome) => void) | undefined;
   #requestId: string | undefined;
   #endedBy: FunctionError | undefined;
+  readonly #inspector: InspectorPort | undefined;
+  /** Of its own inspector. */
+  #inspectedAt: number | undefined;
 
-  constructor(definition: FunctionDefinition, log: (line: LogLine) => void) {
+  /**
+   * @param inspector where debuggers find it: how long code takes to load, and how much memory, is then theirs.
+   * @default none can
+   */
+  constructor(definition: FunctionDefinition, log: (line: LogLine) => void, inspector?: InspectorPort) {
+    this.#inspector = inspector;
     this.codeDirectory = definition.codeDirectory;
     this.#timeoutSeconds = definition.timeoutSeconds;
     this.#memoryMegabytes = definition.memoryMegabytes;
     this.#write = (line) => log({ functionName: definition.name, ...line });
-    this.#worker = startWorker(definition);
+    this.#worker = startWorker(definition, inspector !== undefined);
     this.#worker.on('message', (message: EnvironmentMessage) => this.#receive(message));
     this.#worker.on('error', (error: unknown) => this.#reportCrash(error));
-    const memoryCheck = setInterval(() => void this.#checkMemory(), MEMORY_CHECK_MILLISECONDS);
+    const memoryCheck =
+      inspector === undefined
+        ? setInterval(() => void this.#checkMemory(), MEMORY_CHECK_MILLISECONDS)
+        : undefined;
     this.exited = new Promise((resolve) => {
       this.#worker.once('exit', (code) => {
         clearInterval(memoryCheck);
@@ -78,9 +90,10 @@ export class Sandbox {
         resolve();
       });
     });
-    this.started = this.#outcome(START_LIMIT_MILLISECONDS, {
+    const startLimit = inspector === undefined ? START_LIMIT_MILLISECONDS : definition.timeoutSeconds * 1000;
+    this.started = this.#outcome(startLimit, {
       errorType: 'Sandbox.Timedout',
-      errorMessage: `Loading the code timed out after ${(START_LIMIT_MILLISECONDS / 1000).toFixed(2)} seconds`,
+      errorMessage: `Loading the code timed out after ${(startLimit / 1000).toFixed(2)} seconds`,
     }).then((outcome) => (outcome.ok ? undefined : outcome));
   }
 
@@ -154,7 +167,10 @@ export class Sandbox {
   async #end(reason: FunctionError): Promise<void> {
     this.#alive = false;
     this.#endedBy ??= reason;
-    await this.#worker.terminate();
+    const ended = this.#worker.terminate();
+    // Where it stands at a breakpoint it ends only after that.
+    if (this.#inspectedAt !== undefined) this.#inspector?.letGoOf(this.#inspectedAt);
+    await ended;
     await this.exited;
   }
 
@@ -172,6 +188,10 @@ export class Sandbox {
     switch (message.type) {
       case 'output':
         this.#writeLines(message.stream, this.#lines[message.stream].push(message.text), message.requestId);
+        break;
+      case 'inspected':
+        this.#inspectedAt = message.port;
+        this.#inspector?.leadTo(message.port);
         break;
       case 'ready':
         this.#finish({ ok: true, payload: 'null' });
@@ -206,7 +226,7 @@ export class Sandbox {
   }
 }
 
-function startWorker(definition: FunctionDefinition): Worker {
+function startWorker(definition: FunctionDefinition, inspected: boolean): Worker {
   const log = {
     groupName: `/aws/lambda/${definition.name}`,
     streamName: `${new Date().toISOString().slice(0, 10).replaceAll('-', '/')}/[$LATEST]${randomBytes(16).toString('hex')}`,
@@ -219,6 +239,7 @@ function startWorker(definition: FunctionDefinition): Worker {
     memoryMegabytes: definition.memoryMegabytes,
     logGroupName: log.groupName,
     logStreamName: log.streamName,
+    inspected,
   };
   return new Worker(executionEnvironmentEntryPoint(), {
     workerData: settings,

@@ -50,11 +50,13 @@ function deployedHttpApi(resources: Resources, owner: Owner, find: FindFunction)
     return { routeKey: properties.RouteKey, invoke };
   });
   const [stage] = resources.ofType('AWS::ApiGatewayV2::Stage');
+  const [integration] = resources.ofType('AWS::ApiGatewayV2::Integration');
   return httpApi({
     ...owner,
     apiId: `local${randomUUID().slice(0, 5)}`,
     routes,
     throttle: throttleOf(stage?.properties.DefaultRouteSettings),
+    integrationLimitMilliseconds: integration?.properties.TimeoutInMillis,
   });
 }
 

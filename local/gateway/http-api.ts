@@ -28,7 +28,7 @@ export interface HttpApiOptions {
   /** @default none */
   throttle?: ThrottleSettings | undefined;
   /** @default 30000, API Gateway's own */
-  integrationLimitMilliseconds?: number;
+  integrationLimitMilliseconds?: number | undefined;
 }
 
 /**

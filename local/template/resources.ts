@@ -130,6 +130,7 @@ const schemas = {
     IntegrationType: z.literal('AWS_PROXY'),
     IntegrationUri: z.string(),
     PayloadFormatVersion: z.literal('2.0'),
+    TimeoutInMillis: z.optional(z.number()),
   }),
   'AWS::ApiGateway::RestApi': z.object({ BinaryMediaTypes: z.tuple([z.literal('*/*')]) }),
   'AWS::ApiGateway::Resource': z.object({

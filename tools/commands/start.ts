@@ -6,7 +6,17 @@ import { listen } from '../../local/listen.ts';
 import type { LocalStack } from '../../local/local-stack.ts';
 import { stageOverrides, synthesise } from '../../local/template/synthesise.ts';
 import type { Notice } from '../console/api.ts';
+import { adjustAssembly } from '../operate/adjust-assembly.ts';
+import {
+  bundleReadably,
+  type InspectedFunction,
+  inspectedFunction,
+  inspectText,
+  openInspectors,
+  withPorts,
+} from '../operate/inspected-functions.ts';
 import { describeStack, KEPT_FOLDER, OUTPUTS_FILE, Workspace } from '../operate/local-folder.ts';
+
 import { npmScript } from '../terminal/command.ts';
 import { CommandError } from '../terminal/command-error.ts';
 import { interruption } from '../terminal/interrupted.ts';
@@ -25,6 +35,8 @@ interface Settings {
   readonly gateway?: GatewayKind | undefined;
   /** Whether it goes on with what was kept, and keeps what it holds. */
   readonly keep?: true | undefined;
+  readonly retryFast?: boolean | undefined;
+  readonly inspect?: readonly InspectedFunction[] | undefined;
   /** Functions' log lines as they are, and the rest on standard error. */
   readonly json?: true | undefined;
   /** Whether the stack keeps up with what is saved. */
@@ -58,17 +70,35 @@ export const command = npmScript(
     '--keep',
     `goes on with what an earlier run has left in ${KEPT_FOLDER}, and leaves it to the next one`,
   )
+  .option('--retry-fast', 'waits seconds between attempts: a dead letter takes some ten, and not three hours')
+  .option(
+    '--inspect <function[:port]>',
+    'lets a debugger into it: receiver, or an event for its consumer; repeatable; port from 9229 on',
+    inspectedFunction,
+  )
   .addOption(jsonOption())
   .option('--no-watch', 'goes on with the code as it is now, whatever is saved')
   .action(start);
 
 async function start(settings: Settings): Promise<void> {
-  const { port, awsPort, consolePort, secret, gateway, keep, json } = settings;
+  const {
+    port,
+    awsPort,
+    consolePort,
+    secret,
+    gateway,
+    keep,
+    retryFast = false,
+    inspect = [],
+    json,
+  } = settings;
   await assertPorts({
     port,
     'aws-port': awsPort,
     ...(settings.console && { 'console-port': consolePort }),
   });
+  const inspected = withPorts(inspect);
+  for (const { name, port } of inspected) await assertFree(port, `inspect ${name}:<port>`);
   if (keep) checkKeptState(KEPT_FOLDER);
 
   const started = performance.now();
@@ -79,7 +109,12 @@ async function start(settings: Settings): Promise<void> {
   await using workspace = await Workspace.open();
   step('Synthesising the stack');
   const sources = settings.watch ? new SourceTree() : undefined;
-  const synthesiseTo = (folder: string) => synthesise(folder, gateway && stageOverrides({ gateway }));
+  const services = new Set(inspected.map(({ service }) => service));
+  const synthesiseTo = async (folder: string) => {
+    await synthesise(folder, gateway && stageOverrides({ gateway }));
+    await bundleReadably(folder, inspected);
+    adjustAssembly(folder, { retryFast, inspected: services });
+  };
   // What runs the stack is loaded while another process synthesises it.
   const [{ startLocalStack }, { LocalRecorder }, { startLocalConsole }] = await Promise.all([
     import('../../local/local-stack.ts'),
@@ -89,12 +124,14 @@ async function start(settings: Settings): Promise<void> {
   ]);
   const recorder = settings.console ? new LocalRecorder() : undefined;
   let consoleUrl: string | undefined;
+  const inspectors = await openInspectors(inspected);
   const stack = await startLocalStack({
     assembly: workspace.assembly,
     port,
     awsPort,
     secret,
     keep: keep && KEPT_FOLDER,
+    inspect: inspectors,
     onStep: step,
     onNote: say,
     onLog: (line) => {
@@ -114,6 +151,11 @@ async function start(settings: Settings): Promise<void> {
       ...(page && { console: { url: page.url, token: page.token } }),
     });
     say(welcome(stack, consoleUrl, secret, keep, performance.now() - started));
+    if (retryFast) say(RETRIES_ARE_FAST);
+    for (const one of inspected) {
+      const inspector = inspectors.get(one.service);
+      if (inspector !== undefined) say(inspectText(one, inspector));
+    }
     if (isSecond)
       say('Another stack of this folder runs, too. The other commands talk to this one until it stops.\n');
     const interrupted = once(interruption(), 'abort');
@@ -122,7 +164,15 @@ async function start(settings: Settings): Promise<void> {
       page?.news.notice(notice);
     };
     await using _watch =
-      sources && (await startWatch({ stack, workspace, sources, synthesise: synthesiseTo, onNotice }));
+      sources &&
+      (await startWatch({
+        stack,
+        workspace,
+        sources,
+        readable: services,
+        synthesise: synthesiseTo,
+        onNotice,
+      }));
     await interrupted;
     say('Stopping …');
   } finally {
@@ -132,6 +182,8 @@ async function start(settings: Settings): Promise<void> {
   say(`Stopped: ${requests.toLocaleString('en')} requests served, ${peakMegabytes} MB of memory at most`);
 }
 
+const RETRIES_ARE_FAST = `Retries are fast: ten attempts take some ten seconds, and a message whose function dies comes back after 5 s.
+`;
 /** Loaded when the stack is up, so that it is not for this that anybody waits. */
 async function startWatch(options: WatchOptions): Promise<Watch> {
   const { Watch } = await import('../watch/watch.ts');

@@ -6,6 +6,7 @@ import {
   mistakesIn,
   sourceMapReducer,
   writeBundle,
+  writeReadableBundle,
 } from '../../lib/bundle.ts';
 
 /** Functions that are bundled at a time. Each has esbuild's process take some 150 MB, and uses both of two cores. */
@@ -26,9 +27,14 @@ export class Bundler {
     this.#sourceMaps.forget(file);
   }
 
-  /** @throws BuildFailure of esbuild where it does not build */
-  bundle(entry: string, folder: string): Promise<Bundle> {
-    return this.#inTurn(() => writeBundle(entry, folder, this.#sourceMaps));
+  /**
+   * @param isReadable for a debugger, and not as it is deployed
+   * @throws BuildFailure of esbuild where it does not build
+   */
+  bundle(entry: string, folder: string, isReadable = false): Promise<Bundle> {
+    return this.#inTurn(() =>
+      isReadable ? writeReadableBundle(entry, folder) : writeBundle(entry, folder, this.#sourceMaps),
+    );
   }
 
   /**

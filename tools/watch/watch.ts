@@ -18,6 +18,8 @@ export interface WatchOptions {
   readonly workspace: Workspace;
   /** As it was when the stack was synthesised: what has been saved since counts. */
   readonly sources: SourceTree;
+  /** Functions that somebody debugs: their code stays readable. */
+  readonly readable: ReadonlySet<string>;
   /** Synthesises as the stack was, to another folder. */
   synthesise(folder: string): Promise<void>;
   /** Told what became of each save. */
@@ -162,7 +164,8 @@ export class Watch implements AsyncDisposable {
     const folder = this.#newFolder(`code-${service}`);
     this.#rebuilt.add(service);
     try {
-      const { warnings, sources } = await this.#bundler.bundle(entry, folder);
+      const isReadable = this.#options.readable.has(service);
+      const { warnings, sources } = await this.#bundler.bundle(entry, folder, isReadable);
       this.#bundles = { ...this.#bundles, [service]: { entry, sources } };
       this.#unbuilt.delete(service);
       return { service, warnings, ...(await this.#apply(() => this.#replace(service, folder))) };

@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import type { FunctionDefinition } from '../../../local/functions/function-definition.ts';
+import { InspectorPort } from '../../../local/functions/inspector-port.ts';
 import type { LogLine } from '../../../local/functions/invocation.ts';
 import { LocalFunction, type LocalFunctionOptions } from '../../../local/functions/local-function.ts';
 import { SharedEnvironments } from '../../../local/functions/shared-environments.ts';
@@ -463,6 +464,68 @@ describe('the log', () => {
       { functionName, requestId, stream: 'stderr', text: 'to stderr 7' },
       { functionName, requestId, stream: 'stdout', text: 'é without line end' },
     ]);
+  });
+});
+
+describe('a function that somebody debugs', () => {
+  /** Starts one, and attaches to it again and again. */
+  async function inspected(handler: string) {
+    const inspector = await InspectorPort.open(0);
+    cleanUps.push(() => inspector.close());
+    const { local } = start({ handler, maximumConcurrency: 4 }, { inspector });
+    await local.warmUp();
+    return { local, inspector };
+  }
+
+  async function targetOf({ address }: InspectorPort): Promise<string | undefined> {
+    const response = await fetch(`http://${address}/json`).catch(() => undefined);
+    const [target] = response === undefined ? [] : ((await response.json()) as { id: string }[]);
+    return target?.id;
+  }
+
+  test('is found at the same port when its environment has died', async () => {
+    const { local, inspector } = await inspected('index.echo');
+    const first = await targetOf(inspector);
+    expect(first).toEqual(expect.any(String));
+    await local.kill();
+    expect(await targetOf(inspector)).toBeUndefined();
+    await local.invoke({});
+    const second = await targetOf(inspector);
+    expect(second).toEqual(expect.any(String));
+    expect(second).not.toBe(first);
+  });
+
+  test('has one environment, and invocations wait', async () => {
+    const { local } = await inspected('index.identify');
+    const all = await Promise.all(
+      [1, 2, 3].map((order) => identify(local, { order, sleepMilliseconds: 20 })),
+    );
+    expect(new Set(all.map(({ environmentId }) => environmentId)).size).toBe(1);
+    expect(local.environments).toBe(1);
+  });
+
+  test('ends at once where it stands at a breakpoint', async () => {
+    const { local, inspector } = await inspected('index.echo');
+    const socket = new WebSocket(`ws://${inspector.address}/${await targetOf(inspector)}`);
+    await new Promise((resolve) => socket.addEventListener('open', resolve, { once: true }));
+    const paused = new Promise<void>((resolve) => {
+      socket.addEventListener('message', ({ data }) => {
+        if (String(data).includes('"Debugger.paused"')) resolve();
+      });
+    });
+    const messages = [
+      { id: 1, method: 'Debugger.enable' },
+      {
+        id: 2,
+        method: 'Runtime.evaluate',
+        params: { expression: 'setTimeout(() => { debugger; for (;;); })' },
+      },
+    ];
+    for (const message of messages) socket.send(JSON.stringify(message));
+    await paused;
+    const begun = performance.now();
+    await local.close();
+    expect(performance.now() - begun).toBeLessThan(5_000);
   });
 });
 
