@@ -99,6 +99,12 @@ export class OpenConsole implements AsyncDisposable {
     return this.rows.filter({ hasText: text });
   }
 
+  /** Selects a row, and waits until its detail is there. */
+  async select(text: string): Promise<void> {
+    await this.row(text).first().click();
+    await this.detail.getByText(text).first().waitFor();
+  }
+
   /** What is selected. */
   get detail(): Locator {
     return this.page.locator('#detail');
