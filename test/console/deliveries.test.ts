@@ -1,4 +1,5 @@
-import { execFileSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { OpenConsole, shopUpdated } from './open-console.ts';
 
@@ -16,7 +17,7 @@ afterEach(() => {
 test('where nothing has come yet, one button sends the first event and shows its way to the row', async () => {
   const { page, detail } = open;
   await page.getByRole('button', { name: 'Send the first event' }).click();
-  await detail.getByText('processed', { exact: true }).waitFor();
+  await detail.getByText('processed', { exact: true }).first().waitFor();
   await detail.getByRole('heading', { name: 'shop.updated' }).waitFor();
   await detail.getByText('row added').waitFor();
   await detail.getByRole('link', { name: 'ShopCacheTable' }).waitFor();
@@ -62,13 +63,13 @@ test('an edited body is signed anew and sent, also where it is no JSON', async (
   await editor.fill(JSON.stringify(shopUpdated('shop-of-the-editor')));
   await page.getByRole('button', { name: 'Sign and send' }).click();
   await detail.getByText('shop-of-the-editor').first().waitFor();
-  await detail.getByText('processed', { exact: true }).waitFor();
+  await detail.getByText('processed', { exact: true }).first().waitFor();
 
   await page.keyboard.press('e');
   await editor.fill('{"event": nothing');
   await page.getByText(/^No JSON\./).waitFor();
   await page.getByRole('button', { name: 'Sign and send all the same' }).click();
-  await detail.getByText('unusable', { exact: true }).waitFor();
+  await detail.getByText('unusable', { exact: true }).first().waitFor();
 });
 
 test('`r` sends the same bytes once more, which are the same event', async () => {
@@ -113,8 +114,9 @@ describe('selecting a delivery', () => {
     await page.keyboard.press('c');
     await page.getByText('Copied as curl').waitFor();
     const command = String(await page.evaluate('navigator.clipboard.readText()'));
-    const said = execFileSync('bash', ['-c', command], { encoding: 'utf8' });
-    expect(said).toContain('"status":"queued"');
+    const { stdout } = await promisify(execFile)('bash', ['-c', command]);
+    expect(stdout).toContain('"status":"queued"');
+    await page.keyboard.press('n');
     await countOf(() => open.row('shop-curl').count(), 2);
   });
 
