@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import { OpenConsole, shopUpdated } from './open-console.ts';
+import { shopUpdated } from './events.ts';
+import { OpenConsole } from './open-console.ts';
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 

@@ -1,7 +1,8 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { OpenConsole, shopUpdated } from './open-console.ts';
+import { shopUpdated } from './events.ts';
+import { OpenConsole } from './open-console.ts';
 
 let open: OpenConsole;
 

@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
-import { OpenConsole, shopUpdated } from './open-console.ts';
+import { shopUpdated } from './events.ts';
+import { OpenConsole } from './open-console.ts';
 
 /** By which ten receives take some seconds, as with `npm start -- --retry-fast`. */
 const FAST = { FIRST_RETRY_DELAY_SECONDS: '0.01' };

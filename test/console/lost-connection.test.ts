@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { OpenConsole, shopUpdated } from './open-console.ts';
+import { shopUpdated } from './events.ts';
+import { OpenConsole } from './open-console.ts';
 
 let open: OpenConsole;
 

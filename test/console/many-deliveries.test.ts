@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
-import { OpenConsole, shopUpdated } from './open-console.ts';
+import { exchangeOf } from './measure.ts';
+import { OpenConsole } from './open-console.ts';
 
 const MANY = 10_000;
 
@@ -7,29 +8,12 @@ let open: OpenConsole;
 
 beforeAll(async () => {
   open = await OpenConsole.start();
-  for (let number = 0; number < MANY; number += 1) open.recorder.onExchange(exchange(number));
+  for (let number = 0; number < MANY; number += 1) open.recorder.onExchange(exchangeOf(number));
 });
 afterAll(() => open[Symbol.asyncDispose]());
 afterEach(() => {
   expect(open.wrongs).toEqual([]);
 });
-
-function exchange(number: number) {
-  return {
-    requestId: `request-${number}`,
-    receivedAt: new Date(Date.now() - (MANY - number)),
-    method: 'POST',
-    path: '/api/v1/webhooks/partner',
-    query: '',
-    headers: [['content-type', 'application/json']] as const,
-    sourceIp: '127.0.0.1',
-    body: Buffer.from(JSON.stringify(shopUpdated(`shop-${number}`))),
-    status: 200,
-    responseHeaders: [],
-    responseBody: Buffer.from(`{"status":"queued","eventId":"${number}","requestId":"request-${number}"}`),
-    durationMilliseconds: 1,
-  };
-}
 
 test('of 10,000 deliveries only those in view are drawn, and the last is a key away', async () => {
   const { page } = open;

@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
-import { OpenConsole, shopUpdated } from './open-console.ts';
+import { shopUpdated } from './events.ts';
+import { OpenConsole } from './open-console.ts';
 
 const MEGABYTE = 1024 * 1024;
 const RIGHT_TO_LEFT_OVERRIDE = '\u202e';

@@ -2,7 +2,8 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, test } from '@jest/globals';
 import { readSamples } from '../../events/samples.ts';
-import { OpenConsole, shopUpdated } from './open-console.ts';
+import { shopUpdated } from './events.ts';
+import { OpenConsole } from './open-console.ts';
 
 const FOLDER = 'docs/console';
 
@@ -47,7 +48,7 @@ let open: OpenConsole;
     await take('deliveries', hash, 'row changed');
     await take('request', `${hash}?tab=request`, 'opening_hours');
     await take('queues', '#/queues', 'quarantine');
-    await take('dead-letters', '#/queues/dead-letters', '3 dead letters, one reason');
+    await take('dead-letters', '#/queues/dead-letters', 'Redrive all');
     await take('replay', '#/queues/replay', 'Replay');
     await take('tables', '#/tables/ShopCacheTable', 'shop-1001');
     stack.faults.inject({ service: 'sns', kind: 'slow', milliseconds: 1_500, share: 0.5 });

@@ -1,3 +1,4 @@
+import { Argument } from '@commander-js/extra-typings';
 import { npmScript } from '../terminal/command.ts';
 import { jsonOption, wholeNumber } from '../terminal/options.ts';
 import { Progress } from '../terminal/progress.ts';
@@ -7,14 +8,26 @@ import { table } from '../terminal/table.ts';
 /** Starts of each variant: enough for a median that holds on a noisy machine. */
 const ROUNDS = 25;
 
-/** `npm run bench`: how long the receiver takes to start, bundled in different ways, as ratios. */
+/**
+ * `npm run bench`: how long the receiver takes to start, bundled in different ways, as ratios; or how quick the console's
+ * page is, in the system's Chromium.
+ */
 export const command = npmScript(
   'bench',
-  'Start-up time of the receiver: as it is deployed, and in each other way that was considered, as ratios of one run.',
+  'Start-up time of the receiver: as it is deployed, and in each other way that was considered, as ratios of one run. Or how quick the console’s page is, in a browser.',
 )
+  .addArgument(
+    new Argument('[subject]', 'what is measured')
+      .choices(['receiver', 'console'])
+      .default('receiver' as const),
+  )
   .option('--rounds <n>', 'starts of each', wholeNumber(1, 10_000), ROUNDS)
   .addOption(jsonOption())
-  .action(async ({ rounds, json }) => {
+  .action(async (subject, { rounds, json }) => {
+    if (subject === 'console') {
+      console.log(JSON.stringify(await benchConsole(), undefined, 2));
+      return;
+    }
     const { measureStartUp } = await import('../../bench/start-up.ts');
     const progress = new Progress();
     const rows = await measureStartUp({
@@ -44,3 +57,15 @@ export const command = npmScript(
     );
     console.log(lines.join('\n'));
   });
+
+/** In milliseconds and MB: there is nothing to compare a page with but what a person notices. */
+async function benchConsole() {
+  const [{ measureConsole }, { synthesise }, { Workspace }] = await Promise.all([
+    import('../../test/console/measure.ts'),
+    import('../../local/template/synthesise.ts'),
+    import('../operate/local-folder.ts'),
+  ]);
+  await using workspace = await Workspace.open();
+  await synthesise(workspace.assembly);
+  return await measureConsole(workspace.assembly);
+}

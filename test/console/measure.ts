@@ -1,0 +1,98 @@
+import { shopUpdated } from './events.ts';
+import { OpenConsole } from './open-console.ts';
+
+/** Deliveries of which the way to the page is measured. */
+const SENT = 200;
+
+/** Deliveries in the list while it is scrolled. */
+const MANY = 10_000;
+
+/** How long the list is scrolled, in milliseconds. */
+const SCROLLED = 4_000;
+
+export interface Measured {
+  /** From before the POST until the line is in the document, in milliseconds. */
+  readonly postToLine: { readonly median: number; readonly p99: number };
+  /** Between two frames while 10,000 deliveries are scrolled, in milliseconds. */
+  readonly frames: { readonly median: number; readonly p99: number; readonly longest: number };
+  /** Of the page with 10,000 deliveries, in MB. */
+  readonly heap: number;
+}
+
+/** Measures the page in a real browser, against a stack of its own. @param assembly folder of the synthesised stack */
+export async function measureConsole(assembly: string): Promise<Measured> {
+  process.env.TEST_ASSEMBLY = assembly;
+  await using open = await OpenConsole.start();
+  const postToLine = await measureLines(open);
+  for (let number = 0; number < MANY; number += 1) open.recorder.onExchange(exchangeOf(number));
+  await open.row(`shop-${MANY - 1}`).waitFor();
+  const frames = (await open.page.evaluate(SCROLL)) as number[];
+  const debugging = await open.context.newCDPSession(open.page);
+  await debugging.send('HeapProfiler.collectGarbage');
+  const heap = (await open.page.evaluate('performance.memory.usedJSHeapSize')) as number;
+  return {
+    postToLine,
+    frames: { median: share(frames, 0.5), p99: share(frames, 0.99), longest: Math.max(...frames) },
+    heap: heap / 1024 / 1024,
+  };
+}
+
+async function measureLines({ page, partner }: OpenConsole): Promise<Measured['postToLine']> {
+  const seen = new Map<string, number>();
+  await page.exposeFunction('seenAt', (shop: string, at: number) => {
+    if (!seen.has(shop)) seen.set(shop, at);
+  });
+  // The first one makes the list; those that follow are noted by the document itself.
+  await partner.post(shopUpdated('shop-first'));
+  await page.getByText('shop-first').first().waitFor();
+  await page.evaluate(`new MutationObserver(() => {
+    for (const { textContent } of document.querySelectorAll('.row-shop')) seenAt(textContent, Date.now());
+  }).observe(document.querySelector('.list'), { childList: true, subtree: true, characterData: true })`);
+  const times: number[] = [];
+  for (let number = 0; number < SENT; number += 1) {
+    const shop = `shop-m-${number}`;
+    const begun = Date.now();
+    await partner.post(shopUpdated(shop));
+    while (!seen.has(shop)) await page.waitForTimeout(10);
+    times.push((seen.get(shop) ?? 0) - begun);
+  }
+  return { median: share(times, 0.5), p99: share(times, 0.99) };
+}
+
+/** Scrolls the list to its end and back. @returns what each frame took */
+const SCROLL = `new Promise((resolve) => {
+  const list = document.querySelector('.list');
+  const frames = [];
+  const begun = performance.now();
+  let last = begun;
+  const frame = (now) => {
+    frames.push(now - last);
+    last = now;
+    const part = (now - begun) / ${SCROLLED};
+    list.scrollTop = (1 - Math.abs(1 - 2 * part)) * list.scrollHeight;
+    if (part < 1) requestAnimationFrame(frame);
+    else resolve(frames.slice(1));
+  };
+  requestAnimationFrame(frame);
+})`;
+
+const share = (values: readonly number[], part: number) =>
+  values.toSorted((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * part))] ?? 0;
+
+/** A request that was answered, as the local stack tells of it. */
+export function exchangeOf(number: number) {
+  return {
+    requestId: `request-${number}`,
+    receivedAt: new Date(Date.now() - MANY + number),
+    method: 'POST',
+    path: '/api/v1/webhooks/partner',
+    query: '',
+    headers: [['content-type', 'application/json']] as const,
+    sourceIp: '127.0.0.1',
+    body: Buffer.from(JSON.stringify(shopUpdated(`shop-${number}`))),
+    status: 200,
+    responseHeaders: [],
+    responseBody: Buffer.from(`{"status":"queued","eventId":"${number}","requestId":"request-${number}"}`),
+    durationMilliseconds: 1,
+  };
+}
