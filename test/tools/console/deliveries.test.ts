@@ -98,8 +98,9 @@ const HISTORIES: readonly [what: string, told: readonly Told[], row: Partial<Del
     [
       accepted,
       line(consumed(2, 'DeadLettered', { error: 'Denied' })),
-      (deliveries) => deliveries.addRedrive(ID, new Date(time(60))),
       line(consumed(61, 'DeadLettered', { messageId: 'message-2', error: 'Denied again' })),
+      // It is told once the move has ended.
+      (deliveries) => deliveries.addRedrive(ID, new Date(time(60))),
     ],
     { state: 'dead', attempts: 2, error: 'Denied again' },
   ],

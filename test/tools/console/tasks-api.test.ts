@@ -237,6 +237,20 @@ describe('redriving', () => {
     expect(running.source.deliveries.get(requestId)).toMatchObject({ state: 'queued' });
     await act({ kind: 'resume', event: 'shop.updated' });
   });
+
+  test('of what fails again at once leaves its delivery a dead letter', async () => {
+    const { body } = await partner.post(shopUpdated(randomUUID()));
+    const requestId = String(body.requestId);
+    await settled(requestId);
+    await operator.put(operator.outputs.ShopUpdatedDeadLetterQueueUrl, 'no JSON', { ...DEAD, requestId });
+    expect(await act({ kind: 'redrive', queue: 'shop.updated' })).toMatchObject({ state: 'done' });
+    expect(
+      await eventually(async () => {
+        const delivery = running.source.deliveries.get(requestId);
+        return delivery?.state === 'processed' ? undefined : delivery;
+      }),
+    ).toMatchObject({ state: 'dead' });
+  });
 });
 
 test('a pause is seen on its queue, into which one may look, and ends', async () => {
