@@ -32,6 +32,7 @@ async function stream(
   if (signal.aborted) return;
   const found = source.deliveries.list(filter, contains);
   // What was found need not have changed.
-  if (searched !== undefined) events.offer(found);
+  if (searched !== undefined) await events.offer(found);
+  if (signal.aborted) return;
   events.send('ready', { total: found.length, ...(searched && { searched }) });
 }
