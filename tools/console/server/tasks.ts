@@ -45,6 +45,7 @@ export class Tasks {
   readonly #tell: (task: Task) => void;
   readonly #tasks = new Map<string, Task>();
   readonly #running = new Map<string, Running>();
+  #isClosing = false;
 
   /** @param tell told of a task whenever it has changed, though not of every change */
   constructor(stack: FoundStack, tell: (task: Task) => void) {
@@ -61,8 +62,11 @@ export class Tasks {
     return this.#tasks.get(id);
   }
 
-  /** @throws Problem where something else acts on the same */
+  /** @throws Problem where something else acts on the same, or the console closes */
   start({ command, subject, run }: Work): Task {
+    if (this.#isClosing) {
+      throw new Problem('closing', 503, 'Closing', 'The console is closing: nothing is begun any more');
+    }
     const other = [...this.#running].find(
       ([, running]) => subject !== undefined && running.subject === subject,
     );
@@ -92,8 +96,9 @@ export class Tasks {
     return running !== undefined;
   }
 
-  /** Interrupts every task, and waits until each has left things in order. */
+  /** Interrupts every task, begins no other, and waits until each has left things in order. */
   async close(): Promise<void> {
+    this.#isClosing = true;
     const all = [...this.#running.values()];
     for (const { interruption } of all) interruption.abort();
     await Promise.all(all.map(({ ended }) => ended));
