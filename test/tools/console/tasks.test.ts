@@ -3,7 +3,9 @@ import { Tasks } from '../../../tools/console/server/tasks.ts';
 import { stackOfOutputs } from '../../../tools/operate/stack.ts';
 
 test('nothing is begun while the end of what runs is waited for', async () => {
-  const stack = stackOfOutputs('a stack', {});
+  const stack = stackOfOutputs('a stack', {
+    QuarantineQueueUrl: 'http://localhost:4566/000000000000/quarantine',
+  });
   const tasks = new Tasks(stack, () => {});
   const ended = Promise.withResolvers<boolean>();
   const work = { command: 'npm run send', run: () => ended.promise };
