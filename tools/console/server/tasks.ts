@@ -10,7 +10,7 @@ import type { Task } from '../api.ts';
 import { Problem } from './problem.ts';
 
 /** Tasks that are remembered. */
-const KEPT = 50;
+export const KEPT_TASKS = 50;
 
 /** Lines of a task that are kept, the newest: a redrive says one each second. */
 const KEPT_LINES = 1_000;
@@ -130,7 +130,7 @@ export class Tasks {
   #keep(task: Task): void {
     this.#tasks.set(task.id, task);
     for (const id of this.#tasks.keys()) {
-      if (this.#tasks.size <= KEPT) break;
+      if (this.#tasks.size <= KEPT_TASKS) break;
       if (!this.#running.has(id)) this.#tasks.delete(id);
     }
     this.#tell(task);
