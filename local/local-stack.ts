@@ -12,6 +12,7 @@ import type { LogLine } from './functions/invocation.ts';
 import type { FunctionError } from './functions/messages.ts';
 import { deployedApi } from './gateway/deployed-api.ts';
 import { type RequestSummary, startGateway } from './gateway/server.ts';
+import { guardedObserver } from './guarded-observer.ts';
 import { keepObservations } from './kept-observations.ts';
 import type { InspectedMessage, StackObserver } from './observation.ts';
 import { ACCOUNT_ID, clientSettings, REGION } from './place.ts';
@@ -136,7 +137,8 @@ export async function startLocalStack(options: LocalStackOptions): Promise<Local
         ? undefined
         : await openKeptState(options.keep, options.onProblem ?? (() => {}));
     closers.push(async () => kept?.close());
-    const observer = kept && options.observer ? keepObservations(kept, options.observer) : options.observer;
+    const guarded = options.observer && guardedObserver(options.observer, options.onProblem ?? (() => {}));
+    const observer = kept && guarded ? keepObservations(kept, guarded) : guarded;
     step('Starting the AWS endpoint');
     const aws = await startAwsEndpoint({
       port: options.awsPort,

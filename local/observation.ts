@@ -1,6 +1,6 @@
 import type { Header } from './gateway/http-message.ts';
 
-/** Told of what happens in a local stack, for whoever shows it. What it throws is nobody's to catch. */
+/** Told of what happens in a local stack, for whoever shows it. What it throws is said as a problem of the stack. */
 export interface StackObserver {
   /** A request that was answered, by a function or by the API itself. */
   onExchange(exchange: Exchange): void;

@@ -16,6 +16,9 @@ import { port, time } from '../terminal/options.ts';
 /** How far back the list reaches where nothing is said. */
 const SINCE = '1h';
 
+/** Milliseconds in which a console on this machine answers, also while it is busy. */
+const ANSWER_LIMIT = 5_000;
+
 interface Settings {
   readonly port: number;
   readonly readOnly: boolean;
@@ -39,7 +42,7 @@ export const command = npmScript(
   .option('--since <time>', `the list begins then: a time, a date, or 90m, 3h, 7d (default: ${SINCE})`, time)
   .action(async ({ port, readOnly = false, since = time(SINCE), ...where }) => {
     if (where.stage === undefined && where.outputs === undefined) {
-      sayWhereTheLocalOneIs();
+      await sayWhereTheLocalOneIs();
       return;
     }
     await work(where, (operation) => serve(operation, { port, readOnly, since }));
@@ -48,11 +51,18 @@ export const command = npmScript(
   });
 
 /** @throws CommandError where `npm start` does not run, or runs without a console */
-function sayWhereTheLocalOneIs(): void {
+async function sayWhereTheLocalOneIs(): Promise<void> {
   if (!existsSync(CONSOLE_FILE)) {
     throw new CommandError('Say which stage: --stage … The local stack has its console with it: npm start');
   }
   const { url } = readJson(CONSOLE_FILE) as { url: string };
+  // One that was killed has left its address.
+  const answer = await fetch(url, { method: 'HEAD', signal: AbortSignal.timeout(ANSWER_LIMIT) }).catch(
+    () => {},
+  );
+  if (answer === undefined) {
+    throw new CommandError(`The console at ${url} is gone. The local stack is started with: npm start`);
+  }
   console.log(`The local stack has its console with it, at ${url} For a stage say which: --stage …`);
 }
 

@@ -9,8 +9,8 @@ import type { FoundStack } from '../operate/stack.ts';
 const INTERVAL = 60_000;
 
 /**
- * What one look reads at most, from the newest object on: what is older is left to a search. Each object is a call, and
- * its bytes, as they are stored, come over the network.
+ * What one look reads at most, from the newest object on: what is older is left to the next look, or to a search. Each
+ * object is a call, and its bytes, as they are stored, come over the network.
  */
 const OBJECTS = 200;
 const BYTES = 64 * 1024 * 1024;
@@ -24,7 +24,7 @@ export interface FeedOptions {
   readonly signal: AbortSignal;
   /** @param object that has the record */
   readonly onRecord: (record: ArchiveRecord, object: ArchivedObject) => void;
-  /** Told before each look whether the one before failed. */
+  /** Told after each look: why it failed, or undefined. */
   readonly onLook: (error: unknown) => void;
 }
 

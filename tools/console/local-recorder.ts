@@ -6,10 +6,10 @@ import type { FunctionLine } from './api.ts';
 import { Deliveries } from './deliveries.ts';
 
 /** Bytes of bodies that are kept together: some 60 of the largest that API Gateway and Lambda admit. */
-const BODIES_BYTES = 256 * 1024 * 1024;
+export const BODIES_BYTES = 256 * 1024 * 1024;
 
 /** Requests of which the bodies are kept. */
-const BODIES = 10_000;
+export const BODIES = 10_000;
 
 /** Events of which rows and notifications are kept, and ids of which lines are. */
 const EVENTS = 20_000;

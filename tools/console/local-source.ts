@@ -8,7 +8,7 @@ import type {
   RowEffect,
 } from './api.ts';
 import type { Deliveries } from './deliveries.ts';
-import type { LocalRecorder } from './local-recorder.ts';
+import { BODIES, BODIES_BYTES, type LocalRecorder } from './local-recorder.ts';
 import { needlesOf } from './needles.ts';
 import { plainRow } from './plain-row.ts';
 import type { Source } from './source.ts';
@@ -42,7 +42,7 @@ export class LocalSource implements Source {
         bodyMissing:
           bytes === undefined
             ? 'It was not read: no route wants it, or it is too large'
-            : 'It is not kept any more: the newest 10,000 are, of 256 MB together',
+            : `It is not kept any more: the newest ${BODIES.toLocaleString('en')} are, of ${BODIES_BYTES / 1024 ** 2} MiB together`,
       }),
     };
   }

@@ -142,19 +142,27 @@ export class StageSource implements Source {
   }
 
   async #followLogs(): Promise<void> {
-    const problems = new Map<string, string[]>();
+    /** Why a function's log cannot be read. */
+    const problems = new Map<string, string>();
+    const say = () => {
+      const names = Map.groupBy(problems.keys(), (name) => problems.get(name));
+      const all = [...names].map(([why, ofThese]) => `${ofThese.join(', ')}: ${why}`);
+      if (all.length === 0) this.#notice('logs', 'All logs can be read again', 'info');
+      else this.#notice('logs', `Logs that cannot be read: ${all.join('; ')}`);
+    };
     const options = {
       since: this.#since,
       signal: this.#closing.signal,
       onProblem: (name: string, error: Error) => {
-        const reason = this.#whyNot(error);
-        problems.set(reason, [...(problems.get(reason) ?? []), name]);
-        const all = [...problems].map(([why, names]) => `${names.join(', ')}: ${why}`);
-        this.#notice('logs', `Logs that cannot be read: ${all.join('; ')}`);
+        problems.set(name, this.#whyNot(error));
+        say();
       },
     };
     for await (const lines of followLogs(this.stack, options)) {
       for (const { text } of lines) this.#addLine(text);
+      // A log that has lines is read again.
+      const isBetter = lines.filter(({ function: name }) => problems.delete(name)).length > 0;
+      if (isBetter) say();
     }
   }
 
@@ -176,6 +184,7 @@ export class StageSource implements Source {
 
   async #followArchive(): Promise<void> {
     if (this.stack.outputs.ArchiveBucket === undefined) return;
+    let isUnreadable = false;
     await feedFromArchive(this.stack, {
       since: this.#since,
       signal: this.#closing.signal,
@@ -184,7 +193,12 @@ export class StageSource implements Source {
         this.#addRecord(record, object);
       },
       onLook: (error) => {
-        if (error === undefined) return;
+        const wasUnreadable = isUnreadable;
+        isUnreadable = error !== undefined;
+        if (!isUnreadable) {
+          if (wasUnreadable) this.#notice('archive', 'The archive can be read again', 'info');
+          return;
+        }
         const reason = this.#whyNot(error);
         this.#notice('archive', `The archive, which knows shops and payloads, cannot be read: ${reason}`);
       },
@@ -272,8 +286,8 @@ export class StageSource implements Source {
     return refusalOf(error, this.stack.local);
   }
 
-  #notice(about: string, text: string): void {
-    this.#notify({ about, level: 'error', text });
+  #notice(about: string, text: string, level: Notice['level'] = 'error'): void {
+    this.#notify({ about, level, text });
   }
 }
 

@@ -7,11 +7,13 @@ export interface SignedPost {
   readonly secret: string;
   /** @default 'hex' */
   readonly encoding?: 'hex' | 'base64';
+  /** Gives up: an answer may be minutes away, as of a receiver that a debugger holds. */
+  readonly signal?: AbortSignal;
 }
 
 /**
  * Posts a body as the partner does: signed, as JSON.
- * @throws CommandError where nothing answers
+ * @throws CommandError where nothing answers; AbortError where the signal is aborted
  */
 export async function postSigned(post: SignedPost): Promise<{ status: number; body: string }> {
   try {
@@ -19,6 +21,7 @@ export async function postSigned(post: SignedPost): Promise<{ status: number; bo
       method: 'POST',
       headers: { 'content-type': 'application/json', 'x-webhook-signature': signatureOf(post) },
       body: Buffer.from(post.body),
+      signal: post.signal ?? null,
     });
     return { status: response.status, body: await response.text() };
   } catch (error) {

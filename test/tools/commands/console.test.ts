@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { listen } from '../../../local/listen.ts';
 import { eventually } from '../../support/eventually.ts';
 import { startTestAws, type TestAws } from '../../support/test-aws.ts';
 import { occupyPort, Project } from './project.ts';
@@ -69,12 +70,19 @@ describe('the console of a stage', () => {
       stderr: 'Say which stage: --stage … The local stack has its console with it: npm start\n',
     });
     await mkdir(project.path('.local'));
-    await writeFile(project.path('.local/console.json'), JSON.stringify({ url: 'http://localhost:3001/' }));
+    const { servers, port } = await listen({}, (_request, response) => response.end(), { port: 0 });
+    const url = `http://localhost:${port}/`;
+    await writeFile(project.path('.local/console.json'), JSON.stringify({ url }));
     expect(await project.run(['console'])).toEqual({
       code: 0,
-      stdout:
-        'The local stack has its console with it, at http://localhost:3001/ For a stage say which: --stage …\n',
+      stdout: `The local stack has its console with it, at ${url} For a stage say which: --stage …\n`,
       stderr: '',
+    });
+    for (const server of servers) await once(server.close(), 'close');
+    expect(await project.run(['console'])).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: `The console at ${url} is gone. The local stack is started with: npm start\n`,
     });
   });
 });

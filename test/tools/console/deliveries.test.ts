@@ -98,8 +98,9 @@ const HISTORIES: readonly [what: string, told: readonly Told[], row: Partial<Del
     [
       accepted,
       line(consumed(2, 'DeadLettered', { error: 'Denied' })),
-      (deliveries) => deliveries.addRedrive(ID, new Date(time(60))),
       line(consumed(61, 'DeadLettered', { messageId: 'message-2', error: 'Denied again' })),
+      // It is told once the move has ended.
+      (deliveries) => deliveries.addRedrive(ID, new Date(time(60))),
     ],
     { state: 'dead', attempts: 2, error: 'Denied again' },
   ],
@@ -218,10 +219,8 @@ describe('the row of a delivery', () => {
     ['5 MB of nothing', 'x'.repeat(5_000_000), undefined, undefined],
   ])('tells kind and shop of a payload with %s, as far as they can be seen', (_, body, event, shopId) => {
     const told = exchange(400, { type: 'urn:x' }, { body: Buffer.from(body) });
-    const started = performance.now();
     const row = rowOf(told);
     expect({ event: row?.event, shopId: row?.shopId }).toEqual({ event, shopId });
-    expect(performance.now() - started).toBeLessThan(100);
   });
 });
 

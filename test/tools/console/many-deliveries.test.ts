@@ -110,7 +110,7 @@ test('of large bodies the oldest are let go, which their requests say', async ()
   const ids = Array.from({ length: 50 }, (_, index) => `large-${index}`);
   for (const id of ids) deliver(id, Buffer.alloc(BODY_BYTES, 'x'));
   const requestOf = async (id: string) => source.request(source.deliveries.get(id) ?? fail(id));
-  expect(await requestOf('request-0')).toMatchObject({ bodyMissing: expect.stringContaining('256 MB') });
+  expect(await requestOf('request-0')).toMatchObject({ bodyMissing: expect.stringContaining('256 MiB') });
   expect(await requestOf('large-0')).toMatchObject({ bytes: BODY_BYTES, bodyMissing: expect.any(String) });
   expect(await requestOf('large-49')).not.toHaveProperty('bodyMissing');
   const kept = ids.filter((id) => recorder.body(id) !== undefined);

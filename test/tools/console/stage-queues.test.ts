@@ -41,6 +41,23 @@ test('two looks at once see the same', async () => {
   expect(looks.map(({ body }) => body.messages.length)).toEqual([1, 1, 1, 1]);
 });
 
+test('where nothing may be changed a queue says how full it is, and is not looked into', async () => {
+  const id = await stage.operator.put(dead(), shopUpdated('shop-1'), DEAD);
+  await using reader = await startStageConsole(aws, { readOnly: true });
+  for (const path of ['/api/queues/dead:shop.updated/messages', '/api/dead-letters']) {
+    expect(await reader.api.get(path)).toMatchObject({
+      status: 403,
+      body: { detail: expect.stringMatching(/start the console without --read-only$/) },
+    });
+  }
+  const { body: queues } = await reader.api.get('/api/queues');
+  expect(queues.events.find(({ event }: { event: string }) => event === 'shop.updated')).toMatchObject({
+    dead: { visible: 1 },
+  });
+  const { body } = await stage.api.get('/api/queues/dead:shop.updated/messages');
+  expect(body.messages).toMatchObject([{ id, receives: 1 }]);
+});
+
 test('an event’s own queue is not looked into, as that would be an attempt', async () => {
   await stage.operator.put(stage.operator.outputs.ShopUpdatedQueueUrl, shopUpdated('shop-1'));
   const { status, body } = await stage.api.get('/api/queues/shop.updated/messages');

@@ -91,15 +91,6 @@ describe('the stream', () => {
     ).toEqual([['queued'], ['processed']]);
   });
 
-  test('tells within 100 ms of what is new', async () => {
-    const reader = await read('/api/stream?shop=d').ready();
-    await sleep(60);
-    const started = performance.now();
-    tell('d');
-    await reader.until(({ events }) => events.length === 2);
-    expect(performance.now() - started).toBeLessThan(100);
-  });
-
   test('takes away what the filter does not admit any more, and no other', async () => {
     const reader = await read('/api/stream?shop=e&state=queued').ready();
     const id = tell('e');
@@ -200,10 +191,8 @@ describe('the stream', () => {
   test('ends with the console', async () => {
     const other = await startTestConsole();
     const reader = await read(undefined, undefined, other.console.port).ready();
-    const started = performance.now();
     await other.console.close();
     await reader.until(({ isOver }) => isOver);
-    expect(performance.now() - started).toBeLessThan(1_500);
     await other[Symbol.asyncDispose]();
   });
 });

@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { Action, Task } from '../../../tools/console/api.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -127,6 +129,37 @@ describe('what is no action is refused, with the field that is wrong', () => {
   });
 });
 
+describe('a request that is too large is refused, and the console goes on,', () => {
+  const MEBIBYTE = Buffer.alloc(1024 * 1024);
+
+  test.each<[what: string, length: Record<string, string>, written: number]>([
+    ['whose length is said', { 'content-length': String(61 * MEBIBYTE.length) }, 0],
+    ['whose length shows as it comes', {}, 61],
+  ])('%s', async (_what, length, written) => {
+    const { port } = running.console;
+    const request = httpRequest({
+      host: '127.0.0.1',
+      port,
+      path: '/api/tasks',
+      method: 'POST',
+      agent: false,
+      headers: {
+        host: `localhost:${port}`,
+        'content-type': 'application/json',
+        'x-console-token': 'test-token',
+        ...length,
+      },
+    });
+    request.flushHeaders();
+    const answered: Promise<IncomingMessage[]> = once(request, 'response');
+    for (let count = 0; count < written; count += 1) request.write(MEBIBYTE);
+    const [response] = await answered;
+    expect(response?.statusCode).toBe(413);
+    request.on('error', () => {}).destroy();
+    expect((await running.api.get('/api/tasks')).status).toBe(200);
+  });
+});
+
 describe('sending', () => {
   test('a sample is a delivery that settles', async () => {
     const task = await act({ kind: 'send', event: 'shop.updated' });
@@ -203,6 +236,20 @@ describe('redriving', () => {
     await act({ kind: 'redrive', queue: 'shop.updated' });
     expect(running.source.deliveries.get(requestId)).toMatchObject({ state: 'queued' });
     await act({ kind: 'resume', event: 'shop.updated' });
+  });
+
+  test('of what fails again at once leaves its delivery a dead letter', async () => {
+    const { body } = await partner.post(shopUpdated(randomUUID()));
+    const requestId = String(body.requestId);
+    await settled(requestId);
+    await operator.put(operator.outputs.ShopUpdatedDeadLetterQueueUrl, 'no JSON', { ...DEAD, requestId });
+    expect(await act({ kind: 'redrive', queue: 'shop.updated' })).toMatchObject({ state: 'done' });
+    expect(
+      await eventually(async () => {
+        const delivery = running.source.deliveries.get(requestId);
+        return delivery?.state === 'processed' ? undefined : delivery;
+      }),
+    ).toMatchObject({ state: 'dead' });
   });
 });
 

@@ -124,11 +124,13 @@ function redrive(
     run: (operation) =>
       use.redrive(url, async () => {
         const before = queue.kind === 'dead-letter' ? await inspect?.(url) : undefined;
+        // What fails again at once has done so before the move is known to have ended.
+        const at = new Date();
         const done = await (isMove ? redriveAll(operation, queue) : redriveEach(operation, queue, ids));
         if (before !== undefined) {
           const left = new Set((await inspect?.(url))?.map(({ id }) => id));
           const gone = before.filter(({ id }) => !left.has(id));
-          for (const { attributes } of gone) noteRedrive(source, attributes.requestId);
+          for (const { attributes } of gone) noteRedrive(source, attributes.requestId, at);
         }
         return done;
       }),
@@ -136,8 +138,8 @@ function redrive(
 }
 
 /** Nothing is logged of a redrive until the next attempt is done. */
-function noteRedrive({ deliveries }: Source, requestId: Delivery['id'] | undefined): void {
-  if (requestId !== undefined) deliveries.addRedrive(requestId, new Date());
+function noteRedrive({ deliveries }: Source, requestId: Delivery['id'] | undefined, at: Date): void {
+  if (requestId !== undefined) deliveries.addRedrive(requestId, at);
 }
 
 function explanationOf({ kind, name, title }: WaitingQueue, ids: readonly string[] | undefined): string {

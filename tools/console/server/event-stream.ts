@@ -41,10 +41,14 @@ export class EventStream {
   readonly #options: StreamOptions;
   /** Rows that the client may have. */
   readonly #had = new Set<string>();
+  /** Rows that this connection has put: of one that goes on, a client may have fewer than it may have had. */
+  readonly #put = new Set<string>();
   /** Rows that changed and were not sent yet. */
   readonly #changed = new Set<string>();
   /** What is being sent: rows go out in the order of their changes, one after the other. */
   #sending = false;
+  /** Until what is being sent has been. */
+  #sent: Promise<void> = Promise.resolve();
   #timer: NodeJS.Timeout | undefined;
   #sentAt = Number.NEGATIVE_INFINITY;
   /** Until the client has read what it was sent. */
@@ -83,13 +87,16 @@ export class EventStream {
     const all = deliveries.changedSince(0) ?? [];
     // Of those that it was sent before it is not known here which the client has.
     for (const { id } of missed === undefined ? [] : [...all, ...missed]) this.#had.add(id);
-    await this.#send(missed ?? all);
+    this.#sent = this.#send(missed ?? all);
+    await this.#sent;
   }
 
-  /** Sends those rows that the client does not have yet. */
-  offer(rows: readonly Delivery[]): void {
-    for (const { id } of rows) if (!this.#had.has(id)) this.#changed.add(id);
-    this.#sendSoon();
+  /** Sends those rows that this connection has not sent. @returns once the client has taken them */
+  async offer(rows: readonly Delivery[]): Promise<void> {
+    await this.#sent;
+    for (const { id } of rows) if (!this.#put.has(id)) this.#changed.add(id);
+    this.#sendNow();
+    await this.#sent;
   }
 
   /** An event; one that is not about rows has no id, as it is no place to go on from. */
@@ -101,14 +108,17 @@ export class EventStream {
   #sendSoon(): void {
     if (this.#timer !== undefined || this.#sending || this.#changed.size === 0) return;
     const wait = Math.max(0, this.#sentAt + INTERVAL - performance.now());
-    this.#timer = setTimeout(() => {
-      this.#timer = undefined;
-      const changes = [...this.#changed]
-        .flatMap((id) => this.#options.deliveries.changeOf(id) ?? [])
-        .sort((a, b) => a.sequence - b.sequence);
-      this.#changed.clear();
-      void this.#send(changes);
-    }, wait);
+    this.#timer = setTimeout(() => this.#sendNow(), wait);
+  }
+
+  #sendNow(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    const changes = [...this.#changed]
+      .flatMap((id) => this.#options.deliveries.changeOf(id) ?? [])
+      .sort((a, b) => a.sequence - b.sequence);
+    this.#changed.clear();
+    this.#sent = this.#send(changes);
   }
 
   /** @param changes in the order of their numbers */
@@ -134,8 +144,10 @@ export class EventStream {
       if (delivery !== undefined && this.#options.admits(delivery)) {
         put.push(delivery);
         this.#had.add(id);
+        this.#put.add(id);
       } else if (this.#had.delete(id)) {
         removed.push(id);
+        this.#put.delete(id);
       }
     }
     return { put, removed };

@@ -8,7 +8,7 @@ import { parse } from './parse.ts';
 import { badRequest, notFound, Problem } from './problem.ts';
 import { type ConsoleContext, json, noContent, type Route } from './route.ts';
 
-/** Milliseconds that a service may be slow by: the longest that any function here runs. */
+/** Milliseconds that a service may be slow by: no function runs longer. Source: Lambda quotas, 900 s. */
 const SLOWEST = 900_000;
 
 const settingsSchema = z.strictObject({

@@ -28,6 +28,8 @@ export interface Look {
   readonly inspect?: Inspect | undefined;
   readonly use: QueueUse;
   readonly signal: AbortSignal;
+  /** Nothing may be changed, and so nothing of a stage received. */
+  readonly readOnly: boolean;
 }
 
 /**
@@ -48,24 +50,42 @@ export async function queueMessages(look: Look, name: string, limit: number): Pr
       `SQS shows a message only to who receives it, and each receive of ${name} is one of its ten attempts. What is being retried the deliveries show`,
     );
   }
-  const { messages, limited } = await seenMessages(look, url, limit);
-  return { messages: await Promise.all(messages.map((message) => shown(stack, queue, message))), limited };
+  return await seenMessages(look, url, limit, (message) => shown(stack, queue, message));
 }
 
-/** The messages of a queue that are seen, and whether there are more. */
-export async function seenMessages(
-  { stack, inspect, use, signal }: Look,
+/** @throws Problem where a look would receive what it sees, and nothing may be changed */
+export function requireLook({ inspect, readOnly }: Pick<Look, 'inspect' | 'readOnly'>): void {
+  if (inspect !== undefined || !readOnly) return;
+  throw new Problem(
+    'read-only',
+    403,
+    'Forbidden',
+    'SQS shows a message only to who receives it, which counts and hides it for a while: how many there are the queues say. To look, start the console without --read-only',
+  );
+}
+
+/**
+ * The messages of a queue that are seen, and whether there are more.
+ * @param show what is kept of each: whole they may be 1 MiB each
+ * @throws Problem where a look would change something, and nothing may be changed
+ */
+export async function seenMessages<Shown>(
+  look: Look,
   url: string,
   limit: number,
-): Promise<{ readonly messages: readonly SeenMessage[]; readonly limited: boolean }> {
+  show: (message: SeenMessage) => Shown | Promise<Shown>,
+): Promise<{ readonly messages: readonly Shown[]; readonly limited: boolean }> {
+  requireLook(look);
+  const { stack, inspect, use, signal } = look;
+  const messages: Shown[] = [];
   if (inspect !== undefined) {
     const all = await inspect(url);
-    return { messages: all.slice(0, limit).map(inspected), limited: all.length > limit };
+    for (const message of all.slice(0, limit)) messages.push(await show(inspected(message)));
+    return { messages, limited: all.length > limit };
   }
   return await use.look(url, async () => {
-    const messages: SeenMessage[] = [];
     const { limited } = await walk(stack, url, { signal, limit }, async (message) => {
-      messages.push({ ...message, state: 'waiting' });
+      messages.push(await show({ ...message, state: 'waiting' }));
       return 'kept';
     });
     return { messages, limited };

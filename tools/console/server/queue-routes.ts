@@ -36,6 +36,6 @@ export const queueRoutes: readonly Route[] = [
   },
 ];
 
-function lookOf({ signal }: Call, { source, acting: { inspect, use } }: ConsoleContext) {
-  return { stack: source.stack, inspect, use, signal };
+function lookOf({ signal }: Call, { source, readOnly, acting: { inspect, use } }: ConsoleContext) {
+  return { stack: source.stack, inspect, use, signal, readOnly };
 }

@@ -35,9 +35,9 @@ export function bodyOfSample(event: EventName): Uint8Array {
 }
 
 /** Signs a body with the stack's own secret, and posts it. */
-export async function sendSigned({ stack, say }: Operation, body: Uint8Array): Promise<TaskResult> {
+export async function sendSigned({ stack, say, signal }: Operation, body: Uint8Array): Promise<TaskResult> {
   const secret = await currentSecret(stack);
-  const answer = await postSigned({ url: stack.outputs.WebhookUrl ?? '', body, secret });
+  const answer = await postSigned({ url: stack.outputs.WebhookUrl ?? '', body, secret, signal });
   return told(say, answer.status, answer.body, undefined);
 }
 

@@ -69,7 +69,7 @@ export async function startConsole(options: ConsoleOptions): Promise<Console> {
         : await answerPage(request, method, path);
       if (answer !== undefined) await send(request, response, answer);
     } catch (error) {
-      if (closing.signal.aborted || response.headersSent || request.socket.destroyed) {
+      if (closing.signal.aborted || response.headersSent || response.destroyed) {
         response.destroy();
         return;
       }
@@ -123,7 +123,7 @@ export async function startConsole(options: ConsoleOptions): Promise<Console> {
 
   const { servers, port: actual } = await listen(
     {},
-    (request, response) => void serve(request, response),
+    (request, response) => void serve(request, response).catch(() => response.destroy()),
     options,
   );
   port = actual;

@@ -13,6 +13,11 @@ async function stream(
   { query, request, response, signal }: Call,
   { source, news }: ConsoleContext,
 ): Promise<undefined> {
+  // A signal that is aborted tells nobody any more, and what begins here would not end.
+  if (signal.aborted) {
+    response.destroy();
+    return;
+  }
   const filter = readFilter(query);
   const { search, since, until } = filter;
   const contains = (id: string, text: string) => source.contains(id, text);
@@ -32,6 +37,7 @@ async function stream(
   if (signal.aborted) return;
   const found = source.deliveries.list(filter, contains);
   // What was found need not have changed.
-  if (searched !== undefined) events.offer(found);
+  if (searched !== undefined) await events.offer(found);
+  if (signal.aborted) return;
   events.send('ready', { total: found.length, ...(searched && { searched }) });
 }

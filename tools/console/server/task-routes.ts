@@ -3,8 +3,9 @@ import { plan } from './actions.ts';
 import { notFound } from './problem.ts';
 import { json, type Route } from './route.ts';
 import { parseTaskRequest } from './task-request.ts';
+import { KEPT_TASKS } from './tasks.ts';
 
-const unknown = (id: string) => notFound(`There is no task ${id}: the newest 50 are kept`);
+const unknown = (id: string) => notFound(`There is no task ${id}: the newest ${KEPT_TASKS} are kept`);
 
 export const taskRoutes: readonly Route[] = [
   {

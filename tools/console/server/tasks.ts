@@ -10,7 +10,7 @@ import type { Task } from '../api.ts';
 import { Problem } from './problem.ts';
 
 /** Tasks that are remembered. */
-const KEPT = 50;
+export const KEPT_TASKS = 50;
 
 /** Lines of a task that are kept, the newest: a redrive says one each second. */
 const KEPT_LINES = 1_000;
@@ -45,6 +45,7 @@ export class Tasks {
   readonly #tell: (task: Task) => void;
   readonly #tasks = new Map<string, Task>();
   readonly #running = new Map<string, Running>();
+  #isClosing = false;
 
   /** @param tell told of a task whenever it has changed, though not of every change */
   constructor(stack: FoundStack, tell: (task: Task) => void) {
@@ -61,8 +62,11 @@ export class Tasks {
     return this.#tasks.get(id);
   }
 
-  /** @throws Problem where something else acts on the same */
+  /** @throws Problem where something else acts on the same, or the console closes */
   start({ command, subject, run }: Work): Task {
+    if (this.#isClosing) {
+      throw new Problem('closing', 503, 'Closing', 'The console is closing: nothing is begun any more');
+    }
     const other = [...this.#running].find(
       ([, running]) => subject !== undefined && running.subject === subject,
     );
@@ -92,8 +96,9 @@ export class Tasks {
     return running !== undefined;
   }
 
-  /** Interrupts every task, and waits until each has left things in order. */
+  /** Interrupts every task, begins no other, and waits until each has left things in order. */
   async close(): Promise<void> {
+    this.#isClosing = true;
     const all = [...this.#running.values()];
     for (const { interruption } of all) interruption.abort();
     await Promise.all(all.map(({ ended }) => ended));
@@ -125,7 +130,7 @@ export class Tasks {
   #keep(task: Task): void {
     this.#tasks.set(task.id, task);
     for (const id of this.#tasks.keys()) {
-      if (this.#tasks.size <= KEPT) break;
+      if (this.#tasks.size <= KEPT_TASKS) break;
       if (!this.#running.has(id)) this.#tasks.delete(id);
     }
     this.#tell(task);
