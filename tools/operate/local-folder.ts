@@ -31,7 +31,11 @@ export interface StackDescription {
   readonly console?: { readonly url: string; readonly token: string };
 }
 
-export function describeStack({ name, outputs, functions }: LocalStack): StackDescription {
+export function describeStack({
+  name,
+  outputs,
+  functions,
+}: Pick<LocalStack, 'name' | 'outputs' | 'functions'>): StackDescription {
   return {
     outputs: { [name]: outputs },
     functions: Object.fromEntries([...functions].map(([service, { definition }]) => [service, definition])),
