@@ -108,7 +108,8 @@ async function start(settings: Settings): Promise<void> {
   say(beginning(keep));
   await using workspace = await Workspace.open();
   step('Synthesising the stack');
-  const sources = settings.watch ? new SourceTree() : undefined;
+  const onProblem = (message: string) => console.error(`Problem: ${message}`);
+  const sources = settings.watch ? new SourceTree(onProblem) : undefined;
   const services = new Set(inspected.map(({ service }) => service));
   const synthesiseTo = async (folder: string) => {
     await synthesise(folder, gateway && stageOverrides({ gateway }));
@@ -141,7 +142,7 @@ async function start(settings: Settings): Promise<void> {
     ...(recorder && { observer: recorder }),
     consoleUrl: () => consoleUrl,
     onRequest: (request) => say(format.request(request)),
-    onProblem: (message) => console.error(`Problem: ${message}`),
+    onProblem,
   });
   try {
     await using page = recorder && (await startLocalConsole(recorder, { stack, secret, port: consolePort }));

@@ -82,13 +82,7 @@ export class Watch implements AsyncDisposable {
   constructor(options: WatchOptions) {
     this.#options = options;
     this.#bundles = readBundles(options.workspace.assembly);
-    try {
-      options.sources.watch((files) => this.#onSaved(files));
-    } catch (error) {
-      const text = `What is saved is not taken over: ${(error as Error).message}`;
-      options.onNotice({ about: 'code', level: 'error', text });
-      return;
-    }
+    options.sources.watch((files) => this.#onSaved(files));
     // esbuild's process starts now, so that the first save need not wait for it. What it says is said then.
     void this.#bundler.appSources().catch(() => {});
   }

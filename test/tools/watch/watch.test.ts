@@ -65,7 +65,7 @@ beforeEach(async () => {
   watching = new Watch({
     stack,
     workspace,
-    sources: new SourceTree(),
+    sources: new SourceTree((problem) => said.push(problem)),
     readable: new Set(),
     async synthesise(to) {
       synthesised.push(to);
