@@ -19,19 +19,35 @@ export interface ClientSettings {
   readonly credentials: { readonly accessKeyId: string; readonly secretAccessKey: string };
 }
 
+export interface DeployOptions {
+  /** Value that every secret of the template gets. */
+  readonly secret: string;
+  /** Logical ids of what is there already. @default nothing */
+  readonly existing?: ReadonlySet<string> | undefined;
+  /** Told of each resource that was made, also where another one cannot be. @default none */
+  readonly onMade?: (logicalId: string) => void;
+}
+
 /**
  * Creates the template's queues, topics, tables, buckets, delivery streams and secrets at the local AWS endpoint.
- * @param secret value that every secret of the template gets
- * @param existing logical ids of what is there already. @default nothing
+ * @throws Error of the first that cannot be made, when the others are
  */
 export async function deploy(
   resources: Resources,
   settings: ClientSettings,
-  secret: string,
-  existing: ReadonlySet<string> = new Set(),
+  { secret, existing = new Set(), onMade = () => {} }: DeployOptions,
 ): Promise<void> {
-  const missing: Resources['ofType'] = (type) =>
-    resources.ofType(type).filter(({ logicalId }) => !existing.has(logicalId));
+  const making = <Type extends Parameters<Resources['ofType']>[0]>(
+    type: Type,
+    make: (resource: Resource<Type>) => Promise<unknown>,
+  ) =>
+    resources
+      .ofType(type)
+      .filter(({ logicalId }) => !existing.has(logicalId))
+      .map(async (resource) => {
+        await make(resource);
+        onMade(resource.logicalId);
+      });
   const secrets = new SecretsManagerClient(settings);
   const sqs = new SQSClient(settings);
   const sns = new SNSClient(settings);
@@ -39,21 +55,21 @@ export async function deploy(
   const s3 = new S3Client({ ...settings, forcePathStyle: true });
   const firehose = new FirehoseClient(settings);
   try {
-    await Promise.all([
-      ...missing('AWS::SecretsManager::Secret').map(async ({ logicalId, name, properties }) => {
+    const made = await Promise.allSettled([
+      ...making('AWS::SecretsManager::Secret', async ({ logicalId, name, properties }) => {
         const { ARN } = await secrets.send(
           new CreateSecretCommand({ Name: name, SecretString: secret, Description: properties.Description }),
         );
         resources.setSecretArn(logicalId, ARN ?? '');
       }),
-      ...missing('AWS::SNS::Topic').map(({ name }) => sns.send(new CreateTopicCommand({ Name: name }))),
-      ...missing('AWS::S3::Bucket').map((bucket) => createBucket(s3, bucket)),
-      ...missing('AWS::DynamoDB::Table').map((table) => createTable(dynamodb, table)),
-      ...missing('AWS::SQS::Queue').map((queue) => createQueue(sqs, queue)),
-      ...missing('AWS::KinesisFirehose::DeliveryStream').map((stream) =>
-        createDeliveryStream(firehose, stream),
-      ),
+      ...making('AWS::SNS::Topic', ({ name }) => sns.send(new CreateTopicCommand({ Name: name }))),
+      ...making('AWS::S3::Bucket', (bucket) => createBucket(s3, bucket)),
+      ...making('AWS::DynamoDB::Table', (table) => createTable(dynamodb, table)),
+      ...making('AWS::SQS::Queue', (queue) => createQueue(sqs, queue)),
+      ...making('AWS::KinesisFirehose::DeliveryStream', (stream) => createDeliveryStream(firehose, stream)),
     ]);
+    const failed = made.find(({ status }) => status === 'rejected');
+    if (failed?.status === 'rejected') throw failed.reason;
   } finally {
     for (const client of [secrets, sqs, sns, dynamodb, s3, firehose]) client.destroy();
   }

@@ -169,7 +169,7 @@ export async function startLocalStack(options: LocalStackOptions): Promise<Local
     const operator = clientSettings(aws.url, 'operator');
     const adopted = kept && (await adopt(resources, operator, options.secret));
     for (const note of notes(adopted, options.keep)) options.onNote?.(note);
-    await deploy(resources, operator, options.secret, adopted?.logicalIds);
+    await deploy(resources, operator, { secret: options.secret, existing: adopted?.logicalIds });
     createAlarms(resources, aws);
     admitRoles(resources, aws);
 
@@ -231,7 +231,18 @@ export async function startLocalStack(options: LocalStackOptions): Promise<Local
         wanted.keepSecrets(resources);
         const differences = running.differencesFrom(wanted);
         const taken = differences.filter(({ canBeTakenOver }) => canBeTakenOver);
-        await deploy(wanted, operator, options.secret, running.logicalIds);
+        await deploy(wanted, operator, {
+          secret: options.secret,
+          existing: running.logicalIds,
+          // Where another one cannot be made, the next take-over need not make this one again.
+          onMade(logicalId) {
+            running.tookOver(
+              wanted,
+              taken.filter((difference) => difference.logicalId === logicalId),
+            );
+            resources.keepSecrets(wanted);
+          },
+        });
         createAlarms(wanted, aws);
         admitRoles(wanted, aws);
         const { redefined, failed } = await functions.redefine(wanted, next, keepCode);

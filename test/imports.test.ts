@@ -43,6 +43,7 @@ const ORDER = [
   ['bench', 'tools/operate'],
   ['tools/generate', 'tools/cost'],
   ['tools/watch', 'tools/operate'],
+  ['tools/start', 'tools/operate'],
   ['tools/cost', 'tools/terminal'],
   ['tools/terminal', 'local'],
   ['local', 'events'],

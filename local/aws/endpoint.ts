@@ -18,6 +18,7 @@ import type { KeptState } from './kept/kept-state.ts';
 import { createLogs } from './logs.ts';
 import { createMessaging } from './messaging.ts';
 import { createObjectWriter } from './object-writer.ts';
+import { isOwnHost } from './own-host.ts';
 import type { Stack } from './permissions.ts';
 import { publishedNotification } from './published-notification.ts';
 import {
@@ -96,6 +97,10 @@ export interface AwsEndpoint {
 
 /** One step on a request's way. It answers, or lets the request pass on to the next one. */
 type Stage = (request: AwsRequest) => AwsResponse | undefined | Promise<AwsResponse | undefined>;
+
+const PLAIN_TEXT = { 'content-type': 'text/plain' };
+const FOREIGN_HOST =
+  'The AWS endpoint answers to localhost, what is below it, addresses and host.docker.internal, and to no other Host\n';
 
 /** What answers on close get to leave, before their connections are cut. */
 const CLOSE_GRACE_MS = 500;
@@ -258,6 +263,7 @@ export async function startAwsEndpoint({
 
   /** The answer to what no client of AWS asks. */
   function notOfAws(incoming: IncomingMessage): AwsResponse | undefined {
+    if (!isOwnHost(incoming.headers.host)) return { status: 421, headers: PLAIN_TEXT, body: FOREIGN_HOST };
     if (isHealthCheck(incoming)) return jsonResponse({ status: 'ok' }, 'application/json');
     const location = consoleRedirect(incoming, consoleUrl);
     return location === undefined ? undefined : { status: 302, headers: { location }, body: '' };

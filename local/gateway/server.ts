@@ -55,7 +55,11 @@ export interface Gateway {
   close(): Promise<void>;
 }
 
-/** Serves an API as API Gateway does. @throws where the port is taken (EADDRINUSE) */
+/**
+ * Serves an API as API Gateway does, under any `Host`: a tunnel to this port, such as ngrok or cloudflared, rightfully
+ * sends its own. A page that has its name lead here learns nothing: deliveries are signed, and no answer tells a secret.
+ * @throws where the port is taken (EADDRINUSE)
+ */
 export async function startGateway(api: Api, options: GatewayOptions): Promise<Gateway> {
   const inFlight = new Set<Promise<unknown>>();
   let closing = false;

@@ -76,7 +76,7 @@ async function start(template: TemplateResources, value = 'secret'): Promise<Ado
   const stack = { name: 'Stack', template: { Resources: template, Outputs: {} }, assetFolder: () => '' };
   const place = { region, accountId, awsUrl: aws.url, apiUrl: '' };
   const adopted = await adopt(new Resources(stack, place), settings, value);
-  await deploy(new Resources(stack, place), settings, value, adopted.logicalIds);
+  await deploy(new Resources(stack, place), settings, { secret: value, existing: adopted.logicalIds });
   return adopted;
 }
 

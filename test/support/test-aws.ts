@@ -33,7 +33,7 @@ export async function startTestAws(faults?: Faults): Promise<TestAws> {
     region,
     credentials: { accessKeyId: 'operator', secretAccessKey: 'operator' },
   };
-  await deploy(resources, operator, TEST_SECRET);
+  await deploy(resources, operator, { secret: TEST_SECRET });
   createAlarms(resources, aws);
   admitRoles(resources, aws);
   return { outputs: resources.outputs(), operator, close: () => aws.close() };

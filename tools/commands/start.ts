@@ -2,7 +2,6 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { Option } from '@commander-js/extra-typings';
 import { checkKeptState } from '../../local/aws/kept/open.ts';
-import { listen } from '../../local/listen.ts';
 import type { LocalStack } from '../../local/local-stack.ts';
 import { stageOverrides, synthesise } from '../../local/template/synthesise.ts';
 import type { Notice } from '../console/api.ts';
@@ -16,9 +15,8 @@ import {
   withPorts,
 } from '../operate/inspected-functions.ts';
 import { describeStack, KEPT_FOLDER, OUTPUTS_FILE, Workspace } from '../operate/local-folder.ts';
-
+import { assertPorts, namingPorts, type WantedPort } from '../start/ports.ts';
 import { npmScript } from '../terminal/command.ts';
-import { CommandError } from '../terminal/command-error.ts';
 import { interruption } from '../terminal/interrupted.ts';
 import { asJson, LogFormat } from '../terminal/log-format.ts';
 import { type GatewayKind, gatewayOption, jsonOption, port, secretOption } from '../terminal/options.ts';
@@ -92,13 +90,20 @@ async function start(settings: Settings): Promise<void> {
     inspect = [],
     json,
   } = settings;
-  await assertPorts({
-    port,
-    'aws-port': awsPort,
-    ...(settings.console && { 'console-port': consolePort }),
-  });
-  const inspected = withPorts(inspect);
-  for (const { name, port } of inspected) await assertFree(port, `inspect ${name}:<port>`);
+  const ownPorts: WantedPort[] = [
+    { option: 'port', port },
+    { option: 'aws-port', port: awsPort },
+    ...(settings.console ? [{ option: 'console-port', port: consolePort }] : []),
+  ];
+  const inspected = withPorts(
+    inspect,
+    ownPorts.map((own) => own.port),
+  );
+  const ports = [
+    ...ownPorts,
+    ...inspected.map(({ name, port }) => ({ option: `inspect ${name}:<port>`, port })),
+  ];
+  await assertPorts(ports);
   if (keep) checkKeptState(KEPT_FOLDER);
 
   const started = performance.now();
@@ -108,7 +113,8 @@ async function start(settings: Settings): Promise<void> {
   say(beginning(keep));
   await using workspace = await Workspace.open();
   step('Synthesising the stack');
-  const sources = settings.watch ? new SourceTree() : undefined;
+  const onProblem = (message: string) => console.error(`Problem: ${message}`);
+  const sources = settings.watch ? new SourceTree(onProblem) : undefined;
   const services = new Set(inspected.map(({ service }) => service));
   const synthesiseTo = async (folder: string) => {
     await synthesise(folder, gateway && stageOverrides({ gateway }));
@@ -124,27 +130,31 @@ async function start(settings: Settings): Promise<void> {
   ]);
   const recorder = settings.console ? new LocalRecorder() : undefined;
   let consoleUrl: string | undefined;
-  const inspectors = await openInspectors(inspected);
-  const stack = await startLocalStack({
-    assembly: workspace.assembly,
-    port,
-    awsPort,
-    secret,
-    keep: keep && KEPT_FOLDER,
-    inspect: inspectors,
-    onStep: step,
-    onNote: say,
-    onLog: (line) => {
-      print(json ? asJson(line) : format.logLine(line));
-      recorder?.onLog(line);
-    },
-    ...(recorder && { observer: recorder }),
-    consoleUrl: () => consoleUrl,
-    onRequest: (request) => say(format.request(request)),
-    onProblem: (message) => console.error(`Problem: ${message}`),
-  });
+  const inspectors = await namingPorts(ports, () => openInspectors(inspected));
+  const stack = await namingPorts(ports, () =>
+    startLocalStack({
+      assembly: workspace.assembly,
+      port,
+      awsPort,
+      secret,
+      keep: keep && KEPT_FOLDER,
+      inspect: inspectors,
+      onStep: step,
+      onNote: say,
+      onLog: (line) => {
+        print(json ? asJson(line) : format.logLine(line));
+        recorder?.onLog(line);
+      },
+      ...(recorder && { observer: recorder }),
+      consoleUrl: () => consoleUrl,
+      onRequest: (request) => say(format.request(request)),
+      onProblem,
+    }),
+  );
   try {
-    await using page = recorder && (await startLocalConsole(recorder, { stack, secret, port: consolePort }));
+    await using page =
+      recorder &&
+      (await namingPorts(ports, () => startLocalConsole(recorder, { stack, secret, port: consolePort })));
     consoleUrl = page?.url;
     const isSecond = await workspace.publish({
       ...describeStack(stack),
@@ -223,29 +233,4 @@ Send a signed event from another terminal:
 
 function print(line: string | undefined): void {
   if (line !== undefined) console.log(line);
-}
-
-/**
- * Before the stack is synthesised, so that a port in use is told at once.
- * @param ports by their options
- */
-async function assertPorts(ports: Readonly<Record<string, number>>): Promise<void> {
-  const options = Object.entries(ports);
-  for (const [index, [option, port]] of options.entries()) {
-    const [same] = options.slice(index + 1).find(([, other]) => other === port && port !== 0) ?? [];
-    if (same !== undefined) {
-      throw new CommandError(`--${option} and --${same} must differ, not both be ${port}`);
-    }
-  }
-  for (const [option, port] of options) await assertFree(port, option);
-}
-
-async function assertFree(port: number, option: string): Promise<void> {
-  try {
-    const { servers } = await listen({}, () => {}, { port });
-    for (const server of servers) server.close();
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
-    throw new CommandError(`Port ${port} is in use. Stop what uses it, or choose another with --${option}`);
-  }
 }

@@ -41,9 +41,15 @@ export function inspectedFunction(
   return [...before, { name, service: kebabCase(name), port }];
 }
 
-/** Gives each function without a port the next one from 9229 on that no other has. */
-export function withPorts(functions: readonly InspectedFunction[]): (InspectedFunction & { port: number })[] {
-  const taken = new Set(functions.map(({ port }) => port));
+/**
+ * Gives each function without a port the next one from 9229 on that no other has.
+ * @param others ports that the stack itself is to have
+ */
+export function withPorts(
+  functions: readonly InspectedFunction[],
+  others: readonly number[],
+): (InspectedFunction & { port: number })[] {
+  const taken = new Set([...functions.map(({ port }) => port), ...others]);
   let next = FIRST_PORT;
   return functions.map((one) => {
     if (one.port !== undefined) return { ...one, port: one.port };

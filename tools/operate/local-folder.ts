@@ -1,4 +1,4 @@
-import { copyFile, mkdir, readdir, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { chmod, copyFile, mkdir, readdir, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { FunctionDefinition } from '../../local/functions/function-definition.ts';
 import type { LocalStack } from '../../local/local-stack.ts';
@@ -18,8 +18,11 @@ export const CONSOLE_FILE = `${FOLDER}/console.json`;
 
 const PUBLISHED = [OUTPUTS_FILE, FUNCTIONS_FILE, CONSOLE_FILE];
 
-/** Whoever has the token may do all that the console can: its file is for its owner alone. */
-const OWNER_ONLY = 0o600;
+/**
+ * What is kept holds payloads and the secret, and whoever has the console's token may do all that the console can: both
+ * are for their owner alone.
+ */
+const OWNER_ONLY = { folder: 0o700, file: 0o600 };
 
 /** What a running stack leaves for other commands. */
 export interface StackDescription {
@@ -31,7 +34,11 @@ export interface StackDescription {
   readonly console?: { readonly url: string; readonly token: string };
 }
 
-export function describeStack({ name, outputs, functions }: LocalStack): StackDescription {
+export function describeStack({
+  name,
+  outputs,
+  functions,
+}: Pick<LocalStack, 'name' | 'outputs' | 'functions'>): StackDescription {
   return {
     outputs: { [name]: outputs },
     functions: Object.fromEntries([...functions].map(([service, { definition }]) => [service, definition])),
@@ -50,6 +57,7 @@ export class Workspace implements AsyncDisposable {
   /** Also takes away what processes left that were killed. */
   static async open(): Promise<Workspace> {
     await mkdir(FOLDER, { recursive: true });
+    await chmod(FOLDER, OWNER_ONLY.folder);
     for (const name of await readdir(FOLDER)) {
       const pid = /^(?:.*\.json\.)?(\d+)$/.exec(name)?.[1];
       // The number of a killed process may be this one's by now.
@@ -57,7 +65,7 @@ export class Workspace implements AsyncDisposable {
       if (isGone) await rm(join(FOLDER, name), { recursive: true, force: true });
     }
     const workspace = new Workspace(join(FOLDER, String(process.pid)));
-    await mkdir(workspace.#folder, { recursive: true });
+    await mkdir(workspace.#folder, { recursive: true, mode: OWNER_ONLY.folder });
     return workspace;
   }
 
@@ -95,7 +103,7 @@ export class Workspace implements AsyncDisposable {
   async #write({ outputs, functions, console }: StackDescription): Promise<void> {
     await writeFile(join(this.#folder, 'outputs.json'), json(outputs));
     if (console !== undefined) {
-      await writeFile(join(this.#folder, 'console.json'), json(console), { mode: OWNER_ONLY });
+      await writeFile(join(this.#folder, 'console.json'), json(console), { mode: OWNER_ONLY.file });
     }
     await writeFile(join(this.#folder, 'functions.json'), json(functions));
   }

@@ -14,6 +14,12 @@ const SETTLED = 50;
  */
 const AWAY = 400;
 
+/** Milliseconds after which it looks again where something could not be looked at, or is not watched. */
+const LOOK_AGAIN = 1_000;
+
+/** What the file system says of a file that goes, or becomes a folder, while it is looked at. */
+const GONE = ['ENOENT', 'ENOTDIR', 'EISDIR'];
+
 /** Files beside the sources that editors keep for themselves. */
 const IS_EDITORS_OWN = /^\.|~$|\.(?:swp|swx|tmp|bak|orig)$|^\d+$/;
 
@@ -37,45 +43,67 @@ export class SourceTree {
   readonly #watchers = new Map<string, FSWatcher>();
   /** Since when a file is away or empty, in epoch milliseconds. */
   readonly #away = new Map<string, number>();
+  #isWatching = false;
   #onSaved: (files: ReadonlySet<string>) => void = () => {};
   #timer: NodeJS.Timeout | undefined;
-
-  /** From now on changes count, as soon as somebody listens. */
-  constructor() {
-    this.#compare();
-  }
+  readonly #onProblem: (message: string) => void;
+  /** What was told last, until a look finds nothing amiss. */
+  #problem: string | undefined;
 
   /**
-   * @param onSaved told of files with another content than before, from the project's root
-   * @throws Error where the system watches no more folders
+   * From now on changes count, as soon as somebody listens.
+   * @param onProblem told once of what cannot be looked at, or not be watched: it is looked at every second then
    */
+  constructor(onProblem: (message: string) => void) {
+    this.#onProblem = onProblem;
+    this.#look();
+  }
+
+  /** @param onSaved told of files with another content than before, from the project's root */
   watch(onSaved: (files: ReadonlySet<string>) => void): void {
     this.#onSaved = onSaved;
-    this.#watchFolder('.', (file) => file === null || FILES.includes(file));
+    this.#isWatching = true;
     this.#look();
   }
 
   close(): void {
+    this.#isWatching = false;
     clearTimeout(this.#timer);
     for (const watcher of this.#watchers.values()) watcher.close();
     this.#watchers.clear();
   }
 
-  #lookSoon(): void {
+  #lookSoon(wait = SETTLED): void {
+    if (!this.#isWatching) return;
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.#look(), SETTLED);
+    this.#timer = setTimeout(() => this.#look(), wait);
   }
 
+  /** An error of the file system never leaves it: it would end the process, from a timer. */
   #look(): void {
-    const { folders, saved } = this.#compare();
-    for (const folder of folders) this.#watchFolder(folder);
+    const problems: string[] = [];
+    const { folders, saved } = this.#compare(problems);
+    if (this.#isWatching) this.#watchFolders(folders, problems);
+    const [problem] = problems;
+    if (problem !== undefined && problem !== this.#problem) {
+      this.#onProblem(`${problem}. What is saved there may be taken over late, or not at all`);
+    }
+    this.#problem = problem;
+    if (this.#away.size > 0) this.#lookSoon();
+    else if (problem !== undefined) this.#lookSoon(LOOK_AGAIN);
+    if (saved.size > 0) this.#onSaved(saved);
+  }
+
+  #watchFolders(folders: ReadonlySet<string>, problems: string[]): void {
+    trying(problems, () => {
+      this.#watchFolder('.', (file) => file === null || FILES.includes(file));
+    });
+    for (const folder of folders) trying(problems, () => this.#watchFolder(folder));
     for (const [folder, watcher] of this.#watchers) {
       if (folder === '.' || folders.has(folder)) continue;
       watcher.close();
       this.#watchers.delete(folder);
     }
-    if (this.#away.size > 0) this.#lookSoon();
-    if (saved.size > 0) this.#onSaved(saved);
   }
 
   #watchFolder(folder: string, concerns: (file: string | null) => boolean = () => true): void {
@@ -89,8 +117,8 @@ export class SourceTree {
   }
 
   /** Takes the files as they are now. @returns the folders, and the files with another content than before */
-  #compare(): { folders: Set<string>; saved: Set<string> } {
-    const { folders, files } = sources();
+  #compare(problems: string[]): { folders: Set<string>; saved: Set<string> } {
+    const { folders, files, unknown } = sources(problems);
     const saved = new Set<string>();
     for (const [file, signature] of files) {
       const before = this.#files.get(file);
@@ -98,7 +126,7 @@ export class SourceTree {
         this.#away.delete(file);
         continue;
       }
-      const content = contentOf(file);
+      const content = trying(problems, () => readFileSync(file));
       if (content === undefined || (content.length === 0 && before?.bytes && this.#isBriefly(file))) continue;
       this.#away.delete(file);
       const hash = createHash('sha256').update(content).digest('base64');
@@ -106,7 +134,8 @@ export class SourceTree {
       if (hash !== before?.hash) saved.add(file);
     }
     for (const file of this.#files.keys()) {
-      if (files.has(file) || this.#isBriefly(file)) continue;
+      if (files.has(file) || unknown.some((path) => file === path || file.startsWith(`${path}/`))) continue;
+      if (this.#isBriefly(file)) continue;
       this.#away.delete(file);
       this.#files.delete(file);
       saved.add(file);
@@ -122,37 +151,45 @@ export class SourceTree {
   }
 }
 
-/** The files, each with its signature, and the folders that they are in. */
-function sources(): { folders: Set<string>; files: Map<string, string> } {
+/** The files, each with its signature, the folders that they are in, and what of both could not be looked at. */
+function sources(problems: string[]) {
   const folders = new Set<string>();
   const files = new Map<string, string>();
+  const unknown: string[] = [];
+  const look = <T>(path: string, read: () => T): T | undefined => {
+    const count = problems.length;
+    const found = trying(problems, read);
+    if (problems.length > count) unknown.push(path);
+    return found;
+  };
   const add = (file: string) => {
-    const stats = statSync(file, { throwIfNoEntry: false });
-    if (stats !== undefined) files.set(file, `${stats.mtimeMs} ${stats.size} ${stats.ino}`);
+    const stats = look(file, () => statSync(file, { throwIfNoEntry: false }));
+    // A link may lead to a folder.
+    if (stats?.isFile()) files.set(file, `${stats.mtimeMs} ${stats.size} ${stats.ino}`);
   };
   const visit = (folder: string) => {
-    for (const entry of entriesOf(folder) ?? []) {
+    const entries = look(folder, () => readdirSync(folder, { withFileTypes: true }));
+    if (entries === undefined) return;
+    folders.add(folder);
+    for (const entry of entries) {
       if (IS_EDITORS_OWN.test(entry.name)) continue;
       const path = `${folder}/${entry.name}`;
       if (entry.isDirectory()) visit(path);
       else add(path);
     }
-    if (statSync(folder, { throwIfNoEntry: false })?.isDirectory()) folders.add(folder);
   };
   for (const folder of FOLDERS) visit(folder);
   for (const file of FILES) add(file);
-  return { folders, files };
+  return { folders, files, unknown };
 }
 
-/** @returns undefined where it has gone meanwhile */
-const entriesOf = (folder: string) => unlessGone(() => readdirSync(folder, { withFileTypes: true }));
-const contentOf = (file: string) => unlessGone(() => readFileSync(file));
-
-function unlessGone<T>(read: () => T): T | undefined {
+/** @returns undefined where it has gone meanwhile, and where the system refuses it, which it adds to the problems */
+function trying<T>(problems: string[], look: () => T): T | undefined {
   try {
-    return read();
+    return look();
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw error;
+    const { code = '', message } = error as NodeJS.ErrnoException;
+    if (!GONE.includes(code)) problems.push(message);
+    return undefined;
   }
 }

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join, sep } from 'node:path';
 import type { BuildFailure, Message } from 'esbuild';
@@ -6,7 +6,7 @@ import { messageText, mistakesIn } from '../../lib/bundle.ts';
 import { BUNDLE_LIST, type BundleList } from '../../lib/bundle-list.ts';
 import type { FunctionError } from '../../local/functions/messages.ts';
 import { isSameCode } from '../../local/functions/same-code.ts';
-import type { LocalStack } from '../../local/local-stack.ts';
+import type { LocalStack, TakenOver } from '../../local/local-stack.ts';
 import type { Notice } from '../console/api.ts';
 import { describeStack, type Workspace } from '../operate/local-folder.ts';
 import { Bundler } from './bundler.ts';
@@ -14,7 +14,10 @@ import { leftText, loadFailureText, rebuiltText, takenOverText, withoutNodeLines
 import type { SourceTree } from './source-tree.ts';
 
 export interface WatchOptions {
-  readonly stack: LocalStack;
+  readonly stack: Pick<
+    LocalStack,
+    'name' | 'outputs' | 'functions' | 'codeDirectories' | 'replaceCode' | 'takeOver'
+  >;
   readonly workspace: Workspace;
   /** As it was when the stack was synthesised: what has been saved since counts. */
   readonly sources: SourceTree;
@@ -47,12 +50,17 @@ export class Watch implements AsyncDisposable {
   readonly #options: WatchOptions;
   readonly #bundler = new Bundler();
   #bundles: BundleList;
-  /** Folders that code was written to, each with whether it was found unused before. */
+  /**
+   * Folders of code that was taken over or given up, each with whether it was found unused before. One that is being
+   * written is not among them, as nothing runs from it yet.
+   */
   readonly #folders = new Map<string, boolean>();
   #folderCount = 0;
 
   readonly #saved = new Set<string>();
   #isSynthesisWanted = false;
+  /** Whether the last one failed. It need not have been the code: the next save, of whatever, tries again. */
+  #hasSynthesisFailed = false;
   #rebuilding: Promise<void> | undefined;
   #synthesising: Promise<void> | undefined;
   /** Ends with what is being done to the stack: one thing at a time. Never rejects. */
@@ -74,13 +82,7 @@ export class Watch implements AsyncDisposable {
   constructor(options: WatchOptions) {
     this.#options = options;
     this.#bundles = readBundles(options.workspace.assembly);
-    try {
-      options.sources.watch((files) => this.#onSaved(files));
-    } catch (error) {
-      const text = `What is saved is not taken over: ${(error as Error).message}`;
-      options.onNotice({ about: 'code', level: 'error', text });
-      return;
-    }
+    options.sources.watch((files) => this.#onSaved(files));
     // esbuild's process starts now, so that the first save need not wait for it. What it says is said then.
     void this.#bundler.appSources().catch(() => {});
   }
@@ -109,6 +111,7 @@ export class Watch implements AsyncDisposable {
     if (this.#saved.size > 0) {
       this.#rebuilding ??= this.#guarded('code', () => this.#rebuildSaved()).then(() => {
         this.#rebuilding = undefined;
+        if (this.#hasSynthesisFailed) this.#isSynthesisWanted = true;
         this.#goOn();
       });
     } else if (this.#isSynthesisWanted && this.#rebuilding === undefined && this.#unbuilt.size === 0) {
@@ -134,6 +137,7 @@ export class Watch implements AsyncDisposable {
     const files = [...this.#saved];
     this.#saved.clear();
     const started = performance.now();
+    this.#dropGone();
     const services = Object.entries(this.#bundles)
       .filter(
         ([service, { sources }]) => this.#isBroken(service) || files.some((file) => sources.includes(file)),
@@ -147,6 +151,18 @@ export class Watch implements AsyncDisposable {
     if (this.#isClosed || outcomes.length === 0) return;
     await this.#publish();
     await this.#tellRebuilt(outcomes, performance.now() - started);
+  }
+
+  /** Forgets functions whose entry file is gone: they would never build, and hold up what removes them from the stack. */
+  #dropGone(): void {
+    for (const [service, { entry }] of Object.entries(this.#bundles)) {
+      if (existsSync(entry)) continue;
+      const { [service]: _, ...others } = this.#bundles;
+      this.#bundles = others;
+      this.#unbuilt.delete(service);
+      this.#unloaded.delete(service);
+      this.#isSynthesisWanted = true;
+    }
   }
 
   /** Whether the synthesis reads one of the files, too. What it cannot read it says itself. */
@@ -173,6 +189,8 @@ export class Watch implements AsyncDisposable {
       const mistakes = mistakesIn(error as BuildFailure);
       this.#unbuilt.add(service);
       return { service, isReplaced: false, warnings: [], mistakes };
+    } finally {
+      this.#folders.set(folder, false);
     }
   }
 
@@ -213,12 +231,21 @@ export class Watch implements AsyncDisposable {
     const started = performance.now();
     const folder = this.#newFolder('cdk.out');
     this.#isSynthesisWanted = false;
+    this.#hasSynthesisFailed = false;
     this.#rebuilt.clear();
-    // Tells a mistake with its place, and before a synthesis has begun.
-    await this.#bundler.appSources();
-    await synthesise(folder);
-    if (this.#isClosed) return;
-    const taken = await this.#apply(() => stack.takeOver(folder, new Set(this.#rebuilt)));
+    let taken: TakenOver;
+    try {
+      // Tells a mistake with its place, and before a synthesis has begun.
+      await this.#bundler.appSources();
+      await synthesise(folder);
+      if (this.#isClosed) return;
+      taken = await this.#apply(() => stack.takeOver(folder, new Set(this.#rebuilt)));
+    } catch (error) {
+      this.#hasSynthesisFailed = true;
+      throw error;
+    } finally {
+      this.#folders.set(folder, false);
+    }
     const newer = Object.entries(this.#bundles).filter(([service]) => this.#rebuilt.has(service));
     this.#bundles = { ...readBundles(folder), ...Object.fromEntries(newer) };
     for (const service of taken.functions) this.#unloaded.delete(service);
@@ -244,9 +271,7 @@ export class Watch implements AsyncDisposable {
 
   #newFolder(name: string): string {
     this.#folderCount += 1;
-    const folder = this.#options.workspace.folder(`${name}-${this.#folderCount}`);
-    this.#folders.set(folder, false);
-    return folder;
+    return this.#options.workspace.folder(`${name}-${this.#folderCount}`);
   }
 
   async #apply<T>(change: () => Promise<T>): Promise<T> {

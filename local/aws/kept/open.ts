@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { ZodMiniType } from 'zod/mini';
@@ -23,6 +23,9 @@ CREATE TABLE IF NOT EXISTS kept_values (
   value TEXT NOT NULL,
   PRIMARY KEY (subject, key)
 )`;
+
+/** Payloads and the secret are kept: they are for their owner alone. */
+const OWNER_ONLY = 0o700;
 
 /** Result codes of SQLite that are nobody's damage. Source: sqlite.org/rescode.html */
 const SQLITE_BUSY = 5;
@@ -77,7 +80,8 @@ export function checkKeptState(folder: string): void {
 
 function locked(folder: string): DatabaseSync {
   try {
-    mkdirSync(folder, { recursive: true });
+    mkdirSync(folder, { recursive: true, mode: OWNER_ONLY });
+    chmodSync(folder, OWNER_ONLY);
     const lock = new DatabaseSync(join(folder, LOCK_FILE));
     lock.exec('BEGIN EXCLUSIVE');
     return lock;

@@ -108,6 +108,21 @@ describe('what cannot be is one line', () => {
     expect(stderr).toMatch(line);
   });
 
+  test.concurrent.each([
+    [
+      'a port that two functions have',
+      ['--inspect', 'receiver:19230', '--inspect', 'user.updated:19230'],
+      '--inspect receiver:<port> and --inspect user.updated:<port> must differ, not both be 19230\n',
+    ],
+    [
+      'a port that the webhook has',
+      ['--port', '19231', '--inspect', 'receiver:19231'],
+      '--port and --inspect receiver:<port> must differ, not both be 19231\n',
+    ],
+  ])('%s', async (_, args, stderr) => {
+    expect(await project.run(['start', ...args])).toEqual({ code: 1, stdout: '', stderr });
+  });
+
   test('a port that is taken', async () => {
     const { port, server } = await occupyPort();
     const args = [

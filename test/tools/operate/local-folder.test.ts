@@ -47,6 +47,14 @@ test('the console is the one of the stack that is found, or none', async () => {
   expect(existsSync(CONSOLE_FILE)).toBe(false);
 });
 
+test('what a stack leaves is for its owner alone, also in a folder that was open to all', async () => {
+  await mkdir('.local', { mode: 0o755 });
+  await using _workspace = await Workspace.open();
+  for (const opened of ['.local', `.local/${process.pid}`]) {
+    expect((await stat(opened)).mode & 0o777).toBe(0o700);
+  }
+});
+
 /** As another process leaves it that runs a stack. */
 async function otherStack(pid: number): Promise<void> {
   await mkdir(`.local/${pid}`, { recursive: true });

@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, rename, rm, truncate, utimes, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rename, rm, symlink, truncate, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
@@ -13,6 +13,9 @@ let folder: string;
 let tree: SourceTree;
 /** Each time that something was told, what. */
 let told: string[][];
+let problems: string[];
+
+const newTree = () => new SourceTree((problem) => problems.push(problem));
 
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'partner-webhooks-source-tree-'));
@@ -20,7 +23,8 @@ beforeEach(async () => {
   for (const name of ['bin', 'lib', 'lambda/consumers']) await mkdir(name, { recursive: true });
   for (const file of [FILE, OTHER, 'cdk.json', 'package.json']) await writeFile(file, 'as it was');
   told = [];
-  tree = new SourceTree();
+  problems = [];
+  tree = newTree();
 });
 
 afterEach(async () => {
@@ -113,4 +117,34 @@ test('a file that stays empty is told in the end', async () => {
   listen();
   await truncate(OTHER);
   await telling(OTHER);
+});
+
+test('a link to a folder is no source, and holds up none', async () => {
+  await symlink('consumers', 'lambda/linked');
+  tree = newTree();
+  listen();
+  await symlink('consumers', 'lambda/later');
+  await writeFile(FILE, 'saved');
+  await telling(FILE);
+  expect(problems).toEqual([]);
+});
+
+test('a folder that becomes a file is told as what it is by then', async () => {
+  listen();
+  await rm('lambda/consumers', { recursive: true });
+  await writeFile('lambda/consumers', 'a file');
+  await telling(FILE);
+  expect(told.flat()).toContain('lambda/consumers');
+  expect(problems).toEqual([]);
+});
+
+test('what the system refuses is told once, and the rest is told when it is saved', async () => {
+  // Leads to itself, which nobody may open, root included.
+  await symlink('loop.ts', 'lambda/loop.ts');
+  tree = newTree();
+  listen();
+  await writeFile(FILE, 'saved');
+  await telling(FILE);
+  await toldUntilNow();
+  expect(problems).toEqual([expect.stringMatching(/^ELOOP: .*'lambda\/loop\.ts'\. /)]);
 });

@@ -46,7 +46,7 @@ const LONGEST_WAIT = 30_000;
 
 /**
  * The lines of functions as they are written, each once, until the signal is aborted: those of one look together, in
- * order of time. CloudWatch Logs shows some lines late, so each look reaches back before the one before.
+ * order of time; a log that fills several pages comes page by page. CloudWatch Logs shows some lines late, so each look reaches back before the one before.
  */
 export async function* followLogs(
   stack: FoundStack,
@@ -69,8 +69,10 @@ export async function* followLogs(
     const begun = performance.now();
     const lines: FollowedLine[] = [];
     let throttledAt: number | undefined;
+    let hasMorePages = false;
     for (const [index, { name, log }] of logs.entries()) {
-      const { found, error } = await log.look(signal);
+      const { found, hasMore, error } = await log.look(signal);
+      hasMorePages ||= hasMore;
       for (const { at, text } of found) lines.push({ function: name, at, text });
       if (signal.aborted) break;
       if (error === undefined) {
@@ -91,6 +93,7 @@ export async function* followLogs(
     // Whoever is throttled comes first the next time, as the quota is of all logs together.
     if (throttledAt !== undefined) logs.push(...logs.splice(0, throttledAt));
     wait = throttledAt === undefined ? pollMilliseconds : Math.min(2 * wait, LONGEST_WAIT);
+    if (hasMorePages && throttledAt === undefined) continue;
     await sleep(Math.max(0, wait - (performance.now() - begun)), undefined, { signal }).catch(() => {});
   }
 }

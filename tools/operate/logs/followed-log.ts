@@ -39,6 +39,9 @@ export class FollowedLog {
   /** Where the next look begins, in epoch milliseconds. */
   #from: number;
   #newest = 0;
+  /** Of the page that comes next, and when the first one of its row was read, in epoch milliseconds. */
+  #nextToken: string | undefined;
+  #begun: number | undefined;
   /** When the lines were written that a look may find again, by their id. */
   readonly #known = new Map<string, number>();
 
@@ -49,30 +52,35 @@ export class FollowedLog {
     this.#pace = pace;
   }
 
-  /** @returns what is new, and what kept the look from its end: the next one finds the rest */
-  async look(signal: AbortSignal): Promise<{ found: readonly Found[]; error?: Error }> {
+  /**
+   * Reads one page.
+   * @returns what is new, whether there are more pages, and what kept it from being read: the next look goes on there
+   */
+  async look(signal: AbortSignal): Promise<{ found: readonly Found[]; hasMore: boolean; error?: Error }> {
     const found: Found[] = [];
-    const begun = Date.now();
+    this.#begun ??= Date.now();
     try {
-      let nextToken: string | undefined;
-      do {
-        const page = await this.#page(nextToken, signal);
-        for (const { eventId = '', timestamp: at = 0, message = '' } of page.events ?? []) {
-          if (this.#known.has(eventId)) continue;
-          this.#known.set(eventId, at);
-          this.#newest = Math.max(this.#newest, at);
-          // Lambda ends each line with a line feed.
-          found.push({ at, text: message.trimEnd() });
-        }
-        nextToken = page.nextToken;
-      } while (nextToken !== undefined);
+      const page = await this.#page(this.#nextToken, signal);
+      for (const { eventId = '', timestamp: at = 0, message = '' } of page.events ?? []) {
+        if (this.#known.has(eventId)) continue;
+        this.#known.set(eventId, at);
+        this.#newest = Math.max(this.#newest, at);
+        // Lambda ends each line with a line feed.
+        found.push({ at, text: message.trimEnd() });
+      }
+      this.#nextToken = page.nextToken;
     } catch (error) {
       if (!(error instanceof Error)) throw error;
-      return { found, error };
+      // A token that AWS no longer takes would be refused for ever.
+      if (error.name === 'InvalidParameterException') this.#nextToken = undefined;
+      return { found, hasMore: false, error };
     }
-    this.#from = Math.max(this.#from, Math.max(this.#newest, begun - CLOCK_TOLERANCE) - REACH_BACK);
+    if (this.#nextToken !== undefined) return { found, hasMore: true };
+    const reach = Math.max(this.#newest, this.#begun - CLOCK_TOLERANCE) - REACH_BACK;
+    this.#from = Math.max(this.#from, reach);
+    this.#begun = undefined;
     for (const [id, at] of this.#known) if (at < this.#from) this.#known.delete(id);
-    return { found };
+    return { found, hasMore: false };
   }
 
   async #page(nextToken: string | undefined, signal: AbortSignal) {

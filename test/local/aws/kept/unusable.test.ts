@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -28,6 +28,12 @@ function change(statement: string): void {
   database.exec(statement);
   database.close();
 }
+
+test('what is kept is for its owner alone', async () => {
+  await chmod(folder, 0o755);
+  (await open()).close();
+  expect((await stat(folder)).mode & 0o777).toBe(0o700);
+});
 
 test('a folder that another stack has open is refused, until that one ends', async () => {
   const other = await open();

@@ -166,6 +166,20 @@ describe('lines', () => {
 });
 
 describe('throttling', () => {
+  test('in the middle of several pages keeps what came, and goes on where it was', async () => {
+    const texts = Array.from({ length: 300 }, (_, index) => `${index} ${'x'.repeat(10_000)}`);
+    for (const text of texts) write('receiver', text);
+    gate.quota = 1;
+    gate.counts.passed = 0;
+    await using following = follow({ functions: ['receiver'] });
+    await eventually(async () => following.lines.length > 0 || undefined);
+    expect(following.lines.length).toBeLessThan(texts.length);
+    await following.has(texts.at(-1) ?? '');
+    expect(following.texts()).toEqual(texts);
+    // From the beginning each time, it would be more, or never end.
+    expect(gate.counts.passed).toBeLessThan(6);
+  }, 30_000);
+
   test('by AWS’ quota for the account costs time, and no line', async () => {
     gate.quota = 5;
     gate.counts.throttled = 0;

@@ -94,23 +94,24 @@ test('of many rejected requests with the same bytes some are shown, and the one 
 });
 
 describe('where it is', () => {
+  // Half a minute off the next border, as a slow machine takes its time.
   const soon = new Date(Date.now() + 90_000).toISOString();
   const ago = new Date(Date.now() - 90_000).toISOString();
   const queue = 'shop.updated';
   test.each<[Whereabouts, string | RegExp]>([
     [{ state: 'done', outcome: 'Stale', since: ago }, 'Done: a newer event had been there before it.'],
-    [{ state: 'waiting', queue, since: ago }, 'Waits on the queue of shop.updated for 1 min 30 s.'],
+    [{ state: 'waiting', queue, since: ago }, /Waits on the queue of shop\.updated for 1 min \d+ s\./],
     [
       { state: 'backing off', queue, since: ago, nextAttemptAt: soon },
       `tried again at ${soon.slice(11, 19)}, in 1 min`,
     ],
     [
       { state: 'overdue', queue, since: ago },
-      'On the queue of shop.updated, queued 1 min 30 s ago, and no consumer has written of it since',
+      /On the queue of shop\.updated, queued 1 min \d+ s ago, and no consumer has written of it since/,
     ],
     [
       { state: 'waiting', queue, since: ago, paused: { by: 'ann', reason: 'ticket 1', since: ago } },
-      'It is paused for 1 min 30 s by ann: ticket 1. It goes on with: npm run resume -- shop.updated --stage prod',
+      /It is paused for 1 min \d+ s by ann: ticket 1\. It goes on with: npm run resume -- shop\.updated --stage prod/,
     ],
     [
       { state: 'dead letter', queue, since: ago, until: soon, queueHolds: 3 },
