@@ -3,9 +3,9 @@ import type { Delivery } from '../../api.ts';
 import { DetailPane } from '../detail/detail-pane.tsx';
 import { Icon } from '../shared/icon.tsx';
 import { useConsole } from '../shell/context.ts';
-import { parseRoute, type Route } from '../shell/route.ts';
+import type { Route } from '../shell/route.ts';
 import { useKeys } from '../shell/use-keys.ts';
-import { navigate } from '../shell/use-route.ts';
+import { currentRoute, navigate } from '../shell/use-route.ts';
 import { useLive } from '../stream/use-live.ts';
 import { DeliveryList } from './delivery-list.tsx';
 import { filterOf, streamQuery } from './filter-query.ts';
@@ -48,16 +48,19 @@ export function DeliveriesView({ route }: { route: Route }) {
     if (isSelectedThere) setHeld((before) => before ?? holdList(rows));
   }, [selected, isSelectedThere]);
 
-  const select = (id: string) => navigate({ ...route, path: [id] }, { replace: selected !== undefined });
+  const select = (id: string) => {
+    const current = currentRoute();
+    navigate({ ...current, path: [id] }, { replace: current.path[0] !== undefined });
+  };
   /** Whoever sent it may be elsewhere by now. */
   const showSent = (id: string) => {
-    const current = parseRoute(location.hash);
+    const current = currentRoute();
     if (current.view !== 'deliveries') return;
     follow();
     navigate({ ...current, path: [id] });
   };
   const close = () => {
-    navigate({ ...route, path: [] });
+    navigate({ ...currentRoute(), path: [] });
     if ((list.current?.scrollTop ?? 0) === 0) setHeld(undefined);
     list.current?.focus();
   };
@@ -95,14 +98,11 @@ export function DeliveriesView({ route }: { route: Route }) {
         <div class="list-tools">
           <Filters
             query={route.query}
-            onChange={(change) =>
-              navigate({ ...route, query: { ...route.query, ...change } }, { replace: true })
-            }
-            onLeave={() => {
-              list.current?.focus();
-              const [row] = rows;
-              if (selected === undefined && row !== undefined) select(row.id);
+            onChange={(change) => {
+              const current = currentRoute();
+              navigate({ ...current, query: { ...current.query, ...change } }, { replace: true });
             }}
+            onLeave={() => list.current?.focus()}
           />
           <SendMenu onSent={showSent} />
         </div>

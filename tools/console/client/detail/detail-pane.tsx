@@ -12,7 +12,7 @@ import { useConsole } from '../shell/context.ts';
 import type { Route } from '../shell/route.ts';
 import { showToast } from '../shell/toasts.tsx';
 import { useKeys } from '../shell/use-keys.ts';
-import { navigate } from '../shell/use-route.ts';
+import { currentRoute, navigate } from '../shell/use-route.ts';
 import { Answer } from './answer.tsx';
 import { DetailHead } from './detail-head.tsx';
 import { DETAIL_TABS, type DetailTab, tabBeside, tabOf } from './detail-tab.ts';
@@ -39,11 +39,11 @@ export function DetailPane({ id, row, route, onClose, onSent }: DetailPaneProps)
   const [edited, setEdited] = useState<string>();
   const delivery = row ?? detail;
   const tab = tabOf(route.query.tab);
-  const show = (name: DetailTab) =>
-    navigate(
-      { ...route, query: { ...route.query, tab: name === 'overview' ? '' : name } },
-      { replace: true },
-    );
+  const show = (name: DetailTab) => {
+    const current = currentRoute();
+    const query = { ...current.query, tab: name === 'overview' ? '' : name };
+    navigate({ ...current, query }, { replace: true });
+  };
 
   const body = async () => {
     try {
