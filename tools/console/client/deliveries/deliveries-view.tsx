@@ -2,6 +2,7 @@ import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { Delivery } from '../../api.ts';
 import { DetailPane } from '../detail/detail-pane.tsx';
 import { Icon } from '../shared/icon.tsx';
+import { Time } from '../shared/time.tsx';
 import { useConsole } from '../shell/context.ts';
 import type { Route } from '../shell/route.ts';
 import { useKeys } from '../shell/use-keys.ts';
@@ -17,7 +18,7 @@ import { SendMenu } from './send-menu.tsx';
 import { useRowHeight } from './use-row-height.ts';
 
 export function DeliveriesView({ route }: { route: Route }) {
-  const { live } = useConsole();
+  const { live, stack } = useConsole();
   const { ids, idsOf, ready, total, searched } = useLive();
   const [held, setHeld] = useState<HeldList>();
   const list = useRef<HTMLDivElement>(null);
@@ -88,7 +89,7 @@ export function DeliveriesView({ route }: { route: Route }) {
     },
   });
 
-  if (isThere && total === 0 && ids.length === 0 && !isFiltered && selected === undefined) {
+  if (stack.local && isThere && total === 0 && ids.length === 0 && !isFiltered && selected === undefined) {
     return <FirstEvent onSent={showSent} />;
   }
   return (
@@ -127,7 +128,7 @@ export function DeliveriesView({ route }: { route: Route }) {
           </button>
           {isThere && rows.length === 0 && (
             <div class="no-match">
-              <p>{isFiltered ? 'No delivery matches.' : 'No delivery yet.'}</p>
+              <p>{isFiltered ? 'No delivery matches.' : <NoDelivery since={stack.since} />}</p>
             </div>
           )}
           <DeliveryList
@@ -173,6 +174,16 @@ export function DeliveriesView({ route }: { route: Route }) {
 
 const rowOf = (known: Delivery | undefined, rows: readonly Delivery[], selected: string) =>
   known ?? rows.find(({ id }) => id === selected);
+
+/** @param since ISO 8601, of a stage */
+function NoDelivery({ since }: { since: string | undefined }) {
+  if (since === undefined) return <>No delivery yet.</>;
+  return (
+    <>
+      No delivery since <Time at={since} day />; logs come some seconds late.
+    </>
+  );
+}
 
 function NothingSelected() {
   return (
