@@ -55,7 +55,7 @@ export function EditDialog({ title, text: original, onClose, onSent }: EditDialo
         onKeyDown={(event) => {
           if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return;
           event.preventDefault();
-          submit();
+          if (!event.repeat) submit();
         }}
       />
       <p class="soft">

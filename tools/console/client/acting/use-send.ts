@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks';
+import { useRef, useState } from 'preact/hooks';
 import type { Action } from '../../api.ts';
 import { useConsole } from '../shell/context.ts';
 import { formatRoute } from '../shell/route.ts';
@@ -11,7 +11,7 @@ interface Sender {
   readonly refusal: string | undefined;
   readonly busy: boolean;
   /**
-   * Sends something, and says what came of it.
+   * Sends something, and says what came of it; nothing while the last one is on its way.
    * @param onSent takes the id of the delivery where it is known; a link to it is shown otherwise
    * @returns whether it was sent
    */
@@ -22,11 +22,15 @@ export function useSend(): Sender {
   const { api, live } = useConsole();
   const { act, refusal } = useTasks();
   const [busy, setBusy] = useState(false);
+  /** Of this moment: `busy` is of the last drawing. */
+  const isSending = useRef(false);
   const send = async (action: Action, onSent?: (delivery: string) => void): Promise<boolean> => {
     if (refusal !== undefined) {
       showToast({ level: 'error', text: `${refusal}.` });
       return false;
     }
+    if (isSending.current) return false;
+    isSending.current = true;
     setBusy(true);
     try {
       const [begun] = (await act([action])) ?? [];
@@ -43,6 +47,7 @@ export function useSend(): Sender {
       showToast({ level: 'error', text: error instanceof Error ? error.message : String(error) });
       return false;
     } finally {
+      isSending.current = false;
       setBusy(false);
     }
   };

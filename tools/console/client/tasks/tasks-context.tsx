@@ -23,6 +23,7 @@ interface Tasks {
 }
 
 interface Question {
+  readonly id: string;
   readonly confirmations: readonly Confirmation[];
   readonly answer: (confirmed: boolean) => void;
 }
@@ -39,7 +40,8 @@ export function useTasks(): Tasks {
 export function TasksProvider({ children }: { children: ComponentChildren }) {
   const { api, stack, live } = useConsole();
   const { connection } = useLive();
-  const [question, setQuestion] = useState<Question>();
+  /** The first of them is asked; the others wait until it is answered. */
+  const [questions, setQuestions] = useState<readonly Question[]>([]);
   const [open, setOpen] = useState(false);
   const [selected, setSelected] = useState<string>();
 
@@ -59,9 +61,10 @@ export function TasksProvider({ children }: { children: ComponentChildren }) {
     const confirmed = async (actions: readonly Action[]) => {
       const confirmations = await Promise.all(actions.map((action) => api.ask(action)));
       const { promise, resolve } = Promise.withResolvers<boolean>();
-      setQuestion({ confirmations, answer: resolve });
+      const question = { id: crypto.randomUUID(), confirmations, answer: resolve };
+      setQuestions((before) => [...before, question]);
       const answer = await promise;
-      setQuestion(undefined);
+      setQuestions((before) => before.filter((other) => other !== question));
       return answer;
     };
     return {
@@ -86,10 +89,18 @@ export function TasksProvider({ children }: { children: ComponentChildren }) {
     };
   }, [api, stack, live, open, selected]);
 
+  const [question] = questions;
   return (
     <TasksContext.Provider value={value}>
       {children}
-      {question !== undefined && <ConfirmDialog {...question} title={stack.title} />}
+      {question !== undefined && (
+        <ConfirmDialog
+          key={question.id}
+          confirmations={question.confirmations}
+          answer={question.answer}
+          title={stack.title}
+        />
+      )}
     </TasksContext.Provider>
   );
 }
