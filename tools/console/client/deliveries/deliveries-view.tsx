@@ -1,5 +1,4 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import type { Delivery } from '../../api.ts';
 import { DetailPane } from '../detail/detail-pane.tsx';
 import { Icon } from '../shared/icon.tsx';
 import { Time } from '../shared/time.tsx';
@@ -12,14 +11,14 @@ import { DeliveryList } from './delivery-list.tsx';
 import { filterOf, streamQuery } from './filter-query.ts';
 import { Filters } from './filters.tsx';
 import { FirstEvent } from './first-event.tsx';
-import { countNew, type HeldList, holdList, rowAfterKey } from './held-list.ts';
+import { countNew, type HeldList, holdList, olderThan, rowAfterKey } from './held-list.ts';
 import { ListSummary } from './list-summary.tsx';
 import { SendMenu } from './send-menu.tsx';
 import { useRowHeight } from './use-row-height.ts';
 
 export function DeliveriesView({ route }: { route: Route }) {
   const { live, stack } = useConsole();
-  const { ids, idsOf, ready, total, searched } = useLive();
+  const { ids, idsOf, ready, total, searched, resets } = useLive();
   const [held, setHeld] = useState<HeldList>();
   const list = useRef<HTMLDivElement>(null);
   const rowHeight = useRowHeight();
@@ -31,7 +30,10 @@ export function DeliveriesView({ route }: { route: Route }) {
     () =>
       held === undefined
         ? ids.flatMap((id) => live.delivery(id) ?? [])
-        : held.rows.map((delivery) => live.delivery(delivery.id) ?? delivery),
+        : [
+            ...held.rows.map((delivery) => live.delivery(delivery.id) ?? delivery),
+            ...olderThan(held, ids).flatMap((id) => live.delivery(id) ?? []),
+          ],
     // The rows of a held list change although its ids do not.
     [ids, held, live, live.state],
   );
@@ -41,8 +43,8 @@ export function DeliveriesView({ route }: { route: Route }) {
     setHeld(undefined);
     if (list.current !== null) list.current.scrollTop = 0;
   };
-  // Another filter is another list.
-  useEffect(follow, [filter]);
+  // Another filter is another list, and so is that of another process.
+  useEffect(follow, [filter, resets]);
   const isThere = ready && idsOf === filter;
   const isSelectedThere = isThere && rows.some(({ id }) => id === selected);
   useEffect(() => {
@@ -145,7 +147,7 @@ export function DeliveriesView({ route }: { route: Route }) {
           />
         </div>
         <ListSummary
-          shown={held === undefined ? ids.length : held.rows.length}
+          shown={rows.length}
           total={total}
           newer={newer}
           ready={isThere}
@@ -161,7 +163,8 @@ export function DeliveriesView({ route }: { route: Route }) {
           <DetailPane
             key={selected}
             id={selected}
-            row={rowOf(live.delivery(selected), rows, selected)}
+            row={live.delivery(selected)}
+            held={held?.rows.find(({ id }) => id === selected)}
             route={route}
             onClose={close}
             onSent={showSent}
@@ -171,9 +174,6 @@ export function DeliveriesView({ route }: { route: Route }) {
     </div>
   );
 }
-
-const rowOf = (known: Delivery | undefined, rows: readonly Delivery[], selected: string) =>
-  known ?? rows.find(({ id }) => id === selected);
 
 /** @param since ISO 8601, of a stage */
 function NoDelivery({ since }: { since: string | undefined }) {

@@ -24,20 +24,22 @@ import { useDetail } from './use-detail.ts';
 
 interface DetailPaneProps {
   id: string;
-  /** As the list has it; undefined where it is not in the list. */
+  /** As the stream tells of it; undefined where the filter does not admit it. */
   row: Delivery | undefined;
+  /** As a list that holds still has it, which no longer changes once the filter does not admit it. */
+  held: Delivery | undefined;
   route: Route;
   onClose: () => void;
   /** Something was sent from here. */
   onSent: (delivery: string) => void;
 }
 
-export function DetailPane({ id, row, route, onClose, onSent }: DetailPaneProps) {
+export function DetailPane({ id, row, held, route, onClose, onSent }: DetailPaneProps) {
   const { api, stack } = useConsole();
   const { detail, error } = useDetail(id, row);
   const { send, refusal } = useSend();
   const [edited, setEdited] = useState<string>();
-  const delivery = row ?? detail;
+  const delivery = row ?? detail ?? held;
   const tab = tabOf(route.query.tab);
   const show = (name: DetailTab) => {
     const current = currentRoute();

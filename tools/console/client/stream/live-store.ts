@@ -12,6 +12,8 @@ export interface LiveState {
   readonly idsOf: string;
   /** All that was there when the stream was opened has come. */
   readonly ready: boolean;
+  /** How often what there was became untrue, as the server is another process. */
+  readonly resets: number;
   /** Deliveries that the filter admits, of which the list may have the newest only. */
   readonly total: number;
   readonly searched: PayloadSearch | undefined;
@@ -35,6 +37,7 @@ export class LiveStore {
     ids: [],
     idsOf: '',
     ready: false,
+    resets: 0,
     total: 0,
     searched: undefined,
     tasks: [],
@@ -110,7 +113,7 @@ export class LiveStore {
       case 'reset':
         // What is there stays in view until what follows is whole.
         this.#next = new DeliveryIndex();
-        this.#change({ ready: false });
+        this.#change({ ready: false, resets: this.#state.resets + 1 });
         return;
       case 'deliveries':
         index.put(event.data.put);
