@@ -17,6 +17,8 @@ export interface DetailActions {
   readonly edit: () => void;
   readonly copyCurl: () => void;
   readonly copyLink: () => void;
+  /** Looks anew at what no stream tells of, such as the row that it wrote. */
+  readonly reload: () => void;
 }
 
 interface DetailHeadProps {
@@ -65,6 +67,7 @@ export function DetailHead({ delivery, actions, onClose }: DetailHeadProps) {
             items={[
               { label: 'Copy as curl', keyHint: 'c', onChoose: actions.copyCurl },
               { label: 'Copy link', keyHint: 'l', onChoose: actions.copyLink },
+              { label: 'Look again', onChoose: actions.reload },
             ]}
           />
           <button

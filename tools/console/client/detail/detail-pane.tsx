@@ -6,6 +6,7 @@ import { useSend } from '../acting/use-send.ts';
 import { copyText } from '../shared/copy.tsx';
 import { Empty } from '../shared/empty.tsx';
 import { ErrorNote } from '../shared/error-note.tsx';
+import { errorText } from '../shared/error-text.ts';
 import { Tabs } from '../shared/tabs.tsx';
 import { bytesText } from '../shared/time-text.ts';
 import { useConsole } from '../shell/context.ts';
@@ -13,6 +14,7 @@ import type { Route } from '../shell/route.ts';
 import { showToast } from '../shell/toasts.tsx';
 import { useKeys } from '../shell/use-keys.ts';
 import { currentRoute, navigate } from '../shell/use-route.ts';
+import { useLive } from '../stream/use-live.ts';
 import { Answer } from './answer.tsx';
 import { DetailHead } from './detail-head.tsx';
 import { DETAIL_TABS, type DetailTab, tabBeside, tabOf } from './detail-tab.ts';
@@ -36,7 +38,8 @@ interface DetailPaneProps {
 
 export function DetailPane({ id, row, held, route, onClose, onSent }: DetailPaneProps) {
   const { api, stack } = useConsole();
-  const { detail, error } = useDetail(id, row);
+  const { detail, error, awaited, reload } = useDetail(id, row);
+  const { tasks } = useLive();
   const { send, refusal } = useSend();
   const [edited, setEdited] = useState<string>();
   const delivery = row ?? detail ?? held;
@@ -51,7 +54,7 @@ export function DetailPane({ id, row, held, route, onClose, onSent }: DetailPane
     try {
       return await loadBody(api, id);
     } catch (failure) {
-      showToast({ level: 'error', text: failure instanceof Error ? failure.message : String(failure) });
+      showToast({ level: 'error', text: errorText(failure) });
       return undefined;
     }
   };
@@ -61,7 +64,10 @@ export function DetailPane({ id, row, held, route, onClose, onSent }: DetailPane
   const actions = {
     refusal,
     editRefusal,
-    resend: () => send({ kind: 'resend', id }),
+    resend: async () => {
+      // It is the same event: its trace tells of both.
+      if (await send({ kind: 'resend', id })) reload();
+    },
     edit: async () => {
       if (editRefusal !== undefined) {
         showToast({ level: 'error', text: `${editRefusal}.` });
@@ -90,6 +96,7 @@ export function DetailPane({ id, row, held, route, onClose, onSent }: DetailPane
       if (await copyText(command))
         showToast({ level: 'info', text: 'Copied as curl, with openssl to sign it.' });
     },
+    reload,
     copyLink: async () => {
       if (await copyText(location.href)) showToast({ level: 'info', text: 'Copied a link to this view.' });
     },
@@ -112,10 +119,21 @@ export function DetailPane({ id, row, held, route, onClose, onSent }: DetailPane
   });
 
   if (delivery === undefined) {
-    return error === undefined ? null : (
-      <Empty title="This delivery is not there">
-        <p>{error}</p>
-        <a href="#/deliveries">All deliveries</a>
+    if (error !== undefined) {
+      return (
+        <Empty title="This delivery is not there">
+          <p>{error}</p>
+          <a href="#/deliveries">All deliveries</a>
+        </Empty>
+      );
+    }
+    if (!awaited) return null;
+    const isSent = tasks.some((task) => task.delivery === id);
+    return (
+      <Empty title={isSent ? 'Sent' : 'Not known yet'}>
+        <p role="status">
+          {stack.local ? 'It is looked for.' : 'The logs do not have it yet: they come some seconds late.'}
+        </p>
       </Empty>
     );
   }
