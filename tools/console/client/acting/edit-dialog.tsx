@@ -27,6 +27,7 @@ export function EditDialog({ title, text: original, onClose, onSent }: EditDialo
       title={title}
       width="wide"
       onClose={onClose}
+      keeps={text !== original}
       actions={
         <>
           <p class={`editor-state ${formatted.ok ? 'is-valid' : 'is-invalid'}`} role="status">

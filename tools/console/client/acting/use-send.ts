@@ -30,6 +30,7 @@ export function useSend(): Sender {
       return false;
     }
     if (isSending.current) return false;
+    const dialog = openDialog();
     isSending.current = true;
     setBusy(true);
     try {
@@ -40,7 +41,9 @@ export function useSend(): Sender {
         showToast({ level: 'error', text: task.lines.join('\n') });
         return false;
       }
-      if (task.delivery !== undefined && onSent !== undefined) onSent(task.delivery);
+      // Going there would take away a dialog that was opened meanwhile, and what was written in it.
+      const isFree = openDialog() === null || openDialog() === dialog;
+      if (task.delivery !== undefined && onSent !== undefined && isFree) onSent(task.delivery);
       else showToast(sentToast(task.delivery));
       return true;
     } catch (error) {
@@ -53,6 +56,8 @@ export function useSend(): Sender {
   };
   return { refusal, busy, send };
 }
+
+const openDialog = () => document.querySelector('dialog[open]');
 
 function sentToast(delivery: string | undefined) {
   const toast = { level: 'info', text: 'Sent.' } as const;

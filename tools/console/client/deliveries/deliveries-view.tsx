@@ -15,11 +15,13 @@ import { countNew, type HeldList, holdList, olderThan, rowAfterKey } from './hel
 import { ListSummary } from './list-summary.tsx';
 import { SendMenu } from './send-menu.tsx';
 import { useRowHeight } from './use-row-height.ts';
+import { WriteDialog } from './write-dialog.tsx';
 
 export function DeliveriesView({ route }: { route: Route }) {
   const { live, stack } = useConsole();
   const { ids, idsOf, ready, total, searched, resets } = useLive();
   const [held, setHeld] = useState<HeldList>();
+  const [writes, setWrites] = useState(false);
   const list = useRef<HTMLDivElement>(null);
   const rowHeight = useRowHeight();
   const selected = route.path[0];
@@ -91,87 +93,97 @@ export function DeliveriesView({ route }: { route: Route }) {
     },
   });
 
-  if (stack.local && isThere && total === 0 && ids.length === 0 && !isFiltered && selected === undefined) {
-    return <FirstEvent onSent={showSent} />;
+  const isEmpty = isThere && total === 0 && ids.length === 0 && !isFiltered && selected === undefined;
+  const writing = writes && <WriteDialog key="write" onClose={() => setWrites(false)} onSent={showSent} />;
+  if (stack.local && isEmpty) {
+    return (
+      <>
+        <FirstEvent key="first" onSent={showSent} onWrite={() => setWrites(true)} />
+        {writing}
+      </>
+    );
   }
   return (
-    <div class={`deliveries${selected === undefined ? '' : ' has-selection'}`}>
-      <h1 class="visually-hidden">Deliveries</h1>
-      <section class="list-pane" aria-label="List of deliveries">
-        <div class="list-tools">
-          <Filters
-            query={route.query}
-            onChange={(change) => {
-              const current = currentRoute();
-              navigate({ ...current, query: { ...current.query, ...change } }, { replace: true });
-            }}
-            onLeave={() => list.current?.focus()}
+    <>
+      <div key="list" class={`deliveries${selected === undefined ? '' : ' has-selection'}`}>
+        <h1 class="visually-hidden">Deliveries</h1>
+        <section class="list-pane" aria-label="List of deliveries">
+          <div class="list-tools">
+            <Filters
+              query={route.query}
+              onChange={(change) => {
+                const current = currentRoute();
+                navigate({ ...current, query: { ...current.query, ...change } }, { replace: true });
+              }}
+              onLeave={() => list.current?.focus()}
+            />
+            <SendMenu onSent={showSent} onWrite={() => setWrites(true)} />
+          </div>
+          <div class="list-head" aria-hidden="true">
+            <span>Time</span>
+            <span>Event</span>
+            <span>State</span>
+            <span>Shop</span>
+            <span>Result</span>
+            <span class="row-status">Status</span>
+          </div>
+          <div class="list-frame">
+            <button
+              type="button"
+              class={`newer${newer > 0 ? ' is-shown' : ''}`}
+              tabIndex={newer > 0 ? 0 : -1}
+              aria-hidden={newer === 0}
+              onClick={follow}
+            >
+              <Icon name="up" />
+              {newer.toLocaleString('en')} new
+            </button>
+            {isThere && rows.length === 0 && (
+              <div class="no-match">
+                <p>{isFiltered ? 'No delivery matches.' : <NoDelivery since={stack.since} />}</p>
+              </div>
+            )}
+            <DeliveryList
+              element={list}
+              rows={rows}
+              selected={selected}
+              rowHeight={rowHeight}
+              onSelect={select}
+              onOpen={() => document.getElementById('detail')?.focus()}
+              onScrolled={(scrollTop) => {
+                if (scrollTop > 0) setHeld((before) => before ?? holdList(rows));
+                else if (selected === undefined) setHeld(undefined);
+              }}
+            />
+          </div>
+          <ListSummary
+            shown={rows.length}
+            total={total}
+            newer={newer}
+            ready={isThere}
+            filtered={isFiltered}
+            held={held !== undefined}
+            searched={searched}
           />
-          <SendMenu onSent={showSent} />
-        </div>
-        <div class="list-head" aria-hidden="true">
-          <span>Time</span>
-          <span>Event</span>
-          <span>State</span>
-          <span>Shop</span>
-          <span>Result</span>
-          <span class="row-status">Status</span>
-        </div>
-        <div class="list-frame">
-          <button
-            type="button"
-            class={`newer${newer > 0 ? ' is-shown' : ''}`}
-            tabIndex={newer > 0 ? 0 : -1}
-            aria-hidden={newer === 0}
-            onClick={follow}
-          >
-            <Icon name="up" />
-            {newer.toLocaleString('en')} new
-          </button>
-          {isThere && rows.length === 0 && (
-            <div class="no-match">
-              <p>{isFiltered ? 'No delivery matches.' : <NoDelivery since={stack.since} />}</p>
-            </div>
+        </section>
+        <section class="detail-pane" id="detail" tabIndex={-1} aria-label="Delivery">
+          {selected === undefined ? (
+            <NothingSelected />
+          ) : (
+            <DetailPane
+              key={selected}
+              id={selected}
+              row={live.delivery(selected)}
+              held={held?.rows.find(({ id }) => id === selected)}
+              route={route}
+              onClose={close}
+              onSent={showSent}
+            />
           )}
-          <DeliveryList
-            element={list}
-            rows={rows}
-            selected={selected}
-            rowHeight={rowHeight}
-            onSelect={select}
-            onOpen={() => document.getElementById('detail')?.focus()}
-            onScrolled={(scrollTop) => {
-              if (scrollTop > 0) setHeld((before) => before ?? holdList(rows));
-              else if (selected === undefined) setHeld(undefined);
-            }}
-          />
-        </div>
-        <ListSummary
-          shown={rows.length}
-          total={total}
-          newer={newer}
-          ready={isThere}
-          filtered={isFiltered}
-          held={held !== undefined}
-          searched={searched}
-        />
-      </section>
-      <section class="detail-pane" id="detail" tabIndex={-1} aria-label="Delivery">
-        {selected === undefined ? (
-          <NothingSelected />
-        ) : (
-          <DetailPane
-            key={selected}
-            id={selected}
-            row={live.delivery(selected)}
-            held={held?.rows.find(({ id }) => id === selected)}
-            route={route}
-            onClose={close}
-            onSent={showSent}
-          />
-        )}
-      </section>
-    </div>
+        </section>
+      </div>
+      {writing}
+    </>
   );
 }
 

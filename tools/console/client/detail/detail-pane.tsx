@@ -131,9 +131,7 @@ export function DetailPane({ id, row, held, route, onClose, onSent }: DetailPane
     const isSent = tasks.some((task) => task.delivery === id);
     return (
       <Empty title={isSent ? 'Sent' : 'Not known yet'}>
-        <p role="status">
-          {stack.local ? 'It is looked for.' : 'The logs do not have it yet: they come some seconds late.'}
-        </p>
+        <p role="status">The logs do not have it yet: they come some seconds late.</p>
       </Empty>
     );
   }

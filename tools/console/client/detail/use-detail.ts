@@ -29,7 +29,7 @@ export function useDetail(
   id: string,
   row: Delivery | undefined,
 ): LoadedDetail & { readonly reload: () => void } {
-  const { api } = useConsole();
+  const { api, stack } = useConsole();
   const [state, setState] = useState({ id, ...NOTHING });
   const [round, setRound] = useState(0);
   const isLive = useLive().connection.state === 'live';
@@ -44,7 +44,8 @@ export function useDetail(
     const settled = () => api.get<DeliveryDetail>(`${path}/settled?timeout=${SETTLED_WAIT_S}`, abort.signal);
     const load = async () => {
       let detail = await api.get<DeliveryDetail>(path, abort.signal).catch((error: unknown) => {
-        if (!(error instanceof ApiError) || error.status !== 404) throw error;
+        // Logs of a stage come late; the local stack knows at once.
+        if (stack.local || !(error instanceof ApiError) || error.status !== 404) throw error;
         setState((before) =>
           before.id === id ? { ...before, awaited: true } : { id, ...NOTHING, awaited: true },
         );
@@ -74,7 +75,7 @@ export function useDetail(
       abort.abort();
     };
     // A row that changed means that there is more to know. The same row comes anew with each stream.
-  }, [api, id, JSON.stringify(row), retry, round]);
+  }, [api, stack.local, id, JSON.stringify(row), retry, round]);
   const reload = useCallback(() => setRound((number) => number + 1), []);
   return { ...loaded, reload };
 }
