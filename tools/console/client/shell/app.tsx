@@ -17,6 +17,7 @@ import { formatRoute, type ViewName } from './route.ts';
 import { ThemeSwitch } from './theme-switch.tsx';
 import { Toasts } from './toasts.tsx';
 import { useKeys } from './use-keys.ts';
+import { useNewProcess } from './use-new-process.ts';
 import { navigate, useRoute } from './use-route.ts';
 
 const TITLES: Record<ViewName, string> = {
@@ -29,7 +30,8 @@ const TITLES: Record<ViewName, string> = {
 export function App({ context }: { context: Console }) {
   const { stack, live } = context;
   const route = useRoute();
-  const { connection, notices } = useLiveState(live);
+  const { connection, notices, resets } = useLiveState(live);
+  useNewProcess(stack.local, resets);
   const [helps, setHelps] = useState(false);
   /** Of the deliveries as they were looked at last: other views keep it. */
   const [deliveries, setDeliveries] = useState('#/deliveries');
