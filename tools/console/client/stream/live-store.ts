@@ -47,6 +47,8 @@ export class LiveStore {
   #open: AbortController | undefined;
   #frame = 0;
   #idsChanged = false;
+  /** Deliveries that the filter admits beyond those that came. */
+  #beyond = 0;
 
   constructor(api: ApiClient) {
     this.#api = api;
@@ -84,7 +86,9 @@ export class LiveStore {
       query,
       {
         onConnection: (connection) => {
-          if (!signal.aborted) this.#change({ connection });
+          // Another filter is no other connection to whoever looks, as long as the server answers.
+          const isAnother = connection.state === 'connecting' && this.#state.connection.state === 'live';
+          if (!signal.aborted && !isAnother) this.#change({ connection });
         },
         onEvent: (event) => {
           if (!signal.aborted) this.#take(event);
@@ -125,6 +129,7 @@ export class LiveStore {
         this.#index = index;
         this.#next = undefined;
         this.#idsChanged = true;
+        this.#beyond = Math.max(0, event.data.total - index.size);
         this.#change({
           ready: true,
           idsOf: this.#query ?? '',
@@ -152,7 +157,7 @@ export class LiveStore {
       if (this.#idsChanged) {
         this.#idsChanged = false;
         const ids = this.#index.ids();
-        this.#state = { ...this.#state, ids, total: Math.max(this.#state.total, ids.length) };
+        this.#state = { ...this.#state, ids, total: ids.length + this.#beyond };
       }
       for (const listener of this.#listeners) listener();
     });
