@@ -84,15 +84,16 @@ export function DetailPane({ id, row, held, route, onClose, onSent }: DetailPane
       setEdited(loaded.text);
     },
     copyCurl: async () => {
-      const loaded = await body();
       const type = detail?.request?.headers.find(([name]) => name.toLowerCase() === 'content-type')?.[1];
-      const command = curlCommand({
-        url: stack.webhookUrl,
-        secret: stack.secret,
-        body: loaded?.text,
-        isUtf8: loaded?.isUtf8 ?? false,
-        contentType: type ?? 'application/json',
-      });
+      const command = body().then((loaded) =>
+        curlCommand({
+          url: stack.webhookUrl,
+          secret: stack.secret,
+          body: loaded?.text,
+          isUtf8: loaded?.isUtf8 ?? false,
+          contentType: type ?? 'application/json',
+        }),
+      );
       if (await copyText(command))
         showToast({ level: 'info', text: 'Copied as curl, with openssl to sign it.' });
     },
