@@ -1,5 +1,6 @@
 import { useRef, useState } from 'preact/hooks';
 import type { Action } from '../../api.ts';
+import { errorText } from '../shared/error-text.ts';
 import { useConsole } from '../shell/context.ts';
 import { formatRoute } from '../shell/route.ts';
 import { showToast } from '../shell/toasts.tsx';
@@ -18,7 +19,10 @@ interface Sender {
   readonly send: (action: Action, onSent?: (delivery: string) => void) => Promise<boolean>;
 }
 
-export function useSend(): Sender {
+const toastError = (text: string) => showToast({ level: 'error', text });
+
+/** @param onError takes what failed, where a toast would not be seen */
+export function useSend(onError: (text: string) => void = toastError): Sender {
   const { api, live } = useConsole();
   const { act, refusal } = useTasks();
   const [busy, setBusy] = useState(false);
@@ -26,7 +30,7 @@ export function useSend(): Sender {
   const isSending = useRef(false);
   const send = async (action: Action, onSent?: (delivery: string) => void): Promise<boolean> => {
     if (refusal !== undefined) {
-      showToast({ level: 'error', text: `${refusal}.` });
+      onError(`${refusal}.`);
       return false;
     }
     if (isSending.current) return false;
@@ -38,7 +42,7 @@ export function useSend(): Sender {
       if (begun === undefined) return false;
       const task = await taskEnd(begun, live, api);
       if (task.state === 'failed') {
-        showToast({ level: 'error', text: task.lines.join('\n') });
+        onError(task.lines.join('\n'));
         return false;
       }
       // Going there would take away a dialog that was opened meanwhile, and what was written in it.
@@ -47,7 +51,7 @@ export function useSend(): Sender {
       else showToast(sentToast(task.delivery));
       return true;
     } catch (error) {
-      showToast({ level: 'error', text: error instanceof Error ? error.message : String(error) });
+      onError(errorText(error));
       return false;
     } finally {
       isSending.current = false;
