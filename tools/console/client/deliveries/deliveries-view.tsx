@@ -45,6 +45,11 @@ export function DeliveriesView({ route }: { route: Route }) {
     setHeld(undefined);
     if (list.current !== null) list.current.scrollTop = 0;
   };
+  /** The button to the newest hides itself: the focus is not to go with it. */
+  const followFromButton = () => {
+    follow();
+    list.current?.focus();
+  };
   // Another filter is another list, and so is that of another process.
   useEffect(follow, [filter, resets]);
   const isThere = ready && idsOf === filter;
@@ -69,6 +74,17 @@ export function DeliveriesView({ route }: { route: Route }) {
     if ((list.current?.scrollTop ?? 0) === 0) setHeld(undefined);
     list.current?.focus();
   };
+  const detail = useRef<HTMLElement>(null);
+  const hadSelection = useRef(selected !== undefined);
+  useEffect(() => {
+    if (hadSelection.current === (selected !== undefined)) return;
+    hadSelection.current = selected !== undefined;
+    // A narrow page has room for one of the two: the focus goes with what is shown, if it was in what is not.
+    const [shown, gone] = selected === undefined ? [list, detail] : [detail, list];
+    const { activeElement } = document;
+    const wasThere = activeElement === document.body || gone.current?.contains(activeElement);
+    if (gone.current?.offsetParent === null && wasThere) shown.current?.focus();
+  }, [selected]);
   const move = (event: KeyboardEvent): boolean => {
     const index = rows.findIndex(({ id }) => id === selected);
     const to = rowAfterKey(event.key, index, rows.length, 1);
@@ -133,7 +149,7 @@ export function DeliveriesView({ route }: { route: Route }) {
               class={`newer${newer > 0 ? ' is-shown' : ''}`}
               tabIndex={newer > 0 ? 0 : -1}
               aria-hidden={newer === 0}
-              onClick={follow}
+              onClick={followFromButton}
             >
               <Icon name="up" />
               {newer.toLocaleString('en')} new
@@ -166,12 +182,11 @@ export function DeliveriesView({ route }: { route: Route }) {
             searched={searched}
           />
         </section>
-        <section class="detail-pane" id="detail" tabIndex={-1} aria-label="Delivery">
+        <section ref={detail} class="detail-pane" id="detail" tabIndex={-1} aria-label="Delivery">
           {selected === undefined ? (
             <NothingSelected />
           ) : (
             <DetailPane
-              key={selected}
               id={selected}
               row={live.delivery(selected)}
               held={held?.rows.find(({ id }) => id === selected)}

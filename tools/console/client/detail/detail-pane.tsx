@@ -1,5 +1,5 @@
-import { useState } from 'preact/hooks';
-import type { Delivery } from '../../api.ts';
+import { useMemo, useState } from 'preact/hooks';
+import type { Delivery, DeliveryDetail } from '../../api.ts';
 import { curlCommand } from '../acting/curl.ts';
 import { EditDialog, LONGEST_EDITED } from '../acting/edit-dialog.tsx';
 import { useSend } from '../acting/use-send.ts';
@@ -36,14 +36,32 @@ interface DetailPaneProps {
   onSent: (delivery: string) => void;
 }
 
+function TabPanel({ tab, detail }: { tab: DetailTab; detail: DeliveryDetail }) {
+  switch (tab) {
+    case 'overview':
+      return <Overview detail={detail} />;
+    case 'request':
+      return <Request detail={detail} />;
+    case 'answer':
+      return <Answer answer={detail.answer} />;
+    case 'logs':
+      return <LogLines lines={detail.logs} />;
+  }
+}
+
 export function DetailPane({ id, row, held, route, onClose, onSent }: DetailPaneProps) {
   const { api, stack } = useConsole();
   const { detail, error, awaited, reload } = useDetail(id, row);
   const { tasks } = useLive();
   const { send, refusal } = useSend();
-  const [edited, setEdited] = useState<string>();
+  const [edited, setEdited] = useState<{ readonly title: string; readonly text: string }>();
   const delivery = row ?? detail ?? held;
   const tab = tabOf(route.query.tab);
+  // Each frame of the stream draws the pane: what is long in it only where there is more to show.
+  const panel = useMemo(
+    () => detail !== undefined && <TabPanel key={detail.id} tab={tab} detail={detail} />,
+    [detail, tab],
+  );
   const show = (name: DetailTab) => {
     const current = currentRoute();
     const query = { ...current.query, tab: name === 'overview' ? '' : name };
@@ -81,7 +99,7 @@ export function DetailPane({ id, row, held, route, onClose, onSent }: DetailPane
         showToast({ level: 'error', text });
         return;
       }
-      setEdited(loaded.text);
+      setEdited({ title: `Edit and send ${delivery?.event ?? ''}`, text: loaded.text });
     },
     copyCurl: async () => {
       const type = detail?.request?.headers.find(([name]) => name.toLowerCase() === 'content-type')?.[1];
@@ -152,18 +170,10 @@ export function DetailPane({ id, row, held, route, onClose, onSent }: DetailPane
         active={tab}
         onChange={show}
       >
-        {detail !== undefined && tab === 'overview' && <Overview detail={detail} />}
-        {detail !== undefined && tab === 'request' && <Request detail={detail} />}
-        {detail !== undefined && tab === 'answer' && <Answer answer={detail.answer} />}
-        {detail !== undefined && tab === 'logs' && <LogLines lines={detail.logs} />}
+        {panel}
       </Tabs>
       {edited !== undefined && (
-        <EditDialog
-          title={`Edit and send ${delivery.event ?? ''}`}
-          text={edited}
-          onClose={() => setEdited(undefined)}
-          onSent={onSent}
-        />
+        <EditDialog {...edited} onClose={() => setEdited(undefined)} onSent={onSent} />
       )}
     </article>
   );
