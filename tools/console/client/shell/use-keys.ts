@@ -1,4 +1,5 @@
 import { useEffect, useRef } from 'preact/hooks';
+import { hasSingleKeys } from './single-keys.ts';
 
 /** What a key does, by `KeyboardEvent.key`. False lets the browser do what it does with it. */
 export type Keys = Readonly<Record<string, ((event: KeyboardEvent) => boolean | undefined) | (() => void)>>;
@@ -17,6 +18,7 @@ export function useKeys(keys: Keys): void {
     const onKey = (event: KeyboardEvent) => {
       if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || event.isComposing)
         return;
+      if (event.key.length === 1 && !hasSingleKeys()) return;
       if (event.repeat && !REPEATED.has(event.key)) return;
       if (isTyping(event.target) || document.querySelector('dialog[open]') !== null) return;
       if (current.current[event.key]?.(event) !== false && event.key in current.current)
