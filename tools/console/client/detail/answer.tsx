@@ -2,6 +2,7 @@ import { useMemo } from 'preact/hooks';
 import type { RecordedAnswer } from '../../api.ts';
 import { Badge } from '../shared/badge.tsx';
 import { Empty } from '../shared/empty.tsx';
+import { Scrolled } from '../shared/scrolled.tsx';
 import { latencyText } from '../shared/time-text.ts';
 import { formatJson } from '../text/format-json.ts';
 import { rawLines } from '../text/lines.ts';
@@ -21,7 +22,7 @@ export function Answer({ answer }: { answer: RecordedAnswer | undefined }) {
   }
   const { status, durationMs, body, headers } = answer;
   return (
-    <div class="overview">
+    <Scrolled class="overview" label="Answer">
       <p class="answer-line">
         <Badge tone={status < 300 ? 'good' : status < 500 ? 'warning' : 'bad'}>{status}</Badge>
         <span>after {latencyText(durationMs)}</span>
@@ -31,7 +32,7 @@ export function Answer({ answer }: { answer: RecordedAnswer | undefined }) {
         <h3>Headers</h3>
         <Headers headers={headers} />
       </section>
-    </div>
+    </Scrolled>
   );
 }
 

@@ -4,6 +4,7 @@ import { Button } from '../shared/button.tsx';
 import { copyText } from '../shared/copy.tsx';
 import { Empty } from '../shared/empty.tsx';
 import { ErrorNote } from '../shared/error-note.tsx';
+import { Scrolled } from '../shared/scrolled.tsx';
 import { showToast } from '../shell/toasts.tsx';
 import { faultText, formatJson, textOf } from '../text/format-json.ts';
 import { rawLines } from '../text/lines.ts';
@@ -41,7 +42,9 @@ export function Request({ detail: { id, request } }: { detail: DeliveryDetail })
         {part !== 'headers' && body !== undefined && <BodyTools id={id} body={body} part={part} />}
       </div>
       {part === 'headers' ? (
-        <Headers headers={request.headers} sourceIp={request.sourceIp} />
+        <Scrolled class="fill-headers" label="Headers">
+          <Headers headers={request.headers} sourceIp={request.sourceIp} />
+        </Scrolled>
       ) : request.bodyMissing !== undefined ? (
         <Empty title="The body is not here">
           <p>{request.bodyMissing}</p>
