@@ -4,6 +4,7 @@ import { Age } from '../shared/age.tsx';
 import { Button } from '../shared/button.tsx';
 import { Empty } from '../shared/empty.tsx';
 import { ErrorNote } from '../shared/error-note.tsx';
+import { Loading } from '../shared/loading.tsx';
 import { Problems } from '../shared/problems.tsx';
 import { useLoad } from '../shared/use-load.ts';
 import { useRefresh } from '../shared/use-refresh.ts';
@@ -31,6 +32,7 @@ export function DeadLettersView() {
     <div class="page">
       <div class="stack">
         {letters.error !== undefined && <ErrorNote>{letters.error}</ErrorNote>}
+        {letters.value === undefined && letters.error === undefined && <Loading />}
         {error !== undefined && <ErrorNote>{error}</ErrorNote>}
         <Problems
           problems={[

@@ -19,7 +19,7 @@ import { WriteDialog } from './write-dialog.tsx';
 
 export function DeliveriesView({ route }: { route: Route }) {
   const { live, stack } = useConsole();
-  const { ids, idsOf, ready, total, searched, resets } = useLive();
+  const { ids, idsOf, ready, total, searched, resets, connection } = useLive();
   const [held, setHeld] = useState<HeldList>();
   const [writes, setWrites] = useState(false);
   const list = useRef<HTMLDivElement>(null);
@@ -53,6 +53,7 @@ export function DeliveriesView({ route }: { route: Route }) {
   // Another filter is another list, and so is that of another process.
   useEffect(follow, [filter, resets]);
   const isThere = ready && idsOf === filter;
+  const isRefused = connection.state === 'refused';
   const isSelectedThere = isThere && rows.some(({ id }) => id === selected);
   useEffect(() => {
     if (isSelectedThere) setHeld((before) => before ?? holdList(rows));
@@ -143,7 +144,7 @@ export function DeliveriesView({ route }: { route: Route }) {
             <span>Result</span>
             <span class="row-status">Status</span>
           </div>
-          <div class="list-frame">
+          <div class={`list-frame${isThere ? '' : ' is-stale'}`} aria-busy={!isThere && !isRefused}>
             <button
               type="button"
               class={`newer${newer > 0 ? ' is-shown' : ''}`}
@@ -177,6 +178,7 @@ export function DeliveriesView({ route }: { route: Route }) {
             total={total}
             newer={newer}
             ready={isThere}
+            refused={isRefused}
             filtered={isFiltered}
             held={held !== undefined}
             searched={searched}

@@ -7,6 +7,7 @@ import { copyText } from '../shared/copy.tsx';
 import { Empty } from '../shared/empty.tsx';
 import { ErrorNote } from '../shared/error-note.tsx';
 import { errorText } from '../shared/error-text.ts';
+import { Loading } from '../shared/loading.tsx';
 import { Tabs } from '../shared/tabs.tsx';
 import { bytesText } from '../shared/time-text.ts';
 import { useConsole } from '../shell/context.ts';
@@ -146,7 +147,7 @@ export function DetailPane({ id, row, held, route, onClose, onSent }: DetailPane
         </Empty>
       );
     }
-    if (!awaited) return null;
+    if (!awaited) return <Loading />;
     const isSent = tasks.some((task) => task.delivery === id);
     return (
       <Empty title={isSent ? 'Sent' : 'Not known yet'}>
@@ -170,6 +171,7 @@ export function DetailPane({ id, row, held, route, onClose, onSent }: DetailPane
         active={tab}
         onChange={show}
       >
+        {detail === undefined && error === undefined && <Loading />}
         {panel}
       </Tabs>
       {edited !== undefined && (

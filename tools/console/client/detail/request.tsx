@@ -4,6 +4,7 @@ import { Button } from '../shared/button.tsx';
 import { copyText } from '../shared/copy.tsx';
 import { Empty } from '../shared/empty.tsx';
 import { ErrorNote } from '../shared/error-note.tsx';
+import { Loading } from '../shared/loading.tsx';
 import { Scrolled } from '../shared/scrolled.tsx';
 import { showToast } from '../shell/toasts.tsx';
 import { faultText, formatJson, textOf } from '../text/format-json.ts';
@@ -51,8 +52,10 @@ export function Request({ detail: { id, request } }: { detail: DeliveryDetail })
         </Empty>
       ) : error !== undefined ? (
         <ErrorNote>{error}</ErrorNote>
+      ) : body === undefined ? (
+        <Loading />
       ) : (
-        body !== undefined && <BodyText body={body} formatted={part === 'formatted'} />
+        <BodyText body={body} formatted={part === 'formatted'} />
       )}
     </div>
   );

@@ -1,6 +1,7 @@
 import type { QueueMessages, Queues } from '../../api.ts';
 import { ErrorNote } from '../shared/error-note.tsx';
 import { Icon } from '../shared/icon.tsx';
+import { Loading } from '../shared/loading.tsx';
 import { useLoad } from '../shared/use-load.ts';
 import { usePane } from '../shared/use-pane.ts';
 import { useRefresh } from '../shared/use-refresh.ts';
@@ -85,6 +86,7 @@ export function QueueMessagesPane({ name, queues }: { name: string; queues: Queu
       <div class="pane-body">
         {error !== undefined && <ErrorNote>{error}</ErrorNote>}
         {messages.error !== undefined && <ErrorNote>{messages.error}</ErrorNote>}
+        {messages.value === undefined && messages.error === undefined && <Loading />}
         {isClosed && (
           <p class="pane-empty soft">
             SQS shows a message only to who receives it, and each receive is one of its ten attempts: so

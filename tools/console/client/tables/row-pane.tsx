@@ -1,6 +1,7 @@
 import type { TableInfo, TableRows } from '../../api.ts';
 import { ErrorNote } from '../shared/error-note.tsx';
 import { Icon } from '../shared/icon.tsx';
+import { Loading } from '../shared/loading.tsx';
 import { useLoad } from '../shared/use-load.ts';
 import { usePane } from '../shared/use-pane.ts';
 import { useRefresh } from '../shared/use-refresh.ts';
@@ -43,6 +44,7 @@ export function RowPane({ table: { name, key }, rowKey }: { table: TableInfo; ro
       </header>
       <div class="pane-body">
         {rows.error !== undefined && <ErrorNote>{rows.error}</ErrorNote>}
+        {rows.value === undefined && rows.error === undefined && <Loading />}
         {rows.value !== undefined && row === undefined && (
           <p class="pane-empty soft">
             No row has the {key} <code>{rowKey}</code>. It stands here as soon as an event writes it.

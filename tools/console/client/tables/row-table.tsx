@@ -3,6 +3,7 @@ import type { TableInfo, TableRows } from '../../api.ts';
 import { Button } from '../shared/button.tsx';
 import { Empty } from '../shared/empty.tsx';
 import { ErrorNote } from '../shared/error-note.tsx';
+import { Loading } from '../shared/loading.tsx';
 import { useLoad } from '../shared/use-load.ts';
 import { useRefresh } from '../shared/use-refresh.ts';
 import { useConsole } from '../shell/context.ts';
@@ -71,6 +72,7 @@ export function RowTable({
         )}
       </div>
       {rows.error !== undefined && <ErrorNote>{rows.error}</ErrorNote>}
+      {rows.value === undefined && rows.error === undefined && <Loading />}
       {rows.value !== undefined && found.length === 0 && turned.length === 0 ? (
         <Empty title="No rows yet">
           <p>
