@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 import { DeliveriesView } from '../deliveries/deliveries-view.tsx';
-import { streamQuery } from '../deliveries/filter-query.ts';
+import { filterOf, movesWithTime, streamQuery } from '../deliveries/filter-query.ts';
 import { ActiveNote } from '../faults/active-note.tsx';
 import { FaultsProvider } from '../faults/faults-context.tsx';
 import { FaultsView } from '../faults/faults-view.tsx';
@@ -27,6 +27,9 @@ const TITLES: Record<ViewName, string> = {
   faults: 'Faults',
 };
 
+/** A filter such as “Last 15 minutes” is counted anew this often, in milliseconds. */
+const REOPENED_EVERY = 60_000;
+
 export function App({ context }: { context: Console }) {
   const { stack, live } = context;
   const route = useRoute();
@@ -47,6 +50,12 @@ export function App({ context }: { context: Console }) {
     // Other views keep the filter of the deliveries.
     live.open(query ?? live.query ?? '');
   }, [live, query]);
+  const moves = query !== undefined && movesWithTime(filterOf(route.query));
+  useEffect(() => {
+    if (!moves) return;
+    const timer = setInterval(() => document.hidden || live.reopen(), REOPENED_EVERY);
+    return () => clearInterval(timer);
+  }, [live, query, moves]);
   useEffect(() => {
     document.title = `${TITLES[route.view]} – ${stack.title}`;
   }, [route.view, stack.title]);

@@ -75,6 +75,15 @@ export class LiveStore {
   /** Opens the stream for a filter, instead of the one that is open. @param query as of `/api/stream`, with its `?` */
   open(query: string): void {
     if (query === this.#query) return;
+    this.#begin(query);
+  }
+
+  /** Opens the stream anew, for the same filter: lengths back from now are counted from now. */
+  reopen(): void {
+    if (this.#query !== undefined) this.#begin(this.#query);
+  }
+
+  #begin(query: string): void {
     this.#query = query;
     this.#open?.abort();
     this.#open = new AbortController();

@@ -34,7 +34,7 @@ export function RowPane({ table: { name, key }, rowKey }: { table: TableInfo; ro
           <Icon name="back" />
         </a>
         <h2 ref={heading} tabIndex={-1} class="mono">
-          {rowKey}
+          <Visible text={rowKey} />
         </h2>
         <div class="pane-acts">
           <a class="icon-button pane-close" href={back} aria-label="Close the row">
@@ -47,7 +47,11 @@ export function RowPane({ table: { name, key }, rowKey }: { table: TableInfo; ro
         {rows.value === undefined && rows.error === undefined && <Loading />}
         {rows.value !== undefined && row === undefined && (
           <p class="pane-empty soft">
-            No row has the {key} <code>{rowKey}</code>. It stands here as soon as an event writes it.
+            No row has the {key}{' '}
+            <code>
+              <Visible text={rowKey} />
+            </code>
+            . It stands here as soon as an event writes it.
           </p>
         )}
         {row !== undefined && (
