@@ -23,7 +23,8 @@ export function takeToken(): string {
 /** An address with a token that is opened in this tab is a console that was started anew: its page is loaded, where it was. */
 export function loadOnNewToken(): void {
   addEventListener('hashchange', ({ oldURL }) => {
-    if (keepToken(new URL(oldURL).hash)) location.reload();
+    // The page's own changes of the address have no old one.
+    if (oldURL !== '' && keepToken(new URL(oldURL).hash)) location.reload();
   });
 }
 

@@ -7,16 +7,13 @@ import { ErrorNote } from '../shared/error-note.tsx';
 import { Loading } from '../shared/loading.tsx';
 import { Problems } from '../shared/problems.tsx';
 import { useLoad } from '../shared/use-load.ts';
-import { useRefresh } from '../shared/use-refresh.ts';
+import { REFRESH, useRefresh } from '../shared/use-refresh.ts';
 import { useConsole } from '../shell/context.ts';
 import { ActButton } from '../tasks/act-button.tsx';
 import { useAct, useTaskEnds } from '../tasks/tasks-context.tsx';
 import { Visible } from '../text/visible.tsx';
 import { DeadLetterMessages } from './dead-letter-messages.tsx';
 import { deadCount, queuesOf, redriveAll, redriveGroup } from './redrive.ts';
-
-/** Between two looks at a local stack, in milliseconds. A look at a stage hides its messages for a moment. */
-const REFRESH = 2_000;
 
 /** Dead letters of all queues, by what they failed of. */
 export function DeadLettersView() {

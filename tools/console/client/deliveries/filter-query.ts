@@ -24,7 +24,7 @@ export function filterOf(query: Readonly<Record<string, string>>): DeliveryFilte
  * stage's archive each time.
  */
 export function movesWithTime({ since, until, search }: DeliveryFilter): boolean {
-  return search === undefined && [since, until].some((time) => /^\d+[smhdw]$/.test(time ?? ''));
+  return search === undefined && [since, until].some((time) => /^\d+[mhd]$/.test(time ?? ''));
 }
 
 /** The filter of an address as the server takes it: always in the same order, so that equal ones are equal. */

@@ -4,7 +4,7 @@ import { Icon } from '../shared/icon.tsx';
 import { Loading } from '../shared/loading.tsx';
 import { useLoad } from '../shared/use-load.ts';
 import { usePane } from '../shared/use-pane.ts';
-import { useRefresh } from '../shared/use-refresh.ts';
+import { REFRESH, useRefresh } from '../shared/use-refresh.ts';
 import { useConsole } from '../shell/context.ts';
 import { formatRoute } from '../shell/route.ts';
 import { ActButton } from '../tasks/act-button.tsx';
@@ -14,9 +14,6 @@ import { deadName, namedQueue } from './queue-names.ts';
 
 /** Messages that are looked at. */
 const LOOKED_AT = 50;
-
-/** Between two looks at a local queue, in milliseconds. A look at a stage's queue hides its messages for a moment. */
-const REFRESH = 2_000;
 
 const NOTHING: QueueMessages = { messages: [], limited: false };
 

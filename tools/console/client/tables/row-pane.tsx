@@ -4,15 +4,12 @@ import { Icon } from '../shared/icon.tsx';
 import { Loading } from '../shared/loading.tsx';
 import { useLoad } from '../shared/use-load.ts';
 import { usePane } from '../shared/use-pane.ts';
-import { useRefresh } from '../shared/use-refresh.ts';
+import { REFRESH, useRefresh } from '../shared/use-refresh.ts';
 import { useConsole } from '../shell/context.ts';
 import { formatRoute } from '../shell/route.ts';
 import { TextBlock } from '../text/text-block.tsx';
 import { Visible } from '../text/visible.tsx';
 import { attributesOf, isBlock, tableTitle, valueText } from './row-text.ts';
-
-/** Between two looks at a local row, in milliseconds. */
-const REFRESH = 2_000;
 
 /** Rows of a long value that are seen at once. */
 const VALUE_ROWS = 24;

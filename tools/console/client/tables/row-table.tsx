@@ -5,15 +5,12 @@ import { Empty } from '../shared/empty.tsx';
 import { ErrorNote } from '../shared/error-note.tsx';
 import { Loading } from '../shared/loading.tsx';
 import { useLoad } from '../shared/use-load.ts';
-import { useRefresh } from '../shared/use-refresh.ts';
+import { REFRESH, useRefresh } from '../shared/use-refresh.ts';
 import { useConsole } from '../shell/context.ts';
 import { formatRoute } from '../shell/route.ts';
 import { navigate } from '../shell/use-route.ts';
 import { Visible } from '../text/visible.tsx';
 import { cellText, columnsOf, tableTitle } from './row-text.ts';
-
-/** Between two looks at a local table, in milliseconds; reading a stage's costs, and is left to whoever looks. */
-const REFRESH = 2_000;
 
 /** The rows of a table, page by page. */
 export function RowTable({

@@ -1,6 +1,7 @@
 import { type ComponentChildren, createContext } from 'preact';
 import { useContext, useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { Action, Confirmation, Task } from '../../api.ts';
+import { errorText } from '../shared/error-text.ts';
 import { useConsole } from '../shell/context.ts';
 import { useLive } from '../stream/use-live.ts';
 import { asksFirst, endedCount, isSeenElsewhere, refusalOf } from './action-kind.ts';
@@ -126,7 +127,7 @@ export function useAct() {
     try {
       return await act(actions);
     } catch (failure) {
-      setError(failure instanceof Error ? failure.message : String(failure));
+      setError(errorText(failure));
       return undefined;
     } finally {
       setBusy(false);
