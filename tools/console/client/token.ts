@@ -1,13 +1,11 @@
+import { tokenOf } from './token-of.ts';
+
 /** Where the token of a stage's page stays until its tab is closed. */
 const KEEPER = 'console-token';
 
 /** What to do where the server does not take the token, which is another one after each start. */
 export const TOKEN_ADVICE =
   'This tab does not have the console’s token: open the address that the terminal shows';
-
-/** The token in the fragment of an address that a terminal shows: `#token=…`. */
-export const tokenOf = (hash: string): string | undefined =>
-  new URLSearchParams(hash.replace(/^#/, '')).get('token') || undefined;
 
 /**
  * The token that the server wants of every request. The page of the local stack has it in a meta element; that of a
