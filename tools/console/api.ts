@@ -14,6 +14,8 @@ export interface StackInfo {
   readonly local: boolean;
   /** Nothing can be changed: `--read-only`. */
   readonly readOnly: boolean;
+  /** ISO 8601: deliveries are known from then on; absent where they are from the stack's start. */
+  readonly since?: string;
   readonly webhookUrl: string;
   /** By which deliveries to the local stack are signed; absent of a stage. */
   readonly secret?: string;

@@ -16,6 +16,8 @@ import type { Deliveries } from './deliveries.ts';
  */
 export interface Source {
   readonly stack: FoundStack;
+  /** Deliveries are known from then on; absent where they are from the stack's start. */
+  readonly since?: Date;
   /** What is known of deliveries; it grows by itself from the start. */
   readonly deliveries: Deliveries;
   /** @returns undefined where nothing is known of it */

@@ -50,7 +50,7 @@ interface Payload {
 export class StageSource implements Source {
   readonly stack: FoundStack;
   readonly deliveries = new Deliveries();
-  readonly #since: Date;
+  readonly since: Date;
   readonly #tables: TableReader;
   readonly #closing = new AbortController();
   readonly #searches = new Map<string, TextSearch>();
@@ -66,7 +66,7 @@ export class StageSource implements Source {
   /** @param stack closed with this. @param since deliveries are followed from then on */
   constructor(stack: FoundStack, since: Date) {
     this.stack = stack;
-    this.#since = since;
+    this.since = since;
     this.#tables = new TableReader(stack);
     this.deliveries.onGone = (id) => {
       this.#settled.delete(id);
@@ -124,7 +124,7 @@ export class StageSource implements Source {
   }
 
   async search(text: string, window: SearchWindow): Promise<PayloadSearch> {
-    const since = window.since ?? this.#since;
+    const since = window.since ?? this.since;
     try {
       return await this.#searchFor(text).run(this.stack, { ...window, since }, (record, object) =>
         this.#addRecord(record, object),
@@ -151,7 +151,7 @@ export class StageSource implements Source {
       else this.#notice('logs', `Logs that cannot be read: ${all.join('; ')}`);
     };
     const options = {
-      since: this.#since,
+      since: this.since,
       signal: this.#closing.signal,
       onProblem: (name: string, error: Error) => {
         problems.set(name, this.#whyNot(error));
@@ -186,7 +186,7 @@ export class StageSource implements Source {
     if (this.stack.outputs.ArchiveBucket === undefined) return;
     let isUnreadable = false;
     await feedFromArchive(this.stack, {
-      since: this.#since,
+      since: this.since,
       signal: this.#closing.signal,
       onRecord: (record, object) => {
         for (const search of this.#searches.values()) search.see(record);

@@ -1,5 +1,9 @@
 import type { Action, Confirmation, Task, TaskRequest } from '../api.ts';
 import { TOKEN_HEADER } from '../api.ts';
+import { TOKEN_ADVICE } from './token.ts';
+
+/** Of the server, for a token that is not its own. */
+const TOKEN_PROBLEM = 'urn:partner-webhooks-console:problem:token';
 
 /** What the server answered instead of what was asked for, or that it did not answer. */
 export class ApiError extends Error {
@@ -67,7 +71,8 @@ export class ApiClient {
 /** The detail of an RFC 9457 problem. */
 async function problemText(response: Response): Promise<string> {
   try {
-    const { detail, title } = await response.json();
+    const { type, detail, title } = await response.json();
+    if (type === TOKEN_PROBLEM) return TOKEN_ADVICE;
     return String(detail ?? title ?? `The server answered ${response.status}.`);
   } catch {
     return `The server answered ${response.status}.`;

@@ -8,11 +8,12 @@ export const stackRoutes: readonly Route[] = [
   {
     method: 'GET',
     path: '/api/stack',
-    handler: (_call, { source: { stack }, readOnly, local }) =>
+    handler: (_call, { source: { stack, since }, readOnly, local }) =>
       json({
         title: stack.title,
         local: local !== undefined,
         readOnly,
+        ...(since && { since: since.toISOString() }),
         webhookUrl: stack.outputs.WebhookUrl ?? '',
         ...(local && { secret: local.secret }),
         events: events(),

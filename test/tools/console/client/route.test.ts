@@ -1,6 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { filterOf, streamQuery } from '../../../../tools/console/client/deliveries/filter-query.ts';
+import {
+  filterOf,
+  movesWithTime,
+  streamQuery,
+} from '../../../../tools/console/client/deliveries/filter-query.ts';
 import { formatRoute, parseRoute, VIEWS } from '../../../../tools/console/client/shell/route.ts';
 
 describe('an address of the page', () => {
@@ -64,5 +68,18 @@ describe('the filter of an address', () => {
     expect(streamQuery({ shop: 's&t', search: 'a' })).toBe('?search=a&shop=s%26t');
     expect(streamQuery({ search: 'a', tab: 'logs', shop: 's&t' })).toBe('?search=a&shop=s%26t');
     expect(streamQuery({ tab: 'logs' })).toBe('');
+  });
+});
+
+describe('what a filter admits', () => {
+  test.each([{ since: '15m' }, { until: '2h' }, { since: '7d', event: 'x' }])(
+    'changes with time by %j',
+    (filter) => {
+      expect(movesWithTime(filter)).toBe(true);
+    },
+  );
+
+  test.each([{}, { since: '2026-11-21' }, { since: '15m', search: 'x' }])('does not by %j', (filter) => {
+    expect(movesWithTime(filter)).toBe(false);
   });
 });

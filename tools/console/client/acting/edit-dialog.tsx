@@ -1,6 +1,7 @@
 import { useMemo, useState } from 'preact/hooks';
 import { Button } from '../shared/button.tsx';
 import { Dialog } from '../shared/dialog.tsx';
+import { ErrorNote } from '../shared/error-note.tsx';
 import { faultText, formatJson, textOf } from '../text/format-json.ts';
 import { useSend } from './use-send.ts';
 
@@ -17,9 +18,11 @@ interface EditDialogProps {
 /** Any text, signed with the local secret and sent. What is no JSON is sent all the same: that is worth a try, too. */
 export function EditDialog({ title, text: original, onClose, onSent }: EditDialogProps) {
   const [text, setText] = useState(original);
-  const { send, busy } = useSend();
+  const [error, setError] = useState<string>();
+  const { send, busy } = useSend(setError);
   const formatted = useMemo(() => formatJson(text), [text]);
   const submit = async () => {
+    setError(undefined);
     if (await send({ kind: 'send-text', body: text }, onSent)) onClose();
   };
   return (
@@ -27,6 +30,7 @@ export function EditDialog({ title, text: original, onClose, onSent }: EditDialo
       title={title}
       width="wide"
       onClose={onClose}
+      keeps={text !== original}
       actions={
         <>
           <p class={`editor-state ${formatted.ok ? 'is-valid' : 'is-invalid'}`} role="status">
@@ -44,6 +48,7 @@ export function EditDialog({ title, text: original, onClose, onSent }: EditDialo
         </>
       }
     >
+      {error !== undefined && <ErrorNote>{error}</ErrorNote>}
       <textarea
         class="editor"
         aria-label="Body"
@@ -55,7 +60,7 @@ export function EditDialog({ title, text: original, onClose, onSent }: EditDialo
         onKeyDown={(event) => {
           if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return;
           event.preventDefault();
-          submit();
+          if (!event.repeat) submit();
         }}
       />
       <p class="soft">

@@ -4,18 +4,16 @@ import { Age } from '../shared/age.tsx';
 import { Button } from '../shared/button.tsx';
 import { Empty } from '../shared/empty.tsx';
 import { ErrorNote } from '../shared/error-note.tsx';
+import { Loading } from '../shared/loading.tsx';
 import { Problems } from '../shared/problems.tsx';
 import { useLoad } from '../shared/use-load.ts';
-import { useRefresh } from '../shared/use-refresh.ts';
+import { REFRESH, useRefresh } from '../shared/use-refresh.ts';
 import { useConsole } from '../shell/context.ts';
 import { ActButton } from '../tasks/act-button.tsx';
 import { useAct, useTaskEnds } from '../tasks/tasks-context.tsx';
 import { Visible } from '../text/visible.tsx';
 import { DeadLetterMessages } from './dead-letter-messages.tsx';
 import { deadCount, queuesOf, redriveAll, redriveGroup } from './redrive.ts';
-
-/** Between two looks at a local stack, in milliseconds. A look at a stage hides its messages for a moment. */
-const REFRESH = 2_000;
 
 /** Dead letters of all queues, by what they failed of. */
 export function DeadLettersView() {
@@ -31,6 +29,7 @@ export function DeadLettersView() {
     <div class="page">
       <div class="stack">
         {letters.error !== undefined && <ErrorNote>{letters.error}</ErrorNote>}
+        {letters.value === undefined && letters.error === undefined && <Loading />}
         {error !== undefined && <ErrorNote>{error}</ErrorNote>}
         <Problems
           problems={[

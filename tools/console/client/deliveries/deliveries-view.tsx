@@ -1,25 +1,27 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import type { Delivery } from '../../api.ts';
 import { DetailPane } from '../detail/detail-pane.tsx';
 import { Icon } from '../shared/icon.tsx';
+import { Time } from '../shared/time.tsx';
 import { useConsole } from '../shell/context.ts';
-import { parseRoute, type Route } from '../shell/route.ts';
+import type { Route } from '../shell/route.ts';
 import { useKeys } from '../shell/use-keys.ts';
-import { navigate } from '../shell/use-route.ts';
+import { currentRoute, navigate } from '../shell/use-route.ts';
 import { useLive } from '../stream/use-live.ts';
 import { DeliveryList } from './delivery-list.tsx';
 import { filterOf, streamQuery } from './filter-query.ts';
 import { Filters } from './filters.tsx';
 import { FirstEvent } from './first-event.tsx';
-import { countNew, type HeldList, holdList, rowAfterKey } from './held-list.ts';
+import { countNew, type HeldList, holdList, olderThan, rowAfterKey } from './held-list.ts';
 import { ListSummary } from './list-summary.tsx';
 import { SendMenu } from './send-menu.tsx';
 import { useRowHeight } from './use-row-height.ts';
+import { WriteDialog } from './write-dialog.tsx';
 
 export function DeliveriesView({ route }: { route: Route }) {
-  const { live } = useConsole();
-  const { ids, idsOf, ready, total, searched } = useLive();
+  const { live, stack } = useConsole();
+  const { ids, idsOf, ready, total, searched, resets, connection } = useLive();
   const [held, setHeld] = useState<HeldList>();
+  const [writes, setWrites] = useState(false);
   const list = useRef<HTMLDivElement>(null);
   const rowHeight = useRowHeight();
   const selected = route.path[0];
@@ -30,7 +32,10 @@ export function DeliveriesView({ route }: { route: Route }) {
     () =>
       held === undefined
         ? ids.flatMap((id) => live.delivery(id) ?? [])
-        : held.rows.map((delivery) => live.delivery(delivery.id) ?? delivery),
+        : [
+            ...held.rows.map((delivery) => live.delivery(delivery.id) ?? delivery),
+            ...olderThan(held, ids).flatMap((id) => live.delivery(id) ?? []),
+          ],
     // The rows of a held list change although its ids do not.
     [ids, held, live, live.state],
   );
@@ -40,27 +45,47 @@ export function DeliveriesView({ route }: { route: Route }) {
     setHeld(undefined);
     if (list.current !== null) list.current.scrollTop = 0;
   };
-  // Another filter is another list.
-  useEffect(follow, [filter]);
+  /** The button to the newest hides itself: the focus is not to go with it. */
+  const followFromButton = () => {
+    follow();
+    list.current?.focus();
+  };
+  // Another filter is another list, and so is that of another process.
+  useEffect(follow, [filter, resets]);
   const isThere = ready && idsOf === filter;
+  const isRefused = connection.state === 'refused';
   const isSelectedThere = isThere && rows.some(({ id }) => id === selected);
   useEffect(() => {
     if (isSelectedThere) setHeld((before) => before ?? holdList(rows));
   }, [selected, isSelectedThere]);
 
-  const select = (id: string) => navigate({ ...route, path: [id] }, { replace: selected !== undefined });
+  const select = (id: string) => {
+    const current = currentRoute();
+    navigate({ ...current, path: [id] }, { replace: current.path[0] !== undefined });
+  };
   /** Whoever sent it may be elsewhere by now. */
   const showSent = (id: string) => {
-    const current = parseRoute(location.hash);
+    const current = currentRoute();
     if (current.view !== 'deliveries') return;
     follow();
     navigate({ ...current, path: [id] });
   };
   const close = () => {
-    navigate({ ...route, path: [] });
+    navigate({ ...currentRoute(), path: [] });
     if ((list.current?.scrollTop ?? 0) === 0) setHeld(undefined);
     list.current?.focus();
   };
+  const detail = useRef<HTMLElement>(null);
+  const hadSelection = useRef(selected !== undefined);
+  useEffect(() => {
+    if (hadSelection.current === (selected !== undefined)) return;
+    hadSelection.current = selected !== undefined;
+    // A narrow page has room for one of the two: the focus goes with what is shown, if it was in what is not.
+    const [shown, gone] = selected === undefined ? [list, detail] : [detail, list];
+    const { activeElement } = document;
+    const wasThere = activeElement === document.body || gone.current?.contains(activeElement);
+    if (gone.current?.offsetParent === null && wasThere) shown.current?.focus();
+  }, [selected]);
   const move = (event: KeyboardEvent): boolean => {
     const index = rows.findIndex(({ id }) => id === selected);
     const to = rowAfterKey(event.key, index, rows.length, 1);
@@ -85,94 +110,109 @@ export function DeliveriesView({ route }: { route: Route }) {
     },
   });
 
-  if (isThere && total === 0 && ids.length === 0 && !isFiltered && selected === undefined) {
-    return <FirstEvent onSent={showSent} />;
+  const isEmpty = isThere && total === 0 && ids.length === 0 && !isFiltered && selected === undefined;
+  const writing = writes && <WriteDialog key="write" onClose={() => setWrites(false)} onSent={showSent} />;
+  if (stack.local && isEmpty) {
+    return (
+      <>
+        <FirstEvent key="first" onSent={showSent} onWrite={() => setWrites(true)} />
+        {writing}
+      </>
+    );
   }
   return (
-    <div class={`deliveries${selected === undefined ? '' : ' has-selection'}`}>
-      <h1 class="visually-hidden">Deliveries</h1>
-      <section class="list-pane" aria-label="List of deliveries">
-        <div class="list-tools">
-          <Filters
-            query={route.query}
-            onChange={(change) =>
-              navigate({ ...route, query: { ...route.query, ...change } }, { replace: true })
-            }
-            onLeave={() => {
-              list.current?.focus();
-              const [row] = rows;
-              if (selected === undefined && row !== undefined) select(row.id);
-            }}
+    <>
+      <div key="list" class={`deliveries${selected === undefined ? '' : ' has-selection'}`}>
+        <h1 class="visually-hidden">Deliveries</h1>
+        <section class="list-pane" aria-label="List of deliveries">
+          <div class="list-tools">
+            <Filters
+              query={route.query}
+              onChange={(change) => {
+                const current = currentRoute();
+                navigate({ ...current, query: { ...current.query, ...change } }, { replace: true });
+              }}
+              onLeave={() => list.current?.focus()}
+            />
+            <SendMenu onSent={showSent} onWrite={() => setWrites(true)} />
+          </div>
+          <div class="list-head" aria-hidden="true">
+            <span>Time</span>
+            <span>Event</span>
+            <span>State</span>
+            <span>Shop</span>
+            <span>Result</span>
+            <span class="row-status">Status</span>
+          </div>
+          <div class={`list-frame${isThere ? '' : ' is-stale'}`} aria-busy={!isThere && !isRefused}>
+            <button
+              type="button"
+              class={`newer${newer > 0 ? ' is-shown' : ''}`}
+              tabIndex={newer > 0 ? 0 : -1}
+              aria-hidden={newer === 0}
+              onClick={followFromButton}
+            >
+              <Icon name="up" />
+              {newer.toLocaleString('en')} new
+            </button>
+            {isThere && rows.length === 0 && (
+              <div class="no-match">
+                <p>{isFiltered ? 'No delivery matches.' : <NoDelivery since={stack.since} />}</p>
+              </div>
+            )}
+            <DeliveryList
+              element={list}
+              rows={rows}
+              selected={selected}
+              rowHeight={rowHeight}
+              onSelect={select}
+              onOpen={() => document.getElementById('detail')?.focus()}
+              onScrolled={(scrollTop) => {
+                if (scrollTop > 0) setHeld((before) => before ?? holdList(rows));
+                else if (selected === undefined) setHeld(undefined);
+              }}
+            />
+          </div>
+          <ListSummary
+            shown={rows.length}
+            total={total}
+            newer={newer}
+            ready={isThere}
+            refused={isRefused}
+            filtered={isFiltered}
+            held={held !== undefined}
+            searched={searched}
           />
-          <SendMenu onSent={showSent} />
-        </div>
-        <div class="list-head" aria-hidden="true">
-          <span>Time</span>
-          <span>Event</span>
-          <span>State</span>
-          <span>Shop</span>
-          <span>Result</span>
-          <span class="row-status">Status</span>
-        </div>
-        <div class="list-frame">
-          <button
-            type="button"
-            class={`newer${newer > 0 ? ' is-shown' : ''}`}
-            tabIndex={newer > 0 ? 0 : -1}
-            aria-hidden={newer === 0}
-            onClick={follow}
-          >
-            <Icon name="up" />
-            {newer.toLocaleString('en')} new
-          </button>
-          {isThere && rows.length === 0 && (
-            <div class="no-match">
-              <p>{isFiltered ? 'No delivery matches.' : 'No delivery yet.'}</p>
-            </div>
+        </section>
+        <section ref={detail} class="detail-pane" id="detail" tabIndex={-1} aria-label="Delivery">
+          {selected === undefined ? (
+            <NothingSelected />
+          ) : (
+            <DetailPane
+              id={selected}
+              row={live.delivery(selected)}
+              held={held?.rows.find(({ id }) => id === selected)}
+              route={route}
+              onClose={close}
+              onSent={showSent}
+            />
           )}
-          <DeliveryList
-            element={list}
-            rows={rows}
-            selected={selected}
-            rowHeight={rowHeight}
-            onSelect={select}
-            onOpen={() => document.getElementById('detail')?.focus()}
-            onScrolled={(scrollTop) => {
-              if (scrollTop > 0) setHeld((before) => before ?? holdList(rows));
-              else if (selected === undefined) setHeld(undefined);
-            }}
-          />
-        </div>
-        <ListSummary
-          shown={held === undefined ? ids.length : held.rows.length}
-          total={total}
-          newer={newer}
-          ready={isThere}
-          filtered={isFiltered}
-          held={held !== undefined}
-          searched={searched}
-        />
-      </section>
-      <section class="detail-pane" id="detail" tabIndex={-1} aria-label="Delivery">
-        {selected === undefined ? (
-          <NothingSelected />
-        ) : (
-          <DetailPane
-            key={selected}
-            id={selected}
-            row={rowOf(live.delivery(selected), rows, selected)}
-            route={route}
-            onClose={close}
-            onSent={showSent}
-          />
-        )}
-      </section>
-    </div>
+        </section>
+      </div>
+      {writing}
+    </>
   );
 }
 
-const rowOf = (known: Delivery | undefined, rows: readonly Delivery[], selected: string) =>
-  known ?? rows.find(({ id }) => id === selected);
+/** @param since ISO 8601, of a stage */
+function NoDelivery({ since }: { since: string | undefined }) {
+  if (since === undefined) return <>No delivery yet.</>;
+  return (
+    <>
+      No delivery since <Time at={since} day />; logs come some seconds late.
+    </>
+  );
+}
 
 function NothingSelected() {
   return (

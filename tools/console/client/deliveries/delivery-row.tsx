@@ -1,7 +1,7 @@
 import type { Delivery } from '../../api.ts';
 import { Badge } from '../shared/badge.tsx';
-import { Time } from '../shared/time.tsx';
-import { latencyText } from '../shared/time-text.ts';
+import { latencyText, shortMomentText } from '../shared/time-text.ts';
+import { Visible } from '../text/visible.tsx';
 import { STATES } from './state-text.ts';
 
 /** Of the element of a row. */
@@ -32,19 +32,21 @@ export function DeliveryRow({ delivery, top, index, count, selected }: DeliveryR
       aria-posinset={index + 1}
       style={{ transform: `translateY(${top}px)` }}
     >
-      <Time at={receivedAt} day milliseconds />
+      <time dateTime={receivedAt} title={receivedAt} class="time">
+        {shortMomentText(new Date(receivedAt), new Date())}
+      </time>
       <span class={`row-event${event === undefined ? ' soft' : ''}`} title={event}>
-        {event ?? (smokeTest ? 'smoke test' : 'unknown event')}
+        {event === undefined ? smokeTest ? 'smoke test' : 'unknown event' : <Visible text={event} />}
       </span>
       <Badge tone={tone}>{label}</Badge>
       <span class="row-shop" title={shopId}>
-        {shopId}
+        {shopId !== undefined && <Visible text={shopId} />}
       </span>
       {error === undefined || latencyMs !== undefined ? (
         <span class="row-result">{latencyMs === undefined ? '' : latencyText(latencyMs)}</span>
       ) : (
         <span class="row-result is-error" title={error}>
-          {error}
+          <Visible text={error} />
         </span>
       )}
       <span class="row-status">{status}</span>

@@ -19,6 +19,14 @@ export function filterOf(query: Readonly<Record<string, string>>): DeliveryFilte
   );
 }
 
+/**
+ * Whether what a filter admits changes with the clock: `since=15m`. A search is left as it is, as it looks through a
+ * stage's archive each time.
+ */
+export function movesWithTime({ since, until, search }: DeliveryFilter): boolean {
+  return search === undefined && [since, until].some((time) => /^\d+[mhd]$/.test(time ?? ''));
+}
+
 /** The filter of an address as the server takes it: always in the same order, so that equal ones are equal. */
 export function streamQuery(query: Readonly<Record<string, string>>): string {
   const parameters = new URLSearchParams(Object.entries(filterOf(query)));

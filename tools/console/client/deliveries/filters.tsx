@@ -180,6 +180,7 @@ function useTyped(value: string, onChange: (text: string) => void, whileTyping: 
   const told = useRef(value);
   useEffect(() => {
     if (value === told.current) return;
+    clearTimeout(timer.current);
     told.current = value;
     setText(value);
   }, [value]);

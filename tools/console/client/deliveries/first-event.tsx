@@ -5,8 +5,13 @@ import { Copy } from '../shared/copy.tsx';
 import { useConsole } from '../shell/context.ts';
 import { SendMenu } from './send-menu.tsx';
 
+interface FirstEventProps {
+  onSent: (delivery: string) => void;
+  onWrite: () => void;
+}
+
 /** What stands where no delivery has come yet: the shortest way to the first one. */
-export function FirstEvent({ onSent }: { onSent: (delivery: string) => void }) {
+export function FirstEvent({ onSent, onWrite }: FirstEventProps) {
   const { stack } = useConsole();
   const { send, busy, refusal } = useSend();
   const [event] = stack.events;
@@ -35,7 +40,7 @@ export function FirstEvent({ onSent }: { onSent: (delivery: string) => void }) {
           >
             Send the first event
           </Button>
-          <SendMenu label="Another event" onSent={onSent} />
+          <SendMenu label="Another event" onSent={onSent} onWrite={onWrite} />
         </div>
         <ol class="first-steps">
           <li>

@@ -1,6 +1,6 @@
 import type { Delivery } from '../../api.ts';
 
-/** The list as it was when it was told to hold still. Its rows go on to change, but none comes or goes. */
+/** The list as it was when it was told to hold still. Its rows go on to change, but none comes between them or goes. */
 export interface HeldList {
   readonly rows: readonly Delivery[];
   readonly ids: ReadonlySet<string>;
@@ -14,6 +14,12 @@ export function holdList(rows: readonly Delivery[]): HeldList {
 export function countNew(held: HeldList, live: readonly string[]): number {
   const known = live.findIndex((id) => held.ids.has(id));
   return known === -1 ? live.length : known;
+}
+
+/** What came below a held list since, such as rows of a stage's older logs: it moves nothing. @param live ids, newest first */
+export function olderThan(held: HeldList, live: readonly string[]): readonly string[] {
+  const last = live.findLastIndex((id) => held.ids.has(id));
+  return last === -1 ? [] : live.slice(last + 1);
 }
 
 /** Where a key leads from a row, `current` being -1 where none is selected; undefined for other keys. */

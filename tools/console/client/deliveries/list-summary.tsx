@@ -9,20 +9,33 @@ interface ListSummaryProps {
   total: number;
   newer: number;
   ready: boolean;
+  /** The server does not take the filter. */
+  refused: boolean;
   filtered: boolean;
   held: boolean;
   searched: PayloadSearch | undefined;
 }
 
 /** Below the list: how many there are, and how far was looked. */
-export function ListSummary({ shown, total, newer, ready, filtered, held, searched }: ListSummaryProps) {
+export function ListSummary({
+  shown,
+  total,
+  newer,
+  ready,
+  refused,
+  filtered,
+  held,
+  searched,
+}: ListSummaryProps) {
   const count = shown.toLocaleString('en');
   const all = `${count} ${shown === 1 ? 'delivery' : 'deliveries'}`;
-  const text = !ready
-    ? 'Loading'
-    : total > shown + newer
-      ? `The newest ${count} of ${total.toLocaleString('en')} deliveries`
-      : `${all}${filtered ? (shown === 1 ? ' matches' : ' match') : ''}`;
+  const text = refused
+    ? 'Not loaded'
+    : !ready
+      ? 'Loading …'
+      : total > shown + newer
+        ? `The newest ${count} of ${total.toLocaleString('en')} deliveries`
+        : `${all}${filtered ? (shown === 1 ? ' matches' : ' match') : ''}`;
   return (
     <footer class="list-summary">
       <span>{text}</span>

@@ -8,6 +8,7 @@ import { Icon } from '../shared/icon.tsx';
 import { Menu } from '../shared/menu.tsx';
 import { Time } from '../shared/time.tsx';
 import { latencyText } from '../shared/time-text.ts';
+import { Visible } from '../text/visible.tsx';
 
 export interface DetailActions {
   /** Why nothing can be changed here. */
@@ -17,6 +18,8 @@ export interface DetailActions {
   readonly edit: () => void;
   readonly copyCurl: () => void;
   readonly copyLink: () => void;
+  /** Looks anew at what no stream tells of, such as the row that it wrote. */
+  readonly reload: () => void;
 }
 
 interface DetailHeadProps {
@@ -37,7 +40,7 @@ export function DetailHead({ delivery, actions, onClose }: DetailHeadProps) {
         <button type="button" class="icon-button detail-back" aria-label="Back to the list" onClick={onClose}>
           <Icon name="back" />
         </button>
-        <h2>{event ?? 'Unknown event'}</h2>
+        <h2>{event === undefined ? 'Unknown event' : <Visible text={event} />}</h2>
         <span title={meaning}>
           <Badge tone={tone}>{label}</Badge>
         </span>
@@ -65,6 +68,7 @@ export function DetailHead({ delivery, actions, onClose }: DetailHeadProps) {
             items={[
               { label: 'Copy as curl', keyHint: 'c', onChoose: actions.copyCurl },
               { label: 'Copy link', keyHint: 'l', onChoose: actions.copyLink },
+              { label: 'Look again', onChoose: actions.reload },
             ]}
           />
           <button
@@ -84,7 +88,7 @@ export function DetailHead({ delivery, actions, onClose }: DetailHeadProps) {
         </Fact>
         <Fact name="To the effect">{latencyMs === undefined ? '–' : latencyText(latencyMs)}</Fact>
         <Fact name="Attempts">{attempts}</Fact>
-        <Fact name="Shop">{shopId ?? '–'}</Fact>
+        <Fact name="Shop">{shopId === undefined ? '–' : <Visible text={shopId} />}</Fact>
         <Fact name="Request">
           <span class="mono cut" title={id}>
             {id}

@@ -1,18 +1,21 @@
-import { useState } from 'preact/hooks';
-import type { Delivery } from '../../api.ts';
+import { useMemo, useState } from 'preact/hooks';
+import type { Delivery, DeliveryDetail } from '../../api.ts';
 import { curlCommand } from '../acting/curl.ts';
 import { EditDialog, LONGEST_EDITED } from '../acting/edit-dialog.tsx';
 import { useSend } from '../acting/use-send.ts';
 import { copyText } from '../shared/copy.tsx';
 import { Empty } from '../shared/empty.tsx';
 import { ErrorNote } from '../shared/error-note.tsx';
+import { errorText } from '../shared/error-text.ts';
+import { Loading } from '../shared/loading.tsx';
 import { Tabs } from '../shared/tabs.tsx';
 import { bytesText } from '../shared/time-text.ts';
 import { useConsole } from '../shell/context.ts';
 import type { Route } from '../shell/route.ts';
 import { showToast } from '../shell/toasts.tsx';
 import { useKeys } from '../shell/use-keys.ts';
-import { navigate } from '../shell/use-route.ts';
+import { currentRoute, navigate } from '../shell/use-route.ts';
+import { useLive } from '../stream/use-live.ts';
 import { Answer } from './answer.tsx';
 import { DetailHead } from './detail-head.tsx';
 import { DETAIL_TABS, type DetailTab, tabBeside, tabOf } from './detail-tab.ts';
@@ -24,32 +27,53 @@ import { useDetail } from './use-detail.ts';
 
 interface DetailPaneProps {
   id: string;
-  /** As the list has it; undefined where it is not in the list. */
+  /** As the stream tells of it; undefined where the filter does not admit it. */
   row: Delivery | undefined;
+  /** As a list that holds still has it, which no longer changes once the filter does not admit it. */
+  held: Delivery | undefined;
   route: Route;
   onClose: () => void;
   /** Something was sent from here. */
   onSent: (delivery: string) => void;
 }
 
-export function DetailPane({ id, row, route, onClose, onSent }: DetailPaneProps) {
+function TabPanel({ tab, detail }: { tab: DetailTab; detail: DeliveryDetail }) {
+  switch (tab) {
+    case 'overview':
+      return <Overview detail={detail} />;
+    case 'request':
+      return <Request detail={detail} />;
+    case 'answer':
+      return <Answer answer={detail.answer} />;
+    case 'logs':
+      return <LogLines lines={detail.logs} />;
+  }
+}
+
+export function DetailPane({ id, row, held, route, onClose, onSent }: DetailPaneProps) {
   const { api, stack } = useConsole();
-  const { detail, error } = useDetail(id, row);
+  const { detail, error, awaited, reload } = useDetail(id, row);
+  const { tasks } = useLive();
   const { send, refusal } = useSend();
-  const [edited, setEdited] = useState<string>();
-  const delivery = row ?? detail;
+  const [edited, setEdited] = useState<{ readonly title: string; readonly text: string }>();
+  const delivery = row ?? detail ?? held;
   const tab = tabOf(route.query.tab);
-  const show = (name: DetailTab) =>
-    navigate(
-      { ...route, query: { ...route.query, tab: name === 'overview' ? '' : name } },
-      { replace: true },
-    );
+  // Each frame of the stream draws the pane: what is long in it only where there is more to show.
+  const panel = useMemo(
+    () => detail !== undefined && <TabPanel key={detail.id} tab={tab} detail={detail} />,
+    [detail, tab],
+  );
+  const show = (name: DetailTab) => {
+    const current = currentRoute();
+    const query = { ...current.query, tab: name === 'overview' ? '' : name };
+    navigate({ ...current, query }, { replace: true });
+  };
 
   const body = async () => {
     try {
       return await loadBody(api, id);
     } catch (failure) {
-      showToast({ level: 'error', text: failure instanceof Error ? failure.message : String(failure) });
+      showToast({ level: 'error', text: errorText(failure) });
       return undefined;
     }
   };
@@ -59,7 +83,10 @@ export function DetailPane({ id, row, route, onClose, onSent }: DetailPaneProps)
   const actions = {
     refusal,
     editRefusal,
-    resend: () => send({ kind: 'resend', id }),
+    resend: async () => {
+      // It is the same event: its trace tells of both.
+      if (await send({ kind: 'resend', id })) reload();
+    },
     edit: async () => {
       if (editRefusal !== undefined) {
         showToast({ level: 'error', text: `${editRefusal}.` });
@@ -73,21 +100,23 @@ export function DetailPane({ id, row, route, onClose, onSent }: DetailPaneProps)
         showToast({ level: 'error', text });
         return;
       }
-      setEdited(loaded.text);
+      setEdited({ title: `Edit and send ${delivery?.event ?? ''}`, text: loaded.text });
     },
     copyCurl: async () => {
-      const loaded = await body();
       const type = detail?.request?.headers.find(([name]) => name.toLowerCase() === 'content-type')?.[1];
-      const command = curlCommand({
-        url: stack.webhookUrl,
-        secret: stack.secret,
-        body: loaded?.text,
-        isUtf8: loaded?.isUtf8 ?? false,
-        contentType: type ?? 'application/json',
-      });
+      const command = body().then((loaded) =>
+        curlCommand({
+          url: stack.webhookUrl,
+          secret: stack.secret,
+          body: loaded?.text,
+          isUtf8: loaded?.isUtf8 ?? false,
+          contentType: type ?? 'application/json',
+        }),
+      );
       if (await copyText(command))
         showToast({ level: 'info', text: 'Copied as curl, with openssl to sign it.' });
     },
+    reload,
     copyLink: async () => {
       if (await copyText(location.href)) showToast({ level: 'info', text: 'Copied a link to this view.' });
     },
@@ -110,10 +139,19 @@ export function DetailPane({ id, row, route, onClose, onSent }: DetailPaneProps)
   });
 
   if (delivery === undefined) {
-    return error === undefined ? null : (
-      <Empty title="This delivery is not there">
-        <p>{error}</p>
-        <a href="#/deliveries">All deliveries</a>
+    if (error !== undefined) {
+      return (
+        <Empty title="This delivery is not there">
+          <p>{error}</p>
+          <a href="#/deliveries">All deliveries</a>
+        </Empty>
+      );
+    }
+    if (!awaited) return <Loading />;
+    const isSent = tasks.some((task) => task.delivery === id);
+    return (
+      <Empty title={isSent ? 'Sent' : 'Not known yet'}>
+        <p role="status">The logs do not have it yet: they come some seconds late.</p>
       </Empty>
     );
   }
@@ -133,18 +171,11 @@ export function DetailPane({ id, row, route, onClose, onSent }: DetailPaneProps)
         active={tab}
         onChange={show}
       >
-        {detail !== undefined && tab === 'overview' && <Overview detail={detail} />}
-        {detail !== undefined && tab === 'request' && <Request detail={detail} />}
-        {detail !== undefined && tab === 'answer' && <Answer answer={detail.answer} />}
-        {detail !== undefined && tab === 'logs' && <LogLines lines={detail.logs} />}
+        {detail === undefined && error === undefined && <Loading />}
+        {panel}
       </Tabs>
       {edited !== undefined && (
-        <EditDialog
-          title={`Edit and send ${delivery.event ?? ''}`}
-          text={edited}
-          onClose={() => setEdited(undefined)}
-          onSent={onSent}
-        />
+        <EditDialog {...edited} onClose={() => setEdited(undefined)} onSent={onSent} />
       )}
     </article>
   );

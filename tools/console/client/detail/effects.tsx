@@ -4,7 +4,7 @@ import { Badge } from '../shared/badge.tsx';
 import { Time } from '../shared/time.tsx';
 import { formatRoute } from '../shell/route.ts';
 import { Visible } from '../text/visible.tsx';
-import { type AttributeChange, diffRows, valueText } from './row-diff.ts';
+import { type AttributeChange, diffRows, orderedText } from './row-diff.ts';
 
 export function Effects({ effects }: { effects: readonly RecordedEffect[] }) {
   if (effects.length === 0) return null;
@@ -47,7 +47,7 @@ function RowCard({ effect }: { effect: RowEffect }) {
           changes={Object.entries(now).map(([name, value]) => ({
             name,
             kind: 'same',
-            after: valueText(value),
+            after: orderedText(value),
           }))}
         />
       )}

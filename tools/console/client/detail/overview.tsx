@@ -1,6 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { DeliveryDetail } from '../../api.ts';
 import { ErrorNote } from '../shared/error-note.tsx';
+import { Scrolled } from '../shared/scrolled.tsx';
 import { formatRoute } from '../shell/route.ts';
 import { Effects } from './effects.tsx';
 import { placeParts } from './place-parts.ts';
@@ -11,7 +12,7 @@ export function Overview({ detail }: { detail: DeliveryDetail }) {
   const { trace, traceProblem, effects, settled } = detail;
   const now = useNow(!settled);
   return (
-    <div class="overview">
+    <Scrolled class="overview" label="Overview">
       {trace?.timeline.now.map((place, index) => {
         const { tone, title, detail: more, queue } = placeParts(place, now);
         return (
@@ -29,7 +30,7 @@ export function Overview({ detail }: { detail: DeliveryDetail }) {
       {traceProblem !== undefined && <ErrorNote>{traceProblem}</ErrorNote>}
       {trace !== undefined && <TimelineSteps timeline={trace.timeline} now={now} />}
       <Effects effects={effects} />
-    </div>
+    </Scrolled>
   );
 }
 

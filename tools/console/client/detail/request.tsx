@@ -4,6 +4,8 @@ import { Button } from '../shared/button.tsx';
 import { copyText } from '../shared/copy.tsx';
 import { Empty } from '../shared/empty.tsx';
 import { ErrorNote } from '../shared/error-note.tsx';
+import { Loading } from '../shared/loading.tsx';
+import { Scrolled } from '../shared/scrolled.tsx';
 import { showToast } from '../shell/toasts.tsx';
 import { faultText, formatJson, textOf } from '../text/format-json.ts';
 import { rawLines } from '../text/lines.ts';
@@ -22,7 +24,7 @@ const NAMES: Record<RequestPart, string> = {
 
 export function Request({ detail: { id, request } }: { detail: DeliveryDetail }) {
   const [part, setPart] = useState<RequestPart>('formatted');
-  const { value: body, error } = useBody(id);
+  const { value: body, error } = useBody(id, request?.bodyMissing);
   if (request === undefined) return <Empty title="The request is not kept" />;
   const parts = PARTS.filter((name) => name !== 'headers' || request.headers.length > 0);
   return (
@@ -41,15 +43,19 @@ export function Request({ detail: { id, request } }: { detail: DeliveryDetail })
         {part !== 'headers' && body !== undefined && <BodyTools id={id} body={body} part={part} />}
       </div>
       {part === 'headers' ? (
-        <Headers headers={request.headers} sourceIp={request.sourceIp} />
+        <Scrolled class="fill-headers" label="Headers">
+          <Headers headers={request.headers} sourceIp={request.sourceIp} />
+        </Scrolled>
       ) : request.bodyMissing !== undefined ? (
         <Empty title="The body is not here">
           <p>{request.bodyMissing}</p>
         </Empty>
       ) : error !== undefined ? (
         <ErrorNote>{error}</ErrorNote>
+      ) : body === undefined ? (
+        <Loading />
       ) : (
-        body !== undefined && <BodyText body={body} formatted={part === 'formatted'} />
+        <BodyText body={body} formatted={part === 'formatted'} />
       )}
     </div>
   );

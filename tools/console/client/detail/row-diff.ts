@@ -13,21 +13,21 @@ export function diffRows(before: Row | null, after: Row | null): AttributeChange
   const old = new Map(Object.entries(before ?? {}));
   const changes: AttributeChange[] = [];
   for (const [name, value] of Object.entries(after ?? {})) {
-    const newer = valueText(value);
+    const newer = orderedText(value);
     if (!old.has(name)) {
       changes.push({ name, kind: 'added', after: newer });
       continue;
     }
-    const older = valueText(old.get(name));
+    const older = orderedText(old.get(name));
     old.delete(name);
     changes.push({ name, kind: older === newer ? 'same' : 'changed', before: older, after: newer });
   }
-  for (const [name, value] of old) changes.push({ name, kind: 'removed', before: valueText(value) });
+  for (const [name, value] of old) changes.push({ name, kind: 'removed', before: orderedText(value) });
   return changes;
 }
 
 /** JSON with keys in order, so that two of the same content have the same text. */
-export function valueText(value: unknown): string {
+export function orderedText(value: unknown): string {
   return (
     JSON.stringify(value, (_, inner: unknown) =>
       typeof inner === 'object' && inner !== null && !Array.isArray(inner)

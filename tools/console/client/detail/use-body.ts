@@ -6,10 +6,10 @@ export interface Body extends Decoded {
   readonly bytes: Uint8Array<ArrayBuffer>;
 }
 
-/** The bytes that came in. */
-export function useBody(id: string): Loaded<Body> {
+/** The bytes that came in. @param missing why they are not there: once that changes they may be */
+export function useBody(id: string, missing: string | undefined): Loaded<Body> {
   const { api } = useConsole();
-  return useLoad(id, async (signal) => loadBody(api, id, signal));
+  return useLoad(`${id} ${missing ?? ''}`, async (signal) => loadBody(api, id, signal));
 }
 
 export async function loadBody(

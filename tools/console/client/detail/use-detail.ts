@@ -1,5 +1,8 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useCallback, useEffect, useState } from 'preact/hooks';
 import type { Delivery, DeliveryDetail } from '../../api.ts';
+import { ApiError } from '../api-client.ts';
+import { errorText } from '../shared/error-text.ts';
+import { untilSeen } from '../shared/until-seen.ts';
 import { useConsole } from '../shell/context.ts';
 import { useLive } from '../stream/use-live.ts';
 
@@ -12,38 +15,67 @@ const SETTLED_WAIT_S = 30;
 interface LoadedDetail {
   readonly detail: DeliveryDetail | undefined;
   readonly error: string | undefined;
+  /** It is not known yet; the server is asked until it should be. */
+  readonly awaited: boolean;
 }
 
-/** All that is known of a delivery, as it grows until it has settled. @param row as the list has it */
-export function useDetail(id: string, row: Delivery | undefined): LoadedDetail {
-  const { api } = useConsole();
-  const [loaded, setLoaded] = useState<LoadedDetail>({ detail: undefined, error: undefined });
+const NOTHING: LoadedDetail = { detail: undefined, error: undefined, awaited: false };
+
+/**
+ * All that is known of a delivery, as it grows until it has settled.
+ * @param row as the stream tells of it
+ */
+export function useDetail(
+  id: string,
+  row: Delivery | undefined,
+): LoadedDetail & { readonly reload: () => void } {
+  const { api, stack } = useConsole();
+  const [state, setState] = useState({ id, ...NOTHING });
+  const [round, setRound] = useState(0);
   const isLive = useLive().connection.state === 'live';
+  const loaded = state.id === id ? state : NOTHING;
   /** What failed is tried again once, and whenever the server is back. */
   const retry = loaded.error === undefined ? 'not needed' : isLive;
+  const hasRow = row !== undefined;
   useEffect(() => {
     const abort = new AbortController();
     const path = `/api/deliveries/${encodeURIComponent(id)}`;
+    const take = (detail: DeliveryDetail) => setState({ id, ...NOTHING, detail });
+    const settled = () => api.get<DeliveryDetail>(`${path}/settled?timeout=${SETTLED_WAIT_S}`, abort.signal);
     const load = async () => {
-      let detail = await api.get<DeliveryDetail>(path, abort.signal);
-      setLoaded({ detail, error: undefined });
-      while (!detail.settled && !abort.signal.aborted) {
-        detail = await api.get<DeliveryDetail>(`${path}/settled?timeout=${SETTLED_WAIT_S}`, abort.signal);
-        setLoaded({ detail, error: undefined });
+      let detail = await api.get<DeliveryDetail>(path, abort.signal).catch((error: unknown) => {
+        // Logs of a stage come late; the local stack knows at once.
+        if (stack.local || !(error instanceof ApiError) || error.status !== 404) throw error;
+        setState((before) =>
+          before.id === id ? { ...before, awaited: true } : { id, ...NOTHING, awaited: true },
+        );
+        return settled();
+      });
+      take(detail);
+      // The stream tells of a row that it has: each request more would take one of the browser's few connections.
+      while (!hasRow && !detail.settled) {
+        await untilSeen(abort.signal);
+        detail = await settled();
+        take(detail);
       }
     };
     const timer = setTimeout(() => {
       load().catch((error: unknown) => {
         if (abort.signal.aborted) return;
-        const text = error instanceof Error ? error.message : String(error);
-        setLoaded((before) => ({ ...before, error: text }));
+        setState((before) => ({
+          ...(before.id === id ? before : NOTHING),
+          id,
+          awaited: false,
+          error: errorText(error),
+        }));
       });
     }, PAUSE_MS);
     return () => {
       clearTimeout(timer);
       abort.abort();
     };
-    // A row that changed means that there is more to know.
-  }, [api, id, row?.state, row?.attempts, row?.error, retry]);
-  return loaded;
+    // A row that changed means that there is more to know. The same row comes anew with each stream.
+  }, [api, stack.local, id, JSON.stringify(row), retry, round]);
+  const reload = useCallback(() => setRound((number) => number + 1), []);
+  return { ...loaded, reload };
 }

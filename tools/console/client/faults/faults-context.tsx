@@ -2,11 +2,8 @@ import { type ComponentChildren, createContext } from 'preact';
 import { useContext } from 'preact/hooks';
 import type { Faults } from '../../api.ts';
 import { type Loaded, useLoad } from '../shared/use-load.ts';
-import { useRefresh } from '../shared/use-refresh.ts';
+import { REFRESH, useRefresh } from '../shared/use-refresh.ts';
 import { useConsole } from '../shell/context.ts';
-
-/** Between two looks at what is on, in milliseconds. */
-const REFRESH = 2_000;
 
 const FaultsContext = createContext<Loaded<Faults> | undefined>(undefined);
 

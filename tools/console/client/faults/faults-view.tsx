@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks';
 import type { FaultSettings } from '../../api.ts';
 import { Button } from '../shared/button.tsx';
 import { ErrorNote } from '../shared/error-note.tsx';
+import { errorText } from '../shared/error-text.ts';
 import { useConsole } from '../shell/context.ts';
 import { ActiveFaults } from './active-faults.tsx';
 import { FaultBoard } from './fault-board.tsx';
@@ -14,14 +15,17 @@ export function FaultsView() {
   const faults = useFaults();
   const [error, setError] = useState<string>();
   const active = faults.value?.active ?? [];
-  const change = async (work: () => Promise<unknown>) => {
+  const change = async (work: () => Promise<unknown>): Promise<boolean> => {
     setError(undefined);
     try {
       await work();
+      return true;
     } catch (failure) {
-      setError(failure instanceof Error ? failure.message : String(failure));
+      setError(errorText(failure));
+      return false;
+    } finally {
+      faults.reload();
     }
-    faults.reload();
   };
   const begin = (fault: FaultSettings) => change(() => api.post('/api/faults', fault));
   const end = (id: string) => change(() => api.delete(`/api/faults/${encodeURIComponent(id)}`));
@@ -51,9 +55,9 @@ export function FaultsView() {
           <ActiveFaults active={active} onEnd={end} />
           <FunctionKills
             functions={faults.value?.functions ?? []}
-            onKill={async (name, next) => {
-              await change(() => api.post(`/api/functions/${encodeURIComponent(name)}/kill`, { next }));
-            }}
+            onKill={(name, next) =>
+              change(() => api.post(`/api/functions/${encodeURIComponent(name)}/kill`, { next }))
+            }
           />
         </div>
       </div>

@@ -3,14 +3,16 @@ import { Button } from '../shared/button.tsx';
 
 interface FunctionKillsProps {
   functions: readonly string[];
-  onKill: (name: string, next: boolean) => Promise<void>;
+  /** @returns whether it was done */
+  onKill: (name: string, next: boolean) => Promise<boolean>;
 }
 
 /** Ends a function in the middle of its work, as a crash of its machine would. */
 export function FunctionKills({ functions, onKill }: FunctionKillsProps) {
   const [said, setSaid] = useState('');
   const kill = async (name: string, next: boolean) => {
-    await onKill(name, next);
+    setSaid('');
+    if (!(await onKill(name, next))) return;
     setSaid(
       next
         ? `${name} dies in the middle of its next invocation.`

@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
 import type { EventInfo, Queues } from '../../api.ts';
 import { ErrorNote } from '../shared/error-note.tsx';
+import { Loading } from '../shared/loading.tsx';
 import { Problems } from '../shared/problems.tsx';
 import type { Loaded } from '../shared/use-load.ts';
 import { useAct } from '../tasks/tasks-context.tsx';
@@ -19,6 +20,7 @@ export function QueueList({ queues, selected }: { queues: Loaded<Queues>; select
     <div class={`split${selected === undefined ? '' : ' is-open'}`}>
       <section class="split-list" aria-label="Queues">
         {queues.error !== undefined && <ErrorNote>{queues.error}</ErrorNote>}
+        {queues.value === undefined && queues.error === undefined && <Loading />}
         {error !== undefined && <ErrorNote>{error}</ErrorNote>}
         {value !== undefined && (
           <>

@@ -1,9 +1,10 @@
 import type { QueueMessages, Queues } from '../../api.ts';
 import { ErrorNote } from '../shared/error-note.tsx';
 import { Icon } from '../shared/icon.tsx';
+import { Loading } from '../shared/loading.tsx';
 import { useLoad } from '../shared/use-load.ts';
 import { usePane } from '../shared/use-pane.ts';
-import { useRefresh } from '../shared/use-refresh.ts';
+import { REFRESH, useRefresh } from '../shared/use-refresh.ts';
 import { useConsole } from '../shell/context.ts';
 import { formatRoute } from '../shell/route.ts';
 import { ActButton } from '../tasks/act-button.tsx';
@@ -13,9 +14,6 @@ import { deadName, namedQueue } from './queue-names.ts';
 
 /** Messages that are looked at. */
 const LOOKED_AT = 50;
-
-/** Between two looks at a local queue, in milliseconds. A look at a stage's queue hides its messages for a moment. */
-const REFRESH = 2_000;
 
 const NOTHING: QueueMessages = { messages: [], limited: false };
 
@@ -85,6 +83,7 @@ export function QueueMessagesPane({ name, queues }: { name: string; queues: Queu
       <div class="pane-body">
         {error !== undefined && <ErrorNote>{error}</ErrorNote>}
         {messages.error !== undefined && <ErrorNote>{messages.error}</ErrorNote>}
+        {messages.value === undefined && messages.error === undefined && <Loading />}
         {isClosed && (
           <p class="pane-empty soft">
             SQS shows a message only to who receives it, and each receive is one of its ten attempts: so

@@ -3,15 +3,12 @@ import { DeadLettersView } from '../dead-letters/dead-letters-view.tsx';
 import { ReplayView } from '../replay/replay-view.tsx';
 import { SubNav } from '../shared/sub-nav.tsx';
 import { useLoad } from '../shared/use-load.ts';
-import { useRefresh } from '../shared/use-refresh.ts';
+import { REFRESH, useRefresh } from '../shared/use-refresh.ts';
 import { useConsole } from '../shell/context.ts';
 import { formatRoute, type Route } from '../shell/route.ts';
 import { useTaskEnds } from '../tasks/tasks-context.tsx';
 import { deadOf } from './depths.ts';
 import { QueueList } from './queue-list.tsx';
-
-/** Between two looks, in milliseconds. */
-const REFRESH = 2_000;
 
 /** The queues, what is on them, their dead letters over all, and the replay: `#/queues/<queue, dead-letters or replay>`. */
 export function QueuesView({ route }: { route: Route }) {

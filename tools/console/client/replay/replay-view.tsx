@@ -41,7 +41,10 @@ export function ReplayView() {
     setProblems(found);
     const [first] = Object.keys(found);
     if (first !== undefined) {
-      document.querySelector<HTMLElement>(`[name="${first}"]`)?.focus();
+      const field = document.querySelector<HTMLElement>(`[name="${first}"]`);
+      // What is folded away takes no focus.
+      field?.closest('details')?.setAttribute('open', '');
+      field?.focus();
       return;
     }
     const [task] = (await run([replayAction(form, dryRun)])) ?? [];

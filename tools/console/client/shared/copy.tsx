@@ -1,4 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
+import { showToast } from '../shell/toasts.tsx';
+import { errorText } from './error-text.ts';
 import { Icon } from './icon.tsx';
 
 /** How long the button says that it has copied. */
@@ -25,12 +27,22 @@ export function Copy({ text, label }: { text: string; label: string }) {
   );
 }
 
-/** @returns false where the browser does not allow it */
-export async function copyText(text: string): Promise<boolean> {
+/**
+ * Copies a text; where that fails it says so.
+ * @param text may still come: Safari allows a copy only where it begins with the click
+ * @returns whether it was copied
+ */
+export async function copyText(text: string | Promise<string>): Promise<boolean> {
   try {
-    await navigator.clipboard.writeText(text);
+    if (typeof text === 'string') {
+      await navigator.clipboard.writeText(text);
+    } else {
+      const blob = text.then((known) => new Blob([known], { type: 'text/plain' }));
+      await navigator.clipboard.write([new ClipboardItem({ 'text/plain': blob })]);
+    }
     return true;
-  } catch {
+  } catch (error) {
+    showToast({ level: 'error', text: `Nothing was copied: ${errorText(error)}` });
     return false;
   }
 }

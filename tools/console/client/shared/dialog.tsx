@@ -9,6 +9,8 @@ interface DialogProps {
   /** Buttons below, the one that does it last. */
   actions?: ComponentChildren;
   width?: 'narrow' | 'wide';
+  /** Something was filled in that is worth keeping: a click beside it does not close it. */
+  keeps?: boolean;
   children: ComponentChildren;
 }
 
@@ -19,9 +21,11 @@ const FIRST = ['.dialog-body :is(input, select, textarea)', '.dialog-actions but
  * A modal dialog. The browser holds the focus within it, and gives it back. It begins on what can be
  * filled in, else on the first of its actions.
  */
-export function Dialog({ title, onClose, actions, width = 'narrow', children }: DialogProps) {
+export function Dialog({ title, onClose, actions, width = 'narrow', keeps = false, children }: DialogProps) {
   const element = useRef<HTMLDialogElement>(null);
   const heading = useId();
+  /** A selection that is dragged out of a field ends in a click on the backdrop, too. */
+  const isPressed = useRef(false);
   // Of layout: other effects are cleaned up once the dialog is gone, and it would not give the focus back.
   useLayoutEffect(() => {
     const dialog = element.current;
@@ -41,7 +45,12 @@ export function Dialog({ title, onClose, actions, width = 'narrow', children }: 
         event.preventDefault();
         onClose();
       }}
-      onClick={(event) => event.target === element.current && onClose()}
+      onPointerDown={(event) => {
+        isPressed.current = event.target === element.current;
+      }}
+      onClick={(event) => {
+        if (event.target === element.current && isPressed.current && !keeps) onClose();
+      }}
     >
       <div class="dialog-frame">
         <header class="dialog-head">

@@ -51,7 +51,7 @@ export function Menu({ button, label, class: className = 'button', items }: Menu
     if (event.key === 'Escape') close();
     else if (event.key === 'Tab') setOpen(false);
     else if (to !== undefined) all[to]?.focus();
-    if (event.key !== 'Tab' && event.key !== 'Enter' && event.key !== ' ') event.preventDefault();
+    if (event.key === 'Escape' || to !== undefined) event.preventDefault();
     event.stopPropagation();
   };
   return (

@@ -11,11 +11,10 @@ interface SubNavProps {
   label: string;
   views: readonly SubView[];
   active: string;
-  children?: ComponentChildren;
 }
 
 /** The parts of a view, each with an address of its own. */
-export function SubNav({ label, views, active, children }: SubNavProps) {
+export function SubNav({ label, views, active }: SubNavProps) {
   return (
     <div class="sub-nav">
       <h1 class="visually-hidden">{label}</h1>
@@ -26,7 +25,6 @@ export function SubNav({ label, views, active, children }: SubNavProps) {
           </a>
         ))}
       </nav>
-      {children !== undefined && <div class="sub-nav-end">{children}</div>}
     </div>
   );
 }

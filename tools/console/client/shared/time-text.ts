@@ -13,6 +13,15 @@ export function dayText(date: Date, now: Date): string {
   return date.getFullYear() === now.getFullYear() ? day : `${date.getFullYear()}-${day}`;
 }
 
+/**
+ * A moment in a narrow column: `13:04:59.123` of today, `11-21 13:04:59` of another day, `2025-11-21` of another year.
+ */
+export function shortMomentText(date: Date, now: Date): string {
+  const day = dayText(date, now);
+  if (day === '') return clockText(date, true);
+  return date.getFullYear() === now.getFullYear() ? `${day}${clockText(date, false)}` : day.trim();
+}
+
 /** `12 ms`, `1.2 s`, `35 s`, `12 min`: in as few digits as tell two apart. */
 export function latencyText(milliseconds: number): string {
   if (milliseconds < 1000) return `${Math.round(milliseconds)} ms`;

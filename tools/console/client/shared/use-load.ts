@@ -1,4 +1,5 @@
 import { useCallback, useEffect, useState } from 'preact/hooks';
+import { errorText } from './error-text.ts';
 
 export interface Loaded<T> {
   /** The last that came; it stays while a newer one is asked for. */
@@ -25,8 +26,7 @@ export function useLoad<T>(key: string, load: (signal: AbortSignal) => Promise<T
       (value) => !abort.signal.aborted && setState({ key, value, loading: false }),
       (error) => {
         if (abort.signal.aborted) return;
-        const text = error instanceof Error ? error.message : String(error);
-        setState((before) => ({ ...before, key, error: text, loading: false }));
+        setState((before) => ({ ...before, key, error: errorText(error), loading: false }));
       },
     );
     return () => abort.abort();

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 import { DeliveriesView } from '../deliveries/deliveries-view.tsx';
-import { streamQuery } from '../deliveries/filter-query.ts';
+import { filterOf, movesWithTime, streamQuery } from '../deliveries/filter-query.ts';
 import { ActiveNote } from '../faults/active-note.tsx';
 import { FaultsProvider } from '../faults/faults-context.tsx';
 import { FaultsView } from '../faults/faults-view.tsx';
@@ -17,6 +17,7 @@ import { formatRoute, type ViewName } from './route.ts';
 import { ThemeSwitch } from './theme-switch.tsx';
 import { Toasts } from './toasts.tsx';
 import { useKeys } from './use-keys.ts';
+import { useNewProcess } from './use-new-process.ts';
 import { navigate, useRoute } from './use-route.ts';
 
 const TITLES: Record<ViewName, string> = {
@@ -26,10 +27,14 @@ const TITLES: Record<ViewName, string> = {
   faults: 'Faults',
 };
 
+/** A filter such as “Last 15 minutes” is counted anew this often, in milliseconds. */
+const REOPENED_EVERY = 60_000;
+
 export function App({ context }: { context: Console }) {
   const { stack, live } = context;
   const route = useRoute();
-  const { connection, notices } = useLiveState(live);
+  const { connection, notices, resets } = useLiveState(live);
+  useNewProcess(stack.local, resets);
   const [helps, setHelps] = useState(false);
   /** Of the deliveries as they were looked at last: other views keep it. */
   const [deliveries, setDeliveries] = useState('#/deliveries');
@@ -45,6 +50,12 @@ export function App({ context }: { context: Console }) {
     // Other views keep the filter of the deliveries.
     live.open(query ?? live.query ?? '');
   }, [live, query]);
+  const moves = query !== undefined && movesWithTime(filterOf(route.query));
+  useEffect(() => {
+    if (!moves) return;
+    const timer = setInterval(() => document.hidden || live.reopen(), REOPENED_EVERY);
+    return () => clearInterval(timer);
+  }, [live, query, moves]);
   useEffect(() => {
     document.title = `${TITLES[route.view]} – ${stack.title}`;
   }, [route.view, stack.title]);

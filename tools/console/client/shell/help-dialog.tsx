@@ -1,10 +1,18 @@
+import { useState } from 'preact/hooks';
 import { Dialog } from '../shared/dialog.tsx';
+import { useConsole } from './context.ts';
+import { hasSingleKeys, setSingleKeys } from './single-keys.ts';
 
-const GROUPS: readonly { title: string; keys: readonly (readonly [keys: string, does: string])[] }[] = [
+interface Group {
+  readonly title: string;
+  readonly keys: readonly (readonly [keys: string, does: string])[];
+}
+
+const groupsOf = (local: boolean): readonly Group[] => [
   {
     title: 'Everywhere',
     keys: [
-      ['1 2 3 4', 'Deliveries, queues, tables, faults'],
+      local ? ['1 2 3 4', 'Deliveries, queues, tables, faults'] : ['1 2 3', 'Deliveries, queues, tables'],
       ['/', 'Search deliveries'],
       ['?', 'This help'],
       ['Escape', 'Close, or back to the list'],
@@ -32,10 +40,12 @@ const GROUPS: readonly { title: string; keys: readonly (readonly [keys: string, 
 ];
 
 export function HelpDialog({ onClose }: { onClose: () => void }) {
+  const { stack } = useConsole();
+  const [single, setSingle] = useState(hasSingleKeys);
   return (
     <Dialog title="Keys" onClose={onClose} width="wide">
       <div class="help">
-        {GROUPS.map(({ title, keys }) => (
+        {groupsOf(stack.local).map(({ title, keys }) => (
           <section key={title}>
             <h3>{title}</h3>
             <dl>
@@ -53,6 +63,17 @@ export function HelpDialog({ onClose }: { onClose: () => void }) {
           </section>
         ))}
       </div>
+      <label class="help-switch">
+        <input
+          type="checkbox"
+          checked={single}
+          onChange={({ currentTarget: { checked } }) => {
+            setSingleKeys(checked);
+            setSingle(checked);
+          }}
+        />
+        Keys of one character do something
+      </label>
     </Dialog>
   );
 }

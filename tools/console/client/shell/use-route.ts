@@ -1,11 +1,14 @@
 import { useEffect, useState } from 'preact/hooks';
 import { formatRoute, parseRoute, type Route, type ViewName } from './route.ts';
 
+/** The route of the page's address at this moment: what was drawn may be of the one before. */
+export const currentRoute = (): Route => parseRoute(location.hash);
+
 /** The route of the page's address, as it changes. */
 export function useRoute(): Route {
-  const [route, setRoute] = useState(() => parseRoute(location.hash));
+  const [route, setRoute] = useState(currentRoute);
   useEffect(() => {
-    const update = () => setRoute(parseRoute(location.hash));
+    const update = () => setRoute(currentRoute());
     addEventListener('hashchange', update);
     return () => removeEventListener('hashchange', update);
   }, []);

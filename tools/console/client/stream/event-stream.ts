@@ -40,6 +40,7 @@ export async function readStream(
 ): Promise<void> {
   let lastId = '';
   let failures = 0;
+  let wasOpen = false;
   listener.onConnection({ state: 'connecting' });
   while (!signal.aborted) {
     try {
@@ -52,6 +53,9 @@ export async function readStream(
         cache: 'no-store',
       });
       listener.onConnection({ state: 'live' });
+      // Without a place to go on from everything comes anew, and the server cannot know that it is not the first time.
+      if (wasOpen && lastId === '') listener.onEvent({ name: 'reset', data: {} });
+      wasOpen = true;
       for await (const message of messagesOf(response, silence)) {
         failures = 0;
         if (message.id !== '') lastId = message.id;

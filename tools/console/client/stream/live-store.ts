@@ -12,6 +12,8 @@ export interface LiveState {
   readonly idsOf: string;
   /** All that was there when the stream was opened has come. */
   readonly ready: boolean;
+  /** How often what there was became untrue, as the server is another process. */
+  readonly resets: number;
   /** Deliveries that the filter admits, of which the list may have the newest only. */
   readonly total: number;
   readonly searched: PayloadSearch | undefined;
@@ -35,6 +37,7 @@ export class LiveStore {
     ids: [],
     idsOf: '',
     ready: false,
+    resets: 0,
     total: 0,
     searched: undefined,
     tasks: [],
@@ -44,6 +47,8 @@ export class LiveStore {
   #open: AbortController | undefined;
   #frame = 0;
   #idsChanged = false;
+  /** Deliveries that the filter admits beyond those that came. */
+  #beyond = 0;
 
   constructor(api: ApiClient) {
     this.#api = api;
@@ -70,6 +75,15 @@ export class LiveStore {
   /** Opens the stream for a filter, instead of the one that is open. @param query as of `/api/stream`, with its `?` */
   open(query: string): void {
     if (query === this.#query) return;
+    this.#begin(query);
+  }
+
+  /** Opens the stream anew, for the same filter: lengths back from now are counted from now. */
+  reopen(): void {
+    if (this.#query !== undefined) this.#begin(this.#query);
+  }
+
+  #begin(query: string): void {
     this.#query = query;
     this.#open?.abort();
     this.#open = new AbortController();
@@ -81,7 +95,9 @@ export class LiveStore {
       query,
       {
         onConnection: (connection) => {
-          if (!signal.aborted) this.#change({ connection });
+          // Another filter is no other connection to whoever looks, as long as the server answers.
+          const isAnother = connection.state === 'connecting' && this.#state.connection.state === 'live';
+          if (!signal.aborted && !isAnother) this.#change({ connection });
         },
         onEvent: (event) => {
           if (!signal.aborted) this.#take(event);
@@ -110,7 +126,7 @@ export class LiveStore {
       case 'reset':
         // What is there stays in view until what follows is whole.
         this.#next = new DeliveryIndex();
-        this.#change({ ready: false });
+        this.#change({ ready: false, resets: this.#state.resets + 1 });
         return;
       case 'deliveries':
         index.put(event.data.put);
@@ -122,6 +138,7 @@ export class LiveStore {
         this.#index = index;
         this.#next = undefined;
         this.#idsChanged = true;
+        this.#beyond = Math.max(0, event.data.total - index.size);
         this.#change({
           ready: true,
           idsOf: this.#query ?? '',
@@ -149,7 +166,7 @@ export class LiveStore {
       if (this.#idsChanged) {
         this.#idsChanged = false;
         const ids = this.#index.ids();
-        this.#state = { ...this.#state, ids, total: Math.max(this.#state.total, ids.length) };
+        this.#state = { ...this.#state, ids, total: ids.length + this.#beyond };
       }
       for (const listener of this.#listeners) listener();
     });

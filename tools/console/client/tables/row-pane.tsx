@@ -1,17 +1,15 @@
 import type { TableInfo, TableRows } from '../../api.ts';
 import { ErrorNote } from '../shared/error-note.tsx';
 import { Icon } from '../shared/icon.tsx';
+import { Loading } from '../shared/loading.tsx';
 import { useLoad } from '../shared/use-load.ts';
 import { usePane } from '../shared/use-pane.ts';
-import { useRefresh } from '../shared/use-refresh.ts';
+import { REFRESH, useRefresh } from '../shared/use-refresh.ts';
 import { useConsole } from '../shell/context.ts';
 import { formatRoute } from '../shell/route.ts';
 import { TextBlock } from '../text/text-block.tsx';
 import { Visible } from '../text/visible.tsx';
 import { attributesOf, isBlock, tableTitle, valueText } from './row-text.ts';
-
-/** Between two looks at a local row, in milliseconds. */
-const REFRESH = 2_000;
 
 /** Rows of a long value that are seen at once. */
 const VALUE_ROWS = 24;
@@ -33,7 +31,7 @@ export function RowPane({ table: { name, key }, rowKey }: { table: TableInfo; ro
           <Icon name="back" />
         </a>
         <h2 ref={heading} tabIndex={-1} class="mono">
-          {rowKey}
+          <Visible text={rowKey} />
         </h2>
         <div class="pane-acts">
           <a class="icon-button pane-close" href={back} aria-label="Close the row">
@@ -43,9 +41,14 @@ export function RowPane({ table: { name, key }, rowKey }: { table: TableInfo; ro
       </header>
       <div class="pane-body">
         {rows.error !== undefined && <ErrorNote>{rows.error}</ErrorNote>}
+        {rows.value === undefined && rows.error === undefined && <Loading />}
         {rows.value !== undefined && row === undefined && (
           <p class="pane-empty soft">
-            No row has the {key} <code>{rowKey}</code>. It stands here as soon as an event writes it.
+            No row has the {key}{' '}
+            <code>
+              <Visible text={rowKey} />
+            </code>
+            . It stands here as soon as an event writes it.
           </p>
         )}
         {row !== undefined && (

@@ -3,16 +3,14 @@ import type { TableInfo, TableRows } from '../../api.ts';
 import { Button } from '../shared/button.tsx';
 import { Empty } from '../shared/empty.tsx';
 import { ErrorNote } from '../shared/error-note.tsx';
+import { Loading } from '../shared/loading.tsx';
 import { useLoad } from '../shared/use-load.ts';
-import { useRefresh } from '../shared/use-refresh.ts';
+import { REFRESH, useRefresh } from '../shared/use-refresh.ts';
 import { useConsole } from '../shell/context.ts';
 import { formatRoute } from '../shell/route.ts';
 import { navigate } from '../shell/use-route.ts';
 import { Visible } from '../text/visible.tsx';
 import { cellText, columnsOf, tableTitle } from './row-text.ts';
-
-/** Between two looks at a local table, in milliseconds; reading a stage's costs, and is left to whoever looks. */
-const REFRESH = 2_000;
 
 /** The rows of a table, page by page. */
 export function RowTable({
@@ -71,6 +69,7 @@ export function RowTable({
         )}
       </div>
       {rows.error !== undefined && <ErrorNote>{rows.error}</ErrorNote>}
+      {rows.value === undefined && rows.error === undefined && <Loading />}
       {rows.value !== undefined && found.length === 0 && turned.length === 0 ? (
         <Empty title="No rows yet">
           <p>

@@ -8,13 +8,12 @@ interface ActButtonProps {
   kind?: 'primary' | 'normal' | 'quiet' | 'danger';
   /** For a screen reader, where the text alone does not say of what: `Redrive m-1`. */
   label?: string;
-  type?: 'button' | 'submit';
   onClick?: () => void;
   children: ComponentChildren;
 }
 
 /** A button that changes something. Where that is refused it stays reachable, and says why. */
-export function ActButton({ refusal, busy = false, kind, label, type, onClick, children }: ActButtonProps) {
+export function ActButton({ refusal, busy = false, kind, label, onClick, children }: ActButtonProps) {
   const off = refusal !== undefined || busy;
   return (
     <Button
@@ -24,7 +23,6 @@ export function ActButton({ refusal, busy = false, kind, label, type, onClick, c
         event.preventDefault();
       }}
       {...(kind !== undefined && { kind })}
-      {...(type !== undefined && { type })}
       {...(label !== undefined && { 'aria-label': label })}
       {...(refusal !== undefined && { title: refusal })}
     >

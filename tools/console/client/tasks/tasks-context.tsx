@@ -1,6 +1,7 @@
 import { type ComponentChildren, createContext } from 'preact';
 import { useContext, useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { Action, Confirmation, Task } from '../../api.ts';
+import { errorText } from '../shared/error-text.ts';
 import { useConsole } from '../shell/context.ts';
 import { useLive } from '../stream/use-live.ts';
 import { asksFirst, endedCount, isSeenElsewhere, refusalOf } from './action-kind.ts';
@@ -23,6 +24,7 @@ interface Tasks {
 }
 
 interface Question {
+  readonly id: string;
   readonly confirmations: readonly Confirmation[];
   readonly answer: (confirmed: boolean) => void;
 }
@@ -39,7 +41,8 @@ export function useTasks(): Tasks {
 export function TasksProvider({ children }: { children: ComponentChildren }) {
   const { api, stack, live } = useConsole();
   const { connection } = useLive();
-  const [question, setQuestion] = useState<Question>();
+  /** The first of them is asked; the others wait until it is answered. */
+  const [questions, setQuestions] = useState<readonly Question[]>([]);
   const [open, setOpen] = useState(false);
   const [selected, setSelected] = useState<string>();
 
@@ -59,9 +62,10 @@ export function TasksProvider({ children }: { children: ComponentChildren }) {
     const confirmed = async (actions: readonly Action[]) => {
       const confirmations = await Promise.all(actions.map((action) => api.ask(action)));
       const { promise, resolve } = Promise.withResolvers<boolean>();
-      setQuestion({ confirmations, answer: resolve });
+      const question = { id: crypto.randomUUID(), confirmations, answer: resolve };
+      setQuestions((before) => [...before, question]);
       const answer = await promise;
-      setQuestion(undefined);
+      setQuestions((before) => before.filter((other) => other !== question));
       return answer;
     };
     return {
@@ -86,10 +90,18 @@ export function TasksProvider({ children }: { children: ComponentChildren }) {
     };
   }, [api, stack, live, open, selected]);
 
+  const [question] = questions;
   return (
     <TasksContext.Provider value={value}>
       {children}
-      {question !== undefined && <ConfirmDialog {...question} title={stack.title} />}
+      {question !== undefined && (
+        <ConfirmDialog
+          key={question.id}
+          confirmations={question.confirmations}
+          answer={question.answer}
+          title={stack.title}
+        />
+      )}
     </TasksContext.Provider>
   );
 }
@@ -115,7 +127,7 @@ export function useAct() {
     try {
       return await act(actions);
     } catch (failure) {
-      setError(failure instanceof Error ? failure.message : String(failure));
+      setError(errorText(failure));
       return undefined;
     } finally {
       setBusy(false);
