@@ -55,6 +55,17 @@ test('a search looks into payloads, and what comes later appears only where it f
   await open.row('shop-b').waitFor();
 });
 
+test('Enter in the search box searches, and leads into the list', async () => {
+  const { page } = open;
+  await page.locator('#search').fill('hidden in the next');
+  await page.keyboard.press('Enter');
+  await countOf(() => open.rows.count(), 1);
+  expect(await page.locator('#search').inputValue()).toBe('hidden in the next');
+  await page.keyboard.press('ArrowDown');
+  await open.detail.getByText('shop-c').first().waitFor();
+  expect(page.url()).toContain('search=hidden');
+});
+
 test('an edited body is signed anew and sent, also where it is no JSON', async () => {
   const { page, partner, detail } = open;
   await partner.post(shopUpdated('shop-edited'));
