@@ -17,6 +17,10 @@ const EVENTS = 20_000;
 /** Lines, rows or notifications of one event: one that fails to the end has some thirty lines. */
 const OF_EVENT = 200;
 
+/** Characters of lines that are kept together, and of one: a function may log whatever it is given. */
+const LINES_CHARACTERS = 64 * 1024 * 1024;
+const LINE_CHARACTERS = 32 * 1024;
+
 /** How a version ends: with the id of the event that wrote it (decision D8). */
 const WRITTEN_BY = /#([0-9a-f]{64})$/;
 
@@ -35,7 +39,7 @@ export class LocalRecorder implements StackObserver {
   #bodiesBytes = 0;
   readonly #rows = new Kept<RowChange>();
   readonly #notifications = new Kept<PublishedNotification>();
-  readonly #lines = new Kept<FunctionLine>();
+  readonly #lines = new Kept<FunctionLine>(LINES_CHARACTERS, ({ text }) => text.length);
 
   constructor() {
     this.deliveries.onGone = (id) => {
@@ -76,7 +80,7 @@ export class LocalRecorder implements StackObserver {
     const facts = factsOf(text);
     if (facts === undefined) return;
     // One of a message that nobody's request brought is found by its event.
-    this.#lines.add(facts.id, { at: facts.at, function: facts.function, text });
+    this.#lines.add(facts.id, { at: facts.at, function: facts.function, text: shortened(text) });
     const line = parseLogLine(text);
     if (line !== undefined) this.deliveries.addLine(line);
   }
@@ -124,16 +128,26 @@ export class LocalRecorder implements StackObserver {
 /** What is told of ids, the newest ids of it. */
 class Kept<Item> {
   readonly #items = new Map<string, Item[]>();
+  readonly #limit: number;
+  readonly #weigh: (item: Item) => number;
+  #weight = 0;
+
+  /** @param limit of the weight of all items together. @default they are only counted */
+  constructor(limit = Number.POSITIVE_INFINITY, weigh: (item: Item) => number = () => 0) {
+    this.#limit = limit;
+    this.#weigh = weigh;
+  }
 
   add(id: string, item: Item): void {
     const items = this.#items.get(id) ?? [];
     items.push(item);
-    if (items.length > OF_EVENT) items.shift();
+    this.#weight += this.#weigh(item);
+    if (items.length > OF_EVENT) this.#lighten(items.splice(0, 1));
     this.#items.delete(id);
     this.#items.set(id, items);
     for (const oldest of this.#items.keys()) {
-      if (this.#items.size <= EVENTS) break;
-      this.#items.delete(oldest);
+      if (this.#items.size <= EVENTS && this.#weight <= this.#limit) break;
+      this.delete(oldest);
     }
   }
 
@@ -142,9 +156,17 @@ class Kept<Item> {
   }
 
   delete(id: string): void {
+    this.#lighten(this.get(id));
     this.#items.delete(id);
   }
+
+  #lighten(items: readonly Item[]): void {
+    for (const item of items) this.#weight -= this.#weigh(item);
+  }
 }
+
+const shortened = (text: string) =>
+  text.length <= LINE_CHARACTERS ? text : `${text.slice(0, LINE_CHARACTERS)}…`;
 
 /** The events whose versions a change has set. */
 function writersOf({ before = {}, after = {} }: RowChange): Set<string> {
