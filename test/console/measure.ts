@@ -7,8 +7,12 @@ const SENT = 200;
 /** Deliveries in the list while it is scrolled. */
 const MANY = 10_000;
 
-/** How long the list is scrolled, in milliseconds. */
+/** How long the list is scrolled, in milliseconds, and how far in each: as a flung wheel does. */
 const SCROLLED = 4_000;
+const PIXELS = 6;
+
+/** Until what was added at once is drawn and collected, in milliseconds. */
+const QUIET = 3_000;
 
 export interface Measured {
   /** From before the POST until the line is in the document, in milliseconds. */
@@ -26,6 +30,7 @@ export async function measureConsole(assembly: string): Promise<Measured> {
   const postToLine = await measureLines(open);
   for (let number = 0; number < MANY; number += 1) open.recorder.onExchange(exchangeOf(number));
   await open.row(`shop-${MANY - 1}`).waitFor();
+  await open.page.waitForTimeout(QUIET);
   const frames = (await open.page.evaluate(SCROLL)) as number[];
   const debugging = await open.context.newCDPSession(open.page);
   await debugging.send('HeapProfiler.collectGarbage');
@@ -59,7 +64,7 @@ async function measureLines({ page, partner }: OpenConsole): Promise<Measured['p
   return { median: share(times, 0.5), p99: share(times, 0.99) };
 }
 
-/** Scrolls the list to its end and back. @returns what each frame took */
+/** Scrolls the list. Resolves with what each frame took. */
 const SCROLL = `new Promise((resolve) => {
   const list = document.querySelector('.list');
   const frames = [];
@@ -68,9 +73,8 @@ const SCROLL = `new Promise((resolve) => {
   const frame = (now) => {
     frames.push(now - last);
     last = now;
-    const part = (now - begun) / ${SCROLLED};
-    list.scrollTop = (1 - Math.abs(1 - 2 * part)) * list.scrollHeight;
-    if (part < 1) requestAnimationFrame(frame);
+    list.scrollTop = (now - begun) * ${PIXELS};
+    if (now - begun < ${SCROLLED}) requestAnimationFrame(frame);
     else resolve(frames.slice(1));
   };
   requestAnimationFrame(frame);
