@@ -1,11 +1,10 @@
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
 import { Option } from '@commander-js/extra-typings';
 import { checkKeptState } from '../../local/aws/kept/open.ts';
-import type { LocalStack } from '../../local/local-stack.ts';
 import { stageOverrides, synthesise } from '../../local/template/synthesise.ts';
 import type { Notice } from '../console/api.ts';
-import { adjustAssembly } from '../operate/adjust-assembly.ts';
+import { describeStack, KEPT_FOLDER, Workspace } from '../operate/local-folder.ts';
+import { adjustAssembly } from '../start/adjust-assembly.ts';
 import {
   bundleReadably,
   type InspectedFunction,
@@ -13,9 +12,9 @@ import {
   inspectText,
   openInspectors,
   withPorts,
-} from '../operate/inspected-functions.ts';
-import { describeStack, KEPT_FOLDER, OUTPUTS_FILE, Workspace } from '../operate/local-folder.ts';
+} from '../start/inspected-functions.ts';
 import { assertPorts, namingPorts, type WantedPort } from '../start/ports.ts';
+import { beginning, welcome } from '../start/welcome.ts';
 import { npmScript } from '../terminal/command.ts';
 import { interruption } from '../terminal/interrupted.ts';
 import { asJson, LogFormat } from '../terminal/log-format.ts';
@@ -85,24 +84,13 @@ async function start(settings: Settings): Promise<void> {
     consolePort,
     secret,
     gateway,
-    keep,
+    keep = false,
     retryFast = false,
     inspect = [],
     json,
   } = settings;
-  const ownPorts: WantedPort[] = [
-    { option: 'port', port },
-    { option: 'aws-port', port: awsPort },
-    ...(settings.console ? [{ option: 'console-port', port: consolePort }] : []),
-  ];
-  const inspected = withPorts(
-    inspect,
-    ownPorts.map((own) => own.port),
-  );
-  const ports = [
-    ...ownPorts,
-    ...inspected.map(({ name, port }) => ({ option: `inspect ${name}:<port>`, port })),
-  ];
+  const inspected = withPorts(inspect, Object.values(portsOf(settings)));
+  const ports = wantedPorts(settings, inspected);
   await assertPorts(ports);
   if (keep) checkKeptState(KEPT_FOLDER);
 
@@ -137,7 +125,7 @@ async function start(settings: Settings): Promise<void> {
       port,
       awsPort,
       secret,
-      keep: keep && KEPT_FOLDER,
+      keep: keep ? KEPT_FOLDER : undefined,
       inspect: inspectors,
       onStep: step,
       onNote: say,
@@ -160,8 +148,8 @@ async function start(settings: Settings): Promise<void> {
       ...describeStack(stack),
       ...(page && { console: { url: page.url, token: page.token } }),
     });
-    say(welcome(stack, consoleUrl, secret, keep, performance.now() - started));
-    if (retryFast) say(RETRIES_ARE_FAST);
+    const milliseconds = performance.now() - started;
+    say(welcome(stack, { consoleUrl, secret, keep, retryFast, milliseconds }));
     for (const one of inspected) {
       const inspector = inspectors.get(one.service);
       if (inspector !== undefined) say(inspectText(one, inspector));
@@ -192,43 +180,24 @@ async function start(settings: Settings): Promise<void> {
   say(`Stopped: ${requests.toLocaleString('en')} requests served, ${peakMegabytes} MB of memory at most`);
 }
 
-const RETRIES_ARE_FAST = `Retries are fast: ten attempts take some ten seconds, and a message whose function dies comes back after 5 s.
-`;
+/** By the options that name them. */
+const portsOf = ({ port, awsPort, consolePort, console }: Settings) => ({
+  port,
+  'aws-port': awsPort,
+  ...(console && { 'console-port': consolePort }),
+});
+
+function wantedPorts(settings: Settings, inspected: ReturnType<typeof withPorts>): WantedPort[] {
+  return [
+    ...Object.entries(portsOf(settings)).map(([option, port]) => ({ option, port })),
+    ...inspected.map(({ name, port }) => ({ option: `inspect ${name}:<port>`, port })),
+  ];
+}
+
 /** Loaded when the stack is up, so that it is not for this that anybody waits. */
 async function startWatch(options: WatchOptions): Promise<Watch> {
   const { Watch } = await import('../watch/watch.ts');
   return new Watch(options);
-}
-
-/** What the stack begins with. */
-function beginning(keep: true | undefined): string {
-  const isThere = existsSync(KEPT_FOLDER);
-  if (keep) return isThere ? `Going on with ${KEPT_FOLDER}` : `Beginning empty, kept in ${KEPT_FOLDER}`;
-  return isThere
-    ? `Beginning empty: --keep would go on with ${KEPT_FOLDER}`
-    : 'Beginning empty: --keep would keep it';
-}
-
-function welcome(
-  { outputs, awsUrl, operator }: LocalStack,
-  consoleUrl: string | undefined,
-  secret: string,
-  keep: true | undefined,
-  milliseconds: number,
-): string {
-  const page = consoleUrl === undefined ? '' : `  Console   ${consoleUrl}\n`;
-  return `
-Ready in ${(milliseconds / 1000).toFixed(1)} s. Ctrl-C stops it, and ${keep ? `leaves what it holds in ${KEPT_FOLDER}` : 'takes away all that it holds'}.
-
-${page}  Webhook   ${outputs.WebhookUrl}
-  Secret    ${secret}
-  AWS       ${awsUrl} (region ${operator.region}, any access key)
-  Outputs   ${OUTPUTS_FILE}
-
-Send a signed event from another terminal:
-
-  npm run send -- shop.updated${secret === secretOption().defaultValue ? '' : ' --secret …'}
-`;
 }
 
 function print(line: string | undefined): void {

@@ -1,0 +1,44 @@
+import { existsSync } from 'node:fs';
+import type { LocalStack } from '../../local/local-stack.ts';
+import { KEPT_FOLDER, OUTPUTS_FILE } from '../operate/local-folder.ts';
+import { secretOption } from '../terminal/options.ts';
+
+const RETRIES_ARE_FAST = `Retries are fast: ten attempts take some ten seconds, and a message whose function dies comes back after 5 s.
+`;
+
+/** What the stack begins with. */
+export function beginning(keep: boolean): string {
+  const isThere = existsSync(KEPT_FOLDER);
+  if (keep) return isThere ? `Going on with ${KEPT_FOLDER}` : `Beginning empty, kept in ${KEPT_FOLDER}`;
+  return isThere
+    ? `Beginning empty: --keep would go on with ${KEPT_FOLDER}`
+    : 'Beginning empty: --keep would keep it';
+}
+
+interface Welcome {
+  /** Undefined without the console. */
+  readonly consoleUrl: string | undefined;
+  readonly secret: string;
+  readonly keep: boolean;
+  readonly retryFast: boolean;
+  /** What starting took. */
+  readonly milliseconds: number;
+}
+
+/** Where everything is of a stack that runs. */
+export function welcome({ outputs, awsUrl, operator }: LocalStack, about: Welcome): string {
+  const { consoleUrl, secret, keep, retryFast, milliseconds } = about;
+  const page = consoleUrl === undefined ? '' : `  Console   ${consoleUrl}\n`;
+  return `
+Ready in ${(milliseconds / 1000).toFixed(1)} s. Ctrl-C stops it, and ${keep ? `leaves what it holds in ${KEPT_FOLDER}` : 'takes away all that it holds'}.
+
+${page}  Webhook   ${outputs.WebhookUrl}
+  Secret    ${secret}
+  AWS       ${awsUrl} (region ${operator.region}, any access key)
+  Outputs   ${OUTPUTS_FILE}
+
+Send a signed event from another terminal:
+
+  npm run send -- shop.updated${secret === secretOption().defaultValue ? '' : ' --secret …'}
+${retryFast ? `\n${RETRIES_ARE_FAST}` : ''}`;
+}
