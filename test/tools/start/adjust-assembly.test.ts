@@ -10,7 +10,7 @@ import { adjustAssembly } from '../../../tools/start/adjust-assembly.ts';
 import { eventually } from '../../support/eventually.ts';
 import { Partner } from '../../support/partner.ts';
 import { startTestStack, testAssembly } from '../../support/test-stack.ts';
-import { Operator } from './dead-letters/support.ts';
+import { Operator } from '../operate/dead-letters/support.ts';
 
 let folder: string;
 let assembly: string;
