@@ -143,14 +143,13 @@ export class Watch implements AsyncDisposable {
         ([service, { sources }]) => this.#isBroken(service) || files.some((file) => sources.includes(file)),
       )
       .map(([service]) => service);
-    const [outcomes, isOfStack] = await Promise.all([
-      Promise.all(services.map((service) => this.#rebuild(service))),
-      this.#isOfStack(files),
-    ]);
-    if (isOfStack) this.#isSynthesisWanted = true;
+    const outcomes = await Promise.all(services.map((service) => this.#rebuild(service)));
+    const milliseconds = performance.now() - started;
+    // Only now: whoever has saved waits for the function.
+    if (await this.#isOfStack(files)) this.#isSynthesisWanted = true;
     if (this.#isClosed || outcomes.length === 0) return;
     await this.#publish();
-    await this.#tellRebuilt(outcomes, performance.now() - started);
+    await this.#tellRebuilt(outcomes, milliseconds);
   }
 
   /** Forgets functions whose entry file is gone: they would never build, and hold up what removes them from the stack. */
