@@ -4,6 +4,7 @@ import { Empty } from '../shared/empty.tsx';
 import { Time } from '../shared/time.tsx';
 import type { Tone } from '../shared/tone.ts';
 import { Visible } from '../text/visible.tsx';
+import { Headers } from './headers.tsx';
 import { factsOfLine, readLogLine } from './log-line.ts';
 
 const TONES: Readonly<Record<string, Tone>> = { ERROR: 'bad', CRITICAL: 'bad', WARN: 'warning' };
@@ -43,18 +44,7 @@ export function LogLines({ lines }: { lines: readonly FunctionLine[] }) {
                   <Visible text={text} />
                 </pre>
               ) : (
-                <dl class="headers">
-                  {fields.map(([field, value]) => (
-                    <div key={field}>
-                      <dt>
-                        <Visible text={field} />
-                      </dt>
-                      <dd>
-                        <Visible text={value} />
-                      </dd>
-                    </div>
-                  ))}
-                </dl>
+                <Headers headers={fields} />
               )}
             </details>
           </li>
