@@ -15,8 +15,8 @@ const INTERVAL = 60_000;
 const OBJECTS = 200;
 const BYTES = 64 * 1024 * 1024;
 
-/** Objects that are read at a time. */
-const AT_A_TIME = 4;
+/** Objects that are read at a time: each is a call to S3 that mostly waits. */
+const AT_A_TIME = 8;
 
 export interface FeedOptions {
   /** Nothing that was settled earlier. */
@@ -44,17 +44,7 @@ export async function feedFromArchive(stack: FoundStack, options: FeedOptions): 
 
   async function look(): Promise<void> {
     const fresh = (await newestFirst(stack, { since })).filter(({ key }) => !read.has(key));
-    let bytes = 0;
-    const chosen = fresh.slice(0, OBJECTS).filter((object) => {
-      bytes += object.bytes;
-      return bytes <= BYTES;
-    });
-    const worker = async () => {
-      for (let object = chosen.shift(); object && !signal.aborted; object = chosen.shift()) {
-        await readAll(object);
-      }
-    };
-    await Promise.all(Array.from({ length: AT_A_TIME }, worker));
+    await readSome(fresh, { objects: OBJECTS, bytes: BYTES }, signal, readAll);
   }
 
   async function readAll(object: ArchivedObject): Promise<void> {
@@ -77,7 +67,25 @@ export async function newestFirst(
 ): Promise<ArchivedObject[]> {
   const objects: ArchivedObject[] = [];
   for await (const object of archiveObjects(stack, window)) objects.push(object);
-  return objects.sort((a, b) => (hourOf(a.key) < hourOf(b.key) ? 1 : -1));
+  return objects.sort((a, b) => hourOf(b.key).localeCompare(hourOf(a.key)));
+}
+
+/** Reads the first of some objects, several at a time, until a limit or the signal ends it. */
+export async function readSome(
+  objects: readonly ArchivedObject[],
+  limits: { readonly objects: number; readonly bytes: number },
+  signal: AbortSignal,
+  read: (object: ArchivedObject) => Promise<void>,
+): Promise<void> {
+  let bytes = 0;
+  const chosen = objects.slice(0, limits.objects).filter((object) => {
+    bytes += object.bytes;
+    return bytes <= limits.bytes;
+  });
+  const worker = async () => {
+    for (let object = chosen.shift(); object && !signal.aborted; object = chosen.shift()) await read(object);
+  };
+  await Promise.all(Array.from({ length: AT_A_TIME }, worker));
 }
 
 /** `/date=2026-01-31/hour=09/…`, by which objects are in order of time. */

@@ -4,7 +4,7 @@ import type { ArchivedObject } from '../operate/archive/objects.ts';
 import { readObject } from '../operate/archive/records.ts';
 import type { FoundStack } from '../operate/stack.ts';
 import type { PayloadSearch } from './api.ts';
-import { newestFirst } from './archive-feed.ts';
+import { newestFirst, readSome } from './archive-feed.ts';
 import { needlesOf } from './needles.ts';
 import type { SearchWindow } from './source.ts';
 
@@ -17,9 +17,6 @@ export interface SearchLimits {
 }
 
 const LIMITS: SearchLimits = { objects: 1_000, bytes: 256 * 1024 * 1024, seconds: 20 };
-
-/** Objects that are read at a time: each is a call to S3 that mostly waits. */
-const AT_A_TIME = 8;
 
 /** A search for one text, which reads no object twice: asked again, it goes on. */
 export class TextSearch {
@@ -72,18 +69,7 @@ export class TextSearch {
     const enough = AbortSignal.any([signal, AbortSignal.timeout(this.#limits.seconds * 1000)]);
     const objects = await newestFirst(stack, { since, ...(until && { until }) });
     const left = objects.filter(({ key }) => !this.#read.has(key));
-    let bytes = 0;
-    const chosen = left.slice(0, this.#limits.objects).filter((object) => {
-      bytes += object.bytes;
-      return bytes <= this.#limits.bytes;
-    });
-    const queue = [...chosen];
-    const worker = async () => {
-      for (let object = queue.shift(); object && !enough.aborted; object = queue.shift()) {
-        await this.#readObject(stack, object, enough, onFound);
-      }
-    };
-    await Promise.all(Array.from({ length: AT_A_TIME }, worker));
+    await readSome(left, this.#limits, enough, (object) => this.#readObject(stack, object, enough, onFound));
     const missed = objects.find(({ key }) => !this.#read.has(key));
     return {
       objects: objects.filter(({ key }) => this.#read.has(key)).length,
