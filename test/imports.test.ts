@@ -40,6 +40,7 @@ const EXPORTED = 'export const one = 1;\n';
 const ORDER = [
   ['tools/commands', 'test'],
   ['test', 'bench'],
+  ['test', 'examples'],
   ['bench', 'tools/operate'],
   ['tools/generate', 'tools/cost'],
   ['tools/watch', 'tools/operate'],
