@@ -4,7 +4,7 @@ import { configurationDocument } from './configuration-document.ts';
 import { withCostTables } from './cost-tables.ts';
 import { drawDashboard } from './dashboard-picture.ts';
 import type { DerivedFile } from './derived-file.ts';
-import { eventsTable } from './events-table.ts';
+import { eventsTable, partnerEventsTable } from './events-table.ts';
 import { lambdaEventFolders, lambdaEvents } from './lambda-events.ts';
 import { permissionsDocument } from './permissions-document.ts';
 import { fillPlace } from './place.ts';
@@ -24,6 +24,8 @@ const OF_STACK: Readonly<Record<string, (assemblies: Assemblies) => string>> = {
   'docs/dashboard.svg': ({ dev }) => drawDashboard(readCloudAssembly(dev).template),
   'docs/scale-and-cost.md': ({ prod }) =>
     withCostTables(readFileSync('docs/scale-and-cost.md', 'utf8'), prod),
+  'docs/partner.md': () =>
+    fillPlace(readFileSync('docs/partner.md', 'utf8'), 'partner-events', partnerEventsTable()),
   'README.md': () => fillPlace(readFileSync('README.md', 'utf8'), 'events', eventsTable()),
 };
 
