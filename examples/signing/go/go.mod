@@ -1,0 +1,3 @@
+module sign-and-post
+
+go 1.19

@@ -1,0 +1,165 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { delimiter, dirname, join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { LocalStack } from '../../local/local-stack.ts';
+import { bodyOf, type SigningVector, signingVectors } from '../support/signing-vectors.ts';
+import { startTestStack } from '../support/test-stack.ts';
+import { type SigningSample, signingSamples } from './samples.ts';
+
+/**
+ * `all` is what `.ci/check-samples` asks for: compiled languages, too, every vector, and a tool that is missing is a
+ * failure. Otherwise it is a choice that takes a few seconds.
+ */
+const all = process.env.SIGNING_SAMPLES === 'all';
+
+/** What a sample gets wrong that is wrong at all: bytes for text, characters for bytes, a key cut off. */
+const TELLING_VECTORS = ['event', 'all-bytes', 'key-beyond-the-bmp'];
+
+/** In milliseconds: a cold build of Rust, with a TLS library. */
+const BUILD_PATIENCE = 300_000;
+
+const vectorOf = (wanted: string): SigningVector => {
+  const found = signingVectors.vectors.find(({ name }) => name === wanted);
+  if (found === undefined) throw new Error(`events/signing-vectors.json has no vector ${wanted}`);
+  return found;
+};
+
+const vectors = all ? signingVectors.vectors : TELLING_VECTORS.map(vectorOf);
+const { secret } = vectorOf('key-not-ascii');
+
+/** As an editor on Windows saves it: parsed and written again it is another. */
+const BODY = Buffer.from(
+  '{\r\n  "event": "shop.updated",\r\n  "data": {"shop_id": "shop-1", "name": "🍣"},\r\n' +
+    '  "timestamp": "2026-01-31T09:00:00Z"\r\n}\r\n',
+);
+
+/** This Node.js first: that of the machine may be too old for TypeScript. */
+const environment = {
+  ...process.env,
+  PATH: [dirname(process.execPath), process.env.PATH].join(delimiter),
+  // A sample takes the secret as UTF-8, whatever the locale.
+  LC_ALL: 'C',
+};
+
+const isThere = ({ version }: SigningSample) =>
+  spawnSync(version, { shell: true, env: environment, stdio: 'ignore' }).status === 0;
+
+const chosen = signingSamples.filter(({ build }) => all || build === undefined);
+const runnable = all ? chosen : chosen.filter(isThere);
+const missing = chosen.filter((sample) => !runnable.includes(sample));
+
+let folder: string;
+let stack: LocalStack;
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'signing-samples-'));
+  stack = await startTestStack({ secret });
+});
+afterAll(async () => {
+  await stack?.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+interface Ended {
+  readonly code: number | null;
+  readonly out: string;
+  readonly problem: string;
+}
+
+/** Types a command where the sample was copied to. */
+async function type(
+  { folder: name }: SigningSample,
+  command: string,
+  { key, body }: { readonly key?: string; readonly body?: Uint8Array } = {},
+): Promise<Ended> {
+  const env = { ...environment, WEBHOOK_SECRET: key };
+  const child = spawn(command, { shell: true, cwd: join(folder, name), env });
+  // One that refuses at once does not read.
+  child.stdin.on('error', () => {});
+  child.stdin.end(body);
+  const [out, problem, [code]] = await Promise.all([
+    text(child.stdout),
+    text(child.stderr),
+    once(child, 'close'),
+  ]);
+  return { code, out, problem };
+}
+
+describe.each(runnable.map((sample) => [sample.language, sample] as const))(
+  'the sample in %s',
+  (_, sample) => {
+    const post = (url: string | undefined, key = secret) =>
+      type(sample, `${sample.run} ${url}`, { key, body: BODY });
+
+    beforeAll(async () => {
+      // Away from our package.json: so it is what somebody copies.
+      cpSync(join('examples/signing', sample.folder), join(folder, sample.folder), { recursive: true });
+      if (sample.build === undefined) return;
+      expect(await type(sample, sample.build)).toEqual({ code: 0, out: '', problem: '' });
+    }, BUILD_PATIENCE);
+
+    test('makes the signatures of the vectors', async () => {
+      const signed: Record<string, string> = {};
+      for (const vector of vectors) {
+        const { out, problem } = await type(sample, sample.run, { key: vector.secret, body: bodyOf(vector) });
+        signed[vector.name] = out + problem;
+      }
+      expect(signed).toEqual(
+        Object.fromEntries(vectors.map(({ name, accepted }) => [name, `${accepted.hex}\n`])),
+      );
+    });
+
+    test('posts a delivery that is accepted', async () => {
+      expect(await post(stack.outputs.WebhookUrl)).toEqual({
+        code: 0,
+        out: expect.stringMatching(/^200 \{"status":"queued",.*\}\n$/),
+        problem: '',
+      });
+    });
+
+    test('fails with the answer where the secret is another', async () => {
+      expect(await post(stack.outputs.WebhookUrl, 'another-secret')).toEqual({
+        code: 1,
+        out: expect.stringMatching(/^401 \{.*\}\n$/),
+        problem: '',
+      });
+    });
+
+    test('takes a redirect for an answer, and does not follow it', async () => {
+      const server = createServer((request, response) => {
+        request.resume();
+        response.writeHead(request.url === '/' ? 302 : 200, { location: '/elsewhere' }).end();
+      });
+      await once(server.listen(0, '127.0.0.1'), 'listening');
+      const { code, out } = await post(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
+      server.closeAllConnections();
+      server.close();
+      expect({ code, out }).toEqual({ code: 1, out: '302 \n' });
+    });
+
+    test.each([
+      ['nothing answers', 'http://127.0.0.1:1/', secret],
+      ['there is no secret', '', ''],
+    ])('says so in one line where %s', async (_, url, key) => {
+      expect(await post(url, key)).toEqual({
+        code: 1,
+        out: '',
+        problem: expect.stringMatching(/^[^\n]+\n$/),
+      });
+    });
+  },
+);
+
+for (const { language, version } of missing) test.skip(`${language} is not there: ${version}`, () => {});
+
+const readme = readFileSync('examples/signing/README.md', 'utf8');
+
+test.each(signingSamples)('the README says how to run $language', ({ folder: name, build, run }) => {
+  const row = readme.split('\n').find((line) => line.includes(`(${name}/`));
+  expect(row).toContain(`\`${build === undefined ? '' : `${build} && `}${run}\``);
+});
