@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Signs the bytes on standard input and posts them as a webhook delivery. Without an address it prints the signature.
 #
-#   WEBHOOK_SECRET=… bash sign-and-post.sh https://…/api/v1/webhooks/partner < event.json
+#   WEBHOOK_SECRET=... bash sign-and-post.sh https://.../api/v1/webhooks/partner < event.json
 set -euo pipefail
 
 # How long to wait for the answer, in seconds: API Gateway gives up after 30.
@@ -13,7 +13,7 @@ sign() {
   openssl dgst -sha256 -hmac "$1" -r <"$2" | cut -d ' ' -f 1
 }
 
-# Prints the status and the body of the answer. $(…) would drop NULs and the line feed at the end: so bytes stay in files.
+# Prints the status and the body of the answer. $(...) would drop NULs and the line feed at the end: so bytes stay in files.
 post() {
   local url=$1 secret=$2 body=$3 status
   status=$(curl --silent --show-error --max-time "$timeout" --output "$folder/answer" --write-out '%{http_code}' \

@@ -1,6 +1,6 @@
 // Sign-and-post signs the bytes on standard input and posts them as a webhook delivery:
 //
-//	WEBHOOK_SECRET=… go run . https://…/api/v1/webhooks/partner < event.json
+//	WEBHOOK_SECRET=... go run . https://.../api/v1/webhooks/partner < event.json
 //
 // Without an address it prints the signature.
 package main

@@ -16,7 +16,7 @@ import javax.crypto.spec.SecretKeySpec;
 /**
  * Signs the bytes on standard input and posts them as a webhook delivery. Without an address it prints the signature.
  *
- * <pre>WEBHOOK_SECRET=… java SignAndPost.java https://…/api/v1/webhooks/partner &lt; event.json</pre>
+ * <pre>WEBHOOK_SECRET=... java SignAndPost.java https://.../api/v1/webhooks/partner &lt; event.json</pre>
  */
 public final class SignAndPost {
 

@@ -2,7 +2,7 @@
 
 // Signs the bytes on standard input and posts them as a webhook delivery. Without an address it prints the signature.
 //
-//   WEBHOOK_SECRET=… php sign-and-post.php https://…/api/v1/webhooks/partner < event.json
+//   WEBHOOK_SECRET=... php sign-and-post.php https://.../api/v1/webhooks/partner < event.json
 
 declare(strict_types=1);
 

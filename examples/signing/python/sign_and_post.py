@@ -1,6 +1,6 @@
 """Signs the bytes on standard input and posts them as a webhook delivery.
 
-    WEBHOOK_SECRET=… python3 sign_and_post.py https://…/api/v1/webhooks/partner < event.json
+    WEBHOOK_SECRET=... python3 sign_and_post.py https://.../api/v1/webhooks/partner < event.json
 
 Without an address it prints the signature.
 """

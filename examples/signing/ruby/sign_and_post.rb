@@ -2,7 +2,7 @@
 
 # Signs the bytes on standard input and posts them as a webhook delivery. Without an address it prints the signature.
 #
-#   WEBHOOK_SECRET=… ruby sign_and_post.rb https://…/api/v1/webhooks/partner < event.json
+#   WEBHOOK_SECRET=... ruby sign_and_post.rb https://.../api/v1/webhooks/partner < event.json
 
 require 'net/http'
 require 'openssl'

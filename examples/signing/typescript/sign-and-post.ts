@@ -1,6 +1,6 @@
 // Signs the bytes on standard input and posts them as a webhook delivery. Without an address it prints the signature.
 //
-//   WEBHOOK_SECRET=… node sign-and-post.ts https://…/api/v1/webhooks/partner < event.json
+//   WEBHOOK_SECRET=... node sign-and-post.ts https://.../api/v1/webhooks/partner < event.json
 
 import { createHmac } from 'node:crypto';
 import { buffer } from 'node:stream/consumers';

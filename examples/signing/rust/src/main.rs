@@ -1,6 +1,6 @@
 //! Signs the bytes on standard input and posts them as a webhook delivery. Without an address it prints the signature.
 //!
-//!     WEBHOOK_SECRET=… cargo run --quiet https://…/api/v1/webhooks/partner < event.json
+//!     WEBHOOK_SECRET=... cargo run --quiet https://.../api/v1/webhooks/partner < event.json
 
 use std::env;
 use std::error::Error;
