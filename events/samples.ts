@@ -12,7 +12,7 @@ export interface Sample {
 
 const SAMPLES_FOLDER = 'events';
 
-/** Every sample of `events/`, in the order of their timestamps. */
+/** Every sample of `events/`, in the order of their timestamps: the files there that say of which event they are. */
 export function readSamples(): Sample[] {
   return readdirSync(SAMPLES_FOLDER)
     .filter((file) => file.endsWith('.json'))
@@ -20,6 +20,7 @@ export function readSamples(): Sample[] {
       const payload = JSON.parse(readFileSync(join(SAMPLES_FOLDER, file), 'utf8'));
       return { event: payload.event as string, name: file.replace(/\.json$/, ''), payload };
     })
+    .filter(({ payload }) => 'event' in payload)
     .sort((a, b) => String(a.payload.timestamp).localeCompare(String(b.payload.timestamp)));
 }
 

@@ -22,7 +22,7 @@ export function decodeSignature(header: string | undefined): Buffer | undefined 
 }
 
 /** The HMAC-SHA256 of a body, keyed with the secret's UTF-8 bytes (contract, Authentication). */
-export function sign(body: Uint8Array, secret: string): Buffer {
+function sign(body: Uint8Array, secret: string): Buffer {
   return createHmac('sha256', secret).update(body).digest();
 }
 

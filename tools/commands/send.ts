@@ -33,7 +33,7 @@ const acceptedSchema = z.object({ eventId: z.string(), requestId: z.string() });
  * newer than what was sent before. `--file` sends the bytes of a file as they are.
  */
 export const command = npmScript('send', 'Signs a sample event and posts it, its timestamp set to now.')
-  .argument('[event]', 'such as shop.updated: each file of events/ is the sample of one')
+  .argument('[event]', 'such as shop.updated: events/ has a sample of each')
   .option('--file <file>', 'posts the bytes of a file instead of a sample')
   .option('--url <url>', 'where to; without it to the webhook of the stack that npm start runs')
   .addOption(secretOption())

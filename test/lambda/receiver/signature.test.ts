@@ -1,36 +1,43 @@
-import { createHmac } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { decodeSignature, sign, verify } from '../../../lambda/receiver/signature.ts';
+import { decodeSignature, verify } from '../../../lambda/receiver/signature.ts';
+import { bodyOf, signingVectors } from '../../support/signing-vectors.ts';
 
-const secret = 'It’s a secret';
-const body = Buffer.from('{"event":"shop.updated"}');
-const signature = createHmac('sha256', secret).update(body).digest();
-const hex = signature.toString('hex');
-const base64 = signature.toString('base64');
-const base64url = signature.toString('base64url');
+const { vectors } = signingVectors;
 
-describe('a signature is decoded from', () => {
-  test.each([
-    ['hex', hex],
-    ['upper-case hex', hex.toUpperCase()],
-    ['base64', base64],
-    ['base64 without padding', base64.replace('=', '')],
-    ['base64url', base64url],
-    ['base64url with padding', `${base64url}=`],
-  ])('%s, with and without the prefix', (_, value) => {
-    expect(decodeSignature(value)).toEqual(signature);
-    expect(decodeSignature(`sha256=${value}`)).toEqual(signature);
+/** As the receiver takes a delivery: the header's value, if it is one signature, and then against the secret. */
+function accepts(value: string, body: Uint8Array, secret: string): boolean {
+  const signature = decodeSignature(value);
+  return signature !== undefined && verify(body, signature, [secret]);
+}
+
+describe.each(vectors.map((vector) => [vector.name, vector] as const))('of the vector %s', (_, vector) => {
+  const { accepted, refused, secret } = vector;
+  const body = bodyOf(vector);
+  const judged = (values: Readonly<Record<string, string>>) =>
+    Object.fromEntries(Object.entries(values).map(([name, value]) => [name, accepts(value, body, secret)]));
+  const all = (values: Readonly<Record<string, string>>, verdict: boolean) =>
+    Object.fromEntries(Object.keys(values).map((name) => [name, verdict]));
+
+  test('every spelling is accepted', () => {
+    expect(judged(accepted)).toEqual(all(accepted, true));
+  });
+
+  test('every mistake is refused', () => {
+    expect(judged(refused)).toEqual(all(refused, false));
   });
 });
+
+const [vector] = vectors;
+if (vector === undefined) throw new Error('events/signing-vectors.json has no vectors');
+const { secret } = vector;
+const { hex } = vector.accepted;
+const body = bodyOf(vector);
+const signature = Buffer.from(hex, 'hex');
 
 describe('no signature is decoded from', () => {
   test.each([
     ['a missing header', undefined],
-    ['an empty header', ''],
-    ['the prefix alone', 'sha256='],
-    ['another prefix', `sha512=${hex}`],
-    ['two prefixes', `sha256=sha256=${hex}`],
     ['63 hex digits', hex.slice(1)],
     ['65 hex digits', `${hex}0`],
     ['66 hex digits', `${hex}00`],
@@ -38,8 +45,7 @@ describe('no signature is decoded from', () => {
     ['31 bytes in base64', Buffer.alloc(31, 7).toString('base64')],
     ['33 bytes in base64', Buffer.alloc(33, 7).toString('base64')],
     ['both base64 alphabets at once', `${'+-'.padEnd(43, 'A')}=`],
-    ['two values', `${hex},${hex}`],
-    ['two values and a space', `${hex}, ${base64}`],
+    // A server of HTTP takes white space off both ends of a header's value before anybody sees it (RFC 9110, 5.5).
     ['white space around it', ` ${hex} `],
     ['a line feed behind it', `${hex}\n`],
     ['64 characters that are not hex', 'é'.repeat(64)],
@@ -56,25 +62,9 @@ describe('a signature is verified', () => {
     expect(verify(body, signature, [])).toBe(false);
   });
 
-  test('over the bytes of the body, all of them', () => {
-    expect(verify(Buffer.from(`${body} `), signature, [secret])).toBe(false);
-    expect(verify(Buffer.alloc(0), sign(Buffer.alloc(0), secret), [secret])).toBe(true);
-  });
-
   test('as 32 bytes: a shorter one is refused, not an error', () => {
     expect(verify(body, signature.subarray(1), [secret])).toBe(false);
   });
-
-  test('with the secret as UTF-8 bytes', () => {
-    const expected = createHmac('sha256', Buffer.from(secret, 'utf8')).update(body).digest();
-    expect(sign(body, secret)).toEqual(expected);
-  });
-});
-
-test('agrees with RFC 4231, test case 2', () => {
-  expect(sign(Buffer.from('what do ya want for nothing?'), 'Jefe').toString('hex')).toBe(
-    '5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843',
-  );
 });
 
 test('one changed bit of the signature or the body is enough to refuse it', () => {

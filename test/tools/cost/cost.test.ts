@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, test } from '@jest/globals';
+import { readSamples } from '../../../events/samples.ts';
 import { archiveLine } from '../../../lambda/archive/record.ts';
 import { eventNames } from '../../../lambda/contract/catalogue.ts';
 import { DATA_KEY_REUSE_SECONDS } from '../../../lib/data-key-reuse.ts';
@@ -33,9 +34,7 @@ const LOG_BYTES_TOLERANCE = 0.15;
 /** Samples are of one event each: a further one moves the mean. */
 const RECORDS_TOLERANCE = 0.25;
 
-const sampleBodies = readdirSync('events')
-  .filter((file) => file.endsWith('.json'))
-  .map((file) => readFileSync(join('events', file), 'utf8').trim());
+const sampleBodies = readSamples().map(({ name }) => readFileSync(`events/${name}.json`, 'utf8').trim());
 
 /** Records of the samples, so many of each, under ids as unlike as those of the partner. */
 function sampleRecords(each: number): string {

@@ -1,0 +1,20 @@
+import { readFileSync } from 'node:fs';
+
+/** A vector of `events/signing-vectors.json`, whose `fields` say what each is. */
+export interface SigningVector {
+  readonly name: string;
+  readonly secret: string;
+  readonly bodyBase64: string;
+  readonly accepted: Readonly<Record<string, string>> & { readonly hex: string };
+  readonly refused: Readonly<Record<string, string>>;
+}
+
+export interface SigningVectors {
+  readonly spellings: Readonly<Record<string, string>>;
+  readonly mistakes: Readonly<Record<string, string>>;
+  readonly vectors: readonly SigningVector[];
+}
+
+export const signingVectors: SigningVectors = JSON.parse(readFileSync('events/signing-vectors.json', 'utf8'));
+
+export const bodyOf = ({ bodyBase64 }: SigningVector): Buffer => Buffer.from(bodyBase64, 'base64');
