@@ -67,16 +67,27 @@ const WRITERS: Readonly<Record<string, string>> = {
   'without white space and with the \\u escapes of .NET': "C#'s JsonSerializer",
 };
 
-/** The likeliest first. Where two write the same of a body, the first is named. */
-export const jsonForms: readonly JsonForm[] = [false, true].flatMap((sorted) =>
-  escapes.flatMap(([escapeName, escaped]) =>
-    layouts.map(([layoutName, layout]) => {
-      const name = `${layoutName}${escapeName}`;
-      const writer = WRITERS[name] ?? `a library ${name}`;
-      return { writer: sorted ? `${writer}, its keys sorted,` : writer, layout, escape: escaped, sorted };
-    }),
-  ),
+const forms = escapes.flatMap(([escapeName, escaped]) =>
+  layouts.map(([layoutName, layout]) => {
+    const name = `${layoutName}${escapeName}`;
+    return {
+      name,
+      form: { writer: WRITERS[name] ?? `a library ${name}`, layout, escape: escaped, sorted: false },
+    };
+  }),
 );
+
+/** Those that a library writes by itself before the others. */
+const ordered: readonly JsonForm[] = [
+  ...forms.filter(({ name }) => name in WRITERS),
+  ...forms.filter(({ name }) => !(name in WRITERS)),
+].map(({ form }) => form);
+
+/** The likeliest first. Where two write the same of a body, the first is named. */
+export const jsonForms: readonly JsonForm[] = [
+  ...ordered,
+  ...ordered.map((form) => ({ ...form, writer: `${form.writer}, its keys sorted,`, sorted: true })),
+];
 
 /** Writes JSON in that form. Numbers keep their digits. */
 export function writeJson(node: JsonNode, form: JsonForm, level = 0): string {

@@ -3,7 +3,7 @@ import { type Header, valuesOf } from '../../../local/gateway/http-message.ts';
 import { type Finding, type Mistake, wrong } from '../finding.ts';
 import type { SentRequest } from '../sent-request.ts';
 import { type Reading, readings, timestampsIn } from './signature-spellings.ts';
-import { signedMessages } from './signed-messages.ts';
+import { type SignedMessage, signedMessages } from './signed-messages.ts';
 import { hmacSha256, signingAlgorithms } from './signing-algorithms.ts';
 import { signingKeys } from './signing-keys.ts';
 
@@ -39,6 +39,9 @@ const OTHER_HEADERS = [
 
 /** Bytes of a body up to which two mistakes at a time are looked for: each pair costs an HMAC of it. */
 const MOST_BYTES_FOR_PAIRS = 32 * 1024;
+
+/** Messages of each kind that are looked for in pairs: they stand in the order in which they are likely. */
+const MOST_OF_A_KIND = 12;
 
 /** Characters that are read of a header: what is longer is no signature in any spelling. */
 const LONGEST_VALUE = 1_024;
@@ -181,7 +184,7 @@ function* computations(
     yield { digest: compute(key, body), mistakes: [mistake] };
   }
   if (body.length > MOST_BYTES_FOR_PAIRS) return undefined;
-  for (const message of messages) {
+  for (const message of firstOfEachKind(messages)) {
     for (const { bytes, mistake } of keys) {
       yield { digest: hmacSha256(bytes, message.bytes), mistakes: [message.mistake, mistake] };
     }
@@ -189,6 +192,16 @@ function* computations(
   }
   for (const { bytes, mistake } of keys) yield* byOtherAlgorithms(bytes, body, mistake);
   return undefined;
+}
+
+/** The likeliest messages, so that a pair costs no second. */
+function firstOfEachKind(messages: readonly SignedMessage[]): SignedMessage[] {
+  const counts = new Map<string, number>();
+  return messages.filter(({ mistake: { kind } }) => {
+    const count = counts.get(kind) ?? 0;
+    counts.set(kind, count + 1);
+    return count < MOST_OF_A_KIND;
+  });
 }
 
 function* byOtherAlgorithms(key: Uint8Array, message: Uint8Array, other: Mistake): Generator<Computation> {

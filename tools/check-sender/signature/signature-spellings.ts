@@ -23,6 +23,7 @@ type Unwrapping = readonly [pattern: RegExp, kind: string, what: string];
 
 /** Each finds the value as its first group. */
 const UNWRAPPINGS: readonly Unwrapping[] = [
+  [/^sha256=(.+)$/, 'signature-prefix', 'has the prefix sha256= twice'],
   [/^"(.*)"$/, 'signature-quoted', 'is in quotation marks'],
   [/^'(.*)'$/, 'signature-quoted', 'is in quotation marks'],
   [/^b["'](.*)["']$/, 'signature-quoted', "is Python's b'…': bytes that were not decoded"],

@@ -21,6 +21,20 @@ const MOST_INFLATED_BYTES = 10 * 1024 * 1024;
 const SIGN_WHAT_IS_SENT =
   'Make the text of the body once; sign exactly these bytes, and send exactly these bytes.';
 
+/** What remains of a text whose bytes are handled by C: it ends at the first NUL. */
+const cutAtNul = (body: Buffer) => body.subarray(0, body.indexOf(0) === -1 ? body.length : body.indexOf(0));
+
+/** Each half of a surrogate pair as three bytes (CESU-8): old Java and MySQL write it. */
+function cesu8(text: string): Buffer {
+  return Buffer.concat(
+    text.split(/([\uD800-\uDFFF])/).map((part) => {
+      const unit = part.charCodeAt(0);
+      if (part.length !== 1 || unit < 0xd800 || unit > 0xdfff) return Buffer.from(part);
+      return Buffer.from([0xe0 | (unit >> 12), 0x80 | ((unit >> 6) & 0x3f), 0x80 | (unit & 0x3f)]);
+    }),
+  );
+}
+
 const BOM = Buffer.from([0xef, 0xbb, 0xbf]);
 
 /** Headers in which senders carry the time that they sign with the body. */
@@ -143,6 +157,19 @@ function* encodings(body: Buffer): Generator<SignedMessage> {
     'utf-16',
     'The signature is over the text in UTF-16 (big endian), and it was sent in UTF-8.',
   );
+  yield yieldText(
+    Buffer.from(text),
+    'body-not-utf-8',
+    'The body is not UTF-8, and the signature is over what remains of it when it is read as such.',
+  );
+  if (/[\u{10000}-\u{10FFFF}]/u.test(text)) {
+    yield yieldText(
+      cesu8(text),
+      'surrogates',
+      'The signature is over the text in CESU-8: each emoji is six bytes in it, and four in UTF-8.',
+    );
+  }
+  yield yieldText(cutAtNul(body), 'cut-at-nul', 'The signature is over the body up to its first zero byte.');
   for (const form of ['NFC', 'NFD'] as const) {
     yield yieldText(
       Buffer.from(text.normalize(form)),
@@ -188,12 +215,15 @@ function* reserialised(text: string, tree: JsonNode): Generator<SignedMessage> {
     what: `The signature is over re-serialised JSON, as ${writer} writes it, not over the bytes that were sent.`,
     remedy: SIGN_WHAT_IS_SENT,
   });
-  yield { bytes: Buffer.from(JSON.stringify(JSON.parse(text))), mistake: mistake('JSON.stringify') };
-  for (const form of jsonForms) {
-    const written = writeJson(tree, form);
-    yield { bytes: Buffer.from(written), mistake: mistake(form.writer) };
-    if (form.layout.indent !== undefined) {
-      yield { bytes: Buffer.from(`${written}\n`), mistake: mistake(form.writer) };
+  // Of most bodies many libraries make the same.
+  const seen = new Set([text]);
+  const forms = [...writtenForms(text, tree)];
+  for (const end of ['', '\n']) {
+    for (const { written, writer } of forms) {
+      const whole = `${written}${end}`;
+      if (seen.has(whole)) continue;
+      seen.add(whole);
+      yield { bytes: Buffer.from(whole), mistake: mistake(writer) };
     }
   }
   const data = memberOf(tree, 'data');
@@ -203,8 +233,13 @@ function* reserialised(text: string, tree: JsonNode): Generator<SignedMessage> {
     what: 'The signature is over data alone, not over the whole body.',
     remedy: 'Sign all bytes of the body, from the first brace to the last.',
   };
-  yield { bytes: Buffer.from(text.slice(data.start, data.end)), mistake: ofData };
-  for (const form of jsonForms) yield { bytes: Buffer.from(writeJson(data, form)), mistake: ofData };
+  const dataText = text.slice(data.start, data.end);
+  yield { bytes: Buffer.from(dataText), mistake: ofData };
+  for (const { written } of writtenForms(dataText, data)) {
+    if (seen.has(written)) continue;
+    seen.add(written);
+    yield { bytes: Buffer.from(written), mistake: ofData };
+  }
   const compactBody = writeJson(tree, jsonForms[0] as (typeof jsonForms)[number]);
   yield {
     bytes: Buffer.from(JSON.stringify(compactBody)),
@@ -214,6 +249,12 @@ function* reserialised(text: string, tree: JsonNode): Generator<SignedMessage> {
       remedy: 'Serialise once: sign and send the text that the first call gives.',
     },
   };
+}
+
+/** JSON as libraries write it. `JSON.stringify` alone makes other digits of a number. */
+function* writtenForms(text: string, tree: JsonNode): Generator<{ written: string; writer: string }> {
+  yield { written: JSON.stringify(JSON.parse(text)), writer: 'JSON.stringify' };
+  for (const form of jsonForms) yield { written: writeJson(tree, form), writer: form.writer };
 }
 
 /** A form's fields: libraries send an object like that unless they are told to write JSON. */

@@ -35,6 +35,16 @@ const plainHash = (
   },
 });
 
+/** The first 32 bytes of a longer HMAC look like the right one. */
+const cutHash = (name: string, shown: string): SigningAlgorithm => ({
+  mistake: {
+    kind: 'other-hash',
+    what: `The signature is the first 32 bytes of HMAC-${shown}, not HMAC-SHA256.`,
+    remedy: REMEDY,
+  },
+  compute: (key, message) => createHmac(name, key).update(message).digest().subarray(0, 32),
+});
+
 /** The likeliest first. */
 export const signingAlgorithms: readonly SigningAlgorithm[] = [
   otherHash('sha1', 'SHA1'),
@@ -42,6 +52,8 @@ export const signingAlgorithms: readonly SigningAlgorithm[] = [
   otherHash('sha384', 'SHA384'),
   otherHash('sha224', 'SHA224'),
   otherHash('md5', 'MD5'),
+  cutHash('sha512', 'SHA512'),
+  cutHash('sha384', 'SHA384'),
   otherHash('sha3-256', 'SHA3-256'),
   plainHash('sha256', 'the SHA-256 of the body alone, without the secret', (_, message) => [message]),
   plainHash('sha256', 'the SHA-256 of the secret and the body', (key, message) => [key, message]),

@@ -11,6 +11,9 @@ export interface SigningKey {
 const HEX = /^(?:[0-9a-f]{2})+$/i;
 const BASE64 = /^[A-Za-z0-9+/_-]{4,}={0,2}$/;
 
+/** Bytes after which a secret is cut off: sizes of blocks, digests and database columns. */
+const CUT_AFTER = [16, 32, 50, 64, 72, 100, 128];
+
 /** What other services put before a secret in base64. */
 const PREFIX = 'whsec_';
 
@@ -62,6 +65,15 @@ export function* signingKeys(secret: string): Generator<SigningKey, undefined> {
     yield key('key-without-prefix', 'the secret without its prefix', asText, Buffer.from(rest));
   }
   const bytes = Buffer.from(secret);
+  for (const form of ['NFC', 'NFD'] as const) {
+    const what = `the secret in Unicode form ${form}, and ours is in another`;
+    yield key('key-normalised', what, asText, Buffer.from(secret.normalize(form)));
+  }
+  for (const length of CUT_AFTER) {
+    const what = `the secret cut off after ${length} bytes`;
+    const whole = 'Use the whole secret: HMAC takes a key of any length.';
+    if (bytes.length > length) yield key('key-cut', what, whole, bytes.subarray(0, length));
+  }
   yield key('key-latin-1', 'the secret in Latin-1', asText, Buffer.from(secret, 'latin1'));
   yield key(
     'key-latin-1',
