@@ -16,8 +16,8 @@ export type Outcome =
   | { readonly outcome: 'Rejected'; readonly reason: RejectionReason };
 
 export interface ReceiverParts {
-  readonly secrets: WebhookSecrets;
-  readonly queues: EventQueues;
+  readonly secrets: Pick<WebhookSecrets, 'fit'>;
+  readonly queues: Pick<EventQueues, 'enqueue' | 'quarantine'>;
   /** Told whose delivery it is before anything is done with it, so that every log line can say so. */
   readonly identify: (ids: Pick<Delivery, 'eventId' | 'requestId'>) => void;
   readonly report: (outcome: Outcome, request: WebhookRequest) => void;

@@ -57,15 +57,18 @@ export function eachOf<Word extends string>(words: readonly Word[]) {
 /** A TCP port. */
 export const port = wholeNumber(0, 65_535);
 
+/** Reads a secret. @throws InvalidArgumentError where it is empty */
+export function nonEmptySecret(text: string): string {
+  if (text === '') throw new InvalidArgumentError('With an empty secret anybody could sign.');
+  return text;
+}
+
 /** The secret that deliveries are signed with: an option, else WEBHOOK_SECRET, else the local one. */
 export const secretOption = () =>
   new Option('--secret <secret>', 'that deliveries are signed with')
     .env('WEBHOOK_SECRET')
     .default(LOCAL_SECRET)
-    .argParser((text: string) => {
-      if (text === '') throw new InvalidArgumentError('With an empty secret anybody could sign.');
-      return text;
-    });
+    .argParser(nonEmptySecret);
 
 /** Seeds of generators are 32-bit, and signed in one of them. */
 const LARGEST_SEED = 2 ** 31 - 1;

@@ -1,0 +1,9 @@
+import type { HttpRequest } from '../../local/gateway/http-message.ts';
+
+/** A request as it came, with the bytes of its body. */
+export interface SentRequest extends HttpRequest {
+  readonly body: Buffer;
+}
+
+/** The first line's target: path and query string. */
+export const targetOf = ({ path, query }: HttpRequest) => (query === '' ? path : `${path}?${query}`);

@@ -1,0 +1,81 @@
+import type { Delivery } from './deliveries.ts';
+import type { Grade } from './finding.ts';
+import { type RepeatReport, repeatReport } from './repeats.ts';
+import { isRight, type Verdict } from './verdict.ts';
+
+/** One kind of mistake, and how often it was made. */
+export interface MistakeCount {
+  readonly grade: Exclude<Grade, 'fine'>;
+  readonly kind: string;
+  /** What it is, of the last request that had it. */
+  readonly what: string;
+  count: number;
+}
+
+/** All that was seen, in numbers. */
+export interface Summary {
+  readonly requests: number;
+  /** Of them without anything wrong. */
+  readonly right: number;
+  /** Of them such that the service keeps the event, whatever was played. */
+  readonly accepted: number;
+  /** The service's own answers, by status. */
+  readonly statuses: Readonly<Record<string, number>>;
+  /** The most frequent first. */
+  readonly mistakes: readonly MistakeCount[];
+  /** Of the deliveries that came more than once. */
+  readonly repeats: readonly RepeatReport[];
+  /** Deliveries whose last answer asks for a repeat that did not come. */
+  readonly unrepeated: number;
+}
+
+/** Counts verdicts as they come: it keeps none of them. */
+export class Tally {
+  readonly #statuses: Record<string, number> = {};
+  readonly #mistakes = new Map<string, MistakeCount>();
+  #requests = 0;
+  #right = 0;
+  #accepted = 0;
+
+  add(verdict: Verdict): void {
+    this.#requests += 1;
+    if (isRight(verdict)) this.#right += 1;
+    const status = verdict.diagnosis?.status;
+    if (status === 200) this.#accepted += 1;
+    const name = status === undefined ? 'none' : String(status);
+    this.#statuses[name] = (this.#statuses[name] ?? 0) + 1;
+    for (const { grade, kind, what } of verdict.findings) {
+      if (grade === 'fine') continue;
+      const key = `${grade} ${kind}`;
+      this.#mistakes.set(key, { grade, kind, what, count: (this.#mistakes.get(key)?.count ?? 0) + 1 });
+    }
+  }
+
+  get requests(): number {
+    return this.#requests;
+  }
+
+  /** Whether something came, and nothing of it was wrong. */
+  get isRight(): boolean {
+    return this.#requests > 0 && this.#right === this.#requests;
+  }
+
+  summary(deliveries: readonly Delivery[]): Summary {
+    return {
+      requests: this.#requests,
+      right: this.#right,
+      accepted: this.#accepted,
+      statuses: this.#statuses,
+      mistakes: [...this.#mistakes.values()].sort(
+        (a, b) => Number(a.grade === 'risky') - Number(b.grade === 'risky') || b.count - a.count,
+      ),
+      repeats: deliveries.filter(({ count }) => count > 1).map(repeatReport),
+      unrepeated: deliveries.filter(wantsRepeat).length,
+    };
+  }
+}
+
+/** Everything but these is to be sent again (docs/partner.md). */
+const FINAL: ReadonlySet<unknown> = new Set([200, 400]);
+
+const wantsRepeat = ({ attempts }: Delivery) => !FINAL.has(attempts.at(-1)?.ending);
