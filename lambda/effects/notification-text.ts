@@ -1,26 +1,25 @@
-/** What a notification says: a title, and labelled lines of which absent ones are left out. */
-export interface NotificationText {
-  readonly title: string;
+import { type NotificationFacts, notificationDocument } from './notification-document.ts';
+import { shortened } from './shortened.ts';
+
+/** What a notification says: to programs its facts, to people a title and labelled lines of which absent ones are left out. */
+export interface Notification extends NotificationFacts {
   readonly lines: readonly (readonly [label: string, value: string | undefined])[];
 }
 
 /**
- * Longest value that is shown, in characters. The rest is cut: SNS takes 256 KB, and a chat room reads
- * a sentence. Source: Amazon SNS API reference, `Publish`.
- */
-const MAXIMUM_VALUE_LENGTH = 1000;
-
-/**
  * The message of a notification, for SNS' `MessageStructure: json`: readable text for e-mail and
- * everything else, and for HTTPS the custom notification of Amazon Q Developer in chat applications
- * (user guide, "Custom notifications using Amazon Q Developer"), which shows it in Slack and Teams.
+ * everything else; for HTTPS the custom notification of Amazon Q Developer in chat applications
+ * (user guide, "Custom notifications using Amazon Q Developer"), which shows it in Slack and Teams; for functions and
+ * queues a JSON document.
  */
-export function notificationMessage({ title, lines }: NotificationText): string {
+export function notificationMessage(notification: Notification): string {
+  const { title, lines } = notification;
   const present = lines.flatMap(([label, value]) =>
-    value === undefined ? [] : [[label, shorten(value)] as const],
+    value === undefined ? [] : [[label, shortened(value)] as const],
   );
   const plain = present.map(([label, value]) => `${label}: ${value}`).join('\n');
   const markdown = present.map(([label, value]) => `*${label}:* ${escapeMarkdown(value)}`).join('\n');
+  const document = notificationDocument(notification);
   return JSON.stringify({
     default: present.length > 0 ? `${title}\n\n${plain}` : title,
     https: JSON.stringify({
@@ -28,14 +27,9 @@ export function notificationMessage({ title, lines }: NotificationText): string 
       source: 'custom',
       content: { textType: 'client-markdown', title, description: markdown || title },
     }),
+    lambda: document,
+    sqs: document,
   });
-}
-
-function shorten(value: string): string {
-  const characters = Array.from(value);
-  return characters.length <= MAXIMUM_VALUE_LENGTH
-    ? value
-    : `${characters.slice(0, MAXIMUM_VALUE_LENGTH).join('')}…`;
 }
 
 /** In Slack these three make mentions and links (`<!channel>`): a review must not ring everybody's telephone. */
