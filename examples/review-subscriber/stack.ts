@@ -57,7 +57,7 @@ export class ReviewSubscriber extends Stack {
       visibilityTimeout: Duration.seconds(6 * TIMEOUT.toSeconds()),
       deadLetterQueue: { queue: deadLetters, maxReceiveCount: ATTEMPTS },
     });
-    Topic.fromTopicArn(this, 'Reviews', topicArn).addSubscription(
+    Topic.fromTopicArn(this, 'ReviewTopic', topicArn).addSubscription(
       new SqsSubscription(queue, {
         // The message is the notification itself, and not SNS' envelope with it inside.
         rawMessageDelivery: true,
