@@ -14,6 +14,7 @@ import { deployedApi } from './gateway/deployed-api.ts';
 import { type RequestSummary, startGateway } from './gateway/server.ts';
 import { guardedObserver } from './guarded-observer.ts';
 import { keepObservations } from './kept-observations.ts';
+import { assertNeverKnown } from './known-secret.ts';
 import type { InspectedMessage, StackObserver } from './observation.ts';
 import { ACCOUNT_ID, clientSettings, REGION } from './place.ts';
 import { admitRoles } from './roles.ts';
@@ -53,6 +54,8 @@ export interface LocalStackOptions {
   readonly observer?: StackObserver;
   /** Where a browser is led that opens either port. @default nowhere: it sees the error that all others see */
   readonly consoleUrl?: ConsoleUrl;
+  /** Names by which tunnels lead to the API, in lower case. @default none: it answers this machine alone */
+  readonly publicHosts?: readonly string[];
   /** Told of what goes wrong in the stack itself. @default none */
   readonly onProblem?: (message: string) => void;
   /** Told what whoever starts it should know of the state that was kept. @default none */
@@ -178,6 +181,7 @@ export async function startLocalStack(options: LocalStackOptions): Promise<Local
     const adopted = kept && (await adopt(resources, operator, options.secret));
     for (const note of notes(adopted, options.keep)) options.onNote?.(note);
     await deploy(resources, operator, { secret: options.secret, existing: adopted?.logicalIds });
+    if (options.publicHosts?.length) await assertNeverKnown(resources, operator);
     createAlarms(resources, aws);
     admitRoles(resources, aws);
 
@@ -205,6 +209,7 @@ export async function startLocalStack(options: LocalStackOptions): Promise<Local
         observer?.onExchange(exchange);
       },
       ...(options.consoleUrl && { consoleUrl: options.consoleUrl }),
+      ...(options.publicHosts && { publicHosts: options.publicHosts }),
     });
     closers.push(() => gateway.close());
     apiUrl = gateway.url;
