@@ -14,9 +14,11 @@ import { deployedApi } from './gateway/deployed-api.ts';
 import { type RequestSummary, startGateway } from './gateway/server.ts';
 import { guardedObserver } from './guarded-observer.ts';
 import { keepObservations } from './kept-observations.ts';
+import { assertNeverKnown } from './known-secret.ts';
 import type { InspectedMessage, StackObserver } from './observation.ts';
 import { ACCOUNT_ID, clientSettings, REGION } from './place.ts';
 import { admitRoles } from './roles.ts';
+import { type StackBeside, startBeside } from './stack-beside.ts';
 import { type Difference, RunningResources } from './take-over.ts';
 import { readCloudAssembly } from './template/cloud-assembly.ts';
 import { Resources } from './template/resources.ts';
@@ -52,6 +54,8 @@ export interface LocalStackOptions {
   readonly observer?: StackObserver;
   /** Where a browser is led that opens either port. @default nowhere: it sees the error that all others see */
   readonly consoleUrl?: ConsoleUrl;
+  /** Names by which tunnels lead to the API, in lower case. @default none: it answers this machine alone */
+  readonly publicHosts?: readonly string[];
   /** Told of what goes wrong in the stack itself. @default none */
   readonly onProblem?: (message: string) => void;
   /** Told what whoever starts it should know of the state that was kept. @default none */
@@ -105,6 +109,13 @@ export interface LocalStack {
    * @throws Error where the assembly has what cannot be run here
    */
   takeOver(assembly: string, keepCode?: ReadonlySet<string>): Promise<TakenOver>;
+  /**
+   * Runs a stack of others beside this one, until this one ends: a subscriber of its topics.
+   * @param assembly folder of its cloud assembly
+   * @param onLog told of every line that its functions write
+   * @throws Error where it has what cannot be run here
+   */
+  runBeside(assembly: string, onLog?: (line: LogLine) => void): Promise<StackBeside>;
   /** Folders of code that runs, or may be read. */
   readonly codeDirectories: ReadonlySet<string>;
   usage(): Usage;
@@ -170,6 +181,7 @@ export async function startLocalStack(options: LocalStackOptions): Promise<Local
     const adopted = kept && (await adopt(resources, operator, options.secret));
     for (const note of notes(adopted, options.keep)) options.onNote?.(note);
     await deploy(resources, operator, { secret: options.secret, existing: adopted?.logicalIds });
+    if (options.publicHosts?.length) await assertNeverKnown(resources, operator);
     createAlarms(resources, aws);
     admitRoles(resources, aws);
 
@@ -197,6 +209,7 @@ export async function startLocalStack(options: LocalStackOptions): Promise<Local
         observer?.onExchange(exchange);
       },
       ...(options.consoleUrl && { consoleUrl: options.consoleUrl }),
+      ...(options.publicHosts && { publicHosts: options.publicHosts }),
     });
     closers.push(() => gateway.close());
     apiUrl = gateway.url;
@@ -260,6 +273,13 @@ export async function startLocalStack(options: LocalStackOptions): Promise<Local
           failed,
           left: differences.filter((difference) => !taken.includes(difference)),
         };
+      },
+
+      async runBeside(assembly, onLog) {
+        const neighbourhood = { aws, place, operator, secret: options.secret, onProblem };
+        const beside = await startBeside(assembly, neighbourhood, { ...(onLog && { onLog }) });
+        closers.push(() => beside.close());
+        return beside;
       },
 
       inspectQueue: aws.inspectQueue,

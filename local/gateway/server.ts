@@ -1,10 +1,11 @@
-import type { Buffer } from 'node:buffer';
+import { Buffer } from 'node:buffer';
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type ConsoleUrl, consoleRedirect } from '../console-redirect.ts';
 import { listen } from '../listen.ts';
 import type { Exchange } from '../observation.ts';
+import { originOf } from './admitted-host.ts';
 import { type Header, type HttpRequest, type HttpResponse, pairs, splitTarget } from './http-message.ts';
 import { readBody } from './request-body.ts';
 
@@ -45,7 +46,14 @@ export interface GatewayOptions {
   onExchange?: (exchange: Exchange) => void;
   /** Where a browser is led that opens the port's first page. @default nowhere */
   consoleUrl?: ConsoleUrl;
+  /** Names by which tunnels lead here, in lower case and without ports. @default none: only this machine is answered */
+  publicHosts?: readonly string[];
 }
+
+/** The answer to a `Host` that nobody has named. */
+const FOREIGN_HOST = Buffer.from(
+  'The webhook answers to localhost. Whoever runs it lets a tunnel in by its name: npm start -- --public-host <name>\n',
+);
 
 /** A running API. */
 export interface Gateway {
@@ -56,8 +64,8 @@ export interface Gateway {
 }
 
 /**
- * Serves an API as API Gateway does, under any `Host`: a tunnel to this port, such as ngrok or cloudflared, rightfully
- * sends its own. A page that has its name lead here learns nothing: deliveries are signed, and no answer tells a secret.
+ * Serves an API as API Gateway does, to this machine, and to whom tunnels lead here by the names that it is given.
+ * Those reach the API, and are not told of the console.
  * @throws where the port is taken (EADDRINUSE)
  */
 export async function startGateway(api: Api, options: GatewayOptions): Promise<Gateway> {
@@ -65,8 +73,13 @@ export async function startGateway(api: Api, options: GatewayOptions): Promise<G
   let closing = false;
 
   async function serve(message: IncomingMessage, response: ServerResponse): Promise<void> {
-    const location = consoleRedirect(message, options.consoleUrl ?? (() => undefined));
-    if (location !== undefined) {
+    const origin = originOf(message.headers.host, options.publicHosts ?? []);
+    if (origin === 'foreign') {
+      response.writeHead(421, { 'content-type': 'text/plain', connection: 'close' }).end(FOREIGN_HOST);
+      return;
+    }
+    const location = origin === 'here' && consoleRedirect(message, options.consoleUrl ?? (() => undefined));
+    if (location) {
       response.writeHead(302, { location }).end();
       return;
     }

@@ -14,6 +14,7 @@ import {
   withPorts,
 } from '../start/inspected-functions.ts';
 import { assertPorts, namingPorts, type WantedPort } from '../start/ports.ts';
+import { assertOwnSecret, publicHost } from '../start/public-hosts.ts';
 import { beginning, welcome } from '../start/welcome.ts';
 import { npmScript } from '../terminal/command.ts';
 import { interruption } from '../terminal/interrupted.ts';
@@ -30,6 +31,8 @@ interface Settings {
   readonly console: boolean;
   readonly secret: string;
   readonly gateway?: GatewayKind | undefined;
+  /** Names by which tunnels lead to the webhook. */
+  readonly publicHost?: readonly string[] | undefined;
   /** Whether it goes on with what was kept, and keeps what it holds. */
   readonly keep?: true | undefined;
   readonly retryFast?: boolean | undefined;
@@ -64,6 +67,11 @@ export const command = npmScript(
   .addOption(secretOption())
   .addOption(gatewayOption())
   .option(
+    '--public-host <name>',
+    'lets a tunnel of this name in to the webhook, such as abc.trycloudflare.com; repeatable; needs a --secret of its own',
+    publicHost,
+  )
+  .option(
     '--keep',
     `goes on with what an earlier run has left in ${KEPT_FOLDER}, and leaves it to the next one`,
   )
@@ -87,8 +95,10 @@ async function start(settings: Settings): Promise<void> {
     keep = false,
     retryFast = false,
     inspect = [],
+    publicHost: publicHosts = [],
     json,
   } = settings;
+  assertOwnSecret(publicHosts, secret);
   const inspected = withPorts(inspect, Object.values(portsOf(settings)));
   const ports = wantedPorts(settings, inspected);
   await assertPorts(ports);
@@ -127,6 +137,7 @@ async function start(settings: Settings): Promise<void> {
       secret,
       keep: keep ? KEPT_FOLDER : undefined,
       inspect: inspectors,
+      publicHosts,
       onStep: step,
       onNote: say,
       onLog: (line) => {
@@ -149,7 +160,7 @@ async function start(settings: Settings): Promise<void> {
       ...(page && { console: { url: page.url, token: page.token } }),
     });
     const milliseconds = performance.now() - started;
-    say(welcome(stack, { consoleUrl, secret, keep, retryFast, milliseconds }));
+    say(welcome(stack, { consoleUrl, publicHosts, secret, keep, retryFast, milliseconds }));
     for (const one of inspected) {
       const inspector = inspectors.get(one.service);
       if (inspector !== undefined) say(inspectText(one, inspector));

@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { WEBHOOK_PATH } from '../../lambda/contract/webhook-path.ts';
 import type { LocalStack } from '../../local/local-stack.ts';
 import { KEPT_FOLDER, OUTPUTS_FILE } from '../operate/local-folder.ts';
 import { secretOption } from '../terminal/options.ts';
@@ -18,6 +19,8 @@ export function beginning(keep: boolean): string {
 interface Welcome {
   /** Undefined without the console. */
   readonly consoleUrl: string | undefined;
+  /** Names by which tunnels lead to the webhook. */
+  readonly publicHosts: readonly string[];
   readonly secret: string;
   readonly keep: boolean;
   readonly retryFast: boolean;
@@ -26,14 +29,20 @@ interface Welcome {
 }
 
 /** Where everything is of a stack that runs. */
-export function welcome({ outputs, awsUrl, operator }: LocalStack, about: Welcome): string {
-  const { consoleUrl, secret, keep, retryFast, milliseconds } = about;
+export function welcome(
+  { outputs, awsUrl, operator }: Pick<LocalStack, 'outputs' | 'awsUrl' | 'operator'>,
+  about: Welcome,
+): string {
+  const { consoleUrl, publicHosts, secret, keep, retryFast, milliseconds } = about;
   const page = consoleUrl === undefined ? '' : `  Console   ${consoleUrl}\n`;
+  const tunnels = publicHosts
+    .map((host) => `            also, to whoever has the secret, https://${host}${WEBHOOK_PATH}\n`)
+    .join('');
   return `
 Ready in ${(milliseconds / 1000).toFixed(1)} s. Ctrl-C stops it, and ${keep ? `leaves what it holds in ${KEPT_FOLDER}` : 'takes away all that it holds'}.
 
 ${page}  Webhook   ${outputs.WebhookUrl}
-  Secret    ${secret}
+${tunnels}  Secret    ${secret}
   AWS       ${awsUrl} (region ${operator.region}, any access key)
   Outputs   ${OUTPUTS_FILE}
 

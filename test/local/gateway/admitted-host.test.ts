@@ -1,0 +1,150 @@
+import { createServer, type IncomingHttpHeaders, request } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { originOf } from '../../../local/gateway/admitted-host.ts';
+import { httpApi } from '../../../local/gateway/http-api.ts';
+import { type Gateway, startGateway } from '../../../local/gateway/server.ts';
+import type { Exchange } from '../../../local/observation.ts';
+
+const PUBLIC = 'abc.trycloudflare.com';
+
+test.each([
+  ['localhost:3000', 'here'],
+  ['LOCALHOST', 'here'],
+  ['127.0.0.1:3000', 'here'],
+  ['[::1]:3000', 'here'],
+  ['host.docker.internal:3000', 'here'],
+  ['abc.trycloudflare.com', 'public'],
+  ['ABC.trycloudflare.com:443', 'public'],
+  ['203.0.113.5:8080', 'public'],
+  [undefined, 'foreign'],
+  ['', 'foreign'],
+  ['other.trycloudflare.com', 'foreign'],
+  ['x.abc.trycloudflare.com', 'foreign'],
+  ['abc.trycloudflare.com.', 'foreign'],
+  ['localhost.evil.example', 'foreign'],
+  ['127.0.0.1.nip.io', 'foreign'],
+  ['192.168.1.7:3000', 'foreign'],
+  ['0.0.0.0:3000', 'foreign'],
+  ['[::2]:3000', 'foreign'],
+  ['127.0.0.1@evil.example', 'foreign'],
+])('a request to %j is from %s', (host, origin) => {
+  expect(originOf(host, [PUBLIC, '203.0.113.5'])).toBe(origin);
+});
+
+describe('through a tunnel', () => {
+  const exchanges: Exchange[] = [];
+  let gateway: Gateway;
+  let invocations = 0;
+  beforeAll(async () => {
+    const api = httpApi({
+      apiId: 'localapi',
+      accountId: '000000000000',
+      region: 'eu-central-1',
+      routes: [
+        {
+          routeKey: 'POST /hook',
+          invoke: async () => {
+            invocations += 1;
+            return { ok: true, payload: 'of the function' };
+          },
+        },
+      ],
+    });
+    gateway = await startGateway(api, {
+      port: 0,
+      publicHosts: [PUBLIC],
+      consoleUrl: () => 'http://localhost:3001/',
+      onExchange: (exchange) => exchanges.push(exchange),
+    });
+  });
+  afterAll(() => gateway.close());
+
+  interface Asked {
+    readonly path?: string;
+    readonly method?: string;
+    readonly headers?: Record<string, string>;
+  }
+
+  /**
+   * Asks a reverse proxy at the far end, which leads here as tunnels do.
+   * @param host as the far end is asked for
+   * @param hostHeader what the proxy makes of it. @default it stays, as cloudflared, ngrok and Funnel have it
+   */
+  async function ask(
+    host: string,
+    { path = '/hook', method = 'POST', headers = {} }: Asked = {},
+    hostHeader?: string,
+  ) {
+    const proxy = createServer((incoming, outgoing) => {
+      const forwarded = {
+        ...incoming.headers,
+        ...(hostHeader !== undefined && { host: hostHeader }),
+        'x-forwarded-host': incoming.headers.host,
+        'x-forwarded-proto': 'https',
+      };
+      const onward = request(
+        {
+          port: gateway.port,
+          host: '127.0.0.1',
+          method: incoming.method,
+          path: incoming.url,
+          headers: forwarded,
+        },
+        (answer) => {
+          outgoing.writeHead(answer.statusCode ?? 0, answer.headers);
+          answer.pipe(outgoing);
+        },
+      );
+      incoming.pipe(onward);
+    });
+    await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
+    try {
+      const { port } = proxy.address() as AddressInfo;
+      return await new Promise<{ status: number | undefined; headers: IncomingHttpHeaders; body: string }>(
+        (resolve, reject) => {
+          request(
+            { port, host: '127.0.0.1', method, path, headers: { ...headers, host }, agent: false },
+            async (answer) => {
+              const chunks: Buffer[] = [];
+              for await (const chunk of answer) chunks.push(chunk);
+              const body = Buffer.concat(chunks).toString();
+              resolve({ status: answer.statusCode, headers: answer.headers, body });
+            },
+          )
+            .on('error', reject)
+            .end(method === 'POST' ? '{}' : undefined);
+        },
+      );
+    } finally {
+      proxy.close();
+    }
+  }
+
+  test('of the name that the stack was started with, a delivery is answered', async () => {
+    expect(await ask(PUBLIC)).toMatchObject({ status: 200, body: '"of the function"' });
+  });
+
+  test('of another name, nobody is, and is told what lets it in', async () => {
+    const before = { invocations, exchanges: exchanges.length };
+    expect(await ask('other.trycloudflare.com')).toMatchObject({
+      status: 421,
+      body: expect.stringMatching(
+        /^The webhook answers to localhost\..*npm start -- --public-host <name>\n$/,
+      ),
+    });
+    expect({ invocations, exchanges: exchanges.length }).toEqual(before);
+  });
+
+  test('a browser is not told of the console, and finds nothing but the webhook', async () => {
+    const page = { path: '/', method: 'GET', headers: { accept: 'text/html' } };
+    expect(await ask('localhost:3000', page)).toMatchObject({ status: 302 });
+    const answer = await ask(PUBLIC, page);
+    expect(answer).toMatchObject({ status: 404, body: '{"message":"Not Found"}' });
+    expect(answer.headers).not.toHaveProperty('location');
+  });
+
+  test('that says it were localhost, everybody is let in: the guard sees no tunnel', async () => {
+    expect(await ask('other.trycloudflare.com', {}, 'localhost:3000')).toMatchObject({ status: 200 });
+  });
+});
