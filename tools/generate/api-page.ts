@@ -1,0 +1,14 @@
+const PLACE = /(<script type="application\/json" id="document">)[^<]*(<\/script>)/;
+
+/**
+ * A page of `docs/api/` with another description in it. What draws the page is in the page already, so that this needs
+ * nothing that is not installed with the project.
+ * @param document text of JSON
+ * @throws Error where the page has no place for it
+ */
+export function fillDocument(page: string, document: string): string {
+  if (!PLACE.test(page)) throw new Error('The page has no <script type="application/json" id="document">');
+  // Without a `<` nothing ends the script early, whatever the description says.
+  const text = JSON.stringify(JSON.parse(document)).replaceAll('<', String.raw`\u003c`);
+  return page.replace(PLACE, (_, start: string, end: string) => `${start}${text}${end}`);
+}
