@@ -3,9 +3,9 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 /** Length of an HMAC-SHA256 in bytes (RFC 4868 §2.6). */
 const SIGNATURE_BYTES = 32;
 
-const PREFIX = 'sha256=';
-const HEX = /^[0-9a-f]{64}$/i;
-const BASE64 = /^(?:[A-Za-z0-9+/]{43}=?|[A-Za-z0-9_-]{43}=?)$/;
+export const PREFIX = 'sha256=';
+export const HEX = /^[0-9A-Fa-f]{64}$/;
+export const BASE64 = /^(?:[A-Za-z0-9+/]{43}=?|[A-Za-z0-9_-]{43}=?)$/;
 
 /**
  * Decodes the value of `X-Webhook-Signature` (decision D1): hex, base64 or base64url of the 32 bytes,

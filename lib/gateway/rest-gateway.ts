@@ -1,4 +1,4 @@
-import { Duration, Stack } from 'aws-cdk-lib';
+import { Stack } from 'aws-cdk-lib';
 import {
   AccessLogFormat,
   EndpointType,
@@ -17,31 +17,10 @@ import { restApiLink } from '../console-links.ts';
 import { accessLogFormat, statusIn } from './access-log.ts';
 import { addFirewall, type FirewallSettings } from './firewall.ts';
 import type { Gateway, GatewayProps } from './gateway.ts';
+import { refusals } from './refusals.ts';
 
 /** The first part of the contract's path is the stage of the API, the rest its resource. */
 const [, STAGE = '', ...RESOURCE] = WEBHOOK_PATH.split('/');
-
-const SOON = Duration.seconds(5);
-const LATER = Duration.seconds(30);
-
-/** AWS WAF's rate rule looks back on it. */
-const MINUTES_OF_A_RATE = Duration.minutes(5);
-
-/**
- * What API Gateway itself refuses, and when to send it again. The kinds of a failed integration are named besides
- * their default: whether they take its status is documented one way and reported the other. Of a body that is too
- * large the guide says both that its answer can be changed and that it cannot; when to repeat it is not said at all,
- * as it does not get smaller. Source: API Gateway developer guide, "Gateway response types" and "Amazon API Gateway
- * important notes for REST APIs".
- */
-const REFUSALS: Readonly<Record<string, Duration | undefined>> = {
-  [ResponseType.THROTTLED.responseType]: SOON,
-  [ResponseType.INTEGRATION_FAILURE.responseType]: SOON,
-  [ResponseType.INTEGRATION_TIMEOUT.responseType]: LATER,
-  [ResponseType.DEFAULT_5XX.responseType]: LATER,
-  [ResponseType.WAF_FILTERED.responseType]: MINUTES_OF_A_RATE,
-  [ResponseType.REQUEST_TOO_LARGE.responseType]: undefined,
-};
 
 /**
  * A regional REST API: whatever it refuses by itself it answers with 500, which the partner repeats, and it hands
@@ -115,13 +94,13 @@ export const answeredAs = (responseType: string) =>
 
 function answerWith500(api: RestApi): void {
   const body = JSON.stringify({ ...serverError, requestId: '$context.extendedRequestId' });
-  for (const [type, retryAfter] of Object.entries(REFUSALS)) {
+  for (const [type, retryAfter] of Object.entries(refusals)) {
     api.addGatewayResponse(type, {
       type: ResponseType.of(type),
       statusCode: String(serverError.status),
       responseHeaders: {
         'Content-Type': "'application/problem+json'",
-        ...(retryAfter !== undefined && { 'Retry-After': `'${retryAfter.toSeconds()}'` }),
+        ...(retryAfter !== undefined && { 'Retry-After': `'${retryAfter}'` }),
       },
       templates: { 'application/json': body },
     });

@@ -1,0 +1,21 @@
+const SOON = 5;
+const LATER = 30;
+
+/** AWS WAF's rate rule looks back on it: five minutes. */
+const PERIOD_OF_A_RATE = 300;
+
+/**
+ * What API Gateway itself refuses, and after how many seconds to send it again. The kinds of a failed integration are
+ * named besides their default: whether they take its status is documented one way and reported the other. Of a body
+ * that is too large the guide says both that its answer can be changed and that it cannot; when to repeat it is not
+ * said at all, as it does not get smaller. Source: API Gateway developer guide, "Gateway response types" and "Amazon API
+ * Gateway important notes for REST APIs".
+ */
+export const refusals = {
+  THROTTLED: SOON,
+  INTEGRATION_FAILURE: SOON,
+  INTEGRATION_TIMEOUT: LATER,
+  DEFAULT_5XX: LATER,
+  WAF_FILTERED: PERIOD_OF_A_RATE,
+  REQUEST_TOO_LARGE: undefined,
+} as const;

@@ -1,0 +1,20 @@
+import { apiFiles } from '../generate/api/files.ts';
+import { bringUpToDate, isUpToDate } from '../generate/derived-file.ts';
+import { npmScript } from '../terminal/command.ts';
+
+export const command = npmScript(
+  'api',
+  'Writes the descriptions of our interfaces, docs/api/: OpenAPI, AsyncAPI and a JSON Schema for each event, from the schemas of the code. `npm run generate` does so, too.',
+)
+  .addHelpText('after', '\nExample: npm run api && git diff docs/api')
+  .action(() => {
+    const outdated = apiFiles().filter((file) => !isUpToDate(file));
+    outdated.forEach(bringUpToDate);
+    console.log(
+      outdated.length === 0
+        ? 'docs/api is up to date'
+        : outdated
+            .map(({ file, text }) => `${text === undefined ? 'Removed' : 'Brought up to date'}: ${file}`)
+            .join('\n'),
+    );
+  });

@@ -1,0 +1,84 @@
+import { refusals } from '../../../lib/gateway/refusals.ts';
+import type { JsonSchema } from './field-schemas.ts';
+
+/** An answer that API Gateway gives by itself, without asking the receiver. */
+export interface GatewayAnswer {
+  readonly status: '403' | '404' | '413' | '429' | '502' | '503' | '504';
+  /** When, and what the partner does about it. */
+  readonly description: string;
+  /** Its only text. */
+  readonly message: string;
+}
+
+const AGAIN = 'Send it again, later each time.';
+
+/** Those with a status of their own. None keeps anything. Source: decision D16 and docs/deploying.md, "Which gateway". */
+export const gatewayAnswers: readonly GatewayAnswer[] = [
+  {
+    status: '403',
+    description: 'Behind a REST API: the address is not below `/api`. Compare it with the one that we gave you.',
+    message: 'Forbidden',
+  },
+  {
+    status: '404',
+    description: 'The path or the method is another one. Compare the address with the one that we gave you.',
+    message: 'Not Found',
+  },
+  {
+    status: '413',
+    description:
+      'The body is too large: above 10 MB, or so that with its envelope it exceeds the 6 MB that the receiver can be given: some 6 MB of JSON, 4.5 MB of another content type or behind a REST API. To repeat it is of no use. A REST API may say 500 instead.',
+    message: 'Request Entity Too Large',
+  },
+  {
+    status: '429',
+    description: `Behind an HTTP API: more requests than are allowed. ${AGAIN}`,
+    message: 'Too Many Requests',
+  },
+  {
+    status: '502',
+    description: `Behind an HTTP API: what the receiver said was no answer. ${AGAIN}`,
+    message: 'Bad Gateway',
+  },
+  {
+    status: '503',
+    description: `Behind an HTTP API: the receiver was not available, or took too long. ${AGAIN}`,
+    message: 'Service Unavailable',
+  },
+  {
+    status: '504',
+    description: `Behind an HTTP API: the receiver took too long. ${AGAIN}`,
+    message: 'Gateway Timeout',
+  },
+];
+
+export const gatewayMessageSchema: JsonSchema = {
+  title: 'API Gateway’s own answer',
+  description: 'What API Gateway says by itself, before or instead of the receiver. Nothing was kept.',
+  type: 'object',
+  properties: { message: { type: ['string', 'null'], description: 'What is wrong, in a few words.' } },
+  required: ['message'],
+};
+
+/** What a REST API refuses with 500, so that it is repeated. */
+const refusalTexts: Readonly<Record<keyof typeof refusals, string>> = {
+  THROTTLED: 'more requests than are allowed',
+  INTEGRATION_FAILURE: 'the receiver could not be called',
+  INTEGRATION_TIMEOUT: 'the receiver took too long',
+  DEFAULT_5XX: 'anything else that failed',
+  WAF_FILTERED: 'a firewall took the request for an attack',
+  REQUEST_TOO_LARGE: 'the body is too large, and to repeat it is of no use',
+};
+
+/** The refusals of a REST API as a list in Markdown. */
+export const refusalList = Object.entries(refusals)
+  .map(([type, seconds]) => {
+    const text = refusalTexts[type as keyof typeof refusals];
+    return `- ${text}${seconds === undefined ? '' : ` (\`Retry-After: ${seconds}\`)`}`;
+  })
+  .join('\n');
+
+/** Every value of `Retry-After`, in seconds. */
+export const retryAfterSeconds = [
+  ...new Set(Object.values(refusals).filter((seconds) => seconds !== undefined)),
+];

@@ -1,0 +1,106 @@
+import { sha256Hex } from '../../../lambda/hash.ts';
+import type { JsonSchema } from './field-schemas.ts';
+import { type GatewayAnswer, refusalList, retryAfterSeconds } from './gateway-answers.ts';
+import { type ProblemName, problemExample, REQUEST_ID, requestId } from './problems.ts';
+
+type Status = 'queued' | 'parked';
+
+const schemaRef = (name: string) => ({ $ref: `#/components/schemas/${name}` });
+
+export const eventId = {
+  type: 'string',
+  pattern: '^[0-9a-f]{64}$',
+  description: 'SHA-256 of the body’s bytes in hex. The same event sent again has the same.',
+};
+
+export const EVENT_ID = sha256Hex(Buffer.from('an event'));
+
+const meanings: Readonly<Record<Status, string>> = {
+  queued: 'The event is safe, and will be processed.',
+  parked: 'The event is safe, and of a kind that we do not know: a person will look at it.',
+};
+
+/** The body of 200. */
+export const acceptedSchema = (status: Status): JsonSchema => ({
+  title: status,
+  description: meanings[status],
+  type: 'object',
+  properties: {
+    status: { type: 'string', const: status, description: 'What became of the event.' },
+    eventId,
+    requestId,
+  },
+  required: ['status', 'eventId', 'requestId'],
+});
+
+const acceptedExample = (status: Status) => ({
+  summary: meanings[status],
+  value: { status, eventId: EVENT_ID, requestId: REQUEST_ID },
+});
+
+const problemContent = (name: ProblemName) => ({
+  'application/problem+json': {
+    schema: schemaRef(name),
+    examples: { problem: { summary: problemExample(name).title, value: problemExample(name) } },
+  },
+});
+
+const gatewayContent = (message: string) => ({
+  'application/json': {
+    schema: schemaRef('GatewayMessage'),
+    examples: { message: { summary: message, value: { message } } },
+  },
+});
+
+/** The answers of the receiver, some of which API Gateway gives as well, by name. */
+export const responses: JsonSchema = {
+  Accepted: {
+    description: 'We have the event. Do not send it again.',
+    content: {
+      'application/json': {
+        schema: { oneOf: [schemaRef('Queued'), schemaRef('Parked')] },
+        examples: { queued: acceptedExample('queued'), parked: acceptedExample('parked') },
+      },
+    },
+  },
+  Queued: {
+    description: 'We have the event. Do not send it again.',
+    content: {
+      'application/json': {
+        schema: schemaRef('Queued'),
+        examples: { queued: acceptedExample('queued') },
+      },
+    },
+  },
+  UnusableEvent: {
+    description:
+      'The body is signed, but not a usable event: the answer names the fields. It was kept, and a person looks at it. Do not send it again as it is.',
+    content: problemContent('UnusableEvent'),
+  },
+  InvalidSignature: {
+    description:
+      'The signature is missing, malformed or wrong. Nothing was kept. Compare how you sign, and send the event again.',
+    content: problemContent('InvalidSignature'),
+  },
+  ServerError: {
+    description: `The event was not accepted. Send it again, later each time, and not before the seconds of \`Retry-After\` where there is one.\n\nThe receiver says so where it could not make the event safe. Behind a REST API, API Gateway says the same for what it refuses by itself:\n\n${refusalList}\n\nBehind an HTTP API it may say it in its own form.`,
+    headers: {
+      'Retry-After': {
+        description: 'Seconds to wait before it is sent again. Behind a REST API only.',
+        schema: { type: 'integer', enum: retryAfterSeconds },
+      },
+    },
+    content: { ...problemContent('ServerError'), ...gatewayContent('Internal Server Error') },
+  },
+  GatewayOther: {
+    description:
+      'Whatever else API Gateway refuses by itself, such as a request that is not HTTP, or headers above 10,240 bytes. Nothing was kept.',
+    content: gatewayContent('Bad Request'),
+  },
+};
+
+/** An answer that API Gateway alone gives. */
+export const gatewayResponse = ({ description, message }: GatewayAnswer): JsonSchema => ({
+  description: `${description} Nothing was kept.`,
+  content: gatewayContent(message),
+});

@@ -1,0 +1,170 @@
+import { LOCAL_SECRET } from '../../../events/signing.ts';
+import { WEBHOOK_PATH } from '../../../lambda/contract/webhook-path.ts';
+import { info, LICENCE } from './document-facts.ts';
+import {
+  type DescribedEvent,
+  describedEvents,
+  otherPayload,
+  otherPayloadSchema,
+  payloadSchema,
+} from './event-schemas.ts';
+import type { JsonSchema } from './field-schemas.ts';
+import { gatewayAnswers, gatewayMessageSchema } from './gateway-answers.ts';
+import { acceptedSchema, gatewayResponse, responses } from './openapi-responses.ts';
+import { problemNames, problemSchema } from './problems.ts';
+import { exampleSignature, SIGNATURE_HEADER, signatureDescription, signatureSchema } from './signature-header.ts';
+
+const schemaRef = (name: string) => ({ $ref: `#/components/schemas/${name}` });
+
+/** OpenAPI 3.1 of what the partner calls: the one endpoint, with every answer of both kinds of API Gateway. */
+export function openApiDocument(): JsonSchema {
+  const events = describedEvents();
+  return {
+    openapi: '3.1.0',
+    info: {
+      ...info('Partner webhooks: what you send us', INTRODUCTION),
+      contact: { name: 'Whoever gave you the address and the secret' },
+      license: { name: `${LICENCE} licence`, identifier: LICENCE },
+    },
+    servers: [
+      {
+        url: 'https://{host}',
+        description: 'A deployed stage',
+        variables: {
+          host: { default: 'webhooks.example.com', description: 'We tell you which it is.' },
+        },
+      },
+      {
+        url: 'http://127.0.0.1:{port}',
+        description: 'The whole service on your own machine, by `npm ci && npm start`',
+        variables: { port: { default: '3000', description: '`npm start -- --port` sets another.' } },
+      },
+    ],
+    security: [{ signature: [] }],
+    tags: [{ name: 'Events', description: 'What has happened at yours.' }],
+    paths: { [WEBHOOK_PATH]: { post: receiveEvent(events) } },
+    webhooks: Object.fromEntries(events.map((event) => [event.event, { post: webhook(event) }])),
+    components: {
+      securitySchemes: {
+        signature: {
+          type: 'apiKey',
+          in: 'header',
+          name: SIGNATURE_HEADER,
+          description: signatureDescription,
+        },
+      },
+      parameters: { Signature: signatureParameter(events) },
+      schemas: {
+        PartnerEvent: {
+          title: 'event',
+          description: 'One event of a kind that we know.',
+          oneOf: events.map(({ schemaName }) => schemaRef(schemaName)),
+          discriminator: {
+            propertyName: 'event',
+            mapping: Object.fromEntries(
+              events.map(({ event, schemaName }) => [event, schemaRef(schemaName).$ref]),
+            ),
+          },
+        },
+        ...Object.fromEntries(events.map((event) => [event.schemaName, payloadSchema(event)])),
+        OtherEvent: otherPayloadSchema(events),
+        Queued: acceptedSchema('queued'),
+        Parked: acceptedSchema('parked'),
+        ...Object.fromEntries(problemNames.map((name) => [name, problemSchema(name)])),
+        GatewayMessage: gatewayMessageSchema,
+      },
+      responses: {
+        ...responses,
+        ...Object.fromEntries(
+          gatewayAnswers.map((answer) => [`Gateway${answer.status}`, gatewayResponse(answer)]),
+        ),
+      },
+    },
+  };
+}
+
+const INTRODUCTION = `You post events to one address; we prove by a signature that they are yours, make them safe, answer, and process them afterwards.
+
+- **One event a request**, as JSON in UTF-8. What is signed are the bytes of the body as they are sent: sign last, and send what you have signed.
+- **200 means that we have it.** Repeat 401 and 500, later each time; 429, 502, 503 and 504 as well. What gets 400 will get it again: we have kept it, and a person looks at it.
+- **An event may be sent twice**: the same bytes are the same event. Events may come in any order: of two about the same thing the later \`timestamp\` wins.
+- **More fields and more kinds of events** may be sent without asking us. What we do not know is kept.`;
+
+/** All answers that do not depend on the event. */
+const failures = {
+  400: { $ref: '#/components/responses/UnusableEvent' },
+  401: { $ref: '#/components/responses/InvalidSignature' },
+  500: { $ref: '#/components/responses/ServerError' },
+  ...Object.fromEntries(
+    gatewayAnswers.map(({ status }) => [status, { $ref: `#/components/responses/Gateway${status}` }]),
+  ),
+  default: { $ref: '#/components/responses/GatewayOther' },
+};
+
+const signed = [{ $ref: '#/components/parameters/Signature' }];
+
+function receiveEvent(events: readonly DescribedEvent[]): JsonSchema {
+  const samples = events.flatMap(({ samples }) => samples);
+  return {
+    operationId: 'receiveEvent',
+    tags: ['Events'],
+    summary: 'Send one event',
+    description: 'Keeps the event and answers; what follows from it happens afterwards, in seconds.',
+    parameters: signed,
+    requestBody: {
+      description: 'The event. Its bytes are what is signed.',
+      required: true,
+      content: {
+        'application/json': {
+          schema: { oneOf: [schemaRef('PartnerEvent'), schemaRef('OtherEvent')] },
+          examples: Object.fromEntries([
+            ...samples.map((sample) => [sample.name, { summary: sample.event, value: sample.payload }]),
+            ['any-other', { summary: 'any other event', value: otherPayload }],
+          ]),
+        },
+      },
+    },
+    responses: { 200: { $ref: '#/components/responses/Accepted' }, ...failures },
+  };
+}
+
+/** The same request, as a reader looks for it who thinks of webhooks: by the event. */
+function webhook({ event, name, schemaName, meaning, processing, samples }: DescribedEvent): JsonSchema {
+  return {
+    operationId: `send-${name}`,
+    tags: ['Events'],
+    summary: meaning,
+    description: `You send \`${event}\` to \`${WEBHOOK_PATH}\`; we ${processing}. It is the request of \`receiveEvent\`, with this one event.`,
+    parameters: signed,
+    requestBody: {
+      description: 'The event. Its bytes are what is signed.',
+      required: true,
+      content: {
+        'application/json': {
+          schema: schemaRef(schemaName),
+          examples: Object.fromEntries(
+            samples.map((sample) => [sample.name, { summary: meaning, value: sample.payload }]),
+          ),
+        },
+      },
+    },
+    responses: { 200: { $ref: '#/components/responses/Queued' }, ...failures },
+  };
+}
+
+function signatureParameter([first]: readonly DescribedEvent[]): JsonSchema {
+  const payload = first?.samples[0]?.payload ?? otherPayload;
+  return {
+    name: SIGNATURE_HEADER,
+    in: 'header',
+    required: true,
+    description: signatureDescription,
+    schema: signatureSchema,
+    examples: {
+      hex: {
+        summary: `Of the body ${JSON.stringify(payload)}, with the secret ${LOCAL_SECRET}`,
+        value: exampleSignature(payload),
+      },
+    },
+  };
+}
