@@ -20,7 +20,7 @@ const withoutParser: Plugin = {
     onResolve({ filter: /^@asyncapi\/parser(\/cjs\/document)?$/ }, ({ path }) =>
       resolvePackage(ENTRIES[path as keyof typeof ENTRIES], { resolveDir: import.meta.dirname, kind: 'import-statement' }),
     );
-    onResolve({ filter: /^@asyncapi\/[a-z]+-schema-parser$|^@asyncapi\/specs$|^@stoplight\// }, ({ path }) => ({
+    onResolve({ filter: /^@asyncapi\/[a-z]+-schema-parser$|^@asyncapi\/specs$|^@stoplight\/|^\.\/parser$/ }, ({ path }) => ({
       path,
       namespace: 'empty',
     }));

@@ -19,11 +19,14 @@ Redoc.init(
     disableSearch: true,
     // The bar has it.
     hideDownloadButtons: true,
-    expandResponses: 'all',
+    // The others say in their first line all that most readers need.
+    expandResponses: '200,400',
     jsonSamplesExpandLevel: 'all',
     nativeScrollbars: true,
     pathInMiddlePanel: true,
     sanitize: true,
+    // The text beside says what a pattern means.
+    hideSchemaPattern: true,
   },
   place(),
   (error) => {
