@@ -8,7 +8,7 @@ export interface NotificationText {
  * Longest value that is shown, in characters. The rest is cut: SNS takes 256 KB, and a chat room reads
  * a sentence. Source: Amazon SNS API reference, `Publish`.
  */
-const MAXIMUM_VALUE_LENGTH = 1000;
+export const MAXIMUM_VALUE_LENGTH = 1000;
 
 /**
  * The message of a notification, for SNS' `MessageStructure: json`: readable text for e-mail and

@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import { catalogue, type EffectName, type EventName, eventNames } from '../../lambda/contract/catalogue.ts';
 
 /** The output of the stack by which an effect is found. */
-const FOUND_BY: Readonly<Record<EffectName, string>> = {
+export const FOUND_BY: Readonly<Record<EffectName, string>> = {
   'shop-cache': 'ShopCacheTable',
   cast: 'CastTable',
   'contact-partner': 'ContactPartnerTable',

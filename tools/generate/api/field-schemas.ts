@@ -46,7 +46,8 @@ export const fieldSchemas: ReadonlyMap<z.ZodMiniType, FieldSchema> = new Map<z.Z
             minimum: Number.MIN_SAFE_INTEGER,
             maximum: Number.MAX_SAFE_INTEGER,
             title: 'integer',
-            description: 'Kept as its decimal digits. Of 2^53 and above a JSON number is not exact: send a string.',
+            description:
+              'Kept as its decimal digits. Of 2^53 and above a JSON number is not exact: send a string.',
           },
         ],
       },

@@ -1,6 +1,8 @@
 import { existsSync, readdirSync } from 'node:fs';
 import type { DerivedFile } from '../derived-file.ts';
+import { asyncApiDocument } from './asyncapi.ts';
 import { DRAFT, describedEvents, payloadSchema, schemaId } from './event-schemas.ts';
+import { notificationDocument } from './notification-schemas.ts';
 import { openApiDocument } from './openapi.ts';
 
 /** Where the descriptions of our interfaces are. */
@@ -13,18 +15,24 @@ const jsonText = (document: object) => `${JSON.stringify(document, undefined, 2)
 /** `docs/api/openapi.json`: what the partner sends, and what is answered. */
 export const openApiText = () => jsonText(openApiDocument());
 
+/** `docs/api/asyncapi.json`: what is on queues and topics. */
+export const asyncApiText = () => jsonText(asyncApiDocument());
+
 /** Every description, and what is left of an event that is gone, which must go, too. */
 export function apiFiles(): DerivedFile[] {
-  const schemas = new Map(
-    describedEvents().map((event) => [
-      `${event.name}.json`,
-      jsonText({ $schema: DRAFT, $id: schemaId(event.event), ...payloadSchema(event) }),
-    ]),
-  );
+  const events = describedEvents();
+  const schemas = new Map([
+    ...events.map((event) => {
+      const schema = { $schema: DRAFT, $id: schemaId(event.event), ...payloadSchema(event) };
+      return [`${event.name}.json`, jsonText(schema)] as const;
+    }),
+    ['notification.json', jsonText(notificationDocument(events))],
+  ]);
   const there = existsSync(SCHEMAS_FOLDER) ? readdirSync(SCHEMAS_FOLDER) : [];
   const files = new Set([...schemas.keys(), ...there]);
   return [
     { file: `${API_FOLDER}/openapi.json`, text: openApiText() },
+    { file: `${API_FOLDER}/asyncapi.json`, text: asyncApiText() },
     ...[...files].map((file) => ({ file: `${SCHEMAS_FOLDER}/${file}`, text: schemas.get(file) })),
   ];
 }

@@ -16,7 +16,8 @@ const AGAIN = 'Send it again, later each time.';
 export const gatewayAnswers: readonly GatewayAnswer[] = [
   {
     status: '403',
-    description: 'Behind a REST API: the address is not below `/api`. Compare it with the one that we gave you.',
+    description:
+      'Behind a REST API: the address is not below `/api`. Compare it with the one that we gave you.',
     message: 'Forbidden',
   },
   {

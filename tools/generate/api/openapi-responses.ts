@@ -1,19 +1,12 @@
-import { sha256Hex } from '../../../lambda/hash.ts';
+import { otherPayload } from './event-schemas.ts';
 import type { JsonSchema } from './field-schemas.ts';
 import { type GatewayAnswer, refusalList, retryAfterSeconds } from './gateway-answers.ts';
-import { type ProblemName, problemExample, REQUEST_ID, requestId } from './problems.ts';
+import { eventId, eventIdOf, REQUEST_ID, requestId } from './ids.ts';
+import { type ProblemName, problemExample } from './problems.ts';
 
 type Status = 'queued' | 'parked';
 
 const schemaRef = (name: string) => ({ $ref: `#/components/schemas/${name}` });
-
-export const eventId = {
-  type: 'string',
-  pattern: '^[0-9a-f]{64}$',
-  description: 'SHA-256 of the body’s bytes in hex. The same event sent again has the same.',
-};
-
-export const EVENT_ID = sha256Hex(Buffer.from('an event'));
 
 const meanings: Readonly<Record<Status, string>> = {
   queued: 'The event is safe, and will be processed.',
@@ -35,7 +28,7 @@ export const acceptedSchema = (status: Status): JsonSchema => ({
 
 const acceptedExample = (status: Status) => ({
   summary: meanings[status],
-  value: { status, eventId: EVENT_ID, requestId: REQUEST_ID },
+  value: { status, eventId: eventIdOf(otherPayload), requestId: REQUEST_ID },
 });
 
 const problemContent = (name: ProblemName) => ({

@@ -12,7 +12,12 @@ import type { JsonSchema } from './field-schemas.ts';
 import { gatewayAnswers, gatewayMessageSchema } from './gateway-answers.ts';
 import { acceptedSchema, gatewayResponse, responses } from './openapi-responses.ts';
 import { problemNames, problemSchema } from './problems.ts';
-import { exampleSignature, SIGNATURE_HEADER, signatureDescription, signatureSchema } from './signature-header.ts';
+import {
+  exampleSignature,
+  SIGNATURE_HEADER,
+  signatureDescription,
+  signatureSchema,
+} from './signature-header.ts';
 
 const schemaRef = (name: string) => ({ $ref: `#/components/schemas/${name}` });
 

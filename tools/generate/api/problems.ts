@@ -1,14 +1,7 @@
 import { MAXIMUM_PROBLEMS } from '../../../lambda/contract/fields.ts';
 import { invalidSignature, serverError, unusableEvent } from '../../../lambda/receiver/problem.ts';
 import type { JsonSchema } from './field-schemas.ts';
-
-/** As API Gateway gives them; what a caller may quote when asking us. */
-export const requestId = {
-  type: 'string',
-  description: 'Names the request. Tell us this id when you ask what became of it.',
-};
-
-export const REQUEST_ID = 'JZ3dXgkWIAMEPlw=';
+import { REQUEST_ID, requestId } from './ids.ts';
 
 const fieldProblem = {
   type: 'object',

@@ -1,0 +1,18 @@
+import { sha256Hex } from '../../../lambda/hash.ts';
+
+/** What names a delivery; here and there with an example. */
+export const eventId = {
+  type: 'string',
+  pattern: '^[0-9a-f]{64}$',
+  description: 'SHA-256 of the body’s bytes in hex. The same event sent again has the same.',
+};
+
+/** That of a payload whose bytes are its JSON without white space. */
+export const eventIdOf = (payload: object) => sha256Hex(Buffer.from(JSON.stringify(payload)));
+
+export const requestId = {
+  type: 'string',
+  description: 'Names the request that brought the event. Whoever asks what became of it says this id.',
+};
+
+export const REQUEST_ID = 'JZ3dXgkWIAMEPlw=';

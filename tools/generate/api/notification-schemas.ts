@@ -1,0 +1,109 @@
+import { catalogue, type EffectName } from '../../../lambda/contract/catalogue.ts';
+import { normaliseTimestamp } from '../../../lambda/contract/timestamp.ts';
+import { MAXIMUM_VALUE_LENGTH } from '../../../lambda/effects/notification-text.ts';
+import { REPLAY_NAME } from '../../../lambda/queue/replay.ts';
+import { type DescribedEvent, DRAFT, schemaId } from './event-schemas.ts';
+import type { JsonSchema } from './field-schemas.ts';
+import { eventId, eventIdOf } from './ids.ts';
+import { dataSchema } from './json-schema.ts';
+
+/** Topics that people, and functions and queues of ours, are told through. */
+export const topics = {
+  chat: { name: 'ChatTopic', title: 'Chat topic', purpose: 'what a chat room is to know' },
+  review: { name: 'ReviewTopic', title: 'Review topic', purpose: 'reviews' },
+} as const satisfies Partial<Record<EffectName, object>>;
+
+export type TopicName = keyof typeof topics;
+
+/** The topic that an event is told through, if any. */
+export function topicOf({ event }: DescribedEvent): TopicName | undefined {
+  const { effect } = catalogue[event];
+  return effect in topics ? (effect as TopicName) : undefined;
+}
+
+/** The characters of a text that was cut, and the mark of it. */
+const MAXIMUM_LENGTH = MAXIMUM_VALUE_LENGTH + 1;
+
+/** Nanoseconds, so that the order of the texts is the order in time (decision D9). */
+const normalised = '^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{9}Z$';
+
+const replay = {
+  type: 'string',
+  pattern: REPLAY_NAME.source,
+  description: 'The replay that told of the event once more. Absent of a delivery.',
+};
+
+/** What subscriptions of the protocols `lambda` and `sqs` get of an event. */
+export function notificationSchema(described: DescribedEvent): JsonSchema {
+  const { event, meaning } = described;
+  return {
+    title: `Notification of ${event}`,
+    description: `${meaning}. More fields may come.`,
+    type: 'object',
+    properties: {
+      event: { type: 'string', const: event, description: 'The kind of event.' },
+      eventId,
+      timestamp: {
+        type: 'string',
+        format: 'date-time',
+        pattern: normalised,
+        description: 'When it happened, in UTC, always with nanoseconds.',
+      },
+      title: { type: 'string', minLength: 1, description: 'What has happened, in a few words for a person.' },
+      data: {
+        ...shortened(dataSchema(event, 'output')),
+        description: `The fields of the event that we read, as texts. One of more than ${MAXIMUM_VALUE_LENGTH} characters is cut, and ends in “…”.`,
+      },
+      replay,
+    },
+    required: ['event', 'eventId', 'timestamp', 'title', 'data'],
+    examples: notificationExamples(described),
+  };
+}
+
+/** A schema in which every text has the length to which notifications cut it. */
+function shortened(schema: JsonSchema): JsonSchema {
+  if (schema.type === 'string') return { ...schema, maxLength: MAXIMUM_LENGTH };
+  const { properties, items } = schema as { properties?: Record<string, JsonSchema>; items?: JsonSchema };
+  return {
+    ...schema,
+    ...(items && { items: shortened(items) }),
+    ...(properties && {
+      properties: Object.fromEntries(
+        Object.entries(properties).map(([name, property]) => [name, shortened(property)]),
+      ),
+    }),
+  };
+}
+
+/** The samples as they are told. */
+export const notificationExamples = ({ event, meaning, samples }: DescribedEvent) =>
+  samples.map(({ payload }) => ({
+    event,
+    eventId: eventIdOf(payload),
+    timestamp: normaliseTimestamp(String(payload.timestamp)),
+    title: meaning,
+    data: catalogue[event].data.parse(payload.data),
+  }));
+
+/** The attributes that filter policies of subscriptions choose by, as AsyncAPI's headers. */
+export const notificationAttributes = ({ event }: DescribedEvent): JsonSchema => ({
+  type: 'object',
+  properties: {
+    event: { type: 'string', const: event, description: 'The kind of event.' },
+    eventId,
+    shop_id: { type: 'string', description: 'The shop, where the event names one.' },
+    replay,
+  },
+  required: ['event', 'eventId'],
+});
+
+/** `docs/api/schemas/notification.json`: one of every event that somebody is told of. */
+export const notificationDocument = (events: readonly DescribedEvent[]): JsonSchema => ({
+  $schema: DRAFT,
+  $id: schemaId('notification'),
+  title: 'notification',
+  description:
+    'What a Lambda function or a queue gets that subscribes to the chat or the review topic: one document for each event.',
+  oneOf: events.filter((event) => topicOf(event) !== undefined).map(notificationSchema),
+});
