@@ -2,6 +2,7 @@ import { catalogue, type EffectName } from '../../../lambda/contract/catalogue.t
 import { normaliseTimestamp } from '../../../lambda/contract/timestamp.ts';
 import { MAXIMUM_VALUE_LENGTH } from '../../../lambda/effects/notification-text.ts';
 import { REPLAY_NAME } from '../../../lambda/queue/replay.ts';
+import { FOUND_BY } from '../events-table.ts';
 import { type DescribedEvent, DRAFT, schemaId } from './event-schemas.ts';
 import type { JsonSchema } from './field-schemas.ts';
 import { eventId, eventIdOf } from './ids.ts';
@@ -9,8 +10,13 @@ import { dataSchema } from './json-schema.ts';
 
 /** Topics that people, and functions and queues of ours, are told through. */
 export const topics = {
-  chat: { name: 'ChatTopic', title: 'Chat topic', purpose: 'what a chat room is to know' },
-  review: { name: 'ReviewTopic', title: 'Review topic', purpose: 'reviews' },
+  chat: {
+    name: 'ChatTopic',
+    output: FOUND_BY.chat,
+    title: 'Chat topic',
+    purpose: 'what a chat room is to know',
+  },
+  review: { name: 'ReviewTopic', output: FOUND_BY.review, title: 'Review topic', purpose: 'reviews' },
 } as const satisfies Partial<Record<EffectName, object>>;
 
 export type TopicName = keyof typeof topics;

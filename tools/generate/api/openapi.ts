@@ -1,6 +1,6 @@
 import { LOCAL_SECRET } from '../../../events/signing.ts';
 import { WEBHOOK_PATH } from '../../../lambda/contract/webhook-path.ts';
-import { info, LICENCE } from './document-facts.ts';
+import { CONTACT, EXAMPLE_HOST, info, LICENCE } from './document-facts.ts';
 import {
   type DescribedEvent,
   describedEvents,
@@ -28,15 +28,15 @@ export function openApiDocument(): JsonSchema {
     openapi: '3.1.0',
     info: {
       ...info('Partner webhooks: what you send us', INTRODUCTION),
-      contact: { name: 'Whoever gave you the address and the secret' },
-      license: { name: `${LICENCE} licence`, identifier: LICENCE },
+      contact: CONTACT,
+      license: { name: LICENCE, identifier: LICENCE },
     },
     servers: [
       {
         url: 'https://{host}',
         description: 'A deployed stage',
         variables: {
-          host: { default: 'webhooks.example.com', description: 'We tell you which it is.' },
+          host: { default: EXAMPLE_HOST, description: 'We tell you which it is.' },
         },
       },
       {

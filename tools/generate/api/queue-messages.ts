@@ -1,12 +1,10 @@
 import { describeProblems } from '../../../lambda/contract/envelope.ts';
+import type { Messages } from './channel.ts';
 import { type DescribedEvent, otherPayload } from './event-schemas.ts';
 import type { JsonSchema } from './field-schemas.ts';
 import { eventIdOf } from './ids.ts';
 import { attributesSchema, exampleAttributes } from './message-attributes.ts';
 import { exampleProblems, fieldProblems } from './problems.ts';
-
-/** Messages of AsyncAPI by their names. */
-export type Messages = Readonly<Record<string, JsonSchema>>;
 
 const schemaRef = (name: string) => ({ $ref: `#/components/schemas/${name}` });
 

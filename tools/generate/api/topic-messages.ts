@@ -1,8 +1,8 @@
 import { notificationMessage } from '../../../lambda/effects/notification-text.ts';
+import type { Messages } from './channel.ts';
 import type { DescribedEvent } from './event-schemas.ts';
 import type { JsonSchema } from './field-schemas.ts';
 import { notificationAttributes, notificationExamples } from './notification-schemas.ts';
-import type { Messages } from './queue-messages.ts';
 
 const schemaRef = (name: string) => ({ $ref: `#/components/schemas/${name}` });
 
