@@ -18,12 +18,18 @@ const withoutParser: Plugin = {
   name: 'without-parser',
   setup({ onResolve, onLoad, resolve: resolvePackage }) {
     onResolve({ filter: /^@asyncapi\/parser(\/cjs\/document)?$/ }, ({ path }) =>
-      resolvePackage(ENTRIES[path as keyof typeof ENTRIES], { resolveDir: import.meta.dirname, kind: 'import-statement' }),
+      resolvePackage(ENTRIES[path as keyof typeof ENTRIES], {
+        resolveDir: import.meta.dirname,
+        kind: 'import-statement',
+      }),
     );
-    onResolve({ filter: /^@asyncapi\/[a-z]+-schema-parser$|^@asyncapi\/specs$|^@stoplight\/|^\.\/parser$/ }, ({ path }) => ({
-      path,
-      namespace: 'empty',
-    }));
+    onResolve(
+      { filter: /^@asyncapi\/[a-z]+-schema-parser$|^@asyncapi\/specs$|^@stoplight\/|^\.\/parser$/ },
+      ({ path }) => ({
+        path,
+        namespace: 'empty',
+      }),
+    );
     onLoad({ filter: /./, namespace: 'empty' }, ({ path }) => ({
       contents: path === '@asyncapi/specs' ? 'module.exports = { schemas: {} };' : 'module.exports = {};',
     }));

@@ -8,7 +8,8 @@ interface Manifest {
   readonly dependencies?: Readonly<Record<string, string>>;
 }
 
-const manifestOf = (folder: string): Manifest => JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+const manifestOf = (folder: string): Manifest =>
+  JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
 
 /** The packages' notices, as their licences want them kept, each text once. @param folders of the packages */
 export function licencesOf(folders: Iterable<string>): string {
@@ -20,7 +21,9 @@ export function licencesOf(folders: Iterable<string>): string {
     const of = `${name} ${version} (${license})`;
     holders.set(text, [...(holders.get(text) ?? []), of]);
   }
-  return [...holders].map(([text, packages]) => `${packages.join('\n')}\n\n${text}`.trim()).join('\n\n----\n\n');
+  return [...holders]
+    .map(([text, packages]) => `${packages.join('\n')}\n\n${text}`.trim())
+    .join('\n\n----\n\n');
 }
 
 /** A package and all that it depends on. */

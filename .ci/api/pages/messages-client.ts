@@ -8,9 +8,9 @@ createRoot(place()).render(
   createElement(AsyncApi, {
     schema: parsed(readDocument()),
     config: {
-      show: { sidebar: true, errors: true, messageExamples: true },
+      // Every message and schema is where it is sent; once more by itself would be twice the page.
+      show: { sidebar: true, errors: true, messages: false, schemas: false, messageExamples: true },
       expand: { messageExamples: true },
-      sidebar: { useChannelAddressAsIdentifier: true },
     },
   }),
 );

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { fillDocument } from '../../../tools/generate/api-page.ts';
+import { fillDocument } from '../../../tools/generate/api/page.ts';
 import { inlineScript } from './inline.ts';
 
 /** What differs from page to page. */

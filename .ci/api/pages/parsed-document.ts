@@ -2,15 +2,18 @@ type Value = Record<string, unknown>;
 
 const isObject = (value: unknown): value is Value => typeof value === 'object' && value !== null;
 
+/** The objects in an object, each by its name. */
 const entriesOf = (value: unknown): [string, Value][] =>
-  isObject(value) ? Object.entries(value).filter((entry): entry is [string, Value] => isObject(entry[1])) : [];
+  isObject(value)
+    ? Object.entries(value).filter((entry): entry is [string, Value] => isObject(entry[1]))
+    : [];
 
 /**
  * An AsyncAPI document as the parser hands it to the renderer: references replaced by what they refer to, which is one
  * object wherever it is seen, and its objects named. .ci/check-api holds it against the parser itself.
  */
-export function parsed(document: unknown): unknown {
-  if (!isObject(document)) return document;
+export function parsed(document: unknown): Value {
+  if (!isObject(document)) throw new Error('The description is no object');
   const root = resolveReferences(document);
   const components = isObject(root.components) ? root.components : {};
   const channels = [...entriesOf(root.channels), ...entriesOf(components.channels)];

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { bundle } from './bundle.ts';
 import { licencesOf, withDependencies } from './licences.ts';
 import { makePage } from './page.ts';
-import { bundle } from './bundle.ts';
 
 const REDOC = resolve(import.meta.dirname, '../node_modules/redoc');
 
@@ -15,7 +15,8 @@ const NO_PICTURE = "data:image/svg+xml,<svg xmlns='http://www.w3.org/2000/svg'/>
 /** The page of docs/api/openapi.json, drawn by Redoc. */
 export async function webhookPage(document: string): Promise<string> {
   const redoc = readFileSync(`${REDOC}/bundles/redoc.standalone.js`, 'utf8');
-  if (redoc.split(LOGO).length !== 2) throw new Error(`Redoc no longer has ${LOGO} once: see what it loads now`);
+  if (redoc.split(LOGO).length !== 2)
+    throw new Error(`Redoc no longer has ${LOGO} once: see what it loads now`);
   const { script } = await bundle('webhook-client.ts');
   return makePage({
     title: 'Partner webhooks: the webhook',
