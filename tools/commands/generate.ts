@@ -6,7 +6,7 @@ import { CommandError } from '../terminal/command-error.ts';
 
 export const command = npmScript(
   'generate',
-  'Brings every file up to date that follows from the code: Lambda events of the samples, template snapshots, documents, tables, the picture of the dashboard.',
+  'Brings every file up to date that follows from the code: Lambda events of the samples, descriptions of our interfaces, template snapshots, documents, tables, the picture of the dashboard.',
 )
   .option('--check', 'writes nothing, and fails where a file is not what the code says')
   .action(async ({ check = false }) => {

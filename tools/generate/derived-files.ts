@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { readCloudAssembly } from '../../local/template/cloud-assembly.ts';
+import { API_FOLDER, apiFiles } from './api/files.ts';
 import { configurationDocument } from './configuration-document.ts';
 import { withCostTables } from './cost-tables.ts';
 import { drawDashboard } from './dashboard-picture.ts';
@@ -28,10 +29,10 @@ const OF_STACK: Readonly<Record<string, (assemblies: Assemblies) => string>> = {
 };
 
 /** The files and folders that everything derived is in. */
-export const derivedPlaces: readonly string[] = [...lambdaEventFolders, ...Object.keys(OF_STACK)];
+export const derivedPlaces: readonly string[] = [...lambdaEventFolders, API_FOLDER, ...Object.keys(OF_STACK)];
 
 /** Every derived file, as it follows from the code and the samples as they are now. */
 export function derivedFiles(assemblies: Assemblies): DerivedFile[] {
   const ofStack = Object.entries(OF_STACK).map(([file, make]) => ({ file, text: make(assemblies) }));
-  return [...lambdaEvents(), ...ofStack];
+  return [...lambdaEvents(), ...apiFiles(), ...ofStack];
 }

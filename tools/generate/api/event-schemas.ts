@@ -44,7 +44,8 @@ export function describedEvents(): DescribedEvent[] {
 const timestamp = {
   type: 'string',
   format: 'date-time',
-  pattern: UTC_DATE_TIME.source,
+  // Elsewhere `\d` has the digits of every script.
+  pattern: UTC_DATE_TIME.source.replaceAll('\\d', '[0-9]'),
   description:
     'When it happened: a date and time of RFC 3339 in UTC, with `Z` or `+00:00`, and as many digits of a second as there are; nine are used. It must be a moment that exists: 30 February, 24:00 and a leap second (`:60`) are refused. Of two events about the same thing the later `timestamp` wins.',
 };

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import type { DerivedFile } from '../derived-file.ts';
 import { asyncApiDocument } from './asyncapi.ts';
 import { DRAFT, describedEvents, payloadSchema, schemaId } from './event-schemas.ts';
@@ -29,8 +29,7 @@ export function apiFiles(): DerivedFile[] {
     }),
     ['notification.json', jsonText(notificationDocument(events))],
   ]);
-  const there = existsSync(SCHEMAS_FOLDER) ? readdirSync(SCHEMAS_FOLDER) : [];
-  const files = new Set([...schemas.keys(), ...there]);
+  const files = new Set([...schemas.keys(), ...readdirSync(SCHEMAS_FOLDER)]);
   return [
     { file: `${API_FOLDER}/openapi.json`, text: openApiText() },
     { file: `${API_FOLDER}/asyncapi.json`, text: asyncApiText() },

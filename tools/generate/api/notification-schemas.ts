@@ -31,7 +31,7 @@ export function topicOf({ event }: DescribedEvent): TopicName | undefined {
 const MAXIMUM_LENGTH = MAXIMUM_VALUE_LENGTH + 1;
 
 /** Nanoseconds, so that the order of the texts is the order in time (decision D9). */
-const normalised = '^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{9}Z$';
+const normalised = '^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}[.][0-9]{9}Z$';
 
 const replay = {
   type: 'string',
