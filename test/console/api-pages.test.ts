@@ -95,11 +95,10 @@ describe.each(PAGES)('$name', ({ name, title, shows, parts }) => {
       await page.getByText(text).and(page.locator(':visible')).first().waitFor();
     }
     // The policy lets nothing out, whatever a script tries.
-    expect(await page.evaluate("fetch('http://127.0.0.1:1/').then(() => 'let out', () => 'refused')")).toBe(
-      'refused',
-    );
-    const refusal = /content security policy/i;
-    expect(wrongs.splice(0).filter((wrong) => !refusal.test(wrong))).toEqual([]);
+    await page.evaluate("fetch('http://127.0.0.1:1/').catch(() => undefined)");
+    const refusals = wrongs.splice(0);
+    expect(refusals).not.toEqual([]);
+    for (const refusal of refusals) expect(refusal).toMatch(/content security policy/i);
   });
 
   test.each(['light', 'dark'] as const)('has nothing that axe finds serious, in %s', async (colorScheme) => {
