@@ -7,7 +7,7 @@ import {
   S3Client,
 } from '@aws-sdk/client-s3';
 import { CreateSecretCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
-import { CreateTopicCommand, SNSClient } from '@aws-sdk/client-sns';
+import { CreateTopicCommand, SNSClient, SubscribeCommand } from '@aws-sdk/client-sns';
 import { CreateQueueCommand, SQSClient } from '@aws-sdk/client-sqs';
 import type { AwsEndpoint } from './aws/endpoint.ts';
 import type { Resource, Resources } from './template/resources.ts';
@@ -29,7 +29,8 @@ export interface DeployOptions {
 }
 
 /**
- * Creates the template's queues, topics, tables, buckets, delivery streams and secrets at the local AWS endpoint.
+ * Creates the template's queues, topics, tables, buckets, delivery streams and secrets at the local AWS endpoint, and
+ * what its queues subscribe to.
  * @throws Error of the first that cannot be made, when the others are
  */
 export async function deploy(
@@ -55,7 +56,7 @@ export async function deploy(
   const s3 = new S3Client({ ...settings, forcePathStyle: true });
   const firehose = new FirehoseClient(settings);
   try {
-    const made = await Promise.allSettled([
+    await allMade([
       ...making('AWS::SecretsManager::Secret', async ({ logicalId, name, properties }) => {
         const { ARN } = await secrets.send(
           new CreateSecretCommand({ Name: name, SecretString: secret, Description: properties.Description }),
@@ -68,11 +69,17 @@ export async function deploy(
       ...making('AWS::SQS::Queue', (queue) => createQueue(sqs, queue)),
       ...making('AWS::KinesisFirehose::DeliveryStream', (stream) => createDeliveryStream(firehose, stream)),
     ]);
-    const failed = made.find(({ status }) => status === 'rejected');
-    if (failed?.status === 'rejected') throw failed.reason;
+    await allMade(making('AWS::SNS::Subscription', (subscription) => subscribe(sns, subscription)));
   } finally {
     for (const client of [secrets, sqs, sns, dynamodb, s3, firehose]) client.destroy();
   }
+}
+
+/** @throws Error of the first that fails, when the others are done */
+async function allMade(makings: readonly Promise<void>[]): Promise<void> {
+  const made = await Promise.allSettled(makings);
+  const failed = made.find(({ status }) => status === 'rejected');
+  if (failed?.status === 'rejected') throw failed.reason;
 }
 
 /** Makes the template's alarms. There are no metrics for them to look at: each stands as it is set. */
@@ -98,6 +105,27 @@ export function queueAttributes({
     ...Object.fromEntries(Object.entries(plain).map(([attribute, value]) => [attribute, String(value)])),
     ...(RedrivePolicy && { RedrivePolicy: JSON.stringify(RedrivePolicy) }),
   };
+}
+
+/** Only queues: from here nobody is mailed or called. */
+async function subscribe(
+  client: SNSClient,
+  { properties }: Resource<'AWS::SNS::Subscription'>,
+): Promise<void> {
+  const { Protocol, TopicArn, Endpoint, FilterPolicy, FilterPolicyScope, RawMessageDelivery } = properties;
+  if (Protocol !== 'sqs') return;
+  await client.send(
+    new SubscribeCommand({
+      TopicArn,
+      Protocol,
+      Endpoint,
+      Attributes: {
+        ...(FilterPolicy && { FilterPolicy: JSON.stringify(FilterPolicy) }),
+        ...(FilterPolicyScope && { FilterPolicyScope }),
+        ...(RawMessageDelivery && { RawMessageDelivery: 'true' }),
+      },
+    }),
+  );
 }
 
 async function createBucket(client: S3Client, bucket: Resource<'AWS::S3::Bucket'>): Promise<void> {

@@ -17,6 +17,7 @@ import { keepObservations } from './kept-observations.ts';
 import type { InspectedMessage, StackObserver } from './observation.ts';
 import { ACCOUNT_ID, clientSettings, REGION } from './place.ts';
 import { admitRoles } from './roles.ts';
+import { type StackBeside, startBeside } from './stack-beside.ts';
 import { type Difference, RunningResources } from './take-over.ts';
 import { readCloudAssembly } from './template/cloud-assembly.ts';
 import { Resources } from './template/resources.ts';
@@ -105,6 +106,13 @@ export interface LocalStack {
    * @throws Error where the assembly has what cannot be run here
    */
   takeOver(assembly: string, keepCode?: ReadonlySet<string>): Promise<TakenOver>;
+  /**
+   * Runs a stack of others beside this one, until this one ends: a subscriber of its topics.
+   * @param assembly folder of its cloud assembly
+   * @param onLog told of every line that its functions write
+   * @throws Error where it has what cannot be run here
+   */
+  runBeside(assembly: string, onLog?: (line: LogLine) => void): Promise<StackBeside>;
   /** Folders of code that runs, or may be read. */
   readonly codeDirectories: ReadonlySet<string>;
   usage(): Usage;
@@ -260,6 +268,13 @@ export async function startLocalStack(options: LocalStackOptions): Promise<Local
           failed,
           left: differences.filter((difference) => !taken.includes(difference)),
         };
+      },
+
+      async runBeside(assembly, onLog) {
+        const neighbourhood = { aws, place, operator, secret: options.secret, onProblem };
+        const beside = await startBeside(assembly, neighbourhood, { ...(onLog && { onLog }) });
+        closers.push(() => beside.close());
+        return beside;
       },
 
       inspectQueue: aws.inspectQueue,

@@ -4,12 +4,13 @@ import { consume } from './consume.ts';
 const tellChatRoom = notifier('girl.schedule_changed', 'CHAT_TOPIC_ARN');
 
 /** girl.schedule_changed: tells the chat room. */
-export const handler = consume('girl.schedule_changed', ({ eventId, data, replay }, context) =>
+export const handler = consume('girl.schedule_changed', ({ eventId, timestamp, data, replay }, context) =>
   tellChatRoom(
     {
       eventId,
+      timestamp,
+      data,
       replay,
-      shopId: data.shop_id,
       title: 'Schedule changed',
       lines: [
         ['Shop', data.shop_id],

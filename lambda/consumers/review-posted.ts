@@ -4,12 +4,13 @@ import { consume } from './consume.ts';
 const tellReviewers = notifier('review.posted', 'REVIEW_TOPIC_ARN');
 
 /** review.posted: sends a review notification. */
-export const handler = consume('review.posted', ({ eventId, data, replay }, context) =>
+export const handler = consume('review.posted', ({ eventId, timestamp, data, replay }, context) =>
   tellReviewers(
     {
       eventId,
+      timestamp,
+      data,
       replay,
-      shopId: data.shop_id,
       title: 'Review posted',
       lines: [
         ['Shop', data.shop_id],

@@ -3,21 +3,11 @@ import type { Context } from 'aws-lambda';
 import { clientSettings } from '../aws-clients.ts';
 import { requireEnvironment } from '../environment.ts';
 import { stringAttribute } from '../message-attribute.ts';
-import type { Replay } from '../queue/replay.ts';
 import { recordLog } from '../record-log.ts';
 import { count } from '../telemetry.ts';
-import { type NotificationText, notificationMessage } from './notification-text.ts';
+import { type Notification, notificationMessage } from './notification-text.ts';
 import { oncePerEvent, oncePerReplay } from './once.ts';
 import type { EffectOutcome } from './outcome.ts';
-
-/** What people are told, and of which event: filter policies of subscriptions choose by the latter. */
-export interface Notification extends NotificationText {
-  readonly event: string;
-  readonly eventId: string;
-  readonly shopId: string | undefined;
-  /** That sent the event; undefined of a delivery. */
-  readonly replay: Replay | undefined;
-}
 
 /** A topic that people are told through, once for each event. */
 export class Notifications {
@@ -34,17 +24,19 @@ export class Notifications {
     return new Notifications(new SNSClient(clientSettings), requireEnvironment([variable])[variable]);
   }
 
-  async send({ event, eventId, shopId, replay, ...text }: Notification): Promise<EffectOutcome> {
+  /** Its attributes are what filter policies of subscriptions choose by. */
+  async send(notification: Notification): Promise<EffectOutcome> {
+    const { event, eventId, title, data, replay } = notification;
     const { $metadata } = await this.#client.send(
       new PublishCommand({
         TopicArn: this.#topicArn,
-        Subject: text.title,
+        Subject: title,
         MessageStructure: 'json',
-        Message: notificationMessage(text),
+        Message: notificationMessage(notification),
         MessageAttributes: {
           event: stringAttribute(event),
           eventId: stringAttribute(eventId),
-          ...(shopId !== undefined && { shop_id: stringAttribute(shopId) }),
+          ...(data.shop_id !== undefined && { shop_id: stringAttribute(data.shop_id) }),
           ...(replay !== undefined && { replay: stringAttribute(replay.name) }),
         },
       }),

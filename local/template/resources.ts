@@ -31,6 +31,14 @@ const schemas = {
     SqsManagedSseEnabled: z.optional(z.boolean()),
   }),
   'AWS::SNS::Topic': z.object({ DisplayName: z.optional(z.string()) }),
+  'AWS::SNS::Subscription': z.object({
+    Protocol: z.string(),
+    TopicArn: z.string(),
+    Endpoint: z.string(),
+    FilterPolicy: z.optional(z.record(z.string(), z.unknown())),
+    FilterPolicyScope: z.optional(z.enum(['MessageAttributes', 'MessageBody'])),
+    RawMessageDelivery: z.optional(z.boolean()),
+  }),
   'AWS::DynamoDB::Table': z.object({
     KeySchema: z.array(z.object({ AttributeName: z.string(), KeyType: z.enum(['HASH', 'RANGE']) })),
     AttributeDefinitions: z.array(

@@ -16,6 +16,7 @@ afterAll(() => deployment?.cleanUp());
 const shop = ofThisRun('shop');
 const ofShop = { shop_id: [shop] };
 const timestamp = minutesAgo(2);
+const normalisedTimestamp = timestamp.replace('Z', '000000Z');
 const aMinuteLater = minutesAgo(1);
 
 describe('shop.updated', () => {
@@ -28,7 +29,7 @@ describe('shop.updated', () => {
     expect(await deployment.row(deployment.outputs.ShopCacheTable, { shop_id: shop })).toMatchObject({
       updated_fields: ['name', 'address'],
       invalidated_at: expect.any(String),
-      version: `${timestamp.replace('Z', '000000Z')}#${body.eventId}`,
+      version: `${normalisedTimestamp}#${body.eventId}`,
     });
   });
 
@@ -142,8 +143,14 @@ describe('girl.schedule_changed', () => {
     );
 
     const ofFirst = received.filter((message) => eventIdIn(message) === answer.body.eventId);
-    expect(ofFirst.map(({ Body }) => Body)).toEqual([
-      `Schedule changed\n\nShop: ${shop}\nStaff member: Acceptance test`,
+    expect(ofFirst.map(({ Body }) => JSON.parse(Body ?? ''))).toEqual([
+      {
+        event: 'girl.schedule_changed',
+        eventId: answer.body.eventId,
+        timestamp: normalisedTimestamp,
+        title: 'Schedule changed',
+        data: { shop_id: shop, name: 'Acceptance test' },
+      },
     ]);
     expect(ofFirst[0]?.MessageAttributes).toMatchObject({
       event: { StringValue: 'girl.schedule_changed' },
@@ -160,8 +167,12 @@ describe('review.posted', () => {
       timestamp,
     });
     const [notification] = await deployment.notifications(reviewers, answer);
-    expect(notification?.Body).toBe(
-      `Review posted\n\nShop: ${shop}\nRating: 5\nComment: Acceptance test 😀\nReview: ${ofThisRun('review')}`,
-    );
+    expect(JSON.parse(notification?.Body ?? '')).toEqual({
+      event: 'review.posted',
+      eventId: answer.body.eventId,
+      timestamp: normalisedTimestamp,
+      title: 'Review posted',
+      data: { review_id: ofThisRun('review'), shop_id: shop, rating: '5', comment: 'Acceptance test 😀' },
+    });
   });
 });

@@ -1,16 +1,19 @@
+import { accessKeyOf } from '../../local/roles.ts';
 import { readCloudAssembly } from '../../local/template/cloud-assembly.ts';
 import { Resources } from '../../local/template/resources.ts';
 import type { TestAws } from './test-aws.ts';
 import { testAssembly } from './test-stack.ts';
 
 /**
- * The environment that the template gives a function, and an operator's access key.
+ * The environment that the template gives a function, and an access key.
  * Nothing is logged, and addresses are of 127.0.0.1: the S3 client makes no host names of it.
  * @param service the function's name in log lines, such as `receiver`
+ * @param caller whose access key it is: only what a role does is observed. @default an operator's
  */
 export function functionEnvironment(
   service: string,
   { outputs, operator }: Pick<TestAws, 'outputs' | 'operator'>,
+  caller: 'operator' | 'role' = 'operator',
 ): Record<string, string> {
   const awsUrl = operator.endpoint.replace('localhost', '127.0.0.1');
   const resources = new Resources(readCloudAssembly(testAssembly()), {
@@ -22,13 +25,15 @@ export function functionEnvironment(
   for (const { logicalId } of resources.ofType('AWS::SecretsManager::Secret')) {
     resources.setSecretArn(logicalId, outputs.WebhookSecretArn ?? '');
   }
-  const environments = resources
+  const definition = resources
     .ofType('AWS::Lambda::Function')
-    .map(({ properties }) => properties.Environment.Variables);
+    .map(({ properties }) => properties)
+    .find(({ Environment }) => Environment.Variables.POWERTOOLS_SERVICE_NAME === service);
   return {
-    ...environments.find(({ POWERTOOLS_SERVICE_NAME }) => POWERTOOLS_SERVICE_NAME === service),
+    ...definition?.Environment.Variables,
     AWS_REGION: operator.region,
-    AWS_ACCESS_KEY_ID: operator.credentials.accessKeyId,
+    AWS_ACCESS_KEY_ID:
+      caller === 'role' ? accessKeyOf(definition?.Role ?? '') : operator.credentials.accessKeyId,
     AWS_SECRET_ACCESS_KEY: operator.credentials.secretAccessKey,
     AWS_ENDPOINT_URL: awsUrl,
     AWS_ENDPOINT_URL_S3: awsUrl,

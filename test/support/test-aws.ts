@@ -1,6 +1,7 @@
 import { startAwsEndpoint } from '../../local/aws/endpoint.ts';
 import type { Faults } from '../../local/aws/faults.ts';
 import { type ClientSettings, createAlarms, deploy } from '../../local/deploy.ts';
+import type { StackObserver } from '../../local/observation.ts';
 import { admitRoles } from '../../local/roles.ts';
 import { readCloudAssembly } from '../../local/template/cloud-assembly.ts';
 import { Resources } from '../../local/template/resources.ts';
@@ -17,11 +18,21 @@ export interface TestAws {
 /**
  * Serves the stack's resources, for tests of code that talks to them.
  * @param faults what goes wrong. @default nothing
+ * @param observer told what is written and published. @default nobody
  */
-export async function startTestAws(faults?: Faults): Promise<TestAws> {
+export async function startTestAws(
+  faults?: Faults,
+  observer?: Pick<StackObserver, 'onRow' | 'onNotification'>,
+): Promise<TestAws> {
   const region = 'us-east-1';
   const accountId = '000000000000';
-  const aws = await startAwsEndpoint({ port: 0, region, accountId, ...(faults && { faults }) });
+  const aws = await startAwsEndpoint({
+    port: 0,
+    region,
+    accountId,
+    ...(faults && { faults }),
+    ...(observer && { observer }),
+  });
   const resources = new Resources(readCloudAssembly(testAssembly()), {
     region,
     accountId,

@@ -8,6 +8,7 @@ import {
   ReceiveMessageCommand,
   SQSClient,
 } from '@aws-sdk/client-sqs';
+import * as z from 'zod/mini';
 import { readSamples } from '../../events/samples.ts';
 import { LOCAL_SECRET } from '../../events/signing.ts';
 import { type LocalStack, startLocalStack } from '../../local/local-stack.ts';
@@ -21,6 +22,9 @@ import { table } from '../terminal/table.ts';
 
 /** How long an effect may take. */
 const EFFECT_LIMIT_MILLISECONDS = 10_000;
+
+/** What programs are told of an event, as far as it is shown. */
+const notification = z.object({ title: z.string(), data: z.record(z.string(), z.string()) });
 
 /** What one sample came to. */
 interface Row {
@@ -159,10 +163,7 @@ class EffectWatcher {
       }),
     );
     for (const { Body = '', MessageAttributes } of Messages) {
-      this.#notifications.set(
-        MessageAttributes?.eventId?.StringValue ?? '',
-        Body.split('\n').filter(Boolean).join(', '),
-      );
+      this.#notifications.set(MessageAttributes?.eventId?.StringValue ?? '', showNotification(Body));
     }
     const text = this.#notifications.get(eventId);
     return text === undefined ? undefined : `notification: ${text}`;
@@ -171,6 +172,12 @@ class EffectWatcher {
 
 function named(outputs: Readonly<Record<string, string>>, name: RegExp): Map<string, string> {
   return new Map(Object.entries(outputs).filter(([key]) => name.test(key)));
+}
+
+/** @param body the document that programs are told by */
+function showNotification(body: string): string {
+  const { title, data } = notification.parse(JSON.parse(body));
+  return [title, ...Object.entries(data).map(([name, value]) => `${name}=${value}`)].join(' ');
 }
 
 function showItem(item: Record<string, AttributeValue>): string {

@@ -185,7 +185,7 @@ export interface NotificationEffect {
   readonly topic: string;
   readonly at: string;
   readonly subject: string;
-  /** By protocol: `default`, `email`, `https`. */
+  /** By protocol: `default`, which people read, `https`, `lambda`, `sqs`. */
   readonly texts: Readonly<Record<string, string>>;
 }
 

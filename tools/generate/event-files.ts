@@ -118,12 +118,13 @@ import { consume } from './consume.ts';
 const tellChatRoom = notifier('${name}', 'CHAT_TOPIC_ARN');
 
 /** ${name}: tells the chat room. */
-export const handler = consume('${name}', ({ eventId, data, replay }, context) =>
+export const handler = consume('${name}', ({ eventId, timestamp, data, replay }, context) =>
   tellChatRoom(
     {
       eventId,
+      timestamp,
+      data,
       replay,
-      shopId: data.shop_id,
       title: ${JSON.stringify(meaning)},
       lines: [
         ['Shop', data.shop_id],
@@ -151,12 +152,13 @@ import { consume } from './consume.ts';
 const tellReviewers = notifier('${name}', 'REVIEW_TOPIC_ARN');
 
 /** ${name}: sends a review notification. */
-export const handler = consume('${name}', ({ eventId, data, replay }, context) =>
+export const handler = consume('${name}', ({ eventId, timestamp, data, replay }, context) =>
   tellReviewers(
     {
       eventId,
+      timestamp,
+      data,
       replay,
-      shopId: data.shop_id,
       title: ${JSON.stringify(meaning)},
       lines: [
         ['Shop', data.shop_id],

@@ -1,14 +1,19 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Context, SQSBatchResponse, SQSEvent } from 'aws-lambda';
 import { sqsEvent } from '../../../events/lambda-events.ts';
+import { sha256Hex } from '../../../lambda/hash.ts';
+import type { PublishedNotification } from '../../../local/observation.ts';
 import { consumerContext } from '../../support/consumer-context.ts';
 import { functionEnvironment } from '../../support/function-environment.ts';
-import { Queues } from '../../support/queues.ts';
 import { startTestAws, type TestAws } from '../../support/test-aws.ts';
 
+const published: PublishedNotification[] = [];
 let aws: TestAws;
 beforeAll(async () => {
-  aws = await startTestAws();
+  aws = await startTestAws(undefined, {
+    onRow() {},
+    onNotification: (notification) => published.push(notification),
+  });
 });
 afterAll(() => aws.close());
 
@@ -24,21 +29,22 @@ describe.each([
     review,
     '\nRating: 5\nComment: Very kind\nReview: r-1',
   ],
-])('what people are told of %s', (event, name, topic, title, more, lines) => {
-  let told: (data: object) => Promise<string | undefined>;
+])('what is told of %s', (event, name, topic, title, more, lines) => {
+  let told: (data: object) => Promise<PublishedNotification['texts']>;
   beforeAll(async () => {
-    Object.assign(process.env, functionEnvironment(name, aws));
+    Object.assign(process.env, functionEnvironment(name, aws, 'role'));
     const { handler } = (await import(`../../../lambda/consumers/${name}.ts`)) as {
       handler(event: SQSEvent, context: Context): Promise<SQSBatchResponse>;
     };
-    const queues = new Queues(aws.operator);
-    const queue = await queues.subscribe(aws.outputs[topic], name);
     told = async (data) => {
       const payload = { event, data, timestamp: '2026-01-31T09:00:00Z' };
       expect(await handler(sqsEvent({ event, name, payload }), consumerContext)).toEqual({
         batchItemFailures: [],
       });
-      return (await queues.take(queue)).Body;
+      const [notification, ...others] = published.splice(0);
+      expect(others).toEqual([]);
+      expect(notification?.topicArn).toBe(aws.outputs[topic]);
+      return notification?.texts ?? { default: '' };
     };
   });
 
@@ -47,14 +53,29 @@ describe.each([
     ['by id where there is no name', { girl_id: 'g-1' }, 'Staff member: g-1'],
     ['by id where the name is empty', { girl_id: 'g-1', name: '' }, 'Staff member: g-1'],
   ])('names the staff member %s', async (_, data, line) => {
-    expect(await told({ shop_id: 's', ...data })).toBe(`${title}\n\nShop: s\n${line}`);
+    expect((await told({ shop_id: 's', ...data })).default).toBe(`${title}\n\nShop: s\n${line}`);
   });
 
   test('names all else that we know of it', async () => {
-    expect(await told({ shop_id: 's', ...more })).toBe(`${title}\n\nShop: s${lines}`);
+    expect((await told({ shop_id: 's', ...more })).default).toBe(`${title}\n\nShop: s${lines}`);
+  });
+
+  test('names to programs what the partner said, under its names', async () => {
+    const data = { shop_id: 's', girl_id: 'g-1', name: 'Sora', ...more };
+    const { lambda, sqs } = await told({ ...data, unknown: 'x' });
+    expect(JSON.parse(sqs ?? '')).toEqual({
+      event,
+      eventId: sha256Hex(
+        JSON.stringify({ event, data: { ...data, unknown: 'x' }, timestamp: '2026-01-31T09:00:00Z' }),
+      ),
+      timestamp: '2026-01-31T09:00:00.000000000Z',
+      title,
+      data: Object.fromEntries(Object.entries(data).map(([field, value]) => [field, String(value)])),
+    });
+    expect(lambda).toBe(sqs);
   });
 
   test('is its title where nothing is known', async () => {
-    expect(await told({})).toBe(title);
+    expect((await told({})).default).toBe(title);
   });
 });

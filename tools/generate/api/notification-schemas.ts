@@ -1,6 +1,6 @@
 import { catalogue, type EffectName } from '../../../lambda/contract/catalogue.ts';
 import { normaliseTimestamp } from '../../../lambda/contract/timestamp.ts';
-import { MAXIMUM_VALUE_LENGTH } from '../../../lambda/effects/notification-text.ts';
+import { MAXIMUM_VALUE_LENGTH } from '../../../lambda/effects/shortened.ts';
 import { REPLAY_NAME } from '../../../lambda/queue/replay.ts';
 import { FOUND_BY } from '../events-table.ts';
 import { type DescribedEvent, DRAFT, schemaId } from './event-schemas.ts';

@@ -1,4 +1,4 @@
-import { notificationMessage } from '../../../lambda/effects/notification-text.ts';
+import { textsForPeople } from '../../../lambda/effects/notification-text.ts';
 import type { Messages } from './channel.ts';
 import type { DescribedEvent } from './event-schemas.ts';
 import type { JsonSchema } from './field-schemas.ts';
@@ -88,9 +88,9 @@ export function notificationMessages(described: DescribedEvent): Messages {
 }
 
 /** What is published of an event, but for the words that its consumer has for the fields. */
-function formsOf({ title, data }: { title: string; data: object }): { default: string; https: string } {
+function formsOf({ title, data }: { title: string; data: object }) {
   const lines = Object.entries(data).map(([field, value]) => [labelOf(field), String(value)] as const);
-  return JSON.parse(notificationMessage({ title, lines }));
+  return textsForPeople({ title, lines });
 }
 
 /** `shop_id` → `Shop` */

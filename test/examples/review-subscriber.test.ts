@@ -1,0 +1,189 @@
+import { readFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DynamoDBClient, ScanCommand } from '@aws-sdk/client-dynamodb';
+import { PublishCommand, SNSClient } from '@aws-sdk/client-sns';
+import { SetQueueAttributesCommand } from '@aws-sdk/client-sqs';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+import * as z from 'zod/mini';
+import { DATA_FIELDS, parseReviewPosted } from '../../examples/review-subscriber/notification.ts';
+import type { LocalStack } from '../../local/local-stack.ts';
+import type { StackBeside } from '../../local/stack-beside.ts';
+import { runSynthesis } from '../../local/template/synthesise.ts';
+import { eventually } from '../support/eventually.ts';
+import { Partner } from '../support/partner.ts';
+import { Queues } from '../support/queues.ts';
+import { startTestStack } from '../support/test-stack.ts';
+
+/** What is published of notifications: one alternative for each event. */
+const published = JSON.parse(readFileSync('docs/api/schemas/notification.json', 'utf8'));
+const { oneOf } = z
+  .object({
+    oneOf: z.array(
+      z.object({
+        properties: z.object({
+          event: z.object({ const: z.string() }),
+          data: z.object({ properties: z.record(z.string(), z.unknown()) }),
+        }),
+        required: z.array(z.string()),
+        examples: z.array(z.record(z.string(), z.unknown())),
+      }),
+    ),
+  })
+  .parse(published);
+const schema = oneOf.find(({ properties }) => properties.event.const === 'review.posted');
+const [example = {}] = schema?.examples ?? [];
+
+describe('the example’s type', () => {
+  test('has the fields of the published schema', () => {
+    expect(Object.keys(schema?.properties.data.properties ?? {}).sort()).toEqual([...DATA_FIELDS].sort());
+  });
+
+  test('is what a published example is parsed to', () => {
+    expect(parseReviewPosted(JSON.stringify(example))).toEqual(example);
+  });
+
+  test('passes over fields that it does not know', () => {
+    const more = { ...example, sentBy: 'x', data: { ...Object(example.data), language: 'de' } };
+    expect(parseReviewPosted(JSON.stringify(more))).toEqual(example);
+  });
+
+  test.each(schema?.required ?? [])('refuses a notification without %s', (field) => {
+    const without = Object.fromEntries(Object.entries(example).filter(([name]) => name !== field));
+    expect(() => parseReviewPosted(JSON.stringify(without))).toThrow(field);
+  });
+
+  test.each([
+    ['that is no JSON', 'Review posted', 'is not JSON'],
+    ['that is null', 'null', 'is not an object'],
+    ['of another event', JSON.stringify({ ...example, event: 'shop.updated' }), 'event is not review.posted'],
+    ['with a rating that is a number', JSON.stringify({ ...example, data: { rating: 5 } }), 'rating'],
+    ['with a replay that is a number', JSON.stringify({ ...example, replay: 1 }), 'replay'],
+  ])('refuses a message %s', (_, text, reason) => {
+    expect(() => parseReviewPosted(text)).toThrow(reason);
+  });
+});
+
+describe('the example beside the stack', () => {
+  /** That the example writes. */
+  const lines: Record<string, unknown>[] = [];
+  let folder: string;
+  let stack: LocalStack;
+  let beside: StackBeside;
+  let queues: Queues;
+  /** A queue that gets whatever is published to the topic. */
+  let everything: string;
+  let partner: Partner;
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'review-subscriber-'));
+    stack = await startTestStack();
+    const context = { topicArn: stack.outputs.ReviewTopicArn, shops: 'shop-1,shop-2', replays: 'false' };
+    await runSynthesis('examples/review-subscriber/app.ts', {
+      CDK_OUTDIR: folder,
+      CDK_CONTEXT_JSON: JSON.stringify(context),
+    });
+    beside = await stack.runBeside(folder, ({ text }) => {
+      if (text.startsWith('{')) lines.push(JSON.parse(text));
+    });
+    queues = new Queues(stack.operator);
+    everything = await queues.subscribe(stack.outputs.ReviewTopicArn, 'everything');
+    partner = new Partner(stack.outputs.WebhookUrl);
+  }, 120_000);
+  afterAll(async () => {
+    await stack?.close();
+    await rm(folder, { recursive: true });
+  });
+
+  const post = async (data: object) => {
+    const payload = { event: 'review.posted', data, timestamp: '2026-01-31T09:00:00Z' };
+    return String((await partner.post(payload)).body.eventId);
+  };
+  const logged = (wanted: Record<string, unknown>) =>
+    eventually(async () =>
+      lines.find((line) => Object.entries(wanted).every(([name, value]) => line[name] === value)),
+    );
+  const told = (eventId: string) =>
+    queues.take(everything, ({ MessageAttributes }) => MessageAttributes?.eventId?.StringValue === eventId);
+  const rows = async () => {
+    const dynamodb = new DynamoDBClient(stack.operator);
+    const { Items = [] } = await dynamodb.send(new ScanCommand({ TableName: beside.outputs.TableName }));
+    return Items;
+  };
+
+  test('keeps a review of a shop that it wants, and of no other', async () => {
+    const other = await post({ shop_id: 'shop-9', rating: 1 });
+    const eventId = await post({ shop_id: 'shop-1', rating: 5, comment: 'Warm 😀' });
+    await logged({ message: 'Kept', eventId });
+    expect(await rows()).toEqual([
+      {
+        event_id: { S: eventId },
+        timestamp: { S: '2026-01-31T09:00:00.000000000Z' },
+        shop_id: { S: 'shop-1' },
+        rating: { S: '5' },
+        comment: { S: 'Warm 😀' },
+      },
+    ]);
+    expect(lines.filter((line) => line.eventId === other)).toEqual([]);
+  });
+
+  test('is told in the words of the published schema', async () => {
+    const eventId = await post({ shop_id: 'shop-1', review_id: 'r-1', girl_id: 'g-1', name: 'Sora' });
+    const { Body } = await told(eventId);
+    const ajv = new Ajv2020({ strict: true });
+    addFormats.default(ajv);
+    const validate = ajv.compile(published);
+    validate(JSON.parse(Body ?? ''));
+    expect(validate.errors).toBeNull();
+    expect(parseReviewPosted(Body ?? '')).toEqual(JSON.parse(Body ?? ''));
+  });
+
+  test('keeps a review once that it is told of twice', async () => {
+    const end = stack.faults.inject({ service: 'sns', kind: 'response-lost', every: 2 });
+    const other = await post({ shop_id: 'shop-9', review_id: 'r-2' });
+    await told(other);
+    const eventId = await post({ shop_id: 'shop-2', review_id: 'r-2' });
+    await logged({ message: 'Kept', eventId });
+    await logged({ message: 'Duplicate', eventId });
+    end();
+    expect((await rows()).filter(({ event_id }) => event_id?.S === eventId)).toHaveLength(1);
+  });
+
+  const publish = (Message: string, more: Record<string, string> = {}) =>
+    new SNSClient(stack.operator).send(
+      new PublishCommand({
+        TopicArn: stack.outputs.ReviewTopicArn,
+        Message,
+        MessageAttributes: Object.fromEntries(
+          Object.entries({ event: 'review.posted', shop_id: 'shop-1', ...more }).map(([name, value]) => [
+            name,
+            { DataType: 'String', StringValue: value },
+          ]),
+        ),
+      }),
+    );
+
+  test('is told of no replay that it does not want', async () => {
+    const eventId = (digit: string) => digit.repeat(64);
+    await publish(JSON.stringify({ ...example, eventId: eventId('a') }), { replay: 'mend' });
+    await publish(JSON.stringify({ ...example, eventId: eventId('b') }));
+    await logged({ message: 'Kept', eventId: eventId('b') });
+    expect(lines.filter((line) => line.eventId === eventId('a'))).toEqual([]);
+  });
+
+  test('leaves what is no notification in its dead-letter queue, and says nothing of what it holds', async () => {
+    // In AWS it comes back after three minutes, five times.
+    await queues.client.send(
+      new SetQueueAttributesCommand({
+        QueueUrl: beside.outputs.QueueUrl,
+        Attributes: { VisibilityTimeout: '1' },
+      }),
+    );
+    await publish('Very personal');
+    expect((await queues.take(beside.outputs.DeadLettersUrl)).Body).toBe('Very personal');
+    expect(lines.filter(({ message }) => message === 'Failed')).toHaveLength(5);
+    expect(JSON.stringify(lines)).not.toContain('personal');
+  });
+});
