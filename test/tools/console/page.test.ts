@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { startTestConsole, TEST_TOKEN, type TestConsole } from './support.ts';
@@ -67,6 +69,50 @@ describe('the page', () => {
   test('takes no POST', async () => {
     const { status } = await running.api.post('/', {});
     expect(status).toBe(405);
+  });
+});
+
+describe('the descriptions of our interfaces', () => {
+  test.each(['webhook.html', 'messages.html'])(
+    'are read at /api-docs/%s, where its own scripts alone run, and which connects to nowhere',
+    async (name) => {
+      const { status, headers, bytes } = await running.api.get(`/api-docs/${name}`);
+      expect({ status, type: headers['content-type'] }).toEqual({
+        status: 200,
+        type: 'text/html; charset=utf-8',
+      });
+      const scripts = [...bytes.toString().matchAll(/<script>([\s\S]*?)<\/script>/g)].map(
+        ([, script = '']) => `'sha256-${createHash('sha256').update(script).digest('base64')}'`,
+      );
+      expect(headers['content-security-policy']).toBe(
+        `default-src 'none'; script-src ${scripts.join(' ')}; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
+      );
+    },
+  );
+
+  test.each(['openapi.json', 'asyncapi.json'])('are beside their pages: /api-docs/%s', async (name) => {
+    const { status, headers, bytes } = await running.api.get(`/api-docs/${name}`);
+    expect({ status, type: headers['content-type'] }).toEqual({ status: 200, type: 'application/json' });
+    expect(bytes.equals(readFileSync(`docs/api/${name}`))).toBe(true);
+  });
+
+  test('are not sent again to a browser that has them', async () => {
+    const { headers } = await running.api.get('/api-docs/webhook.html');
+    const again = { 'if-none-match': String(headers.etag) };
+    expect((await running.api.get('/api-docs/webhook.html', again)).status).toBe(304);
+  });
+
+  test.each(['', '../configuration.md', '%2e%2e/security.md', 'schemas/shop-updated.json', 'constructor'])(
+    'are all that there is: nothing at /api-docs/%s',
+    async (name) => {
+      const { status, body } = await running.api.get(`/api-docs/${name}`);
+      expect({ status, body }).toMatchObject({ status: 404, body: { status: 404, title: 'Not found' } });
+    },
+  );
+
+  test('are answered to this machine’s names alone', async () => {
+    const { status } = await running.api.get('/api-docs/webhook.html', { host: 'rebound.example' });
+    expect(status).toBe(421);
   });
 });
 

@@ -5,6 +5,7 @@ import { splitTarget } from '../../../local/gateway/http-message.ts';
 import { listen } from '../../../local/listen.ts';
 import type { Source } from '../source.ts';
 import { Acting } from './acting.ts';
+import { answerApiDocs, isApiDocs } from './api-docs.ts';
 import { News } from './news.ts';
 import { Page, shell } from './page.ts';
 import { Problem, type ProblemDetails, problemOf } from './problem.ts';
@@ -111,6 +112,7 @@ export async function startConsole(options: ConsoleOptions): Promise<Console> {
       const headers = { 'content-type': 'text/html; charset=utf-8', 'cache-control': 'no-store' };
       return { headers, body: shell(local && token) };
     }
+    if (isApiDocs(path)) return answerApiDocs(path, request.headers['if-none-match']);
     const asset = await page.asset(path);
     if (asset === undefined) throw new Problem('not-found', 404, 'Not found', 'The page is at /');
     const headers = { 'cache-control': 'no-cache', etag: asset.etag };

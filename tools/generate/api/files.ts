@@ -4,6 +4,7 @@ import { asyncApiDocument } from './asyncapi.ts';
 import { DRAFT, describedEvents, payloadSchema, schemaId } from './event-schemas.ts';
 import { notificationDocument } from './notification-schemas.ts';
 import { openApiDocument } from './openapi.ts';
+import { describedPage } from './page.ts';
 
 /** Where the descriptions of our interfaces are. */
 export const API_FOLDER = 'docs/api';
@@ -32,6 +33,8 @@ export function apiFiles(): DerivedFile[] {
   return [
     { file: `${API_FOLDER}/openapi.json`, text: openApiText() },
     { file: `${API_FOLDER}/asyncapi.json`, text: asyncApiText() },
+    describedPage(`${API_FOLDER}/webhook.html`, openApiText()),
+    describedPage(`${API_FOLDER}/messages.html`, asyncApiText()),
     ...[...files].map((file) => ({ file: `${SCHEMAS_FOLDER}/${file}`, text: schemas.get(file) })),
   ];
 }

@@ -106,6 +106,15 @@ export function App({ context }: { context: Console }) {
               <ActiveNote />
               <ConnectionState connection={connection} />
               <TasksButton />
+              <a
+                class="top-link"
+                href="/api-docs/webhook.html"
+                target="_blank"
+                title="What the partner sends, and what is answered"
+                rel="noopener"
+              >
+                API
+              </a>
               <ThemeSwitch />
               <button
                 type="button"

@@ -74,6 +74,16 @@ export function HelpDialog({ onClose }: { onClose: () => void }) {
         />
         Keys of one character do something
       </label>
+      <p class="help-pages">
+        To read:{' '}
+        <a href="/api-docs/webhook.html" target="_blank" rel="noopener">
+          what the partner sends, and what is answered
+        </a>
+        ,{' '}
+        <a href="/api-docs/messages.html" target="_blank" rel="noopener">
+          what is on queues and topics
+        </a>
+      </p>
     </Dialog>
   );
 }
