@@ -1,4 +1,5 @@
 import { copyFile } from 'node:fs/promises';
+import { flushCompileCache } from 'node:module';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { BUNDLE_LIST } from '../../lib/bundle-list.ts';
@@ -24,7 +25,11 @@ async function synthesise({ folder, overrides }: SynthesisRequest): Promise<stri
     });
     app.synth();
     if (shared) await copyFile(join(shared.folder, BUNDLE_LIST), join(folder, BUNDLE_LIST));
-    else shared = { bundles, folder };
+    else {
+      shared = { bundles, folder };
+      // For the processes that synthesise by themselves, such as `npm start`.
+      flushCompileCache();
+    }
     if (process.exitCode === undefined) return undefined;
     // So the CDK says that it found what must not be deployed.
     process.exitCode = undefined;
