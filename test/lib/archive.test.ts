@@ -10,7 +10,7 @@ const dev = new SynthesisedTemplate(testAssembly());
 let everySetting: SynthesisedTemplate;
 beforeAll(async () => {
   everySetting = new SynthesisedTemplate(await stageAssembly('every-setting'));
-}, 120_000);
+});
 
 const rulesOf = (template: SynthesisedTemplate, bucket: string) =>
   template.at('AWS::S3::Bucket', bucket).properties.LifecycleConfiguration.Rules;
@@ -87,4 +87,4 @@ test('a stage without an archive has nothing of it, and its consumers put nothin
     .flatMap(({ properties }) => Object.keys(properties.Environment.Variables));
   expect(variables).not.toContain('ARCHIVE_STREAM');
   expect(JSON.stringify(without.resources)).not.toContain('firehose');
-}, 120_000);
+});

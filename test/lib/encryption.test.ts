@@ -74,7 +74,7 @@ describe('a stage with a key of its own', () => {
   beforeAll(async () => {
     template = new SynthesisedTemplate(await stageAssembly('encrypted'));
     key = template.at('AWS::KMS::Key', 'TopicKey');
-  }, 120_000);
+  });
 
   test('has one key for data and one for alarms, which are rotated and kept', () => {
     const keys = template.ofType('AWS::KMS::Key');
@@ -201,7 +201,7 @@ describe('a stage with a key of its own', () => {
         .flatMap(({ properties }) => properties.Environment.Variables.PERMISSIONS_DIGEST ?? []);
     expect(digests(template)).toHaveLength(1 + eventNames.length);
     expect(digests(template).filter((digest) => digests(prod).includes(digest))).toEqual([]);
-  }, 120_000);
+  });
 });
 
 describe('a stage without one', () => {
@@ -226,7 +226,7 @@ describe('an existing key', () => {
       `kms:Decrypt ${keyArn} ${via('sqs')}`,
       `kms:GenerateDataKey ${keyArn} ${via('s3', 'sqs')}`,
     ]);
-  }, 120_000);
+  });
 });
 
 test('an action on data of which nobody has said what it asks of KMS ends the synthesis', () => {

@@ -11,7 +11,7 @@ let template: SynthesisedTemplate;
 
 beforeAll(async () => {
   template = new SynthesisedTemplate(await stageAssembly('every-setting'));
-}, 120_000);
+});
 
 const variablesOf = (path: string) =>
   template.at('AWS::Lambda::Function', path).properties.Environment.Variables;
@@ -92,7 +92,7 @@ describe('the domain', () => {
     const [mapping] = http.ofType('AWS::ApiGatewayV2::ApiMapping');
     expect(http.referred(mapping?.properties.ApiId)).toBe('Api/HttpApi');
     expect(mapping?.properties.ApiMappingKey).toBeUndefined();
-  }, 120_000);
+  });
 
   test('has outputs for the DNS record that leads to it', () => {
     expect(Object.keys(template.outputs)).toEqual(
