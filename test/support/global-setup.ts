@@ -1,4 +1,4 @@
-import { mkdtemp } from 'node:fs/promises';
+import { mkdir, mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Synthesiser, synthesiseOnce } from './synthesiser.ts';
@@ -9,6 +9,9 @@ export default async function setUp(): Promise<void> {
   process.env.TEST_ASSEMBLY = join(folder, 'cdk.out');
   // The processes that tests start load the same modules again and again, which takes most of a command's time.
   process.env.NODE_COMPILE_CACHE = join(folder, 'compiled');
+  // So that each stack which a test starts need not bundle the same functions.
+  process.env.BUNDLES = join(folder, 'bundles');
+  await mkdir(process.env.BUNDLES);
   globalThis.synthesiser = await Synthesiser.start();
   await synthesiseOnce({ folder: process.env.TEST_ASSEMBLY, overrides: {} });
 }
