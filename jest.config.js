@@ -16,5 +16,6 @@ export default {
   globalTeardown: '<rootDir>/test/support/global-teardown.ts',
   // Many tests wait: for queues, for retries, for a process to start.
   maxWorkers: Math.ceil(availableParallelism() * 1.5),
-  testTimeout: 60_000,
+  // Longer than any test waits for one thing, several times over: `test/support/eventually.ts`.
+  testTimeout: 300_000,
 };

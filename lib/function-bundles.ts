@@ -5,6 +5,7 @@ import { eventNames } from '../lambda/contract/catalogue.ts';
 import { kebabCase } from '../lambda/contract/event-names.ts';
 import { BundleError, messageText, mistakesIn, sourceMapReducer, writeBundle } from './bundle.ts';
 import { BUNDLE_LIST, type BundleList } from './bundle-list.ts';
+import { KeptBundles } from './kept-bundles.ts';
 
 /** File that exports `handler`, from the project's root, by the function's name. */
 const entries: Readonly<Record<string, string>> = {
@@ -14,6 +15,9 @@ const entries: Readonly<Record<string, string>> = {
     eventNames.map((event) => [kebabCase(event), `lambda/consumers/${kebabCase(event)}.ts`]),
   ),
 };
+
+/** Folder of the bundles in a cloud assembly. */
+const BUNDLES = 'bundles';
 
 /** The functions' code, ready to deploy: a folder of minified files for each, with everything it imports. */
 export class FunctionBundles {
@@ -26,9 +30,11 @@ export class FunctionBundles {
    * @throws BundleError where a function does not build
    */
   static async build(outdir: string): Promise<FunctionBundles> {
-    const folder = join(outdir, 'bundles');
+    const folder = join(outdir, BUNDLES);
     // Files are named by their content: those of an earlier synthesis would be deployed, too.
     await rm(folder, { recursive: true, force: true });
+    const kept = KeptBundles.find();
+    if (await kept?.copyTo(outdir)) return new FunctionBundles(folder);
     const sourceMaps = sourceMapReducer();
     const builds = await Promise.allSettled(
       Object.entries(entries).map(async ([name, entry]) => {
@@ -44,6 +50,8 @@ export class FunctionBundles {
       built.map(({ name, entry, sources }) => [name, { entry, sources }]),
     );
     await writeFile(join(outdir, BUNDLE_LIST), JSON.stringify(list));
+    // A warning is to be given again.
+    if (warnings.length === 0) await kept?.keep([BUNDLES, BUNDLE_LIST], outdir);
     return new FunctionBundles(folder);
   }
 

@@ -53,8 +53,11 @@ interface Context extends Record<string, unknown> {
   readonly stages: Readonly<Record<string, object>>;
 }
 
-/** @throws SynthesisError where `cdk.json` is no JSON */
-function readContext(): Context {
+/**
+ * The context in `cdk.json`.
+ * @throws SynthesisError where it is no JSON
+ */
+export function readContext(): Context {
   try {
     return (JSON.parse(readFileSync('cdk.json', 'utf8')) as { context: Context }).context;
   } catch (error) {

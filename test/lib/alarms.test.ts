@@ -33,7 +33,7 @@ describe.each(Object.keys(stages))('every alarm of %s', (stage) => {
   beforeAll(async () => {
     of = new SynthesisedTemplate(await stageAssembly(stage));
     every = of.ofType('AWS::CloudWatch::Alarm');
-  }, 120_000);
+  });
   const except = (meets: (alarm: Resource) => boolean) =>
     every.filter((one) => !meets(one)).map(({ path }) => path);
 
@@ -408,7 +408,7 @@ describe('it rings for what nobody would hear of', () => {
   let every: SynthesisedTemplate;
   beforeAll(async () => {
     every = new SynthesisedTemplate(await stageAssembly('every-setting'));
-  }, 120_000);
+  });
   const settings = stages['every-setting'] as {
     readonly quietAfter: number;
     readonly lagAfter: number;
@@ -572,7 +572,7 @@ describe('it leads', () => {
       const owner = event === undefined ? 'Receiver' : `${pascalCase(event)}/Consumer`;
       expect([canary.path, ...new Set(leadsTo(prod, canary))]).toEqual([canary.path, `${owner}/Log`]);
     }
-  }, 120_000);
+  });
 });
 
 describe('CloudWatch', () => {

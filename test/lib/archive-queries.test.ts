@@ -19,7 +19,7 @@ beforeAll(async () => {
   prod = new SynthesisedTemplate(await stageAssembly('prod'));
   everySetting = new SynthesisedTemplate(await stageAssembly('every-setting'));
   encrypted = new SynthesisedTemplate(await stageAssembly('encrypted'));
-}, 240_000);
+});
 
 const only = (template: SynthesisedTemplate, type: string) => {
   const [resource, another] = template.ofType(type);

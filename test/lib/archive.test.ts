@@ -1,11 +1,8 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { eventNames } from '../../lambda/contract/catalogue.ts';
 import { pascalCase } from '../../lambda/contract/event-names.ts';
-import { synthesise } from '../../local/template/synthesise.ts';
 import { SynthesisedTemplate } from '../../tools/generate/synthesised-template.ts';
+import { sharedAssembly } from '../support/shared-assembly.ts';
 import { testAssembly } from '../support/test-stack.ts';
 import { stageAssembly } from './stage-assembly.ts';
 
@@ -13,7 +10,7 @@ const dev = new SynthesisedTemplate(testAssembly());
 let everySetting: SynthesisedTemplate;
 beforeAll(async () => {
   everySetting = new SynthesisedTemplate(await stageAssembly('every-setting'));
-}, 120_000);
+});
 
 const rulesOf = (template: SynthesisedTemplate, bucket: string) =>
   template.at('AWS::S3::Bucket', bucket).properties.LifecycleConfiguration.Rules;
@@ -80,18 +77,14 @@ test('a record is collected for as long as configured', () => {
 });
 
 test('a stage without an archive has nothing of it, and its consumers put nothing', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'partner-webhooks-archive-'));
-  try {
-    await synthesise(folder, { stages: { dev: { archive: { days: 0 } } } });
-    const without = new SynthesisedTemplate(folder);
-    expect(without.resources.filter(({ path }) => path.startsWith('Archive/'))).toEqual([]);
-    expect(Object.keys(without.outputs).filter((name) => name.includes('Archive'))).toEqual([]);
-    const variables = without
-      .ofType('AWS::Lambda::Function')
-      .flatMap(({ properties }) => Object.keys(properties.Environment.Variables));
-    expect(variables).not.toContain('ARCHIVE_STREAM');
-    expect(JSON.stringify(without.resources)).not.toContain('firehose');
-  } finally {
-    await rm(folder, { recursive: true });
-  }
-}, 60_000);
+  const without = new SynthesisedTemplate(
+    await sharedAssembly('no-archive', { stages: { dev: { archive: { days: 0 } } } }),
+  );
+  expect(without.resources.filter(({ path }) => path.startsWith('Archive/'))).toEqual([]);
+  expect(Object.keys(without.outputs).filter((name) => name.includes('Archive'))).toEqual([]);
+  const variables = without
+    .ofType('AWS::Lambda::Function')
+    .flatMap(({ properties }) => Object.keys(properties.Environment.Variables));
+  expect(variables).not.toContain('ARCHIVE_STREAM');
+  expect(JSON.stringify(without.resources)).not.toContain('firehose');
+});

@@ -288,7 +288,7 @@ describe('the row of each event', () => {
     } finally {
       await rm(project, { recursive: true, force: true });
     }
-  }, 60_000);
+  });
 });
 
 describe('the limits of CloudWatch', () => {

@@ -1,15 +1,13 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { readFile } from 'node:fs/promises';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { App, RemovalPolicy, Stack } from 'aws-cdk-lib';
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { catalogue, eventNames } from '../../lambda/contract/catalogue.ts';
 import { pascalCase } from '../../lambda/contract/event-names.ts';
 import { Encryption } from '../../lib/encryption.ts';
-import { synthesise } from '../../local/template/synthesise.ts';
 import { stages } from '../../tools/generate/stages.ts';
 import { type Resource, SynthesisedTemplate } from '../../tools/generate/synthesised-template.ts';
+import { sharedAssembly } from '../support/shared-assembly.ts';
 import { testAssembly } from '../support/test-stack.ts';
 import { stageAssembly } from './stage-assembly.ts';
 
@@ -76,7 +74,7 @@ describe('a stage with a key of its own', () => {
   beforeAll(async () => {
     template = new SynthesisedTemplate(await stageAssembly('encrypted'));
     key = template.at('AWS::KMS::Key', 'TopicKey');
-  }, 120_000);
+  });
 
   test('has one key for data and one for alarms, which are rotated and kept', () => {
     const keys = template.ofType('AWS::KMS::Key');
@@ -203,7 +201,7 @@ describe('a stage with a key of its own', () => {
         .flatMap(({ properties }) => properties.Environment.Variables.PERMISSIONS_DIGEST ?? []);
     expect(digests(template)).toHaveLength(1 + eventNames.length);
     expect(digests(template).filter((digest) => digests(prod).includes(digest))).toEqual([]);
-  }, 120_000);
+  });
 });
 
 describe('a stage without one', () => {
@@ -217,23 +215,18 @@ describe('a stage without one', () => {
 });
 
 describe('an existing key', () => {
-  let folder: string;
-  beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'partner-webhooks-key-'));
-  });
-  afterAll(() => rm(folder, { recursive: true }));
-
   test('is the one of everything, beside those of an existing secret and of alarms, and none is made for data', async () => {
     const stage = { ...stages.encrypted, encryption: { keyArn }, secretArn };
-    await synthesise(folder, { stage: 'own', stages: { own: stage } });
-    const template = new SynthesisedTemplate(folder);
+    const template = new SynthesisedTemplate(
+      await sharedAssembly('own', { stage: 'own', stages: { own: stage } }),
+    );
     expect(template.ofType('AWS::KMS::Key').map(({ path }) => path)).toEqual(['AlarmKey']);
     expect(notUnder(template, keyArn)).toEqual(['Alarms/Topic']);
     expect(keyGrants(template, 'Receiver/Role')).toEqual([
       `kms:Decrypt ${keyArn} ${via('sqs')}`,
       `kms:GenerateDataKey ${keyArn} ${via('s3', 'sqs')}`,
     ]);
-  }, 120_000);
+  });
 });
 
 test('an action on data of which nobody has said what it asks of KMS ends the synthesis', () => {

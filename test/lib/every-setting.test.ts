@@ -1,12 +1,9 @@
 import { readFileSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { catalogue, eventNames } from '../../lambda/contract/catalogue.ts';
 import { pascalCase } from '../../lambda/contract/event-names.ts';
-import { synthesise } from '../../local/template/synthesise.ts';
 import { SynthesisedTemplate } from '../../tools/generate/synthesised-template.ts';
+import { sharedAssembly } from '../support/shared-assembly.ts';
 import { stageAssembly } from './stage-assembly.ts';
 
 const settings = JSON.parse(readFileSync('tools/generate/every-setting.json', 'utf8'));
@@ -14,7 +11,7 @@ let template: SynthesisedTemplate;
 
 beforeAll(async () => {
   template = new SynthesisedTemplate(await stageAssembly('every-setting'));
-}, 120_000);
+});
 
 const variablesOf = (path: string) =>
   template.at('AWS::Lambda::Function', path).properties.Environment.Variables;
@@ -87,21 +84,15 @@ describe('the domain', () => {
   });
 
   test('of an HTTP API leads to it, and leaves the default endpoint on where the partner has not moved yet', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'partner-webhooks-domain-'));
     const { mutualTls: _, ownershipCertificateArn: __, ...domain } = settings.domain;
     const moving = { dev: { domain: { ...domain, keepDefaultEndpoint: true } } };
-    try {
-      await synthesise(folder, { stages: moving });
-      const http = new SynthesisedTemplate(folder);
-      const api = http.at('AWS::ApiGatewayV2::Api', 'Api/HttpApi');
-      expect(api.properties.DisableExecuteApiEndpoint).toBe(false);
-      const [mapping] = http.ofType('AWS::ApiGatewayV2::ApiMapping');
-      expect(http.referred(mapping?.properties.ApiId)).toBe('Api/HttpApi');
-      expect(mapping?.properties.ApiMappingKey).toBeUndefined();
-    } finally {
-      await rm(folder, { recursive: true });
-    }
-  }, 60_000);
+    const http = new SynthesisedTemplate(await sharedAssembly('moving', { stages: moving }));
+    const api = http.at('AWS::ApiGatewayV2::Api', 'Api/HttpApi');
+    expect(api.properties.DisableExecuteApiEndpoint).toBe(false);
+    const [mapping] = http.ofType('AWS::ApiGatewayV2::ApiMapping');
+    expect(http.referred(mapping?.properties.ApiId)).toBe('Api/HttpApi');
+    expect(mapping?.properties.ApiMappingKey).toBeUndefined();
+  });
 
   test('has outputs for the DNS record that leads to it', () => {
     expect(Object.keys(template.outputs)).toEqual(

@@ -117,7 +117,11 @@ describe('a synthesis into another folder', () => {
     outdir = await mkdtemp(join(tmpdir(), 'bundles-'));
     await mkdir(receiver(), { recursive: true });
     await writeFile(join(receiver(), 'chunk-OLD.mjs'), '');
+    // Not those that are kept for the tests.
+    const { BUNDLES } = process.env;
+    delete process.env.BUNDLES;
     await FunctionBundles.build(outdir);
+    process.env.BUNDLES = BUNDLES;
   });
   afterAll(() => rm(outdir, { recursive: true }));
 

@@ -19,7 +19,7 @@ test('every role is taken on by the one service that needs it, and by nobody els
       principal !== JSON.stringify({ Service: others[path] ?? 'lambda.amazonaws.com' }),
   );
   expect(wrong).toEqual([]);
-}, 120_000);
+});
 
 test('only what knows no resources is allowed on `*`, and no action has a wildcard', async () => {
   const templates = await Promise.all(
@@ -33,4 +33,4 @@ test('only what knows no resources is allowed on `*`, and no action has a wildca
   expect(new Set(wide)).toEqual(
     new Set(['xray:PutTelemetryRecords', 'xray:PutTraceSegments', 'cloudwatch:DescribeAlarms']),
   );
-}, 120_000);
+});

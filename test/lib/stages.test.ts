@@ -25,7 +25,7 @@ describe('the prod stage', () => {
 
   beforeAll(async () => {
     prod = new SynthesisedTemplate(await stageAssembly('prod'));
-  }, 120_000);
+  });
 
   test.each(stateful)('retains every %s when its stack is deleted', (type) => {
     // Of a deployment that fails, what it has created goes; a protected table cannot.

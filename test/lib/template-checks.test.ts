@@ -51,7 +51,7 @@ test('a stage that keeps its data and says nothing else is warned, and no other'
     'every-setting': [],
     encrypted: warningIds.toSorted(),
   });
-}, 120_000);
+});
 
 test('what is acknowledged is found where nothing is: the checks run, and no rule is acknowledged idly', async () => {
   const assemblies = [await stageAssembly('prod', false), await stageAssembly('every-setting', false)];
@@ -74,4 +74,4 @@ test('what is acknowledged is found where nothing is: the checks run, and no rul
       'Serverless-SQSRedrivePolicy',
     ]),
   );
-}, 120_000);
+});

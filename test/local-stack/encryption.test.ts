@@ -13,7 +13,7 @@ beforeAll(async () => {
     assembly: await stageAssembly('encrypted'),
     onProblem: (problem) => problems.push(problem),
   });
-}, 180_000);
+});
 afterAll(() => stack.close());
 
 test('a stage with a key for everything runs here, and a delivery has its effect', async () => {

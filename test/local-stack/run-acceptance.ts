@@ -12,6 +12,7 @@ export async function runAcceptance(
   const child = spawn(process.execPath, ['tools/commands/cli.ts', 'acceptance', ...args], {
     env: {
       PATH: process.env.PATH,
+      NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
       // Credentials of the person at this machine are in files below it, and those of a server at a fixed address.
       HOME: '/nonexistent',
       AWS_EC2_METADATA_DISABLED: 'true',

@@ -11,7 +11,7 @@ test('1,000 deliveries under faults end in the state of the oracle', async () =>
   expect(Object.values(report.faults).reduce((sum, hits) => sum + hits)).toBeGreaterThan(100);
   expect(report.kills).toBeGreaterThanOrEqual(10);
   expect(report.answers['500'] ?? 0).toBeGreaterThan(0);
-}, 300_000);
+});
 
 test('a consumer that is killed in the middle of its batches loses nothing', async () => {
   const report = await surviveKills({
@@ -22,7 +22,7 @@ test('a consumer that is killed in the middle of its batches loses nothing', asy
   });
   expect(report).toMatchObject({ reviews: 50, lost: 0 });
   expect(report.interrupted).toBeGreaterThan(0);
-}, 120_000);
+});
 
 test('DynamoDB may be down for longer than a visibility timeout: everything is processed after it returns', async () => {
   const report = await surviveOutage({
@@ -33,4 +33,4 @@ test('DynamoDB may be down for longer than a visibility timeout: everything is p
     firstRetrySeconds: 1,
   });
   expect(report).toMatchObject({ processed: 20, deadLetters: 0 });
-}, 120_000);
+});

@@ -24,7 +24,7 @@ test('any order and any number of deliveries end in the state of the newest even
     }),
     { numRuns: 150 },
   );
-}, 120_000);
+});
 
 test('deliveries that are processed at the same time end in the same state, too', async () => {
   await fc.assert(
@@ -36,4 +36,4 @@ test('deliveries that are processed at the same time end in the same state, too'
     }),
     { numRuns: 50 },
   );
-}, 120_000);
+});

@@ -77,7 +77,7 @@ test('a repair in any order, with duplicates and live deliveries in between, men
     }),
     { numRuns: 60 },
   );
-}, 120_000);
+});
 
 test('two repairs at the same time, among live deliveries, do so, too', async () => {
   await fc.assert(
@@ -93,7 +93,7 @@ test('two repairs at the same time, among live deliveries, do so, too', async ()
     }),
     { numRuns: 25 },
   );
-}, 120_000);
+});
 
 test('a repair that is broken off in the middle of its writes, and run again, does so, too', async () => {
   await fc.assert(
@@ -113,7 +113,7 @@ test('a repair that is broken off in the middle of its writes, and run again, do
     }),
     { numRuns: 15 },
   );
-}, 120_000);
+});
 
 test('fields that claim to be of an event that does not carry them are mended by two repairs', async () => {
   await fc.assert(
@@ -129,7 +129,7 @@ test('fields that claim to be of an event that does not carry them are mended by
     }),
     { numRuns: 25 },
   );
-}, 120_000);
+});
 
 test('a repair of what is right changes nothing but the times of writing', async () => {
   await fc.assert(
@@ -144,7 +144,7 @@ test('a repair of what is right changes nothing but the times of writing', async
     }),
     { numRuns: 25 },
   );
-}, 120_000);
+});
 
 test('a fill writes nothing over the same version, be what it wrote right or wrong', async () => {
   await fc.assert(
@@ -159,7 +159,7 @@ test('a fill writes nothing over the same version, be what it wrote right or wro
     }),
     { numRuns: 25 },
   );
-}, 120_000);
+});
 
 test('a fill of what is missing is as the deliveries would have been', async () => {
   await fc.assert(
@@ -172,7 +172,7 @@ test('a fill of what is missing is as the deliveries would have been', async () 
     }),
     { numRuns: 15 },
   );
-}, 120_000);
+});
 
 /** About half of the deliveries, in another order, some of them twice. */
 function some(deliveries: readonly ReceivedDelivery[], numbers: readonly number[]): ReceivedDelivery[] {

@@ -78,7 +78,7 @@ test('people are told once of an event, and once more for each name of a replay 
     }),
     { numRuns: 40 },
   );
-}, 120_000);
+});
 
 /** Who told of the event: `delivery`, or the names of replays. It takes all that waits off the room's queue. */
 async function told(eventId: string): Promise<(string | undefined)[]> {

@@ -8,7 +8,7 @@ import { stageAssembly } from '../stage-assembly.ts';
 let rest: SynthesisedTemplate;
 beforeAll(async () => {
   rest = new SynthesisedTemplate(await stageAssembly('every-setting'));
-}, 120_000);
+});
 const templates = { http: () => new SynthesisedTemplate(testAssembly()), rest: () => rest };
 
 /** The metrics that count a line of the access log. */

@@ -10,7 +10,7 @@ let rest: SynthesisedTemplate;
 
 beforeAll(async () => {
   rest = new SynthesisedTemplate(await stageAssembly('every-setting'));
-}, 120_000);
+});
 
 test('has one resource with one method: POST, below the stage `api`', () => {
   const parts = new Map(

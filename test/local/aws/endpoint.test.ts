@@ -229,7 +229,7 @@ describe('the port', () => {
     await new Promise((resolve) => setTimeout(resolve, 100));
     const start = Date.now();
     await other.close();
-    expect(Date.now() - start).toBeLessThan(1000);
+    expect(Date.now() - start).toBeLessThan(10_000);
     for (const { Messages } of await Promise.all(polls)) expect(Messages).toBeUndefined();
     const again = await startAwsEndpoint({
       port: Number(new URL(other.url).port),

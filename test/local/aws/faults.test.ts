@@ -103,7 +103,7 @@ describe('a service that is down', () => {
     const receive = new ReceiveMessageCommand({ QueueUrl: queue, WaitTimeSeconds: 20 });
     const started = performance.now();
     await expect(role.sqs.send(receive)).rejects.toThrow(CONNECTION_LOST);
-    expect(performance.now() - started).toBeLessThan(5_000);
+    expect(performance.now() - started).toBeLessThan(15_000);
   });
 
   test('leaves other services alone', async () => {
@@ -184,7 +184,7 @@ describe('a slow service', () => {
     await clients.dynamodb.send(new ListTablesCommand({}));
     await other.close();
     expect(new Set((await waiting).map(({ status }) => status))).toEqual(new Set(['rejected']));
-    expect(performance.now() - started).toBeLessThan(5_000);
+    expect(performance.now() - started).toBeLessThan(15_000);
   });
 });
 

@@ -114,7 +114,7 @@ describe('a rotation', () => {
     expect(second.VersionStages).toEqual(['AWSCURRENT']);
     const current = await get(Name);
     expect(current).toMatchObject({ SecretString: 'second', VersionId: second.VersionId });
-    expect(Math.abs((current.CreatedDate?.getTime() ?? 0) - before)).toBeLessThan(5000);
+    expect(Math.abs((current.CreatedDate?.getTime() ?? 0) - before)).toBeLessThan(60_000);
     expect(await get(Name, { VersionStage: 'AWSPREVIOUS' })).toMatchObject({
       SecretString: 'first',
       VersionId,

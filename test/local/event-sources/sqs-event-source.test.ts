@@ -348,7 +348,7 @@ describe('stopping', () => {
     await new Promise((resolve) => setTimeout(resolve, 100));
     const start = performance.now();
     await source.stop();
-    expect(performance.now() - start).toBeLessThan(4_000);
+    expect(performance.now() - start).toBeLessThan(10_000);
     expect(problems).toEqual([]);
   });
 

@@ -371,7 +371,7 @@ describe('an environment that dies', () => {
       errorMessage: expect.stringContaining('signal: killed'),
     });
     expect(durationMilliseconds).toBeGreaterThanOrEqual(195);
-    expect(durationMilliseconds).toBeLessThan(5_000);
+    expect(durationMilliseconds).toBeLessThan(30_000);
     expect(await killed).toBe(true);
     expect(await local.invoke({ sleepMilliseconds: 400 })).toMatchObject({ ok: true });
   });
@@ -525,7 +525,7 @@ describe('a function that somebody debugs', () => {
     await paused;
     const begun = performance.now();
     await local.close();
-    expect(performance.now() - begun).toBeLessThan(5_000);
+    expect(performance.now() - begun).toBeLessThan(30_000);
   });
 });
 

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { type Ended, Project } from './project.ts';
 
 /** How long a synthesis may take, in milliseconds. */
-const PATIENCE = 60_000;
+const PATIENCE = 300_000;
 
 const CONSUMER = 'lambda/consumers/girl-created.ts';
 const SCHEMA = 'lambda/contract/schemas/girl-created.ts';

@@ -7,7 +7,7 @@ import { DebuggerClient } from './debugger-client.ts';
 import { freePort, occupyPort, Project, type Running } from './project.ts';
 
 /** How long the stack may take to start or to stop, in milliseconds. */
-const PATIENCE = 120_000;
+const PATIENCE = 300_000;
 const SOURCE = 'lambda/consumers/shop-updated.ts';
 
 let project: Project;
@@ -85,7 +85,7 @@ describe('start --inspect', () => {
       await project.run(['send', 'shop.updated']);
       await client.paused();
       stack.interrupt();
-      const ended = await Promise.race([stack.ended, sleep(15_000, undefined, { ref: false })]);
+      const ended = await Promise.race([stack.ended, sleep(60_000, undefined, { ref: false })]);
       expect(ended?.code).toBe(0);
     },
     PATIENCE,

@@ -72,7 +72,7 @@ export class DebuggerClient {
 
   /** @returns where it stands */
   paused(): Promise<Location> {
-    return eventually(async () => this.#pauses.shift(), { limit: 60_000 });
+    return eventually(async () => this.#pauses.shift());
   }
 
   sourceOf({ scriptId, lineNumber, columnNumber }: Location): Place {

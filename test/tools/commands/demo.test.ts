@@ -8,7 +8,7 @@ let demo: Ended;
 beforeAll(async () => {
   project = await Project.create();
   demo = await project.spawn(['npm', 'run', 'demo']).ended;
-}, 90_000);
+});
 
 afterAll(() => project.remove());
 

@@ -129,13 +129,10 @@ describe('a stack that is started with --keep and killed in the middle of its wo
     async () => {
       const { outputs, tables } = await here();
       expect(answered.length).toBeGreaterThanOrEqual(ANSWERED);
-      const found = await eventually(
-        async () => {
-          const rows = new Set((await tables.scan(outputs.ContactPartnerTable)).map((row) => row.user_id));
-          return answered.every((id) => rows.has(id)) ? rows : undefined;
-        },
-        { limit: 60_000 },
-      );
+      const found = await eventually(async () => {
+        const rows = new Set((await tables.scan(outputs.ContactPartnerTable)).map((row) => row.user_id));
+        return answered.every((id) => rows.has(id)) ? rows : undefined;
+      });
       expect([...found]).toEqual(expect.arrayContaining(answered));
     },
     PATIENCE,
@@ -213,7 +210,7 @@ describe('a stack that is started with --keep and killed in the middle of its wo
     'is not gone on with by one that is started without --keep, which says so',
     async () => {
       const other = project.start(['start', '--port', '0', '--aws-port', '0', '--console-port', '0']);
-      await eventually(async () => (other.stdout().includes('\n') ? true : undefined), { limit: 60_000 });
+      await eventually(async () => (other.stdout().includes('\n') ? true : undefined));
       expect(other.stdout()).toContain('Beginning empty: --keep would go on with .local/kept\n');
       other.interrupt();
       await other.ended;

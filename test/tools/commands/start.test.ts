@@ -10,7 +10,7 @@ import { testAssembly } from '../../support/test-stack.ts';
 import { type Ended, freePort, Project, type Running } from './project.ts';
 
 /** How long the stack may take to start or to stop, in milliseconds. */
-const PATIENCE = 60_000;
+const PATIENCE = 300_000;
 
 let project: Project;
 let stack: Running;
@@ -240,7 +240,7 @@ describe('Ctrl-C', () => {
     stack.interrupt();
     await sleep(10);
     stack.interrupt();
-    const ended = await Promise.race([stack.ended, sleep(10_000, undefined, { ref: false })]);
+    const ended = await Promise.race([stack.ended, sleep(30_000, undefined, { ref: false })]);
     expect(ended?.code).toBe(0);
     expect(stack.stdout()).toMatch(/\nStopped: [1-9]\d* requests served, \d+ MB of memory at most\n$/);
   });

@@ -351,13 +351,13 @@ describe('the settings', () => {
   test('know how long the queues use a data key, where they have one', async () => {
     expect(readDeployment(await stageAssembly('encrypted')).queueDataKeySeconds).toBe(DATA_KEY_REUSE_SECONDS);
     expect(deployment.queueDataKeySeconds).toBeUndefined();
-  }, 120_000);
+  });
 
   test('know how long the archive keeps records, and what ends an object', async () => {
     expect(deployment.archive).toEqual({ days: 30, bufferSeconds: 900, bufferMegabytes: 64 });
     const { archive } = readDeployment(await stageAssembly('every-setting'));
     expect(archive).toEqual({ days: 365, bufferSeconds: 120, bufferMegabytes: 64 });
-  }, 120_000);
+  });
 
   test('know which gateway stands before the receiver, its throttle and its firewall', async () => {
     const every = readDeployment(await stageAssembly('every-setting'));
@@ -367,7 +367,7 @@ describe('the settings', () => {
       apiThrottle: { rate: 20_000, burst: 10_000 },
     });
     expect(deployment).toMatchObject({ gateway: 'http', firewallRules: undefined });
-  }, 120_000);
+  });
 
   test('count each metric of an alarm', () => {
     const assembly = changed('AWS::CloudWatch::Alarm', (properties) => {

@@ -17,7 +17,7 @@ test('every file that follows from the code is what the code says', async () => 
       `Not what the code says: ${outdated.join(', ')}. Bring them up to date, and look at what changes: npm run generate`,
     );
   }
-}, 120_000);
+});
 
 test('a document must have a place for what is put into it', () => {
   expect(() => fillPlace('<!-- cost -->\n<!-- /cost -->', 'scale', '')).toThrow(

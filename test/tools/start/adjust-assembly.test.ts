@@ -45,7 +45,7 @@ describe('fast retries', () => {
     adjustAssembly(assembly, { retryFast: true, inspected: new Set() });
     stack = await startTestStack({ assembly });
     operator = await Operator.create(stack);
-  }, 60_000);
+  });
   afterAll(async () => {
     await operator?.close();
     await stack?.close();
@@ -73,7 +73,7 @@ describe('fast retries', () => {
         const all = trace?.timeline.steps ?? [];
         return all.some(({ what }) => what === 'dead-lettered') ? all : undefined;
       },
-      { limit: 90_000, interval: 500 },
+      { interval: 500 },
     );
     end();
     expect(steps.filter(({ what }) => what === 'failed')).toHaveLength(9);
@@ -81,7 +81,7 @@ describe('fast retries', () => {
     const seconds = (Date.parse(dead?.at ?? '') - Date.parse(steps[0]?.at ?? '')) / 1000;
     expect(seconds).toBeGreaterThan(5);
     expect(seconds).toBeLessThan(40);
-  }, 120_000);
+  });
 });
 
 test('of an inspected receiver only its own time-out, code and API change', async () => {

@@ -42,8 +42,7 @@ async function toldUntilNow(): Promise<string[]> {
   return told.flat().filter((file) => file !== 'lib/last.ts');
 }
 
-const telling = (file: string) =>
-  eventually(async () => told.flat().includes(file) || undefined, { limit: 5_000 });
+const telling = (file: string) => eventually(async () => told.flat().includes(file) || undefined);
 
 test.each([FILE, 'bin/app.ts', 'lib/queries/lag.sql', 'cdk.json', 'package.json'])(
   '%s is told when it is saved',

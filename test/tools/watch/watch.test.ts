@@ -88,7 +88,7 @@ async function writeAssembly(to: string): Promise<void> {
 
 const save = (file: string) => writeFile(file, `export const saved = ${Math.random()};\n`);
 
-const until = (holds: () => boolean) => eventually(async () => holds() || undefined, { limit: 30_000 });
+const until = (holds: () => boolean) => eventually(async () => holds() || undefined);
 
 /** Saves a function's source, and waits until it is rebuilt. */
 async function rebuild(file: string): Promise<void> {

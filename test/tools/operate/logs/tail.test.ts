@@ -16,7 +16,7 @@ beforeAll(async () => {
   stack = await startTestStack();
   operator = await Operator.create(stack);
   partner = new Partner(stack.outputs.WebhookUrl);
-}, 60_000);
+});
 afterAll(async () => {
   await operator.close();
   await stack.close();
@@ -24,7 +24,7 @@ afterAll(async () => {
 });
 
 const says = (running: Running, text: RegExp) =>
-  eventually(async () => (text.test(running.stdout()) ? true : undefined), { limit: 30_000 });
+  eventually(async () => (text.test(running.stdout()) ? true : undefined));
 
 const body = (event: string, data: object) =>
   JSON.stringify({ event, data, timestamp: new Date().toISOString() });
@@ -62,7 +62,7 @@ test('deliveries’ lines are said as they are written, until Ctrl-C', async () 
     ['user-updated', 'Processed'],
   ]);
   expect(json.every((line) => line.eventId === eventId)).toBe(true);
-}, 90_000);
+});
 
 describe('what it cannot do it says in one line, and exits with 1', () => {
   test.concurrent.each([

@@ -183,7 +183,7 @@ describe('as it is typed', () => {
     const args = ['replay', 'user.updated', '--since', '3h', '--name', 'broken-off', '--rate', '4', '--yes'];
     const running = project.start([...args, ...where]);
     const count = () => replayer.operator.queues.count(aws.outputs.UserUpdatedQueueUrl);
-    await eventually(async () => ((await count()) > 3 ? true : undefined), { limit: 60_000 });
+    await eventually(async () => ((await count()) > 3 ? true : undefined));
     running.interrupt();
     const { code, stdout } = await running.ended;
     expect(code).toBe(130);

@@ -16,7 +16,7 @@ beforeAll(async () => {
   project = await Project.create();
   stack = await startTestStack({ environment: { FIRST_RETRY_DELAY_SECONDS: '1', MAXIMUM_RECEIVES: '2' } });
   operator = await Operator.create(stack);
-}, 60_000);
+});
 afterAll(async () => {
   await operator.close();
   await stack.close();
@@ -37,7 +37,7 @@ describe('send --wait', () => {
     expect(stdout).toMatch(/^200 queued {2}event [0-9a-f]{64} {2}request \S+\n\nshop\.updated /);
     expect(stepsOf(stdout)).toEqual(['received', 'queued', 'answered', 'processed']);
     expect(stdout).toMatch(/\nDone: it has had its effect\.\n$/);
-  }, 30_000);
+  });
 
   test('prints each of several timelines, the same bytes again as a delivery of its own', async () => {
     const file = project.path('user.json');
@@ -61,7 +61,7 @@ describe('send --wait', () => {
       const requests = trace.timeline.steps.map((step: { requestId?: string }) => step.requestId);
       expect(new Set(requests)).toEqual(new Set([body.requestId]));
     }
-  }, 30_000);
+  });
 
   test('prints each attempt until the dead letter, which is no effect', async () => {
     const end = stack.faults.inject({ service: 'dynamodb', kind: 'throttled' });
@@ -70,7 +70,7 @@ describe('send --wait', () => {
     expect(code).toBe(1);
     expect(stepsOf(stdout)).toEqual(['received', 'queued', 'answered', 'failed', 'dead letter']);
     expect(stdout).toMatch(/\nOn the dead-letter queue of girl\.created.*\n$/);
-  }, 40_000);
+  });
 
   test('says what is still on its way after the limit', async () => {
     const { uuid: UUID } = await pauseState(operator.stack, 'review.posted');
@@ -85,7 +85,7 @@ describe('send --wait', () => {
     expect(code).toBe(1);
     expect(stepsOf(stdout)).toEqual(['received', 'queued', 'answered']);
     expect(stdout).toMatch(/\nStill on its way after 1 s\.\nWaits on the queue of review\.posted/);
-  }, 30_000);
+  });
 
   test('has nothing to wait for where a delivery is not accepted', async () => {
     const { code, stdout } = await send('shop.updated', '--wait', '--bad-signature');

@@ -1,0 +1,56 @@
+import { createHash } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { cp, mkdtemp, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { BUNDLE_OPTIONS } from './bundle.ts';
+
+/**
+ * Folder in which bundles are kept from one synthesis to the next, for whoever synthesises the same code many times,
+ * such as the tests. Only what is of this project is compared: the folder must not outlive an installation.
+ */
+const FOLDER = 'BUNDLES';
+
+/** What bundles are made of, and what makes them, from the project's root. */
+const MADE_OF = ['lambda', 'lib/bundle.ts', 'lib/source-map.ts', 'lib/function-names.ts'];
+
+/** Bundles of the code as it is, where somebody wants them kept. */
+export class KeptBundles {
+  readonly #folder: string;
+
+  static find(environment = process.env): KeptBundles | undefined {
+    const folder = environment[FOLDER];
+    return folder ? new KeptBundles(join(folder, digestOfSources())) : undefined;
+  }
+
+  private constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  /** @returns whether there were any, and are now in the folder, too */
+  async copyTo(folder: string): Promise<boolean> {
+    if (!existsSync(this.#folder)) return false;
+    await cp(this.#folder, folder, { recursive: true });
+    return true;
+  }
+
+  /** Keeps what is in a folder. Several syntheses may do so at once. */
+  async keep(names: readonly string[], from: string): Promise<void> {
+    const unfinished = await mkdtemp(`${this.#folder}-`);
+    for (const name of names) await cp(join(from, name), join(unfinished, name), { recursive: true });
+    // Where another one was faster, its bundles are the same.
+    await rename(unfinished, this.#folder).catch(() => rm(unfinished, { recursive: true }));
+  }
+}
+
+function digestOfSources(): string {
+  const files = MADE_OF.flatMap((path) =>
+    path.endsWith('.ts')
+      ? [path]
+      : readdirSync(path, { recursive: true, withFileTypes: true })
+          .filter((entry) => entry.isFile())
+          .map(({ parentPath, name }) => join(parentPath, name)),
+  ).sort();
+  const hash = createHash('sha256').update(JSON.stringify(BUNDLE_OPTIONS));
+  for (const file of files) hash.update(`\0${file}\0`).update(readFileSync(file));
+  return hash.digest('hex');
+}

@@ -1,0 +1,60 @@
+import { copyFile } from 'node:fs/promises';
+import { flushCompileCache } from 'node:module';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { BUNDLE_LIST } from '../../lib/bundle-list.ts';
+import type { FunctionBundles } from '../../lib/function-bundles.ts';
+import { webhookApp } from '../../lib/webhook-app.ts';
+import { listen } from '../../local/listen.ts';
+import { readContext } from '../../local/template/synthesise.ts';
+import type { SynthesisRequest } from './synthesiser.ts';
+
+/** What was bundled first, which is the same for every stage, and the assembly that it was bundled for. */
+let shared: { readonly bundles: FunctionBundles; readonly folder: string } | undefined;
+
+/** Answers by the folder that was asked for: undefined, or why there is no assembly. */
+const answers = new Map<string, Promise<string | undefined>>();
+let last: Promise<unknown> = Promise.resolve();
+
+async function synthesise({ folder, overrides }: SynthesisRequest): Promise<string | undefined> {
+  try {
+    const { app, bundles } = await webhookApp({
+      outdir: folder,
+      context: { ...readContext(), ...overrides },
+      bundles: shared?.bundles,
+    });
+    app.synth();
+    if (shared) await copyFile(join(shared.folder, BUNDLE_LIST), join(folder, BUNDLE_LIST));
+    else {
+      shared = { bundles, folder };
+      // For the processes that synthesise by themselves, such as `npm start`.
+      flushCompileCache();
+    }
+    if (process.exitCode === undefined) return undefined;
+    // So the CDK says that it found what must not be deployed.
+    process.exitCode = undefined;
+    return `What was found in ${folder} stands in its validation-report.json`;
+  } catch (error) {
+    return error instanceof Error ? (error.stack ?? error.message) : String(error);
+  }
+}
+
+const { port } = await listen(
+  {},
+  async (request, response) => {
+    const asked: SynthesisRequest = JSON.parse(await text(request));
+    let answer = answers.get(asked.folder);
+    if (answer === undefined) {
+      // One after another: they share what is bundled.
+      answer = last.then(() => synthesise(asked));
+      answers.set(asked.folder, answer);
+      last = answer;
+    }
+    const failure = await answer;
+    response.writeHead(failure === undefined ? 200 : 500).end(failure);
+  },
+  { port: 0, host: '127.0.0.1' },
+);
+console.log(`http://127.0.0.1:${port}/`);
+// It ends with the tests, however they end.
+process.stdin.resume().on('end', () => process.exit());
