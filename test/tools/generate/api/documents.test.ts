@@ -104,8 +104,8 @@ describe('asyncapi.json', () => {
 describe('the schemas on their own', () => {
   const files = apiFiles().filter(({ file }) => file.startsWith('docs/api/schemas/'));
 
-  test('are one for each event and one for notifications, each valid by itself', () => {
-    const names = [...eventNames.map(kebabCase), 'notification'];
+  test('are one for each event, for notifications and for the archive, each valid by itself', () => {
+    const names = [...eventNames.map(kebabCase), 'notification', 'archive-record'];
     expect(files.map(({ file }) => file).sort()).toEqual(
       names.map((name) => `docs/api/schemas/${name}.json`).sort(),
     );
@@ -113,7 +113,7 @@ describe('the schemas on their own', () => {
     formats.default.default(ajv);
     for (const { text = '' } of files) {
       const schema = JSON.parse(text);
-      expect(schema.$id).toMatch(/^urn:partner-webhooks:schema:[a-z_.]+$/);
+      expect(schema.$id).toMatch(/^urn:partner-webhooks:schema:[a-z_.-]+$/);
       const validate = ajv.compile(schema);
       const examples = [schema, ...(schema.oneOf ?? [])].flatMap((part) => part.examples ?? []);
       expect(examples.length).toBeGreaterThan(0);
