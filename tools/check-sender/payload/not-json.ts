@@ -16,8 +16,8 @@ const SERIALISER = 'Let a JSON library write it, and send what it gives.';
 
 const matches = (pattern: RegExp) => (text: string) => pattern.test(text);
 
-/** What a body is that is not JSON: the first that fits. */
-const SIGNS: readonly Sign[] = [
+/** What a body is that is no text: the first that fits. */
+const BINARY_SIGNS: readonly Sign[] = [
   [
     (_, body) =>
       [0xfffe, 0xfeff].includes(body.length < 2 ? 0 : body.readUInt16BE(0)) ||
@@ -32,6 +32,11 @@ const SIGNS: readonly Sign[] = [
     'The body is compressed (gzip).',
     'Send it uncompressed: the service decompresses nothing.',
   ],
+];
+
+/** What a text is that is not JSON: the first that fits. */
+const SIGNS: readonly Sign[] = [
+  ...BINARY_SIGNS,
   [
     matches(/^--\S+\r?\n[\s\S]*content-disposition/i),
     'multipart',
@@ -101,10 +106,12 @@ export function notJson(detail: string, body: Buffer): Finding {
       remedy: 'See that the client is given the JSON as the body of the request.',
     });
   }
+  const isUtf8 = detail !== 'must be UTF-8';
   const text = `${body.subarray(0, LOOKED_AT_BYTES)}${body.subarray(LOOKED_AT_BYTES).subarray(-END_BYTES)}`;
-  const [, kind, what, remedy] = SIGNS.find(([looksLike]) => looksLike(text, body)) ?? [];
+  const [, kind, what, remedy] =
+    (isUtf8 ? SIGNS : BINARY_SIGNS).find(([looksLike]) => looksLike(text, body)) ?? [];
   if (kind !== undefined && what !== undefined && remedy !== undefined) return wrong({ kind, what, remedy });
-  return detail === 'must be UTF-8'
+  return !isUtf8
     ? wrong({
         kind: 'body-not-utf-8',
         what: 'The body is not UTF-8.',

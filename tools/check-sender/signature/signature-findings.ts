@@ -3,7 +3,7 @@ import { type Header, valuesOf } from '../../../local/gateway/http-message.ts';
 import { type Finding, type Mistake, wrong } from '../finding.ts';
 import type { SentRequest } from '../sent-request.ts';
 import { type Reading, readings, timestampsIn } from './signature-spellings.ts';
-import { type SignedMessage, signedMessages } from './signed-messages.ts';
+import { signedMessages } from './signed-messages.ts';
 import { hmacSha256, signingAlgorithms } from './signing-algorithms.ts';
 import { signingKeys } from './signing-keys.ts';
 
@@ -40,8 +40,8 @@ const OTHER_HEADERS = [
 /** Bytes of a body up to which two mistakes at a time are looked for: each pair costs an HMAC of it. */
 const MOST_BYTES_FOR_PAIRS = 32 * 1024;
 
-/** Messages of each kind that are looked for in pairs: they stand in the order in which they are likely. */
-const MOST_OF_A_KIND = 12;
+/** Of each kind, how many are looked for in pairs: they stand in the order in which they are likely. */
+const MOST_IN_PAIRS = { messages: 10, keys: 2, algorithms: 4 };
 
 /** Characters that are read of a header: what is longer is no signature in any spelling. */
 const LONGEST_VALUE = 1_024;
@@ -68,9 +68,9 @@ export function signatureFindings(request: SentRequest, secret: string): Finding
       }),
     ];
   }
-  const mistakes = explain(request, secret, value);
+  const mistakes = noSignature(request, secret, value) ?? explain(request, secret, value);
   if (mistakes !== undefined) return mistakes.map(wrong);
-  return [wrong(unexplained(request, secret, value))];
+  return [wrong(unexplained(request, value))];
 }
 
 function severalOf(values: readonly string[]): Mistake {
@@ -184,53 +184,67 @@ function* computations(
     yield { digest: compute(key, body), mistakes: [mistake] };
   }
   if (body.length > MOST_BYTES_FOR_PAIRS) return undefined;
-  for (const message of firstOfEachKind(messages)) {
-    for (const { bytes, mistake } of keys) {
+  const likelyKeys = firstOfEachKind(keys, MOST_IN_PAIRS.keys);
+  for (const message of firstOfEachKind(messages, MOST_IN_PAIRS.messages)) {
+    for (const { bytes, mistake } of likelyKeys) {
       yield { digest: hmacSha256(bytes, message.bytes), mistakes: [message.mistake, mistake] };
     }
     yield* byOtherAlgorithms(key, message.bytes, message.mistake);
   }
-  for (const { bytes, mistake } of keys) yield* byOtherAlgorithms(bytes, body, mistake);
+  for (const { bytes, mistake } of likelyKeys) yield* byOtherAlgorithms(bytes, body, mistake);
   return undefined;
 }
 
-/** The likeliest messages, so that a pair costs no second. */
-function firstOfEachKind(messages: readonly SignedMessage[]): SignedMessage[] {
-  const counts = new Map<string, number>();
-  return messages.filter(({ mistake: { kind } }) => {
-    const count = counts.get(kind) ?? 0;
-    counts.set(kind, count + 1);
-    return count < MOST_OF_A_KIND;
-  });
-}
-
 function* byOtherAlgorithms(key: Uint8Array, message: Uint8Array, other: Mistake): Generator<Computation> {
-  for (const { compute, mistake } of signingAlgorithms) {
+  for (const { compute, mistake } of likelyAlgorithms) {
     yield { digest: compute(key, message), mistakes: [other, mistake] };
   }
 }
+
+/** The likeliest of each kind, so that pairs cost no second. */
+function firstOfEachKind<Guess extends { readonly mistake: Mistake }>(
+  guesses: readonly Guess[],
+  most: number,
+): Guess[] {
+  const counts = new Map<string, number>();
+  return guesses.filter(({ mistake: { kind } }) => {
+    const count = counts.get(kind) ?? 0;
+    counts.set(kind, count + 1);
+    return count < most;
+  });
+}
+
+const likelyAlgorithms = firstOfEachKind(signingAlgorithms, MOST_IN_PAIRS.algorithms);
 
 /** Texts that a program writes where it has no signature. */
 const NO_VALUE =
   /^(?:undefined|null|none|nil|nan|true|false|\[object \w+\]|<buffer.*|\$\{?\w+\}?|\{\{.*\}\})$/i;
 
-function unexplained({ body }: SentRequest, secret: string, value: string): Mistake {
+/** @returns undefined where it may be one */
+function noSignature({ body }: SentRequest, secret: string, value: string): Mistake[] | undefined {
+  if (NO_VALUE.test(value)) {
+    return [
+      {
+        kind: 'signature-no-value',
+        what: `${SHOWN_HEADER} holds the text of something that is no signature, such as undefined or [object Object].`,
+        remedy: 'Send the text that the digest gives in hex: not the hash object, and not what is empty yet.',
+      },
+    ];
+  }
   const right = hmacSha256(Buffer.from(secret), body);
   const cut = readPrefix(value);
-  if (cut.length >= FEWEST_BYTES && cut.length < right.length && right.subarray(0, cut.length).equals(cut)) {
-    return {
+  const isCut = cut.length >= FEWEST_BYTES && cut.length < right.length;
+  if (!isCut || !right.subarray(0, cut.length).equals(cut)) return undefined;
+  return [
+    {
       kind: 'signature-cut',
       what: `The signature is right, and cut off after ${cut.length} of its 32 bytes.`,
       remedy: 'Send all 32 bytes: 64 hex digits, or 44 characters of base64.',
-    };
-  }
-  if (NO_VALUE.test(value)) {
-    return {
-      kind: 'signature-no-value',
-      what: `${SHOWN_HEADER} holds the text of something that is no signature, such as undefined or [object Object].`,
-      remedy: 'Send the text that the digest gives in hex: not the hash object, and not what is empty yet.',
-    };
-  }
+    },
+  ];
+}
+
+function unexplained({ body }: SentRequest, value: string): Mistake {
   if (decodeSignature(value) === undefined) {
     return {
       kind: 'signature-malformed',
@@ -248,7 +262,5 @@ function unexplained({ body }: SentRequest, secret: string, value: string): Mist
 function readPrefix(value: string): Buffer {
   const text = value.replace(/^sha256=/, '');
   if (/^(?:[0-9a-f]{2})+$/i.test(text)) return Buffer.from(text, 'hex');
-  const whole = text.replace(/=+$/, '');
-  // Four characters are three bytes: what is left over is not compared.
-  return Buffer.from(whole.slice(0, whole.length - (whole.length % 4)), 'base64');
+  return Buffer.from(text, 'base64');
 }

@@ -66,8 +66,8 @@ export function* signedMessages(
     if (tree !== undefined) yield* reserialised(text, tree);
     yield* formFields(text);
     yield* withTimestamp(request, [...timestamps, ...payloadTimestamp(tree)]);
+    yield* withTarget(request);
   }
-  yield* withTarget(request);
   yield* hashes(body);
   if (body.length > 0) {
     yield {

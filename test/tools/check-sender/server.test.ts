@@ -1,0 +1,502 @@
+import { once } from 'node:events';
+import { Agent, request as httpRequest } from 'node:http';
+import { connect, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { WEBHOOK_PATH } from '../../../lambda/contract/webhook-path.ts';
+import { type Play, plays } from '../../../tools/check-sender/play.ts';
+import { summaryText, verdictJson, verdictText } from '../../../tools/check-sender/printer.ts';
+import { type Checker, startChecker } from '../../../tools/check-sender/server.ts';
+import { Tally } from '../../../tools/check-sender/summary.ts';
+import type { Verdict } from '../../../tools/check-sender/verdict.ts';
+import { eventually } from '../../support/eventually.ts';
+import { SECRET, sign } from './senders.ts';
+
+const BODY = JSON.stringify({ event: 'shop.updated', data: { shop_id: 'shop-1' }, timestamp: new Date() });
+
+let running: Started | undefined;
+
+afterEach(async () => {
+  await running?.checker.close();
+  running = undefined;
+});
+
+interface Started {
+  readonly checker: Checker;
+  readonly verdicts: Verdict[];
+  readonly notices: string[];
+  readonly tally: Tally;
+}
+
+async function start(steps: readonly Play[] = [], requestLimitMilliseconds = 5_000): Promise<Started> {
+  const verdicts: Verdict[] = [];
+  const notices: string[] = [];
+  const tally = new Tally();
+  const checker = await startChecker({
+    secret: SECRET,
+    port: 0,
+    plays: steps,
+    requestLimitMilliseconds,
+    onNotice: (line) => notices.push(line),
+    onVerdict: (verdict) => {
+      verdicts.push(verdict);
+      tally.add(verdict);
+    },
+  });
+  running = { checker, verdicts, notices, tally };
+  return running;
+}
+
+const urlOf = ({ checker }: Started) => `http://127.0.0.1:${checker.port}${WEBHOOK_PATH}`;
+
+const post = (
+  started: Started,
+  body: string = BODY,
+  signature = sign(body).toString('hex'),
+  init: RequestInit = {},
+) =>
+  fetch(urlOf(started), {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'x-webhook-signature': signature },
+    body,
+    ...init,
+  });
+
+/** The answer to bytes that no HTTP client would send. */
+async function raw({ checker }: Started, ...parts: (string | Uint8Array)[]): Promise<string> {
+  const socket = connect({ port: checker.port, host: '127.0.0.1' });
+  let answer = '';
+  socket.setEncoding('latin1').on('data', (text: string) => {
+    answer += text;
+  });
+  socket.on('error', () => {});
+  const closed = once(socket, 'close');
+  await once(socket, 'connect');
+  for (const part of parts) socket.write(part);
+  await Promise.race([closed, sleep(3_000)]);
+  socket.destroy();
+  return answer;
+}
+
+/** One verdict more than there were. */
+async function verdict({ verdicts }: Started, count = 1): Promise<Verdict> {
+  await eventually(() => expect(verdicts).toHaveLength(count));
+  const last = verdicts.at(-1);
+  if (last === undefined) throw new Error('no verdict');
+  return last;
+}
+
+const kindsOf = ({ findings }: Pick<Verdict, 'findings'>) => findings.map(({ kind }) => kind);
+
+const head = (...lines: string[]) =>
+  [`POST ${WEBHOOK_PATH} HTTP/1.1`, 'Host: x', 'Content-Type: application/json', ...lines, '', ''].join(
+    '\r\n',
+  );
+const signed = `X-Webhook-Signature: ${sign(BODY).toString('hex')}`;
+const closing = 'Connection: close';
+
+describe('it answers as the service does', () => {
+  test('200 to a right request, 400, 401 and 404 to wrong ones, with the words of the service', async () => {
+    const started = await start();
+    const right = await post(started);
+    expect({ status: right.status, body: await right.json() }).toMatchObject({
+      status: 200,
+      body: { status: 'queued', eventId: expect.stringMatching(/^[0-9a-f]{64}$/) },
+    });
+    const unusable = await post(started, '{}');
+    expect(unusable.headers.get('content-type')).toBe('application/problem+json');
+    expect(await unusable.json()).toMatchObject({
+      type: 'urn:partner-webhooks:problem:unusable-event',
+      status: 400,
+    });
+    const unsigned = await post(started, BODY, 'x');
+    expect(await unsigned.json()).toMatchObject({
+      type: 'urn:partner-webhooks:problem:invalid-signature',
+      status: 401,
+    });
+    const astray = await fetch(new URL('/elsewhere', urlOf(started)));
+    expect({ status: astray.status, body: await astray.json() }).toEqual({
+      status: 404,
+      body: { message: 'Not Found' },
+    });
+    await verdict(started, 4);
+    expect(started.verdicts.map(({ diagnosis }) => diagnosis?.status)).toEqual([200, 400, 401, 404]);
+    expect(started.tally.summary(started.checker.deliveries())).toMatchObject({
+      requests: 4,
+      right: 1,
+      accepted: 1,
+      statuses: { 200: 1, 400: 1, 401: 1, 404: 1 },
+    });
+  });
+});
+
+describe('whatever comes, there is a verdict, and it goes on', () => {
+  test.each([
+    {
+      what: 'a header twice',
+      parts: [head(signed, signed, `Content-Length: ${Buffer.byteLength(BODY)}`, closing), BODY],
+      answer: /^HTTP\/1.1 401/,
+      kinds: ['signature-twice'],
+    },
+    {
+      what: 'HTTP/1.0',
+      parts: [
+        `POST ${WEBHOOK_PATH} HTTP/1.0\r\nContent-Type: application/json\r\n${signed}\r\nContent-Length: ${Buffer.byteLength(BODY)}\r\n\r\n`,
+        BODY,
+      ],
+      answer: /^HTTP\/1.1 200/,
+      kinds: ['http-version', 'host'],
+    },
+    {
+      what: 'chunks',
+      parts: [
+        head(signed, 'Transfer-Encoding: chunked', closing),
+        `${Buffer.byteLength(BODY).toString(16)}\r\n${BODY}\r\n0\r\n\r\n`,
+      ],
+      answer: /^HTTP\/1.1 200/,
+      kinds: ['chunked'],
+    },
+    {
+      what: 'Expect: 100-continue',
+      parts: [
+        head(signed, 'Expect: 100-continue', `Content-Length: ${Buffer.byteLength(BODY)}`, closing),
+        BODY,
+      ],
+      answer: /^HTTP\/1.1 100 Continue[\s\S]*HTTP\/1.1 200/,
+      kinds: ['expect'],
+    },
+    {
+      what: 'garbage',
+      parts: [Buffer.from([0, 1, 2, 3, 255, 10, 13, 10, 13, 10])],
+      answer: /^HTTP\/1.1 400/,
+      kinds: ['not-http'],
+    },
+    {
+      what: 'a TLS handshake',
+      parts: [Buffer.from([0x16, 3, 1, 2, 0, 1, 0, 1, 0xfc, 3, 3])],
+      answer: /^HTTP\/1.1 400/,
+      kinds: ['tls'],
+    },
+    {
+      what: 'HTTP/2',
+      parts: ['PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'],
+      answer: /^(HTTP\/1.1 400|$)/,
+      kinds: ['http-2'],
+    },
+    {
+      what: 'headers of 20 KB',
+      parts: [head(`Cookie: ${'c'.repeat(20_000)}`)],
+      answer: /^HTTP\/1.1 4/,
+      kinds: ['head-too-large'],
+    },
+    {
+      what: 'two lengths',
+      parts: [head('Content-Length: 1', 'Content-Length: 2'), 'xx'],
+      answer: /^HTTP\/1.1 400/,
+      kinds: ['framing'],
+    },
+    {
+      what: 'a length and chunks',
+      parts: [head('Content-Length: 1', 'Transfer-Encoding: chunked'), 'xx'],
+      answer: /^HTTP\/1.1 400/,
+      kinds: ['framing'],
+    },
+    {
+      what: 'a wrong chunk',
+      parts: [head('Transfer-Encoding: chunked'), 'zz\r\n'],
+      answer: /^HTTP\/1.1 400/,
+      kinds: ['framing'],
+    },
+    {
+      what: 'a line break in a signature',
+      parts: [head('X-Webhook-Signature: abc\r\ndef', closing)],
+      answer: /^HTTP\/1.1 400/,
+      kinds: ['malformed-head'],
+    },
+    {
+      what: 'CONNECT',
+      parts: ['CONNECT example.com:443 HTTP/1.1\r\nHost: example.com\r\n\r\n'],
+      answer: /^HTTP\/1.1 404/,
+      kinds: ['method'],
+    },
+  ])('$what', async ({ parts, answer, kinds }) => {
+    const started = await start();
+    expect(await raw(started, ...parts)).toMatch(answer);
+    expect(kindsOf(await verdict(started))).toEqual(kinds);
+    expect((await post(started)).status).toBe(200);
+    await verdict(started, 2);
+  });
+
+  test.each([
+    {
+      what: 'headers that never end',
+      parts: [`POST ${WEBHOOK_PATH} HTTP/1.1\r\nHost: x\r\n`],
+      says: /its headers never ended/,
+    },
+    { what: 'a body that never ends', parts: [head('Content-Length: 100'), '12345'], says: /5 bytes came/ },
+  ])('$what: it says so once the time is over', async ({ parts, says }) => {
+    const started = await start([], 500);
+    expect(await raw(started, ...parts)).toMatch(/^HTTP\/1.1 408/);
+    const { findings } = await verdict(started);
+    expect(findings).toEqual([
+      expect.objectContaining({ kind: 'never-ended', what: expect.stringMatching(says) }),
+    ]);
+    await sleep(50);
+    expect(started.verdicts).toHaveLength(1);
+  });
+
+  test('a body that breaks off', async () => {
+    const started = await start();
+    const socket = await open(started);
+    socket.write(`${head('Content-Length: 100')}12345`);
+    await sleep(50);
+    socket.destroy();
+    const { findings } = await verdict(started);
+    expect(findings).toEqual([
+      expect.objectContaining({ kind: 'broken-off', what: expect.stringContaining('after 5 bytes') }),
+    ]);
+  });
+
+  test('a connection without a request is nothing to speak of', async () => {
+    const started = await start();
+    const socket = await open(started);
+    socket.end();
+    await once(socket, 'close');
+    expect((await post(started)).status).toBe(200);
+    await verdict(started);
+  });
+
+  test('20 MB: 413, and what is beyond the limit is not held', async () => {
+    const started = await start();
+    const before = process.memoryUsage().arrayBuffers;
+    const size = 20 * 1024 * 1024;
+    const { status, most } = await new Promise<{ status: number | undefined; most: number }>(
+      (resolve, reject) => {
+        let most = 0;
+        const request = httpRequest(
+          urlOf(started),
+          { method: 'POST', headers: { 'content-length': size } },
+          (answer) => {
+            answer.resume();
+            resolve({ status: answer.statusCode, most });
+          },
+        );
+        request.on('error', reject);
+        const part = Buffer.alloc(1024 * 1024, ' ');
+        const write = (left: number) => {
+          most = Math.max(most, process.memoryUsage().arrayBuffers - before);
+          if (left === 0) request.end();
+          else request.write(part, () => write(left - part.length));
+        };
+        write(size);
+      },
+    );
+    expect(status).toBe(413);
+    expect(most).toBeLessThan(size);
+    expect(kindsOf(await verdict(started))).toEqual(['body-too-large']);
+  });
+
+  test('1,000 connections at a time', async () => {
+    const started = await start();
+    const count = 1_000;
+    const agent = new Agent({ maxSockets: count });
+    const statuses = await Promise.all(
+      Array.from(
+        { length: count },
+        (_, index) =>
+          new Promise<number | undefined>((resolve, reject) => {
+            const body = BODY.replace('shop-1', `shop-${index}`);
+            httpRequest(
+              urlOf(started),
+              {
+                agent,
+                method: 'POST',
+                headers: {
+                  'content-type': 'application/json',
+                  'x-webhook-signature': sign(body).toString('hex'),
+                },
+              },
+              (answer) => {
+                answer.resume();
+                resolve(answer.statusCode);
+              },
+            )
+              .on('error', reject)
+              .end(body);
+          }),
+      ),
+    );
+    expect(new Set(statuses)).toEqual(new Set([200]));
+    await verdict(started, count);
+    expect(started.tally.isRight).toBe(true);
+    agent.destroy();
+  });
+});
+
+async function open({ checker }: Started): Promise<Socket> {
+  const socket = connect({ port: checker.port, host: '127.0.0.1' });
+  socket.on('error', () => {});
+  await once(socket, 'connect');
+  return socket;
+}
+
+describe('it plays', () => {
+  test('a sequence, for each delivery its own, and reports how each was repeated', async () => {
+    const started = await start(plays('500,401,429,503,ok'));
+    const other = BODY.replace('shop-1', 'shop-2');
+    const statuses: number[] = [];
+    for (const wait of [20, 40, 80, 160, 0]) {
+      statuses.push((await post(started)).status);
+      await sleep(wait);
+    }
+    expect(statuses).toEqual([500, 401, 429, 503, 200]);
+    expect((await post(started, other)).status).toBe(500);
+    await verdict(started, 6);
+    expect(started.tally.isRight).toBe(true);
+    const { repeats, unrepeated, accepted } = started.tally.summary(started.checker.deliveries());
+    expect(accepted).toBe(6);
+    expect(repeats).toEqual([
+      expect.objectContaining({
+        delivery: 1,
+        event: 'shop.updated',
+        requests: 5,
+        endings: [500, 401, 429, 503, 200],
+        backOff: 'growing',
+        isSameBytes: true,
+        isSameSignature: true,
+      }),
+    ]);
+    expect(unrepeated).toBe(1);
+  });
+
+  test('its failures have the words of the service', async () => {
+    const started = await start(plays('500,401'));
+    expect(await (await post(started)).json()).toMatchObject({
+      type: 'urn:partner-webhooks:problem:server-error',
+    });
+    expect(await (await post(started)).json()).toMatchObject({
+      type: 'urn:partner-webhooks:problem:invalid-signature',
+    });
+  });
+
+  test.each(['cut', 'cut-late'])(
+    '%s: the sender has no answer, and nothing is held against its repeat',
+    async (step) => {
+      const started = await start(plays(`${step},ok`));
+      await expect(post(started).then((answer) => answer.text())).rejects.toThrow();
+      await verdict(started);
+      expect((await post(started)).status).toBe(200);
+      const { findings, delivery } = await verdict(started, 2);
+      expect(started.verdicts[0]).toMatchObject({ ending: 'cut', findings: [] });
+      expect(delivery).toEqual({ number: 1, attempt: 2 });
+      expect(findings.map(({ grade, kind }) => `${grade} ${kind}`)).toEqual(['fine repeat']);
+    },
+  );
+
+  test('slowness, and says when the sender gave up', async () => {
+    const started = await start(plays('slow=10s'));
+    await expect(post(started, BODY, undefined, { signal: AbortSignal.timeout(300) })).rejects.toThrow();
+    const { ending, findings, milliseconds } = await verdict(started);
+    expect(ending).toBe('gave up');
+    expect(kindsOf({ findings })).toEqual(['gave-up-early']);
+    expect(milliseconds).toBeGreaterThan(250);
+    expect(milliseconds).toBeLessThan(5_000);
+  });
+
+  test('slowness that ends', async () => {
+    const started = await start(plays('slow=100ms'));
+    expect((await post(started)).status).toBe(200);
+    expect(await verdict(started)).toMatchObject({ ending: 200, findings: [] });
+  });
+});
+
+describe('of a repeat it says', () => {
+  test.each([
+    { what: 'that 200 is final', steps: 'ok', bodies: [BODY, BODY], kinds: ['repeat', 'repeat-after-200'] },
+    { what: 'that it came at once', steps: '500', bodies: [BODY, BODY], kinds: ['repeat', 'repeat-at-once'] },
+    {
+      what: 'that its timestamp is new',
+      steps: '500',
+      bodies: [BODY, BODY.replace(/Z"/, '1Z"')],
+      kinds: ['repeat', 'repeat-at-once', 'repeat-changed'],
+    },
+    {
+      what: 'that it was serialised anew',
+      steps: 'ok',
+      bodies: [BODY, JSON.stringify(JSON.parse(BODY), null, 1)],
+      kinds: ['repeat', 'repeat-after-200', 'repeat-changed'],
+    },
+    {
+      what: 'nothing, where the data came before and was accepted: it is another event',
+      steps: 'ok',
+      bodies: [BODY, BODY.replace(/Z"/, '1Z"')],
+      kinds: [],
+    },
+  ])('$what', async ({ steps, bodies, kinds }) => {
+    const started = await start(plays(steps));
+    for (const [index, body] of bodies.entries()) {
+      await post(started, body);
+      await verdict(started, index + 1);
+    }
+    expect(kindsOf(await verdict(started, bodies.length))).toEqual(kinds);
+  });
+
+  test('nothing, where the same bytes come with another signature: somebody tries again', async () => {
+    const started = await start();
+    await post(started, BODY, 'x'.repeat(64));
+    await post(started);
+    expect(await verdict(started, 2)).toMatchObject({ findings: [] });
+  });
+});
+
+test('what it writes shows neither secret nor signature nor anything of the body, and commands no terminal', async () => {
+  const started = await start(plays('ok,500'));
+  const word = fc.stringMatching(/^[\u0001-\u001f a-zA-Z\u0080-\u009f]{12,20}$/);
+  await fc.assert(
+    fc.asyncProperty(word, word, fc.boolean(), fc.nat(3), async (one, two, isSigned, shape) => {
+      const body = [
+        JSON.stringify({ event: one, data: { [two]: one }, timestamp: two, [one]: two }),
+        JSON.stringify({
+          event: 'shop.updated',
+          data: { shop_id: one, [two]: one },
+          timestamp: '2026-01-31T09:00:00Z',
+        }),
+        JSON.stringify({ event: 'shop.updated', data: one, timestamp: two }),
+        `${one}=${two}`,
+      ][shape] as string;
+      const signature = sign(body, isSigned ? SECRET : two).toString('hex');
+      const before = started.verdicts.length;
+      await fetch(`${urlOf(started)}?${encodeURIComponent(one)}`, {
+        method: 'POST',
+        headers: {
+          'x-webhook-signature': signature,
+          'content-type': 'application/json',
+          'user-agent': encodeURIComponent(two),
+        },
+        body,
+      });
+      const told = await verdict(started, before + 1);
+      const summary = started.tally.summary(started.checker.deliveries());
+      const lines = [
+        ...verdictText(told, 100),
+        verdictJson(told),
+        ...summaryText(summary, 100),
+        JSON.stringify(summary),
+      ].join('\n');
+      for (const hidden of [
+        SECRET,
+        signature,
+        one,
+        two,
+        JSON.stringify(one).slice(1, -1),
+        JSON.stringify(two).slice(1, -1),
+      ]) {
+        expect(lines).not.toContain(hidden);
+      }
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: it is control characters that are looked for
+      expect(lines.replaceAll(/\u001b\[\d+m/g, '')).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/);
+    }),
+    { numRuns: 40 },
+  );
+});
