@@ -210,6 +210,10 @@ export async function startLocalStack(options: LocalStackOptions): Promise<Local
       },
       ...(options.consoleUrl && { consoleUrl: options.consoleUrl }),
       ...(options.publicHosts && { publicHosts: options.publicHosts }),
+      onForeign: () =>
+        onProblem(
+          'Requests to another host than localhost were answered 421: --public-host lets a tunnel in',
+        ),
     });
     closers.push(() => gateway.close());
     apiUrl = gateway.url;

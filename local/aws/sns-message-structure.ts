@@ -1,11 +1,14 @@
 import { AwsError } from './aws-error.ts';
 import { type JsonObject, parseJsonObject, textOf } from './json.ts';
 
+/** Source: Amazon SNS API reference, `Publish`. It is of the message with the texts of all protocols. */
+const LONGEST_MESSAGE_BYTES = 262_144;
+
 /**
  * Carries out `MessageStructure: json` for the subscribers that fauxqs delivers to, which are queues: the
  * message becomes the text under `sqs`, else under `default`.
  * @param form of Publish or PublishBatch
- * @throws AwsError InvalidParameter where the message is not a JSON object with `default`. SNS refuses one
+ * @throws AwsError InvalidParameter where the message is not a JSON object with `default`, or too long. SNS refuses one
  *   entry of a batch so; here it is the whole batch.
  */
 export function resolveMessageStructure(form: JsonObject): JsonObject {
@@ -34,6 +37,9 @@ function messageForQueues(message: string): string {
 }
 
 function structuredTexts(message: string): { default: string; [protocol: string]: string } {
+  if (Buffer.byteLength(message) > LONGEST_MESSAGE_BYTES) {
+    throw new AwsError('InvalidParameter', 'Invalid parameter: Message too long');
+  }
   const parts = parseJsonObject(message);
   if (parts === undefined) {
     throw new AwsError(

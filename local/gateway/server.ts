@@ -48,7 +48,12 @@ export interface GatewayOptions {
   consoleUrl?: ConsoleUrl;
   /** Names by which tunnels lead here, in lower case and without ports. @default none: only this machine is answered */
   publicHosts?: readonly string[];
+  /** Told of requests to names that nobody has named, once a minute at most: what is sent there arrives nowhere. @default none */
+  onForeign?: () => void;
 }
+
+/** How often it is said at most that requests to foreign names come, in milliseconds. */
+const FOREIGN_INTERVAL = 60_000;
 
 /** The answer to a `Host` that nobody has named. */
 const FOREIGN_HOST = Buffer.from(
@@ -71,10 +76,18 @@ export interface Gateway {
 export async function startGateway(api: Api, options: GatewayOptions): Promise<Gateway> {
   const inFlight = new Set<Promise<unknown>>();
   let closing = false;
+  let saidForeignAt = Number.NEGATIVE_INFINITY;
+
+  function sayForeign(): void {
+    if (performance.now() - saidForeignAt < FOREIGN_INTERVAL) return;
+    saidForeignAt = performance.now();
+    options.onForeign?.();
+  }
 
   async function serve(message: IncomingMessage, response: ServerResponse): Promise<void> {
     const origin = originOf(message.headers.host, options.publicHosts ?? []);
     if (origin === 'foreign') {
+      sayForeign();
       response.writeHead(421, { 'content-type': 'text/plain', connection: 'close' }).end(FOREIGN_HOST);
       return;
     }

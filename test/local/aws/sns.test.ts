@@ -71,6 +71,7 @@ describe('a message to a queue', () => {
     ['without a default', '{"sqs":"x"}', 'No default entry'],
     ['with a default that is no text', '{"default":1}', 'No default entry'],
     ['that is no JSON', 'plain', 'failed to parse'],
+    ['whose texts are 256 KB together', { default: 'd', email: 'x'.repeat(262_144), sqs: 'q' }, 'too long'],
   ])('in JSON structure %s is refused', async (_name, message, reason) => {
     await expect(publish(message)).rejects.toMatchObject({ name: 'InvalidParameterException' });
     await expect(publish(message)).rejects.toThrow(reason);

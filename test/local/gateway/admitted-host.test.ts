@@ -36,6 +36,7 @@ describe('through a tunnel', () => {
   const exchanges: Exchange[] = [];
   let gateway: Gateway;
   let invocations = 0;
+  let saidForeign = 0;
   beforeAll(async () => {
     const api = httpApi({
       apiId: 'localapi',
@@ -56,6 +57,9 @@ describe('through a tunnel', () => {
       publicHosts: [PUBLIC],
       consoleUrl: () => 'http://localhost:3001/',
       onExchange: (exchange) => exchanges.push(exchange),
+      onForeign: () => {
+        saidForeign += 1;
+      },
     });
   });
   afterAll(() => gateway.close());
@@ -134,6 +138,12 @@ describe('through a tunnel', () => {
       ),
     });
     expect({ invocations, exchanges: exchanges.length }).toEqual(before);
+  });
+
+  test('of other names, it is said here once, and not for each request', async () => {
+    await ask('one.trycloudflare.com');
+    await ask('two.trycloudflare.com');
+    expect(saidForeign).toBe(1);
   });
 
   test('a browser is not told of the console, and finds nothing but the webhook', async () => {
