@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Parser } from '@asyncapi/parser';
-import { parsed } from '../pages/parsed-document.ts';
 import { makePages } from '../pages/make.ts';
+import { parsed } from '../pages/parsed-document.ts';
 
 const ASYNCAPI = 'docs/api/asyncapi.json';
 
@@ -19,7 +19,9 @@ export async function checkPages(): Promise<string[]> {
   const text = readFileSync(ASYNCAPI, 'utf8');
   const { document } = await new Parser().parse(text);
   if (comparable(document?.json()) !== comparable(parsed(JSON.parse(text)))) {
-    problems.push('The page of messages reads asyncapi.json otherwise than the parser: pages/parsed-document.ts');
+    problems.push(
+      'The page of messages reads asyncapi.json otherwise than the parser: pages/parsed-document.ts',
+    );
   }
   return problems;
 }

@@ -42,7 +42,10 @@ const spectral =
     judge.setRuleset({ extends: [[rules, 'recommended']] });
     const problems = await judge.run(document);
     return wanted(
-      problems.map(({ code, message, path }) => ({ rule: String(code), text: `${message} (${path.join('/')})` })),
+      problems.map(({ code, message, path }) => ({
+        rule: String(code),
+        text: `${message} (${path.join('/')})`,
+      })),
     );
   };
 
@@ -59,7 +62,10 @@ const asyncApiParser: Judge = async (document) => {
   return [{ rule: 'parser', text: 'gives no document, and does not say why' }];
 };
 
-export const judgesOfOpenApi: Readonly<Record<string, Judge>> = { Redocly: redocly, Spectral: spectral('oas') };
+export const judgesOfOpenApi: Readonly<Record<string, Judge>> = {
+  Redocly: redocly,
+  Spectral: spectral('oas'),
+};
 
 export const judgesOfAsyncApi: Readonly<Record<string, Judge>> = {
   Spectral: spectral('asyncapi'),
