@@ -5,6 +5,7 @@ import { DeleteObjectCommand, GetObjectCommand, S3Client } from '@aws-sdk/client
 import type { Message } from '@aws-sdk/client-sqs';
 import { eventually } from '../support/eventually.ts';
 import { type Row, Tables } from '../support/tables.ts';
+import { expectDescribedMessage } from './descriptions.ts';
 import { KeptMessages } from './kept-messages.ts';
 import { type Leftover, leftoversOf, placesOfRow } from './leftovers.ts';
 import { type Answer, type Delivery, Partner } from './partner.ts';
@@ -96,6 +97,7 @@ export class Deployment {
     const leftover = { kind: 'message', queueUrl, requestId: String(requestId) } as const;
     const message = await eventually(() => this.messages.take(queueUrl, leftover.requestId), PATIENCE);
     this.#leftovers.delete(JSON.stringify(leftover));
+    expectDescribedMessage(this.#outputOf(queueUrl), message);
     return message;
   }
 
@@ -144,9 +146,16 @@ export class Deployment {
 
   /** From now on gets what a topic publishes with these message attributes. */
   async subscribe(topicArn: string, filter: Filter, name: string): Promise<Subscriber> {
-    const subscriber = await Subscriber.create(this.messages.client, topicArn, filter, ofThisRun(name));
+    const topic = { arn: topicArn, output: this.#outputOf(topicArn) };
+    const subscriber = await Subscriber.create(this.messages.client, topic, filter, ofThisRun(name));
     this.#subscribers.push(subscriber);
     return subscriber;
+  }
+
+  /** Which output a queue or topic is, by which the descriptions know it. */
+  #outputOf(value: string): string {
+    const [name = ''] = Object.entries(this.outputs).find(([, output]) => output === value) ?? [];
+    return name;
   }
 
   /** What a subscriber gets until the notification of one event has come, which is the last of them. */

@@ -3,6 +3,7 @@ import { lookup } from 'node:dns';
 import * as http from 'node:http';
 import * as https from 'node:https';
 import { text } from 'node:stream/consumers';
+import { expectDescribedAnswer } from './descriptions.ts';
 
 export interface Delivery {
   /** @default the hex HMAC-SHA256 of the body under the secret */
@@ -64,7 +65,7 @@ export function toBytes(body: unknown): Buffer {
 }
 
 /**
- * One request on a connection of its own. Not with `fetch`: names below `.localhost` are this machine
+ * One request on a connection of its own, of which the answer has to be one that is described. Not with `fetch`: names below `.localhost` are this machine
  * (RFC 6761 §6.3), which curl and browsers know and Node.js does not.
  */
 async function send(
@@ -91,9 +92,11 @@ async function send(
     outgoing.on('error', reject);
     outgoing.end(body);
   });
-  return {
+  const answer = {
     status: response.statusCode ?? 0,
     contentType: response.headers['content-type'],
     body: JSON.parse(await text(response)) as Record<string, unknown>,
   };
+  expectDescribedAnswer(answer);
+  return answer;
 }

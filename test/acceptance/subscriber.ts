@@ -7,9 +7,16 @@ import {
   ReceiveMessageCommand,
   type SQSClient,
 } from '@aws-sdk/client-sqs';
+import { expectDescribedMessage } from './descriptions.ts';
 
 /** Should the clean-up itself be killed, nothing stays on the queue for longer, in seconds. */
 const RETENTION_SECONDS = 3600;
+
+/** A topic, and the output of the stack that it is. */
+export interface Topic {
+  readonly arn: string;
+  readonly output: string;
+}
 
 /** Values of message attributes: what has one of each is let through. */
 export type Filter = Readonly<Record<string, readonly string[]>>;
@@ -28,9 +35,10 @@ export class Subscriber {
   readonly #sqs: SQSClient;
   readonly #sns = new SNSClient();
   readonly #queueUrl: string;
+  readonly #topic: Topic;
   #subscriptionArn: string | undefined;
 
-  static async create(sqs: SQSClient, topicArn: string, filter: Filter, name: string): Promise<Subscriber> {
+  static async create(sqs: SQSClient, topic: Topic, filter: Filter, name: string): Promise<Subscriber> {
     const { QueueUrl = '' } = await sqs.send(
       new CreateQueueCommand({
         QueueName: name,
@@ -44,16 +52,16 @@ export class Subscriber {
                 Principal: { Service: 'sns.amazonaws.com' },
                 Action: 'sqs:SendMessage',
                 Resource: '*',
-                Condition: { ArnEquals: { 'aws:SourceArn': topicArn } },
+                Condition: { ArnEquals: { 'aws:SourceArn': topic.arn } },
               },
             ],
           }),
         },
       }),
     );
-    const subscriber = new Subscriber(sqs, QueueUrl);
+    const subscriber = new Subscriber(sqs, QueueUrl, topic);
     try {
-      await subscriber.#subscribe(topicArn, filter);
+      await subscriber.#subscribe(filter);
     } catch (error) {
       await subscriber.remove();
       throw error;
@@ -61,12 +69,13 @@ export class Subscriber {
     return subscriber;
   }
 
-  private constructor(sqs: SQSClient, queueUrl: string) {
+  private constructor(sqs: SQSClient, queueUrl: string, topic: Topic) {
     this.#sqs = sqs;
     this.#queueUrl = queueUrl;
+    this.#topic = topic;
   }
 
-  /** What has come since the last look. */
+  /** What has come since the last look, and is as it is described. */
   async receive(): Promise<Message[]> {
     const { Messages = [] } = await this.#sqs.send(
       new ReceiveMessageCommand({
@@ -77,6 +86,7 @@ export class Subscriber {
         WaitTimeSeconds: 1,
       }),
     );
+    for (const message of Messages) expectDescribedMessage(this.#topic.output, message);
     return Messages;
   }
 
@@ -88,13 +98,13 @@ export class Subscriber {
     await this.#sqs.send(new DeleteQueueCommand({ QueueUrl: this.#queueUrl }));
   }
 
-  async #subscribe(topicArn: string, filter: Filter): Promise<void> {
+  async #subscribe(filter: Filter): Promise<void> {
     const { Attributes } = await this.#sqs.send(
       new GetQueueAttributesCommand({ QueueUrl: this.#queueUrl, AttributeNames: ['QueueArn'] }),
     );
     const { SubscriptionArn } = await this.#sns.send(
       new SubscribeCommand({
-        TopicArn: topicArn,
+        TopicArn: this.#topic.arn,
         Protocol: 'sqs',
         Endpoint: Attributes?.QueueArn,
         ReturnSubscriptionArn: true,

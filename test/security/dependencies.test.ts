@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 
 interface Locked {
   readonly version: string;
@@ -50,4 +50,31 @@ test('no package has a copyleft licence, or none', () => {
   const restricted = ({ license = 'none' }: Locked) =>
     /GPL|MPL|EPL|SSPL|BUSL|UNLICENSED|^none$/.test(license) && !/MIT OR/.test(license);
   expect(pathsOf(restricted)).toEqual(ofTestsAlone);
+});
+
+describe('what judges the descriptions of our interfaces, which is installed for .ci/check-api alone', () => {
+  const judges = JSON.parse(readFileSync('.ci/api/package.json', 'utf8'));
+  const lock = readFileSync('.ci/api/package-lock.json', 'utf8');
+  const items = Object.entries(JSON.parse(lock).packages as Record<string, Locked>).filter(
+    ([path]) => path !== '',
+  );
+  const of = (fits: (item: Locked) => boolean) =>
+    items.filter(([, item]) => fits(item)).map(([path]) => path);
+
+  test('is of exact versions, which npm checks, and of no registry', () => {
+    const versions: string[] = Object.values(judges.devDependencies);
+    expect(versions.filter((version) => !/^\d+\.\d+\.\d+$/.test(version))).toEqual([]);
+    expect(judges.dependencies).toBeUndefined();
+    expect(of(({ integrity, inBundle }) => !inBundle && !integrity?.startsWith('sha512-'))).toEqual([]);
+    expect(lock).not.toContain('"resolved"');
+  });
+
+  test('has no copyleft licence, or none', () => {
+    // Their manifests name no licence in a way that npm reads; the files beside them are the MIT licence.
+    const inFilesAlone = ['node_modules/decko', 'node_modules/stickyfill'];
+    // Of a choice such as `(MPL-2.0 OR Apache-2.0)` the other one is taken.
+    const restricted = ({ license = 'none' }: Locked) =>
+      /GPL|MPL|EPL|SSPL|BUSL|UNLICENSED|^none$/.test(license) && !/(MIT OR|OR Apache-2\.0)/.test(license);
+    expect(of(restricted)).toEqual(inFilesAlone);
+  });
 });

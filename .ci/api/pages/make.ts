@@ -1,18 +1,13 @@
 import { readFileSync, writeFileSync } from 'node:fs';
-import { resolve } from 'node:path';
 import { messagesPage } from './messages.ts';
 import { webhookPage } from './webhook.ts';
 
-const FOLDER = resolve(import.meta.dirname, '../../../docs/api');
-const read = (file: string) => readFileSync(resolve(FOLDER, file), 'utf8');
-
-/** The pages of docs/api/, as the renderers make them of the descriptions. */
+/** The pages of docs/api/, as the renderers make them of the descriptions: each text by its file. */
 export const makePages = async (): Promise<Readonly<Record<string, string>>> => ({
-  'webhook.html': await webhookPage(read('openapi.json')),
-  'messages.html': await messagesPage(read('asyncapi.json')),
+  'docs/api/webhook.html': await webhookPage(readFileSync('docs/api/openapi.json', 'utf8')),
+  'docs/api/messages.html': await messagesPage(readFileSync('docs/api/asyncapi.json', 'utf8')),
 });
 
-/** `node .ci/api/pages/make.ts` writes them: after another version of a renderer, or a change of these files. */
 if (import.meta.main) {
-  for (const [file, page] of Object.entries(await makePages())) writeFileSync(resolve(FOLDER, file), page);
+  for (const [file, page] of Object.entries(await makePages())) writeFileSync(file, page);
 }
