@@ -8,10 +8,10 @@ export default async function setUp(): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'partner-webhooks-test-'));
   process.env.TEST_ASSEMBLY = join(folder, 'cdk.out');
   // The processes that tests start load the same modules again and again, which takes most of a command's time.
-  process.env.NODE_COMPILE_CACHE = join(folder, 'compiled');
+  process.env.NODE_COMPILE_CACHE ??= join(folder, 'compiled');
   // So that each stack which a test starts need not bundle the same functions.
-  process.env.BUNDLES = join(folder, 'bundles');
-  await mkdir(process.env.BUNDLES);
+  process.env.BUNDLES ??= join(folder, 'bundles');
+  await mkdir(process.env.BUNDLES, { recursive: true });
   globalThis.synthesiser = await Synthesiser.start();
   await synthesiseOnce({ folder: process.env.TEST_ASSEMBLY, overrides: {} });
 }

@@ -15,7 +15,7 @@ export interface SynthesisRequest {
 const ADDRESS = 'TEST_SYNTHESISER';
 
 /**
- * A process that synthesises for all test files. A further stage costs it a fifth of what it costs `synthesise`, which
+ * A process that synthesises for all test files. A further stage costs it a tenth of what it costs `cdk synth`, which
  * loads the CDK and bundles the functions each time.
  */
 export class Synthesiser {

@@ -5,13 +5,15 @@ import { stages } from './stages.ts';
 
 /** Folders by the name of the stage whose cloud assembly goes there. */
 const folders: Record<string, string> = JSON.parse(process.env.ASSEMBLIES ?? '');
+/** Of the context in `cdk.json`, and of the stages. */
+const overrides: object = JSON.parse(process.env.OVERRIDES ?? '{}');
 const { context } = JSON.parse(readFileSync('cdk.json', 'utf8'));
 
 let shared: FunctionBundles | undefined;
 for (const [stage, outdir] of Object.entries(folders)) {
   const { app, bundles } = await webhookApp({
     outdir,
-    context: { ...context, stage, stages },
+    context: { ...context, stage, stages, ...overrides },
     bundles: shared,
   });
   shared = bundles;
