@@ -2,6 +2,7 @@ import { readSamples, type Sample } from '../../../events/samples.ts';
 import { catalogue, type EventName, eventNames } from '../../../lambda/contract/catalogue.ts';
 import { kebabCase, pascalCase } from '../../../lambda/contract/event-names.ts';
 import { UTC_DATE_TIME } from '../../../lambda/contract/timestamp.ts';
+import { CommandError } from '../../terminal/command-error.ts';
 import type { JsonSchema } from './field-schemas.ts';
 import { dataSchema } from './json-schema.ts';
 
@@ -23,13 +24,14 @@ export interface DescribedEvent {
   readonly samples: readonly Sample[];
 }
 
-/** Every event of the catalogue, with its samples. @throws Error where one has no sample */
+/** Every event of the catalogue, with its samples. @throws CommandError where one has no sample */
 export function describedEvents(): DescribedEvent[] {
   const samples = readSamples();
   return eventNames.map((event) => {
     const { meaning, processing } = catalogue[event];
     const own = samples.filter((sample) => sample.event === event);
-    if (own.length === 0) throw new Error(`events/ has no sample of ${event}, which would be its example`);
+    if (own.length === 0)
+      throw new CommandError(`events/ has no sample of ${event}, which would be its example`);
     return {
       event,
       name: kebabCase(event),
@@ -44,7 +46,8 @@ export function describedEvents(): DescribedEvent[] {
 const timestamp = {
   type: 'string',
   format: 'date-time',
-  pattern: UTC_DATE_TIME.source,
+  // Elsewhere `\d` has the digits of every script.
+  pattern: UTC_DATE_TIME.source.replaceAll('\\d', '[0-9]'),
   description:
     'When it happened: a date and time of RFC 3339 in UTC, with `Z` or `+00:00`, and as many digits of a second as there are; nine are used. It must be a moment that exists: 30 February, 24:00 and a leap second (`:60`) are refused. Of two events about the same thing the later `timestamp` wins.',
 };

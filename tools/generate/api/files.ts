@@ -1,5 +1,6 @@
 import { readdirSync } from 'node:fs';
 import type { DerivedFile } from '../derived-file.ts';
+import { archiveRecordDocument } from './archive-record.ts';
 import { asyncApiDocument } from './asyncapi.ts';
 import { DRAFT, describedEvents, payloadSchema, schemaId } from './event-schemas.ts';
 import { notificationDocument } from './notification-schemas.ts';
@@ -27,6 +28,7 @@ export function apiFiles(): DerivedFile[] {
       return [`${event.name}.json`, jsonText(schema)] as const;
     }),
     ['notification.json', jsonText(notificationDocument(events))],
+    ['archive-record.json', jsonText(archiveRecordDocument(events))],
   ]);
   const files = new Set([...schemas.keys(), ...readdirSync(SCHEMAS_FOLDER)]);
   return [

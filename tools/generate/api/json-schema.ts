@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
 import { catalogue, type EventName } from '../../../lambda/contract/catalogue.ts';
+import { CommandError } from '../../terminal/command-error.ts';
 import { fieldSchemas, type JsonSchema, type Side } from './field-schemas.ts';
 import { fieldText } from './field-texts.ts';
 
@@ -11,7 +12,7 @@ const CHECKS = new Set(['string_format', 'number_format', 'greater_than', 'less_
 
 /**
  * The JSON Schema of one event's `data`.
- * @throws Error naming event and field where a schema says what JSON Schema, and this file, have no word for
+ * @throws CommandError naming event and field where a schema says what JSON Schema, and this file, have no word for
  */
 export const dataSchema = (event: EventName, side: Side): JsonSchema =>
   jsonSchema(catalogue[event].data, side, `${event}: data`);
@@ -58,7 +59,7 @@ const withText = (text: string, { description, ...schema }: JsonSchema): JsonSch
 
 function leafSchema(leaf: z.core.$ZodType, side: Side, place: string): JsonSchema {
   const refuse = (what: string) => {
-    throw new Error(
+    throw new CommandError(
       `${place} has ${what}, which JSON Schema has no word for: describe the field in tools/generate/api/field-schemas.ts`,
     );
   };

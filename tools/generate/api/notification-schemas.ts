@@ -31,12 +31,11 @@ export function topicOf({ event }: DescribedEvent): TopicName | undefined {
 const MAXIMUM_LENGTH = MAXIMUM_VALUE_LENGTH + 1;
 
 /** Nanoseconds, so that the order of the texts is the order in time (decision D9). */
-const normalised = '^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{9}Z$';
+const normalised = '^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}[.][0-9]{9}Z$';
 
 const replay = {
   type: 'string',
   pattern: REPLAY_NAME.source,
-  description: 'The replay that told of the event once more. Absent of a delivery.',
 };
 
 /** What subscriptions of the protocols `lambda` and `sqs` get of an event. */
@@ -60,7 +59,11 @@ export function notificationSchema(described: DescribedEvent): JsonSchema {
         ...shortened(dataSchema(event, 'output')),
         description: `The fields of the event that we read, as texts. One of more than ${MAXIMUM_VALUE_LENGTH} characters is cut, and ends in “…”.`,
       },
-      replay,
+      replay: {
+        ...replay,
+        description:
+          'Where a replay is to tell again: its name. What was done for the event is to be done once more then.',
+      },
     },
     required: ['event', 'eventId', 'timestamp', 'title', 'data'],
     examples: notificationExamples(described),
@@ -99,7 +102,7 @@ export const notificationAttributes = ({ event }: DescribedEvent): JsonSchema =>
     event: { type: 'string', const: event, description: 'The kind of event.' },
     eventId,
     shop_id: { type: 'string', description: 'The shop, where the event names one.' },
-    replay,
+    replay: { ...replay, description: 'The replay that sent the event. Absent of a delivery.' },
   },
   required: ['event', 'eventId'],
 });

@@ -1,0 +1,232 @@
+import { DeleteQueueCommand, type Message, SendMessageCommand } from '@aws-sdk/client-sqs';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { APIGatewayProxyStructuredResultV2, Context } from 'aws-lambda';
+import { httpApiEvent } from '../../../../events/gateway-events.ts';
+import { sqsEvent } from '../../../../events/lambda-events.ts';
+import { readSamples } from '../../../../events/samples.ts';
+import { signatureOf } from '../../../../events/signing.ts';
+import type { ArchiveRecord } from '../../../../lambda/archive/record.ts';
+import { SourceQueue } from '../../../../lambda/consumers/source-queue.ts';
+import { pascalCase } from '../../../../lambda/contract/event-names.ts';
+import { WEBHOOK_PATH } from '../../../../lambda/contract/webhook-path.ts';
+import type { GatewayEvent } from '../../../../lambda/receiver/request.ts';
+import { type InvocationResult, TooManyRequestsError } from '../../../../local/functions/invocation.ts';
+import { httpApi } from '../../../../local/gateway/http-api.ts';
+import type { HttpResponse } from '../../../../local/gateway/http-message.ts';
+import { asyncApiText, openApiText } from '../../../../tools/generate/api/files.ts';
+import { replayMessage } from '../../../../tools/operate/replay/message.ts';
+import { functionEnvironment } from '../../../support/function-environment.ts';
+import { Queues } from '../../../support/queues.ts';
+import { startTestAws, type TestAws } from '../../../support/test-aws.ts';
+import { TEST_SECRET } from '../../../support/test-stack.ts';
+import { Description, type Part } from './description.ts';
+
+const openApi = new Description(openApiText());
+const asyncApi = new Description(asyncApiText());
+
+let aws: TestAws;
+let queues: Queues;
+let handler: (event: GatewayEvent, context: Context) => Promise<APIGatewayProxyStructuredResultV2>;
+
+beforeAll(async () => {
+  aws = await startTestAws();
+  queues = new Queues(aws.operator);
+  Object.assign(process.env, functionEnvironment('receiver', aws), { AWS_LAMBDA_FUNCTION_VERSION: '1' });
+  const module = await import('../../../../lambda/receiver/handler.ts');
+  handler = module.handler as unknown as typeof handler;
+});
+afterAll(() => aws.close());
+
+/** Posts to the receiver itself. */
+async function post(body: string, signature = signatureOf({ body: Buffer.from(body), secret: TEST_SECRET })) {
+  const request = {
+    method: 'POST',
+    path: WEBHOOK_PATH,
+    headers: [['x-webhook-signature', signature]] as const,
+    body,
+    isBase64Encoded: false,
+    sourceIp: '127.0.0.1',
+    receivedAt: new Date(),
+    requestId: 'request-1',
+  };
+  const api = { accountId: '000000000000', apiId: 'api', domainName: 'localhost' };
+  const { statusCode, headers, body: text } = await handler(httpApiEvent(request, api), {} as Context);
+  return {
+    status: Number(statusCode),
+    contentType: String(headers?.['content-type']),
+    body: JSON.parse(text ?? ''),
+  };
+}
+
+/** What is wrong with an answer by the description. */
+function problemsOf({ status, contentType, body }: Awaited<ReturnType<typeof post>>): string[] {
+  const responses = openApi.at('paths', WEBHOOK_PATH, 'post', 'responses');
+  if (responses[status] === undefined) return [`${status} is not described`];
+  const content = openApi.follow(responses[status] as Part).content as Record<string, { schema: Part }>;
+  const media = content[contentType];
+  return media === undefined ? [`${contentType} is not described`] : openApi.problems(media.schema, body);
+}
+
+/** What is wrong with a message by the description of its channel, whose messages are alternatives. */
+function problemsOn(channel: string, { MessageAttributes = {}, Body = '' }: Message): string[] {
+  const headers = Object.fromEntries(
+    Object.entries(MessageAttributes).map(([name, { StringValue }]) => [name, StringValue]),
+  );
+  const problems = (Object.values(asyncApi.at('channels', channel, 'messages')) as Part[]).map((part) => {
+    const message = asyncApi.follow(part) as { headers: Part; payload: Part };
+    const undescribed = Object.keys(headers).filter(
+      (name) => !(name in (message.headers.properties as object)),
+    );
+    return [
+      ...undescribed.map((name) => `${name} is not described`),
+      ...asyncApi.problems(message.headers, headers),
+      ...asyncApi.problems(message.payload, JSON.parse(Body)),
+    ];
+  });
+  return problems.some(({ length }) => length === 0) ? [] : problems.flat();
+}
+
+const taken = (output: string) => queues.take(aws.outputs[`${output}Url`]);
+
+const samples = readSamples();
+const [sample] = samples;
+if (sample === undefined) throw new Error('There is no sample');
+const body = JSON.stringify(sample.payload);
+
+describe('an answer of the receiver is what the description says, and so is what it queues', () => {
+  test.each(samples.map(({ event, payload }) => [event, payload] as const))(
+    'of %s',
+    async (event, payload) => {
+      const answer = await post(JSON.stringify(payload));
+      expect([answer.status, answer.body.status, problemsOf(answer)]).toEqual([200, 'queued', []]);
+      const queue = `${pascalCase(event)}Queue`;
+      expect(problemsOn(queue, await taken(queue))).toEqual([]);
+    },
+  );
+
+  test('of an event of an unknown kind', async () => {
+    const answer = await post(JSON.stringify({ ...sample.payload, event: 'example.unknown' }));
+    expect([answer.status, answer.body.status, problemsOf(answer)]).toEqual([200, 'parked', []]);
+    expect(problemsOn('UnroutedQueue', await taken('UnroutedQueue'))).toEqual([]);
+  });
+
+  test.each([
+    ['is not usable', '{"event":"shop.updated"}'],
+    [
+      'has too many problems to name',
+      JSON.stringify({ ...sample.payload, data: { updated_fields: Array(99).fill(0) } }),
+    ],
+    ['is too large for a message, and no JSON', 'x'.repeat(1_100_000)],
+  ])('of a payload that %s', async (_, unusable) => {
+    const answer = await post(unusable);
+    expect([answer.status, problemsOf(answer)]).toEqual([400, []]);
+    expect(problemsOn('QuarantineQueue', await taken('QuarantineQueue'))).toEqual([]);
+  });
+
+  test('of an event that is too large for a message', async () => {
+    const large = { ...sample.payload, webhookId: 'x'.repeat(1_100_000) };
+    expect(problemsOf(await post(JSON.stringify(large)))).toEqual([]);
+    const queue = `${pascalCase(sample.event)}Queue`;
+    const message = await taken(queue);
+    expect(message.Body).toMatch(/^\{"payloadKey":/);
+    expect(problemsOn(queue, message)).toEqual([]);
+  });
+
+  test('of a wrong signature', async () => {
+    const answer = await post(body, 'f'.repeat(64));
+    expect([answer.status, problemsOf(answer)]).toEqual([401, []]);
+  });
+
+  test('of a failure', async () => {
+    await queues.client.send(new DeleteQueueCommand({ QueueUrl: aws.outputs.UnroutedQueueUrl }));
+    const answer = await post(JSON.stringify({ ...sample.payload, event: 'example.unknown' }));
+    expect([answer.status, problemsOf(answer)]).toEqual([500, []]);
+  });
+});
+
+test('a dead letter is what the description says', async () => {
+  const queue = `${pascalCase(sample.event)}DeadLetterQueue`;
+  const source = new SourceQueue(queues.client, {
+    queueUrl: '',
+    deadLetterQueueUrl: aws.outputs[`${queue}Url`] ?? '',
+    maximumReceives: 1,
+    firstRetryDelay: 1,
+  });
+  const [record] = sqsEvent(sample).Records;
+  if (record === undefined) throw new Error('The event has no record');
+  await source.bury(record, 'Error: broken');
+  const message = await taken(queue);
+  expect(message.MessageAttributes?.failureReason).toMatchObject({ StringValue: 'Error: broken' });
+  expect(problemsOn(queue, message)).toEqual([]);
+});
+
+test('a message of a replay is what the description says', async () => {
+  const queue = `${pascalCase(sample.event)}Queue`;
+  const record = {
+    eventId: 'a'.repeat(64),
+    event: sample.event as ArchiveRecord['event'],
+    receivedAt: '2026-01-31T09:00:00.000Z',
+    requestId: 'request-1',
+    outcome: 'Processed',
+    attempt: 1,
+    settledAt: '2026-01-31T09:00:01.000Z',
+    body,
+  } as const;
+  const { entry } = replayMessage(record, { name: 'outage', mode: 'repair', notify: true });
+  await queues.client.send(new SendMessageCommand({ QueueUrl: aws.outputs[`${queue}Url`], ...entry }));
+  const message = await taken(queue);
+  expect(message.MessageAttributes?.replay).toBeDefined();
+  expect(problemsOn(queue, message)).toEqual([]);
+});
+
+describe('what an HTTP API answers by itself is what the description says', () => {
+  const request = {
+    method: 'POST',
+    path: WEBHOOK_PATH,
+    query: '',
+    httpVersion: '1.1',
+    headers: [],
+    sourceIp: '127.0.0.1',
+    port: 443,
+    receivedAt: new Date(),
+  };
+  const answer = (
+    invoke: () => Promise<InvocationResult>,
+    {
+      path = WEBHOOK_PATH,
+      rate = 100,
+      read = async (): Promise<Buffer | undefined> => Buffer.from('{}'),
+    } = {},
+  ) => {
+    const route = { routeKey: `POST ${WEBHOOK_PATH}`, invoke };
+    const throttle = { rate, burst: rate };
+    const api = httpApi({ accountId: '0', apiId: 'api', region: 'us-east-1', routes: [route], throttle });
+    return api.answer({ ...request, path }, read);
+  };
+
+  const nothing = async () => ({ ok: true, payload: undefined }) as const;
+  const throttled = async () => {
+    throw new TooManyRequestsError();
+  };
+  const rejected = async () => {
+    throw new Error('No such function');
+  };
+
+  const answered = ({ status, headers, body }: HttpResponse) => ({
+    status,
+    contentType: String(headers['content-type']),
+    body: JSON.parse(body.toString()),
+  });
+
+  test.each<[number, () => ReturnType<typeof answer>]>([
+    [404, () => answer(nothing, { path: '/' })],
+    [413, () => answer(nothing, { read: async () => undefined })],
+    [413, () => answer(nothing, { read: async () => Buffer.alloc(7_000_000) })],
+    [429, () => answer(nothing, { rate: 0 })],
+    [500, () => answer(rejected)],
+    [503, () => answer(throttled)],
+  ])('%s', async (status, given) => {
+    const { response } = await given();
+    expect([response.status, problemsOf(answered(response))]).toEqual([status, []]);
+  });
+});
