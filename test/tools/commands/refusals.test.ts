@@ -14,7 +14,10 @@ beforeAll(async () => {
 afterAll(() => project.remove());
 
 /** How a command ends that cannot do as it was told: one line, and nothing else. */
-const refusal = (line: string) => ({ code: 1, stdout: '', stderr: `${line}\n` });
+const refusal = (line: string, code = 1) => ({ code, stdout: '', stderr: `${line}\n` });
+
+/** Exit code of a command that was typed wrongly: of a checker 1 says that what it has checked is wrong. */
+const usageCode = (command: string) => (command === 'check-sender' ? 2 : 1);
 
 const events = readSamples()
   .map(({ event }) => event)
@@ -46,10 +49,12 @@ describe('--help', () => {
   });
 
   test.concurrent.each(commands.filter((command) => command !== 'test'))(
-    'of %s is what a wrong option is not: one line, exit code 1',
+    'of %s is what a wrong option is not: one line, exit code 1 or, of a checker, 2',
     async (command) => {
       const { code, stdout, stderr } = await project.run([command, '--no-such-option']);
-      expect({ code, stdout, stderr }).toEqual(refusal("Unknown option '--no-such-option'"));
+      expect({ code, stdout, stderr }).toEqual(
+        refusal("Unknown option '--no-such-option'", usageCode(command)),
+      );
     },
   );
 });
@@ -152,6 +157,34 @@ describe('a command that cannot do as it was told says so in one line and exits 
         `Nothing answers at ${url}. Is it the right address? The local stack is started with: npm start`,
       ),
     );
+  });
+});
+
+describe('check-sender refuses in one line, with exit code 2,', () => {
+  test.concurrent.each([
+    {
+      args: [],
+      line: 'Say which secret deliveries are signed with: --secret, or WEBHOOK_SECRET in the environment',
+    },
+    { args: ['--secret', ''], line: emptySecret },
+    { args: ['--secret', 'x', '--port', '-1'], line: noPort('port', '-1') },
+    {
+      args: ['--secret', 'x', '--play', '418'],
+      line: "Option '--play <steps>' argument '418' is invalid. Each step is one of 401, 429, 500, 503, ok, cut, cut-late, slow=35s; joined by commas.",
+    },
+  ])('$args', async ({ args, line }) => {
+    expect(await project.run(['check-sender', ...args])).toEqual(refusal(line, 2));
+  });
+
+  test('a port that is in use', async () => {
+    const { port, server } = await occupyPort();
+    try {
+      expect(await project.run(['check-sender', '--secret', 'x', '--port', String(port)])).toEqual(
+        refusal(`Port ${port} is in use. Stop what uses it, or choose another with --port`, 2),
+      );
+    } finally {
+      await once(server.close(), 'close');
+    }
   });
 });
 
