@@ -46,7 +46,10 @@ export function openApiDocument(): JsonSchema {
       },
     ],
     security: [{ signature: [] }],
-    tags: [{ name: 'Events', description: 'What has happened at yours.' }],
+    tags: [
+      { name: 'Endpoint', description: 'The one request that there is.' },
+      { name: 'Events', description: 'What has happened at yours: what the request carries.' },
+    ],
     paths: { [WEBHOOK_PATH]: { post: receiveEvent(events) } },
     webhooks: Object.fromEntries(events.map((event) => [event.event, { post: webhook(event) }])),
     components: {
@@ -112,7 +115,7 @@ function receiveEvent(events: readonly DescribedEvent[]): JsonSchema {
   const samples = events.flatMap(({ samples }) => samples);
   return {
     operationId: 'receiveEvent',
-    tags: ['Events'],
+    tags: ['Endpoint'],
     summary: 'Send one event',
     description: 'Keeps the event and answers; what follows from it happens afterwards, in seconds.',
     parameters: signed,
