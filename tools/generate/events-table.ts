@@ -14,22 +14,14 @@ export const FOUND_BY: Readonly<Record<EffectName, string>> = {
 export function eventsTable(): string {
   const rows = eventNames.map((event) => {
     const { meaning, processing, effect } = catalogue[event];
-    const needs = (dataSchema(event).required ?? []).map((field) => `\`${field}\``);
+    const needs = requiredFields(event).map((field) => `\`${field}\``);
     return `| \`${event}\` | ${meaning} | ${needs.join(', ') || '–'} | ${processing} | \`${FOUND_BY[effect]}\` |`;
   });
   return ['| Event | Meaning | Needs | Processing | Output |', '|---|---|---|---|---|', ...rows].join('\n');
 }
 
-/** The same for whoever sends them: with every field of `data` that is read. */
-export function partnerEventsTable(): string {
-  const rows = eventNames.map((event) => {
-    const { properties = {}, required = [] } = dataSchema(event);
-    const fields = Object.keys(properties).map((name) => `\`${name}${required.includes(name) ? '' : '?'}\``);
-    return `| \`${event}\` | ${catalogue[event].meaning} | ${fields.join(', ')} |`;
-  });
-  return ['| `event` | When | `data` |', '|---|---|---|', ...rows].join('\n');
-}
-
 /** What JSON Schema has no word for counts as any value: only the names are asked for. */
-const dataSchema = (event: EventName) =>
-  z.toJSONSchema(catalogue[event].data, { io: 'input', unrepresentable: 'any' });
+function requiredFields(event: EventName): readonly string[] {
+  const { required = [] } = z.toJSONSchema(catalogue[event].data, { io: 'input', unrepresentable: 'any' });
+  return required;
+}
