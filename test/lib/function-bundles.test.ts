@@ -118,10 +118,10 @@ describe('a synthesis into another folder', () => {
     await mkdir(receiver(), { recursive: true });
     await writeFile(join(receiver(), 'chunk-OLD.mjs'), '');
     // Not those that are kept for the tests.
-    const { BUNDLES } = process.env;
-    delete process.env.BUNDLES;
+    const kept = process.env.PARTNER_WEBHOOKS_KEPT_BUNDLES;
+    process.env.PARTNER_WEBHOOKS_KEPT_BUNDLES = '';
     await FunctionBundles.build(outdir);
-    process.env.BUNDLES = BUNDLES;
+    process.env.PARTNER_WEBHOOKS_KEPT_BUNDLES = kept ?? '';
   });
   afterAll(() => rm(outdir, { recursive: true }));
 

@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp } from 'node:fs/promises';
+import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Synthesiser, synthesiseOnce } from './synthesiser.ts';
@@ -10,8 +10,7 @@ export default async function setUp(): Promise<void> {
   // The processes that tests start load the same modules again and again, which takes most of a command's time.
   process.env.NODE_COMPILE_CACHE ??= join(folder, 'compiled');
   // So that each stack which a test starts need not bundle the same functions.
-  process.env.BUNDLES ??= join(folder, 'bundles');
-  await mkdir(process.env.BUNDLES, { recursive: true });
+  process.env.PARTNER_WEBHOOKS_KEPT_BUNDLES ??= join(folder, 'bundles');
   globalThis.synthesiser = await Synthesiser.start();
   await synthesiseOnce({ folder: process.env.TEST_ASSEMBLY, overrides: {} });
 }

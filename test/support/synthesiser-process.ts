@@ -12,8 +12,11 @@ import type { SynthesisRequest } from './synthesiser.ts';
 /** What was bundled first, which is the same for every stage, and the assembly that it was bundled for. */
 let shared: { readonly bundles: FunctionBundles; readonly folder: string } | undefined;
 
-/** Answers by the folder that was asked for: undefined, or why there is no assembly. */
-const answers = new Map<string, Promise<string | undefined>>();
+/** By the folder that was asked for: what for, and the answer: undefined, or why there is no assembly. */
+const answers = new Map<
+  string,
+  { readonly overrides: string; readonly failure: Promise<string | undefined> }
+>();
 let last: Promise<unknown> = Promise.resolve();
 
 async function synthesise({ folder, overrides }: SynthesisRequest): Promise<string | undefined> {
@@ -43,14 +46,16 @@ const { port } = await listen(
   {},
   async (request, response) => {
     const asked: SynthesisRequest = JSON.parse(await text(request));
+    const overrides = JSON.stringify(asked.overrides);
     let answer = answers.get(asked.folder);
     if (answer === undefined) {
       // One after another: they share what is bundled.
-      answer = last.then(() => synthesise(asked));
+      answer = { overrides, failure: last.then(() => synthesise(asked)) };
       answers.set(asked.folder, answer);
-      last = answer;
+      last = answer.failure;
     }
-    const failure = await answer;
+    const failure =
+      answer.overrides === overrides ? await answer.failure : `${asked.folder} is of another stage already`;
     response.writeHead(failure === undefined ? 200 : 500).end(failure);
   },
   { port: 0, host: '127.0.0.1' },
