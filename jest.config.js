@@ -14,6 +14,7 @@ export default {
   transformIgnorePatterns: ['/node_modules/'],
   globalSetup: '<rootDir>/test/support/global-setup.ts',
   globalTeardown: '<rootDir>/test/support/global-teardown.ts',
+  testSequencer: '<rootDir>/test/support/longest-first.ts',
   // Many tests wait: for queues, for retries, for a process to start.
   maxWorkers: Math.ceil(availableParallelism() * 1.5),
   // Longer than any test waits for one thing, several times over: `test/support/eventually.ts`.
