@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import {
   CreateSecretCommand,
   DeleteSecretCommand,
@@ -5,7 +6,12 @@ import {
   SecretsManagerClient,
 } from '@aws-sdk/client-secrets-manager';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { MAXIMUM_AGE, REFRESH_INTERVAL, WebhookSecrets } from '../../../lambda/receiver/webhook-secrets.ts';
+import {
+  MAXIMUM_AGE,
+  REFRESH_INTERVAL,
+  WebhookSecrets,
+  type WebhookSecretsOptions,
+} from '../../../lambda/receiver/webhook-secrets.ts';
 import { Faults } from '../../../local/aws/faults.ts';
 import { startTestAws, type TestAws } from '../../support/test-aws.ts';
 
@@ -22,6 +28,7 @@ afterAll(() => aws.close());
 /** A secret, the cache under test with a clock that can be put forward, and what it did. */
 let secretId: string;
 let operator: SecretsManagerClient;
+let options: WebhookSecretsOptions;
 let secrets: WebhookSecrets;
 let ahead: number;
 let calls: number;
@@ -42,7 +49,7 @@ beforeEach(async () => {
     calls += 1;
     return next(args);
   });
-  secrets = new WebhookSecrets({
+  options = {
     client,
     secretId,
     gracePeriod: GRACE_PERIOD,
@@ -54,7 +61,8 @@ beforeEach(async () => {
       whiteSpace += 1;
     },
     now: () => Date.now() + ahead,
-  });
+  };
+  secrets = new WebhookSecrets(options);
 });
 
 const rotate = (SecretString: string) =>
@@ -109,6 +117,16 @@ describe('a rotation', () => {
     expect(await secrets.accepted()).toEqual(['second', 'first']);
     ahead = GRACE_PERIOD + 1000;
     expect(await secrets.accepted()).toEqual(['second']);
+  });
+
+  test('done once more, by storing the previous value twice, begins the grace period anew', async () => {
+    const gracePeriod = 2000;
+    const another = () => new WebhookSecrets({ ...options, gracePeriod });
+    await rotate('second');
+    await sleep(gracePeriod + 100);
+    expect(await another().accepted()).toEqual(['second']);
+    for (const value of ['first', 'second']) await rotate(value);
+    expect(await another().accepted()).toEqual(['second', 'first']);
   });
 
   test('seen by age alone leaves the previous secret valid, too', async () => {
