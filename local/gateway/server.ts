@@ -6,7 +6,7 @@ import { type ConsoleUrl, consoleRedirect } from '../console-redirect.ts';
 import { listen } from '../listen.ts';
 import type { Exchange } from '../observation.ts';
 import { originOf } from './admitted-host.ts';
-import { type Header, type HttpRequest, type HttpResponse, pairs, splitTarget } from './http-message.ts';
+import { type Header, type HttpRequest, type HttpResponse, requestOf } from './http-message.ts';
 import { readBody } from './request-body.ts';
 
 /** API Gateway's quota on a request body, "10 MB" of 2^20 bytes. Source: the quotas of both kinds of API. */
@@ -97,7 +97,7 @@ export async function startGateway(api: Api, options: GatewayOptions): Promise<G
       return;
     }
     const start = performance.now();
-    const request = toRequest(message, options.port);
+    const request = requestOf(message, options.port);
     let body: Buffer | undefined;
     try {
       const answer = await api.answer(request, async () => {
@@ -142,18 +142,6 @@ export async function startGateway(api: Api, options: GatewayOptions): Promise<G
       for (const server of servers) server.closeAllConnections();
       await Promise.all(closed);
     },
-  };
-}
-
-function toRequest(message: IncomingMessage, port: number): HttpRequest {
-  return {
-    method: message.method ?? '',
-    ...splitTarget(message.url ?? ''),
-    httpVersion: message.httpVersion,
-    headers: pairs(message.rawHeaders),
-    sourceIp: message.socket.remoteAddress ?? '',
-    port: message.socket.localPort ?? port,
-    receivedAt: new Date(),
   };
 }
 
