@@ -212,7 +212,7 @@ export async function startLocalStack(options: LocalStackOptions): Promise<Local
       ...(options.publicHosts && { publicHosts: options.publicHosts }),
       onForeign: () =>
         onProblem(
-          'Requests to another host than localhost were answered 421: --public-host lets a tunnel in',
+          'Requests to another host than localhost, or through a proxy, were answered 421: --public-host lets a tunnel in',
         ),
     });
     closers.push(() => gateway.close());

@@ -1,6 +1,7 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import { isOwnHost } from '../aws/own-host.ts';
 
-/** Who a request to the webhook port comes from, by its `Host`. */
+/** Who a request to the webhook port comes from, by its headers. */
 export type Origin = 'here' | 'public' | 'foreign';
 
 /** Addresses by which only this machine reaches itself (RFC 1122 §3.2.1.3, RFC 4291 §2.5.3). */
@@ -9,14 +10,30 @@ const LOOPBACK = /^(127\.\d+\.\d+\.\d+|\[::1\])$/;
 const ADDRESS = /^([\d.]+|\[.*\])$/;
 
 /**
+ * Names of headers, in lower case, by which proxies say that a request came through them. Sources: RFC 7239 (Forwarded),
+ * RFC 9110 §7.6.3 (Via), RFC 8586 (CDN-Loop), Cloudflare's "HTTP headers" (CF-, True-Client-IP), Tailscale's Serve and
+ * Funnel (Tailscale-, X-Forwarded-), ngrok (X-Forwarded-, and X-Original-Host where it rewrites `Host`).
+ */
+const OF_PROXY =
+  /^(forwarded|via|x-forwarded-.+|x-real-ip|x-original-host|true-client-ip|cdn-loop|cf-.+|tailscale-.+)$/;
+
+/** Whether a header was added by a proxy or tunnel on the way, and not by whoever sent the request. */
+export const isOfProxy = (headerName: string): boolean => OF_PROXY.test(headerName.toLowerCase());
+
+/**
  * A tunnel forwards to loopback, with the name that it is reached by outside. So may a web page whose name was led to
  * 127.0.0.1 (DNS rebinding), which with the secret that everybody knows could sign, too: only names that the stack was
  * started with are let in.
+ *
+ * A tunnel may pass on the `Host` that a stranger wrote, so what came through a proxy is never from here. Where any name
+ * is let in, it counts as from outside: the secret is no longer the known one. A tunnel of bare TCP adds no header, and
+ * cannot be told from this machine.
  * @param publicHosts in lower case, without ports
  */
-export function originOf(host: string | undefined, publicHosts: readonly string[]): Origin {
-  const name = (host ?? '').toLowerCase().replace(/:\d+$/, '');
-  const isHere = ADDRESS.test(name) ? LOOPBACK.test(name) : isOwnHost(name);
-  if (isHere) return 'here';
-  return publicHosts.includes(name) ? 'public' : 'foreign';
+export function originOf(headers: IncomingHttpHeaders, publicHosts: readonly string[]): Origin {
+  const name = (headers.host ?? '').toLowerCase().replace(/:\d+$/, '');
+  const namesThisMachine = ADDRESS.test(name) ? LOOPBACK.test(name) : isOwnHost(name);
+  if (namesThisMachine && !Object.keys(headers).some(isOfProxy)) return 'here';
+  const isLetIn = namesThisMachine ? publicHosts.length > 0 : publicHosts.includes(name);
+  return isLetIn ? 'public' : 'foreign';
 }

@@ -1,6 +1,6 @@
 import type { Buffer } from 'node:buffer';
 import { randomBytes } from 'node:crypto';
-import { validateHeaderName, validateHeaderValue } from 'node:http';
+import { type IncomingMessage, validateHeaderName, validateHeaderValue } from 'node:http';
 
 /** A request as it came in, its body not read yet. */
 export interface HttpRequest {
@@ -27,6 +27,19 @@ export interface HttpResponse {
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string | string[]>>;
   readonly body: Buffer;
+}
+
+/** @param port of the server, where the connection is gone and no longer says its own */
+export function requestOf(message: IncomingMessage, port: number): HttpRequest {
+  return {
+    method: message.method ?? '',
+    ...splitTarget(message.url ?? ''),
+    httpVersion: message.httpVersion,
+    headers: pairs(message.rawHeaders),
+    sourceIp: message.socket.remoteAddress ?? '',
+    port: message.socket.localPort ?? port,
+    receivedAt: new Date(),
+  };
 }
 
 /** Splits at the first `?`. A target in absolute form (RFC 9112, section 3.2.2) loses its origin. */

@@ -6,7 +6,7 @@ import { type ConsoleUrl, consoleRedirect } from '../console-redirect.ts';
 import { listen } from '../listen.ts';
 import type { Exchange } from '../observation.ts';
 import { originOf } from './admitted-host.ts';
-import { type Header, type HttpRequest, type HttpResponse, pairs, splitTarget } from './http-message.ts';
+import { type Header, type HttpRequest, type HttpResponse, requestOf } from './http-message.ts';
 import { readBody } from './request-body.ts';
 
 /** API Gateway's quota on a request body, "10 MB" of 2^20 bytes. Source: the quotas of both kinds of API. */
@@ -48,16 +48,16 @@ export interface GatewayOptions {
   consoleUrl?: ConsoleUrl;
   /** Names by which tunnels lead here, in lower case and without ports. @default none: only this machine is answered */
   publicHosts?: readonly string[];
-  /** Told of requests to names that nobody has named, once a minute at most: what is sent there arrives nowhere. @default none */
+  /** Told of requests from outside under no name that was given, once a minute at most: they arrive nowhere. @default none */
   onForeign?: () => void;
 }
 
-/** How often it is said at most that requests to foreign names come, in milliseconds. */
+/** How often it is said at most that such requests come, in milliseconds. */
 const FOREIGN_INTERVAL = 60_000;
 
-/** The answer to a `Host` that nobody has named. */
-const FOREIGN_HOST = Buffer.from(
-  'The webhook answers to localhost. Whoever runs it lets a tunnel in by its name: npm start -- --public-host <name>\n',
+/** The answer to who comes from outside under no name that was given. */
+const FOREIGN = Buffer.from(
+  'The webhook answers to its own machine. Whoever runs it lets a tunnel in by its name: npm start -- --public-host <name>\n',
 );
 
 /** A running API. */
@@ -85,10 +85,10 @@ export async function startGateway(api: Api, options: GatewayOptions): Promise<G
   }
 
   async function serve(message: IncomingMessage, response: ServerResponse): Promise<void> {
-    const origin = originOf(message.headers.host, options.publicHosts ?? []);
+    const origin = originOf(message.headers, options.publicHosts ?? []);
     if (origin === 'foreign') {
       sayForeign();
-      response.writeHead(421, { 'content-type': 'text/plain', connection: 'close' }).end(FOREIGN_HOST);
+      response.writeHead(421, { 'content-type': 'text/plain', connection: 'close' }).end(FOREIGN);
       return;
     }
     const location = origin === 'here' && consoleRedirect(message, options.consoleUrl ?? (() => undefined));
@@ -97,7 +97,7 @@ export async function startGateway(api: Api, options: GatewayOptions): Promise<G
       return;
     }
     const start = performance.now();
-    const request = toRequest(message, options.port);
+    const request = requestOf(message, options.port);
     let body: Buffer | undefined;
     try {
       const answer = await api.answer(request, async () => {
@@ -142,18 +142,6 @@ export async function startGateway(api: Api, options: GatewayOptions): Promise<G
       for (const server of servers) server.closeAllConnections();
       await Promise.all(closed);
     },
-  };
-}
-
-function toRequest(message: IncomingMessage, port: number): HttpRequest {
-  return {
-    method: message.method ?? '',
-    ...splitTarget(message.url ?? ''),
-    httpVersion: message.httpVersion,
-    headers: pairs(message.rawHeaders),
-    sourceIp: message.socket.remoteAddress ?? '',
-    port: message.socket.localPort ?? port,
-    receivedAt: new Date(),
   };
 }
 

@@ -5,13 +5,7 @@ import type { Duplex } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { WEBHOOK_PATH } from '../../lambda/contract/webhook-path.ts';
 import { sha256Hex } from '../../lambda/hash.ts';
-import {
-  type HttpRequest,
-  type HttpResponse,
-  pairs,
-  splitTarget,
-  valuesOf,
-} from '../../local/gateway/http-message.ts';
+import { type HttpResponse, requestOf, valuesOf } from '../../local/gateway/http-message.ts';
 import { BODY_LIMIT_BYTES } from '../../local/gateway/server.ts';
 import { listen } from '../../local/listen.ts';
 import { BodyReader } from './body-reader.ts';
@@ -98,7 +92,7 @@ export async function startChecker(options: CheckerOptions): Promise<Checker> {
     const current = { number: requestCount, bytes: 0, isReported: false };
     connection.current = current;
     const start = performance.now();
-    const request = toRequest(message, options.port);
+    const request = requestOf(message, options.port);
     const base = {
       number: current.number,
       at: request.receivedAt,
@@ -298,18 +292,6 @@ export async function startChecker(options: CheckerOptions): Promise<Checker> {
       for (const server of servers) server.closeAllConnections();
       await Promise.all(closed);
     },
-  };
-}
-
-function toRequest(message: IncomingMessage, port: number): HttpRequest {
-  return {
-    method: message.method ?? '',
-    ...splitTarget(message.url ?? ''),
-    httpVersion: message.httpVersion,
-    headers: pairs(message.rawHeaders),
-    sourceIp: message.socket.remoteAddress ?? '',
-    port: message.socket.localPort ?? port,
-    receivedAt: new Date(),
   };
 }
 

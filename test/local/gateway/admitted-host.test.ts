@@ -29,15 +29,51 @@ test.each([
   ['[::2]:3000', 'foreign'],
   ['127.0.0.1@evil.example', 'foreign'],
 ])('a request to %j is from %s', (host, origin) => {
-  expect(originOf(host, [PUBLIC, '203.0.113.5'])).toBe(origin);
+  expect(originOf({ ...(host !== undefined && { host }) }, [PUBLIC, '203.0.113.5'])).toBe(origin);
+});
+
+test.each([
+  'x-forwarded-for',
+  'x-forwarded-host',
+  'x-forwarded-proto',
+  'forwarded',
+  'via',
+  'x-real-ip',
+  'x-original-host',
+  'true-client-ip',
+  'cdn-loop',
+  'cf-connecting-ip',
+  'cf-ray',
+  'tailscale-user-login',
+  'tailscale-funnel-request',
+])('a request with %s is not from here, whatever it calls this machine', (name) => {
+  for (const host of ['localhost:3000', '127.0.0.1', '[::1]:3000', 'host.docker.internal']) {
+    const headers = { host, [name]: '' };
+    expect([originOf(headers, []), originOf(headers, [PUBLIC])]).toEqual(['foreign', 'public']);
+  }
+});
+
+test.each(['x-webhook-signature', 'x-amzn-trace-id', 'x-forwarded', 'ngrok-skip-browser-warning', 'origin'])(
+  'a request with %s is from here',
+  (name) => {
+    expect(originOf({ host: 'localhost', [name]: 'any' }, [])).toBe('here');
+  },
+);
+
+test('a request through a proxy to another name is let in by that name alone', () => {
+  const headers = { host: 'other.trycloudflare.com', 'x-forwarded-for': '192.0.2.1' };
+  expect(originOf(headers, [PUBLIC])).toBe('foreign');
 });
 
 describe('through a tunnel', () => {
   const exchanges: Exchange[] = [];
   let gateway: Gateway;
+  /** Of a stack that was started without `--public-host`. */
+  let closedGateway: Gateway;
   let invocations = 0;
   let saidForeign = 0;
   beforeAll(async () => {
+    const consoleUrl = () => 'http://localhost:3001/';
     const api = httpApi({
       apiId: 'localapi',
       accountId: '000000000000',
@@ -55,14 +91,15 @@ describe('through a tunnel', () => {
     gateway = await startGateway(api, {
       port: 0,
       publicHosts: [PUBLIC],
-      consoleUrl: () => 'http://localhost:3001/',
+      consoleUrl,
       onExchange: (exchange) => exchanges.push(exchange),
       onForeign: () => {
         saidForeign += 1;
       },
     });
+    closedGateway = await startGateway(api, { port: 0, consoleUrl });
   });
-  afterAll(() => gateway.close());
+  afterAll(() => Promise.all([gateway.close(), closedGateway.close()]));
 
   interface Asked {
     readonly path?: string;
@@ -74,11 +111,13 @@ describe('through a tunnel', () => {
    * Asks a reverse proxy at the far end, which leads here as tunnels do.
    * @param host as the far end is asked for
    * @param hostHeader what the proxy makes of it. @default it stays, as cloudflared, ngrok and Funnel have it
+   * @param to where it leads
    */
   async function ask(
     host: string,
     { path = '/hook', method = 'POST', headers = {} }: Asked = {},
     hostHeader?: string,
+    to = gateway,
   ) {
     const proxy = createServer((incoming, outgoing) => {
       const forwarded = {
@@ -89,7 +128,7 @@ describe('through a tunnel', () => {
       };
       const onward = request(
         {
-          port: gateway.port,
+          port: to.port,
           host: '127.0.0.1',
           method: incoming.method,
           path: incoming.url,
@@ -134,7 +173,7 @@ describe('through a tunnel', () => {
     expect(await ask('other.trycloudflare.com')).toMatchObject({
       status: 421,
       body: expect.stringMatching(
-        /^The webhook answers to localhost\..*npm start -- --public-host <name>\n$/,
+        /^The webhook answers to its own machine\..*npm start -- --public-host <name>\n$/,
       ),
     });
     expect({ invocations, exchanges: exchanges.length }).toEqual(before);
@@ -148,13 +187,23 @@ describe('through a tunnel', () => {
 
   test('a browser is not told of the console, and finds nothing but the webhook', async () => {
     const page = { path: '/', method: 'GET', headers: { accept: 'text/html' } };
-    expect(await ask('localhost:3000', page)).toMatchObject({ status: 302 });
-    const answer = await ask(PUBLIC, page);
-    expect(answer).toMatchObject({ status: 404, body: '{"message":"Not Found"}' });
-    expect(answer.headers).not.toHaveProperty('location');
+    const direct = await fetch(gateway.url, { headers: page.headers, redirect: 'manual' });
+    expect(direct.status).toBe(302);
+    for (const host of [PUBLIC, 'localhost:3000']) {
+      const answer = await ask(host, page);
+      expect(answer).toMatchObject({ status: 404, body: '{"message":"Not Found"}' });
+      expect(answer.headers).not.toHaveProperty('location');
+    }
   });
 
-  test('that says it were localhost, everybody is let in: the guard sees no tunnel', async () => {
-    expect(await ask('other.trycloudflare.com', {}, 'localhost:3000')).toMatchObject({ status: 200 });
-  });
+  test.each([
+    ['the stranger', 'localhost:3000', undefined],
+    ['the tunnel', 'other.trycloudflare.com', 'localhost:3000'],
+  ])(
+    'that is called localhost by %s, only a stack that lets strangers in answers',
+    async (_, host, named) => {
+      expect(await ask(host, {}, named)).toMatchObject({ status: 200 });
+      expect(await ask(host, {}, named, closedGateway)).toMatchObject({ status: 421 });
+    },
+  );
 });

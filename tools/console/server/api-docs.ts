@@ -33,16 +33,14 @@ export async function answerApiDocs(path: string, knownEtag: string | undefined)
   if (!existsSync(file)) throw notFound(`${file} is not there. Bring it back: git checkout -- ${file}`);
   const text = await readFile(file, 'utf8');
   const etag = `"${createHash('sha256').update(text).digest('base64url')}"`;
-  const headers = { 'cache-control': 'no-cache', etag };
-  if (knownEtag === etag) return { status: 304, headers, body: '' };
-  return {
-    headers: {
-      ...headers,
-      'content-type': type,
-      ...(name.endsWith('.html') && { 'content-security-policy': policyOf(file, text) }),
-    },
-    body: text,
+  // With a 304, too: a browser takes its headers over into what it has kept (RFC 9111 §4.3.4).
+  const headers = {
+    'cache-control': 'no-cache',
+    etag,
+    ...(name.endsWith('.html') && { 'content-security-policy': policyOf(file, text) }),
   };
+  if (knownEtag === etag) return { status: 304, headers, body: '' };
+  return { headers: { ...headers, 'content-type': type }, body: text };
 }
 
 /** What the page itself says, and what only a header can. */

@@ -2,6 +2,7 @@ import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { readSamples, sampleBody } from '../../../events/samples.ts';
 import type { EventName } from '../../../lambda/contract/catalogue.ts';
+import { isOfProxy } from '../../../local/gateway/admitted-host.ts';
 import { answerText, parsedAnswer } from '../../operate/answer-text.ts';
 import type { Operation } from '../../operate/dead-letters/operation.ts';
 import { postSigned } from '../../operate/signed-post.ts';
@@ -10,8 +11,8 @@ import { CommandError } from '../../terminal/command-error.ts';
 import type { RecordedRequest } from '../api.ts';
 import type { TaskResult } from './tasks.ts';
 
-/** What belongs to one connection or one way over the network, and is not what the partner has sent. */
-const OF_THE_WAY = new Set([
+/** What belongs to one connection, and is not what the partner has sent. */
+const OF_CONNECTION = new Set([
   'host',
   'connection',
   'content-length',
@@ -23,6 +24,9 @@ const OF_THE_WAY = new Set([
   'transfer-encoding',
   'upgrade',
 ]);
+
+/** What this way over the network has of its own; a tunnel's headers would have it taken for one that comes through it. */
+const isOfTheWay = (name: string) => OF_CONNECTION.has(name.toLowerCase()) || isOfProxy(name);
 
 /** Ids of the request in answers of API Gateway itself: of an HTTP API, of a REST API. */
 const ID_HEADERS = ['apigw-requestid', 'x-amz-apigw-id'];
@@ -48,7 +52,7 @@ export async function sendAgain(
   body: Uint8Array,
 ): Promise<TaskResult> {
   const { origin, host } = new URL(stack.outputs.WebhookUrl ?? '');
-  const own = headers.filter(([name]) => !OF_THE_WAY.has(name.toLowerCase()));
+  const own = headers.filter(([name]) => !isOfTheWay(name));
   const all = [['host', host], ...own, ['content-length', String(body.length)], ['connection', 'close']];
   const response = await new Promise<IncomingMessage>((resolve, reject) => {
     const message = httpRequest(
