@@ -5,10 +5,12 @@ import { join } from 'node:path';
 import { DynamoDBClient, ScanCommand } from '@aws-sdk/client-dynamodb';
 import { PublishCommand, SNSClient } from '@aws-sdk/client-sns';
 import { GetQueueAttributesCommand, SetQueueAttributesCommand } from '@aws-sdk/client-sqs';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import * as z from 'zod/mini';
+import { sqsEvent } from '../../events/lambda-events.ts';
+import { readSamples } from '../../events/samples.ts';
 import { DATA_FIELDS, parseReviewPosted } from '../../examples/review-subscriber/notification.ts';
 import type { LocalStack } from '../../local/local-stack.ts';
 import type { StackBeside } from '../../local/stack-beside.ts';
@@ -164,6 +166,24 @@ describe('the example beside the stack', () => {
         ),
       }),
     );
+
+  test('has one of a batch fail alone', async () => {
+    Object.assign(process.env, {
+      AWS_ENDPOINT_URL: stack.awsUrl,
+      AWS_REGION: stack.operator.region,
+      AWS_ACCESS_KEY_ID: stack.operator.credentials.accessKeyId,
+      AWS_SECRET_ACCESS_KEY: stack.operator.credentials.secretAccessKey,
+      TABLE_NAME: beside.outputs.TableName,
+    });
+    jest.spyOn(console, 'log').mockImplementation(() => {});
+    const { handler } = await import('../../examples/review-subscriber/handler.ts');
+    const bodies = { good: JSON.stringify({ ...example, eventId: 'c'.repeat(64) }), bad: 'Very personal' };
+    const [sample] = readSamples().flatMap((one) => sqsEvent(one).Records);
+    if (sample === undefined) throw new Error('There is no sample');
+    const Records = Object.entries(bodies).map(([messageId, body]) => ({ ...sample, messageId, body }));
+    expect(await handler({ Records })).toEqual({ batchItemFailures: [{ itemIdentifier: 'bad' }] });
+    expect((await rows()).map(({ event_id }) => event_id?.S)).toContain('c'.repeat(64));
+  });
 
   test('is told of no replay that it does not want', async () => {
     const eventId = (digit: string) => digit.repeat(64);
