@@ -30,14 +30,23 @@ export interface ReviewSubscriberProps extends StackProps {
 /** Seconds that a batch may take. */
 const TIMEOUT = Duration.seconds(30);
 
-/** Attempts at a message. Source: Lambda developer guide, "Configuring a queue to use with Lambda": at least five. */
-const ATTEMPTS = 5;
+/** How long a message that fails is tried again, so that an outage of less passes by itself. */
+const PATIENCE = Duration.hours(6);
+
+/**
+ * Between one attempt and the next. Source: Lambda developer guide, "Configuring a queue to use with Lambda": six times
+ * the function's time.
+ */
+const BETWEEN_ATTEMPTS = Duration.seconds(6 * TIMEOUT.toSeconds());
+
+/** Batches under way at a time. */
+const CONCURRENCY = 5;
 
 /**
  * Keeps reviews in a table of its own. Through a queue: a function that subscribes directly is told by an asynchronous
- * invocation, which is tried three times within minutes and then given up. A queue keeps what cannot be processed for
- * days, lets one notification of a batch fail alone, bounds how many run at a time, and leaves what is hopeless where
- * somebody can look at it and send it on again.
+ * invocation, which is tried three times within minutes and then given up. A queue brings what fails back
+ * for {@link PATIENCE}, lets one notification of a batch fail alone, bounds how many run at a time, and leaves what is
+ * hopeless where somebody can look at it and send it on again.
  */
 export class ReviewSubscriber extends Stack {
   constructor(scope: Construct, id: string, props: ReviewSubscriberProps) {
@@ -53,9 +62,11 @@ export class ReviewSubscriber extends Stack {
       // Under a KMS key it would have to be one whose policy lets SNS use it.
       encryption: QueueEncryption.SQS_MANAGED,
       enforceSSL: true,
-      // Source: Lambda developer guide, "Configuring a queue to use with Lambda": six times the function's time.
-      visibilityTimeout: Duration.seconds(6 * TIMEOUT.toSeconds()),
-      deadLetterQueue: { queue: deadLetters, maxReceiveCount: ATTEMPTS },
+      visibilityTimeout: BETWEEN_ATTEMPTS,
+      deadLetterQueue: {
+        queue: deadLetters,
+        maxReceiveCount: PATIENCE.toSeconds() / BETWEEN_ATTEMPTS.toSeconds(),
+      },
     });
     Topic.fromTopicArn(this, 'ReviewTopic', topicArn).addSubscription(
       new SqsSubscription(queue, {
@@ -91,10 +102,16 @@ export class ReviewSubscriber extends Stack {
       // The SDK that it was tested with, and not the one that Lambda has that day.
       bundling: { bundleAwsSDK: true },
     });
-    subscriber.addEventSource(new SqsEventSource(queue, { reportBatchItemFailures: true }));
+    subscriber.addEventSource(
+      new SqsEventSource(queue, { reportBatchItemFailures: true, maxConcurrency: CONCURRENCY }),
+    );
 
     new CfnOutput(this, 'TableName', { value: table.tableName });
     new CfnOutput(this, 'QueueUrl', { value: queue.queueUrl });
     new CfnOutput(this, 'DeadLettersUrl', { value: deadLetters.queueUrl });
+    // Also for what SNS has put there itself, of which SQS knows no queue that it would go back to.
+    new CfnOutput(this, 'Redrive', {
+      value: `aws sqs start-message-move-task --source-arn ${deadLetters.queueArn} --destination-arn ${queue.queueArn}`,
+    });
   }
 }

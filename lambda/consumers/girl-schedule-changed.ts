@@ -1,3 +1,4 @@
+import { words } from '../contract/schemas/girl-schedule-changed.ts';
 import { notifier } from '../effects/notifications.ts';
 import { consume } from './consume.ts';
 
@@ -5,18 +6,5 @@ const tellChatRoom = notifier('girl.schedule_changed', 'CHAT_TOPIC_ARN');
 
 /** girl.schedule_changed: tells the chat room. */
 export const handler = consume('girl.schedule_changed', ({ eventId, timestamp, data, replay }, context) =>
-  tellChatRoom(
-    {
-      eventId,
-      timestamp,
-      data,
-      replay,
-      title: 'Schedule changed',
-      lines: [
-        ['Shop', data.shop_id],
-        ['Staff member', data.name ?? data.girl_id],
-      ],
-    },
-    context,
-  ),
+  tellChatRoom({ eventId, timestamp, data, replay, ...words(data) }, context),
 );

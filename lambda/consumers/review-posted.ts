@@ -1,3 +1,4 @@
+import { words } from '../contract/schemas/review-posted.ts';
 import { notifier } from '../effects/notifications.ts';
 import { consume } from './consume.ts';
 
@@ -5,21 +6,5 @@ const tellReviewers = notifier('review.posted', 'REVIEW_TOPIC_ARN');
 
 /** review.posted: sends a review notification. */
 export const handler = consume('review.posted', ({ eventId, timestamp, data, replay }, context) =>
-  tellReviewers(
-    {
-      eventId,
-      timestamp,
-      data,
-      replay,
-      title: 'Review posted',
-      lines: [
-        ['Shop', data.shop_id],
-        ['Staff member', data.name ?? data.girl_id],
-        ['Rating', data.rating],
-        ['Comment', data.comment],
-        ['Review', data.review_id],
-      ],
-    },
-    context,
-  ),
+  tellReviewers({ eventId, timestamp, data, replay, ...words(data) }, context),
 );

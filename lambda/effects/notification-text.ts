@@ -1,14 +1,9 @@
+import type { Words } from '../contract/words.ts';
 import { type NotificationFacts, notificationDocument } from './notification-document.ts';
 import { shortened } from './shortened.ts';
 
-/** What people are told: a title, and labelled lines of which absent ones are left out. */
-export interface NotificationText {
-  readonly title: string;
-  readonly lines: readonly (readonly [label: string, value: string | undefined])[];
-}
-
 /** What people and programs are told. */
-export interface Notification extends NotificationFacts, NotificationText {}
+export interface Notification extends NotificationFacts, Words {}
 
 /**
  * The message of a notification, for SNS' `MessageStructure: json`: by protocol what people get of it, and for functions
@@ -23,7 +18,7 @@ export function notificationMessage(notification: Notification): string {
  * Readable text for e-mail and everything else, and for HTTPS the custom notification of Amazon Q Developer in chat
  * applications (user guide, "Custom notifications using Amazon Q Developer"), which shows it in Slack and Teams.
  */
-export function textsForPeople({ title, lines }: NotificationText): { default: string; https: string } {
+function textsForPeople({ title, lines }: Words): { default: string; https: string } {
   const present = lines.flatMap(([label, value]) =>
     value === undefined ? [] : [[label, shortened(value)] as const],
   );

@@ -4,11 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DynamoDBClient, ScanCommand } from '@aws-sdk/client-dynamodb';
 import { PublishCommand, SNSClient } from '@aws-sdk/client-sns';
-import { SetQueueAttributesCommand } from '@aws-sdk/client-sqs';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { GetQueueAttributesCommand, SetQueueAttributesCommand } from '@aws-sdk/client-sqs';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import * as z from 'zod/mini';
+import { sqsEvent } from '../../events/lambda-events.ts';
+import { readSamples } from '../../events/samples.ts';
 import { DATA_FIELDS, parseReviewPosted } from '../../examples/review-subscriber/notification.ts';
 import type { LocalStack } from '../../local/local-stack.ts';
 import type { StackBeside } from '../../local/stack-beside.ts';
@@ -165,6 +167,24 @@ describe('the example beside the stack', () => {
       }),
     );
 
+  test('has one of a batch fail alone', async () => {
+    Object.assign(process.env, {
+      AWS_ENDPOINT_URL: stack.awsUrl,
+      AWS_REGION: stack.operator.region,
+      AWS_ACCESS_KEY_ID: stack.operator.credentials.accessKeyId,
+      AWS_SECRET_ACCESS_KEY: stack.operator.credentials.secretAccessKey,
+      TABLE_NAME: beside.outputs.TableName,
+    });
+    jest.spyOn(console, 'log').mockImplementation(() => {});
+    const { handler } = await import('../../examples/review-subscriber/handler.ts');
+    const bodies = { good: JSON.stringify({ ...example, eventId: 'c'.repeat(64) }), bad: 'Very personal' };
+    const [sample] = readSamples().flatMap((one) => sqsEvent(one).Records);
+    if (sample === undefined) throw new Error('There is no sample');
+    const Records = Object.entries(bodies).map(([messageId, body]) => ({ ...sample, messageId, body }));
+    expect(await handler({ Records })).toEqual({ batchItemFailures: [{ itemIdentifier: 'bad' }] });
+    expect((await rows()).map(({ event_id }) => event_id?.S)).toContain('c'.repeat(64));
+  });
+
   test('is told of no replay that it does not want', async () => {
     const eventId = (digit: string) => digit.repeat(64);
     await publish(JSON.stringify({ ...example, eventId: eventId('a') }), { replay: 'mend' });
@@ -174,16 +194,27 @@ describe('the example beside the stack', () => {
   });
 
   test('leaves what is no notification in its dead-letter queue, and says nothing of what it holds', async () => {
-    // In AWS it comes back after three minutes, five times.
+    const { Attributes } = await queues.client.send(
+      new GetQueueAttributesCommand({
+        QueueUrl: beside.outputs.QueueUrl,
+        AttributeNames: ['RedrivePolicy', 'VisibilityTimeout'],
+      }),
+    );
+    const redrivePolicy = JSON.parse(Attributes?.RedrivePolicy ?? '');
+    // As deployed it comes back for six hours.
+    expect(redrivePolicy.maxReceiveCount * Number(Attributes?.VisibilityTimeout)).toBe(6 * 60 * 60);
     await queues.client.send(
       new SetQueueAttributesCommand({
         QueueUrl: beside.outputs.QueueUrl,
-        Attributes: { VisibilityTimeout: '1' },
+        Attributes: {
+          RedrivePolicy: JSON.stringify({ ...redrivePolicy, maxReceiveCount: 3 }),
+          VisibilityTimeout: '1',
+        },
       }),
     );
     await publish('Very personal');
     expect((await queues.take(beside.outputs.DeadLettersUrl)).Body).toBe('Very personal');
-    expect(lines.filter(({ message }) => message === 'Failed')).toHaveLength(5);
+    expect(lines.filter(({ message }) => message === 'Failed')).toHaveLength(3);
     expect(JSON.stringify(lines)).not.toContain('personal');
   });
 });

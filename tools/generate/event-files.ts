@@ -26,6 +26,8 @@ interface EffectTexts {
   readonly fields: (ids: SampleIds) => Readonly<Record<string, string | number>>;
   /** The consumer's file. */
   readonly consumer: (event: NewEvent) => string;
+  /** Of an effect that tells people: the lines of it, in the schema's file. */
+  readonly words?: (event: NewEvent) => string;
 }
 
 /** An id that no sample has, by its field: `girl_id` → `girl-2004`. */
@@ -112,29 +114,19 @@ export const handler = consume('${name}', ({ data, receivedAt, version, replay }
     impact: `The chat room is not told of ${name}.`,
     needsId: false,
     fields: () => ({ shop_id: SHOP, name: 'Café Aozora' }),
-    consumer: ({ id, meaning }) => `import { notifier } from '../effects/notifications.ts';
+    consumer: () => `import { words } from '../contract/schemas/${kebabCase(name)}.ts';
+import { notifier } from '../effects/notifications.ts';
 import { consume } from './consume.ts';
 
 const tellChatRoom = notifier('${name}', 'CHAT_TOPIC_ARN');
 
 /** ${name}: tells the chat room. */
 export const handler = consume('${name}', ({ eventId, timestamp, data, replay }, context) =>
-  tellChatRoom(
-    {
-      eventId,
-      timestamp,
-      data,
-      replay,
-      title: ${JSON.stringify(meaning)},
-      lines: [
-        ['Shop', data.shop_id],
-${id === 'shop_id' ? '' : `        ['${label(id)}', data.${id}],\n`}        ['Name', data.name],
-      ],
-    },
-    context,
-  ),
+  tellChatRoom({ eventId, timestamp, data, replay, ...words(data) }, context),
 );
 `,
+    words: ({ id }) => `    ['Shop', data.shop_id],
+${id === 'shop_id' ? '' : `    ['${label(id)}', data.${id}],\n`}    ['Name', data.name],`,
   }),
   review: (name) => ({
     processing: 'Send a review notification',
@@ -146,31 +138,21 @@ ${id === 'shop_id' ? '' : `        ['${label(id)}', data.${id}],\n`}        ['Na
       rating: 5,
       comment: 'Thank you!',
     }),
-    consumer: ({ id, meaning }) => `import { notifier } from '../effects/notifications.ts';
+    consumer: () => `import { words } from '../contract/schemas/${kebabCase(name)}.ts';
+import { notifier } from '../effects/notifications.ts';
 import { consume } from './consume.ts';
 
 const tellReviewers = notifier('${name}', 'REVIEW_TOPIC_ARN');
 
 /** ${name}: sends a review notification. */
 export const handler = consume('${name}', ({ eventId, timestamp, data, replay }, context) =>
-  tellReviewers(
-    {
-      eventId,
-      timestamp,
-      data,
-      replay,
-      title: ${JSON.stringify(meaning)},
-      lines: [
-        ['Shop', data.shop_id],
-${id === 'shop_id' ? '' : `        ['${label(id)}', data.${id}],\n`}        ['Rating', data.rating],
-        ['Comment', data.comment],
-        ['Review', data.review_id],
-      ],
-    },
-    context,
-  ),
+  tellReviewers({ eventId, timestamp, data, replay, ...words(data) }, context),
 );
 `,
+    words: ({ id }) => `    ['Shop', data.shop_id],
+${id === 'shop_id' ? '' : `    ['${label(id)}', data.${id}],\n`}    ['Rating', data.rating],
+    ['Comment', data.comment],
+    ['Review', data.review_id],`,
   }),
 };
 
@@ -221,7 +203,9 @@ function withEntry(catalogue: string, event: NewEvent, { processing, impact }: E
     .replace(end, () => entry + end);
 }
 
-function schemaFile({ name, id }: NewEvent, { needsId }: EffectTexts, fields: readonly string[]): string {
+function schemaFile(event: NewEvent, { needsId, words }: EffectTexts, fields: readonly string[]): string {
+  const { name, id, meaning } = event;
+  const schema = camelCase(name);
   const needed = needsId ? [id] : [];
   const used = fields.filter((field) => !needed.includes(field));
   const types = [...(needsId ? ['identifierOfEitherType'] : []), ...(used.length > 0 ? ['assumedText'] : [])];
@@ -230,12 +214,24 @@ function schemaFile({ name, id }: NewEvent, { needsId }: EffectTexts, fields: re
     : 'these fields where present';
   return `import * as z from 'zod/mini';
 import { ${types.sort().join(', ')} } from '../fields.ts';
-
+${words ? "import type { Words } from '../words.ts';\n" : ''}
 /** \`data\` of ${name}: not shown in the contract. Assumed: ${assumed}. */
-export const ${camelCase(name)} = z.object({
+export const ${schema} = z.object({
 ${fields.map((field) => `${field}: ${needed.includes(field) ? 'identifierOfEitherType' : 'assumedText'},`).join('\n')}
 });
-`;
+${
+  words
+    ? `
+/** What people are told of it. */
+export const words = (data: z.infer<typeof ${schema}>): Words => ({
+  title: ${JSON.stringify(meaning)},
+  lines: [
+${words(event)}
+  ],
+});
+`
+    : ''
+}`;
 }
 
 function sampleFile(event: string, data: object): string {

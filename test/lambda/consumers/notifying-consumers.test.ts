@@ -1,11 +1,15 @@
+import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Context, SQSBatchResponse, SQSEvent } from 'aws-lambda';
 import { sqsEvent } from '../../../events/lambda-events.ts';
+import { pascalCase } from '../../../lambda/contract/event-names.ts';
 import { sha256Hex } from '../../../lambda/hash.ts';
 import type { PublishedNotification } from '../../../local/observation.ts';
 import { consumerContext } from '../../support/consumer-context.ts';
 import { functionEnvironment } from '../../support/function-environment.ts';
 import { startTestAws, type TestAws } from '../../support/test-aws.ts';
+
+const asyncApi = JSON.parse(readFileSync('docs/api/asyncapi.json', 'utf8'));
 
 const published: PublishedNotification[] = [];
 let aws: TestAws;
@@ -30,14 +34,14 @@ describe.each([
     '\nRating: 5\nComment: Very kind\nReview: r-1',
   ],
 ])('what is told of %s', (event, name, topic, title, more, lines) => {
-  let told: (data: object) => Promise<PublishedNotification['texts']>;
+  let told: (data: object, timestamp?: string) => Promise<PublishedNotification['texts']>;
   beforeAll(async () => {
     Object.assign(process.env, functionEnvironment(name, aws, 'role'));
     const { handler } = (await import(`../../../lambda/consumers/${name}.ts`)) as {
       handler(event: SQSEvent, context: Context): Promise<SQSBatchResponse>;
     };
-    told = async (data) => {
-      const payload = { event, data, timestamp: '2026-01-31T09:00:00Z' };
+    told = async (data, timestamp = '2026-01-31T09:00:00Z') => {
+      const payload = { event, data, timestamp };
       expect(await handler(sqsEvent({ event, name, payload }), consumerContext)).toEqual({
         batchItemFailures: [],
       });
@@ -47,6 +51,9 @@ describe.each([
       return notification?.texts ?? { default: '' };
     };
   });
+
+  const example = (form: string) =>
+    asyncApi.components.messages[`${pascalCase(event)}${form}`].examples[0].payload;
 
   test.each([
     ['by name', { girl_id: 'g-1', name: 'Sora' }, 'Staff member: Sora'],
@@ -73,6 +80,14 @@ describe.each([
       data: Object.fromEntries(Object.entries(data).map(([field, value]) => [field, String(value)])),
     });
     expect(lambda).toBe(sqs);
+  });
+
+  test('is what the published examples say', async () => {
+    const { data, timestamp } = JSON.parse(readFileSync(`events/${name}.json`, 'utf8'));
+    const { default: text, https, lambda } = await told(data, timestamp);
+    expect(example('Text')).toBe(text);
+    expect(example('ChatNotification')).toEqual(JSON.parse(https ?? ''));
+    expect(example('Notification')).toEqual(JSON.parse(lambda ?? ''));
   });
 
   test('is its title where nothing is known', async () => {

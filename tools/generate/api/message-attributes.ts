@@ -39,26 +39,29 @@ type Name = keyof typeof attribute;
 /**
  * The attributes of a message, as AsyncAPI's headers.
  * @param event its only value of `event`; undefined: any
+ * @param required those that are always there
  */
 export function attributesSchema(
   event: string | undefined,
   required: readonly Name[],
-  optional: readonly Name[] = [],
+  optional: readonly Name[],
 ): JsonSchema {
-  const all = [...BASE, ...required, ...optional];
-  const properties = all.map((name) => [
+  const properties = [...required, ...optional].map((name) => [
     attribute[name],
     name === 'event' && event !== undefined ? { ...schemas.event, const: event } : schemas[name],
   ]);
   return {
     type: 'object',
     properties: Object.fromEntries(properties),
-    required: [...BASE, ...required].map((name) => attribute[name]),
+    ...(required.length > 0 && { required: required.map((name) => attribute[name]) }),
   };
 }
 
-/** What the receiver writes on every message. */
-const BASE = ['event', 'eventId', 'receivedAt', 'requestId'] as const;
+/** What the receiver and a replay write on every message. */
+export const sentAttributes = ['event', 'eventId', 'receivedAt'] as const;
+
+/** What the receiver writes on every message. A replay has no request of what somebody once sent by hand. */
+export const receivedAttributes = [...sentAttributes, 'requestId'] as const;
 
 /** Attributes of an example. */
 export function exampleAttributes(

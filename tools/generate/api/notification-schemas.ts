@@ -1,12 +1,12 @@
 import { catalogue, type EffectName } from '../../../lambda/contract/catalogue.ts';
-import { normaliseTimestamp } from '../../../lambda/contract/timestamp.ts';
 import { MAXIMUM_VALUE_LENGTH } from '../../../lambda/effects/shortened.ts';
 import { REPLAY_NAME } from '../../../lambda/queue/replay.ts';
 import { FOUND_BY } from '../events-table.ts';
 import { type DescribedEvent, DRAFT, schemaId } from './event-schemas.ts';
 import type { JsonSchema } from './field-schemas.ts';
-import { eventId, eventIdOf } from './ids.ts';
+import { eventId } from './ids.ts';
 import { dataSchema } from './json-schema.ts';
+import { notificationForms } from './notification-forms.ts';
 
 /** Topics that people, and functions and queues of ours, are told through. */
 export const topics = {
@@ -66,7 +66,7 @@ export function notificationSchema(described: DescribedEvent): JsonSchema {
       },
     },
     required: ['event', 'eventId', 'timestamp', 'title', 'data'],
-    examples: notificationExamples(described),
+    examples: notificationForms(described).map(({ document }) => document),
   };
 }
 
@@ -84,16 +84,6 @@ function shortened(schema: JsonSchema): JsonSchema {
     }),
   };
 }
-
-/** The samples as they are told. */
-export const notificationExamples = ({ event, meaning, samples }: DescribedEvent) =>
-  samples.map(({ payload }) => ({
-    event,
-    eventId: eventIdOf(payload),
-    timestamp: normaliseTimestamp(String(payload.timestamp)),
-    title: meaning,
-    data: catalogue[event].data.parse(payload.data),
-  }));
 
 /** The attributes that filter policies of subscriptions choose by, as AsyncAPI's headers. */
 export const notificationAttributes = ({ event }: DescribedEvent): JsonSchema => ({

@@ -3,7 +3,12 @@ import type { Messages } from './channel.ts';
 import { type DescribedEvent, otherPayload } from './event-schemas.ts';
 import type { JsonSchema } from './field-schemas.ts';
 import { eventIdOf } from './ids.ts';
-import { attributesSchema, exampleAttributes } from './message-attributes.ts';
+import {
+  attributesSchema,
+  exampleAttributes,
+  receivedAttributes,
+  sentAttributes,
+} from './message-attributes.ts';
 import { exampleProblems, fieldProblems } from './problems.ts';
 
 const schemaRef = (name: string) => ({ $ref: `#/components/schemas/${name}` });
@@ -57,7 +62,7 @@ export function eventMessages({ event, name, schemaName, meaning, samples }: Des
       summary: meaning,
       description: JSON_TEXT,
       ...common,
-      headers: attributesSchema(event, [], ['replay']),
+      headers: attributesSchema(event, sentAttributes, ['requestId', 'replay']),
       payload: schemaRef(schemaName),
       examples: samples.map(({ name: sample, payload }) => ({
         name: sample,
@@ -71,7 +76,7 @@ export function eventMessages({ event, name, schemaName, meaning, samples }: Des
       title: `${event}, stored`,
       summary: `${meaning}: ${STORED}`,
       ...common,
-      headers: attributesSchema(event, ['payloadKey'], ['replay']),
+      headers: attributesSchema(event, [...sentAttributes, 'payloadKey'], ['requestId', 'replay']),
       payload: schemaRef('StoredPayload'),
       examples: samples.slice(0, 1).map(({ name: sample, payload }) => ({
         name: `${sample}-stored`,
@@ -87,9 +92,13 @@ export function eventMessages({ event, name, schemaName, meaning, samples }: Des
       title: `${event}, dead letter`,
       summary: 'A message that could not be processed, as it was, and why',
       description:
-        'A message that SQS itself has moved, after a consumer that died, has neither `failureReason` nor `failedAt`.',
+        'A message that SQS itself has moved, after a consumer that died, has neither `failureReason` nor `failedAt`; one that somebody sent by hand may lack any other.',
       ...common,
-      headers: attributesSchema(event, [], ['payloadKey', 'replay', 'failureReason', 'failedAt']),
+      headers: attributesSchema(
+        event,
+        [],
+        [...receivedAttributes, 'payloadKey', 'replay', 'failureReason', 'failedAt'],
+      ),
       payload: { anyOf: [schemaRef(schemaName), schemaRef('StoredPayload')] },
       examples: samples.map(({ name: sample, payload }) => ({
         name: sample,
@@ -110,7 +119,7 @@ export const parkedMessages: Messages = {
     summary: 'A usable event of a kind that is not in the catalogue',
     description: JSON_TEXT,
     ...common,
-    headers: attributesSchema(undefined, [], ['payloadKey']),
+    headers: attributesSchema(undefined, receivedAttributes, ['payloadKey']),
     payload: { anyOf: [schemaRef('OtherEvent'), schemaRef('StoredPayload')] },
     examples: [
       {
@@ -132,7 +141,7 @@ export const quarantineMessages: Messages = {
     title: 'Unusable payload',
     summary: 'What was signed and is not a usable event, with the reason',
     ...common,
-    headers: attributesSchema('unusable', ['reason'], ['payloadKey']),
+    headers: attributesSchema('unusable', [...receivedAttributes, 'reason'], ['payloadKey']),
     payload: schemaRef('Quarantined'),
     examples: [
       {

@@ -1,8 +1,8 @@
-import { textsForPeople } from '../../../lambda/effects/notification-text.ts';
 import type { Messages } from './channel.ts';
 import type { DescribedEvent } from './event-schemas.ts';
 import type { JsonSchema } from './field-schemas.ts';
-import { notificationAttributes, notificationExamples } from './notification-schemas.ts';
+import { notificationForms } from './notification-forms.ts';
+import { notificationAttributes } from './notification-schemas.ts';
 
 const schemaRef = (name: string) => ({ $ref: `#/components/schemas/${name}` });
 
@@ -33,19 +33,19 @@ export const customNotificationSchema: JsonSchema = {
 /** The three forms in which a topic tells of an event: to each subscription one, by its protocol. */
 export function notificationMessages(described: DescribedEvent): Messages {
   const { event, name, schemaName, meaning } = described;
-  const examples = notificationExamples(described);
+  const forms = notificationForms(described);
   const headers = notificationAttributes(described);
   const correlationId = { location: '$message.header#/eventId', description: 'The delivery it tells of.' };
-  const example = (payloadOf: (notification: (typeof examples)[number]) => unknown) =>
-    examples.map((notification) => ({
+  const example = (payloadOf: (form: (typeof forms)[number]) => unknown) =>
+    forms.map((form) => ({
       name,
       summary: meaning,
       headers: {
         event,
-        eventId: notification.eventId,
-        ...('shop_id' in notification.data && { shop_id: notification.data.shop_id }),
+        eventId: form.document.eventId,
+        ...('shop_id' in form.document.data && { shop_id: form.document.data.shop_id }),
       },
-      payload: payloadOf(notification),
+      payload: payloadOf(form),
     }));
   return {
     [`${schemaName}Notification`]: {
@@ -58,7 +58,7 @@ export function notificationMessages(described: DescribedEvent): Messages {
       correlationId,
       headers,
       payload: schemaRef(`${schemaName}Notification`),
-      examples: example((notification) => notification),
+      examples: example(({ document }) => document),
     },
     [`${schemaName}Text`]: {
       name: `${name}-text`,
@@ -72,7 +72,7 @@ export function notificationMessages(described: DescribedEvent): Messages {
         type: 'string',
         description: 'The title; then, after an empty line, a line for each thing that is known.',
       },
-      examples: example((notification) => formsOf(notification).default),
+      examples: example(({ text }) => text),
     },
     [`${schemaName}ChatNotification`]: {
       name: `${name}-chat-notification`,
@@ -82,20 +82,7 @@ export function notificationMessages(described: DescribedEvent): Messages {
       correlationId,
       headers,
       payload: schemaRef('CustomNotification'),
-      examples: example((notification) => JSON.parse(formsOf(notification).https)),
+      examples: example(({ chat }) => chat),
     },
   };
 }
-
-/** What is published of an event, but for the words that its consumer has for the fields. */
-function formsOf({ title, data }: { title: string; data: object }) {
-  const lines = Object.entries(data).map(([field, value]) => [labelOf(field), String(value)] as const);
-  return textsForPeople({ title, lines });
-}
-
-/** `shop_id` → `Shop` */
-const labelOf = (field: string) =>
-  field
-    .replace(/_id$/, '')
-    .replaceAll('_', ' ')
-    .replace(/^./, (first) => first.toUpperCase());

@@ -1,6 +1,6 @@
 import { DeleteQueueCommand, type Message, SendMessageCommand } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { APIGatewayProxyStructuredResultV2, Context } from 'aws-lambda';
+import type { APIGatewayProxyStructuredResultV2, Context, SQSRecord } from 'aws-lambda';
 import { httpApiEvent } from '../../../../events/gateway-events.ts';
 import { sqsEvent } from '../../../../events/lambda-events.ts';
 import { readSamples } from '../../../../events/samples.ts';
@@ -144,7 +144,10 @@ describe('an answer of the receiver is what the description says, and so is what
   });
 });
 
-test('a dead letter is what the description says', async () => {
+test.each<[string, Partial<SQSRecord>]>([
+  ['', {}],
+  [' of a message that was sent by hand', { messageAttributes: {} }],
+])('a dead letter%s is what the description says', async (_, more) => {
   const queue = `${pascalCase(sample.event)}DeadLetterQueue`;
   const source = new SourceQueue(queues.client, {
     queueUrl: '',
@@ -154,30 +157,33 @@ test('a dead letter is what the description says', async () => {
   });
   const [record] = sqsEvent(sample).Records;
   if (record === undefined) throw new Error('The event has no record');
-  await source.bury(record, 'Error: broken');
+  await source.bury({ ...record, ...more }, 'Error: broken');
   const message = await taken(queue);
   expect(message.MessageAttributes?.failureReason).toMatchObject({ StringValue: 'Error: broken' });
   expect(problemsOn(queue, message)).toEqual([]);
 });
 
-test('a message of a replay is what the description says', async () => {
-  const queue = `${pascalCase(sample.event)}Queue`;
-  const record = {
-    eventId: 'a'.repeat(64),
-    event: sample.event as ArchiveRecord['event'],
-    receivedAt: '2026-01-31T09:00:00.000Z',
-    requestId: 'request-1',
-    outcome: 'Processed',
-    attempt: 1,
-    settledAt: '2026-01-31T09:00:01.000Z',
-    body,
-  } as const;
-  const { entry } = replayMessage(record, { name: 'outage', mode: 'repair', notify: true });
-  await queues.client.send(new SendMessageCommand({ QueueUrl: aws.outputs[`${queue}Url`], ...entry }));
-  const message = await taken(queue);
-  expect(message.MessageAttributes?.replay).toBeDefined();
-  expect(problemsOn(queue, message)).toEqual([]);
-});
+test.each(['request-1', undefined])(
+  'a message of a replay, from the request %s, is what the description says',
+  async (requestId) => {
+    const queue = `${pascalCase(sample.event)}Queue`;
+    const record = {
+      eventId: 'a'.repeat(64),
+      event: sample.event as ArchiveRecord['event'],
+      receivedAt: '2026-01-31T09:00:00.000Z',
+      ...(requestId !== undefined && { requestId }),
+      outcome: 'Processed',
+      attempt: 1,
+      settledAt: '2026-01-31T09:00:01.000Z',
+      body,
+    } as const;
+    const { entry } = replayMessage(record, { name: 'outage', mode: 'repair', notify: true });
+    await queues.client.send(new SendMessageCommand({ QueueUrl: aws.outputs[`${queue}Url`], ...entry }));
+    const message = await taken(queue);
+    expect(message.MessageAttributes?.replay).toBeDefined();
+    expect(problemsOn(queue, message)).toEqual([]);
+  },
+);
 
 describe('what an HTTP API answers by itself is what the description says', () => {
   const request = {
