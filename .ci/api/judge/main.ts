@@ -1,10 +1,12 @@
 import { checkClient } from './check-client.ts';
 import { checkDescriptions } from './check-descriptions.ts';
+import { checkNotices } from './check-notices.ts';
 import { checkPages } from './check-pages.ts';
 
 const CHECKS = {
   'descriptions hold': checkDescriptions,
   'pages are what the renderers make': checkPages,
+  'pages have the notices of what is inside': checkNotices,
   'a generated client posts an event': checkClient,
 };
 

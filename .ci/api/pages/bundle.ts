@@ -1,5 +1,6 @@
 import { dirname, join, resolve } from 'node:path';
 import { build, type Plugin } from 'esbuild';
+import { redocSource } from './redoc-source.ts';
 
 /** The folder whose packages the pages are made of. */
 const ROOT = resolve(import.meta.dirname, '..');
@@ -53,16 +54,26 @@ export async function bundle(entry: string): Promise<Bundle> {
     metafile: true,
     format: 'iife',
     target: 'es2023',
-    define: { 'process.env.NODE_ENV': '"production"' },
+    define: {
+      'process.env.NODE_ENV': '"production"',
+      // What Redoc's own tools put in.
+      'module.hot': 'undefined',
+      __REDOC_VERSION__: '""',
+      __REDOC_REVISION__: '""',
+    },
     // The page has them with the licences.
     legalComments: 'none',
     logLevel: 'error',
-    plugins: [withoutParser],
+    plugins: [withoutParser, redocSource],
+    // Redoc's decorators are those of before the standard.
+    tsconfigRaw: {
+      compilerOptions: { alwaysStrict: true, experimentalDecorators: true, useDefineForClassFields: false },
+    },
   });
   const [output] = Object.values(metafile.outputs);
   const packages = Object.entries(output?.inputs ?? {})
     .filter(([file, { bytesInOutput }]) => bytesInOutput > 0 && file.includes('node_modules/'))
-    .map(([file]) => packageOf(resolve(ROOT, file)));
+    .map(([file]) => packageOf(resolve(ROOT, file.replace(/^redoc:/, ''))));
   return { script: outputFiles[0]?.text ?? '', packages: new Set(packages) };
 }
 

@@ -1,8 +1,12 @@
-// What messages-client.ts uses of packages that come without types.
+// What the pages' scripts use of packages that come without types.
 
 declare module '@asyncapi/react-component/lib/esm/without-parser.js' {
   const AsyncApi: unique symbol;
   export default AsyncApi;
+}
+
+declare module 'redoc/src/components/RedocStandalone' {
+  export const RedocStandalone: unique symbol;
 }
 
 declare module 'react' {
