@@ -148,6 +148,74 @@ const PAYLOADS: readonly {
     body: event({ event: 'invoice.paid' }),
     kinds: ['event-unknown'],
   },
+  ...['shop.update', 'ShopUpdated', 'shop.udpated', 'shops.update'].map((name) => ({
+    mistake: name,
+    status: 200,
+    body: event({ event: name }),
+    kinds: ['event-misspelt'],
+    says: /shop\.updated may be meant/,
+  })),
+  // Kinds that the partner may well add before we do.
+  ...['shop.created', 'girl.updated', 'girl.undeleted', 'review.edited', 'review.voted'].map((name) => ({
+    mistake: `${name}, which is another kind`,
+    status: 200,
+    body: event({ event: name, data: { id: 1 } }),
+    kinds: ['event-unknown'],
+  })),
+  {
+    mistake: 'a kind misspelt, no zone and shopId',
+    body: event({ event: 'Shop.Updated', data: { shopId: 'shop-1' }, timestamp: '2026-01-31T09:00:00' }),
+    kinds: ['event-misspelt', 'timestamp-without-zone', 'field-misnamed'],
+    says: /data\.shop_id is missing/,
+  },
+  {
+    mistake: 'a kind misspelt, time and shopId',
+    body: event({ event: 'shop.update', data: { shopId: 'shop-1' }, timestamp: undefined, time: TIMESTAMP }),
+    kinds: ['event-misspelt', 'field-misnamed', 'field-misnamed'],
+    says: /time is there.*data\.shop_id is missing/,
+  },
+  {
+    mistake: 'type, and shopId',
+    body: event({ event: undefined, type: 'shop.updated', data: { shopId: 'shop-1' } }),
+    kinds: ['field-misnamed', 'field-misnamed'],
+    says: /type is there.*data\.shop_id is missing/,
+  },
+  ...Object.entries({
+    updatedFields: { event: 'shop.updated', data: { shop_id: 'shop-1', updatedFields: ['name'] } },
+    Name: { event: 'shop.updated', data: { shop_id: 'shop-1', Name: 'x' } },
+    reviewId: { event: 'review.posted', data: { reviewId: 'x', rating: 5 } },
+    stars: { event: 'review.posted', data: { review_id: 'x', stars: 5 } },
+    cast_id: { event: 'girl.schedule_changed', data: { cast_id: 'x' } },
+  }).map(([mistake, fields]) => ({ mistake, status: 200, body: event(fields), kinds: ['field-unread'] })),
+  ...Object.entries({ rating: null, comment: { text: 'x' }, girl_id: ['x'], shop_id: true }).map(
+    ([field, value]) => ({
+      mistake: `${field} of a type that is ignored`,
+      status: 200,
+      body: event({ event: 'review.posted', data: { review_id: 'x', [field]: value } }),
+      kinds: ['field-ignored'],
+      says: new RegExp(`data\\.${field} is (?:null|an object|an array|true or false), which is not read`),
+    }),
+  ),
+  {
+    mistake: 'data of which nothing is read',
+    status: 200,
+    body: event({ event: 'girl.schedule_changed', data: { day: 'x' } }),
+    kinds: ['data-unused'],
+  },
+  ...Object.entries({
+    'fields of its own': {
+      event: 'shop.updated',
+      data: { shop_id: 'x', game: 1, id: 2, rank: 3, address: null, owner: {} },
+    },
+    'an empty comment': { event: 'review.posted', data: { review_id: 'x', comment: '' } },
+    'an alias beside the field': { event: 'review.posted', data: { review_id: 'x', rating: 5, stars: 5 } },
+  }).map(([mistake, fields]) => ({
+    mistake: `none, with ${mistake}`,
+    status: 200,
+    body: event(fields),
+    kinds: [],
+    says: /^$/,
+  })),
   { mistake: 'data missing', body: event({ data: undefined }), kinds: ['field-missing'] },
   {
     mistake: 'payload',

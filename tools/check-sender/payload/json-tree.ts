@@ -91,3 +91,12 @@ export function hasKeyTwice(node: JsonNode): boolean {
   const isTwice = new Set(node.entries.map(([key]) => key)).size < node.entries.length;
   return isTwice || node.entries.some(([, value]) => hasKeyTwice(value));
 }
+
+/** In words: `an object`, `null`. */
+export function shapeOf(node: JsonNode): string {
+  if (node.kind === 'object') return 'an object';
+  if (node.kind === 'array') return 'an array';
+  if (node.kind === 'string') return 'a text';
+  if (node.text === 'null') return 'null';
+  return node.text === 'true' || node.text === 'false' ? 'true or false' : 'a number';
+}

@@ -22,6 +22,41 @@ export function nearest<Word extends string>(word: string, words: readonly Word[
   return best?.known;
 }
 
+/** Letters by which an ending may be longer than another: `post`, `posted`. */
+const LONGEST_ENDING = 2;
+
+/**
+ * Whether one name is surely another with a slip: in case and punctuation, or in a letter of each word. Two letters make
+ * another word: who sends `girl.updated` may well mean it, and not `girl.created`.
+ * @param mostChanges of a word
+ */
+export function isSlipOf(name: string, known: string, mostChanges = 1): boolean {
+  if (name.length > LONGEST_WORD) return false;
+  if (plain(name) === plain(known)) return true;
+  if (mostChanges === 0) return false;
+  const words = wordsOf(name);
+  const knownWords = wordsOf(known);
+  if (words.length !== knownWords.length) return isOneSlip(plain(name), plain(known));
+  return words.every((word, index) => isOneSlip(word, knownWords[index] ?? ''));
+}
+
+/** `shop.updated`, `ShopUpdated` and `shop-updated` have the same two. */
+const wordsOf = (name: string) =>
+  name
+    .replaceAll(/([a-z])([A-Z])/g, '$1 $2')
+    .toLowerCase()
+    .split(/[^a-z0-9]+/)
+    .filter((word) => word !== '');
+
+/** One letter too many, too few or another, two that changed places, or another ending. */
+function isOneSlip(word: string, known: string): boolean {
+  if (distance(word, known) <= 1) return true;
+  const [short = '', long = ''] = [word, known].sort((a, b) => a.length - b.length);
+  if (short.length > 3 && long.startsWith(short) && long.length - short.length <= LONGEST_ENDING) return true;
+  const at = [...word].findIndex((letter, index) => letter !== known[index]);
+  return `${word.slice(0, at)}${word[at + 1] ?? ''}${word[at] ?? ''}${word.slice(at + 2)}` === known;
+}
+
 /** Levenshtein's distance: insertions, deletions and replacements. */
 function distance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, index) => index);

@@ -1,27 +1,13 @@
 import { type EventName, eventNames, isEventName } from '../../../lambda/contract/catalogue.ts';
-import { type Problem, parsePayload } from '../../../lambda/contract/envelope.ts';
+import { type Parsed, type Problem, parsePayload } from '../../../lambda/contract/envelope.ts';
+import { isObject } from '../../../local/gateway/http-message.ts';
 import { type Finding, fine, risky, wrong } from '../finding.ts';
-import { hasKeyTwice, type JsonNode, jsonTree, memberOf } from './json-tree.ts';
-import { nearest } from './nearest.ts';
+import { ALIASES } from './aliases.ts';
+import { dataFindings } from './data-findings.ts';
+import { hasKeyTwice, type JsonNode, jsonTree, memberOf, shapeOf } from './json-tree.ts';
+import { isSlipOf, nearest } from './nearest.ts';
 import { notJson } from './not-json.ts';
 import { skewFindings, timestampMistake } from './timestamp-findings.ts';
-
-/** Fields of the envelope, and what other services call them. */
-const ALIASES: Readonly<Record<string, readonly string[]>> = {
-  event: ['type', 'event_type', 'eventType', 'event_name', 'eventName', 'kind', 'topic', 'action', 'name'],
-  data: ['payload', 'body', 'object', 'attributes', 'resource', 'content', 'event_data'],
-  timestamp: [
-    'time',
-    'created_at',
-    'createdAt',
-    'occurred_at',
-    'occurredAt',
-    'date',
-    'ts',
-    'sent_at',
-    'datetime',
-  ],
-};
 
 /** Bytes above which an event is near what the service takes: of JSON "some 6 MB" (README, Answers). */
 const NEAR_LIMIT_BYTES = 4 * 1024 * 1024;
@@ -34,21 +20,20 @@ export function payloadFindings(body: Buffer, receivedAt: Date): Finding[] {
   const parsed = parsePayload(body);
   const text = body.toString().replace(/^\uFEFF/, '');
   const tree = body.length > MOST_BYTES_LOOKED_AT ? undefined : jsonTree(text);
-  const all: Finding[] = [];
-  if (parsed.kind === 'unusable') {
-    all.push(...parsed.problems.map((problem) => problemFinding(problem, body, tree)));
-  } else if (parsed.kind === 'unknown') {
-    const meant = nearest(parsed.event.event, eventNames);
-    all.push(
-      risky({
-        kind: meant === undefined ? 'event-unknown' : 'event-misspelt',
-        what: `event is no kind that we know${meant === undefined ? '' : `; ${meant} may be meant`}. It is kept, and nobody processes it.`,
-        remedy:
-          meant === undefined
-            ? `Tell us before you send a new kind. We know ${eventNames.join(', ')}.`
-            : `Send exactly ${meant}, in these letters.`,
-      }),
-    );
+  const payload =
+    parsed.kind === 'unusable' && parsed.problems[0].field === 'body' ? undefined : objectOf(text);
+  const sentKind = payload === undefined ? undefined : kindOf(payload);
+  const meant = sentKind === undefined ? undefined : eventNames.find((name) => isSlipOf(sentKind, name));
+  const problems = [
+    ...(parsed.kind === 'unusable' ? parsed.problems : []),
+    ...problemsAs(meant, payload, parsed),
+  ];
+  const all: Finding[] = [
+    ...(payload === undefined ? [] : kindFindings(payload.event, meant)),
+    ...problems.map((problem) => problemFinding(problem, body, tree)),
+  ];
+  if (meant !== undefined && tree !== undefined) {
+    all.push(...dataFindings(meant, memberOf(tree, 'data'), toldOf(problems)));
   }
   all.push(...sizeFindings(body));
   if (tree === undefined) return all;
@@ -76,6 +61,60 @@ export function payloadFindings(body: Buffer, receivedAt: Date): Finding[] {
     all.push(fine({ kind: 'bom', what: 'The body begins with a byte order mark, which is dropped.' }));
   }
   return all;
+}
+
+function objectOf(text: string): Readonly<Record<string, unknown>> | undefined {
+  const payload: unknown = JSON.parse(text);
+  return isObject(payload) ? payload : undefined;
+}
+
+/** What the sender calls the kind, in whichever field. */
+function kindOf(payload: Readonly<Record<string, unknown>>): string | undefined {
+  if (payload.event !== undefined) return typeof payload.event === 'string' ? payload.event : undefined;
+  return ALIASES.event?.map((alias) => payload[alias]).find((value) => typeof value === 'string');
+}
+
+/** What the service would have against `data` if it knew the kind: it says so once that is mended. */
+function problemsAs(
+  meant: EventName | undefined,
+  payload: Readonly<Record<string, unknown>> | undefined,
+  parsed: Parsed,
+): readonly Problem[] {
+  if (meant === undefined || payload?.event === meant) return [];
+  const named = parsePayload(Buffer.from(JSON.stringify({ ...payload, event: meant })));
+  if (named.kind !== 'unusable') return [];
+  const told = new Set(parsed.kind === 'unusable' ? parsed.problems.map(({ field }) => field) : []);
+  return named.problems.filter(({ field }) => !told.has(field));
+}
+
+/** Of `data.updated_fields.0`, too, the field is `data.updated_fields`. */
+const toldOf = (problems: readonly Problem[]) =>
+  new Set(
+    problems
+      .filter(({ field }) => field.startsWith('data.'))
+      .map(({ field }) => field.split('.').slice(0, 2).join('.')),
+  );
+
+function kindFindings(event: unknown, meant: EventName | undefined): Finding[] {
+  if (typeof event !== 'string' || event === '' || isEventName(event)) return [];
+  const parked = 'It is kept, and nobody processes it.';
+  if (meant !== undefined) {
+    return [
+      wrong({
+        kind: 'event-misspelt',
+        what: `event is no kind that we know; ${meant} may be meant. ${parked}`,
+        remedy: `Send exactly ${meant}, in these letters.`,
+      }),
+    ];
+  }
+  const near = nearest(event, eventNames);
+  return [
+    risky({
+      kind: 'event-unknown',
+      what: `event is no kind that we know${near === undefined ? '' : `; the nearest is ${near}`}. ${parked}`,
+      remedy: `Tell us before you send a new kind. We know ${eventNames.join(', ')}.`,
+    }),
+  ];
 }
 
 function sizeFindings({ length }: Buffer): Finding[] {
@@ -174,14 +213,6 @@ function bodyFinding(detail: string, body: Buffer, tree: JsonNode | undefined): 
     });
   }
   return notJson(detail, body);
-}
-
-function shapeOf(node: JsonNode): string {
-  if (node.kind === 'object') return 'an object';
-  if (node.kind === 'array') return 'an array';
-  if (node.kind === 'string') return 'a text';
-  if (node.text === 'null') return 'null';
-  return node.text === 'true' || node.text === 'false' ? 'true or false' : 'a number';
 }
 
 function hasLargeNumber(node: JsonNode): boolean {
