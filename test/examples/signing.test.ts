@@ -1,7 +1,7 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { createServer } from 'node:http';
+import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
@@ -72,6 +72,22 @@ interface Ended {
   readonly problem: string;
 }
 
+/** A server that is no receiver of ours. */
+async function serve(answer: RequestListener): Promise<AsyncDisposable & { readonly url: string }> {
+  const server = createServer((request, response) => {
+    request.resume();
+    answer(request, response);
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
+    [Symbol.asyncDispose]: async () => {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+}
+
 /** Types a command where the sample was copied to. */
 async function type(
   { folder: name }: SigningSample,
@@ -133,15 +149,23 @@ describe.each(runnable.map((sample) => [sample.language, sample] as const))(
     });
 
     test('takes a redirect for an answer, and does not follow it', async () => {
-      const server = createServer((request, response) => {
-        request.resume();
+      await using server = await serve((request, response) => {
         response.writeHead(request.url === '/' ? 302 : 200, { location: '/elsewhere' }).end();
       });
-      await once(server.listen(0, '127.0.0.1'), 'listening');
-      const { code, out } = await post(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
-      server.closeAllConnections();
-      server.close();
+      const { code, out } = await post(server.url);
       expect({ code, out }).toEqual({ code: 1, out: '302 \n' });
+    });
+
+    test('shows the status of an answer in another charset', async () => {
+      await using server = await serve((_, response) => {
+        response.writeHead(502).end(Buffer.from('Passerelle défectueuse', 'latin1'));
+      });
+      const { code, out, problem } = await post(server.url);
+      expect({ code, out, problem }).toEqual({
+        code: 1,
+        out: expect.stringMatching(/^502 Pass/),
+        problem: '',
+      });
     });
 
     test.each([

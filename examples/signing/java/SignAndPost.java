@@ -1,6 +1,5 @@
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -8,8 +7,10 @@ import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.security.GeneralSecurityException;
-import java.time.Duration;
 import java.util.HexFormat;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
 
@@ -20,8 +21,8 @@ import javax.crypto.spec.SecretKeySpec;
  */
 public final class SignAndPost {
 
-    /** API Gateway gives up after 30 seconds. */
-    private static final Duration TIMEOUT = Duration.ofSeconds(35);
+    /** In seconds: API Gateway gives up after 30. */
+    private static final long TIMEOUT = 35;
 
     /**
      * The value of X-Webhook-Signature.
@@ -36,14 +37,14 @@ public final class SignAndPost {
     }
 
     static HttpResponse<String> post(URI address, String secret, byte[] body)
-            throws GeneralSecurityException, IOException, InterruptedException {
+            throws GeneralSecurityException, ExecutionException, InterruptedException, TimeoutException {
         HttpRequest request = HttpRequest.newBuilder(address)
-                .timeout(TIMEOUT)
                 .header("Content-Type", "application/json")
                 .header("X-Webhook-Signature", sign(secret, body))
                 .POST(BodyPublishers.ofByteArray(body))
                 .build();
-        return HttpClient.newHttpClient().send(request, BodyHandlers.ofString());
+        // The request's own time-out would end with the headers, and wait for a body without end.
+        return HttpClient.newHttpClient().sendAsync(request, BodyHandlers.ofString()).get(TIMEOUT, TimeUnit.SECONDS);
     }
 
     public static void main(String[] arguments) throws Exception {
@@ -61,7 +62,9 @@ public final class SignAndPost {
             HttpResponse<String> response = post(URI.create(arguments[0]), secret, body);
             System.out.println(response.statusCode() + " " + response.body());
             System.exit(response.statusCode() == 200 ? 0 : 1);
-        } catch (IOException | IllegalArgumentException error) {
+        } catch (ExecutionException error) {
+            fail("No answer: " + error.getCause());
+        } catch (TimeoutException | IllegalArgumentException error) {
             fail("No answer: " + error);
         }
     }

@@ -13,7 +13,7 @@ from http.client import HTTPException
 from urllib.error import HTTPError
 from urllib.request import HTTPRedirectHandler, Request, build_opener
 
-# How long to wait for the answer, in seconds: API Gateway gives up after 30.
+# How long to wait for the next bytes of the answer, in seconds: API Gateway gives up after 30.
 TIMEOUT = 35
 
 
@@ -41,10 +41,15 @@ def post(url: str, secret: bytes, body: bytes) -> "tuple[int, str]":
     request = Request(url, data=body, headers=headers, method="POST")
     try:
         with build_opener(NoRedirects).open(request, timeout=TIMEOUT) as response:
-            return response.status, response.read().decode()
+            return response.status, text_of(response)
     except HTTPError as error:
         with error:
-            return error.code, error.read().decode()
+            return error.code, text_of(error)
+
+
+def text_of(response) -> str:
+    """Returns the body as text. What stands in between may answer in any charset."""
+    return response.read().decode(errors="backslashreplace")
 
 
 def main() -> int:

@@ -6,6 +6,7 @@
 
 require 'net/http'
 require 'openssl'
+require 'timeout'
 
 # How long to wait for the answer, in seconds: API Gateway gives up after 30.
 TIMEOUT = 35
@@ -17,9 +18,13 @@ end
 
 def post(url, secret, body)
   uri = URI(url)
-  options = { use_ssl: uri.scheme == 'https', open_timeout: TIMEOUT, read_timeout: TIMEOUT }
   headers = { 'Content-Type' => 'application/json', 'X-Webhook-Signature' => sign(secret, body) }
-  Net::HTTP.start(uri.host, uri.port, **options) { |http| http.post(uri.request_uri, body, headers) }
+  # Time-outs of Net::HTTP itself are for each read.
+  Timeout.timeout(TIMEOUT) do
+    Net::HTTP.start(uri.host, uri.port, use_ssl: uri.scheme == 'https') do |http|
+      http.post(uri.request_uri, body, headers)
+    end
+  end
 end
 
 secret = ENV.fetch('WEBHOOK_SECRET', '')

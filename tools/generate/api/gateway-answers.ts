@@ -12,50 +12,54 @@ export interface GatewayAnswer {
 
 const AGAIN = 'Send it again, later each time.';
 
-/** Those with a status of their own. None keeps anything. Source: decision D16 and docs/deploying.md, "Which gateway". */
+/** Of an answer that is given before the receiver is asked. */
+const NOT_KEPT = 'Nothing was kept.';
+
+/** Of an answer that may come after the receiver was asked: Lambda goes on when API Gateway no longer waits. */
+export const PERHAPS_KEPT = 'The event may have been kept or not: to send it twice does no harm.';
+
+/** Those with a status of their own. Source: decision D16 and docs/deploying.md, "Which gateway". */
 export const gatewayAnswers: readonly GatewayAnswer[] = [
   {
     status: '403',
-    description:
-      'Behind a REST API: the address is not below `/api`. Compare it with the one that we gave you.',
+    description: `Behind a REST API: the address is not below \`/api\`. Compare it with the one that we gave you. ${NOT_KEPT}`,
     message: 'Forbidden',
   },
   {
     status: '404',
-    description: 'The path or the method is another one. Compare the address with the one that we gave you.',
+    description: `The path or the method is another one. Compare the address with the one that we gave you. ${NOT_KEPT}`,
     message: 'Not Found',
   },
   {
     status: '413',
-    description:
-      'The body is too large: above 10 MB, or so that with its envelope it exceeds the 6 MB that the receiver can be given: some 6 MB of JSON, 4.5 MB of another content type or behind a REST API. To repeat it is of no use. A REST API may say 500 instead.',
+    description: `The body is too large: above 10 MB, or so that with its envelope it exceeds the 6 MB that the receiver can be given: some 6 MB of JSON, 4.5 MB of another content type or behind a REST API. To repeat it is of no use. A REST API may say 500 instead. ${NOT_KEPT}`,
     message: 'Request Entity Too Large',
   },
   {
     status: '429',
-    description: `Behind an HTTP API: more requests than are allowed. ${AGAIN}`,
+    description: `Behind an HTTP API: more requests than are allowed. ${NOT_KEPT} ${AGAIN}`,
     message: 'Too Many Requests',
   },
   {
     status: '502',
-    description: `Behind an HTTP API: what the receiver said was no answer. ${AGAIN}`,
+    description: `Behind an HTTP API: what the receiver said was no answer. ${PERHAPS_KEPT} ${AGAIN}`,
     message: 'Bad Gateway',
   },
   {
     status: '503',
-    description: `Behind an HTTP API: the receiver was not available, or took too long. ${AGAIN}`,
+    description: `Behind an HTTP API: the receiver was not available, or took too long. ${PERHAPS_KEPT} ${AGAIN}`,
     message: 'Service Unavailable',
   },
   {
     status: '504',
-    description: `Behind an HTTP API: the receiver took too long. ${AGAIN}`,
+    description: `Behind an HTTP API: the receiver took too long. ${PERHAPS_KEPT} ${AGAIN}`,
     message: 'Gateway Timeout',
   },
 ];
 
 export const gatewayMessageSchema: JsonSchema = {
   title: 'API Gateway’s own answer',
-  description: 'What API Gateway says by itself, before or instead of the receiver. Nothing was kept.',
+  description: 'What API Gateway says by itself, before or instead of the receiver.',
   type: 'object',
   properties: { message: { type: ['string', 'null'], description: 'What is wrong, in a few words.' } },
   required: ['message'],

@@ -1,6 +1,6 @@
 import { otherPayload } from './event-schemas.ts';
 import type { JsonSchema } from './field-schemas.ts';
-import { type GatewayAnswer, refusalList, retryAfterSeconds } from './gateway-answers.ts';
+import { type GatewayAnswer, PERHAPS_KEPT, refusalList, retryAfterSeconds } from './gateway-answers.ts';
 import { eventId, eventIdOf, REQUEST_ID, requestId } from './ids.ts';
 import { type ProblemName, problemExample } from './problems.ts';
 
@@ -76,7 +76,7 @@ export const responses: JsonSchema = {
     content: problemContent('InvalidSignature'),
   },
   ServerError: {
-    description: `The event was not accepted. Send it again, later each time, and not before the seconds of \`Retry-After\` where there is one.\n\nThe receiver says so where it could not make the event safe. Behind a REST API, API Gateway says the same for what it refuses by itself:\n\n${refusalList}\n\nBehind an HTTP API it may say it in its own form.`,
+    description: `${PERHAPS_KEPT} Send it again, later each time, and not before the seconds of \`Retry-After\` where there is one.\n\nThe receiver says so where it could not make sure that the event is safe. Behind a REST API, API Gateway says the same for what it refuses by itself:\n\n${refusalList}\n\nBehind an HTTP API it may say it in its own form.`,
     headers: {
       'Retry-After': {
         description: 'Seconds to wait before it is sent again. Behind a REST API only.',
@@ -94,6 +94,6 @@ export const responses: JsonSchema = {
 
 /** An answer that API Gateway alone gives. */
 export const gatewayResponse = ({ description, message }: GatewayAnswer): JsonSchema => ({
-  description: `${description} Nothing was kept.`,
+  description,
   content: gatewayContent(message),
 });

@@ -36,8 +36,10 @@ fn post(url: &str, secret: &str, body: &[u8]) -> Result<(u16, String), ureq::Err
         .header("Content-Type", "application/json")
         .header("X-Webhook-Signature", sign(secret, body))
         .send(body)?;
-    let answer = response.body_mut().read_to_string()?;
-    Ok((response.status().as_u16(), answer))
+    let answer = response.body_mut().read_to_vec()?;
+    // What stands in between may answer in any charset.
+    let text = String::from_utf8_lossy(&answer).into_owned();
+    Ok((response.status().as_u16(), text))
 }
 
 /// Whether the delivery was accepted, or the signature printed.

@@ -196,20 +196,31 @@ describe('what an HTTP API answers by itself is what the description says', () =
     port: 443,
     receivedAt: new Date(),
   };
+  let isAsked = false;
   const answer = (
     invoke: () => Promise<InvocationResult>,
     {
       path = WEBHOOK_PATH,
       rate = 100,
+      limit = 30_000,
       read = async (): Promise<Buffer | undefined> => Buffer.from('{}'),
     } = {},
   ) => {
-    const route = { routeKey: `POST ${WEBHOOK_PATH}`, invoke };
+    isAsked = false;
+    const route = {
+      routeKey: `POST ${WEBHOOK_PATH}`,
+      invoke: () => {
+        isAsked = true;
+        return invoke();
+      },
+    };
+    const ids = { accountId: '0', apiId: 'api', region: 'us-east-1' };
     const throttle = { rate, burst: rate };
-    const api = httpApi({ accountId: '0', apiId: 'api', region: 'us-east-1', routes: [route], throttle });
+    const api = httpApi({ ...ids, routes: [route], throttle, integrationLimitMilliseconds: limit });
     return api.answer({ ...request, path }, read);
   };
 
+  const late = () => new Promise<InvocationResult>(() => {});
   const nothing = async () => ({ ok: true, payload: undefined }) as const;
   const throttled = async () => {
     throw new TooManyRequestsError();
@@ -231,8 +242,15 @@ describe('what an HTTP API answers by itself is what the description says', () =
     [429, () => answer(nothing, { rate: 0 })],
     [500, () => answer(rejected)],
     [503, () => answer(throttled)],
+    [503, () => answer(late, { limit: 1 })],
   ])('%s', async (status, given) => {
     const { response } = await given();
     expect([response.status, problemsOf(answered(response))]).toEqual([status, []]);
+    // A receiver that was asked goes on, whatever API Gateway says meanwhile.
+    const { description } = openApi.follow(
+      openApi.at('paths', WEBHOOK_PATH, 'post', 'responses')[status] as Part,
+    );
+    const kept = isAsked ? /may have been kept or not/ : /Nothing was kept/;
+    expect(description).toMatch(kept);
   });
 });
