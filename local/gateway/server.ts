@@ -2,6 +2,7 @@ import { Buffer } from 'node:buffer';
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { KEEP_ALIVE_MS } from '../aws/http-server.ts';
 import { type ConsoleUrl, consoleRedirect } from '../console-redirect.ts';
 import { listen } from '../listen.ts';
 import type { Exchange } from '../observation.ts';
@@ -123,7 +124,7 @@ export async function startGateway(api: Api, options: GatewayOptions): Promise<G
   }
 
   const { servers, port } = await listen(
-    { requestTimeout: REQUEST_LIMIT_MILLISECONDS },
+    { requestTimeout: REQUEST_LIMIT_MILLISECONDS, keepAliveTimeout: KEEP_ALIVE_MS },
     (request, response) => {
       const answered = once(response, 'close').finally(() => inFlight.delete(answered));
       inFlight.add(answered);

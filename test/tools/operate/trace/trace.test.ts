@@ -269,12 +269,10 @@ test('a request with a wrong signature is told with what was wrong, and nothing 
   expect(JSON.stringify(trace)).not.toContain(signature);
   // The partner repeats it, and it is the same event.
   await partner.post(body);
-  expect(kinds(await traced(rejected.body.requestId)).slice(0, 4)).toEqual([
-    'received',
-    'answered',
-    'received',
-    'queued',
-  ]);
+  const steps = kinds(await traced(rejected.body.requestId));
+  expect(steps.slice(0, 3)).toEqual(['received', 'answered', 'received']);
+  // On a busy machine the consumer may be done before the receiver has its answer from the queue.
+  expect(steps).toContain('queued');
 });
 
 test('an unusable delivery is in quarantine, with its fields, until it is redriven', async () => {
