@@ -1,10 +1,21 @@
 import { createHmac } from 'node:crypto';
+import { readSecretValue } from '../lambda/receiver/secret-value.ts';
 
 /**
  * The secret of the local stack unless another is given, and of the deliveries in `events/api-gateway/` and
  * `events/rest-api/`.
  */
 export const LOCAL_SECRET = 'local-webhook-secret';
+
+/** Whether a stored secret is the one that everybody knows, or that with white space, which is as easily guessed. */
+export function isLocalSecret(stored: string): boolean {
+  try {
+    return readSecretValue(stored).trim() === LOCAL_SECRET;
+  } catch {
+    // With an unusable one nobody can sign.
+    return false;
+  }
+}
 
 /** The value of `X-Webhook-Signature`: the HMAC-SHA256 of the body (contract, Authentication). */
 export function signatureOf({

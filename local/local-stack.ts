@@ -14,7 +14,7 @@ import { deployedApi } from './gateway/deployed-api.ts';
 import { type RequestSummary, startGateway } from './gateway/server.ts';
 import { guardedObserver } from './guarded-observer.ts';
 import { keepObservations } from './kept-observations.ts';
-import { assertNeverKnown } from './known-secret.ts';
+import { assertKnownSecretNotAccepted } from './known-secret.ts';
 import type { InspectedMessage, StackObserver } from './observation.ts';
 import { ACCOUNT_ID, clientSettings, REGION } from './place.ts';
 import { admitRoles } from './roles.ts';
@@ -178,10 +178,12 @@ export async function startLocalStack(options: LocalStackOptions): Promise<Local
 
     step('Creating queues, topics, tables, buckets, delivery streams and the secret');
     const operator = clientSettings(aws.url, 'operator');
+    if (options.publicHosts?.length) {
+      await assertKnownSecretNotAccepted(resources, operator, options.secret);
+    }
     const adopted = kept && (await adopt(resources, operator, options.secret));
     for (const note of notes(adopted, options.keep)) options.onNote?.(note);
     await deploy(resources, operator, { secret: options.secret, existing: adopted?.logicalIds });
-    if (options.publicHosts?.length) await assertNeverKnown(resources, operator);
     createAlarms(resources, aws);
     admitRoles(resources, aws);
 

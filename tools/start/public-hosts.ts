@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import { InvalidArgumentError } from '@commander-js/extra-typings';
-import { LOCAL_SECRET } from '../../events/signing.ts';
+import { isLocalSecret, LOCAL_SECRET } from '../../events/signing.ts';
 import { CommandError } from '../terminal/command-error.ts';
 
 /** Labels of letters, digits and hyphens (RFC 1123 §2.1), two at least: a name of one is none that strangers know. */
@@ -19,9 +19,9 @@ export function publicHost(text: string, before: readonly string[] = []): readon
   );
 }
 
-/** @throws CommandError where strangers are let in who know the secret, which is read without white space around it */
+/** @throws CommandError where strangers are let in who know the secret */
 export function assertOwnSecret(publicHosts: readonly string[], secret: string): void {
-  if (publicHosts.length === 0 || secret.trim() !== LOCAL_SECRET) return;
+  if (publicHosts.length === 0 || !isLocalSecret(secret)) return;
   throw new CommandError(
     `--public-host lets strangers in: give --secret, as ${LOCAL_SECRET} is known to everybody`,
   );

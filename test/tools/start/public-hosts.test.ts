@@ -30,14 +30,19 @@ describe('--public-host', () => {
     expect(() => publicHost(text)).toThrow('It must be the name alone');
   });
 
-  test.each([LOCAL_SECRET, ` ${LOCAL_SECRET}\n`])('is refused with the secret %j', (secret) => {
-    expect(() => assertOwnSecret(['abc.example'], secret)).toThrow(
-      'give --secret, as local-webhook-secret is known to everybody',
-    );
-  });
+  test.each([LOCAL_SECRET, ` ${LOCAL_SECRET}\n`, JSON.stringify({ WEBHOOK_SECRET: LOCAL_SECRET })])(
+    'is refused with the secret %j',
+    (secret) => {
+      expect(() => assertOwnSecret(['abc.example'], secret)).toThrow(
+        'give --secret, as local-webhook-secret is known to everybody',
+      );
+    },
+  );
 
   test('is taken with another secret, and the secret without it', () => {
     expect(() => assertOwnSecret(['abc.example'], 'own')).not.toThrow();
+    expect(() => assertOwnSecret(['abc.example'], `own-${LOCAL_SECRET}`)).not.toThrow();
+    expect(() => assertOwnSecret(['abc.example'], JSON.stringify({ other: LOCAL_SECRET }))).not.toThrow();
     expect(() => assertOwnSecret([], LOCAL_SECRET)).not.toThrow();
   });
 
