@@ -1,13 +1,12 @@
 import type { Messages } from './channel.ts';
 import { type DescribedEvent, otherPayload } from './event-schemas.ts';
+import { schemaRef } from './schema-reference.ts';
 import {
   exampleSignature,
   SIGNATURE_HEADER,
   signatureDescription,
   signatureSchema,
 } from './signature-header.ts';
-
-const schemaRef = (name: string) => ({ $ref: `#/components/schemas/${name}` });
 
 const common = {
   contentType: 'application/json',

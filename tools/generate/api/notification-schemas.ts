@@ -1,5 +1,6 @@
 import { catalogue, type EffectName } from '../../../lambda/contract/catalogue.ts';
 import { MAXIMUM_VALUE_LENGTH } from '../../../lambda/effects/shortened.ts';
+import { MAXIMUM_ATTRIBUTE_LENGTH } from '../../../lambda/message-attribute.ts';
 import { REPLAY_NAME } from '../../../lambda/queue/replay.ts';
 import { FOUND_BY } from '../events-table.ts';
 import { type DescribedEvent, DRAFT, schemaId } from './event-schemas.ts';
@@ -91,7 +92,10 @@ export const notificationAttributes = ({ event }: DescribedEvent): JsonSchema =>
   properties: {
     event: { type: 'string', const: event, description: 'The kind of event.' },
     eventId,
-    shop_id: { type: 'string', description: 'The shop, where the event names one.' },
+    shop_id: {
+      type: 'string',
+      description: `The shop, where the event names one. One that SNS would not take (control characters other than tab, CR and LF; U+FFFE; U+FFFF), or of more than ${MAXIMUM_ATTRIBUTE_LENGTH} UTF-16 units, as \`sha256:\` and its hash in hex; \`data.shop_id\` is cut instead, beyond ${MAXIMUM_VALUE_LENGTH} characters.`,
+    },
     replay: { ...replay, description: 'The replay that sent the event. Absent of a delivery.' },
   },
   required: ['event', 'eventId'],

@@ -3,10 +3,9 @@ import type { JsonSchema } from './field-schemas.ts';
 import { type GatewayAnswer, PERHAPS_KEPT, refusalList, retryAfterSeconds } from './gateway-answers.ts';
 import { eventId, eventIdOf, REQUEST_ID, requestId } from './ids.ts';
 import { type ProblemName, problemExample } from './problems.ts';
+import { schemaRef } from './schema-reference.ts';
 
 type Status = 'queued' | 'parked';
-
-const schemaRef = (name: string) => ({ $ref: `#/components/schemas/${name}` });
 
 const meanings: Readonly<Record<Status, string>> = {
   queued: 'The event is safe, and will be processed.',

@@ -12,14 +12,13 @@ import type { JsonSchema } from './field-schemas.ts';
 import { gatewayAnswers, gatewayMessageSchema } from './gateway-answers.ts';
 import { acceptedSchema, gatewayResponse, responses } from './openapi-responses.ts';
 import { problemNames, problemSchema } from './problems.ts';
+import { schemaRef } from './schema-reference.ts';
 import {
   exampleSignature,
   SIGNATURE_HEADER,
   signatureDescription,
   signatureSchema,
 } from './signature-header.ts';
-
-const schemaRef = (name: string) => ({ $ref: `#/components/schemas/${name}` });
 
 /** OpenAPI 3.1 of what the partner calls: the one endpoint, with every answer of both kinds of API Gateway. */
 export function openApiDocument(): JsonSchema {
@@ -111,6 +110,22 @@ const failures = {
 
 const signed = [{ $ref: '#/components/parameters/Signature' }];
 
+const requestBody = (
+  schema: JsonSchema,
+  examples: readonly { readonly name: string; readonly summary: string; readonly payload: object }[],
+) => ({
+  description: 'The event. Its bytes are what is signed.',
+  required: true,
+  content: {
+    'application/json': {
+      schema,
+      examples: Object.fromEntries(
+        examples.map(({ name, summary, payload }) => [name, { summary, value: payload }]),
+      ),
+    },
+  },
+});
+
 function receiveEvent(events: readonly DescribedEvent[]): JsonSchema {
   const samples = events.flatMap(({ samples }) => samples);
   return {
@@ -119,19 +134,10 @@ function receiveEvent(events: readonly DescribedEvent[]): JsonSchema {
     summary: 'Send one event',
     description: 'Keeps the event and answers; what follows from it happens afterwards, in seconds.',
     parameters: signed,
-    requestBody: {
-      description: 'The event. Its bytes are what is signed.',
-      required: true,
-      content: {
-        'application/json': {
-          schema: { oneOf: [schemaRef('PartnerEvent'), schemaRef('OtherEvent')] },
-          examples: Object.fromEntries([
-            ...samples.map((sample) => [sample.name, { summary: sample.event, value: sample.payload }]),
-            ['any-other', { summary: 'any other event', value: otherPayload }],
-          ]),
-        },
-      },
-    },
+    requestBody: requestBody({ oneOf: [schemaRef('PartnerEvent'), schemaRef('OtherEvent')] }, [
+      ...samples.map((sample) => ({ ...sample, summary: sample.event })),
+      { name: 'any-other', summary: 'any other event', payload: otherPayload },
+    ]),
     responses: { 200: { $ref: '#/components/responses/Accepted' }, ...failures },
   };
 }
@@ -144,18 +150,10 @@ function webhook({ event, name, schemaName, meaning, processing, samples }: Desc
     summary: meaning,
     description: `You send \`${event}\` to \`${WEBHOOK_PATH}\`; we ${processing}. It is the request of \`receiveEvent\`, with this one event.`,
     parameters: signed,
-    requestBody: {
-      description: 'The event. Its bytes are what is signed.',
-      required: true,
-      content: {
-        'application/json': {
-          schema: schemaRef(schemaName),
-          examples: Object.fromEntries(
-            samples.map((sample) => [sample.name, { summary: meaning, value: sample.payload }]),
-          ),
-        },
-      },
-    },
+    requestBody: requestBody(
+      schemaRef(schemaName),
+      samples.map((sample) => ({ ...sample, summary: meaning })),
+    ),
     responses: { 200: { $ref: '#/components/responses/Queued' }, ...failures },
   };
 }

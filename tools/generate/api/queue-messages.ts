@@ -10,8 +10,7 @@ import {
   sentAttributes,
 } from './message-attributes.ts';
 import { exampleProblems, fieldProblems } from './problems.ts';
-
-const schemaRef = (name: string) => ({ $ref: `#/components/schemas/${name}` });
+import { schemaRef } from './schema-reference.ts';
 
 const common = {
   contentType: 'application/json',

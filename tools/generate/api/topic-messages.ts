@@ -3,8 +3,7 @@ import type { DescribedEvent } from './event-schemas.ts';
 import type { JsonSchema } from './field-schemas.ts';
 import { notificationForms } from './notification-forms.ts';
 import { notificationAttributes } from './notification-schemas.ts';
-
-const schemaRef = (name: string) => ({ $ref: `#/components/schemas/${name}` });
+import { schemaRef } from './schema-reference.ts';
 
 /** Source: user guide, "Custom notifications using Amazon Q Developer in chat applications". */
 export const customNotificationSchema: JsonSchema = {

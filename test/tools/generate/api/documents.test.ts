@@ -137,3 +137,9 @@ test('the pattern of a signature has exactly the spellings that the receiver tak
   }
   expect(spellings.every((text) => pattern.test(text))).toBe(true);
 });
+
+test('the document that docs/subscribers.md shows is a published example', () => {
+  const [, shown = ''] = /```json\n([^`]*)```/.exec(readFileSync('docs/subscribers.md', 'utf8')) ?? [];
+  const { examples } = asyncApi.at('components', 'schemas', 'ReviewPostedNotification');
+  expect(examples).toContainEqual(JSON.parse(shown));
+});
