@@ -9,12 +9,13 @@ import { knownEvent, payloadFindings } from './payload/payload-findings.ts';
 import type { SentRequest } from './sent-request.ts';
 import type { ServiceAnswer } from './service.ts';
 import { signatureFindings } from './signature/signature-findings.ts';
+import { compressionOf } from './signature/signed-messages.ts';
 
 /** What is right and what is wrong with a request. Shows nothing that was sent but the kind of event, where we know it. */
 export interface Diagnosis {
   /** The service's answer: `200`. */
   readonly status: number;
-  /** What that means for the event: `queued`, `parked`; undefined where it is refused. */
+  /** What that means for the event: `queued`, `parked`; undefined where it is refused, or went astray. */
   readonly word: 'queued' | 'parked' | undefined;
   readonly event: EventName | undefined;
   /** As the service names the delivery: the SHA-256 of the body. */
@@ -37,7 +38,7 @@ export function diagnose(request: SentRequest, answer: ServiceAnswer, secret: st
   ];
   return {
     status,
-    word: wordOf(answer),
+    word: status === 200 ? wordOf(answer) : undefined,
     event: status === 200 ? knownEvent(request.body) : undefined,
     eventId: sha256Hex(request.body),
     findings: ORDER.flatMap((grade) => findings.filter((finding) => finding.grade === grade)),
@@ -62,7 +63,16 @@ function causes(request: SentRequest, { response, outcome }: ServiceAnswer, secr
   const fitsBytes = signature !== undefined && verify(request.body, signature, [secret]);
   if (fitsBytes && valuesOf(request.headers, 'x-webhook-signature').length === 1)
     return [...address, notUtf8];
-  return [...address, ...signatureFindings(request, secret)];
+  const causes = signatureFindings(request, secret);
+  return [...address, ...causes, ...nextFindings(request, causes)];
+}
+
+/** What would be wrong once the signature is right. Of a compressed body nothing can be said. */
+function nextFindings(request: SentRequest, told: readonly Finding[]): Finding[] {
+  if (compressionOf(request) !== undefined) return [];
+  return payloadFindings(request.body, request.receivedAt)
+    .filter(({ grade, kind }) => grade === 'wrong' && told.every((other) => other.kind !== kind))
+    .map((finding) => ({ ...finding, what: `With a right signature: ${finding.what}` }));
 }
 
 export const tooLarge: Finding = wrong({

@@ -11,7 +11,8 @@ import { listen } from '../../local/listen.ts';
 import { BodyReader } from './body-reader.ts';
 import { brokenOff, connectionFinding } from './connection-findings.ts';
 import { Deliveries, type Delivery, type Ending } from './deliveries.ts';
-import { diagnose, tooLarge } from './diagnose.ts';
+import { type Diagnosis, diagnose, tooLarge } from './diagnose.ts';
+import { Excess, excessFinding } from './excess.ts';
 import { type Finding, wrong } from './finding.ts';
 import { addressFindings } from './http-findings.ts';
 import { GATEWAY_LIMIT_MILLISECONDS, type Play, playOf } from './play.ts';
@@ -53,10 +54,15 @@ export interface Checker {
   close(): Promise<void>;
 }
 
+/** What Node.js says of bytes that are no request. */
+type ParseError = NodeJS.ErrnoException & { readonly rawPacket?: Buffer; readonly bytesParsed?: number };
+
 interface Connection {
   readonly number: number;
   requests: number;
   current: { readonly number: number; bytes: number; isReported: boolean } | undefined;
+  /** Of the request that came last, while it has no verdict yet. */
+  excess: Excess | undefined;
 }
 
 /** Listens, and answers each request as the service does, or as the play says. @throws as `listen` */
@@ -79,7 +85,12 @@ export async function startChecker(options: CheckerOptions): Promise<Checker> {
     const known = connections.get(socket);
     if (known !== undefined) return known;
     connectionCount += 1;
-    const connection: Connection = { number: connectionCount, requests: 0, current: undefined };
+    const connection: Connection = {
+      number: connectionCount,
+      requests: 0,
+      current: undefined,
+      excess: undefined,
+    };
     connections.set(socket, connection);
     return connection;
   }
@@ -91,6 +102,8 @@ export async function startChecker(options: CheckerOptions): Promise<Checker> {
     connection.requests += 1;
     const current = { number: requestCount, bytes: 0, isReported: false };
     connection.current = current;
+    const excess = new Excess(message);
+    connection.excess = excess;
     const start = performance.now();
     const request = requestOf(message, options.port);
     const base = {
@@ -142,10 +155,15 @@ export async function startChecker(options: CheckerOptions): Promise<Checker> {
       const attempt = noted?.delivery.count ?? 0;
       const play = noted === undefined ? ({ kind: 'ok' } as const) : playOf(plays, attempt - 1);
       const answer = play.kind === 'failure' ? await failureAnswer(request, body, play.status) : own.response;
+      if (own.response.status !== 200) await excess.settle(body);
+      if (excess.behind(body).length > 0) response.shouldKeepAlive = false;
       const ending = await send(message, response, await late(play, answer, sent, response), play);
+      const rest = excess.behind(body);
+      if (connection.excess === excess) connection.excess = undefined;
+      if (rest.length > 0) message.socket.destroySoon();
       if (noted !== undefined) noted.attempt.ending = ending;
       const milliseconds = performance.now() - start;
-      const diagnosis = diagnose(sent, await withOutcome(sent, own), secret);
+      const diagnosis = await diagnosed(sent, own, rest);
       tell({
         diagnosis,
         ending,
@@ -180,6 +198,23 @@ export async function startChecker(options: CheckerOptions): Promise<Checker> {
       connection: connection.number,
       isReused,
     });
+  }
+
+  /** @param rest bytes behind the end of the request: where it is refused, what they and the body together are is judged */
+  async function diagnosed(sent: SentRequest, own: ServiceAnswer, rest: Buffer): Promise<Diagnosis> {
+    const diagnosis = diagnose(sent, await withOutcome(sent, own), secret);
+    if (rest.length === 0) return diagnosis;
+    const whole: SentRequest = { ...sent, body: Buffer.concat([sent.body, rest]) };
+    const { findings } =
+      own.response.status === 200
+        ? diagnosis
+        : diagnose(
+            whole,
+            await withOutcome(whole, await serviceAnswer(whole, async () => whole.body, secret)),
+            secret,
+          );
+    const hasLength = valuesOf(sent.headers, 'content-length').length > 0;
+    return { ...diagnosis, findings: [excessFinding(hasLength), ...findings] };
   }
 
   /** Of what went past the receiver: what it would have said besides, so that one answer names all that is wrong. */
@@ -240,8 +275,9 @@ export async function startChecker(options: CheckerOptions): Promise<Checker> {
         }),
       );
     });
-    server.on('clientError', (error: NodeJS.ErrnoException & { rawPacket?: Buffer }, socket: Duplex) => {
+    server.on('clientError', (error: ParseError, socket: Duplex) => {
       const connection = connectionOf(socket);
+      if (connection.excess?.add(error.code ?? '', error.rawPacket, error.bytesParsed)) return;
       const { current } = connection;
       const isSilent =
         (socket as Socket).bytesRead === 0 || (error.code === 'ECONNRESET' && connection.requests > 0);

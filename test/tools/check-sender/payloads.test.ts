@@ -295,6 +295,16 @@ describe('a payload that is signed rightly', () => {
     },
   );
 
+  test('is wrong where its kind is misspelt, and right where it is of a kind that we do not know', async () => {
+    const grades = await Promise.all(
+      ['Shop.Updated', 'invoice.paid'].map((name) => said({ body: event({ event: name }) })),
+    );
+    expect(grades.map(({ word, findings }) => [word, findings[0]?.grade])).toEqual([
+      ['parked', 'wrong'],
+      ['parked', 'risky'],
+    ]);
+  });
+
   test('is looked at for wrong fields alone where it is large', async () => {
     const body = event({ data: { name: 'x'.repeat(4.5 * 1024 * 1024) } });
     const { findings } = await said({ body });
@@ -406,6 +416,13 @@ const WAYS: readonly (Sent & {
 ];
 
 describe('a right payload', () => {
+  test('sent astray is not called queued', async () => {
+    expect(await said({ body: BODY, path: '/api/v1/webhooks/partner/' })).toMatchObject({
+      status: 404,
+      word: undefined,
+    });
+  });
+
   test.each(WAYS)('sent by $way', async ({ way: _, kinds, status = 200, says = /^/, ...sent }) => {
     const diagnosis = await said({ body: BODY, ...sent });
     expect({ status: diagnosis.status, kinds: diagnosis.findings.map(({ kind }) => kind) }).toEqual({

@@ -243,6 +243,75 @@ describe('whatever comes, there is a verdict, and it goes on', () => {
     expect(started.verdicts).toHaveLength(1);
   });
 
+  const accented = BODY.replace('shop-1', 'café-é');
+  const accents = 'T'.repeat(3).replaceAll('T', 'é');
+  const short = (body: string, signature = sign(body).toString('hex')) =>
+    head(`X-Webhook-Signature: ${signature}`, `Content-Length: ${body.length}`);
+  test.each([
+    { what: 'in one write', parts: [`${short(accented)}${accented}`], kinds: ['content-length-small'] },
+    {
+      what: 'with more of it left out, from the T of the timestamp on',
+      parts: [
+        `${short(accented.replace('é-é', accents.repeat(5)))}${accented.replace('é-é', accents.repeat(5))}`,
+      ],
+      kinds: ['content-length-small'],
+    },
+    {
+      what: 'with the last byte later',
+      parts: [`${short(accented)}${accented.slice(0, -2)}`, accented.slice(-2, -1), '}'],
+      kinds: ['content-length-small'],
+    },
+    {
+      what: 'and the signature of another secret',
+      parts: [`${short(accented, sign(accented, 'another').toString('hex'))}${accented}`],
+      kinds: ['content-length-small', 'signature-other'],
+    },
+    {
+      what: 'by being absent',
+      parts: [`${head(signed)}${BODY}`],
+      kinds: ['content-length-small'],
+    },
+  ])(
+    'a Content-Length that counts characters, $what: the answer of the service, and one verdict',
+    async ({ parts, kinds }) => {
+      const started = await start();
+      const socket = await open(started);
+      let answer = '';
+      socket.setEncoding('latin1').on('data', (text: string) => {
+        answer += text;
+      });
+      const closed = once(socket, 'close');
+      for (const part of parts) {
+        socket.write(part);
+        await sleep(20);
+      }
+      await closed;
+      expect(answer).toMatch(/^HTTP\/1.1 401[\s\S]*invalid-signature/);
+      expect(kindsOf(await verdict(started))).toEqual(kinds);
+      expect((await post(started)).status).toBe(200);
+      await verdict(started, 2);
+      expect(started.verdicts.map(({ number }) => number)).toEqual([1, 2]);
+    },
+  );
+
+  test('bytes behind a right request are told, and it is accepted', async () => {
+    const started = await start();
+    expect(
+      await raw(started, `${head(signed, `Content-Length: ${Buffer.byteLength(BODY)}`)}${BODY}}}`),
+    ).toMatch(/^HTTP\/1.1 200/);
+    expect(kindsOf(await verdict(started))).toEqual(['content-length-small']);
+  });
+
+  test('requests that are sent before the answer to the one before, and line breaks between them', async () => {
+    const started = await start();
+    const one = `${head(signed, `Content-Length: ${Buffer.byteLength(BODY)}`)}${BODY}`;
+    const other = BODY.replace('shop-1', 'shop-2');
+    const last = `${head(`X-Webhook-Signature: ${sign(other).toString('hex')}`, `Content-Length: ${other.length}`, closing)}${other}`;
+    expect(await raw(started, `${one}\r\n${last}`)).toMatch(/^HTTP\/1.1 200[\s\S]*HTTP\/1.1 200/);
+    await verdict(started, 2);
+    expect(started.tally.isRight).toBe(true);
+  });
+
   test('a body that breaks off', async () => {
     const started = await start();
     const socket = await open(started);

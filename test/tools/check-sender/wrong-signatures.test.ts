@@ -322,6 +322,16 @@ describe('a right sender is told that nothing is wrong', () => {
   );
 });
 
+test('with a wrong signature it is told what else would be wrong, once the signature is right', async () => {
+  const body = BODY.replace('shop_id', 'shopId').replace('00Z', '00');
+  const { status, findings } = await said({ body, signature: sign(body, 'another one') });
+  expect({ status, kinds: findings.map(({ kind }) => kind) }).toEqual({
+    status: 401,
+    kinds: ['signature-other', 'timestamp-without-zone', 'field-misnamed'],
+  });
+  expect(findings[1]?.what).toMatch(/^With a right signature: timestamp has no zone/);
+});
+
 test('a guess takes little time, even of a large body with a wrong key', async () => {
   const body = JSON.stringify({
     event: 'shop.updated',
