@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { createHash, createHmac } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
 import { signatureOf } from '../../events/signing.ts';
@@ -121,6 +122,13 @@ describe.each(vectors.map((vector) => [vector.name, vector] as const))('the vect
     const signed = (encoding: 'hex' | 'base64') => signatureOf({ body: bodyOf(vector), secret, encoding });
     expect([signed('hex'), signed('base64')]).toEqual([vector.accepted.hex, vector.accepted.base64]);
   });
+});
+
+test('every body that is not UTF-8 is marked, and no other', () => {
+  const named = (which: (vector: SigningVector) => boolean) => vectors.filter(which).map(({ name }) => name);
+  const marked = named(({ utf8: mark }) => mark === false);
+  expect(marked.length).toBeGreaterThan(0);
+  expect(marked).toEqual(named((vector) => !isUtf8(bodyOf(vector))));
 });
 
 test('every spelling and mistake of the vectors is explained, and no other', () => {

@@ -170,6 +170,7 @@ describe.each(runnable.map((sample) => [sample.language, sample] as const))(
 
     test.each([
       ['nothing answers', 'http://127.0.0.1:1/', secret],
+      ['the address is not one of HTTP', 'file:///dev/null', secret],
       ['there is no secret', '', ''],
     ])('says so in one line where %s', async (_, url, key) => {
       expect(await post(url, key)).toEqual({

@@ -1,4 +1,3 @@
-import { isUtf8 } from 'node:buffer';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { LOCAL_SECRET } from '../../events/signing.ts';
 import type { LocalStack } from '../../local/local-stack.ts';
@@ -45,8 +44,12 @@ describe('behind an HTTP API', () => {
   afterAll(() => stack?.close());
 
   test('JSON that is not UTF-8 is made text, and so is not what was signed', async () => {
-    const { status } = await new Partner(stack.outputs.WebhookUrl).post(BYTES, { secret: LOCAL_SECRET });
-    expect(status).toBe(401);
+    const notUtf8 = vectors.filter(({ utf8 }) => utf8 === false).map(bodyOf);
+    expect(notUtf8.length).toBeGreaterThan(0);
+    for (const body of [BYTES, ...notUtf8]) {
+      const { status } = await new Partner(stack.outputs.WebhookUrl).post(body, { secret: LOCAL_SECRET });
+      expect(status).toBe(401);
+    }
   });
 
   test('the vectors are accepted in every spelling, and refused with every mistake', async () => {
@@ -54,7 +57,7 @@ describe('behind an HTTP API', () => {
     const verdicts = vectors.flatMap((vector) => {
       const body = bodyOf(vector);
       // An HTTP API hands over the bytes of what is not text.
-      const headers = { 'content-type': isUtf8(body) ? 'application/json' : 'application/octet-stream' };
+      const headers = { 'content-type': vector.utf8 === false ? 'application/octet-stream' : 'application/json' };
       return (['accepted', 'refused'] as const).flatMap((expected) =>
         Object.entries(vector[expected]).map(async ([kind, signature]) => {
           const { status } = await partner.post(body, { signature, headers });

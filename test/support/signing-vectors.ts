@@ -5,6 +5,7 @@ export interface SigningVector {
   readonly name: string;
   readonly secret: string;
   readonly bodyBase64: string;
+  readonly utf8?: false;
   readonly accepted: Readonly<Record<string, string>> & { readonly hex: string };
   readonly refused: Readonly<Record<string, string>>;
 }

@@ -66,7 +66,12 @@ public static class SignAndPost
         }
         try
         {
-            using (var response = await PostAsync(new Uri(arguments[0]), secret, body))
+            var address = new Uri(arguments[0]);
+            if (address.Scheme != Uri.UriSchemeHttp && address.Scheme != Uri.UriSchemeHttps)
+            {
+                throw new UriFormatException("not an address of HTTP");
+            }
+            using (var response = await PostAsync(address, secret, body))
             {
                 Console.WriteLine($"{(int)response.StatusCode} {await response.Content.ReadAsStringAsync()}");
                 return (int)response.StatusCode == 200 ? 0 : 1;

@@ -14,9 +14,10 @@ sign() {
 }
 
 # Prints the status and the body of the answer. $(...) would drop NULs and the line feed at the end: so bytes stay in files.
+# Without --proto curl reads files, too.
 post() {
   local url=$1 secret=$2 body=$3 status
-  status=$(curl --silent --show-error --max-time "$timeout" --output "$folder/answer" --write-out '%{http_code}' \
+  status=$(curl --silent --show-error --proto =http,https --max-time "$timeout" --output "$folder/answer" --write-out '%{http_code}' \
     --header 'Content-Type: application/json' --header "X-Webhook-Signature: $(sign "$secret" "$body")" \
     --data-binary "@$body" -- "$url") || return
   echo "$status $(cat "$folder/answer")"

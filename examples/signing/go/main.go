@@ -49,33 +49,34 @@ func post(url string, secret, body []byte) (int, []byte, error) {
 	return response.StatusCode, answer, err
 }
 
-func run() error {
+// run returns whether the delivery was accepted, or the signature printed.
+func run() (bool, error) {
 	secret := []byte(os.Getenv("WEBHOOK_SECRET"))
 	if len(secret) == 0 {
-		return errors.New("WEBHOOK_SECRET is not set")
+		return false, errors.New("WEBHOOK_SECRET is not set")
 	}
 	body, err := io.ReadAll(os.Stdin)
 	if err != nil {
-		return err
+		return false, err
 	}
 	if len(os.Args) < 2 {
 		fmt.Println(sign(secret, body))
-		return nil
+		return true, nil
 	}
 	status, answer, err := post(os.Args[1], secret, body)
 	if err != nil {
-		return fmt.Errorf("No answer: %w", err)
+		return false, fmt.Errorf("no answer: %w", err)
 	}
 	fmt.Printf("%d %s\n", status, answer)
-	if status != http.StatusOK {
-		os.Exit(1)
-	}
-	return nil
+	return status == http.StatusOK, nil
 }
 
 func main() {
-	if err := run(); err != nil {
+	accepted, err := run()
+	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
+	}
+	if !accepted {
 		os.Exit(1)
 	}
 }

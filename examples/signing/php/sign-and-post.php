@@ -33,6 +33,8 @@ function post(string $url, string $secret, string $body): array
             'X-Webhook-Signature: ' . sign($secret, $body),
         ],
         CURLOPT_RETURNTRANSFER => true,
+        // curl reads files, too.
+        CURLOPT_PROTOCOLS => CURLPROTO_HTTP | CURLPROTO_HTTPS,
         CURLOPT_TIMEOUT => TIMEOUT,
     ]);
     $answer = curl_exec($curl);

@@ -34,6 +34,9 @@ def sign(secret: bytes, body: bytes) -> str:
 
 def post(url: str, secret: bytes, body: bytes) -> "tuple[int, str]":
     """Returns the status and the text of the answer."""
+    # urllib reads files, too.
+    if not url.lower().startswith(("http://", "https://")):
+        raise ValueError("not an address of HTTP")
     headers = {
         "Content-Type": "application/json",
         "X-Webhook-Signature": sign(secret, body),

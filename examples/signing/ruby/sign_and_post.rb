@@ -18,6 +18,9 @@ end
 
 def post(url, secret, body)
   uri = URI(url)
+  # Without a host Net::HTTP would take this machine.
+  raise ArgumentError, 'not an address of HTTP' unless uri.is_a?(URI::HTTP) && !uri.host.to_s.empty?
+
   headers = { 'Content-Type' => 'application/json', 'X-Webhook-Signature' => sign(secret, body) }
   # Time-outs of Net::HTTP itself are for each read.
   Timeout.timeout(TIMEOUT) do

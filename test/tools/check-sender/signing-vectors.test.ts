@@ -46,15 +46,14 @@ const NAMES: Readonly<Record<string, readonly string[]>> = {
 };
 
 describe.each(signingVectors.vectors)('of the test vector $name', (vector) => {
-  const { secret, accepted, refused } = vector;
+  const { secret, accepted, refused, utf8 } = vector;
   const body = bodyOf(vector);
-  const isText = Buffer.from(body.toString()).equals(body);
 
   test.each(Object.entries(accepted))('%s is found right', async (_, signature) => {
     const { status, findings } = await said({ body, secret, signature });
     const kinds = findings.map(({ kind }) => kind);
     // An HTTP API hands text over as text: what is not UTF-8 is 401 there.
-    if (!isText) expect({ status, kinds }).toEqual({ status: 401, kinds: ['body-not-utf-8'] });
+    if (utf8 === false) expect({ status, kinds }).toEqual({ status: 401, kinds: ['body-not-utf-8'] });
     else expect([200, 400]).toContain(status);
   });
 
