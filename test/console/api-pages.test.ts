@@ -78,7 +78,9 @@ async function seriousFindings(parts: readonly string[]): Promise<string[]> {
   const asked = [{ include: parts.map((part) => [part]) }, { rules, elementRef: false }];
   // Evaluated by the browser's debugger: the page's own policy would refuse it.
   await page.evaluate(AXE);
-  const found = await page.evaluate(`axe.run(...${JSON.stringify(asked)}).then(({ violations }) => violations)`);
+  const found = await page.evaluate(
+    `axe.run(...${JSON.stringify(asked)}).then(({ violations }) => violations)`,
+  );
   return (found as Violation[])
     .filter(({ impact }) => impact === 'serious' || impact === 'critical')
     .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`);

@@ -57,7 +57,9 @@ describe('behind an HTTP API', () => {
     const verdicts = vectors.flatMap((vector) => {
       const body = bodyOf(vector);
       // An HTTP API hands over the bytes of what is not text.
-      const headers = { 'content-type': vector.utf8 === false ? 'application/octet-stream' : 'application/json' };
+      const headers = {
+        'content-type': vector.utf8 === false ? 'application/octet-stream' : 'application/json',
+      };
       return (['accepted', 'refused'] as const).flatMap((expected) =>
         Object.entries(vector[expected]).map(async ([kind, signature]) => {
           const { status } = await partner.post(body, { signature, headers });
