@@ -5,6 +5,7 @@ import { stageOverrides, synthesise } from '../../local/template/synthesise.ts';
 import type { Notice } from '../console/api.ts';
 import { describeStack, KEPT_FOLDER, Workspace } from '../operate/local-folder.ts';
 import { adjustAssembly } from '../start/adjust-assembly.ts';
+import { besideFolder, runAllBeside } from '../start/beside.ts';
 import {
   bundleReadably,
   type InspectedFunction,
@@ -33,6 +34,8 @@ interface Settings {
   readonly gateway?: GatewayKind | undefined;
   /** Names by which tunnels lead to the webhook. */
   readonly publicHost?: readonly string[] | undefined;
+  /** Folders of others' stacks. */
+  readonly beside?: readonly string[] | undefined;
   /** Whether it goes on with what was kept, and keeps what it holds. */
   readonly keep?: true | undefined;
   readonly retryFast?: boolean | undefined;
@@ -72,6 +75,11 @@ export const command = npmScript(
     publicHost,
   )
   .option(
+    '--beside <folder>',
+    'runs a stack of yours, too, as `cdk synth -o <folder>` has written it, such as a subscriber of the topics; repeatable',
+    besideFolder,
+  )
+  .option(
     '--keep',
     `goes on with what an earlier run has left in ${KEPT_FOLDER}, and leaves it to the next one`,
   )
@@ -96,6 +104,7 @@ async function start(settings: Settings): Promise<void> {
     retryFast = false,
     inspect = [],
     publicHost: publicHosts = [],
+    beside = [],
     json,
   } = settings;
   assertOwnSecret(publicHosts, secret);
@@ -160,7 +169,9 @@ async function start(settings: Settings): Promise<void> {
       ...(page && { console: { url: page.url, token: page.token } }),
     });
     const milliseconds = performance.now() - started;
+    const besides = await runAllBeside(stack, beside, json ? say : print);
     say(welcome(stack, { consoleUrl, publicHosts, secret, keep, retryFast, milliseconds }));
+    for (const text of besides) say(text);
     for (const one of inspected) {
       const inspector = inspectors.get(one.service);
       if (inspector !== undefined) say(inspectText(one, inspector));
