@@ -12,6 +12,7 @@ import type { JsonSchema } from './field-schemas.ts';
 import { gatewayAnswers, gatewayMessageSchema } from './gateway-answers.ts';
 import { acceptedSchema, gatewayResponse, responses } from './openapi-responses.ts';
 import { problemNames, problemSchema } from './problems.ts';
+import { requestIdHeaderReferences, requestIdHeaders } from './request-id-headers.ts';
 import {
   exampleSignature,
   SIGNATURE_HEADER,
@@ -81,12 +82,13 @@ export function openApiDocument(): JsonSchema {
         ...Object.fromEntries(problemNames.map((name) => [name, problemSchema(name)])),
         GatewayMessage: gatewayMessageSchema,
       },
-      responses: {
+      headers: requestIdHeaders,
+      responses: withRequestIds({
         ...responses,
         ...Object.fromEntries(
           gatewayAnswers.map((answer) => [`Gateway${answer.status}`, gatewayResponse(answer)]),
         ),
-      },
+      }),
     },
   };
 }
@@ -97,6 +99,14 @@ const INTRODUCTION = `You post events to one address; we prove by a signature th
 - **200 means that we have it.** Repeat 401 and 500, later each time; 429, 502, 503 and 504 as well. What gets 400 will get it again: we have kept it, and a person looks at it.
 - **An event may be sent twice**: the same bytes are the same event. Events may come in any order: of two about the same thing the later \`timestamp\` wins.
 - **More fields and more kinds of events** may be sent without asking us. What we do not know is kept.`;
+
+const withRequestIds = (byName: Readonly<Record<string, JsonSchema>>): JsonSchema =>
+  Object.fromEntries(
+    Object.entries(byName).map(([name, { description, headers, ...response }]) => [
+      name,
+      { description, headers: { ...requestIdHeaderReferences, ...(headers ?? {}) }, ...response },
+    ]),
+  );
 
 /** All answers that do not depend on the event. */
 const failures = {
