@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import type { IncomingHttpHeaders } from 'node:http';
 import type { Message } from '@aws-sdk/client-sqs';
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
@@ -93,12 +94,19 @@ function findingText({ instancePath, message = 'does not fit', params }: ErrorOb
 const openApi = new Description<OpenApi>(OPENAPI);
 const asyncApi = new Description<AsyncApi>(ASYNCAPI);
 
+/** Of a REST API; that of an HTTP API is not documented to be the same. */
+const REQUEST_ID_HEADER = 'x-amz-apigw-id';
+
 /**
- * Holds an answer against the description of the endpoint: status, content type, every field. Another method or path is
+ * Holds an answer against the description of the endpoint: status, content type, every field, and the id that a REST API
+ * puts on it. Another method or path is
  * answered as the endpoint's 404 says.
  * @throws Undescribed with all that is against it
  */
-export function expectDescribedAnswer({ status, contentType, body }: SeenAnswer): void {
+export function expectDescribedAnswer(
+  { status, contentType, body }: SeenAnswer,
+  { [REQUEST_ID_HEADER]: id }: IncomingHttpHeaders,
+): void {
   const [path = ''] = Object.keys(openApi.document.paths);
   const { part: response, pointer } = openApi.at<Response | undefined>(
     ...['paths', path, 'post', 'responses', String(status)],
@@ -113,6 +121,9 @@ export function expectDescribedAnswer({ status, contentType, body }: SeenAnswer)
   const findings = openApi.findings(`${pointer}/content/${escaped(mediaType)}/schema`, body);
   if (findings.length > 0)
     throw new Undescribed(`${answer} is not as ${OPENAPI} says: ${findings.join('; ')}`);
+  const { requestId = id } = body as { readonly requestId?: unknown };
+  if (id !== undefined && requestId !== id)
+    throw new Undescribed(`${answer}: its requestId is not that of ${REQUEST_ID_HEADER}`);
 }
 
 /**

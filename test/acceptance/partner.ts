@@ -97,6 +97,6 @@ async function send(
     contentType: response.headers['content-type'],
     body: JSON.parse(await text(response)) as Record<string, unknown>,
   };
-  expectDescribedAnswer(answer);
+  expectDescribedAnswer(answer, response.headers);
   return answer;
 }

@@ -26,6 +26,12 @@ export const mistakes = [
     data: {},
     timestamp: '2026-01-31T09:00:00Z',
   }),
+  (): components['schemas']['GirlScheduleChanged'] => ({
+    event: 'girl.schedule_changed',
+    // @ts-expect-error a field that is no value of JSON
+    data: { shop_id: 'shop-1', girl_id: 'girl-1', name: () => 'Hana' },
+    timestamp: '2026-01-31T09:00:00Z',
+  }),
   // @ts-expect-error the event of another schema
   (): components['schemas']['ShopUpdated'] => ({ ...event, event: 'user.updated' }),
   async () => {

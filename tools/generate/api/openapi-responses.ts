@@ -45,7 +45,7 @@ const gatewayContent = (message: string) => ({
 });
 
 /** The answers of the receiver, some of which API Gateway gives as well, by name. */
-export const responses: JsonSchema = {
+export const responses: Readonly<Record<string, JsonSchema>> = {
   Accepted: {
     description: 'We have the event. Do not send it again.',
     content: {

@@ -12,6 +12,7 @@ import type { JsonSchema } from './field-schemas.ts';
 import { gatewayAnswers, gatewayMessageSchema } from './gateway-answers.ts';
 import { acceptedSchema, gatewayResponse, responses } from './openapi-responses.ts';
 import { problemNames, problemSchema } from './problems.ts';
+import { requestIdHeaderReferences, requestIdHeaders } from './request-id-headers.ts';
 import { schemaRef } from './schema-reference.ts';
 import {
   exampleSignature,
@@ -44,7 +45,9 @@ export function openApiDocument(): JsonSchema {
         variables: { port: { default: '3000', description: '`npm start -- --port` sets another.' } },
       },
     ],
-    security: [{ signature: [] }],
+    // A signature is of one body, and so a parameter of each request. As a security scheme it would be a key that a client
+    // is given once; as both, a generated client sets it twice, which is 401.
+    security: [],
     tags: [
       { name: 'Endpoint', description: 'The one request that there is.' },
       { name: 'Events', description: 'What has happened at yours: what the request carries.' },
@@ -52,14 +55,6 @@ export function openApiDocument(): JsonSchema {
     paths: { [WEBHOOK_PATH]: { post: receiveEvent(events) } },
     webhooks: Object.fromEntries(events.map((event) => [event.event, { post: webhook(event) }])),
     components: {
-      securitySchemes: {
-        signature: {
-          type: 'apiKey',
-          in: 'header',
-          name: SIGNATURE_HEADER,
-          description: signatureDescription,
-        },
-      },
       parameters: { Signature: signatureParameter(events) },
       schemas: {
         PartnerEvent: {
@@ -80,12 +75,13 @@ export function openApiDocument(): JsonSchema {
         ...Object.fromEntries(problemNames.map((name) => [name, problemSchema(name)])),
         GatewayMessage: gatewayMessageSchema,
       },
-      responses: {
+      headers: requestIdHeaders,
+      responses: withRequestIds({
         ...responses,
         ...Object.fromEntries(
           gatewayAnswers.map((answer) => [`Gateway${answer.status}`, gatewayResponse(answer)]),
         ),
-      },
+      }),
     },
   };
 }
@@ -96,6 +92,14 @@ const INTRODUCTION = `You post events to one address; we prove by a signature th
 - **200 means that we have it.** Repeat 401 and 500, later each time; 429, 502, 503 and 504 as well. What gets 400 will get it again: we have kept it, and a person looks at it.
 - **An event may be sent twice**: the same bytes are the same event. Events may come in any order: of two about the same thing the later \`timestamp\` wins.
 - **More fields and more kinds of events** may be sent without asking us. What we do not know is kept.`;
+
+const withRequestIds = (byName: Readonly<Record<string, JsonSchema>>): JsonSchema =>
+  Object.fromEntries(
+    Object.entries(byName).map(([name, { description, headers, ...response }]) => [
+      name,
+      { description, headers: { ...requestIdHeaderReferences, ...(headers ?? {}) }, ...response },
+    ]),
+  );
 
 /** All answers that do not depend on the event. */
 const failures = {

@@ -247,10 +247,12 @@ describe('what an HTTP API answers by itself is what the description says', () =
     const { response } = await given();
     expect([response.status, problemsOf(answered(response))]).toEqual([status, []]);
     // A receiver that was asked goes on, whatever API Gateway says meanwhile.
-    const { description } = openApi.follow(
+    const { description, headers } = openApi.follow(
       openApi.at('paths', WEBHOOK_PATH, 'post', 'responses')[status] as Part,
     );
     const kept = isAsked ? /may have been kept or not/ : /Nothing was kept/;
     expect(description).toMatch(kept);
+    expect(Object.keys(headers as Part)).toContain('apigw-requestid');
+    expect(response.headers).toHaveProperty('apigw-requestid');
   });
 });

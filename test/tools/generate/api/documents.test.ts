@@ -56,6 +56,11 @@ describe('openapi.json', () => {
     expect(examples).toBeGreaterThan(2 * eventNames.length);
   });
 
+  test('asks for the signature once: two values of it are answered 401', () => {
+    const named = [...partsOf(openApi.document)].filter(({ name }) => name === 'X-Webhook-Signature');
+    expect(named).toEqual([expect.objectContaining({ in: 'header', required: true })]);
+  });
+
   test('has every kind of problem that the receiver’s code has', () => {
     const code = readFileSync('lambda/receiver/problem.ts', 'utf8');
     const types = [...code.matchAll(/type: '(urn:partner-webhooks:problem:[^']+)'/g)].map(([, type]) => type);
