@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { Agent, request as httpRequest } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -7,6 +8,7 @@ import fc from 'fast-check';
 import { WEBHOOK_PATH } from '../../../lambda/contract/webhook-path.ts';
 import { type Play, plays } from '../../../tools/check-sender/play.ts';
 import { summaryText, verdictJson, verdictText } from '../../../tools/check-sender/printer.ts';
+import { FIRST_WAIT_SECONDS, repeatFindings } from '../../../tools/check-sender/repeats.ts';
 import { type Checker, startChecker } from '../../../tools/check-sender/server.ts';
 import { Tally } from '../../../tools/check-sender/summary.ts';
 import type { Verdict } from '../../../tools/check-sender/verdict.ts';
@@ -29,7 +31,11 @@ interface Started {
   readonly tally: Tally;
 }
 
-async function start(steps: readonly Play[] = [], requestLimitMilliseconds = 5_000): Promise<Started> {
+async function start(
+  steps: readonly Play[] = [],
+  requestLimitMilliseconds = 5_000,
+  mostConnections = 2_000,
+): Promise<Started> {
   const verdicts: Verdict[] = [];
   const notices: string[] = [];
   const tally = new Tally();
@@ -38,6 +44,7 @@ async function start(steps: readonly Play[] = [], requestLimitMilliseconds = 5_0
     port: 0,
     plays: steps,
     requestLimitMilliseconds,
+    mostConnections,
     onNotice: (line) => notices.push(line),
     onVerdict: (verdict) => {
       verdicts.push(verdict);
@@ -126,6 +133,16 @@ describe('it answers as the service does', () => {
       statuses: { 200: 1, 400: 1, 401: 1, 404: 1 },
     });
   });
+});
+
+test('what went astray is not called queued', async () => {
+  const started = await start();
+  const headers = { 'content-type': 'application/json', 'x-webhook-signature': sign(BODY).toString('hex') };
+  await fetch(`${urlOf(started)}/`, { method: 'POST', headers, body: BODY });
+  const told = await verdict(started);
+  expect(kindsOf(told)).toEqual(['path']);
+  expect(verdictText(told, 100)[0]).not.toContain('queued');
+  expect(JSON.parse(verdictJson(told))).not.toHaveProperty('word');
 });
 
 describe('whatever comes, there is a verdict, and it goes on', () => {
@@ -230,14 +247,24 @@ describe('whatever comes, there is a verdict, and it goes on', () => {
       what: 'headers that never end',
       parts: [`POST ${WEBHOOK_PATH} HTTP/1.1\r\nHost: x\r\n`],
       says: /its headers never ended/,
+      advice: /empty line/,
     },
-    { what: 'a body that never ends', parts: [head('Content-Length: 100'), '12345'], says: /5 bytes came/ },
-  ])('$what: it says so once the time is over', async ({ parts, says }) => {
+    {
+      what: 'a body that never ends',
+      parts: [head('Content-Length: 100'), '12345'],
+      says: /5 bytes came/,
+      advice: /Content-Length/,
+    },
+  ])('$what: it says so once the time is over', async ({ parts, says, advice }) => {
     const started = await start([], 500);
     expect(await raw(started, ...parts)).toMatch(/^HTTP\/1.1 408/);
     const { findings } = await verdict(started);
     expect(findings).toEqual([
-      expect.objectContaining({ kind: 'never-ended', what: expect.stringMatching(says) }),
+      expect.objectContaining({
+        kind: 'never-ended',
+        what: expect.stringMatching(says),
+        remedy: expect.stringMatching(advice),
+      }),
     ]);
     await sleep(50);
     expect(started.verdicts).toHaveLength(1);
@@ -324,6 +351,18 @@ describe('whatever comes, there is a verdict, and it goes on', () => {
     ]);
   });
 
+  test('more connections than it takes are told of once, not each', async () => {
+    const started = await start([], 5_000, 1);
+    const sockets = [await open(started)];
+    for (let count = 0; count < 5; count += 1) {
+      const socket = await open(started);
+      await once(socket, 'close');
+      sockets.push(socket);
+    }
+    for (const socket of sockets) socket.destroy();
+    expect(started.notices).toEqual(['More than 1 connections at a time: the others are turned away.']);
+  });
+
   test('a connection without a request is nothing to speak of', async () => {
     const started = await start();
     const socket = await open(started);
@@ -408,6 +447,10 @@ async function open({ checker }: Started): Promise<Socket> {
 }
 
 describe('it plays', () => {
+  test('slow without a time as slow=35s: longer than the gateway waits', () => {
+    expect(plays('slow,ok')).toEqual(plays('slow=35s,ok'));
+  });
+
   test('a sequence, for each delivery its own, and reports how each was repeated', async () => {
     const started = await start(plays('500,401,429,503,ok'));
     const other = BODY.replace('shop-1', 'shop-2');
@@ -477,6 +520,23 @@ describe('it plays', () => {
   });
 });
 
+test('it advises the wait that the partner is asked for', () => {
+  expect(readFileSync('docs/partner.md', 'utf8')).toContain(`After a failure wait ${FIRST_WAIT_SECONDS} s,`);
+  const attempts = [0, 10].map((at) => ({
+    at,
+    ending: 500,
+    connection: 1,
+    isReused: true,
+    isSameBytes: true,
+    isSameSignature: true,
+  }));
+  const delivery = { number: 1, eventId: 'x', event: undefined, attempts, count: 2 };
+  const told = repeatFindings(delivery, attempts[1] as (typeof attempts)[number]);
+  expect(told.map(({ remedy }) => remedy)).toContainEqual(
+    expect.stringContaining(`Wait ${FIRST_WAIT_SECONDS} s before the first repeat`),
+  );
+});
+
 describe('of a repeat it says', () => {
   test.each([
     { what: 'that 200 is final', steps: 'ok', bodies: [BODY, BODY], kinds: ['repeat', 'repeat-after-200'] },
@@ -492,6 +552,12 @@ describe('of a repeat it says', () => {
       steps: 'ok',
       bodies: [BODY, JSON.stringify(JSON.parse(BODY), null, 1)],
       kinds: ['repeat', 'repeat-after-200', 'repeat-changed'],
+    },
+    {
+      what: 'nothing, where another event has the same webhookId: it may name a subscription',
+      steps: 'ok',
+      bodies: ['shop-1', 'shop-2'].map((id) => BODY.replace('{', '{"webhookId":"w",').replace('shop-1', id)),
+      kinds: [],
     },
     {
       what: 'nothing, where the data came before and was accepted: it is another event',
