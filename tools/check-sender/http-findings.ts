@@ -163,7 +163,11 @@ function headFindings(request: SentRequest): Finding[] {
   }
   const framing = valuesOf(headers, 'transfer-encoding').length > 0;
   if (framing) all.push(fine({ kind: 'chunked', what: 'The body came in chunks, without Content-Length.' }));
-  if (valuesOf(headers, 'expect').length > 0) {
+  const expectations = valuesOf(headers, 'expect');
+  if (expectations.some((value) => value.trim().toLowerCase() !== '100-continue')) {
+    const what = 'Expect holds something else than 100-continue, the only value that HTTP has for it.';
+    all.push(risky({ kind: 'expect-other', what, remedy: 'Leave it out: a server may answer 417.' }));
+  } else if (expectations.length > 0) {
     all.push(fine({ kind: 'expect', what: 'It asked before it sent the body (Expect: 100-continue).' }));
   }
   return all;

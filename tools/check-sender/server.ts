@@ -39,6 +39,9 @@ const KEPT_ALIVE_MILLISECONDS = 65_000;
 /** Connections at a time: a process may open some thousand files. */
 const MOST_CONNECTIONS = 2_000;
 
+/** How often it is told that there are more, at most: a flood of them would drown the verdicts. */
+const DROP_NOTICE_MILLISECONDS = 60_000;
+
 export interface CheckerOptions {
   readonly secret: string;
   /** 0 for any free one. */
@@ -52,6 +55,8 @@ export interface CheckerOptions {
   readonly onNotice: (line: string) => void;
   /** @default 30000 */
   readonly requestLimitMilliseconds?: number;
+  /** @default 2000 */
+  readonly mostConnections?: number;
 }
 
 export interface Checker {
@@ -79,6 +84,7 @@ export async function startChecker(options: CheckerOptions): Promise<Checker> {
     onVerdict,
     onNotice,
     requestLimitMilliseconds = REQUEST_LIMIT_MILLISECONDS,
+    mostConnections = MOST_CONNECTIONS,
   } = options;
   const bodies = new BodyReader(BODY_LIMIT_BYTES);
   const deliveries = new Deliveries();
@@ -86,6 +92,7 @@ export async function startChecker(options: CheckerOptions): Promise<Checker> {
   const closing = new AbortController();
   let requestCount = 0;
   let connectionCount = 0;
+  let nextDropNotice = 0;
 
   function connectionOf(socket: Duplex): Connection {
     const known = connections.get(socket);
@@ -263,10 +270,12 @@ export async function startChecker(options: CheckerOptions): Promise<Checker> {
     { port: options.port, host: options.host },
   );
   for (const server of servers) {
-    server.maxConnections = MOST_CONNECTIONS;
-    server.on('drop', () =>
-      onNotice(`More than ${MOST_CONNECTIONS} connections at a time: one was turned away.`),
-    );
+    server.maxConnections = mostConnections;
+    server.on('drop', () => {
+      if (performance.now() < nextDropNotice) return;
+      nextDropNotice = performance.now() + DROP_NOTICE_MILLISECONDS;
+      onNotice(`More than ${mostConnections} connections at a time: the others are turned away.`);
+    });
     server.on('connection', connectionOf);
     server.on('checkExpectation', (message, response) => void serve(message, response));
     server.on('connect', (message: IncomingMessage, socket: Duplex) => {
