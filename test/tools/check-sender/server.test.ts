@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { Agent, request as httpRequest } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { stripVTControlCharacters } from 'node:util';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { WEBHOOK_PATH } from '../../../lambda/contract/webhook-path.ts';
@@ -10,7 +11,7 @@ import { type Play, plays } from '../../../tools/check-sender/play.ts';
 import { summaryText, verdictJson, verdictText } from '../../../tools/check-sender/printer.ts';
 import { FIRST_WAIT_SECONDS, repeatFindings } from '../../../tools/check-sender/repeats.ts';
 import { type Checker, startChecker } from '../../../tools/check-sender/server.ts';
-import { Tally } from '../../../tools/check-sender/summary.ts';
+import { isRightInAll, Tally } from '../../../tools/check-sender/summary.ts';
 import type { Verdict } from '../../../tools/check-sender/verdict.ts';
 import { eventually } from '../../support/eventually.ts';
 import { SECRET, sign } from './senders.ts';
@@ -336,7 +337,7 @@ describe('whatever comes, there is a verdict, and it goes on', () => {
     const last = `${head(`X-Webhook-Signature: ${sign(other).toString('hex')}`, `Content-Length: ${other.length}`, closing)}${other}`;
     expect(await raw(started, `${one}\r\n${last}`)).toMatch(/^HTTP\/1.1 200[\s\S]*HTTP\/1.1 200/);
     await verdict(started, 2);
-    expect(started.tally.isRight).toBe(true);
+    expect(isRightInAll(started.tally.summary(started.checker.deliveries(), true))).toBe(true);
   });
 
   test('a body that breaks off', async () => {
@@ -434,7 +435,7 @@ describe('whatever comes, there is a verdict, and it goes on', () => {
     );
     expect(new Set(statuses)).toEqual(new Set([200]));
     await verdict(started, count);
-    expect(started.tally.isRight).toBe(true);
+    expect(isRightInAll(started.tally.summary(started.checker.deliveries(), true))).toBe(true);
     agent.destroy();
   });
 });
@@ -445,6 +446,16 @@ async function open({ checker }: Started): Promise<Socket> {
   await once(socket, 'connect');
   return socket;
 }
+
+test('a signature of the event before is named, and a right one is none', async () => {
+  const started = await start();
+  const other = BODY.replace('shop-1', 'shop-2');
+  await post(started);
+  await post(started, other, sign(BODY).toString('hex'));
+  await post(started, other);
+  await verdict(started, 3);
+  expect(started.verdicts.map(kindsOf)).toEqual([[], ['signed-event-before'], []]);
+});
 
 describe('it plays', () => {
   test('slow without a time as slow=35s: longer than the gateway waits', () => {
@@ -462,7 +473,7 @@ describe('it plays', () => {
     expect(statuses).toEqual([500, 401, 429, 503, 200]);
     expect((await post(started, other)).status).toBe(500);
     await verdict(started, 6);
-    expect(started.tally.isRight).toBe(true);
+    expect(isRightInAll(started.tally.summary(started.checker.deliveries(), true))).toBe(true);
     const { repeats, unrepeated, accepted } = started.tally.summary(started.checker.deliveries());
     expect(accepted).toBe(6);
     expect(repeats).toEqual([
@@ -477,6 +488,42 @@ describe('it plays', () => {
       }),
     ]);
     expect(unrepeated).toBe(1);
+  });
+
+  test('a failure: the headline does not call it accepted', async () => {
+    const started = await start(plays('500'));
+    await post(started);
+    const [headline = ''] = verdictText(await verdict(started), 100).map(stripVTControlCharacters);
+    expect(headline).toMatch(/^✓ right +500 played .*by itself 200 queued$/);
+    expect(headline).not.toContain('accepted');
+  });
+
+  test.each([
+    {
+      what: 'without the repeat',
+      bodies: [BODY],
+      isCut: false,
+      isRight: false,
+      line: '✗ It was right, and not',
+    },
+    { what: 'ended before a repeat', bodies: [BODY], isCut: true, isRight: true, line: '✓ It was right.' },
+    { what: 'repeated', bodies: [BODY, BODY], isCut: false, isRight: true, line: '✓ All 2 were right.' },
+    {
+      what: 'repeated with other bytes',
+      bodies: [BODY, BODY.replace(/Z"/, '1Z"')],
+      isCut: false,
+      isRight: false,
+      line: '✗ 1 of 2 was wrong.',
+    },
+  ])('a failure, $what: right in all is $isRight', async ({ bodies, isCut, isRight, line }) => {
+    const started = await start(plays('500,ok'));
+    for (const [index, body] of bodies.entries()) {
+      await post(started, body);
+      await verdict(started, index + 1);
+    }
+    const summary = started.tally.summary(started.checker.deliveries(), isCut);
+    expect(isRightInAll(summary)).toBe(isRight);
+    expect(stripVTControlCharacters(summaryText(summary, 100)[0] ?? '')).toContain(line);
   });
 
   test('its failures have the words of the service', async () => {
