@@ -3,15 +3,13 @@ import { valuesOf } from '../../local/gateway/http-message.ts';
 import { type Finding, fine, risky, wrong } from './finding.ts';
 import { nearest } from './payload/nearest.ts';
 import { type SentRequest, targetOf } from './sent-request.ts';
+import { holdsSecret } from './signature/secret-in-text.ts';
 
 /**
  * Bytes of the request line and the headers' values together: the quota of an HTTP API
  * (https://docs.aws.amazon.com/apigateway/latest/developerguide/http-api-quotas.html).
  */
 const HEAD_LIMIT_BYTES = 10_240;
-
-/** Characters of a secret below which it may stand in a request by chance. */
-const SECRET_KNOWN_FROM = 8;
 
 const POST = `POST ${WEBHOOK_PATH}`;
 
@@ -122,13 +120,12 @@ function contentEncodingFindings({ headers }: SentRequest, isAccepted: boolean):
 }
 
 function secretFindings(request: SentRequest, secret: string): Finding[] {
-  if (secret.length < SECRET_KNOWN_FROM) return [];
   const places: [where: string, text: string][] = [
     ['the address', targetOf(request)],
     ...request.headers.map(([, value]): [string, string] => ['a header', value]),
     ['the body', request.body.toString()],
   ];
-  const [where] = places.find(([, text]) => text.includes(secret)) ?? [];
+  const [where] = places.find(([, text]) => holdsSecret(text, secret)) ?? [];
   if (where === undefined) return [];
   return [
     wrong({

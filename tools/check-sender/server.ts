@@ -25,6 +25,7 @@ import { GATEWAY_LIMIT_MILLISECONDS, type Play, playOf } from './play.ts';
 import { patienceFindings, repeatFindings } from './repeats.ts';
 import type { SentRequest } from './sent-request.ts';
 import { failureAnswer, type ServiceAnswer, serviceAnswer } from './service.ts';
+import { hmacSha256 } from './signature/signing-algorithms.ts';
 import type { Verdict } from './verdict.ts';
 
 /** How long a request may take until it has come whole, in milliseconds: as long as API Gateway has for all of it. */
@@ -38,6 +39,9 @@ const KEPT_ALIVE_MILLISECONDS = 65_000;
 
 /** Connections at a time: a process may open some thousand files. */
 const MOST_CONNECTIONS = 2_000;
+
+/** Signatures of earlier events that are remembered: who signs the event before signs one of the last. */
+const MOST_EARLIER = 50;
 
 /** How often it is told that there are more, at most: a flood of them would drown the verdicts. */
 const DROP_NOTICE_MILLISECONDS = 60_000;
@@ -90,9 +94,16 @@ export async function startChecker(options: CheckerOptions): Promise<Checker> {
   const deliveries = new Deliveries();
   const connections = new WeakMap<Duplex, Connection>();
   const closing = new AbortController();
+  const earlier: Buffer[] = [];
   let requestCount = 0;
   let connectionCount = 0;
   let nextDropNotice = 0;
+
+  /** Of the right signatures of what came, the last ones. */
+  function remember(digest: Buffer): void {
+    earlier.push(digest);
+    if (earlier.length > MOST_EARLIER) earlier.shift();
+  }
 
   function connectionOf(socket: Duplex): Connection {
     const known = connections.get(socket);
@@ -161,7 +172,8 @@ export async function startChecker(options: CheckerOptions): Promise<Checker> {
         return;
       }
       connection.current = undefined;
-      const sent: SentRequest = { ...request, body };
+      const sent: SentRequest = { ...request, body, earlier: [...earlier] };
+      if (body.length > 0) remember(hmacSha256(Buffer.from(secret), body));
       const own = await serviceAnswer(request, async () => body, secret);
       const noted = own.outcome === undefined ? undefined : note(sent, own, start, connection, isReused);
       const repeats = noted === undefined ? [] : repeatFindings(noted.delivery, noted.attempt);
