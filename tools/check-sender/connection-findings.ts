@@ -42,7 +42,9 @@ export function connectionFinding({ code, bytes, bodyBytes, limitMilliseconds }:
       kind: 'never-ended',
       what: `A request was not complete after ${limitMilliseconds / 1000} s: ${part}.`,
       remedy:
-        'See that Content-Length is the number of bytes, not of characters, and that all of them are sent.',
+        bodyBytes === undefined
+          ? 'End the headers with an empty line: CR LF, twice in a row.'
+          : 'See that Content-Length is the number of bytes of the body, and that all of them are sent.',
     });
   }
   if (bytes[0] === TLS_HANDSHAKE) {

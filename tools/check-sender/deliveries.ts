@@ -53,7 +53,8 @@ export interface Sighting {
 
 /**
  * Tells which requests are of one delivery: those with the same bytes; and those with other bytes that carry the same
- * `webhookId`, the same content in another notation, or, after a refusal, the same data under another timestamp.
+ * content in another notation, or, after a refusal, the same data under another timestamp. `webhookId` tells nothing: it
+ * may name a subscription (decision D6).
  */
 export class Deliveries {
   readonly #all = new Map<string, { delivery: Delivery; keys: string[] }>();
@@ -129,15 +130,10 @@ function keysOf({ eventId, body }: Sighting): Keys {
   const bytes = `bytes ${eventId}`;
   const tree = body.length > MOST_BYTES_PARSED ? undefined : jsonTree(body.toString().replace(/^\uFEFF/, ''));
   if (tree?.kind !== 'object') return { exact: [bytes], afterRefusal: [] };
-  const id = memberOf(tree, 'webhookId');
   const event = canonical(memberOf(tree, 'event'));
   const data = canonical(memberOf(tree, 'data'));
   return {
-    exact: [
-      bytes,
-      `content ${sha256Hex(canonical(tree))}`,
-      ...(id?.kind === 'string' && id.value !== '' ? [`webhookId ${sha256Hex(id.value)}`] : []),
-    ],
+    exact: [bytes, `content ${sha256Hex(canonical(tree))}`],
     afterRefusal: data === '' ? [] : [`data ${sha256Hex(`${event} ${data}`)}`],
   };
 }

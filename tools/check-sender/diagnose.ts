@@ -32,9 +32,13 @@ const ORDER: readonly Grade[] = ['wrong', 'risky', 'fine'];
  */
 export function diagnose(request: SentRequest, answer: ServiceAnswer, secret: string): Diagnosis {
   const { status } = answer.response;
+  const own = causes(request, answer, secret);
+  const isSecretTold = own.some(({ kind }) => kind === 'secret-sent');
   const findings = [
-    ...causes(request, answer, secret),
-    ...transportFindings(request, secret, status === 200),
+    ...own,
+    ...transportFindings(request, secret, status === 200).filter(
+      ({ kind }) => !isSecretTold || kind !== 'secret-sent',
+    ),
   ];
   return {
     status,

@@ -18,7 +18,6 @@ const OVERLAP_BYTES = 64;
 /** What comes on a connection behind the end of a request, and is no other request. */
 export class Excess {
   readonly #message: IncomingMessage;
-  readonly #came = Promise.withResolvers<void>();
   #packets = Buffer.alloc(0);
   /** Within the first packet: to there it was read without an error. */
   #parsed = 0;
@@ -34,7 +33,6 @@ export class Excess {
     if (this.#packets.length + packet.length <= MOST_BYTES) {
       this.#packets = Buffer.concat([this.#packets, packet]);
     }
-    this.#came.resolve();
     return true;
   }
 
@@ -42,12 +40,7 @@ export class Excess {
   async settle(body: Buffer): Promise<void> {
     const parsed = parsePayload(body);
     if (parsed.kind !== 'unusable' || parsed.problems[0].field !== 'body') return;
-    const done = new AbortController();
-    await Promise.race([
-      this.#came.promise,
-      sleep(WAIT_MILLISECONDS, undefined, { signal: done.signal }).catch(() => {}),
-    ]);
-    done.abort();
+    await sleep(WAIT_MILLISECONDS);
   }
 
   /** The bytes behind the body. Of a packet that begins before its end, only those. */

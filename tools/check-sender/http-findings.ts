@@ -3,15 +3,13 @@ import { valuesOf } from '../../local/gateway/http-message.ts';
 import { type Finding, fine, risky, wrong } from './finding.ts';
 import { nearest } from './payload/nearest.ts';
 import { type SentRequest, targetOf } from './sent-request.ts';
+import { holdsSecret } from './signature/secret-in-text.ts';
 
 /**
  * Bytes of the request line and the headers' values together: the quota of an HTTP API
  * (https://docs.aws.amazon.com/apigateway/latest/developerguide/http-api-quotas.html).
  */
 const HEAD_LIMIT_BYTES = 10_240;
-
-/** Characters of a secret below which it may stand in a request by chance. */
-const SECRET_KNOWN_FROM = 8;
 
 const POST = `POST ${WEBHOOK_PATH}`;
 
@@ -122,13 +120,12 @@ function contentEncodingFindings({ headers }: SentRequest, isAccepted: boolean):
 }
 
 function secretFindings(request: SentRequest, secret: string): Finding[] {
-  if (secret.length < SECRET_KNOWN_FROM) return [];
   const places: [where: string, text: string][] = [
     ['the address', targetOf(request)],
     ...request.headers.map(([, value]): [string, string] => ['a header', value]),
     ['the body', request.body.toString()],
   ];
-  const [where] = places.find(([, text]) => text.includes(secret)) ?? [];
+  const [where] = places.find(([, text]) => holdsSecret(text, secret)) ?? [];
   if (where === undefined) return [];
   return [
     wrong({
@@ -163,7 +160,11 @@ function headFindings(request: SentRequest): Finding[] {
   }
   const framing = valuesOf(headers, 'transfer-encoding').length > 0;
   if (framing) all.push(fine({ kind: 'chunked', what: 'The body came in chunks, without Content-Length.' }));
-  if (valuesOf(headers, 'expect').length > 0) {
+  const expectations = valuesOf(headers, 'expect');
+  if (expectations.some((value) => value.trim().toLowerCase() !== '100-continue')) {
+    const what = 'Expect holds something else than 100-continue, the only value that HTTP has for it.';
+    all.push(risky({ kind: 'expect-other', what, remedy: 'Leave it out: a server may answer 417.' }));
+  } else if (expectations.length > 0) {
     all.push(fine({ kind: 'expect', what: 'It asked before it sent the body (Expect: 100-continue).' }));
   }
   return all;

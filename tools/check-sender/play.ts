@@ -26,6 +26,7 @@ const PLAYS: Readonly<Record<string, Play>> = {
   500: { kind: 'failure', status: 500 },
   503: { kind: 'failure', status: 503 },
   cut: { kind: 'cut', when: 'before' },
+  slow: { kind: 'slow', milliseconds: 35_000 },
   'cut-late': { kind: 'cut', when: 'within' },
 };
 
@@ -45,7 +46,7 @@ function play(word: string): Play {
   const milliseconds = Number(amount) * (unit === 's' ? 1_000 : 1);
   if (amount === undefined || milliseconds > LONGEST_WAIT_SECONDS * 1_000) {
     throw new InvalidArgumentError(
-      `Each step is one of ${Object.keys(PLAYS).join(', ')}, slow=35s; joined by commas.`,
+      `Each step is one of ${Object.keys(PLAYS).join(', ')}; slow is slow=35s; joined by commas.`,
     );
   }
   return { kind: 'slow', milliseconds };

@@ -2,9 +2,10 @@ import { styleText } from 'node:util';
 import { lines } from '../terminal/facts.ts';
 import { table } from '../terminal/table.ts';
 import type { Ending } from './deliveries.ts';
+import type { Diagnosis } from './diagnose.ts';
 import type { Finding, Grade } from './finding.ts';
 import { type RepeatReport, seconds } from './repeats.ts';
-import type { Summary } from './summary.ts';
+import { isRightInAll, type Summary } from './summary.ts';
 import { isRight, type Verdict } from './verdict.ts';
 
 type Style = Parameters<typeof styleText>[0];
@@ -50,11 +51,11 @@ function headline(verdict: Verdict): string {
     ...(diagnosis === undefined || diagnosis.eventId === ''
       ? []
       : [`event ${diagnosis.eventId.slice(0, SHORT_ID)}`]),
-    ...(diagnosis === undefined || ending === diagnosis.status ? [] : [playedText(ending)]),
+    ...(diagnosis === undefined || !isOther(verdict) ? [] : [`by itself ${statusText(diagnosis)}`]),
   ];
   const { style, text } = stateOf(verdict);
   const status =
-    diagnosis === undefined ? 'no request' : `${diagnosis.status} ${diagnosis.word ?? ''}`.trim();
+    diagnosis === undefined ? 'no request' : isOther(verdict) ? otherText(ending) : statusText(diagnosis);
   return [
     styleText(style, text.padEnd('✓ accepted'.length)),
     styleText('bold', status.padEnd('200 queued'.length)),
@@ -67,16 +68,21 @@ function stateOf(verdict: Verdict): { style: Style; text: string } {
   const { diagnosis, findings } = verdict;
   if (diagnosis === undefined) return { style: 'red', text: '✗ broken' };
   if (diagnosis.status !== 200) return { style: 'red', text: '✗ refused' };
-  if (!isRight(verdict)) return { style: 'red', text: '✗ accepted' };
+  // What the sender was told is not what it would have been told: right it may be, and accepted it was not.
+  const state = isOther(verdict) ? 'right' : 'accepted';
+  if (!isRight(verdict)) return { style: 'red', text: isOther(verdict) ? '✗ wrong' : '✗ accepted' };
   return findings.some(({ grade }) => grade === 'risky')
-    ? { style: 'yellow', text: '! accepted' }
-    : { style: 'green', text: '✓ accepted' };
+    ? { style: 'yellow', text: `! ${state}` }
+    : { style: 'green', text: `✓ ${state}` };
 }
 
-function playedText(ending: Ending): string {
-  if (ending === 'gave up') return 'no answer taken';
-  return ending === 'cut' ? 'played: cut' : `played: ${ending}`;
-}
+/** Whether something was played, or no answer taken, in place of the service's own. */
+const isOther = ({ diagnosis, ending }: Verdict) => diagnosis !== undefined && ending !== diagnosis.status;
+
+const statusText = ({ status, word }: Diagnosis) =>
+  word === undefined ? String(status) : `${status} ${word}`;
+
+const otherText = (ending: Ending) => (ending === 'gave up' ? 'no answer' : `${ending} played`);
 
 function findingText({ grade, what, remedy }: Finding, width: number): string[] {
   const { word, style } = GRADES[grade];
@@ -96,16 +102,15 @@ export function summaryText(summary: Summary, width: number): string[] {
   const { requests, right, accepted, mistakes, repeats, unrepeated } = summary;
   if (requests === 0) return ['No request came.'];
   const wrongCount = requests - right;
-  const verdict =
-    wrongCount === 0
-      ? styleText(
-          'green',
-          requests === 1 ? '✓ It was right.' : `✓ All ${requests.toLocaleString('en')} were right.`,
-        )
-      : styleText(
-          'red',
-          `✗ ${wrongCount.toLocaleString('en')} of ${requests.toLocaleString('en')} ${wrongCount === 1 ? 'was' : 'were'} wrong.`,
-        );
+  const all = requests === 1 ? 'It was' : `All ${requests.toLocaleString('en')} were`;
+  const verdict = isRightInAll(summary)
+    ? styleText('green', `✓ ${all} right.`)
+    : styleText(
+        'red',
+        wrongCount === 0
+          ? `✗ ${all} right, and not repeated where it was to be.`
+          : `✗ ${wrongCount.toLocaleString('en')} of ${requests.toLocaleString('en')} ${wrongCount === 1 ? 'was' : 'were'} wrong.`,
+      );
   const statuses = Object.entries(summary.statuses).map(
     ([status, count]) => `${status === 'none' ? 'no request' : status} ×${count.toLocaleString('en')}`,
   );
@@ -117,7 +122,7 @@ export function summaryText(summary: Summary, width: number): string[] {
       ? []
       : [
           '',
-          `${unrepeated === 1 ? '1 delivery was' : `${unrepeated.toLocaleString('en')} deliveries were`} to be repeated after the last answer, and had not been by the end.`,
+          `${unrepeated === 1 ? '1 delivery was' : `${unrepeated.toLocaleString('en')} deliveries were`} to be repeated after the last answer, and had not been by the end${summary.isCut ? ', which --requests set' : ''}.`,
         ]),
   ];
 }

@@ -1,9 +1,12 @@
 import type { Attempt, Delivery, Ending } from './deliveries.ts';
-import { type Finding, fine, risky } from './finding.ts';
+import { type Finding, fine, risky, wrong } from './finding.ts';
 import { GATEWAY_LIMIT_MILLISECONDS } from './play.ts';
 
 /** Milliseconds below which a repeat comes at once: whatever failed had no time to pass. */
 const AT_ONCE = 500;
+
+/** Seconds from a failure to the first repeat, as docs/partner.md asks for. */
+export const FIRST_WAIT_SECONDS = 10;
 
 /** How much longer a distance is than the one before where the sender waits longer each time. */
 const GROWING = 1.2;
@@ -37,7 +40,7 @@ export function repeatFindings(delivery: Delivery, attempt: Attempt): Finding[] 
       risky({
         kind: 'repeat-at-once',
         what: 'It was repeated at once.',
-        remedy: 'Wait a second or more before the first repeat, and twice as long before each next one.',
+        remedy: `Wait ${FIRST_WAIT_SECONDS} s before the first repeat, and twice as long before each next one.`,
       }),
     );
   }
@@ -52,7 +55,7 @@ export function repeatFindings(delivery: Delivery, attempt: Attempt): Finding[] 
   }
   if (!attempt.isSameBytes) {
     all.push(
-      risky({
+      wrong({
         kind: 'repeat-changed',
         what: 'It repeats a delivery with other bytes, as if made anew: it counts as another event.',
         remedy:

@@ -19,6 +19,7 @@ import { GATEWAY_LIMIT_MILLISECONDS, type Play, playOf } from './play.ts';
 import { patienceFindings, repeatFindings } from './repeats.ts';
 import type { SentRequest } from './sent-request.ts';
 import { failureAnswer, type ServiceAnswer, serviceAnswer } from './service.ts';
+import { hmacSha256 } from './signature/signing-algorithms.ts';
 import type { Verdict } from './verdict.ts';
 
 /** How long a request may take until it has come whole, in milliseconds: as long as API Gateway has for all of it. */
@@ -33,6 +34,12 @@ const KEPT_ALIVE_MILLISECONDS = 65_000;
 /** Connections at a time: a process may open some thousand files. */
 const MOST_CONNECTIONS = 2_000;
 
+/** Signatures of earlier events that are remembered: who signs the event before signs one of the last. */
+const MOST_EARLIER = 50;
+
+/** How often it is told that there are more, at most: a flood of them would drown the verdicts. */
+const DROP_NOTICE_MILLISECONDS = 60_000;
+
 export interface CheckerOptions {
   readonly secret: string;
   /** 0 for any free one. */
@@ -46,6 +53,8 @@ export interface CheckerOptions {
   readonly onNotice: (line: string) => void;
   /** @default 30000 */
   readonly requestLimitMilliseconds?: number;
+  /** @default 2000 */
+  readonly mostConnections?: number;
 }
 
 export interface Checker {
@@ -73,13 +82,22 @@ export async function startChecker(options: CheckerOptions): Promise<Checker> {
     onVerdict,
     onNotice,
     requestLimitMilliseconds = REQUEST_LIMIT_MILLISECONDS,
+    mostConnections = MOST_CONNECTIONS,
   } = options;
   const bodies = new BodyReader(BODY_LIMIT_BYTES);
   const deliveries = new Deliveries();
   const connections = new WeakMap<Duplex, Connection>();
   const closing = new AbortController();
+  const earlier: Buffer[] = [];
   let requestCount = 0;
   let connectionCount = 0;
+  let nextDropNotice = 0;
+
+  /** Of the right signatures of what came, the last ones. */
+  function remember(digest: Buffer): void {
+    earlier.push(digest);
+    if (earlier.length > MOST_EARLIER) earlier.shift();
+  }
 
   function connectionOf(socket: Duplex): Connection {
     const known = connections.get(socket);
@@ -148,7 +166,8 @@ export async function startChecker(options: CheckerOptions): Promise<Checker> {
         return;
       }
       connection.current = undefined;
-      const sent: SentRequest = { ...request, body };
+      const sent: SentRequest = { ...request, body, earlier: [...earlier] };
+      if (body.length > 0) remember(hmacSha256(Buffer.from(secret), body));
       const own = await serviceAnswer(request, async () => body, secret);
       const noted = own.outcome === undefined ? undefined : note(sent, own, start, connection, isReused);
       const repeats = noted === undefined ? [] : repeatFindings(noted.delivery, noted.attempt);
@@ -257,10 +276,12 @@ export async function startChecker(options: CheckerOptions): Promise<Checker> {
     { port: options.port, host: options.host },
   );
   for (const server of servers) {
-    server.maxConnections = MOST_CONNECTIONS;
-    server.on('drop', () =>
-      onNotice(`More than ${MOST_CONNECTIONS} connections at a time: one was turned away.`),
-    );
+    server.maxConnections = mostConnections;
+    server.on('drop', () => {
+      if (performance.now() < nextDropNotice) return;
+      nextDropNotice = performance.now() + DROP_NOTICE_MILLISECONDS;
+      onNotice(`More than ${mostConnections} connections at a time: the others are turned away.`);
+    });
     server.on('connection', connectionOf);
     server.on('checkExpectation', (message, response) => void serve(message, response));
     server.on('connect', (message: IncomingMessage, socket: Duplex) => {

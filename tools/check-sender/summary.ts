@@ -27,6 +27,8 @@ export interface Summary {
   readonly repeats: readonly RepeatReport[];
   /** Deliveries whose last answer asks for a repeat that did not come. */
   readonly unrepeated: number;
+  /** Whether it ended by itself after so many requests: then repeats may have been on their way. */
+  readonly isCut: boolean;
 }
 
 /** Counts verdicts as they come: it keeps none of them. */
@@ -55,12 +57,8 @@ export class Tally {
     return this.#requests;
   }
 
-  /** Whether something came, and nothing of it was wrong. */
-  get isRight(): boolean {
-    return this.#requests > 0 && this.#right === this.#requests;
-  }
-
-  summary(deliveries: readonly Delivery[]): Summary {
+  /** @param isCut whether it ended by itself after so many requests */
+  summary(deliveries: readonly Delivery[], isCut = false): Summary {
     return {
       requests: this.#requests,
       right: this.#right,
@@ -71,9 +69,14 @@ export class Tally {
       ),
       repeats: deliveries.filter(({ count }) => count > 1).map(repeatReport),
       unrepeated: deliveries.filter(wantsRepeat).length,
+      isCut,
     };
   }
 }
+
+/** Whether something came, nothing of it was wrong, and all was repeated that could be. */
+export const isRightInAll = ({ requests, right, unrepeated, isCut }: Summary) =>
+  requests > 0 && right === requests && (unrepeated === 0 || isCut);
 
 /** Everything but these is to be sent again (docs/partner.md). */
 const FINAL: ReadonlySet<unknown> = new Set([200, 400]);

@@ -3,7 +3,7 @@ import { WEBHOOK_PATH } from '../../lambda/contract/webhook-path.ts';
 import { plays } from '../check-sender/play.ts';
 import { summaryText, verdictJson, verdictText } from '../check-sender/printer.ts';
 import { type Checker, startChecker } from '../check-sender/server.ts';
-import { Tally } from '../check-sender/summary.ts';
+import { isRightInAll, Tally } from '../check-sender/summary.ts';
 import { npmScript } from '../terminal/command.ts';
 import { interruption } from '../terminal/interrupted.ts';
 import { jsonOption, nonEmptySecret, port, wholeNumber } from '../terminal/options.ts';
@@ -11,7 +11,7 @@ import { screenWidth } from '../terminal/screen.ts';
 
 const DEFAULT_PORT = 8080;
 
-/** Something was wrong with a request, or none came. */
+/** Something was wrong with a request, or none came, or a repeat did not. */
 const WRONG = 1;
 
 /** The command was typed wrongly, or cannot listen: for a CI another thing than {@link WRONG}. */
@@ -77,11 +77,11 @@ Send to http://localhost:${DEFAULT_PORT}${WEBHOOK_PATH}. It answers as the servi
     }).catch((error: unknown) => usage(listenProblem(error, port, host)));
     notice(welcome(checker, host, secret));
     await done.promise;
-    const summary = tally.summary(checker.deliveries());
+    const isEnough = tally.requests === requests;
+    const summary = tally.summary(checker.deliveries(), isEnough);
     await checker.close();
     say(json ? JSON.stringify({ summary }) : ['', ...summaryText(summary, screenWidth())].join('\n'));
-    const isComplete = requests === undefined || tally.requests === requests;
-    process.exitCode = tally.isRight && isComplete ? 0 : WRONG;
+    process.exitCode = isRightInAll(summary) && (requests === undefined || isEnough) ? 0 : WRONG;
   });
 
 function welcome({ port }: Checker, host = 'localhost', secret: string): string {

@@ -1,14 +1,17 @@
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { Agent, request as httpRequest } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { stripVTControlCharacters } from 'node:util';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { WEBHOOK_PATH } from '../../../lambda/contract/webhook-path.ts';
 import { type Play, plays } from '../../../tools/check-sender/play.ts';
 import { summaryText, verdictJson, verdictText } from '../../../tools/check-sender/printer.ts';
+import { FIRST_WAIT_SECONDS, repeatFindings } from '../../../tools/check-sender/repeats.ts';
 import { type Checker, startChecker } from '../../../tools/check-sender/server.ts';
-import { Tally } from '../../../tools/check-sender/summary.ts';
+import { isRightInAll, Tally } from '../../../tools/check-sender/summary.ts';
 import type { Verdict } from '../../../tools/check-sender/verdict.ts';
 import { eventually } from '../../support/eventually.ts';
 import { SECRET, sign } from './senders.ts';
@@ -29,7 +32,11 @@ interface Started {
   readonly tally: Tally;
 }
 
-async function start(steps: readonly Play[] = [], requestLimitMilliseconds = 5_000): Promise<Started> {
+async function start(
+  steps: readonly Play[] = [],
+  requestLimitMilliseconds = 5_000,
+  mostConnections = 2_000,
+): Promise<Started> {
   const verdicts: Verdict[] = [];
   const notices: string[] = [];
   const tally = new Tally();
@@ -38,6 +45,7 @@ async function start(steps: readonly Play[] = [], requestLimitMilliseconds = 5_0
     port: 0,
     plays: steps,
     requestLimitMilliseconds,
+    mostConnections,
     onNotice: (line) => notices.push(line),
     onVerdict: (verdict) => {
       verdicts.push(verdict);
@@ -126,6 +134,16 @@ describe('it answers as the service does', () => {
       statuses: { 200: 1, 400: 1, 401: 1, 404: 1 },
     });
   });
+});
+
+test('what went astray is not called queued', async () => {
+  const started = await start();
+  const headers = { 'content-type': 'application/json', 'x-webhook-signature': sign(BODY).toString('hex') };
+  await fetch(`${urlOf(started)}/`, { method: 'POST', headers, body: BODY });
+  const told = await verdict(started);
+  expect(kindsOf(told)).toEqual(['path']);
+  expect(verdictText(told, 100)[0]).not.toContain('queued');
+  expect(JSON.parse(verdictJson(told))).not.toHaveProperty('word');
 });
 
 describe('whatever comes, there is a verdict, and it goes on', () => {
@@ -230,14 +248,24 @@ describe('whatever comes, there is a verdict, and it goes on', () => {
       what: 'headers that never end',
       parts: [`POST ${WEBHOOK_PATH} HTTP/1.1\r\nHost: x\r\n`],
       says: /its headers never ended/,
+      advice: /empty line/,
     },
-    { what: 'a body that never ends', parts: [head('Content-Length: 100'), '12345'], says: /5 bytes came/ },
-  ])('$what: it says so once the time is over', async ({ parts, says }) => {
+    {
+      what: 'a body that never ends',
+      parts: [head('Content-Length: 100'), '12345'],
+      says: /5 bytes came/,
+      advice: /Content-Length/,
+    },
+  ])('$what: it says so once the time is over', async ({ parts, says, advice }) => {
     const started = await start([], 500);
     expect(await raw(started, ...parts)).toMatch(/^HTTP\/1.1 408/);
     const { findings } = await verdict(started);
     expect(findings).toEqual([
-      expect.objectContaining({ kind: 'never-ended', what: expect.stringMatching(says) }),
+      expect.objectContaining({
+        kind: 'never-ended',
+        what: expect.stringMatching(says),
+        remedy: expect.stringMatching(advice),
+      }),
     ]);
     await sleep(50);
     expect(started.verdicts).toHaveLength(1);
@@ -309,7 +337,7 @@ describe('whatever comes, there is a verdict, and it goes on', () => {
     const last = `${head(`X-Webhook-Signature: ${sign(other).toString('hex')}`, `Content-Length: ${other.length}`, closing)}${other}`;
     expect(await raw(started, `${one}\r\n${last}`)).toMatch(/^HTTP\/1.1 200[\s\S]*HTTP\/1.1 200/);
     await verdict(started, 2);
-    expect(started.tally.isRight).toBe(true);
+    expect(isRightInAll(started.tally.summary(started.checker.deliveries(), true))).toBe(true);
   });
 
   test('a body that breaks off', async () => {
@@ -322,6 +350,18 @@ describe('whatever comes, there is a verdict, and it goes on', () => {
     expect(findings).toEqual([
       expect.objectContaining({ kind: 'broken-off', what: expect.stringContaining('after 5 bytes') }),
     ]);
+  });
+
+  test('more connections than it takes are told of once, not each', async () => {
+    const started = await start([], 5_000, 1);
+    const sockets = [await open(started)];
+    for (let count = 0; count < 5; count += 1) {
+      const socket = await open(started);
+      await once(socket, 'close');
+      sockets.push(socket);
+    }
+    for (const socket of sockets) socket.destroy();
+    expect(started.notices).toEqual(['More than 1 connections at a time: the others are turned away.']);
   });
 
   test('a connection without a request is nothing to speak of', async () => {
@@ -395,7 +435,7 @@ describe('whatever comes, there is a verdict, and it goes on', () => {
     );
     expect(new Set(statuses)).toEqual(new Set([200]));
     await verdict(started, count);
-    expect(started.tally.isRight).toBe(true);
+    expect(isRightInAll(started.tally.summary(started.checker.deliveries(), true))).toBe(true);
     agent.destroy();
   });
 });
@@ -407,7 +447,21 @@ async function open({ checker }: Started): Promise<Socket> {
   return socket;
 }
 
+test('a signature of the event before is named, and a right one is none', async () => {
+  const started = await start();
+  const other = BODY.replace('shop-1', 'shop-2');
+  await post(started);
+  await post(started, other, sign(BODY).toString('hex'));
+  await post(started, other);
+  await verdict(started, 3);
+  expect(started.verdicts.map(kindsOf)).toEqual([[], ['signed-event-before'], []]);
+});
+
 describe('it plays', () => {
+  test('slow without a time as slow=35s: longer than the gateway waits', () => {
+    expect(plays('slow,ok')).toEqual(plays('slow=35s,ok'));
+  });
+
   test('a sequence, for each delivery its own, and reports how each was repeated', async () => {
     const started = await start(plays('500,401,429,503,ok'));
     const other = BODY.replace('shop-1', 'shop-2');
@@ -419,7 +473,7 @@ describe('it plays', () => {
     expect(statuses).toEqual([500, 401, 429, 503, 200]);
     expect((await post(started, other)).status).toBe(500);
     await verdict(started, 6);
-    expect(started.tally.isRight).toBe(true);
+    expect(isRightInAll(started.tally.summary(started.checker.deliveries(), true))).toBe(true);
     const { repeats, unrepeated, accepted } = started.tally.summary(started.checker.deliveries());
     expect(accepted).toBe(6);
     expect(repeats).toEqual([
@@ -434,6 +488,42 @@ describe('it plays', () => {
       }),
     ]);
     expect(unrepeated).toBe(1);
+  });
+
+  test('a failure: the headline does not call it accepted', async () => {
+    const started = await start(plays('500'));
+    await post(started);
+    const [headline = ''] = verdictText(await verdict(started), 100).map(stripVTControlCharacters);
+    expect(headline).toMatch(/^✓ right +500 played .*by itself 200 queued$/);
+    expect(headline).not.toContain('accepted');
+  });
+
+  test.each([
+    {
+      what: 'without the repeat',
+      bodies: [BODY],
+      isCut: false,
+      isRight: false,
+      line: '✗ It was right, and not',
+    },
+    { what: 'ended before a repeat', bodies: [BODY], isCut: true, isRight: true, line: '✓ It was right.' },
+    { what: 'repeated', bodies: [BODY, BODY], isCut: false, isRight: true, line: '✓ All 2 were right.' },
+    {
+      what: 'repeated with other bytes',
+      bodies: [BODY, BODY.replace(/Z"/, '1Z"')],
+      isCut: false,
+      isRight: false,
+      line: '✗ 1 of 2 was wrong.',
+    },
+  ])('a failure, $what: right in all is $isRight', async ({ bodies, isCut, isRight, line }) => {
+    const started = await start(plays('500,ok'));
+    for (const [index, body] of bodies.entries()) {
+      await post(started, body);
+      await verdict(started, index + 1);
+    }
+    const summary = started.tally.summary(started.checker.deliveries(), isCut);
+    expect(isRightInAll(summary)).toBe(isRight);
+    expect(stripVTControlCharacters(summaryText(summary, 100)[0] ?? '')).toContain(line);
   });
 
   test('its failures have the words of the service', async () => {
@@ -477,6 +567,23 @@ describe('it plays', () => {
   });
 });
 
+test('it advises the wait that the partner is asked for', () => {
+  expect(readFileSync('docs/partner.md', 'utf8')).toContain(`After a failure wait ${FIRST_WAIT_SECONDS} s,`);
+  const attempts = [0, 10].map((at) => ({
+    at,
+    ending: 500,
+    connection: 1,
+    isReused: true,
+    isSameBytes: true,
+    isSameSignature: true,
+  }));
+  const delivery = { number: 1, eventId: 'x', event: undefined, attempts, count: 2 };
+  const told = repeatFindings(delivery, attempts[1] as (typeof attempts)[number]);
+  expect(told.map(({ remedy }) => remedy)).toContainEqual(
+    expect.stringContaining(`Wait ${FIRST_WAIT_SECONDS} s before the first repeat`),
+  );
+});
+
 describe('of a repeat it says', () => {
   test.each([
     { what: 'that 200 is final', steps: 'ok', bodies: [BODY, BODY], kinds: ['repeat', 'repeat-after-200'] },
@@ -492,6 +599,12 @@ describe('of a repeat it says', () => {
       steps: 'ok',
       bodies: [BODY, JSON.stringify(JSON.parse(BODY), null, 1)],
       kinds: ['repeat', 'repeat-after-200', 'repeat-changed'],
+    },
+    {
+      what: 'nothing, where another event has the same webhookId: it may name a subscription',
+      steps: 'ok',
+      bodies: ['shop-1', 'shop-2'].map((id) => BODY.replace('{', '{"webhookId":"w",').replace('shop-1', id)),
+      kinds: [],
     },
     {
       what: 'nothing, where the data came before and was accepted: it is another event',

@@ -13,6 +13,8 @@ const base64 = sign(BODY).toString('base64');
 /** Written by these libraries themselves: what they make of BODY, once read. */
 const PYTHON =
   '{"timestamp": "2026-01-31T09:00:00Z", "event": "shop.updated", "data": {"shop_id": "shop/1", "name": "Caf\\u00e9 <A&B> \'\\u00fc\' \\ud83d\\ude00 e\\u0301 \\ufb01", "rating": 1.0, "updated_fields": ["name"]}}';
+const PYTHON_TEXT =
+  "{'timestamp': '2026-01-31T09:00:00Z', 'event': 'shop.updated', 'data': {'shop_id': 'shop/1', 'name': \"Café <A&B> 'ü' 😀 e\u0301 ﬁ\", 'rating': 1.0, 'updated_fields': ['name']}}";
 const PYTHON_SORTED =
   '{"data": {"name": "Caf\\u00e9 <A&B> \'\\u00fc\' \\ud83d\\ude00 e\\u0301 \\ufb01", "rating": 1.0, "shop_id": "shop/1", "updated_fields": ["name"]}, "event": "shop.updated", "timestamp": "2026-01-31T09:00:00Z"}';
 const PHP =
@@ -170,7 +172,15 @@ const SENDERS: readonly (Sent & {
   { sender: 'undefined', signature: 'undefined', kinds: ['signature-no-value'] },
   { sender: '[object Object]', signature: '[object Object]', kinds: ['signature-no-value'] },
   { sender: 'some word', signature: 'let me in', kinds: ['signature-malformed'] },
-  { sender: 'the secret', signature: SECRET, kinds: ['secret-sent', 'secret-sent'] },
+  { sender: 'the secret', signature: SECRET, kinds: ['secret-sent'] },
+  { sender: 'the secret in base64', signature: btoa(SECRET), kinds: ['secret-sent'] },
+  ...[`Bearer ${SECRET}`, `Basic ${btoa(`partner:${SECRET}`)}`, `Basic ${btoa(SECRET)}`].map((value) => ({
+    sender: `Authorization: ${value}`,
+    headers: withHeader('Authorization', value),
+    kinds: ['signature-elsewhere', 'secret-sent'],
+    says: /There is no X-Webhook-Signature; the secret itself is in Authorization\./,
+  })),
+  { sender: 'str(dict)', signature: sign(PYTHON_TEXT), kinds: ['signed-python'], says: /str\(…\)/ },
   { sender: 'SHA-1', signature: sign(BODY, SECRET, 'sha1'), kinds: ['other-hash'], says: /SHA1/ },
   { sender: 'SHA-512', signature: sign(BODY, SECRET, 'sha512'), kinds: ['other-hash'], says: /SHA512/ },
   {
@@ -330,6 +340,26 @@ test('with a wrong signature it is told what else would be wrong, once the signa
     kinds: ['signature-other', 'timestamp-without-zone', 'field-misnamed'],
   });
   expect(findings[1]?.what).toMatch(/^With a right signature: timestamp has no zone/);
+});
+
+test('a hundred headers that may be signatures take hardly longer than one', async () => {
+  const body = JSON.stringify({
+    event: 'shop.updated',
+    data: { shop_id: 'x'.repeat(250_000) },
+    timestamp: NOW,
+  });
+  const timed = async (count: number) => {
+    const proofs = Array.from(
+      { length: count },
+      (_, index) => [`X-Proof-${index}`, sign(`${index}`).toString('hex')] as const,
+    );
+    const start = performance.now();
+    const { findings } = await said({ body, headers: [...withHeader('X-Proof', hex), ...proofs] });
+    expect(findings[0]?.kind).toBe('signature-missing');
+    return performance.now() - start;
+  };
+  const one = await timed(0);
+  expect(await timed(100)).toBeLessThan(10 * one);
 });
 
 test('a guess takes little time, even of a large body with a wrong key', async () => {

@@ -2,6 +2,7 @@ import { decodeSignature } from '../../../lambda/receiver/signature.ts';
 import { type Header, valuesOf } from '../../../local/gateway/http-message.ts';
 import { type Finding, type Mistake, wrong } from '../finding.ts';
 import type { SentRequest } from '../sent-request.ts';
+import { isSecret } from './secret-in-text.ts';
 import { type Reading, readings, timestampsIn } from './signature-spellings.ts';
 import { signedMessages } from './signed-messages.ts';
 import { hmacSha256, signingAlgorithms } from './signing-algorithms.ts';
@@ -46,6 +47,9 @@ const MOST_IN_PAIRS = { messages: 10, keys: 2, algorithms: 4 };
 /** Characters that are read of a header: what is longer is no signature in any spelling. */
 const LONGEST_VALUE = 1_024;
 
+/** Times in values that are tried: each costs a dozen HMACs of the body. */
+const MOST_TIMESTAMPS = 4;
+
 /** Bytes of a signature that was cut off which are enough to know it again. */
 const FEWEST_BYTES = 8;
 
@@ -68,7 +72,7 @@ export function signatureFindings(request: SentRequest, secret: string): Finding
       }),
     ];
   }
-  const mistakes = noSignature(request, secret, value) ?? explain(request, secret, value);
+  const mistakes = noSignature(request, secret, value) ?? explain(request, secret, [value])[0];
   if (mistakes !== undefined) return mistakes.map(wrong);
   return [wrong(unexplained(request, value))];
 }
@@ -84,15 +88,19 @@ function severalOf(values: readonly string[]): Mistake {
 
 /** What is said where the request has no signature in its place. */
 function elsewhere(request: SentRequest, secret: string): Finding[] {
-  const found = OTHER_HEADERS.map((shown) => ({
+  const places = OTHER_HEADERS.map((shown) => ({
     shown,
     values: valuesOf(request.headers, shown.toLowerCase()),
   }))
     .concat({ shown: 'another header', values: unknownHeaders(request.headers) })
     .concat({ shown: 'the query string', values: [...new URLSearchParams(request.query).values()] })
-    .flatMap(({ shown, values }) =>
-      values.map((value) => ({ shown, mistakes: explain(request, secret, value.slice(0, LONGEST_VALUE)) })),
-    );
+    .flatMap(({ shown, values }) => values.map((value) => ({ shown, value: value.slice(0, LONGEST_VALUE) })));
+  const explained = explain(
+    request,
+    secret,
+    places.map(({ value }) => value),
+  );
+  const found = places.map(({ shown }, index) => ({ shown, mistakes: explained[index] }));
   const [best] = found
     .filter(({ mistakes }) => mistakes !== undefined)
     .sort((a, b) => (a.mistakes?.length ?? 0) - (b.mistakes?.length ?? 0));
@@ -109,11 +117,18 @@ function elsewhere(request: SentRequest, secret: string): Finding[] {
   return [
     wrong({
       kind: 'signature-elsewhere',
-      what: `There is no ${SHOWN_HEADER}; ${best === undefined ? 'there is something' : 'the signature is'} in ${named.shown}.`,
-      remedy: `Send it in ${SHOWN_HEADER}.`,
+      what: `There is no ${SHOWN_HEADER}; ${thereIs(named.mistakes)} in ${named.shown}.`,
+      remedy: named.mistakes?.includes(secretAsSignature)
+        ? `Send the HMAC-SHA256 of the body in ${SHOWN_HEADER}, and the secret nowhere.`
+        : `Send it in ${SHOWN_HEADER}.`,
     }),
     ...(named.mistakes ?? []).map(wrong),
   ];
+}
+
+function thereIs(mistakes: readonly Mistake[] | undefined): string {
+  if (mistakes === undefined) return 'there is something';
+  return mistakes.includes(secretAsSignature) ? 'the secret itself is' : 'the signature is';
 }
 
 /** Their values look like signatures without being meant as one. */
@@ -126,24 +141,31 @@ function unknownHeaders(headers: readonly Header[]): string[] {
 }
 
 /**
- * The mistakes by which a signature came to be what it is.
- * @returns undefined where none that is known explains it; nothing where it is right
+ * The mistakes by which signatures came to be what they are. What may have been computed is computed once for all of them,
+ * until one is explained.
+ * @returns for each: undefined where none that is known explains it; nothing where it is right
  */
-function explain(request: SentRequest, secret: string, value: string): Mistake[] | undefined {
-  if (value.split(/[ =]/).at(-1) === secret || value === secret) return [secretAsSignature];
-  const byDigest = new Map<string, Reading>();
-  for (const reading of readings(value)) {
-    const hex = reading.digest.toString('hex');
-    if (!byDigest.has(hex)) byDigest.set(hex, reading);
+function explain(request: SentRequest, secret: string, values: readonly string[]): (Mistake[] | undefined)[] {
+  const explained = values.map((value) => (isSecret(value, secret) ? [secretAsSignature] : undefined));
+  if (explained.some((mistakes) => mistakes !== undefined)) return explained;
+  const byDigest = new Map<string, { index: number; value: string; reading: Reading }>();
+  for (const [index, value] of values.entries()) {
+    for (const reading of readings(value)) {
+      const hex = reading.digest.toString('hex');
+      if (!byDigest.has(hex)) byDigest.set(hex, { index, value, reading });
+    }
   }
-  if (byDigest.size === 0) return undefined;
-  for (const { digest, mistakes } of computations(request, secret, timestampsIn(value))) {
-    const reading = byDigest.get(digest.toString('hex'));
-    if (reading === undefined) continue;
+  if (byDigest.size === 0) return explained;
+  const timestamps = values.flatMap(timestampsIn).slice(0, MOST_TIMESTAMPS);
+  for (const { digest, mistakes } of computations(request, secret, timestamps)) {
+    const found = byDigest.get(digest.toString('hex'));
+    if (found === undefined) continue;
+    const { index, value, reading } = found;
     const spelling = reading.mistake ?? (isReadable(value, reading) ? undefined : OTHER_SPELLING);
-    return [...mistakes, ...(spelling === undefined ? [] : [spelling])];
+    explained[index] = [...mistakes, ...(spelling === undefined ? [] : [spelling])];
+    break;
   }
-  return undefined;
+  return explained;
 }
 
 /** That the service reads it, or would if it were as long as it must be. */
@@ -162,6 +184,12 @@ const secretAsSignature: Mistake = {
   remedy: 'Never send it: it is the key of the HMAC. Take it for known to others now, and agree on another.',
 };
 
+const signedBefore: Mistake = {
+  kind: 'signed-event-before',
+  what: 'The signature is over the body of an event that was sent before.',
+  remedy: 'Make the signature anew for each request: a variable, a header or an object is used again.',
+};
+
 interface Computation {
   readonly digest: Buffer;
   readonly mistakes: readonly Mistake[];
@@ -176,6 +204,7 @@ function* computations(
   const key = Buffer.from(secret);
   const { body } = request;
   yield { digest: hmacSha256(key, body), mistakes: [] };
+  for (const digest of request.earlier ?? []) yield { digest, mistakes: [signedBefore] };
   const messages = [...signedMessages(request, timestamps)];
   const keys = [...signingKeys(secret)];
   for (const { bytes, mistake } of messages) yield { digest: hmacSha256(key, bytes), mistakes: [mistake] };

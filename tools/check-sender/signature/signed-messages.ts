@@ -5,6 +5,7 @@ import type { Mistake } from '../finding.ts';
 import { type JsonNode, jsonTree, memberOf } from '../payload/json-tree.ts';
 import { type SentRequest, targetOf } from '../sent-request.ts';
 import { jsonForms, writeJson } from './json-forms.ts';
+import { writePython } from './python-form.ts';
 
 /** What somebody may have signed instead of the body. */
 export interface SignedMessage {
@@ -226,6 +227,14 @@ function* reserialised(text: string, tree: JsonNode): Generator<SignedMessage> {
       yield { bytes: Buffer.from(whole), mistake: mistake(writer) };
     }
   }
+  yield {
+    bytes: Buffer.from(writePython(tree)),
+    mistake: {
+      kind: 'signed-python',
+      what: "The signature is over Python's own notation of a dictionary, as str(…) gives it, not over JSON.",
+      remedy: 'Make the body by json.dumps(…) once; sign exactly these bytes, and send exactly these bytes.',
+    },
+  };
   const data = memberOf(tree, 'data');
   if (data === undefined) return;
   const ofData: Mistake = {
