@@ -58,13 +58,15 @@ export class KeptBundles {
 }
 
 function digestOfSources(): string {
-  const files = MADE_OF.flatMap((path) =>
-    extname(path) !== ''
-      ? [path]
-      : readdirSync(path, { recursive: true, withFileTypes: true })
-          .filter((entry) => entry.isFile())
-          .map(({ parentPath, name }) => join(parentPath, name)),
-  ).sort();
+  const files = MADE_OF.filter(existsSync)
+    .flatMap((path) =>
+      extname(path) !== ''
+        ? [path]
+        : readdirSync(path, { recursive: true, withFileTypes: true })
+            .filter((entry) => entry.isFile())
+            .map(({ parentPath, name }) => join(parentPath, name)),
+    )
+    .sort();
   const hash = createHash('sha256').update(JSON.stringify(BUNDLE_OPTIONS));
   for (const file of files) hash.update(`\0${file}\0`).update(readFileSync(file));
   return hash.digest('hex');

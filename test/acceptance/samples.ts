@@ -1,8 +1,5 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { readSamples } from '../../events/samples.ts';
 import { ofThisRun } from './settings.ts';
-
-const FOLDER = 'events';
 
 /** A sample event, made this run's own. */
 export interface SampleDelivery {
@@ -18,17 +15,14 @@ export interface SampleDelivery {
  * as `shop_id`, bears the name of this run and of the event.
  */
 export function sampleDeliveries(): SampleDelivery[] {
-  return readdirSync(FOLDER)
-    .filter((file) => file.endsWith('.json'))
-    .map((file) => {
-      const ids: string[] = [];
-      const sample = JSON.parse(readFileSync(join(FOLDER, file), 'utf8'), (key, value: unknown) => {
-        if (typeof value !== 'string' || !key.endsWith('_id')) return value;
-        const id = ofThisRun(`${file.replace(/\.json$/, '')}-${value}`);
-        ids.push(id);
-        return id;
-      }) as { event: string };
-      const body = JSON.stringify({ ...sample, timestamp: new Date().toISOString() });
-      return { event: sample.event, body, ids };
-    });
+  return readSamples().map(({ event, name, payload }) => {
+    const ids: string[] = [];
+    const sample = JSON.parse(JSON.stringify(payload), (key, value: unknown) => {
+      if (typeof value !== 'string' || !key.endsWith('_id')) return value;
+      const id = ofThisRun(`${name}-${value}`);
+      ids.push(id);
+      return id;
+    }) as object;
+    return { event, body: JSON.stringify({ ...sample, timestamp: new Date().toISOString() }), ids };
+  });
 }
