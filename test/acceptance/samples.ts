@@ -1,5 +1,8 @@
-import { readSamples } from '../../events/samples.ts';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { ofThisRun } from './settings.ts';
+
+const FOLDER = 'events';
 
 /** A sample event, made this run's own. */
 export interface SampleDelivery {
@@ -15,14 +18,18 @@ export interface SampleDelivery {
  * as `shop_id`, bears the name of this run and of the event.
  */
 export function sampleDeliveries(): SampleDelivery[] {
-  return readSamples().map(({ event, name, payload }) => {
-    const ids: string[] = [];
-    const sample = JSON.parse(JSON.stringify(payload), (key, value: unknown) => {
-      if (typeof value !== 'string' || !key.endsWith('_id')) return value;
-      const id = ofThisRun(`${name}-${value}`);
-      ids.push(id);
-      return id;
-    }) as object;
-    return { event, body: JSON.stringify({ ...sample, timestamp: new Date().toISOString() }), ids };
-  });
+  return readdirSync(FOLDER)
+    .filter((file) => file.endsWith('.json'))
+    .flatMap((file) => {
+      const ids: string[] = [];
+      const sample = JSON.parse(readFileSync(join(FOLDER, file), 'utf8'), (key, value: unknown) => {
+        if (typeof value !== 'string' || !key.endsWith('_id')) return value;
+        const id = ofThisRun(`${file.replace(/\.json$/, '')}-${value}`);
+        ids.push(id);
+        return id;
+      }) as { event?: string };
+      const body = JSON.stringify({ ...sample, timestamp: new Date().toISOString() });
+      // What says of no event which it is, is no sample.
+      return sample.event === undefined ? [] : [{ event: sample.event, body, ids }];
+    });
 }
