@@ -76,7 +76,7 @@ function nextFindings(request: SentRequest, told: readonly Finding[]): Finding[]
   if (compressionOf(request) !== undefined) return [];
   return payloadFindings(request.body, request.receivedAt)
     .filter(({ grade, kind }) => grade === 'wrong' && told.every((other) => other.kind !== kind))
-    .map((finding) => ({ ...finding, what: `With a right signature: ${finding.what}` }));
+    .map((finding) => ({ ...finding, isNext: true }));
 }
 
 export const tooLarge: Finding = wrong({

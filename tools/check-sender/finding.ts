@@ -14,6 +14,8 @@ export interface Finding {
   readonly what: string;
   /** What to do, as a sentence. @default nothing */
   readonly remedy?: string;
+  /** Whether it is hidden behind what is wrong with the signature: it would be next. @default false */
+  readonly isNext?: boolean;
 }
 
 /** A mistake that makes a signature wrong. */

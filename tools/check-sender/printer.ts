@@ -84,7 +84,7 @@ const statusText = ({ status, word }: Diagnosis) =>
 
 const otherText = (ending: Ending) => (ending === 'gave up' ? 'no answer' : `${ending} played`);
 
-function findingText({ grade, what, remedy }: Finding, width: number): string[] {
+function findingText({ grade, what, remedy, isNext = false }: Finding, width: number): string[] {
   const { word, style } = GRADES[grade];
   const room = Math.max(20, width - INDENT);
   const indented = (text: string, first: string) =>
@@ -92,7 +92,7 @@ function findingText({ grade, what, remedy }: Finding, width: number): string[] 
   const label = `  ${styleText(style, word.padEnd(INDENT - 2))}`;
   if (grade === 'fine') return indented(what, label).map((line) => styleText('dim', line));
   return [
-    ...indented(what, label),
+    ...indented(isNext ? `With a right signature: ${what}` : what, label),
     ...(remedy === undefined ? [] : indented(`→ ${remedy}`, ' '.repeat(INDENT))),
   ];
 }

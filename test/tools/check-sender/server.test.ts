@@ -136,6 +136,16 @@ describe('it answers as the service does', () => {
   });
 });
 
+test('what would be next is told as such of the request, and counted as itself', async () => {
+  const started = await start();
+  const body = BODY.replace(/"timestamp":"([^"]+)Z"/, '"timestamp":"$1"');
+  await post(started, body, '0'.repeat(64));
+  const text = verdictText(await verdict(started), 200).map(stripVTControlCharacters);
+  expect(text).toContainEqual(expect.stringContaining('With a right signature: timestamp has no zone'));
+  const { mistakes } = started.tally.summary(started.checker.deliveries());
+  expect(mistakes.map(({ what }) => what)).toContainEqual(expect.stringMatching(/^timestamp has no zone/));
+});
+
 test('what went astray is not called queued', async () => {
   const started = await start();
   const headers = { 'content-type': 'application/json', 'x-webhook-signature': sign(BODY).toString('hex') };

@@ -339,7 +339,7 @@ test('with a wrong signature it is told what else would be wrong, once the signa
     status: 401,
     kinds: ['signature-other', 'timestamp-without-zone', 'field-misnamed'],
   });
-  expect(findings[1]?.what).toMatch(/^With a right signature: timestamp has no zone/);
+  expect(findings.map(({ isNext = false }) => isNext)).toEqual([false, true, true]);
 });
 
 test('a hundred headers that may be signatures take hardly longer than one', async () => {
