@@ -71,7 +71,7 @@ Send to http://localhost:${DEFAULT_PORT}${WEBHOOK_PATH}. It answers as the servi
       onVerdict: (verdict) => {
         if (tally.requests === requests) return;
         tally.add(verdict);
-        say(json ? verdictJson(verdict) : verdictText(verdict, screenWidth()).join('\n'));
+        say(json ? verdictJson(verdict) : spaced(verdictText(verdict, screenWidth())).join('\n'));
         if (tally.requests === requests) done.resolve();
       },
     }).catch((error: unknown) => usage(listenProblem(error, port, host)));
@@ -83,6 +83,9 @@ Send to http://localhost:${DEFAULT_PORT}${WEBHOOK_PATH}. It answers as the servi
     say(json ? JSON.stringify({ summary }) : ['', ...summaryText(summary, screenWidth())].join('\n'));
     process.exitCode = isRightInAll(summary) && (requests === undefined || isEnough) ? 0 : WRONG;
   });
+
+/** What has more to say stands by itself. */
+const spaced = (lines: readonly string[]) => (lines.length > 1 ? ['', ...lines] : lines);
 
 function welcome({ port }: Checker, host = 'localhost', secret: string): string {
   const address = `http://${host.includes(':') ? `[${host}]` : host}:${port}${WEBHOOK_PATH}`;
