@@ -32,6 +32,8 @@ let open: OpenConsole;
     for (const { payload } of readSamples()) {
       await partner.post({ ...payload, timestamp: new Date().toISOString() });
     }
+    // Or the fault would hit what of them is still under way, and the pictures differ by chance.
+    for (const { event } of readSamples()) await open.row(event).getByText('processed').waitFor();
     const end = stack.faults.inject({ service: 'dynamodb', kind: 'down' });
     for (const shop of ['shop-7', 'shop-8', 'shop-9']) await partner.post(shopUpdated(shop));
     await open.row('shop-9').getByText('dead letter').waitFor({ timeout: 50_000 });
