@@ -55,6 +55,8 @@ test('a paused event waits on its queue, can be looked at there, and goes on', a
     .click();
   await page.getByRole('button', { name: 'Resume shop.updated' }).waitFor();
   await page.getByText('The cache is being moved').first().waitFor();
+  // What comes before that is still processed.
+  await page.getByText('Paused', { exact: true }).waitFor();
 
   await partner.post(shopUpdated('shop-paused'));
   await page.getByRole('link', { name: 'shop.updated', exact: true }).click();

@@ -243,6 +243,8 @@ export interface QueueDepth {
 export interface EventQueue extends QueueDepth {
   readonly event: EventName;
   readonly paused?: PausedQueue;
+  /** It is being paused: until its event source is off, which takes some seconds, what comes is processed. */
+  readonly pausing?: true;
   readonly dead: QueueDepth;
 }
 

@@ -30,6 +30,8 @@ export interface Pause {
   readonly since?: Date;
   /** Whether the event source is on all the same. */
   readonly running: boolean;
+  /** It is being turned off: what it receives until then is processed. */
+  readonly turningOff?: true;
 }
 
 /** Alarms that DescribeAlarms gives at a time at most. Source: CloudWatch API reference. */
@@ -88,6 +90,7 @@ export function pauseOf(
     ...(reason !== undefined && { reason }),
     ...(since !== undefined && { since }),
     running: !isOff,
+    ...(source === 'Disabling' && { turningOff: true }),
   };
 }
 

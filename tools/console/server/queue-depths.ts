@@ -59,7 +59,12 @@ export async function queuesOf(stack: FoundStack, oldestAt: OldestAt): Promise<Q
       .filter((queue) => queue !== undefined)
       .map((queue) => {
         const pause = pauses?.find(({ event }) => event === queue.event);
-        return pause === undefined ? queue : { ...queue, paused: pausedQueue(pause) };
+        if (pause === undefined) return queue;
+        return {
+          ...queue,
+          paused: pausedQueue(pause),
+          ...(pause.turningOff && { pausing: pause.turningOff }),
+        };
       }),
     kept: kept.filter((queue) => queue !== undefined),
     ...(pauses === undefined && { pausesUnknown: true as const }),

@@ -71,7 +71,7 @@ interface EventRowProps extends Pick<QueueTableProps, 'refusal' | 'busy' | 'onPa
 }
 
 function EventRow({ queue, isUnknown, opened, refusal, busy, onPause, onResume }: EventRowProps) {
-  const { event, dead, paused } = queue;
+  const { event, dead, paused, pausing } = queue;
   const deadCount = dead.visible + dead.inFlight;
   return (
     <tr class={opened === undefined ? undefined : 'is-selected'}>
@@ -104,7 +104,7 @@ function EventRow({ queue, isUnknown, opened, refusal, busy, onPause, onResume }
           <span class="soft">{isUnknown ? 'Not known' : 'On'}</span>
         ) : (
           <>
-            <Badge tone="warning">Paused</Badge>{' '}
+            <Badge tone="warning">{pausing ? 'Pausing …' : 'Paused'}</Badge>{' '}
             <span class="soft" title={paused.by}>
               {paused.since !== undefined && <Age at={paused.since} suffix=" ago" />}
               {paused.by !== undefined && ` by ${callerName(paused.by)}`}
