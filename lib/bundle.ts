@@ -11,7 +11,7 @@ import {
 } from 'esbuild';
 import { SourceMapReducer } from './source-map.ts';
 
-/** How the functions are bundled. `bench/start-up.ts` shows what each choice is worth. */
+/** How the functions are bundled. `npm run bench -- bundles` shows what each is worth. */
 export const BUNDLE_OPTIONS: BuildOptions = {
   bundle: true,
   minify: true,

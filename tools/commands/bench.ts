@@ -1,5 +1,7 @@
 import { Argument } from '@commander-js/extra-typings';
+import type { Figure, Measured } from '../../bench/figure.ts';
 import { npmScript } from '../terminal/command.ts';
+import { CommandError } from '../terminal/command-error.ts';
 import { jsonOption, wholeNumber } from '../terminal/options.ts';
 import { Progress } from '../terminal/progress.ts';
 import { screenWidth } from '../terminal/screen.ts';
@@ -9,54 +11,123 @@ import { table } from '../terminal/table.ts';
 const ROUNDS = 25;
 
 /**
- * `npm run bench`: how long the receiver takes to start, bundled in different ways, as ratios; or how quick the console's
- * page is, in the system's Chromium.
+ * `npm run bench`: every figure that has a goal, as ratios of one run; or what each other way of bundling the receiver would be
+ * worth; or how quick the console's page is, in the system's Chromium.
  */
 export const command = npmScript(
   'bench',
-  'Start-up time of the receiver: as it is deployed, and in each other way that was considered, as ratios of one run. Or how quick the console’s page is, in a browser.',
+  'Every figure that has a goal, measured in one run. Or one of them by name; or “bundles”, what each other way of bundling the receiver would be worth; or “console”, how quick its page is in a browser.',
 )
   .addArgument(
-    new Argument('[subject]', 'what is measured')
-      .choices(['receiver', 'console'])
-      .default('receiver' as const),
+    new Argument('[subject]', 'figures, bundles, console, or the name of a figure').default('figures'),
   )
-  .option('--rounds <n>', 'starts of each', wholeNumber(1, 10_000), ROUNDS)
+  .option('--rounds <n>', 'starts of each bundle', wholeNumber(1, 10_000), ROUNDS)
   .addOption(jsonOption())
   .action(async (subject, { rounds, json }) => {
-    if (subject === 'console') {
-      console.log(JSON.stringify(await benchConsole(), undefined, 2));
-      return;
-    }
-    const { measureStartUp } = await import('../../bench/start-up.ts');
-    const progress = new Progress();
-    const rows = await measureStartUp({
-      rounds,
-      onProgress: (done) => progress.show({ doing: 'Starting', done, total: rounds, unit: 'rounds' }),
-    }).finally(() => progress.end());
-    if (json) {
-      console.log(JSON.stringify(rows, undefined, 2));
-      return;
-    }
-    const lines = table(
-      [
-        { heading: 'RECEIVER' },
-        { heading: 'KB LOADED', align: 'right' },
-        { heading: 'KB ZIPPED', align: 'right' },
-        { heading: 'MEDIAN MS', align: 'right' },
-        { heading: 'RATIO', align: 'right' },
-      ],
-      rows.map(({ name, kilobytes, zipKilobytes, milliseconds, ratio }) => [
-        name,
-        kilobytes.toFixed(0),
-        zipKilobytes.toFixed(0),
-        milliseconds.toFixed(1),
-        ratio.toFixed(2),
-      ]),
-      screenWidth(),
-    );
-    console.log(lines.join('\n'));
+    if (subject === 'console') console.log(JSON.stringify(await benchConsole(), undefined, 2));
+    else if (subject === 'bundles') await benchBundles(rounds, json === true);
+    else await benchFigures(subject, json === true);
   });
+
+async function benchFigures(subject: string, json: boolean) {
+  const [{ FIGURES }, { reaches }] = await Promise.all([
+    import('../../bench/figures.ts'),
+    import('../../bench/figure.ts'),
+  ]);
+  const chosen = subject === 'figures' ? FIGURES : FIGURES.filter(({ name }) => name === subject);
+  if (chosen.length === 0) {
+    const names = ['figures', 'bundles', 'console', ...FIGURES.map(({ name }) => name)];
+    throw new CommandError(`Nothing to measure is named '${subject}'. One of: ${names.join(', ')}`);
+  }
+  const progress = new Progress();
+  const interruption = new AbortController();
+  const rows: { figure: Figure; measured: Measured }[] = [];
+  try {
+    for (const figure of chosen) {
+      const say = (doing: string) =>
+        progress.show({
+          doing: `${figure.name}, ${doing}`,
+          done: rows.length,
+          total: chosen.length,
+          unit: 'figures',
+        });
+      say('begins');
+      rows.push({ figure, measured: await figure.measure({ signal: interruption.signal, say }) });
+    }
+  } finally {
+    progress.end();
+  }
+  if (json) {
+    const plain = rows.map(({ figure: { name, title, goal, unit }, measured }) => ({
+      name,
+      title,
+      unit,
+      goal,
+      ...measured,
+    }));
+    console.log(JSON.stringify(plain, undefined, 2));
+    return;
+  }
+  const lines = table(
+    [
+      { heading: 'FIGURE' },
+      { heading: 'GOAL', align: 'right' },
+      { heading: 'MEDIAN', align: 'right' },
+      { heading: 'SPREAD', align: 'right' },
+      { heading: '' },
+      { heading: 'MADE OF' },
+    ],
+    rows.map(({ figure, measured }) => [
+      figure.title,
+      'atMost' in figure.goal
+        ? `≤ ${shown(figure.goal.atMost, figure)}`
+        : `≥ ${shown(figure.goal.atLeast, figure)}`,
+      shown(measured.median, figure),
+      measured.rounds === 1 ? '' : `${shown(measured.low, figure)} to ${shown(measured.high, figure)}`,
+      reaches(figure, measured) ? '✓' : '✗',
+      measured.made,
+    ]),
+    screenWidth(),
+  );
+  console.log(lines.join('\n'));
+}
+
+/** Ratios and dollars to the hundredth, what is counted in hundreds whole. */
+function shown(value: number, { unit }: Figure): string {
+  const digits = Math.abs(value) >= 100 ? value.toFixed(0) : value.toFixed(2);
+  return unit === undefined ? digits : `${digits} ${unit}`;
+}
+
+async function benchBundles(rounds: number, json: boolean) {
+  const { measureVariants } = await import('../../bench/bundle-variants.ts');
+  const progress = new Progress();
+  const rows = await measureVariants({
+    rounds,
+    onProgress: (done) => progress.show({ doing: 'Starting', done, total: rounds, unit: 'rounds' }),
+  }).finally(() => progress.end());
+  if (json) {
+    console.log(JSON.stringify(rows, undefined, 2));
+    return;
+  }
+  const lines = table(
+    [
+      { heading: 'RECEIVER' },
+      { heading: 'KB LOADED', align: 'right' },
+      { heading: 'KB ZIPPED', align: 'right' },
+      { heading: 'MEDIAN MS', align: 'right' },
+      { heading: 'RATIO', align: 'right' },
+    ],
+    rows.map(({ name, kilobytes, zipKilobytes, milliseconds, ratio }) => [
+      name,
+      kilobytes.toFixed(0),
+      zipKilobytes.toFixed(0),
+      milliseconds.toFixed(1),
+      ratio.toFixed(2),
+    ]),
+    screenWidth(),
+  );
+  console.log(lines.join('\n'));
+}
 
 /** In milliseconds and MB: there is nothing to compare a page with but what a person notices. */
 async function benchConsole() {

@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
-import { measureStartUp } from '../../bench/start-up.ts';
+import { measureVariants } from '../../bench/bundle-variants.ts';
 
 test('the receiver starts in each variant of its bundle', async () => {
-  const rows = await measureStartUp({ rounds: 1 });
+  const rows = await measureVariants({ rounds: 1 });
   expect(rows.map(({ name }) => name)).toEqual(
     expect.arrayContaining(['as deployed', 'without source maps']),
   );

@@ -1,14 +1,10 @@
-import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { deflateRawSync } from 'node:zlib';
 import { type BuildOptions, build } from 'esbuild';
-import { eventNames } from '../lambda/contract/catalogue.ts';
-import { queueUrlVariable } from '../lambda/contract/event-names.ts';
 import { BUNDLE_OPTIONS, writeBundle } from '../lib/bundle.ts';
-
-const ENTRY = 'lambda/receiver/handler.ts';
+import { load, RECEIVER } from './load-module.ts';
 
 /** What CommonJS code needs in an ES module. */
 const REQUIRE = `import{createRequire}from'module';const require=createRequire(import.meta.url);`;
@@ -68,7 +64,7 @@ export interface StartUpOptions {
 }
 
 /** Bundles the receiver in each way that was considered, and starts each bundle in processes of its own. */
-export async function measureStartUp({ rounds, onProgress }: StartUpOptions): Promise<StartUp[]> {
+export async function measureVariants({ rounds, onProgress }: StartUpOptions): Promise<StartUp[]> {
   const folder = mkdtempSync(join(tmpdir(), 'start-up-'));
   try {
     const bundles = await Promise.all(
@@ -97,31 +93,9 @@ export async function measureStartUp({ rounds, onProgress }: StartUpOptions): Pr
 
 /** @returns the file to load */
 async function bundle({ build: options }: Variant, outdir: string): Promise<string> {
-  if (options === undefined) await writeBundle(ENTRY, outdir);
-  else await build({ ...BUNDLE_OPTIONS, ...options, entryPoints: { index: ENTRY }, outdir });
+  if (options === undefined) await writeBundle(RECEIVER, outdir);
+  else await build({ ...BUNDLE_OPTIONS, ...options, entryPoints: { index: RECEIVER }, outdir });
   return join(outdir, `index${options?.outExtension?.['.js'] ?? '.mjs'}`);
-}
-
-const environment = Object.fromEntries(
-  [
-    ...eventNames.map(queueUrlVariable),
-    'QUARANTINE_QUEUE_URL',
-    'SECRET_GRACE_SECONDS',
-    'UNROUTED_QUEUE_URL',
-    'WEBHOOK_SECRET_ARN',
-  ].map((name) => [name, 'x']),
-);
-
-/** Milliseconds that a fresh process takes to load a bundle, its own start not counted. */
-function load(file: string, flags: readonly string[]): number {
-  const script = `const t = performance.now(); await import(${JSON.stringify(file)}); console.log(performance.now() - t)`;
-  const { stdout, stderr, status } = spawnSync(
-    process.execPath,
-    [...flags, '--input-type=module', '-e', script],
-    { env: { ...process.env, ...environment, AWS_REGION: 'us-east-1' }, encoding: 'utf8' },
-  );
-  if (status !== 0) throw new Error(stderr);
-  return Number(stdout);
 }
 
 /** The file, those that it imports other than on demand, and their source maps where Node.js is told to read them. */

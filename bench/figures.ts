@@ -1,0 +1,5 @@
+import type { Figure } from './figure.ts';
+import { moduleLoad } from './module-load.ts';
+
+/** All that is measured, in this order. */
+export const FIGURES: readonly Figure[] = [moduleLoad];

@@ -1,0 +1,48 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { build } from 'esbuild';
+import { BUNDLE_OPTIONS, writeBundle } from '../lib/bundle.ts';
+import { type Figure, ratios, spread } from './figure.ts';
+import { load, RECEIVER } from './load-module.ts';
+
+/** Starts of each: enough for a median that holds on a noisy machine. */
+const ROUNDS = 25;
+
+/** What any receiver with these packages has to load. */
+const BARE = `
+import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
+import { SQSClient } from '@aws-sdk/client-sqs';
+import middy from '@middy/core';
+const clients = [new SecretsManagerClient({}), new SQSClient({})];
+export const handler = middy().handler(async () => clients);
+`;
+
+/** How long the receiver's module takes to load, besides what its packages take at any rate. */
+export const moduleLoad: Figure = {
+  name: 'module-load',
+  title: 'module load ÷ bare bundle of the same SDK clients and middy',
+  goal: { atMost: 1.1 },
+  async measure({ say }) {
+    const folder = mkdtempSync(join(tmpdir(), 'module-load-'));
+    try {
+      await writeBundle(RECEIVER, join(folder, 'receiver'));
+      await build({
+        ...BUNDLE_OPTIONS,
+        stdin: { contents: BARE, resolveDir: process.cwd(), sourcefile: 'index.ts' },
+        outdir: join(folder, 'bare'),
+        entryNames: 'index',
+      });
+      const files = { of: join(folder, 'receiver/index.mjs'), to: join(folder, 'bare/index.mjs') };
+      const pairs: { of: number; to: number }[] = [];
+      for (let round = 1; round <= ROUNDS; round += 1) {
+        say(`start ${round} of ${ROUNDS}`);
+        pairs.push({ of: load(files.of), to: load(files.to) });
+      }
+      const [of, to] = [spread(pairs.map(({ of }) => of)), spread(pairs.map(({ to }) => to))];
+      return { ...ratios(pairs), made: `${of.median.toFixed(1)} ms ÷ ${to.median.toFixed(1)} ms` };
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  },
+};
