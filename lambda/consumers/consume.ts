@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { injectLambdaContext } from '@aws-lambda-powertools/logger/middleware';
 import middy from '@middy/core';
 import type { Context, SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
@@ -24,6 +23,30 @@ const OUT_OF_TIME_MARGIN = 9_000;
 /** The function's time ran out before the record was done. */
 class OutOfTimeError extends Error {
   override readonly name = 'OutOfTimeError';
+}
+
+/** Ends the work on a batch shortly before the function's time-out. */
+class Deadline implements Disposable {
+  readonly #passed = Promise.withResolvers<never>();
+  readonly #timer: NodeJS.Timeout;
+
+  constructor(context: Context) {
+    const limit = Math.max(0, context.getRemainingTimeInMillis() - OUT_OF_TIME_MARGIN);
+    this.#timer = setTimeout(
+      () => this.#passed.reject(new OutOfTimeError('The function ran out of time')),
+      limit,
+    );
+    this.#passed.promise.catch(() => {});
+  }
+
+  /** @throws OutOfTimeError where the work is not done by then */
+  async ends<Result>(work: Promise<Result>): Promise<Result> {
+    return await Promise.race([work, this.#passed.promise]);
+  }
+
+  [Symbol.dispose](): void {
+    clearTimeout(this.#timer);
+  }
 }
 
 /**
@@ -74,9 +97,7 @@ export function consume<Name extends EventName>(
       facts: readFacts(record),
       attempt: Number(record.attributes.ApproximateReceiveCount),
     }));
-    const settled = await Promise.all(
-      messages.map((message) => logged(message, () => settle(message, context))),
-    );
+    const settled = await settleAll(messages, context);
     const entries = settled.flatMap(({ entry }) => entry ?? []);
     if (archive === undefined || entries.length === 0) return settled;
     const failures = await archive.put(entries);
@@ -89,6 +110,13 @@ export function consume<Name extends EventName>(
     );
   }
 
+  async function settleAll(messages: readonly Message[], context: Context): Promise<Settled[]> {
+    using deadline = new Deadline(context);
+    return await Promise.all(
+      messages.map((message) => logged(message, () => settle(message, context, deadline))),
+    );
+  }
+
   /** Log lines of the work say which message it is about. */
   function logged<Result>({ record, facts, attempt }: Message, work: () => Promise<Result>): Promise<Result> {
     const { eventId, requestId, replay } = facts;
@@ -96,7 +124,7 @@ export function consume<Name extends EventName>(
     return withRecordKeys({ ...keys, replay: replay?.name }, work);
   }
 
-  async function settle(message: Message, context: Context): Promise<Settled> {
+  async function settle(message: Message, context: Context, deadline: Deadline): Promise<Settled> {
     // Known as soon as the event is read, also of one that becomes a dead letter.
     const read: { shopId?: string; timestamp?: string } = {};
     const takeEffect = async () => {
@@ -107,7 +135,7 @@ export function consume<Name extends EventName>(
       return await process(event, context);
     };
     try {
-      const outcome = await inTime(takeEffect(), context);
+      const outcome = await deadline.ends(takeEffect());
       tell(outcome, message.facts);
       return { ...message, entry: entryOf(message, outcome, read) };
     } catch (error) {
@@ -201,20 +229,5 @@ async function telling(failure: 'BuryFailed' | 'HideFailed', call: () => Promise
     recordLog.error(failure, await describeError(error));
     count(failure);
     return false;
-  }
-}
-
-/** @throws OutOfTimeError where the work is not done shortly before the function's time-out */
-async function inTime<Result>(work: Promise<Result>, context: Context): Promise<Result> {
-  const timer = new AbortController();
-  const limit = Math.max(0, context.getRemainingTimeInMillis() - OUT_OF_TIME_MARGIN);
-  const outOfTime = sleep(limit, undefined, { signal: timer.signal }).then(() => {
-    throw new OutOfTimeError('The function ran out of time');
-  });
-  try {
-    return await Promise.race([work, outOfTime]);
-  } finally {
-    timer.abort();
-    outOfTime.catch(() => {});
   }
 }

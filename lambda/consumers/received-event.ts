@@ -55,11 +55,12 @@ export async function readRecord<Name extends EventName>(
 
 /** Reads what is known of a message before its payload is read. */
 export function readFacts(record: SQSRecord): MessageFacts {
+  const replay = noted(record, attribute.replay);
   return {
     eventId: noted(record, attribute.eventId) ?? sha256Hex(record.body),
     requestId: noted(record, attribute.requestId),
     receivedAt: receivedAt(record),
-    replay: parseReplay(noted(record, attribute.replay) ?? ''),
+    replay: replay === undefined ? undefined : parseReplay(replay),
   };
 }
 
