@@ -169,8 +169,7 @@ export class Generator implements Disposable {
   }
 }
 
-/** Of both addresses that a name has, Node.js tells the errors together. */
+/** Of both addresses that a name has, Node.js tells the errors together, with the code of the first. */
 function codeOf(error: Error): string {
-  const first = error instanceof AggregateError ? error.errors[0] : error;
-  return first instanceof Error && 'code' in first ? String(first.code) : error.name;
+  return 'code' in error && typeof error.code === 'string' ? error.code : error.name;
 }

@@ -10,6 +10,9 @@ export const SLOWEST_RECEIPT = 1_000;
 /** Share of deliveries that may be sent late before the figures are the sender's and not the receiver's. */
 const LATE_SHARE = 0.01;
 
+/** Share of a step's likewise: it has few. */
+const LATE_SHARE_OF_STEP = 0.05;
+
 /** Milliseconds by which the event loop may be late, at the 99th percentile, likewise. */
 const LATE_LOOP = 50;
 
@@ -144,7 +147,7 @@ function reportStep(step: Stretch & { readonly rate: number }): ReportedStep {
 
 /** Why a step is not what was wanted; the sender's own fault comes first, as it would explain the others. */
 function breakOf({ wanted, sent, failed, late, receipt }: Stretch): string | undefined {
-  if (late > sent * LATE_SHARE) return 'sent late: this machine is the limit';
+  if (late > sent * LATE_SHARE_OF_STEP) return 'sent late: this machine is the limit';
   if (sent < wanted) return 'not all sent';
   if (failed > 0) return `${percent(failed / sent)} not 200`;
   const slowest = receipt.percentile(99);
