@@ -30,6 +30,8 @@ export class Stretch {
   accepted = 0;
   /** Answers but 200, and none. */
   failed = 0;
+  /** Answers that came in it, of whatever delivery. */
+  came = 0;
   /** Sent later than {@link LATE}. */
   late = 0;
   /** From when it was to be sent to its end. */
@@ -97,7 +99,11 @@ export class Measurements {
     this.ended += 1;
     this.endings.set(came, (this.endings.get(came) ?? 0) + 1);
     this.receipt.add(at - due);
-    if (typeof came === 'number') this.lastAnswerAt = Math.max(this.lastAnswerAt, at);
+    if (typeof came === 'number') {
+      this.lastAnswerAt = Math.max(this.lastAnswerAt, at);
+      const slice = this.slices[Math.floor(at / 1_000 / this.sliceSeconds)];
+      if (slice !== undefined) slice.came += 1;
+    }
     if (came === 200) this.accepted.add(number);
     for (const stretch of this.#stretches(due)) {
       stretch.receipt.add(at - due);

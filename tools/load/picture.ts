@@ -34,13 +34,13 @@ const STYLE = `
   .grid { stroke: #e3e5ea } .base { stroke: #868d9b } .line { fill: none; stroke-width: 2; stroke-linejoin: round }
   .p50 { stroke: #8f8ce6; --mark: #8f8ce6 } .p90 { stroke: #4f4bd1; --mark: #4f4bd1 } .p99 { stroke: #1f1b70; --mark: #1f1b70 }
   .max { stroke: #868d9b; --mark: #868d9b; stroke-dasharray: 2 3; stroke-width: 1.5 } .mark { fill: var(--mark); stroke: none }
-  .wanted { stroke: #525a68; stroke-width: 1.5; stroke-dasharray: 5 3 } .accepted { fill: #3a9463 } .failed { fill: #d2453f }
+  .wanted { stroke: #525a68; stroke-width: 1.5; stroke-dasharray: 5 3 } .came { stroke: #16191f } .accepted { fill: #8fcfa9 } .failed { fill: #d2453f }
   .broken { stroke: #b3202c; stroke-width: 1.5 }
   @media (prefers-color-scheme: dark) {
     text { fill: #eceef2 } .ground { fill: #131417 } .soft { fill: #a5abb8 } .axis { fill: #8d94a2 } .bad { fill: #ff8f8f }
     .grid { stroke: #2a2d33 } .base { stroke: #6b7280 }
     .p50 { stroke: #6d69e0; --mark: #6d69e0 } .p90 { stroke: #a5a3ff; --mark: #a5a3ff } .p99 { stroke: #e4e3ff; --mark: #e4e3ff }
-    .max { stroke: #8d94a2; --mark: #8d94a2 } .wanted { stroke: #a5abb8 } .accepted { fill: #43a871 } .failed { fill: #ff7d78 }
+    .max { stroke: #8d94a2; --mark: #8d94a2 } .wanted { stroke: #a5abb8 } .came { stroke: #eceef2 } .accepted { fill: #1f5c3b } .failed { fill: #ff7d78 }
     .broken { stroke: #ff8f8f }
   }`;
 
@@ -160,10 +160,10 @@ function drawLatency(
   ].join('\n');
 }
 
-/** Bars of what was answered, upon each other, and the rate that was wanted. */
+/** Bars of what was answered, upon each other, the rate that was wanted, and that of the answers when they came. */
 function drawRates(report: LoadReport, box: Box, across: Scale): string {
   const { slices } = report;
-  const most = Math.max(1, ...slices.map(({ wanted, seconds }) => wanted / seconds));
+  const most = Math.max(1, ...slices.map(({ wanted, came, seconds }) => Math.max(wanted, came) / seconds));
   const up = upTo(most, box);
   const bars = slices.map(({ begin, seconds, accepted, failed }) =>
     barsOf(
@@ -181,18 +181,24 @@ function drawRates(report: LoadReport, box: Box, across: Scale): string {
       return `${index === 0 ? 'M' : 'L'}${across.at(begin).toFixed(1)} ${y}H${across.at(begin + seconds).toFixed(1)}`;
     })
     .join('');
+  const came = slices.map(
+    ({ begin, seconds, came: of }): Point => [across.at(begin + seconds / 2), up.at(of / seconds)],
+  );
   const failed = slices.reduce((sum, slice) => sum + slice.failed, 0);
   const sent = slices.reduce((sum, slice) => sum + slice.sent, 0);
-  const legend = [
-    ['wanted', 'wanted'],
-    ['accepted', 'answered 200'],
-    ['failed', `anything else${failed === 0 ? '' : `  ${percent(failed / sent)}`}`],
-  ].map(([name = '', label = ''], index) => {
-    const x = box.right - 364 + index * 112;
+  const legend = (
+    [
+      ['wanted', 'wanted', 466],
+      ['accepted', 'answered 200', 380],
+      ['failed', `not${failed === 0 ? '' : `  ${percent(failed / sent)}`}`, 262],
+      ['came', 'answers as they came', 156],
+    ] as const
+  ).map(([name, label, before]) => {
+    const x = box.right - before;
     const swatch =
-      name === 'wanted'
-        ? `<path class="line wanted" d="M${x} ${box.top - 16}h18"/>`
-        : `<rect class="${name}" x="${x + 4}" y="${box.top - 21}" width="10" height="10" rx="2"/>`;
+      name === 'wanted' || name === 'came'
+        ? `<path class="line ${name}" d="M${x} ${box.top - 16}h18"/>`
+        : `<rect class="${name}" x="${x + 6}" y="${box.top - 21}" width="10" height="10" rx="2"/>`;
     return `${swatch}\n${text(x + 24, box.top - 12, label)}`;
   });
   return [
@@ -201,6 +207,7 @@ function drawRates(report: LoadReport, box: Box, across: Scale): string {
     gridLines(up, box, shortNumber),
     ...bars,
     `<path class="line wanted" d="${wanted}"/>`,
+    lineOf(came, 'came', false),
     drawBreak(report, box, across, false),
   ].join('\n');
 }

@@ -1,6 +1,7 @@
 import { facts, lines } from '../terminal/facts.ts';
 import { table } from '../terminal/table.ts';
 import { duration } from '../terminal/text.ts';
+import { NO_ANSWER_AFTER } from './generator.ts';
 import type { Percentiles } from './latencies.ts';
 import { type LoadReport, percent, SLOWEST_RECEIPT } from './report.ts';
 
@@ -15,6 +16,7 @@ const MEANINGS: Readonly<Record<string, string>> = {
   429: 'throttled: above the stage’s apiThrottle, or the account’s rate',
   500: 'could not be made safe; of a REST API also throttled',
   503: 'the receiver is throttled, or took too long',
+  'no answer': `within ${NO_ANSWER_AFTER / 1_000} s, or before it ended`,
   ECONNREFUSED: 'nothing listens',
   ECONNRESET: 'the connection was cut',
   ENOTFOUND: 'no such name',

@@ -25,6 +25,8 @@ interface ReportedStretch {
   readonly sent: number;
   readonly accepted: number;
   readonly failed: number;
+  /** Answers that came in it, of whatever delivery. */
+  readonly came: number;
   readonly late: number;
   readonly receipt: Percentiles;
   readonly effect: Percentiles;
@@ -126,7 +128,7 @@ function doubtsOf({ measurements, tooSlow, loopDelay }: Run): string[] {
 }
 
 function reportStretch(stretch: Stretch): ReportedStretch {
-  const { begin, seconds, wanted, sent, accepted, failed, late, receipt, effect } = stretch;
+  const { begin, seconds, wanted, sent, accepted, failed, came, late, receipt, effect } = stretch;
   return {
     begin,
     seconds,
@@ -134,6 +136,7 @@ function reportStretch(stretch: Stretch): ReportedStretch {
     sent,
     accepted,
     failed,
+    came,
     late,
     receipt: receipt.percentiles(),
     effect: effect.percentiles(),
@@ -151,10 +154,12 @@ function breakOf({ wanted, sent, failed, late, receipt }: Stretch): string | und
   if (sent < wanted) return 'not all sent';
   if (failed > 0) return `${percent(failed / sent)} not 200`;
   const slowest = receipt.percentile(99);
-  return slowest > SLOWEST_RECEIPT ? `p99 above ${SLOWEST_RECEIPT} ms` : undefined;
+  return slowest > SLOWEST_RECEIPT ? `p99 above ${SLOWEST_RECEIPT.toLocaleString('en')} ms` : undefined;
 }
 
-/** As many digits as tell something: `0.02 %`, `12 %`. */
+/** As many digits as tell something: `0.02 %`, `12 %`, `99.9 %`. What is not all is never `100 %`. */
 export function percent(share: number): string {
-  return `${(share * 100).toLocaleString('en', { maximumSignificantDigits: 2 })} %`;
+  const isNearlyAll = share > 0.99 && share < 1;
+  const shown = isNearlyAll ? Math.floor(share * 10_000) / 100 : Number((share * 100).toPrecision(2));
+  return `${share === 1 ? 100 : shown} %`;
 }

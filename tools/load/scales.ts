@@ -48,10 +48,8 @@ export function ticksOf(largest: number, most: number): number[] {
 }
 
 /** `0.4 ms`, `120 ms`, `1.2 s`. */
-export function shortTime(milliseconds: number): string {
-  if (milliseconds < 1_000) return `${digits(milliseconds)} ms`;
-  return milliseconds < 60_000 ? `${digits(milliseconds / 1_000)} s` : `${digits(milliseconds / 60_000)} min`;
-}
+export const shortTime = (milliseconds: number) =>
+  milliseconds < 1_000 ? `${digits(milliseconds)} ms` : `${digits(milliseconds / 1_000)} s`;
 
 export const shortNumber = (value: number) => value.toLocaleString('en');
 
