@@ -163,8 +163,11 @@ export class Generator implements Disposable {
     post = attempt();
   }
 
+  /** What is still under way stays without an end. */
   [Symbol.dispose](): void {
-    for (const delivery of this.#underWay) delivery.abandon();
+    const left = [...this.#underWay];
+    this.#underWay.clear();
+    for (const delivery of left) delivery.abandon();
     this.#agent.destroy();
   }
 }

@@ -54,7 +54,7 @@ export interface LoadReport {
   readonly deliveries: Record<'wanted' | 'sent' | 'answered' | 'accepted', number>;
   /** A second. */
   readonly rate: Record<'wanted' | 'sent' | 'answered', number>;
-  /** By status, or the kind of error where there was no answer. */
+  /** By status, or the kind of error where there was no answer; `under way` of a run that ended early. */
   readonly endings: readonly { readonly came: number | string; readonly count: number }[];
   /** From when a delivery was to be sent to its answer; without one, until it was given up. */
   readonly receipt: Percentiles;
@@ -80,6 +80,7 @@ export function makeReport(run: Run, effect: Effect | Unread): LoadReport {
   const { sent, answered, endings, receipt, lastAnswerAt } = measurements;
   const accepted = measurements.accepted.size;
   const wanted = deliveriesOf(plan);
+  const underWay = sent - measurements.ended;
   const perSecond = (count: number, milliseconds: number) =>
     milliseconds === 0 ? 0 : (count * 1_000) / milliseconds;
   const { rate, seconds, ramp, mix, shops, connections } = plan;
@@ -95,7 +96,7 @@ export function makeReport(run: Run, effect: Effect | Unread): LoadReport {
       sent: perSecond(sent, ended === undefined ? Math.max(lasted, seconds * 1_000) : lasted),
       answered: perSecond(answered, Math.max(lastAnswerAt, ended === undefined ? seconds * 1_000 : 0)),
     },
-    endings: [...endings]
+    endings: [...endings, ...(underWay === 0 ? [] : [['under way', underWay] as const])]
       .map(([came, count]) => ({ came, count }))
       .sort((one, other) => other.count - one.count),
     receipt: receipt.percentiles(),

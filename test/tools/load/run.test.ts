@@ -87,4 +87,14 @@ describe('a load test', () => {
     expect(report.deliveries.accepted).toBeGreaterThan(0);
     expect(report.deliveries.sent).toBeLessThan(report.deliveries.wanted);
   });
+
+  test('that is interrupted does not take what is under way for unanswered', async () => {
+    await using receiver = await Receiver.open(() => {});
+    const interruption = new AbortController();
+    setTimeout(() => interruption.abort(), 1_200);
+    const run = await ran(planned({ seconds: 60 }), receiver.url, interruption.signal);
+    const { endings, deliveries, receipt } = makeReport(run, { why: 'it was not waited for.' });
+    expect(endings).toEqual([{ came: 'under way', count: deliveries.sent }]);
+    expect(receipt.count).toBe(0);
+  });
 });
