@@ -191,7 +191,7 @@ function drawRates(report: LoadReport, box: Box, across: Scale): string {
       ['wanted', 'wanted', 466],
       ['accepted', 'answered 200', 380],
       ['failed', `not${failed === 0 ? '' : `  ${percent(failed / sent)}`}`, 262],
-      ['came', 'answers as they came', 156],
+      ['came', 'answers as they came', 164],
     ] as const
   ).map(([name, label, before]) => {
     const x = box.right - before;
