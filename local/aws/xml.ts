@@ -8,7 +8,8 @@ const ENTITIES: Record<string, string> = {
   '\r': '&#xD;',
 };
 
-function escapeXml(text: string): string {
+/** Text as content or as the value of an attribute. */
+export function escapeXml(text: string): string {
   return text.replace(/[&<>"'\r]/g, (character) => ENTITIES[character] ?? character);
 }
 

@@ -92,6 +92,23 @@ describe('a command that cannot do as it was told says so in one line and exits 
       args: ['send', 'shop.updated', '--file', 'events/shop-updated.json'],
       line: 'Either an event or --file, not both',
     },
+    {
+      args: ['load', '--url', 'https://example.com/'],
+      line: 'example.com is not this machine. Where it is yours, name it a second time: --i-own example.com',
+    },
+    {
+      args: ['load', '--url', 'https://example.com/', '--i-own', 'example.com'],
+      line: 'It asks first, and nobody can answer here: look with --dry-run, then say --yes',
+    },
+    {
+      args: ['load', '--rate', '20001'],
+      line: "Option '--rate <n>' argument '20001' is invalid. It must be a whole number from 1 to 20000.",
+    },
+    {
+      args: ['load', '--url', 'http://localhost/', '--picture', 'load.png'],
+      line: 'The picture is an SVG: --picture load.png must end in .svg',
+    },
+    { args: ['load'], line: 'The local stack is not running. Start it with: npm start' },
     { args: ['invoke'], line: "Missing required argument 'function'" },
     { args: ['invoke', 'shop.updated'], line: 'The local stack is not running. Start it with: npm start' },
     { args: ['dlq', 'list'], line: 'The local stack is not running. Start it with: npm start' },

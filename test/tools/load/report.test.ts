@@ -1,0 +1,148 @@
+import { describe, expect, test } from '@jest/globals';
+import { slowness, uselessness } from '../../../tools/load/judge.ts';
+import { Measurements } from '../../../tools/load/measurements.ts';
+import { drawReport } from '../../../tools/load/picture.ts';
+import { makeReport } from '../../../tools/load/report.ts';
+import { describeReport } from '../../../tools/load/report-text.ts';
+import type { Run } from '../../../tools/load/run.ts';
+import { loadTarget } from '../../../tools/load/target.ts';
+import { planned } from './support.ts';
+
+interface Fate {
+  /** Milliseconds. */
+  readonly takes?: number;
+  readonly sentLate?: number;
+  readonly came?: number | string;
+}
+
+/** A run of which each delivery fares as its second says. */
+function ranAs(
+  plan = planned(),
+  fateIn: (second: number) => Fate = () => ({}),
+  given: Partial<Run> = {},
+): Run {
+  const measurements = new Measurements(plan);
+  let number = 0;
+  for (const { begin, seconds, wanted } of measurements.slices) {
+    for (let index = 0; index < wanted; index += 1) {
+      const due = (begin + (index / wanted) * seconds) * 1_000;
+      const { takes = 20, sentLate = 0, came = 200 } = fateIn(Math.floor(due / 1_000));
+      measurements.begin(due, due + sentLate);
+      measurements.end({ number, due, at: due + sentLate + takes, came });
+      number += 1;
+    }
+  }
+  const url = new URL('http://localhost:3000/');
+  return { plan, url, measurements, begin: 0, lasted: plan.seconds * 1_000, loopDelay: 0, ...given };
+}
+
+const UNREAD = { why: 'nobody asked.' };
+
+const told = (run: Run) => describeReport(makeReport(run, UNREAD), 200).join('\n');
+
+describe('a host', () => {
+  test.each([
+    ['http://localhost:3000/api', undefined],
+    ['http://127.0.0.2/', undefined],
+    ['http://[::1]:3000/', undefined],
+    ['http://shop.localhost/', undefined],
+    ['https://example.com/api', 'example.com'],
+    ['https://EXAMPLE.com:8443/api', 'example.com:8443'],
+  ])('%s is loaded where it is this machine, or named twice: %s', (url, owned) => {
+    expect(loadTarget(url, owned).href).toBe(new URL(url).href);
+  });
+
+  test.each([
+    ['https://example.com/api', undefined, /^example\.com is not this machine.*--i-own example\.com$/],
+    ['https://localhost.example.com/', undefined, /is not this machine/],
+    ['http://10.0.0.1/', undefined, /is not this machine/],
+    ['https://example.com/', 'example.org', /^--url leads to example\.com, and --i-own names example\.org/],
+    ['https://example.com/', 'com', /must be the same host/],
+    ['ftp://localhost/', undefined, /http:\/\/ or https:\/\//],
+    ['localhost:3000', undefined, /http:\/\/ or https:\/\//],
+    ['http://user:word@localhost/', undefined, /must name no user/],
+  ])('%s is refused with --i-own %s', (url, owned, line) => {
+    expect(() => loadTarget(url, owned)).toThrow(line);
+  });
+});
+
+describe('while it runs', () => {
+  const soFar = (elapsed: number, endings: [number | string, number][] = []) => ({
+    host: 'example.com',
+    elapsed,
+    endings: new Map(endings),
+    lateBy: 0,
+  });
+
+  test.each([
+    [soFar(9_000), undefined],
+    [soFar(10_000), /^example\.com has not answered anything for 10 s/],
+    [soFar(500, [['ENOTFOUND', 2]]), undefined],
+    [soFar(3_000, [['ENOTFOUND', 1]]), /^Nothing answers at example\.com: ENOTFOUND/],
+    [soFar(500, [[401, 10]]), /the secret is wrong/],
+    [soFar(500, [[404, 10]]), /whole address/],
+    [
+      soFar(5_000, [
+        [401, 10],
+        [200, 1],
+      ]),
+      undefined,
+    ],
+    [soFar(5_000, [[429, 100]]), undefined],
+  ])('%j is given up as of no use: %s', (state, line) => {
+    if (line === undefined) expect(uselessness(state)).toBeUndefined();
+    else expect(uselessness(state)).toMatch(line);
+  });
+
+  test('a machine that falls behind is told, and what to do', () => {
+    expect(slowness({ lateBy: 100 })).toBeUndefined();
+    expect(slowness({ lateBy: 1_234 })).toMatch(/cannot keep the rate: it is 1\.2 s behind\. Lower --rate/);
+  });
+});
+
+describe('a report', () => {
+  test('says that figures are not to be trusted where deliveries were sent late', () => {
+    const run = ranAs(planned(), () => ({ sentLate: 150 }));
+    expect(told(run)).toMatch(/not to be trusted: 100 % of the deliveries were sent more than 100 ms late/);
+    expect(told(ranAs())).not.toContain('trusted');
+  });
+
+  test('counts what the sender lost as part of the receipt', () => {
+    const { measurements } = ranAs(planned(), () => ({ sentLate: 500, takes: 20 }));
+    expect(measurements.receipt.percentile(50)).toBeGreaterThan(510);
+  });
+
+  const ramp = planned({ rate: 100, seconds: 10, ramp: true });
+
+  test.each<[string, (second: number) => Fate, RegExp]>([
+    [
+      'answers but 200',
+      (second) => (second < 6 ? {} : { came: 503 }),
+      /breaks at 70 a second: 100 % not 200/,
+    ],
+    ['slow answers', (second) => (second < 3 ? {} : { takes: 1_500 }), /breaks at 40 a second: p99 above/],
+    ['late sends', (second) => (second < 8 ? {} : { sentLate: 300 }), /breaks at 90 a second: sent late/],
+  ])('of a ramp says which step is the first with %s', (_, fateIn, line) => {
+    expect(told(ranAs(ramp, fateIn))).toMatch(line);
+  });
+
+  test('of a ramp that holds says so', () => {
+    expect(told(ranAs(ramp))).toContain('It holds at 100 a second');
+  });
+
+  test('without anything sent has a text and a picture', () => {
+    const plan = planned();
+    const run = { ...ranAs(), measurements: new Measurements(plan), lasted: 0, ended: 'It was interrupted.' };
+    const report = makeReport(run, UNREAD);
+    expect(describeReport(report, 80).join('\n')).toContain('It ended early: It was interrupted.');
+    expect(drawReport(report)).not.toMatch(/NaN|Infinity|undefined/);
+  });
+
+  test('is drawn with a point for each slice of a long run', () => {
+    const plan = planned({ rate: 1, seconds: 300 });
+    const picture = drawReport(makeReport(ranAs(plan), UNREAD));
+    expect(picture).not.toMatch(/NaN|Infinity|undefined/);
+    const [, path = ''] = /<path class="line p99" d="(M[^"]+L[^"]+)"/.exec(picture) ?? [];
+    expect(path.split(/[ML]/).slice(1)).toHaveLength(100);
+  });
+});

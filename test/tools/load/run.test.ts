@@ -1,0 +1,100 @@
+import { describe, expect, test } from '@jest/globals';
+import { makeReport } from '../../../tools/load/report.ts';
+import { describeReport } from '../../../tools/load/report-text.ts';
+import { freePort } from '../commands/project.ts';
+import { answering, planned, Receiver, ran } from './support.ts';
+
+/** The receiver answers nothing from then on, for so long. */
+const STALL = { begin: 500, milliseconds: 1_000 };
+
+/** Holds answers back while it stands still. */
+const stalling = () =>
+  Receiver.open((response, sinceFirst) => {
+    const left = STALL.begin + STALL.milliseconds - sinceFirst;
+    const wait = sinceFirst >= STALL.begin && left > 0 ? left : 0;
+    setTimeout(() => response.end(), wait);
+  });
+
+describe('a load test', () => {
+  test.each([
+    ['with a connection for each', 1_000],
+    ['with two connections, so that most wait for one', 2],
+  ])('shows a stall by all that came meanwhile, %s', async (_, connections) => {
+    await using receiver = await stalling();
+    const { measurements } = await ran(planned({ seconds: 2, connections }), receiver.url);
+    expect(measurements.accepted.size).toBe(200);
+    // Of 200 in two seconds those of one second wait, evenly from none of it to all.
+    expect(measurements.receipt.percentile(70)).toBeGreaterThan(STALL.milliseconds / 4);
+    expect(measurements.receipt.percentile(95)).toBeGreaterThan(STALL.milliseconds / 2);
+  });
+
+  test('sends by the clock, whatever answers take', async () => {
+    await using receiver = await stalling();
+    await ran(planned({ seconds: 2 }), receiver.url);
+    const during = receiver.arrivals.filter((at) => at > STALL.begin && at < STALL.begin + 900);
+    expect(during.length).toBeGreaterThan(60);
+  });
+
+  test('tells each kind of answer', async () => {
+    let count = 0;
+    await using receiver = await Receiver.open((response) => {
+      count += 1;
+      response.writeHead(count % 4 === 0 ? 429 : 200).end();
+    });
+    const report = makeReport(await ran(planned(), receiver.url), { why: 'nobody asked.' });
+    expect(report.endings).toEqual([
+      { came: 200, count: 75 },
+      { came: 429, count: 25 },
+    ]);
+    expect(report.succeeded).toBe(false);
+    expect(describeReport(report, 100).join('\n')).toMatch(/429 +25 +25 % +throttled/);
+  });
+
+  test('succeeds where all is answered 200', async () => {
+    await using receiver = await answering(200);
+    const report = makeReport(await ran(planned(), receiver.url), { why: 'nobody asked.' });
+    expect(report).toMatchObject({ succeeded: true, deliveries: { wanted: 100, sent: 100, accepted: 100 } });
+    expect(report.receipt.count).toBe(100);
+  });
+
+  test('ends within seconds where the secret is wrong', async () => {
+    await using receiver = await answering(401);
+    const { ended, lasted } = await ran(planned({ rate: 20, seconds: 60 }), receiver.url);
+    expect(ended).toMatch(/^127\.0\.0\.1:\d+ answers 401 and nothing else: the secret is wrong/);
+    expect(lasted).toBeLessThan(10_000);
+  });
+
+  test('ends within seconds where nothing listens', async () => {
+    const port = await freePort();
+    const { ended, lasted } = await ran(
+      planned({ rate: 20, seconds: 60 }),
+      new URL(`http://127.0.0.1:${port}/`),
+    );
+    expect(ended).toBe(
+      `Nothing answers at 127.0.0.1:${port}: ECONNREFUSED. Is it the right address, and does it run?`,
+    );
+    expect(lasted).toBeLessThan(10_000);
+  });
+
+  test('that is interrupted tells what there is', async () => {
+    await using receiver = await answering(200);
+    const interruption = new AbortController();
+    setTimeout(() => interruption.abort(), 1_500);
+    const run = await ran(planned({ seconds: 60 }), receiver.url, interruption.signal);
+    const report = makeReport(run, { why: 'it was not waited for.' });
+    expect(report.ended).toBe('It was interrupted.');
+    expect(report.succeeded).toBe(false);
+    expect(report.deliveries.accepted).toBeGreaterThan(0);
+    expect(report.deliveries.sent).toBeLessThan(report.deliveries.wanted);
+  });
+
+  test('that is interrupted does not take what is under way for unanswered', async () => {
+    await using receiver = await Receiver.open(() => {});
+    const interruption = new AbortController();
+    setTimeout(() => interruption.abort(), 1_200);
+    const run = await ran(planned({ seconds: 60 }), receiver.url, interruption.signal);
+    const { endings, deliveries, receipt } = makeReport(run, { why: 'it was not waited for.' });
+    expect(endings).toEqual([{ came: 'under way', count: deliveries.sent }]);
+    expect(receipt.count).toBe(0);
+  });
+});

@@ -1,0 +1,178 @@
+import { Agent as HttpAgent, request as httpRequest, type RequestOptions } from 'node:http';
+import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
+import { SIGNATURE_LENGTH, type SignedSecond } from './deliveries.ts';
+import type { Measurements } from './measurements.ts';
+import type { SignedAhead } from './signed-ahead.ts';
+
+/**
+ * Milliseconds after which there is no answer any more. Source: API Gateway developer guide, "Quotas for HTTP APIs",
+ * integration timeout 30 s, which is not to be raised.
+ */
+export const NO_ANSWER_AFTER = 31_000;
+
+/** Of deliveries that are late, as many go out before answers are read again. */
+const MOST_AT_ONCE = 64;
+
+/** What came of a delivery that got no answer in time. */
+export const NO_ANSWER = 'no answer';
+
+/** A delivery that is under way. */
+interface UnderWay {
+  readonly number: number;
+  readonly due: number;
+  readonly abandon: () => void;
+}
+
+/**
+ * Sends deliveries by the clock, whatever answers take: an open loop. So a receiver that stands still is found out by all
+ * that came to it meanwhile, and not only by those that it happened to hold.
+ */
+export class Generator implements Disposable {
+  readonly #agent: HttpAgent;
+  readonly #request: typeof httpRequest;
+  readonly #options: RequestOptions;
+  readonly #measurements: Measurements;
+  /** In the order in which they were to be sent. */
+  readonly #underWay = new Set<UnderWay>();
+  #begunAt = performance.now();
+  /** When the next one is to be sent, in milliseconds since the run began; undefined once all are. */
+  #nextDue: number | undefined;
+
+  constructor(url: URL, connections: number, measurements: Measurements) {
+    const isSecure = url.protocol === 'https:';
+    const Agent = isSecure ? HttpsAgent : HttpAgent;
+    this.#agent = new Agent({ keepAlive: true, maxSockets: connections, maxFreeSockets: connections });
+    this.#request = isSecure ? httpsRequest : httpRequest;
+    this.#options = {
+      method: 'POST',
+      protocol: url.protocol,
+      // WHATWG has an IPv6 address in brackets.
+      hostname: url.hostname.replace(/^\[(.*)\]$/, '$1'),
+      port: url.port,
+      path: `${url.pathname}${url.search}`,
+      agent: this.#agent,
+    };
+    this.#measurements = measurements;
+  }
+
+  /** Milliseconds since the run began. */
+  get elapsed(): number {
+    return performance.now() - this.#begunAt;
+  }
+
+  /** Milliseconds by which the next delivery is late. */
+  get lateBy(): number {
+    return this.#nextDue === undefined ? 0 : Math.max(0, this.elapsed - this.#nextDue);
+  }
+
+  get underWay(): number {
+    return this.#underWay.size;
+  }
+
+  /** Sends them all. @param begin epoch milliseconds. @returns when the last is sent, or the signal is aborted */
+  async send(seconds: SignedAhead, begin: number, signal: AbortSignal): Promise<void> {
+    // Milliseconds of a clock that nobody sets.
+    this.#begunAt = performance.now() + (begin - Date.now());
+    for (let second = 0; !signal.aborted; second += 1) {
+      this.#nextDue = second * 1_000;
+      const deliveries = await seconds.next();
+      if (deliveries === undefined) break;
+      await this.#sendSecond(deliveries, second * 1_000, signal);
+    }
+    this.#nextDue = undefined;
+  }
+
+  /** Waits for the answers that are still to come. @returns when there is nothing more to wait for */
+  async settle(signal: AbortSignal): Promise<void> {
+    while (this.#underWay.size > 0 && !signal.aborted) {
+      await sleep(20, undefined, { signal }).catch(() => {});
+    }
+  }
+
+  /** Ends those that have had no answer for too long. */
+  sweep(): void {
+    const oldest = this.elapsed - NO_ANSWER_AFTER;
+    for (const delivery of this.#underWay) {
+      if (delivery.due > oldest) return;
+      delivery.abandon();
+    }
+  }
+
+  async #sendSecond(
+    { first, offsets, bytes, ends, signatures }: SignedSecond,
+    begin: number,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+    let index = 0;
+    while (index < offsets.length && !signal.aborted) {
+      const now = this.elapsed - begin;
+      const until = Math.min(offsets.length, index + MOST_AT_ONCE);
+      while (index < until && (offsets[index] ?? 0) <= now) {
+        const body = buffer.subarray(ends[index - 1] ?? 0, ends[index]);
+        const signature = signatures.slice(index * SIGNATURE_LENGTH, (index + 1) * SIGNATURE_LENGTH);
+        this.#post(first + index, begin + (offsets[index] ?? 0), body, signature);
+        index += 1;
+      }
+      if (index === offsets.length) return;
+      this.#nextDue = begin + (offsets[index] ?? 0);
+      const wait = this.#nextDue - this.elapsed;
+      if (wait > 0) await sleep(wait, undefined, { signal }).catch(() => {});
+      else await nextTurn();
+    }
+  }
+
+  #post(number: number, due: number, body: Buffer, signature: string): void {
+    this.#measurements.begin(due, this.elapsed);
+    const headers = {
+      'content-type': 'application/json',
+      'content-length': body.length,
+      'x-webhook-signature': signature,
+    };
+    const end = (came: number | string) => {
+      // After its end a request may still fail.
+      if (this.#underWay.delete(delivery)) this.#measurements.end({ number, due, at: this.elapsed, came });
+    };
+    const attempt = () => {
+      const request = this.#request({ ...this.#options, headers }, (response) => {
+        response.resume();
+        response.once('end', () => end(response.statusCode ?? 0));
+        response.once('error', (error) => end(codeOf(error)));
+      });
+      request.once('error', (error) => {
+        // A connection that was idle had been closed by the other side: it is no answer to this one.
+        const isStale =
+          request.reusedSocket && codeOf(error) === 'ECONNRESET' && this.#underWay.has(delivery);
+        if (isStale) post = attempt();
+        else end(codeOf(error));
+      });
+      request.end(body);
+      return request;
+    };
+    let post: ReturnType<typeof attempt> | undefined;
+    const delivery: UnderWay = {
+      number,
+      due,
+      abandon: () => {
+        end(NO_ANSWER);
+        post?.destroy();
+      },
+    };
+    this.#underWay.add(delivery);
+    post = attempt();
+  }
+
+  /** What is still under way stays without an end. */
+  [Symbol.dispose](): void {
+    const left = [...this.#underWay];
+    this.#underWay.clear();
+    for (const delivery of left) delivery.abandon();
+    this.#agent.destroy();
+  }
+}
+
+/** Of both addresses that a name has, Node.js tells the errors together, with the code of the first. */
+function codeOf(error: Error): string {
+  return 'code' in error && typeof error.code === 'string' ? error.code : error.name;
+}

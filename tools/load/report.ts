@@ -1,0 +1,166 @@
+import type { Effect } from './effect.ts';
+import type { Percentiles } from './latencies.ts';
+import { LATE, type Stretch } from './measurements.ts';
+import { deliveriesOf, type LoadPlan } from './plan.ts';
+import type { Run } from './run.ts';
+
+/** Milliseconds of a receipt's 99th percentile beyond which a step of a ramp counts as broken. */
+export const SLOWEST_RECEIPT = 1_000;
+
+/** Share of deliveries that may be sent late before the figures are the sender's and not the receiver's. */
+const LATE_SHARE = 0.01;
+
+/** Share of a step's likewise: it has few. */
+const LATE_SHARE_OF_STEP = 0.05;
+
+/** Milliseconds by which the event loop may be late, at the 99th percentile, likewise. */
+const LATE_LOOP = 50;
+
+/** Deliveries of a stretch of time and what came of them. */
+interface ReportedStretch {
+  /** Seconds since the run began. */
+  readonly begin: number;
+  readonly seconds: number;
+  readonly wanted: number;
+  readonly sent: number;
+  readonly accepted: number;
+  readonly failed: number;
+  /** Answers that came in it, of whatever delivery. */
+  readonly came: number;
+  readonly late: number;
+  readonly receipt: Percentiles;
+  readonly effect: Percentiles;
+}
+
+/** A step of a ramp. */
+export interface ReportedStep extends ReportedStretch {
+  /** Deliveries a second. */
+  readonly rate: number;
+  /** Why it counts as broken. */
+  readonly broken?: string;
+}
+
+/** Why there is nothing of the effect. */
+export interface Unread {
+  readonly why: string;
+}
+
+/** All that is known of a run; as JSON it is what `--json` prints. */
+export interface LoadReport {
+  readonly url: string;
+  readonly run: string;
+  readonly begun: string;
+  readonly plan: Pick<LoadPlan, 'rate' | 'seconds' | 'ramp' | 'mix' | 'shops' | 'connections'>;
+  readonly deliveries: Record<'wanted' | 'sent' | 'answered' | 'accepted', number>;
+  /** A second. */
+  readonly rate: Record<'wanted' | 'sent' | 'answered', number>;
+  /** By status, or the kind of error where there was no answer; `under way` of a run that ended early. */
+  readonly endings: readonly { readonly came: number | string; readonly count: number }[];
+  /** From when a delivery was to be sent to its answer; without one, until it was given up. */
+  readonly receipt: Percentiles;
+  readonly effect: Effect | Unread;
+  /** Of the machine that sends. */
+  readonly sender: {
+    readonly sendLag: Percentiles;
+    readonly loopDelayP99: number;
+    /** Why the figures are not to be trusted. */
+    readonly doubts: readonly string[];
+  };
+  /** Of a ramp. */
+  readonly steps: readonly ReportedStep[];
+  readonly slices: readonly ReportedStretch[];
+  /** Why it ended early. */
+  readonly ended?: string;
+  /** Whether all that was wanted was answered 200, and nothing lacks its effect, as far as that is known. */
+  readonly succeeded: boolean;
+}
+
+export function makeReport(run: Run, effect: Effect | Unread): LoadReport {
+  const { plan, url, measurements, begin, lasted, ended } = run;
+  const { sent, answered, endings, receipt, lastAnswerAt } = measurements;
+  const accepted = measurements.accepted.size;
+  const wanted = deliveriesOf(plan);
+  const underWay = sent - measurements.ended;
+  const perSecond = (count: number, milliseconds: number) =>
+    milliseconds === 0 ? 0 : (count * 1_000) / milliseconds;
+  const { rate, seconds, ramp, mix, shops, connections } = plan;
+  const hasEffect = 'why' in effect || (effect.missing === 0 && effect.outcomes.DeadLettered === undefined);
+  return {
+    url: url.href,
+    run: plan.run,
+    begun: new Date(begin).toISOString(),
+    plan: { rate, seconds, ramp, mix, shops, connections },
+    deliveries: { wanted, sent, answered, accepted },
+    rate: {
+      wanted: wanted / seconds,
+      sent: perSecond(sent, ended === undefined ? Math.max(lasted, seconds * 1_000) : lasted),
+      answered: perSecond(answered, Math.max(lastAnswerAt, ended === undefined ? seconds * 1_000 : 0)),
+    },
+    endings: [...endings, ...(underWay === 0 ? [] : [['under way', underWay] as const])]
+      .map(([came, count]) => ({ came, count }))
+      .sort((one, other) => other.count - one.count),
+    receipt: receipt.percentiles(),
+    effect,
+    sender: {
+      sendLag: measurements.sendLag.percentiles(),
+      loopDelayP99: run.loopDelay,
+      doubts: doubtsOf(run),
+    },
+    steps: ramp ? measurements.steps.map((step) => reportStep(step)) : [],
+    slices: measurements.slices.map(reportStretch),
+    ...(ended !== undefined && { ended }),
+    succeeded: ended === undefined && accepted === wanted && hasEffect,
+  };
+}
+
+function doubtsOf({ measurements, tooSlow, loopDelay }: Run): string[] {
+  const late = measurements.slices.reduce((sum, slice) => sum + slice.late, 0);
+  return [
+    ...(tooSlow === undefined ? [] : [tooSlow]),
+    ...(late <= measurements.sent * LATE_SHARE
+      ? []
+      : [`${percent(late / measurements.sent)} of the deliveries were sent more than ${LATE} ms late.`]),
+    ...(loopDelay <= LATE_LOOP
+      ? []
+      : [
+          `Its event loop was ${Math.round(loopDelay)} ms late at the 99th percentile: other work took the processor.`,
+        ]),
+  ];
+}
+
+function reportStretch(stretch: Stretch): ReportedStretch {
+  const { begin, seconds, wanted, sent, accepted, failed, came, late, receipt, effect } = stretch;
+  return {
+    begin,
+    seconds,
+    wanted,
+    sent,
+    accepted,
+    failed,
+    came,
+    late,
+    receipt: receipt.percentiles(),
+    effect: effect.percentiles(),
+  };
+}
+
+function reportStep(step: Stretch & { readonly rate: number }): ReportedStep {
+  const broken = breakOf(step);
+  return { ...reportStretch(step), rate: step.rate, ...(broken !== undefined && { broken }) };
+}
+
+/** Why a step is not what was wanted; the sender's own fault comes first, as it would explain the others. */
+function breakOf({ wanted, sent, failed, late, receipt }: Stretch): string | undefined {
+  if (late > sent * LATE_SHARE_OF_STEP) return 'sent late: this machine is the limit';
+  if (sent < wanted) return 'not all sent';
+  if (failed > 0) return `${percent(failed / sent)} not 200`;
+  const slowest = receipt.percentile(99);
+  return slowest > SLOWEST_RECEIPT ? `p99 above ${SLOWEST_RECEIPT.toLocaleString('en')} ms` : undefined;
+}
+
+/** As many digits as tell something: `0.02 %`, `12 %`, `99.9 %`. What is not all is never `100 %`. */
+export function percent(share: number): string {
+  const isNearlyAll = share > 0.99 && share < 1;
+  const shown = isNearlyAll ? Math.floor(share * 10_000) / 100 : Number((share * 100).toPrecision(2));
+  return `${share === 1 ? 100 : shown} %`;
+}
