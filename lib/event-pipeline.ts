@@ -7,12 +7,11 @@ import { kebabCase } from '../lambda/contract/event-names.ts';
 import { acknowledge } from './acknowledge.ts';
 import { type Alarms, EACH_MINUTE } from './alarms.ts';
 import type { EventSettings } from './config.ts';
-import { DIED, functionLink, logLink, queueLink, saying } from './console-links.ts';
+import { logLink, queueLink } from './console-links.ts';
 import type { EffectAccess } from './effects.ts';
 import type { PayloadBucket } from './payload-bucket.ts';
 import { ProtectedQueue } from './protected-queue.ts';
 import { ReleasedFunction } from './released-function.ts';
-import { ReportedMetrics } from './reported-metrics.ts';
 import { watchLastStop } from './watch-last-stop.ts';
 import type { FunctionDefaults } from './webhook-function.ts';
 
@@ -52,9 +51,6 @@ const RETENTION = Duration.days(7);
 
 /** How long before SQS deletes a message that waits it is said. */
 const EXPIRY_NOTICE = Duration.days(1);
-
-/** Periods of five minutes with failures in a row: a message that fails alone backs off and leaves gaps. */
-const FAILING_PERIODS = 3;
 
 /** What Lambda needs to poll for the function, and the function to hide what it tries again later. */
 const CONSUMING = [
@@ -174,43 +170,10 @@ export class EventPipeline extends Construct {
   }
 
   #watch(alarms: Alarms): void {
-    const service = kebabCase(this.event);
-    const { impact } = catalogue[this.event];
-    const reported = ReportedMetrics.of(this);
-    watchLastStop(this.deadLetterQueue, reported.ofConsumer('DeadLettered', this.event), alarms, {
-      impact,
+    watchLastStop(this.deadLetterQueue, alarms, {
+      impact: catalogue[this.event].impact,
       firstStep: alarms.lookInto(this.event),
       section: 'dead-letters-of-an-event',
-    });
-    alarms.add(this, 'Throttles', {
-      metric: this.consumer.function.metricThrottles({ period: EACH_MINUTE }),
-      threshold: 1,
-      periods: 5,
-      periodsAtThreshold: 3,
-      impact: 'effects come late, and a message that is turned away ten times becomes a dead letter.',
-      firstStep: 'compare the concurrency of all functions with the account’s quota',
-      section: 'throttles',
-      links: [functionLink(this.consumer.function)],
-    });
-    // Two alarms, for what the consumer tells of a message, and for a consumer that cannot tell any more.
-    const failing = {
-      threshold: 1,
-      periods: FAILING_PERIODS,
-      impact,
-      firstStep: `read \`Failed\` in the log of the ${service} consumer: it names what is down`,
-      section: 'failing',
-    };
-    const period = Duration.minutes(5);
-    const failed = reported.ofConsumer('Failed', this.event, { period });
-    alarms.add(this, 'Failing', {
-      ...failing,
-      metric: failed,
-      links: [logLink(this.consumer.logGroup, saying('Failed'))],
-    });
-    alarms.add(this, 'Dying', {
-      ...failing,
-      metric: this.consumer.function.metricErrors({ period }),
-      links: [logLink(this.consumer.logGroup, DIED)],
     });
   }
 }
