@@ -16,7 +16,7 @@ interface SavedQuery extends QueryStringProps {
 }
 
 /** What Lambda writes of an invocation that failed, timed out or died. */
-const DIED = '(type = "platform.report" and record.status != "success")';
+const DIED = 'record.status in ["timeout", "error", "failure"]';
 
 /** Rows that a query lists: a screen or two. */
 const LIMIT = 200;
