@@ -60,7 +60,7 @@ const WHERE_ALL_GOES_WELL = ['Verified', 'DeliveryLag', 'EffectLatency'];
  * What Lambda takes where nobody else decides. Source: Lambda developer guide, "Visualize Lambda function invocations using
  * AWS X-Ray".
  */
-const LAMBDA_SAMPLING = { rate: 0.05, reservoir: 1 };
+export const LAMBDA_SAMPLING = { rate: 0.05, reservoir: 1 };
 
 /**
  * What Lambda runs at most where an event source has no maximum. Source: Lambda developer guide,
