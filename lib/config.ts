@@ -41,6 +41,9 @@ const quietAfter = (what: string) =>
     .optional()
     .describe(`Hours, 1 to 168, after which an alarm rings because ${what}. Default: never.`);
 
+/** Minutes: a week. */
+const LONGEST_LAG = 10_080;
+
 /**
  * Settings of one event. Sources: Lambda developer guide, "Using Lambda with Amazon SQS" (batch size without a
  * window, maximum concurrency of a source) and Lambda quotas (time-out). A time-out below 15 s would leave a
@@ -62,6 +65,11 @@ const eventSettings = z
       ),
     reservedConcurrency,
     quietAfter: quietAfter('no event of this kind was accepted'),
+    lagAfter: whole(1, LONGEST_LAG)
+      .optional()
+      .describe(
+        'Minutes, 1 to 10,080, as the stage’s lagAfter, of this event alone: a metric and an alarm more. Default: it counts among all.',
+      ),
   })
   .refine(
     ({ reservedConcurrency: reserved, maximumConcurrency }) =>
@@ -118,6 +126,8 @@ function arnIn({ account, region }: Target) {
 }
 
 const REASON = 'must be a reason';
+
+const SHARE = 'must be a number from 0 to 1';
 
 /** Characters that leave each alarm's description, of 1,024 at most, room for the rest. */
 const RUNBOOK_LENGTH = 120;
@@ -310,10 +320,10 @@ export function configSchema(target: Target = {}) {
         .default('docs/operations.md')
         .describe('Where operations.md is published: the links in the alarms begin with it.'),
       quietAfter: quietAfter('nothing was accepted, of any kind'),
-      lagAfter: whole(0, 10_080)
+      lagAfter: whole(0, LONGEST_LAG)
         .default(60)
         .describe(
-          'Minutes from the partner’s timestamp to the receipt, of half of the deliveries of an hour, at which an alarm rings; 0 for none.',
+          'Minutes from the partner’s timestamp to the receipt, of half of the deliveries of an hour, of all events together, at which an alarm rings; 0 for none.',
         ),
       acknowledgedWarnings: z
         .partialRecord(
@@ -362,9 +372,31 @@ export function configSchema(target: Target = {}) {
         ),
       tracing: z
         .boolean()
-        .default(true)
+        .default(false)
         .describe(
-          'Has X-Ray follow deliveries, also through the queues; see its price in scale-and-cost.md.',
+          'Has X-Ray follow deliveries, also through the queues: nearly all where few come, at a price (scale-and-cost.md).',
+        ),
+      sampling: z
+        .strictObject({
+          rate: z
+            .number(SHARE)
+            .min(0, SHARE)
+            .max(1, SHARE)
+            .default(0.05)
+            .describe('Share, 0 to 1, of the deliveries beyond the reservoir.'),
+          reservoir: whole(0, 100)
+            .default(0)
+            .describe('Deliveries of each second, 0 to 100, that are followed first.'),
+        })
+        .optional()
+        .describe(
+          'What tracing follows behind a REST API. Default: as behind an HTTP API, one of each second and 5 % of the others, which AWS does not let anybody change.',
+        ),
+      platformLogs: z
+        .boolean()
+        .default(false)
+        .describe(
+          'Has Lambda log the start and the report of each invocation, with its memory and how long a start took. What failed it logs at any rate.',
         ),
       logRetentionDays: z
         .literal(RETENTION_DAYS, `must be one of ${RETENTION_DAYS.join(', ')}`)
@@ -387,6 +419,12 @@ export function configSchema(target: Target = {}) {
     .refine((stage) => stage?.waf === undefined || stage.gateway === 'rest', {
       path: ['waf'],
       error: 'needs gateway: rest, as AWS WAF does not work with an HTTP API',
+      when: ALWAYS,
+    })
+    .refine((stage) => stage?.sampling === undefined || (stage.tracing && stage.gateway === 'rest'), {
+      path: ['sampling'],
+      error:
+        'needs tracing: true and gateway: rest, as it is API Gateway that keeps to it, and an HTTP API does not trace',
       when: ALWAYS,
     })
     .refine((stage) => !(stage?.gateway === 'rest' && stage.receiver?.timeout === 29), {

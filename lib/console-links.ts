@@ -1,5 +1,4 @@
 import { Stack, Token } from 'aws-cdk-lib';
-import type { Table } from 'aws-cdk-lib/aws-dynamodb';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import type { ILogGroup } from 'aws-cdk-lib/aws-logs';
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
@@ -21,8 +20,11 @@ const HOST = 'console.aws.amazon.com';
 /** Milliseconds of a log that a link shows: the three hours that the dashboard shows. */
 const LOG_RANGE = 3 * 60 * 60 * 1000;
 
-/** What a function writes to its log when it dies instead of its own lines. */
-export const DIED = '?"Task timed out" ?"Runtime exited" ?"Runtime.ImportModuleError" ?"Runtime.OutOfMemory"';
+/**
+ * What Lambda writes of an invocation that failed, timed out or died. Source: Lambda developer guide, "Configuring JSON and
+ * plain text log formats"; Lambda telemetry API reference, `platform.report`.
+ */
+export const DIED = '{ $.type = "platform.report" && $.record.status != "success" }';
 
 /** The pattern of lines that say one of these. @param messages a trailing `*` stands for any text */
 export const saying = (...messages: readonly string[]): string =>
@@ -44,12 +46,12 @@ export function logLink(logGroup: ILogGroup, filterPattern: string, name = logGr
   return link('Log', logGroup, 'cloudwatch/home', `${group}/log-events${query}`);
 }
 
-export function functionLink(of: IFunction): string {
-  return link('Function', of, 'lambda/home', `#/functions/${of.functionName}`);
+export function dashboardLink(scope: IConstruct): string {
+  return link('Dashboard', scope, 'cloudwatch/home', `#dashboards/dashboard/${Stack.of(scope).stackName}`);
 }
 
-export function tableLink(table: Table): string {
-  return link('Table', table, 'dynamodbv2/home', `#table?name=${table.tableName}`);
+export function functionLink(of: IFunction): string {
+  return link('Function', of, 'lambda/home', `#/functions/${of.functionName}`);
 }
 
 export function topicLink(topic: ITopic): string {

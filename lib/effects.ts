@@ -1,4 +1,4 @@
-import { Duration, RemovalPolicy, Stack } from 'aws-cdk-lib';
+import { RemovalPolicy, Stack } from 'aws-cdk-lib';
 import {
   AttributeType,
   BillingMode,
@@ -13,7 +13,6 @@ import type { EffectName } from '../lambda/contract/catalogue.ts';
 import type { Alarms } from './alarms.ts';
 import { ChatChannels } from './chat-channels.ts';
 import type { StageConfig } from './config.ts';
-import { tableLink } from './console-links.ts';
 import { subscribeEmails } from './email-subscriptions.ts';
 import type { Encryption } from './encryption.ts';
 import { watchDelivery } from './watch-delivery.ts';
@@ -33,9 +32,6 @@ export interface EffectsProps {
 
 /** Index of the cast by shop. */
 const CAST_OF_SHOP = 'shop_id';
-
-/** Periods of five minutes with throttling in a row: a table that doubles its capacity throttles briefly. */
-const THROTTLING_PERIODS = 2;
 
 /**
  * Everything that events have an effect on: three tables and two topics, and the table that
@@ -70,7 +66,6 @@ export class Effects extends Construct {
         ...more,
       });
       encryption.awaitGrants(made);
-      watchThrottles(made, alarms);
       return made;
     };
     this.shopCache = table('ShopCache', 'shop_id');
@@ -79,7 +74,6 @@ export class Effects extends Construct {
       indexName: CAST_OF_SHOP,
       partitionKey: { name: 'shop_id', type: AttributeType.STRING },
     });
-    watchThrottles(this.cast, alarms, CAST_OF_SHOP);
     this.contactPartner = table('ContactPartner', 'user_id');
 
     const topic = (name: string) => {
@@ -161,26 +155,4 @@ function both(one: EffectAccess, other: EffectAccess | undefined): EffectAccess 
     environment: { ...one.environment, ...other?.environment },
     permissions: [...one.permissions, ...(other?.permissions ?? [])],
   };
-}
-
-/** @param index watches an index of the table instead: one that throttles holds up the writes of the table, too */
-function watchThrottles(table: Table, alarms: Alarms, index?: string): void {
-  for (const kind of ['Write', 'Read']) {
-    alarms.add(table, `${index === undefined ? '' : 'Index'}${kind}sThrottled`, {
-      metric: table.metric(`${kind}ThrottleEvents`, {
-        dimensionsMap: {
-          TableName: table.tableName,
-          ...(index !== undefined && { GlobalSecondaryIndexName: index }),
-        },
-        period: Duration.minutes(5),
-        statistic: 'Sum',
-      }),
-      threshold: 1,
-      periods: THROTTLING_PERIODS,
-      impact: 'effects come late: what is throttled is tried again for about three hours.',
-      firstStep: 'see whether one key takes all the traffic, or the table its whole quota',
-      section: 'table-throttled',
-      links: [tableLink(table)],
-    });
-  }
 }

@@ -5,14 +5,14 @@ import { Construct } from 'constructs';
 import { catalogue, type EventName } from '../lambda/contract/catalogue.ts';
 import { kebabCase } from '../lambda/contract/event-names.ts';
 import { acknowledge } from './acknowledge.ts';
+import { OLD_SECONDS, RETENTION_SECONDS } from './age-of-waiting.ts';
 import { type Alarms, EACH_MINUTE } from './alarms.ts';
 import type { EventSettings } from './config.ts';
-import { DIED, functionLink, logLink, queueLink, saying } from './console-links.ts';
+import { logLink, queueLink } from './console-links.ts';
 import type { EffectAccess } from './effects.ts';
 import type { PayloadBucket } from './payload-bucket.ts';
 import { ProtectedQueue } from './protected-queue.ts';
 import { ReleasedFunction } from './released-function.ts';
-import { ReportedMetrics } from './reported-metrics.ts';
 import { watchLastStop } from './watch-last-stop.ts';
 import type { FunctionDefaults } from './webhook-function.ts';
 
@@ -37,25 +37,6 @@ const MAXIMUM_RECEIVES = 10;
 /** Wait after the first failure that may pass; it doubles from then on. */
 const FIRST_RETRY_DELAY = Duration.seconds(30);
 
-/**
- * How long a message may wait for its first tries. Those that back off do not count: after three receives
- * SQS leaves a message out of the age. Source: SQS developer guide, "Available CloudWatch metrics".
- */
-const MAXIMUM_AGE = Duration.minutes(15);
-
-/**
- * How long an event may wait for its consumer, and so be paused. A message that SQS itself moves to the dead-letter
- * queue is deleted so long after it first came, not after it was moved: what it has not spent here, people have to
- * react. Source: SQS developer guide, "Setting-up dead-letter queue retention".
- */
-const RETENTION = Duration.days(7);
-
-/** How long before SQS deletes a message that waits it is said. */
-const EXPIRY_NOTICE = Duration.days(1);
-
-/** Periods of five minutes with failures in a row: a message that fails alone backs off and leaves gaps. */
-const FAILING_PERIODS = 3;
-
 /** What Lambda needs to poll for the function, and the function to hide what it tries again later. */
 const CONSUMING = [
   'sqs:ChangeMessageVisibility',
@@ -70,7 +51,7 @@ export class EventPipeline extends Construct {
   readonly queue: ProtectedQueue;
   readonly deadLetterQueue: ProtectedQueue;
   readonly consumer: ReleasedFunction;
-  /** On the age of what waits. `npm run pause` mutes it. */
+  /** On the age of what waits. `npm run pause` has it ring a day before the queue deletes something, and not at once. */
   readonly waiting: Alarm;
   /** On as long as `npm run pause` has turned the event source off, and says who did and why. */
   readonly paused: Alarm;
@@ -84,7 +65,7 @@ export class EventPipeline extends Construct {
     this.queue = new ProtectedQueue(this, 'Queue', {
       encryption,
       removalPolicy,
-      retentionPeriod: RETENTION,
+      retentionPeriod: Duration.seconds(RETENTION_SECONDS),
       visibilityTimeout: Duration.seconds(VISIBILITY_TIMEOUTS * settings.timeout),
       deadLetterQueue: { queue: this.deadLetterQueue, maxReceiveCount: MAXIMUM_RECEIVES },
     });
@@ -140,19 +121,11 @@ export class EventPipeline extends Construct {
     const links = [queueLink(this.queue)] as const;
     const waiting = alarms.add(this, 'Waiting', {
       metric: age,
-      threshold: MAXIMUM_AGE.toSeconds(),
+      threshold: OLD_SECONDS,
       impact,
       firstStep: `see whether the ${kebabCase(this.event)} consumer runs: its event source, its throttles, its log`,
       section: 'waiting',
       links: [...links, logLink(this.consumer.logGroup, '{ $.level = "ERROR" || $.level = "WARN" }')],
-    });
-    alarms.add(this, 'Expiring', {
-      metric: age,
-      threshold: RETENTION.minus(EXPIRY_NOTICE).toSeconds(),
-      impact: `SQS deletes in a day what has waited for so long. ${impact}`,
-      firstStep: `see whether it is paused: ${alarms.look()}`,
-      section: 'expiring',
-      links,
     });
     const paused = alarms.add(this, 'Paused', {
       // Nobody publishes it: the alarm keeps the state that `npm run pause` and `resume` set.
@@ -174,43 +147,10 @@ export class EventPipeline extends Construct {
   }
 
   #watch(alarms: Alarms): void {
-    const service = kebabCase(this.event);
-    const { impact } = catalogue[this.event];
-    const reported = ReportedMetrics.of(this);
-    watchLastStop(this.deadLetterQueue, reported.ofConsumer('DeadLettered', this.event), alarms, {
-      impact,
+    watchLastStop(this.deadLetterQueue, alarms, {
+      impact: catalogue[this.event].impact,
       firstStep: alarms.lookInto(this.event),
       section: 'dead-letters-of-an-event',
-    });
-    alarms.add(this, 'Throttles', {
-      metric: this.consumer.function.metricThrottles({ period: EACH_MINUTE }),
-      threshold: 1,
-      periods: 5,
-      periodsAtThreshold: 3,
-      impact: 'effects come late, and a message that is turned away ten times becomes a dead letter.',
-      firstStep: 'compare the concurrency of all functions with the account’s quota',
-      section: 'throttles',
-      links: [functionLink(this.consumer.function)],
-    });
-    // Two alarms, for what the consumer tells of a message, and for a consumer that cannot tell any more.
-    const failing = {
-      threshold: 1,
-      periods: FAILING_PERIODS,
-      impact,
-      firstStep: `read \`Failed\` in the log of the ${service} consumer: it names what is down`,
-      section: 'failing',
-    };
-    const period = Duration.minutes(5);
-    const failed = reported.ofConsumer('Failed', this.event, { period });
-    alarms.add(this, 'Failing', {
-      ...failing,
-      metric: failed,
-      links: [logLink(this.consumer.logGroup, saying('Failed'))],
-    });
-    alarms.add(this, 'Dying', {
-      ...failing,
-      metric: this.consumer.function.metricErrors({ period }),
-      links: [logLink(this.consumer.logGroup, DIED)],
     });
   }
 }

@@ -9,6 +9,7 @@ import { ArchiveQueries } from './archive-queries.ts';
 import { Canaries } from './canaries.ts';
 import { watchCertificate } from './certificate-expiry.ts';
 import type { StageConfig } from './config.ts';
+import { effectLatency } from './counted-metrics.ts';
 import { Effects } from './effects.ts';
 import { Encryption } from './encryption.ts';
 import { EventPipeline } from './event-pipeline.ts';
@@ -18,11 +19,11 @@ import { WebhookDashboard } from './monitoring/dashboard.ts';
 import { PayloadBucket } from './payload-bucket.ts';
 import { ProtectedQueue } from './protected-queue.ts';
 import { Receiver } from './receiver.ts';
-import { ReportedMetrics } from './reported-metrics.ts';
 import { SavedQueries } from './saved-queries.ts';
 import { SmokeTest } from './smoke-test.ts';
 import { warn } from './warnings.ts';
 import { watchArrivals } from './watch-arrivals.ts';
+import { watchConsumers } from './watch-consumers.ts';
 import { watchDelivery } from './watch-delivery.ts';
 import { watchLastStop } from './watch-last-stop.ts';
 import { WebhookSecret } from './webhook-secret.ts';
@@ -61,6 +62,7 @@ export class PartnerWebhooksStack extends Stack {
       removalPolicy,
       logRetention: config.logRetentionDays,
       tracing: config.tracing,
+      platformLogs: config.platformLogs,
     };
     const alarms = new Alarms(this, 'Alarms', {
       encryption,
@@ -95,16 +97,15 @@ export class PartnerWebhooksStack extends Stack {
         }),
     );
 
-    const reported = ReportedMetrics.of(this);
     const quarantine = new ProtectedQueue(this, 'Quarantine', { encryption, removalPolicy });
-    watchLastStop(quarantine, reported.ofReceiver('Unusable'), alarms, {
+    watchLastStop(quarantine, alarms, {
       impact:
         'signed deliveries could not be understood and have had no effect; the partner will not repeat them.',
       firstStep: alarms.lookInto('quarantine'),
       section: 'quarantine',
     });
     const unrouted = new ProtectedQueue(this, 'Unrouted', { encryption, removalPolicy });
-    watchLastStop(unrouted, reported.ofReceiver('Parked'), alarms, {
+    watchLastStop(unrouted, alarms, {
       impact: 'the partner sends an event kind that we do not process yet.',
       firstStep: alarms.lookInto('unrouted'),
       section: 'unrouted',
@@ -122,9 +123,12 @@ export class PartnerWebhooksStack extends Stack {
       quietAfter: config.quietAfter,
       alarms,
     });
-    for (const pipeline of pipelines) {
-      watchArrivals(pipeline, { config, receiverLog: receiver.logGroup, alarms });
-    }
+    const consumers = pipelines.map(({ consumer }) => consumer);
+    const [firstLog, ...otherLogs] = consumers.map(({ logGroup }) => logGroup);
+    if (firstLog === undefined) throw new Error('The catalogue has no event');
+    const logs = { receiver: receiver.logGroup, consumers: [firstLog, ...otherLogs] as const };
+    watchConsumers(this, { receiverLog: logs.receiver, consumerLogs: logs.consumers, alarms });
+    const lag = watchArrivals(this, { config, pipelines, receiverLog: logs.receiver, alarms });
     const api = new WebhookApi(this, 'Api', {
       config,
       receiver: receiver.live,
@@ -138,18 +142,12 @@ export class PartnerWebhooksStack extends Stack {
       watchCertificate(this, 'OwnershipCertificateExpires', ownershipCertificateArn, alarms);
     }
 
-    const consumers = pipelines.map(({ consumer }) => consumer);
     new SmokeTest(this, 'SmokeTest', { defaults, receiver, consumers });
     if (config.deployment === 'canary') {
       new Canaries(this, 'Canaries', { receiver, consumers, alarms });
     }
 
-    const logs = {
-      receiver: receiver.logGroup,
-      consumers: consumers.map(({ logGroup }) => logGroup),
-      access: api.accessLog,
-    };
-    if (config.savedQueries) new SavedQueries(this, 'SavedQueries', logs);
+    if (config.savedQueries) new SavedQueries(this, 'SavedQueries', { ...logs, access: api.accessLog });
     new WebhookDashboard(this, 'Dashboard', {
       api,
       receiver: receiver.function,
@@ -164,7 +162,9 @@ export class PartnerWebhooksStack extends Stack {
       unrouted,
       tables: effects.tables,
       topics: [effects.chat, effects.review],
-      logGroups: [logs.access, logs.receiver, ...logs.consumers],
+      logGroups: [api.accessLog, logs.receiver, ...logs.consumers],
+      lag,
+      effectLatency: effectLatency(logs.consumers),
       alarms: this.node.findAll().filter((construct) => construct instanceof Alarm),
     });
 

@@ -15,8 +15,8 @@ interface SavedQuery extends QueryStringProps {
   readonly in: readonly ILogGroup[];
 }
 
-/** What a function writes besides its own lines when it dies; it is no JSON. */
-const DIED = '@message like /Task timed out|Runtime exited|Runtime\\.\\w+/';
+/** What Lambda writes of an invocation that failed, timed out or died. */
+const DIED = 'record.status in ["timeout", "error", "failure"]';
 
 /** Rows that a query lists: a screen or two. */
 const LIMIT = 200;
@@ -69,7 +69,7 @@ export class SavedQueries extends Construct {
         in: functions,
         filterStatements: [`level = "ERROR" or ${DIED}`],
         statsStatements: [
-          'count(*) as errors, max(@timestamp) as latest by @log, message, error, errorMessage',
+          'count(*) as errors, max(@timestamp) as latest by @log, message, error, errorMessage, record.status',
         ],
         sort: 'errors desc',
         limit: LIMIT,

@@ -1,8 +1,9 @@
 import { Stack } from 'aws-cdk-lib';
-import type { Metric } from 'aws-cdk-lib/aws-cloudwatch';
-import { FilterPattern, type LogGroup } from 'aws-cdk-lib/aws-logs';
+import { Metric } from 'aws-cdk-lib/aws-cloudwatch';
+import type { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { SMOKE_TEST_PREFIX } from '../lambda/smoke-test/request-id.ts';
 import { saying } from './console-links.ts';
+import { countLines } from './counted-metrics.ts';
 
 /** Lines of the receiver about a delivery whose signature was right, whatever became of it. */
 export const VERIFYING = saying('Accepted', 'Parked', 'Unusable');
@@ -17,13 +18,7 @@ export const WRONGLY_SIGNED = `{ $.message = "Rejected" && $.reason = "wrong-sig
  * CloudWatch Logs user guide, "Using filter patterns to match terms in JSON log events".
  */
 export function verified(receiverLog: LogGroup): Metric {
-  const count = (id: string, pattern: string, metricValue: '0' | '1') =>
-    receiverLog.addMetricFilter(id, {
-      filterPattern: FilterPattern.literal(pattern),
-      metricNamespace: Stack.of(receiverLog).stackName,
-      metricName: 'Verified',
-      metricValue,
-    });
-  count('WronglySigned', WRONGLY_SIGNED, '0');
-  return count('Verified', VERIFYING, '1').metric();
+  countLines(receiverLog, 'Verified', { id: 'WronglySigned', pattern: WRONGLY_SIGNED, value: '0' });
+  countLines(receiverLog, 'Verified', { id: 'Verified', pattern: VERIFYING });
+  return new Metric({ namespace: Stack.of(receiverLog).stackName, metricName: 'Verified' });
 }

@@ -1,6 +1,13 @@
 import { type Duration, type RemovalPolicy, Stack } from 'aws-cdk-lib';
 import { type PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
-import { Architecture, Function as LambdaFunction, Runtime, Tracing } from 'aws-cdk-lib/aws-lambda';
+import {
+  Architecture,
+  Function as LambdaFunction,
+  LoggingFormat,
+  Runtime,
+  SystemLogLevel,
+  Tracing,
+} from 'aws-cdk-lib/aws-lambda';
 import type { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import { acknowledge } from './acknowledge.ts';
@@ -14,6 +21,8 @@ export interface FunctionDefaults {
   readonly logRetention: RetentionDays;
   /** Whether X-Ray follows deliveries through the functions and their queues. */
   readonly tracing: boolean;
+  /** Whether Lambda logs of invocations that do not fail, too. */
+  readonly platformLogs: boolean;
   readonly encryption: Encryption;
   readonly removalPolicy: RemovalPolicy;
 }
@@ -72,6 +81,9 @@ export class WebhookFunction extends Construct {
       ...(props.reservedConcurrency && { reservedConcurrentExecutions: props.reservedConcurrency }),
       role,
       logGroup: this.logGroup,
+      // Lambda knows levels in this format only; lines that are JSON it leaves as they are.
+      loggingFormat: LoggingFormat.JSON,
+      systemLogLevelV2: props.platformLogs ? SystemLogLevel.INFO : SystemLogLevel.WARN,
       tracing: props.tracing ? Tracing.ACTIVE : Tracing.DISABLED,
       // Where data is retained, so are versions: the alias can be put back to one by hand.
       currentVersionOptions: { removalPolicy: props.removalPolicy },
@@ -91,7 +103,7 @@ export class WebhookFunction extends Construct {
       acknowledge(
         this.function,
         'Serverless-LambdaTracing',
-        'Turned off in the configuration: a trace can cost more than all else about a delivery.',
+        'Turned off unless a stage asks for it: traces can cost more than all else about a delivery, and logs follow it, too.',
       );
     }
     acknowledge(

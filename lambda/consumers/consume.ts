@@ -152,7 +152,7 @@ export function consume<Name extends EventName>(
     // The receiver's clock and this one are not the same.
     const latencyMs = Math.max(0, Date.now() - Date.parse(receivedAt));
     recordLog.info(outcome, { latencyMs });
-    count(outcome, { event: name }, { EffectLatency: latencyMs });
+    if (outcome !== 'Processed') count(outcome, { event: name });
   }
 
   /** @returns the message, with an entry where it is on the dead-letter queue; without one it comes back */

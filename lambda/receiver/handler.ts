@@ -46,14 +46,7 @@ const queues = new EventQueues(new SQSClient(clientSettings), queueUrlsFromEnvir
 function report({ outcome, ...facts }: Outcome, { sourceIp }: WebhookRequest): void {
   if (outcome === 'Rejected') logger.warn(outcome, { ...facts, sourceIp });
   else logger.info(outcome, facts);
-  tally(
-    outcome,
-    {
-      ...('event' in facts && { event: facts.event }),
-      ...('reason' in facts && { reason: facts.reason }),
-    },
-    'lagMs' in facts ? { DeliveryLag: facts.lagMs } : {},
-  );
+  if (outcome !== 'Accepted') tally(outcome, 'reason' in facts ? { reason: facts.reason } : {});
 }
 
 /**

@@ -13,11 +13,19 @@ import type { Construct } from 'constructs';
 import { WEBHOOK_PATH } from '../../lambda/contract/webhook-path.ts';
 import { serverError } from '../../lambda/receiver/problem.ts';
 import { acknowledge } from '../acknowledge.ts';
+import type { StageConfig } from '../config.ts';
 import { restApiLink } from '../console-links.ts';
+import { sampleTraces } from '../trace-sampling.ts';
 import { accessLogFormat, statusIn } from './access-log.ts';
 import { addFirewall, type FirewallSettings } from './firewall.ts';
 import type { Gateway, GatewayProps } from './gateway.ts';
 import { refusals } from './refusals.ts';
+
+export interface RestGatewayProps extends GatewayProps {
+  readonly firewall: FirewallSettings | undefined;
+  /** What X-Ray follows. @default what Lambda decides */
+  readonly sampling: StageConfig['sampling'];
+}
 
 /** The first part of the contract's path is the stage of the API, the rest its resource. */
 const [, STAGE = '', ...RESOURCE] = WEBHOOK_PATH.split('/');
@@ -26,10 +34,7 @@ const [, STAGE = '', ...RESOURCE] = WEBHOOK_PATH.split('/');
  * A regional REST API: whatever it refuses by itself it answers with 500, which the partner repeats, and it hands
  * over the bytes of any body as they were sent.
  */
-export function restGateway(
-  scope: Construct,
-  { firewall, ...props }: GatewayProps & { readonly firewall: FirewallSettings | undefined },
-): Gateway {
+export function restGateway(scope: Construct, { firewall, sampling, ...props }: RestGatewayProps): Gateway {
   const { receiver, throttle, accessLog, defaultEndpoint } = props;
   const api = new RestApi(scope, 'RestApi', {
     restApiName: Stack.of(scope).stackName,
@@ -44,6 +49,7 @@ export function restGateway(
       throttlingBurstLimit: throttle.burst,
       accessLogDestination: new LogGroupLogDestination(accessLog),
       accessLogFormat: AccessLogFormat.custom(accessLogFormat('extendedRequestId', 'resourcePath')),
+      tracingEnabled: sampling !== undefined,
     },
   });
   // An address that the CDK adds to the outputs, which is not the one to post to.
@@ -52,9 +58,10 @@ export function restGateway(
     .resourceForPath(RESOURCE.join('/'))
     .addMethod('POST', new LambdaIntegration(receiver, { allowTestInvoke: false }));
   answerWith500(api);
-  acknowledgeFindings(api, firewall !== undefined);
+  acknowledgeFindings(api, firewall !== undefined, sampling !== undefined);
   const { deploymentStage: stage } = api;
   if (firewall !== undefined) addFirewall(scope, stage, firewall);
+  if (sampling !== undefined) sampleTraces(scope, stage.stageArn, sampling);
   return {
     kind: 'rest',
     webhookUrl: stage.urlForPath(`/${RESOURCE.join('/')}`),
@@ -113,7 +120,7 @@ function answerWith500(api: RestApi): void {
   });
 }
 
-function acknowledgeFindings(api: RestApi, hasFirewall: boolean): void {
+function acknowledgeFindings(api: RestApi, hasFirewall: boolean, isTraced: boolean): void {
   const reasons = {
     'AwsSolutions-APIG2':
       'The receiver validates: what is signed and invalid has to be kept, not refused before.',
@@ -122,7 +129,9 @@ function acknowledgeFindings(api: RestApi, hasFirewall: boolean): void {
     'AwsSolutions-APIG6':
       'The execution log holds headers, and with them signatures; there is an access log.',
     'AwsSolutions-COG4': 'The partner has no user pool: a delivery proves itself by the HMAC of its body.',
-    'Serverless-APIGWXrayEnabled': 'The receiver begins the trace, as behind an HTTP API (`tracing`).',
+    ...(!isTraced && {
+      'Serverless-APIGWXrayEnabled': 'The receiver begins the trace, as behind an HTTP API (`tracing`).',
+    }),
     ...(!hasFirewall && {
       'AwsSolutions-APIG3': 'AWS WAF is a setting of the stage (`waf`), and is paid for.',
     }),

@@ -16,7 +16,10 @@ import { httpGateway } from './http-gateway.ts';
 import { answeredAs, restGateway } from './rest-gateway.ts';
 
 export interface WebhookApiProps {
-  readonly config: Pick<StageConfig, 'gateway' | 'waf' | 'domain' | 'apiThrottle' | 'logRetentionDays'>;
+  readonly config: Pick<
+    StageConfig,
+    'gateway' | 'waf' | 'domain' | 'apiThrottle' | 'sampling' | 'logRetentionDays'
+  >;
   readonly receiver: IFunction;
   readonly encryption: Encryption;
   readonly removalPolicy: RemovalPolicy;
@@ -79,7 +82,7 @@ export class WebhookApi extends Construct {
     this.gateway =
       config.gateway === 'http'
         ? httpGateway(this, common)
-        : restGateway(this, { ...common, firewall: config.waf });
+        : restGateway(this, { ...common, firewall: config.waf, sampling: config.sampling });
     if (domain) this.gateway.serveAt(this.#hostName(domain));
     this.webhookUrl = domain ? `https://${domain.name}${WEBHOOK_PATH}` : this.gateway.webhookUrl;
     const { shows } = this.gateway;
@@ -138,7 +141,7 @@ export class WebhookApi extends Construct {
       threshold: SLOW,
       periods: 3,
       impact: 'answers are so slow that the partner may give up and repeat.',
-      firstStep: 'look at the traces: SQS, Secrets Manager, or start-ups',
+      firstStep: 'see on the dashboard whether the receiver is slow, and in its log whether it starts often',
       section: 'slow',
       links: [this.gateway.link],
     });

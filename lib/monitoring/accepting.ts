@@ -10,7 +10,7 @@ const sumOfAMinute = { period, statistic: 'Sum' };
 
 /** Are we accepting? From the partner's requests to what the receiver made of them. */
 export function accepting(
-  { api: { gateway, ownAnswers }, receiver, events }: Monitored,
+  { api: { gateway, ownAnswers }, receiver, events, lag }: Monitored,
   reported: ReportedMetrics,
   graphs: Graphs,
 ): IWidget[] {
@@ -48,9 +48,11 @@ export function accepting(
         unit: 'requests a minute',
       }),
       graphs.draw({
-        title: 'Accepted, by event',
+        title: 'Put on its queue, by event',
         width: 6,
-        left: events.map(({ event }) => reported.ofReceiver('Accepted', { event }, { label: event })),
+        left: events.map(({ event, queue }) =>
+          queue.metricNumberOfMessagesSent({ ...sumOfAMinute, label: event }),
+        ),
         unit: 'events a minute',
         stacked: true,
       }),
@@ -99,12 +101,9 @@ export function accepting(
     ),
     new Row(
       graphs.draw({
-        title:
-          'How late deliveries come, by event: from the partner’s timestamp to the receipt of half of them',
+        title: 'How late deliveries come: from the partner’s timestamp to the receipt',
         width: 24,
-        left: events.map(({ event }) =>
-          reported.ofReceiver('DeliveryLag', { event }, { statistic: 'p50', label: event }),
-        ),
+        left: ['p50', 'p99'].map((statistic) => lag.with({ period, statistic, label: statistic })),
         unit: 'milliseconds (an hour: 3,600,000)',
       }),
     ),

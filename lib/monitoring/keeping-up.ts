@@ -10,9 +10,23 @@ const period = Duration.minutes(1);
 const sumOfAMinute = { period, statistic: 'Sum' };
 const maximum = { period, statistic: 'Maximum' };
 
-/** Are we keeping up? One row for each event, from its queue to its effect. */
-export function keepingUp({ events }: Monitored, reported: ReportedMetrics, graphs: Graphs): IWidget[] {
-  return events.flatMap((event) => eventRow(event, reported, graphs));
+/** Are we keeping up? How soon effects are had, then one row for each event, from its queue on. */
+export function keepingUp(
+  { events, effectLatency }: Monitored,
+  reported: ReportedMetrics,
+  graphs: Graphs,
+): IWidget[] {
+  return [
+    new Row(
+      graphs.draw({
+        title: 'How soon effects are had: from the receipt to the effect',
+        width: 24,
+        left: ['p50', 'p99'].map((statistic) => effectLatency.with({ period, statistic, label: statistic })),
+        unit: 'milliseconds',
+      }),
+    ),
+    ...events.flatMap((event) => eventRow(event, reported, graphs)),
+  ];
 }
 
 function eventRow(
@@ -25,7 +39,7 @@ function eventRow(
     new Row(
       graphs.draw({
         title: `${event}: waiting`,
-        width: 6,
+        width: 8,
         left: [queue.metricApproximateNumberOfMessagesVisible({ ...maximum, label: 'Messages waiting' })],
         unit: 'messages',
         right: [queue.metricApproximateAgeOfOldestMessage({ ...maximum, label: 'Age of the oldest' })],
@@ -33,7 +47,7 @@ function eventRow(
       }),
       graphs.draw({
         title: `${event}: consumer`,
-        width: 6,
+        width: 8,
         left: [
           consumer.metricDuration({ period, statistic: 'p50', label: 'Duration p50' }),
           consumer.metricDuration({ period, statistic: 'p99', label: 'Duration p99' }),
@@ -47,24 +61,15 @@ function eventRow(
       }),
       graphs.draw({
         title: `${event}: outcomes`,
-        width: 6,
+        width: 8,
         left: [
-          reported.ofConsumer('Processed', event, { label: 'Processed' }),
+          queue.metricNumberOfMessagesDeleted({ ...sumOfAMinute, label: 'Done with, whatever came of it' }),
           reported.ofConsumer('Stale', event, { label: 'Stale: the state was newer' }),
           reported.ofConsumer('Duplicate', event, { label: 'Duplicate: already sent' }),
           reported.ofConsumer('Replayed', event, { label: 'Replayed from the archive' }),
           reported.ofConsumer('Failed', event, { label: 'Failed: tried again later' }),
         ],
         unit: 'events a minute',
-        stacked: true,
-      }),
-      graphs.draw({
-        title: `${event}: from receipt to effect`,
-        width: 6,
-        left: ['p50', 'p99'].map((statistic) =>
-          reported.ofConsumer('EffectLatency', event, { statistic, label: statistic }),
-        ),
-        unit: 'milliseconds',
       }),
     ),
   ];

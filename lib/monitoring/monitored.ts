@@ -1,4 +1,4 @@
-import type { Alarm } from 'aws-cdk-lib/aws-cloudwatch';
+import type { Alarm, Metric } from 'aws-cdk-lib/aws-cloudwatch';
 import type { Table } from 'aws-cdk-lib/aws-dynamodb';
 import type { CfnDeliveryStream } from 'aws-cdk-lib/aws-kinesisfirehose';
 import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
@@ -39,6 +39,9 @@ export interface Monitored {
   readonly topics: readonly ITopic[];
   /** Every log group that is paid for. */
   readonly logGroups: readonly ILogGroup[];
+  /** How late deliveries come, and effects after them: milliseconds of all events. */
+  readonly lag: Metric;
+  readonly effectLatency: Metric;
   /** Every alarm: their states stand at the top, their thresholds in the graphs. */
   readonly alarms: readonly Alarm[];
 }

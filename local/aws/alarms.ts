@@ -32,6 +32,8 @@ export interface AlarmDefinition extends JsonObject {
 /** What is set by calls. */
 const standing = z.object({
   actionsEnabled: z.boolean(),
+  /** Where a call has given it another one than the template. */
+  threshold: z.optional(z.number()),
   state: z.enum(STATES),
   reason: z.string(),
   /** Epoch seconds of the last time that the state or its reason was set. */
@@ -112,6 +114,21 @@ export function createAlarms({ region, accountId, publish, kept }: AlarmsOptions
       return {};
     },
 
+    /** Of an alarm that there is: another threshold, and whether it acts. */
+    PutMetricAlarm(parameters) {
+      const alarm = alarms.get(textOf(parameters, 'AlarmName') ?? '');
+      if (alarm === undefined) {
+        throw new AwsError(
+          'ValidationError',
+          'The local AWS endpoint changes alarms of its stack, and makes none',
+        );
+      }
+      alarm.threshold = Number(parameters.Threshold);
+      alarm.actionsEnabled = parameters.ActionsEnabled !== false && parameters.ActionsEnabled !== 'false';
+      keep(alarm);
+      return {};
+    },
+
     /** Of no metric: nothing measures here. */
     GetMetricStatistics: () => ({ Datapoints: [] }),
 
@@ -184,6 +201,7 @@ export function createAlarms({ region, accountId, publish, kept }: AlarmsOptions
 function described(alarm: Alarm): JsonObject {
   return {
     ...alarm.definition,
+    ...(alarm.threshold !== undefined && { Threshold: alarm.threshold }),
     AlarmArn: alarm.arn,
     ActionsEnabled: alarm.actionsEnabled,
     StateValue: alarm.state,

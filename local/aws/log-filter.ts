@@ -4,10 +4,10 @@ import { AwsError } from './aws-error.ts';
 export type LogFilter = (message: string) => boolean;
 
 /** `$.message = "Failed*"`, `$.attempt != 1`. */
-const COMPARISON = /^\$\.(\w+)\s*(=|!=)\s*(?:"([^"]*)"|(-?[\w.]+\*?))$/;
+const COMPARISON = /^\$\.([\w.]+)\s*(=|!=)\s*(?:"([^"]*)"|(-?[\w.]+\*?))$/;
 
 /** `$.lagMs > 3600000`. */
-const NUMERIC_COMPARISON = /^\$\.(\w+)\s*(<=|<|>=|>)\s*(-?\d+(?:\.\d+)?)$/;
+const NUMERIC_COMPARISON = /^\$\.([\w.]+)\s*(<=|<|>=|>)\s*(-?\d+(?:\.\d+)?)$/;
 
 const numericComparisons: Readonly<Record<string, (value: number, wanted: number) => boolean>> = {
   '<': (value, wanted) => value < wanted,
@@ -106,16 +106,28 @@ function compare(comparison: string, pattern: string): Comparison {
     ? (value: string) => value.startsWith(wanted.slice(0, -1))
     : (value: string) => value === wanted;
   return (line) => {
-    if (!Object.hasOwn(line, field)) return false;
-    const value = line[field];
-    if (typeof value === 'object') return false;
+    const value = fieldOf(line, field);
+    if (value === undefined || typeof value === 'object') return false;
     return equals(String(value)) === (operator === '=');
   };
 }
 
+/** @param path such as `record.status` */
+function fieldOf(line: Record<string, unknown>, path: string): unknown {
+  return path
+    .split('.')
+    .reduce<unknown>(
+      (value, name) =>
+        typeof value === 'object' && value !== null && Object.hasOwn(value, name)
+          ? (value as Record<string, unknown>)[name]
+          : undefined,
+      line,
+    );
+}
+
 function compareNumbers([, field = '', operator = '', wanted]: readonly string[]): Comparison {
   return (line) => {
-    const value = Object.hasOwn(line, field) ? line[field] : undefined;
+    const value = fieldOf(line, field);
     return typeof value === 'number' && numericComparisons[operator]?.(value, Number(wanted)) === true;
   };
 }

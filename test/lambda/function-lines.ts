@@ -25,8 +25,6 @@ interface EmfDocument extends Line {
 export class FunctionLines {
   readonly logged: Line[] = [];
   readonly metrics: PublishedMetric[] = [];
-  /** The names of the metrics that each line of metrics has. */
-  readonly metricLines: string[][] = [];
 
   /** For `onLog` of the local stack. */
   readonly add = ({ text }: LogLine): void => {
@@ -48,9 +46,6 @@ export class FunctionLines {
   }
 
   #addMetrics(document: EmfDocument): void {
-    this.metricLines.push(
-      document._aws.CloudWatchMetrics.flatMap(({ Metrics }) => Metrics.map(({ Name }) => Name)),
-    );
     for (const { Namespace, Dimensions, Metrics } of document._aws.CloudWatchMetrics) {
       const dimensions = Object.fromEntries(Dimensions.flat().map((name) => [name, document[name]]));
       for (const { Name, Unit } of Metrics) {

@@ -14,7 +14,6 @@ import { stageAssembly } from './stage-assembly.ts';
 const template = new SynthesisedTemplate(testAssembly());
 const alarms = template.ofType('AWS::CloudWatch::Alarm');
 const alarm = (path: string) => template.at('AWS::CloudWatch::Alarm', path).properties;
-const tables = ['ShopCache', 'Cast', 'ContactPartner', 'Idempotency'].map((name) => `Effects/${name}`);
 const pipelines = eventNames.map((event) => ({ event, path: pascalCase(event) }));
 
 /** In the first minute that has one. */
@@ -51,7 +50,7 @@ describe.each(Object.keys(stages))('every alarm of %s', (stage) => {
   test('says what users lose, what to do first, where to read on, and on lines of their own where to look', () => {
     const lines = [
       /^Impact: \S.*\. First step: \S.*\. See \S+\/operations(\.md)?#[a-z-]+/,
-      /(\n(Queue|Log|Function|Table|Topic|API|Certificate): https:\/\/[a-z0-9-]+\.console\.aws\.amazon\.com\/\S+)+$/,
+      /(\n(Queue|Log|Function|Topic|API|Certificate|Dashboard): https:\/\/[a-z0-9-]+\.console\.aws\.amazon\.com\/\S+)+$/,
     ].map(({ source }) => source);
     const says = (one: Resource) => new RegExp(lines.join('')).test(described(one));
     expect(except(says)).toEqual([]);
@@ -105,19 +104,14 @@ describe('the alarms', () => {
       [
         ...pipelines.flatMap(({ path }) => [
           `${path}/Waiting`,
-          `${path}/Expiring`,
           `${path}/Paused`,
           `${path}/DeadLetterQueue/NotEmpty`,
-          `${path}/Failing`,
-          `${path}/Dying`,
-          `${path}/DeadLetterQueue/New`,
-          `${path}/Throttles`,
-          `${path}/Lag`,
         ]),
+        'Failing',
+        'PutAside',
+        'Lag',
         'Quarantine/NotEmpty',
-        'Quarantine/New',
         'Unrouted/NotEmpty',
-        'Unrouted/New',
         'Receiver/Errors',
         'Receiver/Throttles',
         'Receiver/SecretUnreadable',
@@ -134,9 +128,6 @@ describe('the alarms', () => {
         'Api/RejectionsJump',
         'Api/NearThrottle',
         'Api/Slow',
-        ...tables.flatMap((table) => [`${table}/WritesThrottled`, `${table}/ReadsThrottled`]),
-        'Effects/Cast/IndexWritesThrottled',
-        'Effects/Cast/IndexReadsThrottled',
       ].sort(),
     );
   });
@@ -164,17 +155,6 @@ describe('it rings', () => {
       MetricName: 'ApproximateAgeOfOldestMessage',
       Statistic: 'Maximum',
       Threshold: 15 * 60,
-    });
-    expect(template.referred(Dimensions[0].Value)).toBe(`${path}/Queue`);
-  });
-
-  test.each(pipelines)('a day before SQS deletes a message of $event', ({ path }) => {
-    const { Dimensions, ...properties } = alarm(`${path}/Expiring`);
-    const { MessageRetentionPeriod } = template.at('AWS::SQS::Queue', `${path}/Queue`).properties;
-    expect(properties).toMatchObject({
-      MetricName: 'ApproximateAgeOfOldestMessage',
-      Statistic: 'Maximum',
-      Threshold: MessageRetentionPeriod - 24 * 60 * 60,
     });
     expect(template.referred(Dimensions[0].Value)).toBe(`${path}/Queue`);
   });
@@ -214,40 +194,8 @@ describe('it rings', () => {
     expect(Object.keys(metrics)).not.toContain(MetricName);
   });
 
-  test.each(pipelines)('when $event fails in each of three periods of five minutes', ({ event, path }) => {
-    expect(alarm(`${path}/Failing`)).toMatchObject({
-      Namespace: 'PartnerWebhooks-dev',
-      MetricName: 'Failed',
-      Dimensions: [
-        { Name: 'event', Value: event },
-        { Name: 'service', Value: kebabCase(event) },
-      ],
-      ...forAQuarterOfAnHour,
-    });
-  });
-
-  test.each(pipelines)(
-    'when the consumer of $event dies in each of three periods of five minutes',
-    ({ path }) => {
-      const { Dimensions, ...properties } = alarm(`${path}/Dying`);
-      expect(properties).toMatchObject({
-        MetricName: 'Errors',
-        Namespace: 'AWS/Lambda',
-        ...forAQuarterOfAnHour,
-      });
-      expect(template.referred(Dimensions[0].Value)).toBe(`${path}/Consumer/Function`);
-    },
-  );
-
   test.each(pipelines)('saying what is lost while $event is not processed', ({ event, path }) => {
-    for (const kind of [
-      'Waiting',
-      'Paused',
-      'DeadLetterQueue/NotEmpty',
-      'DeadLetterQueue/New',
-      'Failing',
-      'Dying',
-    ]) {
+    for (const kind of ['Waiting', 'Paused', 'DeadLetterQueue/NotEmpty']) {
       const { properties } = template.at('AWS::CloudWatch::Alarm', `${path}/${kind}`);
       expect(JSON.stringify(properties.AlarmDescription)).toContain(`Impact: ${catalogue[event].impact} `);
     }
@@ -289,44 +237,57 @@ describe('it rings', () => {
     });
   });
 
-  test.each<[string, string, Record<string, string>]>([
-    ...pipelines.map(({ event, path }): [string, string, Record<string, string>] => [
-      `${path}/DeadLetterQueue/New`,
-      'DeadLettered',
-      { event, service: kebabCase(event) },
-    ]),
-    ['Quarantine/New', 'Unusable', { service: 'receiver' }],
-    ['Unrouted/New', 'Parked', { service: 'receiver' }],
-  ])('%s: anew for each that comes, whatever lies there already', (path, MetricName, dimensions) => {
-    const { Dimensions, ...properties } = alarm(path);
-    expect(properties).toMatchObject({
+  /** The logs in which a metric counts a line, by their functions. */
+  const counting = (metric: string, line: object) =>
+    template
+      .ofType('AWS::Logs::MetricFilter')
+      .filter(({ properties }) => properties.MetricTransformations[0].MetricName === metric)
+      .filter(({ properties }) => logFilter(properties.FilterPattern)(JSON.stringify(line)))
+      .map(({ properties }) => template.referred(properties.LogGroupName));
+  const consumerLogs = pipelines.map(({ path }) => `${path}/Consumer/Log`);
+  // Source: Lambda telemetry API reference, `platform.report`.
+  const report = (status: string) => ({
+    time: '2026-01-31T09:00:00.000Z',
+    type: 'platform.report',
+    record: { requestId: 'r', metrics: { durationMs: 30_000 }, status },
+  });
+
+  test.each<[string, object]>([
+    ['fails', { level: 'WARN', message: 'Failed', event: 'shop.updated' }],
+    // What a table throttles fails, and is tried again.
+    ['is throttled by a table', { level: 'WARN', message: 'Failed', error: 'ThrottlingException' }],
+    ['times out', report('timeout')],
+    ['dies', report('error')],
+    ['ends before its answer', report('failure')],
+  ])('where any consumer %s, in each of three periods of five minutes', (_, line) => {
+    const rung = alarm('Failing');
+    expect(rung).toMatchObject({
       Namespace: 'PartnerWebhooks-dev',
-      MetricName,
       Statistic: 'Sum',
-      ...atOnce,
+      ...forAQuarterOfAnHour,
     });
-    expect(
-      Object.fromEntries(Dimensions.map(({ Name, Value }: Record<string, string>) => [Name, Value])),
-    ).toEqual(dimensions);
+    expect(rung.Dimensions).toBeUndefined();
+    expect(counting(rung.MetricName, line)).toEqual(consumerLogs);
+    expect(rings(rung, [[1], [1], [1]])).toBe(true);
+    expect(rings(rung, [[1], [], [1]])).toBe(false);
   });
 
-  test.each(pipelines)('when consumers of $event are turned away for want of concurrency', ({ path }) => {
-    const { Dimensions, ...properties } = alarm(`${path}/Throttles`);
-    expect(properties).toMatchObject({
-      MetricName: 'Throttles',
-      Namespace: 'AWS/Lambda',
-      DatapointsToAlarm: 3,
-    });
-    expect(template.referred(Dimensions[0].Value)).toBe(`${path}/Consumer/Function`);
+  test('not where consumers do what they should', () => {
+    const done = { level: 'INFO', message: 'Processed', latencyMs: 12 };
+    expect([done, report('success')].flatMap((line) => counting('Failures', line))).toEqual([]);
   });
 
-  test('when DynamoDB throttles the index of the cast, which holds up the table', () => {
-    const { Dimensions, MetricName } = alarm('Effects/Cast/IndexWritesThrottled');
-    expect(MetricName).toBe('WriteThrottleEvents');
-    expect(Dimensions.map(({ Name }: { Name: string }) => Name)).toEqual([
-      'GlobalSecondaryIndexName',
-      'TableName',
-    ]);
+  test.each([
+    ['DeadLettered', consumerLogs],
+    ['Unusable', ['Receiver/Log']],
+    ['Parked', ['Receiver/Log']],
+    ['Accepted', []],
+    ['Processed', []],
+  ])('anew for each that is put aside, whatever lies there already: %s', (message, logs) => {
+    const rung = alarm('PutAside');
+    expect(rung).toMatchObject({ Namespace: 'PartnerWebhooks-dev', Statistic: 'Sum', ...atOnce });
+    expect(rung.Dimensions).toBeUndefined();
+    expect(counting(rung.MetricName, { message })).toEqual(logs);
   });
 
   test('when the secret cannot be read', () => {
@@ -387,21 +348,6 @@ describe('it rings', () => {
       Threshold: 20,
     });
   });
-
-  test.each(tables.flatMap((table) => ['Write', 'Read'].map((kind) => [table, kind])))(
-    'when DynamoDB throttles %s: %s',
-    (table, kind) => {
-      const { Dimensions, ...properties } = alarm(`${table}/${kind}sThrottled`);
-      expect(properties).toMatchObject({
-        MetricName: `${kind}ThrottleEvents`,
-        Statistic: 'Sum',
-        Period: 300,
-        Threshold: 1,
-        DatapointsToAlarm: 2,
-      });
-      expect(template.referred(Dimensions[0].Value)).toBe(String(table));
-    },
-  );
 });
 
 describe('it rings for what nobody would hear of', () => {
@@ -413,7 +359,7 @@ describe('it rings for what nobody would hear of', () => {
     readonly quietAfter: number;
     readonly lagAfter: number;
     readonly domain: { readonly certificateArn: string; readonly ownershipCertificateArn: string };
-    readonly events: { readonly 'shop.updated': { readonly quietAfter: number } };
+    readonly events: { readonly 'shop.updated': { readonly quietAfter: number; readonly lagAfter: number } };
   };
   const MINUTE = 60_000;
   const hours = (count: number, values: PeriodValues) => Array.from({ length: count }, () => values);
@@ -432,27 +378,26 @@ describe('it rings for what nobody would hear of', () => {
   });
 
   test.each([
-    ['Receiver/Quiet', settings.quietAfter, 'Verified', undefined],
+    [
+      'Receiver/Quiet',
+      settings.quietAfter,
+      { Namespace: 'PartnerWebhooks-every-setting', MetricName: 'Verified' },
+    ],
     [
       'ShopUpdated/Quiet',
       settings.events['shop.updated'].quietAfter,
-      'Accepted',
-      [
-        { Name: 'event', Value: 'shop.updated' },
-        { Name: 'service', Value: 'receiver' },
-      ],
+      { Namespace: 'AWS/SQS', MetricName: 'NumberOfMessagesSent' },
     ],
-  ])(
-    '%s: nothing accepted for as many hours as configured, missing data included',
-    (path, after, MetricName, Dimensions) => {
-      const rung = every.at('AWS::CloudWatch::Alarm', path).properties;
-      expect(rung).toMatchObject({ Namespace: 'PartnerWebhooks-every-setting', MetricName, Period: 3600 });
-      expect(rung.Dimensions).toEqual(Dimensions);
-      expect(rings(rung, [[1], ...hours(after, [])])).toBe(true);
-      expect(rings(rung, [[1], ...hours(after, [0])])).toBe(true);
-      expect(rings(rung, [[1], ...hours(after - 1, [])])).toBe(false);
-    },
-  );
+  ])('%s: nothing accepted for as many hours as configured, missing data included', (path, after, metric) => {
+    const rung = every.at('AWS::CloudWatch::Alarm', path).properties;
+    expect(rung).toMatchObject({ ...metric, Period: 3600 });
+    expect(rung.Dimensions?.map(({ Value }: { Value: unknown }) => every.referred(Value))).toEqual(
+      path === 'Receiver/Quiet' ? undefined : ['ShopUpdated/Queue'],
+    );
+    expect(rings(rung, [[1], ...hours(after, [])])).toBe(true);
+    expect(rings(rung, [[1], ...hours(after, [0])])).toBe(true);
+    expect(rings(rung, [[1], ...hours(after - 1, [])])).toBe(false);
+  });
 
   test('no silence where no hours are given', () => {
     expect(alarms.filter(({ path }) => path.endsWith('/Quiet'))).toEqual([]);
@@ -460,20 +405,20 @@ describe('it rings for what nobody would hear of', () => {
     expect(quiet.map(({ path }) => path).sort()).toEqual(['Receiver/Quiet', 'ShopUpdated/Quiet']);
   });
 
-  test.each(pipelines)(
-    'half of the deliveries of $event in an hour that are late, however few they are',
-    ({ event, path }) => {
-      const rung = every.at('AWS::CloudWatch::Alarm', `${path}/Lag`).properties;
+  test.each([
+    ['Lag', settings.lagAfter, undefined],
+    ['ShopUpdated/Lag', settings.events['shop.updated'].lagAfter, [{ Name: 'event', Value: 'shop.updated' }]],
+  ])(
+    '%s: half of the deliveries in an hour that are late, however few they are',
+    (path, after, Dimensions) => {
+      const rung = every.at('AWS::CloudWatch::Alarm', path).properties;
       expect(rung).toMatchObject({
         Namespace: 'PartnerWebhooks-every-setting',
         MetricName: 'DeliveryLag',
-        Dimensions: [
-          { Name: 'event', Value: event },
-          { Name: 'service', Value: 'receiver' },
-        ],
         Period: 3_600,
       });
-      const late = settings.lagAfter * MINUTE;
+      expect(rung.Dimensions).toEqual(Dimensions);
+      const late = after * MINUTE;
       expect(rings(rung, [[1, late, late]])).toBe(true);
       expect(rings(rung, [[late]])).toBe(true);
       // What is repeated after an outage of ours comes among what is on time.
@@ -483,8 +428,13 @@ describe('it rings for what nobody would hear of', () => {
     },
   );
 
+  test('no lag of a single event that the stage does not ask for', () => {
+    const lags = every.ofType('AWS::CloudWatch::Alarm').filter(({ path }) => path.endsWith('Lag'));
+    expect(lags.map(({ path }) => path).sort()).toEqual(['Lag', 'ShopUpdated/Lag']);
+  });
+
   test('deliveries that are an hour late, where nothing is configured', () => {
-    expect(alarm('ShopUpdated/Lag').Threshold).toBe(60 * MINUTE);
+    expect(alarm('Lag').Threshold).toBe(60 * MINUTE);
   });
 
   test.each(['Alarms/Topic', 'Effects/Chat', 'Effects/Review'])(
@@ -523,21 +473,14 @@ describe('it rings for what nobody would hear of', () => {
 describe('it leads', () => {
   const consumers = pipelines.map(({ path }) => path);
   test.each<[string, string[]]>([
-    ...['Quarantine', 'Unrouted', ...consumers.map((path) => `${path}/DeadLetterQueue`)].flatMap(
-      (queue): [string, string[]][] => [
-        [`${queue}/NotEmpty`, [queue]],
-        [`${queue}/New`, [queue]],
-      ],
+    ...['Quarantine', 'Unrouted', ...consumers.map((path) => `${path}/DeadLetterQueue`)].map(
+      (queue): [string, string[]] => [`${queue}/NotEmpty`, [queue]],
     ),
     ...consumers.flatMap((path): [string, string[]][] => [
       [`${path}/Waiting`, [`${path}/Queue`, `${path}/Consumer/Log`]],
-      [`${path}/Expiring`, [`${path}/Queue`]],
       [`${path}/Paused`, [`${path}/Queue`]],
-      [`${path}/Failing`, [`${path}/Consumer/Log`]],
-      [`${path}/Dying`, [`${path}/Consumer/Log`]],
-      [`${path}/Throttles`, [`${path}/Consumer/Function`]],
-      [`${path}/Lag`, ['Receiver/Log']],
     ]),
+    ['Lag', ['Receiver/Log']],
     ['Receiver/Errors', ['Receiver/Log']],
     ['Receiver/Throttles', ['Receiver/Function']],
     ['Receiver/SecretUnreadable', ['Receiver/Log']],
@@ -554,14 +497,17 @@ describe('it leads', () => {
       `${topic}/NotDelivered`,
       [topic],
     ]),
-    ...tables.flatMap((table): [string, string[]][] => [
-      [`${table}/WritesThrottled`, [table]],
-      [`${table}/ReadsThrottled`, [table]],
-    ]),
-    ['Effects/Cast/IndexWritesThrottled', ['Effects/Cast']],
-    ['Effects/Cast/IndexReadsThrottled', ['Effects/Cast']],
   ])('%s to %j', (path, resources) => {
     expect(leadsTo(template, template.at('AWS::CloudWatch::Alarm', path))).toEqual(resources);
+  });
+
+  test.each(['Failing', 'PutAside'])('%s to the dashboard, which shows which event it is', (path) => {
+    const described = describedAs(
+      template,
+      template.at('AWS::CloudWatch::Alarm', path),
+      'PartnerWebhooks-dev',
+    );
+    expect(described).toContain('#dashboards/dashboard/PartnerWebhooks-dev');
   });
 
   test('each canary to the log of the function that it takes back', async () => {

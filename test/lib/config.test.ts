@@ -40,7 +40,8 @@ describe('a stage without fields', () => {
       acknowledgedWarnings: {},
       archive: { days: 30, bufferSeconds: 900, queryGigabytes: 10 },
       savedQueries: true,
-      tracing: true,
+      tracing: false,
+      platformLogs: false,
       logRetentionDays: 30,
     });
     expect(events['shop.updated']).toEqual({
@@ -96,6 +97,23 @@ describe('is refused', () => {
       "secretArn: must be of the stage's region, eu-central-1",
       'waf: needs gateway: rest, as AWS WAF does not work with an HTTP API',
     ]);
+  });
+
+  test('sampling that nobody would keep to, and shares that are none', () => {
+    const needs =
+      'sampling: needs tracing: true and gateway: rest, as it is API Gateway that keeps to it, and an HTTP API does not trace';
+    expect(refusals({ sampling: {} })).toEqual([needs]);
+    expect(refusals({ sampling: {}, tracing: true })).toEqual([needs]);
+    expect(refusals({ sampling: {}, gateway: 'rest' })).toEqual([needs]);
+    const traced = { tracing: true, gateway: 'rest' };
+    expect(refusals({ ...traced, sampling: { rate: 5, reservoir: -1 } })).toEqual([
+      'sampling.rate: must be a number from 0 to 1',
+      'sampling.reservoir: must be a whole number from 0 to 100',
+    ]);
+    expect(refusals({ ...traced, sampling: { rate: '5 %' } })).toEqual([
+      'sampling.rate: must be a number from 0 to 1',
+    ]);
+    expect(parseConfig('prod', { ...traced, sampling: {} }).sampling).toEqual({ rate: 0.05, reservoir: 0 });
   });
 
   test('a key of another region, in one line beside all else that is wrong', () => {

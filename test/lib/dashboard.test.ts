@@ -204,15 +204,17 @@ describe('what the dashboard shows', () => {
     for (const { dimensions } of reported) expect(services).toContain(dimensions.service);
   });
 
-  test('of the access log is what a filter counts', () => {
+  test('of the logs is what a filter counts', () => {
     const filters = template
       .ofType('AWS::Logs::MetricFilter')
       .map(({ properties }) => properties.MetricTransformations[0].MetricName);
-    expect(counted.map((metric) => metric.name)).toEqual([
+    expect([...new Set(counted.map((metric) => metric.name))]).toEqual([
       'Throttled',
       'Unavailable',
       'TooLarge',
       'WrongAddress',
+      'DeliveryLag',
+      'EffectLatency',
     ]);
     expect(filters).toEqual(expect.arrayContaining(counted.map((metric) => metric.name)));
   });
@@ -231,7 +233,7 @@ describe('the row of each event', () => {
   });
 
   test.each(eventNames)('%s shows its own queue, consumer and metrics and no other', (event) => {
-    const titles = ['waiting', 'consumer', 'outcomes', 'from receipt to effect'];
+    const titles = ['waiting', 'consumer', 'outcomes'];
     const row = titles.map((title) => graph(`${event}: ${title}`));
     expect(new Set(row.map(({ y }) => y)).size).toBe(1);
     const owners = row.flatMap(({ metrics }) =>
@@ -284,7 +286,7 @@ describe('the row of each event', () => {
       const { body: ofMore } = readDashboard(readCloudAssembly(file('cdk.out')).template);
       expect(headingsOf(ofMore, '###')).toHaveLength(eventNames.length + 1);
       expect(headingsOf(ofMore, '###')).toContain('example.unknown: Do it');
-      expect(graphsOf(ofMore).map(({ title }) => title)).toContain('example.unknown: from receipt to effect');
+      expect(graphsOf(ofMore).map(({ title }) => title)).toContain('example.unknown: outcomes');
     } finally {
       await rm(project, { recursive: true, force: true });
     }

@@ -202,11 +202,20 @@ test('alarms link to where the operations guide is published', () => {
   expect(texts.filter((text) => !text.includes(`See ${settings.runbook}#`))).toEqual([]);
 });
 
-test('no function is followed by X-Ray, or may write traces', () => {
-  const modes = template.ofType('AWS::Lambda::Function').map(({ properties }) => properties.TracingConfig);
-  expect(modes.filter((mode) => mode !== undefined)).toEqual([]);
+test('every function is followed by X-Ray, and may write traces', () => {
+  const own = template
+    .ofType('AWS::Lambda::Function')
+    .filter(({ properties }) => properties.Environment?.Variables?.POWERTOOLS_SERVICE_NAME !== undefined);
+  expect(own.map(({ properties }) => properties.TracingConfig)).toEqual(own.map(() => ({ Mode: 'Active' })));
   const allowed = template.ofType('AWS::IAM::Role').flatMap((role) => template.permissionsOf(role));
-  expect(allowed.filter(({ action }) => action.startsWith('xray:'))).toEqual([]);
+  expect(allowed.filter(({ action }) => action === 'xray:PutTraceSegments')).toHaveLength(own.length);
+});
+
+test('Lambda logs of every invocation', () => {
+  const levels = template
+    .ofType('AWS::Lambda::Function')
+    .map(({ properties }) => properties.LoggingConfig?.SystemLogLevel);
+  expect(new Set(levels)).toEqual(new Set(['INFO']));
 });
 
 test('every log is kept as long as configured', () => {

@@ -205,8 +205,17 @@ describe('every function', () => {
     expect(except(functions, ({ properties }) => properties.Runtime === 'nodejs24.x')).toEqual([]);
   });
 
-  test('is followed by X-Ray', () => {
-    expect(except(functions, ({ properties }) => properties.TracingConfig?.Mode === 'Active')).toEqual([]);
+  test('is not followed by X-Ray, and may write no traces, unless the stage says so', () => {
+    expect(except(functions, ({ properties }) => properties.TracingConfig === undefined)).toEqual([]);
+    const allowed = template.ofType('AWS::IAM::Role').flatMap((role) => template.permissionsOf(role));
+    expect(allowed.filter(({ action }) => action.startsWith('xray:'))).toEqual([]);
+  });
+
+  test('is logged by Lambda where it fails, and only there', () => {
+    const logging = { LogFormat: 'JSON', SystemLogLevel: 'WARN' };
+    const isQuiet = ({ properties: { LoggingConfig } }: Resource) =>
+      Object.entries(logging).every(([name, value]) => LoggingConfig?.[name] === value);
+    expect(except(functions, isQuiet)).toEqual([]);
   });
 
   test('runs on arm64', () => {

@@ -4,7 +4,6 @@ import { readProbes } from '../../lambda/smoke-test/probes.ts';
 import { logFilter } from '../../local/aws/log-filter.ts';
 import type { LocalStack } from '../../local/local-stack.ts';
 import { SynthesisedTemplate } from '../../tools/generate/synthesised-template.ts';
-import { FunctionLines } from '../lambda/function-lines.ts';
 import { rings } from '../support/alarm-evaluation.ts';
 import { eventually } from '../support/eventually.ts';
 import { Partner } from '../support/partner.ts';
@@ -37,13 +36,11 @@ const texts: string[] = [];
 const requestIds = new Map<Kind, unknown>();
 const linesAbout = (kind: Kind) =>
   texts.filter((text) => text.includes(`"requestId":"${requestIds.get(kind)}"`));
-const lines = new FunctionLines();
 
 beforeAll(async () => {
   stack = await startTestStack({
     environment: { POWERTOOLS_METRICS_NAMESPACE: namespace },
     onLog: (line) => {
-      lines.add(line);
       if (line.functionName.includes('Receiver')) texts.push(line.text);
     },
   });
@@ -62,20 +59,25 @@ beforeAll(async () => {
 });
 afterAll(() => stack.close());
 
-/** The values that the template's filters make of log lines, for the metric `Verified`. */
-function verified(written: readonly string[]): number[] {
+/** The values that the template's filters make of log lines, for a metric. */
+function counted(metric: string, written: readonly string[]): number[] {
   const filters = template
     .ofType('AWS::Logs::MetricFilter')
-    .filter(({ properties }) => properties.MetricTransformations[0].MetricName === 'Verified');
+    .filter(
+      ({ properties }) =>
+        properties.MetricTransformations[0].MetricName === metric &&
+        template.referred(properties.LogGroupName) === 'Receiver/Log',
+    );
   return filters.flatMap(({ properties }) => {
     const [{ MetricNamespace, MetricValue }] = properties.MetricTransformations;
-    expect([template.referred(properties.LogGroupName), MetricNamespace]).toEqual([
-      'Receiver/Log',
-      namespace,
-    ]);
-    return written.filter(logFilter(properties.FilterPattern)).map(() => Number(MetricValue));
+    expect(MetricNamespace).toBe(namespace);
+    const field = /^\$\.(\w+)$/.exec(MetricValue)?.[1];
+    return written
+      .filter(logFilter(properties.FilterPattern))
+      .map((text) => Number(field === undefined ? MetricValue : JSON.parse(text)[field]));
   });
 }
+const verified = (written: readonly string[]) => counted('Verified', written);
 const verifiedBy = (...kinds: Kind[]) => kinds.flatMap((kind) => verified(linesAbout(kind)));
 
 describe('Verified, of what the receiver really writes about a delivery', () => {
@@ -105,15 +107,22 @@ describe('Verified, of what the receiver really writes about a delivery', () => 
   });
 });
 
-test('the lag of a delivery is published under the name and the dimensions that its alarm looks at', () => {
-  const { Namespace, MetricName, Dimensions } = alarm('ShopUpdated/Lag');
-  const [published, ...more] = lines.published(MetricName);
+test('the lag of what is accepted, and of nothing else, is what its alarm looks at', () => {
+  const { Namespace, MetricName, Dimensions } = alarm('Lag');
+  expect([Namespace, MetricName, Dimensions]).toEqual([namespace, 'DeliveryLag', undefined]);
+  const [lag, ...more] = counted(MetricName, texts);
   expect(more).toEqual([]);
-  expect(published).toMatchObject({
-    namespace: Namespace,
-    unit: 'Milliseconds',
-    dimensions: Object.fromEntries(
-      Dimensions.map(({ Name, Value }: Record<string, string>) => [Name, Value]),
-    ),
-  });
+  expect(lag).toBeGreaterThanOrEqual(0);
+  expect(lag).toBeLessThan(60_000);
+});
+
+test('what is put aside is counted once: of an unknown kind, or not to be understood', () => {
+  expect(counted(alarm('PutAside').MetricName, texts)).toEqual([1, 1]);
+});
+
+test('an event that is accepted is one line: a log is paid by the byte', () => {
+  expect(linesAbout('accepted')).toHaveLength(1);
+  expect(
+    Object.keys(JSON.parse(linesAbout('accepted')[0] ?? '')).filter((key) => key !== 'cold_start'),
+  ).toEqual(['level', 'message', 'timestamp', 'service', 'eventId', 'requestId', 'event', 'lagMs']);
 });

@@ -27,6 +27,7 @@ function versionOf(action: string): string {
     encryption: new Encryption(stack, { settings: undefined, topicKeyArn: undefined, removalPolicy }),
     removalPolicy,
     tracing: false,
+    platformLogs: false,
   });
   const { Resources } = app.synth().getStackByName('Stack').template as {
     Resources: Record<string, { Type: string }>;

@@ -36,7 +36,7 @@ const query = (name: string) => {
 
 /** Source: CloudWatch Logs user guide, "Logs Insights language query syntax". */
 const commands = ['fields', 'filter', 'stats', 'sort', 'limit'];
-const words = ['as', 'asc', 'by', 'desc', 'like', 'or', 'count', 'count_distinct', 'ispresent', 'max', 'min'];
+const words = ['as', 'asc', 'by', 'desc', 'in', 'or', 'count', 'count_distinct', 'ispresent', 'max', 'min'];
 
 const literals = /"[^"]*"|\/[^/]*\//g;
 const namesIn = (text: string) => text.replace(literals, '').match(/@?[A-Za-z_][\w.]*/g) ?? [];
@@ -44,6 +44,9 @@ const aliasesOf = (text: string) => Array.from(text.matchAll(/ as (\w+)/g), ([, 
 
 /** Fields that CloudWatch finds in every line, and that Powertools' logger writes. */
 const always = ['@timestamp', '@message', '@log', 'message', 'level', 'service'];
+
+/** What Lambda writes of an invocation that failed. */
+const status = 'record.status';
 
 /** What the consumers write with what `EffectLatency` measures. */
 const latency = 'latencyMs';
@@ -80,7 +83,7 @@ describe('each saved query', () => {
   test.each(queries)('$Name asks for fields that are logged', ({ QueryString }) => {
     const aliases = aliasesOf(QueryString);
     const fields = namesIn(QueryString).filter((name) => ![...commands, ...words, ...aliases].includes(name));
-    const known = [...always, ...accessFields(), latency];
+    const known = [...always, ...accessFields(), latency, status];
     const logged = (field: string) =>
       known.includes(field) ||
       field.split('.').every((part) => new RegExp(`\\b${part}\\b *[:,}]`).test(sources));

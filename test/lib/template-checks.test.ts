@@ -66,7 +66,6 @@ test('what is acknowledged is found where nothing is: the checks run, and no rul
       'AwsSolutions-S1',
       'AwsSolutions-SMG4',
       'AwsSolutions-SQS3',
-      'Serverless-APIGWXrayEnabled',
       'Serverless-LambdaDLQ',
       'Serverless-LambdaEventSourceMappingDestination',
       'Serverless-LambdaTracing',

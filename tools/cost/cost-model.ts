@@ -3,7 +3,7 @@ import { archiveCosts } from './archive-cost.ts';
 import { BUCKET_KEY_SHARE } from './bucket-key.ts';
 import type { Deployment } from './deployment.ts';
 import { type LineItem, paid, type Row } from './line-item.ts';
-import { type LogBytes, METRICS_WHERE_ALL_GOES_WELL } from './log-bytes.ts';
+import type { LogBytes } from './log-bytes.ts';
 import { DAYS_OF_A_MONTH, MONTH_SECONDS } from './month.ts';
 import type { Workload } from './workload.ts';
 import { eventsWith, isNotification, writeUnits } from './write-units.ts';
@@ -40,9 +40,6 @@ const NOTE_BYTES = 350;
 /** Rows of shops, cast and contacts that have piled up: assumed, since they stay until they are deleted. */
 const STATE_ROWS = 1_000_000;
 const STATE_ROW_BYTES = 700;
-
-/** `Verified`, which is counted from the receiver's log (`lib/receiver.ts`). */
-const FILTERED_METRICS = 1;
 
 /** An answer with its headers, about. */
 const ANSWER_BYTES = 500;
@@ -83,22 +80,18 @@ const SECRET_SECONDS = 5 * 60;
 const LOG_COMPRESSION = 0.15;
 
 /**
- * Share of the traces that Lambda takes beyond the first of each second. Source: Lambda developer guide,
- * "Visualize Lambda function invocations using AWS X-Ray".
+ * What Lambda itself logs of an invocation that does not fail, where it is told to. Source: Lambda developer guide,
+ * "Configuring JSON and plain text log formats".
  */
-const TRACED_SHARE = 0.05;
-
-/** What Lambda itself logs of an invocation. */
 const PLATFORM_LINES = [
-  'START RequestId: 8f507cfc-xmpl-4697-b07a-ac58fc914c95 Version: 123\n',
-  'END RequestId: 8f507cfc-xmpl-4697-b07a-ac58fc914c95\n',
-  'REPORT RequestId: 8f507cfc-xmpl-4697-b07a-ac58fc914c95\tDuration: 15.74 ms\tBilled Duration: 16 ms\t' +
-    'Memory Size: 512 MB\tMax Memory Used: 116 MB\t\n',
+  '{"time":"2026-01-31T09:00:00.000Z","type":"platform.start","record":{"requestId":"8f507cfc-xmpl-4697-b07a-ac58fc914c95","version":"123"}}\n',
+  '{"time":"2026-01-31T09:00:00.000Z","type":"platform.report","record":{"requestId":"8f507cfc-xmpl-4697-b07a-ac58fc914c95","metrics":{"durationMs":15.74,"billedDurationMs":16,"memorySizeMB":512,"maxMemoryUsedMB":116},"status":"success"}}\n',
 ];
 const PLATFORM_BYTES = Buffer.byteLength(PLATFORM_LINES.join(''));
-/** What tracing adds to the third. */
+/** What tracing adds to them. */
 const PLATFORM_TRACE_BYTES =
-  'XRAY TraceId: 1-5759e988-bd862e3fe1be46a994272793\tSegmentId: 3b6a3a2d0f1e4c5b\tSampled: true\n'.length;
+  ',"tracing":{"spanId":"3b6a3a2d0f1e4c5b","type":"X-Amzn-Trace-Id","value":"Root=1-5759e988-bd862e3fe1be46a994272793;Parent=3b6a3a2d0f1e4c5b;Sampled=1"}'
+    .length * PLATFORM_LINES.length;
 
 /** What a month of deliveries costs with a deployment: every request that this code and AWS make for them. */
 export function costs(workload: Workload, deployment: Deployment, logs: LogBytes): Costs {
@@ -120,7 +113,9 @@ export function costs(workload: Workload, deployment: Deployment, logs: LogBytes
     // The delete of a batch is one request.
     batches;
 
-  const platformBytes = PLATFORM_BYTES + (deployment.tracing ? PLATFORM_TRACE_BYTES : 0);
+  const platformBytes = deployment.platformLogs
+    ? PLATFORM_BYTES + (deployment.tracing ? PLATFORM_TRACE_BYTES : 0)
+    : 0;
   const logGigabytes =
     (deliveries * (logs.receiver + logs.consumer + deployment.accessLogBytes) +
       (deliveries + batches) * platformBytes) /
@@ -205,7 +200,7 @@ export function costs(workload: Workload, deployment: Deployment, logs: LogBytes
         logGigabytes * LOG_COMPRESSION * (deployment.logRetentionDays / DAYS_OF_A_MONTH),
         'logStoredGigabyteMonth',
       ],
-      ['X-Ray', 'traces', deployment.tracing ? traces(deliveries) : 0, 'xrayTrace'],
+      ['X-Ray', 'traces', deployment.tracing ? traces(deliveries, deployment.tracing) : 0, 'xrayTrace'],
       ['S3', 'oversize bodies: writes', oversize, 's3Put'],
       ['S3', 'oversize bodies: reads', oversize, 's3Get'],
       [
@@ -235,12 +230,7 @@ export function costs(workload: Workload, deployment: Deployment, logs: LogBytes
       ['CloudWatch', 'dashboards', deployment.dashboards, 'dashboardMonth'],
       ['AWS WAF', 'web ACL', deployment.firewallRules === undefined ? 0 : 1, 'wafAclMonth'],
       ['AWS WAF', 'rules', deployment.firewallRules ?? 0, 'wafRuleMonth'],
-      [
-        'CloudWatch',
-        'custom metrics, where all goes well',
-        METRICS_WHERE_ALL_GOES_WELL + FILTERED_METRICS,
-        'metricMonth',
-      ],
+      ['CloudWatch', 'custom metrics, where all goes well', deployment.customMetrics, 'metricMonth'],
       ['Secrets Manager', 'secrets', deployment.secrets, 'secretMonth'],
       ['Secrets Manager', 'reads by warm receivers', secretReads, 'secretsManagerCall'],
       ['KMS', 'keys', deployment.keys, 'kmsKeyMonth'],
@@ -264,10 +254,19 @@ function stored(service: string, item: string, bytes: number): Row[] {
 }
 
 /**
- * Traces of a month: the first delivery of each second and 5 % of the others, where arrivals are random; and
- * for each the one of the consumer that the queue links to it.
+ * Traces of a month: the first deliveries of each second and a share of the others, where arrivals are random; and for each
+ * the one of the consumer that the queue links to it.
  */
-function traces(deliveries: number): number {
-  const secondsWithOne = MONTH_SECONDS * (1 - Math.exp(-deliveries / MONTH_SECONDS));
-  return 2 * (secondsWithOne + TRACED_SHARE * (deliveries - secondsWithOne));
+function traces(deliveries: number, { rate, reservoir }: NonNullable<Deployment['tracing']>): number {
+  const mean = deliveries / MONTH_SECONDS;
+  // Of a Poisson distribution: so many come in a second, and so many or fewer.
+  let probability = Math.exp(-mean);
+  let cumulative = 0;
+  let first = 0;
+  for (let count = 0; count < reservoir; count += 1) {
+    cumulative += probability;
+    probability *= mean / (count + 1);
+    first += MONTH_SECONDS * (1 - cumulative);
+  }
+  return 2 * (first + rate * (deliveries - first));
 }

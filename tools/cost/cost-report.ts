@@ -2,7 +2,7 @@ import { DATA_KEY_REUSE_SECONDS } from '../../lib/data-key-reuse.ts';
 import { PRICES_DATE, prices } from '../../lib/prices.ts';
 import { archiveCosts } from './archive-cost.ts';
 import { type Costs, costs } from './cost-model.ts';
-import type { Deployment } from './deployment.ts';
+import { type Deployment, LAMBDA_SAMPLING } from './deployment.ts';
 import { dollars, type LineItem, paid } from './line-item.ts';
 import type { LogBytes } from './log-bytes.ts';
 import { limits, load, narrowLimits } from './scale-model.ts';
@@ -52,6 +52,25 @@ const VARIATIONS: readonly Variation[] = [
     // Its streams share one alarm.
     deployment: ({ archive, alarmMetrics }) =>
       archive ? { archive: undefined, alarmMetrics: alarmMetrics - 1 } : {},
+  },
+  {
+    text: 'X-Ray follows deliveries behind an HTTP API (`tracing`)',
+    deployment: () => ({ tracing: LAMBDA_SAMPLING }),
+  },
+  {
+    text: 'X-Ray follows 5 % of the deliveries behind a REST API (`sampling`), that API aside',
+    deployment: () => ({ tracing: { rate: 0.05, reservoir: 0 } }),
+  },
+  {
+    text: 'Lambda logs invocations that do not fail, too (`platformLogs`)',
+    deployment: () => ({ platformLogs: true }),
+  },
+  {
+    text: 'the lag of an event is watched by itself (`events.<event>.lagAfter`)',
+    deployment: ({ customMetrics, alarmMetrics }) => ({
+      customMetrics: customMetrics + 1,
+      alarmMetrics: alarmMetrics + 1,
+    }),
   },
   { text: 'Athena is asked a hundred times about a week', workload: () => ({ questions: 100 }) },
   { text: 'a REST API stands before the receiver (`gateway`)', deployment: () => ({ gateway: 'rest' }) },

@@ -22,14 +22,18 @@ export interface Deployment {
   readonly firewallRules: number | undefined;
   /** Requests a second, and requests at once. */
   readonly apiThrottle: { readonly rate: number; readonly burst: number };
-  /** Whether X-Ray traces the functions. */
-  readonly tracing: boolean;
+  /** What X-Ray follows: the first of each second, and a share of the others. undefined: nothing */
+  readonly tracing: { readonly rate: number; readonly reservoir: number } | undefined;
+  /** Whether Lambda logs of invocations that do not fail. */
+  readonly platformLogs: boolean;
   /** Bytes of the API's access log for one delivery. */
   readonly accessLogBytes: number;
   readonly logRetentionDays: number;
   /** Metrics of all alarms: each is paid for. */
   readonly alarmMetrics: number;
   readonly compositeAlarms: number;
+  /** Custom metrics that are published where every event is accepted and processed. */
+  readonly customMetrics: number;
   readonly dashboards: number;
   readonly secrets: number;
   readonly keys: number;
@@ -48,6 +52,15 @@ export interface Deployment {
       }
     | undefined;
 }
+
+/** Metrics that filters make of lines about what goes well: a test holds them against what is published. */
+const WHERE_ALL_GOES_WELL = ['Verified', 'DeliveryLag', 'EffectLatency'];
+
+/**
+ * What Lambda takes where nobody else decides. Source: Lambda developer guide, "Visualize Lambda function invocations using
+ * AWS X-Ray".
+ */
+export const LAMBDA_SAMPLING = { rate: 0.05, reservoir: 1 };
 
 /**
  * What Lambda runs at most where an event source has no maximum. Source: Lambda developer guide,
@@ -79,6 +92,7 @@ const properties = {
     MemorySize: z.number(),
     ReservedConcurrentExecutions: z.optional(z.number()),
     TracingConfig: z.optional(z.object({ Mode: z.string() })),
+    LoggingConfig: z.object({ SystemLogLevel: z.string() }),
     Environment: z.object({
       Variables: z.looseObject({ POWERTOOLS_SERVICE_NAME: z.string(), QUEUE_URL: z.optional(reference) }),
     }),
@@ -91,6 +105,16 @@ const properties = {
   httpStage: z.object({ DefaultRouteSettings: throttle, AccessLogSettings: accessLog }),
   restStage: z.object({ MethodSettings: z.tuple([throttle]), AccessLogSetting: accessLog }),
   firewall: z.object({ Rules: z.array(z.unknown()) }),
+  sampling: z.object({ SamplingRule: z.object({ FixedRate: z.number(), ReservoirSize: z.number() }) }),
+  metricFilter: z.object({
+    FilterPattern: z.string(),
+    MetricTransformations: z.tuple([
+      z.object({
+        MetricName: z.string(),
+        Dimensions: z._default(z.array(z.object({ Key: z.string() })), []),
+      }),
+    ]),
+  }),
   alarm: z.object({ Metrics: z.optional(z.array(z.object({ MetricStat: z.optional(z.unknown()) }))) }),
   logGroup: z.object({ RetentionInDays: z.number() }),
   deliveryStream: z.object({
@@ -175,7 +199,14 @@ export function readDeployment(assembly: string): Deployment {
       rate: stage.throttle.ThrottlingRateLimit,
       burst: stage.throttle.ThrottlingBurstLimit,
     },
-    tracing: receiver.TracingConfig?.Mode === 'Active',
+    tracing:
+      receiver.TracingConfig?.Mode === 'Active'
+        ? (parsed('AWS::XRay::SamplingRule', properties.sampling).map(({ SamplingRule: rule }) => ({
+            rate: rule.FixedRate,
+            reservoir: rule.ReservoirSize,
+          }))[0] ?? LAMBDA_SAMPLING)
+        : undefined,
+    platformLogs: receiver.LoggingConfig.SystemLogLevel === 'INFO',
     accessLogBytes: Buffer.byteLength(
       stage.accessLog.Format.replace(
         /\$context\.([\w.]+)/g,
@@ -190,6 +221,12 @@ export function readDeployment(assembly: string): Deployment {
       0,
     ),
     compositeAlarms: ofType('AWS::CloudWatch::CompositeAlarm').length,
+    customMetrics: new Set(
+      metricFilters(assembly)
+        .filter(({ metric }) => WHERE_ALL_GOES_WELL.includes(metric))
+        // Each that has a dimension is of an event of its own.
+        .map(({ metric, dimensions, pattern }) => (dimensions.length === 0 ? metric : pattern)),
+    ).size,
     dashboards: ofType('AWS::CloudWatch::Dashboard').length,
     secrets: ofType('AWS::SecretsManager::Secret').length,
     keys: ofType('AWS::KMS::Key').length,
@@ -197,6 +234,21 @@ export function readDeployment(assembly: string): Deployment {
       ?.KmsDataKeyReusePeriodSeconds,
     archive: archiveOf(template.Resources),
   };
+}
+
+/** Filters of a stack's logs, each with the metric that it makes and the names of that one's dimensions. */
+export function metricFilters(
+  assembly: string,
+): { readonly pattern: string; readonly metric: string; readonly dimensions: readonly string[] }[] {
+  return Object.values(readCloudAssembly(assembly).template.Resources)
+    .filter(({ Type }) => Type === 'AWS::Logs::MetricFilter')
+    .map(({ Properties }) => {
+      const {
+        FilterPattern: pattern,
+        MetricTransformations: [{ MetricName: metric, Dimensions }],
+      } = properties.metricFilter.parse(Properties);
+      return { pattern, metric, dimensions: Dimensions.map(({ Key }) => Key) };
+    });
 }
 
 /** @throws Error where the bucket of the records does not say how long it keeps them */

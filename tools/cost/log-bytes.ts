@@ -2,39 +2,28 @@ import { readFileSync } from 'node:fs';
 import { LOCAL_SECRET } from '../../events/signing.ts';
 import { eventNames } from '../../lambda/contract/catalogue.ts';
 import { kebabCase } from '../../lambda/contract/event-names.ts';
-import type { MetricName } from '../../lambda/metric-names.ts';
+import { logFilter } from '../../local/aws/log-filter.ts';
 import type { LogLine } from '../../local/functions/invocation.ts';
 import { startLocalStack } from '../../local/local-stack.ts';
+import { metricFilters } from './deployment.ts';
 
 /** What functions write for one event that is accepted and processed. */
 export interface LogBytes {
-  /** Bytes of the receiver's lines for a delivery, EMF included; the mean of all events. */
+  /** Bytes of the receiver's lines for a delivery; the mean of all events. */
   readonly receiver: number;
-  /** Bytes of a consumer's lines for an event, EMF included; the mean of all events. */
+  /** Bytes of a consumer's lines for an event; the mean of all events. */
   readonly consumer: number;
 }
 
 /**
- * Measured with `npm run cost -- --measure`, 2026-11-21. A test holds them against what the functions write,
+ * Measured with `npm run cost -- --measure`, 2026-11-22. A test holds them against what the functions write,
  * roughly: an event more, or one with a longer name, moves the mean.
  */
-export const MEASURED_LOG_BYTES: LogBytes = { receiver: 917, consumer: 1047 };
-
-/** Metrics of an event that is accepted and processed. */
-const WHERE_ALL_GOES_WELL = ['Accepted', 'DeliveryLag', 'Processed', 'EffectLatency'] satisfies MetricName[];
-
-/** Custom metrics that come of all events being accepted and processed: each has the event as a dimension. */
-export const METRICS_WHERE_ALL_GOES_WELL = WHERE_ALL_GOES_WELL.length * eventNames.length;
+export const MEASURED_LOG_BYTES: LogBytes = { receiver: 243, consumer: 341 };
 
 /**
- * What CloudFormation appends to a function's name (`-1A2B3C4D5E6F`), which a line has twice, and X-Ray's
- * id.
- */
-const ONLY_ON_AWS = 2 * 13 + '"xray_trace_id":"1-5759e988-bd862e3fe1be46a994272793",'.length;
-
-/**
- * Invokes every function of a local stack with its sample and counts what it writes. START, END and REPORT
- * are not included: those are Lambda's.
+ * Invokes every function of a local stack with its sample and counts what it writes, and the metrics that are published
+ * for it, by lines in the embedded metric format or by filters. What Lambda itself writes is not included.
  * @param assembly folder of a cloud assembly
  * @throws Error where a function fails
  */
@@ -61,6 +50,18 @@ export async function measureLogBytes(assembly: string): Promise<LogBytes & { re
     return written;
   };
 
+  const filters = metricFilters(assembly).map((filter) => ({
+    ...filter,
+    matches: logFilter(filter.pattern),
+  }));
+  /** The metrics that filters make of a line, each with its dimensions' values. */
+  const counted = (text: string): string[] =>
+    filters
+      .filter(({ matches }) => matches(text))
+      .map(({ metric, dimensions }) =>
+        [metric, ...dimensions.map((name) => JSON.parse(text)[name])].join(' '),
+      );
+
   try {
     // Consumers first: what the receiver accepts is processed, too, and would make the samples stale.
     const consumers = await invokeEach((name) => invoke(name, `events/sqs/${name}.json`));
@@ -68,7 +69,8 @@ export async function measureLogBytes(assembly: string): Promise<LogBytes & { re
     return {
       receiver: bytesForEach(receiver),
       consumer: bytesForEach(consumers),
-      metrics: new Set([...receiver, ...consumers].flatMap(metricsOf)).size,
+      metrics: new Set([...receiver, ...consumers].flatMap((text) => [...embedded(text), ...counted(text)]))
+        .size,
     };
   } finally {
     await stack.close();
@@ -77,17 +79,14 @@ export async function measureLogBytes(assembly: string): Promise<LogBytes & { re
 
 const json = (file: string): unknown => JSON.parse(readFileSync(file, 'utf8'));
 
-/** Bytes of the lines on AWS for one event. */
+/** Bytes of the lines for one event. */
 function bytesForEach(written: readonly string[]): number {
-  const bytes = written.reduce(
-    (sum, text) => sum + Buffer.byteLength(text) + (text.includes('"function_arn"') ? ONLY_ON_AWS : 0),
-    0,
-  );
+  const bytes = written.reduce((sum, text) => sum + Buffer.byteLength(text), 0);
   return Math.round(bytes / eventNames.length);
 }
 
 /** The metrics that a line in the embedded metric format publishes, each with its dimensions' values. */
-function metricsOf(text: string): string[] {
+function embedded(text: string): string[] {
   if (!text.startsWith('{"_aws"')) return [];
   const line = JSON.parse(text);
   return line._aws.CloudWatchMetrics.flatMap(

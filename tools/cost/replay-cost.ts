@@ -40,8 +40,8 @@ const STATE_SECONDS = 3;
 /** What every function has by default (`lib/config.ts`). */
 const MEMORY_GIGABYTES = 0.5;
 
-/** What a consumer and Lambda log of a message, about (`log-bytes.ts`). */
-const LOG_BYTES = 1_400;
+/** What a consumer logs of a message, about (`log-bytes.ts`), with the line that counts `Replayed`. */
+const LOG_BYTES = 620;
 
 /** Write units of a second note of idempotency: that people are being told again, and that they were. */
 const NOTE_UNITS = 2;

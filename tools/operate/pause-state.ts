@@ -2,6 +2,7 @@ import { DescribeAlarmsCommand, type MetricAlarm } from '@aws-sdk/client-cloudwa
 import { type EventSourceMappingConfiguration, ListEventSourceMappingsCommand } from '@aws-sdk/client-lambda';
 import { type EventName, eventNames, isEventName } from '../../lambda/contract/catalogue.ts';
 import { pascalCase } from '../../lambda/contract/event-names.ts';
+import { EXPIRING_SECONDS } from '../../lib/age-of-waiting.ts';
 import { CommandError } from '../terminal/command-error.ts';
 import { type QueueState, queueState } from './dead-letters/queue.ts';
 import type { FoundStack } from './stack.ts';
@@ -15,7 +16,7 @@ export interface PauseState {
   readonly source: string;
   /** The alarm that says that the event is paused. */
   readonly paused: MetricAlarm;
-  /** The alarm on the age of what waits, which a pause mutes. */
+  /** The alarm on the age of what waits, which in a pause rings only before something is lost. */
   readonly waiting: MetricAlarm;
 }
 
@@ -70,6 +71,9 @@ function output({ outputs }: FoundStack, event: EventName, name: string): string
   if (value !== undefined) return value;
   throw new CommandError(`The stack has no output ${pascalCase(event)}${name}: deploy it again`);
 }
+
+/** Whether the alarm on age lets a pause pass. */
+export const isPatient = ({ Threshold = 0 }: MetricAlarm): boolean => Threshold >= EXPIRING_SECONDS;
 
 /** @returns undefined where the event is not paused */
 export function pauseOf(

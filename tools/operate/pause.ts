@@ -1,19 +1,23 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import {
-  DisableAlarmActionsCommand,
-  EnableAlarmActionsCommand,
-  type MetricAlarm,
-  SetAlarmStateCommand,
-} from '@aws-sdk/client-cloudwatch';
+import { type MetricAlarm, PutMetricAlarmCommand, SetAlarmStateCommand } from '@aws-sdk/client-cloudwatch';
 import { UpdateEventSourceMappingCommand } from '@aws-sdk/client-lambda';
 import type { EventName } from '../../lambda/contract/catalogue.ts';
+import { EXPIRING_SECONDS, OLD_SECONDS } from '../../lib/age-of-waiting.ts';
 import { CommandError } from '../terminal/command-error.ts';
 import { duration, messages, printable } from '../terminal/text.ts';
 import { caller } from './caller.ts';
 import type { Operation } from './dead-letters/operation.ts';
 import type { QueueState } from './dead-letters/queue.ts';
 import { oldestMessage } from './oldest-message.ts';
-import { eventOf, type Pause, type PauseState, pauseOf, pauseState, pauseText } from './pause-state.ts';
+import {
+  eventOf,
+  isPatient,
+  type Pause,
+  type PauseState,
+  pauseOf,
+  pauseState,
+  pauseText,
+} from './pause-state.ts';
 import { LONGEST_TRIES } from './retries.ts';
 import type { FoundStack } from './stack.ts';
 
@@ -40,7 +44,8 @@ interface Pace {
 
 /**
  * Turns the event source of an event off: what comes from now on waits on its queue. One alarm says so, with who
- * and why, and the one on the age of what waits is muted. Whatever ends it half-way, repeating it completes it.
+ * and why, and the one on the age of what waits rings only a day before SQS deletes something. Whatever ends it half-way,
+ * repeating it completes it.
  * @returns false where it was interrupted
  * @throws CommandError where there is no such event, or it is paused already
  */
@@ -56,7 +61,7 @@ export async function pause(
   if (state === undefined) return unchanged(operation);
   const before = pauseOf(event, state.queue, state.source, state.paused);
   const isSaid = before?.since !== undefined && !before.running;
-  if (before !== undefined && isSaid && state.waiting.ActionsEnabled === false) {
+  if (before !== undefined && isSaid && isPatient(state.waiting)) {
     throw new CommandError(`${event} is paused already, ${described(before)}`);
   }
 
@@ -73,7 +78,7 @@ export async function pause(
     }
     if ((await settled(operation, event, pace)) === undefined) return interrupted(operation, event, 'pause');
     // Only now: while nobody is told of the pause, its effect must be.
-    await stack.cloudwatch.send(new DisableAlarmActionsCommand({ AlarmNames: [nameOf(state.waiting)] }));
+    await ringAt(stack, state.waiting, EXPIRING_SECONDS);
   } catch (error) {
     throw incomplete(error, `${event} is off, but not all that goes with it is done`);
   }
@@ -91,12 +96,11 @@ export async function pause(
  */
 export async function resume(operation: Operation, name: string, pace: Pace = {}): Promise<boolean> {
   const { stack, say } = operation;
-  const { cloudwatch } = stack;
   const event = eventOf(stack, name);
   const state = await settled(operation, event, pace);
   if (state === undefined) return unchanged(operation);
   const before = pauseOf(event, state.queue, state.source, state.paused);
-  if (before === undefined && state.waiting.ActionsEnabled !== false) {
+  if (before === undefined && !isPatient(state.waiting)) {
     throw new CommandError(`${event} is not paused in ${stack.title}`);
   }
 
@@ -104,8 +108,8 @@ export async function resume(operation: Operation, name: string, pace: Pace = {}
   await turn(stack, state, 'Enabled');
   try {
     if ((await settled(operation, event, pace)) === undefined) return interrupted(operation, event, 'resume');
-    await cloudwatch.send(new EnableAlarmActionsCommand({ AlarmNames: [nameOf(state.waiting)] }));
-    // An alarm acts on a new state only: one that came on while it was muted would keep silent about what stays.
+    await ringAt(stack, state.waiting, OLD_SECONDS);
+    // An alarm acts on a new state only: one that came on in the pause would keep silent about what stays.
     const { waiting } = await pauseState(stack, event);
     if (waiting.StateValue === 'ALARM') await set(stack, waiting, 'OK', `Resumed by ${by}`);
     await set(stack, state.paused, 'OK', `Resumed by ${by}`);
@@ -156,6 +160,35 @@ async function set(
   StateReason: string,
 ): Promise<void> {
   await cloudwatch.send(new SetAlarmStateCommand({ AlarmName: nameOf(alarm), StateValue, StateReason }));
+}
+
+/** Has the alarm on age ring at another age. Who gives all that DescribeAlarms tells of an alarm changes nothing else. */
+async function ringAt(
+  { cloudwatch }: FoundStack,
+  {
+    StateValue: _state,
+    StateReason: _reason,
+    StateReasonData: _data,
+    StateUpdatedTimestamp: _updated,
+    StateTransitionedTimestamp: _transitioned,
+    AlarmArn: _arn,
+    AlarmConfigurationUpdatedTimestamp: _configured,
+    EvaluationState: _evaluation,
+    ...waiting
+  }: MetricAlarm,
+  Threshold: number,
+): Promise<void> {
+  await cloudwatch.send(
+    new PutMetricAlarmCommand({
+      ...waiting,
+      AlarmName: nameOf(waiting),
+      // A pause of an earlier version has muted it.
+      ActionsEnabled: true,
+      EvaluationPeriods: waiting.EvaluationPeriods,
+      ComparisonOperator: waiting.ComparisonOperator,
+      Threshold,
+    }),
+  );
 }
 
 const nameOf = ({ AlarmName = '' }: MetricAlarm) => AlarmName;

@@ -71,6 +71,8 @@ export class LogFormat {
     const line = parseObject(text);
     if (line === undefined) return `${functionName}: ${printable(text)}`;
     if ('_aws' in line) return undefined;
+    // Lambda's own, such as of a time-out.
+    if (line.message === undefined) return `${functionName}: ${printable(text)}`;
     const { timestamp, service, level, message, eventId, cause } = line;
     const words = [
       ...this.#head(String(timestamp), String(service), String(level), LEVEL_COLOURS[String(level)]),

@@ -306,14 +306,12 @@ describe('a message of a replay', () => {
 
   test('is logged and counted as such, and its record repeats nothing of its original', async () => {
     const sent = message(shop('replayed'), { replay: JSON.stringify(replay) });
-    const counts = () =>
-      ['Replayed', 'Processed', 'EffectLatency'].map((name) => lines.published(name).length);
-    const [replayed = 0, processed, latencies] = counts();
+    const replayed = lines.published('Replayed').length;
     expect(await consume([sent])).toEqual([]);
     const [line] = linesOf(sent.body, 'Processed');
     expect(line).toMatchObject({ replay: 'mend-names', event: 'shop.updated' });
     expect(line).not.toHaveProperty('latencyMs');
-    expect(counts()).toEqual([replayed + 1, processed, latencies]);
+    expect(lines.published('Replayed')).toHaveLength(replayed + 1);
     expect(lines.published('Replayed').at(-1)).toMatchObject({ dimensions: { event: 'shop.updated' } });
     const record = await recordOf(sent);
     expect(record).toMatchObject({ outcome: 'Processed', replay, shopId: own('replayed') });

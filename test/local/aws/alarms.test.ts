@@ -4,6 +4,7 @@ import {
   type DescribeAlarmsCommandInput,
   DisableAlarmActionsCommand,
   EnableAlarmActionsCommand,
+  PutMetricAlarmCommand,
   SetAlarmStateCommand,
   type SetAlarmStateCommandInput,
 } from '@aws-sdk/client-cloudwatch';
@@ -100,6 +101,23 @@ test('an alarm that is put again keeps its state', async () => {
   expect(MetricAlarms).toMatchObject([
     { AlarmDescription: 'Another.', StateValue: 'ALARM', StateReason: 'Paused by somebody: why' },
   ]);
+});
+
+test('another threshold stays where the alarm is put again, and an alarm that there is not is not made', async () => {
+  const put = (AlarmName: string) =>
+    cloudwatch.send(
+      new PutMetricAlarmCommand({
+        AlarmName,
+        Threshold: 7,
+        EvaluationPeriods: 1,
+        ComparisonOperator: 'GreaterThanOrEqualToThreshold',
+      }),
+    );
+  await put(ALARM);
+  endpoint.putAlarm({ AlarmName: ALARM, Threshold: 1, EvaluationPeriods: 1 });
+  const { MetricAlarms } = await cloudwatch.send(new DescribeAlarmsCommand({ AlarmNames: [ALARM] }));
+  expect(MetricAlarms).toMatchObject([{ Threshold: 7, ActionsEnabled: true }]);
+  await expect(put('none')).rejects.toThrow('makes none');
 });
 
 describe('the topic', () => {

@@ -13,11 +13,7 @@ import { archiveCosts, recordBytes } from '../../../tools/cost/archive-cost.ts';
 import { type Costs, costs } from '../../../tools/cost/cost-model.ts';
 import { readDeployment } from '../../../tools/cost/deployment.ts';
 import { dollars, paid } from '../../../tools/cost/line-item.ts';
-import {
-  MEASURED_LOG_BYTES,
-  METRICS_WHERE_ALL_GOES_WELL,
-  measureLogBytes,
-} from '../../../tools/cost/log-bytes.ts';
+import { MEASURED_LOG_BYTES, measureLogBytes } from '../../../tools/cost/log-bytes.ts';
 import { parseMix } from '../../../tools/cost/mix.ts';
 import { limits, load, narrowLimits } from '../../../tools/cost/scale-model.ts';
 import { defaultWorkload, type Workload } from '../../../tools/cost/workload.ts';
@@ -71,7 +67,7 @@ const limitsOf = (workload: Partial<Workload> = {}, of = deployment) =>
 describe('the log lines that the model takes', () => {
   test('are about as long as those that the functions write, and publish as many metrics (npm run cost -- --measure)', async () => {
     const { receiver, consumer, metrics } = await measureLogBytes(testAssembly());
-    expect({ metrics }).toEqual({ metrics: METRICS_WHERE_ALL_GOES_WELL });
+    expect({ metrics }).toEqual({ metrics: deployment.customMetrics });
     for (const [now, taken] of [
       [receiver, MEASURED_LOG_BYTES.receiver],
       [consumer, MEASURED_LOG_BYTES.consumer],
@@ -160,12 +156,21 @@ describe('what a delivery is charged for', () => {
     expect(calls.map(({ item }) => item)).toEqual(['data keys of the topics']);
   });
 
-  test('is a trace nearly each at low rates and 5 % at high ones, and none where nothing is traced', () => {
-    const traced = { ...deployment, tracing: true };
-    const traces = (deliveries: number) => quantity(costsOf({ deliveries }, traced), 'X-Ray', 'traces') ?? 0;
+  test('is a trace nearly each at low rates and 5 % at high ones where Lambda decides, and none where nothing is traced', () => {
+    const traces = (deliveries: number, tracing = { rate: 0.05, reservoir: 1 }) =>
+      quantity(costsOf({ deliveries }, { ...deployment, tracing }), 'X-Ray', 'traces') ?? 0;
     expect(traces(1_000) / 2_000).toBeCloseTo(1, 2);
     expect(traces(1e10) / 2e10).toBeCloseTo(0.05, 2);
-    expect(quantity(costsOf({}, { ...deployment, tracing: false }), 'X-Ray', 'traces')).toBeUndefined();
+    // Two of each second are four of two functions.
+    expect(traces(1e10, { rate: 0, reservoir: 2 }) / (4 * ((365.25 / 12) * 24 * 60 * 60))).toBeCloseTo(1);
+    expect(traces(1e6, { rate: 0.05, reservoir: 0 })).toBeCloseTo(100_000);
+    expect(quantity(costsOf(), 'X-Ray', 'traces')).toBeUndefined();
+  });
+
+  test('is Lambda’s own lines where a stage wants those of what does not fail', () => {
+    const logs = (platformLogs: boolean) =>
+      quantity(costsOf({}, { ...deployment, platformLogs }), 'CloudWatch', 'logs: GB written') ?? 0;
+    expect(logs(true) - logs(false)).toBeGreaterThan(0.5);
   });
 
   test('costs its quantity times the price', () => {

@@ -1,6 +1,7 @@
 import { CloudWatchClient, SetAlarmStateCommand } from '@aws-sdk/client-cloudwatch';
 import { LambdaClient, UpdateEventSourceMappingCommand } from '@aws-sdk/client-lambda';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { EXPIRING_SECONDS, OLD_SECONDS } from '../../../lib/age-of-waiting.ts';
 import type { LocalStack } from '../../../local/local-stack.ts';
 import { list } from '../../../tools/operate/dead-letters/list.ts';
 import { pause, resume } from '../../../tools/operate/pause.ts';
@@ -69,7 +70,7 @@ async function alarms() {
   return {
     source,
     paused: [paused.StateValue, paused.StateReason],
-    waiting: [waiting.StateValue, waiting.ActionsEnabled],
+    waiting: [waiting.StateValue, waiting.Threshold],
   };
 }
 
@@ -130,30 +131,55 @@ test(
 );
 
 test(
-  'the alarm on age is muted meanwhile, and then rings anew for what stays',
+  'the alarm on age rings meanwhile only a day before something is lost, and then anew for what stays',
   async () => {
     await act(pauseFor());
-    expect((await alarms()).waiting).toEqual(['OK', false]);
+    expect((await alarms()).waiting).toEqual(['OK', EXPIRING_SECONDS]);
     await set('ShopUpdatedWaitingAlarm', 'ALARM', 'A message is old');
     await act(resume);
-    expect((await alarms()).waiting).toEqual(['OK', true]);
+    expect((await alarms()).waiting).toEqual(['OK', OLD_SECONDS]);
   },
   PAUSES,
 );
 
 test(
-  'so it does where it comes on in the moment before it may tell somebody',
+  'nothing else of the alarm on age changes',
+  async () => {
+    const before = (await pauseState(operator.stack, 'shop.updated')).waiting;
+    const sent: unknown[] = [];
+    const client = new CloudWatchClient(aws.operator);
+    client.middlewareStack.add((next, { commandName }) => (args) => {
+      if (commandName === 'PutMetricAlarmCommand') sent.push(args.input);
+      return next(args);
+    });
+    await act(pauseFor(), { stack: { ...operator.stack, cloudwatch: client } });
+    const {
+      AlarmArn,
+      StateValue,
+      StateReason,
+      StateUpdatedTimestamp,
+      StateTransitionedTimestamp,
+      ...settings
+    } = before;
+    expect(settings).toMatchObject({ AlarmActions: [aws.outputs.AlarmTopicArn], Statistic: 'Maximum' });
+    expect(sent).toEqual([{ ...settings, Threshold: EXPIRING_SECONDS }]);
+  },
+  PAUSES,
+);
+
+test(
+  'so it does where it comes on in the moment before it rings early again',
   async () => {
     await act(pauseFor());
     const client = new CloudWatchClient(aws.operator);
     client.middlewareStack.add((next, { commandName }) => async (args) => {
-      if (commandName === 'EnableAlarmActionsCommand') {
+      if (commandName === 'PutMetricAlarmCommand') {
         await set('ShopUpdatedWaitingAlarm', 'ALARM', 'A message is old');
       }
       return next(args);
     });
     await act(resume, { stack: { ...operator.stack, cloudwatch: client } });
-    expect((await alarms()).waiting).toEqual(['OK', true]);
+    expect((await alarms()).waiting).toEqual(['OK', OLD_SECONDS]);
   },
   PAUSES,
 );
@@ -251,7 +277,7 @@ describe('what it cannot do it says in one line', () => {
 
 describe('what ended half-way is completed by repeating it', () => {
   test(
-    'Ctrl-C, while batches in work end: it says so, and the alarm on age is not muted yet',
+    'Ctrl-C, while batches in work end: it says so, and the alarm on age waits for no pause yet',
     async () => {
       const operation = operator.operation(AbortSignal.abort());
       expect(await pause(operation, 'shop.updated', REASON, PACE)).toBe(false);
@@ -261,10 +287,10 @@ describe('what ended half-way is completed by repeating it', () => {
       expect(await alarms()).toEqual({
         source: 'Disabling',
         paused: ['ALARM', `Paused by ${OPERATOR}: ${REASON}`],
-        waiting: ['OK', true],
+        waiting: ['OK', OLD_SECONDS],
       });
       expect(await act(pauseFor())).toContain('Completing that.');
-      expect((await alarms()).waiting).toEqual(['OK', false]);
+      expect((await alarms()).waiting).toEqual(['OK', EXPIRING_SECONDS]);
     },
     PAUSES,
   );
@@ -281,27 +307,27 @@ describe('what ended half-way is completed by repeating it', () => {
       expect(await alarms()).toEqual({
         source: 'Disabled',
         paused: ['ALARM', `Paused by ${OPERATOR}: ${REASON}`],
-        waiting: ['OK', false],
+        waiting: ['OK', EXPIRING_SECONDS],
       });
     },
     PAUSES,
   );
 
   test(
-    'the pause was told, and the alarm on age not muted: who it was first stays',
+    'the pause was told, and the alarm on age as before: who it was first stays',
     async () => {
-      const first = failing('DisableAlarmActionsCommand');
+      const first = failing('PutMetricAlarmCommand');
       await expect(act(pauseFor(), { stack: first })).rejects.toMatchObject({
         name: 'CommandError',
         message:
           'shop.updated is off, but not all that goes with it is done: AccessDenied: not authorized. Repeat the command to complete it',
       });
-      expect((await alarms()).waiting).toEqual(['OK', true]);
+      expect((await alarms()).waiting).toEqual(['OK', OLD_SECONDS]);
       expect(await act(pauseFor('Another one'))).toContain(`by ${OPERATOR}: ${REASON}. Completing that.`);
       expect(await alarms()).toEqual({
         source: 'Disabled',
         paused: ['ALARM', `Paused by ${OPERATOR}: ${REASON}`],
-        waiting: ['OK', false],
+        waiting: ['OK', EXPIRING_SECONDS],
       });
     },
     PAUSES,
@@ -313,7 +339,7 @@ describe('what ended half-way is completed by repeating it', () => {
       await expect(act(pauseFor(), { stack: failing('SetAlarmStateCommand') })).rejects.toThrow(
         'shop.updated is off, but not all that goes with it is done',
       );
-      expect((await alarms()).waiting).toEqual(['OK', true]);
+      expect((await alarms()).waiting).toEqual(['OK', OLD_SECONDS]);
     },
     PAUSES,
   );
@@ -338,7 +364,7 @@ describe('what ended half-way is completed by repeating it', () => {
     'the event source was on again, and the alarms not set back',
     async () => {
       await act(pauseFor());
-      await expect(act(resume, { stack: failing('EnableAlarmActionsCommand') })).rejects.toThrow(
+      await expect(act(resume, { stack: failing('PutMetricAlarmCommand') })).rejects.toThrow(
         'shop.updated is on, but not all that goes with it is done',
       );
       expect(await listed()).toContain('(but its event source is on)');
@@ -346,7 +372,7 @@ describe('what ended half-way is completed by repeating it', () => {
       expect(await alarms()).toEqual({
         source: 'Enabled',
         paused: ['OK', `Resumed by ${OPERATOR}`],
-        waiting: ['OK', true],
+        waiting: ['OK', OLD_SECONDS],
       });
     },
     PAUSES,

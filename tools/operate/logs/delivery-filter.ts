@@ -9,6 +9,9 @@ export interface DeliveryFilter {
   readonly id?: string | undefined;
 }
 
+/** What Lambda itself writes in the JSON format. Source: Lambda telemetry API reference. */
+const isOfPlatform = ({ type }: Readonly<Record<string, unknown>>) => String(type).startsWith('platform.');
+
 /** What Lambda itself writes of each invocation, in the text format. Source: Lambda developer guide, "Log formats". */
 const PLATFORM = /^(INIT_START|START|END|REPORT|EXTENSION|TELEMETRY|XRAY) /;
 
@@ -32,6 +35,10 @@ export function deliveryFilter({ events, id }: DeliveryFilter): (line: FollowedL
     }
     // Metrics.
     if ('_aws' in line) return false;
+    if (line.type !== undefined && isOfPlatform(line)) {
+      if (!/"status":"(timeout|error|failure)"/.test(text)) return false;
+      return wanted === undefined ? events === undefined || name !== 'receiver' : text.includes(wanted.text);
+    }
     const isOfEvent = events?.some((event) => event === line.event) ?? true;
     const isOfId =
       wanted === undefined ||

@@ -5,6 +5,7 @@ import {
   CloudWatchClient,
   DescribeAlarmsCommand,
   DisableAlarmActionsCommand,
+  PutMetricAlarmCommand,
   SetAlarmStateCommand,
 } from '@aws-sdk/client-cloudwatch';
 import { CloudWatchLogsClient, FilterLogEventsCommand } from '@aws-sdk/client-cloudwatch-logs';
@@ -77,24 +78,31 @@ const putAlarm = (AlarmName: string) => aws.putAlarm({ AlarmName });
 
 const alarmsNow = async () => {
   const { MetricAlarms = [] } = await new CloudWatchClient(settings()).send(new DescribeAlarmsCommand());
-  return MetricAlarms.map(({ AlarmName, StateValue, StateReason, ActionsEnabled }) => {
-    return [AlarmName, StateValue, StateReason, ActionsEnabled];
+  return MetricAlarms.map(({ AlarmName, StateValue, StateReason, ActionsEnabled, Threshold }) => {
+    return [AlarmName, StateValue, StateReason, ActionsEnabled, Threshold];
   });
 };
 
-test('an alarm is in the state that it was set to, with its reason, and as quiet', async () => {
+test('an alarm is in the state that it was set to, with its reason, as quiet and as patient', async () => {
   putAlarm('set');
   putAlarm('quiet');
+  putAlarm('patient');
   const client = new CloudWatchClient(settings());
   const set = { AlarmName: 'set', StateValue: 'ALARM', StateReason: 'paused: a test' } as const;
   await client.send(new SetAlarmStateCommand(set));
   await client.send(new DisableAlarmActionsCommand({ AlarmNames: ['quiet'] }));
+  const patient = { AlarmName: 'patient', Threshold: 7, EvaluationPeriods: 1 };
+  await client.send(
+    new PutMetricAlarmCommand({ ...patient, ComparisonOperator: 'GreaterThanOrEqualToThreshold' }),
+  );
   await restart();
   putAlarm('set');
   putAlarm('quiet');
+  putAlarm('patient');
   expect(await alarmsNow()).toEqual([
-    ['set', 'ALARM', 'paused: a test', true],
-    ['quiet', 'INSUFFICIENT_DATA', 'Unchecked: Initial alarm creation', false],
+    ['set', 'ALARM', 'paused: a test', true, undefined],
+    ['quiet', 'INSUFFICIENT_DATA', 'Unchecked: Initial alarm creation', false, undefined],
+    ['patient', 'INSUFFICIENT_DATA', 'Unchecked: Initial alarm creation', true, 7],
   ]);
 });
 

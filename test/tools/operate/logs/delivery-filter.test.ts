@@ -19,6 +19,8 @@ describe('without a wish', () => {
     ['the start of an invocation, of which Lambda tells', 'START RequestId: 1 Version: 1', false],
     ['its end', 'REPORT RequestId: 1 Duration: 1 ms', false],
     ['a time-out', '2026-01-31T09:00:00Z 1 Task timed out after 30.00 seconds', true],
+    ['a time-out in JSON', '{"type":"platform.report","record":{"requestId":"1","status":"timeout"}}', true],
+    ['its end in JSON', '{"type":"platform.report","record":{"requestId":"1","status":"success"}}', false],
     ['JSON that is cut off', '{"message":', true],
   ])('%s: %#', (_, line, expected) => {
     expect(passes({}, line)).toBe(expected);
