@@ -4,7 +4,8 @@ import { basename, join } from 'node:path';
 import { deflateRawSync } from 'node:zlib';
 import { type BuildOptions, build } from 'esbuild';
 import { BUNDLE_OPTIONS, writeBundle } from '../lib/bundle.ts';
-import { load, RECEIVER } from './load-module.ts';
+import { load } from './load-module.ts';
+import { RECEIVER } from './receiver.ts';
 
 /** What CommonJS code needs in an ES module. */
 const REQUIRE = `import{createRequire}from'module';const require=createRequire(import.meta.url);`;
