@@ -6,8 +6,9 @@ import { promisify } from 'node:util';
 import { build } from 'esbuild';
 import { type Aws, startAws } from './aws/aws.ts';
 import { makeCertificate } from './aws/certificate.ts';
+import { delivery } from './delivery.ts';
 import { type Figure, ratios, spread } from './figure.ts';
-import { bundleReceiver, delivery, nothingAhead, receiverEnvironment } from './receiver.ts';
+import { bundleReceiver, nothingAhead, receiverEnvironment } from './receiver.ts';
 
 /** Starts of each: enough for a median that holds on a noisy machine. */
 const ROUNDS = 20;

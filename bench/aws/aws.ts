@@ -4,11 +4,9 @@ import { createServer, type IncomingMessage, type RequestListener, type Server }
 import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
+import { SECRET } from '../delivery.ts';
 import type { Certificate } from './certificate.ts';
 import { at, type Distant } from './distance.ts';
-
-/** The secret that it holds. */
-export const SECRET = 'secret-of-the-bench';
 
 /** Something that a service saw, in milliseconds since the epoch. */
 export interface Seen {
