@@ -22,6 +22,8 @@ export interface Start {
   readonly booted: number;
   readonly loaded: number;
   readonly answered: number;
+  /** When each part of the bundle began to be evaluated, where it notes that. */
+  readonly evaluated: readonly { readonly part: string; readonly at: number }[];
 }
 
 /** What a function's start needs, in a folder of its own. */

@@ -7,10 +7,13 @@
 const now = () => performance.timeOrigin + performance.now();
 
 const [file = '', request = ''] = process.argv.slice(2);
+/** When the parts of a bundle were evaluated, where that notes it. */
+const evaluated: unknown[] = [];
+Object.assign(globalThis, { evaluated });
 const booted = now();
 const { handler } = await import(file);
 const loaded = now();
 const { statusCode } = await handler(JSON.parse(request), { awsRequestId: 'request-1' });
 const answered = now();
-console.log(JSON.stringify({ booted, loaded, answered, statusCode }));
+console.log(JSON.stringify({ booted, loaded, answered, evaluated, statusCode }));
 process.exit();

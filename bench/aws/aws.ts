@@ -10,10 +10,12 @@ import { at, type Distant } from './distance.ts';
 
 /** Something that a service saw, in milliseconds since the epoch. */
 export interface Seen {
-  readonly what: 'connected' | 'asked' | 'answered';
+  readonly what: 'connected' | 'asked';
   readonly service: 'Secrets Manager' | 'SQS';
-  /** Of what was asked and answered. */
+  /** Of what was asked. */
   readonly operation?: string;
+  /** The version of the secret that was asked for. */
+  readonly stage?: string | undefined;
   readonly at: number;
 }
 
@@ -46,8 +48,9 @@ export async function startAws({ certificate, delay, rotatedAt = 0 }: AwsOptions
     };
     const listener: RequestListener = async (request, response) => {
       const operation = operationOf(request);
-      see({ what: 'asked', operation });
-      const { status, body } = answer(operation, JSON.parse(await text(request)), rotatedAt);
+      const input = JSON.parse(await text(request));
+      see({ what: 'asked', operation, stage: input.VersionStage });
+      const { status, body } = answer(operation, input, rotatedAt);
       response.writeHead(status, {
         'content-type': 'application/x-amz-json-1.1',
         'content-length': Buffer.byteLength(body),
@@ -56,7 +59,6 @@ export async function startAws({ certificate, delay, rotatedAt = 0 }: AwsOptions
         ...(status !== 200 && { connection: 'close' }),
       });
       response.end(body);
-      see({ what: 'answered', operation });
     };
     const server: Server = certificate
       ? createSecureServer({ cert: certificate.cert, key: certificate.key }, listener)
