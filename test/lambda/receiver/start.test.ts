@@ -18,7 +18,7 @@ let aws: TestAws;
 let starts = 0;
 beforeAll(async () => {
   aws = await startTestAws(faults);
-  Object.assign(process.env, functionEnvironment('receiver', aws));
+  Object.assign(process.env, functionEnvironment('receiver', aws), { AWS_LAMBDA_FUNCTION_VERSION: '1' });
 });
 beforeEach(() => rotate(TEST_SECRET));
 afterEach(() => faults.clear());
