@@ -4,7 +4,8 @@ import { basename, join } from 'node:path';
 import { deflateRawSync } from 'node:zlib';
 import { type BuildOptions, build } from 'esbuild';
 import { BUNDLE_OPTIONS, writeBundle } from '../lib/bundle.ts';
-import { load, RECEIVER } from './load-module.ts';
+import { load } from './load-module.ts';
+import { RECEIVER } from './receiver.ts';
 
 /** What CommonJS code needs in an ES module. */
 const REQUIRE = `import{createRequire}from'module';const require=createRequire(import.meta.url);`;
@@ -27,15 +28,6 @@ const VARIANTS: Readonly<Record<string, Variant>> = {
     flags: [SOURCE_MAPS],
   },
   'in one file': { build: { splitting: false } },
-  'in one file, as CommonJS': {
-    build: {
-      splitting: false,
-      format: 'cjs',
-      outExtension: { '.js': '.cjs' },
-      // CommonJS code does not know its URL, by which the source maps would be found.
-      logOverride: { 'empty-import-meta': 'silent' },
-    },
-  },
   'from CommonJS builds of the SDK': { build: { mainFields: ['main'], banner: { js: REQUIRE } } },
   'with the SDK’s whole chain of credential providers': { build: { alias: {} } },
 };
@@ -95,7 +87,7 @@ export async function measureVariants({ rounds, onProgress }: StartUpOptions): P
 async function bundle({ build: options }: Variant, outdir: string): Promise<string> {
   if (options === undefined) await writeBundle(RECEIVER, outdir);
   else await build({ ...BUNDLE_OPTIONS, ...options, entryPoints: { index: RECEIVER }, outdir });
-  return join(outdir, `index${options?.outExtension?.['.js'] ?? '.mjs'}`);
+  return join(outdir, 'index.mjs');
 }
 
 /** The file, those that it imports other than on demand, and their source maps where Node.js is told to read them. */

@@ -1,20 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { eventNames } from '../lambda/contract/catalogue.ts';
-import { queueUrlVariable } from '../lambda/contract/event-names.ts';
-
-/** The receiver's entry point, from the project's root. */
-export const RECEIVER = 'lambda/receiver/handler.ts';
-
-/** Of the receiver, which reads it while it loads. */
-const environment = Object.fromEntries(
-  [
-    ...eventNames.map(queueUrlVariable),
-    'QUARANTINE_QUEUE_URL',
-    'SECRET_GRACE_SECONDS',
-    'UNROUTED_QUEUE_URL',
-    'WEBHOOK_SECRET_ARN',
-  ].map((name) => [name, 'x']),
-);
+import { receiverEnvironment } from './receiver.ts';
 
 /**
  * Milliseconds that a fresh process takes to load a bundle, its own start not counted.
@@ -25,7 +10,7 @@ export function load(file: string, flags: readonly string[] = []): number {
   const { stdout, stderr, status } = spawnSync(
     process.execPath,
     [...flags, '--input-type=module', '-e', script],
-    { env: { ...process.env, ...environment, AWS_REGION: 'us-east-1' }, encoding: 'utf8' },
+    { env: { ...process.env, ...receiverEnvironment('x') }, encoding: 'utf8' },
   );
   if (status !== 0) throw new Error(stderr);
   return Number(stdout);

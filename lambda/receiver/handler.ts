@@ -7,7 +7,9 @@ import { clientSettings, describeError } from '../aws-clients.ts';
 import { requireEnvironment } from '../environment.ts';
 import { SMOKE_TEST_PREFIX } from '../smoke-test/request-id.ts';
 import { count, logger } from '../telemetry.ts';
+import { ahead } from './ahead.ts';
 import { EventQueues, queueUrlsFromEnvironment } from './event-queues.ts';
+import { PreparedAgent } from './prepared-agent.ts';
 import { problemResponses } from './problem.ts';
 import { createReceiver, type Outcome } from './receive.ts';
 import type { GatewayEvent, WebhookRequest } from './request.ts';
@@ -41,7 +43,15 @@ const secrets = new WebhookSecrets({
     logger.warn('The stored secret begins or ends with white space, and is used with it: was it pasted?'),
 });
 
-const queues = new EventQueues(new SQSClient(clientSettings), queueUrlsFromEnvironment());
+const agent = new PreparedAgent();
+const queueUrls = queueUrlsFromEnvironment();
+const queues = new EventQueues(
+  new SQSClient({
+    ...clientSettings,
+    requestHandler: { ...clientSettings.requestHandler, httpsAgent: agent },
+  }),
+  queueUrls,
+);
 
 function report({ outcome, ...facts }: Outcome, { sourceIp }: WebhookRequest): void {
   if (outcome === 'Rejected') logger.warn(outcome, { ...facts, sourceIp });
@@ -63,3 +73,8 @@ export const handler = middy<GatewayEvent, APIGatewayProxyStructuredResultV2>()
     }),
   )
   .handler(createReceiver({ secrets, queues, identify, report }));
+
+await ahead(
+  (signal) => secrets.readAhead(signal),
+  (signal) => agent.prepare(queueUrls.unrouted, signal),
+);

@@ -52,6 +52,19 @@ export class WebhookSecrets {
   }
 
   /**
+   * Reads both versions side by side, for a start that has no request to answer yet. Nobody is told of a failure: the first
+   * request reads by itself, and tells.
+   * @throws as {@link accepted}, or where it is aborted
+   */
+  async readAhead(abortSignal: AbortSignal): Promise<void> {
+    const current = this.#version('AWSCURRENT', abortSignal);
+    const previous = this.#readPrevious(abortSignal);
+    // Neither is to be left under way: Lambda freezes a function that has started.
+    await Promise.allSettled([current, previous]);
+    this.#cached = await this.#cacheOf(await current, () => previous);
+  }
+
+  /**
    * Whether one of the accepted secrets fits; where none does they are read once more, unless this very
    * call has just read them.
    * @throws as {@link accepted}
@@ -86,6 +99,11 @@ export class WebhookSecrets {
   #secrets(): readonly string[] {
     if (this.#cached === undefined) return [];
     const { current, previous } = this.#cached;
+    // Said here and not where it is read, which may be before there is a request that the line belongs to.
+    if (current !== current.trim() && !this.#warnedOfWhiteSpace) {
+      this.#warnedOfWhiteSpace = true;
+      this.#options.onWhiteSpace();
+    }
     return previous !== undefined && this.#now() < previous.until ? [current, previous.secret] : [current];
   }
 
@@ -106,34 +124,32 @@ export class WebhookSecrets {
 
   async #read(): Promise<void> {
     try {
-      await this.#readVersions();
+      this.#cached = await this.#cacheOf(await this.#version('AWSCURRENT'), () => this.#readPrevious());
     } catch (error) {
       this.#options.onUnreadable();
       throw error;
     }
   }
 
-  async #readVersions(): Promise<void> {
-    const { SecretString, CreatedDate } = await this.#version('AWSCURRENT');
+  async #cacheOf(
+    { SecretString, CreatedDate }: GetSecretValueResponse,
+    readPrevious: () => Promise<string | undefined>,
+  ): Promise<CachedSecrets> {
     const current = readSecretValue(SecretString);
     const until = (CreatedDate?.getTime() ?? 0) + this.#options.gracePeriod;
     // The previous version matters, and costs a call, only just after a rotation.
-    const previous = this.#now() < until ? await this.#readPrevious() : undefined;
-    this.#cached = {
+    const previous = this.#now() < until ? await readPrevious() : undefined;
+    return {
       current,
       previous: previous === undefined ? undefined : { secret: previous, until },
       readAt: this.#now(),
     };
-    if (current !== current.trim() && !this.#warnedOfWhiteSpace) {
-      this.#warnedOfWhiteSpace = true;
-      this.#options.onWhiteSpace();
-    }
   }
 
   /** @returns undefined where the secret was never rotated, or its previous value cannot be used */
-  async #readPrevious(): Promise<string | undefined> {
+  async #readPrevious(abortSignal?: AbortSignal): Promise<string | undefined> {
     try {
-      return readSecretValue((await this.#version('AWSPREVIOUS')).SecretString);
+      return readSecretValue((await this.#version('AWSPREVIOUS', abortSignal)).SecretString);
     } catch (error) {
       if (error instanceof ResourceNotFoundException || error instanceof UnusableSecretError)
         return undefined;
@@ -141,8 +157,13 @@ export class WebhookSecrets {
     }
   }
 
-  #version(VersionStage: 'AWSCURRENT' | 'AWSPREVIOUS'): Promise<GetSecretValueResponse> {
+  #version(
+    VersionStage: 'AWSCURRENT' | 'AWSPREVIOUS',
+    abortSignal?: AbortSignal,
+  ): Promise<GetSecretValueResponse> {
     const { client, secretId } = this.#options;
-    return client.send(new GetSecretValueCommand({ SecretId: secretId, VersionStage }));
+    return client.send(new GetSecretValueCommand({ SecretId: secretId, VersionStage }), {
+      ...(abortSignal && { abortSignal }),
+    });
   }
 }

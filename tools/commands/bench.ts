@@ -12,19 +12,20 @@ const ROUNDS = 25;
 
 /**
  * `npm run bench`: every figure that has a goal, as ratios of one run; or what each other way of bundling the receiver would be
- * worth; or how quick the console's page is, in the system's Chromium.
+ * worth; or where the time of a start goes; or how quick the console's page is, in the system's Chromium.
  */
 export const command = npmScript(
   'bench',
-  'Every figure that has a goal, measured in one run. Or one of them by name; or “bundles”, what each other way of bundling the receiver would be worth; or “console”, how quick its page is in a browser.',
+  'Every figure that has a goal, measured in one run. Or one of them by name; or “start”, where the time of a start goes; or “bundles”, what each other way of bundling the receiver would be worth; or “console”, how quick its page is in a browser.',
 )
   .addArgument(
-    new Argument('[subject]', 'figures, bundles, console, or the name of a figure').default('figures'),
+    new Argument('[subject]', 'figures, start, bundles, console, or the name of a figure').default('figures'),
   )
   .option('--rounds <n>', 'starts of each bundle', wholeNumber(1, 10_000), ROUNDS)
   .addOption(jsonOption())
   .action(async (subject, { rounds, json }) => {
     if (subject === 'console') console.log(JSON.stringify(await benchConsole(), undefined, 2));
+    else if (subject === 'start') await benchStart(rounds, json === true);
     else if (subject === 'bundles') await benchBundles(rounds, json === true);
     else await benchFigures(subject, json === true);
   });
@@ -36,7 +37,7 @@ async function benchFigures(subject: string, json: boolean) {
   ]);
   const chosen = subject === 'figures' ? FIGURES : FIGURES.filter(({ name }) => name === subject);
   if (chosen.length === 0) {
-    const names = ['figures', 'bundles', 'console', ...FIGURES.map(({ name }) => name)];
+    const names = ['figures', 'start', 'bundles', 'console', ...FIGURES.map(({ name }) => name)];
     throw new CommandError(`Nothing to measure is named '${subject}'. One of: ${names.join(', ')}`);
   }
   const progress = new Progress();
@@ -96,6 +97,25 @@ async function benchFigures(subject: string, json: boolean) {
 function shown(value: number, { unit }: Figure): string {
   const digits = Math.abs(value) >= 100 ? value.toFixed(0) : value.toFixed(2);
   return unit === undefined ? digits : `${digits} ${unit}`;
+}
+
+/** Step by step, from the start of the process to the first 200. */
+async function benchStart(rounds: number, json: boolean) {
+  const { startTimeline } = await import('../../bench/start-timeline.ts');
+  const progress = new Progress();
+  const steps = await startTimeline(rounds, (done) =>
+    progress.show({ doing: 'Starting', done, total: rounds, unit: 'rounds' }),
+  ).finally(() => progress.end());
+  if (json) {
+    console.log(JSON.stringify(steps, undefined, 2));
+    return;
+  }
+  const lines = table(
+    [{ heading: 'STEP' }, { heading: 'UNTIL MS', align: 'right' }, { heading: 'TAKES MS', align: 'right' }],
+    steps.map(({ name, at, took }) => [name, at === undefined ? '' : at.toFixed(0), took.toFixed(1)]),
+    screenWidth(),
+  );
+  console.log(lines.join('\n'));
 }
 
 async function benchBundles(rounds: number, json: boolean) {

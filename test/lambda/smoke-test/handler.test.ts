@@ -189,6 +189,8 @@ describe('a deployment fails', () => {
         ForceDeleteWithoutRecovery: true,
       }),
     );
+    // One that has started has read its secret.
+    await broken.functions.get('receiver')?.function.kill();
     const working = stack;
     stack = broken;
     try {

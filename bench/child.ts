@@ -1,0 +1,37 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { build } from 'esbuild';
+import { BUNDLE_OPTIONS } from '../lib/bundle.ts';
+
+export interface ChildOptions {
+  /** Where its bundle is written to. */
+  readonly folder: string;
+  readonly arguments: readonly string[];
+  readonly environment: Readonly<Record<string, string>>;
+  /** Of Node.js. @default none */
+  readonly flags?: readonly string[];
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Runs a file in a process of its own, bundled as functions are, so that nothing but it is measured. What it prints is
+ * dropped.
+ * @returns what it sends last
+ * @throws Error where it ends without having sent anything
+ */
+export async function runChild(file: string, options: ChildOptions): Promise<unknown> {
+  const { folder, environment, flags = [], signal } = options;
+  await build({ ...BUNDLE_OPTIONS, entryPoints: { child: file }, outdir: folder });
+  const child = spawn(process.execPath, [...flags, `${folder}/child.mjs`, ...options.arguments], {
+    env: environment,
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    signal,
+  });
+  let sent: unknown;
+  child.on('message', (message) => {
+    sent = message;
+  });
+  const [code] = await once(child, 'exit');
+  if (sent === undefined) throw new Error(`${file} ended with ${code}`);
+  return sent;
+}
