@@ -1,5 +1,6 @@
 import type { Figure } from './figure.ts';
+import { localMemory, localThroughput } from './local-stack.ts';
 import { moduleLoad } from './module-load.ts';
 
 /** All that is measured, in this order. */
-export const FIGURES: readonly Figure[] = [moduleLoad];
+export const FIGURES: readonly Figure[] = [moduleLoad, localThroughput, localMemory];
