@@ -158,7 +158,8 @@ async function assertEffects(awsUrl: string, { accepted }: Posted): Promise<void
     );
     let rows = 0;
     for await (const { Count = 0 } of paginateScan({ client }, { TableName, Select: 'COUNT' })) rows += Count;
-    if (rows !== wanted) throw new Error(`${TableName} has ${rows} rows, not one for each of ${wanted} deliveries`);
+    if (rows !== wanted)
+      throw new Error(`${TableName} has ${rows} rows, not one for each of ${wanted} deliveries`);
   }
   client.destroy();
 }

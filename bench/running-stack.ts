@@ -58,7 +58,10 @@ export class RunningStack implements AsyncDisposable {
   /** Resident memory of its process and of all that come of it, in MB. */
   async megabytes(): Promise<number> {
     const { stdout } = await promisify(execFile)('ps', ['-A', '-o', 'pid=,ppid=,rss=']);
-    const rows = stdout.trim().split('\n').map((line) => line.trim().split(/\s+/).map(Number));
+    const rows = stdout
+      .trim()
+      .split('\n')
+      .map((line) => line.trim().split(/\s+/).map(Number));
     const ours = new Set([this.#process.pid]);
     for (const [pid, parent] of rows) if (ours.has(parent)) ours.add(pid);
     const kibibytes = rows.reduce((sum, [pid, , rss = 0]) => sum + (ours.has(pid) ? rss : 0), 0);

@@ -3,7 +3,7 @@ import { Option } from '@commander-js/extra-typings';
 import { checkKeptState } from '../../local/aws/kept/open.ts';
 import { stageOverrides, synthesise } from '../../local/template/synthesise.ts';
 import type { Notice } from '../console/api.ts';
-import { describeStack, KEPT_FOLDER, Workspace } from '../operate/local-folder.ts';
+import { describeStack, KEPT_FOLDER, SYNTHESISED_FOLDER, Workspace } from '../operate/local-folder.ts';
 import { adjustAssembly } from '../start/adjust-assembly.ts';
 import { besideFolder, runAllBeside } from '../start/beside.ts';
 import {
@@ -14,6 +14,7 @@ import {
   openInspectors,
   withPorts,
 } from '../start/inspected-functions.ts';
+import { KeptAssemblies } from '../start/kept-assembly.ts';
 import { assertPorts, namingPorts, type WantedPort } from '../start/ports.ts';
 import { assertOwnSecret, publicHost } from '../start/public-hosts.ts';
 import { beginning, welcome } from '../start/welcome.ts';
@@ -123,8 +124,9 @@ async function start(settings: Settings): Promise<void> {
   const onProblem = (message: string) => console.error(`Problem: ${message}`);
   const sources = settings.watch ? new SourceTree(onProblem) : undefined;
   const services = new Set(inspected.map(({ service }) => service));
+  const assemblies = new KeptAssemblies({ folder: SYNTHESISED_FOLDER, synthesise });
   const synthesiseTo = async (folder: string) => {
-    await synthesise(folder, gateway && stageOverrides({ gateway }));
+    await assemblies.write(folder, gateway && stageOverrides({ gateway }));
     await bundleReadably(folder, inspected);
     adjustAssembly(folder, { retryFast, inspected: services });
   };
