@@ -2,8 +2,10 @@ import { consumerBatch } from './consumer-batch.ts';
 import { costIdle, costMillion } from './cost.ts';
 import type { Figure } from './figure.ts';
 import { firstRequest } from './first-request.ts';
+import { localMemory, localThroughput } from './local-stack.ts';
 import { memory } from './memory.ts';
 import { moduleLoad } from './module-load.ts';
+import { npmStart } from './start.ts';
 import { warmRequest } from './warm-request.ts';
 
 /** All that is measured, in this order. */
@@ -15,4 +17,7 @@ export const FIGURES: readonly Figure[] = [
   memory,
   costMillion,
   costIdle,
+  npmStart,
+  localThroughput,
+  localMemory,
 ];

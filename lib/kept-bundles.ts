@@ -1,8 +1,8 @@
-import { createHash } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { cp, mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
-import { dirname, extname, join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { BUNDLE_OPTIONS } from './bundle.ts';
+import { filesDigest } from './files-digest.ts';
 
 /**
  * Folder in which bundles are kept from one synthesis to the next, for whoever synthesises the same code many times: the
@@ -57,17 +57,4 @@ export class KeptBundles {
   }
 }
 
-function digestOfSources(): string {
-  const files = MADE_OF.filter(existsSync)
-    .flatMap((path) =>
-      extname(path) !== ''
-        ? [path]
-        : readdirSync(path, { recursive: true, withFileTypes: true })
-            .filter((entry) => entry.isFile())
-            .map(({ parentPath, name }) => join(parentPath, name)),
-    )
-    .sort();
-  const hash = createHash('sha256').update(JSON.stringify(BUNDLE_OPTIONS));
-  for (const file of files) hash.update(`\0${file}\0`).update(readFileSync(file));
-  return hash.digest('hex');
-}
+const digestOfSources = () => filesDigest(MADE_OF, BUNDLE_OPTIONS);

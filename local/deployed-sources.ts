@@ -13,13 +13,15 @@ export interface SourceOptions {
   readonly functions: DeployedFunctions;
   readonly aws: Pick<AwsEndpoint, 'addEventSourceMapping'>;
   readonly onProblem: (message: string) => void;
+  /** Whether requests wait for a function: they come first, as in AWS neither waits for the other. @default none does */
+  readonly isBusy?: () => boolean;
 }
 
 /** Starts event sources of a template. Their functions are there already. */
 export function startEventSources(
   mappings: readonly Resource<'AWS::Lambda::EventSourceMapping'>[],
   resources: Resources,
-  { functions, aws, onProblem }: SourceOptions,
+  { functions, aws, onProblem, isBusy }: SourceOptions,
 ): SqsEventSource[] {
   const queues = new Map(resources.ofType('AWS::SQS::Queue').map((queue) => [queue.arn, queue.ref]));
   return mappings.map(({ logicalId, properties }) => {
@@ -48,6 +50,7 @@ export function startEventSources(
         client: new SQSClient(clientSettings(definition.awsEndpointUrl, definition.credentials.accessKeyId)),
         invoke: (event) => target.function.invoke(event),
         onProblem,
+        ...(isBusy && { isBusy }),
       },
     );
     aws.addEventSourceMapping({

@@ -10,7 +10,7 @@ import { startEventSources } from './deployed-sources.ts';
 import type { InspectorPort } from './functions/inspector-port.ts';
 import type { LogLine } from './functions/invocation.ts';
 import type { FunctionError } from './functions/messages.ts';
-import { deployedApi } from './gateway/deployed-api.ts';
+import { calledByApi, deployedApi } from './gateway/deployed-api.ts';
 import { type RequestSummary, startGateway } from './gateway/server.ts';
 import { guardedObserver } from './guarded-observer.ts';
 import { keepObservations } from './kept-observations.ts';
@@ -192,7 +192,9 @@ export async function startLocalStack(options: LocalStackOptions): Promise<Local
     closers.push(() => functions.close());
     await functions.add(resources, stack);
 
-    const sourceOptions = { functions, aws, onProblem };
+    const called = [...calledByApi(resources)].map((name) => functions.target(name)?.function);
+    const isBusy = () => called.some((one) => (one?.waiting ?? 0) > 0);
+    const sourceOptions = { functions, aws, onProblem, isBusy };
     const mappings = resources.ofType('AWS::Lambda::EventSourceMapping');
     const sources = startEventSources(mappings, resources, sourceOptions);
     closers.push(() => Promise.all(sources.map((source) => source.stop())));

@@ -12,6 +12,15 @@ import { splitBySize, toRecord } from './sqs-event.ts';
  */
 const LONG_POLL_SECONDS = 2;
 
+/**
+ * How long a queue that had something, but not a whole batch, is left alone, in milliseconds. Under load it fills a batch,
+ * and ten messages are received, handled and deleted in about the time of one; a single message waits for nothing.
+ */
+const LULL = 50;
+
+/** How long a queue is left alone, in milliseconds, while whoever sends has to wait for the processors. */
+const LULL_WHEN_BUSY = 250;
+
 /** The most messages that SQS receives or deletes in one call. */
 const SQS_BATCH_SIZE = 10;
 
@@ -42,6 +51,8 @@ export interface SqsEventSourceOptions {
   /** Has the credentials of the function's role, as Lambda polls in its name. */
   client: SQSClient;
   invoke(event: SQSEvent): Promise<InvocationResult>;
+  /** Whether there is more urgent work: then batches keep a distance. @default there never is */
+  isBusy?: () => boolean;
   /**
    * Told of failing receives and deletions and of malformed responses; each kind at most once a
    * minute and never with the content of a message. Function errors are the function's to log.
@@ -126,7 +137,15 @@ class Source {
         if (!this.#stopped.signal.aborted) this.#start(batch);
       }
       this.messagesInHand -= records.length;
+      if (records.length > 0) await this.#rest(records.length);
     }
+  }
+
+  async #rest(received: number): Promise<void> {
+    const isBatchFull = received >= this.#definition.batchSize;
+    const milliseconds = this.#options.isBusy?.() ? LULL_WHEN_BUSY : isBatchFull ? 0 : LULL;
+    if (milliseconds === 0) return;
+    await sleep(milliseconds, undefined, { signal: this.#stopped.signal }).catch(() => {});
   }
 
   async stop(): Promise<void> {

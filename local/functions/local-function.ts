@@ -77,6 +77,11 @@ export class LocalFunction {
     return this.#sandboxes.size;
   }
 
+  /** Invocations that wait for an execution environment. */
+  get waiting(): number {
+    return this.#line.length;
+  }
+
   /** Folders of code that runs here or may be read: those of environments that finish their last invocation, too. */
   get codeDirectories(): Set<string> {
     return new Set(

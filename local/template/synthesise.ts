@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { COMPILED_MODULES } from '../compiled-modules.ts';
 
 /** The stack cannot be synthesised. The message is what the app says of it, for whoever has to mend it. */
 class SynthesisError extends Error {
@@ -32,7 +33,13 @@ export async function runSynthesis(
   environment: Readonly<Record<string, string>>,
 ): Promise<void> {
   const app = spawn(process.execPath, [program], {
-    env: { ...process.env, NODE_OPTIONS: '', CDK_VALIDATION: 'false', ...environment },
+    env: {
+      ...process.env,
+      NODE_OPTIONS: '',
+      NODE_COMPILE_CACHE: COMPILED_MODULES,
+      CDK_VALIDATION: 'false',
+      ...environment,
+    },
     stdio: ['ignore', 'ignore', 'pipe'],
   });
   let errors = '';

@@ -1,7 +1,9 @@
 import { readFileSync } from 'node:fs';
+import module from 'node:module';
 import { relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Command } from '@commander-js/extra-typings';
+import { COMPILED_MODULES } from '../../local/compiled-modules.ts';
 
 /** Errors that say to whoever typed the command what is wrong: their message is all that is to be read. */
 const EXPECTED = new Set(['CommandError', 'SynthesisError', 'UnusableStateError']);
@@ -23,6 +25,7 @@ async function main([script = '', ...args]: string[]): Promise<void> {
   if (!Object.hasOwn(scripts, script)) {
     fail(`No command '${script}'. One of: ${Object.keys(scripts).join(', ')}`);
   }
+  module.enableCompileCache(COMPILED_MODULES);
   const { command } = (await import(`./${script.replace(':', '-')}.ts`)) as { command: Command };
   await command.parseAsync(args, { from: 'user' });
 }

@@ -3,7 +3,7 @@ import { Option } from '@commander-js/extra-typings';
 import { checkKeptState } from '../../local/aws/kept/open.ts';
 import { stageOverrides, synthesise } from '../../local/template/synthesise.ts';
 import type { Notice } from '../console/api.ts';
-import { describeStack, KEPT_FOLDER, Workspace } from '../operate/local-folder.ts';
+import { describeStack, KEPT_FOLDER, SYNTHESISED_FOLDER, Workspace } from '../operate/local-folder.ts';
 import { adjustAssembly } from '../start/adjust-assembly.ts';
 import { besideFolder, runAllBeside } from '../start/beside.ts';
 import {
@@ -14,11 +14,13 @@ import {
   openInspectors,
   withPorts,
 } from '../start/inspected-functions.ts';
+import { KeptAssemblies } from '../start/kept-assembly.ts';
 import { assertPorts, namingPorts, type WantedPort } from '../start/ports.ts';
 import { assertOwnSecret, publicHost } from '../start/public-hosts.ts';
 import { beginning, welcome } from '../start/welcome.ts';
 import { npmScript } from '../terminal/command.ts';
 import { interruption } from '../terminal/interrupted.ts';
+import { LineWriter } from '../terminal/line-writer.ts';
 import { asJson, LogFormat } from '../terminal/log-format.ts';
 import { type GatewayKind, gatewayOption, jsonOption, port, secretOption } from '../terminal/options.ts';
 import { SourceTree } from '../watch/source-tree.ts';
@@ -114,7 +116,8 @@ async function start(settings: Settings): Promise<void> {
   if (keep) checkKeptState(KEPT_FOLDER);
 
   const started = performance.now();
-  const say = json ? console.error : console.log;
+  const lines = new LineWriter();
+  const say = json ? console.error : lines.write;
   const format = new LogFormat(json ? process.stderr : process.stdout);
   const step = (text: string) => say(`${text} …`);
   say(beginning(keep));
@@ -123,8 +126,9 @@ async function start(settings: Settings): Promise<void> {
   const onProblem = (message: string) => console.error(`Problem: ${message}`);
   const sources = settings.watch ? new SourceTree(onProblem) : undefined;
   const services = new Set(inspected.map(({ service }) => service));
+  const assemblies = new KeptAssemblies({ folder: SYNTHESISED_FOLDER, synthesise });
   const synthesiseTo = async (folder: string) => {
-    await synthesise(folder, gateway && stageOverrides({ gateway }));
+    await assemblies.write(folder, gateway && stageOverrides({ gateway }));
     await bundleReadably(folder, inspected);
     adjustAssembly(folder, { retryFast, inspected: services });
   };
@@ -150,7 +154,8 @@ async function start(settings: Settings): Promise<void> {
       onStep: step,
       onNote: say,
       onLog: (line) => {
-        print(json ? asJson(line) : format.logLine(line));
+        const text = json ? asJson(line) : format.logLine(line);
+        if (text !== undefined) lines.write(text);
         recorder?.onLog(line);
       },
       ...(recorder && { observer: recorder }),
@@ -169,7 +174,7 @@ async function start(settings: Settings): Promise<void> {
       ...(page && { console: { url: page.url, token: page.token } }),
     });
     const milliseconds = performance.now() - started;
-    const besides = await runAllBeside(stack, beside, json ? say : print);
+    const besides = await runAllBeside(stack, beside, json ? say : lines.write);
     say(welcome(stack, { consoleUrl, publicHosts, secret, keep, retryFast, milliseconds }));
     for (const text of besides) say(text);
     for (const one of inspected) {
@@ -220,8 +225,4 @@ function wantedPorts(settings: Settings, inspected: ReturnType<typeof withPorts>
 async function startWatch(options: WatchOptions): Promise<Watch> {
   const { Watch } = await import('../watch/watch.ts');
   return new Watch(options);
-}
-
-function print(line: string | undefined): void {
-  if (line !== undefined) console.log(line);
 }

@@ -13,6 +13,9 @@ export const FUNCTIONS_FILE = `${FOLDER}/functions.json`;
 /** What stacks that are started with `--keep` go on with. */
 export const KEPT_FOLDER = `${FOLDER}/kept`;
 
+/** What starts synthesised, for the next one where nothing has changed since. */
+export const SYNTHESISED_FOLDER = `${FOLDER}/synthesised`;
+
 /** The console's address and token: `{ "url": …, "token": … }`. Absent where the stack was started without. */
 export const CONSOLE_FILE = `${FOLDER}/console.json`;
 

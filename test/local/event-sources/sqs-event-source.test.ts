@@ -48,6 +48,7 @@ function startSource(
   invoke: (event: SQSEvent) => Promise<InvocationResult>,
   definition: Partial<SqsEventSourceDefinition> = {},
   useClient = client,
+  isBusy = () => false,
 ) {
   const problems: string[] = [];
   const source = startSqsEventSource(
@@ -62,7 +63,7 @@ function startSource(
       region,
       ...definition,
     },
-    { client: useClient, invoke, onProblem: (message) => problems.push(message) },
+    { client: useClient, invoke, isBusy, onProblem: (message) => problems.push(message) },
   );
   sources.push(source);
   return { source, problems };
@@ -86,6 +87,22 @@ async function until(holds: () => boolean): Promise<void> {
 }
 
 describe('the batch', () => {
+  test('keeps a distance from the next one while there is more urgent work', async () => {
+    const queue = createQueue();
+    await send(queue, 'first');
+    const times: number[] = [];
+    const invoke = async () => {
+      times.push(performance.now());
+      if (times.length === 1) await send(queue, 'second');
+      return succeed();
+    };
+    const { source } = startSource(queue, invoke, {}, client, () => true);
+    await until(() => times.length === 2 && source.idle());
+    const [first = 0, second = 0] = times;
+    // Timers count in whole milliseconds.
+    expect(second - first).toBeGreaterThanOrEqual(249);
+  });
+
   test('a message reaches the function as a record, and is deleted after a success', async () => {
     const queue = createQueue();
     await client.send(

@@ -1,0 +1,21 @@
+/**
+ * Writes lines to standard output, those of one turn of the event loop together: each call waits
+ * for the terminal, and a stack says some four lines of each delivery.
+ */
+export class LineWriter {
+  #lines: string[] = [];
+
+  constructor() {
+    // Also of a process that dies of an error: its last lines say why.
+    process.once('exit', () => this.#flush());
+  }
+
+  readonly write = (line: string): void => {
+    this.#lines.push(line);
+    if (this.#lines.length === 1) setImmediate(() => this.#flush());
+  };
+
+  #flush(): void {
+    if (this.#lines.length > 0) process.stdout.write(`${this.#lines.splice(0).join('\n')}\n`);
+  }
+}
