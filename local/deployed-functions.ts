@@ -29,6 +29,8 @@ export interface DeployedFunction {
 export interface FunctionOptions {
   /** Variables that replace the template's. @default none */
   readonly environment?: Readonly<Record<string, string>>;
+  /** Whether what deliveries come to is loaded before the first one. @default true */
+  readonly warmUp?: boolean;
   /** Where debuggers find functions, by the functions' names on the command line. @default none */
   readonly inspect?: ReadonlyMap<string, InspectorPort>;
   /** Told of every line that a function writes. @default none */
@@ -68,7 +70,7 @@ export class DeployedFunctions {
     return this.#targets.get(name);
   }
 
-  /** Adds the functions and aliases of a template that are not there yet, and starts those that deliveries come to. */
+  /** Adds the functions and aliases of a template that are not there yet, and loads those that deliveries come to. */
   async add(resources: Resources, stack: SynthesisedStack): Promise<void> {
     for (const resource of resources.ofType('AWS::Lambda::Function')) {
       if (!this.#byArn.has(resource.arn)) this.#create(resource, this.#definitionOf(resource, stack));
@@ -78,6 +80,7 @@ export class DeployedFunctions {
       if (item === undefined) throw new Error(`Alias ${arn} needs a function of this stack`);
       this.#targets.set(arn, item).set(`${properties.FunctionName}:${properties.Name}`, item);
     }
+    if (this.#options.warmUp === false) return;
     await Promise.all([...this.#calledAtRuntime(resources)].map((item) => item.function.warmUp()));
   }
 

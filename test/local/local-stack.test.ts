@@ -33,6 +33,7 @@ const observed = { exchanges: [] as Exchange[], rows: [] as RowChange[] };
 
 beforeAll(async () => {
   stack = await startTestStack({
+    warmUp: true,
     observer: {
       onExchange: (exchange) => observed.exchanges.push(exchange),
       onRow: (change) => observed.rows.push(change),

@@ -10,13 +10,17 @@ export function testAssembly(): string {
   return folder;
 }
 
-/** Starts the local stack on free ports; problems of the stack itself go to the console. */
+/**
+ * Starts the local stack on free ports; problems of the stack itself go to the console. Its functions are loaded when
+ * they are called: a test calls two or three of nine.
+ */
 export function startTestStack(options: Partial<LocalStackOptions> = {}): Promise<LocalStack> {
   return startLocalStack({
     assembly: testAssembly(),
     port: 0,
     awsPort: 0,
     secret: TEST_SECRET,
+    warmUp: false,
     onProblem: (message) => console.error(message),
     ...options,
     environment: { ...mutantEnvironment(), ...options.environment },

@@ -1,5 +1,3 @@
-import { apiFiles } from '../generate/api/files.ts';
-import { bringUpToDate, isUpToDate } from '../generate/derived-file.ts';
 import { npmScript } from '../terminal/command.ts';
 
 export const command = npmScript(
@@ -7,7 +5,9 @@ export const command = npmScript(
   'Writes the descriptions of our interfaces, docs/api/: OpenAPI, AsyncAPI and a JSON Schema for each event, from the schemas of the code. `npm run generate` does so, too.',
 )
   .addHelpText('after', '\nExample: npm run api && git diff docs/api')
-  .action(() => {
+  .action(async () => {
+    const { apiFiles } = await import('../generate/api/files.ts');
+    const { bringUpToDate, isUpToDate } = await import('../generate/derived-file.ts');
     const outdated = apiFiles().filter((file) => !isUpToDate(file));
     outdated.forEach(bringUpToDate);
     console.log(

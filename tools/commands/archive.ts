@@ -1,8 +1,5 @@
 import { InvalidArgumentError } from '@commander-js/extra-typings';
-import { exportRecords } from '../operate/archive/export.ts';
 import { recordFilter } from '../operate/archive/filter.ts';
-import { forget } from '../operate/archive/forget.ts';
-import { list } from '../operate/archive/list.ts';
 import {
   eventsArgument,
   idOption,
@@ -50,7 +47,10 @@ on('list', 'How many records there are, by event, day and outcome')
   .addOption(jsonOption())
   .action((events, { since, until, shop, outcome, id, json = false, ...where }) => {
     const filter = recordFilter({ events, since, until, shop, outcomes: outcome, ids: id });
-    return work(where, (operation) => list(operation, filter, { json }));
+    return work(where, async (operation) => {
+      const { list } = await import('../operate/archive/list.ts');
+      return list(operation, filter, { json });
+    });
   });
 
 on('export', 'The records as lines of JSON, with what the partner sent, which is personal data')
@@ -59,6 +59,7 @@ on('export', 'The records as lines of JSON, with what the partner sent, which is
   .action((events, { since, until, shop, outcome, id, to, payloads = false, ...where }) => {
     const filter = recordFilter({ events, since, until, shop, outcomes: outcome, ids: id });
     return work(where, async (operation) => {
+      const { exportRecords } = await import('../operate/archive/export.ts');
       await using destination = new Destination(to);
       // The lines go to standard output, so what is said about them does not.
       const aside = { ...operation, say: console.error };
@@ -90,7 +91,8 @@ command
     if (persons.length === 0) throw new CommandError('Say who: --user <id> or --girl <id>');
     // Before it searches the whole archive, which takes a while.
     if (!dryRun && !yes) requireSomebodyToAsk();
-    return work(where, (operation) => {
+    return work(where, async (operation) => {
+      const { forget } = await import('../operate/archive/forget.ts');
       const agreed = async (question: string) => yes || confirm(question, operation.signal);
       return forget(operation, persons, { dryRun, agreed });
     });

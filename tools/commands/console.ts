@@ -1,10 +1,6 @@
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { Option } from '@commander-js/extra-typings';
-import { newToken } from '../console/local-console.ts';
-import { startConsole } from '../console/server/server.ts';
-import { StageSource } from '../console/stage-source.ts';
-import { caller } from '../operate/caller.ts';
 import type { Operation } from '../operate/dead-letters/operation.ts';
 import { CONSOLE_FILE } from '../operate/local-folder.ts';
 import { outputsOption, work } from '../operate/work.ts';
@@ -67,6 +63,10 @@ async function sayWhereTheLocalOneIs(): Promise<void> {
 }
 
 async function serve({ stack, signal, say }: Operation, settings: Settings): Promise<void> {
+  const { newToken } = await import('../console/local-console.ts');
+  const { startConsole } = await import('../console/server/server.ts');
+  const { StageSource } = await import('../console/stage-source.ts');
+  const { caller } = await import('../operate/caller.ts');
   const { port, readOnly, since } = settings;
   const who = await caller(stack);
   const source = new StageSource(stack, since);

@@ -11,8 +11,7 @@ import {
 import * as z from 'zod/mini';
 import { readSamples } from '../../events/samples.ts';
 import { LOCAL_SECRET } from '../../events/signing.ts';
-import { type LocalStack, startLocalStack } from '../../local/local-stack.ts';
-import { synthesise } from '../../local/template/synthesise.ts';
+import type { LocalStack } from '../../local/local-stack.ts';
 import { Workspace } from '../operate/local-folder.ts';
 import { postSigned } from '../operate/signed-post.ts';
 import { npmScript } from '../terminal/command.ts';
@@ -45,6 +44,8 @@ export const command = npmScript(
 )
   .addOption(jsonOption())
   .action(async ({ json }) => {
+    const { startLocalStack } = await import('../../local/local-stack.ts');
+    const { synthesise } = await import('../../local/template/synthesise.ts');
     const say = json ? console.error : console.log;
     await using workspace = await Workspace.open();
     say('Synthesising the stack …');

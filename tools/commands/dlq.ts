@@ -1,9 +1,3 @@
-import { exportMessages } from '../operate/dead-letters/export.ts';
-import { list } from '../operate/dead-letters/list.ts';
-import { redriveAll } from '../operate/dead-letters/move-task.ts';
-import { waitingQueue } from '../operate/dead-letters/queue.ts';
-import { redriveEach } from '../operate/dead-letters/redrive-each.ts';
-import { show } from '../operate/dead-letters/show.ts';
 import { outputsOption, stageOption, work } from '../operate/work.ts';
 import { npmScript } from '../terminal/command.ts';
 import { CommandError } from '../terminal/command-error.ts';
@@ -37,14 +31,23 @@ const on = (name: string, description: string) =>
 
 on('list', 'What waits on every queue, and what is being retried')
   .addOption(jsonOption())
-  .action(({ json, ...where }) => work(where, (operation) => list(operation, { json: json ?? false })));
+  .action(({ json, ...where }) =>
+    work(where, async (operation) => {
+      const { list } = await import('../operate/dead-letters/list.ts');
+      return list(operation, { json: json ?? false });
+    }),
+  );
 
 on('show', 'Why each message of a queue is there')
   .argument('<queue>', QUEUE)
   .option('--limit <n>', 'messages at most', wholeNumber(1, 10_000), 20)
   .option('--payload', 'also what the partner sent, which is personal data')
   .action((name, { limit, payload = false, ...where }) =>
-    work(where, (operation) => show(operation, waitingQueue(operation.stack, name), { limit, payload })),
+    work(where, async (operation) => {
+      const { waitingQueue } = await import('../operate/dead-letters/queue.ts');
+      const { show } = await import('../operate/dead-letters/show.ts');
+      return show(operation, waitingQueue(operation.stack, name), { limit, payload });
+    }),
   );
 
 on('redrive', 'Tries the messages of a queue again')
@@ -57,13 +60,16 @@ on('redrive', 'Tries the messages of a queue again')
   .option('--rate <n>', 'messages a second, of all dead letters of an event', wholeNumber(1, FASTEST_MOVE))
   .action((name, { id, rate, ...where }) =>
     work(where, async (operation) => {
+      const { waitingQueue } = await import('../operate/dead-letters/queue.ts');
       const queue = waitingQueue(operation.stack, name);
       if (queue.kind === 'dead-letter' && id === undefined) {
+        const { redriveAll } = await import('../operate/dead-letters/move-task.ts');
         return redriveAll(operation, queue, rate === undefined ? {} : { rate });
       }
       if (rate !== undefined) {
         throw new CommandError('--rate is for a redrive of all dead letters of an event');
       }
+      const { redriveEach } = await import('../operate/dead-letters/redrive-each.ts');
       return redriveEach(operation, queue, id);
     }),
   );
@@ -76,6 +82,8 @@ on('export', 'Every message of a queue as a line of JSON, with what the partner 
   )
   .action((name, { output, ...where }) =>
     work(where, async (operation) => {
+      const { waitingQueue } = await import('../operate/dead-letters/queue.ts');
+      const { exportMessages } = await import('../operate/dead-letters/export.ts');
       const queue = waitingQueue(operation.stack, name);
       await using destination = new Destination(output);
       // The lines go to standard output, so what is said about them does not.

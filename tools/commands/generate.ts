@@ -1,6 +1,3 @@
-import { bringUpToDate, isUpToDate } from '../generate/derived-file.ts';
-import { derivedFiles } from '../generate/derived-files.ts';
-import { withAssemblies } from '../generate/stages.ts';
 import { npmScript } from '../terminal/command.ts';
 import { CommandError } from '../terminal/command-error.ts';
 
@@ -10,6 +7,9 @@ export const command = npmScript(
 )
   .option('--check', 'writes nothing, and fails where a file is not what the code says')
   .action(async ({ check = false }) => {
+    const { bringUpToDate, isUpToDate } = await import('../generate/derived-file.ts');
+    const { derivedFiles } = await import('../generate/derived-files.ts');
+    const { withAssemblies } = await import('../generate/stages.ts');
     const outdated = (await withAssemblies(derivedFiles)).filter((file) => !isUpToDate(file));
     const names = outdated.map(({ file }) => file);
     if (check && names.length > 0) {

@@ -1,7 +1,6 @@
 import { Option } from '@commander-js/extra-typings';
 import type { EffectName } from '../../lambda/contract/catalogue.ts';
 import { effectTexts } from '../generate/event-files.ts';
-import { addEvent, checkedEvent } from '../generate/new-event.ts';
 import { npmScript } from '../terminal/command.ts';
 import { CommandError } from '../terminal/command-error.ts';
 
@@ -19,6 +18,7 @@ export const command = npmScript(
   .action(async (name, { effect, generate, ...wish }) => {
     if (effect === undefined)
       throw new CommandError(`Say what its consumer does, by --effect: one of ${effects.join(', ')}`);
+    const { addEvent, checkedEvent } = await import('../generate/new-event.ts');
     const event = checkedEvent({ name, effect, ...wish });
     console.log(`Adding ${name} …`);
     const files = await addEvent(event, generate);

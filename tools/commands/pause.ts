@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from '@commander-js/extra-typings';
-import { isReason, LONGEST_REASON, pause } from '../operate/pause.ts';
+import { isReason, LONGEST_REASON } from '../operate/reason.ts';
 import { outputsOption, stageOption, work } from '../operate/work.ts';
 import { npmScript } from '../terminal/command.ts';
 import { CommandError } from '../terminal/command-error.ts';
@@ -15,7 +15,10 @@ export const command = npmScript(
   .addOption(outputsOption())
   .action((event, { reason, ...where }) => {
     if (reason === undefined) throw new CommandError('Say why: --reason "…"');
-    return work(where, (operation) => pause(operation, event, reason));
+    return work(where, async (operation) => {
+      const { pause } = await import('../operate/pause.ts');
+      return pause(operation, event, reason);
+    });
   });
 
 /** @throws InvalidArgumentError, which becomes the command's one line */

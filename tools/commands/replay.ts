@@ -9,7 +9,6 @@ import {
   untilOption,
 } from '../operate/archive/options.ts';
 import { FASTEST_RATE, USUAL_RATE } from '../operate/replay/pace.ts';
-import { replay } from '../operate/replay/replay.ts';
 import type { TypedTime } from '../operate/replay/request.ts';
 import { outputsOption, stageOption, work } from '../operate/work.ts';
 import { npmScript } from '../terminal/command.ts';
@@ -44,9 +43,10 @@ export const command = npmScript(
   .addOption(stageOption())
   .addOption(outputsOption())
   .action((events, { stage, outputs, id, outcome, dryRun = false, yes = false, ...options }) =>
-    work({ stage, outputs }, (operation) =>
-      replay(operation, { events: events ?? [], ids: id, outcomes: outcome, dryRun, yes, ...options }),
-    ),
+    work({ stage, outputs }, async (operation) => {
+      const { replay } = await import('../operate/replay/replay.ts');
+      return replay(operation, { events: events ?? [], ids: id, outcomes: outcome, dryRun, yes, ...options });
+    }),
   );
 
 function typed(text: string): TypedTime {

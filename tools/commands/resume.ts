@@ -1,4 +1,3 @@
-import { resume } from '../operate/pause.ts';
 import { outputsOption, stageOption, work } from '../operate/work.ts';
 import { npmScript } from '../terminal/command.ts';
 
@@ -7,4 +6,9 @@ export const command = npmScript('resume', 'Turns the processing of a paused eve
   .argument('<event>', 'such as shop.updated')
   .addOption(stageOption())
   .addOption(outputsOption())
-  .action((event, where) => work(where, (operation) => resume(operation, event)));
+  .action((event, where) =>
+    work(where, async (operation) => {
+      const { resume } = await import('../operate/pause.ts');
+      return resume(operation, event);
+    }),
+  );

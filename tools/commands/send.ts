@@ -8,9 +8,8 @@ import { answerText, parsedAnswer } from '../operate/answer-text.ts';
 import type { Operation } from '../operate/dead-letters/operation.ts';
 import { OUTPUTS_FILE } from '../operate/local-folder.ts';
 import { postSigned } from '../operate/signed-post.ts';
-import { type AwaitOptions, awaitDeliveries } from '../operate/trace/await-deliveries.ts';
+import type { AwaitOptions } from '../operate/trace/await-deliveries.ts';
 import type { Trace } from '../operate/trace/timeline.ts';
-import { currentSecret } from '../operate/webhook-secret.ts';
 import { outputsOption, stageOption, work } from '../operate/work.ts';
 import { npmScript } from '../terminal/command.ts';
 import { CommandError } from '../terminal/command-error.ts';
@@ -87,6 +86,7 @@ export const command = npmScript('send', 'Signs a sample event and posts it, its
     }
     await work(where, async (operation) => {
       const { stack } = operation;
+      const { currentSecret } = await import('../operate/webhook-secret.ts');
       const key = namesStack && !isSecretGiven ? await currentSecret(stack) : secret;
       const since = new Date();
       const answers = await post(stack.outputs.WebhookUrl ?? '', key);
@@ -120,6 +120,7 @@ async function awaitAnswers(
     console.log(JSON.stringify({ ...accepted[told]?.answer, trace }));
     told += 1;
   };
+  const { awaitDeliveries } = await import('../operate/trace/await-deliveries.ts');
   return awaitDeliveries(operation, accepted, { ...options, ...(json && { onTrace }) });
 }
 

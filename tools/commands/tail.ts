@@ -1,5 +1,4 @@
 import { eventNames } from '../../lambda/contract/catalogue.ts';
-import { tail } from '../operate/logs/tail.ts';
 import { outputsOption, stageOption, work } from '../operate/work.ts';
 import { npmScript } from '../terminal/command.ts';
 import { eachOf, jsonOption, time } from '../terminal/options.ts';
@@ -20,7 +19,10 @@ export const command = npmScript(
   .addOption(jsonOption())
   .action(async ({ event, id, since, json = false, ...where }) => {
     process.stdout.on('error', endWithReader);
-    await work(where, (operation) => tail(operation, { events: event, id, since, json: json === true }));
+    await work(where, async (operation) => {
+      const { tail } = await import('../operate/logs/tail.ts');
+      return tail(operation, { events: event, id, since, json: json === true });
+    });
     // Ctrl-C is how it ends.
     process.exitCode = 0;
   });

@@ -1,4 +1,3 @@
-import { printTrace } from '../operate/trace/print-trace.ts';
 import { outputsOption, stageOption, work } from '../operate/work.ts';
 import { npmScript } from '../terminal/command.ts';
 import { jsonOption, time } from '../terminal/options.ts';
@@ -22,5 +21,8 @@ export const command = npmScript(
   .addOption(outputsOption())
   .addOption(jsonOption())
   .action((id, { since, until, json = false, ...where }) =>
-    work(where, (operation) => printTrace(operation, id, { json: json === true, since, until })),
+    work(where, async (operation) => {
+      const { printTrace } = await import('../operate/trace/print-trace.ts');
+      return printTrace(operation, id, { json: json === true, since, until });
+    }),
   );

@@ -10,6 +10,9 @@ const FOLDER = '.local';
 export const OUTPUTS_FILE = `${FOLDER}/outputs.json`;
 export const FUNCTIONS_FILE = `${FOLDER}/functions.json`;
 
+/** What is said where they find none. */
+export const NOT_RUNNING = 'The local stack is not running. Start it with: npm start';
+
 /** What stacks that are started with `--keep` go on with. */
 export const KEPT_FOLDER = `${FOLDER}/kept`;
 

@@ -16,7 +16,7 @@ import { SQSClient } from '@aws-sdk/client-sqs';
 import { STSClient } from '@aws-sdk/client-sts';
 import { CommandError } from '../terminal/command-error.ts';
 import { readJson } from '../terminal/files.ts';
-import { OUTPUTS_FILE } from './local-folder.ts';
+import { NOT_RUNNING, OUTPUTS_FILE } from './local-folder.ts';
 
 /** A stack that runs somewhere: on this machine, or as a stage in AWS. */
 export interface FoundStack {
@@ -47,8 +47,6 @@ export interface FoundStack {
    */
   command(text: string, script?: string): string;
 }
-
-export const NOT_RUNNING = 'The local stack is not running. Start it with: npm start';
 
 /** @throws CommandError where `npm start` does not run */
 export function findLocalStack(): FoundStack {

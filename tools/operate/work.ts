@@ -3,7 +3,8 @@ import { CommandError } from '../terminal/command-error.ts';
 import { INTERRUPTED, interruption } from '../terminal/interrupted.ts';
 import { screenWidth } from '../terminal/screen.ts';
 import type { Operation } from './dead-letters/operation.ts';
-import { type FoundStack, findLocalStack, findStackOfFile, findStage, NOT_RUNNING } from './stack.ts';
+import { NOT_RUNNING } from './local-folder.ts';
+import type { FoundStack } from './stack.ts';
 
 /** Which stack. */
 export interface Where {
@@ -45,6 +46,8 @@ export async function findStack({ stage, outputs }: Where): Promise<FoundStack> 
   if (stage !== undefined && outputs !== undefined) {
     throw new CommandError('Either --stage or --outputs, not both');
   }
+  // With AWS' clients it takes longer to load than most of what is refused before.
+  const { findLocalStack, findStackOfFile, findStage } = await import('./stack.ts');
   if (stage !== undefined) return findStage(stage);
   return outputs === undefined ? findLocalStack() : findStackOfFile(outputs);
 }

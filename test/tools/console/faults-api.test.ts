@@ -9,7 +9,7 @@ let running: TestConsole;
 
 beforeAll(async () => {
   // What the event sources say of it is no problem of the test.
-  running = await startTestConsole({ onProblem: () => {} });
+  running = await startTestConsole({ warmUp: true, onProblem: () => {} });
 });
 afterAll(async () => {
   await running[Symbol.asyncDispose]();

@@ -3,7 +3,7 @@ import type { LogLine } from '../../../local/functions/invocation.ts';
 import { asJson, LogFormat } from '../../terminal/log-format.ts';
 import { printable } from '../../terminal/text.ts';
 import type { Operation } from '../dead-letters/operation.ts';
-import { NOT_RUNNING } from '../stack.ts';
+import { NOT_RUNNING } from '../local-folder.ts';
 import { forPeople } from '../work.ts';
 import { type DeliveryFilter, deliveryFilter } from './delivery-filter.ts';
 import { followLogs } from './follow.ts';
