@@ -1,7 +1,8 @@
 import { Argument } from '@commander-js/extra-typings';
-import type { Figure, Measured } from '../../bench/figure.ts';
+import { type FigureRow, figureJson, figureTable } from '../../bench/figure-table.ts';
 import { npmScript } from '../terminal/command.ts';
 import { CommandError } from '../terminal/command-error.ts';
+import { INTERRUPTED, interruption } from '../terminal/interrupted.ts';
 import { jsonOption, wholeNumber } from '../terminal/options.ts';
 import { Progress } from '../terminal/progress.ts';
 import { screenWidth } from '../terminal/screen.ts';
@@ -30,73 +31,34 @@ export const command = npmScript(
     else await benchFigures(subject, json === true);
   });
 
+/** What cannot be measured is said, and keeps nothing else from being measured. */
 async function benchFigures(subject: string, json: boolean) {
-  const [{ FIGURES }, { reaches }] = await Promise.all([
-    import('../../bench/figures.ts'),
-    import('../../bench/figure.ts'),
-  ]);
+  const { FIGURES } = await import('../../bench/figures.ts');
   const chosen = subject === 'figures' ? FIGURES : FIGURES.filter(({ name }) => name === subject);
   if (chosen.length === 0) {
     const names = ['figures', 'start', 'bundles', 'console', ...FIGURES.map(({ name }) => name)];
     throw new CommandError(`Nothing to measure is named '${subject}'. One of: ${names.join(', ')}`);
   }
+  const signal = interruption();
   const progress = new Progress();
-  const interruption = new AbortController();
-  const rows: { figure: Figure; measured: Measured }[] = [];
-  try {
-    for (const figure of chosen) {
-      const say = (doing: string) =>
-        progress.show({
-          doing: `${figure.name}, ${doing}`,
-          done: rows.length,
-          total: chosen.length,
-          unit: 'figures',
-        });
-      say('begins');
-      rows.push({ figure, measured: await figure.measure({ signal: interruption.signal, say }) });
-    }
-  } finally {
-    progress.end();
+  const rows: FigureRow[] = [];
+  for (const figure of chosen) {
+    const say = (doing: string) =>
+      progress.show({
+        doing: `${figure.name}, ${doing}`,
+        done: rows.length,
+        total: chosen.length,
+        unit: 'figures',
+      });
+    say('begins');
+    const result = await figure.measure({ signal, say }).catch((error: Error) => error);
+    if (signal.aborted) break;
+    rows.push({ figure, result });
   }
-  if (json) {
-    const plain = rows.map(({ figure: { name, title, goal, unit }, measured }) => ({
-      name,
-      title,
-      unit,
-      goal,
-      ...measured,
-    }));
-    console.log(JSON.stringify(plain, undefined, 2));
-    return;
-  }
-  const lines = table(
-    [
-      { heading: 'FIGURE' },
-      { heading: 'GOAL', align: 'right' },
-      { heading: 'MEDIAN', align: 'right' },
-      { heading: 'SPREAD', align: 'right' },
-      { heading: '' },
-      { heading: 'MADE OF' },
-    ],
-    rows.map(({ figure, measured }) => [
-      figure.title,
-      'atMost' in figure.goal
-        ? `≤ ${shown(figure.goal.atMost, figure)}`
-        : `≥ ${shown(figure.goal.atLeast, figure)}`,
-      shown(measured.median, figure),
-      measured.rounds === 1 ? '' : `${shown(measured.low, figure)} to ${shown(measured.high, figure)}`,
-      reaches(figure, measured) ? '✓' : '✗',
-      measured.made,
-    ]),
-    screenWidth(),
-  );
-  console.log(lines.join('\n'));
-}
-
-/** Ratios and dollars to the hundredth, what is counted in hundreds whole. */
-function shown(value: number, { unit }: Figure): string {
-  const digits = Math.abs(value) >= 100 ? value.toFixed(0) : value.toFixed(2);
-  return unit === undefined ? digits : `${digits} ${unit}`;
+  progress.end();
+  console.log(json ? figureJson(rows) : figureTable(rows, screenWidth()).join('\n'));
+  if (signal.aborted) process.exitCode = INTERRUPTED;
+  else if (rows.some(({ result }) => result instanceof Error)) process.exitCode = 1;
 }
 
 /** Step by step, from the start of the process to the first 200. */
