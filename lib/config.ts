@@ -64,7 +64,7 @@ const eventSettings = z
         'Seconds that one batch may take, 15 to 900. The queue hides its messages for six times as long.',
       ),
     reservedConcurrency,
-    quietAfter: quietAfter('no event of this kind was accepted'),
+    quietAfter: quietAfter('no event of this kind came to its queue, be it by a redrive or a replay'),
     lagAfter: whole(1, LONGEST_LAG)
       .optional()
       .describe(

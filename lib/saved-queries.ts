@@ -16,7 +16,7 @@ interface SavedQuery extends QueryStringProps {
 }
 
 /** What Lambda writes of an invocation that failed, timed out or died. */
-const DIED = 'record.status in ["timeout", "error", "failure"]';
+const DIED = '(type = "platform.report" and record.status != "success")';
 
 /** Rows that a query lists: a screen or two. */
 const LIMIT = 200;
@@ -69,7 +69,7 @@ export class SavedQueries extends Construct {
         in: functions,
         filterStatements: [`level = "ERROR" or ${DIED}`],
         statsStatements: [
-          'count(*) as errors, max(@timestamp) as latest by @log, message, error, errorMessage, record.status',
+          'count(*) as errors, max(@timestamp) as latest by @log, message, error, errorMessage, message.errorType, message.errorMessage, record.status, record.errorType',
         ],
         sort: 'errors desc',
         limit: LIMIT,

@@ -11,7 +11,7 @@ export interface WatchConsumersProps {
   readonly alarms: Alarms;
 }
 
-/** Periods of five minutes with failures in a row: a message that fails alone backs off and leaves gaps. */
+/** Periods of five minutes with failures in a row: a message that fails alone backs off and leaves gaps, which others may fill. */
 const FAILING_PERIODS = 3;
 
 /**

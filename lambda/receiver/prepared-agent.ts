@@ -4,11 +4,19 @@ import type { Duplex } from 'node:stream';
 import { connect, type TLSSocket } from 'node:tls';
 
 /**
+ * How long a connection may have waited for its first request, in milliseconds. A start on demand has a request waiting; of one
+ * ahead of time the function is frozen for minutes, in which a peer or a gateway drops what is idle without a word.
+ */
+const USABLE = 10_000;
+
+/**
  * Keeps connections alive, and can open the first one before there is a request for it. Nothing is sent for that: AWS answers
  * what is no call of its API with an error, and may close the connection with it.
  */
 export class PreparedAgent extends Agent {
-  #prepared: { readonly socket: TLSSocket; readonly host: string; readonly port: number } | undefined;
+  #prepared:
+    | { readonly socket: TLSSocket; readonly host: string; readonly port: number; readonly at: number }
+    | undefined;
 
   constructor() {
     super({ keepAlive: true });
@@ -31,16 +39,18 @@ export class PreparedAgent extends Agent {
     }
     // A peer may reset what is idle; a request then finds the connection closed.
     socket.on('error', () => {}).unref();
-    this.#prepared = { socket, host, port };
+    this.#prepared = { socket, host, port, at: Date.now() };
   }
 
   override createConnection(
     options: RequestOptions,
     callback?: (error: Error | null, stream: Duplex) => void,
   ): Duplex | null | undefined {
-    const { socket, host, port } = this.#prepared ?? {};
+    const { socket, host, port, at = 0 } = this.#prepared ?? {};
     this.#prepared = undefined;
-    const isOpen = socket?.readyState === 'open' && options.host === host && Number(options.port) === port;
-    return isOpen ? socket.ref() : super.createConnection(options, callback);
+    const isOpen = socket?.readyState === 'open' && Date.now() - at <= USABLE;
+    if (isOpen && options.host === host && Number(options.port) === port) return socket.ref();
+    socket?.destroy();
+    return super.createConnection(options, callback);
   }
 }

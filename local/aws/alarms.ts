@@ -123,7 +123,9 @@ export function createAlarms({ region, accountId, publish, kept }: AlarmsOptions
           'The local AWS endpoint changes alarms of its stack, and makes none',
         );
       }
-      alarm.threshold = Number(parameters.Threshold);
+      const threshold = Number(parameters.Threshold);
+      if (!Number.isFinite(threshold)) throw new AwsError('ValidationError', 'Threshold must be a number');
+      alarm.threshold = threshold;
       alarm.actionsEnabled = parameters.ActionsEnabled !== false && parameters.ActionsEnabled !== 'false';
       keep(alarm);
       return {};

@@ -22,11 +22,7 @@ const OMITTED = new Set([
   'requestId',
   'messageId',
   'cold_start',
-  'function_arn',
-  'function_memory_size',
-  'function_name',
   'function_request_id',
-  'sampling_rate',
   'xray_trace_id',
 ]);
 
@@ -68,7 +64,7 @@ export class LogFormat {
    * @returns undefined for a metric (EMF), which nobody wants to read
    */
   logLine({ functionName, text }: LogLine): string | undefined {
-    const line = parseObject(text);
+    const line = whatEndedIt(functionName, parseObject(text));
     if (line === undefined) return `${functionName}: ${printable(text)}`;
     if ('_aws' in line) return undefined;
     // Lambda's own, such as of a time-out.
@@ -159,4 +155,17 @@ function parseObject(text: string): Record<string, unknown> | undefined {
   } catch {
     return undefined;
   }
+}
+
+/**
+ * Of an error that ended an invocation the message is an object, and the function has no name. Source:
+ * aws-lambda-nodejs-runtime-interface-client, `LogPatch.js`, JSON format.
+ */
+function whatEndedIt(
+  service: string,
+  line: Readonly<Record<string, unknown>> | undefined,
+): Readonly<Record<string, unknown>> | undefined {
+  if (!isObject(line?.message)) return line;
+  const { errorType, errorMessage, stackTrace } = line.message;
+  return { ...line, service, message: errorType, errorMessage, stack: stackTrace };
 }

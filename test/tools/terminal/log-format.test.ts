@@ -37,14 +37,20 @@ describe('a line of a function is shown', () => {
       {
         ...structured,
         cold_start: true,
-        function_arn: 'arn:aws:lambda',
-        function_memory_size: 512,
-        function_name: 'Hooks-Receiver',
         function_request_id: 'id',
-        sampling_rate: 0,
         xray_trace_id: '1-2',
       },
       '09:00:00 receiver INFO Accepted',
+    ],
+    [
+      'an error that ended an invocation',
+      {
+        timestamp: structured.timestamp,
+        level: 'ERROR',
+        requestId: 'id',
+        message: { errorType: 'TypeError', errorMessage: 'x is not a function', stackTrace: [] },
+      },
+      '09:00:00 Hooks-Receiver ERROR TypeError errorMessage=x is not a function',
     ],
   ])('%s', (_what, line, expected) => {
     expect(format(JSON.stringify(line))).toBe(expected);

@@ -12,6 +12,13 @@ export interface DeliveryFilter {
 /** What Lambda itself writes in the JSON format. Source: Lambda telemetry API reference. */
 const isOfPlatform = ({ type }: Readonly<Record<string, unknown>>) => String(type).startsWith('platform.');
 
+/** What it writes of an invocation that did not end well, once of each. */
+const isOfDeath = ({ type, record }: Readonly<Record<string, unknown>>) =>
+  type === 'platform.report' && record instanceof Object && 'status' in record && record.status !== 'success';
+
+/** What the runtime writes of an error that ended an invocation: its message is an object. */
+const isOfRuntime = ({ message }: Readonly<Record<string, unknown>>) => message instanceof Object;
+
 /** What Lambda itself writes of each invocation, in the text format. Source: Lambda developer guide, "Log formats". */
 const PLATFORM = /^(INIT_START|START|END|REPORT|EXTENSION|TELEMETRY|XRAY) /;
 
@@ -27,18 +34,18 @@ export function deliveryFilter({ events, id }: DeliveryFilter): (line: FollowedL
   const wanted = id === undefined ? undefined : parseTraceId(id);
   // An event's id is in lower case, however it is typed.
   const beginnings = wanted === undefined ? [] : [wanted.text, wanted.eventIdPrefix ?? wanted.text];
+  /** Of a line that says of no delivery that it is about it. */
+  const isOfWork = (name: string, text: string) =>
+    wanted === undefined ? events === undefined || name !== 'receiver' : text.includes(wanted.text);
   return ({ function: name, text }) => {
     const line = parse(text);
     if (line === undefined) {
-      if (PLATFORM.test(text)) return false;
-      return wanted === undefined ? events === undefined || name !== 'receiver' : text.includes(wanted.text);
+      return !PLATFORM.test(text) && isOfWork(name, text);
     }
     // Metrics.
     if ('_aws' in line) return false;
-    if (line.type !== undefined && isOfPlatform(line)) {
-      if (!/"status":"(timeout|error|failure)"/.test(text)) return false;
-      return wanted === undefined ? events === undefined || name !== 'receiver' : text.includes(wanted.text);
-    }
+    if (isOfPlatform(line) && !isOfDeath(line)) return false;
+    if (isOfPlatform(line) || isOfRuntime(line)) return isOfWork(name, text);
     const isOfEvent = events?.some((event) => event === line.event) ?? true;
     const isOfId =
       wanted === undefined ||

@@ -20,6 +20,12 @@ describe('without a wish', () => {
     ['its end', 'REPORT RequestId: 1 Duration: 1 ms', false],
     ['a time-out', '2026-01-31T09:00:00Z 1 Task timed out after 30.00 seconds', true],
     ['a time-out in JSON', '{"type":"platform.report","record":{"requestId":"1","status":"timeout"}}', true],
+    [
+      'its run in JSON, of which the report tells again',
+      '{"type":"platform.runtimeDone","record":{"requestId":"1","status":"timeout"}}',
+      false,
+    ],
+    ['the error that ended it', '{"level":"ERROR","requestId":"1","message":{"errorType":"Error"}}', true],
     ['its end in JSON', '{"type":"platform.report","record":{"requestId":"1","status":"success"}}', false],
     ['JSON that is cut off', '{"message":', true],
   ])('%s: %#', (_, line, expected) => {
@@ -32,6 +38,8 @@ describe('of one event', () => {
   test.each([
     ['the receiver’s line of it', { event: 'shop.updated' }, 'receiver', true],
     ['the receiver’s line of another', { event: 'user.updated' }, 'receiver', false],
+    ['the error that ended a consumer', { message: { errorType: 'Error' } }, 'shop.updated', true],
+    ['the error that ended the receiver', { message: { errorType: 'Error' } }, 'receiver', false],
     ['the receiver’s line of none', { message: 'Rejected' }, 'receiver', false],
     ['the receiver’s text, which may be of any', 'Error', 'receiver', false],
     ['the consumer’s text', 'Task timed out', 'shop.updated', true],

@@ -16,7 +16,6 @@ const EVERYWHERE = new Set([
   'event',
   'requestId',
   'messageId',
-  'sampling_rate',
   'cold_start',
   'xray_trace_id',
 ]);
