@@ -17,9 +17,10 @@ const MAXIMUM_CONCURRENCY = 4;
 
 /**
  * Execution environments of all functions together, beyond the first one of each. More serve no more: what
- * they wait for is the one thread of the AWS endpoint. Each takes some 35 MB.
+ * they wait for is the one thread of the AWS endpoint, and each has its code to compile, for which its first thousand
+ * invocations take twice as long as later ones. Each takes some 45 MB.
  */
-const SHARED_ENVIRONMENTS = 2;
+const SHARED_ENVIRONMENTS = 1;
 
 export interface DeployedFunction {
   readonly definition: FunctionDefinition;

@@ -195,7 +195,7 @@ export async function startLocalStack(options: LocalStackOptions): Promise<Local
     await functions.add(resources, stack);
 
     const called = [...calledByApi(resources)].map((name) => functions.target(name)?.function);
-    const isBusy = () => called.some((one) => (one?.waiting ?? 0) > 0);
+    const isBusy = () => called.some((one) => one?.isOverloaded === true);
     const sourceOptions = { functions, aws, onProblem, isBusy };
     const mappings = resources.ofType('AWS::Lambda::EventSourceMapping');
     const sources = startEventSources(mappings, resources, sourceOptions);

@@ -18,8 +18,11 @@ const LONG_POLL_SECONDS = 2;
  */
 const LULL = 50;
 
-/** How long a queue is left alone, in milliseconds, while whoever sends has to wait for the processors. */
-const LULL_WHEN_BUSY = 250;
+/**
+ * How long a queue is left alone at most, in milliseconds, while whoever sends has to wait for the processors. A batch
+ * of ten takes some 100 ms of them from code that has just started, so that six queues take a tenth of one, and go on.
+ */
+const LULL_WHEN_BUSY = 5_000;
 
 /** The most messages that SQS receives or deletes in one call. */
 const SQS_BATCH_SIZE = 10;
@@ -51,8 +54,10 @@ export interface SqsEventSourceOptions {
   /** Has the credentials of the function's role, as Lambda polls in its name. */
   client: SQSClient;
   invoke(event: SQSEvent): Promise<InvocationResult>;
-  /** Whether there is more urgent work: then batches keep a distance. @default there never is */
+  /** Whether there is more urgent work, for which batches wait. @default there never is */
   isBusy?: () => boolean;
+  /** How long they wait for it, in milliseconds, and then for no longer. @default 5000 */
+  longestLullMilliseconds?: number;
   /**
    * Told of failing receives and deletions and of malformed responses; each kind at most once a
    * minute and never with the content of a message. Function errors are the function's to log.
@@ -141,11 +146,16 @@ class Source {
     }
   }
 
+  /** Until there is no more urgent work, or it has been so for long. */
   async #rest(received: number): Promise<void> {
-    const isBatchFull = received >= this.#definition.batchSize;
-    const milliseconds = this.#options.isBusy?.() ? LULL_WHEN_BUSY : isBatchFull ? 0 : LULL;
-    if (milliseconds === 0) return;
-    await sleep(milliseconds, undefined, { signal: this.#stopped.signal }).catch(() => {});
+    const { longestLullMilliseconds = LULL_WHEN_BUSY } = this.#options;
+    const isBusy = () => this.#polls && this.#options.isBusy?.() === true;
+    const start = performance.now();
+    let rests = received < this.#definition.batchSize || isBusy();
+    while (rests) {
+      await sleep(LULL, undefined, { signal: this.#stopped.signal }).catch(() => {});
+      rests = isBusy() && performance.now() - start < longestLullMilliseconds;
+    }
   }
 
   async stop(): Promise<void> {

@@ -12,11 +12,19 @@ import type { SharedEnvironments } from './shared-environments.ts';
  */
 const IDLE_LIMIT_MILLISECONDS = 30_000;
 
+/** A wait for an environment that is long, in milliseconds: invocations of a receiver take some 5 of them. */
+const LONG_WAIT_MILLISECONDS = 15;
+
+/** How long a function counts as overloaded after such a wait, in milliseconds: not every invocation has one. */
+const OVERLOAD_MILLISECONDS = 200;
+
 type CompletedInvocation = InvocationResult & { requestId: string; durationMilliseconds: number };
 
 interface Waiting {
   requestId: string;
   payload: string;
+  /** When it came, by `performance.now()`. */
+  since: number;
   complete(result: InvocationResult, durationMilliseconds: number): void;
 }
 
@@ -53,6 +61,8 @@ export class LocalFunction {
   readonly #line: Waiting[] = [];
   readonly #kills: { milliseconds: number; done(killed: boolean): void }[] = [];
   #starting = 0;
+  /** When an invocation last began that had waited for long. */
+  #waitedAt = Number.NEGATIVE_INFINITY;
   #closed = false;
 
   /** @param log is given every line that the code writes, and one for each function error */
@@ -77,9 +87,11 @@ export class LocalFunction {
     return this.#sandboxes.size;
   }
 
-  /** Invocations that wait for an execution environment. */
-  get waiting(): number {
-    return this.#line.length;
+  /** Whether invocations have to wait for long until an execution environment is free, now or a moment ago. */
+  get isOverloaded(): boolean {
+    const waitedSince = this.#line[0]?.since ?? Number.POSITIVE_INFINITY;
+    const now = performance.now();
+    return now - waitedSince >= LONG_WAIT_MILLISECONDS || now - this.#waitedAt < OVERLOAD_MILLISECONDS;
   }
 
   /** Folders of code that runs here or may be read: those of environments that finish their last invocation, too. */
@@ -133,6 +145,7 @@ export class LocalFunction {
       this.#line.push({
         requestId,
         payload: JSON.stringify(payload) ?? 'null',
+        since: performance.now(),
         complete: (result, durationMilliseconds) => {
           if (!result.ok) this.#logError(result, requestId);
           resolve({ ...result, requestId, durationMilliseconds });
@@ -251,6 +264,7 @@ export class LocalFunction {
       }, kill.milliseconds);
     this.#running.add(sandbox);
     const start = performance.now();
+    if (start - waiting.since >= LONG_WAIT_MILLISECONDS) this.#waitedAt = start;
     const result = await sandbox.invoke(waiting.requestId, waiting.payload);
     this.#running.delete(sandbox);
     clearTimeout(timer);

@@ -1,5 +1,4 @@
 import { Buffer } from 'node:buffer';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { type InvocationResult, TooManyRequestsError } from '../functions/invocation.ts';
 
 /**
@@ -19,14 +18,15 @@ export async function integrate<Event>(
   limitMilliseconds: number,
 ): Promise<InvocationResult | IntegrationFailure> {
   if (Buffer.byteLength(JSON.stringify(event)) > EVENT_LIMIT_BYTES) return 'event too large';
-  const timer = new AbortController();
-  const timeout = sleep(limitMilliseconds, 'timed out' as const, { signal: timer.signal });
-  timeout.catch(() => {});
+  let timer: NodeJS.Timeout | undefined;
+  const timeout = new Promise<'timed out'>((resolve) => {
+    timer = setTimeout(() => resolve('timed out'), limitMilliseconds);
+  });
   try {
     return await Promise.race([invoke(event), timeout]);
   } catch (error) {
     return error instanceof TooManyRequestsError ? 'throttled' : 'rejected';
   } finally {
-    timer.abort();
+    clearTimeout(timer);
   }
 }

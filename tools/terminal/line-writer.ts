@@ -1,5 +1,8 @@
+/** How long a line may wait for others, in milliseconds: nobody sees that. */
+const GATHERING = 20;
+
 /**
- * Writes lines to standard output, those of one turn of the event loop together: each call waits
+ * Writes lines to standard output, those that come at about the same time together: each call waits
  * for the terminal, and a stack says some four lines of each delivery.
  */
 export class LineWriter {
@@ -12,7 +15,7 @@ export class LineWriter {
 
   readonly write = (line: string): void => {
     this.#lines.push(line);
-    if (this.#lines.length === 1) setImmediate(() => this.#flush());
+    if (this.#lines.length === 1) setTimeout(() => this.#flush(), GATHERING);
   };
 
   #flush(): void {

@@ -131,6 +131,7 @@ export const asJson = ({ functionName, text }: LogLine) =>
 
 /** Words in lines that fit a width, as far as each of them does. */
 function wrap(words: readonly string[], width: number): string[] {
+  if (width === Number.POSITIVE_INFINITY) return [words.join(' ').trimEnd()];
   const lines: string[] = [];
   let line = '';
   for (const word of words) {

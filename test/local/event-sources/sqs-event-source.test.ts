@@ -5,6 +5,7 @@ import { type FauxqsServer, startFauxqs } from 'fauxqs';
 import {
   type SqsEventSource,
   type SqsEventSourceDefinition,
+  type SqsEventSourceOptions,
   startSqsEventSource,
 } from '../../../local/event-sources/sqs-event-source.ts';
 import { type InvocationResult, TooManyRequestsError } from '../../../local/functions/invocation.ts';
@@ -48,7 +49,7 @@ function startSource(
   invoke: (event: SQSEvent) => Promise<InvocationResult>,
   definition: Partial<SqsEventSourceDefinition> = {},
   useClient = client,
-  isBusy = () => false,
+  options: Partial<SqsEventSourceOptions> = {},
 ) {
   const problems: string[] = [];
   const source = startSqsEventSource(
@@ -63,7 +64,7 @@ function startSource(
       region,
       ...definition,
     },
-    { client: useClient, invoke, isBusy, onProblem: (message) => problems.push(message) },
+    { client: useClient, invoke, ...options, onProblem: (message) => problems.push(message) },
   );
   sources.push(source);
   return { source, problems };
@@ -87,7 +88,8 @@ async function until(holds: () => boolean): Promise<void> {
 }
 
 describe('the batch', () => {
-  test('keeps a distance from the next one while there is more urgent work', async () => {
+  /** Milliseconds from one batch to the next one. @param longest for which more urgent work is waited */
+  async function distance(isBusy: (elapsed: number) => boolean, longest: number): Promise<number> {
     const queue = createQueue();
     await send(queue, 'first');
     const times: number[] = [];
@@ -96,11 +98,24 @@ describe('the batch', () => {
       if (times.length === 1) await send(queue, 'second');
       return succeed();
     };
-    const { source } = startSource(queue, invoke, {}, client, () => true);
+    const { source } = startSource(queue, invoke, {}, client, {
+      isBusy: () => isBusy(performance.now() - (times[0] ?? Number.POSITIVE_INFINITY)),
+      longestLullMilliseconds: longest,
+    });
     await until(() => times.length === 2 && source.idle());
     const [first = 0, second = 0] = times;
+    return second - first;
+  }
+
+  test('waits until there is no more urgent work', async () => {
+    const milliseconds = await distance((elapsed) => elapsed < 300, 60_000);
+    expect(milliseconds).toBeGreaterThanOrEqual(300);
+  });
+
+  test('comes in spite of more urgent work when it has waited for long', async () => {
+    const milliseconds = await distance(() => true, 300);
     // Timers count in whole milliseconds.
-    expect(second - first).toBeGreaterThanOrEqual(249);
+    expect(milliseconds).toBeGreaterThanOrEqual(299);
   });
 
   test('a message reaches the function as a record, and is deleted after a success', async () => {

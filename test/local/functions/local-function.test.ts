@@ -203,6 +203,22 @@ describe('concurrency', () => {
     expect(new Set(runs.map((run) => run.environmentId)).size).toBe(2);
   });
 
+  test('a function is overloaded while invocations wait for long, and no more a moment later', async () => {
+    const { local } = start({ handler: 'index.identify', maximumConcurrency: 1 });
+    await local.warmUp();
+    const alone = identify(local, { sleepMilliseconds: 500 });
+    await sleep(50);
+    expect(local.isOverloaded).toBe(false);
+    const waiting = identify(local, {});
+    await sleep(30);
+    expect(local.isOverloaded).toBe(true);
+    await Promise.all([alone, waiting]);
+    expect(local.isOverloaded).toBe(true);
+    await eventually(async () => !local.isOverloaded || undefined);
+    await identify(local, {});
+    expect(local.isOverloaded).toBe(false);
+  });
+
   test('an idle environment is used again', async () => {
     const { local } = start({ handler: 'index.identify', maximumConcurrency: 5 });
     const first = await identify(local, {});
