@@ -5,7 +5,7 @@ import { deflateRawSync } from 'node:zlib';
 import { type BuildOptions, build } from 'esbuild';
 import { BUNDLE_OPTIONS, writeBundle } from '../lib/bundle.ts';
 import { load } from './load-module.ts';
-import { RECEIVER } from './receiver.ts';
+import { bundleReceiver, RECEIVER } from './receiver.ts';
 
 /** What CommonJS code needs in an ES module. */
 const REQUIRE = `import{createRequire}from'module';const require=createRequire(import.meta.url);`;
@@ -16,6 +16,8 @@ const SOURCE_MAPS = '--enable-source-maps';
 interface Variant {
   /** That differ from those of the deployed bundle, which has source maps besides. @default it is that bundle */
   readonly build?: BuildOptions;
+  /** By esbuild, so that what is imported on demand shares code with the rest. @default false */
+  readonly isSplit?: boolean;
   /** Of Node.js. @default none */
   readonly flags?: readonly string[];
 }
@@ -27,7 +29,7 @@ const VARIANTS: Readonly<Record<string, Variant>> = {
     build: { sourcemap: 'linked', sourcesContent: false },
     flags: [SOURCE_MAPS],
   },
-  'in one file': { build: { splitting: false } },
+  'with the files that esbuild splits it into': { isSplit: true },
   'from CommonJS builds of the SDK': { build: { mainFields: ['main'], banner: { js: REQUIRE } } },
   'with the SDK’s whole chain of credential providers': { build: { alias: {} } },
 };
@@ -84,9 +86,10 @@ export async function measureVariants({ rounds, onProgress }: StartUpOptions): P
 }
 
 /** @returns the file to load */
-async function bundle({ build: options }: Variant, outdir: string): Promise<string> {
-  if (options === undefined) await writeBundle(RECEIVER, outdir);
-  else await build({ ...BUNDLE_OPTIONS, ...options, entryPoints: { index: RECEIVER }, outdir });
+async function bundle({ build: options, isSplit }: Variant, outdir: string): Promise<string> {
+  if (isSplit) await build({ ...BUNDLE_OPTIONS, splitting: true, entryPoints: { index: RECEIVER }, outdir });
+  else if (options === undefined) await writeBundle(RECEIVER, outdir);
+  else await bundleReceiver(outdir, options);
   return join(outdir, 'index.mjs');
 }
 

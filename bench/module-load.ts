@@ -1,8 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { build } from 'esbuild';
-import { BUNDLE_OPTIONS } from '../lib/bundle.ts';
+import { buildFunction, writeFiles } from '../lib/bundle.ts';
 import { type Figure, ratios, spread } from './figure.ts';
 import { load } from './load-module.ts';
 import { bundleReceiver, nothingAhead } from './receiver.ts';
@@ -29,13 +28,12 @@ export const moduleLoad: Figure = {
     try {
       // What it does ahead of its first request is no part of loading it: `first-request` measures that.
       await bundleReceiver(join(folder, 'receiver'), { plugins: [nothingAhead] });
-      await build({
-        ...BUNDLE_OPTIONS,
+      const { files: bare } = await buildFunction({
         stdin: { contents: BARE, resolveDir: process.cwd(), sourcefile: 'index.ts' },
         outdir: join(folder, 'bare'),
-        entryNames: 'index',
       });
-      const files = { of: join(folder, 'receiver/index.mjs'), to: join(folder, 'bare/index.mjs') };
+      await writeFiles(bare);
+      const files = { of: join(folder, 'receiver/index.mjs'), to: join(folder, 'bare/stdin.mjs') };
       const pairs: { of: number; to: number }[] = [];
       for (let round = 1; round <= ROUNDS; round += 1) {
         say(`start ${round} of ${ROUNDS}`);

@@ -1,7 +1,7 @@
-import { type BuildOptions, build, type Plugin } from 'esbuild';
+import type { BuildOptions, Plugin } from 'esbuild';
 import { eventNames } from '../lambda/contract/catalogue.ts';
 import { queueUrlVariable } from '../lambda/contract/event-names.ts';
-import { BUNDLE_OPTIONS } from '../lib/bundle.ts';
+import { buildFunction, writeFiles } from '../lib/bundle.ts';
 
 /** The receiver's entry point, from the project's root. */
 export const RECEIVER = 'lambda/receiver/handler.ts';
@@ -17,8 +17,10 @@ export const nothingAhead: Plugin = {
 };
 
 /** Bundles the receiver as it is deployed, but for its source maps, which nothing reads. */
-export const bundleReceiver = (outdir: string, options: BuildOptions = {}) =>
-  build({ ...BUNDLE_OPTIONS, ...options, entryPoints: { index: RECEIVER }, outdir });
+export async function bundleReceiver(outdir: string, options: BuildOptions = {}): Promise<void> {
+  const { files } = await buildFunction({ ...options, entryPoints: { index: RECEIVER }, outdir });
+  await writeFiles(files);
+}
 
 /** Of the receiver, as the stack sets it. @param queueUrl of each of its queues */
 export const receiverEnvironment = (queueUrl: string): Record<string, string> => ({

@@ -1,6 +1,6 @@
 import { realpathSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
-import { basename, join, resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import {
   type BuildFailure,
   type BuildOptions,
@@ -8,6 +8,8 @@ import {
   formatMessages,
   type Message,
   type Metafile,
+  type OutputFile,
+  type Plugin,
 } from 'esbuild';
 import { SourceMapReducer } from './source-map.ts';
 
@@ -18,8 +20,6 @@ export const BUNDLE_OPTIONS: BuildOptions = {
   platform: 'node',
   target: 'node24',
   format: 'esm',
-  // What is imported on demand stays in a file of its own, which is read on demand.
-  splitting: true,
   // The SDK's module builds: esbuild drops what is not used, which it cannot in CommonJS builds.
   mainFields: ['module', 'main'],
   alias: {
@@ -30,6 +30,9 @@ export const BUNDLE_OPTIONS: BuildOptions = {
   legalComments: 'none',
   logLevel: 'warning',
 };
+
+/** What is imported on demand: files of ours, and what the SDK's clients read streams of events with. */
+const ON_DEMAND = /\.ts$|\/event-streams$/;
 
 /** The functions' own sources, from the project's root. */
 const SOURCES = 'lambda';
@@ -62,26 +65,20 @@ export async function writeBundle(
   folder: string,
   sourceMaps = sourceMapReducer(),
 ): Promise<Bundle> {
-  const { outputFiles, warnings, metafile } = await build({
-    ...BUNDLE_OPTIONS,
+  const { files, ...bundle } = await buildFunction({
     entryPoints: { index: entry },
     outdir: OUTDIR,
-    write: false,
-    metafile: true,
     sourcemap: 'external',
     sourcesContent: false,
     logLevel: 'silent',
   });
-  await mkdir(folder, { recursive: true });
-  await Promise.all(
-    outputFiles.map(({ path, text }) =>
-      writeFile(
-        join(folder, basename(path)),
-        path.endsWith('.map') ? sourceMaps.reduce(text, resolve(OUTDIR)) : text,
-      ),
-    ),
+  await writeFiles(
+    files.map(({ path, text }) => ({
+      path: join(folder, basename(path)),
+      text: path.endsWith('.map') ? sourceMaps.reduce(text, resolve(OUTDIR)) : text,
+    })),
   );
-  return { warnings, sources: ownSources(metafile) };
+  return bundle;
 }
 
 /**
@@ -91,16 +88,88 @@ export async function writeBundle(
  * @throws BuildFailure of esbuild where the function does not build
  */
 export async function writeReadableBundle(entry: string, folder: string): Promise<Bundle> {
-  const { warnings, metafile } = await build({
-    ...BUNDLE_OPTIONS,
+  const { files, ...bundle } = await buildFunction({
     minify: false,
     entryPoints: { index: entry },
     outdir: folder,
-    metafile: true,
     sourcemap: 'linked',
     logLevel: 'silent',
   });
-  return { warnings, sources: ownSources(metafile) };
+  await writeFiles(files);
+  return bundle;
+}
+
+/**
+ * Builds a function as one file, and all that it imports on demand as one file each, with a copy of what both need. With
+ * esbuild's `splitting` both would share it, and a start would read of the SDK what only the S3 client calls.
+ * @param options that differ from {@link BUNDLE_OPTIONS}
+ * @throws BuildFailure of esbuild where it does not build
+ */
+export async function buildFunction(
+  options: BuildOptions,
+): Promise<Bundle & { readonly files: readonly OutputFile[] }> {
+  const { entryPoints, stdin, plugins = [], ...common } = options;
+  const files: OutputFile[] = [];
+  const warnings: Message[] = [];
+  const sources = new Set<string>();
+  /** Source of each file that is imported on demand, by its name. */
+  const found = new Map<string, string>();
+  const built = new Set<string>();
+  let next: BuildOptions = { ...(entryPoints && { entryPoints }), ...(stdin && { stdin }) };
+  for (;;) {
+    const result = await build({
+      ...BUNDLE_OPTIONS,
+      ...common,
+      ...next,
+      plugins: [...plugins, onDemand(found)],
+      metafile: true,
+      write: false,
+    });
+    files.push(...result.outputFiles);
+    warnings.push(...result.warnings);
+    for (const source of ownSources(result.metafile)) sources.add(source);
+    const names = importedFiles(result.metafile).filter((name) => !built.has(name));
+    if (names.length === 0) return { files, warnings, sources: [...sources] };
+    for (const name of names) built.add(name);
+    next = { entryPoints: Object.fromEntries(names.map((name) => [name, found.get(name) ?? name])) };
+  }
+}
+
+/** Leaves imports on demand as they are, of files beside the one that imports. @param found gets their sources, by their names */
+const onDemand = (found: Map<string, string>): Plugin => ({
+  name: 'on-demand',
+  setup: ({ onResolve, resolve }) => {
+    onResolve({ filter: ON_DEMAND }, async ({ path, kind, importer, resolveDir, pluginData }) => {
+      if (kind !== 'dynamic-import' || pluginData === onDemand) return undefined;
+      const { errors, path: source } = await resolve(path, {
+        kind,
+        importer,
+        resolveDir,
+        pluginData: onDemand,
+      });
+      if (errors.length > 0) return { errors };
+      const name = basename(path, '.ts');
+      const same = found.get(name) ?? source;
+      if (same !== source)
+        return { errors: [{ text: `Imported on demand, ${source} and ${same} need names of their own` }] };
+      found.set(name, source);
+      return { path: `./${name}.mjs`, external: true };
+    });
+  },
+});
+
+/** Names of the files that are imported on demand, and not only by code that was left out. */
+const importedFiles = ({ outputs }: Metafile) =>
+  Object.values(outputs)
+    .flatMap(({ imports }) => imports)
+    .filter(({ kind, path }) => kind === 'dynamic-import' && path.startsWith('./'))
+    .map(({ path }) => basename(path, '.mjs'));
+
+export async function writeFiles(files: readonly Pick<OutputFile, 'path' | 'text'>[]): Promise<void> {
+  for (const { path, text } of files) {
+    await mkdir(dirname(path), { recursive: true });
+    await writeFile(path, text);
+  }
 }
 
 const ownSources = ({ inputs }: Metafile) =>

@@ -136,23 +136,23 @@ export function consume<Name extends EventName>(
     };
     try {
       const outcome = await deadline.ends(takeEffect());
-      tell(outcome, message.facts);
+      await tell(outcome, message.facts);
       return { ...message, entry: entryOf(message, outcome, read) };
     } catch (error) {
       return settleFailure(message, error, { read });
     }
   }
 
-  function tell(outcome: EffectOutcome, { receivedAt, replay }: MessageFacts): void {
+  async function tell(outcome: EffectOutcome, { receivedAt, replay }: MessageFacts): Promise<void> {
     if (replay !== undefined) {
       recordLog.info(outcome);
-      count('Replayed', { event: name });
+      await count('Replayed', { event: name });
       return;
     }
     // The receiver's clock and this one are not the same.
     const latencyMs = Math.max(0, Date.now() - Date.parse(receivedAt));
     recordLog.info(outcome, { latencyMs });
-    if (outcome !== 'Processed') count(outcome, { event: name });
+    if (outcome !== 'Processed') await count(outcome, { event: name });
   }
 
   /** @returns the message, with an entry where it is on the dead-letter queue; without one it comes back */
@@ -164,7 +164,7 @@ export function consume<Name extends EventName>(
     const { record, attempt } = message;
     if (isHopeless(error) || attempt >= receives) {
       recordLog.error('DeadLettered', await describeError(error));
-      count('DeadLettered', { event: name });
+      await count('DeadLettered', { event: name });
       const failureReason = errorText(error).slice(0, MAXIMUM_ATTRIBUTE_LENGTH);
       // Where this fails the message comes back, and after its last receive SQS moves it.
       const isBuried = await telling('BuryFailed', () => source.bury(record, failureReason));
@@ -174,7 +174,7 @@ export function consume<Name extends EventName>(
     }
     const seconds = backOffSeconds(attempt, source.firstRetryDelay);
     recordLog.warn('Failed', { ...(await describeError(error)), retryInSeconds: seconds });
-    count('Failed', { event: name });
+    await count('Failed', { event: name });
     // Where this fails the message comes back after the queue's visibility timeout.
     await telling('HideFailed', () => source.hide(record, seconds));
     return { ...message, entry: undefined };
@@ -188,7 +188,7 @@ export function consume<Name extends EventName>(
       });
     }
     recordLog.warn('NotArchived', await describeError(error));
-    count('NotArchived');
+    await count('NotArchived');
     return message;
   }
 
@@ -227,7 +227,7 @@ async function telling(failure: 'BuryFailed' | 'HideFailed', call: () => Promise
     return true;
   } catch (error) {
     recordLog.error(failure, await describeError(error));
-    count(failure);
+    await count(failure);
     return false;
   }
 }

@@ -44,7 +44,7 @@ export class Notifications {
     if (($metadata.attempts ?? 1) > 1) {
       // SNS may have taken the attempt that got no answer, too, and offers no way to tell.
       recordLog.warn('PossiblyRepeated');
-      count('PossiblyRepeated', { event });
+      await count('PossiblyRepeated', { event });
     }
     return 'Processed';
   }

@@ -23,8 +23,8 @@ const { WEBHOOK_SECRET_ARN, SECRET_GRACE_SECONDS } = requireEnvironment([
 /** Whether the request under way is the smoke test's: it is logged, and rings nothing. */
 let isSmokeTest = false;
 
-const tally: typeof count = (...outcome) => {
-  if (!isSmokeTest) count(...outcome);
+const tally: typeof count = async (...outcome) => {
+  if (!isSmokeTest) await count(...outcome);
 };
 
 function identify(ids: { readonly eventId: string; readonly requestId: string }): void {
@@ -53,10 +53,10 @@ const queues = new EventQueues(
   queueUrls,
 );
 
-function report({ outcome, ...facts }: Outcome, { sourceIp }: WebhookRequest): void {
+async function report({ outcome, ...facts }: Outcome, { sourceIp }: WebhookRequest): Promise<void> {
   if (outcome === 'Rejected') logger.warn(outcome, { ...facts, sourceIp });
   else logger.info(outcome, facts);
-  if (outcome !== 'Accepted') tally(outcome, 'reason' in facts ? { reason: facts.reason } : {});
+  if (outcome !== 'Accepted') await tally(outcome, 'reason' in facts ? { reason: facts.reason } : {});
 }
 
 /**
@@ -68,8 +68,8 @@ export const handler = middy<GatewayEvent, APIGatewayProxyStructuredResultV2>()
   .use(
     problemResponses(async (error) => {
       logger.error('ServerError', await describeError(error));
-      tally('ServerError');
-      tally('VersionError', { version: process.env.AWS_LAMBDA_FUNCTION_VERSION ?? '' });
+      await tally('ServerError');
+      await tally('VersionError', { version: process.env.AWS_LAMBDA_FUNCTION_VERSION ?? '' });
     }),
   )
   .handler(createReceiver({ secrets, queues, identify, report }));

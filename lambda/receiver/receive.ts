@@ -20,7 +20,7 @@ export interface ReceiverParts {
   readonly queues: Pick<EventQueues, 'enqueue' | 'quarantine'>;
   /** Told whose delivery it is before anything is done with it, so that every log line can say so. */
   readonly identify: (ids: Pick<Delivery, 'eventId' | 'requestId'>) => void;
-  readonly report: (outcome: Outcome, request: WebhookRequest) => void;
+  readonly report: (outcome: Outcome, request: WebhookRequest) => Promise<void>;
 }
 
 /**
@@ -31,11 +31,11 @@ export function createReceiver({ secrets, queues, identify, report }: ReceiverPa
   async function authenticate(request: WebhookRequest): Promise<void> {
     const signature = decodeSignature(request.signature);
     if (signature === undefined) {
-      report({ outcome: 'Rejected', reason: 'malformed-signature' }, request);
+      await report({ outcome: 'Rejected', reason: 'malformed-signature' }, request);
       throw invalidSignature();
     }
     if (await secrets.fit((accepted) => verify(request.body, signature, accepted))) return;
-    report({ outcome: 'Rejected', reason: 'wrong-signature' }, request);
+    await report({ outcome: 'Rejected', reason: 'wrong-signature' }, request);
     throw invalidSignature();
   }
 
@@ -50,13 +50,13 @@ export function createReceiver({ secrets, queues, identify, report }: ReceiverPa
     const parsed = parsePayload(body);
     if (parsed.kind === 'unusable') {
       await queues.quarantine(body, parsed.problems, delivery);
-      report({ outcome: 'Unusable', fields: parsed.problems.map(({ field }) => field) }, request);
+      await report({ outcome: 'Unusable', fields: parsed.problems.map(({ field }) => field) }, request);
       throw unusableEvent(parsed.problems);
     }
 
     await queues.enqueue(parsed, body, delivery);
     const known = parsed.kind === 'event';
-    report(known ? accepted(parsed.event, request) : { outcome: 'Parked' }, request);
+    await report(known ? accepted(parsed.event, request) : { outcome: 'Parked' }, request);
     return {
       statusCode: 200,
       headers: { 'content-type': 'application/json' },

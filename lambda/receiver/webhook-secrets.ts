@@ -18,7 +18,7 @@ export interface WebhookSecretsOptions {
   /** How long after a rotation the previous secret is accepted, in milliseconds. */
   readonly gracePeriod: number;
   /** Told of each failed read, whether or not something is cached. */
-  readonly onUnreadable: () => void;
+  readonly onUnreadable: () => Promise<void>;
   /** Told of a failed read while a cached secret goes on serving. */
   readonly onStale: (error: unknown) => Promise<void>;
   /** Told, once, that the secret begins or ends with white space: most likely it was pasted with it. */
@@ -126,7 +126,7 @@ export class WebhookSecrets {
     try {
       this.#cached = await this.#cacheOf(await this.#version('AWSCURRENT'), () => this.#readPrevious());
     } catch (error) {
-      this.#options.onUnreadable();
+      await this.#options.onUnreadable();
       throw error;
     }
   }

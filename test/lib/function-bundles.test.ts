@@ -17,6 +17,9 @@ const MAXIMUM_MAP_BYTES = 12 * 1024;
 /** 450 KB, which is what a cold start can afford to load. */
 const MAXIMUM_BYTES = 450 * 1024;
 
+/** 600 KB: what is imported on demand has a copy of the SDK's core of its own. */
+const MAXIMUM_WHOLE_BYTES = 600 * 1024;
+
 const { assetFolder } = readCloudAssembly(testAssembly());
 
 /** Folder of a function's code, by its service name. */
@@ -74,8 +77,8 @@ describe('bundles', () => {
     expect(services.toSorted()).toEqual(['receiver', 'smoke-test', ...eventNames.map(kebabCase)].sort());
   });
 
-  test('the one of the receiver has at most 450 KB', () => {
-    expect(sizeOf(filesOf('receiver'))).toBeLessThanOrEqual(MAXIMUM_BYTES);
+  test('the one of the receiver has at most 600 KB, with what it imports on demand', () => {
+    expect(sizeOf(filesOf('receiver'))).toBeLessThanOrEqual(MAXIMUM_WHOLE_BYTES);
   });
 
   test.each(services)('the one of %s loads at most 450 KB at its start', async (service) => {

@@ -37,7 +37,7 @@ export async function serviceAnswer(
     secrets: { fit: async (test) => test([secret]) },
     queues: { enqueue: async () => {}, quarantine: async () => {} },
     identify: () => {},
-    report: (reported) => {
+    report: async (reported) => {
       outcome = reported;
     },
   });

@@ -1,5 +1,5 @@
 import { PutSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
 import type { APIGatewayProxyStructuredResultV2, Context } from 'aws-lambda';
 import { httpApiEvent } from '../../../events/gateway-events.ts';
 import { signatureOf } from '../../../events/signing.ts';
@@ -16,12 +16,23 @@ const faults = new Faults();
 
 let aws: TestAws;
 let starts = 0;
+let printed: string[];
 beforeAll(async () => {
   aws = await startTestAws(faults);
-  Object.assign(process.env, functionEnvironment('receiver', aws), { AWS_LAMBDA_FUNCTION_VERSION: '1' });
+  Object.assign(process.env, functionEnvironment('receiver', aws), {
+    AWS_LAMBDA_FUNCTION_VERSION: '1',
+    POWERTOOLS_METRICS_DISABLED: 'false',
+  });
 });
-beforeEach(() => rotate(TEST_SECRET));
-afterEach(() => faults.clear());
+beforeEach(async () => {
+  await rotate(TEST_SECRET);
+  printed = [];
+  jest.spyOn(process.stdout, 'write').mockImplementation((text) => printed.push(String(text)) > 0);
+});
+afterEach(() => {
+  jest.restoreAllMocks();
+  faults.clear();
+});
 afterAll(async () => {
   process.env = before;
   await aws.close();
@@ -65,6 +76,13 @@ const breakSecrets = (kind: 'down' | 'slow', milliseconds?: number) =>
     callers: 'everyone',
     ...(milliseconds !== undefined && { milliseconds }),
   });
+
+// First: what writes the line is loaded once.
+test('what is counted is written before the answer, as Lambda freezes a function that has answered', async () => {
+  const answer = await start();
+  expect(await answer('wrong')).toBe(401);
+  expect(printed).toEqual([expect.stringContaining('"Rejected":1')]);
+});
 
 test('both versions of the secret are read before the first request', async () => {
   await rotate('next');

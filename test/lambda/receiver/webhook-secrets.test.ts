@@ -53,7 +53,7 @@ beforeEach(async () => {
     client,
     secretId,
     gracePeriod: GRACE_PERIOD,
-    onUnreadable: () => {
+    onUnreadable: async () => {
       unreadable += 1;
     },
     onStale: async (error) => void stale.push(error),
