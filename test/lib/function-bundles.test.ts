@@ -20,6 +20,9 @@ const MAXIMUM_BYTES = 450 * 1024;
 /** 600 KB: what is imported on demand has a copy of the SDK's core of its own. */
 const MAXIMUM_WHOLE_BYTES = 600 * 1024;
 
+/** Of what a function may have two copies. */
+const STATELESS = ['lambda/aws-clients.ts', 'lambda/environment.ts', 'lambda/environment-credentials.ts'];
+
 const { assetFolder } = readCloudAssembly(testAssembly());
 
 /** Folder of a function's code, by its service name. */
@@ -40,6 +43,10 @@ function filesOf(service: string): string[] {
 
 const scriptsOf = (service: string) => filesOf(service).filter((file) => file.endsWith('.mjs'));
 const mapsOf = (service: string) => filesOf(service).filter((file) => file.endsWith('.map'));
+
+const isEntry = (file: string) => file.endsWith('/index.mjs.map');
+
+const sourcesOf = (map: string): string[] => JSON.parse(readFileSync(map, 'utf8')).sources;
 
 const sizeOf = (files: string[]) => files.reduce((sum, file) => sum + statSync(file).size, 0);
 
@@ -75,6 +82,15 @@ async function loadedAtStart(service: string): Promise<string[]> {
 describe('bundles', () => {
   test('there is one for the receiver, one for the smoke test and one for each event', () => {
     expect(services.toSorted()).toEqual(['receiver', 'smoke-test', ...eventNames.map(kebabCase)].sort());
+  });
+
+  test.each(services)('%s: what is imported on demand has a copy of nothing that has a state', (service) => {
+    const [own, others] = [mapsOf(service).filter(isEntry), mapsOf(service).filter((file) => !isEntry(file))];
+    const loaded = new Set(own.flatMap(sourcesOf));
+    const both = others
+      .flatMap(sourcesOf)
+      .filter((source) => source.startsWith('lambda/') && loaded.has(source));
+    expect(both.filter((source) => !STATELESS.includes(source))).toEqual([]);
   });
 
   test('the one of the receiver has at most 600 KB, with what it imports on demand', () => {
