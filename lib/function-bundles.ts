@@ -1,11 +1,11 @@
-import { rm, writeFile } from 'node:fs/promises';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type AssetCode, Code } from 'aws-cdk-lib/aws-lambda';
 import { eventNames } from '../lambda/contract/catalogue.ts';
 import { kebabCase } from '../lambda/contract/event-names.ts';
-import { BundleError, messageText, mistakesIn, sourceMapReducer, writeBundle } from './bundle.ts';
+import { BundleError, messageText, mistakesIn, sourceMapReducer } from './bundle.ts';
 import { BUNDLE_LIST, type BundleList } from './bundle-list.ts';
-import { KeptBundles } from './kept-bundles.ts';
+import { writeKeptBundle } from './kept-bundles.ts';
 
 /** File that exports `handler`, from the project's root, by the function's name. */
 const entries: Readonly<Record<string, string>> = {
@@ -33,12 +33,10 @@ export class FunctionBundles {
     const folder = join(outdir, BUNDLES);
     // Files are named by their content: those of an earlier synthesis would be deployed, too.
     await rm(folder, { recursive: true, force: true });
-    const kept = KeptBundles.find();
-    if (await kept?.copyTo(outdir)) return new FunctionBundles(folder);
     const sourceMaps = sourceMapReducer();
     const builds = await Promise.allSettled(
       Object.entries(entries).map(async ([name, entry]) => {
-        return { name, entry, ...(await writeBundle(entry, join(folder, name), sourceMaps)) };
+        return { name, entry, ...(await writeKeptBundle(entry, join(folder, name), sourceMaps)) };
       }),
     );
     const errors = builds.flatMap((build) => (build.status === 'rejected' ? mistakesIn(build.reason) : []));
@@ -50,8 +48,20 @@ export class FunctionBundles {
       built.map(({ name, entry, sources }) => [name, { entry, sources }]),
     );
     await writeFile(join(outdir, BUNDLE_LIST), JSON.stringify(list));
-    // A warning is to be given again.
-    if (warnings.length === 0) await kept?.keep([BUNDLES, BUNDLE_LIST], outdir);
+    return new FunctionBundles(folder);
+  }
+
+  /**
+   * Folders in the place of bundles, for whoever looks at nothing of a template that the functions' code changes: esbuild
+   * takes most of a synthesis' processor time.
+   * @param outdir of the cloud assembly
+   */
+  static async withoutCode(outdir: string): Promise<FunctionBundles> {
+    const folder = join(outdir, BUNDLES);
+    for (const [name, entry] of Object.entries(entries)) {
+      await mkdir(join(folder, name), { recursive: true });
+      await writeFile(join(folder, name, 'index.mjs'), `// ${entry}\n`);
+    }
     return new FunctionBundles(folder);
   }
 

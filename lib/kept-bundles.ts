@@ -1,60 +1,106 @@
+import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { cp, mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
-import { BUNDLE_OPTIONS } from './bundle.ts';
+import { cp, mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { BUNDLE_OPTIONS, type Bundle, type sourceMapReducer, writeBundle } from './bundle.ts';
 import { filesDigest } from './files-digest.ts';
+import { KEPT_BUNDLES_FOLDER } from './kept-bundles-folder.ts';
 
-/**
- * Folder in which bundles are kept from one synthesis to the next, for whoever synthesises the same code many times: the
- * tests and `.ci/run`. Of packages the lock file is compared, and not what is installed.
- */
-const FOLDER = 'PARTNER_WEBHOOKS_KEPT_BUNDLES';
-
-/** What bundles are made of, and what makes them, from the project's root. */
-const MADE_OF = [
-  'lambda',
+/** What makes bundles of sources, from the project's root. Of packages the lock files are compared, and no more. */
+const MADE_BY = [
   'lib/bundle.ts',
-  'lib/function-bundles.ts',
-  'lib/function-names.ts',
+  'lib/kept-bundles.ts',
   'lib/source-map.ts',
+  'node_modules/.package-lock.json',
   'package-lock.json',
   'tsconfig.json',
 ];
 
-/** Bundles of the code as it is, where somebody wants them kept. */
+/** Of each function: some states that are tried and taken back. Each is some 600 KB. */
+const KEPT = 8;
+
+const SOURCES = 'sources.json';
+const BUNDLE = 'bundle';
+
+/**
+ * Bundles of one function, each in a folder that is named by the digest of the sources that it was made of: for whoever
+ * bundles the same code many times, which is `npm start`, the tests and `.ci/run`. What is deployed is bundled anew.
+ */
 export class KeptBundles {
   readonly #folder: string;
-  readonly #digest: string;
+  /** Of all that could be a source. */
+  readonly #before = digestOf(['lambda']);
 
-  static find(environment = process.env): KeptBundles | undefined {
-    const folder = environment[FOLDER];
-    if (!folder) return undefined;
-    const digest = digestOfSources();
-    return new KeptBundles(join(folder, digest), digest);
+  /** @returns undefined where nobody wants any kept */
+  static find(entry: string, environment = process.env): KeptBundles | undefined {
+    const folder = environment[KEPT_BUNDLES_FOLDER];
+    return folder ? new KeptBundles(join(folder, filesDigest(MADE_BY, [entry, BUNDLE_OPTIONS]))) : undefined;
   }
 
-  private constructor(folder: string, digest: string) {
+  private constructor(folder: string) {
     this.#folder = folder;
-    this.#digest = digest;
   }
 
-  /** @returns whether there were any, and are now in the folder, too */
-  async copyTo(folder: string): Promise<boolean> {
-    if (!existsSync(this.#folder)) return false;
-    await cp(this.#folder, folder, { recursive: true });
-    return true;
+  /** @returns the sources of the bundle of the code as it is, which is now in the folder, too, if there was one */
+  async copyTo(folder: string): Promise<readonly string[] | undefined> {
+    for (const digest of await this.#digests()) {
+      const kept = join(this.#folder, digest);
+      try {
+        const sources: string[] = JSON.parse(await readFile(join(kept, SOURCES), 'utf8'));
+        if (digestOf(sources) !== digest) continue;
+        await cp(join(kept, BUNDLE), folder, { recursive: true });
+        // The one that was used last is the last to go.
+        await utimes(kept, new Date(), new Date());
+        return sources;
+      } catch {
+        // Another process has let it go meanwhile.
+        await rm(folder, { recursive: true, force: true });
+      }
+    }
+    return undefined;
   }
 
-  /** Keeps what is in a folder, if the code is still what it was. Several syntheses may do so at once. */
-  async keep(names: readonly string[], from: string): Promise<void> {
+  /** Keeps a bundle that was made since, if the code is still what it was. Several processes may do so at once. */
+  async keep(folder: string, sources: readonly string[]): Promise<void> {
     // Saved while it was bundled: which of both was bundled, nobody knows.
-    if (digestOfSources() !== this.#digest) return;
-    await mkdir(dirname(this.#folder), { recursive: true });
-    const unfinished = await mkdtemp(`${this.#folder}-`);
-    for (const name of names) await cp(join(from, name), join(unfinished, name), { recursive: true });
-    // Where another one was faster, its bundles are the same.
-    await rename(unfinished, this.#folder).catch(() => rm(unfinished, { recursive: true }));
+    if (digestOf(['lambda']) !== this.#before) return;
+    const kept = join(this.#folder, digestOf(sources));
+    const unfinished = `${kept}.${randomUUID()}`;
+    await mkdir(unfinished, { recursive: true });
+    await cp(folder, join(unfinished, BUNDLE), { recursive: true });
+    await writeFile(join(unfinished, SOURCES), JSON.stringify(sources));
+    // Where another one was faster, its bundle is the same.
+    await rename(unfinished, kept).catch(() => rm(unfinished, { recursive: true }));
+    const digests = await this.#digests();
+    await Promise.all(
+      digests.slice(KEPT).map((old) => rm(join(this.#folder, old), { recursive: true, force: true })),
+    );
+  }
+
+  /** Of what is kept, that which was used last first. */
+  async #digests(): Promise<string[]> {
+    if (!existsSync(this.#folder)) return [];
+    const whole = (await readdir(this.#folder)).filter((name) => !name.includes('.'));
+    const used = whole.map(async (digest) => {
+      return { digest, at: (await stat(join(this.#folder, digest)).catch(() => undefined))?.mtimeMs ?? 0 };
+    });
+    return (await Promise.all(used)).sort((a, b) => b.at - a.at).map(({ digest }) => digest);
   }
 }
 
-const digestOfSources = () => filesDigest(MADE_OF, BUNDLE_OPTIONS);
+const digestOf = (sources: readonly string[]) => filesDigest(sources, SOURCES);
+
+/** As {@link writeBundle}, but that it takes a bundle of the same sources where one is kept. */
+export async function writeKeptBundle(
+  entry: string,
+  folder: string,
+  sourceMaps: ReturnType<typeof sourceMapReducer>,
+): Promise<Bundle> {
+  const kept = KeptBundles.find(entry);
+  const sources = await kept?.copyTo(folder);
+  if (sources !== undefined) return { warnings: [], sources };
+  const bundle = await writeBundle(entry, folder, sourceMaps);
+  // A warning is to be given again. Where it cannot be kept the next time takes longer, and that is all.
+  if (bundle.warnings.length === 0) await kept?.keep(folder, bundle.sources).catch(() => {});
+  return bundle;
+}

@@ -46,6 +46,7 @@ export async function surviveOutage(options: OutageOptions): Promise<OutageRepor
     port: 0,
     awsPort: 0,
     secret: SECRET,
+    warmUp: false,
     faults,
     ...(firstRetrySeconds !== undefined && {
       environment: { FIRST_RETRY_DELAY_SECONDS: String(firstRetrySeconds) },

@@ -19,7 +19,12 @@ const answers = new Map<
 >();
 let last: Promise<unknown> = Promise.resolve();
 
-async function synthesise({ folder, overrides }: SynthesisRequest): Promise<string | undefined> {
+async function synthesise({
+  folder,
+  overrides,
+  validate = true,
+}: SynthesisRequest): Promise<string | undefined> {
+  process.env.CDK_VALIDATION = String(validate);
   try {
     const { app, bundles } = await webhookApp({
       outdir: folder,

@@ -9,6 +9,8 @@ export interface SynthesisRequest {
   readonly folder: string;
   /** Of the context in `cdk.json`. */
   readonly overrides: Record<string, unknown>;
+  /** Whether it is held against CloudFormation's rules. @default true */
+  readonly validate?: boolean;
 }
 
 /** Where the process is found. Test files run in processes of their own, which inherit it. */

@@ -1,9 +1,16 @@
 import { once } from 'node:events';
 import { Option } from '@commander-js/extra-typings';
+import { KEPT_BUNDLES_FOLDER } from '../../lib/kept-bundles-folder.ts';
 import { checkKeptState } from '../../local/aws/kept/open.ts';
 import { stageOverrides, synthesise } from '../../local/template/synthesise.ts';
 import type { Notice } from '../console/api.ts';
-import { describeStack, KEPT_FOLDER, SYNTHESISED_FOLDER, Workspace } from '../operate/local-folder.ts';
+import {
+  BUNDLES_FOLDER,
+  describeStack,
+  KEPT_FOLDER,
+  SYNTHESISED_FOLDER,
+  Workspace,
+} from '../operate/local-folder.ts';
 import { adjustAssembly } from '../start/adjust-assembly.ts';
 import { besideFolder, runAllBeside } from '../start/beside.ts';
 import {
@@ -126,6 +133,8 @@ async function start(settings: Settings): Promise<void> {
   const onProblem = (message: string) => console.error(`Problem: ${message}`);
   const sources = settings.watch ? new SourceTree(onProblem) : undefined;
   const services = new Set(inspected.map(({ service }) => service));
+  // For the synthesis, and for what is saved later.
+  process.env[KEPT_BUNDLES_FOLDER] ??= BUNDLES_FOLDER;
   const assemblies = new KeptAssemblies({ folder: SYNTHESISED_FOLDER, synthesise });
   const synthesiseTo = async (folder: string) => {
     await assemblies.write(folder, gateway && stageOverrides({ gateway }));

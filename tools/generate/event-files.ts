@@ -166,7 +166,8 @@ export const eventPaths = (name: string) => ({
 });
 
 /**
- * The four files of a further event, before they are formatted.
+ * The four files of a further event, formatted but for lines that turn out too long: a running stack takes up a save at once,
+ * and would take up a second one.
  * @param catalogue the catalogue's text as it is now
  * @throws CommandError where the catalogue has another form than this file knows
  */
@@ -183,6 +184,9 @@ export function eventFiles(event: NewEvent, catalogue: string): Map<string, stri
   ]);
 }
 
+/** Of texts without backslashes. */
+const quoted = (text: string) => (text.includes("'") ? JSON.stringify(text) : `'${text}'`);
+
 function withEntry(catalogue: string, event: NewEvent, { processing, impact }: EffectTexts): string {
   const schema = camelCase(event.name);
   const imports = "import type * as z from 'zod/mini';\n";
@@ -190,11 +194,11 @@ function withEntry(catalogue: string, event: NewEvent, { processing, impact }: E
   if (!catalogue.includes(imports) || !catalogue.includes(end)) {
     throw new CommandError(`${CATALOGUE} has not the form that an entry could be put into`);
   }
-  const entry = `'${event.name}': {
-    meaning: ${JSON.stringify(event.meaning)},
-    processing: ${JSON.stringify(processing)},
+  const entry = `  '${event.name}': {
+    meaning: ${quoted(event.meaning)},
+    processing: ${quoted(processing)},
     effect: '${event.effect}',
-    impact: ${JSON.stringify(impact)},
+    impact: ${quoted(impact)},
     data: ${schema},
   },
 `;
@@ -217,14 +221,14 @@ import { ${types.sort().join(', ')} } from '../fields.ts';
 ${words ? "import type { Words } from '../words.ts';\n" : ''}
 /** \`data\` of ${name}: not shown in the contract. Assumed: ${assumed}. */
 export const ${schema} = z.object({
-${fields.map((field) => `${field}: ${needed.includes(field) ? 'identifierOfEitherType' : 'assumedText'},`).join('\n')}
+${fields.map((field) => `  ${field}: ${needed.includes(field) ? 'identifierOfEitherType' : 'assumedText'},`).join('\n')}
 });
 ${
   words
     ? `
 /** What people are told of it. */
 export const words = (data: z.infer<typeof ${schema}>): Words => ({
-  title: ${JSON.stringify(meaning)},
+  title: ${quoted(meaning)},
   lines: [
 ${words(event)}
   ],

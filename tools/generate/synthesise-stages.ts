@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import type { FunctionBundles } from '../../lib/function-bundles.ts';
+import { FunctionBundles } from '../../lib/function-bundles.ts';
 import { webhookApp } from '../../lib/webhook-app.ts';
 import { stages } from './stages.ts';
 
@@ -9,13 +9,12 @@ const folders: Record<string, string> = JSON.parse(process.env.ASSEMBLIES ?? '')
 const overrides: object = JSON.parse(process.env.OVERRIDES ?? '{}');
 const { context } = JSON.parse(readFileSync('cdk.json', 'utf8'));
 
-let shared: FunctionBundles | undefined;
 for (const [stage, outdir] of Object.entries(folders)) {
-  const { app, bundles } = await webhookApp({
+  const { app } = await webhookApp({
     outdir,
     context: { ...context, stage, stages, ...overrides },
-    bundles: shared,
+    // `CODE_HASH` of `template-snapshot.ts`
+    bundles: await FunctionBundles.withoutCode(outdir),
   });
-  shared = bundles;
   app.synth();
 }

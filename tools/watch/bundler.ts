@@ -5,9 +5,9 @@ import {
   messageText,
   mistakesIn,
   sourceMapReducer,
-  writeBundle,
   writeReadableBundle,
 } from '../../lib/bundle.ts';
+import { writeKeptBundle } from '../../lib/kept-bundles.ts';
 
 /** Functions that are bundled at a time. Each has esbuild's process take some 150 MB, and uses both of two cores. */
 const AT_A_TIME = 2;
@@ -15,7 +15,7 @@ const AT_A_TIME = 2;
 /** Milliseconds without a save after which esbuild's process ends, and gives its memory back. */
 const IDLE = 60_000;
 
-/** Bundles functions one by one, as they are deployed. */
+/** Bundles functions one by one, as they are deployed. A synthesis that follows finds their bundles kept. */
 export class Bundler {
   readonly #sourceMaps = sourceMapReducer();
   readonly #waiting: (() => void)[] = [];
@@ -33,7 +33,7 @@ export class Bundler {
    */
   bundle(entry: string, folder: string, isReadable = false): Promise<Bundle> {
     return this.#inTurn(() =>
-      isReadable ? writeReadableBundle(entry, folder) : writeBundle(entry, folder, this.#sourceMaps),
+      isReadable ? writeReadableBundle(entry, folder) : writeKeptBundle(entry, folder, this.#sourceMaps),
     );
   }
 

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { readFile, writeFile } from 'node:fs/promises';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { LOCAL_SECRET } from '../../../events/signing.ts';
 import type { FunctionDefinition } from '../../../local/functions/function-definition.ts';
@@ -15,6 +15,7 @@ const CONSUMER = 'lambda/consumers/shop-updated.ts';
 /** All consumers import it. */
 const SHARED = 'lambda/consumers/consume.ts';
 const PIPELINE = 'lib/event-pipeline.ts';
+const AGE = 'lib/age-of-waiting.ts';
 
 let project: Project;
 let port: number;
@@ -196,14 +197,13 @@ describe('a mistake is said once, with file and line, and the last good code goe
       expect(said().match(/✘ \[ERROR\]/g)).toHaveLength(1);
       expect(said()).toMatch(/lambda\/consumers\/consume\.ts:\d+:\d+:/);
       // The file that was missed is in no bundle yet.
-      await writeFile(
-        project.path('lambda/consumers/gone.ts'),
-        "export const gone = () => console.log('mended');\n",
-      );
+      const gone = project.path('lambda/consumers/gone.ts');
+      await writeFile(gone, "export const gone = () => console.log('mended');\n");
       await saying(/^Mended\. Rebuilt 6 functions in/m);
       await updateShop();
       await saying(/ShopUpdated\w*: mended$/m);
       await putBack(/^Rebuilt 6 functions in/m);
+      await rm(gone);
     },
     PATIENCE,
   );
@@ -232,7 +232,7 @@ test(
     expect(functions()['shop-updated']?.environment.FIRST_RETRY_DELAY_SECONDS).toBe('7');
     expect(said()).not.toContain('Stop and start it again');
 
-    await replace(PIPELINE, 'RETENTION = Duration.days(7)', 'RETENTION = Duration.days(6)');
+    await replace(AGE, 'RETENTION_SECONDS = 7 * DAY', 'RETENTION_SECONDS = 6 * DAY');
     await saying(
       /^Stop and start it again to take over: .*queue ShopUpdatedQueue\w+ \(MessageRetentionPeriod\)/m,
     );
