@@ -1,7 +1,7 @@
 import { facts, lines } from '../terminal/facts.ts';
 import { table } from '../terminal/table.ts';
 import { duration } from '../terminal/text.ts';
-import { NO_ANSWER_AFTER } from './generator.ts';
+import { NO_ANSWER_AFTER, STALE_WITHIN } from './generator.ts';
 import type { Percentiles } from './latencies.ts';
 import { type LoadReport, percent, SLOWEST_RECEIPT } from './report.ts';
 
@@ -41,6 +41,14 @@ export function describeReport(report: LoadReport, width: number): string[] {
           ],
           ['wanted', `${count(deliveries.wanted)} deliveries, ${rateText(rate.wanted)}`],
           ['sent', `${count(deliveries.sent)}, ${rateText(rate.sent)}`],
+          ...(deliveries.sentAgain === 0
+            ? []
+            : [
+                [
+                  'sent again',
+                  `${count(deliveries.sentAgain)}, once each: the connection was reset within ${STALE_WITHIN} ms of the write`,
+                ] as const,
+              ]),
           ['answered', `${count(deliveries.answered)}, ${rateText(rate.answered)} until the last answer`],
           ['sender', describeSender(report)],
         ],

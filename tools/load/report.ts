@@ -51,7 +51,7 @@ export interface LoadReport {
   readonly run: string;
   readonly begun: string;
   readonly plan: Pick<LoadPlan, 'rate' | 'seconds' | 'ramp' | 'mix' | 'shops' | 'connections'>;
-  readonly deliveries: Record<'wanted' | 'sent' | 'answered' | 'accepted', number>;
+  readonly deliveries: Record<'wanted' | 'sent' | 'sentAgain' | 'answered' | 'accepted', number>;
   /** A second. */
   readonly rate: Record<'wanted' | 'sent' | 'answered', number>;
   /** By status, or the kind of error where there was no answer; `under way` of a run that ended early. */
@@ -77,7 +77,7 @@ export interface LoadReport {
 
 export function makeReport(run: Run, effect: Effect | Unread): LoadReport {
   const { plan, url, measurements, begin, lasted, ended } = run;
-  const { sent, answered, endings, receipt, lastAnswerAt } = measurements;
+  const { sent, sentAgain, answered, endings, receipt, lastAnswerAt } = measurements;
   const accepted = measurements.accepted.size;
   const wanted = deliveriesOf(plan);
   const underWay = sent - measurements.ended;
@@ -90,7 +90,7 @@ export function makeReport(run: Run, effect: Effect | Unread): LoadReport {
     run: plan.run,
     begun: new Date(begin).toISOString(),
     plan: { rate, seconds, ramp, mix, shops, connections },
-    deliveries: { wanted, sent, answered, accepted },
+    deliveries: { wanted, sent, sentAgain, answered, accepted },
     rate: {
       wanted: wanted / seconds,
       sent: perSecond(sent, ended === undefined ? Math.max(lasted, seconds * 1_000) : lasted),
