@@ -114,15 +114,16 @@ function describeTimes({ receipt, effect }: LoadReport, width: number): string[]
 
 function describeEffect({ effect }: LoadReport, width: number): string[] {
   if ('why' in effect) return lines(`Of the effect nothing is known: ${effect.why}`, width);
-  const { accepted, missing, unanswered, outcomes, repeated } = effect;
+  const { accepted, missing, unread, unanswered, outcomes, repeated } = effect;
   const came = Object.entries(outcomes)
     .sort(([, one], [, other]) => other - one)
     .map(([outcome, of]) => `${count(of)} ${outcome}`);
   const more = [
+    unread === undefined ? [] : `${count(unread.count)} were not read: ${unread.why.replace(/\.$/, '')}.`,
     unanswered === 0 ? [] : `${count(unanswered)} that were not answered 200 had theirs, too.`,
     repeated === 0 ? [] : `${count(repeated)} came a second time.`,
   ].flat();
-  const settled = `${count(accepted - missing)} of ${count(accepted)} that were answered 200 are settled`;
+  const settled = `${count(accepted - missing - (unread?.count ?? 0))} of ${count(accepted)} that were answered 200 are settled`;
   const open = missing === 0 ? '.' : `, ${count(missing)} are missing: npm run dlq -- list shows what waits.`;
   return lines(
     [`${settled}${came.length === 0 ? '' : ` (${came.join(', ')})`}${open}`, ...more].join(' '),

@@ -84,7 +84,9 @@ export function makeReport(run: Run, effect: Effect | Unread): LoadReport {
   const perSecond = (count: number, milliseconds: number) =>
     milliseconds === 0 ? 0 : (count * 1_000) / milliseconds;
   const { rate, seconds, ramp, mix, shops, connections } = plan;
-  const hasEffect = 'why' in effect || (effect.missing === 0 && effect.outcomes.DeadLettered === undefined);
+  const hasEffect =
+    'why' in effect ||
+    (effect.missing === 0 && effect.unread === undefined && effect.outcomes.DeadLettered === undefined);
   return {
     url: url.href,
     run: plan.run,
