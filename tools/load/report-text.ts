@@ -8,6 +8,10 @@ import { type LoadReport, percent, SLOWEST_RECEIPT } from './report.ts';
 /** What of an ending is not said by its number. */
 const MEANINGS: Readonly<Record<string, string>> = {
   200: 'queued or parked',
+  301: 'leads to another address',
+  302: 'leads to another address',
+  307: 'leads to another address',
+  308: 'leads to another address',
   400: 'not a usable event',
   401: 'wrong secret',
   403: 'turned away, as by a firewall',

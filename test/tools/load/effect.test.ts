@@ -69,7 +69,7 @@ test('all deliveries of a run have their effect, and how long each took is told 
 test('deliveries that nobody accepts have none, and the run is no success', async () => {
   const { succeeded, said } = await loaded('22222222', { json: false, secret: 'another' });
   expect(succeeded).toBe(false);
-  expect(said).toMatch(/It ended early: localhost:\d+ answers 401 and nothing else: the secret is wrong\./);
+  expect(said).toMatch(/It ended early: localhost:\d+ answers 401 and never 200: the secret is wrong\./);
   expect(said).not.toContain('another');
 }, 120_000);
 

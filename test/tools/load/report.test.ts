@@ -79,8 +79,34 @@ describe('while it runs', () => {
     [soFar(10_000), /^example\.com has not answered anything for 10 s/],
     [soFar(500, [['ENOTFOUND', 2]]), undefined],
     [soFar(3_000, [['ENOTFOUND', 1]]), /^Nothing answers at example\.com: ENOTFOUND/],
-    [soFar(500, [[401, 10]]), /the secret is wrong/],
-    [soFar(500, [[404, 10]]), /whole address/],
+    [soFar(500, [[401, 10]]), /^example\.com answers 401 and never 200: the secret is wrong/],
+    [soFar(500, [[404, 10]]), /answers 404 and never 200: there is no such path\. Is it the whole address/],
+    [soFar(500, [[403, 10]]), /answers 403 and never 200: something before the receiver turns it away/],
+    [soFar(500, [[308, 10]]), /answers 308 and never 200: it leads to another address/],
+    [
+      soFar(5_000, [
+        [429, 3],
+        [401, 100_000],
+        [503, 1],
+        ['ECONNRESET', 2],
+      ]),
+      /the secret is wrong/,
+    ],
+    [
+      soFar(500, [
+        [401, 9],
+        ['ECONNRESET', 2],
+      ]),
+      undefined,
+    ],
+    [
+      soFar(5_000, [
+        [429, 100],
+        ['ECONNRESET', 100],
+      ]),
+      undefined,
+    ],
+    [soFar(5_000, [[500, 100]]), undefined],
     [
       soFar(5_000, [
         [401, 10],
