@@ -138,7 +138,10 @@ function describeEffect({ effect }: LoadReport, width: number): string[] {
 function describeSteps({ steps }: LoadReport, width: number): string[] {
   const shown = steps.filter(({ sent }) => sent > 0);
   const first = shown.find(({ broken }) => broken !== undefined);
-  const last = shown.filter(({ rate }) => first === undefined || rate < first.rate).at(-1);
+  // Where a run ended early there may be neither a break nor an answer to all.
+  const last = shown
+    .filter(({ rate, wanted, accepted }) => accepted === wanted && (first === undefined || rate < first.rate))
+    .at(-1);
   return [
     ...table(
       [
@@ -160,7 +163,9 @@ function describeSteps({ steps }: LoadReport, width: number): string[] {
     '',
     ...lines(
       first === undefined
-        ? `It holds at ${count(shown.at(-1)?.rate ?? 0)} a second: all 200, and p99 within ${count(SLOWEST_RECEIPT)} ms.`
+        ? last === undefined
+          ? 'It ended before a step was whole: which rate holds is not known.'
+          : `It holds at ${count(last.rate)} a second: all 200, and p99 within ${count(SLOWEST_RECEIPT)} ms.`
         : `It breaks at ${count(first.rate)} a second: ${first.broken}. ${last === undefined ? 'No step holds: begin lower.' : `The last step that holds is ${count(last.rate)} a second.`}`,
       width,
     ),

@@ -108,7 +108,7 @@ export function makeReport(run: Run, effect: Effect | Unread): LoadReport {
       loopDelayP99: run.loopDelay,
       doubts: doubtsOf(run),
     },
-    steps: ramp ? measurements.steps.map((step) => reportStep(step)) : [],
+    steps: ramp ? measurements.steps.map((step) => reportStep(step, ended !== undefined)) : [],
     slices: measurements.slices.map(reportStretch),
     ...(ended !== undefined && { ended }),
     succeeded: ended === undefined && accepted === wanted && hasEffect,
@@ -146,15 +146,17 @@ function reportStretch(stretch: Stretch): ReportedStretch {
   };
 }
 
-function reportStep(step: Stretch & { readonly rate: number }): ReportedStep {
-  const broken = breakOf(step);
+function reportStep(step: Stretch & { readonly rate: number }, endedEarly: boolean): ReportedStep {
+  const broken = breakOf(step, endedEarly);
   return { ...reportStretch(step), rate: step.rate, ...(broken !== undefined && { broken }) };
 }
 
 /** Why a step is not what was wanted; the sender's own fault comes first, as it would explain the others. */
-function breakOf({ wanted, sent, failed, late, receipt }: Stretch): string | undefined {
+function breakOf({ wanted, sent, failed, late, receipt }: Stretch, endedEarly: boolean): string | undefined {
+  const isCut = endedEarly && sent < wanted;
+  if (isCut && failed === 0) return undefined;
   if (late > sent * LATE_SHARE_OF_STEP) return 'sent late: this machine is the limit';
-  if (sent < wanted) return 'not all sent';
+  if (sent < wanted && !isCut) return 'not all sent';
   if (failed > 0) return `${percent(failed / sent)} not 200`;
   const slowest = receipt.percentile(99);
   return slowest > SLOWEST_RECEIPT ? `p99 above ${SLOWEST_RECEIPT.toLocaleString('en')} ms` : undefined;

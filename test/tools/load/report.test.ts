@@ -156,6 +156,39 @@ describe('a report', () => {
     expect(told(ranAs(ramp))).toContain('It holds at 100 a second');
   });
 
+  /** A ramp that ended in its fourth second, and what came of deliveries until then. */
+  function cutRamp(came: number | string = 200) {
+    const measurements = new Measurements(ramp);
+    const dues = measurements.slices.flatMap(({ begin, wanted }) =>
+      Array.from({ length: wanted }, (_, index) => (begin + index / wanted) * 1_000),
+    );
+    for (const [number, due] of dues.filter((due) => due < 3_500).entries()) {
+      measurements.begin(due, due);
+      measurements.end({ number, due, at: due + 20, came: due < 3_000 ? 200 : came });
+    }
+    return { ...ranAs(ramp), measurements, lasted: 3_500, ended: 'It was interrupted.' };
+  }
+
+  test('of a ramp that was interrupted does not take that for a break', () => {
+    expect(told(cutRamp())).toContain('It holds at 30 a second');
+    expect(told(cutRamp())).not.toContain('break');
+    const { ended: _, ...whole } = cutRamp();
+    expect(told(whole)).toContain('It breaks at 40 a second: not all sent');
+  });
+
+  test('of a ramp that was interrupted after it broke says so', () => {
+    expect(told(cutRamp(503))).toMatch(
+      /breaks at 40 a second: 100 % not 200\. The last step that holds is 30/,
+    );
+  });
+
+  test('of a ramp that was interrupted in its first step says that nothing is known', () => {
+    const measurements = new Measurements(ramp);
+    measurements.begin(0, 0);
+    const run = { ...ranAs(ramp), measurements, lasted: 100, ended: 'It was interrupted.' };
+    expect(told(run)).toContain('It ended before a step was whole');
+  });
+
   test('without anything sent has a text and a picture', () => {
     const plan = planned();
     const run = { ...ranAs(), measurements: new Measurements(plan), lasted: 0, ended: 'It was interrupted.' };
