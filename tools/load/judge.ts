@@ -9,7 +9,15 @@ export interface SoFar {
   readonly endings: ReadonlyMap<number | string, number>;
   /** Milliseconds by which the next delivery is late. */
   readonly lateBy: number;
+  /** Deliveries without an end. */
+  readonly underWay: number;
 }
+
+/**
+ * Deliveries under way at which a run is given up: each was measured to take 6 to 13 kB, so they are about a gigabyte.
+ * At the fastest rate it is what comes in five seconds.
+ */
+export const MOST_UNDER_WAY = 100_000;
 
 /** Deliveries that all ended alike, after which a run is given up, or those of so many milliseconds. */
 const ENOUGH = { deliveries: 10, milliseconds: 3_000 };
@@ -24,7 +32,13 @@ const TOO_LATE = 500;
 const OVERLOADED: readonly (number | string)[] = [429, 503];
 
 /** @returns why it is of no use to go on; undefined where it is */
-export function uselessness({ host, elapsed, endings }: SoFar): string | undefined {
+export function uselessness(
+  { host, elapsed, endings, underWay }: SoFar,
+  mostUnderWay = MOST_UNDER_WAY,
+): string | undefined {
+  if (underWay >= mostUnderWay) {
+    return `${underWay.toLocaleString('en')} deliveries wait for an answer of ${host}, and this machine is to hold no more than ${mostUnderWay.toLocaleString('en')}: it answers more slowly than they are sent. Lower --rate, or look whether it still runs.`;
+  }
   if (endings.size === 0) {
     if (elapsed < SILENCE) return undefined;
     return `${host} has not answered anything for ${SILENCE / 1_000} s. Is it the right address, and does a firewall let this machine through?`;

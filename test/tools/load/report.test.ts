@@ -72,10 +72,16 @@ describe('while it runs', () => {
     elapsed,
     endings: new Map(endings),
     lateBy: 0,
+    underWay: 0,
   });
 
   test.each([
     [soFar(9_000), undefined],
+    [{ ...soFar(5_000, [[200, 9]]), underWay: 99_999 }, undefined],
+    [
+      { ...soFar(5_000, [[200, 9]]), underWay: 100_000 },
+      /^100,000 deliveries wait for an answer of example\.com/,
+    ],
     [soFar(10_000), /^example\.com has not answered anything for 10 s/],
     [soFar(500, [['ENOTFOUND', 2]]), undefined],
     [soFar(3_000, [['ENOTFOUND', 1]]), /^Nothing answers at example\.com: ENOTFOUND/],

@@ -109,6 +109,14 @@ describe('a load test', () => {
     expect(lasted).toBeLessThan(10_000);
   });
 
+  test('ends early where more is under way than memory holds', async () => {
+    await using receiver = await Receiver.open(() => {});
+    const signal = new AbortController().signal;
+    const run = await ran(planned({ seconds: 60 }), receiver.url, signal, { mostUnderWay: 50 });
+    expect(run.ended).toMatch(/^\d+ deliveries wait for an answer of 127\.0\.0\.1:\d+, .* no more than 50/);
+    expect(run.lasted).toBeLessThan(8_000);
+  });
+
   test('that is interrupted tells what there is', async () => {
     await using receiver = await answering(200);
     const interruption = new AbortController();
