@@ -35,7 +35,7 @@ export type LoadOperation = Omit<Operation, 'stack'> & { readonly stack: FoundSt
 
 /**
  * Sends what is planned, and tells what came of it.
- * @returns whether all of it was answered 200 and had its effect, as far as that is known
+ * @returns whether all of it was sent at its rate, answered 200 and had its effect, as far as that is known
  * @throws CommandError where it cannot be done as it was told; nothing has been sent then
  */
 export async function load(operation: LoadOperation, options: LoadOptions): Promise<boolean> {

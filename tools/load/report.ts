@@ -71,12 +71,14 @@ export interface LoadReport {
   readonly slices: readonly ReportedStretch[];
   /** Why it ended early. */
   readonly ended?: string;
-  /** Whether all that was wanted was answered 200, and nothing lacks its effect, as far as that is known. */
+  /**
+   * Whether all that was wanted was sent at its rate and answered 200, and nothing lacks its effect, as far as that is known.
+   */
   readonly succeeded: boolean;
 }
 
 export function makeReport(run: Run, effect: Effect | Unread): LoadReport {
-  const { plan, url, measurements, begin, lasted, ended } = run;
+  const { plan, url, measurements, begin, lasted, ended, tooSlow } = run;
   const { sent, sentAgain, answered, endings, receipt, lastAnswerAt } = measurements;
   const accepted = measurements.accepted.size;
   const wanted = deliveriesOf(plan);
@@ -111,7 +113,7 @@ export function makeReport(run: Run, effect: Effect | Unread): LoadReport {
     steps: ramp ? measurements.steps.map((step) => reportStep(step, ended !== undefined)) : [],
     slices: measurements.slices.map(reportStretch),
     ...(ended !== undefined && { ended }),
-    succeeded: ended === undefined && accepted === wanted && hasEffect,
+    succeeded: ended === undefined && tooSlow === undefined && accepted === wanted && hasEffect,
   };
 }
 

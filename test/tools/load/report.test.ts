@@ -139,6 +139,13 @@ describe('a report', () => {
     expect(told(ranAs())).not.toContain('trusted');
   });
 
+  test('of a rate that was not kept is no success, though all was answered 200', () => {
+    const succeeded = (given: Partial<Run>) =>
+      makeReport(ranAs(planned(), undefined, given), UNREAD).succeeded;
+    expect(succeeded({})).toBe(true);
+    expect(succeeded({ tooSlow: slowness({ lateBy: 1_234 }) ?? '' })).toBe(false);
+  });
+
   test('counts what the sender lost as part of the receipt', () => {
     const { measurements } = ranAs(planned(), () => ({ sentLate: 500, takes: 20 }));
     expect(measurements.receipt.percentile(50)).toBeGreaterThan(510);

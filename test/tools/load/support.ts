@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { defaultWorkload } from '../../../tools/cost/workload.ts';
 import type { LoadPlan } from '../../../tools/load/plan.ts';
+import type { LoadReport } from '../../../tools/load/report.ts';
 import { type Run, type RunOptions, runLoad } from '../../../tools/load/run.ts';
 import { TEST_SECRET } from '../../support/test-stack.ts';
 
@@ -67,3 +68,7 @@ export function ran(
   const progress = { show: () => {}, end: () => {} };
   return runLoad({ plan, url, secret: TEST_SECRET, signal, progress, warn: () => {}, ...given });
 }
+
+/** Whether this machine kept the rate: where others use it, it may be too slow for a moment. */
+export const keptRate = ({ sender }: LoadReport) =>
+  !sender.doubts.some((doubt) => doubt.includes('cannot keep the rate'));
