@@ -7,6 +7,7 @@ import { archiveObjects } from '../operate/archive/objects.ts';
 import { readObject } from '../operate/archive/records.ts';
 import { bufferSeconds } from '../operate/archive/retention.ts';
 import type { Operation } from '../operate/dead-letters/operation.ts';
+import { forPeople } from '../operate/work.ts';
 import { Progress } from '../terminal/progress.ts';
 import { numberReader } from './deliveries.ts';
 import { Latencies, type Percentiles } from './latencies.ts';
@@ -27,8 +28,10 @@ const LOOK_INTERVAL = { local: 500, aws: 10_000 };
 export interface Effect {
   /** Deliveries that were answered 200. */
   readonly accepted: number;
-  /** Of these, what is not in the archive. */
+  /** Of these, what is not in the archive, which was looked through for long enough. */
   readonly missing: number;
+  /** Of these, what had not been found when reading ended early, and why it did. */
+  readonly unread?: { readonly count: number; readonly why: string };
   /** What there is in the archive though it was not answered 200: the answer came too late, or not at all. */
   readonly unanswered: number;
   /** Each delivery once, by what it came to first. */
@@ -66,13 +69,12 @@ export class EffectReader {
   }
 
   /**
-   * Waits until what was accepted had its effect, as long as there is news of it; interrupted, it tells what it knows.
+   * Waits until what was accepted had its effect, as long as there is news of it. Interrupted, or where the archive cannot
+   * be read any more, it tells what it knows: the receipts are lost otherwise.
    * @param patience milliseconds without news. @default a minute, and in AWS what the archive collects besides
    */
   async read({ plan, measurements, begin }: Run, patience?: number): Promise<Effect> {
     const { stack, signal, progress = new Progress() } = this.#operation;
-    const collecting = stack.local ? 0 : ((await bufferSeconds(stack, this.#filter.events)) ?? 0) * 1_000;
-    const limit = patience ?? PATIENCE + collecting;
     const accepted = measurements.accepted.size;
     const numberOf = numberReader(this.#plan.run);
     const latency = new Latencies();
@@ -81,7 +83,10 @@ export class EffectReader {
     let repeated = 0;
     let had = 0;
     let news = performance.now();
+    let why: string | undefined;
     try {
+      const collecting = stack.local ? 0 : ((await bufferSeconds(stack, this.#filter.events)) ?? 0) * 1_000;
+      const limit = patience ?? PATIENCE + collecting;
       while (!signal.aborted) {
         for await (const object of this.#objects()) {
           if (this.#known.has(object.key)) continue;
@@ -120,16 +125,28 @@ export class EffectReader {
           () => {},
         );
       }
+    } catch (error) {
+      if (!signal.aborted) why = reasonOf(error, stack.local);
     } finally {
       progress.end();
     }
+    const open = accepted - had;
+    if (signal.aborted) why = 'interrupted';
+    const unread = why === undefined || open === 0 ? undefined : { count: open, why };
     return {
       accepted,
-      missing: accepted - had,
+      missing: unread === undefined ? open : 0,
+      ...(unread !== undefined && { unread }),
       unanswered: found.size - had,
       outcomes,
       repeated,
       latency: latency.percentiles(),
     };
   }
+}
+
+/** What stands in the way of the archive, in one line. */
+function reasonOf(error: unknown, local: boolean): string {
+  const told = forPeople(error, local);
+  return told instanceof Error ? (told.message.split('\n')[0] ?? told.name) : String(told);
 }

@@ -15,12 +15,16 @@ import { deliveriesOf, type LoadPlan } from './plan.ts';
 /** Share of the first limit that a test had better stay below: `docs/scale-and-cost.md`, "Testing under load". */
 const NEAR = 0.7;
 
-/** What a stage is made of, by its template. @param stage one that cdk.json does not know is taken for `prod` */
-export async function deploymentOf(stage = 'prod'): Promise<Deployment> {
-  const known = Object.hasOwn(readContext().stages, stage) ? stage : 'prod';
+/** The stage that one is priced as: `prod` for one that cdk.json does not know, and where no stage was named. */
+export function pricedStage(stage: string | undefined): string {
+  return stage !== undefined && Object.hasOwn(readContext().stages, stage) ? stage : 'prod';
+}
+
+/** What a stage is made of, by its template. @param stage one that cdk.json knows */
+export async function deploymentOf(stage: string): Promise<Deployment> {
   const folder = await mkdtemp(join(tmpdir(), 'load-'));
   try {
-    await synthesise(folder, { stage: known });
+    await synthesise(folder, { stage });
     return readDeployment(folder);
   } finally {
     await rm(folder, { recursive: true });
@@ -33,12 +37,14 @@ export interface Destination {
   readonly url: URL;
   /** Of a stage in AWS, where it costs money. */
   readonly deployment: Deployment | undefined;
+  /** The stage that the deployment is of, where it is not the one that was named. */
+  readonly pricedAs?: string | undefined;
 }
 
 /** What is to be known of a run before it begins: of a stage also what it costs, and what it runs into. */
 export function describeForecast(
   plan: LoadPlan,
-  { title, url, deployment }: Destination,
+  { title, url, deployment, pricedAs }: Destination,
   width: number,
 ): string[] {
   const deliveries = deliveriesOf(plan);
@@ -53,14 +59,18 @@ export function describeForecast(
           `${count(deliveries)}, ${plan.ramp ? 'up to ' : ''}${count(plan.rate)} a second for ${duration(plan.seconds * 1_000)}`,
         ],
         ['shops', `${count(plan.shops)}, named load-${plan.run}-shop-0 and so on`],
-        ...(deployment === undefined ? [] : forecast(plan, deployment)),
+        ...(deployment === undefined ? [] : forecast(plan, deployment, pricedAs)),
       ],
       width,
     ),
   ];
 }
 
-function forecast(plan: LoadPlan, deployment: Deployment): (readonly [string, string])[] {
+function forecast(
+  plan: LoadPlan,
+  deployment: Deployment,
+  pricedAs: string | undefined,
+): (readonly [string, string])[] {
   const deliveries = deliveriesOf(plan);
   const workload = { ...defaultWorkload, deliveries, mix: plan.mix };
   const items = costs(workload, deployment, MEASURED_LOG_BYTES).deliveries;
@@ -75,7 +85,7 @@ function forecast(plan: LoadPlan, deployment: Deployment): (readonly [string, st
   return [
     [
       'cost',
-      `about $${total.toFixed(2)} in us-east-1, as npm run cost counts; what it writes stays in tables and archive`,
+      `about $${total.toFixed(2)} in us-east-1${pricedAs === undefined ? '' : `, priced as ${pricedAs}`}, as npm run cost counts; what it writes stays in tables and archive`,
     ],
     ...near.map(
       ({ name, deliveries: at, consequence }) =>

@@ -14,6 +14,12 @@ export const NO_ANSWER_AFTER = 31_000;
 /** Of deliveries that are late, as many go out before answers are read again. */
 const MOST_AT_ONCE = 64;
 
+/**
+ * Milliseconds after the write within which a reset tells of a connection that had been closed while it was idle: it comes
+ * with the next round trip, which within a continent is shorter. A receiver that dies at once looks the same: so it is counted.
+ */
+export const STALE_WITHIN = 100;
+
 /** What came of a delivery that got no answer in time. */
 export const NO_ANSWER = 'no answer';
 
@@ -134,18 +140,28 @@ export class Generator implements Disposable {
       // After its end a request may still fail.
       if (this.#underWay.delete(delivery)) this.#measurements.end({ number, due, at: this.elapsed, came });
     };
-    const attempt = () => {
+    const attempt = (isRepeated: boolean) => {
+      let writtenAt = 0;
       const request = this.#request({ ...this.#options, headers }, (response) => {
         response.resume();
         response.once('end', () => end(response.statusCode ?? 0));
         response.once('error', (error) => end(codeOf(error)));
       });
+      // Until it has a connection it may wait for long.
+      request.once('socket', () => {
+        writtenAt = this.elapsed;
+      });
       request.once('error', (error) => {
-        // A connection that was idle had been closed by the other side: it is no answer to this one.
         const isStale =
-          request.reusedSocket && codeOf(error) === 'ECONNRESET' && this.#underWay.has(delivery);
-        if (isStale) post = attempt();
-        else end(codeOf(error));
+          !isRepeated &&
+          request.reusedSocket &&
+          codeOf(error) === 'ECONNRESET' &&
+          this.elapsed - writtenAt < STALE_WITHIN &&
+          this.#underWay.has(delivery);
+        if (isStale) {
+          this.#measurements.sentAgain += 1;
+          post = attempt(true);
+        } else end(codeOf(error));
       });
       request.end(body);
       return request;
@@ -160,7 +176,7 @@ export class Generator implements Disposable {
       },
     };
     this.#underWay.add(delivery);
-    post = attempt();
+    post = attempt(false);
   }
 
   /** What is still under way stays without an end. */

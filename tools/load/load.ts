@@ -6,7 +6,7 @@ import { CommandError } from '../terminal/command-error.ts';
 import { confirm, requireSomebodyToAsk } from '../terminal/confirm.ts';
 import { Progress } from '../terminal/progress.ts';
 import { type Effect, EffectReader } from './effect.ts';
-import { deploymentOf, describeForecast } from './forecast.ts';
+import { deploymentOf, describeForecast, pricedStage } from './forecast.ts';
 import { drawReport } from './picture.ts';
 import type { LoadPlan } from './plan.ts';
 import { makeReport, type Unread } from './report.ts';
@@ -35,7 +35,7 @@ export type LoadOperation = Omit<Operation, 'stack'> & { readonly stack: FoundSt
 
 /**
  * Sends what is planned, and tells what came of it.
- * @returns whether all of it was answered 200 and had its effect, as far as that is known
+ * @returns whether all of it was sent at its rate, answered 200 and had its effect, as far as that is known
  * @throws CommandError where it cannot be done as it was told; nothing has been sent then
  */
 export async function load(operation: LoadOperation, options: LoadOptions): Promise<boolean> {
@@ -58,12 +58,15 @@ export async function load(operation: LoadOperation, options: LoadOptions): Prom
 async function agreed(operation: LoadOperation, options: LoadOptions): Promise<boolean> {
   const { say, width, signal, stack } = operation;
   const { plan, url, stage, dryRun, yes, json } = options;
-  const isElsewhere = !isThisMachine(url);
+  // Behind an address of this machine there may be a tunnel.
+  const isElsewhere = !isThisMachine(url) || stack?.local === false;
   if (!isElsewhere && !dryRun) return true;
   if (isElsewhere && !dryRun && !yes) requireSomebodyToAsk();
   if (isElsewhere) console.error('Synthesising the stage, to know what it costs …');
-  const deployment = isElsewhere ? await deploymentOf(stage) : undefined;
-  const destination = { title: stack?.title ?? url.host, url, deployment };
+  const priced = pricedStage(stage);
+  const deployment = isElsewhere ? await deploymentOf(priced) : undefined;
+  const pricedAs = priced === stage ? undefined : priced;
+  const destination = { title: stack?.title ?? url.host, url, deployment, pricedAs };
   // What a program reads is the report alone.
   const tell = json ? console.error : say;
   for (const line of describeForecast(plan, destination, width)) tell(line);

@@ -62,6 +62,8 @@ export class Measurements {
   /** From when deliveries were to be sent to when they were. */
   readonly sendLag = new Latencies();
   sent = 0;
+  /** Of these, what went out a second time, as its connection had been closed while it was idle. */
+  sentAgain = 0;
   ended = 0;
   /** Milliseconds since the run began, of the last answer. */
   lastAnswerAt = 0;

@@ -106,9 +106,11 @@ function summaryOf({ deliveries: { wanted, sent, accepted }, endings, effect }: 
     ...others,
     'why' in effect
       ? 'effect not read'
-      : effect.missing === 0
-        ? 'none without effect'
-        : `${effect.missing.toLocaleString('en')} without effect`,
+      : effect.unread !== undefined
+        ? `${effect.unread.count.toLocaleString('en')} effects not read`
+        : effect.missing === 0
+          ? 'none without effect'
+          : `${effect.missing.toLocaleString('en')} without effect`,
   ].join(' · ');
 }
 

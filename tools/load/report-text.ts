@@ -1,13 +1,17 @@
 import { facts, lines } from '../terminal/facts.ts';
 import { table } from '../terminal/table.ts';
 import { duration } from '../terminal/text.ts';
-import { NO_ANSWER_AFTER } from './generator.ts';
+import { NO_ANSWER_AFTER, STALE_WITHIN } from './generator.ts';
 import type { Percentiles } from './latencies.ts';
 import { type LoadReport, percent, SLOWEST_RECEIPT } from './report.ts';
 
 /** What of an ending is not said by its number. */
 const MEANINGS: Readonly<Record<string, string>> = {
   200: 'queued or parked',
+  301: 'leads to another address',
+  302: 'leads to another address',
+  307: 'leads to another address',
+  308: 'leads to another address',
   400: 'not a usable event',
   401: 'wrong secret',
   403: 'turned away, as by a firewall',
@@ -41,6 +45,14 @@ export function describeReport(report: LoadReport, width: number): string[] {
           ],
           ['wanted', `${count(deliveries.wanted)} deliveries, ${rateText(rate.wanted)}`],
           ['sent', `${count(deliveries.sent)}, ${rateText(rate.sent)}`],
+          ...(deliveries.sentAgain === 0
+            ? []
+            : [
+                [
+                  'sent again',
+                  `${count(deliveries.sentAgain)}, once each: the connection was reset within ${STALE_WITHIN} ms of the write`,
+                ] as const,
+              ]),
           ['answered', `${count(deliveries.answered)}, ${rateText(rate.answered)} until the last answer`],
           ['sender', describeSender(report)],
         ],
@@ -106,15 +118,16 @@ function describeTimes({ receipt, effect }: LoadReport, width: number): string[]
 
 function describeEffect({ effect }: LoadReport, width: number): string[] {
   if ('why' in effect) return lines(`Of the effect nothing is known: ${effect.why}`, width);
-  const { accepted, missing, unanswered, outcomes, repeated } = effect;
+  const { accepted, missing, unread, unanswered, outcomes, repeated } = effect;
   const came = Object.entries(outcomes)
     .sort(([, one], [, other]) => other - one)
     .map(([outcome, of]) => `${count(of)} ${outcome}`);
   const more = [
+    unread === undefined ? [] : `${count(unread.count)} were not read: ${unread.why.replace(/\.$/, '')}.`,
     unanswered === 0 ? [] : `${count(unanswered)} that were not answered 200 had theirs, too.`,
     repeated === 0 ? [] : `${count(repeated)} came a second time.`,
   ].flat();
-  const settled = `${count(accepted - missing)} of ${count(accepted)} that were answered 200 are settled`;
+  const settled = `${count(accepted - missing - (unread?.count ?? 0))} of ${count(accepted)} that were answered 200 are settled`;
   const open = missing === 0 ? '.' : `, ${count(missing)} are missing: npm run dlq -- list shows what waits.`;
   return lines(
     [`${settled}${came.length === 0 ? '' : ` (${came.join(', ')})`}${open}`, ...more].join(' '),
@@ -125,7 +138,10 @@ function describeEffect({ effect }: LoadReport, width: number): string[] {
 function describeSteps({ steps }: LoadReport, width: number): string[] {
   const shown = steps.filter(({ sent }) => sent > 0);
   const first = shown.find(({ broken }) => broken !== undefined);
-  const last = shown.filter(({ rate }) => first === undefined || rate < first.rate).at(-1);
+  // Where a run ended early there may be neither a break nor an answer to all.
+  const last = shown
+    .filter(({ rate, wanted, accepted }) => accepted === wanted && (first === undefined || rate < first.rate))
+    .at(-1);
   return [
     ...table(
       [
@@ -147,7 +163,9 @@ function describeSteps({ steps }: LoadReport, width: number): string[] {
     '',
     ...lines(
       first === undefined
-        ? `It holds at ${count(shown.at(-1)?.rate ?? 0)} a second: all 200, and p99 within ${count(SLOWEST_RECEIPT)} ms.`
+        ? last === undefined
+          ? 'It ended before a step was whole: which rate holds is not known.'
+          : `It holds at ${count(last.rate)} a second: all 200, and p99 within ${count(SLOWEST_RECEIPT)} ms.`
         : `It breaks at ${count(first.rate)} a second: ${first.broken}. ${last === undefined ? 'No step holds: begin lower.' : `The last step that holds is ${count(last.rate)} a second.`}`,
       width,
     ),

@@ -51,7 +51,7 @@ export interface LoadReport {
   readonly run: string;
   readonly begun: string;
   readonly plan: Pick<LoadPlan, 'rate' | 'seconds' | 'ramp' | 'mix' | 'shops' | 'connections'>;
-  readonly deliveries: Record<'wanted' | 'sent' | 'answered' | 'accepted', number>;
+  readonly deliveries: Record<'wanted' | 'sent' | 'sentAgain' | 'answered' | 'accepted', number>;
   /** A second. */
   readonly rate: Record<'wanted' | 'sent' | 'answered', number>;
   /** By status, or the kind of error where there was no answer; `under way` of a run that ended early. */
@@ -71,26 +71,30 @@ export interface LoadReport {
   readonly slices: readonly ReportedStretch[];
   /** Why it ended early. */
   readonly ended?: string;
-  /** Whether all that was wanted was answered 200, and nothing lacks its effect, as far as that is known. */
+  /**
+   * Whether all that was wanted was sent at its rate and answered 200, and nothing lacks its effect, as far as that is known.
+   */
   readonly succeeded: boolean;
 }
 
 export function makeReport(run: Run, effect: Effect | Unread): LoadReport {
-  const { plan, url, measurements, begin, lasted, ended } = run;
-  const { sent, answered, endings, receipt, lastAnswerAt } = measurements;
+  const { plan, url, measurements, begin, lasted, ended, tooSlow } = run;
+  const { sent, sentAgain, answered, endings, receipt, lastAnswerAt } = measurements;
   const accepted = measurements.accepted.size;
   const wanted = deliveriesOf(plan);
   const underWay = sent - measurements.ended;
   const perSecond = (count: number, milliseconds: number) =>
     milliseconds === 0 ? 0 : (count * 1_000) / milliseconds;
   const { rate, seconds, ramp, mix, shops, connections } = plan;
-  const hasEffect = 'why' in effect || (effect.missing === 0 && effect.outcomes.DeadLettered === undefined);
+  const hasEffect =
+    'why' in effect ||
+    (effect.missing === 0 && effect.unread === undefined && effect.outcomes.DeadLettered === undefined);
   return {
     url: url.href,
     run: plan.run,
     begun: new Date(begin).toISOString(),
     plan: { rate, seconds, ramp, mix, shops, connections },
-    deliveries: { wanted, sent, answered, accepted },
+    deliveries: { wanted, sent, sentAgain, answered, accepted },
     rate: {
       wanted: wanted / seconds,
       sent: perSecond(sent, ended === undefined ? Math.max(lasted, seconds * 1_000) : lasted),
@@ -106,10 +110,10 @@ export function makeReport(run: Run, effect: Effect | Unread): LoadReport {
       loopDelayP99: run.loopDelay,
       doubts: doubtsOf(run),
     },
-    steps: ramp ? measurements.steps.map((step) => reportStep(step)) : [],
+    steps: ramp ? measurements.steps.map((step) => reportStep(step, ended !== undefined)) : [],
     slices: measurements.slices.map(reportStretch),
     ...(ended !== undefined && { ended }),
-    succeeded: ended === undefined && accepted === wanted && hasEffect,
+    succeeded: ended === undefined && tooSlow === undefined && accepted === wanted && hasEffect,
   };
 }
 
@@ -144,15 +148,17 @@ function reportStretch(stretch: Stretch): ReportedStretch {
   };
 }
 
-function reportStep(step: Stretch & { readonly rate: number }): ReportedStep {
-  const broken = breakOf(step);
+function reportStep(step: Stretch & { readonly rate: number }, endedEarly: boolean): ReportedStep {
+  const broken = breakOf(step, endedEarly);
   return { ...reportStretch(step), rate: step.rate, ...(broken !== undefined && { broken }) };
 }
 
 /** Why a step is not what was wanted; the sender's own fault comes first, as it would explain the others. */
-function breakOf({ wanted, sent, failed, late, receipt }: Stretch): string | undefined {
+function breakOf({ wanted, sent, failed, late, receipt }: Stretch, endedEarly: boolean): string | undefined {
+  const isCut = endedEarly && sent < wanted;
+  if (isCut && failed === 0) return undefined;
   if (late > sent * LATE_SHARE_OF_STEP) return 'sent late: this machine is the limit';
-  if (sent < wanted) return 'not all sent';
+  if (sent < wanted && !isCut) return 'not all sent';
   if (failed > 0) return `${percent(failed / sent)} not 200`;
   const slowest = receipt.percentile(99);
   return slowest > SLOWEST_RECEIPT ? `p99 above ${SLOWEST_RECEIPT.toLocaleString('en')} ms` : undefined;

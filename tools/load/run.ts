@@ -27,6 +27,8 @@ export interface RunOptions {
   readonly progress: ProgressDisplay;
   /** Says something at once. */
   readonly warn: (line: string) => void;
+  /** Deliveries under way at which it ends early. @default what memory holds */
+  readonly mostUnderWay?: number;
 }
 
 /** A run that has ended. */
@@ -47,7 +49,15 @@ export interface Run {
 }
 
 /** Sends what is planned, and waits for the answers. */
-export async function runLoad({ plan, url, secret, signal, progress, warn }: RunOptions): Promise<Run> {
+export async function runLoad({
+  plan,
+  url,
+  secret,
+  signal,
+  progress,
+  warn,
+  mostUnderWay,
+}: RunOptions): Promise<Run> {
   const measurements = new Measurements(plan);
   const rates = ratesOf(plan);
   const planned = Date.now() + LEAD;
@@ -62,7 +72,7 @@ export async function runLoad({ plan, url, secret, signal, progress, warn }: Run
 
   const look = () => {
     generator.sweep();
-    const { elapsed, lateBy } = generator;
+    const { elapsed, lateBy, underWay } = generator;
     const { sent, endings } = measurements;
     const failed = [...endings].reduce((sum, [came, count]) => sum + (came === 200 ? 0 : count), 0);
     progress.show({
@@ -70,10 +80,10 @@ export async function runLoad({ plan, url, secret, signal, progress, warn }: Run
       done: sent,
       total: rates.reduce((sum, rate) => sum + rate, 0),
       unit: 'deliveries',
-      note: `${generator.underWay.toLocaleString('en')} unanswered, ${failed.toLocaleString('en')} not 200`,
+      note: `${underWay.toLocaleString('en')} unanswered, ${failed.toLocaleString('en')} not 200`,
     });
-    const soFar = { host: url.host, elapsed, endings, lateBy };
-    const useless = uselessness(soFar);
+    const soFar = { host: url.host, elapsed, endings, lateBy, underWay };
+    const useless = uselessness(soFar, mostUnderWay);
     if (useless !== undefined && !until.aborted) {
       ended = useless;
       early.abort();

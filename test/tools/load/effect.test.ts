@@ -6,10 +6,11 @@ import type { LocalStack } from '../../../local/local-stack.ts';
 import { EffectReader } from '../../../tools/load/effect.ts';
 import { load } from '../../../tools/load/load.ts';
 import { Measurements } from '../../../tools/load/measurements.ts';
-import type { LoadReport } from '../../../tools/load/report.ts';
+import { type LoadReport, makeReport } from '../../../tools/load/report.ts';
+import { describeReport } from '../../../tools/load/report-text.ts';
 import { type FoundStack, stackOfOutputs } from '../../../tools/operate/stack.ts';
 import { startTestStack, TEST_SECRET } from '../../support/test-stack.ts';
-import { planned } from './support.ts';
+import { keptRate, planned } from './support.ts';
 
 let stack: LocalStack;
 let found: FoundStack;
@@ -60,7 +61,7 @@ test('all deliveries of a run have their effect, and how long each took is told 
     receipt: { count: 200 },
     effect: { accepted: 200, missing: 0, unanswered: 0, latency: { count: 200 } },
   });
-  expect(succeeded).toBe(true);
+  expect(succeeded).toBe(keptRate(report));
   const drawn = await readFile(picture, 'utf8');
   expect(drawn).toMatch(/^<svg .*200 deliveries · 200 answered 200 · none without effect.*<\/svg>\n$/s);
 }, 120_000);
@@ -68,18 +69,58 @@ test('all deliveries of a run have their effect, and how long each took is told 
 test('deliveries that nobody accepts have none, and the run is no success', async () => {
   const { succeeded, said } = await loaded('22222222', { json: false, secret: 'another' });
   expect(succeeded).toBe(false);
-  expect(said).toMatch(/It ended early: localhost:\d+ answers 401 and nothing else: the secret is wrong\./);
+  expect(said).toMatch(/It ended early: localhost:\d+ answers 401 and never 200: the secret is wrong\./);
   expect(said).not.toContain('another');
 }, 120_000);
 
-test('what was answered 200 and is not in the archive is missing', async () => {
-  const plan = planned({ run: '33333333' });
-  const signal = new AbortController().signal;
+/** What is read of one delivery that was answered 200 and is not in the archive. */
+async function readOfOne(run: string, signal: AbortSignal, archive = found) {
+  const plan = planned({ run });
   const progress = { show: () => {}, end: () => {} };
-  const reader = await EffectReader.open({ stack: found, signal, say: () => {}, width: 80, progress }, plan);
+  const operation = { stack: archive, signal, say: () => {}, width: 80, progress };
+  const reader = await EffectReader.open(operation, plan);
   const measurements = new Measurements(plan);
+  measurements.begin(0, 0);
   measurements.end({ number: 7, due: 0, at: 20, came: 200 });
   const url = new URL(stack.outputs.WebhookUrl ?? '');
-  const run = { plan, url, measurements, begin: Date.now(), lasted: 1_000, loopDelay: 0 };
-  expect(await reader.read(run, 100)).toMatchObject({ accepted: 1, missing: 1, outcomes: {} });
+  const ran = { plan, url, measurements, begin: Date.now(), lasted: 1_000, loopDelay: 0 };
+  return {
+    read: async (patience?: number) => {
+      const effect = await reader.read(ran, patience);
+      return { effect, said: describeReport(makeReport(ran, effect), 200).join('\n') };
+    },
+  };
+}
+
+test('what was answered 200 and is not in the archive is missing', async () => {
+  const one = await readOfOne('33333333', new AbortController().signal);
+  const { effect, said } = await one.read(100);
+  expect(effect).toMatchObject({ accepted: 1, missing: 1, outcomes: {} });
+  expect(said).toContain('1 are missing: npm run dlq -- list');
+});
+
+test('what had not been read when it was interrupted is not missing', async () => {
+  const interruption = new AbortController();
+  const one = await readOfOne('44444444', interruption.signal);
+  setTimeout(() => interruption.abort(), 100);
+  const { effect, said } = await one.read();
+  expect(effect).toMatchObject({ accepted: 1, missing: 0, unread: { count: 1, why: 'interrupted' } });
+  expect(said).toContain('0 of 1 that were answered 200 are settled. 1 were not read: interrupted.');
+  expect(said).not.toContain('dlq');
+});
+
+test('an archive that cannot be read any more leaves the receipts, and says why', async () => {
+  const archive = stackOfOutputs('the local stack', { ...stack.outputs });
+  try {
+    const one = await readOfOne('55555555', new AbortController().signal, archive);
+    Object.assign(archive.outputs, { ArchiveBucket: 'no-such-bucket' });
+    const { effect, said } = await one.read();
+    expect(effect).toMatchObject({
+      missing: 0,
+      unread: { count: 1, why: expect.stringMatching(/^NoSuchBucket: /) },
+    });
+    expect(said).toMatch(/200 +1 +100 %.*1 were not read: NoSuchBucket: /s);
+  } finally {
+    archive.close();
+  }
 });

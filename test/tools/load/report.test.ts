@@ -72,15 +72,47 @@ describe('while it runs', () => {
     elapsed,
     endings: new Map(endings),
     lateBy: 0,
+    underWay: 0,
   });
 
   test.each([
     [soFar(9_000), undefined],
+    [{ ...soFar(5_000, [[200, 9]]), underWay: 99_999 }, undefined],
+    [
+      { ...soFar(5_000, [[200, 9]]), underWay: 100_000 },
+      /^100,000 deliveries wait for an answer of example\.com/,
+    ],
     [soFar(10_000), /^example\.com has not answered anything for 10 s/],
     [soFar(500, [['ENOTFOUND', 2]]), undefined],
     [soFar(3_000, [['ENOTFOUND', 1]]), /^Nothing answers at example\.com: ENOTFOUND/],
-    [soFar(500, [[401, 10]]), /the secret is wrong/],
-    [soFar(500, [[404, 10]]), /whole address/],
+    [soFar(500, [[401, 10]]), /^example\.com answers 401 and never 200: the secret is wrong/],
+    [soFar(500, [[404, 10]]), /answers 404 and never 200: there is no such path\. Is it the whole address/],
+    [soFar(500, [[403, 10]]), /answers 403 and never 200: something before the receiver turns it away/],
+    [soFar(500, [[308, 10]]), /answers 308 and never 200: it leads to another address/],
+    [
+      soFar(5_000, [
+        [429, 3],
+        [401, 100_000],
+        [503, 1],
+        ['ECONNRESET', 2],
+      ]),
+      /the secret is wrong/,
+    ],
+    [
+      soFar(500, [
+        [401, 9],
+        ['ECONNRESET', 2],
+      ]),
+      undefined,
+    ],
+    [
+      soFar(5_000, [
+        [429, 100],
+        ['ECONNRESET', 100],
+      ]),
+      undefined,
+    ],
+    [soFar(5_000, [[500, 100]]), undefined],
     [
       soFar(5_000, [
         [401, 10],
@@ -107,6 +139,13 @@ describe('a report', () => {
     expect(told(ranAs())).not.toContain('trusted');
   });
 
+  test('of a rate that was not kept is no success, though all was answered 200', () => {
+    const succeeded = (given: Partial<Run>) =>
+      makeReport(ranAs(planned(), undefined, given), UNREAD).succeeded;
+    expect(succeeded({})).toBe(true);
+    expect(succeeded({ tooSlow: slowness({ lateBy: 1_234 }) ?? '' })).toBe(false);
+  });
+
   test('counts what the sender lost as part of the receipt', () => {
     const { measurements } = ranAs(planned(), () => ({ sentLate: 500, takes: 20 }));
     expect(measurements.receipt.percentile(50)).toBeGreaterThan(510);
@@ -128,6 +167,39 @@ describe('a report', () => {
 
   test('of a ramp that holds says so', () => {
     expect(told(ranAs(ramp))).toContain('It holds at 100 a second');
+  });
+
+  /** A ramp that ended in its fourth second, and what came of deliveries until then. */
+  function cutRamp(came: number | string = 200) {
+    const measurements = new Measurements(ramp);
+    const dues = measurements.slices.flatMap(({ begin, wanted }) =>
+      Array.from({ length: wanted }, (_, index) => (begin + index / wanted) * 1_000),
+    );
+    for (const [number, due] of dues.filter((due) => due < 3_500).entries()) {
+      measurements.begin(due, due);
+      measurements.end({ number, due, at: due + 20, came: due < 3_000 ? 200 : came });
+    }
+    return { ...ranAs(ramp), measurements, lasted: 3_500, ended: 'It was interrupted.' };
+  }
+
+  test('of a ramp that was interrupted does not take that for a break', () => {
+    expect(told(cutRamp())).toContain('It holds at 30 a second');
+    expect(told(cutRamp())).not.toContain('break');
+    const { ended: _, ...whole } = cutRamp();
+    expect(told(whole)).toContain('It breaks at 40 a second: not all sent');
+  });
+
+  test('of a ramp that was interrupted after it broke says so', () => {
+    expect(told(cutRamp(503))).toMatch(
+      /breaks at 40 a second: 100 % not 200\. The last step that holds is 30/,
+    );
+  });
+
+  test('of a ramp that was interrupted in its first step says that nothing is known', () => {
+    const measurements = new Measurements(ramp);
+    measurements.begin(0, 0);
+    const run = { ...ranAs(ramp), measurements, lasted: 100, ended: 'It was interrupted.' };
+    expect(told(run)).toContain('It ended before a step was whole');
   });
 
   test('without anything sent has a text and a picture', () => {

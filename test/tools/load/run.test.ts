@@ -1,8 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
+import { STALE_WITHIN } from '../../../tools/load/generator.ts';
 import { makeReport } from '../../../tools/load/report.ts';
 import { describeReport } from '../../../tools/load/report-text.ts';
 import { freePort } from '../commands/project.ts';
-import { answering, planned, Receiver, ran } from './support.ts';
+import { answering, keptRate, planned, Receiver, ran } from './support.ts';
+
+const UNREAD = { why: 'nobody asked.' };
 
 /** The receiver answers nothing from then on, for so long. */
 const STALL = { begin: 500, milliseconds: 1_000 };
@@ -41,7 +44,7 @@ describe('a load test', () => {
       count += 1;
       response.writeHead(count % 4 === 0 ? 429 : 200).end();
     });
-    const report = makeReport(await ran(planned(), receiver.url), { why: 'nobody asked.' });
+    const report = makeReport(await ran(planned(), receiver.url), UNREAD);
     expect(report.endings).toEqual([
       { came: 200, count: 75 },
       { came: 429, count: 25 },
@@ -50,17 +53,48 @@ describe('a load test', () => {
     expect(describeReport(report, 100).join('\n')).toMatch(/429 +25 +25 % +throttled/);
   });
 
+  test('repeats once, and counts, what a connection was reset of at once', async () => {
+    const times = new Map<unknown, number>();
+    await using receiver = await Receiver.open((response, sinceFirst) => {
+      const signature = response.req.headers['x-webhook-signature'];
+      times.set(signature, (times.get(signature) ?? 0) + 1);
+      // First it makes connections that lie idle then, so that a repetition finds another of them.
+      if (sinceFirst < 200) setTimeout(() => response.end(), 300);
+      else response.socket?.resetAndDestroy();
+    });
+    const report = makeReport(await ran(planned(), receiver.url), UNREAD);
+    const { sent, sentAgain, accepted } = report.deliveries;
+    expect(Math.max(...times.values())).toBe(2);
+    expect(receiver.arrivals).toHaveLength(sent + sentAgain);
+    expect(report.endings).toContainEqual({ came: 'ECONNRESET', count: sent - accepted });
+    expect(describeReport(report, 200).join('\n')).toMatch(new RegExp(`sent again +${sentAgain}, once each`));
+  });
+
+  test('takes a connection that is reset later for a delivery that failed', async () => {
+    let count = 0;
+    await using receiver = await Receiver.open((response) => {
+      count += 1;
+      if (count % 4 === 0) setTimeout(() => response.socket?.resetAndDestroy(), 2 * STALE_WITHIN);
+      else response.end();
+    });
+    const report = makeReport(await ran(planned(), receiver.url), UNREAD);
+    expect(report.deliveries).toMatchObject({ sent: 100, sentAgain: 0, accepted: 75 });
+    expect(report.endings).toContainEqual({ came: 'ECONNRESET', count: 25 });
+    expect(report.succeeded).toBe(false);
+  });
+
   test('succeeds where all is answered 200', async () => {
     await using receiver = await answering(200);
-    const report = makeReport(await ran(planned(), receiver.url), { why: 'nobody asked.' });
-    expect(report).toMatchObject({ succeeded: true, deliveries: { wanted: 100, sent: 100, accepted: 100 } });
+    const report = makeReport(await ran(planned(), receiver.url), UNREAD);
+    expect(report).toMatchObject({ deliveries: { wanted: 100, sent: 100, accepted: 100 } });
+    expect(report.succeeded).toBe(keptRate(report));
     expect(report.receipt.count).toBe(100);
   });
 
   test('ends within seconds where the secret is wrong', async () => {
     await using receiver = await answering(401);
     const { ended, lasted } = await ran(planned({ rate: 20, seconds: 60 }), receiver.url);
-    expect(ended).toMatch(/^127\.0\.0\.1:\d+ answers 401 and nothing else: the secret is wrong/);
+    expect(ended).toMatch(/^127\.0\.0\.1:\d+ answers 401 and never 200: the secret is wrong/);
     expect(lasted).toBeLessThan(10_000);
   });
 
@@ -74,6 +108,14 @@ describe('a load test', () => {
       `Nothing answers at 127.0.0.1:${port}: ECONNREFUSED. Is it the right address, and does it run?`,
     );
     expect(lasted).toBeLessThan(10_000);
+  });
+
+  test('ends early where more is under way than memory holds', async () => {
+    await using receiver = await Receiver.open(() => {});
+    const signal = new AbortController().signal;
+    const run = await ran(planned({ seconds: 60 }), receiver.url, signal, { mostUnderWay: 50 });
+    expect(run.ended).toMatch(/^\d+ deliveries wait for an answer of 127\.0\.0\.1:\d+, .* no more than 50/);
+    expect(run.lasted).toBeLessThan(8_000);
   });
 
   test('that is interrupted tells what there is', async () => {

@@ -3,7 +3,8 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { defaultWorkload } from '../../../tools/cost/workload.ts';
 import type { LoadPlan } from '../../../tools/load/plan.ts';
-import { type Run, runLoad } from '../../../tools/load/run.ts';
+import type { LoadReport } from '../../../tools/load/report.ts';
+import { type Run, type RunOptions, runLoad } from '../../../tools/load/run.ts';
 import { TEST_SECRET } from '../../support/test-stack.ts';
 
 /** A plan, but for what is given: 100 a second for a second. */
@@ -58,7 +59,16 @@ export const answering = (status: number) =>
   });
 
 /** Carries a plan out, and says nothing. */
-export function ran(plan: LoadPlan, url: URL, signal = new AbortController().signal): Promise<Run> {
+export function ran(
+  plan: LoadPlan,
+  url: URL,
+  signal = new AbortController().signal,
+  given: Pick<RunOptions, 'mostUnderWay'> = {},
+): Promise<Run> {
   const progress = { show: () => {}, end: () => {} };
-  return runLoad({ plan, url, secret: TEST_SECRET, signal, progress, warn: () => {} });
+  return runLoad({ plan, url, secret: TEST_SECRET, signal, progress, warn: () => {}, ...given });
 }
+
+/** Whether this machine kept the rate: where others use it, it may be too slow for a moment. */
+export const keptRate = ({ sender }: LoadReport) =>
+  !sender.doubts.some((doubt) => doubt.includes('cannot keep the rate'));

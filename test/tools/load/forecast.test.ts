@@ -1,0 +1,55 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { type Deployment, readDeployment } from '../../../tools/cost/deployment.ts';
+import { describeForecast, pricedStage } from '../../../tools/load/forecast.ts';
+import { load } from '../../../tools/load/load.ts';
+import { stackOfOutputs } from '../../../tools/operate/stack.ts';
+import { stageAssembly } from '../../lib/stage-assembly.ts';
+import { planned } from './support.ts';
+
+const url = new URL('http://localhost:8443/api/v1/webhooks/partner');
+
+describe('what a run costs', () => {
+  const costLine = (deployment: Deployment, pricedAs?: string) =>
+    describeForecast(planned(), { title: 'stage load', url, deployment, pricedAs }, 300).find((line) =>
+      line.trim().startsWith('cost'),
+    );
+
+  test('says as which stage it is priced, where that is not the one that was named', async () => {
+    const deployment = readDeployment(await stageAssembly('prod'));
+    expect(costLine(deployment, 'prod')).toMatch(
+      /^ *cost +about \$\d+\.\d\d in us-east-1, priced as prod, as npm/,
+    );
+    expect(costLine(deployment)).toMatch(/^ *cost +about \$\d+\.\d\d in us-east-1, as npm/);
+  });
+
+  test.each([
+    ['dev', 'dev'],
+    ['load', 'prod'],
+    [undefined, 'prod'],
+  ])('of stage %s is that of %s', (stage, priced) => {
+    expect(pricedStage(stage)).toBe(priced);
+  });
+});
+
+describe('where nobody can answer', () => {
+  const { isTTY } = process.stdin;
+  beforeEach(() => {
+    process.stdin.isTTY = false;
+  });
+  afterEach(() => {
+    process.stdin.isTTY = isTTY;
+  });
+
+  test('nothing is sent to a stage, though the address is one of this machine', async () => {
+    const stack = stackOfOutputs('stage load', {
+      QuarantineQueueUrl: 'https://sqs.eu-west-1.amazonaws.com/123456789012/quarantine',
+    });
+    const operation = { stack, signal: new AbortController().signal, say: () => {}, width: 80 };
+    const options = { plan: planned(), url, secret: 'a-secret', json: false, dryRun: false, yes: false };
+    try {
+      await expect(load(operation, options)).rejects.toThrow(/^It asks first, and nobody can answer here/);
+    } finally {
+      stack.close();
+    }
+  });
+});
