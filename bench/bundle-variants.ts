@@ -55,10 +55,12 @@ export interface StartUpOptions {
   readonly rounds: number;
   /** Told after each round how many are done. @default nobody is */
   readonly onProgress?: (rounds: number) => void;
+  /** Ends what is under way. @default nobody does */
+  readonly signal?: AbortSignal;
 }
 
 /** Bundles the receiver in each way that was considered, and starts each bundle in processes of its own. */
-export async function measureVariants({ rounds, onProgress }: StartUpOptions): Promise<StartUp[]> {
+export async function measureVariants({ rounds, onProgress, signal }: StartUpOptions): Promise<StartUp[]> {
   const folder = mkdtempSync(join(tmpdir(), 'start-up-'));
   try {
     const bundles = await Promise.all(
@@ -69,7 +71,7 @@ export async function measureVariants({ rounds, onProgress }: StartUpOptions): P
       }),
     );
     for (let round = 1; round <= rounds; round += 1) {
-      for (const { entry, flags, times } of bundles) times.push(load(entry, flags));
+      for (const { entry, flags, times } of bundles) times.push(await load(entry, flags, signal));
       onProgress?.(round);
     }
     const base = bundles[0]?.times ?? [];

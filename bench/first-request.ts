@@ -1,13 +1,12 @@
-import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { build } from 'esbuild';
 import { type Aws, startAws } from './aws/aws.ts';
 import { makeCertificate } from './aws/certificate.ts';
 import { delivery } from './delivery.ts';
 import { type Figure, ratios, spread } from './figure.ts';
+import { outputOf } from './output-of.ts';
 import { bundleReceiver, nothingAhead, receiverEnvironment } from './receiver.ts';
 
 /** Starts of each: enough for a median that holds on a noisy machine. */
@@ -34,7 +33,8 @@ export interface StartingPlace extends AsyncDisposable {
   start(bundle: string): Promise<Start>;
 }
 
-export async function startingPlace(): Promise<StartingPlace> {
+/** @param signal ends a start that is under way */
+export async function startingPlace(signal?: AbortSignal): Promise<StartingPlace> {
   const closing = new AsyncDisposableStack();
   const folder = mkdtempSync(join(tmpdir(), 'first-request-'));
   closing.defer(() => rmSync(folder, { recursive: true }));
@@ -48,11 +48,7 @@ export async function startingPlace(): Promise<StartingPlace> {
     start: async (bundle) => {
       const request = JSON.stringify(delivery());
       const spawned = performance.timeOrigin + performance.now();
-      const { stdout } = await promisify(execFile)(
-        process.execPath,
-        [runtime, join(bundle, 'index.mjs'), request],
-        { env },
-      );
+      const stdout = await outputOf([runtime, join(bundle, 'index.mjs'), request], { env, signal });
       const { statusCode, ...start } = JSON.parse(stdout.trimEnd().split('\n').at(-1) ?? '');
       if (statusCode !== 200) throw new Error(`The first request was answered ${statusCode}: ${stdout}`);
       return { spawned, ...start };
@@ -67,12 +63,11 @@ export const firstRequest: Figure = {
   title: 'start of the process to the first 200, over TLS 5 ms away ÷ without any work ahead of it',
   goal: { atMost: 0.75 },
   async measure({ signal, say }) {
-    await using place = await startingPlace();
+    await using place = await startingPlace(signal);
     const [of, to] = [join(place.folder, 'ahead'), join(place.folder, 'nothing-ahead')];
     await Promise.all([bundleReceiver(of), bundleReceiver(to, { plugins: [nothingAhead] })]);
     const pairs: { of: number; to: number }[] = [];
     for (let round = 1; round <= ROUNDS; round += 1) {
-      signal.throwIfAborted();
       say(`start ${round} of ${ROUNDS}`);
       pairs.push({ of: took(await place.start(of)), to: took(await place.start(to)) });
     }

@@ -23,7 +23,7 @@ export const moduleLoad: Figure = {
   name: 'module-load',
   title: 'module load ÷ bare bundle of the same SDK clients and middy',
   goal: { atMost: 1.1 },
-  async measure({ say }) {
+  async measure({ signal, say }) {
     const folder = mkdtempSync(join(tmpdir(), 'module-load-'));
     try {
       // What it does ahead of its first request is no part of loading it: `first-request` measures that.
@@ -37,7 +37,7 @@ export const moduleLoad: Figure = {
       const pairs: { of: number; to: number }[] = [];
       for (let round = 1; round <= ROUNDS; round += 1) {
         say(`start ${round} of ${ROUNDS}`);
-        pairs.push({ of: load(files.of), to: load(files.to) });
+        pairs.push({ of: await load(files.of, [], signal), to: await load(files.to, [], signal) });
       }
       const [of, to] = [spread(pairs.map(({ of }) => of)), spread(pairs.map(({ to }) => to))];
       return { ...ratios(pairs), made: `${of.median.toFixed(1)} ms ÷ ${to.median.toFixed(1)} ms` };

@@ -6,7 +6,7 @@
  */
 import { Agent, request } from 'node:http';
 import { json } from 'node:stream/consumers';
-import { readSamples } from '../events/samples.ts';
+import { readSamples, type Sample } from '../events/samples.ts';
 import { signatureOf } from '../events/signing.ts';
 
 export interface Posting {
@@ -17,7 +17,7 @@ export interface Posting {
   readonly warmUpMilliseconds: number;
   /** Counted, after the warm-up. */
   readonly milliseconds: number;
-  /** Bodies that are signed ahead. */
+  /** Bodies that are signed ahead. Where they are too few, further ones are signed when they are sent. */
   readonly bodies: number;
 }
 
@@ -40,8 +40,11 @@ interface Delivery {
 }
 
 async function post(posting: Posting): Promise<Posted> {
-  const { url, connections, warmUpMilliseconds, milliseconds } = posting;
-  const deliveries = signed(posting);
+  const { url, secret, connections, warmUpMilliseconds, milliseconds, bodies } = posting;
+  const samples = readSamples();
+  const signed = (index: number) => signedBody(index, samples[index % samples.length], secret);
+  const ahead = Array.from({ length: bodies }, (_, index) => signed(index));
+  let sent = 0;
   const agent = new Agent({ keepAlive: true, maxSockets: connections });
   const accepted: Record<string, number> = {};
   const others: Record<string, number> = {};
@@ -49,8 +52,9 @@ async function post(posting: Posting): Promise<Posted> {
   const counts: number[] = Array(Math.floor(milliseconds / INTERVAL)).fill(0);
 
   async function loop(): Promise<void> {
-    for (let delivery = deliveries.pop(); delivery; delivery = deliveries.pop()) {
-      if (performance.now() >= begin + milliseconds) return;
+    while (performance.now() < begin + milliseconds) {
+      const delivery = ahead[sent] ?? signed(sent);
+      sent += 1;
       const status = await send(url, delivery, agent);
       if (status !== 200) {
         others[status] = (others[status] ?? 0) + 1;
@@ -60,7 +64,6 @@ async function post(posting: Posting): Promise<Posted> {
       const interval = Math.floor((performance.now() - begin) / INTERVAL);
       if (counts[interval] !== undefined) counts[interval] += 1;
     }
-    throw new Error(`${posting.bodies} bodies were too few`);
   }
 
   await Promise.all(Array.from({ length: connections }, loop));
@@ -68,16 +71,13 @@ async function post(posting: Posting): Promise<Posted> {
   return { accepted, others, rates: counts.map((count) => (count * 1000) / INTERVAL) };
 }
 
-/** All kinds in turn, each about somebody else. */
-function signed({ secret, bodies }: Posting): Delivery[] {
-  const samples = readSamples();
-  return Array.from({ length: bodies }, (_, index) => {
-    const { event, payload } = samples[index % samples.length] ?? {};
-    const ids = { shop_id: `shop-${index}`, girl_id: `girl-${index}`, user_id: `user-${index}` };
-    const data = { ...(payload?.data as object), ...ids };
-    const body = Buffer.from(JSON.stringify({ ...payload, data, timestamp: new Date().toISOString() }));
-    return { event: event ?? '', body, signature: signatureOf({ body, secret }) };
-  });
+/** Each is about somebody else. */
+function signedBody(index: number, sample: Sample | undefined, secret: string): Delivery {
+  const { event = '', payload } = sample ?? {};
+  const ids = { shop_id: `shop-${index}`, girl_id: `girl-${index}`, user_id: `user-${index}` };
+  const data = { ...(payload?.data as object), ...ids };
+  const body = Buffer.from(JSON.stringify({ ...payload, data, timestamp: new Date().toISOString() }));
+  return { event, body, signature: signatureOf({ body, secret }) };
 }
 
 function send(url: string, { body, signature }: Delivery, agent: Agent): Promise<number> {

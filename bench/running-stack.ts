@@ -3,13 +3,20 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
+import { LOCAL_SECRET } from '../events/signing.ts';
 
-/** How long a stack may take to be ready, or to end, in milliseconds. */
+/** How long a stack may take to be ready, in milliseconds. */
 const START_LIMIT = 60_000;
+
+/** How long it may take to end, in milliseconds: it waits five seconds for running batches. */
+const END_LIMIT = 15_000;
+
+/** All that it gets of the environment: a port, a secret or a folder of compiled modules that is set there is not meant for it. */
+const KEPT_VARIABLES = ['HOME', 'PATH', 'TMPDIR'];
 
 const BYTES_OF_KIB = 1024;
 
-/** A stack as `npm start` runs it, in a process of its own, on ports that are free. */
+/** A stack as `npm start` runs it, in a process of its own, on ports that are free and with the usual secret. */
 export class RunningStack implements AsyncDisposable {
   readonly webhookUrl: string;
   readonly awsUrl: string;
@@ -22,27 +29,36 @@ export class RunningStack implements AsyncDisposable {
    * @throws Error where it is not ready in time
    */
   static async start(signal: AbortSignal, options: readonly string[] = []): Promise<RunningStack> {
+    signal.throwIfAborted();
     const started = performance.now();
     const [, ...script] = startScript();
     const child = spawn(
       process.execPath,
-      [...script, '--port', '0', '--aws-port', '0', '--console-port', '0', ...options],
-      { stdio: ['ignore', 'pipe', 'inherit'] },
+      [
+        ...script,
+        ...['--port', '0', '--aws-port', '0', '--console-port', '0', '--secret', LOCAL_SECRET],
+        ...options,
+      ],
+      { env: environment(), stdio: ['ignore', 'pipe', 'inherit'] },
     );
     const limit = AbortSignal.any([signal, AbortSignal.timeout(START_LIMIT)]);
     const said: Record<string, string> = {};
-    try {
-      for await (const line of createInterface({ input: child.stdout, signal: limit })) {
-        const [, what, where] = /^\s+(Webhook|AWS)\s+(http\S+)/.exec(line) ?? [];
-        if (what !== undefined && where !== undefined) said[what] = where;
-        if (line.startsWith('Ready in')) said.seconds = String((performance.now() - started) / 1000);
-        if (said.AWS !== undefined) break;
-      }
-    } catch (error) {
-      child.kill('SIGKILL');
-      throw error;
+    // The signal ends the lines, and throws nothing.
+    for await (const line of createInterface({ input: child.stdout, signal: limit })) {
+      const [, what, where] = /^\s+(Webhook|AWS)\s+(http\S+)/.exec(line) ?? [];
+      if (what !== undefined && where !== undefined) said[what] = where;
+      if (line.startsWith('Ready in')) said.seconds = String((performance.now() - started) / 1000);
+      if (said.AWS !== undefined) break;
     }
-    if (said.AWS === undefined) throw new Error('The stack ended before it was ready');
+    if (said.AWS === undefined) {
+      await end(child);
+      signal.throwIfAborted();
+      throw new Error(
+        limit.aborted
+          ? `The stack was not ready after ${START_LIMIT / 1000} s`
+          : 'The stack ended before it was ready',
+      );
+    }
     // What it goes on to say is read, as a terminal would, and shown to nobody.
     child.stdout.resume();
     return new RunningStack(child, said);
@@ -55,9 +71,13 @@ export class RunningStack implements AsyncDisposable {
     this.secondsUntilReady = Number(said.seconds);
   }
 
-  /** Resident memory of its process and of all that come of it, in MB. */
+  /** Resident memory of its process and of all that come of it, in MB. @throws Error where there is no `ps` */
   async megabytes(): Promise<number> {
-    const { stdout } = await promisify(execFile)('ps', ['-A', '-o', 'pid=,ppid=,rss=']);
+    const { stdout } = await promisify(execFile)('ps', ['-A', '-o', 'pid=,ppid=,rss=']).catch(
+      ({ message }) => {
+        throw new Error(`"ps" does not tell (Debian's package procps has it): ${message}`);
+      },
+    );
     const rows = stdout
       .trim()
       .split('\n')
@@ -68,15 +88,24 @@ export class RunningStack implements AsyncDisposable {
     return (kibibytes * BYTES_OF_KIB) / 1e6;
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
-    if (this.#process.exitCode !== null || this.#process.signalCode !== null) return;
-    const ended = once(this.#process, 'exit');
-    this.#process.kill('SIGINT');
-    const cut = setTimeout(() => this.#process.kill('SIGKILL'), START_LIMIT);
-    await ended;
-    clearTimeout(cut);
+  [Symbol.asyncDispose](): Promise<void> {
+    return end(this.#process);
   }
 }
+
+async function end(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const ended = once(child, 'exit');
+  child.kill('SIGINT');
+  const cut = setTimeout(() => child.kill('SIGKILL'), END_LIMIT);
+  await ended;
+  clearTimeout(cut);
+}
+
+const environment = () =>
+  Object.fromEntries(
+    KEPT_VARIABLES.flatMap((name) => (name in process.env ? [[name, process.env[name]]] : [])),
+  );
 
 /** Of package.json, in words: `node … tools/commands/cli.ts start`. */
 function startScript(): string[] {

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Plugin } from 'esbuild';
 import type { Seen } from './aws/aws.ts';
+import type { StartUpOptions } from './bundle-variants.ts';
 import { spread } from './figure.ts';
 import { type Start, startingPlace } from './first-request.ts';
 import { bundleReceiver } from './receiver.ts';
@@ -21,8 +22,8 @@ export interface Step {
 }
 
 /** Where the time of a start goes until the first 200, over TLS 5 ms away: the median of each step. */
-export async function startTimeline(rounds: number, onProgress?: (done: number) => void): Promise<Step[]> {
-  await using place = await startingPlace();
+export async function startTimeline({ rounds, onProgress, signal }: StartUpOptions): Promise<Step[]> {
+  await using place = await startingPlace(signal);
   const folder = join(place.folder, 'timed');
   await bundleReceiver(folder, { plugins: [timed] });
   const runs: Step[][] = [];

@@ -36,7 +36,7 @@ export async function runSynthesis(
     env: {
       ...process.env,
       NODE_OPTIONS: '',
-      NODE_COMPILE_CACHE: COMPILED_MODULES,
+      NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? COMPILED_MODULES,
       CDK_VALIDATION: 'false',
       ...environment,
     },

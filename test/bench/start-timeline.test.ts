@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { startTimeline } from '../../bench/start-timeline.ts';
 
 test('the steps of a start lead from the process to the answer, with the work ahead between', async () => {
-  const steps = await startTimeline(1);
+  const steps = await startTimeline({ rounds: 1 });
   const ends = steps.flatMap(({ at }) => at ?? []);
   expect(ends).toEqual(ends.toSorted((one, other) => one - other));
   expect(Math.min(...ends)).toBeGreaterThan(0);

@@ -23,10 +23,21 @@ export interface Measured {
   readonly heap: number;
 }
 
-/** Measures the page in a real browser, against a stack of its own. @param assembly folder of the synthesised stack */
-export async function measureConsole(assembly: string): Promise<Measured> {
+/** Playwright would end the process, and leave what others have to remove. */
+const SIGNALS_ARE_OURS = { handleSIGINT: false, handleSIGTERM: false, handleSIGHUP: false };
+
+/**
+ * Measures the page in a real browser, against a stack of its own.
+ * @param assembly folder of the synthesised stack
+ * @param signal ends it
+ */
+export async function measureConsole(assembly: string, signal: AbortSignal): Promise<Measured> {
+  signal.throwIfAborted();
   process.env.TEST_ASSEMBLY = assembly;
-  await using open = await OpenConsole.start();
+  await using open = await OpenConsole.start({}, SIGNALS_ARE_OURS);
+  // Whatever is asked of it then fails.
+  signal.addEventListener('abort', () => void open.page.close());
+  signal.throwIfAborted();
   const postToLine = await measureLines(open);
   for (let number = 0; number < MANY; number += 1) open.recorder.onExchange(exchangeOf(number));
   await open.row(`shop-${MANY - 1}`).waitFor();

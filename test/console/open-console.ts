@@ -1,4 +1,4 @@
-import type { BrowserContext, Locator, Page } from 'playwright-core';
+import type { BrowserContext, LaunchOptions, Locator, Page } from 'playwright-core';
 import type { LocalStack, LocalStackOptions } from '../../local/local-stack.ts';
 import { type LocalConsole, startLocalConsole } from '../../tools/console/local-console.ts';
 import { LocalRecorder } from '../../tools/console/local-recorder.ts';
@@ -20,7 +20,10 @@ export class OpenConsole implements AsyncDisposable {
   readonly wrongs: string[] = [];
   #console: LocalConsole;
 
-  static async start(options: Partial<LocalStackOptions> = {}): Promise<OpenConsole> {
+  static async start(
+    options: Partial<LocalStackOptions> = {},
+    launch: LaunchOptions = {},
+  ): Promise<OpenConsole> {
     const recorder = new LocalRecorder();
     const stack = await startTestStack({
       observer: recorder,
@@ -28,7 +31,7 @@ export class OpenConsole implements AsyncDisposable {
       ...options,
     });
     const console = await startLocalConsole(recorder, { stack, secret: TEST_SECRET, port: 0 });
-    const browser = await launchBrowser();
+    const browser = await launchBrowser(launch);
     const context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
     await context.grantPermissions(['clipboard-read', 'clipboard-write'], {
       origin: new URL(console.url).origin,

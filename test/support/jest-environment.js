@@ -1,6 +1,13 @@
 import { ModuleMocker } from 'jest-mock';
 
-/** Jest's environment of a test file in the realm of the process, which is as it was when the file has ended. */
+const listeners = () => new Map(process.eventNames().map((event) => [event, process.rawListeners(event)]));
+
+/**
+ * Jest's environment of a test file in the realm of the process. When the file has ended, these are as they were: the
+ * environment's variables, the working directory, the exit code (Jest has its own for failed tests), listeners of the
+ * process, names that were added to the global object, and what is named below. What a file changes in an object that was
+ * there before, such as `Date.now`, a prototype or a package, stays changed: the file has to take that back itself.
+ */
 export default class ProcessEnvironment {
   global = globalThis;
   moduleMocker = new ModuleMocker(globalThis);
@@ -8,6 +15,10 @@ export default class ProcessEnvironment {
   #console = globalThis.console;
   #exit = process.exit;
   #stackTraceLimit = Error.stackTraceLimit;
+  #folder = process.cwd();
+  #exitCode = process.exitCode;
+  #globals = new Set(Object.keys(globalThis));
+  #listeners = listeners();
 
   exportConditions() {
     return ['node', 'node-addons'];
@@ -28,5 +39,12 @@ export default class ProcessEnvironment {
     globalThis.console = this.#console;
     process.exit = this.#exit;
     Error.stackTraceLimit = this.#stackTraceLimit;
+    process.chdir(this.#folder);
+    process.exitCode = this.#exitCode;
+    for (const name of Object.keys(globalThis)) if (!this.#globals.has(name)) delete globalThis[name];
+    for (const [event, added] of listeners()) {
+      const before = this.#listeners.get(event) ?? [];
+      for (const listener of added) if (!before.includes(listener)) process.off(event, listener);
+    }
   }
 }

@@ -25,21 +25,36 @@ export const command = npmScript(
   .option('--rounds <n>', 'starts of each bundle', wholeNumber(1, 10_000), ROUNDS)
   .addOption(jsonOption())
   .action(async (subject, { rounds, json }) => {
-    if (subject === 'console') console.log(JSON.stringify(await benchConsole(), undefined, 2));
-    else if (subject === 'start') await benchStart(rounds, json === true);
-    else if (subject === 'bundles') await benchBundles(rounds, json === true);
-    else await benchFigures(subject, json === true);
+    const signal = interruption();
+    const options = { rounds, json: json === true, signal };
+    const measuring =
+      subject === 'console'
+        ? benchConsole(signal)
+        : subject === 'start'
+          ? benchStart(options)
+          : subject === 'bundles'
+            ? benchBundles(options)
+            : benchFigures(subject, options);
+    await measuring.catch((error: unknown) => {
+      if (!signal.aborted) throw error;
+    });
+    if (signal.aborted) process.exitCode = INTERRUPTED;
   });
 
+interface BenchOptions {
+  readonly rounds: number;
+  readonly json: boolean;
+  readonly signal: AbortSignal;
+}
+
 /** What cannot be measured is said, and keeps nothing else from being measured. */
-async function benchFigures(subject: string, json: boolean) {
+async function benchFigures(subject: string, { json, signal }: BenchOptions) {
   const { FIGURES } = await import('../../bench/figures.ts');
   const chosen = subject === 'figures' ? FIGURES : FIGURES.filter(({ name }) => name === subject);
   if (chosen.length === 0) {
     const names = ['figures', 'start', 'bundles', 'console', ...FIGURES.map(({ name }) => name)];
     throw new CommandError(`Nothing to measure is named '${subject}'. One of: ${names.join(', ')}`);
   }
-  const signal = interruption();
   const progress = new Progress();
   const rows: FigureRow[] = [];
   for (const figure of chosen) {
@@ -57,17 +72,18 @@ async function benchFigures(subject: string, json: boolean) {
   }
   progress.end();
   console.log(json ? figureJson(rows) : figureTable(rows, screenWidth()).join('\n'));
-  if (signal.aborted) process.exitCode = INTERRUPTED;
-  else if (rows.some(({ result }) => result instanceof Error)) process.exitCode = 1;
+  if (rows.some(({ result }) => result instanceof Error)) process.exitCode = 1;
 }
 
 /** Step by step, from the start of the process to the first 200. */
-async function benchStart(rounds: number, json: boolean) {
+async function benchStart({ rounds, json, signal }: BenchOptions) {
   const { startTimeline } = await import('../../bench/start-timeline.ts');
   const progress = new Progress();
-  const steps = await startTimeline(rounds, (done) =>
-    progress.show({ doing: 'Starting', done, total: rounds, unit: 'rounds' }),
-  ).finally(() => progress.end());
+  const steps = await startTimeline({
+    rounds,
+    signal,
+    onProgress: (done) => progress.show({ doing: 'Starting', done, total: rounds, unit: 'rounds' }),
+  }).finally(() => progress.end());
   if (json) {
     console.log(JSON.stringify(steps, undefined, 2));
     return;
@@ -80,11 +96,12 @@ async function benchStart(rounds: number, json: boolean) {
   console.log(lines.join('\n'));
 }
 
-async function benchBundles(rounds: number, json: boolean) {
+async function benchBundles({ rounds, json, signal }: BenchOptions) {
   const { measureVariants } = await import('../../bench/bundle-variants.ts');
   const progress = new Progress();
   const rows = await measureVariants({
     rounds,
+    signal,
     onProgress: (done) => progress.show({ doing: 'Starting', done, total: rounds, unit: 'rounds' }),
   }).finally(() => progress.end());
   if (json) {
@@ -112,7 +129,7 @@ async function benchBundles(rounds: number, json: boolean) {
 }
 
 /** In milliseconds and MB: there is nothing to compare a page with but what a person notices. */
-async function benchConsole() {
+async function benchConsole(signal: AbortSignal) {
   const [{ measureConsole }, { synthesise }, { Workspace }] = await Promise.all([
     import('../../test/console/measure.ts'),
     import('../../local/template/synthesise.ts'),
@@ -120,5 +137,5 @@ async function benchConsole() {
   ]);
   await using workspace = await Workspace.open();
   await synthesise(workspace.assembly);
-  return await measureConsole(workspace.assembly);
+  console.log(JSON.stringify(await measureConsole(workspace.assembly, signal), undefined, 2));
 }

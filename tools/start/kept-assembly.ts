@@ -20,7 +20,7 @@ const MADE_OF = [
 /** Variables that the CDK and its app read. Source: `process.env` in `lib/` and in aws-cdk-lib's core. */
 const VARIABLE = /^(CDK|JSII)_/;
 
-/** The default stage, that of a REST API, and a change that is tried and taken back. Each is some 5 MB. */
+/** The default stage, that of a REST API, and a change that is tried and taken back. Each is some 9 MB. */
 const KEPT = 3;
 
 /** Bytes of a SHA-256. */

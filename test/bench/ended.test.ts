@@ -1,0 +1,30 @@
+import { expect, test } from '@jest/globals';
+import { outputOf } from '../../bench/output-of.ts';
+import { RunningStack } from '../../bench/running-stack.ts';
+import { eventually } from '../support/eventually.ts';
+
+/** Processes that this one has started, and that have not ended. */
+const processes = () => process.getActiveResourcesInfo().filter((kind) => kind === 'ProcessWrap').length;
+
+test.each([
+  ['a stack that is not ready yet', (signal: AbortSignal) => RunningStack.start(signal)],
+  [
+    'a start of a function',
+    (signal: AbortSignal) => outputOf(['-e', 'setInterval(() => {}, 1000)'], { env: {}, signal }),
+  ],
+])('%s is ended with the measuring, and leaves no process', async (_what, start) => {
+  const before = processes();
+  const controller = new AbortController();
+  const started = start(controller.signal);
+  expect(processes()).toBe(before + 1);
+  controller.abort(new Error('interrupted'));
+  await expect(started).rejects.toThrow('interrupted');
+  await eventually(async () => processes() === before || undefined, { limit: 5_000 });
+});
+
+test('a start of a function gets nothing of the environment, and its error says nothing of the delivery', async () => {
+  const script = 'console.log(Object.keys(process.env).join()); process.exit(Number(process.argv[1]))';
+  expect(await outputOf(['-e', script, '0'], { env: { ONLY: 'this' } })).toBe('ONLY\n');
+  const failed = outputOf(['-e', script, '3', 'a delivery'], { env: {} });
+  await expect(failed).rejects.toThrow(/^A start ended with 3$/);
+});
