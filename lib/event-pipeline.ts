@@ -123,7 +123,7 @@ export class EventPipeline extends Construct {
       metric: age,
       threshold: OLD_SECONDS,
       impact,
-      firstStep: `see whether the ${kebabCase(this.event)} consumer runs: its event source, its throttles, its log. Of a paused event it rings a day before SQS deletes: ${alarms.resume(this.event)}`,
+      firstStep: `see whether the ${kebabCase(this.event)} consumer runs: event source, throttles, log. Paused, it rings a day before SQS deletes: ${alarms.resume(this.event)}`,
       section: 'waiting',
       links: [...links, logLink(this.consumer.logGroup, '{ $.level = "ERROR" || $.level = "WARN" }')],
     });

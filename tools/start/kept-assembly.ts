@@ -5,7 +5,7 @@ import { deserialize, serialize } from 'node:v8';
 import { filesDigest } from '../../lib/files-digest.ts';
 
 /** All that a synthesis reads, from the project's root, and what makes it: `npm ci` writes anew what is installed. */
-const MADE_OF = [
+export const MADE_OF = [
   'bin',
   'cdk.json',
   'lambda',
