@@ -36,7 +36,20 @@ const query = (name: string) => {
 
 /** Source: CloudWatch Logs user guide, "Logs Insights language query syntax". */
 const commands = ['fields', 'filter', 'stats', 'sort', 'limit'];
-const words = ['as', 'asc', 'by', 'desc', 'in', 'or', 'count', 'count_distinct', 'ispresent', 'max', 'min'];
+const words = [
+  'and',
+  'as',
+  'asc',
+  'by',
+  'desc',
+  'in',
+  'or',
+  'count',
+  'count_distinct',
+  'ispresent',
+  'max',
+  'min',
+];
 
 const literals = /"[^"]*"|\/[^/]*\//g;
 const namesIn = (text: string) => text.replace(literals, '').match(/@?[A-Za-z_][\w.]*/g) ?? [];
