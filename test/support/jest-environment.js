@@ -1,12 +1,10 @@
 import { ModuleMocker } from 'jest-mock';
 
-const listeners = () => new Map(process.eventNames().map((event) => [event, process.rawListeners(event)]));
-
 /**
  * Jest's environment of a test file in the realm of the process. When the file has ended, these are as they were: the
- * environment's variables, the working directory, the exit code (Jest has its own for failed tests), listeners of the
- * process, names that were added to the global object, and what is named below. What a file changes in an object that was
- * there before, such as `Date.now`, a prototype or a package, stays changed: the file has to take that back itself.
+ * environment's variables, the working directory, the exit code (Jest has its own for failed tests), and what is named
+ * below. What else a file changes in the process, in a global object or in a package, it has to take back itself. Names
+ * and listeners that were added may be those of packages, which stay loaded: the CDK keeps its tokens in a global object.
  */
 export default class ProcessEnvironment {
   global = globalThis;
@@ -17,8 +15,6 @@ export default class ProcessEnvironment {
   #stackTraceLimit = Error.stackTraceLimit;
   #folder = process.cwd();
   #exitCode = process.exitCode;
-  #globals = new Set(Object.keys(globalThis));
-  #listeners = listeners();
 
   exportConditions() {
     return ['node', 'node-addons'];
@@ -41,10 +37,5 @@ export default class ProcessEnvironment {
     Error.stackTraceLimit = this.#stackTraceLimit;
     process.chdir(this.#folder);
     process.exitCode = this.#exitCode;
-    for (const name of Object.keys(globalThis)) if (!this.#globals.has(name)) delete globalThis[name];
-    for (const [event, added] of listeners()) {
-      const before = this.#listeners.get(event) ?? [];
-      for (const listener of added) if (!before.includes(listener)) process.off(event, listener);
-    }
   }
 }
