@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { deflateRawSync } from 'node:zlib';
 import { type BuildOptions, build } from 'esbuild';
-import { BUNDLE_OPTIONS, writeBundle } from '../lib/bundle.ts';
+import { BUNDLE_OPTIONS, writeBundles } from '../lib/bundle.ts';
 import { load } from './load-module.ts';
 import { bundleReceiver, RECEIVER } from './receiver.ts';
 
@@ -90,7 +90,7 @@ export async function measureVariants({ rounds, onProgress, signal }: StartUpOpt
 /** @returns the file to load */
 async function bundle({ build: options, isSplit }: Variant, outdir: string): Promise<string> {
   if (isSplit) await build({ ...BUNDLE_OPTIONS, splitting: true, entryPoints: { index: RECEIVER }, outdir });
-  else if (options === undefined) await writeBundle(RECEIVER, outdir);
+  else if (options === undefined) await writeBundles([{ entry: RECEIVER, folder: outdir }]);
   else await bundleReceiver(outdir, options);
   return join(outdir, 'index.mjs');
 }

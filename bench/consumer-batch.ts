@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { writeBundle } from '../lib/bundle.ts';
+import { writeBundles } from '../lib/bundle.ts';
 import { startEffects } from './aws/effects.ts';
 import { runChild } from './child.ts';
 import { type Figure, ratios, spread } from './figure.ts';
@@ -24,7 +24,7 @@ export const consumerBatch: Figure = {
     await using closing = new AsyncDisposableStack();
     const folder = mkdtempSync(join(tmpdir(), 'consumer-batch-'));
     closing.defer(() => rmSync(folder, { recursive: true }));
-    await writeBundle('lambda/consumers/shop-updated.ts', join(folder, 'consumer'));
+    await writeBundles([{ entry: 'lambda/consumers/shop-updated.ts', folder: join(folder, 'consumer') }]);
 
     const measured = async (delay: number) => {
       say(`${2 * ROUNDS} batches, DynamoDB ${delay} ms away`);

@@ -10,13 +10,7 @@ import { bundleReceiver, nothingAhead } from './receiver.ts';
 const ROUNDS = 25;
 
 /** What any receiver with these packages has to load. */
-const BARE = `
-import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
-import { SQSClient } from '@aws-sdk/client-sqs';
-import middy from '@middy/core';
-const clients = [new SecretsManagerClient({}), new SQSClient({})];
-export const handler = middy().handler(async () => clients);
-`;
+const BARE = 'bench/bare-receiver.ts';
 
 /** How long the receiver's module takes to load, besides what its packages take at any rate. */
 export const moduleLoad: Figure = {
@@ -28,12 +22,8 @@ export const moduleLoad: Figure = {
     try {
       // What it does ahead of its first request is no part of loading it: `first-request` measures that.
       await bundleReceiver(join(folder, 'receiver'), { plugins: [nothingAhead] });
-      const { files: bare } = await buildFunction({
-        stdin: { contents: BARE, resolveDir: process.cwd(), sourcefile: 'index.ts' },
-        outdir: join(folder, 'bare'),
-      });
-      await writeFiles(bare);
-      const files = { of: join(folder, 'receiver/index.mjs'), to: join(folder, 'bare/stdin.mjs') };
+      await writeFiles((await buildFunction(BARE, { outdir: join(folder, 'bare') })).files);
+      const files = { of: join(folder, 'receiver/index.mjs'), to: join(folder, 'bare/index.mjs') };
       const pairs: { of: number; to: number }[] = [];
       for (let round = 1; round <= ROUNDS; round += 1) {
         say(`start ${round} of ${ROUNDS}`);

@@ -18,7 +18,7 @@ export const nothingAhead: Plugin = {
 
 /** Bundles the receiver as it is deployed, but for its source maps, which nothing reads. */
 export async function bundleReceiver(outdir: string, options: BuildOptions = {}): Promise<void> {
-  const { files } = await buildFunction({ ...options, entryPoints: { index: RECEIVER }, outdir });
+  const { files } = await buildFunction(RECEIVER, { ...options, outdir });
   await writeFiles(files);
 }
 

@@ -5,7 +5,7 @@ import { eventNames } from '../lambda/contract/catalogue.ts';
 import { kebabCase } from '../lambda/contract/event-names.ts';
 import { BundleError, messageText, mistakesIn, sourceMapReducer } from './bundle.ts';
 import { BUNDLE_LIST, type BundleList } from './bundle-list.ts';
-import { writeKeptBundle } from './kept-bundles.ts';
+import { writeKeptBundles } from './kept-bundles.ts';
 
 /** File that exports `handler`, from the project's root, by the function's name. */
 const entries: Readonly<Record<string, string>> = {
@@ -33,19 +33,18 @@ export class FunctionBundles {
     const folder = join(outdir, BUNDLES);
     // Files are named by their content: those of an earlier synthesis would be deployed, too.
     await rm(folder, { recursive: true, force: true });
-    const sourceMaps = sourceMapReducer();
-    const builds = await Promise.allSettled(
-      Object.entries(entries).map(async ([name, entry]) => {
-        return { name, entry, ...(await writeKeptBundle(entry, join(folder, name), sourceMaps)) };
-      }),
-    );
-    const errors = builds.flatMap((build) => (build.status === 'rejected' ? mistakesIn(build.reason) : []));
-    if (errors.length > 0) throw new BundleError(await messageText('error', errors));
-    const built = builds.flatMap((build) => (build.status === 'fulfilled' ? [build.value] : []));
-    const warnings = built.flatMap((bundle) => bundle.warnings);
+    const functions = Object.entries(entries).map(([name, entry]) => ({
+      name,
+      entry,
+      folder: join(folder, name),
+    }));
+    const bundles = await writeKeptBundles(functions, sourceMapReducer()).catch(async (reason) => {
+      throw new BundleError(await messageText('error', mistakesIn(reason)));
+    });
+    const warnings = bundles.flatMap((bundle) => bundle.warnings);
     if (warnings.length > 0) console.error(await messageText('warning', warnings));
     const list: BundleList = Object.fromEntries(
-      built.map(({ name, entry, sources }) => [name, { entry, sources }]),
+      functions.map(({ name, entry }, index) => [name, { entry, sources: bundles[index]?.sources ?? [] }]),
     );
     await writeFile(join(outdir, BUNDLE_LIST), JSON.stringify(list));
     return new FunctionBundles(folder);

@@ -2,7 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { cp, mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { BUNDLE_OPTIONS, type Bundle, type sourceMapReducer, writeBundle } from './bundle.ts';
+import {
+  BUNDLE_OPTIONS,
+  type Bundle,
+  type BundleTarget,
+  type sourceMapReducer,
+  writeBundles,
+} from './bundle.ts';
 import { filesDigest } from './files-digest.ts';
 import { KEPT_BUNDLES_FOLDER } from './kept-bundles-folder.ts';
 
@@ -90,17 +96,29 @@ export class KeptBundles {
 
 const digestOf = (sources: readonly string[]) => filesDigest(sources, SOURCES);
 
-/** As {@link writeBundle}, but that it takes a bundle of the same sources where one is kept. */
-export async function writeKeptBundle(
-  entry: string,
-  folder: string,
+/** As {@link writeBundles}, but that it takes bundles of the same sources where they are kept. */
+export async function writeKeptBundles(
+  targets: readonly BundleTarget[],
   sourceMaps: ReturnType<typeof sourceMapReducer>,
-): Promise<Bundle> {
-  const kept = KeptBundles.find(entry);
-  const sources = await kept?.copyTo(folder);
-  if (sources !== undefined) return { warnings: [], sources };
-  const bundle = await writeBundle(entry, folder, sourceMaps);
-  // A warning is to be given again. Where it cannot be kept the next time takes longer, and that is all.
-  if (bundle.warnings.length === 0) await kept?.keep(folder, bundle.sources).catch(() => {});
-  return bundle;
+): Promise<Bundle[]> {
+  const looked = await Promise.all(
+    targets.map(async (target) => {
+      const kept = KeptBundles.find(target.entry);
+      return { target, kept, sources: await kept?.copyTo(target.folder) };
+    }),
+  );
+  const missing = looked.filter(({ sources }) => sources === undefined);
+  const built = await writeBundles(
+    missing.map(({ target }) => target),
+    sourceMaps,
+  );
+  for (const [index, { target, kept }] of missing.entries()) {
+    const bundle = built[index];
+    // A warning is to be given again. Where it cannot be kept the next time takes longer, and that is all.
+    if (bundle?.warnings.length === 0) await kept?.keep(target.folder, bundle.sources).catch(() => {});
+  }
+  const rest = built.values();
+  return looked.flatMap(({ sources }) =>
+    sources === undefined ? (rest.next().value ?? []) : { warnings: [], sources },
+  );
 }

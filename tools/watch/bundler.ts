@@ -7,7 +7,7 @@ import {
   sourceMapReducer,
   writeReadableBundle,
 } from '../../lib/bundle.ts';
-import { writeKeptBundle } from '../../lib/kept-bundles.ts';
+import { writeKeptBundles } from '../../lib/kept-bundles.ts';
 
 /** Functions that are bundled at a time. Each has esbuild's process take some 150 MB, and uses both of two cores. */
 const AT_A_TIME = 2;
@@ -32,9 +32,14 @@ export class Bundler {
    * @throws BuildFailure of esbuild where it does not build
    */
   bundle(entry: string, folder: string, isReadable = false): Promise<Bundle> {
-    return this.#inTurn(() =>
-      isReadable ? writeReadableBundle(entry, folder) : writeKeptBundle(entry, folder, this.#sourceMaps),
-    );
+    return this.#inTurn(async () => {
+      if (isReadable) return writeReadableBundle(entry, folder);
+      const [bundle = { warnings: [], sources: [] }] = await writeKeptBundles(
+        [{ entry, folder }],
+        this.#sourceMaps,
+      );
+      return bundle;
+    });
   }
 
   /**
