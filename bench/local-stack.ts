@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { json } from 'node:stream/consumers';
+import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DynamoDBClient, ListTablesCommand, paginateScan } from '@aws-sdk/client-dynamodb';
 import { GetQueueAttributesCommand, ListQueuesCommand, SQSClient } from '@aws-sdk/client-sqs';
@@ -8,7 +8,7 @@ import { LOCAL_SECRET } from '../events/signing.ts';
 import { clientSettings } from '../local/place.ts';
 import { exactly, type Figure, type Measured, type MeasureOptions, spread } from './figure.ts';
 import type { Posted, Posting } from './post-bodies.ts';
-import { RunningStack } from './running-stack.ts';
+import { cleanEnvironment, RunningStack } from './running-stack.ts';
 
 const CONNECTIONS = 20;
 const WARM_UP_MILLISECONDS = 4_000;
@@ -76,7 +76,8 @@ async function measure({ signal, say }: MeasureOptions): Promise<Run> {
   };
 }
 
-async function post(url: string, signal: AbortSignal): Promise<Posted> {
+/** From a process of its own. @throws Error where an answer is not 200 */
+export async function post(url: string, signal: AbortSignal): Promise<Posted> {
   const posting: Posting = {
     url,
     secret: LOCAL_SECRET,
@@ -86,13 +87,18 @@ async function post(url: string, signal: AbortSignal): Promise<Posted> {
     bodies: BODIES,
   };
   const child = spawn(process.execPath, ['bench/post-bodies.ts'], {
+    env: cleanEnvironment(),
     stdio: ['pipe', 'pipe', 'inherit'],
     signal,
   });
-  child.stdin.end(JSON.stringify(posting));
-  const ended = once(child, 'exit');
-  const posted = (await json(child.stdout)) as Posted;
-  await ended;
+  child.stdin.on('error', () => {}).end(JSON.stringify(posting));
+  const said = text(child.stdout);
+  const [code] = await once(child, 'exit').catch((error) => {
+    signal.throwIfAborted();
+    throw error;
+  });
+  if (code !== 0) throw new Error(`bench/post-bodies.ts ended with ${code}`);
+  const posted = JSON.parse(await said) as Posted;
   if (total(posted.others) > 0) throw new Error(`Answers other than 200: ${JSON.stringify(posted.others)}`);
   return posted;
 }

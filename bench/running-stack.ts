@@ -11,7 +11,7 @@ const START_LIMIT = 60_000;
 /** How long it may take to end, in milliseconds: it waits five seconds for running batches. */
 const END_LIMIT = 15_000;
 
-/** All that it gets of the environment: a port, a secret or a folder of compiled modules that is set there is not meant for it. */
+/** All that they get of the environment: a port, a secret or a folder of compiled modules that is set there is not meant for them. */
 const KEPT_VARIABLES = ['HOME', 'PATH', 'TMPDIR'];
 
 const BYTES_OF_KIB = 1024;
@@ -39,7 +39,7 @@ export class RunningStack implements AsyncDisposable {
         ...['--port', '0', '--aws-port', '0', '--console-port', '0', '--secret', LOCAL_SECRET],
         ...options,
       ],
-      { env: environment(), stdio: ['ignore', 'pipe', 'inherit'] },
+      { env: cleanEnvironment(), stdio: ['ignore', 'pipe', 'inherit'] },
     );
     const limit = AbortSignal.any([signal, AbortSignal.timeout(START_LIMIT)]);
     const said: Record<string, string> = {};
@@ -102,7 +102,8 @@ async function end(child: ChildProcess): Promise<void> {
   clearTimeout(cut);
 }
 
-const environment = () =>
+/** Of processes that are measured. */
+export const cleanEnvironment = (): Record<string, string | undefined> =>
   Object.fromEntries(
     KEPT_VARIABLES.flatMap((name) => (name in process.env ? [[name, process.env[name]]] : [])),
   );

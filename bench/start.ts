@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { type Figure, ratios, spread } from './figure.ts';
-import { RunningStack } from './running-stack.ts';
+import { cleanEnvironment, RunningStack } from './running-stack.ts';
 
 const ROUNDS = 4;
 
@@ -28,6 +28,6 @@ export const npmStart: Figure = {
 
 function secondsOfNode(): number {
   const started = performance.now();
-  spawnSync(process.execPath, ['-e', '0']);
+  spawnSync(process.execPath, ['-e', '0'], { env: cleanEnvironment() });
   return (performance.now() - started) / 1000;
 }

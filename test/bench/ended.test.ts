@@ -1,4 +1,5 @@
 import { expect, test } from '@jest/globals';
+import { post } from '../../bench/local-stack.ts';
 import { outputOf } from '../../bench/output-of.ts';
 import { RunningStack } from '../../bench/running-stack.ts';
 import { eventually } from '../support/eventually.ts';
@@ -12,6 +13,7 @@ test.each([
     'a start of a function',
     (signal: AbortSignal) => outputOf(['-e', 'setInterval(() => {}, 1000)'], { env: {}, signal }),
   ],
+  ['what posts', (signal: AbortSignal) => post('http://127.0.0.1:1', signal)],
 ])('%s is ended with the measuring, and leaves no process', async (_what, start) => {
   const before = processes();
   const controller = new AbortController();
@@ -20,6 +22,12 @@ test.each([
   controller.abort(new Error('interrupted'));
   await expect(started).rejects.toThrow('interrupted');
   await eventually(async () => processes() === before || undefined, { limit: 5_000 });
+});
+
+test('what posts and ends without a result says so', async () => {
+  // Nothing listens there.
+  const posted = post('http://127.0.0.1:1', new AbortController().signal);
+  await expect(posted).rejects.toThrow('bench/post-bodies.ts ended with 1');
 });
 
 test('a start of a function gets nothing of the environment, and its error says nothing of the delivery', async () => {

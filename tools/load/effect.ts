@@ -109,8 +109,9 @@ export class EffectReader {
               measurements.takeEffect(receivedAt - begin, milliseconds);
             }
           } catch (error) {
-            // What was in it is missing then.
+            // What was in it is not known then, and the rest is.
             if (!(error instanceof DamagedObjectError)) throw error;
+            why = error.message;
           }
         }
         progress.show({

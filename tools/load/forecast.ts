@@ -15,8 +15,8 @@ import { deliveriesOf, type LoadPlan } from './plan.ts';
 /** Share of the first limit that a test had better stay below: `docs/scale-and-cost.md`, "Testing under load". */
 const NEAR = 0.7;
 
-/** The stage that one is priced as: `prod` for one that cdk.json does not know, and where no stage was named. */
-export function pricedStage(stage: string | undefined): string {
+/** The stage that one is taken as: `prod` for one that cdk.json does not know, and where no stage was named. */
+export function takenStage(stage: string | undefined): string {
   return stage !== undefined && Object.hasOwn(readContext().stages, stage) ? stage : 'prod';
 }
 
@@ -38,13 +38,13 @@ export interface Destination {
   /** Of a stage in AWS, where it costs money. */
   readonly deployment: Deployment | undefined;
   /** The stage that the deployment is of, where it is not the one that was named. */
-  readonly pricedAs?: string | undefined;
+  readonly takenAs?: string | undefined;
 }
 
 /** What is to be known of a run before it begins: of a stage also what it costs, and what it runs into. */
 export function describeForecast(
   plan: LoadPlan,
-  { title, url, deployment, pricedAs }: Destination,
+  { title, url, deployment, takenAs }: Destination,
   width: number,
 ): string[] {
   const deliveries = deliveriesOf(plan);
@@ -59,7 +59,7 @@ export function describeForecast(
           `${count(deliveries)}, ${plan.ramp ? 'up to ' : ''}${count(plan.rate)} a second for ${duration(plan.seconds * 1_000)}`,
         ],
         ['shops', `${count(plan.shops)}, named load-${plan.run}-shop-0 and so on`],
-        ...(deployment === undefined ? [] : forecast(plan, deployment, pricedAs)),
+        ...(deployment === undefined ? [] : forecast(plan, deployment, takenAs)),
       ],
       width,
     ),
@@ -69,7 +69,7 @@ export function describeForecast(
 function forecast(
   plan: LoadPlan,
   deployment: Deployment,
-  pricedAs: string | undefined,
+  takenAs: string | undefined,
 ): (readonly [string, string])[] {
   const deliveries = deliveriesOf(plan);
   const workload = { ...defaultWorkload, deliveries, mix: plan.mix };
@@ -83,9 +83,17 @@ function forecast(
   );
   const { rate, burst } = deployment.apiThrottle;
   return [
+    ...(takenAs === undefined
+      ? []
+      : [
+          [
+            'taken as',
+            `${takenAs}: its cost, limits and throttle, as cdk.json does not know this stage`,
+          ] as const,
+        ]),
     [
       'cost',
-      `about $${total.toFixed(2)} in us-east-1${pricedAs === undefined ? '' : `, priced as ${pricedAs}`}, as npm run cost counts; what it writes stays in tables and archive`,
+      `about $${total.toFixed(2)} in us-east-1, as npm run cost counts; what it writes stays in tables and archive`,
     ],
     ...near.map(
       ({ name, deliveries: at, consequence }) =>

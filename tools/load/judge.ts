@@ -28,6 +28,12 @@ const SILENCE = 10_000;
 /** Milliseconds: a pause of the garbage collector is shorter. */
 const TOO_LATE = 500;
 
+/** Errors that are not the receiver's. */
+export const OF_THIS_MACHINE: Readonly<Record<string, string>> = {
+  EMFILE: 'this machine has no file descriptors left: fewer --connections, or a higher ulimit -n',
+  EADDRNOTAVAIL: 'this machine has no ports left: fewer --connections',
+};
+
 /** Answers of a receiver or a gateway that has too much to do: they say nothing of address and secret. */
 const OVERLOADED: readonly (number | string)[] = [429, 503];
 
@@ -37,7 +43,7 @@ export function uselessness(
   mostUnderWay = MOST_UNDER_WAY,
 ): string | undefined {
   if (underWay >= mostUnderWay) {
-    return `${underWay.toLocaleString('en')} deliveries wait for an answer of ${host}, and this machine is to hold no more than ${mostUnderWay.toLocaleString('en')}: it answers more slowly than they are sent. Lower --rate, or look whether it still runs.`;
+    return `${underWay.toLocaleString('en')} deliveries wait for an answer of ${host}, and this machine is to hold no more than ${mostUnderWay.toLocaleString('en')}: it answers more slowly than they are sent, or has too few --connections for it. Lower --rate, or look whether it still runs.`;
   }
   if (endings.size === 0) {
     if (elapsed < SILENCE) return undefined;
@@ -45,7 +51,11 @@ export function uselessness(
   }
   const kinds = [...endings.keys()];
   if (kinds.every((kind) => typeof kind === 'string')) {
-    if (!isEnough(endings, kinds, elapsed)) return undefined;
+    // What is under way may still be answered: a cold start takes longer than an error.
+    const failed = countOf(endings, kinds);
+    if ((failed < underWay && elapsed < SILENCE) || !isEnough(endings, kinds, elapsed)) return undefined;
+    const own = kinds.map((kind) => OF_THIS_MACHINE[kind]).find((meaning) => meaning !== undefined);
+    if (own !== undefined) return `No delivery was answered: ${own}.`;
     return `Nothing answers at ${host}: ${kinds.join(', ')}. Is it the right address, and does it run?`;
   }
   const telling = kinds.filter((kind) => typeof kind === 'number' && !OVERLOADED.includes(kind));
@@ -58,9 +68,11 @@ export function uselessness(
 }
 
 function isEnough(endings: SoFar['endings'], kinds: readonly (number | string)[], elapsed: number): boolean {
-  const count = kinds.reduce<number>((sum, kind) => sum + (endings.get(kind) ?? 0), 0);
-  return count >= ENOUGH.deliveries || elapsed >= ENOUGH.milliseconds;
+  return countOf(endings, kinds) >= ENOUGH.deliveries || elapsed >= ENOUGH.milliseconds;
 }
+
+const countOf = (endings: SoFar['endings'], kinds: readonly (number | string)[]) =>
+  kinds.reduce<number>((sum, kind) => sum + (endings.get(kind) ?? 0), 0);
 
 /** What a status means that comes of every delivery; undefined of one that may pass. */
 function refusal(status: number): string | undefined {

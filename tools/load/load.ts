@@ -6,7 +6,7 @@ import { CommandError } from '../terminal/command-error.ts';
 import { confirm, requireSomebodyToAsk } from '../terminal/confirm.ts';
 import { Progress } from '../terminal/progress.ts';
 import { type Effect, EffectReader } from './effect.ts';
-import { deploymentOf, describeForecast, pricedStage } from './forecast.ts';
+import { deploymentOf, describeForecast, takenStage } from './forecast.ts';
 import { drawReport } from './picture.ts';
 import type { LoadPlan } from './plan.ts';
 import { makeReport, type Unread } from './report.ts';
@@ -63,10 +63,10 @@ async function agreed(operation: LoadOperation, options: LoadOptions): Promise<b
   if (!isElsewhere && !dryRun) return true;
   if (isElsewhere && !dryRun && !yes) requireSomebodyToAsk();
   if (isElsewhere) console.error('Synthesising the stage, to know what it costs …');
-  const priced = pricedStage(stage);
+  const priced = takenStage(stage);
   const deployment = isElsewhere ? await deploymentOf(priced) : undefined;
-  const pricedAs = priced === stage ? undefined : priced;
-  const destination = { title: stack?.title ?? url.host, url, deployment, pricedAs };
+  const takenAs = priced === stage ? undefined : priced;
+  const destination = { title: stack?.title ?? url.host, url, deployment, takenAs };
   // What a program reads is the report alone.
   const tell = json ? console.error : say;
   for (const line of describeForecast(plan, destination, width)) tell(line);

@@ -98,6 +98,7 @@ function summaryOf({ deliveries: { wanted, sent, accepted }, endings, effect }: 
   const others = endings
     .filter(({ came }) => came !== 200)
     .map(({ came, count }) => `${count.toLocaleString('en')} ${came}`);
+  const without = 'why' in effect ? 0 : effect.missing + (effect.outcomes.DeadLettered ?? 0);
   return [
     sent < wanted
       ? `${sent.toLocaleString('en')} of ${wanted.toLocaleString('en')} deliveries sent`
@@ -108,9 +109,9 @@ function summaryOf({ deliveries: { wanted, sent, accepted }, endings, effect }: 
       ? 'effect not read'
       : effect.unread !== undefined
         ? `${effect.unread.count.toLocaleString('en')} effects not read`
-        : effect.missing === 0
+        : without === 0
           ? 'none without effect'
-          : `${effect.missing.toLocaleString('en')} without effect`,
+          : `${without.toLocaleString('en')} without effect`,
   ].join(' · ');
 }
 

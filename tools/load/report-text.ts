@@ -2,6 +2,7 @@ import { facts, lines } from '../terminal/facts.ts';
 import { table } from '../terminal/table.ts';
 import { duration } from '../terminal/text.ts';
 import { NO_ANSWER_AFTER, STALE_WITHIN } from './generator.ts';
+import { OF_THIS_MACHINE } from './judge.ts';
 import type { Percentiles } from './latencies.ts';
 import { type LoadReport, percent, SLOWEST_RECEIPT } from './report.ts';
 
@@ -26,8 +27,7 @@ const MEANINGS: Readonly<Record<string, string>> = {
   ECONNRESET: 'the connection was cut',
   ENOTFOUND: 'no such name',
   ETIMEDOUT: 'no connection in time',
-  EMFILE: 'this machine has no file descriptors left: fewer --connections, or a higher ulimit -n',
-  EADDRNOTAVAIL: 'this machine has no ports left: fewer --connections',
+  ...OF_THIS_MACHINE,
 };
 
 /** A report for people, in lines. */
@@ -155,7 +155,9 @@ function describeSteps({ steps }: LoadReport, width: number): string[] {
         count(rate),
         count(sent),
         percent(accepted / sent),
-        ...[receipt.p50, receipt.p99, receipt.max].map(milliseconds),
+        ...[receipt.p50, receipt.p99, receipt.max].map((value) =>
+          receipt.count === 0 ? '–' : milliseconds(value),
+        ),
         broken,
       ]),
       width,

@@ -7,6 +7,9 @@ import type { Run } from './run.ts';
 /** Milliseconds of a receipt's 99th percentile beyond which a step of a ramp counts as broken. */
 export const SLOWEST_RECEIPT = 1_000;
 
+/** Share of deliveries that may take longer than that: what the 99th percentile leaves out. */
+const SLOWEST_SHARE = 0.01;
+
 /** Share of deliveries that may be sent late before the figures are the sender's and not the receiver's. */
 const LATE_SHARE = 0.01;
 
@@ -110,20 +113,28 @@ export function makeReport(run: Run, effect: Effect | Unread): LoadReport {
       loopDelayP99: run.loopDelay,
       doubts: doubtsOf(run),
     },
-    steps: ramp ? measurements.steps.map((step) => reportStep(step, ended !== undefined)) : [],
+    steps: ramp ? measurements.steps.map((step) => reportStep(step, run)) : [],
     slices: measurements.slices.map(reportStretch),
     ...(ended !== undefined && { ended }),
-    succeeded: ended === undefined && tooSlow === undefined && accepted === wanted && hasEffect,
+    succeeded:
+      ended === undefined && tooSlow === undefined && !isLate(run) && accepted === wanted && hasEffect,
   };
 }
 
-function doubtsOf({ measurements, tooSlow, loopDelay }: Run): string[] {
-  const late = measurements.slices.reduce((sum, slice) => sum + slice.late, 0);
+const lateOf = ({ slices }: Run['measurements']) => slices.reduce((sum, { late }) => sum + late, 0);
+
+/** Whether the machine that sends did not keep the rate. */
+const isLate = ({ measurements }: Run) => lateOf(measurements) > measurements.sent * LATE_SHARE;
+
+function doubtsOf(run: Run): string[] {
+  const { measurements, tooSlow, loopDelay } = run;
   return [
     ...(tooSlow === undefined ? [] : [tooSlow]),
-    ...(late <= measurements.sent * LATE_SHARE
-      ? []
-      : [`${percent(late / measurements.sent)} of the deliveries were sent more than ${LATE} ms late.`]),
+    ...(isLate(run)
+      ? [
+          `${percent(lateOf(measurements) / measurements.sent)} of the deliveries were sent more than ${LATE} ms late.`,
+        ]
+      : []),
     ...(loopDelay <= LATE_LOOP
       ? []
       : [
@@ -148,18 +159,23 @@ function reportStretch(stretch: Stretch): ReportedStretch {
   };
 }
 
-function reportStep(step: Stretch & { readonly rate: number }, endedEarly: boolean): ReportedStep {
-  const broken = breakOf(step, endedEarly);
+function reportStep(step: Stretch & { readonly rate: number }, run: Run): ReportedStep {
+  const broken = breakOf(step, run);
   return { ...reportStretch(step), rate: step.rate, ...(broken !== undefined && { broken }) };
 }
 
 /** Why a step is not what was wanted; the sender's own fault comes first, as it would explain the others. */
-function breakOf({ wanted, sent, failed, late, receipt }: Stretch, endedEarly: boolean): string | undefined {
-  const isCut = endedEarly && sent < wanted;
+function breakOf(step: Stretch, { ended, over }: Run): string | undefined {
+  const { begin, seconds, wanted, sent, accepted, failed, late, receipt } = step;
+  const isCut = ended !== undefined && sent < wanted;
   if (isCut && failed === 0) return undefined;
   if (late > sent * LATE_SHARE_OF_STEP) return 'sent late: this machine is the limit';
   if (sent < wanted && !isCut) return 'not all sent';
   if (failed > 0) return `${percent(failed / sent)} not 200`;
+  const open = sent - accepted - failed;
+  if (open > sent * SLOWEST_SHARE && (begin + seconds) * 1_000 + SLOWEST_RECEIPT < over) {
+    return `${percent(open / sent)} without an answer`;
+  }
   const slowest = receipt.percentile(99);
   return slowest > SLOWEST_RECEIPT ? `p99 above ${SLOWEST_RECEIPT.toLocaleString('en')} ms` : undefined;
 }

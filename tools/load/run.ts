@@ -40,6 +40,8 @@ export interface Run {
   readonly begin: number;
   /** How long deliveries were sent, in milliseconds. */
   readonly lasted: number;
+  /** Milliseconds from its first second until nothing more was waited for. */
+  readonly over: number;
   /** Why it ended early. */
   readonly ended?: string;
   /** What the machine that sends was short of. */
@@ -104,7 +106,7 @@ export async function runLoad({
   let lasted: number;
   try {
     await generator.send(ahead, begin, until);
-    lasted = generator.elapsed;
+    lasted = Math.max(0, generator.elapsed);
     await generator.settle(until);
   } finally {
     clearInterval(looking);
@@ -118,6 +120,7 @@ export async function runLoad({
     measurements,
     begin,
     lasted,
+    over: Math.max(0, generator.elapsed),
     ...(ended !== undefined && { ended }),
     ...(tooSlow !== undefined && { tooSlow }),
     loopDelay: Math.max(0, delay.percentile(99) / 1e6 - DELAY_RESOLUTION),

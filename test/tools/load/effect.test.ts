@@ -10,6 +10,7 @@ import { type LoadReport, makeReport } from '../../../tools/load/report.ts';
 import { describeReport } from '../../../tools/load/report-text.ts';
 import { type FoundStack, stackOfOutputs } from '../../../tools/operate/stack.ts';
 import { startTestStack, TEST_SECRET } from '../../support/test-stack.ts';
+import { objectKey, putObject } from '../operate/archive/support.ts';
 import { keptRate, planned } from './support.ts';
 
 let stack: LocalStack;
@@ -83,7 +84,7 @@ async function readOfOne(run: string, signal: AbortSignal, archive = found) {
   measurements.begin(0, 0);
   measurements.end({ number: 7, due: 0, at: 20, came: 200 });
   const url = new URL(stack.outputs.WebhookUrl ?? '');
-  const ran = { plan, url, measurements, begin: Date.now(), lasted: 1_000, loopDelay: 0 };
+  const ran = { plan, url, measurements, begin: Date.now(), lasted: 1_000, over: 1_020, loopDelay: 0 };
   return {
     read: async (patience?: number) => {
       const effect = await reader.read(ran, patience);
@@ -107,6 +108,18 @@ test('what had not been read when it was interrupted is not missing', async () =
   expect(effect).toMatchObject({ accepted: 1, missing: 0, unread: { count: 1, why: 'interrupted' } });
   expect(said).toContain('0 of 1 that were answered 200 are settled. 1 were not read: interrupted.');
   expect(said).not.toContain('dlq');
+});
+
+test('what was answered 200 and may be in a damaged object is not missing', async () => {
+  const one = await readOfOne('66666666', new AbortController().signal);
+  const key = objectKey('damaged', 'shop.updated', new Date().toISOString().slice(0, 13));
+  await putObject(found, key, Buffer.from('no gzip'));
+  const { effect, said } = await one.read(100);
+  expect(effect).toMatchObject({
+    missing: 0,
+    unread: { count: 1, why: expect.stringContaining(`${key}: not gzip`) },
+  });
+  expect(said).toContain(`1 were not read: ${key}: not gzip`);
 });
 
 test('an archive that cannot be read any more leaves the receipts, and says why', async () => {

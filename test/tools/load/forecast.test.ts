@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { type Deployment, readDeployment } from '../../../tools/cost/deployment.ts';
-import { describeForecast, pricedStage } from '../../../tools/load/forecast.ts';
+import { describeForecast, takenStage } from '../../../tools/load/forecast.ts';
 import { load } from '../../../tools/load/load.ts';
 import { stackOfOutputs } from '../../../tools/operate/stack.ts';
 import { stageAssembly } from '../../lib/stage-assembly.ts';
@@ -9,17 +9,16 @@ import { planned } from './support.ts';
 const url = new URL('http://localhost:8443/api/v1/webhooks/partner');
 
 describe('what a run costs', () => {
-  const costLine = (deployment: Deployment, pricedAs?: string) =>
-    describeForecast(planned(), { title: 'stage load', url, deployment, pricedAs }, 300).find((line) =>
-      line.trim().startsWith('cost'),
-    );
+  const forecast = (deployment: Deployment, takenAs?: string) =>
+    describeForecast(planned(), { title: 'stage load', url, deployment, takenAs }, 300).join('\n');
 
-  test('says as which stage it is priced, where that is not the one that was named', async () => {
+  test('and into what it runs is of another stage, and says so, where nothing is known of the one that was named', async () => {
     const deployment = readDeployment(await stageAssembly('prod'));
-    expect(costLine(deployment, 'prod')).toMatch(
-      /^ *cost +about \$\d+\.\d\d in us-east-1, priced as prod, as npm/,
-    );
-    expect(costLine(deployment)).toMatch(/^ *cost +about \$\d+\.\d\d in us-east-1, as npm/);
+    const taken =
+      / taken as +prod: its cost, limits and throttle, as cdk\.json does not know this stage\n *cost +about \$\d+\.\d\d in us-east-1/;
+    expect(forecast(deployment, 'prod')).toMatch(taken);
+    expect(forecast(deployment)).not.toContain('taken as');
+    expect(forecast(deployment)).toMatch(/ cost +about \$\d+\.\d\d in us-east-1/);
   });
 
   test.each([
@@ -27,7 +26,7 @@ describe('what a run costs', () => {
     ['load', 'prod'],
     [undefined, 'prod'],
   ])('of stage %s is that of %s', (stage, priced) => {
-    expect(pricedStage(stage)).toBe(priced);
+    expect(takenStage(stage)).toBe(priced);
   });
 });
 

@@ -33,7 +33,8 @@ function ranAs(
     }
   }
   const url = new URL('http://localhost:3000/');
-  return { plan, url, measurements, begin: 0, lasted: plan.seconds * 1_000, loopDelay: 0, ...given };
+  const lasted = plan.seconds * 1_000;
+  return { plan, url, measurements, begin: 0, lasted, over: lasted + 20, loopDelay: 0, ...given };
 }
 
 const UNREAD = { why: 'nobody asked.' };
@@ -84,6 +85,16 @@ describe('while it runs', () => {
     ],
     [soFar(10_000), /^example\.com has not answered anything for 10 s/],
     [soFar(500, [['ENOTFOUND', 2]]), undefined],
+    // Some errors, while a cold receiver has not answered the others yet.
+    [{ ...soFar(600, [['ECONNRESET', 10]]), underWay: 300 }, undefined],
+    [
+      { ...soFar(10_000, [['ECONNRESET', 10]]), underWay: 300 },
+      /^Nothing answers at example\.com: ECONNRESET/,
+    ],
+    [
+      { ...soFar(600, [['EMFILE', 400]]), underWay: 300 },
+      /^No delivery was answered: this machine has no file descriptors left: fewer --connections/,
+    ],
     [soFar(3_000, [['ENOTFOUND', 1]]), /^Nothing answers at example\.com: ENOTFOUND/],
     [soFar(500, [[401, 10]]), /^example\.com answers 401 and never 200: the secret is wrong/],
     [soFar(500, [[404, 10]]), /answers 404 and never 200: there is no such path\. Is it the whole address/],
@@ -144,6 +155,7 @@ describe('a report', () => {
       makeReport(ranAs(planned(), undefined, given), UNREAD).succeeded;
     expect(succeeded({})).toBe(true);
     expect(succeeded({ tooSlow: slowness({ lateBy: 1_234 }) ?? '' })).toBe(false);
+    expect(succeeded(ranAs(planned(), () => ({ sentLate: 150 })))).toBe(false);
   });
 
   test('counts what the sender lost as part of the receipt', () => {
@@ -195,6 +207,26 @@ describe('a report', () => {
     );
   });
 
+  test('of a ramp that ended as nothing was answered any more says at which step', () => {
+    const { measurements } = cutRamp();
+    // The third second was sent whole, and the fourth was not.
+    const open = new Measurements(ramp);
+    for (const { begin, wanted } of measurements.slices.filter(({ begin }) => begin < 4)) {
+      for (let index = 0; index < wanted; index += 1) {
+        const due = (begin + index / wanted) * 1_000;
+        if (due >= 3_500) continue;
+        open.begin(due, due);
+        if (due < 2_000 || index === 0)
+          open.end({ number: begin * 100 + index, due, at: due + 20, came: 200 });
+      }
+    }
+    const ended = (over: number) => told({ ...cutRamp(), measurements: open, over });
+    expect(ended(4_100)).toMatch(
+      / 40 +20 +5 % .*\n\nIt breaks at 30 a second: 97 % without an answer\. .* holds is 20/,
+    );
+    expect(ended(3_500)).toContain('It holds at 20 a second');
+  });
+
   test('of a ramp that was interrupted in its first step says that nothing is known', () => {
     const measurements = new Measurements(ramp);
     measurements.begin(0, 0);
@@ -204,7 +236,13 @@ describe('a report', () => {
 
   test('without anything sent has a text and a picture', () => {
     const plan = planned();
-    const run = { ...ranAs(), measurements: new Measurements(plan), lasted: 0, ended: 'It was interrupted.' };
+    const run = {
+      ...ranAs(),
+      measurements: new Measurements(plan),
+      lasted: 0,
+      over: 0,
+      ended: 'It was interrupted.',
+    };
     const report = makeReport(run, UNREAD);
     expect(describeReport(report, 80).join('\n')).toContain('It ended early: It was interrupted.');
     expect(drawReport(report)).not.toMatch(/NaN|Infinity|undefined/);

@@ -130,6 +130,12 @@ describe('a load test', () => {
     expect(report.deliveries.sent).toBeLessThan(report.deliveries.wanted);
   });
 
+  test('that is interrupted before its first delivery lasted no time', async () => {
+    const run = await ran(planned(), new URL('http://127.0.0.1:1/'), AbortSignal.abort());
+    expect(run).toMatchObject({ lasted: 0, over: 0, ended: 'It was interrupted.' });
+    expect(describeReport(makeReport(run, UNREAD), 80).join('\n')).toMatch(/sent +0, 0 a second/);
+  });
+
   test('that is interrupted does not take what is under way for unanswered', async () => {
     await using receiver = await Receiver.open(() => {});
     const interruption = new AbortController();

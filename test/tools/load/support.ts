@@ -71,4 +71,4 @@ export function ran(
 
 /** Whether this machine kept the rate: where others use it, it may be too slow for a moment. */
 export const keptRate = ({ sender }: LoadReport) =>
-  !sender.doubts.some((doubt) => doubt.includes('cannot keep the rate'));
+  !sender.doubts.some((doubt) => /cannot keep the rate|were sent more than/.test(doubt));
