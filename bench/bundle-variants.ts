@@ -4,6 +4,7 @@ import { basename, join } from 'node:path';
 import { deflateRawSync } from 'node:zlib';
 import { type BuildOptions, build } from 'esbuild';
 import { BUNDLE_OPTIONS, writeBundles } from '../lib/bundle.ts';
+import { ratios, spread } from './figure.ts';
 import { load } from './load-module.ts';
 import { bundleReceiver, RECEIVER } from './receiver.ts';
 
@@ -79,8 +80,8 @@ export async function measureVariants({ rounds, onProgress, signal }: StartUpOpt
       name,
       kilobytes: sum(loadedFiles(outdir, basename(entry), flags), (file) => statSync(file).size) / 1024,
       zipKilobytes: sum(filesIn(outdir), (file) => deflateRawSync(readFileSync(file)).length) / 1024,
-      milliseconds: median(times),
-      ratio: median(times.map((time, round) => time / (base[round] ?? Number.NaN))),
+      milliseconds: spread(times).median,
+      ratio: ratios(times.map((of, round) => ({ of, to: base[round] ?? Number.NaN }))).median,
     }));
   } finally {
     rmSync(folder, { recursive: true });
@@ -114,6 +115,3 @@ const filesIn = (folder: string) => readdirSync(folder).map((file) => join(folde
 
 const sum = (files: readonly string[], bytesOf: (file: string) => number) =>
   files.reduce((total, file) => total + bytesOf(file), 0);
-
-const median = (values: readonly number[]) =>
-  values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;

@@ -26,8 +26,6 @@ export interface Aws extends AsyncDisposable {
   readonly queueUrl: string;
   /** What was seen since the last time that somebody asked. */
   seen(): Seen[];
-  /** How many connections each service has had. */
-  connections(): Readonly<Record<Seen['service'], number>>;
 }
 
 export interface AwsOptions {
@@ -63,11 +61,7 @@ export async function startAws({ certificate, delay, rotatedAt = 0 }: AwsOptions
     const server: Server = certificate
       ? createSecureServer({ cert: certificate.cert, key: certificate.key }, listener)
       : createServer(listener);
-    let connections = 0;
     server.keepAliveTimeout = 0;
-    server.on('connection', () => {
-      connections += 1;
-    });
     server.on('secureConnection', () => see({ what: 'connected' }));
     await once(server.listen(0, '127.0.0.1'), 'listening');
     closing.defer(async () => {
@@ -80,22 +74,21 @@ export async function startAws({ certificate, delay, rotatedAt = 0 }: AwsOptions
       port = distant.port;
     }
     const url = certificate ? `https://localhost:${port}` : `http://127.0.0.1:${port}`;
-    return { url, connections: () => connections };
+    return url;
   };
   const [secrets, queues] = [await start('Secrets Manager'), await start('SQS')];
   return {
     environment: {
-      AWS_ENDPOINT_URL_SECRETS_MANAGER: secrets.url,
-      AWS_ENDPOINT_URL_SQS: queues.url,
+      AWS_ENDPOINT_URL_SECRETS_MANAGER: secrets,
+      AWS_ENDPOINT_URL_SQS: queues,
       ...(certificate && { NODE_EXTRA_CA_CERTS: certificate.file }),
     },
-    queueUrl: `${queues.url}/000000000000/queue`,
+    queueUrl: `${queues}/000000000000/queue`,
     seen: () => {
       const seen = events;
       events = [];
       return seen;
     },
-    connections: () => ({ 'Secrets Manager': secrets.connections(), SQS: queues.connections() }),
     [Symbol.asyncDispose]: () => closing.disposeAsync(),
   };
 }

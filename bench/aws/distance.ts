@@ -4,8 +4,6 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 /** A server as it looks from far away. */
 export interface Distant extends AsyncDisposable {
   readonly port: number;
-  /** Those that were opened to it so far. */
-  readonly connections: number;
 }
 
 /**
@@ -16,9 +14,7 @@ export interface Distant extends AsyncDisposable {
 export async function at(distance: { readonly delay: number; readonly port: number }): Promise<Distant> {
   const { delay, port } = distance;
   const sockets = new Set<Socket>();
-  let connections = 0;
   const server = createServer({ noDelay: true }, (near) => {
-    connections += 1;
     const far = connect({ port, host: '127.0.0.1', noDelay: true });
     // SYN there and SYN-ACK back, before the client can send anything.
     const opened = performance.now() + 2 * delay;
@@ -32,9 +28,6 @@ export async function at(distance: { readonly delay: number; readonly port: numb
   await once(server.listen(0, '127.0.0.1'), 'listening');
   return {
     port: (server.address() as AddressInfo).port,
-    get connections() {
-      return connections;
-    },
     [Symbol.asyncDispose]: async () => {
       for (const socket of sockets) socket.destroy();
       await once(server.close(), 'close');

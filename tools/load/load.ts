@@ -63,9 +63,9 @@ async function agreed(operation: LoadOperation, options: LoadOptions): Promise<b
   if (!isElsewhere && !dryRun) return true;
   if (isElsewhere && !dryRun && !yes) requireSomebodyToAsk();
   if (isElsewhere) console.error('Synthesising the stage, to know what it costs …');
-  const priced = takenStage(stage);
-  const deployment = isElsewhere ? await deploymentOf(priced) : undefined;
-  const takenAs = priced === stage ? undefined : priced;
+  const taken = takenStage(stage);
+  const deployment = isElsewhere ? await deploymentOf(taken) : undefined;
+  const takenAs = taken === stage ? undefined : taken;
   const destination = { title: stack?.title ?? url.host, url, deployment, takenAs };
   // What a program reads is the report alone.
   const tell = json ? console.error : say;
