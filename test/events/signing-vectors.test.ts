@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { createHash, createHmac } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
 import { signatureOf } from '../../events/signing.ts';
+import { parsePayload } from '../../lambda/contract/envelope.ts';
 import { bodyOf, type SigningVector, signingVectors } from '../support/signing-vectors.ts';
 
 const { spellings, mistakes, vectors } = signingVectors;
@@ -129,6 +130,12 @@ test('every body that is not UTF-8 is marked, and no other', () => {
   const marked = named(({ utf8: mark }) => mark === false);
   expect(marked.length).toBeGreaterThan(0);
   expect(marked).toEqual(named((vector) => !isUtf8(bodyOf(vector))));
+});
+
+test('no vector that the service reads as an event is said not to be JSON', () => {
+  const read = vectors.filter((vector) => parsePayload(bodyOf(vector)).kind === 'event');
+  expect(read.map(({ name }) => name)).toContain('byte-order-mark');
+  expect(read.filter(({ comment }) => comment.includes('not JSON')).map(({ name }) => name)).toEqual([]);
 });
 
 test('every spelling and mistake of the vectors is explained, and no other', () => {

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 /** A vector of `events/signing-vectors.json`, whose `fields` say what each is. */
 export interface SigningVector {
   readonly name: string;
+  readonly comment: string;
   readonly secret: string;
   readonly bodyBase64: string;
   readonly utf8?: false;
