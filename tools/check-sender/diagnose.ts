@@ -65,8 +65,9 @@ function causes(request: SentRequest, { response, outcome }: ServiceAnswer, secr
   const [value] = valuesOf(request.headers, 'x-webhook-signature');
   const signature = decodeSignature(value);
   const fitsBytes = signature !== undefined && verify(request.body, signature, [secret]);
-  if (fitsBytes && valuesOf(request.headers, 'x-webhook-signature').length === 1)
-    return [...address, notUtf8];
+  if (fitsBytes && valuesOf(request.headers, 'x-webhook-signature').length === 1) {
+    return [...address, compressionOf(request) === undefined ? notUtf8 : signedCompressed];
+  }
   const causes = signatureFindings(request, secret);
   return [...address, ...causes, ...nextFindings(request, causes)];
 }
@@ -83,6 +84,12 @@ export const tooLarge: Finding = wrong({
   kind: 'body-too-large',
   what: 'The body is larger than the service takes: some 6 MB of JSON, 4.5 MB of another content type.',
   remedy: 'Send what identifies the change, and not what can be fetched.',
+});
+
+const signedCompressed: Finding = wrong({
+  kind: 'compressed',
+  what: 'The body is compressed, and the signature is over the compressed bytes.',
+  remedy: 'Sign the JSON, and send it uncompressed: the service decompresses nothing.',
 });
 
 /** An HTTP API hands text over as text (decision D2). */

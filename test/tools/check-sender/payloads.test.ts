@@ -262,6 +262,8 @@ const PAYLOADS: readonly {
   { mistake: 'two objects', body: `${event({})}\n${event({})}`, kinds: ['body-several'] },
   { mistake: 'cut', body: event({}).slice(0, -8), kinds: ['body-cut'] },
   { mistake: '[object Object]', body: '[object Object]', kinds: ['body-no-value'] },
+  { mistake: 'UTF-16', body: event({}).replaceAll(/./g, '$&\0'), kinds: ['body-utf-16'] },
+  { mistake: 'UTF-16, big endian', body: event({}).replaceAll(/./g, '\0$&'), kinds: ['body-utf-16'] },
   { mistake: 'a word', body: 'hello', kinds: ['body-not-json'] },
   {
     mistake: 'a key twice',

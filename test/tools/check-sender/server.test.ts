@@ -14,7 +14,7 @@ import { type Checker, startChecker } from '../../../tools/check-sender/server.t
 import { isRightInAll, Tally } from '../../../tools/check-sender/summary.ts';
 import type { Verdict } from '../../../tools/check-sender/verdict.ts';
 import { eventually } from '../../support/eventually.ts';
-import { SECRET, sign } from './senders.ts';
+import { gzipped, SECRET, sign } from './senders.ts';
 
 const BODY = JSON.stringify({ event: 'shop.updated', data: { shop_id: 'shop-1' }, timestamp: new Date() });
 
@@ -60,7 +60,7 @@ const urlOf = ({ checker }: Started) => `http://127.0.0.1:${checker.port}${WEBHO
 
 const post = (
   started: Started,
-  body: string = BODY,
+  body: string | Buffer<ArrayBuffer> = BODY,
   signature = sign(body).toString('hex'),
   init: RequestInit = {},
 ) =>
@@ -465,6 +465,13 @@ test('a signature of the event before is named, and a right one is none', async 
   await post(started, other);
   await verdict(started, 3);
   expect(started.verdicts.map(kindsOf)).toEqual([[], ['signed-event-before'], []]);
+});
+
+test('what the sender does to the bytes is named first, even if the event was sent before', async () => {
+  const started = await start();
+  await post(started);
+  await post(started, Buffer.from(gzipped(BODY)), sign(BODY).toString('hex'));
+  expect(kindsOf(await verdict(started, 2))).toEqual(['compressed']);
 });
 
 describe('it plays', () => {

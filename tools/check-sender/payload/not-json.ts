@@ -14,6 +14,10 @@ const END_BYTES = 1024;
 const JSON_ALONE = 'Send the JSON itself as the body, with Content-Type: application/json.';
 const SERIALISER = 'Let a JSON library write it, and send what it gives.';
 
+/** What to do about JSON that was serialised twice. */
+export const SEND_JSON_AS_IT_IS =
+  'Give the HTTP client the JSON as the body, not as a value to serialise: in Python requests, data=text and not json=text.';
+
 const matches = (pattern: RegExp) => (text: string) => pattern.test(text);
 
 /** What a body is that is no text: the first that fits. */
@@ -21,7 +25,7 @@ const BINARY_SIGNS: readonly Sign[] = [
   [
     (_, body) =>
       [0xfffe, 0xfeff].includes(body.length < 2 ? 0 : body.readUInt16BE(0)) ||
-      (body.length > 3 && body[1] === 0),
+      (body.length > 3 && (body[1] === 0 || (body[0] === 0 && body[2] === 0))),
     'body-utf-16',
     'The body is UTF-16.',
     'Send UTF-8.',

@@ -6,7 +6,7 @@ import { ALIASES } from './aliases.ts';
 import { dataFindings } from './data-findings.ts';
 import { hasKeyTwice, type JsonNode, jsonTree, memberOf, shapeOf } from './json-tree.ts';
 import { isSlipOf, nearest } from './nearest.ts';
-import { notJson } from './not-json.ts';
+import { notJson, SEND_JSON_AS_IT_IS } from './not-json.ts';
 import { skewFindings, timestampMistake } from './timestamp-findings.ts';
 
 /** Bytes above which an event is near what the service takes: of JSON "some 6 MB" (README, Answers). */
@@ -202,8 +202,7 @@ function bodyFinding(detail: string, body: Buffer, tree: JsonNode | undefined): 
       return wrong({
         kind: 'json-twice',
         what: 'The body is JSON inside a JSON text: it was serialised twice.',
-        remedy:
-          'Give the object to the HTTP client, or its JSON as the body; not its JSON as what is to become JSON.',
+        remedy: SEND_JSON_AS_IT_IS,
       });
     }
     return wrong({

@@ -204,10 +204,10 @@ function* computations(
   const key = Buffer.from(secret);
   const { body } = request;
   yield { digest: hmacSha256(key, body), mistakes: [] };
-  for (const digest of request.earlier ?? []) yield { digest, mistakes: [signedBefore] };
   const messages = [...signedMessages(request, timestamps)];
   const keys = [...signingKeys(secret)];
   for (const { bytes, mistake } of messages) yield { digest: hmacSha256(key, bytes), mistakes: [mistake] };
+  for (const digest of request.earlier ?? []) yield { digest, mistakes: [signedBefore] };
   for (const { bytes, mistake } of keys) yield { digest: hmacSha256(bytes, body), mistakes: [mistake] };
   for (const { compute, mistake } of signingAlgorithms) {
     yield { digest: compute(key, body), mistakes: [mistake] };

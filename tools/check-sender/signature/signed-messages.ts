@@ -3,6 +3,7 @@ import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib';
 import { valuesOf } from '../../../local/gateway/http-message.ts';
 import type { Mistake } from '../finding.ts';
 import { type JsonNode, jsonTree, memberOf } from '../payload/json-tree.ts';
+import { SEND_JSON_AS_IT_IS } from '../payload/not-json.ts';
 import { type SentRequest, targetOf } from '../sent-request.ts';
 import { jsonForms, writeJson } from './json-forms.ts';
 import { writePython } from './python-form.ts';
@@ -37,6 +38,20 @@ function cesu8(text: string): Buffer {
 }
 
 const BOM = Buffer.from([0xef, 0xbb, 0xbf]);
+
+/** Java and Python write a byte order mark before it, .NET none. */
+const UTF_16 = [
+  {
+    name: 'UTF-16',
+    encode: (text: string) => Buffer.from(text, 'utf16le'),
+    decode: (bytes: Buffer) => bytes.toString('utf16le'),
+  },
+  {
+    name: 'UTF-16 (big endian)',
+    encode: (text: string) => Buffer.from(text, 'utf16le').swap16(),
+    decode: (bytes: Buffer) => Buffer.from(bytes).swap16().toString('utf16le'),
+  },
+];
 
 /** Headers in which senders carry the time that they sign with the body. */
 const TIMESTAMP_HEADERS = [
@@ -148,16 +163,20 @@ function* encodings(body: Buffer): Generator<SignedMessage> {
     'ascii',
     'The signature is over the text in ASCII, each other character replaced by a question mark.',
   );
-  yield yieldText(
-    Buffer.from(text, 'utf16le'),
-    'utf-16',
-    'The signature is over the text in UTF-16, and it was sent in UTF-8.',
-  );
-  yield yieldText(
-    Buffer.from(text, 'utf16le').swap16(),
-    'utf-16',
-    'The signature is over the text in UTF-16 (big endian), and it was sent in UTF-8.',
-  );
+  for (const { name, encode } of UTF_16) {
+    for (const written of [text, `\uFEFF${text}`]) {
+      const what = `The signature is over the text in ${name}, and it was sent in UTF-8.`;
+      yield yieldText(encode(written), 'utf-16', what);
+    }
+  }
+  // The braces of JSON have a zero byte in UTF-16.
+  for (const { name, decode } of body.length % 2 === 0 && body.includes(0) ? UTF_16 : []) {
+    const sent = decode(body);
+    for (const written of new Set([sent, sent.replace(/^\uFEFF/, '')])) {
+      const what = `The signature is over the text in UTF-8, and it was sent in ${name}.`;
+      yield yieldText(Buffer.from(written), 'body-utf-16', what);
+    }
+  }
   yield yieldText(
     Buffer.from(text),
     'body-not-utf-8',
@@ -211,6 +230,16 @@ function* compressed(request: SentRequest): Generator<SignedMessage> {
 }
 
 function* reserialised(text: string, tree: JsonNode): Generator<SignedMessage> {
+  if (tree.kind === 'string') {
+    yield {
+      bytes: Buffer.from(tree.value),
+      mistake: {
+        kind: 'json-twice',
+        what: 'The signature is over the JSON, and the body is that JSON written once more, as a JSON text in quotation marks.',
+        remedy: SEND_JSON_AS_IT_IS,
+      },
+    };
+  }
   const mistake = (writer: string): Mistake => ({
     kind: 'json-reserialised',
     what: `The signature is over re-serialised JSON, as ${writer} writes it, not over the bytes that were sent.`,
