@@ -18,6 +18,8 @@ export type Ending = number | 'cut' | 'gave up';
 export interface Attempt {
   /** Milliseconds, of one clock. */
   readonly at: number;
+  /** The service's own answer, whatever is played in its place. */
+  readonly status: number;
   /** Undefined while it is under way. */
   ending: Ending | undefined;
   readonly connection: number;
@@ -38,11 +40,14 @@ export interface Delivery {
   readonly attempts: Attempt[];
   /** Attempts beyond those that are remembered, too. */
   count: number;
+  /** Requests that the service refused, and that this delivery corrects. */
+  readonly corrects: number;
 }
 
 /** What a request says of itself. */
 export interface Sighting {
   readonly at: number;
+  readonly status: number;
   readonly eventId: string;
   readonly body: Buffer;
   readonly event: EventName | undefined;
@@ -53,8 +58,11 @@ export interface Sighting {
 
 /**
  * Tells which requests are of one delivery: those with the same bytes; and those with other bytes that carry the same
- * content in another notation, or, after a refusal, the same data under another timestamp. `webhookId` tells nothing: it
+ * content in another notation, or, after a refusal, the same values under another timestamp. `webhookId` tells nothing: it
  * may name a subscription (decision D6).
+ *
+ * If the service itself refused a delivery, and it comes with other bytes or another signature, somebody has corrected
+ * it: a new delivery begins.
  */
 export class Deliveries {
   readonly #all = new Map<string, { delivery: Delivery; keys: string[] }>();
@@ -64,14 +72,19 @@ export class Deliveries {
 
   /** Remembers a request under way. */
   note(sighting: Sighting): { delivery: Delivery; attempt: Attempt } {
-    const { at, eventId, connection, isReused } = sighting;
-    const keys = keysOf(sighting);
-    const delivery = this.#find(keys) ?? this.#add(sighting, keys);
+    const { at, status, eventId, connection, isReused } = sighting;
     const signature = sha256Hex(sighting.signature);
+    const keys = keysOf(sighting);
+    const found = this.#find(keys);
+    const delivery =
+      found === undefined || this.#isCorrected(found, eventId, signature)
+        ? this.#add(sighting, keys, found)
+        : found;
     const before = this.#signatures.get(eventId);
     if (before === undefined) this.#signatures.set(eventId, signature);
     const attempt: Attempt = {
       at,
+      status,
       ending: undefined,
       connection,
       isReused,
@@ -93,26 +106,34 @@ export class Deliveries {
     for (const key of [...keys.exact, ...keys.afterRefusal]) {
       const delivery = this.#all.get(this.#byKey.get(key) ?? '')?.delivery;
       if (delivery === undefined) continue;
-      const isRefused = delivery.attempts.at(-1)?.ending !== 200;
+      const ending = delivery.attempts.at(-1)?.ending;
+      const isRefused = ending !== undefined && ending !== 200;
       if (keys.exact.includes(key) || isRefused) return delivery;
     }
     return undefined;
   }
 
-  #add({ eventId, event }: Sighting, keys: Keys): Delivery {
+  #isCorrected({ eventId, attempts }: Delivery, newEventId: string, newSignature: string): boolean {
+    const isOther = newEventId !== eventId || newSignature !== this.#signatures.get(eventId);
+    return isOther && attempts.every(({ status }) => status !== 200);
+  }
+
+  /** @param corrected that this one takes the place of */
+  #add({ eventId, event }: Sighting, keys: Keys, corrected?: Delivery): Delivery {
+    if (corrected !== undefined) this.#forget(corrected.eventId);
+    const corrects = corrected === undefined ? 0 : corrected.corrects + corrected.count;
     this.#number += 1;
-    const delivery: Delivery = { number: this.#number, eventId, event, attempts: [], count: 0 };
+    const delivery: Delivery = { number: this.#number, eventId, event, attempts: [], count: 0, corrects };
     const all = [...keys.exact, ...keys.afterRefusal];
     this.#all.set(eventId, { delivery, keys: all });
     for (const key of all) this.#byKey.set(key, eventId);
-    if (this.#all.size > MOST_DELIVERIES) this.#forgetOldest();
+    const [oldest] = this.#all.keys();
+    if (oldest !== undefined && this.#all.size > MOST_DELIVERIES) this.#forget(oldest);
     return delivery;
   }
 
-  #forgetOldest(): void {
-    const [oldest] = this.#all;
-    if (oldest === undefined) return;
-    const [eventId, { keys }] = oldest;
+  #forget(eventId: string): void {
+    const { keys } = this.#all.get(eventId) ?? { keys: [] };
     this.#all.delete(eventId);
     this.#signatures.delete(eventId);
     for (const key of keys) if (this.#byKey.get(key) === eventId) this.#byKey.delete(key);
@@ -122,7 +143,7 @@ export class Deliveries {
 interface Keys {
   /** Each names the delivery. */
   readonly exact: readonly string[];
-  /** Each names it where it was not accepted yet: otherwise it may well be another event. */
+  /** Each names it where it was not accepted: otherwise it may well be another event. */
   readonly afterRefusal: readonly string[];
 }
 
@@ -130,16 +151,25 @@ function keysOf({ eventId, body }: Sighting): Keys {
   const bytes = `bytes ${eventId}`;
   const tree = body.length > MOST_BYTES_PARSED ? undefined : jsonTree(body.toString().replace(/^\uFEFF/, ''));
   if (tree?.kind !== 'object') return { exact: [bytes], afterRefusal: [] };
-  const event = canonical(memberOf(tree, 'event'));
-  const data = canonical(memberOf(tree, 'data'));
+  const data = memberOf(tree, 'data');
+  const values = JSON.stringify([valuesIn(memberOf(tree, 'event')), valuesIn(data).sort()]);
   return {
     exact: [bytes, `content ${sha256Hex(canonical(tree))}`],
-    afterRefusal: data === '' ? [] : [`data ${sha256Hex(`${event} ${data}`)}`],
+    afterRefusal: data === undefined ? [] : [`values ${sha256Hex(values)}`],
   };
 }
 
 /** The same for the same content, however it is written. */
-function canonical(node: JsonNode | undefined): string {
+function canonical(node: JsonNode): string {
   const form = jsonForms.find(({ sorted }) => sorted);
-  return node === undefined || form === undefined ? '' : writeJson(node, form);
+  return form === undefined ? '' : writeJson(node, form);
+}
+
+/** Values without their names and types, which a correction may change: `{"shopId": 1}` becomes `{"shop_id": "1"}`. */
+function valuesIn(node: JsonNode | undefined): string[] {
+  if (node === undefined) return [];
+  if (node.kind === 'object') return node.entries.flatMap(([, value]) => valuesIn(value));
+  if (node.kind === 'array') return node.items.flatMap(valuesIn);
+  if (node.kind === 'string') return [node.value];
+  return node.text === 'null' ? [] : [node.text];
 }

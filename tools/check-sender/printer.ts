@@ -99,18 +99,11 @@ function findingText({ grade, what, remedy, isNext = false }: Finding, width: nu
 
 /** Everything that was seen, for people. */
 export function summaryText(summary: Summary, width: number): string[] {
-  const { requests, right, accepted, mistakes, repeats, unrepeated } = summary;
+  const { requests, accepted, mistakes, repeats, unrepeated } = summary;
   if (requests === 0) return ['No request came.'];
-  const wrongCount = requests - right;
-  const all = requests === 1 ? 'It was' : `All ${requests.toLocaleString('en')} were`;
   const verdict = isRightInAll(summary)
-    ? styleText('green', `✓ ${all} right.`)
-    : styleText(
-        'red',
-        wrongCount === 0
-          ? `✗ ${all} right, and not repeated where it was to be.`
-          : `✗ ${wrongCount.toLocaleString('en')} of ${requests.toLocaleString('en')} ${wrongCount === 1 ? 'was' : 'were'} wrong.`,
-      );
+    ? styleText('green', `✓ ${outcomeText(summary)}.`)
+    : styleText('red', `✗ ${outcomeText(summary)}.`);
   const statuses = Object.entries(summary.statuses).map(
     ([status, count]) => `${status === 'none' ? 'no request' : status} ×${count.toLocaleString('en')}`,
   );
@@ -125,6 +118,20 @@ export function summaryText(summary: Summary, width: number): string[] {
           `${unrepeated === 1 ? '1 delivery was' : `${unrepeated.toLocaleString('en')} deliveries were`} to be repeated after the last answer, and had not been by the end${summary.isCut ? ', which --requests set' : ''}.`,
         ]),
   ];
+}
+
+/** `1 of 2 was wrong, and corrected since`. */
+function outcomeText(summary: Summary): string {
+  const { requests, right, corrected } = summary;
+  const wrong = requests - right;
+  const all = requests === 1 ? 'It was' : `All ${requests.toLocaleString('en')} were`;
+  const some = `${wrong.toLocaleString('en')} of ${requests.toLocaleString('en')} ${wrong === 1 ? 'was' : 'were'}`;
+  const since = corrected === wrong ? 'corrected' : `${corrected.toLocaleString('en')} of them corrected`;
+  return [
+    wrong === 0 ? `${all} right` : `${some} wrong`,
+    ...(corrected === 0 ? [] : [`${since} since`]),
+    ...(corrected === wrong && !isRightInAll(summary) ? ['not repeated where it had to be'] : []),
+  ].join(', and ');
 }
 
 function mistakeTable({ mistakes }: Summary, width: number): string[] {
@@ -198,6 +205,7 @@ export function verdictJson(verdict: Verdict): string {
     isReused,
     delivery: delivery?.number,
     attempt: delivery?.attempt,
+    corrects: delivery?.corrects,
     findings,
   });
 }

@@ -53,13 +53,14 @@ export function repeatFindings(delivery: Delivery, attempt: Attempt): Finding[] 
       }),
     );
   }
-  if (!attempt.isSameBytes) {
+  // Bytes that the service refuses have to change.
+  const hasFailed = before.ending !== undefined && before.ending !== 200 && before.ending !== 400;
+  if (!attempt.isSameBytes && before.status === 200 && hasFailed) {
     all.push(
       wrong({
         kind: 'repeat-changed',
-        what: 'It repeats a delivery with other bytes, as if made anew: it counts as another event.',
-        remedy:
-          'Keep the body that was sent first, and repeat these bytes; its timestamp, too, is that of the event.',
+        what: 'It repeats a delivery with other bytes, which count as another event.',
+        remedy: 'Store the body, and repeat the same bytes. The timestamp does not change either.',
       }),
     );
   }

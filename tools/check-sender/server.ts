@@ -186,7 +186,11 @@ export async function startChecker(options: CheckerOptions): Promise<Checker> {
       tell({
         diagnosis,
         ending,
-        delivery: noted && { number: noted.delivery.number, attempt },
+        delivery: noted && {
+          number: noted.delivery.number,
+          attempt,
+          corrects: attempt === 1 && own.response.status === 200 ? noted.delivery.corrects : 0,
+        },
         findings: [
           ...diagnosis.findings,
           ...repeats,
@@ -203,13 +207,14 @@ export async function startChecker(options: CheckerOptions): Promise<Checker> {
 
   function note(
     sent: SentRequest,
-    { outcome }: ServiceAnswer,
+    { outcome, response: { status } }: ServiceAnswer,
     at: number,
     connection: Connection,
     isReused: boolean,
   ) {
     return deliveries.note({
       at,
+      status,
       eventId: sha256Hex(sent.body),
       body: sent.body,
       event: outcome?.outcome === 'Accepted' ? (outcome.event as Delivery['event']) : undefined,

@@ -17,6 +17,8 @@ export interface Summary {
   readonly requests: number;
   /** Of them without anything wrong. */
   readonly right: number;
+  /** Of the others those that were refused, and corrected since. */
+  readonly corrected: number;
   /** Of them such that the service keeps the event, whatever was played. */
   readonly accepted: number;
   /** The service's own answers, by status. */
@@ -37,11 +39,15 @@ export class Tally {
   readonly #mistakes = new Map<string, MistakeCount>();
   #requests = 0;
   #right = 0;
+  #corrected = 0;
   #accepted = 0;
 
   add(verdict: Verdict): void {
     this.#requests += 1;
-    if (isRight(verdict)) this.#right += 1;
+    if (isRight(verdict)) {
+      this.#right += 1;
+      this.#corrected += verdict.delivery?.corrects ?? 0;
+    }
     const status = verdict.diagnosis?.status;
     if (status === 200) this.#accepted += 1;
     const name = status === undefined ? 'none' : String(status);
@@ -62,6 +68,7 @@ export class Tally {
     return {
       requests: this.#requests,
       right: this.#right,
+      corrected: this.#corrected,
       accepted: this.#accepted,
       statuses: this.#statuses,
       mistakes: [...this.#mistakes.values()].sort(
@@ -74,9 +81,9 @@ export class Tally {
   }
 }
 
-/** Whether something came, nothing of it was wrong, and all was repeated that could be. */
-export const isRightInAll = ({ requests, right, unrepeated, isCut }: Summary) =>
-  requests > 0 && right === requests && (unrepeated === 0 || isCut);
+/** Whether something came, nothing of it was wrong or it was corrected, and all was repeated that had to be. */
+export const isRightInAll = ({ requests, right, corrected, unrepeated, isCut }: Summary) =>
+  requests > 0 && right + corrected === requests && (unrepeated === 0 || isCut);
 
 /** Everything but these is to be sent again (docs/partner.md). */
 const FINAL: ReadonlySet<unknown> = new Set([200, 400]);

@@ -20,7 +20,14 @@ export interface Verdict {
   readonly connection: number;
   readonly isReused: boolean;
   /** Which request of which delivery it is; undefined where it did not reach the receiver. */
-  readonly delivery: { readonly number: number; readonly attempt: number } | undefined;
+  readonly delivery:
+    | {
+        readonly number: number;
+        readonly attempt: number;
+        /** Requests that the service refused, and that this accepted one corrects. */
+        readonly corrects: number;
+      }
+    | undefined;
   readonly findings: readonly Finding[];
 }
 

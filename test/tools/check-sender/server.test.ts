@@ -562,7 +562,7 @@ describe('it plays', () => {
       expect((await post(started)).status).toBe(200);
       const { findings, delivery } = await verdict(started, 2);
       expect(started.verdicts[0]).toMatchObject({ ending: 'cut', findings: [] });
-      expect(delivery).toEqual({ number: 1, attempt: 2 });
+      expect(delivery).toMatchObject({ number: 1, attempt: 2 });
       expect(findings.map(({ grade, kind }) => `${grade} ${kind}`)).toEqual(['fine repeat']);
     },
   );
@@ -588,13 +588,14 @@ test('it advises the wait that the partner is asked for', () => {
   expect(readFileSync('docs/partner.md', 'utf8')).toContain(`After a failure wait ${FIRST_WAIT_SECONDS} s,`);
   const attempts = [0, 10].map((at) => ({
     at,
+    status: 200,
     ending: 500,
     connection: 1,
     isReused: true,
     isSameBytes: true,
     isSameSignature: true,
   }));
-  const delivery = { number: 1, eventId: 'x', event: undefined, attempts, count: 2 };
+  const delivery = { number: 1, eventId: 'x', event: undefined, attempts, count: 2, corrects: 0 };
   const told = repeatFindings(delivery, attempts[1] as (typeof attempts)[number]);
   expect(told.map(({ remedy }) => remedy)).toContainEqual(
     expect.stringContaining(`Wait ${FIRST_WAIT_SECONDS} s before the first repeat`),
@@ -612,10 +613,16 @@ describe('of a repeat it says', () => {
       kinds: ['repeat', 'repeat-at-once', 'repeat-changed'],
     },
     {
-      what: 'that it was serialised anew',
+      what: 'that it was serialised again',
+      steps: 'cut,ok',
+      bodies: [BODY, JSON.stringify(JSON.parse(BODY), null, 1)],
+      kinds: ['repeat', 'repeat-changed'],
+    },
+    {
+      what: 'that 200 is final, also for the same event in other bytes',
       steps: 'ok',
       bodies: [BODY, JSON.stringify(JSON.parse(BODY), null, 1)],
-      kinds: ['repeat', 'repeat-after-200', 'repeat-changed'],
+      kinds: ['repeat', 'repeat-after-200'],
     },
     {
       what: 'nothing, where another event has the same webhookId: it may name a subscription',
@@ -632,17 +639,91 @@ describe('of a repeat it says', () => {
   ])('$what', async ({ steps, bodies, kinds }) => {
     const started = await start(plays(steps));
     for (const [index, body] of bodies.entries()) {
-      await post(started, body);
+      await post(started, body).catch(() => {});
       await verdict(started, index + 1);
     }
     expect(kindsOf(await verdict(started, bodies.length))).toEqual(kinds);
   });
+});
 
-  test('nothing, where the same bytes come with another signature: somebody tries again', async () => {
+test('another event with the same data, while the first is under way, is no repeat', async () => {
+  const started = await start(plays('slow=500ms'));
+  await Promise.all([post(started), post(started, BODY.replace(/Z"/, '1Z"'))]);
+  await verdict(started, 2);
+  expect(started.verdicts.map(kindsOf)).toEqual([[], []]);
+});
+
+describe('a refused request that is corrected', () => {
+  const at = (timestamp: string) => BODY.replace(/"timestamp":"[^"]+"/, `"timestamp":"${timestamp}"`);
+  const now = new Date().toISOString();
+  const wrongSecret = { body: BODY, signature: sign(BODY, 'another').toString('hex') };
+
+  test.each([
+    { what: 'the signature of the same bytes', steps: 'ok', refused: [wrongSecret], corrected: BODY },
+    { what: 'the secret, of a new body', steps: 'ok', refused: [wrongSecret], corrected: at(now) },
+    {
+      what: 'the secret, after it was repeated with the wrong one',
+      steps: 'ok',
+      refused: [wrongSecret, wrongSecret],
+      corrected: at(now),
+    },
+    {
+      what: 'the secret, then a timestamp',
+      steps: 'ok',
+      refused: [wrongSecret, { body: at('2026-01-31') }],
+      corrected: at(now),
+    },
+    {
+      what: 'the name of a field',
+      steps: 'ok',
+      refused: [{ body: BODY.replace('shop_id', 'shopId') }],
+      corrected: at(now),
+    },
+    {
+      what: 'the secret, while a failure is played',
+      steps: '500,ok',
+      refused: [wrongSecret],
+      corrected: at(now),
+    },
+  ])('is no repeat, and the correction is right: $what', async ({ steps, refused, corrected }) => {
+    const started = await start(plays(steps));
+    for (const { body, signature } of refused as { body: string; signature?: string }[]) {
+      await post(started, body, signature);
+    }
+    await post(started, corrected);
+    const count = refused.length + 1;
+    expect(kindsOf(await verdict(started, count))).toEqual([]);
+    const summary = started.tally.summary(started.checker.deliveries(), true);
+    expect(summary).toMatchObject({ requests: count, right: 1, corrected: refused.length, repeats: [] });
+    expect(isRightInAll(summary)).toBe(true);
+    expect(stripVTControlCharacters(summaryText(summary, 100)[0] ?? '')).toMatch(
+      /^✓ \d of \d (was|were) wrong, and corrected since\./,
+    );
+  });
+
+  test('leaves others wrong', async () => {
     const started = await start();
-    await post(started, BODY, 'x'.repeat(64));
+    await post(started, wrongSecret.body, wrongSecret.signature);
+    const other = BODY.replace('shop-1', 'shop-2');
+    await post(started, other, sign(other, 'another').toString('hex'));
     await post(started);
-    expect(await verdict(started, 2)).toMatchObject({ findings: [] });
+    await verdict(started, 3);
+    const summary = started.tally.summary(started.checker.deliveries(), true);
+    expect(isRightInAll(summary)).toBe(false);
+    expect(stripVTControlCharacters(summaryText(summary, 100)[0] ?? '')).toMatch(
+      /^✗ 2 of 3 were wrong, and 1 of them corrected since\./,
+    );
+  });
+
+  test('does not hide that a repeat had other bytes', async () => {
+    const started = await start(plays('500,ok'));
+    await post(started);
+    await post(started, at('2026-01-31T09:00:00Z'), sign(BODY).toString('hex'));
+    await post(started, at(now));
+    await verdict(started, 3);
+    const changed = started.verdicts.map((told) => kindsOf(told).includes('repeat-changed'));
+    expect(changed).toEqual([false, true, false]);
+    expect(isRightInAll(started.tally.summary(started.checker.deliveries(), true))).toBe(false);
   });
 });
 
