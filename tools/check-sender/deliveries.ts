@@ -15,13 +15,21 @@ const MOST_BYTES_PARSED = 256 * 1024;
 /** How one request ended: with an answer, or without. */
 export type Ending = number | 'cut' | 'gave up';
 
+export interface End {
+  readonly how: Ending;
+  /** Milliseconds, of the same clock as the attempt's `at`. */
+  readonly at: number;
+  /** As the answer's `Retry-After` says. @default 0 */
+  readonly retryAfterSeconds?: number;
+}
+
 export interface Attempt {
   /** Milliseconds, of one clock. */
   readonly at: number;
   /** The service's own answer, whatever is played in its place. */
   readonly status: number;
   /** Undefined while it is under way. */
-  ending: Ending | undefined;
+  end: End | undefined;
   readonly connection: number;
   /** Whether another request came before it on the same connection. */
   readonly isReused: boolean;
@@ -85,7 +93,7 @@ export class Deliveries {
     const attempt: Attempt = {
       at,
       status,
-      ending: undefined,
+      end: undefined,
       connection,
       isReused,
       isSameBytes: eventId === delivery.eventId,
@@ -106,7 +114,7 @@ export class Deliveries {
     for (const key of [...keys.exact, ...keys.afterRefusal]) {
       const delivery = this.#all.get(this.#byKey.get(key) ?? '')?.delivery;
       if (delivery === undefined) continue;
-      const ending = delivery.attempts.at(-1)?.ending;
+      const ending = delivery.attempts.at(-1)?.end?.how;
       const isRefused = ending !== undefined && ending !== 200;
       if (keys.exact.includes(key) || isRefused) return delivery;
     }

@@ -16,7 +16,7 @@ const MOST_FINDINGS = 5;
 /** Deliveries whose repeats are shown one by one. */
 const MOST_REPEATS = 20;
 
-/** Answers and distances of one delivery that are shown. */
+/** Answers and waits of one delivery that are shown. */
 const MOST_SHOWN = 8;
 
 /** Characters of an event id that tell two apart. */
@@ -151,14 +151,14 @@ function repeatTable(repeats: readonly RepeatReport[], width: number): string[] 
   const rows = shown.map((report) => [
     String(report.delivery),
     some(report.endings.map((ending) => String(ending ?? 'under way'))),
-    `${some(report.distances.map(seconds))}${report.backOff === undefined ? '' : `: ${report.backOff}`}`,
+    `${some(report.waits.map(seconds))}${report.backOff === undefined ? '' : `: ${report.backOff}`}`,
     report.isSameBytes ? 'same' : styleText('yellow', 'changed'),
     report.isSameSignature ? 'same' : 'changed',
     report.reused === 0
       ? 'new each time'
       : `${report.reused.toLocaleString('en')} of ${report.requests.toLocaleString('en')} kept alive`,
   ]);
-  const columns = ['Delivery', 'Answers', 'Apart', 'Bytes', 'Signature', 'Connection'];
+  const columns = ['Delivery', 'Answers', 'Waits', 'Bytes', 'Signature', 'Connection'];
   return [
     ...table(
       columns.map((heading) => ({ heading })),

@@ -1,71 +1,184 @@
 import type { Attempt, Delivery, Ending } from './deliveries.ts';
-import { type Finding, fine, risky, wrong } from './finding.ts';
+import { type Finding, fine, type Grade, risky } from './finding.ts';
 import { GATEWAY_LIMIT_MILLISECONDS } from './play.ts';
 
-/** Milliseconds below which a repeat comes at once: whatever failed had no time to pass. */
-const AT_ONCE = 500;
+/** Seconds to wait for an answer, as docs/partner.md asks for. */
+const ANSWER_WAIT_SECONDS = 35;
 
 /** Seconds from a failure to the first repeat, as docs/partner.md asks for. */
 export const FIRST_WAIT_SECONDS = 10;
 
-/** How much longer a distance is than the one before where the sender waits longer each time. */
-const GROWING = 1.2;
+/** Milliseconds after which waits no longer grow, as docs/partner.md asks for. */
+const LONGEST_WAIT = 60 * 60 * 1_000;
+
+/** Share of a wait by which chance moves it, as docs/partner.md asks for. */
+const JITTER = 0.25;
+
+/** Two waits of equal length have this ratio at least, whatever chance does. */
+const SHRINKING = (1 - JITTER) / (1 + JITTER);
+
+/** A wait and one of twice its length have a ratio of 1.2 at least; the rest is for what is measured. */
+const GROWING = 1.1;
+
+/**
+ * Milliseconds below which waits are not compared: the machine's own delays are as long. After a cut or a timeout the
+ * HTTP client may repeat as soon by itself.
+ */
+const TOO_SHORT_TO_COMPARE = 500;
+
+/** Milliseconds by which two clocks may measure the same wait differently. */
+const CLOCK_ERROR = 100;
+
+/** A request, and the one of the same delivery before it. */
+interface Repeat {
+  /** 1 for the delivery's second request. */
+  readonly index: number;
+  readonly delivery: number;
+  readonly before: Attempt;
+  /** Milliseconds since the end of the request before; 0 while that is under way. */
+  readonly wait: number;
+  /** Whether the sender chose the wait by itself, after a failure. */
+  readonly isOwnWait: boolean;
+  /** Of such waits before this one, in milliseconds. @default there are none */
+  readonly longestBefore: number | undefined;
+  readonly isSameBytes: boolean;
+}
+
+interface Rule {
+  readonly kind: string;
+  readonly grade: Grade;
+  readonly applies: (repeat: Repeat) => boolean;
+  readonly what: (repeat: Repeat) => string;
+  readonly remedy?: string;
+}
+
+const WAIT_LONGER = `Wait ${FIRST_WAIT_SECONDS} s before the first repeat, and twice as long before each next one.`;
+
+/** What there is to say of repeats: all that applies is said. */
+const RULES: readonly Rule[] = [
+  {
+    kind: 'repeat',
+    grade: 'fine',
+    applies: () => true,
+    what: ({ index, delivery, before, wait }) =>
+      `Repeat ${index} of delivery ${delivery}, after ${seconds(wait)}. ${endingText(before.end?.how)}`,
+  },
+  {
+    kind: 'repeat-after-200',
+    grade: 'risky',
+    applies: ({ before }) => before.end?.how === 200,
+    what: () => 'The request before got 200, which is final, and was repeated.',
+    remedy: 'Stop at 200: it is kept. Does the sender read the answer?',
+  },
+  {
+    kind: 'repeat-after-400',
+    grade: 'risky',
+    applies: ({ before }) => before.end?.how === 400,
+    what: () => 'The request before got 400, which is final, and was repeated.',
+    remedy: 'Do not repeat what gets 400: it is kept for review, and will be refused again.',
+  },
+  {
+    kind: 'repeat-while-under-way',
+    grade: 'risky',
+    applies: ({ before }) => before.end === undefined,
+    what: () => 'The request before has no answer yet.',
+    remedy: `Wait ${ANSWER_WAIT_SECONDS} s for the answer before you send it again.`,
+  },
+  {
+    kind: 'repeat-early',
+    grade: 'risky',
+    applies: ({ before, isOwnWait, wait, longestBefore }) =>
+      isOwnWait &&
+      isAnswered(before) &&
+      longestBefore === undefined &&
+      wait < FIRST_WAIT_SECONDS * 1_000 * (1 - JITTER),
+    what: ({ wait }) => `The first repeat came too early, after ${seconds(wait)}.`,
+    remedy: `${WAIT_LONGER} A test may use shorter waits.`,
+  },
+  {
+    kind: 'repeat-sooner',
+    grade: 'wrong',
+    applies: (repeat) => trendOf(repeat) === 'shrinking',
+    what: ({ wait, longestBefore = 0 }) =>
+      `The wait was ${seconds(wait)}, and an earlier one ${seconds(longestBefore)}: waits must grow.`,
+    remedy: WAIT_LONGER,
+  },
+  {
+    kind: 'repeat-steady',
+    grade: 'risky',
+    applies: (repeat) => trendOf(repeat) === 'steady',
+    what: ({ wait, longestBefore = 0 }) =>
+      `The wait was ${seconds(wait)}, and an earlier one ${seconds(longestBefore)}: waits should grow.`,
+    remedy: WAIT_LONGER,
+  },
+  {
+    kind: 'retry-after-ignored',
+    grade: 'wrong',
+    applies: ({ before, wait }) => wait < retryAfter(before) - CLOCK_ERROR,
+    what: ({ before, wait }) =>
+      `The wait was ${seconds(retryAfter(before) - wait)} shorter than the ${seconds(retryAfter(before))} that Retry-After asked for.`,
+    remedy: 'Wait at least as many seconds as Retry-After says.',
+  },
+  {
+    kind: 'repeat-changed',
+    grade: 'wrong',
+    // Bytes that the service refuses have to change.
+    applies: ({ before, isSameBytes }) => !isSameBytes && before.status === 200 && hasFailed(before),
+    what: () => 'It repeats a delivery with other bytes, which count as another event.',
+    remedy: 'Store the body, and repeat the same bytes. The timestamp does not change either.',
+  },
+];
 
 /** What there is to say of a request that repeats an earlier one. */
 export function repeatFindings(delivery: Delivery, attempt: Attempt): Finding[] {
-  const index = delivery.attempts.indexOf(attempt);
-  const before = delivery.attempts[index - 1];
+  const repeat = repeatsOf(delivery)[delivery.attempts.indexOf(attempt) - 1];
   // The same bytes with another signature are no repeat: somebody tries once more.
-  if (before === undefined || !attempt.isSameSignature) return [];
-  const distance = attempt.at - before.at;
-  const all: Finding[] = [
-    fine({
-      kind: 'repeat',
-      what: `Repeat ${index} of delivery ${delivery.number}, ${seconds(distance)} after the request before, which ${endingText(before.ending)}.`,
-    }),
-  ];
-  if (before.ending === 200 || before.ending === 400) {
-    all.push(
-      risky({
-        kind: `repeat-after-${before.ending}`,
-        what: `The request before got ${before.ending}, which is final, and was repeated.`,
-        remedy:
-          before.ending === 200
-            ? 'Stop at 200: it is kept. Does the sender read the answer?'
-            : 'Do not repeat what gets 400: it is kept for review, and will be refused again.',
-      }),
-    );
-  } else if (before.ending !== 'gave up' && before.ending !== 'cut' && distance < AT_ONCE) {
-    all.push(
-      risky({
-        kind: 'repeat-at-once',
-        what: 'It was repeated at once.',
-        remedy: `Wait ${FIRST_WAIT_SECONDS} s before the first repeat, and twice as long before each next one.`,
-      }),
-    );
-  }
-  if (before.ending === undefined) {
-    all.push(
-      risky({
-        kind: 'repeat-while-under-way',
-        what: 'The request before has no answer yet.',
-        remedy: 'Wait for the answer, 30 s at most, before it is sent again.',
-      }),
-    );
-  }
-  // Bytes that the service refuses have to change.
-  const hasFailed = before.ending !== undefined && before.ending !== 200 && before.ending !== 400;
-  if (!attempt.isSameBytes && before.status === 200 && hasFailed) {
-    all.push(
-      wrong({
-        kind: 'repeat-changed',
-        what: 'It repeats a delivery with other bytes, which count as another event.',
-        remedy: 'Store the body, and repeat the same bytes. The timestamp does not change either.',
-      }),
-    );
-  }
-  return all;
+  if (repeat === undefined || !attempt.isSameSignature) return [];
+  return RULES.filter(({ applies }) => applies(repeat)).map(({ kind, grade, what, remedy }) => ({
+    grade,
+    kind,
+    what: what(repeat),
+    ...(remedy !== undefined && { remedy }),
+  }));
 }
+
+function repeatsOf({ number, attempts }: Delivery): Repeat[] {
+  let longestBefore: number | undefined;
+  return attempts.slice(1).map(({ at, isSameBytes }, index) => {
+    const before = attempts[index] as Attempt;
+    const wait = before.end === undefined ? 0 : Math.max(0, at - before.end.at);
+    const isOwnWait =
+      hasFailed(before) && retryAfter(before) === 0 && (isAnswered(before) || wait >= TOO_SHORT_TO_COMPARE);
+    const repeat = {
+      index: index + 1,
+      delivery: number,
+      before,
+      wait,
+      isOwnWait,
+      longestBefore,
+      isSameBytes,
+    };
+    if (isOwnWait) longestBefore = Math.max(wait, longestBefore ?? 0);
+    return repeat;
+  });
+}
+
+type Trend = 'growing' | 'steady' | 'shrinking';
+
+/** @returns undefined if there is nothing to compare */
+function trendOf({ wait, isOwnWait, longestBefore = 0 }: Repeat): Trend | undefined {
+  if (!isOwnWait || longestBefore < TOO_SHORT_TO_COMPARE) return undefined;
+  if (wait < longestBefore * SHRINKING) return 'shrinking';
+  return wait < Math.min(longestBefore * GROWING, LONGEST_WAIT * (1 - JITTER)) ? 'steady' : 'growing';
+}
+
+const isAnswered = ({ end }: Attempt) => typeof end?.how === 'number';
+
+/** Everything but 200 and 400 is to be sent again (docs/partner.md). */
+export const hasFailed = ({ end }: Attempt) => end !== undefined && end.how !== 200 && end.how !== 400;
+
+/** In milliseconds. */
+const retryAfter = ({ end }: Attempt) => (end?.retryAfterSeconds ?? 0) * 1_000;
 
 /** What there is to say of a sender that did not wait for the answer. */
 export function patienceFindings(milliseconds: number): Finding[] {
@@ -75,7 +188,7 @@ export function patienceFindings(milliseconds: number): Finding[] {
     risky({
       kind: 'gave-up-early',
       what,
-      remedy: 'Wait 30 s: the service may have kept the event, and a repeat is then one more of it.',
+      remedy: `Wait ${ANSWER_WAIT_SECONDS} s: the service may have kept the event, and a repeat is then one more of it.`,
     }),
   ];
 }
@@ -87,9 +200,10 @@ export interface RepeatReport {
   readonly event: string | undefined;
   readonly requests: number;
   readonly endings: readonly (Ending | undefined)[];
-  /** Between the beginnings of one request and the next, in milliseconds. */
-  readonly distances: readonly number[];
-  readonly backOff: 'growing' | 'steady' | 'shrinking' | undefined;
+  /** From the end of one request to the beginning of the next, in milliseconds. */
+  readonly waits: readonly number[];
+  /** The worst of all waits that can be compared. */
+  readonly backOff: Trend | undefined;
   readonly isSameBytes: boolean;
   readonly isSameSignature: boolean;
   /** Requests that came on a connection which was used before. */
@@ -98,35 +212,28 @@ export interface RepeatReport {
 
 export function repeatReport(delivery: Delivery): RepeatReport {
   const { number, eventId, event, attempts, count } = delivery;
-  const distances = attempts.slice(1).map(({ at }, index) => Math.round(at - (attempts[index]?.at ?? at)));
+  const repeats = repeatsOf(delivery);
+  const trends = repeats.map(trendOf);
   return {
     delivery: number,
     eventId,
     event,
     requests: count,
-    endings: attempts.map(({ ending }) => ending),
-    distances,
-    backOff: backOffOf(distances),
+    endings: attempts.map(({ end }) => end?.how),
+    waits: repeats.map(({ wait }) => Math.round(wait)),
+    backOff: (['shrinking', 'steady', 'growing'] as const).find((trend) => trends.includes(trend)),
     isSameBytes: attempts.every(({ isSameBytes }) => isSameBytes),
     isSameSignature: attempts.every(({ isSameSignature }) => isSameSignature),
     reused: attempts.filter(({ isReused }) => isReused).length,
   };
 }
 
-/** @returns undefined where there are too few to tell */
-function backOffOf(distances: readonly number[]): RepeatReport['backOff'] {
-  if (distances.length < 2) return undefined;
-  const pairs = distances.slice(1).map((distance, index) => distance / Math.max(1, distances[index] ?? 1));
-  const mean = pairs.reduce((product, factor) => product * factor, 1) ** (1 / pairs.length);
-  if (mean >= GROWING) return 'growing';
-  return mean <= 1 / GROWING ? 'shrinking' : 'steady';
+function endingText(ending: Ending | undefined): string {
+  if (ending === undefined) return 'The request before has no answer yet.';
+  if (ending === 'cut') return 'The request before was cut.';
+  if (ending === 'gave up') return 'The sender gave up on the request before.';
+  return `The request before got ${ending}.`;
 }
-
-const endingText = (ending: Ending | undefined): string => {
-  if (ending === undefined) return 'has no answer yet';
-  if (ending === 'cut') return 'was cut';
-  return ending === 'gave up' ? 'the sender gave up on' : `got ${ending}`;
-};
 
 /** `0.4 s`, `12 s`. */
 export const seconds = (milliseconds: number) =>

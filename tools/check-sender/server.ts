@@ -180,7 +180,10 @@ export async function startChecker(options: CheckerOptions): Promise<Checker> {
       const rest = excess.behind(body);
       if (connection.excess === excess) connection.excess = undefined;
       if (rest.length > 0) message.socket.destroySoon();
-      if (noted !== undefined) noted.attempt.ending = ending;
+      if (noted !== undefined) {
+        const retryAfterSeconds = Number(answer.headers['retry-after'] ?? 0);
+        noted.attempt.end = { how: ending, at: performance.now(), retryAfterSeconds };
+      }
       const milliseconds = performance.now() - start;
       const diagnosis = await diagnosed(sent, own, rest);
       tell({

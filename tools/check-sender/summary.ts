@@ -1,6 +1,6 @@
 import type { Delivery } from './deliveries.ts';
 import type { Grade } from './finding.ts';
-import { type RepeatReport, repeatReport } from './repeats.ts';
+import { hasFailed, type RepeatReport, repeatReport } from './repeats.ts';
 import { isRight, type Verdict } from './verdict.ts';
 
 /** One kind of mistake, and how often it was made. */
@@ -85,7 +85,7 @@ export class Tally {
 export const isRightInAll = ({ requests, right, corrected, unrepeated, isCut }: Summary) =>
   requests > 0 && right + corrected === requests && (unrepeated === 0 || isCut);
 
-/** Everything but these is to be sent again (docs/partner.md). */
-const FINAL: ReadonlySet<unknown> = new Set([200, 400]);
-
-const wantsRepeat = ({ attempts }: Delivery) => !FINAL.has(attempts.at(-1)?.ending);
+function wantsRepeat({ attempts }: Delivery): boolean {
+  const last = attempts.at(-1);
+  return last?.end === undefined || hasFailed(last);
+}

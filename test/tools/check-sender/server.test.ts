@@ -1,5 +1,4 @@
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import { Agent, request as httpRequest } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -9,7 +8,6 @@ import fc from 'fast-check';
 import { WEBHOOK_PATH } from '../../../lambda/contract/webhook-path.ts';
 import { type Play, plays } from '../../../tools/check-sender/play.ts';
 import { summaryText, verdictJson, verdictText } from '../../../tools/check-sender/printer.ts';
-import { FIRST_WAIT_SECONDS, repeatFindings } from '../../../tools/check-sender/repeats.ts';
 import { type Checker, startChecker } from '../../../tools/check-sender/server.ts';
 import { isRightInAll, Tally } from '../../../tools/check-sender/summary.ts';
 import type { Verdict } from '../../../tools/check-sender/verdict.ts';
@@ -482,15 +480,10 @@ describe('it plays', () => {
   test('a sequence, for each delivery its own, and reports how each was repeated', async () => {
     const started = await start(plays('500,401,429,503,ok'));
     const other = BODY.replace('shop-1', 'shop-2');
-    const statuses: number[] = [];
-    for (const wait of [20, 40, 80, 160, 0]) {
-      statuses.push((await post(started)).status);
-      await sleep(wait);
-    }
-    expect(statuses).toEqual([500, 401, 429, 503, 200]);
+    const statuses = [500, 401, 429, 503, 200];
+    for (const status of statuses) expect((await post(started)).status).toBe(status);
     expect((await post(started, other)).status).toBe(500);
     await verdict(started, 6);
-    expect(isRightInAll(started.tally.summary(started.checker.deliveries(), true))).toBe(true);
     const { repeats, unrepeated, accepted } = started.tally.summary(started.checker.deliveries());
     expect(accepted).toBe(6);
     expect(repeats).toEqual([
@@ -498,8 +491,7 @@ describe('it plays', () => {
         delivery: 1,
         event: 'shop.updated',
         requests: 5,
-        endings: [500, 401, 429, 503, 200],
-        backOff: 'growing',
+        endings: statuses,
         isSameBytes: true,
         isSameSignature: true,
       }),
@@ -584,33 +576,15 @@ describe('it plays', () => {
   });
 });
 
-test('it advises the wait that the partner is asked for', () => {
-  expect(readFileSync('docs/partner.md', 'utf8')).toContain(`After a failure wait ${FIRST_WAIT_SECONDS} s,`);
-  const attempts = [0, 10].map((at) => ({
-    at,
-    status: 200,
-    ending: 500,
-    connection: 1,
-    isReused: true,
-    isSameBytes: true,
-    isSameSignature: true,
-  }));
-  const delivery = { number: 1, eventId: 'x', event: undefined, attempts, count: 2, corrects: 0 };
-  const told = repeatFindings(delivery, attempts[1] as (typeof attempts)[number]);
-  expect(told.map(({ remedy }) => remedy)).toContainEqual(
-    expect.stringContaining(`Wait ${FIRST_WAIT_SECONDS} s before the first repeat`),
-  );
-});
-
 describe('of a repeat it says', () => {
   test.each([
     { what: 'that 200 is final', steps: 'ok', bodies: [BODY, BODY], kinds: ['repeat', 'repeat-after-200'] },
-    { what: 'that it came at once', steps: '500', bodies: [BODY, BODY], kinds: ['repeat', 'repeat-at-once'] },
+    { what: 'that it came early', steps: '500', bodies: [BODY, BODY], kinds: ['repeat', 'repeat-early'] },
     {
       what: 'that its timestamp is new',
       steps: '500',
       bodies: [BODY, BODY.replace(/Z"/, '1Z"')],
-      kinds: ['repeat', 'repeat-at-once', 'repeat-changed'],
+      kinds: ['repeat', 'repeat-early', 'repeat-changed'],
     },
     {
       what: 'that it was serialised again',
