@@ -2,6 +2,7 @@ import { WEBHOOK_PATH } from '../../lambda/contract/webhook-path.ts';
 import { valuesOf } from '../../local/gateway/http-message.ts';
 import { type Finding, fine, risky, wrong } from './finding.ts';
 import { nearest } from './payload/nearest.ts';
+import { REDIRECTED_PATH } from './play.ts';
 import { type SentRequest, targetOf } from './sent-request.ts';
 import { holdsSecret } from './signature/secret-in-text.ts';
 
@@ -15,8 +16,16 @@ const POST = `POST ${WEBHOOK_PATH}`;
 
 /** What leads a request to the service or past it: the answer is 404 where one of them is wrong. */
 export function addressFindings(request: SentRequest): Finding[] {
+  if (request.path === REDIRECTED_PATH) return [redirectFollowed];
   return [...methodFindings(request), ...pathFindings(request)];
 }
+
+const redirectFollowed = wrong({
+  kind: 'redirect-followed',
+  what: 'The sender followed the redirect that was played. The service never redirects.',
+  remedy:
+    'Turn redirects off in the HTTP client: another host would get the event, or the service a GET without it. Treat 3xx as a failure, and repeat.',
+});
 
 function methodFindings({ method, headers }: SentRequest): Finding[] {
   if (method === 'POST') return [];

@@ -1,17 +1,26 @@
 import { InvalidArgumentError } from '@commander-js/extra-typings';
+import { WEBHOOK_PATH } from '../../lambda/contract/webhook-path.ts';
 import type { Failure } from './service.ts';
 
 /** What is done instead of answering as the service would. */
 export type Play =
   | { readonly kind: 'ok' }
-  | { readonly kind: 'failure'; readonly status: Failure }
+  | {
+      readonly kind: 'failure';
+      readonly status: Failure;
+      /** Besides the usual ones. @default none */
+      readonly headers?: Readonly<Record<string, string>>;
+    }
   /** The service's own answer after that time. */
   | { readonly kind: 'slow'; readonly milliseconds: number }
   /** The connection is cut: `before` any byte of the answer, or `within` its body. */
   | { readonly kind: 'cut'; readonly when: 'before' | 'within' };
 
-/** Seconds that an HTTP API waits for a function; then it answers 503 itself. Source: quotas of HTTP APIs. */
+/** Milliseconds that an HTTP API waits for a function; then it answers 503 itself. Source: quotas of HTTP APIs. */
 export const GATEWAY_LIMIT_MILLISECONDS = 30_000;
+
+/** Where a played redirect leads: only a sender that follows it asks for this path. */
+export const REDIRECTED_PATH = `${WEBHOOK_PATH}/redirected`;
 
 /** Steps of a sequence: more than any sender repeats. */
 const MOST_STEPS = 100;
@@ -19,18 +28,33 @@ const MOST_STEPS = 100;
 /** Seconds: nobody waits that long for an answer. */
 const LONGEST_WAIT_SECONDS = 600;
 
+const TIMED = {
+  slow: (milliseconds: number): Play => ({ kind: 'slow', milliseconds }),
+  // A REST API sends it with its own 500. It takes whole seconds (RFC 9110, section 10.2.3).
+  'retry-after': (milliseconds: number): Play => ({
+    kind: 'failure',
+    status: 500,
+    headers: { 'retry-after': String(Math.ceil(milliseconds / 1_000)) },
+  }),
+};
+
 const PLAYS: Readonly<Record<string, Play>> = {
   ok: { kind: 'ok' },
   401: { kind: 'failure', status: 401 },
   429: { kind: 'failure', status: 429 },
   500: { kind: 'failure', status: 500 },
+  502: { kind: 'failure', status: 502 },
   503: { kind: 'failure', status: 503 },
+  504: { kind: 'failure', status: 504 },
+  // Clients that follow any redirect of a POST follow 302.
+  redirect: { kind: 'failure', status: 302, headers: { location: REDIRECTED_PATH } },
   cut: { kind: 'cut', when: 'before' },
-  slow: { kind: 'slow', milliseconds: 35_000 },
   'cut-late': { kind: 'cut', when: 'within' },
+  slow: TIMED.slow(35_000),
+  'retry-after': TIMED['retry-after'](20_000),
 };
 
-const SLOW = /^slow=(\d{1,4}(?:\.\d{1,3})?)(ms|s)$/;
+const TIMED_STEP = /^(slow|retry-after)=(\d{1,4}(?:\.\d{1,3})?)(ms|s)$/;
 
 /** Reads a sequence such as `500,500,ok` or `slow=35s`. @throws InvalidArgumentError */
 export function plays(text: string): readonly Play[] {
@@ -42,14 +66,14 @@ export function plays(text: string): readonly Play[] {
 function play(word: string): Play {
   const known = Object.hasOwn(PLAYS, word) ? PLAYS[word] : undefined;
   if (known !== undefined) return known;
-  const [, amount, unit] = SLOW.exec(word) ?? [];
+  const [, name, amount, unit] = TIMED_STEP.exec(word) ?? [];
   const milliseconds = Number(amount) * (unit === 's' ? 1_000 : 1);
-  if (amount === undefined || milliseconds > LONGEST_WAIT_SECONDS * 1_000) {
+  if (name === undefined || milliseconds > LONGEST_WAIT_SECONDS * 1_000) {
     throw new InvalidArgumentError(
-      `Each step is one of ${Object.keys(PLAYS).join(', ')}; slow is slow=35s; joined by commas.`,
+      `Each step is one of ${Object.keys(PLAYS).join(', ')}; slow is slow=35s, retry-after is retry-after=20s; joined by commas.`,
     );
   }
-  return { kind: 'slow', milliseconds };
+  return TIMED[name as keyof typeof TIMED](milliseconds);
 }
 
 /**

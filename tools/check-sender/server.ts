@@ -173,7 +173,7 @@ export async function startChecker(options: CheckerOptions): Promise<Checker> {
       const repeats = noted === undefined ? [] : repeatFindings(noted.delivery, noted.attempt);
       const attempt = noted?.delivery.count ?? 0;
       const play = noted === undefined ? ({ kind: 'ok' } as const) : playOf(plays, attempt - 1);
-      const answer = play.kind === 'failure' ? await failureAnswer(request, body, play.status) : own.response;
+      const answer = play.kind === 'failure' ? await played(play, sent) : own.response;
       if (own.response.status !== 200) await excess.settle(body);
       if (excess.behind(body).length > 0) response.shouldKeepAlive = false;
       const ending = await send(message, response, await late(play, answer, sent, response), play);
@@ -358,6 +358,14 @@ export async function startChecker(options: CheckerOptions): Promise<Checker> {
       await Promise.all(closed);
     },
   };
+}
+
+async function played(
+  { status, headers }: Extract<Play, { kind: 'failure' }>,
+  sent: SentRequest,
+): Promise<HttpResponse> {
+  const answer = await failureAnswer(sent, sent.body, status);
+  return { ...answer, headers: { ...answer.headers, ...headers } };
 }
 
 /** @returns once the answer is out, or nobody is there any more to take it */

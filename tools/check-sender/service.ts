@@ -1,12 +1,12 @@
+import { STATUS_CODES } from 'node:http';
 import middy from '@middy/core';
 import type { APIGatewayProxyStructuredResultV2, Context } from 'aws-lambda';
 import { WEBHOOK_PATH } from '../../lambda/contract/webhook-path.ts';
 import { invalidSignature, problemResponses } from '../../lambda/receiver/problem.ts';
 import { createReceiver, type Outcome } from '../../lambda/receiver/receive.ts';
 import type { GatewayEvent } from '../../lambda/receiver/request.ts';
-import { TooManyRequestsError } from '../../local/functions/invocation.ts';
-import { type HttpApiOptions, httpApi } from '../../local/gateway/http-api.ts';
-import type { HttpRequest, HttpResponse } from '../../local/gateway/http-message.ts';
+import { httpApi } from '../../local/gateway/http-api.ts';
+import { type HttpRequest, type HttpResponse, shortId } from '../../local/gateway/http-message.ts';
 import type { Api } from '../../local/gateway/server.ts';
 
 /** What the service says to a request. */
@@ -41,48 +41,51 @@ export async function serviceAnswer(
       outcome = reported;
     },
   });
-  const { response } = await apiBefore(receiver).answer(request, readBody);
+  const { response } = await httpApiBefore(receiver).answer(request, readBody);
   return { response, ...(outcome !== undefined && { outcome }) };
 }
 
-/** Answers that the service gives for reasons of its own, whatever the request is like. */
-const FAILURES = {
-  401: apiBefore(async () => {
+/** Failures that the receiver answers itself, whatever the request is like. */
+const RECEIVER_FAILURES = {
+  401: httpApiBefore(async () => {
     throw invalidSignature();
   }),
-  429: apiBefore(async () => ({}), { throttle: { rate: 0, burst: 0 } }),
-  500: apiBefore(async () => {
+  500: httpApiBefore(async () => {
     throw new Error('played');
-  }),
-  503: httpApiBefore(async () => {
-    throw new TooManyRequestsError();
   }),
 };
 
-export type Failure = keyof typeof FAILURES;
+/** Those that a gateway answers; the redirect is another party's. */
+export type Failure = keyof typeof RECEIVER_FAILURES | 302 | 429 | 502 | 503 | 504;
 
-/** Answers with a failure, in the service's words. */
+/** Answers with a failure, in the words of the receiver or of API Gateway. */
 export async function failureAnswer(
   request: HttpRequest,
   body: Buffer,
   failure: Failure,
 ): Promise<HttpResponse> {
-  const { response } = await FAILURES[failure].answer(request, async () => body);
-  return response;
+  if (failure === 401 || failure === 500) {
+    const { response } = await RECEIVER_FAILURES[failure].answer(request, async () => body);
+    return response;
+  }
+  return {
+    status: failure,
+    headers: { 'content-type': 'application/json', 'apigw-requestid': shortId() },
+    body: Buffer.from(JSON.stringify({ message: STATUS_CODES[failure] })),
+  };
 }
 
-function apiBefore(receiver: Receiver, options: Pick<HttpApiOptions, 'throttle'> = {}): Api {
+function httpApiBefore(receiver: Receiver): Api {
   const handler = middy<GatewayEvent, APIGatewayProxyStructuredResultV2>()
     .use(problemResponses(async () => {}))
     .handler(receiver);
-  return httpApiBefore(
-    async (event) => ({ ok: true, payload: await handler(event, {} as Context) }),
-    options,
-  );
-}
-
-type Invoke = HttpApiOptions['routes'][number]['invoke'];
-
-function httpApiBefore(invoke: Invoke, options: Pick<HttpApiOptions, 'throttle'> = {}): Api {
-  return httpApi({ ...LOCAL, ...options, routes: [{ routeKey: `POST ${WEBHOOK_PATH}`, invoke }] });
+  return httpApi({
+    ...LOCAL,
+    routes: [
+      {
+        routeKey: `POST ${WEBHOOK_PATH}`,
+        invoke: async (event) => ({ ok: true, payload: await handler(event, {} as Context) }),
+      },
+    ],
+  });
 }

@@ -34,7 +34,7 @@ export const command = npmScript(
   )
   .option(
     '--play <steps>',
-    "instead of the service's answers: 401, 429, 500, 503, slow=35s, cut (no answer), cut-late (half of it) or ok, one for each request of a delivery, the last one for all further",
+    "instead of the service's answers: 401, 429, 500, 502, 503, 504, retry-after=20s, redirect, slow=35s, cut (no answer), cut-late (half of it) or ok, one for each request of a delivery, the last one for all further",
     plays,
   )
   .option('--requests <n>', 'ends after so many', wholeNumber(1))
@@ -47,6 +47,8 @@ Examples:
   npm run check-sender -- --secret 'the one that we agreed on'
   npm run check-sender -- --play 500,500,ok        does it repeat, and how?
   npm run check-sender -- --play slow=35s          does it wait for an answer?
+  npm run check-sender -- --play retry-after=20s,redirect,ok
+                                                   does it wait as long as asked, and follow no redirect?
   npm run check-sender -- --requests 1             for a CI: exit code 0 if right, 1 if wrong, 2 if typed wrongly
 
 Send to http://localhost:${DEFAULT_PORT}${WEBHOOK_PATH}. It answers as the service does, and keeps nothing.`,

@@ -478,19 +478,19 @@ describe('it plays', () => {
   });
 
   test('a sequence, for each delivery its own, and reports how each was repeated', async () => {
-    const started = await start(plays('500,401,429,503,ok'));
+    const started = await start(plays('500,401,429,502,503,504,ok'));
     const other = BODY.replace('shop-1', 'shop-2');
-    const statuses = [500, 401, 429, 503, 200];
+    const statuses = [500, 401, 429, 502, 503, 504, 200];
     for (const status of statuses) expect((await post(started)).status).toBe(status);
     expect((await post(started, other)).status).toBe(500);
-    await verdict(started, 6);
+    await verdict(started, 8);
     const { repeats, unrepeated, accepted } = started.tally.summary(started.checker.deliveries());
-    expect(accepted).toBe(6);
+    expect(accepted).toBe(8);
     expect(repeats).toEqual([
       expect.objectContaining({
         delivery: 1,
         event: 'shop.updated',
-        requests: 5,
+        requests: 7,
         endings: statuses,
         isSameBytes: true,
         isSameSignature: true,
@@ -535,14 +535,38 @@ describe('it plays', () => {
     expect(stripVTControlCharacters(summaryText(summary, 100)[0] ?? '')).toContain(line);
   });
 
-  test('its failures have the words of the service', async () => {
-    const started = await start(plays('500,401'));
-    expect(await (await post(started)).json()).toMatchObject({
-      type: 'urn:partner-webhooks:problem:server-error',
+  test.each([
+    { step: '500', words: { type: 'urn:partner-webhooks:problem:server-error' } },
+    { step: '401', words: { type: 'urn:partner-webhooks:problem:invalid-signature' } },
+    { step: '429', words: { message: 'Too Many Requests' } },
+    { step: '502', words: { message: 'Bad Gateway' } },
+    { step: '503', words: { message: 'Service Unavailable' } },
+    { step: '504', words: { message: 'Gateway Timeout' } },
+  ])('$step in the words of the service', async ({ step, words }) => {
+    const answer = await post(await start(plays(step)));
+    expect({ status: String(answer.status), words: await answer.json() }).toMatchObject({
+      status: step,
+      words,
     });
-    expect(await (await post(started)).json()).toMatchObject({
-      type: 'urn:partner-webhooks:problem:invalid-signature',
-    });
+  });
+
+  test('Retry-After, and says so if the sender repeats sooner', async () => {
+    const started = await start(plays('retry-after=60s,ok'));
+    const { status, headers } = await post(started);
+    expect({ status, retryAfter: headers.get('retry-after') }).toEqual({ status: 500, retryAfter: '60' });
+    await post(started);
+    expect(kindsOf(await verdict(started, 2))).toEqual(['repeat', 'retry-after-ignored']);
+  });
+
+  test.each([
+    { what: 'follows', redirect: 'follow', kinds: [[], ['redirect-followed']] },
+    { what: 'does not follow', redirect: 'manual', kinds: [[]] },
+  ] as const)('a redirect, and says so if the sender follows it: it $what', async ({ redirect, kinds }) => {
+    const started = await start(plays('redirect,ok'));
+    await post(started, BODY, undefined, { redirect });
+    await verdict(started, kinds.length);
+    expect(started.verdicts.map(kindsOf)).toEqual(kinds);
+    expect(started.verdicts[0]?.ending).toBe(302);
   });
 
   test.each(['cut', 'cut-late'])(

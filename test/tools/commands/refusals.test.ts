@@ -187,7 +187,7 @@ describe('check-sender refuses in one line, with exit code 2,', () => {
     { args: ['--secret', 'x', '--port', '-1'], line: noPort('port', '-1') },
     {
       args: ['--secret', 'x', '--play', '418'],
-      line: "Option '--play <steps>' argument '418' is invalid. Each step is one of 401, 429, 500, 503, ok, cut, slow, cut-late; slow is slow=35s; joined by commas.",
+      line: "Option '--play <steps>' argument '418' is invalid. Each step is one of 401, 429, 500, 502, 503, 504, ok, redirect, cut, cut-late, slow, retry-after; slow is slow=35s, retry-after is retry-after=20s; joined by commas.",
     },
   ])('$args', async ({ args, line }) => {
     expect(await project.run(['check-sender', ...args])).toEqual(refusal(line, 2));
