@@ -2,6 +2,7 @@ import type { EventName } from '../../lambda/contract/catalogue.ts';
 import { sha256Hex } from '../../lambda/hash.ts';
 import { type JsonNode, jsonTree, memberOf } from './payload/json-tree.ts';
 import { jsonForms, writeJson } from './signature/json-forms.ts';
+import { inflated, UTF_16 } from './signature/signed-messages.ts';
 
 /** Deliveries that are remembered, by hashes alone; beyond, the oldest is forgotten. */
 const MOST_DELIVERIES = 10_000;
@@ -157,14 +158,30 @@ interface Keys {
 
 function keysOf({ eventId, body }: Sighting): Keys {
   const bytes = `bytes ${eventId}`;
-  const tree = body.length > MOST_BYTES_PARSED ? undefined : jsonTree(body.toString().replace(/^\uFEFF/, ''));
-  if (tree?.kind !== 'object') return { exact: [bytes], afterRefusal: [] };
-  const data = memberOf(tree, 'data');
-  const values = JSON.stringify([valuesIn(memberOf(tree, 'event')), valuesIn(data).sort()]);
+  if (body.length > MOST_BYTES_PARSED) return { exact: [bytes], afterRefusal: [] };
+  const sent = objectIn(body.toString());
+  const meant = sent ?? meantObject(body);
+  const data = memberOf(meant, 'data');
+  const values = JSON.stringify([valuesIn(memberOf(meant, 'event')), valuesIn(data).sort()]);
   return {
-    exact: [bytes, `content ${sha256Hex(canonical(tree))}`],
+    exact: sent === undefined ? [bytes] : [bytes, `content ${sha256Hex(canonical(sent))}`],
     afterRefusal: data === undefined ? [] : [`values ${sha256Hex(values)}`],
   };
+}
+
+function objectIn(text: string): JsonNode | undefined {
+  const tree = jsonTree(text.replace(/^\uFEFF/, ''));
+  return tree?.kind === 'object' ? tree : undefined;
+}
+
+/** The event in a body that the service cannot read, as it was serialised twice, compressed or in UTF-16. */
+function meantObject(body: Buffer): JsonNode | undefined {
+  const tree = jsonTree(body.toString());
+  if (tree?.kind === 'string') return objectIn(tree.value);
+  const plain = inflated({ headers: [], body });
+  if (plain !== undefined) return plain.length > MOST_BYTES_PARSED ? undefined : objectIn(plain.toString());
+  if (body.length % 2 !== 0) return undefined;
+  return UTF_16.map(({ decode }) => objectIn(decode(body))).find((found) => found !== undefined);
 }
 
 /** The same for the same content, however it is written. */

@@ -654,6 +654,11 @@ test('another event with the same data, while the first is under way, is no repe
 describe('a refused request that is corrected', () => {
   const at = (timestamp: string) => BODY.replace(/"timestamp":"[^"]+"/, `"timestamp":"${timestamp}"`);
   const now = new Date().toISOString();
+  interface Refused {
+    readonly body: string | Buffer<ArrayBuffer>;
+    /** @default that of the body */
+    readonly signature?: string;
+  }
   const wrongSecret = { body: BODY, signature: sign(BODY, 'another').toString('hex') };
 
   test.each([
@@ -672,6 +677,24 @@ describe('a refused request that is corrected', () => {
       corrected: at(now),
     },
     {
+      what: 'JSON that was serialised twice',
+      steps: 'ok',
+      refused: [{ body: JSON.stringify(BODY) }],
+      corrected: BODY,
+    },
+    {
+      what: 'compression',
+      steps: 'ok',
+      refused: [{ body: Buffer.from(gzipped(BODY)) }],
+      corrected: BODY,
+    },
+    {
+      what: 'UTF-16',
+      steps: 'ok',
+      refused: [{ body: Buffer.from(BODY, 'utf16le') }],
+      corrected: BODY,
+    },
+    {
       what: 'the name of a field',
       steps: 'ok',
       refused: [{ body: BODY.replace('shop_id', 'shopId') }],
@@ -685,7 +708,7 @@ describe('a refused request that is corrected', () => {
     },
   ])('is no repeat, and the correction is right: $what', async ({ steps, refused, corrected }) => {
     const started = await start(plays(steps));
-    for (const { body, signature } of refused as { body: string; signature?: string }[]) {
+    for (const { body, signature } of refused as Refused[]) {
       await post(started, body, signature);
     }
     await post(started, corrected);

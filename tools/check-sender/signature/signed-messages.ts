@@ -39,8 +39,8 @@ function cesu8(text: string): Buffer {
 
 const BOM = Buffer.from([0xef, 0xbb, 0xbf]);
 
-/** Java and Python write a byte order mark before it, .NET none. */
-const UTF_16 = [
+/** Java and Python write a byte order mark before it, .NET none. Only an even number of bytes can be decoded. */
+export const UTF_16 = [
   {
     name: 'UTF-16',
     encode: (text: string) => Buffer.from(text, 'utf16le'),
@@ -206,27 +206,32 @@ const INFLATE: Readonly<Record<string, (body: Buffer) => Buffer>> = {
 };
 
 /** How a body is compressed, by its header or its first bytes. */
-export function compressionOf({ headers, body }: SentRequest): string | undefined {
+export function compressionOf({ headers, body }: Pick<SentRequest, 'headers' | 'body'>): string | undefined {
   const named = valuesOf(headers, 'content-encoding').join(',').trim().toLowerCase();
   if (Object.hasOwn(INFLATE, named)) return named;
   return body[0] === 0x1f && body[1] === 0x8b ? 'gzip' : undefined;
 }
 
-function* compressed(request: SentRequest): Generator<SignedMessage> {
-  const encoding = compressionOf(request);
-  if (encoding === undefined) return;
+/** @returns undefined if it is not compressed, or not as it says, or too large */
+export function inflated(request: Pick<SentRequest, 'headers' | 'body'>): Buffer | undefined {
   try {
-    yield {
-      bytes: INFLATE[encoding]?.(request.body) ?? Buffer.alloc(0),
-      mistake: {
-        kind: 'compressed',
-        what: `The body was compressed (${encoding}) after it was signed.`,
-        remedy: 'Send it uncompressed: the service verifies what arrives, and decompresses nothing.',
-      },
-    };
+    return INFLATE[compressionOf(request) ?? '']?.(request.body);
   } catch {
-    // It is not what it says, or too much of it.
+    return undefined;
   }
+}
+
+function* compressed(request: SentRequest): Generator<SignedMessage> {
+  const bytes = inflated(request);
+  if (bytes === undefined) return;
+  yield {
+    bytes,
+    mistake: {
+      kind: 'compressed',
+      what: `The body was compressed (${compressionOf(request)}) after it was signed.`,
+      remedy: 'Send it uncompressed: the service verifies what arrives, and decompresses nothing.',
+    },
+  };
 }
 
 function* reserialised(text: string, tree: JsonNode): Generator<SignedMessage> {
