@@ -84,7 +84,18 @@ export class Archive extends Construct {
       new PolicyStatement({ actions: ['logs:PutLogEvents'], resources: [log.logGroupArn] }),
     ];
     for (const statement of permissions) writer.addToPolicy(statement);
-    encryption.grant(writer, encryption.keyPermissions(permissions));
+    encryption.grant(writer, permissions);
+    if (encryption.key) {
+      // AWS documents it of whoever makes the stream. Others needed it for the delivery role, too:
+      // https://github.com/ministryofjustice/modernisation-platform-environments/pull/19058.
+      writer.addToPolicy(
+        new PolicyStatement({
+          actions: ['kms:CreateGrant'],
+          resources: [encryption.key.keyArn],
+          conditions: { Bool: { 'kms:GrantIsForAWSResource': 'true' } },
+        }),
+      );
+    }
     const bucketId = Stack.of(this).getLogicalId(this.bucket.node.defaultChild as CfnBucket);
     acknowledge(
       writer,
