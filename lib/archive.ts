@@ -74,7 +74,8 @@ export class Archive extends Construct {
     });
     const permissions = [
       new PolicyStatement({
-        actions: ['s3:AbortMultipartUpload', 's3:PutObject'],
+        // As in the sample policy. Source: Firehose developer guide, "Grant Firehose access to an Amazon S3 destination".
+        actions: ['s3:AbortMultipartUpload', 's3:GetObject', 's3:PutObject'],
         resources: [this.bucket.arnForObjects(`${RECORDS_PREFIX}*`)],
       }),
       new PolicyStatement({
