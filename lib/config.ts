@@ -229,6 +229,14 @@ export function configSchema(target: Target = {}) {
           path: ['keepDefaultEndpoint'],
           error: 'cannot be true with mutualTls: it would lead round the client certificates',
         })
+        // Source: API Gateway API reference, `ownershipVerificationCertificateArn` of `CreateDomainName`.
+        .refine(
+          ({ mutualTls, ownershipCertificateArn }) => mutualTls || ownershipCertificateArn === undefined,
+          {
+            path: ['ownershipCertificateArn'],
+            error: 'is for mutualTls alone: give mutualTls, too, or leave it out',
+          },
+        )
         .optional()
         .describe('Own host name; the API’s default endpoint is then off. Default: the default endpoint.'),
       gateway: z
