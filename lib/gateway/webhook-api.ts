@@ -54,6 +54,20 @@ const FATE = {
   rest: 'which the partner repeats.',
 };
 
+/** What `ServerErrors` says, by the kind of API: a REST API throttles and blocks with 500, too. */
+const SERVER_ERRORS_TEXT = {
+  http: {
+    impact: 'deliveries are not accepted; the partner repeats them.',
+    firstStep: 'read `ServerError` in the receiver’s log: it names what failed',
+  },
+  rest: {
+    impact:
+      'deliveries fail in the receiver, or are throttled or blocked before it; the partner repeats them.',
+    firstStep:
+      'if Throttled, Unavailable, TooLarge or Blocked rings, too, begin there; if none, read `ServerError` in the receiver’s log',
+  },
+};
+
 /** The API with the contract's one route, its host name, and the alarms on what it answers. */
 export class WebhookApi extends Construct {
   readonly gateway: Gateway;
@@ -123,8 +137,7 @@ export class WebhookApi extends Construct {
     alarms.add(this, 'ServerErrors', {
       metric: metrics.metricServerError({ period: FIVE_MINUTES, statistic: 'Sum' }),
       threshold: MANY_SERVER_ERRORS,
-      impact: 'deliveries are not accepted; the partner repeats them.',
-      firstStep: 'read `ServerError` in the receiver’s log: it names what failed',
+      ...SERVER_ERRORS_TEXT[this.gateway.kind],
       section: 'server-errors',
       links: [this.accessLog.link(SERVER_ERRORS)],
     });

@@ -69,6 +69,7 @@ describe('what it refuses by itself', () => {
     ['THROTTLED', '5'],
     ['INTEGRATION_FAILURE', '5'],
     ['INTEGRATION_TIMEOUT', '30'],
+    ['DEFAULT_4XX', '5'],
     ['DEFAULT_5XX', '30'],
     ['WAF_FILTERED', '300'],
     ['REQUEST_TOO_LARGE', undefined],
@@ -88,12 +89,15 @@ describe('what it refuses by itself', () => {
     });
   });
 
-  test('another address is 404, as with an HTTP API', () => {
-    expect(responseOf('MISSING_AUTHENTICATION_TOKEN')).toMatchObject({
-      StatusCode: '404',
-      ResponseTemplates: { 'application/json': '{"message":"Not Found"}' },
-    });
-  });
+  test.each(['MISSING_AUTHENTICATION_TOKEN', 'INVALID_SIGNATURE', 'EXPIRED_TOKEN', 'RESOURCE_NOT_FOUND'])(
+    'another address is 404, as with an HTTP API (%s)',
+    (type) => {
+      expect(responseOf(type)).toMatchObject({
+        StatusCode: '404',
+        ResponseTemplates: { 'application/json': '{"message":"Not Found"}' },
+      });
+    },
+  );
 
   test('is in force with the deployment: a change of it makes another', () => {
     const [deployment] = rest.ofType('AWS::ApiGateway::Deployment');
@@ -102,14 +106,13 @@ describe('what it refuses by itself', () => {
   });
 
   test.each([
-    ['Throttled', '{ $.responseType = "THROTTLED" }'],
+    ['Throttled', '{ ($.status = "429") || ($.responseType = "THROTTLED") }'],
     [
       'Unavailable',
       '{ (($.status = "502") || ($.status = "503") || ($.status = "504")) || (($.status = "500") && ($.responseType != "-") && ($.responseType != "THROTTLED") && ($.responseType != "REQUEST_TOO_LARGE") && ($.responseType != "WAF_FILTERED")) }',
     ],
     ['TooLarge', '{ ($.status = "413") || ($.responseType = "REQUEST_TOO_LARGE") }'],
-    ['WrongAddress', '{ ($.method = "POST") && ($.responseType = "MISSING_AUTHENTICATION_TOKEN") }'],
-    ['Blocked', '{ $.responseType = "WAF_FILTERED" }'],
+    ['WrongAddress', '{ ($.method = "POST") && ($.status = "404") }'],
   ])('rings: %s', (name, pattern) => {
     const filter = rest
       .ofType('AWS::Logs::MetricFilter')
@@ -123,6 +126,14 @@ describe('what it refuses by itself', () => {
       Statistic: 'Sum',
     });
   });
+});
+
+test('says of server errors that throttles and blocks are among them, and which alarms to look at first', () => {
+  const textOf = (template: SynthesisedTemplate) =>
+    JSON.stringify(template.at('AWS::CloudWatch::Alarm', 'Api/ServerErrors').properties.AlarmDescription);
+  expect(textOf(rest)).toContain('or are throttled or blocked before it');
+  expect(textOf(rest)).toContain('First step: if Throttled, Unavailable, TooLarge or Blocked rings');
+  expect(textOf(http)).toContain('First step: read `ServerError` in the receiver’s log');
 });
 
 test('has every alarm that an HTTP API has', () => {
