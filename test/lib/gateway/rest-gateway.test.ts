@@ -143,7 +143,11 @@ test('has every alarm that an HTTP API has', () => {
       .map(({ path }) => path)
       .filter((path) => path.startsWith('Api/'))
       .sort();
-  expect(ofTheApi(rest)).toEqual([...ofTheApi(http), 'Api/Blocked'].sort());
+  const ofTheFirewall = [
+    'Api/Blocked',
+    ...settings.waf.managedLists.map((list: string) => list.replace('AWSManagedRules', 'Api/BlockedBy')),
+  ];
+  expect(ofTheApi(rest)).toEqual([...ofTheApi(http), ...ofTheFirewall].sort());
 });
 
 test('is watched by its own metrics, of its one stage', () => {
@@ -165,6 +169,17 @@ test('logs each request as an HTTP API does, by its own variables, and neither a
     route: '$context.resourcePath',
   });
 });
+
+/** A rule of the firewall that is one of AWS' lists. */
+interface Rule {
+  readonly Name: string;
+  readonly OverrideAction: object;
+  readonly Statement: {
+    readonly ManagedRuleGroupStatement: {
+      readonly RuleActionOverrides?: readonly { readonly Name: string; readonly ActionToUse: object }[];
+    };
+  };
+}
 
 describe('AWS WAF', () => {
   test('stands before the stage, with AWS’ lists and a rate for each address, and keeps no samples', () => {
@@ -189,6 +204,48 @@ describe('AWS WAF', () => {
       },
     });
     for (const { VisibilityConfig } of Rules) expect(VisibilityConfig.SampledRequestsEnabled).toBe(false);
+  });
+
+  test('counts, and does not block, what a list says of a body or of who sends it', () => {
+    const { Rules } = rest.at('AWS::WAFv2::WebACL', 'Api/Firewall').properties;
+    const overrides = Rules.slice(0, -1).map(({ Name, OverrideAction, Statement }: Rule) => [
+      Name,
+      OverrideAction,
+      ...(Statement.ManagedRuleGroupStatement.RuleActionOverrides ?? []).map(
+        (override) => `${override.Name} ${JSON.stringify(override.ActionToUse)}`,
+      ),
+    ]);
+    expect(overrides).toEqual([
+      ['AWSManagedRulesAmazonIpReputationList', { None: {} }],
+      [
+        'AWSManagedRulesKnownBadInputsRuleSet',
+        { None: {} },
+        'JavaDeserializationRCE_BODY {"Count":{}}',
+        'Log4JRCE_BODY {"Count":{}}',
+        'ReactJSRCE_BODY {"Count":{}}',
+      ],
+      [
+        'AWSManagedRulesCommonRuleSet',
+        { None: {} },
+        'NoUserAgent_HEADER {"Count":{}}',
+        'UserAgent_BadBots_HEADER {"Count":{}}',
+        'SizeRestrictions_BODY {"Count":{}}',
+        'EC2MetaDataSSRF_BODY {"Count":{}}',
+        'GenericLFI_BODY {"Count":{}}',
+        'GenericRFI_BODY {"Count":{}}',
+        'CrossSiteScripting_BODY {"Count":{}}',
+      ],
+    ]);
+  });
+
+  test('has each rule that only counts in docs/security.md', () => {
+    const document = readFileSync('docs/security.md', 'utf8');
+    const { Rules } = rest.at('AWS::WAFv2::WebACL', 'Api/Firewall').properties;
+    const counted = Rules.slice(0, -1).flatMap(
+      ({ Statement }: Rule) => Statement.ManagedRuleGroupStatement.RuleActionOverrides ?? [],
+    );
+    const missing = counted.filter(({ Name }: { Name: string }) => !document.includes(`| \`${Name}\` |`));
+    expect(missing).toEqual([]);
   });
 
   test('is none unless it is asked for', () => {
