@@ -74,7 +74,8 @@ export class Archive extends Construct {
     });
     const permissions = [
       new PolicyStatement({
-        actions: ['s3:AbortMultipartUpload', 's3:PutObject'],
+        // As in the sample policy. Source: Firehose developer guide, "Grant Firehose access to an Amazon S3 destination".
+        actions: ['s3:AbortMultipartUpload', 's3:GetObject', 's3:PutObject'],
         resources: [this.bucket.arnForObjects(`${RECORDS_PREFIX}*`)],
       }),
       new PolicyStatement({
@@ -84,7 +85,18 @@ export class Archive extends Construct {
       new PolicyStatement({ actions: ['logs:PutLogEvents'], resources: [log.logGroupArn] }),
     ];
     for (const statement of permissions) writer.addToPolicy(statement);
-    encryption.grant(writer, encryption.keyPermissions(permissions));
+    encryption.grant(writer, permissions);
+    if (encryption.key) {
+      // AWS documents it of whoever makes the stream. Others needed it for the delivery role, too:
+      // https://github.com/ministryofjustice/modernisation-platform-environments/pull/19058.
+      writer.addToPolicy(
+        new PolicyStatement({
+          actions: ['kms:CreateGrant'],
+          resources: [encryption.key.keyArn],
+          conditions: { Bool: { 'kms:GrantIsForAWSResource': 'true' } },
+        }),
+      );
+    }
     const bucketId = Stack.of(this).getLogicalId(this.bucket.node.defaultChild as CfnBucket);
     acknowledge(
       writer,

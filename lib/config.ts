@@ -106,7 +106,10 @@ interface Target {
   readonly region?: string | undefined;
 }
 
-/** Rule groups of AWS that can stand before the API. Source: AWS WAF developer guide, "AWS Managed Rules rule groups list". */
+/**
+ * Rule groups of AWS that can stand before the API. Which of their rules only count: `lib/gateway/firewall.ts`. Source: AWS
+ * WAF developer guide, "AWS Managed Rules rule groups list".
+ */
 const managedLists = [
   'AWSManagedRulesAmazonIpReputationList',
   'AWSManagedRulesKnownBadInputsRuleSet',
@@ -229,6 +232,14 @@ export function configSchema(target: Target = {}) {
           path: ['keepDefaultEndpoint'],
           error: 'cannot be true with mutualTls: it would lead round the client certificates',
         })
+        // Source: API Gateway API reference, `ownershipVerificationCertificateArn` of `CreateDomainName`.
+        .refine(
+          ({ mutualTls, ownershipCertificateArn }) => mutualTls || ownershipCertificateArn === undefined,
+          {
+            path: ['ownershipCertificateArn'],
+            error: 'is for mutualTls alone: give mutualTls, too, or leave it out',
+          },
+        )
         .optional()
         .describe('Own host name; the API’s default endpoint is then off. Default: the default endpoint.'),
       gateway: z
@@ -247,7 +258,7 @@ export function configSchema(target: Target = {}) {
             .refine((all) => new Set(all).size === all.length, { error: 'names a list twice' })
             .default(['AWSManagedRulesAmazonIpReputationList'])
             .describe(
-              `AWS’ managed lists: ${managedLists.join(', ')}. All but the first look into bodies, and may refuse a review for its text.`,
+              `AWS’ managed lists: ${managedLists.join(', ')}. Their rules on bodies and User-Agent only count (security.md).`,
             ),
         })
         .optional()

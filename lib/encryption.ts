@@ -1,4 +1,4 @@
-import { ArnFormat, type RemovalPolicy, Stack } from 'aws-cdk-lib';
+import { ArnFormat, Aws, type RemovalPolicy, Stack } from 'aws-cdk-lib';
 import { Policy, PolicyStatement, type Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { type IKey, Key } from 'aws-cdk-lib/aws-kms';
 import { RegionInfo } from 'aws-cdk-lib/region-info';
@@ -8,44 +8,20 @@ import type { StageConfig } from './config.ts';
 /** Of the partition `aws`, which a stage without a region is taken to be of. */
 const URL_SUFFIX = 'amazonaws.com';
 
-const DECRYPT = 'kms:Decrypt';
-const GENERATE_DATA_KEY = 'kms:GenerateDataKey';
-
 /**
- * What a service asks of KMS in the name of whoever calls it. Sources: SQS developer guide, "Configuring AWS KMS
- * permissions" (who sends generates a data key and verifies it by decrypting it, who receives decrypts); SNS developer
- * guide, "Managing Amazon SNS encryption keys and costs"; S3 user guide, "Using server-side encryption with AWS KMS
- * keys" (decrypting to put is for multipart uploads, of which there are none); DynamoDB developer guide, "DynamoDB
- * encryption at rest usage notes" (a caller's request decrypts the table's key, also to write; what makes that key is
- * a grant of DynamoDB's own); Secrets Manager user guide, "Secret encryption and decryption".
+ * Services that hold data of ours under the key, and ask KMS in the name of their caller. Sources: DynamoDB developer
+ * guide, "DynamoDB encryption at rest usage notes"; Firehose, see `keyPermissions`; S3 user guide, "Using server-side
+ * encryption with AWS KMS keys"; Secrets Manager user guide, "Secret encryption and decryption"; SNS developer guide,
+ * "Managing Amazon SNS encryption keys and costs"; SQS developer guide, "Configuring AWS KMS permissions".
  */
-const ASKED_OF_KMS: Readonly<Record<string, readonly string[]>> = {
-  'dynamodb:DeleteItem': [DECRYPT],
-  'dynamodb:GetItem': [DECRYPT],
-  'dynamodb:PutItem': [DECRYPT],
-  'dynamodb:UpdateItem': [DECRYPT],
-  // The stream's own use of the key is a grant that Firehose makes.
-  'firehose:PutRecordBatch': [],
-  // Whoever uploads in parts reads what it has of the key for each.
-  's3:AbortMultipartUpload': [DECRYPT],
-  's3:GetBucketLocation': [],
-  's3:GetObject': [DECRYPT],
-  's3:ListBucket': [],
-  's3:ListBucketMultipartUploads': [],
-  's3:PutObject': [GENERATE_DATA_KEY],
-  'secretsmanager:GetSecretValue': [DECRYPT],
-  'sns:Publish': [DECRYPT, GENERATE_DATA_KEY],
-  'sqs:ChangeMessageVisibility': [],
-  'sqs:DeleteMessage': [],
-  'sqs:GetQueueAttributes': [],
-  'sqs:ReceiveMessage': [DECRYPT],
-  'sqs:SendMessage': [DECRYPT, GENERATE_DATA_KEY],
-};
-
-const serviceOf = (action: string) => action.replace(/:.*/, '');
-
-/** Services that hold data of ours. */
-const SERVICES = new Set(Object.keys(ASKED_OF_KMS).map(serviceOf));
+const USERS_OF_THE_KEY: ReadonlySet<string> = new Set([
+  'dynamodb',
+  'firehose',
+  's3',
+  'secretsmanager',
+  'sns',
+  'sqs',
+]);
 
 export interface EncryptionProps {
   /** @default AWS' own keys for all but the topics */
@@ -90,44 +66,40 @@ export class Encryption {
   }
 
   /**
-   * What a role needs of the key for what else it may do; nothing where there is no key for everything.
-   * @param permissions on resources that are under the key, and on others that hold no data
-   * @throws Error naming an action on data of which it is not known here what it asks of KMS
+   * What a role needs of the key for what else it may do; nothing if there is no key for everything. A caller of Firehose
+   * needs both actions, too. AWS does not say whether Firehose sets `kms:ViaService`, so such a role has them without it.
+   * Source: AWS' notice "Enhanced security controls for Amazon Data Firehose", quoted in
+   * https://github.com/ministryofjustice/modernisation-platform/issues/12960.
    */
   keyPermissions(permissions: readonly PolicyStatement[]): PolicyStatement[] {
-    const { key } = this;
-    if (key === undefined) return [];
-    const actions = permissions
-      .flatMap((statement) => statement.actions)
-      .filter((action) => SERVICES.has(serviceOf(action)));
-    for (const action of actions) {
-      if (!Object.hasOwn(ASKED_OF_KMS, action)) {
-        throw new Error(`Say in lib/encryption.ts what ${action} asks of KMS`);
-      }
-    }
-    return [DECRYPT, GENERATE_DATA_KEY].flatMap((asked) => {
-      const asking = actions.filter((action) => ASKED_OF_KMS[action]?.includes(asked));
-      const services = [...new Set(asking.map(serviceOf))].sort();
-      if (services.length === 0) return [];
-      return new PolicyStatement({
-        actions: [asked],
-        resources: [key.keyArn],
+    const used = permissions
+      .flatMap(({ actions }) => actions.map((action) => action.replace(/:.*/, '')))
+      .filter((service) => USERS_OF_THE_KEY.has(service));
+    const services = [...new Set(used)].sort();
+    if (this.key === undefined || services.length === 0) return [];
+    const via = services.map((service) => `${service}.${this.#region}.${this.#urlSuffix}`);
+    return [
+      new PolicyStatement({
+        actions: ['kms:Decrypt', 'kms:GenerateDataKey'],
+        resources: [this.key.keyArn],
         conditions: {
           StringEquals: {
-            'kms:ViaService': services.map((service) => `${service}.${this.#region}.${this.#urlSuffix}`),
+            'kms:CallerAccount': Aws.ACCOUNT_ID,
+            ...(!services.includes('firehose') && { 'kms:ViaService': via }),
           },
         },
-      });
-    });
+      }),
+    ];
   }
 
   /**
-   * Gives a role its use of the key: in a policy of its own, as the other one names the queues and tables, and so is
-   * there only after they are. A stage that is deployed would refuse deliveries in between.
+   * Gives a role its use of the key, in a policy of its own. The role's other policy names the queues and tables, so
+   * CloudFormation changes it after them, and deliveries would be refused in between.
    */
-  grant(role: Role, statements: readonly PolicyStatement[]): void {
+  grant(role: Role, permissions: readonly PolicyStatement[]): void {
+    const statements = this.keyPermissions(permissions);
     if (statements.length === 0) return;
-    this.#granted.add(new Policy(role, 'KeyPolicy', { statements: [...statements], roles: [role] }));
+    this.#granted.add(new Policy(role, 'KeyPolicy', { statements, roles: [role] }));
   }
 
   /**
@@ -152,17 +124,19 @@ const ALARM_AND_NOTIFICATION_TOPICS: KeyPurpose = {
 const EVERYTHING: KeyPurpose = {
   description: 'Encrypts everything that holds personal data.',
   // The alarm topic is under this key until the deployment that turns the setting on has moved it.
-  statements: (scope) => [alarmsStatement(), logsStatement(scope)],
+  statements: (scope) => [alarmsStatement({ StringEquals: ofThisAccount(scope) }), logsStatement(scope)],
 };
 const ALARM_TOPIC: KeyPurpose = {
   description: 'Encrypts the alarm topic.',
   statements: (scope) => [
     alarmsStatement({
-      StringEquals: { 'aws:SourceAccount': Stack.of(scope).account },
+      StringEquals: ofThisAccount(scope),
       ArnLike: { 'aws:SourceArn': arnsOfStack(scope, 'cloudwatch', 'alarm') },
     }),
   ],
 };
+
+const ofThisAccount = (scope: Construct) => ({ 'aws:SourceAccount': Stack.of(scope).account });
 
 function makeKey(
   scope: Construct,

@@ -70,13 +70,6 @@ export class EventPipeline extends Construct {
       deadLetterQueue: { queue: this.deadLetterQueue, maxReceiveCount: MAXIMUM_RECEIVES },
     });
 
-    const permissions = [
-      ...access.permissions,
-      ...(archiving?.permissions ?? []),
-      payloads.getPermission(event),
-      new PolicyStatement({ actions: CONSUMING, resources: [this.queue.queueArn] }),
-      new PolicyStatement({ actions: ['sqs:SendMessage'], resources: [this.deadLetterQueue.queueArn] }),
-    ];
     this.consumer = new ReleasedFunction(this, 'Consumer', {
       ...defaults,
       service: kebabCase(event),
@@ -93,8 +86,13 @@ export class EventPipeline extends Construct {
         MAXIMUM_RECEIVES: String(MAXIMUM_RECEIVES),
         FIRST_RETRY_DELAY_SECONDS: String(FIRST_RETRY_DELAY.toSeconds()),
       },
-      permissions,
-      keyPermissions: encryption.keyPermissions(permissions),
+      permissions: [
+        ...access.permissions,
+        ...(archiving?.permissions ?? []),
+        payloads.getPermission(event),
+        new PolicyStatement({ actions: CONSUMING, resources: [this.queue.queueArn] }),
+        new PolicyStatement({ actions: ['sqs:SendMessage'], resources: [this.deadLetterQueue.queueArn] }),
+      ],
     });
     this.consumer.alias.addEventSourceMapping('Queue', {
       eventSourceArn: this.queue.queueArn,

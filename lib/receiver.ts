@@ -38,12 +38,10 @@ const AN_HOUR = Duration.hours(1);
 export class Receiver extends ReleasedFunction {
   constructor(scope: Construct, id: string, props: ReceiverProps) {
     const { secret, queues, unrouted, quarantine, payloads, alarms } = props;
-    const { encryption } = props.defaults;
     const send = new PolicyStatement({
       actions: ['sqs:SendMessage'],
       resources: [...queues.values(), quarantine, unrouted].map(({ queueArn }) => queueArn),
     });
-    const put = payloads.putPermission();
     super(scope, id, {
       ...props.defaults,
       service: 'receiver',
@@ -61,8 +59,7 @@ export class Receiver extends ReleasedFunction {
           [...queues].map(([event, { queueUrl }]) => [queueUrlVariable(event), queueUrl]),
         ),
       },
-      permissions: [send, ...secret.readPermissions, put],
-      keyPermissions: encryption.keyPermissions([send, ...secret.readUnderKey, put]),
+      permissions: [send, ...secret.readPermissions, payloads.putPermission()],
     });
 
     payloads.acknowledgeWildcard(this, '*');

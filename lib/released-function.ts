@@ -15,7 +15,9 @@ export class ReleasedFunction extends WebhookFunction {
 
   constructor(scope: Construct, id: string, props: WebhookFunctionProps) {
     const permissions = Stack.of(scope).resolve(
-      [...props.permissions, ...(props.keyPermissions ?? [])].map((statement) => statement.toStatementJson()),
+      [...props.permissions, ...props.encryption.keyPermissions(props.permissions)].map((statement) =>
+        statement.toStatementJson(),
+      ),
     );
     super(scope, id, {
       ...props,

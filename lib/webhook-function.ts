@@ -41,13 +41,8 @@ export interface WebhookFunctionProps extends FunctionDefaults {
    */
   readonly reservedConcurrency?: number | undefined;
   readonly environment: Readonly<Record<string, string>>;
-  /** All that the function may do, besides writing its own log and traces. */
+  /** All that the function may do, besides writing its own log and traces, and using the key for everything. */
   readonly permissions: readonly PolicyStatement[];
-  /**
-   * What it needs of the key for everything.
-   * @default nothing
-   */
-  readonly keyPermissions?: readonly PolicyStatement[];
 }
 
 /** A function of this service: its bundle, its own log group, and a role that holds what it needs and no more. */
@@ -68,7 +63,7 @@ export class WebhookFunction extends Construct {
     const role = new Role(this, 'Role', { assumedBy: new ServicePrincipal('lambda.amazonaws.com') });
     this.logGroup.grantWrite(role);
     for (const statement of props.permissions) role.addToPolicy(statement);
-    props.encryption.grant(role, props.keyPermissions ?? []);
+    props.encryption.grant(role, props.permissions);
 
     this.function = new LambdaFunction(this, 'Function', {
       code: props.bundles.code(props.service),

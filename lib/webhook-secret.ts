@@ -65,11 +65,6 @@ export class WebhookSecret extends Construct {
     ];
   }
 
-  /** Those of `readPermissions` that need the key for everything. */
-  get readUnderKey(): readonly PolicyStatement[] {
-    return this.#generated ? this.readPermissions : [];
-  }
-
   /** Keeps a generated secret under the key for everything, where there is one. */
   keepUnder(encryption: Encryption): void {
     if (this.#generated === undefined || encryption.key === undefined) return;

@@ -158,11 +158,13 @@ async function createDeliveryStream(
   client: FirehoseClient,
   { name, properties }: Resource<'AWS::KinesisFirehose::DeliveryStream'>,
 ): Promise<void> {
+  const { DeliveryStreamType, DeliveryStreamEncryptionConfigurationInput } = properties;
   const { RoleARN, BucketARN, ...others } = properties.ExtendedS3DestinationConfiguration;
   await client.send(
     new CreateDeliveryStreamCommand({
       DeliveryStreamName: name,
-      DeliveryStreamType: properties.DeliveryStreamType,
+      DeliveryStreamType,
+      DeliveryStreamEncryptionConfigurationInput,
       ExtendedS3DestinationConfiguration: { RoleARN, BucketARN, ...others },
     }),
   );

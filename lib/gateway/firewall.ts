@@ -1,5 +1,6 @@
-import { Stack } from 'aws-cdk-lib';
+import { Duration, Stack } from 'aws-cdk-lib';
 import type { Stage as ApiStage } from 'aws-cdk-lib/aws-apigateway';
+import { Metric } from 'aws-cdk-lib/aws-cloudwatch';
 import { CfnWebACL, CfnWebACLAssociation } from 'aws-cdk-lib/aws-wafv2';
 import type { Construct } from 'constructs';
 import type { StageConfig } from '../config.ts';
@@ -8,6 +9,30 @@ export type FirewallSettings = NonNullable<StageConfig['waf']>;
 
 /** Seconds that the rate rule looks back. Source: AWS WAF developer guide, "Rate-based rule high-level settings". */
 const RATE_WINDOW = 300;
+
+/** The rule that limits what one address may send. */
+export const RATE_RULE = 'RequestsPerAddress';
+
+/**
+ * Rules of AWS' lists that count and do not block: what they look at is the partner's to choose, and it is the signature
+ * that decides. AWS WAF ignores a name that is not in the list. docs/security.md says of each rule what it matches. Source:
+ * AWS WAF developer guide, "Baseline rule groups"; AWS WAF API reference, `RuleActionOverride`.
+ */
+const COUNTED: Readonly<Record<FirewallSettings['managedLists'][number], readonly string[]>> = {
+  AWSManagedRulesAmazonIpReputationList: [],
+  AWSManagedRulesKnownBadInputsRuleSet: ['JavaDeserializationRCE_BODY', 'Log4JRCE_BODY', 'ReactJSRCE_BODY'],
+  AWSManagedRulesCommonRuleSet: [
+    'NoUserAgent_HEADER',
+    'UserAgent_BadBots_HEADER',
+    'SizeRestrictions_BODY',
+    'EC2MetaDataSSRF_BODY',
+    'GenericLFI_BODY',
+    'GenericRFI_BODY',
+    'CrossSiteScripting_BODY',
+  ],
+};
+
+const metricOf = (scope: Construct, rule: string) => `${Stack.of(scope).stackName}-${rule}`;
 
 /** AWS WAF before a stage of a REST API: AWS' managed lists, and a rate for each address. */
 export function addFirewall(scope: Construct, stage: ApiStage, settings: FirewallSettings): void {
@@ -28,12 +53,21 @@ export function addFirewall(scope: Construct, stage: ApiStage, settings: Firewal
       ...managedLists.map((name, priority) => ({
         name,
         priority,
-        statement: { managedRuleGroupStatement: { vendorName: 'AWS', name } },
+        statement: {
+          managedRuleGroupStatement: {
+            vendorName: 'AWS',
+            name,
+            ruleActionOverrides: COUNTED[name].map((rule) => ({
+              name: rule,
+              actionToUse: { count: {} },
+            })),
+          },
+        },
         overrideAction: { none: {} },
-        visibilityConfig: counted(`${stackName}-${name}`),
+        visibilityConfig: counted(metricOf(scope, name)),
       })),
       {
-        name: 'RequestsPerAddress',
+        name: RATE_RULE,
         priority: managedLists.length,
         statement: {
           rateBasedStatement: {
@@ -43,12 +77,27 @@ export function addFirewall(scope: Construct, stage: ApiStage, settings: Firewal
           },
         },
         action: { block: {} },
-        visibilityConfig: counted(`${stackName}-RequestsPerAddress`),
+        visibilityConfig: counted(metricOf(scope, RATE_RULE)),
       },
     ],
   });
   new CfnWebACLAssociation(scope, 'FirewallAssociation', {
     resourceArn: stage.stageArn,
     webAclArn: firewall.attrArn,
+  });
+}
+
+/**
+ * Requests that a rule of the firewall has blocked.
+ * @param rule a managed list, or `RATE_RULE`
+ */
+export function blockedBy(scope: Construct, rule: string): Metric {
+  const { stackName, region } = Stack.of(scope);
+  return new Metric({
+    namespace: 'AWS/WAFV2',
+    metricName: 'BlockedRequests',
+    dimensionsMap: { WebACL: stackName, Rule: metricOf(scope, rule), Region: region },
+    period: Duration.minutes(5),
+    statistic: 'Sum',
   });
 }

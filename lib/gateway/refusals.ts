@@ -6,7 +6,8 @@ const PERIOD_OF_A_RATE = 300;
 
 /**
  * What API Gateway itself refuses, and after how many seconds to send it again. The kinds of a failed integration are
- * named besides their default: whether they take its status is documented one way and reported the other. Of a body
+ * named besides their default: whether they take its status is documented one way and reported the other. If Lambda's own
+ * 429 is passed through, it takes the default of 4XX. Of a body
  * that is too large the guide says both that its answer can be changed and that it cannot; when to repeat it is not
  * said at all, as it does not get smaller. Source: API Gateway developer guide, "Gateway response types" and "Amazon API
  * Gateway important notes for REST APIs".
@@ -15,7 +16,20 @@ export const refusals = {
   THROTTLED: SOON,
   INTEGRATION_FAILURE: SOON,
   INTEGRATION_TIMEOUT: LATER,
+  DEFAULT_4XX: SOON,
   DEFAULT_5XX: LATER,
   WAF_FILTERED: PERIOD_OF_A_RATE,
   REQUEST_TOO_LARGE: undefined,
+} as const;
+
+/**
+ * What it calls a request for something that the API does not have: without a signature of AWS, with one that is not valid
+ * or has expired, and with a valid one. Named, so that no scanner gets the status of DEFAULT_4XX. Source: "Gateway response
+ * types".
+ */
+export const NOT_FOUND = {
+  NotFound: 'MISSING_AUTHENTICATION_TOKEN',
+  InvalidSignature: 'INVALID_SIGNATURE',
+  ExpiredToken: 'EXPIRED_TOKEN',
+  ResourceNotFound: 'RESOURCE_NOT_FOUND',
 } as const;

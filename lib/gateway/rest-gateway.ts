@@ -19,7 +19,7 @@ import { sampleTraces } from '../trace-sampling.ts';
 import { accessLogFormat, statusIn } from './access-log.ts';
 import { addFirewall, type FirewallSettings } from './firewall.ts';
 import type { Gateway, GatewayProps } from './gateway.ts';
-import { refusals } from './refusals.ts';
+import { NOT_FOUND, refusals } from './refusals.ts';
 
 export interface RestGatewayProps extends GatewayProps {
   readonly firewall: FirewallSettings | undefined;
@@ -68,7 +68,8 @@ export function restGateway(scope: Construct, { firewall, sampling, ...props }: 
     metrics: stage,
     link: restApiLink(api, api.restApiId),
     shows: {
-      throttled: answeredAs('THROTTLED'),
+      // A 429 would be Lambda's, passed through in spite of DEFAULT_4XX.
+      throttled: FilterPattern.any(statusIn(429), answeredAs('THROTTLED')),
       unavailable: FilterPattern.any(
         // What does not take the status that is set for it.
         statusIn(502, 503, 504),
@@ -82,7 +83,8 @@ export function restGateway(scope: Construct, { firewall, sampling, ...props }: 
       tooLarge: FilterPattern.any(statusIn(413), answeredAs('REQUEST_TOO_LARGE')),
       wrongAddress: FilterPattern.all(
         FilterPattern.stringValue('$.method', '=', 'POST'),
-        answeredAs('MISSING_AUTHENTICATION_TOKEN'),
+        // The receiver does not answer it.
+        statusIn(404),
       ),
     },
     serveAt: (domainName) =>
@@ -113,11 +115,13 @@ function answerWith500(api: RestApi): void {
     });
   }
   // As an HTTP API says it; otherwise it would be 403 and speak of a token.
-  api.addGatewayResponse('NotFound', {
-    type: ResponseType.MISSING_AUTHENTICATION_TOKEN,
-    statusCode: '404',
-    templates: { 'application/json': '{"message":"Not Found"}' },
-  });
+  for (const [id, type] of Object.entries(NOT_FOUND)) {
+    api.addGatewayResponse(id, {
+      type: ResponseType.of(type),
+      statusCode: '404',
+      templates: { 'application/json': '{"message":"Not Found"}' },
+    });
+  }
 }
 
 function acknowledgeFindings(api: RestApi, hasFirewall: boolean, isTraced: boolean): void {

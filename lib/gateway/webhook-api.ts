@@ -11,6 +11,7 @@ import { type Alarms, EACH_MINUTE } from '../alarms.ts';
 import type { StageConfig } from '../config.ts';
 import type { Encryption } from '../encryption.ts';
 import { AccessLog } from './access-log.ts';
+import { blockedBy, RATE_RULE } from './firewall.ts';
 import type { Gateway, OwnAnswer } from './gateway.ts';
 import { httpGateway } from './http-gateway.ts';
 import { answeredAs, restGateway } from './rest-gateway.ts';
@@ -38,7 +39,7 @@ const SLOW = 3_000;
 /** Share of the API's throttle that rings before it is reached: API Gateway does not log every 429. */
 const NEAR_THROTTLE = 0.8;
 
-/** Answers of 401, or requests that a firewall blocks, in five minutes that are more than a stray scanner. */
+/** Answers of 401, or requests that the rate rule blocks, in five minutes that are more than a stray scanner. */
 const MANY_REJECTIONS = 20;
 
 /** Posts to another address in an hour that are more than a stray scanner. */
@@ -52,6 +53,20 @@ const BLOCKED = answeredAs('WAF_FILTERED');
 const FATE = {
   http: 'which the partner is not promised to repeat: they may be lost.',
   rest: 'which the partner repeats.',
+};
+
+/** What `ServerErrors` says, by the kind of API: a REST API throttles and blocks with 500, too. */
+const SERVER_ERRORS_TEXT = {
+  http: {
+    impact: 'deliveries are not accepted; the partner repeats them.',
+    firstStep: 'read `ServerError` in the receiver’s log: it names what failed',
+  },
+  rest: {
+    impact:
+      'deliveries fail in the receiver, or are throttled or blocked before it; the partner repeats them.',
+    firstStep:
+      'if Throttled, Unavailable, TooLarge or Blocked rings, too, begin there; if none, read `ServerError` in the receiver’s log',
+  },
 };
 
 /** The API with the contract's one route, its host name, and the alarms on what it answers. */
@@ -93,7 +108,8 @@ export class WebhookApi extends Construct {
       wrongAddress: this.#counted('WrongAddress', shows.wrongAddress),
     };
     this.#watchRequests(alarms, throttle.rate);
-    this.#watchOwnAnswers(alarms, config.waf !== undefined);
+    this.#watchOwnAnswers(alarms);
+    if (config.waf) this.#watchFirewall(alarms, config.waf);
   }
 
   /** Makes the host name that the API is served at. */
@@ -123,8 +139,7 @@ export class WebhookApi extends Construct {
     alarms.add(this, 'ServerErrors', {
       metric: metrics.metricServerError({ period: FIVE_MINUTES, statistic: 'Sum' }),
       threshold: MANY_SERVER_ERRORS,
-      impact: 'deliveries are not accepted; the partner repeats them.',
-      firstStep: 'read `ServerError` in the receiver’s log: it names what failed',
+      ...SERVER_ERRORS_TEXT[this.gateway.kind],
       section: 'server-errors',
       links: [this.accessLog.link(SERVER_ERRORS)],
     });
@@ -155,7 +170,7 @@ export class WebhookApi extends Construct {
     });
   }
 
-  #watchOwnAnswers(alarms: Alarms, hasFirewall: boolean): void {
+  #watchOwnAnswers(alarms: Alarms): void {
     const { kind, shows } = this.gateway;
     const fate = FATE[kind];
     const answer = (status: string) => (kind === 'http' ? status : '500');
@@ -192,15 +207,27 @@ export class WebhookApi extends Construct {
       section: 'wrong-address',
       links: [this.accessLog.link(shows.wrongAddress)],
     });
-    if (!hasFirewall) return;
+  }
+
+  #watchFirewall(alarms: Alarms, { managedLists }: NonNullable<StageConfig['waf']>): void {
+    const common = { section: 'blocked', links: [this.accessLog.link(BLOCKED)] } as const;
     alarms.add(this, 'Blocked', {
-      metric: this.#counted('Blocked', BLOCKED).with({ period: FIVE_MINUTES }),
+      ...common,
+      metric: blockedBy(this, RATE_RULE),
       threshold: MANY_REJECTIONS,
-      impact: 'AWS WAF blocks requests; where they are the partner’s, they are repeated in vain.',
-      firstStep: 'see by source address who is blocked, and by which rule',
-      section: 'blocked',
-      links: [this.accessLog.link(BLOCKED)],
+      impact:
+        'AWS WAF blocks an address that sends too much. The partner’s deliveries get in once it sends less.',
+      firstStep: 'see by source address who is blocked; the partner: raise waf.requestsPerAddress',
     });
+    for (const list of managedLists) {
+      alarms.add(this, `BlockedBy${list.replace('AWSManagedRules', '')}`, {
+        ...common,
+        metric: blockedBy(this, list),
+        threshold: 1,
+        impact: `${list} blocks a request. A delivery of the partner is repeated in vain, and lost in the end.`,
+        firstStep: 'see by source address who is blocked; the partner: take the list out of waf.managedLists',
+      });
+    }
   }
 
   /** Requests by what the access log shows of them: API Gateway has metrics for 4xx and 5xx only. */

@@ -17,7 +17,11 @@ export type Policy = (action: string, resource: string) => Decision;
 type Matcher = (value: string) => boolean;
 
 /** What is true of every request here. Keys that IAM knows and this does not are absent from it. */
-const CONTEXT: Record<string, string> = { 'aws:securetransport': 'true' };
+const CONTEXT: Record<string, string> = {
+  'aws:securetransport': 'true',
+  // That of every caller (local/place.ts).
+  'kms:calleraccount': '000000000000',
+};
 
 /** IAM's matching of one value of a policy with one of the request. */
 const CONDITION_OPERATORS: Record<string, (pattern: string) => Matcher> = {

@@ -174,7 +174,15 @@ export async function startAwsEndpoint({
     secretsmanager: ({ operation, parameters }) =>
       jsonResponse(secrets.answer(operation, parameters), JSON_1_1),
     logs: ({ operation, parameters }) => jsonResponse(logs.answer(operation, parameters), JSON_1_1),
-    firehose: ({ operation, parameters }) => jsonResponse(firehose.answer(operation, parameters), JSON_1_1),
+    firehose({ operation, parameters, accessKeyId }) {
+      const policy = roles.get(accessKeyId)?.policy;
+      const document = firehose.answer(
+        operation,
+        parameters,
+        ({ action, resource }) => policy === undefined || policy(action, resource) === 'allowed',
+      );
+      return jsonResponse(document, JSON_1_1);
+    },
     async monitoring({ operation, parameters, protocol }) {
       const document = await alarms.answer(operation, parameters);
       return protocol === 'json'

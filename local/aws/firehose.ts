@@ -4,6 +4,7 @@ import { DeliveryStream, keptRecords, type WriteObject } from './delivery-stream
 import { evaluatedPrefix } from './firehose-prefix.ts';
 import { isJsonObject, type JsonObject, objectsOf, textOf } from './json.ts';
 import type { KeptState } from './kept/kept-state.ts';
+import type { Permission } from './permissions.ts';
 
 /** Before base64, as the limits of a record and a call. Source: Firehose API reference, `PutRecordBatch`. */
 const MAXIMUM_RECORD_BYTES = 1_000 * 1024;
@@ -22,7 +23,12 @@ const ONLY_VERSION = '1';
 
 /** Firehose, with streams that are put into directly and deliver to S3. */
 export interface Firehose {
-  answer(operation: string, parameters: JsonObject): JsonObject;
+  /** @param isAllowed whether the caller has a permission */
+  answer(
+    operation: string,
+    parameters: JsonObject,
+    isAllowed: (permission: Permission) => boolean,
+  ): JsonObject;
   /** Delivers what is on its way. */
   close(): Promise<void>;
 }
@@ -42,7 +48,15 @@ interface Stream {
   readonly name: string;
   readonly delivery: DeliveryStream;
   readonly description: JsonObject;
+  /** ARN of the customer's key that it is under. */
+  readonly keyArn: string | undefined;
 }
+
+/**
+ * What whoever puts into a stream under a customer's key needs of that key. Source: AWS' notice "Enhanced security controls
+ * for Amazon Data Firehose", quoted in https://github.com/ministryofjustice/modernisation-platform/issues/12960.
+ */
+const ASKED_OF_CALLERS = ['kms:GenerateDataKey', 'kms:Decrypt'];
 
 export function createFirehose({
   region,
@@ -61,7 +75,20 @@ export function createFirehose({
     throw new AwsError('ResourceNotFoundException', `Firehose ${name} under account ${accountId} not found.`);
   }
 
-  const operations: Record<string, (parameters: JsonObject) => JsonObject> = {
+  type IsAllowed = Parameters<Firehose['answer']>[2];
+
+  /** The stream that a caller puts into. @throws AwsError if the caller may not use its key */
+  function putInto(parameters: JsonObject, isAllowed: IsAllowed): DeliveryStream {
+    const { name, delivery, keyArn } = streamOf(parameters);
+    if (keyArn === undefined) return delivery;
+    if (ASKED_OF_CALLERS.every((action) => isAllowed({ action, resource: keyArn }))) return delivery;
+    throw new AwsError(
+      'InvalidKMSResourceException',
+      `The grant for the CMK ${keyArn} to the Firehose ${name} might have been revoked or caller might not have sufficient permissions for the CMK.`,
+    );
+  }
+
+  const operations: Record<string, (parameters: JsonObject, isAllowed: IsAllowed) => JsonObject> = {
     CreateDeliveryStream(parameters) {
       const name = textOf(parameters, 'DeliveryStreamName') ?? '';
       if (!STREAM_NAME.test(name)) {
@@ -89,7 +116,13 @@ export function createFirehose({
         kept: shelf,
         onProblem: (message) => onProblem(`Delivery stream ${message}`),
       });
-      streams.set(name, { name, delivery, description: describe(name, arn, configuration) });
+      const encryption = parameters.DeliveryStreamEncryptionConfigurationInput;
+      streams.set(name, {
+        name,
+        delivery,
+        description: describe(name, arn, configuration),
+        keyArn: isJsonObject(encryption) ? textOf(encryption, 'KeyARN') : undefined,
+      });
       return { DeliveryStreamARN: arn };
     },
 
@@ -104,15 +137,15 @@ export function createFirehose({
       return { DeliveryStreamNames: page, HasMoreDeliveryStreams: page.length < names.length };
     },
 
-    PutRecord(parameters) {
-      const { delivery } = streamOf(parameters);
+    PutRecord(parameters, isAllowed) {
+      const delivery = putInto(parameters, isAllowed);
       const { Record: record } = parameters;
       delivery.add([dataOf(isJsonObject(record) ? record : {}, 'record')]);
       return { RecordId: randomUUID(), Encrypted: false };
     },
 
-    PutRecordBatch(parameters) {
-      const { delivery } = streamOf(parameters);
+    PutRecordBatch(parameters, isAllowed) {
+      const delivery = putInto(parameters, isAllowed);
       const entries = objectsOf(parameters, 'Records');
       if (entries.length === 0) throw violation('[]', 'records', 'have length greater than or equal to 1');
       if (entries.length > MAXIMUM_CALL_RECORDS) {
@@ -131,7 +164,7 @@ export function createFirehose({
   };
 
   return {
-    answer(operation, parameters) {
+    answer(operation, parameters, isAllowed) {
       const carryOut = Object.hasOwn(operations, operation) ? operations[operation] : undefined;
       if (carryOut === undefined) {
         throw new AwsError(
@@ -139,7 +172,7 @@ export function createFirehose({
           `The local AWS endpoint does not offer Firehose's ${operation}, only ${Object.keys(operations).join(', ')}.`,
         );
       }
-      return carryOut(parameters);
+      return carryOut(parameters, isAllowed);
     },
 
     async close() {

@@ -75,6 +75,12 @@ const schemas = {
   }),
   'AWS::KinesisFirehose::DeliveryStream': z.object({
     DeliveryStreamType: z.literal('DirectPut'),
+    DeliveryStreamEncryptionConfigurationInput: z.optional(
+      z.object({
+        KeyType: z.enum(['AWS_OWNED_CMK', 'CUSTOMER_MANAGED_CMK']),
+        KeyARN: z.optional(z.string()),
+      }),
+    ),
     ExtendedS3DestinationConfiguration: z.object({
       RoleARN: z.string(),
       BucketARN: z.string(),

@@ -42,7 +42,7 @@ describe.each(eventNames)('the archive of %s', (event) => {
     });
   });
 
-  test('is put into by its consumer, by nobody else, and read by none', () => {
+  test('is put into by its consumer, by nobody else, and read by the role of the delivery streams alone', () => {
     const asked = dev
       .ofType('AWS::IAM::Role')
       .flatMap((role) => dev.permissionsOf(role).map((permission) => ({ role: role.path, ...permission })));
@@ -50,9 +50,13 @@ describe.each(eventNames)('the archive of %s', (event) => {
     expect(puts).toEqual([
       expect.objectContaining({ role: `${name}/Consumer/Role`, action: 'firehose:PutRecordBatch' }),
     ]);
-    expect(
-      asked.filter(({ action, resource }) => /^s3:Get.*/.test(action) && resource.startsWith('Archive/')),
-    ).toEqual([expect.objectContaining({ role: 'Archive/Writer', action: 's3:GetBucketLocation' })]);
+    const reads = asked.filter(
+      ({ action, resource }) => /^s3:Get.*/.test(action) && resource.startsWith('Archive/'),
+    );
+    expect(reads.map(({ role, action, resource }) => [role, action, resource])).toEqual([
+      ['Archive/Writer', 's3:GetBucketLocation', 'Archive/Bucket'],
+      ['Archive/Writer', 's3:GetObject', 'Archive/Bucket/event=*'],
+    ]);
   });
 });
 

@@ -224,6 +224,11 @@ describe('is refused', () => {
       'domain.keepDefaultEndpoint',
     ],
     [
+      'a certificate of ownership that nothing asks for',
+      { domain: { ...everySetting.domain, mutualTls: undefined } },
+      'domain.ownershipCertificateArn',
+    ],
+    [
       'a key of no previous secret',
       { previousSecretKmsKeyArn: 'arn:aws:kms:eu-central-1:111122223333:key/0a1b' },
       'previousSecretKmsKeyArn',

@@ -1,10 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { App, RemovalPolicy, Stack } from 'aws-cdk-lib';
-import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
-import { catalogue, eventNames } from '../../lambda/contract/catalogue.ts';
+import { eventNames } from '../../lambda/contract/catalogue.ts';
 import { pascalCase } from '../../lambda/contract/event-names.ts';
-import { Encryption } from '../../lib/encryption.ts';
 import { stages } from '../../tools/generate/stages.ts';
 import { type Resource, SynthesisedTemplate } from '../../tools/generate/synthesised-template.ts';
 import { sharedAssembly } from '../support/shared-assembly.ts';
@@ -54,19 +51,23 @@ const notUnder = (template: SynthesisedTemplate, key: unknown) =>
     })
     .map(({ path }) => path);
 
-/** What a role may do with keys, as `action resource services`, sorted. */
+/** What a role may do with keys, as `action resource condition`, sorted. */
 const keyGrants = (template: SynthesisedTemplate, path: string) =>
   template
     .permissionsOf(template.at('AWS::IAM::Role', path))
     .filter(({ action }) => action.startsWith('kms:'))
-    .map(({ action, resource, condition }) => {
-      if (condition === '') return `${action} ${resource}`;
-      const services: string[] = JSON.parse(condition).StringEquals['kms:ViaService'];
-      return `${action} ${resource} ${services.join(' ')}`;
-    });
+    .map(({ action, resource, condition }) => `${action} ${resource} ${condition}`);
 
-const via = (...services: string[]) =>
-  services.map((service) => `${service}.${home.region}.amazonaws.com`).join(' ');
+/** The one grant of a key, as `keyGrants` has it. @param services through which alone it holds. @default any */
+const decryptAndGenerate = (key: string, services?: readonly string[]) => {
+  const via = services?.map((service) => `${service}.${home.region}.amazonaws.com`);
+  const condition = JSON.stringify({
+    StringEquals: { 'kms:CallerAccount': { Ref: 'AWS::AccountId' }, ...(via && { 'kms:ViaService': via }) },
+  });
+  return [`kms:Decrypt ${key} ${condition}`, `kms:GenerateDataKey ${key} ${condition}`];
+};
+
+const isForAlarms = (statement: unknown) => JSON.stringify(statement).includes('cloudwatch.amazonaws.com');
 
 describe('a stage with a key of its own', () => {
   let template: SynthesisedTemplate;
@@ -124,14 +125,24 @@ describe('a stage with a key of its own', () => {
     }
   });
 
+  test('lets CloudWatch use the key for alarms of its account alone, until the alarm topic has moved', () => {
+    const { Statement } = key.properties.KeyPolicy;
+    expect(Statement.filter(isForAlarms)).toEqual([
+      {
+        Effect: 'Allow',
+        Principal: { Service: 'cloudwatch.amazonaws.com' },
+        Action: ['kms:Decrypt', 'kms:GenerateDataKey*'],
+        Resource: '*',
+        Condition: { StringEquals: { 'aws:SourceAccount': home.account } },
+      },
+    ]);
+  });
+
   test('has the policy that docs/security.md asks of an existing key', async () => {
     const document = await readFile('docs/security.md', 'utf8');
     const [, policy = ''] = /```json\n(.*?)```/s.exec(document) ?? [];
     const { Statement } = key.properties.KeyPolicy;
-    const untilMoved = { Service: 'cloudwatch.amazonaws.com' };
-    const lasting = Statement.filter(
-      ({ Principal }: { Principal: unknown }) => JSON.stringify(Principal) !== JSON.stringify(untilMoved),
-    );
+    const lasting = Statement.filter((statement: unknown) => !isForAlarms(statement));
     expect(lasting).toHaveLength(Statement.length - 1);
     expect(lasting).toEqual(
       JSON.parse(policy.replaceAll('PartnerWebhooks-prod', 'PartnerWebhooks-encrypted')),
@@ -147,28 +158,27 @@ describe('a stage with a key of its own', () => {
     expect(new Set([...alarms, ...logs])).toEqual(new Set([undefined]));
   });
 
-  test('lets the receiver send, put and read its secret', () => {
-    expect(keyGrants(template, 'Receiver/Role')).toEqual([
-      `kms:Decrypt TopicKey ${via('secretsmanager', 'sqs')}`,
-      `kms:GenerateDataKey TopicKey ${via('s3', 'sqs')}`,
-    ]);
+  test('lets the receiver use it through the services that it calls', () => {
+    expect(keyGrants(template, 'Receiver/Role')).toEqual(
+      decryptAndGenerate('TopicKey', ['s3', 'secretsmanager', 'sqs']),
+    );
   });
 
   test.each(eventNames)(
-    'lets the consumer of %s receive, read, write and bury, and publish if it tells',
+    'lets the consumer of %s use it, also where Firehose does not say that it calls for the consumer',
     (event) => {
-      const tells = ['chat', 'review'].includes(catalogue[event].effect);
-      expect(keyGrants(template, `${pascalCase(event)}/Consumer/Role`)).toEqual([
-        `kms:Decrypt TopicKey ${via('dynamodb', 's3', ...(tells ? ['sns'] : []), 'sqs')}`,
-        `kms:GenerateDataKey TopicKey ${via(...(tells ? ['sns'] : []), 'sqs')}`,
-      ]);
+      expect(keyGrants(template, `${pascalCase(event)}/Consumer/Role`)).toEqual(
+        decryptAndGenerate('TopicKey'),
+      );
     },
   );
 
-  test('lets the delivery streams write the archive', () => {
+  test('lets the delivery streams write the archive, and make the grant by which Firehose encrypts them', () => {
+    const [decrypt = '', generate = ''] = decryptAndGenerate('TopicKey', ['s3']);
     expect(keyGrants(template, 'Archive/Writer')).toEqual([
-      `kms:Decrypt TopicKey ${via('s3')}`,
-      `kms:GenerateDataKey TopicKey ${via('s3')}`,
+      'kms:CreateGrant TopicKey {"Bool":{"kms:GrantIsForAWSResource":"true"}}',
+      decrypt,
+      generate,
     ]);
   });
 
@@ -222,22 +232,21 @@ describe('an existing key', () => {
     );
     expect(template.ofType('AWS::KMS::Key').map(({ path }) => path)).toEqual(['AlarmKey']);
     expect(notUnder(template, keyArn)).toEqual(['Alarms/Topic']);
-    expect(keyGrants(template, 'Receiver/Role')).toEqual([
-      `kms:Decrypt ${keyArn} ${via('sqs')}`,
-      `kms:GenerateDataKey ${keyArn} ${via('s3', 'sqs')}`,
-    ]);
+    expect(keyGrants(template, 'Receiver/Role')).toEqual(
+      decryptAndGenerate(keyArn, ['s3', 'secretsmanager', 'sqs']),
+    );
   });
 });
 
-test('an action on data of which nobody has said what it asks of KMS ends the synthesis', () => {
-  const stack = new Stack(new App(), 'Stack');
-  const encryption = new Encryption(stack, {
-    settings: {},
-    topicKeyArn: undefined,
-    removalPolicy: RemovalPolicy.DESTROY,
-  });
-  const query = new PolicyStatement({ actions: ['dynamodb:Query'], resources: ['*'] });
-  expect(() => encryption.keyPermissions([query])).toThrow(
-    'Say in lib/encryption.ts what dynamodb:Query asks of KMS',
+test('a stage without an archive has no consumer that uses the key but through the services that it calls', async () => {
+  const stage = { ...stages.encrypted, archive: { days: 0 } };
+  const template = new SynthesisedTemplate(
+    await sharedAssembly('unarchived', { stage: 'unarchived', stages: { unarchived: stage } }),
+  );
+  expect(keyGrants(template, 'ShopUpdated/Consumer/Role')).toEqual(
+    decryptAndGenerate('TopicKey', ['dynamodb', 's3', 'sqs']),
+  );
+  expect(keyGrants(template, 'ReviewPosted/Consumer/Role')).toEqual(
+    decryptAndGenerate('TopicKey', ['dynamodb', 's3', 'sns', 'sqs']),
   );
 });

@@ -76,7 +76,8 @@ const VARIATIONS: readonly Variation[] = [
   { text: 'a REST API stands before the receiver (`gateway`)', deployment: () => ({ gateway: 'rest' }) },
   {
     text: 'and AWS WAF before that, with one list and the rate rule (`waf`)',
-    deployment: () => ({ gateway: 'rest', firewallRules: 2 }),
+    // Each of the two has an alarm.
+    deployment: ({ alarmMetrics }) => ({ gateway: 'rest', firewallRules: 2, alarmMetrics: alarmMetrics + 2 }),
   },
 ];
 

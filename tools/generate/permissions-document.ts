@@ -25,8 +25,8 @@ ${addedIn(everySetting)}
 
 ## What \`encryption\` adds
 
-With a key of one's own for everything, KMS asks the role that a service acts for: what is above about the topics' key goes,
-and this comes. None of it holds but through the services that are named.
+With a key of one's own for everything, this replaces what is above about the topics' key. KMS asks for it the role that a
+service acts for. Why consumers have it for any service: [security](security.md#a-key-of-ones-own).
 
 ${addedIn(encrypted)}
 `;

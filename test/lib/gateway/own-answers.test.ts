@@ -46,19 +46,22 @@ describe.each<[keyof typeof templates, [string, string, string, string | undefin
       ['POST', '401', '-', 'Unauthorized'],
       ['POST', '500', '-', undefined],
       ['POST', '404', 'MISSING_AUTHENTICATION_TOKEN', 'WrongAddress'],
+      ['POST', '404', 'INVALID_SIGNATURE', 'WrongAddress'],
       ['GET', '404', 'MISSING_AUTHENTICATION_TOKEN', undefined],
       ['POST', '500', 'REQUEST_TOO_LARGE', 'TooLarge'],
       ['POST', '413', 'REQUEST_TOO_LARGE', 'TooLarge'],
       ['POST', '413', 'BAD_REQUEST_BODY', 'TooLarge'],
       ['POST', '413', '-', 'TooLarge'],
       ['POST', '500', 'THROTTLED', 'Throttled'],
+      ['POST', '429', '-', 'Throttled'],
+      ['POST', '500', 'DEFAULT_4XX', 'Unavailable'],
       ['POST', '500', 'INTEGRATION_FAILURE', 'Unavailable'],
       ['POST', '500', 'INTEGRATION_TIMEOUT', 'Unavailable'],
       ['POST', '500', 'DEFAULT_5XX', 'Unavailable'],
       ['POST', '502', 'DEFAULT_5XX', 'Unavailable'],
       ['POST', '503', '-', 'Unavailable'],
       ['POST', '504', 'INTEGRATION_FAILURE', 'Unavailable'],
-      ['POST', '500', 'WAF_FILTERED', 'Blocked'],
+      ['POST', '500', 'WAF_FILTERED', undefined],
     ],
   ],
 ])('behind %s', (kind, cases) => {
@@ -82,9 +85,38 @@ describe.each<[keyof typeof templates, [string, string, string, string | undefin
   });
 });
 
-test('what AWS WAF blocks rings when it is twenty in five minutes', () => {
-  const alarm = rest.at('AWS::CloudWatch::Alarm', 'Api/Blocked').properties;
-  expect(alarm.Period).toBe(300);
-  expect(rings(alarm, [Array(20).fill(1)])).toBe(true);
-  expect(rings(alarm, [Array(19).fill(1)])).toBe(false);
+describe('what AWS WAF blocks', () => {
+  const alarmOf = (name: string) => rest.at('AWS::CloudWatch::Alarm', `Api/${name}`).properties;
+  /** The name of the rule's own metric, in the template. */
+  const metricOf = (rule: string) =>
+    rest
+      .at('AWS::WAFv2::WebACL', 'Api/Firewall')
+      .properties.Rules.find(({ Name }: { Name: string }) => Name === rule).VisibilityConfig.MetricName;
+  const blocks = (rule: string) => ({
+    Namespace: 'AWS/WAFV2',
+    MetricName: 'BlockedRequests',
+    Dimensions: [
+      { Name: 'Region', Value: 'eu-central-1' },
+      { Name: 'Rule', Value: metricOf(rule) },
+      { Name: 'WebACL', Value: 'PartnerWebhooks-every-setting' },
+    ],
+    Period: 300,
+  });
+
+  test('by the rate of an address rings when it is twenty in five minutes', () => {
+    const alarm = alarmOf('Blocked');
+    expect(alarm).toMatchObject(blocks('RequestsPerAddress'));
+    expect(rings(alarm, [Array(20).fill(1)])).toBe(true);
+    expect(rings(alarm, [Array(19).fill(1)])).toBe(false);
+  });
+
+  test.each(['AmazonIpReputationList', 'KnownBadInputsRuleSet', 'CommonRuleSet'])(
+    'by %s rings when it is one',
+    (list) => {
+      const alarm = alarmOf(`BlockedBy${list}`);
+      expect(alarm).toMatchObject(blocks(`AWSManagedRules${list}`));
+      expect(rings(alarm, [[1]])).toBe(true);
+      expect(rings(alarm, [[]])).toBe(false);
+    },
+  );
 });

@@ -69,6 +69,7 @@ describe('what it refuses by itself', () => {
     ['THROTTLED', '5'],
     ['INTEGRATION_FAILURE', '5'],
     ['INTEGRATION_TIMEOUT', '30'],
+    ['DEFAULT_4XX', '5'],
     ['DEFAULT_5XX', '30'],
     ['WAF_FILTERED', '300'],
     ['REQUEST_TOO_LARGE', undefined],
@@ -88,12 +89,15 @@ describe('what it refuses by itself', () => {
     });
   });
 
-  test('another address is 404, as with an HTTP API', () => {
-    expect(responseOf('MISSING_AUTHENTICATION_TOKEN')).toMatchObject({
-      StatusCode: '404',
-      ResponseTemplates: { 'application/json': '{"message":"Not Found"}' },
-    });
-  });
+  test.each(['MISSING_AUTHENTICATION_TOKEN', 'INVALID_SIGNATURE', 'EXPIRED_TOKEN', 'RESOURCE_NOT_FOUND'])(
+    'another address is 404, as with an HTTP API (%s)',
+    (type) => {
+      expect(responseOf(type)).toMatchObject({
+        StatusCode: '404',
+        ResponseTemplates: { 'application/json': '{"message":"Not Found"}' },
+      });
+    },
+  );
 
   test('is in force with the deployment: a change of it makes another', () => {
     const [deployment] = rest.ofType('AWS::ApiGateway::Deployment');
@@ -102,14 +106,13 @@ describe('what it refuses by itself', () => {
   });
 
   test.each([
-    ['Throttled', '{ $.responseType = "THROTTLED" }'],
+    ['Throttled', '{ ($.status = "429") || ($.responseType = "THROTTLED") }'],
     [
       'Unavailable',
       '{ (($.status = "502") || ($.status = "503") || ($.status = "504")) || (($.status = "500") && ($.responseType != "-") && ($.responseType != "THROTTLED") && ($.responseType != "REQUEST_TOO_LARGE") && ($.responseType != "WAF_FILTERED")) }',
     ],
     ['TooLarge', '{ ($.status = "413") || ($.responseType = "REQUEST_TOO_LARGE") }'],
-    ['WrongAddress', '{ ($.method = "POST") && ($.responseType = "MISSING_AUTHENTICATION_TOKEN") }'],
-    ['Blocked', '{ $.responseType = "WAF_FILTERED" }'],
+    ['WrongAddress', '{ ($.method = "POST") && ($.status = "404") }'],
   ])('rings: %s', (name, pattern) => {
     const filter = rest
       .ofType('AWS::Logs::MetricFilter')
@@ -125,6 +128,14 @@ describe('what it refuses by itself', () => {
   });
 });
 
+test('says of server errors that throttles and blocks are among them, and which alarms to look at first', () => {
+  const textOf = (template: SynthesisedTemplate) =>
+    JSON.stringify(template.at('AWS::CloudWatch::Alarm', 'Api/ServerErrors').properties.AlarmDescription);
+  expect(textOf(rest)).toContain('or are throttled or blocked before it');
+  expect(textOf(rest)).toContain('First step: if Throttled, Unavailable, TooLarge or Blocked rings');
+  expect(textOf(http)).toContain('First step: read `ServerError` in the receiver’s log');
+});
+
 test('has every alarm that an HTTP API has', () => {
   const ofTheApi = (template: SynthesisedTemplate) =>
     template
@@ -132,7 +143,11 @@ test('has every alarm that an HTTP API has', () => {
       .map(({ path }) => path)
       .filter((path) => path.startsWith('Api/'))
       .sort();
-  expect(ofTheApi(rest)).toEqual([...ofTheApi(http), 'Api/Blocked'].sort());
+  const ofTheFirewall = [
+    'Api/Blocked',
+    ...settings.waf.managedLists.map((list: string) => list.replace('AWSManagedRules', 'Api/BlockedBy')),
+  ];
+  expect(ofTheApi(rest)).toEqual([...ofTheApi(http), ...ofTheFirewall].sort());
 });
 
 test('is watched by its own metrics, of its one stage', () => {
@@ -154,6 +169,17 @@ test('logs each request as an HTTP API does, by its own variables, and neither a
     route: '$context.resourcePath',
   });
 });
+
+/** A rule of the firewall that is one of AWS' lists. */
+interface Rule {
+  readonly Name: string;
+  readonly OverrideAction: object;
+  readonly Statement: {
+    readonly ManagedRuleGroupStatement: {
+      readonly RuleActionOverrides?: readonly { readonly Name: string; readonly ActionToUse: object }[];
+    };
+  };
+}
 
 describe('AWS WAF', () => {
   test('stands before the stage, with AWS’ lists and a rate for each address, and keeps no samples', () => {
@@ -178,6 +204,48 @@ describe('AWS WAF', () => {
       },
     });
     for (const { VisibilityConfig } of Rules) expect(VisibilityConfig.SampledRequestsEnabled).toBe(false);
+  });
+
+  test('counts, and does not block, what a list says of a body or of who sends it', () => {
+    const { Rules } = rest.at('AWS::WAFv2::WebACL', 'Api/Firewall').properties;
+    const overrides = Rules.slice(0, -1).map(({ Name, OverrideAction, Statement }: Rule) => [
+      Name,
+      OverrideAction,
+      ...(Statement.ManagedRuleGroupStatement.RuleActionOverrides ?? []).map(
+        (override) => `${override.Name} ${JSON.stringify(override.ActionToUse)}`,
+      ),
+    ]);
+    expect(overrides).toEqual([
+      ['AWSManagedRulesAmazonIpReputationList', { None: {} }],
+      [
+        'AWSManagedRulesKnownBadInputsRuleSet',
+        { None: {} },
+        'JavaDeserializationRCE_BODY {"Count":{}}',
+        'Log4JRCE_BODY {"Count":{}}',
+        'ReactJSRCE_BODY {"Count":{}}',
+      ],
+      [
+        'AWSManagedRulesCommonRuleSet',
+        { None: {} },
+        'NoUserAgent_HEADER {"Count":{}}',
+        'UserAgent_BadBots_HEADER {"Count":{}}',
+        'SizeRestrictions_BODY {"Count":{}}',
+        'EC2MetaDataSSRF_BODY {"Count":{}}',
+        'GenericLFI_BODY {"Count":{}}',
+        'GenericRFI_BODY {"Count":{}}',
+        'CrossSiteScripting_BODY {"Count":{}}',
+      ],
+    ]);
+  });
+
+  test('has each rule that only counts in docs/security.md', () => {
+    const document = readFileSync('docs/security.md', 'utf8');
+    const { Rules } = rest.at('AWS::WAFv2::WebACL', 'Api/Firewall').properties;
+    const counted = Rules.slice(0, -1).flatMap(
+      ({ Statement }: Rule) => Statement.ManagedRuleGroupStatement.RuleActionOverrides ?? [],
+    );
+    const missing = counted.filter(({ Name }: { Name: string }) => !document.includes(`| \`${Name}\` |`));
+    expect(missing).toEqual([]);
   });
 
   test('is none unless it is asked for', () => {

@@ -17,6 +17,8 @@ import { send, signedFor } from './support.ts';
 
 const KIB = 1024;
 const WRITER = 'arn:aws:iam::000000000000:role/writer';
+const KEY = 'arn:aws:kms:eu-central-1:000000000000:key/one';
+const OTHER_KEY = 'arn:aws:kms:eu-central-1:000000000000:key/other';
 
 const problems: string[] = [];
 const faults = new Faults();
@@ -60,6 +62,8 @@ beforeAll(async () => {
           Action: 'firehose:PutRecordBatch',
           Resource: 'arn:aws:firehose:eu-central-1:000000000000:deliverystream/bucket-*',
         },
+        { Effect: 'Allow', Action: ['kms:Decrypt', 'kms:GenerateDataKey'], Resource: KEY },
+        { Effect: 'Allow', Action: 'kms:GenerateDataKey', Resource: OTHER_KEY },
       ],
     },
   ]);
@@ -80,10 +84,13 @@ afterEach(() => {
   problems.length = 0;
 });
 
-const create = (name = bucket, configuration: object = {}) =>
+const create = (name = bucket, configuration: object = {}, key?: string) =>
   firehose.send(
     new CreateDeliveryStreamCommand({
       DeliveryStreamName: name,
+      ...(key !== undefined && {
+        DeliveryStreamEncryptionConfigurationInput: { KeyType: 'CUSTOMER_MANAGED_CMK', KeyARN: key },
+      }),
       DeliveryStreamType: 'DirectPut',
       ExtendedS3DestinationConfiguration: {
         RoleARN: WRITER,
@@ -316,6 +323,17 @@ describe('rights', () => {
     });
     await expect(consumer.send(new ListDeliveryStreamsCommand({}))).rejects.toMatchObject({
       name: 'AccessDeniedException',
+    });
+    expect((await delivered()).map(({ text }) => text)).toEqual(['mine']);
+  });
+
+  test("are asked of who puts records into a stream under a customer's key: to generate a data key and to decrypt", async () => {
+    const consumer = new FirehoseClient(settings('AKIACONSUMER'));
+    await create(`${bucket}-under-key`, {}, KEY);
+    await put(['mine'], consumer, `${bucket}-under-key`);
+    await create(`${bucket}-under-other`, {}, OTHER_KEY);
+    await expect(put(['not mine'], consumer, `${bucket}-under-other`)).rejects.toMatchObject({
+      name: 'InvalidKMSResourceException',
     });
     expect((await delivered()).map(({ text }) => text)).toEqual(['mine']);
   });

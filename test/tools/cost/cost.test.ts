@@ -368,7 +368,7 @@ describe('the settings', () => {
     const every = readDeployment(await stageAssembly('every-setting'));
     expect(every).toMatchObject({
       gateway: 'rest',
-      firewallRules: 3,
+      firewallRules: 4,
       apiThrottle: { rate: 20_000, burst: 10_000 },
     });
     expect(deployment).toMatchObject({ gateway: 'http', firewallRules: undefined });

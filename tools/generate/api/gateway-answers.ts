@@ -70,6 +70,7 @@ const refusalTexts: Readonly<Record<keyof typeof refusals, string>> = {
   THROTTLED: 'more requests than are allowed',
   INTEGRATION_FAILURE: 'the receiver could not be called',
   INTEGRATION_TIMEOUT: 'the receiver took too long',
+  DEFAULT_4XX: 'Lambda turned the request away',
   DEFAULT_5XX: 'anything else that failed',
   WAF_FILTERED: 'a firewall took the request for an attack',
   REQUEST_TOO_LARGE: 'the body is too large, and to repeat it is of no use',
