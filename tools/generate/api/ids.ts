@@ -16,3 +16,6 @@ export const requestId = {
 };
 
 export const REQUEST_ID = 'JZ3dXgkWIAMEPlw=';
+
+/** The hash of `{}`. */
+export const EVENT_ID = eventIdOf({});
