@@ -49,7 +49,7 @@ export function repeatFindings(delivery: Delivery, attempt: Attempt): Finding[] 
       risky({
         kind: 'repeat-while-under-way',
         what: 'The request before has no answer yet.',
-        remedy: 'Wait for the answer, 30 s at most, before it is sent again.',
+        remedy: 'Wait 35 s for the answer before it is sent again.',
       }),
     );
   }
@@ -74,7 +74,8 @@ export function patienceFindings(milliseconds: number): Finding[] {
     risky({
       kind: 'gave-up-early',
       what,
-      remedy: 'Wait 30 s: the service may have kept the event, and a repeat is then one more of it.',
+      remedy:
+        'Wait 35 s for the answer: the service may have kept the event, and a repeat is then one more of it.',
     }),
   ];
 }
