@@ -65,7 +65,7 @@ export const responses: Readonly<Record<string, JsonSchema>> = {
     content: problemContent('InvalidSignature'),
   },
   ServerError: {
-    description: `${PERHAPS_KEPT} Send it again, later each time, and not before the seconds of \`Retry-After\` where there is one.\n\nThe receiver says so where it could not make sure that the event is safe. Behind a REST API, API Gateway says the same for what it refuses by itself:\n\n${refusalList}\n\nBehind an HTTP API it may say it in its own form.`,
+    description: `${PERHAPS_KEPT} Send it again, later each time, and not before the seconds of \`Retry-After\` if there are any.\n\nThe receiver answers so if it could not store the event. Behind a REST API, API Gateway answers the same for what it refuses by itself:\n\n${refusalList}\n\nBehind an HTTP API it may answer in its own form.`,
     headers: {
       'Retry-After': {
         description: 'Seconds to wait before it is sent again. Behind a REST API only.',

@@ -150,7 +150,7 @@ function signatureParameter([first]: readonly DescribedEvent[]): JsonSchema {
     schema: signatureSchema,
     examples: {
       hex: {
-        summary: `Of the body ${JSON.stringify(payload)}, with the secret ${LOCAL_SECRET}`,
+        summary: `For the body ${JSON.stringify(payload)} and the secret ${LOCAL_SECRET}`,
         value: exampleSignature(payload),
       },
     },
