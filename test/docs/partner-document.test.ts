@@ -1,10 +1,12 @@
 import { execFile, spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { LocalStack } from '../../local/local-stack.ts';
+import { eventually } from '../support/eventually.ts';
 import { Partner } from '../support/partner.ts';
 import { bodyOf, signingVectors } from '../support/signing-vectors.ts';
+import { Tables } from '../support/tables.ts';
 import { startTestStack, TEST_SECRET } from '../support/test-stack.ts';
 
 const run = promisify(execFile);
@@ -61,6 +63,84 @@ describe('the answers that it shows', () => {
     expect(Object.keys(JSON.parse(shown))).toEqual(Object.keys(answer.body));
     expect(JSON.parse(shown).status).toBe(answer.body.status);
   });
+});
+
+describe('what it says of fields', () => {
+  const post = (event: string, data: object, more: object = {}) =>
+    new Partner(stack.outputs.WebhookUrl).post({ event, data, timestamp: new Date().toISOString(), ...more });
+  const row = (output: string, key: Record<string, string>, version: unknown) =>
+    eventually(async () => {
+      const found = await new Tables(stack.operator).get(stack.outputs[output], key);
+      return String(found?.version).endsWith(`#${version}`) ? found : undefined;
+    });
+  const fields = {
+    shop_id: 'shop-1',
+    display_name: 'Sora',
+    profile_image_url: 'https://images.example.com/1',
+  };
+
+  test.each<[string, object]>([
+    ['leaves out', {}],
+    ['empties by ""', { shop_id: '', name: '' }],
+  ])('girl.created replaces the whole record: no field stays that it %s', async (_, second) => {
+    const key = { girl_id: JSON.stringify(second) };
+    const first = await post('girl.created', { ...key, shop_id: 'shop-1', name: 'Yuki' });
+    expect(await row('CastTable', key, first.body.eventId)).toMatchObject({ name: 'Yuki' });
+    const { body } = await post('girl.created', { ...key, ...second });
+    const replaced = await row('CastTable', key, body.eventId);
+    expect([replaced.name, replaced.shop_id]).toEqual([undefined, undefined]);
+  });
+
+  test('user.updated merges field by field, and "" empties a field', async () => {
+    const key = { user_id: 'user-1' };
+    const first = await post('user.updated', { ...key, ...fields });
+    expect(await row('ContactPartnerTable', key, first.body.eventId)).toMatchObject(fields);
+    const { body } = await post('user.updated', { ...key, display_name: '' });
+    const merged = await row('ContactPartnerTable', key, body.eventId);
+    expect(merged).toMatchObject({ ...fields, display_name: '' });
+  });
+
+  test.each([
+    ['shop.updated', { shop_id: 'shop-1', name: null }, 400],
+    ['user.updated', { user_id: 'user-1', shop_id: null }, 400],
+    ['girl.created', { girl_id: null }, 400],
+    ['girl.created', { girl_id: 'girl-1', name: null }, 200],
+    ['review.posted', { rating: null }, 200],
+  ])('null in %s is refused or counts as absent: %j', async (event, data, status) => {
+    expect((await post(event, data)).status).toBe(status);
+  });
+
+  test.each([
+    ['2001-01-31T09:00:00Z', 200],
+    ['2026-01-31t09:00:00z', 400],
+    ['2026-01-31T09:00Z', 400],
+  ])('a timestamp has capitals and seconds, and any age: %s', async (timestamp, status) => {
+    expect((await post('review.posted', {}, { timestamp })).status).toBe(status);
+  });
+
+  test('a charset may follow the content type', async () => {
+    const headers = { 'content-type': 'application/json; charset=utf-8' };
+    const event = { event: 'review.posted', data: { name: 'Zoë' }, timestamp: '2026-01-31T09:00:00Z' };
+    expect((await new Partner(stack.outputs.WebhookUrl).post(event, { headers })).status).toBe(200);
+  });
+});
+
+test('the time to wait for an answer is the same in every text and sample', () => {
+  const files = [
+    'docs/partner.md',
+    'docs/api/openapi.json',
+    'tools/check-sender/repeats.ts',
+    'examples/signing/README.md',
+  ];
+  for (const file of files) {
+    const times = readFileSync(file, 'utf8').matchAll(
+      /[Ww]aits? (\d+) s(?:econds)? (?:for (?:an|the) answer|in all)/g,
+    );
+    expect([file, [...new Set([...times].map(([, time]) => time))]]).toEqual([file, ['35']]);
+  }
+  const samples = globSync('examples/signing/*/**/*sign*and*post*.{sh,mjs,py,php,rb,ts}');
+  expect(samples).toHaveLength(6);
+  for (const file of samples) expect(readFileSync(file, 'utf8')).toMatch(/timeout\b.*\b35(_?000)?\b/i);
 });
 
 // CI has these; the product needs none of them.

@@ -76,7 +76,7 @@ export async function mutate(path: string, concurrency: number): Promise<Mutatio
     timeoutFactor: TIMEOUT_FACTOR,
     tempDirName: SCRATCH,
     cleanTempDir: 'always',
-    ignorePatterns: ['.local', 'cdk.out', 'coverage', '.ci/venv'],
+    ignorePatterns: ['.local', 'cdk.out', 'coverage', '.ci/venv', '.ci/api/venv'],
     // Stryker would mend the addresses in it, by an API that TypeScript 7 has not.
     tsconfigFile: 'none',
     reporters: ['progress-append-only'],

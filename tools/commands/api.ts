@@ -2,7 +2,7 @@ import { npmScript } from '../terminal/command.ts';
 
 export const command = npmScript(
   'api',
-  'Writes the descriptions of our interfaces, docs/api/: OpenAPI, AsyncAPI and a JSON Schema for each event, from the schemas of the code. `npm run generate` does so, too.',
+  'Writes the descriptions of our interfaces, docs/api/: OpenAPI of the endpoint, AsyncAPI of the topics and a JSON Schema for each event, from the schemas of the code. `npm run generate` does so, too.',
 )
   .addHelpText('after', '\nExample: npm run api && git diff docs/api')
   .action(async () => {

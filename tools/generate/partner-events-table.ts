@@ -1,13 +1,14 @@
 import * as z from 'zod/mini';
 import { catalogue, eventNames } from '../../lambda/contract/catalogue.ts';
-import { IGNORED } from './api/field-schemas.ts';
 import { dataSchema } from './api/json-schema.ts';
+
+const typed = z.object({ type: z.string() });
 
 const field = z.object({
   type: z.optional(z.string()),
-  items: z.optional(z.object({ type: z.string() })),
-  oneOf: z.optional(z.array(z.object({ type: z.string() }))),
-  anyOf: z.optional(z.array(z.object({ type: z.array(z.string()), title: z.string() }))),
+  items: z.optional(typed),
+  oneOf: z.optional(z.array(typed)),
+  anyOf: z.optional(z.array(typed)),
 });
 
 const data = z.object({
@@ -27,9 +28,7 @@ export function partnerEventsTable(): string {
   return ['| `event` | When | `data` |', '|---|---|---|', ...rows].join('\n');
 }
 
-/** The types of a field; where any is taken and some are read, those that are read. */
 function typeText({ type, items, oneOf = [], anyOf = [] }: z.infer<typeof field>): string {
   if (items !== undefined) return `array of ${items.type}`;
-  const read = anyOf.filter(({ title }) => title !== IGNORED);
-  return [type ?? [], oneOf.map((one) => one.type), read.map((one) => one.type)].flat(2).join(' or ');
+  return [type ?? [], [...oneOf, ...anyOf].map((one) => one.type)].flat().join(' or ');
 }

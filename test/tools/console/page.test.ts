@@ -72,46 +72,47 @@ describe('the page', () => {
   });
 });
 
-describe('the descriptions of our interfaces', () => {
-  test.each(['webhook.html', 'messages.html'])(
-    'are read at /api-docs/%s, where its own scripts alone run, and which connects to nowhere',
-    async (name) => {
-      const { status, headers, bytes } = await running.api.get(`/api-docs/${name}`);
-      expect({ status, type: headers['content-type'] }).toEqual({
-        status: 200,
-        type: 'text/html; charset=utf-8',
-      });
-      const scripts = [...bytes.toString().matchAll(/<script>([\s\S]*?)<\/script>/g)].map(
-        ([, script = '']) => `'sha256-${createHash('sha256').update(script).digest('base64')}'`,
-      );
-      expect(headers['content-security-policy']).toBe(
-        `default-src 'none'; script-src ${scripts.join(' ')}; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
-      );
-    },
-  );
-
-  test.each(['openapi.json', 'asyncapi.json'])('are beside their pages: /api-docs/%s', async (name) => {
-    const { status, headers, bytes } = await running.api.get(`/api-docs/${name}`);
-    expect({ status, type: headers['content-type'] }).toEqual({ status: 200, type: 'application/json' });
-    expect(bytes.equals(readFileSync(`docs/api/${name}`))).toBe(true);
+describe('the description of the endpoint', () => {
+  test('is read at /api-docs/webhook.html, where its own scripts alone run, and which connects to nowhere', async () => {
+    const { status, headers, bytes } = await running.api.get('/api-docs/webhook.html');
+    expect({ status, type: headers['content-type'] }).toEqual({
+      status: 200,
+      type: 'text/html; charset=utf-8',
+    });
+    const scripts = [...bytes.toString().matchAll(/<script>([\s\S]*?)<\/script>/g)].map(
+      ([, script = '']) => `'sha256-${createHash('sha256').update(script).digest('base64')}'`,
+    );
+    expect(headers['content-security-policy']).toBe(
+      `default-src 'none'; script-src ${scripts.join(' ')}; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
+    );
   });
 
-  test('are not sent again to a browser that has them, which keeps the policy of the page', async () => {
+  test('is beside its page: /api-docs/openapi.json', async () => {
+    const { status, headers, bytes } = await running.api.get('/api-docs/openapi.json');
+    expect({ status, type: headers['content-type'] }).toEqual({ status: 200, type: 'application/json' });
+    expect(bytes.equals(readFileSync('docs/api/openapi.json'))).toBe(true);
+  });
+
+  test('is not sent again to a browser that has it, which keeps the policy of the page', async () => {
     const { headers } = await running.api.get('/api-docs/webhook.html');
     const again = await running.api.get('/api-docs/webhook.html', { 'if-none-match': String(headers.etag) });
     expect(again.status).toBe(304);
     expect(again.headers['content-security-policy']).toBe(headers['content-security-policy']);
   });
 
-  test.each(['', '../configuration.md', '%2e%2e/security.md', 'schemas/shop-updated.json', 'constructor'])(
-    'are all that there is: nothing at /api-docs/%s',
-    async (name) => {
-      const { status, body } = await running.api.get(`/api-docs/${name}`);
-      expect({ status, body }).toMatchObject({ status: 404, body: { status: 404, title: 'Not found' } });
-    },
-  );
+  test.each([
+    '',
+    '../configuration.md',
+    '%2e%2e/security.md',
+    'asyncapi.json',
+    'schemas/shop-updated.json',
+    'constructor',
+  ])('is all that there is: nothing at /api-docs/%s', async (name) => {
+    const { status, body } = await running.api.get(`/api-docs/${name}`);
+    expect({ status, body }).toMatchObject({ status: 404, body: { status: 404, title: 'Not found' } });
+  });
 
-  test('are answered to this machine’s names alone', async () => {
+  test('is answered to this machine’s names alone', async () => {
     const { status } = await running.api.get('/api-docs/webhook.html', { host: 'rebound.example' });
     expect(status).toBe(421);
   });

@@ -77,7 +77,7 @@ const SIGNS: readonly Sign[] = [
     matches(/\b(?:NaN|-?Infinity)\s*[,}\]]/),
     'body-nan',
     'The body has NaN or Infinity, which JSON has not.',
-    'Send null, or leave the field away.',
+    'Leave the field out.',
   ],
   [matches(/=>/), 'body-ruby', 'The body is the notation of a Ruby or PHP array, not JSON.', SERIALISER],
   [matches(/^\s*\{\s*[A-Za-z_]\w*\s*:/), 'body-bare-keys', 'The keys have no quotation marks.', SERIALISER],

@@ -4,16 +4,14 @@ import { readFile } from 'node:fs/promises';
 import { notFound, Problem } from './problem.ts';
 import type { Answer } from './route.ts';
 
-/** Where the descriptions of our interfaces are, with a page for each. */
+/** Where the description of the endpoint is, with its page. */
 const FOLDER = 'docs/api';
 
 const PREFIX = '/api-docs/';
 
 const TYPES: Readonly<Record<string, string>> = {
   'webhook.html': 'text/html; charset=utf-8',
-  'messages.html': 'text/html; charset=utf-8',
   'openapi.json': 'application/json',
-  'asyncapi.json': 'application/json',
 };
 
 const POLICY = /<meta http-equiv="content-security-policy" content="([^"]+)">/;

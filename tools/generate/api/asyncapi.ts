@@ -1,103 +1,92 @@
-import { WEBHOOK_PATH } from '../../../lambda/contract/webhook-path.ts';
-import { describedChannel, describedOperations, type ServerName } from './channel.ts';
-import { channelsOf } from './channels.ts';
-import { CONTACT, EXAMPLE_HOST, info, LICENCE } from './document-facts.ts';
-import { describedEvents, otherPayloadSchema, payloadSchema } from './event-schemas.ts';
+import { CONTACT, info, LICENCE } from './document-facts.ts';
+import { describedEvents } from './event-schemas.ts';
 import type { JsonSchema } from './field-schemas.ts';
-import { notificationSchema, topicOf } from './notification-schemas.ts';
-import { quarantinedSchema, storedPayloadSchema } from './queue-messages.ts';
-import { SIGNATURE_HEADER, signatureDescription } from './signature-header.ts';
-import { customNotificationSchema } from './topic-messages.ts';
+import { notificationSchema, type TopicName, topicOf, topics } from './notification-schemas.ts';
+import { customNotificationSchema, type Messages, notificationMessages } from './topic-messages.ts';
 
 /** 3.1 adds nothing that is used here, and fewer tools read it. */
 const VERSION = '3.0.0';
 
-const INTRODUCTION = `What becomes of an event that \`POST ${WEBHOOK_PATH}\` (openapi.json) has taken, and what those get who subscribe.
+const INTRODUCTION = `What subscribers of our topics get.
 
-An event is put on the queue of its kind, processed from there, and told of through a topic where people or other systems are to know. It may come more than once, and in any order: \`eventId\` is the same for the same bytes, and of two events the later \`timestamp\` wins.
+A notification may come more than once, and in any order: \`eventId\` is the same for the same event, and of two events the later \`timestamp\` is the newer one.
 
-The names of queues and topics are made at deployment: outputs of the stack say them.`;
+The names of the topics are made at deployment: outputs of the stack say them.`;
 
-/** AsyncAPI 3.0 of the endpoint, of every queue and topic behind it, and of what is on them. */
+/** AsyncAPI 3.0 of the topics, and of what is published on them. */
 export function asyncApiDocument(): JsonSchema {
-  const events = describedEvents();
-  const channels = Object.entries(channelsOf(events));
-  const notified = events.filter((event) => topicOf(event) !== undefined);
+  const notified = describedEvents().filter((event) => topicOf(event) !== undefined);
+  const names = Object.keys(topics) as TopicName[];
+  const messagesOf = (topic: TopicName): Messages =>
+    Object.assign({}, ...notified.filter((event) => topicOf(event) === topic).map(notificationMessages));
   return {
     asyncapi: VERSION,
     id: 'urn:partner-webhooks',
     info: {
-      ...info('Partner webhooks: deliveries, queues and topics', INTRODUCTION),
+      ...info('Partner webhooks: notifications', INTRODUCTION),
       contact: CONTACT,
       license: { name: LICENCE, url: `https://spdx.org/licenses/${LICENCE}.html` },
-      tags: (Object.keys(tags) as ServerName[]).map((name) => ({ $ref: `#/components/tags/${name}` })),
+      tags: [{ $ref: '#/components/tags/sns' }],
     },
-    servers,
+    servers: {
+      sns: {
+        host: 'sns.{region}.amazonaws.com',
+        protocol: 'sns',
+        description: 'Amazon SNS',
+        variables: { region: { default: 'eu-central-1', description: 'Where the stack is deployed.' } },
+        security,
+      },
+    },
     defaultContentType: 'application/json',
-    channels: Object.fromEntries(channels.map(([id, channel]) => [id, describedChannel(channel)])),
-    operations: Object.assign({}, ...channels.map(([id, channel]) => describedOperations(id, channel))),
+    channels: Object.fromEntries(
+      names.map((topic) => [topics[topic].name, channel(topic, messagesOf(topic))]),
+    ),
+    operations: Object.fromEntries(names.map((topic) => [`notify-${topic}`, operation(topic)])),
     components: {
       schemas: {
-        ...Object.fromEntries(events.map((event) => [event.schemaName, payloadSchema(event)])),
-        OtherEvent: otherPayloadSchema(events),
-        StoredPayload: storedPayloadSchema,
-        Quarantined: quarantinedSchema,
         ...Object.fromEntries(
           notified.map((event) => [`${event.schemaName}Notification`, notificationSchema(event)]),
         ),
         CustomNotification: customNotificationSchema,
       },
-      messages: Object.assign({}, ...channels.map(([, { messages }]) => messages)),
-      securitySchemes,
-      tags,
+      messages: Object.assign({}, ...names.map(messagesOf)),
+      securitySchemes: {
+        aws: {
+          type: 'http',
+          scheme: 'AWS4-HMAC-SHA256',
+          description: 'AWS Signature Version 4, as every AWS SDK signs, with the rights of a role.',
+        },
+      },
+      tags: { sns: { name: 'Topics', description: 'Notifications for people and other systems.' } },
     },
   };
 }
 
-const securitySchemes = {
-  signature: {
-    type: 'httpApiKey',
-    in: 'header',
-    name: SIGNATURE_HEADER,
-    description: signatureDescription,
-  },
-  aws: {
-    type: 'http',
-    scheme: 'AWS4-HMAC-SHA256',
-    description: 'AWS Signature Version 4, as every AWS SDK signs, with the rights of a role.',
-  },
-};
+const security = [{ $ref: '#/components/securitySchemes/aws' }];
 
-const signed = (scheme: keyof typeof securitySchemes) => [{ $ref: `#/components/securitySchemes/${scheme}` }];
+function channel(topic: TopicName, messages: Messages): JsonSchema {
+  const { name, output, title, purpose } = topics[topic];
+  return {
+    address: `{${output}}`,
+    parameters: { [output]: { description: 'The output of the stack by this name.' } },
+    title,
+    description: `Tells of ${purpose}. A subscription gets one form of each notification, by its protocol.`,
+    servers: [{ $ref: '#/servers/sns' }],
+    messages: Object.fromEntries(
+      Object.keys(messages).map((message) => [message, { $ref: `#/components/messages/${message}` }]),
+    ),
+    bindings: { sns: { name, bindingVersion: '0.1.0' } },
+  };
+}
 
-const region = { default: 'eu-central-1', description: 'Where the stack is deployed.' };
-
-const servers: Readonly<Record<ServerName, JsonSchema>> = {
-  webhook: {
-    host: '{host}',
-    protocol: 'https',
-    description: 'The endpoint that the partner posts to',
-    variables: { host: { default: EXAMPLE_HOST, description: 'The output WebhookUrl of the stack has it.' } },
-    security: signed('signature'),
-  },
-  sqs: {
-    host: 'sqs.{region}.amazonaws.com',
-    protocol: 'sqs',
-    description: 'Amazon SQS',
-    variables: { region },
-    security: signed('aws'),
-  },
-  sns: {
-    host: 'sns.{region}.amazonaws.com',
-    protocol: 'sns',
-    description: 'Amazon SNS',
-    variables: { region },
-    security: signed('aws'),
-  },
-};
-
-const tags: Readonly<Record<ServerName, JsonSchema>> = {
-  webhook: { name: 'Deliveries', description: 'What the partner sends.' },
-  sqs: { name: 'Queues', description: 'What waits to be processed, or for somebody.' },
-  sns: { name: 'Topics', description: 'What people and other systems are told.' },
-};
+function operation(topic: TopicName): JsonSchema {
+  const { name, title } = topics[topic];
+  return {
+    action: 'send',
+    title: `Publish on the ${title.toLowerCase()}`,
+    description: 'A consumer publishes each event once.',
+    channel: { $ref: `#/channels/${name}` },
+    security,
+    tags: [{ $ref: '#/components/tags/sns' }],
+  };
+}

@@ -15,9 +15,9 @@ export const LICENCE: string = license;
 /** A host that nobody has (RFC 2606). */
 export const EXAMPLE_HOST = 'webhooks.example.com';
 
-/** Whoever deploys the stack puts their own here; linters ask for all three. */
+/** Replace it by your own when you deploy the stack. Linters ask for all three. */
 export const CONTACT = {
-  name: 'Whoever gave you the address and the secret',
+  name: 'The people who gave you the address and the secret',
   url: `https://${EXAMPLE_HOST}/`,
   email: 'webhooks@example.com',
 };

@@ -17,7 +17,7 @@ const jsonText = (document: object) => `${JSON.stringify(document, undefined, 2)
 /** `docs/api/openapi.json`: what the partner sends, and what is answered. */
 export const openApiText = () => jsonText(openApiDocument());
 
-/** `docs/api/asyncapi.json`: what is on queues and topics. */
+/** `docs/api/asyncapi.json`: what subscribers of the topics get. */
 export const asyncApiText = () => jsonText(asyncApiDocument());
 
 /** Every description, and what is left of an event that is gone, which must go, too. */
@@ -36,7 +36,6 @@ export function apiFiles(): DerivedFile[] {
     { file: `${API_FOLDER}/openapi.json`, text: openApiText() },
     { file: `${API_FOLDER}/asyncapi.json`, text: asyncApiText() },
     describedPage(`${API_FOLDER}/webhook.html`, openApiText()),
-    describedPage(`${API_FOLDER}/messages.html`, asyncApiText()),
     ...[...files].map((file) => ({ file: `${SCHEMAS_FOLDER}/${file}`, text: schemas.get(file) })),
   ];
 }

@@ -16,7 +16,7 @@ const AGAIN = 'Send it again, later each time.';
 const NOT_KEPT = 'Nothing was kept.';
 
 /** Of an answer that may come after the receiver was asked: Lambda goes on when API Gateway no longer waits. */
-export const PERHAPS_KEPT = 'The event may have been kept or not: to send it twice does no harm.';
+export const PERHAPS_KEPT = 'The event may have been kept or not: sending it twice does no harm.';
 
 /** Those with a status of their own. Source: decision D16 and docs/deploying.md, "Which gateway". */
 export const gatewayAnswers: readonly GatewayAnswer[] = [
@@ -32,7 +32,7 @@ export const gatewayAnswers: readonly GatewayAnswer[] = [
   },
   {
     status: '413',
-    description: `The body is too large: above 10 MB, or so that with its envelope it exceeds the 6 MB that the receiver can be given: some 6 MB of JSON, 4.5 MB of another content type or behind a REST API. To repeat it is of no use. A REST API may say 500 instead. ${NOT_KEPT}`,
+    description: `The body is too large: above 10 MB, or above the 6 MB that the receiver can take with its envelope: some 6 MB of JSON, 4.5 MB of another content type or behind a REST API. Do not repeat it. A REST API may answer 500 instead. ${NOT_KEPT}`,
     message: 'Request Entity Too Large',
   },
   {
@@ -73,7 +73,7 @@ const refusalTexts: Readonly<Record<keyof typeof refusals, string>> = {
   DEFAULT_4XX: 'Lambda turned the request away',
   DEFAULT_5XX: 'anything else that failed',
   WAF_FILTERED: 'a firewall took the request for an attack',
-  REQUEST_TOO_LARGE: 'the body is too large, and to repeat it is of no use',
+  REQUEST_TOO_LARGE: 'the body is too large; do not repeat it',
 };
 
 /** The refusals of a REST API as a list in Markdown. */

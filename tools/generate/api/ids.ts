@@ -4,7 +4,7 @@ import { sha256Hex } from '../../../lambda/hash.ts';
 export const eventId = {
   type: 'string',
   pattern: '^[0-9a-f]{64}$',
-  description: 'SHA-256 of the body’s bytes in hex. The same event sent again has the same.',
+  description: 'SHA-256 of the body’s bytes in hex. A repeat of the same bytes has the same id.',
 };
 
 /** That of a payload whose bytes are its JSON without white space. */
@@ -12,7 +12,10 @@ export const eventIdOf = (payload: object) => sha256Hex(Buffer.from(JSON.stringi
 
 export const requestId = {
   type: 'string',
-  description: 'Names the request that brought the event. Whoever asks what became of it says this id.',
+  description: 'Names the request that brought the event. Give this id to ask what became of it.',
 };
 
 export const REQUEST_ID = 'JZ3dXgkWIAMEPlw=';
+
+/** The hash of `{}`. */
+export const EVENT_ID = eventIdOf({});

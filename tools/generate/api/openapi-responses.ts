@@ -1,15 +1,14 @@
-import { otherPayload } from './event-schemas.ts';
 import type { JsonSchema } from './field-schemas.ts';
 import { type GatewayAnswer, PERHAPS_KEPT, refusalList, retryAfterSeconds } from './gateway-answers.ts';
-import { eventId, eventIdOf, REQUEST_ID, requestId } from './ids.ts';
+import { EVENT_ID, eventId, REQUEST_ID, requestId } from './ids.ts';
 import { type ProblemName, problemExample } from './problems.ts';
 import { schemaRef } from './schema-reference.ts';
 
 type Status = 'queued' | 'parked';
 
 const meanings: Readonly<Record<Status, string>> = {
-  queued: 'The event is safe, and will be processed.',
-  parked: 'The event is safe, and of a kind that we do not know: a person will look at it.',
+  queued: 'We have stored the event and will process it.',
+  parked: 'We keep the event. It has no effect, because we do not support its kind yet.',
 };
 
 /** The body of 200. */
@@ -26,8 +25,8 @@ export const acceptedSchema = (status: Status): JsonSchema => ({
 });
 
 const acceptedExample = (status: Status) => ({
-  summary: meanings[status],
-  value: { status, eventId: eventIdOf(otherPayload), requestId: REQUEST_ID },
+  summary: status,
+  value: { status, eventId: EVENT_ID, requestId: REQUEST_ID },
 });
 
 const problemContent = (name: ProblemName) => ({
@@ -55,15 +54,6 @@ export const responses: Readonly<Record<string, JsonSchema>> = {
       },
     },
   },
-  Queued: {
-    description: 'We have the event. Do not send it again.',
-    content: {
-      'application/json': {
-        schema: schemaRef('Queued'),
-        examples: { queued: acceptedExample('queued') },
-      },
-    },
-  },
   UnusableEvent: {
     description:
       'The body is signed, but not a usable event: the answer names the fields. It was kept, and a person looks at it. Do not send it again as it is.',
@@ -75,7 +65,7 @@ export const responses: Readonly<Record<string, JsonSchema>> = {
     content: problemContent('InvalidSignature'),
   },
   ServerError: {
-    description: `${PERHAPS_KEPT} Send it again, later each time, and not before the seconds of \`Retry-After\` where there is one.\n\nThe receiver says so where it could not make sure that the event is safe. Behind a REST API, API Gateway says the same for what it refuses by itself:\n\n${refusalList}\n\nBehind an HTTP API it may say it in its own form.`,
+    description: `${PERHAPS_KEPT} Send it again, later each time, and not before the seconds of \`Retry-After\` if there are any.\n\nThe receiver answers so if it could not store the event. Behind a REST API, API Gateway answers the same for what it refuses by itself:\n\n${refusalList}\n\nBehind an HTTP API it may answer in its own form.`,
     headers: {
       'Retry-After': {
         description: 'Seconds to wait before it is sent again. Behind a REST API only.',
@@ -86,7 +76,7 @@ export const responses: Readonly<Record<string, JsonSchema>> = {
   },
   GatewayOther: {
     description:
-      'Whatever else API Gateway refuses by itself, such as a request that is not HTTP, or headers above 10,240 bytes. Nothing was kept.',
+      'Any other status. API Gateway gives some by itself, for example for headers above 10,240 bytes. Send the event again, later each time, and tell us.',
     content: gatewayContent('Bad Request'),
   },
 };

@@ -1,13 +1,8 @@
+import { readFileSync } from 'node:fs';
 import { LOCAL_SECRET } from '../../../events/signing.ts';
 import { WEBHOOK_PATH } from '../../../lambda/contract/webhook-path.ts';
 import { CONTACT, EXAMPLE_HOST, info, LICENCE } from './document-facts.ts';
-import {
-  type DescribedEvent,
-  describedEvents,
-  otherPayload,
-  otherPayloadSchema,
-  payloadSchema,
-} from './event-schemas.ts';
+import { type DescribedEvent, describedEvents, payloadSchema } from './event-schemas.ts';
 import type { JsonSchema } from './field-schemas.ts';
 import { gatewayAnswers, gatewayMessageSchema } from './gateway-answers.ts';
 import { acceptedSchema, gatewayResponse, responses } from './openapi-responses.ts';
@@ -48,12 +43,8 @@ export function openApiDocument(): JsonSchema {
     // A signature is of one body, and so a parameter of each request. As a security scheme it would be a key that a client
     // is given once; as both, a generated client sets it twice, which is 401.
     security: [],
-    tags: [
-      { name: 'Endpoint', description: 'The one request that there is.' },
-      { name: 'Events', description: 'What has happened at yours: what the request carries.' },
-    ],
+    tags: [{ name: 'Endpoint', description: 'The only request of this interface.' }],
     paths: { [WEBHOOK_PATH]: { post: receiveEvent(events) } },
-    webhooks: Object.fromEntries(events.map((event) => [event.event, { post: webhook(event) }])),
     components: {
       parameters: { Signature: signatureParameter(events) },
       schemas: {
@@ -69,7 +60,6 @@ export function openApiDocument(): JsonSchema {
           },
         },
         ...Object.fromEntries(events.map((event) => [event.schemaName, payloadSchema(event)])),
-        OtherEvent: otherPayloadSchema(events),
         Queued: acceptedSchema('queued'),
         Parked: acceptedSchema('parked'),
         ...Object.fromEntries(problemNames.map((name) => [name, problemSchema(name)])),
@@ -86,12 +76,15 @@ export function openApiDocument(): JsonSchema {
   };
 }
 
-const INTRODUCTION = `You post events to one address; we prove by a signature that they are yours, make them safe, answer, and process them afterwards.
+const INTRODUCTION = `You post each event to one address. We verify the signature, store the event, answer, and process it afterwards.
 
-- **One event a request**, as JSON in UTF-8. What is signed are the bytes of the body as they are sent: sign last, and send what you have signed.
-- **200 means that we have it.** Repeat 401 and 500, later each time; 429, 502, 503 and 504 as well. What gets 400 will get it again: we have kept it, and a person looks at it.
-- **An event may be sent twice**: the same bytes are the same event. Events may come in any order: of two about the same thing the later \`timestamp\` wins.
-- **More fields and more kinds of events** may be sent without asking us. What we do not know is kept.`;
+- **Send one event per request**, as JSON in UTF-8. The signature covers the bytes of the body as you send them: sign last, and send what you have signed.
+- **Wait 35 s for an answer.** Our gateway gives up after 30 s.
+- **200 means that we have the event.** After 400 or 413 do not repeat. After any other status, or no answer, repeat the same bytes, later each time.
+- **You may send an event twice**: the same bytes are the same event. Events may come in any order: of two about the same thing the later \`timestamp\` wins.
+- **Leave out a field that has no value.** Do not send \`null\`: depending on the field, it is refused with 400 or counts as absent.
+- **You may send fields that are not described.** We ignore them.
+- **Tell us before you send a new kind of event.** Until we support it, the answer is 200 \`parked\`: we keep the event, and it has no effect.`;
 
 const withRequestIds = (byName: Readonly<Record<string, JsonSchema>>): JsonSchema =>
   Object.fromEntries(
@@ -112,58 +105,43 @@ const failures = {
   default: { $ref: '#/components/responses/GatewayOther' },
 };
 
-const signed = [{ $ref: '#/components/parameters/Signature' }];
-
-const requestBody = (
-  schema: JsonSchema,
-  examples: readonly { readonly name: string; readonly summary: string; readonly payload: object }[],
-) => ({
-  description: 'The event. Its bytes are what is signed.',
-  required: true,
-  content: {
-    'application/json': {
-      schema,
-      examples: Object.fromEntries(
-        examples.map(({ name, summary, payload }) => [name, { summary, value: payload }]),
-      ),
-    },
-  },
-});
-
 function receiveEvent(events: readonly DescribedEvent[]): JsonSchema {
-  const samples = events.flatMap(({ samples }) => samples);
+  const samples = events.flatMap((event) => event.samples);
   return {
     operationId: 'receiveEvent',
     tags: ['Endpoint'],
     summary: 'Send one event',
-    description: 'Keeps the event and answers; what follows from it happens afterwards, in seconds.',
-    parameters: signed,
-    requestBody: requestBody({ oneOf: [schemaRef('PartnerEvent'), schemaRef('OtherEvent')] }, [
-      ...samples.map((sample) => ({ ...sample, summary: sample.event })),
-      { name: 'any-other', summary: 'any other event', payload: otherPayload },
-    ]),
+    description: 'We store the event and answer. We process it within seconds.',
+    parameters: [{ $ref: '#/components/parameters/Signature' }],
+    requestBody: {
+      description: 'The event. You sign these bytes.',
+      required: true,
+      content: {
+        'application/json': {
+          // By name: of a union without one, oapi-codegen makes a type that is sent as `{}`.
+          schema: schemaRef('PartnerEvent'),
+          examples: Object.fromEntries(
+            samples.map(({ name, event, payload }) => [name, { summary: event, value: payload }]),
+          ),
+        },
+      },
+    },
     responses: { 200: { $ref: '#/components/responses/Accepted' }, ...failures },
+    'x-codeSamples': codeSamples,
   };
 }
 
-/** The same request, as a reader looks for it who thinks of webhooks: by the event. */
-function webhook({ event, name, schemaName, meaning, processing, samples }: DescribedEvent): JsonSchema {
-  return {
-    operationId: `send-${name}`,
-    tags: ['Events'],
-    summary: meaning,
-    description: `You send \`${event}\` to \`${WEBHOOK_PATH}\`; we ${processing}. It is the request of \`receiveEvent\`, with this one event.`,
-    parameters: signed,
-    requestBody: requestBody(
-      schemaRef(schemaName),
-      samples.map((sample) => ({ ...sample, summary: meaning })),
-    ),
-    responses: { 200: { $ref: '#/components/responses/Queued' }, ...failures },
-  };
-}
+/** How to sign and post, in the languages that most partners use: the files of `examples/signing/` as they are. */
+const codeSamples = [
+  { lang: 'Shell', label: 'curl', file: 'curl/sign-and-post.sh' },
+  { lang: 'JavaScript', label: 'Node.js', file: 'node/sign-and-post.mjs' },
+  { lang: 'Python', label: 'Python', file: 'python/sign_and_post.py' },
+  { lang: 'PHP', label: 'PHP', file: 'php/sign-and-post.php' },
+  { lang: 'Go', label: 'Go', file: 'go/main.go' },
+].map(({ lang, label, file }) => ({ lang, label, source: readFileSync(`examples/signing/${file}`, 'utf8') }));
 
 function signatureParameter([first]: readonly DescribedEvent[]): JsonSchema {
-  const payload = first?.samples[0]?.payload ?? otherPayload;
+  const payload = first?.samples[0]?.payload ?? {};
   return {
     name: SIGNATURE_HEADER,
     in: 'header',
@@ -172,7 +150,7 @@ function signatureParameter([first]: readonly DescribedEvent[]): JsonSchema {
     schema: signatureSchema,
     examples: {
       hex: {
-        summary: `Of the body ${JSON.stringify(payload)}, with the secret ${LOCAL_SECRET}`,
+        summary: `For the body ${JSON.stringify(payload)} and the secret ${LOCAL_SECRET}`,
         value: exampleSignature(payload),
       },
     },

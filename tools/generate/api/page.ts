@@ -18,6 +18,6 @@ export function fillDocument(page: string, document: string): string {
 
 /** A page as it is, with the description as it follows from the code. @throws Error where there is no such page */
 export function describedPage(file: string, document: string): DerivedFile {
-  if (!existsSync(file)) throw new Error(`No file ${file}. Make it with: .ci/check-api --pages`);
+  if (!existsSync(file)) throw new Error(`No file ${file}. Make it with: .ci/check-api --page`);
   return { file, text: fillDocument(readFileSync(file, 'utf8'), document) };
 }

@@ -1,7 +1,7 @@
 import { REQUEST_ID } from './ids.ts';
 
 const header = (kind: string) => ({
-  description: `Names the request, behind ${kind}: whoever asks what became of it says this id. It is the \`requestId\` of our own answers, and the only id of those that API Gateway gives by itself.`,
+  description: `Names the request, behind ${kind}: give us this id to ask what became of it. It is the \`requestId\` of our own answers, and the only id in answers of API Gateway.`,
   schema: { type: 'string', examples: [REQUEST_ID] },
 });
 

@@ -12,7 +12,7 @@ export const SIGNATURE_PATTERN = `^(?:${PREFIX})?(?:${whole(HEX)}|${whole(BASE64
 export const exampleSignature = (payload: object) =>
   signatureOf({ body: Buffer.from(JSON.stringify(payload)), secret: LOCAL_SECRET });
 
-export const signatureDescription = `HMAC-SHA256 of the body's bytes, exactly as they are sent, keyed with the UTF-8 bytes of the secret that we share: 64 hex digits of either case, or base64 or base64url of the 32 bytes, with or without padding; any of them may begin with \`${PREFIX}\`. One value, no spaces. Whatever else the request carries, this alone says that it is yours.`;
+export const signatureDescription = `HMAC-SHA256 of the body's bytes, exactly as they are sent, keyed with the UTF-8 bytes of the secret that we share: 64 hex digits of either case, or base64 or base64url of the 32 bytes, with or without padding; any of them may begin with \`${PREFIX}\`. One value, no spaces. This alone proves that the request is yours.`;
 
 /** The header's value as a JSON Schema. */
 export const signatureSchema = { type: 'string', pattern: SIGNATURE_PATTERN };

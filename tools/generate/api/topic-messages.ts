@@ -1,9 +1,11 @@
-import type { Messages } from './channel.ts';
 import type { DescribedEvent } from './event-schemas.ts';
 import type { JsonSchema } from './field-schemas.ts';
 import { notificationForms } from './notification-forms.ts';
 import { notificationAttributes } from './notification-schemas.ts';
 import { schemaRef } from './schema-reference.ts';
+
+/** Messages of AsyncAPI by their names. */
+export type Messages = Readonly<Record<string, JsonSchema>>;
 
 /** Source: user guide, "Custom notifications using Amazon Q Developer in chat applications". */
 export const customNotificationSchema: JsonSchema = {

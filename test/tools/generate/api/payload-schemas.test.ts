@@ -29,6 +29,16 @@ const beyondTheSchema: Readonly<Record<string, (payload: Payload, event: EventNa
     }),
 };
 
+/** A payload without the values that count as absent by their fields' descriptions. */
+function withoutIgnored(payload: Payload, event: EventName): Payload {
+  const { data } = payload;
+  if (typeof data !== 'object' || data === null || Array.isArray(data)) return payload;
+  const fields = dataSchema(event, 'input').properties as Readonly<Record<string, Payload>>;
+  const isUsed = ([name, value]: [string, unknown]) =>
+    fields[name]?.anyOf === undefined || ['string', 'number'].includes(typeof value);
+  return { ...payload, data: Object.fromEntries(Object.entries(data).filter(isUsed)) };
+}
+
 const awkwardValue = fc.oneof(
   fc.constantFrom<unknown>(
     ...['', ' ', '\ud800', 'a\udc00b', '😀', '0', '2^53', '\u0000'],
@@ -81,7 +91,7 @@ test.each(eventNames)('the schema of %s is valid exactly where a payload is such
       const parsed = parsePayloadText(text);
       const isEvent = parsed.kind === 'event' && parsed.event.event === event;
       const sent = JSON.parse(text) as Payload;
-      const isValid = validators.get(event)?.(sent) === true;
+      const isValid = validators.get(event)?.(withoutIgnored(sent, event)) === true;
       const isBeyond = Object.values(beyondTheSchema).some((applies) => applies(sent, event));
       expect({ isEvent, text }).toEqual({ isEvent: isValid && !isBeyond, text });
       seen[isEvent ? 'valid' : 'invalid'] += 1;

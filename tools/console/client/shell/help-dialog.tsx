@@ -79,10 +79,6 @@ export function HelpDialog({ onClose }: { onClose: () => void }) {
         <a href="/api-docs/webhook.html" target="_blank" rel="noopener">
           what the partner sends, and what is answered
         </a>
-        ,{' '}
-        <a href="/api-docs/messages.html" target="_blank" rel="noopener">
-          what is on queues and topics
-        </a>
       </p>
     </Dialog>
   );
