@@ -4,6 +4,7 @@ import { promisify } from 'node:util';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { eventNames } from '../../lambda/contract/catalogue.ts';
 import { kebabCase, pascalCase } from '../../lambda/contract/event-names.ts';
+import { stages } from '../../tools/generate/stages.ts';
 import { type Resource, SynthesisedTemplate } from '../../tools/generate/synthesised-template.ts';
 import { testAssembly } from '../support/test-stack.ts';
 import { stageAssembly } from './stage-assembly.ts';
@@ -171,6 +172,23 @@ describe('every stage', () => {
     const waits = ({ dependsOn }: Resource) => dependsOn.includes(smokeTest?.logicalId ?? '');
     expect(except(dev.ofType('AWS::Lambda::Alias'), waits)).toEqual([]);
   });
+
+  // CloudWatch Logs refuses changes of one log that come at once.
+  test.each(Object.keys(stages))(
+    'creates the metric filters of one log one after another: %s',
+    async (name) => {
+      const stage = new SynthesisedTemplate(await stageAssembly(name));
+      const logs = Map.groupBy(stage.ofType('AWS::Logs::MetricFilter'), ({ properties }) =>
+        stage.referred(properties.LogGroupName),
+      );
+      expect(logs.size).toBe(eventNames.length + 3);
+      for (const filters of logs.values()) {
+        const [, ...others] = filters;
+        const waitsFor = filters.map(({ dependsOn }) => dependsOn);
+        expect(waitsFor).toEqual([[], ...others.map((_, index) => [filters[index]?.logicalId])]);
+      }
+    },
+  );
 });
 
 /** Synthesises as `cdk synth` does with `-c` for each entry. */
