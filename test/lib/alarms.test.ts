@@ -514,7 +514,7 @@ describe('it leads', () => {
     const prod = new SynthesisedTemplate(await stageAssembly('prod'));
     const canaries = prod.ofType('AWS::CloudWatch::Alarm').filter(({ path }) => path.startsWith('Canaries/'));
     for (const canary of canaries) {
-      const event = eventNames.find((name) => canary.path === `Canaries/${kebabCase(name)}-dies`);
+      const event = eventNames.find((name) => canary.path.startsWith(`Canaries/${kebabCase(name)}-`));
       const owner = event === undefined ? 'Receiver' : `${pascalCase(event)}/Consumer`;
       expect([canary.path, ...new Set(leadsTo(prod, canary))]).toEqual([canary.path, `${owner}/Log`]);
     }

@@ -83,7 +83,7 @@ describe('the prod stage', () => {
         [
           'Canaries/ReceiverAnswers500',
           'Canaries/ReceiverDies',
-          ...(service === 'receiver' ? [] : [`Canaries/${service}-dies`]),
+          ...(service === 'receiver' ? [] : [`Canaries/${service}-dies`, `Canaries/${service}-fails`]),
         ].sort(),
       );
       expect(properties.AutoRollbackConfiguration).toEqual({
@@ -136,11 +136,13 @@ describe('the prod stage', () => {
       [
         ['Canaries/ReceiverAnswers500', 'VersionError', currentVersion('Receiver')],
         ['Canaries/ReceiverDies', 'Errors', currentVersion('Receiver')],
-        ...eventNames.map((event) => [
-          `Canaries/${kebabCase(event)}-dies`,
-          'Errors',
-          currentVersion(`${pascalCase(event)}/Consumer`),
-        ]),
+        ...eventNames.flatMap((event) => {
+          const version = currentVersion(`${pascalCase(event)}/Consumer`);
+          return [
+            [`Canaries/${kebabCase(event)}-dies`, 'Errors', version],
+            [`Canaries/${kebabCase(event)}-fails`, 'VersionError', version],
+          ];
+        }),
       ].sort(),
     );
   });
