@@ -129,9 +129,6 @@ const REASON = 'must be a reason';
 
 const SHARE = 'must be a number from 0 to 1';
 
-/** Characters that leave each alarm's description, of 1,024 at most, room for the rest. */
-const RUNBOOK_LENGTH = 120;
-
 /** A check that is made, and its problem told, also where other fields are wrong. */
 const ALWAYS = () => true;
 
@@ -316,7 +313,6 @@ export function configSchema(target: Target = {}) {
       runbook: z
         .string()
         .min(1)
-        .max(RUNBOOK_LENGTH, `must have at most ${RUNBOOK_LENGTH} characters`)
         .default('docs/operations.md')
         .describe('Where operations.md is published: the links in the alarms begin with it.'),
       quietAfter: quietAfter('nothing was accepted, of any kind'),

@@ -7,6 +7,7 @@ import { logFilter } from '../../local/aws/log-filter.ts';
 import { stages } from '../../tools/generate/stages.ts';
 import { type Resource, SynthesisedTemplate } from '../../tools/generate/synthesised-template.ts';
 import { type PeriodValues, rings } from '../support/alarm-evaluation.ts';
+import { sharedAssembly } from '../support/shared-assembly.ts';
 import { testAssembly } from '../support/test-stack.ts';
 import { describedAs, leadsTo } from './alarm-description.ts';
 import { stageAssembly } from './stage-assembly.ts';
@@ -56,12 +57,6 @@ describe.each(Object.keys(stages))('every alarm of %s', (stage) => {
     expect(except(says)).toEqual([]);
   });
 
-  // Source: CloudWatch API reference, `PutMetricAlarm`, `AlarmDescription`.
-  test('says it in 1,024 characters, also where the stage has the longest name', () => {
-    const stack = `PartnerWebhooks-${'x'.repeat(64)}`;
-    expect(except((one) => describedAs(of, one, stack).length <= 1024)).toEqual([]);
-  });
-
   test('leads to the lines of a log that its pattern lets through', () => {
     const patterns = every.flatMap((one) => patternsOf(described(one)));
     expect(patterns.length).toBeGreaterThan(0);
@@ -95,6 +90,24 @@ describe.each(Object.keys(stages))('every alarm of %s', (stage) => {
 
   test('is on one plain metric', () => {
     expect(except(({ properties }) => properties.Metrics === undefined)).toEqual([]);
+  });
+});
+
+describe('a description', () => {
+  const longestName = 'x'.repeat(64);
+  const runbook = (length: number) => `https://wiki.example.com/${'x'.repeat(length - 25)}`;
+  /** The synthesis of a stage with the longest name. */
+  const synthesis = (name: string, fields: object) =>
+    sharedAssembly(name, { stage: longestName, stages: { [longestName]: fields } });
+
+  test('fits if the name of the stage is the longest and the runbook has 120 characters', async () => {
+    await synthesis('longest', { runbook: runbook(120) });
+  });
+
+  test('that does not fit ends the synthesis, which names the alarm and says what to shorten', async () => {
+    await expect(synthesis('too-long', { runbook: runbook(250) })).rejects.toThrow(
+      /at most 1,024 characters .* Shorten runbook, or the name of the stage:\n(.*\n)* {2}GirlScheduleChanged\/Waiting has 1,\d{3}\n/,
+    );
   });
 });
 

@@ -240,7 +240,6 @@ describe('is refused', () => {
       { gateway: 'rest', waf: { managedLists: Array(2).fill('AWSManagedRulesCommonRuleSet') } },
       'waf.managedLists',
     ],
-    ['a runbook that fits no alarm', { runbook: `https://wiki.example.com/${'x'.repeat(100)}` }, 'runbook'],
     [
       'a receiver that outlasts a REST API',
       { gateway: 'rest', receiver: { timeout: 29 } },
