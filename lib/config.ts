@@ -458,9 +458,15 @@ export function parseConfig(stage: string, given: unknown, credentials: Target =
     .looseObject({ account: z.string().optional(), region: z.string().optional() })
     .safeParse(given);
   const parsed = configSchema({ ...credentials, ...stated.data }).safeParse(given);
-  if (!parsed.success) {
-    const problems = parsed.error.issues.flatMap(describeIssue).map((problem) => `\n  ${problem}`);
-    throw new Error(`The configuration of stage '${stage}' cannot be used:${problems.join('')}`);
+  const problems = parsed.error?.issues.flatMap(describeIssue) ?? [];
+  if (stated.data?.sampling !== undefined && stage.length > LONGEST_SAMPLED_STAGE) {
+    problems.push(
+      `sampling: needs a stage with a name of at most ${LONGEST_SAMPLED_STAGE} characters: X-Ray takes no longer one`,
+    );
+  }
+  if (!parsed.success || problems.length > 0) {
+    const lines = problems.map((problem) => `\n  ${problem}`);
+    throw new Error(`The configuration of stage '${stage}' cannot be used:${lines.join('')}`);
   }
   const { data } = parsed;
   return { ...data, deletionProtection: data.deletionProtection ?? data.removalPolicy === 'retain' };
@@ -471,6 +477,14 @@ function describeIssue(issue: z.core.$ZodIssue): string[] {
   if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => `${field(key)}: is no field`);
   return [`${field()}: ${issue.message}`];
 }
+
+export const stackNameOf = (stage: string) => `PartnerWebhooks-${stage}`;
+
+/**
+ * Characters of a stage's name that fit into the 64 of a sampling rule's `ServiceName`, which is the stack's name and `/*`.
+ * Source: X-Ray API reference, "SamplingRule".
+ */
+const LONGEST_SAMPLED_STAGE = 64 - `${stackNameOf('')}/*`.length;
 
 /** The name ends the stack's. Source: `StackName` in the CloudFormation API reference, `CreateStack`. */
 const STAGE_NAME = /^[A-Za-z0-9][A-Za-z0-9-]{0,63}$/;

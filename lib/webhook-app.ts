@@ -1,6 +1,6 @@
 import { App, type AppProps, Validations } from 'aws-cdk-lib';
 import { tooLongDescriptions } from './alarm-description.ts';
-import { findStage, parseConfig, type StageConfig } from './config.ts';
+import { findStage, parseConfig, type StageConfig, stackNameOf } from './config.ts';
 import { FunctionBundles } from './function-bundles.ts';
 import { PartnerWebhooksStack } from './partner-webhooks-stack.ts';
 
@@ -31,7 +31,7 @@ export async function webhookApp({ bundles, ...props }: WebhookAppProps = {}): P
   const stage = app.node.tryGetContext('stage');
   const config = configure(app, stage);
   const built = bundles ?? (await FunctionBundles.build(app.outdir));
-  const stack = new PartnerWebhooksStack(app, `PartnerWebhooks-${stage}`, {
+  const stack = new PartnerWebhooksStack(app, stackNameOf(String(stage)), {
     stage,
     config,
     bundles: built,
