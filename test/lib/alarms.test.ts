@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import { catalogue, eventNames } from '../../lambda/contract/catalogue.ts';
 import { kebabCase, pascalCase } from '../../lambda/contract/event-names.ts';
 import { metrics } from '../../lambda/metric-names.ts';
+import { LONGEST_LOOK_SECONDS } from '../../lib/longest-look.ts';
 import { logFilter } from '../../local/aws/log-filter.ts';
 import { stages } from '../../tools/generate/stages.ts';
 import { type Resource, SynthesisedTemplate } from '../../tools/generate/synthesised-template.ts';
@@ -151,15 +152,19 @@ describe('it rings', () => {
     ...pipelines.map(({ path }) => [`${path}/DeadLetterQueue/NotEmpty`, `${path}/DeadLetterQueue`]),
     ['Quarantine/NotEmpty', 'Quarantine'],
     ['Unrouted/NotEmpty', 'Unrouted'],
-  ])('%s: for one message on %s', (path, queue) => {
+  ])('%s: for one message on %s, also while a look hides it', (path, queue) => {
     const { Dimensions, ...properties } = alarm(path);
     expect(properties).toMatchObject({
       Namespace: 'AWS/SQS',
       MetricName: 'ApproximateNumberOfMessagesVisible',
       Statistic: 'Maximum',
-      ...atOnce,
+      Period: 60,
     });
     expect(template.referred(Dimensions[0].Value)).toBe(queue);
+    const hidden = Array(LONGEST_LOOK_SECONDS / 60).fill([0]);
+    expect(rings(alarm(path), [[1]])).toBe(true);
+    expect(rings(alarm(path), [[1], ...hidden])).toBe(true);
+    expect(rings(alarm(path), [[1], ...hidden, [0]])).toBe(false);
   });
 
   test.each(pipelines)('for a message of $event that has waited for a quarter of an hour', ({ path }) => {
