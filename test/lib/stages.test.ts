@@ -175,6 +175,21 @@ describe('every stage', () => {
     expect(except(dev.ofType('AWS::Lambda::Alias'), waits)).toEqual([]);
   });
 
+  // Source: CloudWatch Logs user guide, "Configuring metric values for a metric filter".
+  test.each(Object.keys(stages))(
+    'counts a field of a line only where its pattern names the field: %s',
+    async (name) => {
+      const filters = new SynthesisedTemplate(await stageAssembly(name)).ofType('AWS::Logs::MetricFilter');
+      const named = filters.filter(({ properties }) =>
+        properties.MetricTransformations[0].MetricValue.startsWith('$.'),
+      );
+      expect(named.length).toBeGreaterThan(eventNames.length);
+      const names = ({ properties: { FilterPattern, MetricTransformations } }: Resource) =>
+        FilterPattern.includes(`${MetricTransformations[0].MetricValue} >= 0`);
+      expect(except(named, names)).toEqual([]);
+    },
+  );
+
   // CloudWatch Logs refuses changes of one log that come at once.
   test.each(Object.keys(stages))(
     'creates the metric filters of one log one after another: %s',
