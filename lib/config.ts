@@ -345,7 +345,7 @@ export function configSchema(target: Target = {}) {
           days: whole(0, 3_650)
             .default(30)
             .describe(
-              'Days that a record is kept, 0 to 3,650; 0 for no archive. A replay reaches back 60 at most.',
+              'Days that a record is kept, 0 to 3,650; 0 for no archive. A replay reaches back 60 at most. Setting 0 on a live stage deletes the delivery streams with the records that they have not yet written, and the database and workgroup of Athena with its saved queries. With removalPolicy: retain the bucket stays, its records expire as before, and no command finds it again: a later archive gets another bucket.',
             ),
           bufferSeconds: whole(60, 900)
             .default(900)

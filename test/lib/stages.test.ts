@@ -175,7 +175,7 @@ describe('every stage', () => {
     expect(except(dev.ofType('AWS::Lambda::Alias'), waits)).toEqual([]);
   });
 
-  // Source: CloudWatch Logs user guide, "Configuring metric values for a metric filter".
+  // Source: CDK API reference, `MetricFilterProps.metricValue`.
   test.each(Object.keys(stages))(
     'counts a field of a line only where its pattern names the field: %s',
     async (name) => {
