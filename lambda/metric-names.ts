@@ -24,7 +24,10 @@ export const metrics = {
   Rejected: { dimensions: ['reason'] },
   /** Receiver: answered 500, so that the partner sends again. */
   ServerError: { dimensions: [] },
-  /** Receiver: a 500 once more, by the version that answered it: what takes a canary back. */
+  /**
+   * What takes a canary back, by the version that failed. Receiver: a 500. Consumer: a failed attempt or a dead letter,
+   * unless a dependency's outage is the reason.
+   */
   VersionError: { dimensions: ['version'] },
   /** Receiver: a read of the secret failed, whether a cached one went on serving or the answer was a 500. */
   SecretUnreadable: { dimensions: [] },

@@ -4,6 +4,9 @@ import type { DimensionName, MetricName } from './metric-names.ts';
 
 export const logger = new Logger({ logFormatter: new LogLines() });
 
+/** The number that Lambda gave to the published version. */
+export const functionVersion = process.env.AWS_LAMBDA_FUNCTION_VERSION ?? '';
+
 /** Few, and never the sender's own words: each distinct value is a metric that is paid for. */
 type Dimensions = Readonly<Partial<Record<DimensionName, string>>>;
 

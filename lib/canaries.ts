@@ -58,14 +58,20 @@ export class Canaries extends Construct {
       nameAfterVersion(alarm.node.defaultChild, of);
       return alarm;
     };
-    const unanswered = ReportedMetrics.of(this).ofReceiver('VersionError', { version: receiver.newVersion });
+    const reported = ReportedMetrics.of(this);
+    const failures = ({ service, newVersion }: ReleasedFunction) =>
+      reported.ofService('VersionError', service, { version: newVersion });
     const ofReceiver = [
-      takeBack('ReceiverAnswers500', receiver, unanswered, saying('ServerError')),
+      takeBack('ReceiverAnswers500', receiver, failures(receiver), saying('ServerError')),
       takeBack('ReceiverDies', receiver, receiver.newVersionErrors(), DIED),
     ];
     for (const consumer of consumers) {
-      const own = takeBack(`${consumer.service}-dies`, consumer, consumer.newVersionErrors(), DIED);
-      this.#shift(consumer, application, role, [...ofReceiver, own]);
+      const { service } = consumer;
+      const own = [
+        takeBack(`${service}-fails`, consumer, failures(consumer), saying('Failed', 'DeadLettered')),
+        takeBack(`${service}-dies`, consumer, consumer.newVersionErrors(), DIED),
+      ];
+      this.#shift(consumer, application, role, [...ofReceiver, ...own]);
     }
     this.#shift(receiver, application, role, ofReceiver);
   }

@@ -132,9 +132,6 @@ const REASON = 'must be a reason';
 
 const SHARE = 'must be a number from 0 to 1';
 
-/** Characters that leave each alarm's description, of 1,024 at most, room for the rest. */
-const RUNBOOK_LENGTH = 120;
-
 /** A check that is made, and its problem told, also where other fields are wrong. */
 const ALWAYS = () => true;
 
@@ -327,7 +324,6 @@ export function configSchema(target: Target = {}) {
       runbook: z
         .string()
         .min(1)
-        .max(RUNBOOK_LENGTH, `must have at most ${RUNBOOK_LENGTH} characters`)
         .default('docs/operations.md')
         .describe('Where operations.md is published: the links in the alarms begin with it.'),
       quietAfter: quietAfter('nothing was accepted, of any kind'),
@@ -360,7 +356,7 @@ export function configSchema(target: Target = {}) {
           days: whole(0, 3_650)
             .default(30)
             .describe(
-              'Days that a record is kept, 0 to 3,650; 0 for no archive. A replay reaches back 60 at most.',
+              'Days that a record is kept, 0 to 3,650; 0 for no archive. A replay reaches back 60 at most. Setting 0 on a live stage deletes the delivery streams with the records that they have not yet written, and the database and workgroup of Athena with its saved queries. With removalPolicy: retain the bucket stays, its records expire as before, and no command finds it again: a later archive gets another bucket.',
             ),
           bufferSeconds: whole(60, 900)
             .default(900)
@@ -473,9 +469,15 @@ export function parseConfig(stage: string, given: unknown, credentials: Target =
     .looseObject({ account: z.string().optional(), region: z.string().optional() })
     .safeParse(given);
   const parsed = configSchema({ ...credentials, ...stated.data }).safeParse(given);
-  if (!parsed.success) {
-    const problems = parsed.error.issues.flatMap(describeIssue).map((problem) => `\n  ${problem}`);
-    throw new Error(`The configuration of stage '${stage}' cannot be used:${problems.join('')}`);
+  const problems = parsed.error?.issues.flatMap(describeIssue) ?? [];
+  if (stated.data?.sampling !== undefined && stage.length > LONGEST_SAMPLED_STAGE) {
+    problems.push(
+      `sampling: needs a stage with a name of at most ${LONGEST_SAMPLED_STAGE} characters: X-Ray takes no longer one`,
+    );
+  }
+  if (!parsed.success || problems.length > 0) {
+    const lines = problems.map((problem) => `\n  ${problem}`);
+    throw new Error(`The configuration of stage '${stage}' cannot be used:${lines.join('')}`);
   }
   const { data } = parsed;
   return { ...data, deletionProtection: data.deletionProtection ?? data.removalPolicy === 'retain' };
@@ -486,6 +488,14 @@ function describeIssue(issue: z.core.$ZodIssue): string[] {
   if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => `${field(key)}: is no field`);
   return [`${field()}: ${issue.message}`];
 }
+
+export const stackNameOf = (stage: string) => `PartnerWebhooks-${stage}`;
+
+/**
+ * Characters of a stage's name that fit into the 64 of a sampling rule's `ServiceName`, which is the stack's name and `/*`.
+ * Source: X-Ray API reference, "SamplingRule".
+ */
+const LONGEST_SAMPLED_STAGE = 64 - `${stackNameOf('')}/*`.length;
 
 /** The name ends the stack's. Source: `StackName` in the CloudFormation API reference, `CreateStack`. */
 const STAGE_NAME = /^[A-Za-z0-9][A-Za-z0-9-]{0,63}$/;

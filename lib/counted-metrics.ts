@@ -41,7 +41,7 @@ const counted = (log: LogGroup, metricName: string, options: MetricOptions): Met
 export function deliveryLag(receiverLog: LogGroup): Metric {
   countLines(receiverLog, 'DeliveryLag', {
     id: 'DeliveryLag',
-    pattern: saying('Accepted'),
+    pattern: '{ $.message = "Accepted" && $.lagMs >= 0 }',
     value: '$.lagMs',
   });
   return counted(receiverLog, 'DeliveryLag', { statistic: 'p50' });
@@ -51,7 +51,7 @@ export function deliveryLag(receiverLog: LogGroup): Metric {
 export function deliveryLagOf(receiverLog: LogGroup, event: EventName): Metric {
   countLines(receiverLog, 'DeliveryLag', {
     id: `DeliveryLag-${event}`,
-    pattern: `{ $.message = "Accepted" && $.event = "${event}" }`,
+    pattern: `{ $.message = "Accepted" && $.event = "${event}" && $.lagMs >= 0 }`,
     value: '$.lagMs',
     dimensions: { event: '$.event' },
   });

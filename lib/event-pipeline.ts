@@ -121,7 +121,8 @@ export class EventPipeline extends Construct {
       metric: age,
       threshold: OLD_SECONDS,
       impact,
-      firstStep: `see whether the ${kebabCase(this.event)} consumer runs: event source, throttles, log. Paused, it rings a day before SQS deletes: ${alarms.resume(this.event)}`,
+      firstStep:
+        'see whether its consumer runs: event source, throttles, log. If the event is paused, resume it within a day, before SQS deletes',
       section: 'waiting',
       links: [...links, logLink(this.consumer.logGroup, '{ $.level = "ERROR" || $.level = "WARN" }')],
     });

@@ -1,5 +1,10 @@
 import type { RemovalPolicy } from 'aws-cdk-lib';
-import { LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs';
+import {
+  LogGroup,
+  type MetricFilter,
+  type MetricFilterOptions,
+  type RetentionDays,
+} from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
 import type { Encryption } from './encryption.ts';
 
@@ -13,8 +18,21 @@ export interface ProtectedLogProps {
 
 /** A log group that is under the key for everything, where there is one. */
 export class ProtectedLog extends LogGroup {
+  #lastFilter: MetricFilter | undefined;
+
   constructor(scope: Construct, id: string, { encryption, ...props }: ProtectedLogProps) {
     super(scope, id, { ...props, ...(encryption.key && { encryptionKey: encryption.key }) });
     encryption.awaitGrants(this);
+  }
+
+  /**
+   * Filters of one log are created one after another: CloudWatch Logs refuses changes that come at once with
+   * `OperationAborted`. Source: CloudWatch Logs API reference, `PutMetricFilter`.
+   */
+  override addMetricFilter(id: string, props: MetricFilterOptions): MetricFilter {
+    const filter = super.addMetricFilter(id, props);
+    if (this.#lastFilter !== undefined) filter.node.addDependency(this.#lastFilter);
+    this.#lastFilter = filter;
+    return filter;
   }
 }

@@ -25,16 +25,22 @@ export class ReportedMetrics {
 
   /** @throws Error where the dimensions are not those that the metric has */
   ofReceiver(name: MetricName, dimensions: Dimensions = {}, options: MetricOptions = {}): Metric {
-    return this.#metric(name, 'receiver', dimensions, options);
+    return this.ofService(name, 'receiver', dimensions, options);
   }
 
   /** Of an event's consumer. @throws Error where the dimensions are not those that the metric has */
   ofConsumer(name: MetricName, event: EventName, options: MetricOptions = {}): Metric {
     const byEvent = (metrics[name].dimensions as readonly DimensionName[]).includes('event');
-    return this.#metric(name, kebabCase(event), byEvent ? { event } : {}, options);
+    return this.ofService(name, kebabCase(event), byEvent ? { event } : {}, options);
   }
 
-  #metric(name: MetricName, service: string, dimensions: Dimensions, options: MetricOptions): Metric {
+  /** Of a function. @throws Error where the dimensions are not those that the metric has */
+  ofService(
+    name: MetricName,
+    service: string,
+    dimensions: Dimensions = {},
+    options: MetricOptions = {},
+  ): Metric {
     // CloudWatch knows a metric under all of its dimensions or not at all: a graph would just stay empty.
     const given = Object.keys(dimensions).sort().join(', ');
     const wanted = [...metrics[name].dimensions].sort().join(', ');

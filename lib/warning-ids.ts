@@ -7,6 +7,7 @@ export const warningIds = [
   'no-chat-channel',
   'no-review-recipient',
   'no-reserved-concurrency',
+  'refusals-are-lost',
   'no-quiet-after',
   'relative-runbook',
 ] as const;

@@ -27,6 +27,11 @@ const warnings: Readonly<Record<WarningId, Warning>> = {
     message:
       'A flood of forged requests takes the concurrency of every function of the account. Set receiver.reservedConcurrency.',
   },
+  'refusals-are-lost': {
+    applies: ({ gateway, receiver }) => gateway === 'http' && receiver.reservedConcurrency === undefined,
+    message:
+      'The partner repeats only 401 and 500. What an HTTP API itself refuses with 429, 503 or 504 is lost, for example if other functions take the concurrency of the account. Set gateway to rest, which answers 500, or set receiver.reservedConcurrency.',
+  },
   'no-quiet-after': {
     applies: ({ quietAfter, events }) =>
       [quietAfter, ...Object.values(events).map((event) => event.quietAfter)].every(

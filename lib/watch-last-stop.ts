@@ -1,8 +1,12 @@
 import type { Queue } from 'aws-cdk-lib/aws-sqs';
 import { type AlarmProps, type Alarms, EACH_MINUTE } from './alarms.ts';
 import { queueLink } from './console-links.ts';
+import { LONGEST_LOOK_SECONDS } from './longest-look.ts';
 
-/** Watches a queue that should be empty: on as long as it is not. What comes rings anew besides (`watch-consumers.ts`). */
+/**
+ * Watches a queue that should be empty: on as long as it is not. A look hides its messages, so the alarm ends only when none
+ * was visible for longer than a look can take. What comes rings anew besides (`watch-consumers.ts`).
+ */
 export function watchLastStop(
   queue: Queue,
   alarms: Alarms,
@@ -11,6 +15,8 @@ export function watchLastStop(
   alarms.add(queue, 'NotEmpty', {
     metric: queue.metricApproximateNumberOfMessagesVisible({ period: EACH_MINUTE, statistic: 'Maximum' }),
     threshold: 1,
+    periods: LONGEST_LOOK_SECONDS / EACH_MINUTE.toSeconds() + 1,
+    periodsAtThreshold: 1,
     links: [queueLink(queue)],
     ...text,
   });

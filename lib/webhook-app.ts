@@ -1,5 +1,6 @@
 import { App, type AppProps, Validations } from 'aws-cdk-lib';
-import { findStage, parseConfig, type StageConfig } from './config.ts';
+import { tooLongDescriptions } from './alarm-description.ts';
+import { findStage, parseConfig, type StageConfig, stackNameOf } from './config.ts';
 import { FunctionBundles } from './function-bundles.ts';
 import { PartnerWebhooksStack } from './partner-webhooks-stack.ts';
 
@@ -30,7 +31,7 @@ export async function webhookApp({ bundles, ...props }: WebhookAppProps = {}): P
   const stage = app.node.tryGetContext('stage');
   const config = configure(app, stage);
   const built = bundles ?? (await FunctionBundles.build(app.outdir));
-  new PartnerWebhooksStack(app, `PartnerWebhooks-${stage}`, {
+  const stack = new PartnerWebhooksStack(app, stackNameOf(String(stage)), {
     stage,
     config,
     bundles: built,
@@ -40,6 +41,8 @@ export async function webhookApp({ bundles, ...props }: WebhookAppProps = {}): P
       ...(config.region !== undefined && { region: config.region }),
     },
   });
+  const tooLong = tooLongDescriptions(stack);
+  if (tooLong !== undefined) throw new ConfigError(tooLong);
   if (String(app.node.tryGetContext('nag')) === 'true') {
     const { AwsSolutionsChecks, ServerlessChecks } = await import('cdk-nag');
     Validations.of(app).addPlugins(new AwsSolutionsChecks(app), new ServerlessChecks(app));

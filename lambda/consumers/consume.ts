@@ -9,9 +9,9 @@ import type { EffectOutcome } from '../effects/outcome.ts';
 import { tableKey } from '../effects/table-key.ts';
 import { MAXIMUM_ATTRIBUTE_LENGTH } from '../message-attribute.ts';
 import { recordLog, withRecordKeys } from '../record-log.ts';
-import { count, logger } from '../telemetry.ts';
+import { count, functionVersion, logger } from '../telemetry.ts';
 import { type MessageFacts, payloadOf, type ReceivedEvent, readFacts, readRecord } from './received-event.ts';
-import { backOffSeconds, isHopeless } from './retry.ts';
+import { backOffSeconds, isHopeless, isOutage } from './retry.ts';
 import { SourceQueue } from './source-queue.ts';
 
 /**
@@ -162,6 +162,7 @@ export function consume<Name extends EventName>(
     { read = {}, receives = source.maximumReceives }: FailureOptions = {},
   ): Promise<Settled> {
     const { record, attempt } = message;
+    if (!isOutage(error)) await count('VersionError', { version: functionVersion });
     if (isHopeless(error) || attempt >= receives) {
       recordLog.error('DeadLettered', await describeError(error));
       await count('DeadLettered', { event: name });

@@ -6,7 +6,7 @@ import type { APIGatewayProxyStructuredResultV2 } from 'aws-lambda';
 import { clientSettings, describeError } from '../aws-clients.ts';
 import { requireEnvironment } from '../environment.ts';
 import { SMOKE_TEST_PREFIX } from '../smoke-test/request-id.ts';
-import { count, logger } from '../telemetry.ts';
+import { count, functionVersion, logger } from '../telemetry.ts';
 import { ahead } from './ahead.ts';
 import { EventQueues, queueUrlsFromEnvironment } from './event-queues.ts';
 import { PreparedAgent } from './prepared-agent.ts';
@@ -69,7 +69,7 @@ export const handler = middy<GatewayEvent, APIGatewayProxyStructuredResultV2>()
     problemResponses(async (error) => {
       logger.error('ServerError', await describeError(error));
       await tally('ServerError');
-      await tally('VersionError', { version: process.env.AWS_LAMBDA_FUNCTION_VERSION ?? '' });
+      await tally('VersionError', { version: functionVersion });
     }),
   )
   .handler(createReceiver({ secrets, queues, identify, report }));

@@ -3,10 +3,12 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import { catalogue, eventNames } from '../../lambda/contract/catalogue.ts';
 import { kebabCase, pascalCase } from '../../lambda/contract/event-names.ts';
 import { metrics } from '../../lambda/metric-names.ts';
+import { LONGEST_LOOK_SECONDS } from '../../lib/longest-look.ts';
 import { logFilter } from '../../local/aws/log-filter.ts';
 import { stages } from '../../tools/generate/stages.ts';
 import { type Resource, SynthesisedTemplate } from '../../tools/generate/synthesised-template.ts';
 import { type PeriodValues, rings } from '../support/alarm-evaluation.ts';
+import { sharedAssembly } from '../support/shared-assembly.ts';
 import { testAssembly } from '../support/test-stack.ts';
 import { describedAs, leadsTo } from './alarm-description.ts';
 import { stageAssembly } from './stage-assembly.ts';
@@ -56,12 +58,6 @@ describe.each(Object.keys(stages))('every alarm of %s', (stage) => {
     expect(except(says)).toEqual([]);
   });
 
-  // Source: CloudWatch API reference, `PutMetricAlarm`, `AlarmDescription`.
-  test('says it in 1,024 characters, also where the stage has the longest name', () => {
-    const stack = `PartnerWebhooks-${'x'.repeat(64)}`;
-    expect(except((one) => describedAs(of, one, stack).length <= 1024)).toEqual([]);
-  });
-
   test('leads to the lines of a log that its pattern lets through', () => {
     const patterns = every.flatMap((one) => patternsOf(described(one)));
     expect(patterns.length).toBeGreaterThan(0);
@@ -95,6 +91,24 @@ describe.each(Object.keys(stages))('every alarm of %s', (stage) => {
 
   test('is on one plain metric', () => {
     expect(except(({ properties }) => properties.Metrics === undefined)).toEqual([]);
+  });
+});
+
+describe('a description', () => {
+  const longestName = 'x'.repeat(64);
+  const runbook = (length: number) => `https://wiki.example.com/${'x'.repeat(length - 25)}`;
+  /** The synthesis of a stage with the longest name. */
+  const synthesis = (name: string, fields: object) =>
+    sharedAssembly(name, { stage: longestName, stages: { [longestName]: fields } });
+
+  test('fits if the name of the stage is the longest and the runbook has 120 characters', async () => {
+    await synthesis('longest', { runbook: runbook(120) });
+  });
+
+  test('that does not fit ends the synthesis, which names the alarm and says what to shorten', async () => {
+    await expect(synthesis('too-long', { runbook: runbook(250) })).rejects.toThrow(
+      /at most 1,024 characters .* Shorten runbook, or the name of the stage:\n(.*\n)* {2}GirlScheduleChanged\/Waiting has 1,\d{3}\n/,
+    );
   });
 });
 
@@ -138,15 +152,19 @@ describe('it rings', () => {
     ...pipelines.map(({ path }) => [`${path}/DeadLetterQueue/NotEmpty`, `${path}/DeadLetterQueue`]),
     ['Quarantine/NotEmpty', 'Quarantine'],
     ['Unrouted/NotEmpty', 'Unrouted'],
-  ])('%s: for one message on %s', (path, queue) => {
+  ])('%s: for one message on %s, also while a look hides it', (path, queue) => {
     const { Dimensions, ...properties } = alarm(path);
     expect(properties).toMatchObject({
       Namespace: 'AWS/SQS',
       MetricName: 'ApproximateNumberOfMessagesVisible',
       Statistic: 'Maximum',
-      ...atOnce,
+      Period: 60,
     });
     expect(template.referred(Dimensions[0].Value)).toBe(queue);
+    const hidden = Array(LONGEST_LOOK_SECONDS / 60).fill([0]);
+    expect(rings(alarm(path), [[1]])).toBe(true);
+    expect(rings(alarm(path), [[1], ...hidden])).toBe(true);
+    expect(rings(alarm(path), [[1], ...hidden, [0]])).toBe(false);
   });
 
   test.each(pipelines)('for a message of $event that has waited for a quarter of an hour', ({ path }) => {
@@ -514,7 +532,7 @@ describe('it leads', () => {
     const prod = new SynthesisedTemplate(await stageAssembly('prod'));
     const canaries = prod.ofType('AWS::CloudWatch::Alarm').filter(({ path }) => path.startsWith('Canaries/'));
     for (const canary of canaries) {
-      const event = eventNames.find((name) => canary.path === `Canaries/${kebabCase(name)}-dies`);
+      const event = eventNames.find((name) => canary.path.startsWith(`Canaries/${kebabCase(name)}-`));
       const owner = event === undefined ? 'Receiver' : `${pascalCase(event)}/Consumer`;
       expect([canary.path, ...new Set(leadsTo(prod, canary))]).toEqual([canary.path, `${owner}/Log`]);
     }

@@ -245,7 +245,6 @@ describe('is refused', () => {
       { gateway: 'rest', waf: { managedLists: Array(2).fill('AWSManagedRulesCommonRuleSet') } },
       'waf.managedLists',
     ],
-    ['a runbook that fits no alarm', { runbook: `https://wiki.example.com/${'x'.repeat(100)}` }, 'runbook'],
     [
       'a receiver that outlasts a REST API',
       { gateway: 'rest', receiver: { timeout: 29 } },
@@ -303,10 +302,19 @@ describe('the stage', () => {
     expect(findStage(JSON.stringify(stages), 'prod')).toEqual({ logRetentionDays: 90 });
   });
 
-  test('whose name cannot end a stack’s is refused', () => {
-    expect(() => findStage({ a_b: {} }, 'a_b')).toThrow(
-      "The name of stage 'a_b' must be up to 64 letters, digits and hyphens",
+  test.each(['a_b', 'x'.repeat(65)])('%s, whose name cannot end a stack’s, is refused', (name) => {
+    expect(() => findStage({ [name]: {} }, name)).toThrow(
+      `The name of stage '${name}' must be up to 64 letters, digits and hyphens`,
     );
+  });
+
+  test('is refused if its name is too long for X-Ray, which samples it', () => {
+    const sampled = { gateway: 'rest', tracing: true, sampling: {} };
+    expect(() => parseConfig('x'.repeat(46), sampled)).not.toThrow();
+    expect(() => parseConfig('x'.repeat(47), sampled)).toThrow(
+      'sampling: needs a stage with a name of at most 46 characters',
+    );
+    expect(() => parseConfig('x'.repeat(64), {})).not.toThrow();
   });
 
   test.each(['nope', 'constructor', undefined])('%s is refused, naming the stages that exist', (name) => {

@@ -4,6 +4,7 @@ import { promisify } from 'node:util';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { eventNames } from '../../lambda/contract/catalogue.ts';
 import { kebabCase, pascalCase } from '../../lambda/contract/event-names.ts';
+import { stages } from '../../tools/generate/stages.ts';
 import { type Resource, SynthesisedTemplate } from '../../tools/generate/synthesised-template.ts';
 import { testAssembly } from '../support/test-stack.ts';
 import { stageAssembly } from './stage-assembly.ts';
@@ -82,7 +83,7 @@ describe('the prod stage', () => {
         [
           'Canaries/ReceiverAnswers500',
           'Canaries/ReceiverDies',
-          ...(service === 'receiver' ? [] : [`Canaries/${service}-dies`]),
+          ...(service === 'receiver' ? [] : [`Canaries/${service}-dies`, `Canaries/${service}-fails`]),
         ].sort(),
       );
       expect(properties.AutoRollbackConfiguration).toEqual({
@@ -135,11 +136,13 @@ describe('the prod stage', () => {
       [
         ['Canaries/ReceiverAnswers500', 'VersionError', currentVersion('Receiver')],
         ['Canaries/ReceiverDies', 'Errors', currentVersion('Receiver')],
-        ...eventNames.map((event) => [
-          `Canaries/${kebabCase(event)}-dies`,
-          'Errors',
-          currentVersion(`${pascalCase(event)}/Consumer`),
-        ]),
+        ...eventNames.flatMap((event) => {
+          const version = currentVersion(`${pascalCase(event)}/Consumer`);
+          return [
+            [`Canaries/${kebabCase(event)}-dies`, 'Errors', version],
+            [`Canaries/${kebabCase(event)}-fails`, 'VersionError', version],
+          ];
+        }),
       ].sort(),
     );
   });
@@ -171,6 +174,38 @@ describe('every stage', () => {
     const waits = ({ dependsOn }: Resource) => dependsOn.includes(smokeTest?.logicalId ?? '');
     expect(except(dev.ofType('AWS::Lambda::Alias'), waits)).toEqual([]);
   });
+
+  // Source: CDK API reference, `MetricFilterProps.metricValue`.
+  test.each(Object.keys(stages))(
+    'counts a field of a line only where its pattern names the field: %s',
+    async (name) => {
+      const filters = new SynthesisedTemplate(await stageAssembly(name)).ofType('AWS::Logs::MetricFilter');
+      const named = filters.filter(({ properties }) =>
+        properties.MetricTransformations[0].MetricValue.startsWith('$.'),
+      );
+      expect(named.length).toBeGreaterThan(eventNames.length);
+      const names = ({ properties: { FilterPattern, MetricTransformations } }: Resource) =>
+        FilterPattern.includes(`${MetricTransformations[0].MetricValue} >= 0`);
+      expect(except(named, names)).toEqual([]);
+    },
+  );
+
+  // CloudWatch Logs refuses changes of one log that come at once.
+  test.each(Object.keys(stages))(
+    'creates the metric filters of one log one after another: %s',
+    async (name) => {
+      const stage = new SynthesisedTemplate(await stageAssembly(name));
+      const logs = Map.groupBy(stage.ofType('AWS::Logs::MetricFilter'), ({ properties }) =>
+        stage.referred(properties.LogGroupName),
+      );
+      expect(logs.size).toBe(eventNames.length + 3);
+      for (const filters of logs.values()) {
+        const [, ...others] = filters;
+        const waitsFor = filters.map(({ dependsOn }) => dependsOn);
+        expect(waitsFor).toEqual([[], ...others.map((_, index) => [filters[index]?.logicalId])]);
+      }
+    },
+  );
 });
 
 /** Synthesises as `cdk synth` does with `-c` for each entry. */

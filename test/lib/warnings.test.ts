@@ -4,20 +4,28 @@ import { parseConfig } from '../../lib/config.ts';
 import { warningIds } from '../../lib/warning-ids.ts';
 import { warn } from '../../lib/warnings.ts';
 
-/** The ids of the warnings that a stage with these fields is given. */
-function warningsOf(fields: object): string[] {
+function textsOf(fields: object): string[] {
   const stack = new Stack(new App(), 'Test');
   warn(stack, parseConfig('test', fields));
-  return stack.node.metadata
-    .filter(({ type }) => type === 'aws:cdk:warning')
-    .map(({ data }) => /\[ack: partner-webhooks:([\w-]+)\]$/.exec(String(data))?.[1] ?? '')
+  return stack.node.metadata.filter(({ type }) => type === 'aws:cdk:warning').map(({ data }) => String(data));
+}
+
+/** The ids of the warnings that a stage with these fields is given. */
+function warningsOf(fields: object): string[] {
+  return textsOf(fields)
+    .map((text) => /\[ack: partner-webhooks:([\w-]+)\]$/.exec(text)?.[1] ?? '')
     .sort();
 }
 
-const others = (id: string) => warningIds.filter((one) => one !== id).toSorted();
+const others = (...ids: string[]) => warningIds.filter((one) => !ids.includes(one)).toSorted();
 
 test('a stage that says nothing is warned of all that it lacks', () => {
   expect(warningsOf({})).toEqual(warningIds.toSorted());
+});
+
+test('the warning of lost refusals names both ways out', () => {
+  const text = textsOf({}).find((one) => one.includes('refusals-are-lost'));
+  expect(text).toMatch(/Set gateway to rest, .* or set receiver\.reservedConcurrency\./);
 });
 
 test('a stage that is there to be thrown away is warned of nothing', () => {
@@ -41,12 +49,17 @@ describe('a stage is not warned', () => {
       },
     ],
     ['no-review-recipient', { reviewEmails: ['reviews@example.com'] }],
-    ['no-reserved-concurrency', { receiver: { reservedConcurrency: 200 } }],
+    ['refusals-are-lost', { gateway: 'rest' }],
     ['no-quiet-after', { quietAfter: 3 }],
     ['no-quiet-after', { events: { 'shop.updated': { quietAfter: 3 } } }],
     ['relative-runbook', { runbook: 'https://wiki.example.com/operations' }],
   ])('of %s where it has %j', (id, fields) => {
     expect(warningsOf(fields)).toEqual(others(id));
+  });
+
+  test('of forged requests or lost refusals where the receiver has concurrency of its own', () => {
+    const fields = { receiver: { reservedConcurrency: 200 } };
+    expect(warningsOf(fields)).toEqual(others('no-reserved-concurrency', 'refusals-are-lost'));
   });
 
   test.each(warningIds)('of %s where it says why', (id) => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { UnprocessableMessageError } from '../../../lambda/consumers/received-event.ts';
-import { backOffSeconds, isHopeless } from '../../../lambda/consumers/retry.ts';
+import { backOffSeconds, isHopeless, isOutage } from '../../../lambda/consumers/retry.ts';
 
 describe('the wait after a failure', () => {
   test('doubles from 30 s to an hour', () => {
@@ -62,5 +62,37 @@ describe('a failure', () => {
     ['what is no error', 'x'],
   ])('of %s may pass', (_, error) => {
     expect(isHopeless(error)).toBe(false);
+  });
+});
+
+describe('an outage of a dependency', () => {
+  const failed = (name: string, properties: object) => Object.assign(new Error('x'), { name, ...properties });
+  const answered = (httpStatusCode: number) => ({ $metadata: { httpStatusCode, attempts: 1 } });
+
+  test.each([
+    ['no answer', failed('Error', { $metadata: { attempts: 2 } })],
+    ['an answer of 503', failed('ServiceUnavailable', answered(503))],
+    ['an answer of 429', failed('TooMany', answered(429))],
+    ['a throttle with a status of 400', failed('ProvisionedThroughputExceededException', answered(400))],
+    ['too many invalidations', failed('TooManyInvalidationsInProgress', answered(400))],
+    ['too many messages in flight', failed('OverLimit', answered(403))],
+    ['a payload that breaks off', failed('Error', { code: 'ECONNRESET' })],
+    ['a function that ran out of time', failed('OutOfTimeError', {})],
+    ['a notification that another invocation is at', failed('IdempotencyAlreadyInProgressError', {})],
+    ['what was caused by one', new Error('x', { cause: failed('TimeoutError', { $metadata: {} }) })],
+  ])('is %s', (_, error) => {
+    expect(isOutage(error)).toBe(true);
+  });
+
+  test.each([
+    ['a bug', new TypeError('x')],
+    ['a misuse of Node.js', failed('TypeError', { code: 'ERR_INVALID_ARG_TYPE' })],
+    ['a message that is no usable event', new UnprocessableMessageError('x')],
+    ['a missing permission', failed('AccessDeniedException', answered(400))],
+    ['a missing table', failed('ResourceNotFoundException', answered(400))],
+    ['an item that DynamoDB refuses', failed('ValidationException', answered(400))],
+    ['what is no error', 'x'],
+  ])('is not %s', (_, error) => {
+    expect(isOutage(error)).toBe(false);
   });
 });

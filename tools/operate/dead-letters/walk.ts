@@ -4,6 +4,7 @@ import {
   ReceiveMessageCommand,
   type SQSClient,
 } from '@aws-sdk/client-sqs';
+import { LONGEST_LOOK_SECONDS } from '../../../lib/longest-look.ts';
 import type { FoundStack } from '../stack.ts';
 import { type HeldMessage, heldMessage } from './message.ts';
 import { queueState } from './queue.ts';
@@ -95,7 +96,7 @@ export async function hasMessage(
 
 /** A minute, and for many messages as long as they take at 50 in a second. At most a quarter of an hour. */
 function holdSeconds(count: number): number {
-  return Math.min(900, 60 + Math.ceil(count / 50));
+  return Math.min(LONGEST_LOOK_SECONDS, 60 + Math.ceil(count / 50));
 }
 
 async function receive(
