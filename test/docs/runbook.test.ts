@@ -31,7 +31,9 @@ afterAll(async () => {
 /** What commands print in a shell that the prelude was pasted into. */
 async function typed(prelude: string, commands: string) {
   const script = `${prelude}\n${commands}`;
-  const { stdout, stderr } = await run('bash', ['-c', `${script} || echo "exit code $?"`], { cwd: folder });
+  const { stdout, stderr } = await run('bash', ['--norc', '-c', `${script} || echo "exit code $?"`], {
+    cwd: folder,
+  });
   return { stdout: stdout.trimEnd(), stderr: stderr.trimEnd() };
 }
 
