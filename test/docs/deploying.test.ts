@@ -1,5 +1,7 @@
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 
 const document = readFileSync('docs/deploying.md', 'utf8');
@@ -10,11 +12,12 @@ const blockWith = (command: string) => blocks.find((text) => text.includes(comma
 
 /**
  * What a shell prints that the commands were pasted into. There is no AWS and no GitHub here: for `aws` it prints the
- * JSON that it was given, and `gh` prints the subject's repository.
+ * JSON that it was given, `gh` prints the subject's repository, and `npx cdk` does nothing.
  */
 function pasted(commands: string, environment: Record<string, string> = {}): string[] {
   const standIns = `
     aws() { case "$*" in *get-caller-identity*) echo 111122223333;; *) for one in "$@"; do case "$one" in [[{]*) echo $one;; esac; done;; esac; }
+    npx() { :; }
     gh() { echo example@123456/partner-webhooks@456789; }
   `;
   const env = { PATH: process.env.PATH, AWS_REGION: 'eu-central-1', ...environment };
@@ -34,6 +37,17 @@ test('the settings for the local stack are gone from the shell that deploys', ()
     'AWS_PROFILE=production',
     'AWS_REGION=eu-central-1',
   ]);
+});
+
+test('an output that is missing is said to be', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'partner-webhooks-deploying-'));
+  writeFileSync(
+    join(folder, 'outputs.json'),
+    JSON.stringify({ 'PartnerWebhooks-prod': { CastTable: 'cast' } }),
+  );
+  const commands = `cd ${folder}; ${blockWith('output()')} output CastTable; output ShopTable 2>&1 || echo "exit code $?"`;
+  expect(pasted(commands)).toEqual(['cast', 'No output ShopTable', 'exit code 1']);
+  rmSync(folder, { recursive: true });
 });
 
 test('the budget mails when the month has cost, or is expected to cost, too much', () => {

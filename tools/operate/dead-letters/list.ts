@@ -114,7 +114,7 @@ function describeRemoved({ found, unknown }: Findings<Waiting>, width: number): 
   if (found.length === 0) return [];
   return [
     '',
-    'Left by removed events, and consumed by nothing (docs/operations.md, "Taking an event out"):',
+    'Left by removed events, and consumed by nothing (docs/operations.md, "Removing an event"):',
     '',
     ...describeQueues(found, width),
   ];
