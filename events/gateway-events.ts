@@ -159,7 +159,7 @@ const prefixOf = (domainName: string) => domainName.split('.', 1)[0] ?? '';
 const protocolOf = ({ httpVersion = '1.1' }: GatewayRequest) => `HTTP/${httpVersion}`;
 
 /** Formats a time as in Apache's Common Log Format: `12/Mar/2020:19:03:58 +0000`. */
-function commonLogTime(time: Date): string {
+export function commonLogTime(time: Date): string {
   const [, day, month, year, clock] = time.toUTCString().split(' ');
   return `${day}/${month}/${year}:${clock} +0000`;
 }

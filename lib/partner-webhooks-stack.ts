@@ -182,6 +182,7 @@ export class PartnerWebhooksStack extends Stack {
       PayloadBucket: payloads.bucketName,
       ...(archive && { ArchiveBucket: archive.bucket.bucketName, ...archiveOutputs(archive) }),
       ...archiveQueries?.outputs,
+      ApiAccessLogGroup: api.accessLog.logGroupName,
       ReceiverLogGroup: receiver.logGroup.logGroupName,
       ...Object.assign({}, ...pipelines.map(pipelineOutputs)),
     });

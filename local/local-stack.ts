@@ -201,10 +201,15 @@ export async function startLocalStack(options: LocalStackOptions): Promise<Local
     const sources = startEventSources(mappings, resources, sourceOptions);
     closers.push(() => Promise.all(sources.map((source) => source.stop())));
 
-    const { kind, api } = deployedApi(resources, { accountId: ACCOUNT_ID, region: REGION }, (name) => {
-      const target = functions.target(name);
-      return target && ((event) => target.function.invoke(event));
-    });
+    const { kind, api } = deployedApi(
+      resources,
+      { accountId: ACCOUNT_ID, region: REGION },
+      (name) => {
+        const target = functions.target(name);
+        return target && ((event) => target.function.invoke(event));
+      },
+      aws,
+    );
     step(`Starting the ${kind}`);
     let requests = 0;
     const gateway = await startGateway(api, {

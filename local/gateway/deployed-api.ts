@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
+import type { AwsEndpoint } from '../aws/endpoint.ts';
 import type { InvocationResult } from '../functions/invocation.ts';
 import { INVOCATION_URI, type Resource, type Resources } from '../template/resources.ts';
+import { withAccessLog } from './access-log.ts';
 import { httpApi } from './http-api.ts';
 import { restApi } from './rest-api.ts';
 import type { Api } from './server.ts';
@@ -11,21 +13,48 @@ type Invoke = (event: unknown) => Promise<InvocationResult>;
 /** @returns what invokes the function of this name or ARN, or undefined where there is none */
 type FindFunction = (name: string) => Invoke | undefined;
 
+type LogWriter = Pick<AwsEndpoint, 'createLogGroup' | 'writeLog'>;
+
 interface Owner {
   readonly accountId: string;
   readonly region: string;
 }
 
-/** The API of a template, of either kind. @throws Error where it is not what can be run here */
+/**
+ * The API of a template, of either kind.
+ * @param aws has its access log
+ * @throws Error where it is not what can be run here
+ */
 export function deployedApi(
   resources: Resources,
   owner: Owner,
   find: FindFunction,
+  aws: LogWriter,
 ): { kind: 'HTTP API' | 'REST API'; api: Api } {
   const [rest] = resources.ofType('AWS::ApiGateway::RestApi');
-  if (rest !== undefined) return { kind: 'REST API', api: deployedRestApi(resources, rest, owner, find) };
-  return { kind: 'HTTP API', api: deployedHttpApi(resources, owner, find) };
+  if (rest !== undefined) {
+    const api = deployedRestApi(resources, rest, owner, find);
+    const [stage] = resources.ofType('AWS::ApiGateway::Stage');
+    return { kind: 'REST API', api: logged(api, stage?.properties.AccessLogSetting, aws) };
+  }
+  const api = deployedHttpApi(resources, owner, find);
+  const [stage] = resources.ofType('AWS::ApiGatewayV2::Stage');
+  return { kind: 'HTTP API', api: logged(api, stage?.properties.AccessLogSettings, aws) };
 }
+
+function logged(
+  api: Api,
+  settings: { DestinationArn: string; Format: string } | undefined,
+  aws: LogWriter,
+): Api {
+  const group = LOG_GROUP_ARN.exec(settings?.DestinationArn ?? '')?.[1];
+  if (settings === undefined || group === undefined) return api;
+  aws.createLogGroup(group);
+  return withAccessLog(api, settings.Format, (line) => aws.writeLog(group, line));
+}
+
+/** Its name is the first group. */
+const LOG_GROUP_ARN = /:log-group:([^:]+)/;
 
 /** ARNs of the functions that an API of the template calls. */
 export function calledByApi(resources: Resources): string[] {

@@ -54,10 +54,10 @@ export function httpApi(options: HttpApiOptions): Api {
 
   async function respond(
     request: HttpRequest,
+    route: HttpApiRoute | undefined,
     readBody: () => Promise<Buffer | undefined>,
     requestId: string,
   ): Promise<HttpResponse> {
-    const route = routes.get(`${request.method} ${request.path}`);
     if (route === undefined) return errorResponse(404, 'Not Found');
     if (throttle?.admit() === false) return errorResponse(429, 'Too Many Requests');
     const body = await readBody();
@@ -76,9 +76,11 @@ export function httpApi(options: HttpApiOptions): Api {
   return {
     async answer(request, readBody) {
       const requestId = shortId();
-      const response = await respond(request, readBody, requestId);
+      const route = routes.get(`${request.method} ${request.path}`);
+      const response = await respond(request, route, readBody, requestId);
       return {
         requestId,
+        context: { requestId, ...(route && { routeKey: route.routeKey }) },
         response: { ...response, headers: { ...response.headers, 'apigw-requestid': requestId } },
       };
     },

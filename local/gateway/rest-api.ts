@@ -3,10 +3,10 @@ import { randomUUID } from 'node:crypto';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import type { InvocationResult } from '../functions/invocation.ts';
 import { type GatewayError, type GatewayResponse, GatewayResponses } from './gateway-responses.ts';
-import { type HttpRequest, type HttpResponse, shortId, traceId, valuesOf } from './http-message.ts';
+import { type HttpRequest, shortId, traceId, valuesOf } from './http-message.ts';
 import { type IntegrationFailure, integrate } from './integration.ts';
 import { toEvent, toResponse } from './payload-format-1.ts';
-import { type Api, BODY_LIMIT_BYTES } from './server.ts';
+import { type Api, type ApiAnswer, BODY_LIMIT_BYTES } from './server.ts';
 import { Throttle, type ThrottleSettings } from './throttle.ts';
 
 /**
@@ -91,11 +91,17 @@ export function restApi(options: RestApiOptions): Api {
     request: HttpRequest,
     readBody: () => Promise<Buffer | undefined>,
     ids: { requestId: string; extendedRequestId: string },
-  ): Promise<HttpResponse> {
-    const fail = (error: GatewayError) => responses.answer({ error, ...ids });
+  ): Promise<Pick<ApiAnswer, 'response' | 'context'>> {
     const resourcePath = pathBelow(stage, request.path);
-    if (resourcePath === undefined) return NO_RESPONSES.answer({ error: FORBIDDEN, ...ids });
+    if (resourcePath === undefined) {
+      return { response: NO_RESPONSES.answer({ error: FORBIDDEN, ...ids }), context: undefined };
+    }
     const method = methods.get(`${request.method} ${resourcePath}`);
+    const known = { ...ids, ...(method && { resourcePath }) };
+    const fail = (error: GatewayError) => ({
+      response: responses.answer({ error, ...ids }),
+      context: { ...known, 'error.responseType': error.type },
+    });
     if (method === undefined) return fail(NO_METHOD);
     if (throttle?.admit() === false) return fail(THROTTLED);
     const body = await readBody();
@@ -104,9 +110,10 @@ export function restApi(options: RestApiOptions): Api {
     const { resourceId, integrationLimitMilliseconds: limit = INTEGRATION_LIMIT_MILLISECONDS } = method;
     const context = { ...api, stage, resourceId, resourcePath, ...ids, traceId: trace };
     const result = await integrate((event) => method.invoke(event), toEvent(request, body, context), limit);
-    const response =
-      typeof result === 'string' ? fail(FAILURES[result]) : (toResponse(result) ?? fail(BAD_RESPONSE));
-    return { ...response, headers: { ...response.headers, 'x-amzn-trace-id': trace } };
+    const outcome = typeof result === 'string' ? FAILURES[result] : (toResponse(result) ?? BAD_RESPONSE);
+    const answer = 'type' in outcome ? fail(outcome) : { response: outcome, context: known };
+    const headers = { ...answer.response.headers, 'x-amzn-trace-id': trace };
+    return { ...answer, response: { ...answer.response, headers } };
   }
 
   return {
@@ -114,10 +121,11 @@ export function restApi(options: RestApiOptions): Api {
       // "Clients can override the value in the x-amzn-RequestId header", says the documentation of $context.requestId.
       const requestId = valuesOf(request.headers, 'x-amzn-requestid').at(-1) || randomUUID();
       const extendedRequestId = shortId();
-      const response = await respond(request, readBody, { requestId, extendedRequestId });
+      const { response, context } = await respond(request, readBody, { requestId, extendedRequestId });
       const ids = { 'x-amzn-requestid': requestId, 'x-amz-apigw-id': extendedRequestId };
       return {
         requestId: extendedRequestId,
+        context,
         response: { ...response, headers: { ...response.headers, ...ids } },
       };
     },

@@ -19,6 +19,16 @@ const REQUEST_LIMIT_MILLISECONDS = 60_000;
 /** How long `close()` waits for requests that are being answered. */
 const CLOSE_LIMIT_MILLISECONDS = 5_000;
 
+export interface ApiAnswer {
+  readonly response: HttpResponse;
+  readonly requestId: string;
+  /**
+   * Variables of the access log that only the API knows, by their names below `$context`: `routeKey`.
+   * Undefined if API Gateway does not log the request.
+   */
+  readonly context: Readonly<Record<string, string>> | undefined;
+}
+
 /** An API of either kind, as the server sees it. */
 export interface Api {
   /**
@@ -26,10 +36,7 @@ export interface Api {
    * @param readBody gives undefined where the body exceeds {@link BODY_LIMIT_BYTES}
    * @throws what `readBody` throws where the client breaks off
    */
-  answer(
-    request: HttpRequest,
-    readBody: () => Promise<Buffer | undefined>,
-  ): Promise<{ readonly response: HttpResponse; readonly requestId: string }>;
+  answer(request: HttpRequest, readBody: () => Promise<Buffer | undefined>): Promise<ApiAnswer>;
 }
 
 /** What became of one request. */

@@ -19,6 +19,8 @@ const strings = z.record(z.string(), z.string());
 /** How a REST API calls a function; the function's ARN is the first group. */
 export const INVOCATION_URI = /:lambda:path\/2015-03-31\/functions\/(arn:[^/]+)\/invocations$/;
 
+const accessLog = z.object({ DestinationArn: z.string(), Format: z.string() });
+
 /** The properties that the local stack uses of each type that it runs. */
 const schemas = {
   'AWS::SQS::Queue': z.object({
@@ -132,6 +134,7 @@ const schemas = {
   }),
   'AWS::ApiGatewayV2::Api': z.object({ ProtocolType: z.literal('HTTP') }),
   'AWS::ApiGatewayV2::Stage': z.object({
+    AccessLogSettings: z.optional(accessLog),
     DefaultRouteSettings: z.optional(
       z.object({
         ThrottlingRateLimit: z.optional(z.number()),
@@ -163,6 +166,7 @@ const schemas = {
     }),
   }),
   'AWS::ApiGateway::Stage': z.object({
+    AccessLogSetting: z.optional(accessLog),
     StageName: z.string(),
     MethodSettings: z._default(
       z.array(
@@ -366,6 +370,8 @@ export class Resources {
   #name(logicalId: string): string {
     const name = `${this.#stack.name}-${logicalId}`;
     const type = this.#type(logicalId);
+    // The template names the access log itself.
+    if (type === 'AWS::Logs::LogGroup') return this.#optionalProperty(logicalId, 'LogGroupName') ?? name;
     if (type === 'AWS::S3::Bucket') return name.toLowerCase();
     const longest =
       type === 'AWS::KinesisFirehose::DeliveryStream' ? LONGEST_DELIVERY_STREAM_NAME : LONGEST_NAME;
@@ -417,7 +423,12 @@ export class Resources {
   }
 
   #property(logicalId: string, name: string): string {
-    return String(this.#resolve(this.#stack.template.Resources[logicalId]?.Properties[name]));
+    return String(this.#optionalProperty(logicalId, name));
+  }
+
+  #optionalProperty(logicalId: string, name: string): string | undefined {
+    const value = this.#resolve(this.#stack.template.Resources[logicalId]?.Properties[name]);
+    return value === undefined ? undefined : String(value);
   }
 
   #ref(logicalId: string): string | undefined {

@@ -319,6 +319,7 @@ describe('outputs', () => {
         'ArchiveBucket',
         'ArchiveDatabase',
         'ArchiveWorkgroup',
+        'ApiAccessLogGroup',
         'ReceiverLogGroup',
         ...pipelines.flatMap(({ path }) => [
           `${path}QueueUrl`,
@@ -342,6 +343,7 @@ describe('outputs', () => {
     ['AlarmTopicArn', 'Alarms/Topic'],
     ['QuarantineQueueUrl', 'Quarantine'],
     ['UnroutedQueueUrl', 'Unrouted'],
+    ['ApiAccessLogGroup', 'Api/AccessLog'],
     ['ReceiverLogGroup', 'Receiver/Log'],
     ['ShopUpdatedLogGroup', 'ShopUpdated/Consumer/Log'],
     ...pipelines.flatMap(({ path }) => [

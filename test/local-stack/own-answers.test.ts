@@ -1,3 +1,4 @@
+import { CloudWatchLogsClient, FilterLogEventsCommand } from '@aws-sdk/client-cloudwatch-logs';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { LocalStack } from '../../local/local-stack.ts';
 import type { GatewayKind } from '../../tools/terminal/options.ts';
@@ -82,10 +83,19 @@ describe.each(cases)('behind gateway %s', (gateway, { noConcurrency, throttled }
     expect(refused).toEqual(refused.map(() => noConcurrency));
   });
 
-  test('what comes above the throttle is told so', async () => {
+  test('what comes above the throttle is told so, and is in the access log', async () => {
     const answers = await postAtOnce(3 * BURST);
     const refused = answers.filter(({ status }) => status === throttled.status);
     expect(refused.length).toBeGreaterThan(BURST);
     expect(refused).toEqual(refused.map(() => throttled));
+    const logs = new CloudWatchLogsClient(stack.operator);
+    const { events = [] } = await logs.send(
+      new FilterLogEventsCommand({
+        logGroupName: stack.outputs.ApiAccessLogGroup,
+        filterPattern: '{ $.status = "429" || $.responseType = "THROTTLED" }',
+      }),
+    );
+    logs.destroy();
+    expect(events).toHaveLength(refused.length);
   });
 });

@@ -21,7 +21,7 @@ export const command = npmScript(
     );
   });
 
-const QUEUE = 'an event such as shop.updated, quarantine or unrouted';
+const QUEUE = 'an event such as shop.updated, quarantine, unrouted, or a name that list shows';
 
 const collect = (text: string, before: string[] = []) => [...before, text];
 
@@ -44,9 +44,9 @@ on('show', 'Why each message of a queue is there')
   .option('--payload', 'also what the partner sent, which is personal data')
   .action((name, { limit, payload = false, ...where }) =>
     work(where, async (operation) => {
-      const { waitingQueue } = await import('../operate/dead-letters/queue.ts');
+      const { findQueue } = await import('../operate/dead-letters/queue.ts');
       const { show } = await import('../operate/dead-letters/show.ts');
-      return show(operation, waitingQueue(operation.stack, name), { limit, payload });
+      return show(operation, await findQueue(operation.stack, name), { limit, payload });
     }),
   );
 
@@ -60,8 +60,13 @@ on('redrive', 'Tries the messages of a queue again')
   .option('--rate <n>', 'messages a second, of all dead letters of an event', wholeNumber(1, FASTEST_MOVE))
   .action((name, { id, rate, ...where }) =>
     work(where, async (operation) => {
-      const { waitingQueue } = await import('../operate/dead-letters/queue.ts');
-      const queue = waitingQueue(operation.stack, name);
+      const { findQueue } = await import('../operate/dead-letters/queue.ts');
+      const queue = await findQueue(operation.stack, name);
+      if (queue.kind === 'removed') {
+        throw new CommandError(
+          `Not redriven: nothing consumes ${queue.title}. Keep a copy: ${operation.stack.command(`export ${name}`)}`,
+        );
+      }
       if (queue.kind === 'dead-letter' && id === undefined) {
         const { redriveAll } = await import('../operate/dead-letters/move-task.ts');
         return redriveAll(operation, queue, rate === undefined ? {} : { rate });
@@ -82,9 +87,9 @@ on('export', 'Every message of a queue as a line of JSON, with what the partner 
   )
   .action((name, { output, ...where }) =>
     work(where, async (operation) => {
-      const { waitingQueue } = await import('../operate/dead-letters/queue.ts');
+      const { findQueue } = await import('../operate/dead-letters/queue.ts');
       const { exportMessages } = await import('../operate/dead-letters/export.ts');
-      const queue = waitingQueue(operation.stack, name);
+      const queue = await findQueue(operation.stack, name);
       await using destination = new Destination(output);
       // The lines go to standard output, so what is said about them does not.
       const aside = { ...operation, say: console.error };

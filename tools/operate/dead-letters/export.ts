@@ -3,7 +3,7 @@ import { messages } from '../../terminal/text.ts';
 import type { HeldMessage } from './message.ts';
 import type { Operation } from './operation.ts';
 import { readPayload, UnreadablePayloadError } from './payload.ts';
-import { queueState, type WaitingQueue } from './queue.ts';
+import { type AnyQueue, queueState } from './queue.ts';
 import { emptiness } from './show.ts';
 import { walk } from './walk.ts';
 
@@ -29,7 +29,7 @@ interface ExportedMessage {
  */
 export async function exportMessages(
   operation: Operation,
-  queue: WaitingQueue,
+  queue: AnyQueue,
   write: (line: string) => Promise<void>,
 ): Promise<boolean> {
   const { stack, signal, say } = operation;
@@ -59,7 +59,7 @@ export async function exportMessages(
 
 async function exportedMessage(
   { stack }: Operation,
-  queue: WaitingQueue,
+  queue: AnyQueue,
   message: HeldMessage,
 ): Promise<ExportedMessage> {
   const attributes = Object.fromEntries(

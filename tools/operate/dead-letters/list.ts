@@ -1,4 +1,5 @@
 import { styleText } from 'node:util';
+import { QueueDoesNotExist } from '@aws-sdk/client-sqs';
 import { shownId } from '../../terminal/screen.ts';
 import { table } from '../../terminal/table.ts';
 import { duration, messages, printable } from '../../terminal/text.ts';
@@ -6,7 +7,7 @@ import { type Pause, pausesOf } from '../pause-state.ts';
 import { type Retries, retriesOf } from '../retries.ts';
 import type { FoundStack } from '../stack.ts';
 import type { Operation } from './operation.ts';
-import { queueState, type WaitingQueue, waitingQueues } from './queue.ts';
+import { type AnyQueue, queueState, removedQueues, waitingQueues } from './queue.ts';
 import { walk } from './walk.ts';
 
 /** Messages that are looked at for their age. SQS gives them in no order, so of more the oldest is a guess. */
@@ -26,18 +27,24 @@ interface Waiting {
 /** `list`: what waits on every queue that nothing consumes, and what consumers are going to try again. */
 export async function list(operation: Operation, { json }: { readonly json: boolean }): Promise<void> {
   const { stack, say } = operation;
-  const [queues, retries, { pauses, unknown }] = await Promise.all([
+  const [queues, removed, retries, pauses] = await Promise.all([
     Promise.all(waitingQueues(stack).map((queue) => look(operation, queue))),
+    orReason(lookAtRemoved(operation)),
     retriesOf(stack),
-    pausesOf(stack).then(
-      (pauses) => ({ pauses, unknown: undefined }),
-      (error: Error) => ({ pauses: [], unknown: `${error.name}: ${error.message}` }),
-    ),
+    orReason(pausesOf(stack)),
   ]);
   if (json) {
     say(
       JSON.stringify(
-        { stack: stack.title, queues, ...retries, paused: pauses, pausedUnknown: unknown },
+        {
+          stack: stack.title,
+          queues,
+          removed: removed.found,
+          removedUnknown: removed.unknown,
+          ...retries,
+          paused: pauses.found,
+          pausedUnknown: pauses.unknown,
+        },
         undefined,
         2,
       ),
@@ -47,10 +54,27 @@ export async function list(operation: Operation, { json }: { readonly json: bool
   say(`Waiting in ${stack.title}:`);
   say('');
   for (const line of describeQueues(queues, operation.width)) say(line);
+  for (const line of describeRemoved(removed, operation.width)) say(line);
   for (const line of describeRetries(retries, operation.width)) say(line);
-  for (const line of describePauses(pauses, operation.width)) say(line);
-  if (unknown !== undefined) for (const line of ['', `What is paused is unknown: ${unknown}`]) say(line);
-  for (const line of ['', ...whatNext(stack, queues, retries, pauses)]) say(line);
+  for (const line of describePauses(pauses.found, operation.width)) say(line);
+  if (pauses.unknown !== undefined) {
+    for (const line of ['', `What is paused is unknown: ${pauses.unknown}`]) say(line);
+  }
+  const waiting = [...queues, ...removed.found];
+  for (const line of ['', ...whatNext(stack, waiting, retries, pauses.found)]) say(line);
+}
+
+/** What was found, or why that is unknown: the permission for it may be missing. */
+interface Findings<Found> {
+  readonly found: readonly Found[];
+  readonly unknown: string | undefined;
+}
+
+function orReason<Found>(finding: Promise<readonly Found[]>): Promise<Findings<Found>> {
+  return finding.then(
+    (found) => ({ found, unknown: undefined }),
+    (error: Error) => ({ found: [], unknown: `${error.name}: ${error.message}` }),
+  );
 }
 
 function whatNext(
@@ -83,6 +107,17 @@ function describeQueues(queues: readonly Waiting[], width: number): string[] {
     queues.map((waiting) => [waiting.queue, count(waiting.messages), count(waiting.inFlight), age(waiting)]),
     width,
   );
+}
+
+function describeRemoved({ found, unknown }: Findings<Waiting>, width: number): string[] {
+  if (unknown !== undefined) return ['', `Queues that removed events have left are unknown: ${unknown}`];
+  if (found.length === 0) return [];
+  return [
+    '',
+    'Left by removed events, and consumed by nothing (docs/operations.md, "Removing an event"):',
+    '',
+    ...describeQueues(found, width),
+  ];
 }
 
 function describeRetries({ retries, unknown }: Retries, width: number): string[] {
@@ -167,7 +202,21 @@ function age({ messages, oldest }: Waiting): string {
 
 const since = (time: Date) => duration(Date.now() - time.getTime());
 
-async function look({ stack, signal }: Operation, queue: WaitingQueue): Promise<Waiting> {
+async function lookAtRemoved(operation: Operation): Promise<Waiting[]> {
+  const queues = await removedQueues(operation.stack);
+  const found = await Promise.all(
+    queues.map((queue) =>
+      look(operation, queue).catch((error: Error) => {
+        // For a minute SQS lists a queue that was deleted.
+        if (error instanceof QueueDoesNotExist) return undefined;
+        throw error;
+      }),
+    ),
+  );
+  return found.filter((waiting) => waiting !== undefined);
+}
+
+async function look({ stack, signal }: Operation, queue: AnyQueue): Promise<Waiting> {
   const { visible, inFlight } = await queueState(stack.sqs, queue.url);
   const oldest = visible > 0 ? await oldestOf() : undefined;
   return { queue: queue.name, messages: visible, inFlight, oldest };

@@ -1,5 +1,5 @@
 import type { Message, MessageAttributeValue } from '@aws-sdk/client-sqs';
-import type { WaitingQueue } from './queue.ts';
+import type { AnyQueue } from './queue.ts';
 
 /** A message that a look has received and will give back, unless it was moved. */
 export interface HeldMessage {
@@ -38,17 +38,19 @@ export function noted({ attributes }: Pick<HeldMessage, 'attributes'>, name: str
 /** Why the message is where it is. */
 export function reasonOf(
   message: Pick<HeldMessage, 'attributes' | 'movedBySqs'>,
-  { kind }: Pick<WaitingQueue, 'kind'>,
+  { kind }: Pick<AnyQueue, 'kind'>,
 ): string {
   switch (kind) {
     case 'quarantine':
       return noted(message, 'reason') ?? 'no reason noted: not put here by the receiver';
     case 'unrouted':
       return `event kind '${noted(message, 'event')}' had no consumer`;
-    case 'dead-letter': {
+    case 'dead-letter':
+    case 'removed': {
       const reason = noted(message, 'failureReason');
       // A message keeps its attributes when it is redriven, so SQS may bring back an old reason.
       if (reason !== undefined && !message.movedBySqs) return reason;
+      if (kind === 'removed' && !message.movedBySqs) return 'it waited when its consumer was removed';
       return 'SQS moved it after too many receives: the consumer crashed, ran out of time or could not start';
     }
   }

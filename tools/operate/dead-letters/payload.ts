@@ -1,7 +1,7 @@
 import { GetObjectCommand, NoSuchKey } from '@aws-sdk/client-s3';
 import type { FoundStack } from '../stack.ts';
 import { type HeldMessage, noted } from './message.ts';
-import type { WaitingQueue } from './queue.ts';
+import type { AnyQueue } from './queue.ts';
 
 /** A message's payload cannot be read. Its message says why, without showing the payload. */
 export class UnreadablePayloadError extends Error {
@@ -15,7 +15,7 @@ export class UnreadablePayloadError extends Error {
  */
 export async function readPayload(
   stack: FoundStack,
-  { kind }: Pick<WaitingQueue, 'kind'>,
+  { kind }: Pick<AnyQueue, 'kind'>,
   message: Pick<HeldMessage, 'attributes' | 'body'>,
 ): Promise<Buffer> {
   const key = noted(message, 'payloadKey');

@@ -1,4 +1,4 @@
-import { GetQueueAttributesCommand, type SQSClient } from '@aws-sdk/client-sqs';
+import { GetQueueAttributesCommand, paginateListQueues, type SQSClient } from '@aws-sdk/client-sqs';
 import { eventNames, isEventName } from '../../../lambda/contract/catalogue.ts';
 import { pascalCase } from '../../../lambda/contract/event-names.ts';
 import { CommandError } from '../../terminal/command-error.ts';
@@ -13,6 +13,13 @@ export interface WaitingQueue {
   readonly title: string;
   readonly url: string;
 }
+
+/** A queue that a removed event has left, or an earlier stack of the same name. In SQS the stack's name comes before its own. */
+export interface RemovedQueue extends Omit<WaitingQueue, 'kind'> {
+  readonly kind: 'removed';
+}
+
+export type AnyQueue = WaitingQueue | RemovedQueue;
 
 export interface QueueState {
   readonly arn: string;
@@ -49,13 +56,57 @@ export function waitingQueues({ outputs }: Pick<FoundStack, 'outputs'>): Waiting
   return all.filter(({ url }) => url !== '');
 }
 
+/** Queues that ListQueues gives at a time, at most. Without it, there is no second page. Source: SQS API reference. */
+const PAGE = 1_000;
+
+/** What follows the stack's name in a queue's: not `eu-ShopUpdatedQueue…`, which is of a stage `prod-eu`. */
+const NAME_IN_STACK = /^[A-Za-z0-9]+(-[A-Za-z0-9]+)?$/;
+
+const nameOf = (url: string) => url.split('/').at(-1) ?? '';
+
+/**
+ * Queues that nothing consumes, although they have the stack's name: what `prod` retains of a removed event. Also
+ * dead-letter queues of events that are deployed, but not in this catalogue.
+ * CloudFormation shortens names above 80 characters: a queue that has lost a part of the stack's name is not found.
+ */
+export async function removedQueues(stack: Pick<FoundStack, 'outputs' | 'sqs'>): Promise<RemovedQueue[]> {
+  const consumed = Object.entries(stack.outputs)
+    .filter(([output]) => output.endsWith('QueueUrl') && !output.endsWith('DeadLetterQueueUrl'))
+    .map(([, url]) => url);
+  const known = new Set([...consumed, ...waitingQueues(stack).map(({ url }) => url)].map(nameOf));
+  const [prefix = ''] = nameOf(stack.outputs.QuarantineQueueUrl ?? '').split('Quarantine');
+  const pages = paginateListQueues({ client: stack.sqs, pageSize: PAGE }, { QueueNamePrefix: prefix });
+  const urls: string[] = [];
+  for await (const { QueueUrls = [] } of pages) urls.push(...QueueUrls);
+  return urls
+    .filter((url) => !known.has(nameOf(url)))
+    .map((url) => ({ name: nameOf(url).slice(prefix.length), url }))
+    .filter(({ name }) => NAME_IN_STACK.test(name))
+    .map(({ name, url }) => ({ name, kind: 'removed', title: `the queue ${name}`, url }));
+}
+
+/** The queue of that name, also of a removed event. @throws CommandError where there is none */
+export async function findQueue(stack: FoundStack, name: string): Promise<AnyQueue> {
+  const known = waitingQueues(stack);
+  const queues = known.some((queue) => queue.name === name)
+    ? known
+    : [...known, ...(await removedQueues(stack))];
+  return queueNamed(name, queues, stack);
+}
+
 /** @throws CommandError where there is no such queue */
-export function waitingQueue(stack: FoundStack, name: string): WaitingQueue {
-  const queues = waitingQueues(stack);
+export const waitingQueue = (stack: FoundStack, name: string): WaitingQueue =>
+  queueNamed(name, waitingQueues(stack), stack);
+
+function queueNamed<Queue extends AnyQueue>(
+  name: string,
+  queues: readonly Queue[],
+  { title }: FoundStack,
+): Queue {
   const queue = queues.find((candidate) => candidate.name === name);
   if (queue) return queue;
   const choice = queues.map((candidate) => candidate.name).join(', ');
-  throw new CommandError(`No queue '${name}' in ${stack.title}. One of: ${choice}`);
+  throw new CommandError(`No queue '${name}' in ${title}. One of: ${choice}`);
 }
 
 export async function queueState(sqs: SQSClient, url: string): Promise<QueueState> {

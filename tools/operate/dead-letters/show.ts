@@ -2,7 +2,7 @@ import { duration, messages, printable } from '../../terminal/text.ts';
 import { type HeldMessage, noted, reasonOf } from './message.ts';
 import type { Operation } from './operation.ts';
 import { readPayload, UnreadablePayloadError } from './payload.ts';
-import { type QueueState, queueState, sourceQueueUrl, type WaitingQueue } from './queue.ts';
+import { type AnyQueue, type QueueState, queueState, sourceQueueUrl } from './queue.ts';
 import { walk } from './walk.ts';
 
 interface ShowOptions {
@@ -13,7 +13,7 @@ interface ShowOptions {
 }
 
 /** `show`: why each message of a queue is there. What the partner sent is shown only where asked for. */
-export async function show(operation: Operation, queue: WaitingQueue, options: ShowOptions): Promise<void> {
+export async function show(operation: Operation, queue: AnyQueue, options: ShowOptions): Promise<void> {
   const { stack, signal, say } = operation;
   const state = await queueState(stack.sqs, queue.url);
   const reasons = new Map<string, number>();
@@ -45,11 +45,15 @@ export async function show(operation: Operation, queue: WaitingQueue, options: S
   if (limited) say(`There may be more: --limit ${options.limit * 10} shows up to so many.`);
   if (state.inFlight > 0)
     say(`${messages(state.inFlight)} more in flight: somebody else looks at or moves them.`);
-  say(`Once the cause is gone: ${stack.command(`redrive ${queue.name}`)}   (single ones: --id <message>)`);
+  say(
+    queue.kind === 'removed'
+      ? `Nothing consumes them. Keep a copy: ${stack.command(`export ${queue.name}`)}`
+      : `Once the cause is gone: ${stack.command(`redrive ${queue.name}`)}   (single ones: --id <message>)`,
+  );
 }
 
 /** Why nothing could be received from a queue. */
-export function emptiness({ title }: WaitingQueue, { inFlight }: QueueState): string {
+export function emptiness({ title }: AnyQueue, { inFlight }: QueueState): string {
   if (inFlight === 0) return `${title} is empty`;
   const count = inFlight === 1 ? '1 message is' : `${inFlight} messages are`;
   return `on ${title} ${count} in flight. Somebody looks at or moves them: try again in a minute`;
@@ -57,7 +61,7 @@ export function emptiness({ title }: WaitingQueue, { inFlight }: QueueState): st
 
 async function describe(
   { stack }: Operation,
-  queue: WaitingQueue,
+  queue: AnyQueue,
   { retention }: QueueState,
   message: HeldMessage,
   options: ShowOptions,

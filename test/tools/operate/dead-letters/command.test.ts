@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { readFile, stat } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { DeleteQueueCommand } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { eventNames } from '../../../../lambda/contract/catalogue.ts';
 import { eventually } from '../../../support/eventually.ts';
@@ -103,6 +104,21 @@ test('an export goes to a file that only its owner can read, and never over anot
   expect(JSON.parse(written)).toMatchObject({ queue: 'girl.created', body: '{}' });
   expect(await project.run(args)).toMatchObject({ code: 1, stderr: `${file} exists already\n` });
   expect(await readFile(file, 'utf8')).toBe(written);
+});
+
+test('what a removed event has left is exported, and is not redriven', async () => {
+  const name = 'ShopClosedDeadLetterQueue4E5F6A7B';
+  const QueueUrl = await operator.leaveQueue(name);
+  await operator.put(QueueUrl, '{}');
+  const where = ['--outputs', operator.outputsFile];
+  const { code, stdout } = await project.run(['dlq', 'export', name, ...where]);
+  expect({ code, line: JSON.parse(stdout) }).toMatchObject({ code: 0, line: { queue: name, body: '{}' } });
+  expect(await project.run(['dlq', 'redrive', name, ...where])).toEqual({
+    code: 1,
+    stdout: '',
+    stderr: `Not redriven: nothing consumes the queue ${name}. Keep a copy: npm run dlq -- export ${name} ${where.join(' ')}\n`,
+  });
+  await operator.queues.client.send(new DeleteQueueCommand({ QueueUrl }));
 });
 
 test('Ctrl-C in a redrive: it is cancelled, said so, and nothing is lost', async () => {

@@ -1,14 +1,18 @@
 import { CreateBucketCommand, PutObjectCommand } from '@aws-sdk/client-s3';
+import { DeleteQueueCommand } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { eventNames } from '../../../../lambda/contract/catalogue.ts';
+import { Faults } from '../../../../local/aws/faults.ts';
 import { exportMessages } from '../../../../tools/operate/dead-letters/export.ts';
 import { list } from '../../../../tools/operate/dead-letters/list.ts';
+import { findQueue } from '../../../../tools/operate/dead-letters/queue.ts';
 import { show } from '../../../../tools/operate/dead-letters/show.ts';
 import { startTestAws, type TestAws } from '../../../support/test-aws.ts';
 import { DEAD, Operator, shopUpdated } from './support.ts';
 
 const PayloadBucket = 'payloads';
 
+const faults = new Faults();
 let aws: TestAws;
 let operator: Operator;
 let dead: string | undefined;
@@ -16,7 +20,7 @@ let quarantine: string | undefined;
 let unrouted: string | undefined;
 
 beforeAll(async () => {
-  aws = await startTestAws();
+  aws = await startTestAws(faults);
   operator = await Operator.create({ ...aws, outputs: { ...aws.outputs, PayloadBucket } });
   await operator.stack.s3.send(new CreateBucketCommand({ Bucket: PayloadBucket }));
   dead = operator.outputs.ShopUpdatedDeadLetterQueueUrl;
@@ -31,6 +35,12 @@ beforeEach(() => operator.empty());
 
 const quarantined = (bytes: Uint8Array) =>
   JSON.stringify({ problems: [], bodyBase64: Buffer.from(bytes).toString('base64') });
+
+async function shown(name: string, options: { limit?: number; payload?: boolean } = {}): Promise<string> {
+  const operation = operator.operation();
+  await show(operation, await findQueue(operator.stack, name), { limit: 20, payload: false, ...options });
+  return operation.said.join('\n');
+}
 
 describe('list', () => {
   test('counts what waits on every queue, and says what to do next', async () => {
@@ -58,15 +68,57 @@ describe('list', () => {
     await list(operation, { json: false });
     expect(operation.said.at(-1)).toMatch(/^Nothing waits/);
   });
+
+  describe('of the queues that a removed event has left', () => {
+    const [Queue, DeadLetterQueue] = ['ShopClosedQueue0A1B2C3D', 'ShopClosedDeadLetterQueue4E5F6A7B-X9Y8Z7'];
+    const left: string[] = [];
+    beforeAll(async () => {
+      left.push(await operator.leaveQueue(Queue), await operator.leaveQueue(DeadLetterQueue));
+      // Of a stage whose name begins like ours.
+      left.push(await operator.leaveQueue(`eu-${DeadLetterQueue}`));
+    });
+    afterAll(async () => {
+      for (const QueueUrl of left) await operator.queues.client.send(new DeleteQueueCommand({ QueueUrl }));
+    });
+
+    test('shows each with what is on it, and none of another stage', async () => {
+      await operator.put(left[1], '{}', DEAD);
+      const operation = operator.operation();
+      await list(operation, { json: false });
+      const [, lines = ''] = operation.said.join('\n').replaceAll(/ +/g, ' ').split('Left by removed events');
+      expect(lines).toContain(`\n${Queue} 0 0 –\n`);
+      expect(lines).toMatch(new RegExp(`\n${DeadLetterQueue} 1 0 \\d+ s\n`));
+      expect(lines).not.toContain('eu-');
+      expect(lines).toContain(`Why they are there: npm run dlq -- show ${DeadLetterQueue}`);
+    });
+
+    test('says so if they cannot be listed', async () => {
+      const end = faults.inject({
+        service: 'sqs',
+        operation: 'ListQueues',
+        kind: 'throttled',
+        callers: 'everyone',
+      });
+      const operation = operator.operation();
+      await list(operation, { json: false });
+      end();
+      expect(operation.said).toContainEqual(
+        expect.stringMatching(/^Queues that removed events have left are unknown: RequestThrottled/),
+      );
+    });
+
+    test('shows the messages of one, and why they are there', async () => {
+      await operator.put(left[0], shopUpdated('shop-1'));
+      await operator.put(left[1], shopUpdated('shop-1'), DEAD);
+      expect(await shown(Queue)).toContain('it waited when its consumer was removed');
+      const text = await shown(DeadLetterQueue);
+      expect(text).toContain(DEAD.failureReason);
+      expect(text).toContain(`Nothing consumes them. Keep a copy: npm run dlq -- export ${DeadLetterQueue}`);
+    });
+  });
 });
 
 describe('show', () => {
-  async function shown(name: string, options: { limit?: number; payload?: boolean } = {}): Promise<string> {
-    const operation = operator.operation();
-    await show(operation, operator.queue(name), { limit: 20, payload: false, ...options });
-    return operation.said.join('\n');
-  }
-
   test('tells why a dead letter is there and how to find its traces, and not what the partner sent', async () => {
     const id = await operator.put(dead, shopUpdated('shop-1'), DEAD);
     const text = await shown('shop.updated');

@@ -2,6 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
+  CreateQueueCommand,
   DeleteMessageBatchCommand,
   type MessageAttributeValue,
   ReceiveMessageCommand,
@@ -54,6 +55,14 @@ export class Operator {
 
   queue(name: string): WaitingQueue {
     return waitingQueue(this.stack, name);
+  }
+
+  /** Makes a queue whose event is not in the catalogue. @returns its URL */
+  async leaveQueue(name: string): Promise<string> {
+    const [stackName] = this.outputs.QuarantineQueueUrl?.split('/').at(-1)?.split('Quarantine') ?? [];
+    const command = new CreateQueueCommand({ QueueName: `${stackName}${name}` });
+    const { QueueUrl = '' } = await this.queues.client.send(command);
+    return QueueUrl;
   }
 
   /** @returns the message's id */
