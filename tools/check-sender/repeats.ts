@@ -3,7 +3,7 @@ import { type Finding, fine, type Grade, risky } from './finding.ts';
 import { GATEWAY_LIMIT_MILLISECONDS } from './play.ts';
 
 /** Seconds to wait for an answer, as docs/partner.md asks for. */
-const ANSWER_WAIT_SECONDS = 35;
+export const ANSWER_WAIT_SECONDS = 35;
 
 /** Seconds from a failure to the first repeat, as docs/partner.md asks for. */
 export const FIRST_WAIT_SECONDS = 10;
