@@ -61,9 +61,12 @@ describe('list', () => {
 });
 
 describe('show', () => {
-  async function shown(name: string, options: { limit?: number; payload?: boolean } = {}): Promise<string> {
+  async function shown(
+    name: string,
+    options: { limit?: number; payload?: boolean; json?: boolean } = {},
+  ): Promise<string> {
     const operation = operator.operation();
-    await show(operation, operator.queue(name), { limit: 20, payload: false, ...options });
+    await show(operation, operator.queue(name), { limit: 20, payload: false, json: false, ...options });
     return operation.said.join('\n');
   }
 
@@ -97,6 +100,30 @@ describe('show', () => {
   test('shows what the partner sent where it is asked for', async () => {
     await operator.put(dead, shopUpdated('shop-1'), DEAD);
     expect(await shown('shop.updated', { payload: true })).toContain('Personal name');
+  });
+
+  test('with --json gives all of it to programs, and what the partner sent if it is asked for', async () => {
+    const id = await operator.put(dead, shopUpdated('shop-1'), DEAD);
+    const { failureReason, ...noted } = DEAD;
+    const message = {
+      messageId: id,
+      reason: failureReason,
+      ...noted,
+      sentAt: expect.any(String),
+      keptUntil: expect.any(String),
+      receives: expect.any(Number),
+    };
+    const expected = { stack: operator.stack.title, queue: 'shop.updated', more: false, inFlight: 0 };
+    expect(JSON.parse(await shown('shop.updated', { json: true }))).toEqual({
+      ...expected,
+      messages: [message],
+    });
+    const withPayload = [{ ...message, body: shopUpdated('shop-1') }];
+    expect(JSON.parse(await shown('shop.updated', { json: true, payload: true }))).toEqual({
+      ...expected,
+      messages: withPayload,
+    });
+    expect(JSON.parse(await shown('quarantine', { json: true })).messages).toEqual([]);
   });
 
   test('shows what quarantine wraps, such that it cannot command the terminal', async () => {
