@@ -11,16 +11,16 @@ const ENTRY = /^ {2}'?([\w.]+)'?: \{$/gm;
 const IS_CONSUMER = /^export const handler = /m;
 
 /**
- * What events lack, and files that belong to no event: a line each. It reads files and imports none of them, because an
+ * What each event lacks, and files that belong to no event, a line each. It reads files and imports none of them, because an
  * import of what is missing fails.
  */
 export function incompleteEvents(): string[] {
   const events = [...readFileSync(CATALOGUE, 'utf8').matchAll(ENTRY)].map(([, event = '']) => event);
-  const missing = events.flatMap((event) =>
-    Object.entries(eventPaths(event))
-      .filter(([, path]) => !existsSync(path))
-      .map(([part, path]) => `${event} has no ${part}: ${path} is missing`),
-  );
+  const missing = events.flatMap((event) => {
+    const parts = Object.entries(eventPaths(event)).filter(([, path]) => !existsSync(path));
+    const lacks = parts.map(([part, path]) => `no ${part} (${path})`);
+    return lacks.length === 0 ? [] : [`${event} has ${lacks.join(', ')}`];
+  });
   const names = new Set(events.map(kebabCase));
   const left = Object.entries(filesOfEvents())
     .filter(([, name]) => !names.has(name))

@@ -52,7 +52,7 @@ export const rebuildingText = (services: readonly string[]) => `Rebuilding ${fun
 
 /** `Rebuilt shop.updated in 180 ms` */
 export function rebuiltText(services: readonly string[], milliseconds: number): string {
-  if (services.length === 0) return `Saved; no function is another one by it (${duration(milliseconds)})`;
+  if (services.length === 0) return `Saved: no function changes (${duration(milliseconds)})`;
   return `Rebuilt ${functionNames(services)} in ${duration(milliseconds)}`;
 }
 

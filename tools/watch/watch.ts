@@ -368,6 +368,8 @@ export class Watch implements AsyncDisposable {
     if (about !== 'restart') this.#hasMistake = true;
     if (this.#said[about] === text) return;
     this.#said[about] = text;
+    // Type errors that are still there are said again: the fix of this mistake must not look like theirs.
+    if (about === 'code' || about === 'stack') this.#said.types = undefined;
     this.#say(about, 'error', text);
   }
 }

@@ -31,8 +31,17 @@ test.each([
   ['sample', 'events/girl-schedule-changed.json'],
 ])('an event without its %s is found', async (part, path) => {
   await rename(path, 'aside');
-  expect(incompleteEvents()).toEqual([`girl.schedule_changed has no ${part}: ${path} is missing`]);
+  expect(incompleteEvents()).toEqual([`girl.schedule_changed has no ${part} (${path})`]);
   await rename('aside', path);
+});
+
+test('an event that was only added to the catalogue lacks all of it, in one line', async () => {
+  const catalogue = await readFile(CATALOGUE, 'utf8');
+  await writeFile(CATALOGUE, catalogue.replace(ENTRY, `  'shop.closed': {\n  },\n${ENTRY}`));
+  expect(incompleteEvents()).toEqual([
+    'shop.closed has no schema (lambda/contract/schemas/shop-closed.ts), no consumer (lambda/consumers/shop-closed.ts), no sample (events/shop-closed.json)',
+  ]);
+  await writeFile(CATALOGUE, catalogue);
 });
 
 test('the files of an event that the catalogue does not have are found, and no others', async () => {
