@@ -1,6 +1,7 @@
 import { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import * as z from 'zod';
 import { type EventName, eventNames } from '../lambda/contract/catalogue.ts';
+import { didYouMean } from './nearest.ts';
 import { warningIds } from './warning-ids.ts';
 
 /** Days that CloudWatch Logs can keep a log. Source: `PutRetentionPolicy` in its API reference. */
@@ -8,25 +9,23 @@ const RETENTION_DAYS = Object.values(RetentionDays).filter(
   (days): days is number => typeof days === 'number' && days !== RetentionDays.INFINITE,
 );
 
-const whole = (minimum: number, maximum: number) => {
-  const error = `must be a whole number from ${minimum} to ${maximum}`;
+const whole = (minimum: number, maximum: number, unit: string) => {
+  const [from, to] = [minimum, maximum].map((limit) => limit.toLocaleString('en'));
+  const error = `must be a whole number of ${unit} from ${from} to ${to}`;
   return z.int(error).min(minimum, error).max(maximum, error);
 };
-const required = {
-  error: (issue: { input: unknown }) => (issue.input === undefined ? 'is missing' : undefined),
-};
 const text = (pattern: RegExp, shape: string) =>
-  z.string(required).regex(pattern, { error: `must be ${shape}`, abort: true });
+  z.string().regex(pattern, { error: `must be ${shape}`, abort: true });
 
 const emails = z
   .array(z.email('must be an e-mail address'))
   .refine((all) => new Set(all).size === all.length, { error: 'names an address twice' });
 
 /** Megabytes; processor time comes with them. Source: Lambda quotas, "Memory allocation". */
-const memory = whole(128, 10_240).default(512).describe('Memory in MB, 128 to 10,240.');
+const memory = whole(128, 10_240, 'MB').default(512).describe('Memory in MB, 128 to 10,240.');
 
 /** Source: Lambda quotas; an account has 1,000 unless it was raised. */
-const reservedConcurrency = whole(1, 1_000_000)
+const reservedConcurrency = whole(1, 1_000_000, 'executions')
   .optional()
   .describe(
     'Executions at a time that are kept for this function and that it never exceeds; each is worth ten invocations a second at most. Of the account’s, Lambda keeps 100 unreserved. Default: none.',
@@ -37,7 +36,7 @@ const reservedConcurrency = whole(1, 1_000_000)
  * alarm", of periods of an hour and above.
  */
 const quietAfter = (what: string) =>
-  whole(1, 168)
+  whole(1, 168, 'hours')
     .optional()
     .describe(`Hours, 1 to 168, after which an alarm rings because ${what}. Default: never.`);
 
@@ -51,21 +50,21 @@ const LONGEST_LAG = 10_080;
  */
 const eventSettings = z
   .strictObject({
-    batchSize: whole(1, 10)
+    batchSize: whole(1, 10, 'messages')
       .default(10)
       .describe('Messages that one invocation gets at most, 1 to 10: more need a batching window.'),
-    maximumConcurrency: whole(2, 1_000)
+    maximumConcurrency: whole(2, 1_000, 'batches')
       .default(20)
       .describe('Batches processed at a time, 2 to 1,000: a backlog must leave concurrency to the receiver.'),
     memory,
-    timeout: whole(15, 900)
+    timeout: whole(15, 900, 'seconds')
       .default(30)
       .describe(
         'Seconds that one batch may take, 15 to 900. The queue hides its messages for six times as long.',
       ),
     reservedConcurrency,
     quietAfter: quietAfter('no event of this kind came to its queue, be it by a redrive or a replay'),
-    lagAfter: whole(1, LONGEST_LAG)
+    lagAfter: whole(1, LONGEST_LAG, 'minutes')
       .optional()
       .describe(
         'Minutes, 1 to 10,080, as the stage’s lagAfter, of this event alone: a metric and an alarm more. Default: it counts among all.',
@@ -130,7 +129,7 @@ function arnIn({ account, region }: Target) {
 
 const REASON = 'must be a reason';
 
-const SHARE = 'must be a number from 0 to 1';
+const SHARE = 'must be a share: a number from 0 to 1';
 
 /** A check that is made, and its problem told, also where other fields are wrong. */
 const ALWAYS = () => true;
@@ -188,7 +187,7 @@ export function configSchema(target: Target = {}) {
       previousSecretKmsKeyArn: key()
         .optional()
         .describe('Key that previousSecretArn is encrypted under. Default: Secrets Manager’s own.'),
-      rotationGraceHours: whole(0, 168)
+      rotationGraceHours: whole(0, 168, 'hours')
         .default(24)
         .describe('Hours for which the previous secret is accepted after a rotation, 0 to 168.'),
       kmsKeyArn: key()
@@ -247,7 +246,7 @@ export function configSchema(target: Target = {}) {
         ),
       waf: z
         .strictObject({
-          requestsPerAddress: whole(10, 2_000_000_000)
+          requestsPerAddress: whole(10, 2_000_000_000, 'requests')
             .default(100_000)
             .describe('Requests that one address may make in five minutes.'),
           managedLists: z
@@ -262,8 +261,8 @@ export function configSchema(target: Target = {}) {
         .describe('AWS WAF before a REST API. What it blocks is answered 500. Default: none.'),
       apiThrottle: z
         .strictObject({
-          rate: whole(1, 1_000_000).default(10_000).describe('Requests a second.'),
-          burst: whole(1, 1_000_000).default(5_000).describe('Requests at once.'),
+          rate: whole(1, 1_000_000, 'requests a second').default(10_000).describe('Requests a second.'),
+          burst: whole(1, 1_000_000, 'requests').default(5_000).describe('Requests at once.'),
         })
         .prefault({})
         .describe(
@@ -273,7 +272,7 @@ export function configSchema(target: Target = {}) {
       receiver: z
         .strictObject({
           memory,
-          timeout: whole(20, 29)
+          timeout: whole(20, 29, 'seconds')
             .default(28)
             .describe(
               'Seconds, 20 to 29: above what its AWS calls take at their worst, below API Gateway’s 30.',
@@ -304,7 +303,6 @@ export function configSchema(target: Target = {}) {
                 /^\/(?:[!-z|]|\{shop_id\}){0,3999}$/,
                 'a path of at most 4,000 ASCII characters that begins with / and has no braces but {shop_id}',
               ),
-              required,
             )
             .min(1)
             .describe('Paths to invalidate; {shop_id} stands for the shop.'),
@@ -327,7 +325,7 @@ export function configSchema(target: Target = {}) {
         .default('docs/operations.md')
         .describe('Where operations.md is published: the links in the alarms begin with it.'),
       quietAfter: quietAfter('nothing was accepted, of any kind'),
-      lagAfter: whole(0, LONGEST_LAG)
+      lagAfter: whole(0, LONGEST_LAG, 'minutes')
         .default(60)
         .describe(
           'Minutes from the partner’s timestamp to the receipt, of half of the deliveries of an hour, of all events together, at which an alarm rings; 0 for none.',
@@ -353,17 +351,17 @@ export function configSchema(target: Target = {}) {
         ),
       archive: z
         .strictObject({
-          days: whole(0, 3_650)
+          days: whole(0, 3_650, 'days')
             .default(30)
             .describe(
               'Days that a record is kept, 0 to 3,650; 0 for no archive. A replay reaches back 60 at most. Setting 0 on a live stage deletes the delivery streams with the records that they have not yet written, and the database and workgroup of Athena with its saved queries. With removalPolicy: retain the bucket stays, its records expire as before, and no command finds it again: a later archive gets another bucket.',
             ),
-          bufferSeconds: whole(60, 900)
+          bufferSeconds: whole(60, 900, 'seconds')
             .default(900)
             .describe(
               'Seconds, 60 to 900, that Firehose collects records for an object: how late one can be read, against what objects cost.',
             ),
-          queryGigabytes: whole(1, 1_000)
+          queryGigabytes: whole(1, 1_000, 'gigabytes')
             .default(10)
             .describe(
               'Gigabytes, 1 to 1,000, of compressed records that a query in Athena may read before it is ended.',
@@ -391,7 +389,7 @@ export function configSchema(target: Target = {}) {
             .max(1, SHARE)
             .default(0.05)
             .describe('Share, 0 to 1, of the deliveries beyond the reservoir.'),
-          reservoir: whole(0, 100)
+          reservoir: whole(0, 100, 'deliveries a second')
             .default(0)
             .describe('Deliveries of each second, 0 to 100, that are followed first.'),
         })
@@ -406,7 +404,10 @@ export function configSchema(target: Target = {}) {
           'Has Lambda log the start and the report of each invocation, with its memory and how long a start took. What failed it logs at any rate.',
         ),
       logRetentionDays: z
-        .literal(RETENTION_DAYS, `must be one of ${RETENTION_DAYS.join(', ')}`)
+        .literal(
+          RETENTION_DAYS,
+          `must be a number of days that CloudWatch Logs knows: ${RETENTION_DAYS.join(', ')}`,
+        )
         .default(RetentionDays.ONE_MONTH)
         .describe('Days that logs are kept.'),
     })
@@ -436,7 +437,7 @@ export function configSchema(target: Target = {}) {
     })
     .refine((stage) => !(stage?.gateway === 'rest' && stage.receiver?.timeout === 29), {
       path: ['receiver', 'timeout'],
-      error: 'must be at most 28 with gateway: rest, which waits for 29 seconds',
+      error: 'must be at most 28 seconds with gateway: rest, which waits for 29 seconds',
       when: ALWAYS,
     })
     .refine((stage) => stage?.kmsKeyArn === undefined || stage.encryption === undefined, {
@@ -468,8 +469,9 @@ export function parseConfig(stage: string, given: unknown, credentials: Target =
   const stated = z
     .looseObject({ account: z.string().optional(), region: z.string().optional() })
     .safeParse(given);
-  const parsed = configSchema({ ...credentials, ...stated.data }).safeParse(given);
-  const problems = parsed.error?.issues.flatMap(describeIssue) ?? [];
+  const schema = configSchema({ ...credentials, ...stated.data });
+  const parsed = schema.safeParse(given, { error: problemText });
+  const problems = parsed.error?.issues.flatMap((issue) => describeIssue(schema, issue)) ?? [];
   if (stated.data?.sampling !== undefined && stage.length > LONGEST_SAMPLED_STAGE) {
     problems.push(
       `sampling: needs a stage with a name of at most ${LONGEST_SAMPLED_STAGE} characters: X-Ray takes no longer one`,
@@ -483,10 +485,49 @@ export function parseConfig(stage: string, given: unknown, credentials: Target =
   return { ...data, deletionProtection: data.deletionProtection ?? data.removalPolicy === 'retain' };
 }
 
-function describeIssue(issue: z.core.$ZodIssue): string[] {
+/** What a value of each type is called. */
+const TYPES: Readonly<Record<string, string>> = {
+  array: 'a list',
+  boolean: 'true or false',
+  object: 'an object',
+  record: 'an object',
+  string: 'a text',
+};
+
+/** What is wrong with a value if its field has no text of its own. */
+function problemText(issue: z.core.$ZodRawIssue): string | undefined {
+  switch (issue.code) {
+    case 'invalid_type':
+      return issue.input === undefined ? 'is missing' : `must be ${TYPES[issue.expected] ?? issue.expected}`;
+    case 'invalid_value':
+      return `must be one of ${issue.values.join(', ')}`;
+    case 'too_small':
+      return 'must not be empty';
+    default:
+      return undefined;
+  }
+}
+
+function describeIssue(schema: z.ZodType, issue: z.core.$ZodIssue): string[] {
   const field = (...more: PropertyKey[]) => [...issue.path, ...more].map(String).join('.') || 'stage';
-  if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => `${field(key)}: is no field`);
-  return [`${field()}: ${issue.message}`];
+  if (issue.code !== 'unrecognized_keys') return [`${field()}: ${issue.message}`];
+  const known = fieldsAt(schema, issue.path);
+  return issue.keys.map((key) => {
+    const meant = didYouMean(key, known);
+    return `${field(key)}: is no field${meant && `.${meant}`}`;
+  });
+}
+
+/** Names of the fields that the object at a path can have. */
+function fieldsAt(schema: unknown, [key, ...path]: readonly PropertyKey[]): string[] {
+  if (schema instanceof z.ZodOptional || schema instanceof z.ZodDefault || schema instanceof z.ZodPrefault) {
+    return fieldsAt(schema.unwrap(), key === undefined ? [] : [key, ...path]);
+  }
+  if (schema instanceof z.ZodRecord && schema.keyType instanceof z.ZodEnum) {
+    return schema.keyType.options.map(String);
+  }
+  if (!(schema instanceof z.ZodObject)) return [];
+  return key === undefined ? Object.keys(schema.shape) : fieldsAt(schema.shape[String(key)], path);
 }
 
 export const stackNameOf = (stage: string) => `PartnerWebhooks-${stage}`;

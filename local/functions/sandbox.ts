@@ -244,8 +244,9 @@ function startWorker(definition: FunctionDefinition, inspected: boolean): Worker
   return new Worker(executionEnvironmentEntryPoint(), {
     workerData: settings,
     env: environmentVariables(definition, log),
-    // The parent may run under a loader or test flags, which are none of the function's business.
-    execArgv: [],
+    // None of the parent's own flags, such as a loader. Node.js would print the inspector's own port, to which no
+    // debugger should connect: InspectorPort has the one that stays.
+    execArgv: inspected ? ['--inspect-publish-uid=http'] : [],
     stdout: true,
     stderr: true,
     resourceLimits: {

@@ -131,7 +131,10 @@ test('the time to wait for an answer is the same in every text and sample', () =
     const times = readFileSync(file, 'utf8').matchAll(
       /[Ww]aits? (\d+) s(?:econds)? (?:for (?:an|the) answer|in all)/g,
     );
-    expect([file, [...new Set([...times].map(([, time]) => time))]]).toEqual([file, [`${ANSWER_WAIT_SECONDS}`]]);
+    expect([file, [...new Set([...times].map(([, time]) => time))]]).toEqual([
+      file,
+      [`${ANSWER_WAIT_SECONDS}`],
+    ]);
   }
   const samples = globSync('examples/signing/*/**/*sign*and*post*.{sh,mjs,py,php,rb,ts}');
   expect(samples).toHaveLength(6);

@@ -8,6 +8,24 @@ const everySetting = JSON.parse(readFileSync('tools/generate/every-setting.json'
 const secretArn = 'arn:aws:secretsmanager:eu-central-1:111122223333:secret:partner-AbCdEf';
 const home = { account: '111122223333', region: 'eu-central-1' };
 
+/** The same settings, once for each field of each object, which has another value then. */
+function withEachField(settings: object, value: unknown): object[] {
+  return Object.entries(settings).flatMap(([field, given]) => {
+    const deeper = typeof given === 'object' ? withEachField(given, value) : [];
+    return [value, ...deeper].map((one) => ({ ...settings, [field]: one }));
+  });
+}
+
+/** The lines of the message with which a configuration is refused, if it is. */
+function problemsOf(given: unknown): string[] {
+  try {
+    parseConfig('prod', given);
+    return [];
+  } catch (error) {
+    return (error as Error).message.split('\n  ').slice(1);
+  }
+}
+
 /** The lines of the message with which a configuration is refused. */
 function refusals(given: unknown, credentials = {}): string[] {
   try {
@@ -90,13 +108,46 @@ describe('is refused', () => {
       'domain.certificateArn: is missing',
       "encryption.keyArn: must be of the stage's region, eu-central-1",
       'events.example.unknown: is no field',
-      'events.shop.updated.batchSize: must be a whole number from 1 to 10',
-      'events.shop.updated.memmory: is no field',
-      'quietAfter: must be a whole number from 1 to 168',
+      'events.shop.updated.batchSize: must be a whole number of messages from 1 to 10',
+      'events.shop.updated.memmory: is no field. Did you mean memory?',
+      'quietAfter: must be a whole number of hours from 1 to 168',
       "secretArn: must be of the stage's account, 111122223333",
       "secretArn: must be of the stage's region, eu-central-1",
       'waf: needs gateway: rest, as AWS WAF does not work with an HTTP API',
     ]);
+  });
+
+  test('a field, an event or a warning that is nearly right, with the one that may be meant', () => {
+    expect(
+      refusals({
+        archive: { day: 3 },
+        events: { 'shop.updatd': {} },
+        acknowledgedWarnings: { 'no-chat-chanel': 'none is needed' },
+        quiteAfter: 3,
+      }).sort(),
+    ).toEqual([
+      'acknowledgedWarnings.no-chat-chanel: is no field. Did you mean no-chat-channel?',
+      'archive.day: is no field. Did you mean days?',
+      'events.shop.updatd: is no field. Did you mean shop.updated?',
+      'quiteAfter: is no field. Did you mean quietAfter?',
+    ]);
+  });
+
+  test('any value of a wrong type, in words of ours', () => {
+    const values = ['', 5, null, true, [], [5], { other: 1 }];
+    const problems = values.flatMap((value) => withEachField(everySetting, value).flatMap(problemsOf));
+    const ours = /^\S+: (must |cannot |is |needs |names )/;
+    expect(problems.filter((problem) => !ours.test(problem))).toEqual([]);
+    expect(problems).toEqual(
+      expect.arrayContaining([
+        'account: must be a text',
+        'alarmEmails: must be a list',
+        'archive: must be an object',
+        'cloudFront.paths: must not be empty',
+        'deployment: must be one of canary, all-at-once',
+        'terminationProtection: must be true or false',
+      ]),
+    );
   });
 
   test('sampling that nobody would keep to, and shares that are none', () => {
@@ -107,11 +158,11 @@ describe('is refused', () => {
     expect(refusals({ sampling: {}, gateway: 'rest' })).toEqual([needs]);
     const traced = { tracing: true, gateway: 'rest' };
     expect(refusals({ ...traced, sampling: { rate: 5, reservoir: -1 } })).toEqual([
-      'sampling.rate: must be a number from 0 to 1',
-      'sampling.reservoir: must be a whole number from 0 to 100',
+      'sampling.rate: must be a share: a number from 0 to 1',
+      'sampling.reservoir: must be a whole number of deliveries a second from 0 to 100',
     ]);
     expect(refusals({ ...traced, sampling: { rate: '5 %' } })).toEqual([
-      'sampling.rate: must be a number from 0 to 1',
+      'sampling.rate: must be a share: a number from 0 to 1',
     ]);
     expect(parseConfig('prod', { ...traced, sampling: {} }).sampling).toEqual({ rate: 0.05, reservoir: 0 });
   });
@@ -120,7 +171,7 @@ describe('is refused', () => {
     const keyArn = 'arn:aws:kms:eu-west-1:111122223333:key/0a1b2c3d-0000-4000-8000-000000000008';
     expect(refusals({ encryption: { keyArn }, logRetentionDays: 2 }, home)).toEqual([
       "encryption.keyArn: must be of the stage's region, eu-central-1",
-      expect.stringMatching(/^logRetentionDays: must be one of 1, 3, /),
+      expect.stringMatching(/^logRetentionDays: must be a number of days that CloudWatch Logs knows: 1, 3, /),
     ]);
   });
 

@@ -1,7 +1,7 @@
 import { WEBHOOK_PATH } from '../../lambda/contract/webhook-path.ts';
+import { nearest } from '../../lib/nearest.ts';
 import { valuesOf } from '../../local/gateway/http-message.ts';
 import { type Finding, fine, risky, wrong } from './finding.ts';
-import { nearest } from './payload/nearest.ts';
 import { REDIRECTED_PATH } from './play.ts';
 import { type SentRequest, targetOf } from './sent-request.ts';
 import { holdsSecret } from './signature/secret-in-text.ts';

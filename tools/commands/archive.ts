@@ -54,13 +54,16 @@ on('list', 'How many records there are, by event, day and outcome')
   });
 
 on('export', 'The records as lines of JSON, with what the partner sent, which is personal data')
-  .option('--to <file>', 'a file that is not there yet; without it, standard output (type npm run --silent)')
+  .option(
+    '--output <file>',
+    'a file that is not there yet; without it, standard output (type npm run --silent)',
+  )
   .option('--payloads', 'also the bytes of large payloads, as bodyBase64')
-  .action((events, { since, until, shop, outcome, id, to, payloads = false, ...where }) => {
+  .action((events, { since, until, shop, outcome, id, output, payloads = false, ...where }) => {
     const filter = recordFilter({ events, since, until, shop, outcomes: outcome, ids: id });
     return work(where, async (operation) => {
       const { exportRecords } = await import('../operate/archive/export.ts');
-      await using destination = new Destination(to);
+      await using destination = new Destination(output);
       // The lines go to standard output, so what is said about them does not.
       const aside = { ...operation, say: console.error };
       return exportRecords(aside, filter, { payloads, write: (line) => destination.write(line) });

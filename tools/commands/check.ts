@@ -5,16 +5,19 @@ import { runProgram } from '../terminal/run-program.ts';
 /** `npm run check`: what can be said of the code without running it. */
 export const command = npmScript(
   'check',
-  'Types, lint and format; no circles of imports, and no import against the order of folders.',
+  'Types, lint and format; events that lack a file; no circles of imports, and no import against the order of folders.',
 )
-  .option('--fix', 'mends what Biome can: format, order of imports')
+  .option('--fix', 'fixes what Biome can: format, order of imports')
   .action(async ({ fix }) => {
+    const { incompleteEvents } = await import('../generate/incomplete-events.ts');
+    const incomplete = incompleteEvents();
+    for (const line of incomplete) console.error(line);
     const types = await checkTypes();
     const lint =
       types === INTERRUPTED
         ? INTERRUPTED
         : await runProgram(['node_modules/@biomejs/biome/bin/biome', 'check', ...(fix ? ['--write'] : [])]);
-    process.exitCode = Math.max(types, lint);
+    process.exitCode = Math.max(types, lint, incomplete.length > 0 ? 1 : 0);
   });
 
 /** The console's page knows a browser and not Node.js, so it is a project of its own. */

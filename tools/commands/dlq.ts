@@ -42,11 +42,12 @@ on('show', 'Why each message of a queue is there')
   .argument('<queue>', QUEUE)
   .option('--limit <n>', 'messages at most', wholeNumber(1, 10_000), 20)
   .option('--payload', 'also what the partner sent, which is personal data')
-  .action((name, { limit, payload = false, ...where }) =>
+  .addOption(jsonOption())
+  .action((name, { limit, payload = false, json = false, ...where }) =>
     work(where, async (operation) => {
       const { findQueue } = await import('../operate/dead-letters/queue.ts');
       const { show } = await import('../operate/dead-letters/show.ts');
-      return show(operation, await findQueue(operation.stack, name), { limit, payload });
+      return show(operation, await findQueue(operation.stack, name), { limit, payload, json });
     }),
   );
 

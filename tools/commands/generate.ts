@@ -7,6 +7,9 @@ export const command = npmScript(
 )
   .option('--check', 'writes nothing, and fails where a file is not what the code says')
   .action(async ({ check = false }) => {
+    const { incompleteEvents } = await import('../generate/incomplete-events.ts');
+    const incomplete = incompleteEvents();
+    if (incomplete.length > 0) throw new CommandError(incomplete.join('\n'));
     const { bringUpToDate, isUpToDate } = await import('../generate/derived-file.ts');
     const { derivedFiles } = await import('../generate/derived-files.ts');
     const { withAssemblies } = await import('../generate/stages.ts');

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { eventNames, isEventName } from '../../lambda/contract/catalogue.ts';
 import { kebabCase } from '../../lambda/contract/event-names.ts';
+import { didYouMean } from '../../lib/nearest.ts';
 import type { FunctionDefinition } from '../../local/functions/function-definition.ts';
 import type { LogLine } from '../../local/functions/invocation.ts';
 import { LocalFunction } from '../../local/functions/local-function.ts';
@@ -35,11 +36,16 @@ Examples:
   .action(async (name, event) => {
     const definition = definitionOf(name);
     const payload = readJson(eventFile(name, event));
-    const handler = new LocalFunction(definition, print);
+    let outcome: string | undefined;
+    const handler = new LocalFunction(definition, (line) => {
+      outcome = skippedAs(line) ?? outcome;
+      print(line);
+    });
     try {
       const { requestId, durationMilliseconds, ...result } = await handler.invoke(payload);
       console.log(JSON.stringify(result.ok ? result.payload : result, undefined, 2));
       console.error(`${requestId}: ${Math.round(durationMilliseconds)} ms`);
+      if (outcome !== undefined) console.error(SKIPPED[outcome]);
       if (!result.ok) process.exitCode = 1;
     } finally {
       await handler.close();
@@ -54,7 +60,7 @@ function definitionOf(name: string): FunctionDefinition {
   if (definition !== undefined) return definition;
   const events = new Map<string, string>(eventNames.map((event) => [kebabCase(event), event]));
   const choice = Object.keys(definitions).map((service) => events.get(service) ?? service);
-  throw new CommandError(`No function '${name}'. One of: ${choice.join(', ')}`);
+  throw new CommandError(`No function '${name}'.${didYouMean(name, choice)} One of: ${choice.join(', ')}`);
 }
 
 /** @throws CommandError where neither an event nor a file is meant */
@@ -64,9 +70,24 @@ function eventFile(name: string, event: string | undefined): string {
     throw new CommandError(`Which event for ${name}? A file, or one of: ${eventNames.join(', ')}`);
   }
   const sample = event ?? consumer ?? '';
-  if (!isEventName(sample)) return sample;
+  if (!isEventName(sample)) {
+    const meant = didYouMean(sample, eventNames);
+    if (meant !== '' && !existsSync(sample)) throw new CommandError(`No file or event ${sample}.${meant}`);
+    return sample;
+  }
   return `events/${name === 'receiver' ? 'api-gateway' : 'sqs'}/${kebabCase(sample)}.json`;
 }
+
+/** Why a consumer did nothing about an event, by its log line. */
+const SKIPPED: Readonly<Record<string, string>> = {
+  Stale:
+    'Skipped: the timestamp of this event is not newer than what is stored. A sample has a fixed timestamp. npm run send gives it the current time.',
+  Duplicate:
+    'Skipped: people were already notified of this event. npm run send makes a new event from the sample.',
+};
+
+const skippedAs = ({ text }: LogLine) =>
+  Object.keys(SKIPPED).find((outcome) => text.includes(`"message":"${outcome}"`));
 
 const format = new LogFormat(process.stderr);
 

@@ -4,6 +4,7 @@ import * as z from 'zod/mini';
 import { readSamples, sampleBody } from '../../events/samples.ts';
 import { isEventName } from '../../lambda/contract/catalogue.ts';
 import { WEBHOOK_PATH } from '../../lambda/contract/webhook-path.ts';
+import { didYouMean } from '../../lib/nearest.ts';
 import { answerText, parsedAnswer } from '../operate/answer-text.ts';
 import type { Operation } from '../operate/dead-letters/operation.ts';
 import { OUTPUTS_FILE } from '../operate/local-folder.ts';
@@ -128,9 +129,12 @@ function sampleBodies(event: string | undefined, count: number): Uint8Array[] {
   const samples = readSamples();
   const sample = samples.find((candidate) => candidate.event === event);
   if (sample === undefined) {
-    const choice = samples.map((candidate) => candidate.event).join(', ');
+    const events = samples.map((candidate) => candidate.event);
+    const choice = events.join(', ');
     throw new CommandError(
-      event === undefined ? `Name one event: ${choice}` : `No event '${event}'. One of: ${choice}`,
+      event === undefined
+        ? `Name one event: ${choice}`
+        : `No event '${event}'.${didYouMean(event, events)} One of: ${choice}`,
     );
   }
   const now = Date.now();

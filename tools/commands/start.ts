@@ -120,6 +120,8 @@ async function start(settings: Settings): Promise<void> {
   const inspected = withPorts(inspect, Object.values(portsOf(settings)));
   const ports = wantedPorts(settings, inspected);
   await assertPorts(ports);
+  // Before the check, which makes the folder.
+  const begin = beginning(keep);
   if (keep) checkKeptState(KEPT_FOLDER);
 
   const started = performance.now();
@@ -127,7 +129,7 @@ async function start(settings: Settings): Promise<void> {
   const say = json ? console.error : lines.write;
   const format = new LogFormat(json ? process.stderr : process.stdout);
   const step = (text: string) => say(`${text} …`);
-  say(beginning(keep));
+  say(begin);
   await using workspace = await Workspace.open();
   step('Synthesising the stack');
   const onProblem = (message: string) => console.error(`Problem: ${message}`);

@@ -1,5 +1,10 @@
+import { readdirSync } from 'node:fs';
 import { npmScript } from '../terminal/command.ts';
+import { CommandError } from '../terminal/command-error.ts';
 import { JEST, runProgram } from '../terminal/run-program.ts';
+
+/** A part of a path, and not a pattern: Jest takes both. */
+const PATH = /^[\w.-]+\/[\w./-]*$/;
 
 /** `npm test`: Jest, with whatever options are given. */
 export const command = npmScript('test', 'Every test that needs only Node.js and npm.')
@@ -7,5 +12,16 @@ export const command = npmScript('test', 'Every test that needs only Node.js and
   .allowUnknownOption()
   .addHelpText('after', '\nExample: npm test -- test/lambda/receiver -t signature')
   .action(async (args) => {
+    requireTestFiles(args);
     process.exitCode = await runProgram([...JEST, ...args]);
   });
+
+/** @throws CommandError if a path names no file: Jest would say so in eight lines */
+function requireTestFiles(args: readonly string[]): void {
+  const files = readdirSync('test', { recursive: true }).map((file) => `test/${file}`);
+  const paths = args.filter((arg, index) => PATH.test(arg) && !/^-[^=]*$/.test(args[index - 1] ?? ''));
+  for (const path of paths) {
+    const part = path.replace(/^\.\//, '');
+    if (!files.some((file) => file.includes(part))) throw new CommandError(`No test file at ${path}`);
+  }
+}

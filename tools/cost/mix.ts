@@ -1,4 +1,5 @@
 import { type EventName, eventNames, isEventName } from '../../lambda/contract/catalogue.ts';
+import { didYouMean } from '../../lib/nearest.ts';
 import type { Workload } from './workload.ts';
 
 /**
@@ -10,7 +11,7 @@ export function parseMix(text: string): Workload['mix'] {
     const [, name = '', weight = ''] = /^([^=]*)=(\d+(?:\.\d+)?)$/.exec(part) ?? [];
     if (!isEventName(name)) {
       throw new RangeError(
-        `It must be EVENT=WEIGHT, separated by commas, not '${part}'; the events are ${eventNames.join(', ')}.`,
+        `It must be EVENT=WEIGHT, separated by commas, not '${part}'.${didYouMean(part.replace(/=.*/, ''), eventNames)} The events are ${eventNames.join(', ')}.`,
       );
     }
     return [name, Number(weight)] as const;

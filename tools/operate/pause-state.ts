@@ -3,6 +3,7 @@ import { type EventSourceMappingConfiguration, ListEventSourceMappingsCommand } 
 import { type EventName, eventNames, isEventName } from '../../lambda/contract/catalogue.ts';
 import { pascalCase } from '../../lambda/contract/event-names.ts';
 import { EXPIRING_SECONDS } from '../../lib/age-of-waiting.ts';
+import { didYouMean } from '../../lib/nearest.ts';
 import { CommandError } from '../terminal/command-error.ts';
 import { type QueueState, queueState } from './dead-letters/queue.ts';
 import type { FoundStack } from './stack.ts';
@@ -47,7 +48,9 @@ export const pauseText = (by: string, reason: string) => `Paused by ${by}: ${rea
 export function eventOf({ title, outputs }: FoundStack, name: string): EventName {
   const known = eventNames.filter((event) => outputs[`${pascalCase(event)}QueueUrl`] !== undefined);
   if (isEventName(name) && known.includes(name)) return name;
-  throw new CommandError(`No event '${name}' in ${title}. One of: ${known.join(', ')}`);
+  throw new CommandError(
+    `No event '${name}' in ${title}.${didYouMean(name, known)} One of: ${known.join(', ')}`,
+  );
 }
 
 /** @throws CommandError where the stack lacks what a pause needs */

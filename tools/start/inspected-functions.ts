@@ -4,6 +4,7 @@ import * as z from 'zod/mini';
 import { eventNames } from '../../lambda/contract/catalogue.ts';
 import { kebabCase } from '../../lambda/contract/event-names.ts';
 import { BUNDLE_LIST } from '../../lib/bundle-list.ts';
+import { didYouMean } from '../../lib/nearest.ts';
 import { InspectorPort } from '../../local/functions/inspector-port.ts';
 import { readJson } from '../terminal/files.ts';
 import { inspectedCode } from './adjust-assembly.ts';
@@ -34,7 +35,7 @@ export function inspectedFunction(
   const port = digits === undefined ? undefined : Number(digits);
   if (!names.includes(name) || (port ?? 0) > LARGEST_PORT) {
     throw new InvalidArgumentError(
-      `A function, and maybe a port: shop.updated:9230. One of: ${names.join(', ')}`,
+      `A function, and maybe a port: shop.updated:9230.${didYouMean(name, names)} One of: ${names.join(', ')}`,
     );
   }
   if (before.some((other) => other.name === name)) throw new InvalidArgumentError(`${name} is named twice.`);

@@ -10,8 +10,8 @@ export interface WantedPort {
 }
 
 /**
- * Before the stack is synthesised, so that a port in use is told at once.
- * @throws CommandError where two are the same, or one is in use
+ * Before the stack is synthesised, so that all ports in use are named at once.
+ * @throws CommandError where two are the same, or some are in use
  */
 export async function assertPorts(ports: readonly WantedPort[]): Promise<void> {
   for (const [index, { option, port }] of ports.entries()) {
@@ -20,12 +20,30 @@ export async function assertPorts(ports: readonly WantedPort[]): Promise<void> {
       throw new CommandError(`--${option} and --${same.option} must differ, not both be ${port}`);
     }
   }
-  for (const { port } of ports) {
-    await namingPorts(ports, async () => {
-      const { servers } = await listen({}, () => {}, { port });
-      for (const server of servers) server.close();
-    });
+  const used: WantedPort[] = [];
+  for (const wanted of ports) if (await isInUse(wanted)) used.push(wanted);
+  if (used.length > 0) throw inUse(used);
+}
+
+async function isInUse({ port }: WantedPort): Promise<boolean> {
+  try {
+    const { servers } = await listen({}, () => {}, { port });
+    for (const server of servers) server.close();
+    return false;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EADDRINUSE') return true;
+    throw error;
   }
+}
+
+function inUse(ports: readonly WantedPort[]): CommandError {
+  const numbers = ports.map(({ port }) => port).join(', ');
+  const options = ports.map(({ option }) => `--${option}`).join(', ');
+  return new CommandError(
+    ports.length === 1
+      ? `Port ${numbers} is in use. Stop what uses it, or choose another with ${options}`
+      : `Ports ${numbers} are in use. Stop what uses them, or choose others with ${options}`,
+  );
 }
 
 /**
@@ -39,6 +57,6 @@ export async function namingPorts<T>(ports: readonly WantedPort[], run: () => Pr
     const { code, port } = error as NodeJS.ErrnoException & { port?: number };
     if (code !== 'EADDRINUSE') throw error;
     const option = ports.find((wanted) => wanted.port === port)?.option ?? 'port';
-    throw new CommandError(`Port ${port} is in use. Stop what uses it, or choose another with --${option}`);
+    throw inUse([{ option, port: port ?? 0 }]);
   }
 }

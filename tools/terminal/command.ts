@@ -1,4 +1,5 @@
 import { Command } from '@commander-js/extra-typings';
+import { endWithClosedPipe } from './closed-pipe.ts';
 
 /**
  * A command as `npm run <script>` types it; its file in `tools/commands/` exports it as `command`. Whatever is
@@ -12,6 +13,7 @@ export function npmScript(script: string, description: string): Command {
   return new Command(typed)
     .description(description)
     .helpOption('-h, --help', 'this text')
+    .hook('preAction', endWithClosedPipe)
     .configureOutput({ outputError: (text, write) => write(`${inOneLine(text)}\n`) });
 }
 

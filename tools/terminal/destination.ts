@@ -1,4 +1,5 @@
 import { type FileHandle, open } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { CommandError } from './command-error.ts';
 
 /** Where lines of an export go: standard output, or a file that must not exist yet. */
@@ -10,11 +11,9 @@ export class Destination implements AsyncDisposable {
 
   constructor(path: string | undefined) {
     this.#path = path;
-    // A failed write says so itself; what it also emits would end the process with work in hand.
-    process.stdout.on('error', () => {});
   }
 
-  /** @throws CommandError where the file exists already, or nobody reads standard output any more */
+  /** @throws CommandError where the file exists already, or cannot be written */
   write(line: string): Promise<void> {
     this.#last = this.#last.then(() => this.#write(line));
     return this.#last;
@@ -35,7 +34,9 @@ export class Destination implements AsyncDisposable {
       return await open(path, 'wx', 0o600);
     } catch (error) {
       const { code, message } = error as NodeJS.ErrnoException;
-      throw new CommandError(code === 'EEXIST' ? `${path} exists already` : message);
+      if (code === 'EEXIST') throw new CommandError(`${path} exists already`);
+      if (code === 'ENOENT') throw new CommandError(`No folder ${dirname(path)}`);
+      throw new CommandError(message);
     }
   }
 
@@ -44,11 +45,12 @@ export class Destination implements AsyncDisposable {
   }
 }
 
-/** @throws CommandError where nobody reads standard output any more */
+/** A closed pipe ends the command by itself. @throws CommandError where standard output cannot be written */
 function writeOut(line: string): Promise<void> {
   return new Promise((resolve, reject) => {
-    process.stdout.write(line, (error) => {
-      if (error) reject(new CommandError(`The export is incomplete: ${error.message}`));
+    process.stdout.write(line, (error: NodeJS.ErrnoException | null | undefined) => {
+      if (error && error.code !== 'EPIPE')
+        reject(new CommandError(`The export is incomplete: ${error.message}`));
       else resolve();
     });
   });

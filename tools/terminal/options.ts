@@ -1,5 +1,6 @@
 import { InvalidArgumentError, Option } from '@commander-js/extra-typings';
 import { LOCAL_SECRET } from '../../events/signing.ts';
+import { didYouMean } from '../../lib/nearest.ts';
 
 /**
  * Reads an option's value as a whole number.
@@ -50,7 +51,7 @@ export function eachOf<Word extends string>(words: readonly Word[]) {
   return (text: string, before: readonly Word[] = []): readonly Word[] => {
     const word = words.find((known) => known === text);
     if (word !== undefined) return [...before, word];
-    throw new InvalidArgumentError(`One of: ${words.join(', ')}`);
+    throw new InvalidArgumentError(`${didYouMean(text, words)} One of: ${words.join(', ')}`.trim());
   };
 }
 

@@ -20,7 +20,9 @@ export async function runProgram(
   const passOn = (signal: NodeJS.Signals) => child.kill(signal);
   process.on('SIGINT', interrupt).on('SIGTERM', passOn).on('SIGHUP', passOn);
   try {
-    const [code] = (await once(child, 'close')) as [number | null];
+    const [code, signal] = (await once(child, 'close')) as [number | null, NodeJS.Signals | null];
+    // Nobody reads its output any more.
+    if (signal === 'SIGPIPE') return 0;
     return interrupted ? INTERRUPTED : (code ?? 1);
   } finally {
     process.off('SIGINT', interrupt).off('SIGTERM', passOn).off('SIGHUP', passOn);

@@ -10,6 +10,9 @@ const NAMED = 3;
 /** Places in the source that are shown of an error. */
 const PLACES = 3;
 
+/** Type errors that are shown: a changed type can break a hundred lines. */
+const TYPE_ERRORS = 5;
+
 /** What people call the types of a template. */
 const NOUNS: Readonly<Record<string, string>> = {
   'AWS::CloudWatch::Alarm': 'alarm',
@@ -44,9 +47,12 @@ function functionNames(services: readonly string[]): string {
 const list = (words: readonly string[]) =>
   [words.slice(0, -1).join(', '), ...words.slice(-1)].filter(Boolean).join(' and ');
 
+/** `Rebuilding 8 functions …` */
+export const rebuildingText = (services: readonly string[]) => `Rebuilding ${functionNames(services)} …`;
+
 /** `Rebuilt shop.updated in 180 ms` */
 export function rebuiltText(services: readonly string[], milliseconds: number): string {
-  if (services.length === 0) return `Saved; no function is another one by it (${duration(milliseconds)})`;
+  if (services.length === 0) return `Saved: no function changes (${duration(milliseconds)})`;
   return `Rebuilt ${functionNames(services)} in ${duration(milliseconds)}`;
 }
 
@@ -57,6 +63,15 @@ export function loadFailureText(
 ): string {
   const places = trace.filter((line) => /^ {4}at lambda\//.test(line)).slice(0, PLACES);
   return [`${functionName(service)} cannot be loaded: ${errorType}: ${errorMessage}`, ...places].join('\n');
+}
+
+export function typeMistakesText(mistakes: readonly string[]): string {
+  const more = mistakes.length - TYPE_ERRORS;
+  return [
+    'Type errors in the saved code:',
+    ...mistakes.slice(0, TYPE_ERRORS).map((mistake) => `  ${mistake}`),
+    ...(more > 0 ? [`  ${more} more: npm run check shows all`] : []),
+  ].join('\n');
 }
 
 /** `Synthesised in 4.2 s. New: 2 queues and 1 function. Changed: function receiver` */

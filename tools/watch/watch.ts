@@ -10,8 +10,17 @@ import type { LocalStack, TakenOver } from '../../local/local-stack.ts';
 import type { Notice } from '../console/api.ts';
 import { describeStack, type Workspace } from '../operate/local-folder.ts';
 import { Bundler } from './bundler.ts';
-import { leftText, loadFailureText, rebuiltText, takenOverText, withoutNodeLines } from './notice-text.ts';
+import {
+  leftText,
+  loadFailureText,
+  rebuildingText,
+  rebuiltText,
+  takenOverText,
+  typeMistakesText,
+  withoutNodeLines,
+} from './notice-text.ts';
 import type { SourceTree } from './source-tree.ts';
+import { TypeCheck } from './type-check.ts';
 
 export interface WatchOptions {
   readonly stack: Pick<
@@ -31,6 +40,17 @@ export interface WatchOptions {
 
 const GOES_ON = 'The last good code goes on.';
 
+/** Milliseconds after which a rebuild or a synthesis says that it is under way. */
+const LONG = 2_000;
+
+const AFTER_FAILURE = {
+  code: GOES_ON,
+  stack: 'The stack goes on as it was.',
+  types: 'Types were not checked.',
+};
+
+type About = 'code' | 'stack' | 'types' | 'restart';
+
 /** What became of one function that was to be rebuilt. */
 interface Outcome {
   readonly service: string;
@@ -44,7 +64,7 @@ interface Outcome {
 
 /**
  * Lets a running stack keep up with what is saved: rebuilds the functions that a file of `lambda/` is part of, and
- * synthesises anew where a file of the stack itself has changed.
+ * synthesises again if a file of the stack itself has changed. Then it checks the types of all that builds.
  */
 export class Watch implements AsyncDisposable {
   readonly #options: WatchOptions;
@@ -63,6 +83,9 @@ export class Watch implements AsyncDisposable {
   #hasSynthesisFailed = false;
   #rebuilding: Promise<void> | undefined;
   #synthesising: Promise<void> | undefined;
+  readonly #typeCheck = new TypeCheck();
+  #isTypeCheckWanted = false;
+  #checkingTypes: Promise<void> | undefined;
   /** Ends with what is being done to the stack: one thing at a time. Never rejects. */
   #applied: Promise<unknown> = Promise.resolve();
   #isClosed = false;
@@ -72,12 +95,15 @@ export class Watch implements AsyncDisposable {
   readonly #unloaded = new Set<string>();
   /** Functions that were rebuilt since the synthesis that runs has begun: theirs is the newer code. */
   readonly #rebuilt = new Set<string>();
-  /** What was said last of a mistake in the code, and in the stack, and of what needs a restart. */
-  readonly #said: Record<'code' | 'stack' | 'restart', string | undefined> = {
+  /** The last error about each. */
+  readonly #said: Record<About, string | undefined> = {
     code: undefined,
     stack: undefined,
+    types: undefined,
     restart: undefined,
   };
+  /** Whether a mistake was said, and not yet that it is fixed. */
+  #hasMistake = false;
 
   constructor(options: WatchOptions) {
     this.#options = options;
@@ -90,11 +116,14 @@ export class Watch implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isClosed = true;
     this.#options.sources.close();
+    this.#typeCheck.stop();
     await this.#bundler.close();
-    await Promise.all([this.#rebuilding, this.#synthesising]);
+    await Promise.all([this.#rebuilding, this.#synthesising, this.#checkingTypes]);
   }
 
   #onSaved(files: ReadonlySet<string>): void {
+    this.#isTypeCheckWanted = true;
+    this.#typeCheck.stop();
     for (const file of files) {
       if (file.startsWith('lambda/')) {
         this.#saved.add(file);
@@ -119,17 +148,28 @@ export class Watch implements AsyncDisposable {
         this.#synthesising = undefined;
         this.#goOn();
       });
+    } else if (this.#isTypeCheckWanted && this.#isAllTakenOver()) {
+      this.#checkingTypes ??= this.#guarded('types', () => this.#checkTypes()).then(() => {
+        this.#checkingTypes = undefined;
+        this.#goOn();
+      });
     }
   }
 
+  /** Whether nothing is under way, and all that was saved builds: what does not has been said with its place. */
+  #isAllTakenOver(): boolean {
+    const isBusy = this.#rebuilding !== undefined || this.#synthesising !== undefined;
+    return !isBusy && this.#unbuilt.size === 0 && !this.#hasSynthesisFailed;
+  }
+
   /** Says what goes wrong, other than by closing. */
-  async #guarded(about: 'code' | 'stack', run: () => Promise<void>): Promise<void> {
+  async #guarded(about: 'code' | 'stack' | 'types', run: () => Promise<void>): Promise<void> {
     try {
       await run();
     } catch (error) {
       if (this.#isClosed) return;
       const text = withoutNodeLines((error as Error).message);
-      this.#sayOnce(about, `${text}\n${about === 'code' ? GOES_ON : 'The stack goes on as it was.'}`);
+      this.#sayOnce(about, `${text}\n${AFTER_FAILURE[about]}`);
     }
   }
 
@@ -143,7 +183,8 @@ export class Watch implements AsyncDisposable {
         ([service, { sources }]) => this.#isBroken(service) || files.some((file) => sources.includes(file)),
       )
       .map(([service]) => service);
-    const outcomes = await Promise.all(services.map((service) => this.#rebuild(service)));
+    const rebuilding = Promise.all(services.map((service) => this.#rebuild(service)));
+    const outcomes = await this.#sayingIfLong('code', rebuildingText(services), rebuilding);
     const milliseconds = performance.now() - started;
     // Only now: whoever has saved waits for the function.
     if (await this.#isOfStack(files)) this.#isSynthesisWanted = true;
@@ -218,8 +259,7 @@ export class Watch implements AsyncDisposable {
     ];
     const hasMistakes = texts.length > 0;
     if (replaced.length > 0 || !hasMistakes) {
-      const isMended = this.#said.code !== undefined && !hasMistakes;
-      this.#say('code', 'info', `${isMended ? 'Mended. ' : ''}${rebuiltText(replaced, milliseconds)}`);
+      this.#say('code', 'info', rebuiltText(replaced, milliseconds));
     }
     if (hasMistakes) this.#sayOnce('code', [...texts, GOES_ON].join('\n'));
     else this.#said.code = undefined;
@@ -236,7 +276,7 @@ export class Watch implements AsyncDisposable {
     try {
       // Tells a mistake with its place, and before a synthesis has begun.
       await this.#bundler.appSources();
-      await synthesise(folder);
+      await this.#sayingIfLong('stack', 'Synthesising the stack …', synthesise(folder));
       if (this.#isClosed) return;
       taken = await this.#apply(() => stack.takeOver(folder, new Set(this.#rebuilt)));
     } catch (error) {
@@ -251,13 +291,26 @@ export class Watch implements AsyncDisposable {
     for (const service of taken.failed.keys()) this.#unloaded.add(service);
     await this.#publish();
 
-    const isMended = this.#said.stack !== undefined;
     this.#said.stack = undefined;
-    const text = takenOverText(taken, performance.now() - started);
-    this.#say('stack', 'info', `${isMended ? 'Mended. ' : ''}${text}`);
+    this.#say('stack', 'info', takenOverText(taken, performance.now() - started));
     const failures = [...taken.failed].map(([service, failure]) => loadFailureText(service, failure));
     if (failures.length > 0) this.#sayOnce('code', [...failures, GOES_ON].join('\n'));
     this.#tellLeft(leftText(taken.left));
+  }
+
+  async #checkTypes(): Promise<void> {
+    this.#isTypeCheckWanted = false;
+    const mistakes = await this.#typeCheck.run();
+    // A newer save is checked instead.
+    if (mistakes === undefined || this.#isTypeCheckWanted || this.#isClosed) return;
+    if (mistakes.length > 0) {
+      this.#sayOnce('types', typeMistakesText(mistakes));
+      return;
+    }
+    this.#said.types = undefined;
+    if (!this.#hasMistake || this.#said.code !== undefined || this.#said.stack !== undefined) return;
+    this.#hasMistake = false;
+    this.#say('types', 'info', 'Fixed: all saved code builds, and its types are correct');
   }
 
   #tellLeft(text: string | undefined): void {
@@ -298,9 +351,25 @@ export class Watch implements AsyncDisposable {
     this.#options.onNotice({ about, level, text });
   }
 
-  #sayOnce(about: 'code' | 'stack' | 'restart', text: string): void {
+  /** An outcome follows, also if it was said before: what is said in between hides it. */
+  async #sayingIfLong<T>(about: About, text: string, work: Promise<T>): Promise<T> {
+    const timer = setTimeout(() => {
+      this.#said[about] = undefined;
+      this.#say(about, 'info', text);
+    }, LONG);
+    try {
+      return await work;
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  #sayOnce(about: About, text: string): void {
+    if (about !== 'restart') this.#hasMistake = true;
     if (this.#said[about] === text) return;
     this.#said[about] = text;
+    // Type errors that are still there are said again: the fix of this mistake must not look like theirs.
+    if (about === 'code' || about === 'stack') this.#said.types = undefined;
     this.#say(about, 'error', text);
   }
 }

@@ -48,6 +48,14 @@ describe('start --inspect', () => {
     expect(stack.stdout()).toContain('Retries are fast:');
   });
 
+  test('prints no other port: each execution environment has one of its own', async () => {
+    const ports = /127\.0\.0\.1:(\d+)/g;
+    const printed = [...`${stack.stdout()}${stack.stderr()}`.matchAll(ports)].map(([, digits]) =>
+      Number(digits),
+    );
+    expect(new Set(printed)).toEqual(new Set([inspectPort]));
+  });
+
   test('lets no other function wait longer, nor differ in its code', () => {
     const { receiver, 'user-updated': user, 'shop-updated': shop } = functions();
     expect([receiver.timeoutSeconds, user.timeoutSeconds].every((seconds) => seconds <= 60)).toBe(true);

@@ -76,9 +76,11 @@ const userUpdated = (id: string) => ({ event: 'user.updated', data: { user_id: i
 
 describe('a stack that is started with --keep and killed in the middle of its work', () => {
   let eventId: string;
+  let beginning: string;
   const answered: string[] = [];
 
   beforeAll(async () => {
+    beginning = stack.stdout();
     const { outputs, queues, tables, s3, partner } = await here();
     const post = async (body: unknown) => (await partner.post(body, { secret: SECRET })).body;
 
@@ -118,6 +120,10 @@ describe('a stack that is started with --keep and killed in the middle of its wo
     await settled;
     await start(OTHER_SECRET);
   }, PATIENCE);
+
+  test('says at first that it begins empty', () => {
+    expect(beginning).toMatch(/^Beginning empty, kept in \.local\/kept$/m);
+  });
 
   test('says what it goes on with, and that the secret is another one', () => {
     expect(stack.stdout()).toContain('Going on with .local/kept');

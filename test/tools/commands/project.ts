@@ -15,6 +15,7 @@ export interface Running {
   readonly process: ChildProcess;
   /** All that it wrote so far. */
   readonly stdout: () => string;
+  readonly stderr: () => string;
   readonly ended: Promise<Ended>;
   /** What Ctrl-C does: the terminal interrupts every process of the command. */
   interrupt(): void;
@@ -101,6 +102,7 @@ export class Project {
     return {
       process: child,
       stdout: () => written.stdout,
+      stderr: () => written.stderr,
       ended: once(child, 'close').then(([code]) => ({ code, ...written })),
       interrupt: () => {
         if (child.pid !== undefined) process.kill(-child.pid, 'SIGINT');

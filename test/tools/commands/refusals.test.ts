@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { networkInterfaces } from 'node:os';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { readSamples } from '../../../events/samples.ts';
+import { eventNames } from '../../../lambda/contract/catalogue.ts';
 import { freePort, occupyPort, Project } from './project.ts';
 
 let project: Project;
@@ -75,6 +76,24 @@ describe('a command that cannot do as it was told says so in one line and exits 
     { args: ['start', 'it'], line: 'Too many arguments. Expected 0 arguments but got 1: it.' },
     { args: ['send'], line: `Name one event: ${events}` },
     { args: ['send', 'example.unknown'], line: `No event 'example.unknown'. One of: ${events}` },
+    {
+      args: ['send', 'shop-update'],
+      line: `No event 'shop-update'. Did you mean shop.updated? One of: ${events}`,
+    },
+    {
+      args: ['tail', '--event', 'shop.udpated'],
+      line: `Option '--event <event>' argument 'shop.udpated' is invalid. Did you mean shop.updated? One of: ${eventNames.join(', ')}`,
+    },
+    {
+      args: ['start', '--inspect', 'recevier'],
+      line: `Option '--inspect <function[:port]>' argument 'recevier' is invalid. A function, and maybe a port: shop.updated:9230. Did you mean receiver? One of: receiver, ${eventNames.join(', ')}`,
+    },
+    {
+      args: ['cost', '--mix', 'shop.updatd=3'],
+      line: `Option '--mix <weights>' argument 'shop.updatd=3' is invalid. It must be EVENT=WEIGHT, separated by commas, not 'shop.updatd=3'. Did you mean shop.updated? The events are ${eventNames.join(', ')}.`,
+    },
+    { args: ['dlq', 'show', 'shop.updated', '--jsn'], line: "Unknown option '--jsn' (Did you mean --json?)" },
+    { args: ['test', 'test/none.test.ts'], line: 'No test file at test/none.test.ts' },
     {
       args: ['send', 'shop.updated', 'user.updated'],
       line: 'Too many arguments. Expected 1 argument but got 2: shop.updated, user.updated.',

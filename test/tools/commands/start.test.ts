@@ -7,7 +7,7 @@ import { eventNames } from '../../../lambda/contract/catalogue.ts';
 import { readCloudAssembly } from '../../../local/template/cloud-assembly.ts';
 import { eventually } from '../../support/eventually.ts';
 import { testAssembly } from '../../support/test-stack.ts';
-import { type Ended, freePort, Project, type Running } from './project.ts';
+import { type Ended, freePort, occupyPort, Project, type Running } from './project.ts';
 
 /** How long the stack may take to start or to stop, in milliseconds. */
 const PATIENCE = 300_000;
@@ -156,6 +156,8 @@ describe('invoke', () => {
       code: 0,
       result: { batchItemFailures: [] },
     });
+    const again = await project.run(['invoke', 'shop.updated']);
+    expect(again.stderr).toContain('Skipped: the timestamp of this event is not newer than what is stored.');
     const receiver = await project.run(['invoke', 'receiver', 'user.updated']);
     expect(JSON.parse(receiver.stdout)).toMatchObject({ statusCode: 200 });
   });
@@ -179,6 +181,11 @@ describe('invoke', () => {
       line: `Which event for receiver? A file, or one of: ${eventNames.join(', ')}`,
     },
     { args: ['sender', 'events/shop-updated.json'], line: `No function 'sender'. One of: ${functions}` },
+    {
+      args: ['shop.updatd'],
+      line: `No function 'shop.updatd'. Did you mean shop.updated? One of: ${functions}`,
+    },
+    { args: ['receiver', 'shop.updatd'], line: 'No file or event shop.updatd. Did you mean shop.updated?' },
     { args: ['receiver', 'events/none.json'], line: 'No file events/none.json' },
     { args: ['receiver', 'events'], line: 'events is a folder, not a file' },
     { args: ['receiver', 'LICENSE'], line: 'LICENSE is not JSON' },
@@ -194,6 +201,16 @@ describe('a second stack', () => {
       stdout: '',
       stderr: `Port ${port} is in use. Stop what uses it, or choose another with --port\n`,
     });
+  });
+
+  test('names all ports that are in use at once', async () => {
+    const other = await occupyPort();
+    const args = ['--port', String(port), '--aws-port', '0', '--console-port', String(other.port)];
+    const { stderr } = await project.run(['start', ...args]);
+    other.server.close();
+    expect(stderr).toBe(
+      `Ports ${port}, ${other.port} are in use. Stop what uses them, or choose others with --port, --console-port\n`,
+    );
   });
 
   test(
@@ -249,3 +266,16 @@ describe('Ctrl-C', () => {
     expect(readdirSync(project.path('.local'))).toEqual(['synthesised']);
   });
 });
+
+test(
+  'a pipe that is closed ends a stack without an error',
+  async () => {
+    const typed = `${process.execPath} tools/commands/cli.ts start --port 0 --aws-port 0 | head -1`;
+    expect(await project.spawn(['bash', '-c', `set -o pipefail; ${typed}`]).ended).toEqual({
+      code: 0,
+      stdout: expect.stringMatching(/^Beginning empty.*\n$/),
+      stderr: '',
+    });
+  },
+  PATIENCE,
+);

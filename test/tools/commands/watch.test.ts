@@ -17,6 +17,9 @@ const SHARED = 'lambda/consumers/consume.ts';
 const PIPELINE = 'lib/event-pipeline.ts';
 const AGE = 'lib/age-of-waiting.ts';
 
+/** Is said after the types were checked, too. */
+const FIXED = /^Fixed: all saved code builds/m;
+
 let project: Project;
 let port: number;
 let awsPort: number;
@@ -88,6 +91,7 @@ async function putBack(line: RegExp): Promise<void> {
   for (const [file, source] of originals) await writeFile(project.path(file), source);
   originals.clear();
   await saying(line);
+  before = stack.stdout().length;
 }
 
 afterEach(() => {
@@ -161,7 +165,7 @@ describe('a mistake is said once, with file and line, and the last good code goe
       expect(said().match(/✘ \[ERROR\]/g)).toHaveLength(1);
       expect(said()).toContain('lambda/consumers/shop-updated.ts:4:6:');
       expect(await updateShop()).toMatchObject({ updated_fields: ['name'] });
-      await putBack(/^Mended\. /m);
+      await putBack(FIXED);
     },
     PATIENCE,
   );
@@ -176,7 +180,7 @@ describe('a mistake is said once, with file and line, and the last good code goe
         'shop.updated cannot be loaded: Error: no such shop\n    at lambda/consumers/shop-updated.ts:6',
       );
       expect(await updateShop()).toMatchObject({ updated_fields: ['name'] });
-      await putBack(/^Mended\. /m);
+      await putBack(FIXED);
       await replace(CONSUMER, ...writing('after-all'));
       await saying(/^Rebuilt shop\.updated in/m);
       expect(await updateShop()).toMatchObject({ updated_fields: ['after-all'] });
@@ -186,7 +190,7 @@ describe('a mistake is said once, with file and line, and the last good code goe
   );
 
   test(
-    'where functions share it, all of which are rebuilt when it is mended',
+    'in a file that functions share: all of them are rebuilt when it is fixed',
     async () => {
       await replace(
         SHARED,
@@ -198,10 +202,11 @@ describe('a mistake is said once, with file and line, and the last good code goe
       expect(said()).toMatch(/lambda\/consumers\/consume\.ts:\d+:\d+:/);
       // The file that was missed is in no bundle yet.
       const gone = project.path('lambda/consumers/gone.ts');
-      await writeFile(gone, "export const gone = () => console.log('mended');\n");
-      await saying(/^Mended\. Rebuilt 6 functions in/m);
+      await writeFile(gone, "export const gone = () => console.log('fixed');\n");
+      await saying(/^Rebuilt 6 functions in/m);
+      await saying(FIXED);
       await updateShop();
-      await saying(/ShopUpdated\w*: mended$/m);
+      await saying(/ShopUpdated\w*: fixed$/m);
       await putBack(/^Rebuilt 6 functions in/m);
       await rm(gone);
     },
@@ -214,11 +219,22 @@ describe('a mistake is said once, with file and line, and the last good code goe
       await replace(PIPELINE, 'const MAXIMUM_RECEIVES = 10;', 'const MAXIMUM_RECEIVES = ;');
       await saying(/The stack goes on as it was/);
       expect(said()).toMatch(/lib\/event-pipeline\.ts:\d+:\d+:/);
-      await putBack(/^Mended\. Synthesised in/m);
+      await putBack(FIXED);
     },
     PATIENCE,
   );
 });
+
+test(
+  'a type error is said with its file and line, and the saved code runs',
+  async () => {
+    await replace(CONSUMER, 'const invalidateShop', 'const name: string = 1;\nconst invalidateShop');
+    await saying(/^Type errors in the saved code:\n {2}lambda\/consumers\/shop-updated\.ts:4:7: /m);
+    expect(said()).toMatch(/^Rebuilt shop\.updated in/m);
+    await putBack(FIXED);
+  },
+  PATIENCE,
+);
 
 test(
   'a change of the stack is taken over, and what needs a restart is said by name',

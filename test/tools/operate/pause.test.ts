@@ -259,7 +259,7 @@ describe('what it cannot do it says in one line', () => {
     await expect(act(command, { event: 'shop_updated' })).rejects.toMatchObject({
       name: 'CommandError',
       message: expect.stringMatching(
-        /^No event 'shop_updated' in the stack of \S+\. One of: shop\.updated, /,
+        /^No event 'shop_updated' in the stack of \S+\. Did you mean shop\.updated\? One of: shop\.updated, /,
       ),
     });
   });

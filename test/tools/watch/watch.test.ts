@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { join, resolve } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { BUNDLE_LIST } from '../../../lib/bundle-list.ts';
 import type { TakenOver } from '../../../local/local-stack.ts';
 import { describeStack, Workspace } from '../../../tools/operate/local-folder.ts';
@@ -29,11 +29,18 @@ let synthesised: string[];
 let takenOver: string[];
 /** Ends a synthesis. */
 let synthesis: () => Promise<void>;
+/** Ends the replacement of a function's code. */
+let replacement: () => Promise<undefined>;
 
 // One for all tests: esbuild works in the folder that it is loaded in.
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'partner-webhooks-watch-'));
+  const modules = resolve('node_modules');
+  for (const file of ['tsconfig.json', 'tools/watch/tsconfig.sources.json'])
+    await cp(file, join(folder, file));
   process.chdir(folder);
+  await writeFile('package.json', '{ "type": "module" }');
+  await symlink(modules, 'node_modules');
 });
 
 afterAll(async () => {
@@ -47,18 +54,19 @@ beforeEach(async () => {
   for (const file of [FIRST, SECOND, STACK]) await save(file);
   [said, synthesised, takenOver] = [[], [], []];
   synthesis = async () => {};
+  replacement = async () => undefined;
+  workspace = await Workspace.open();
   const stack = {
     name: 'Stack',
     outputs: {},
-    functions: new Map(),
+    functions: new Map([['first', { definition: { codeDirectory: workspace.assembly } }]]) as never,
     codeDirectories: new Set<string>(),
-    replaceCode: async () => undefined,
+    replaceCode: () => replacement(),
     async takeOver(assembly: string): Promise<TakenOver> {
       if (existsSync(join(assembly, BUNDLE_LIST))) takenOver.push(assembly);
       return { resources: [], functions: [], failed: new Map(), left: [] };
     },
   };
-  workspace = await Workspace.open();
   await workspace.publish(describeStack(stack));
   await writeAssembly(workspace.assembly);
   const { Watch } = await import('../../../tools/watch/watch.ts');
@@ -92,10 +100,12 @@ const until = (holds: () => boolean) => eventually(async () => holds() || undefi
 
 /** Saves a function's source, and waits until it is rebuilt. */
 async function rebuild(file: string): Promise<void> {
-  const count = said.length;
+  const count = rebuilds();
   await save(file);
-  await until(() => said.length > count);
+  await until(() => rebuilds() > count);
 }
+
+const rebuilds = () => said.filter((text) => text.startsWith('Rebuilt')).length;
 
 test('what is saved during a synthesis leaves it the folder that it writes to', async () => {
   const release = Promise.withResolvers<void>();
@@ -104,7 +114,7 @@ test('what is saved during a synthesis leaves it the folder that it writes to', 
   await until(() => synthesised.length === 1);
   for (let count = 0; count < 3; count += 1) await rebuild(FIRST);
   release.resolve();
-  await until(() => said.length === 4);
+  await until(() => said.some((text) => text.startsWith('Synthesised in')));
   expect(takenOver).toEqual(synthesised);
 });
 
@@ -123,4 +133,70 @@ test('a function whose entry file is gone does not hold up what removes it from 
   await rm(SECOND);
   await until(() => takenOver.length === 1);
   expect(said.join('\n')).not.toContain('ERROR');
+});
+
+describe('types are checked in the background', () => {
+  /** Saves a function's source, and waits for a notice. */
+  async function saying(text: string, notice: string): Promise<string | undefined> {
+    const count = said.length;
+    await writeFile(FIRST, text);
+    const found = () => said.slice(count).find((one) => one.includes(notice));
+    await until(() => found() !== undefined);
+    return found();
+  }
+
+  test('a mistake is said with its file and line, after the rebuild', async () => {
+    const notice = await saying("\nexport const name: string = 1;\nexport const id: number = '';\n", 'Type');
+    expect(notice).toBe(`Type errors in the saved code:
+  lambda/first.ts:2:14: Type 'number' is not assignable to type 'string'. (TS2322)
+  lambda/first.ts:3:14: Type 'string' is not assignable to type 'number'. (TS2322)`);
+    expect(said[0]).toMatch(/^Rebuilt first in/);
+  });
+
+  test('only code that builds and has correct types is said to be fixed', async () => {
+    await saying('export const = 1;\n', 'The last good code goes on');
+    await saying('export const name: string = 1;\n', 'Type errors');
+    await saying('export const = 2;\n', 'The last good code goes on');
+    await saying('export const name: string = 1;\n', 'Type errors');
+    expect(said.join('\n')).not.toContain('Fixed');
+    await saying(
+      "export const name: string = '';\n",
+      'Fixed: all saved code builds, and its types are correct',
+    );
+  });
+
+  test('the newest save alone is judged', async () => {
+    await rebuild(FIRST);
+    await saying('export const name: string = 1;\n', 'Rebuilt first');
+    await saying('export const size: string = 2;\n', 'Type errors');
+    expect(said.join('\n')).not.toContain('name');
+    expect(said.filter((text) => text.includes('Type errors'))).toHaveLength(1);
+  });
+
+  test('of many mistakes the first ones are said', async () => {
+    const lines = Array.from({ length: 7 }, (_, index) => `export const name${index}: string = ${index};\n`);
+    const notice = await saying(lines.join(''), 'Type errors');
+    expect(notice?.match(/TS2322/g)).toHaveLength(5);
+    expect(notice).toContain('2 more: npm run check shows all');
+  });
+});
+
+describe('what takes longer than two seconds says that it is under way:', () => {
+  test('a rebuild', async () => {
+    const release = Promise.withResolvers<undefined>();
+    replacement = () => release.promise;
+    await save(FIRST);
+    await until(() => said.includes('Rebuilding first …'));
+    release.resolve(undefined);
+    await until(() => said.some((text) => text.startsWith('Rebuilt first in')));
+  });
+
+  test('a synthesis', async () => {
+    const release = Promise.withResolvers<void>();
+    synthesis = () => release.promise;
+    await save(STACK);
+    await until(() => said.includes('Synthesising the stack …'));
+    release.resolve();
+    await until(() => said.some((text) => text.startsWith('Synthesised in')));
+  });
 });

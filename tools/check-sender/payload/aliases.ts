@@ -1,4 +1,4 @@
-import { isSlipOf } from './nearest.ts';
+import { isSlipOf } from '../../../lib/nearest.ts';
 
 /** Fields of ours, and what other services call them. */
 export const ALIASES: Readonly<Record<string, readonly string[]>> = {

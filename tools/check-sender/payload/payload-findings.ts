@@ -1,11 +1,11 @@
 import { type EventName, eventNames, isEventName } from '../../../lambda/contract/catalogue.ts';
 import { type Parsed, type Problem, parsePayload } from '../../../lambda/contract/envelope.ts';
+import { isSlipOf, nearest } from '../../../lib/nearest.ts';
 import { isObject } from '../../../local/gateway/http-message.ts';
 import { type Finding, fine, risky, wrong } from '../finding.ts';
 import { ALIASES } from './aliases.ts';
 import { dataFindings } from './data-findings.ts';
 import { hasKeyTwice, type JsonNode, jsonTree, memberOf, shapeOf } from './json-tree.ts';
-import { isSlipOf, nearest } from './nearest.ts';
 import { notJson, SEND_JSON_AS_IT_IS } from './not-json.ts';
 import { skewFindings, timestampMistake } from './timestamp-findings.ts';
 

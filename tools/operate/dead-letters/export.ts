@@ -1,25 +1,18 @@
-import { isUtf8 } from 'node:buffer';
 import { messages } from '../../terminal/text.ts';
 import type { HeldMessage } from './message.ts';
 import type { Operation } from './operation.ts';
-import { readPayload, UnreadablePayloadError } from './payload.ts';
+import { type PayloadFields, payloadFields } from './payload.ts';
 import { type AnyQueue, queueState } from './queue.ts';
 import { emptiness } from './show.ts';
 import { walk } from './walk.ts';
 
 /** One line of an export. */
-interface ExportedMessage {
+interface ExportedMessage extends PayloadFields {
   readonly queue: string;
   readonly messageId: string;
   /** ISO 8601. */
   readonly sentAt: string;
   readonly attributes: Readonly<Record<string, string>>;
-  /** What the partner sent, where it is text. */
-  readonly body?: string;
-  /** What the partner sent, where it is not. */
-  readonly bodyBase64?: string;
-  /** Why neither is here. */
-  readonly unreadable?: string;
 }
 
 /**
@@ -73,16 +66,6 @@ async function exportedMessage(
     messageId: message.id,
     sentAt: message.sentAt.toISOString(),
     attributes,
-    ...(await payload()),
+    ...(await payloadFields(stack, queue, message)),
   };
-
-  async function payload() {
-    try {
-      const bytes = await readPayload(stack, queue, message);
-      return isUtf8(bytes) ? { body: bytes.toString() } : { bodyBase64: bytes.toString('base64') };
-    } catch (error) {
-      if (error instanceof UnreadablePayloadError) return { unreadable: error.message };
-      throw error;
-    }
-  }
 }

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { GetObjectCommand, NoSuchKey } from '@aws-sdk/client-s3';
 import type { FoundStack } from '../stack.ts';
 import { type HeldMessage, noted } from './message.ts';
@@ -26,6 +27,28 @@ export async function readPayload(
     throw new UnreadablePayloadError('the message holds no bodyBase64: not put here by the receiver');
   }
   return Buffer.from(bodyBase64, 'base64');
+}
+
+/** What the partner sent, for programs. */
+export interface PayloadFields {
+  /** If it is text. */
+  readonly body?: string;
+  /** If it is not. */
+  readonly bodyBase64?: string;
+  /** Why neither is here. */
+  readonly unreadable?: string;
+}
+
+export async function payloadFields(
+  ...[stack, queue, message]: Parameters<typeof readPayload>
+): Promise<PayloadFields> {
+  try {
+    const bytes = await readPayload(stack, queue, message);
+    return isUtf8(bytes) ? { body: bytes.toString() } : { bodyBase64: bytes.toString('base64') };
+  } catch (error) {
+    if (error instanceof UnreadablePayloadError) return { unreadable: error.message };
+    throw error;
+  }
 }
 
 /** @throws UnreadablePayloadError where the stack's outputs do not say */

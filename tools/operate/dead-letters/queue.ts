@@ -1,6 +1,7 @@
 import { GetQueueAttributesCommand, paginateListQueues, type SQSClient } from '@aws-sdk/client-sqs';
 import { eventNames, isEventName } from '../../../lambda/contract/catalogue.ts';
 import { pascalCase } from '../../../lambda/contract/event-names.ts';
+import { didYouMean } from '../../../lib/nearest.ts';
 import { CommandError } from '../../terminal/command-error.ts';
 import type { FoundStack } from '../stack.ts';
 
@@ -105,8 +106,10 @@ function queueNamed<Queue extends AnyQueue>(
 ): Queue {
   const queue = queues.find((candidate) => candidate.name === name);
   if (queue) return queue;
-  const choice = queues.map((candidate) => candidate.name).join(', ');
-  throw new CommandError(`No queue '${name}' in ${title}. One of: ${choice}`);
+  const names = queues.map((candidate) => candidate.name);
+  throw new CommandError(
+    `No queue '${name}' in ${title}.${didYouMean(name, names)} One of: ${names.join(', ')}`,
+  );
 }
 
 export async function queueState(sqs: SQSClient, url: string): Promise<QueueState> {

@@ -1,15 +1,33 @@
 import { duration, messages, printable } from '../../terminal/text.ts';
+import type { FoundStack } from '../stack.ts';
 import { type HeldMessage, noted, reasonOf } from './message.ts';
 import type { Operation } from './operation.ts';
-import { readPayload, UnreadablePayloadError } from './payload.ts';
+import { type PayloadFields, payloadFields } from './payload.ts';
 import { type AnyQueue, type QueueState, queueState, sourceQueueUrl } from './queue.ts';
 import { walk } from './walk.ts';
 
-interface ShowOptions {
+export interface ShowOptions {
   /** Messages at most. */
   readonly limit: number;
   /** Prints what the partner sent: personal data. */
   readonly payload: boolean;
+  readonly json: boolean;
+}
+
+/** A message, for programs. Times are in ISO 8601. */
+interface ShownMessage extends PayloadFields {
+  readonly messageId: string;
+  readonly reason: string;
+  readonly event?: string | undefined;
+  readonly eventId?: string | undefined;
+  readonly requestId?: string | undefined;
+  /** Undefined if SQS moved it: the note is of an earlier failure. */
+  readonly failedAt?: string | undefined;
+  readonly receivedAt?: string | undefined;
+  readonly sentAt: string;
+  readonly keptUntil: string;
+  /** From this queue: every look counts. */
+  readonly receives: number;
 }
 
 /** `show`: why each message of a queue is there. What the partner sent is shown only where asked for. */
@@ -17,7 +35,7 @@ export async function show(operation: Operation, queue: AnyQueue, options: ShowO
   const { stack, signal, say } = operation;
   const state = await queueState(stack.sqs, queue.url);
   const reasons = new Map<string, number>();
-  const blocks: string[][] = [];
+  const shown: ShownMessage[] = [];
   const { seen, limited } = await walk(
     stack,
     queue.url,
@@ -25,11 +43,23 @@ export async function show(operation: Operation, queue: AnyQueue, options: ShowO
     async (message) => {
       const reason = reasonOf(message, queue);
       reasons.set(reason, (reasons.get(reason) ?? 0) + 1);
-      blocks.push(await describe(operation, queue, state, message, options));
+      shown.push(await shownMessage(stack, queue, state, message, options));
       return 'kept';
     },
   );
 
+  if (options.json) {
+    const { name } = queue;
+    const { inFlight } = state;
+    say(
+      JSON.stringify(
+        { stack: stack.title, queue: name, messages: shown, more: limited, inFlight },
+        undefined,
+        2,
+      ),
+    );
+    return;
+  }
   if (seen === 0) {
     say(`Nothing to show: ${emptiness(queue, state)}`);
     return;
@@ -40,7 +70,7 @@ export async function show(operation: Operation, queue: AnyQueue, options: ShowO
   for (const [reason, count] of [...reasons].sort(([, a], [, b]) => b - a)) {
     say(`${String(count).padStart(5)} × ${printable(reason)}`);
   }
-  for (const lines of blocks) for (const line of ['', ...lines]) say(line);
+  for (const message of shown) for (const line of ['', ...describe(stack, queue, message)]) say(line);
   say('');
   if (limited) say(`There may be more: --limit ${options.limit * 10} shows up to so many.`);
   if (state.inFlight > 0)
@@ -59,42 +89,50 @@ export function emptiness({ title }: AnyQueue, { inFlight }: QueueState): string
   return `on ${title} ${count} in flight. Somebody looks at or moves them: try again in a minute`;
 }
 
-async function describe(
-  { stack }: Operation,
+async function shownMessage(
+  stack: FoundStack,
   queue: AnyQueue,
   { retention }: QueueState,
   message: HeldMessage,
-  options: ShowOptions,
-): Promise<string[]> {
-  const event = noted(message, 'event') ?? '';
+  { payload }: ShowOptions,
+): Promise<ShownMessage> {
+  return {
+    messageId: message.id,
+    reason: reasonOf(message, queue),
+    event: noted(message, 'event'),
+    eventId: noted(message, 'eventId'),
+    requestId: noted(message, 'requestId'),
+    failedAt: message.movedBySqs ? undefined : noted(message, 'failedAt'),
+    receivedAt: noted(message, 'receivedAt'),
+    sentAt: message.sentAt.toISOString(),
+    keptUntil: new Date(message.sentAt.getTime() + retention * 1000).toISOString(),
+    receives: message.receives,
+    ...(payload && (await payloadFields(stack, queue, message))),
+  };
+}
+
+function describe(stack: FoundStack, { kind }: AnyQueue, message: ShownMessage): string[] {
+  const { event = '', body, bodyBase64, unreadable } = message;
+  const isUnrouted = kind === 'unrouted';
   const facts: [string, string | undefined][] = [
-    ['why', reasonOf(message, queue)],
-    ['event', queue.kind === 'unrouted' ? event : undefined],
-    ['', sourceQueueUrl(stack, event) && queue.kind === 'unrouted' ? 'has a consumer now' : undefined],
-    ['failed', moment(message.movedBySqs ? undefined : noted(message, 'failedAt'))],
-    ['delivered', moment(noted(message, 'receivedAt'))],
-    ['queued', moment(message.sentAt.toISOString())],
-    ['kept until', expiry(message.sentAt.getTime() + retention * 1000)],
-    ['event id', noted(message, 'eventId')],
-    ['request', noted(message, 'requestId')],
+    ['why', message.reason],
+    ['event', isUnrouted ? event : undefined],
+    ['', isUnrouted && sourceQueueUrl(stack, event) ? 'has a consumer now' : undefined],
+    ['failed', moment(message.failedAt)],
+    ['delivered', moment(message.receivedAt)],
+    ['queued', moment(message.sentAt)],
+    ['kept until', expiry(message.keptUntil)],
+    ['event id', message.eventId],
+    ['request', message.requestId],
     ['received', `${message.receives} × from this queue (every look counts)`],
-    ['payload', options.payload ? await payloadText() : undefined],
+    ['payload', unreadable === undefined ? (body ?? bodyBase64) : `not readable: ${unreadable}`],
   ];
   return [
-    `message ${message.id}`,
+    `message ${message.messageId}`,
     ...facts.flatMap(([name, value]) =>
       value === undefined ? [] : [`  ${name.padEnd(10)}  ${printable(value)}`],
     ),
   ];
-
-  async function payloadText(): Promise<string> {
-    try {
-      return (await readPayload(stack, queue, message)).toString();
-    } catch (error) {
-      if (error instanceof UnreadablePayloadError) return `not readable: ${error.message}`;
-      throw error;
-    }
-  }
 }
 
 function moment(text: string | undefined): string | undefined {
@@ -103,6 +141,6 @@ function moment(text: string | undefined): string | undefined {
   return Number.isNaN(time) ? text : `${text}, ${duration(Date.now() - time)} ago`;
 }
 
-function expiry(time: number): string {
-  return `${new Date(time).toISOString()}, for ${duration(time - Date.now())} more`;
+function expiry(text: string): string {
+  return `${text}, for ${duration(Date.parse(text) - Date.now())} more`;
 }

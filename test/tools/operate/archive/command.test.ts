@@ -92,7 +92,7 @@ describe('what it cannot do it says in one line, and exits with 1', () => {
 
 test('an export goes to a file that only its owner can read, and never over another', async () => {
   const file = operator.path('shops.jsonl');
-  const args = ['export', 'shop.updated', '--to', file];
+  const args = ['export', 'shop.updated', '--output', file];
   expect(await archive(...args)).toMatchObject({
     code: 0,
     stdout: '',
@@ -101,6 +101,11 @@ test('an export goes to a file that only its owner can read, and never over anot
   expect((await stat(file)).mode & 0o777).toBe(0o600);
   expect(await readFile(file, 'utf8')).toBe(archiveLine(RECORD));
   expect(await archive(...args)).toMatchObject({ code: 1, stderr: `${file} exists already\n` });
+  const nowhere = operator.path('none/shops.jsonl');
+  expect(await archive('export', '--output', nowhere)).toMatchObject({
+    code: 1,
+    stderr: `No folder ${operator.path('none')}\n`,
+  });
 });
 
 test('an export to standard output has records there, and nothing else', async () => {

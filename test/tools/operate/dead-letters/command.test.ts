@@ -121,6 +121,17 @@ test('what a removed event has left is exported, and is not redriven', async () 
   await operator.queues.client.send(new DeleteQueueCommand({ QueueUrl }));
 });
 
+test('an export whose reader ends early is no error, and gives the messages back', async () => {
+  const { UserUpdatedDeadLetterQueueUrl: dead } = aws.outputs;
+  for (let count = 0; count < 60; count += 1) await operator.put(dead, '{}', DEAD);
+  const typed = `${process.execPath} tools/commands/cli.ts dlq export user.updated --outputs ${operator.outputsFile}`;
+  const { code, stdout, stderr } = await project.spawn(['bash', '-c', `set -o pipefail; ${typed} | head -1`])
+    .ended;
+  expect({ code, lines: stdout.trim().split('\n').length }).toEqual({ code: 0, lines: 1 });
+  expect(stderr).not.toMatch(/EPIPE/);
+  expect(await operator.queues.count(dead)).toBe(60);
+});
+
 test('Ctrl-C in a redrive: it is cancelled, said so, and nothing is lost', async () => {
   const { ShopUpdatedDeadLetterQueueUrl: dead, ShopUpdatedQueueUrl: source } = aws.outputs;
   for (let count = 0; count < 20; count += 1) await operator.put(dead, shopUpdated('shop-1'), DEAD);

@@ -6,7 +6,7 @@ import { Faults } from '../../../../local/aws/faults.ts';
 import { exportMessages } from '../../../../tools/operate/dead-letters/export.ts';
 import { list } from '../../../../tools/operate/dead-letters/list.ts';
 import { findQueue } from '../../../../tools/operate/dead-letters/queue.ts';
-import { show } from '../../../../tools/operate/dead-letters/show.ts';
+import { type ShowOptions, show } from '../../../../tools/operate/dead-letters/show.ts';
 import { startTestAws, type TestAws } from '../../../support/test-aws.ts';
 import { DEAD, Operator, shopUpdated } from './support.ts';
 
@@ -36,9 +36,10 @@ beforeEach(() => operator.empty());
 const quarantined = (bytes: Uint8Array) =>
   JSON.stringify({ problems: [], bodyBase64: Buffer.from(bytes).toString('base64') });
 
-async function shown(name: string, options: { limit?: number; payload?: boolean } = {}): Promise<string> {
+async function shown(name: string, options: Partial<ShowOptions> = {}): Promise<string> {
   const operation = operator.operation();
-  await show(operation, await findQueue(operator.stack, name), { limit: 20, payload: false, ...options });
+  const queue = await findQueue(operator.stack, name);
+  await show(operation, queue, { limit: 20, payload: false, json: false, ...options });
   return operation.said.join('\n');
 }
 
@@ -149,6 +150,30 @@ describe('show', () => {
   test('shows what the partner sent where it is asked for', async () => {
     await operator.put(dead, shopUpdated('shop-1'), DEAD);
     expect(await shown('shop.updated', { payload: true })).toContain('Personal name');
+  });
+
+  test('with --json gives all of it to programs, and what the partner sent if it is asked for', async () => {
+    const id = await operator.put(dead, shopUpdated('shop-1'), DEAD);
+    const { failureReason, ...noted } = DEAD;
+    const message = {
+      messageId: id,
+      reason: failureReason,
+      ...noted,
+      sentAt: expect.any(String),
+      keptUntil: expect.any(String),
+      receives: expect.any(Number),
+    };
+    const expected = { stack: operator.stack.title, queue: 'shop.updated', more: false, inFlight: 0 };
+    expect(JSON.parse(await shown('shop.updated', { json: true }))).toEqual({
+      ...expected,
+      messages: [message],
+    });
+    const withPayload = [{ ...message, body: shopUpdated('shop-1') }];
+    expect(JSON.parse(await shown('shop.updated', { json: true, payload: true }))).toEqual({
+      ...expected,
+      messages: withPayload,
+    });
+    expect(JSON.parse(await shown('quarantine', { json: true })).messages).toEqual([]);
   });
 
   test('shows what quarantine wraps, such that it cannot command the terminal', async () => {

@@ -22,6 +22,12 @@ export function nearest<Word extends string>(word: string, words: readonly Word[
   return best?.known;
 }
 
+/** ` Did you mean shop.updated?`, or nothing if none of the words is near. */
+export function didYouMean(word: string, words: readonly string[]): string {
+  const meant = nearest(word, words);
+  return meant === undefined ? '' : ` Did you mean ${meant}?`;
+}
+
 /** Letters by which an ending may be longer than another: `post`, `posted`. */
 const LONGEST_ENDING = 2;
 

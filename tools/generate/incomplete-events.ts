@@ -1,0 +1,47 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { readSamples } from '../../events/samples.ts';
+import { kebabCase } from '../../lambda/contract/event-names.ts';
+import { CATALOGUE, eventPaths } from './event-files.ts';
+
+/** An entry of the catalogue, as the formatter leaves it: `  'shop.updated': {`. */
+const ENTRY = /^ {2}'?([\w.]+)'?: \{$/gm;
+
+/** What makes a file of `lambda/consumers/` a consumer. */
+const IS_CONSUMER = /^export const handler = /m;
+
+/**
+ * What each event lacks, and files that belong to no event, a line each. It reads files and imports none of them, because an
+ * import of what is missing fails.
+ */
+export function incompleteEvents(): string[] {
+  const events = [...readFileSync(CATALOGUE, 'utf8').matchAll(ENTRY)].map(([, event = '']) => event);
+  const missing = events.flatMap((event) => {
+    const parts = Object.entries(eventPaths(event)).filter(([, path]) => !existsSync(path));
+    const lacks = parts.map(([part, path]) => `no ${part} (${path})`);
+    return lacks.length === 0 ? [] : [`${event} has ${lacks.join(', ')}`];
+  });
+  const names = new Set(events.map(kebabCase));
+  const left = Object.entries(filesOfEvents())
+    .filter(([, name]) => !names.has(name))
+    .map(([path]) => `${path} belongs to no event: ${CATALOGUE} has no such entry`);
+  return [...missing, ...left];
+}
+
+/** Schemas, consumers and samples that are there: the event's name in kebab case, by the file. */
+function filesOfEvents(): Readonly<Record<string, string>> {
+  const { schema, consumer, sample } = eventPaths('any');
+  const schemas = sourcesIn(dirname(schema));
+  const consumers = sourcesIn(dirname(consumer)).filter((file) =>
+    IS_CONSUMER.test(readFileSync(file, 'utf8')),
+  );
+  const samples = readSamples().map(({ name }) => `${dirname(sample)}/${name}.json`);
+  return Object.fromEntries(
+    [...schemas, ...consumers, ...samples].map((file) => [file, file.replace(/^.*\/|\.\w+$/g, '')]),
+  );
+}
+
+const sourcesIn = (folder: string) =>
+  readdirSync(folder)
+    .filter((file) => file.endsWith('.ts'))
+    .map((file) => `${folder}/${file}`);
