@@ -30,7 +30,7 @@ const EXAMPLES: Readonly<Record<Exclude<Name, 'event' | 'eventId' | 'payloadKey'
   requestId: REQUEST_ID,
   replay: JSON.stringify(exampleReplay),
   reason: 'data.shop_id is missing: expected a non-empty string',
-  failureReason: 'ResourceNotFoundException: Requested resource not found',
+  failureReason: 'DynamoDB UpdateItem: ResourceNotFoundException: Requested resource not found',
   failedAt: '2026-01-31T12:30:00.456Z',
 };
 
