@@ -90,7 +90,7 @@ export class LogFormat {
       ...(typeof eventId === 'string' ? [this.#paint('cyan', shownId(eventId, this.#width))] : []),
       ...[errorWords(line)].filter((text) => text !== ''),
       ...this.#factsOf(line),
-      ...(times > 1 ? [this.#paint('gray', `the same stack, ${times} times`)] : []),
+      ...(times > 1 ? [this.#paint('gray', `(the same stack, ${times} times)`)] : []),
     ];
     return [...wrap(words, this.#width), ...(times > 1 ? causedBy : stack)].join('\n');
   }

@@ -86,6 +86,10 @@ describe('a command that cannot do as it was told says so in one line and exits 
       line: "Option '--encoding <encoding>' argument 'base32' is invalid. Allowed choices are hex, base64.",
     },
     { args: ['send', 'shop.updated', '--secret', ''], line: emptySecret },
+    {
+      args: ['send', 'shop.updated', '--url', 'ftp://localhost'],
+      line: "Option '--url <url>' argument 'ftp://localhost' is invalid. It must be an address such as http://localhost:3000/api/v1/webhooks/partner.",
+    },
     { args: ['send', '--file', 'events/none.json'], line: 'No file events/none.json' },
     { args: ['send', '--file', 'events'], line: 'events is a folder, not a file' },
     {

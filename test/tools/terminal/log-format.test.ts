@@ -159,11 +159,11 @@ test('equal stacks are shown once and then counted, another one is shown', () =>
   const causedBy = '         caused by Gone';
   const ofCause = '         at c.ts:1';
   expect(shown(['a.ts:1'], 1)).toBe([first(''), '         at a.ts:1', causedBy, ofCause].join('\n'));
-  expect(shown(['a.ts:1'], 2)).toBe(`${first(' attempt=2')} the same stack, 2 times\n${causedBy}`);
+  expect(shown(['a.ts:1'], 2)).toBe(`${first(' attempt=2')} (the same stack, 2 times)\n${causedBy}`);
   expect(shown(['b.ts:1'], 2)).toBe(
     [first(' attempt=2'), '         at b.ts:1', causedBy, ofCause].join('\n'),
   );
-  expect(shown(['a.ts:1'], 3)).toBe(`${first(' attempt=3')} the same stack, 3 times\n${causedBy}`);
+  expect(shown(['a.ts:1'], 3)).toBe(`${first(' attempt=3')} (the same stack, 3 times)\n${causedBy}`);
 });
 
 test('a metric is not shown', () => {
