@@ -1,3 +1,4 @@
+import './check-node.js';
 import { availableParallelism } from 'node:os';
 
 /** @type {import('jest').Config} */

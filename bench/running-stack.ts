@@ -108,7 +108,7 @@ export const cleanEnvironment = (): Record<string, string | undefined> =>
     KEPT_VARIABLES.flatMap((name) => (name in process.env ? [[name, process.env[name]]] : [])),
   );
 
-/** Of package.json, in words: `node … tools/commands/cli.ts start`. */
+/** Of package.json, in words: `node … tools/commands/entry.js start`. */
 function startScript(): string[] {
   const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as { scripts: { start: string } };
   return scripts.start.split(' ');

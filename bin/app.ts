@@ -1,3 +1,5 @@
+import '../check-node.js';
+
 import { BundleError } from '../lib/bundle.ts';
 import { ConfigError, webhookApp } from '../lib/webhook-app.ts';
 

@@ -1,9 +1,30 @@
+import { connectionFailure, type DescribedError, type ErrorSummary } from './error-text.ts';
+
+/** The calls that failed, by their errors: most of these do not say which call it was. */
+const failedCalls = new WeakMap<object, string>();
+
+/** A failed call, as the SDK's logger middleware passes it to a client's logger. */
+interface FailedCall {
+  readonly clientName: string;
+  readonly commandName: string;
+  readonly error: object;
+}
+
 /**
  * Settings of every AWS client. A hung dependency must fail the call and not the function: a call ends
  * after some 4 s at the worst, and the functions' time-outs allow for as many as a request makes.
  */
 export const clientSettings = {
   maxAttempts: 2,
+  // The SDK calls a logger for each call anyway. Its arguments hold the payload: nothing of them may be logged.
+  logger: {
+    debug() {},
+    info() {},
+    warn: console.warn,
+    error({ clientName, commandName, error }: FailedCall) {
+      failedCalls.set(error, `${clientName.replace(/Client$/, '')} ${commandName.replace(/Command$/, '')}`);
+    },
+  },
   requestHandler: {
     connectionTimeout: 1_000,
     requestTimeout: 2_000,
@@ -24,35 +45,30 @@ Error.stackTraceLimit = 30;
  * What a log line may say of an error: enough to act on at night, nothing of the payload. No key is one
  * that the logger reserves.
  */
-export async function describeError(error: unknown): Promise<Record<string, unknown>> {
+export async function describeError(error: unknown): Promise<DescribedError & Record<string, unknown>> {
   if (!(error instanceof Error)) return { error: typeof error };
   const metadata = '$metadata' in error ? (error.$metadata as Record<string, unknown>) : {};
   return {
-    ...nameAndMessage(error),
+    ...summary(error),
     ...(await stackOf(error)),
     ...(error.cause instanceof Error && {
-      cause: { ...nameAndMessage(error.cause), ...(await stackOf(error.cause)) },
+      cause: { ...summary(error.cause), ...(await stackOf(error.cause)) },
     }),
     ...(metadata.httpStatusCode !== undefined && { httpStatus: metadata.httpStatusCode }),
     ...(metadata.requestId !== undefined && { awsRequestId: metadata.requestId }),
-    ...(metadata.attempts !== undefined && { attempts: metadata.attempts }),
+    ...(metadata.attempts !== undefined && { sdkAttempts: metadata.attempts }),
   };
 }
 
-/** The same as one line of text. */
-export function errorText(error: unknown): string {
-  if (!(error instanceof Error)) return typeof error;
-  const texts = [error, error.cause]
-    .filter((item) => item instanceof Error)
-    .map((item) => {
-      const { error: name, errorMessage } = nameAndMessage(item);
-      return errorMessage === undefined ? name : `${name}: ${errorMessage}`;
-    });
-  return texts.join('; caused by ');
-}
-
-function nameAndMessage({ name, message }: Error): { error: string; errorMessage?: string } {
-  return QUOTES_ITS_INPUT.test(name) ? { error: name } : { error: name, errorMessage: message };
+function summary(error: Error): ErrorSummary {
+  const call = failedCalls.get(error);
+  const { name, message } = error;
+  const failure = connectionFailure(error);
+  return {
+    ...(call !== undefined && { call }),
+    error: failure ?? name,
+    ...(failure === undefined && !QUOTES_ITS_INPUT.test(name) && { errorMessage: message }),
+  };
 }
 
 /** Whatever keeps the stack from being found must not keep the error from being logged. */

@@ -69,7 +69,7 @@ export class SavedQueries extends Construct {
         in: functions,
         filterStatements: [`level = "ERROR" or ${DIED}`],
         statsStatements: [
-          'count(*) as errors, max(@timestamp) as latest by @log, message, error, errorMessage, message.errorType, message.errorMessage, record.status, record.errorType',
+          'count(*) as errors, max(@timestamp) as latest by @log, message, call, error, errorMessage, message.errorType, message.errorMessage, record.status, record.errorType',
         ],
         sort: 'errors desc',
         limit: LIMIT,
@@ -79,7 +79,7 @@ export class SavedQueries extends Construct {
         in: consumers,
         filterStatements: ['message = "Failed"'],
         statsStatements: [
-          'count(*) as failures, count_distinct(eventId) as events, max(attempt) as attempts by event, error, errorMessage',
+          'count(*) as failures, count_distinct(eventId) as events, max(attempt) as attempts by event, call, error, errorMessage',
         ],
         sort: 'failures desc',
         limit: LIMIT,
@@ -90,8 +90,10 @@ export class SavedQueries extends Construct {
         fields: [
           '@timestamp',
           'event',
+          'call',
           'error',
           'errorMessage',
+          'cause.call',
           'cause.error',
           'attempt',
           'eventId',

@@ -1,5 +1,5 @@
 import type { AwsEndpoint } from './aws/endpoint.ts';
-import type { FunctionDefinition } from './functions/function-definition.ts';
+import { type FunctionDefinition, serviceOf } from './functions/function-definition.ts';
 import type { InspectorPort } from './functions/inspector-port.ts';
 import type { LogLine } from './functions/invocation.ts';
 import { LocalFunction } from './functions/local-function.ts';
@@ -151,7 +151,7 @@ export class DeployedFunctions {
     this.#aws.createLogGroup(logGroup);
     const write = (line: LogLine) => {
       this.#aws.writeLog(logGroup, line.text);
-      this.#options.onLog?.(line);
+      this.#options.onLog?.({ ...line, functionName: serviceOf(definition) });
     };
     const local = new LocalFunction(definition, write, {
       shared: this.#shared,
@@ -195,5 +195,3 @@ export class DeployedFunctions {
     return new Set(called.map((name) => this.#targets.get(name)).filter((item) => item !== undefined));
   }
 }
-
-const serviceOf = ({ environment, name }: FunctionDefinition) => environment.POWERTOOLS_SERVICE_NAME ?? name;

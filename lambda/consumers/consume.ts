@@ -3,10 +3,11 @@ import middy from '@middy/core';
 import type { Context, SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
 import { Archive } from '../archive/archive.ts';
 import type { ArchiveRecord } from '../archive/record.ts';
-import { describeError, errorText } from '../aws-clients.ts';
+import { describeError } from '../aws-clients.ts';
 import type { EventName } from '../contract/catalogue.ts';
 import type { EffectOutcome } from '../effects/outcome.ts';
 import { tableKey } from '../effects/table-key.ts';
+import { errorText } from '../error-text.ts';
 import { MAXIMUM_ATTRIBUTE_LENGTH } from '../message-attribute.ts';
 import { recordLog, withRecordKeys } from '../record-log.ts';
 import { count, functionVersion, logger } from '../telemetry.ts';
@@ -163,10 +164,11 @@ export function consume<Name extends EventName>(
   ): Promise<Settled> {
     const { record, attempt } = message;
     if (!isOutage(error)) await count('VersionError', { version: functionVersion });
+    const described = await describeError(error);
     if (isHopeless(error) || attempt >= receives) {
-      recordLog.error('DeadLettered', await describeError(error));
+      recordLog.error('DeadLettered', described);
       await count('DeadLettered', { event: name });
-      const failureReason = errorText(error).slice(0, MAXIMUM_ATTRIBUTE_LENGTH);
+      const failureReason = errorText(described).slice(0, MAXIMUM_ATTRIBUTE_LENGTH);
       // Where this fails the message comes back, and after its last receive SQS moves it.
       const isBuried = await telling('BuryFailed', () => source.bury(record, failureReason));
       return isBuried
@@ -174,7 +176,7 @@ export function consume<Name extends EventName>(
         : { ...message, entry: undefined };
     }
     const seconds = backOffSeconds(attempt, source.firstRetryDelay);
-    recordLog.warn('Failed', { ...(await describeError(error)), retryInSeconds: seconds });
+    recordLog.warn('Failed', { ...described, retryInSeconds: seconds });
     await count('Failed', { event: name });
     // Where this fails the message comes back after the queue's visibility timeout.
     await telling('HideFailed', () => source.hide(record, seconds));

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DeleteMessageBatchCommand, ReceiveMessageCommand, type SQSClient } from '@aws-sdk/client-sqs';
 import type { SQSEvent, SQSRecord } from 'aws-lambda';
+import { connectionFailure } from '../../lambda/error-text.ts';
 import type { InvocationResult } from '../functions/invocation.ts';
 import { batchOutcome } from './batch-result.ts';
 import { pause } from './retry.ts';
@@ -202,7 +203,7 @@ class Source {
         this.messagesInHand += Messages.length;
         return Messages.map((message) => toRecord(message, this.#definition));
       } catch (error) {
-        if (!this.#stopped.signal.aborted) this.#report('receiving', describe(error));
+        if (!this.#stopped.signal.aborted) this.#report('SQS ReceiveMessage', describe(error));
         await pause(failures, this.#stopped.signal);
       }
     }
@@ -223,7 +224,7 @@ class Source {
     try {
       result = await this.#options.invoke({ Records: batch });
     } catch (error) {
-      this.#report('invoking', describe(error));
+      this.#report('Lambda Invoke', describe(error));
       return;
     }
     const outcome = batchOutcome(
@@ -231,7 +232,7 @@ class Source {
       result,
       this.#definition.reportBatchItemFailures,
     );
-    if (outcome.malformed !== undefined) this.#report('reading the response', outcome.malformed);
+    if (outcome.malformed !== undefined) this.#report('Response', outcome.malformed);
     const handles = batch
       .filter((record) => outcome.deleted.includes(record.messageId))
       .map((record) => record.receiptHandle);
@@ -259,25 +260,26 @@ class Source {
       const { Failed = [] } = await this.#options.client.send(command, {
         abortSignal: this.#abandoned.signal,
       });
-      if (Failed[0] !== undefined) this.#report('deleting', Failed[0].Code ?? 'unknown');
+      if (Failed[0] !== undefined) this.#report('SQS DeleteMessageBatch', Failed[0].Code ?? 'unknown');
       const retried = Failed.filter((failure) => !failure.SenderFault).map((failure) => Number(failure.Id));
       return receiptHandles.filter((_handle, index) => retried.includes(index));
     } catch (error) {
-      this.#report('deleting', describe(error));
+      this.#report('SQS DeleteMessageBatch', describe(error));
       return receiptHandles;
     }
   }
 
-  #report(activity: string, reason: string): void {
-    const last = this.#reportedAt.get(activity);
+  /** @param what failed: a call, or the function's response */
+  #report(what: string, reason: string): void {
+    const last = this.#reportedAt.get(what);
     if (last !== undefined && Date.now() - last < REPORT_INTERVAL_MILLISECONDS) return;
     if (this.#abandoned.signal.aborted) return;
-    this.#reportedAt.set(activity, Date.now());
-    const { functionName, queueArn } = this.#definition;
-    this.#options.onProblem(`Event source ${queueArn} of ${functionName}: ${activity} failed: ${reason}`);
+    this.#reportedAt.set(what, Date.now());
+    this.#options.onProblem(`Event source of ${this.#definition.functionName}: ${what}: ${reason}`);
   }
 }
 
 function describe(error: unknown): string {
-  return error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+  if (!(error instanceof Error)) return String(error);
+  return connectionFailure(error) ?? `${error.name}: ${error.message}`;
 }

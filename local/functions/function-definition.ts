@@ -20,3 +20,7 @@ export interface FunctionDefinition {
   region: string;
   awsEndpointUrl: string;
 }
+
+/** The name on the command line: `receiver`, `shop-updated`. */
+export const serviceOf = ({ environment, name }: FunctionDefinition): string =>
+  environment.POWERTOOLS_SERVICE_NAME ?? name;

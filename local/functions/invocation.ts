@@ -15,6 +15,8 @@ export class TooManyRequestsError extends Error {
 /** One line that a function wrote. */
 export interface LogLine {
   functionName: string;
+  /** Epoch milliseconds. @default now */
+  at?: number;
   /** Absent while the code is being loaded. */
   requestId?: string;
   stream: 'stdout' | 'stderr';

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { FunctionDefinition } from './function-definition.ts';
+import { crashLine } from './crash-line.ts';
+import { type FunctionDefinition, serviceOf } from './function-definition.ts';
 import type { InspectorPort } from './inspector-port.ts';
 import { type InvocationResult, type LogLine, TooManyRequestsError } from './invocation.ts';
 import type { FunctionError } from './messages.ts';
@@ -142,12 +143,12 @@ export class LocalFunction {
     if (this.#line.length + this.#running.size >= reservedConcurrency) throw new TooManyRequestsError();
     const requestId = randomUUID();
     return new Promise((resolve) => {
+      const invocation = { requestId, payload: JSON.stringify(payload) ?? 'null' };
       this.#line.push({
-        requestId,
-        payload: JSON.stringify(payload) ?? 'null',
+        ...invocation,
         since: performance.now(),
         complete: (result, durationMilliseconds) => {
-          if (!result.ok) this.#logError(result, requestId);
+          if (!result.ok) this.#logError(result, invocation);
           resolve({ ...result, requestId, durationMilliseconds });
         },
       });
@@ -307,8 +308,9 @@ export class LocalFunction {
   }
 
   /** Where a function fails behind an API or a queue, this line is all that a developer sees of it. */
-  #logError({ errorType, errorMessage, trace }: FunctionError, requestId?: string): void {
-    const text = `ERROR\tInvoke Error\t${JSON.stringify({ errorType, errorMessage, stack: trace })}`;
+  #logError(error: FunctionError, invocation: Partial<Pick<Waiting, 'requestId' | 'payload'>> = {}): void {
+    const { requestId } = invocation;
+    const text = crashLine(error, { service: serviceOf(this.#definition), ...invocation });
     const line: LogLine = { functionName: this.#definition.name, stream: 'stderr', text };
     this.#log(requestId === undefined ? line : { ...line, requestId });
   }

@@ -1,9 +1,13 @@
 import { randomBytes } from 'node:crypto';
+import { existsSync, realpathSync } from 'node:fs';
+import { pathToFileURL } from 'node:url';
 import { inspect } from 'node:util';
 import { Worker } from 'node:worker_threads';
+import { SourceMaps } from '../../lambda/source-stack.ts';
+import { crashLine } from './crash-line.ts';
 import { executionEnvironmentEntryPoint } from './entry-point.ts';
 import { environmentVariables } from './environment-variables.ts';
-import type { FunctionDefinition } from './function-definition.ts';
+import { type FunctionDefinition, serviceOf } from './function-definition.ts';
 import type { InspectorPort } from './inspector-port.ts';
 import type { InvocationResult, LogLine } from './invocation.ts';
 import { LineSplitter } from './line-splitter.ts';
@@ -52,6 +56,7 @@ export class Sandbox {
   readonly codeDirectory: string;
 
   readonly #worker: Worker;
+  readonly #service: string;
   readonly #timeoutSeconds: number;
   readonly #memoryMegabytes: number;
   readonly #write: (line: Omit<LogLine, 'functionName'>) => void;
@@ -60,6 +65,8 @@ export class Sandbox {
   #killed = false;
   #settle: ((outcome: Outcome) => void) | undefined;
   #requestId: string | undefined;
+  /** Of the invocation that runs or ran last, as JSON. */
+  #payload: string | undefined;
   #endedBy: FunctionError | undefined;
   readonly #inspector: InspectorPort | undefined;
   /** Of its own inspector. */
@@ -72,6 +79,7 @@ export class Sandbox {
   constructor(definition: FunctionDefinition, log: (line: LogLine) => void, inspector?: InspectorPort) {
     this.#inspector = inspector;
     this.codeDirectory = definition.codeDirectory;
+    this.#service = serviceOf(definition);
     this.#timeoutSeconds = definition.timeoutSeconds;
     this.#memoryMegabytes = definition.memoryMegabytes;
     this.#write = (line) => log({ functionName: definition.name, ...line });
@@ -109,6 +117,7 @@ export class Sandbox {
   /** Runs the handler once. To be called only when started and when no other invocation is running. */
   async invoke(requestId: string, payload: string): Promise<InvocationResult> {
     this.#requestId = requestId;
+    this.#payload = payload;
     const limit = this.#timeoutSeconds * 1000;
     const message: InvocationMessage = { requestId, payload, deadline: Date.now() + limit };
     this.#worker.postMessage(message);
@@ -215,8 +224,23 @@ export class Sandbox {
   }
 
   #reportCrash(error: unknown): void {
+    // The line about its end says it.
     if (isOutOfMemory(error)) this.#endedBy ??= this.#outOfMemory();
-    this.#writeLines('stderr', inspect(error).split('\n'), this.#requestId);
+    else this.#writeLines('stderr', [this.#crashLine(error)], this.#requestId);
+  }
+
+  #crashLine(error: unknown): string {
+    const { name, message, stack = '' } = error instanceof Error ? error : new Error(inspect(error));
+    const folder = existsSync(this.codeDirectory) ? realpathSync(this.codeDirectory) : this.codeDirectory;
+    const maps = new SourceMaps(`${pathToFileURL(folder).href}/`);
+    const trace = stack.split('\n').map((line) => {
+      const place = maps.place(line);
+      return place === undefined ? line : `    at ${place}`;
+    });
+    return crashLine(
+      { errorType: name, errorMessage: message, trace },
+      { service: this.#service, requestId: this.#requestId, payload: this.#payload },
+    );
   }
 
   #writeLines(stream: LogLine['stream'], lines: string[], requestId: string | undefined): void {

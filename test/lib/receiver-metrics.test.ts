@@ -41,7 +41,7 @@ beforeAll(async () => {
   stack = await startTestStack({
     environment: { POWERTOOLS_METRICS_NAMESPACE: namespace },
     onLog: (line) => {
-      if (line.functionName.includes('Receiver')) texts.push(line.text);
+      if (line.functionName === 'receiver') texts.push(line.text);
     },
   });
   const partner = new Partner(stack.outputs.WebhookUrl);

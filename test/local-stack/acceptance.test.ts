@@ -128,7 +128,6 @@ describe('npm run acceptance refuses', () => {
     expect(output.trimEnd()).not.toContain('\n');
   };
 
-  test('to guess which stack', () => refuse([], settings, /^Say which stack: --outputs FILE/));
   test('an option that it does not know', () => refuse(['--stage', 'dev'], settings, /--stage/));
   test('a wait that is no number', () =>
     refuse(

@@ -9,19 +9,11 @@ import { COMPILED_MODULES } from '../../local/compiled-modules.ts';
 const EXPECTED = new Set(['CommandError', 'SynthesisError', 'UnusableStateError']);
 
 /**
- * Runs one command: `cli.ts <script> [arguments]`, as every script of package.json does. Its file is named after it,
- * and exports `command`. Nothing is loaded before the version of Node.js is known to be the one that Lambda runs:
- * on an older one a dependency would fail with an error of its own.
+ * Runs one command: `entry.js <script> [arguments]`, as every script of package.json does. Its file is named after it,
+ * and exports `command`.
  */
 async function main([script = '', ...args]: string[]): Promise<void> {
-  const { devDependencies, scripts } = JSON.parse(readFileSync('package.json', 'utf8'));
-  const [needed] = devDependencies.node.split('.');
-  const [major] = process.versions.node.split('.');
-  if (major !== needed) {
-    fail(
-      `Node.js ${needed} is needed, this is ${process.versions.node}. "npm ci" installs it; run the command as "npm run ${script}".`,
-    );
-  }
+  const { scripts } = JSON.parse(readFileSync('package.json', 'utf8'));
   if (!Object.hasOwn(scripts, script)) {
     fail(`No command '${script}'. One of: ${Object.keys(scripts).join(', ')}`);
   }

@@ -4,8 +4,8 @@ import { parseMix } from '../cost/mix.ts';
 import { defaultWorkload } from '../cost/workload.ts';
 import { type LoadOperation, load } from '../load/load.ts';
 import { FASTEST_RATE, MOST_CONNECTIONS, MOST_SECONDS, MOST_SHOPS } from '../load/plan.ts';
-import { isThisMachine, loadTarget } from '../load/target.ts';
-import { type FoundStack, findLocalStack } from '../operate/stack.ts';
+import { loadTarget } from '../load/target.ts';
+import { localStackAt } from '../operate/stack.ts';
 import { currentSecret } from '../operate/webhook-secret.ts';
 import { forPeople, outputsOption, stageOption, work } from '../operate/work.ts';
 import { npmScript } from '../terminal/command.ts';
@@ -78,20 +78,6 @@ export const command = npmScript(
       stack?.close();
     }
   });
-
-/** The stack that `npm start` runs, where that is what the address leads to. */
-function localStackAt(target: URL): FoundStack | undefined {
-  if (!isThisMachine(target)) return undefined;
-  let stack: FoundStack;
-  try {
-    stack = findLocalStack();
-  } catch {
-    return undefined;
-  }
-  if (URL.parse(stack.outputs.WebhookUrl ?? '')?.port === target.port) return stack;
-  stack.close();
-  return undefined;
-}
 
 function mix(text: string) {
   try {

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { Option } from '@commander-js/extra-typings';
+import { InvalidArgumentError, Option } from '@commander-js/extra-typings';
 import * as z from 'zod/mini';
 import { readSamples, sampleBody } from '../../events/samples.ts';
 import { isEventName } from '../../lambda/contract/catalogue.ts';
@@ -11,10 +11,10 @@ import { OUTPUTS_FILE } from '../operate/local-folder.ts';
 import { postSigned } from '../operate/signed-post.ts';
 import type { AwaitOptions } from '../operate/trace/await-deliveries.ts';
 import type { Trace } from '../operate/trace/timeline.ts';
-import { outputsOption, stageOption, work } from '../operate/work.ts';
+import { forPeople, outputsOption, stageOption, work } from '../operate/work.ts';
 import { npmScript } from '../terminal/command.ts';
 import { CommandError } from '../terminal/command-error.ts';
-import { readBytes, readJson } from '../terminal/files.ts';
+import { readBytes } from '../terminal/files.ts';
 import { jsonOption, secretOption, wholeNumber } from '../terminal/options.ts';
 
 const DEFAULT_URL = `http://localhost:3000${WEBHOOK_PATH}`;
@@ -35,7 +35,11 @@ const acceptedSchema = z.object({ eventId: z.string(), requestId: z.string() });
 export const command = npmScript('send', 'Signs a sample event and posts it, its timestamp set to now.')
   .argument('[event]', 'such as shop.updated: events/ has a sample of each')
   .option('--file <file>', 'posts the bytes of a file instead of a sample')
-  .option('--url <url>', 'where to; without it to the webhook of the stack that npm start runs')
+  .option(
+    '--url <url>',
+    'where to, such as localhost:3000; without it to the webhook of the stack that npm start runs',
+    webhookUrl,
+  )
   .addOption(secretOption())
   .option(
     '--count <n>',
@@ -81,14 +85,24 @@ export const command = npmScript('send', 'Signs a sample event and posts it, its
       }
       return answers;
     };
-    if (!namesStack && wait === undefined) {
-      await post(url ?? runningUrl() ?? DEFAULT_URL, secret);
+    const { currentSecret } = await import('../operate/webhook-secret.ts');
+    const isLocalRunning = existsSync(OUTPUTS_FILE);
+    if (url !== undefined || !(namesStack || wait !== undefined || isLocalRunning)) {
+      const target = url ?? DEFAULT_URL;
+      const { localStackAt } = await import('../operate/stack.ts');
+      const stack = isSecretGiven ? undefined : localStackAt(new URL(target));
+      try {
+        await post(target, stack === undefined ? secret : await currentSecret(stack));
+      } catch (error) {
+        throw forPeople(error, true);
+      } finally {
+        stack?.close();
+      }
       return;
     }
     await work(where, async (operation) => {
       const { stack } = operation;
-      const { currentSecret } = await import('../operate/webhook-secret.ts');
-      const key = namesStack && !isSecretGiven ? await currentSecret(stack) : secret;
+      const key = isSecretGiven ? secret : await currentSecret(stack);
       const since = new Date();
       const answers = await post(stack.outputs.WebhookUrl ?? '', key);
       if (wait === undefined) return true;
@@ -147,8 +161,15 @@ function fileBodies(file: string, event: string | undefined, count: number): Uin
   return Array.from({ length: count }, () => body);
 }
 
-function runningUrl(): string | undefined {
-  if (!existsSync(OUTPUTS_FILE)) return undefined;
-  const [outputs] = Object.values(readJson(OUTPUTS_FILE) as Record<string, { WebhookUrl: string }>);
-  return outputs?.WebhookUrl;
+/**
+ * Reads an address. Without a protocol it is `http://`, and a host alone gets the path of the webhook.
+ * @throws InvalidArgumentError
+ */
+function webhookUrl(text: string): string {
+  const url = URL.parse(/^[a-z]+:\/\//i.test(text) ? text : `http://${text}`);
+  if (url === null || !/^https?:$/.test(url.protocol)) {
+    throw new InvalidArgumentError(`It must be an address such as ${DEFAULT_URL}.`);
+  }
+  if (!text.includes('/')) url.pathname = WEBHOOK_PATH;
+  return url.href;
 }

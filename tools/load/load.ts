@@ -1,7 +1,7 @@
 import { access, constants, writeFile } from 'node:fs/promises';
 import { dirname, extname } from 'node:path';
 import type { Operation } from '../operate/dead-letters/operation.ts';
-import type { FoundStack } from '../operate/stack.ts';
+import { type FoundStack, isThisMachine } from '../operate/stack.ts';
 import { CommandError } from '../terminal/command-error.ts';
 import { confirm, requireSomebodyToAsk } from '../terminal/confirm.ts';
 import { Progress } from '../terminal/progress.ts';
@@ -12,7 +12,6 @@ import type { LoadPlan } from './plan.ts';
 import { makeReport, type Unread } from './report.ts';
 import { describeReport } from './report-text.ts';
 import { type Run, runLoad } from './run.ts';
-import { isThisMachine } from './target.ts';
 
 /** What a load test is told. */
 export interface LoadOptions {

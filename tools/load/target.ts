@@ -1,4 +1,4 @@
-import { isIP } from 'node:net';
+import { isThisMachine } from '../operate/stack.ts';
 import { CommandError } from '../terminal/command-error.ts';
 
 /**
@@ -22,11 +22,4 @@ export function loadTarget(url: string, owned: string | undefined): URL {
       ? `${target.host} is not this machine. Where it is yours, name it a second time: --i-own ${target.hostname}`
       : `--url leads to ${target.host}, and --i-own names ${owned}: it must be the same host`,
   );
-}
-
-/** Whether it is a loopback address, or a name that RFC 6761 §6.3 keeps for those. */
-export function isThisMachine({ hostname }: URL): boolean {
-  const address = hostname.replace(/^\[(.*)\]$/, '$1');
-  if (isIP(address) === 4) return address.startsWith('127.');
-  return address === '::1' || address === 'localhost' || address.endsWith('.localhost');
 }

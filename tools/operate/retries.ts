@@ -4,6 +4,7 @@ import { type EventName, eventNames } from '../../lambda/contract/catalogue.ts';
 import { pascalCase } from '../../lambda/contract/event-names.ts';
 import { queueState } from './dead-letters/queue.ts';
 import type { FoundStack } from './stack.ts';
+import { errorOf, loggedErrorSchema } from './trace/log-line.ts';
 
 /** How long a message is tried at most, in milliseconds: ten attempts last some three hours. */
 export const LONGEST_TRIES = 4 * 60 * 60 * 1000;
@@ -43,8 +44,7 @@ const failureSchema = z.object({
   eventId: z.string(),
   messageId: z.string(),
   attempt: z.number(),
-  error: z.optional(z.string()),
-  errorMessage: z.optional(z.string()),
+  ...loggedErrorSchema.shape,
   retryInSeconds: z.optional(z.number()),
 });
 
@@ -116,14 +116,14 @@ function backingOff(event: EventName, failures: readonly Failure[]): Retry[] {
     if (first === undefined || last?.retryInSeconds === undefined) return [];
     const nextAttemptAt = new Date(last.at + last.retryInSeconds * 1000);
     if (nextAttemptAt.getTime() < Date.now()) return [];
-    const { eventId, attempt, error = 'Error', errorMessage } = last;
+    const { eventId, attempt } = last;
     return [
       {
         event,
         eventId,
         messageId,
         attempt,
-        error: errorMessage === undefined ? error : `${error}: ${errorMessage}`,
+        error: errorOf(last),
         since: new Date(first.at),
         nextAttemptAt,
       },

@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { isIP } from 'node:net';
 import {
   CloudFormationClient,
   CloudFormationServiceException,
@@ -54,6 +55,32 @@ export function findLocalStack(): FoundStack {
   return foundStack('the local stack', readOutputs(OUTPUTS_FILE), '');
 }
 
+/** The stack that `npm start` runs, if the address is that of its webhook. */
+export function localStackAt(address: URL): FoundStack | undefined {
+  if (!existsSync(OUTPUTS_FILE) || !isThisMachine(address)) return undefined;
+  const stack = findLocalStack();
+  if (URL.parse(stack.outputs.WebhookUrl ?? '')?.port === address.port) return stack;
+  stack.close();
+  return undefined;
+}
+
+/** Whether it is a loopback address, or a name that RFC 6761 §6.3 keeps for those. */
+export function isThisMachine({ hostname }: URL): boolean {
+  const address = hostname.replace(/^\[(.*)\]$/, '$1');
+  if (isIP(address) === 4) return address.startsWith('127.');
+  return address === '::1' || address === 'localhost' || address.endsWith('.localhost');
+}
+
+/** The environment in which AWS' SDK uses the stack that `npm start` runs. */
+export function localEnvironment(outputs: { readonly QuarantineQueueUrl: string }): Record<string, string> {
+  return {
+    AWS_ENDPOINT_URL: new URL(outputs.QuarantineQueueUrl).origin,
+    AWS_REGION: LOCAL_REGION,
+    AWS_ACCESS_KEY_ID: ANY_CREDENTIALS.accessKeyId,
+    AWS_SECRET_ACCESS_KEY: ANY_CREDENTIALS.secretAccessKey,
+  };
+}
+
 /**
  * The stack that a file describes which `cdk deploy --outputs-file` wrote, or the local stack.
  * @throws CommandError where the file does not describe one stack of this app
@@ -107,6 +134,8 @@ function readOutputs(file: string): Record<string, string> {
 /** A queue's address in AWS says its region. */
 const AWS_HOST = /^sqs\.([a-z0-9-]+)\.(amazonaws\.com(\.cn)?|amazonaws\.eu)$/;
 
+const LOCAL_REGION = 'us-east-1';
+
 /** Queue addresses elsewhere are those of a local AWS endpoint, which takes any access key. */
 const ANY_CREDENTIALS = { accessKeyId: 'operator', secretAccessKey: 'local' };
 
@@ -123,7 +152,7 @@ function foundStack(title: string, outputs: Readonly<Record<string, string>>, op
   const settings = region
     ? { region }
     : {
-        region: 'us-east-1',
+        region: LOCAL_REGION,
         endpoint: origin,
         ...(!namesEndpoint() && { credentials: ANY_CREDENTIALS }),
       };

@@ -2,7 +2,6 @@ import { existsSync } from 'node:fs';
 import { WEBHOOK_PATH } from '../../lambda/contract/webhook-path.ts';
 import type { LocalStack } from '../../local/local-stack.ts';
 import { KEPT_FOLDER, OUTPUTS_FILE } from '../operate/local-folder.ts';
-import { secretOption } from '../terminal/options.ts';
 
 const RETRIES_ARE_FAST = `Retries are fast: ten attempts take some ten seconds, and a message whose function dies comes back after 5 s.
 `;
@@ -48,6 +47,6 @@ ${tunnels}  Secret    ${secret}
 
 Send a signed event from another terminal:
 
-  npm run send -- shop.updated${secret === secretOption().defaultValue ? '' : ' --secret …'}
+  npm run send -- shop.updated
 ${retryFast ? `\n${RETRIES_ARE_FAST}` : ''}`;
 }

@@ -16,8 +16,12 @@ const OMITTED = new Set([
   'message',
   'timestamp',
   'service',
+  'call',
+  'error',
+  'errorMessage',
   'stack',
   'cause',
+  'sdkAttempts',
   'eventId',
   'requestId',
   'messageId',
@@ -31,8 +35,11 @@ const SERVICE_WIDTH = Math.max(...eventNames.map((event) => event.length));
 const LEVEL_WIDTH = 'ERROR'.length;
 const MESSAGE_WIDTH = 'DeadLettered'.length;
 
-/** Characters by which what does not fit a line is indented on the next ones. */
-const INDENT = '00:00:00 '.length;
+/** Different stacks that are remembered, of some kilobytes each. */
+const MOST_STACKS = 100;
+
+/** What does not fit a line is indented on the next ones. */
+const INDENT = ' '.repeat('00:00:00 '.length);
 
 type Colour = Parameters<typeof styleText>[0];
 
@@ -48,6 +55,8 @@ const LEVEL_COLOURS: Readonly<Record<string, Colour>> = {
 export class LogFormat {
   readonly #stream: NodeJS.WriteStream;
   readonly #width: number;
+  /** How often each stack came. */
+  readonly #stacks = new Map<string, number>();
 
   /**
    * @param stream that the lines are for: colours only where it shows them
@@ -59,25 +68,31 @@ export class LogFormat {
   }
 
   /**
-   * A function's log line: time, function, level and what happened in columns, then the event's id and the facts;
-   * below it the stack of an error.
+   * A function's log line: time, function, level and what happened in columns, then the event's id, the error and the
+   * facts; below it the stack of an error.
    * @returns undefined for a metric (EMF), which nobody wants to read
    */
-  logLine({ functionName, text }: LogLine): string | undefined {
+  logLine({ functionName, text, at = Date.now() }: LogLine): string | undefined {
     const line = whatEndedIt(functionName, parseObject(text));
-    if (line === undefined) return `${functionName}: ${printable(text)}`;
-    if ('_aws' in line) return undefined;
-    // Lambda's own, such as of a time-out.
-    if (line.message === undefined) return `${functionName}: ${printable(text)}`;
-    const { timestamp, service, level, message, eventId, cause } = line;
+    if (line?.message === undefined) {
+      if (line !== undefined && '_aws' in line) return undefined;
+      const head = this.#head(new Date(at).toISOString(), functionName, '');
+      return [...head, printable(text)].join(' ').trimEnd();
+    }
+    const { timestamp, service, level, message, eventId } = line;
+    const cause = isObject(line.cause) ? line.cause : undefined;
+    const causedBy = cause === undefined ? [] : [`${INDENT}caused by ${errorWords(cause)}`];
+    const stack = [...this.#framesOf(line), ...causedBy, ...this.#framesOf(cause)];
+    const times = stack.length > causedBy.length ? this.#count(stack) : 1;
     const words = [
       ...this.#head(String(timestamp), String(service), String(level), LEVEL_COLOURS[String(level)]),
       printable(String(message)).padEnd(MESSAGE_WIDTH),
       ...(typeof eventId === 'string' ? [this.#paint('cyan', shownId(eventId, this.#width))] : []),
+      ...[errorWords(line)].filter((text) => text !== ''),
       ...this.#factsOf(line),
+      ...(times > 1 ? [this.#paint('gray', `(the same stack, ${times} times)`)] : []),
     ];
-    const below = [...this.#framesOf(line), ...(isObject(cause) ? this.#describeCause(cause) : [])];
-    return [...wrap(words, this.#width), ...below].join('\n');
+    return [...wrap(words, this.#width), ...(times > 1 ? causedBy : stack)].join('\n');
   }
 
   /** An answer of the webhook, in the same columns. */
@@ -112,17 +127,28 @@ export class LogFormat {
       });
   }
 
-  #describeCause(cause: Readonly<Record<string, unknown>>): string[] {
-    const { error, errorMessage } = cause;
-    const what = errorMessage === undefined ? error : `${error}: ${errorMessage}`;
-    return [`${' '.repeat(INDENT)}caused by ${printable(String(what))}`, ...this.#framesOf(cause)];
+  /** Where in the source an error comes from. */
+  #framesOf({ stack }: Readonly<Record<string, unknown>> = {}): string[] {
+    if (!Array.isArray(stack)) return [];
+    return stack.map((frame) => this.#paint('gray', `${INDENT}at ${printable(String(frame))}`));
   }
 
-  /** Where in the source an error comes from. */
-  #framesOf({ stack }: Readonly<Record<string, unknown>>): string[] {
-    if (!Array.isArray(stack)) return [];
-    return stack.map((frame) => this.#paint('gray', `${' '.repeat(INDENT)}at ${frame}`));
+  /** @returns how often this stack has come */
+  #count(stack: readonly string[]): number {
+    const key = stack.join('\n');
+    const times = (this.#stacks.get(key) ?? 0) + 1;
+    // What came last is the last one, so that the first can be forgotten.
+    this.#stacks.delete(key);
+    this.#stacks.set(key, times);
+    const [oldest] = this.#stacks.keys();
+    if (this.#stacks.size > MOST_STACKS && oldest !== undefined) this.#stacks.delete(oldest);
+    return times;
   }
+}
+
+/** `DynamoDB UpdateItem: connection closed`; empty where there is no error. */
+function errorWords({ call, error, errorMessage }: Readonly<Record<string, unknown>>): string {
+  return printable([call, error, errorMessage].filter((text) => text !== undefined).join(': '));
 }
 
 /** A line as JSON: as it is, or of one that is none, such as what the runtime writes, its text. */
@@ -137,7 +163,7 @@ function wrap(words: readonly string[], width: number): string[] {
   for (const word of words) {
     if (line !== '' && stringWidth(line) + 1 + stringWidth(word.trimEnd()) > width) {
       lines.push(line.trimEnd());
-      line = `${' '.repeat(INDENT)}${word}`;
+      line = `${INDENT}${word}`;
     } else {
       line = line === '' ? word : `${line} ${word}`;
     }
@@ -159,14 +185,28 @@ function parseObject(text: string): Record<string, unknown> | undefined {
 }
 
 /**
- * Of an error that ended an invocation the message is an object, and the function has no name. Source:
- * aws-lambda-nodejs-runtime-interface-client, `LogPatch.js`, JSON format.
+ * What Lambda writes of an invocation that ended in an error, as a line of ours. Sources:
+ * aws-lambda-nodejs-runtime-interface-client, `LogPatch.js`, JSON format; Lambda telemetry API reference,
+ * `platform.report`.
  */
 function whatEndedIt(
   service: string,
   line: Readonly<Record<string, unknown>> | undefined,
 ): Readonly<Record<string, unknown>> | undefined {
-  if (!isObject(line?.message)) return line;
-  const { errorType, errorMessage, stackTrace } = line.message;
-  return { ...line, service, message: errorType, errorMessage, stack: stackTrace };
+  if (isObject(line?.message)) {
+    const { errorType, errorMessage, stackTrace } = line.message;
+    const frames = Array.isArray(stackTrace) ? stackTrace.flatMap(frameOf) : [];
+    return { service, ...line, message: errorType, errorMessage, stack: frames };
+  }
+  if (line?.type === 'platform.report' && isObject(line.record)) {
+    const { status, errorType = status } = line.record;
+    return { service, timestamp: line.time, level: 'ERROR', message: errorType };
+  }
+  return line;
+}
+
+/** A stack begins with name and message of the error. */
+function frameOf(stackLine: unknown): string[] {
+  const [, frame] = /^\s+at (.*)$/.exec(String(stackLine)) ?? [];
+  return frame === undefined ? [] : [frame];
 }

@@ -93,7 +93,9 @@ describe('a failure that may pass', () => {
     });
     await new Partner(stack.outputs.WebhookUrl).post(shopUpdated('poison'));
     const { MessageAttributes } = await queues.take(stack.outputs.ShopUpdatedDeadLetterQueueUrl);
-    expect(MessageAttributes?.failureReason?.StringValue).toMatch(/^\w*(NotFound|AccessDenied)\w*/);
+    expect(MessageAttributes?.failureReason?.StringValue).toMatch(
+      /^DynamoDB UpdateItem: \w*(NotFound|AccessDenied)\w*: /,
+    );
     expect(lines.filter(({ message }) => message === 'Failed').map(({ attempt }) => attempt)).toEqual([
       1, 2, 3,
     ]);
@@ -152,7 +154,11 @@ describe('a dependency that hangs', () => {
     faults.inject({ service: 'dynamodb', kind: 'slow', milliseconds: 60_000 });
     const { stack, logged } = await startLogged({}, faults);
     await new Partner(stack.outputs.WebhookUrl).post(shopUpdated('hung'));
-    expect(await logged('Failed')).toMatchObject({ error: 'TimeoutError', event: 'shop.updated' });
+    expect(await logged('Failed')).toMatchObject({
+      call: 'DynamoDB UpdateItem',
+      error: 'no answer in time',
+      event: 'shop.updated',
+    });
   });
 
   test('does not keep a function that runs out of time from reporting what it has not finished', async () => {

@@ -331,7 +331,7 @@ describe('the local stack', () => {
           new SendMessageCommand({ QueueUrl: stack.outputs.ShopUpdatedQueueUrl, MessageBody }),
         );
         // A call is repeated before its failure is reported.
-        await eventually(async () => problems.some((one) => one.includes('receiving failed')) || undefined);
+        await eventually(async () => problems.some((one) => one.includes('SQS ReceiveMessage')) || undefined);
         expect(await shop()).toBeUndefined();
         end();
         expect(await eventually(shop)).toHaveProperty('invalidated_at');

@@ -253,11 +253,15 @@ describe('what becomes of the messages', () => {
       async () => ({ ok: false, errorType: 'Error', errorMessage: 'no table' }),
       undefined,
     ],
-    ['a rejected invocation', () => Promise.reject(new Error('no worker')), /invoking failed.*no worker/],
+    [
+      'a rejected invocation',
+      () => Promise.reject(new Error('no worker')),
+      /Lambda Invoke: Error: no worker/,
+    ],
     [
       'a function without free concurrency',
       () => Promise.reject(new TooManyRequestsError()),
-      /invoking failed: TooManyRequestsException: Rate Exceeded\./,
+      /Event source of .*: Lambda Invoke: TooManyRequestsException: Rate Exceeded\./,
     ],
     ['a malformed response', async () => ({ ok: true, payload: { batchItemFailures: 7 } }), /not a list/],
   ])('%s leaves all to the visibility timeout', async (_case, invoke, problem) => {
@@ -295,8 +299,8 @@ describe('problems with the queue', () => {
   }
 
   test.each([
-    ['ReceiveMessageCommand', /receiving failed: Error: connection refused/],
-    ['DeleteMessageBatchCommand', /deleting failed: Error: connection refused/],
+    ['ReceiveMessageCommand', /: SQS ReceiveMessage: Error: connection refused/],
+    ['DeleteMessageBatchCommand', /: SQS DeleteMessageBatch: Error: connection refused/],
   ])('%s is retried, and its failures are reported once', async (command, problem) => {
     const queue = createQueue();
     await send(queue, 'secret content');
@@ -325,7 +329,7 @@ describe('problems with the queue', () => {
     };
     const { problems } = startSource(missing, succeed);
     await until(() => problems.length > 0);
-    expect(problems).toEqual([expect.stringContaining('receiving failed: QueueDoesNotExist')]);
+    expect(problems).toEqual([expect.stringContaining('SQS ReceiveMessage: QueueDoesNotExist')]);
   });
 });
 

@@ -141,6 +141,33 @@ describe('what goes in and what comes out', () => {
       text: expect.stringContaining('shop 7 is out of range'),
     });
   });
+
+  test.each([
+    [1, { event: 'shop.updated', eventId: 'event-1' }],
+    [2, { event: 'shop.updated', messages: 2 }],
+  ])('is logged as Lambda logs it in JSON, with the event of its %d messages', async (count, subject) => {
+    const { local, lines } = start({ handler: 'index.throws' });
+    const Records = Array.from({ length: count }, (_, index) => ({
+      messageAttributes: {
+        event: { stringValue: 'shop.updated' },
+        eventId: { stringValue: `event-${index + 1}` },
+      },
+    }));
+    const { requestId } = await local.invoke({ Records });
+    const [text = ''] = texts(lines, 'stderr');
+    expect(JSON.parse(text)).toEqual({
+      timestamp: expect.stringMatching(/^\d{4}-.*Z$/),
+      level: 'ERROR',
+      service: 'shop-updated',
+      requestId,
+      ...subject,
+      message: {
+        errorType: 'RangeError',
+        errorMessage: 'shop 7 is out of range',
+        stackTrace: expect.arrayContaining([expect.stringContaining('fixtures/index.mjs')]),
+      },
+    });
+  });
 });
 
 describe('the variables', () => {
@@ -313,11 +340,19 @@ describe('an environment that dies', () => {
     expect(await local.invoke({})).toMatchObject({ ok: true, payload: { invocations: 1 } });
   });
 
-  test('leaves the stack of an uncaught exception in the log', async () => {
+  test('leaves an uncaught exception with its stack in the log, then its own end', async () => {
     const { local, lines } = start({ handler: 'index.dies' });
-    await local.invoke({ how: 'uncaught exception' });
-    expect(texts(lines, 'stderr')).toContainEqual(expect.stringContaining('nobody catches this'));
-    expect(texts(lines, 'stderr')).toContainEqual(expect.stringContaining('fixtures/index.mjs'));
+    const { requestId } = await local.invoke({ how: 'uncaught exception' });
+    const [exception, end] = texts(lines, 'stderr').map((text) => JSON.parse(text));
+    expect(exception).toMatchObject({
+      requestId,
+      message: {
+        errorType: 'Error',
+        errorMessage: 'nobody catches this',
+        stackTrace: expect.arrayContaining([expect.stringContaining('fixtures/index.mjs')]),
+      },
+    });
+    expect(end).toMatchObject({ requestId, message: { errorType: 'Runtime.ExitError' } });
   });
 
   test('by kill() fails what is running; what waits is served by a fresh one', async () => {

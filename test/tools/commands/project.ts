@@ -67,16 +67,16 @@ export class Project {
     return rm(this.#folder, { recursive: true, force: true });
   }
 
-  /** Runs one command of `tools/commands/cli.ts` to its end. */
+  /** Runs one command of `tools/commands/entry.js` to its end. */
   run(args: readonly string[], environment: Record<string, string> = {}): Promise<Ended> {
     return this.start(args, environment).ended;
   }
 
   /**
-   * Starts one command of `tools/commands/cli.ts`, without npm around it.
+   * Starts one command of `tools/commands/entry.js`, without npm around it.
    */
   start(args: readonly string[], environment: Record<string, string> = {}): Running {
-    return this.spawn([process.execPath, 'tools/commands/cli.ts', ...args], environment);
+    return this.spawn([process.execPath, 'tools/commands/entry.js', ...args], environment);
   }
 
   spawn([command = '', ...args]: readonly string[], environment: Record<string, string> = {}): Running {

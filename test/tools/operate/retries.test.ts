@@ -49,7 +49,7 @@ test('a message that backs off is listed, with its failures so far and its next 
   });
   expect(text).toMatch(
     new RegExp(
-      `Being retried: 1 message\n\nEVENT .*\nshop\\.updated +${eventId} +1 × +\\d+ s ago +in \\d+ s +ProvisionedThroughputExceededException`,
+      `Being retried: 1 message\n\nEVENT .*\nshop\\.updated +${eventId} +1 × +\\d+ s ago +in \\d+ s +DynamoDB UpdateItem: ProvisionedThroughputExceededException`,
     ),
   );
   expect(text).not.toContain('Nothing waits');

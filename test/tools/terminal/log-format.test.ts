@@ -5,7 +5,7 @@ import { LogFormat } from '../../../tools/terminal/log-format.ts';
 /** Columns are as wide as the longest of their kind, which is no business of these tests. */
 const format = (text: string, width = Number.POSITIVE_INFINITY) =>
   new LogFormat(process.stdout, width)
-    .logLine({ functionName: 'Hooks-Receiver', stream: 'stdout', text })
+    .logLine({ functionName: 'Hooks-Receiver', at: Date.parse(structured.timestamp), stream: 'stdout', text })
     ?.replaceAll(/(?<=\S) +/g, ' ');
 
 const structured = {
@@ -50,7 +50,40 @@ describe('a line of a function is shown', () => {
         requestId: 'id',
         message: { errorType: 'TypeError', errorMessage: 'x is not a function', stackTrace: [] },
       },
-      '09:00:00 Hooks-Receiver ERROR TypeError errorMessage=x is not a function',
+      '09:00:00 Hooks-Receiver ERROR TypeError x is not a function',
+    ],
+    [
+      'an error that ended an invocation with a delivery, with the event’s id',
+      {
+        timestamp: structured.timestamp,
+        level: 'ERROR',
+        requestId: 'id',
+        event: 'shop.updated',
+        eventId: 'e1',
+        message: { errorType: 'Runtime.ExitError', errorMessage: 'exit status 1', stackTrace: [] },
+      },
+      '09:00:00 Hooks-Receiver ERROR Runtime.ExitError e1 exit status 1 shop.updated',
+    ],
+    [
+      'Lambda’s report of an invocation that timed out',
+      { time: structured.timestamp, type: 'platform.report', record: { requestId: 'id', status: 'timeout' } },
+      '09:00:00 Hooks-Receiver ERROR timeout',
+    ],
+    [
+      'a failed call by its service and operation, without the attempts of the SDK',
+      {
+        ...structured,
+        attempt: 3,
+        call: 'DynamoDB UpdateItem',
+        error: 'connection closed',
+        sdkAttempts: 2,
+      },
+      '09:00:00 receiver INFO Accepted DynamoDB UpdateItem: connection closed attempt=3',
+    ],
+    [
+      'another error by its name and text',
+      { ...structured, error: 'TypeError', errorMessage: 'x is not a function' },
+      '09:00:00 receiver INFO Accepted TypeError: x is not a function',
     ],
   ])('%s', (_what, line, expected) => {
     expect(format(JSON.stringify(line))).toBe(expected);
@@ -61,8 +94,8 @@ describe('a line of a function is shown', () => {
     ['text that only begins as JSON does', '{ not JSON'],
     ['JSON that is no object', '["a"]'],
     ['an empty line', ''],
-  ])('%s after the name of the function', (_what, text) => {
-    expect(format(text)).toBe(`Hooks-Receiver: ${text}`);
+  ])('%s after its time and the name of the function', (_what, text) => {
+    expect(format(text)).toBe(`09:00:00 Hooks-Receiver ${text}`.trimEnd());
   });
 });
 
@@ -113,6 +146,24 @@ test('the stack of an error stands below its line, and that of its cause below i
     '         caused by ResourceNotFoundException: gone',
     '         at node_modules/@smithy/core',
   ]);
+});
+
+test('equal stacks are shown once and then counted, another one is shown', () => {
+  const lines = new LogFormat(process.stdout, Number.POSITIVE_INFINITY);
+  const shown = (stack: string[], attempt: number) => {
+    const cause = { error: 'Gone', stack: ['c.ts:1'] };
+    const text = JSON.stringify({ ...structured, message: 'Failed', attempt, stack, cause });
+    return lines.logLine({ functionName: 'x', stream: 'stdout', text })?.replaceAll(/(?<=\S) +/g, ' ');
+  };
+  const first = (attempt: string) => `09:00:00 receiver INFO Failed${attempt}`;
+  const causedBy = '         caused by Gone';
+  const ofCause = '         at c.ts:1';
+  expect(shown(['a.ts:1'], 1)).toBe([first(''), '         at a.ts:1', causedBy, ofCause].join('\n'));
+  expect(shown(['a.ts:1'], 2)).toBe(`${first(' attempt=2')} (the same stack, 2 times)\n${causedBy}`);
+  expect(shown(['b.ts:1'], 2)).toBe(
+    [first(' attempt=2'), '         at b.ts:1', causedBy, ofCause].join('\n'),
+  );
+  expect(shown(['a.ts:1'], 3)).toBe(`${first(' attempt=3')} (the same stack, 3 times)\n${causedBy}`);
 });
 
 test('a metric is not shown', () => {

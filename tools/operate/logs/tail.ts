@@ -39,7 +39,8 @@ export async function tail(
   for await (const lines of following) {
     complain.reset();
     for (const line of lines.filter(isWanted)) {
-      const shown: LogLine = { functionName: kebabCase(line.function), stream: 'stdout', text: line.text };
+      const { at, text: written } = line;
+      const shown: LogLine = { functionName: kebabCase(line.function), at, stream: 'stdout', text: written };
       const text = json ? asJson(shown) : format.logLine(shown);
       if (text !== undefined) say(text);
     }

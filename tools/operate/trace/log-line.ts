@@ -1,4 +1,14 @@
 import * as z from 'zod/mini';
+import { errorText } from '../../../lambda/error-text.ts';
+
+const summary = z.object({
+  call: z.optional(z.string()),
+  error: z.string(),
+  errorMessage: z.optional(z.string()),
+});
+
+/** What a line has of an error (`lambda/error-text.ts`). */
+export const loggedErrorSchema = z.extend(z.partial(summary), { cause: z.optional(summary) });
 
 /** What receiver and consumers write, as far as a timeline needs it (`lambda/receiver`, `lambda/consumers`). */
 const schema = z.object({
@@ -17,9 +27,7 @@ const schema = z.object({
   reason: z.optional(z.enum(['malformed-signature', 'wrong-signature'])),
   sourceIp: z.optional(z.string()),
   fields: z.optional(z.array(z.string())),
-  error: z.optional(z.string()),
-  errorMessage: z.optional(z.string()),
-  cause: z.optional(z.object({ error: z.string(), errorMessage: z.optional(z.string()) })),
+  ...loggedErrorSchema.shape,
 });
 
 /** A line that a function wrote of one event. */
@@ -44,9 +52,5 @@ export function parseLogLine(text: string): LogLine | undefined {
 }
 
 /** What failed, in one line, as dead letters name it. */
-export function errorOf({ error = 'Error', errorMessage, cause }: LogLine): string {
-  const text = (name: string, message: string | undefined) =>
-    message === undefined ? name : `${name}: ${message}`;
-  const own = text(error, errorMessage);
-  return cause === undefined ? own : `${own}; caused by ${text(cause.error, cause.errorMessage)}`;
-}
+export const errorOf = ({ error = 'Error', ...line }: z.infer<typeof loggedErrorSchema>): string =>
+  errorText({ ...line, error });

@@ -179,7 +179,7 @@ describe('while a table is throttled', () => {
     const backingOff = await traced(body.eventId, ({ timeline }) => timeline.now[0].state === 'backing off');
     expect(step(backingOff, 'failed')).toMatchObject({
       attempt: 1,
-      error: expect.stringMatching(/^ProvisionedThroughputExceededException: /),
+      error: expect.stringMatching(/^DynamoDB UpdateItem: ProvisionedThroughputExceededException: /),
       retryInSeconds: 1,
     });
     await traced(body.eventId, (found) => kinds(found).filter((what) => what === 'failed').length === 2);

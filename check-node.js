@@ -1,0 +1,18 @@
+import { existsSync, readFileSync } from 'node:fs';
+
+/**
+ * Ends the process with one line unless this is the major version of Node.js that Lambda runs. Every entry imports it
+ * first. It is plain JavaScript because an older Node.js reads no TypeScript.
+ */
+const { devDependencies } = JSON.parse(readFileSync('package.json', 'utf8'));
+const [needed] = devDependencies.node.split('.');
+const [major] = process.versions.node.split('.');
+if (major !== needed) {
+  // npm and npx put this folder first in PATH.
+  const installed = existsSync('node_modules/.bin/node');
+  const action = installed
+    ? 'It is in node_modules/.bin. npm and npx use it: type "npm run", "npm test" or "npx".'
+    : 'An install script of npm installs it. Run: npm ci --ignore-scripts=false';
+  console.error(`Node.js ${needed} is needed, this is ${process.versions.node}. ${action}`);
+  process.exit(1);
+}
