@@ -122,7 +122,7 @@ export async function addEvent(event: NewEvent, generate: boolean): Promise<stri
     for (const [file, text] of files) writeFileSync(file, text);
     await steps.run('node_modules/@biomejs/biome/bin/biome', 'check', '--write', ...paths);
     // In a process of its own: this one has the catalogue as it was.
-    if (generate) await steps.run('tools/commands/cli.ts', 'generate');
+    if (generate) await steps.run('tools/commands/entry.js', 'generate');
   } catch (error) {
     kept.putBack();
     if (steps.signal !== undefined)

@@ -407,7 +407,7 @@ describe('a mix', () => {
   });
 
   test.each([
-    ['example.unknown=1', "not 'example.unknown=1'; the events are shop.updated"],
+    ['example.unknown=1', "not 'example.unknown=1'. The events are shop.updated"],
     ['shop.updated', "not 'shop.updated'"],
     ['shop.updated=0', 'at least one event a weight above 0'],
   ])('%j is refused', (text, message) => {

@@ -124,7 +124,7 @@ test('what a removed event has left is exported, and is not redriven', async () 
 test('an export whose reader ends early is no error, and gives the messages back', async () => {
   const { UserUpdatedDeadLetterQueueUrl: dead } = aws.outputs;
   for (let count = 0; count < 60; count += 1) await operator.put(dead, '{}', DEAD);
-  const typed = `${process.execPath} tools/commands/cli.ts dlq export user.updated --outputs ${operator.outputsFile}`;
+  const typed = `${process.execPath} tools/commands/entry.js dlq export user.updated --outputs ${operator.outputsFile}`;
   const { code, stdout, stderr } = await project.spawn(['bash', '-c', `set -o pipefail; ${typed} | head -1`])
     .ended;
   expect({ code, lines: stdout.trim().split('\n').length }).toEqual({ code: 0, lines: 1 });

@@ -115,7 +115,7 @@ describe('as it is typed', () => {
   test.each([
     [
       ['shop_updated'],
-      `Command-argument value 'shop_updated' is invalid for argument 'events'. One of: ${eventNames.join(', ')}`,
+      `Command-argument value 'shop_updated' is invalid for argument 'events'. Did you mean shop.updated? One of: ${eventNames.join(', ')}`,
     ],
     [
       ['--outcome', 'Done'],
