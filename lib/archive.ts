@@ -87,7 +87,7 @@ export class Archive extends Construct {
     for (const statement of permissions) writer.addToPolicy(statement);
     encryption.grant(writer, permissions);
     if (encryption.key) {
-      // AWS documents it of whoever makes the stream. Others needed it for the delivery role, too:
+      // AWS documents it for the role that creates the stream. Others needed it for the delivery role, too:
       // https://github.com/ministryofjustice/modernisation-platform-environments/pull/19058.
       writer.addToPolicy(
         new PolicyStatement({

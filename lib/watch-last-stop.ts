@@ -5,7 +5,7 @@ import { LONGEST_LOOK_SECONDS } from './longest-look.ts';
 
 /**
  * Watches a queue that should be empty: on as long as it is not. A look hides its messages, so the alarm ends only when none
- * was visible for longer than a look can take. What comes rings anew besides (`watch-consumers.ts`).
+ * was visible for longer than a look can take. Each new message also rings by itself (`watch-consumers.ts`).
  */
 export function watchLastStop(
   queue: Queue,

@@ -47,7 +47,7 @@ export function isHopeless(error: unknown): boolean {
 const CAUSED_BY_OTHERS = new Set(['IdempotencyAlreadyInProgressError', 'NotArchivedError', 'OutOfTimeError']);
 
 /**
- * Names of throttling errors, many of which have a status of 400. Sources: `THROTTLING_ERROR_CODES` of the AWS SDK for
+ * Names of throttling errors. Many have the status 400. Sources: `THROTTLING_ERROR_CODES` of the AWS SDK for
  * JavaScript; API references of SQS (`OverLimit`) and CloudFront (`TooManyInvalidationsInProgress`).
  */
 const THROTTLING = /throttl|slow ?down|limit ?exceeded|over ?limit|throughput|too ?many/i;

@@ -53,8 +53,9 @@ interface Stream {
 }
 
 /**
- * What whoever puts into a stream under a customer's key needs of that key. Source: AWS' notice "Enhanced security controls
- * for Amazon Data Firehose", quoted in https://github.com/ministryofjustice/modernisation-platform/issues/12960.
+ * What a caller needs of a customer's key to put records into a stream that it encrypts. Source: AWS' notice "Enhanced
+ * security controls for Amazon Data Firehose", quoted in
+ * https://github.com/ministryofjustice/modernisation-platform/issues/12960.
  */
 const ASKED_OF_CALLERS = ['kms:GenerateDataKey', 'kms:Decrypt'];
 
