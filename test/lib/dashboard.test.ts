@@ -255,8 +255,8 @@ describe('the row of each event', () => {
   test('comes with a further event from its catalogue entry', async () => {
     const project = await mkdtemp(join(tmpdir(), 'partner-webhooks-further-event-'));
     try {
-      for (const folder of ['bin', 'lib', 'lambda', 'package.json', 'tsconfig.json']) {
-        await cp(folder, join(project, folder), { recursive: true });
+      for (const path of ['bin', 'lib', 'lambda', 'check-node.js', 'package.json', 'tsconfig.json']) {
+        await cp(path, join(project, path), { recursive: true });
       }
       await symlink(resolve('node_modules'), join(project, 'node_modules'));
       const file = (path: string) => join(project, path);

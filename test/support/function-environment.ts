@@ -32,6 +32,7 @@ export function functionEnvironment(
   return {
     ...definition?.Environment.Variables,
     AWS_REGION: operator.region,
+    AWS_LAMBDA_FUNCTION_VERSION: '$LATEST',
     AWS_ACCESS_KEY_ID:
       caller === 'role' ? accessKeyOf(definition?.Role ?? '') : operator.credentials.accessKeyId,
     AWS_SECRET_ACCESS_KEY: operator.credentials.secretAccessKey,

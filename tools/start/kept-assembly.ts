@@ -8,6 +8,7 @@ import { filesDigest } from '../../lib/files-digest.ts';
 export const MADE_OF = [
   'bin',
   'cdk.json',
+  'check-node.js',
   'lambda',
   'lib',
   'local/template/synthesise.ts',

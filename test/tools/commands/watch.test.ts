@@ -206,7 +206,7 @@ describe('a mistake is said once, with file and line, and the last good code goe
       await saying(/^Rebuilt 6 functions in/m);
       await saying(FIXED);
       await updateShop();
-      await saying(/ShopUpdated\w*: fixed$/m);
+      await saying(/ shop-updated +fixed$/m);
       await putBack(/^Rebuilt 6 functions in/m);
       await rm(gone);
     },
