@@ -12,7 +12,7 @@ if (major !== needed) {
   const installed = existsSync('node_modules/.bin/node');
   const action = installed
     ? 'It is in node_modules/.bin. npm and npx use it: type "npm run", "npm test" or "npx".'
-    : 'An install script of npm installs it. Run: npm ci --ignore-scripts=false';
+    : 'An install script of the package node installs it. Run: npm ci --ignore-scripts=false';
   console.error(`Node.js ${needed} is needed, this is ${process.versions.node}. ${action}`);
   process.exit(1);
 }

@@ -1,13 +1,16 @@
 import { connectionFailure, type DescribedError, type ErrorSummary } from './error-text.ts';
 
-/** The calls that failed, by their errors: most of these do not say which call it was. */
-const failedCalls = new WeakMap<object, string>();
+/**
+ * Where an error keeps which call it ended: most errors do not say. A global symbol, because what is imported on demand is
+ * bundled with its own copy of this file.
+ */
+const FAILED_CALL = Symbol.for('partner-webhooks.failed-call');
 
 /** A failed call, as the SDK's logger middleware passes it to a client's logger. */
 interface FailedCall {
   readonly clientName: string;
   readonly commandName: string;
-  readonly error: object;
+  readonly error: { [FAILED_CALL]?: string };
 }
 
 /**
@@ -22,7 +25,7 @@ export const clientSettings = {
     info() {},
     warn: console.warn,
     error({ clientName, commandName, error }: FailedCall) {
-      failedCalls.set(error, `${clientName.replace(/Client$/, '')} ${commandName.replace(/Command$/, '')}`);
+      error[FAILED_CALL] = `${clientName.replace(/Client$/, '')} ${commandName.replace(/Command$/, '')}`;
     },
   },
   requestHandler: {
@@ -60,8 +63,8 @@ export async function describeError(error: unknown): Promise<DescribedError & Re
   };
 }
 
-function summary(error: Error): ErrorSummary {
-  const call = failedCalls.get(error);
+function summary(error: Error & { [FAILED_CALL]?: string }): ErrorSummary {
+  const call = error[FAILED_CALL];
   const { name, message } = error;
   const failure = connectionFailure(error);
   return {

@@ -19,12 +19,16 @@ export function errorText({ cause, ...error }: DescribedError): string {
 const summaryText = ({ call, error, errorMessage }: ErrorSummary) =>
   [call, error, errorMessage].filter((text) => text !== undefined).join(': ');
 
-/** The SDK gives all of these the name TimeoutError. Source: Node.js, "Common system errors". */
+/** Their names say less: the SDK calls the first four TimeoutError. Source: Node.js, "Common system errors". */
 const CONNECTION_FAILURES: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'connection refused',
   ECONNRESET: 'connection closed',
   EPIPE: 'connection closed',
   ETIMEDOUT: 'no answer in time',
+  EAI_AGAIN: 'host not found',
+  EHOSTUNREACH: 'host not reachable',
+  ENETUNREACH: 'host not reachable',
+  ENOTFOUND: 'host not found',
 };
 
 /** What happened to the connection of a call; undefined of another error. */

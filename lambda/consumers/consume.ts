@@ -163,7 +163,8 @@ export function consume<Name extends EventName>(
     { read = {}, receives = source.maximumReceives }: FailureOptions = {},
   ): Promise<Settled> {
     const { record, attempt } = message;
-    if (!isOutage(error)) await count('VersionError', { version: functionVersion });
+    // A later attempt may be of a message that another version failed first.
+    if (attempt === 1 && !isOutage(error)) await count('VersionError', { version: functionVersion });
     const described = await describeError(error);
     if (isHopeless(error) || attempt >= receives) {
       recordLog.error('DeadLettered', described);

@@ -1,3 +1,4 @@
+import { isServerError, isThrottlingError, isTransientError } from '@smithy/core/retry';
 import { TooLargeToArchiveError } from '../archive/archive.ts';
 import { UnprocessableMessageError } from './received-event.ts';
 
@@ -41,35 +42,26 @@ export function isHopeless(error: unknown): boolean {
 }
 
 /**
- * Errors of our own and of Powertools that a dependency causes: another invocation sends the same notification, Firehose
- * refuses a record, the function runs out of time.
+ * Errors that a dependency causes, and that the SDK's classes leave out: another invocation sends the same notification,
+ * Firehose refuses a record, a service throttles under a name of its own. Sources: API references of CloudFront, SNS and SQS.
  */
-const CAUSED_BY_OTHERS = new Set(['IdempotencyAlreadyInProgressError', 'NotArchivedError', 'OutOfTimeError']);
+const CAUSED_BY_OTHERS = new Set([
+  'IdempotencyAlreadyInProgressError',
+  'KMSThrottlingException',
+  'KmsThrottled',
+  'NotArchivedError',
+  'TooManyInvalidationsInProgress',
+]);
 
 /**
- * Names of throttling errors. Many have the status 400. Sources: `THROTTLING_ERROR_CODES` of the AWS SDK for
- * JavaScript; API references of SQS (`OverLimit`) and CloudFront (`TooManyInvalidationsInProgress`).
- */
-const THROTTLING = /throttl|slow ?down|limit ?exceeded|over ?limit|throughput|too ?many/i;
-
-/** Codes of the operating system, such as `ECONNRESET`; those of a misuse of Node.js begin with `ERR_`. */
-const CONNECTION = /^E[A-Z]+$/;
-
-/**
- * Whether a dependency was away, busy or too slow. Every version of the function then fails alike, so the failure does not
- * count against one of them. Others do: a bug, a message that is not understood, and what AWS refuses, such as a missing
- * permission or a table's wrong name.
+ * Whether a dependency was away or busy. Every version of the function then fails alike, so the failure does not count
+ * against one of them. Others do: a bug, a message that is not understood, no time left, and what AWS refuses, such as a
+ * missing permission or a table's wrong name.
  */
 export function isOutage(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
-  if (CAUSED_BY_OTHERS.has(error.name) || THROTTLING.test(error.name)) return true;
-  if ('code' in error && CONNECTION.test(String(error.code))) return true;
-  return isUnanswered(error) || isOutage(error.cause);
-}
-
-/** Whether a call of the SDK, which notes `$metadata` with every one that fails, got no answer or one of 5xx. */
-function isUnanswered(error: Error): boolean {
-  if (!('$metadata' in error)) return false;
-  const { httpStatusCode: status } = error.$metadata as { readonly httpStatusCode?: number };
-  return status === undefined || status >= 500 || status === 429;
+  // The SDK's type is narrower than Error; the checks are not.
+  const sdkError = error as Error & { cause?: Error };
+  const isRetryable = [isThrottlingError, isTransientError, isServerError].some((is) => is(sdkError));
+  return isRetryable || CAUSED_BY_OTHERS.has(error.name) || isOutage(error.cause);
 }

@@ -12,16 +12,12 @@ export interface VersionedChange {
 }
 
 /**
- * The condition of a versioned write: never over a newer version.
- *
- * In a repair only a version that is known to be newer keeps the event out: neither its own, nor none, nor one that
- * is no text, as a comparison with either is false.
+ * The condition of a versioned write: never over a newer version, and in a repair over its own. A version that is absent or no
+ * text keeps no event out, because DynamoDB compares neither.
  * @param attribute that holds the version; the event's own is `:version`
  */
 export function mayWrite({ replay }: Pick<VersionedChange, 'replay'>, attribute = 'version'): string {
-  return isRepair(replay)
-    ? `NOT ${attribute} > :version`
-    : `attribute_not_exists(${attribute}) OR ${attribute} < :version`;
+  return `NOT ${attribute} ${isRepair(replay) ? '>' : '>='} :version`;
 }
 
 /**

@@ -68,14 +68,14 @@ export function restGateway(scope: Construct, { firewall, sampling, ...props }: 
     metrics: stage,
     link: restApiLink(api, api.restApiId),
     shows: {
-      // A 429 would be Lambda's, passed through in spite of DEFAULT_4XX.
-      throttled: FilterPattern.any(statusIn(429), answeredAs('THROTTLED')),
+      // Lambda's throttling that is passed through is a 429, or has taken the status of DEFAULT_4XX.
+      throttled: FilterPattern.any(statusIn(429), answeredAs('THROTTLED'), answeredAs('DEFAULT_4XX')),
       unavailable: FilterPattern.any(
         // What does not take the status that is set for it.
         statusIn(502, 503, 504),
         FilterPattern.all(
           statusIn(500),
-          ...['-', 'THROTTLED', 'REQUEST_TOO_LARGE', 'WAF_FILTERED'].map((type) =>
+          ...['-', 'THROTTLED', 'DEFAULT_4XX', 'REQUEST_TOO_LARGE', 'WAF_FILTERED'].map((type) =>
             FilterPattern.stringValue('$.responseType', '!=', type),
           ),
         ),

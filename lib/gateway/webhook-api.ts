@@ -224,7 +224,7 @@ export class WebhookApi extends Construct {
         ...common,
         metric: blockedBy(this, list),
         threshold: 1,
-        impact: `${list} blocks a request. A delivery of the partner is repeated in vain, and lost in the end.`,
+        impact: `${list} blocks a request. If it is the partner’s, it is repeated in vain, and lost in the end.`,
         firstStep: 'see by source address who is blocked; the partner: take the list out of waf.managedLists',
       });
     }

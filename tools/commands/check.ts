@@ -1,4 +1,5 @@
 import { npmScript } from '../terminal/command.ts';
+import { CommandError } from '../terminal/command-error.ts';
 import { INTERRUPTED } from '../terminal/interrupted.ts';
 import { runProgram } from '../terminal/run-program.ts';
 
@@ -11,13 +12,13 @@ export const command = npmScript(
   .action(async ({ fix }) => {
     const { incompleteEvents } = await import('../generate/incomplete-events.ts');
     const incomplete = incompleteEvents();
-    for (const line of incomplete) console.error(line);
+    if (incomplete.length > 0) throw new CommandError(incomplete.join('\n'));
     const types = await checkTypes();
     const lint =
       types === INTERRUPTED
         ? INTERRUPTED
         : await runProgram(['node_modules/@biomejs/biome/bin/biome', 'check', ...(fix ? ['--write'] : [])]);
-    process.exitCode = Math.max(types, lint, incomplete.length > 0 ? 1 : 0);
+    process.exitCode = Math.max(types, lint);
   });
 
 /** The console's page knows a browser and not Node.js, so it is a project of its own. */

@@ -40,11 +40,16 @@ function fail(line: string): never {
   process.exit(1);
 }
 
-main(process.argv.slice(2)).catch((error: unknown) => {
+main(process.argv.slice(2)).catch(async (error: unknown) => {
   if (error instanceof Error) {
     if (EXPECTED.has(error.name)) fail(error.message);
     const text = mistake(error);
     if (text !== undefined) fail(text);
+    if ('code' in error && error.code === 'ERR_MODULE_NOT_FOUND') {
+      const { incompleteEvents } = await import('../generate/incomplete-events.ts');
+      const lines = incompleteEvents();
+      if (lines.length > 0) fail(lines.join('\n'));
+    }
   }
   console.error(error);
   process.exit(1);

@@ -33,11 +33,12 @@ export function inspectedFunction(
 ): readonly InspectedFunction[] {
   const [, name = '', digits] = /^([^:]*)(?::(\d{1,5}))?$/.exec(text) ?? [];
   const port = digits === undefined ? undefined : Number(digits);
-  if (!names.includes(name) || (port ?? 0) > LARGEST_PORT) {
+  if (!names.includes(name)) {
     throw new InvalidArgumentError(
-      `A function, and maybe a port: shop.updated:9230.${didYouMean(name, names)} One of: ${names.join(', ')}`,
+      `It must be a function with an optional port, such as shop.updated:9230.${didYouMean(name, names)} One of: ${names.join(', ')}`,
     );
   }
+  if ((port ?? 0) > LARGEST_PORT) throw new InvalidArgumentError(`The largest port is ${LARGEST_PORT}.`);
   if (before.some((other) => other.name === name)) throw new InvalidArgumentError(`${name} is named twice.`);
   return [...before, { name, service: kebabCase(name), port }];
 }

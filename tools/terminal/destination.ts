@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { CommandError } from './command-error.ts';
@@ -34,7 +35,11 @@ export class Destination implements AsyncDisposable {
       return await open(path, 'wx', 0o600);
     } catch (error) {
       const { code, message } = error as NodeJS.ErrnoException;
-      if (code === 'EEXIST') throw new CommandError(`${path} exists already`);
+      if (code === 'EEXIST') {
+        throw new CommandError(
+          statSync(path).isDirectory() ? `${path} is a folder, not a file` : `${path} exists already`,
+        );
+      }
       if (code === 'ENOENT') throw new CommandError(`No folder ${dirname(path)}`);
       throw new CommandError(message);
     }

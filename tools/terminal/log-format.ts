@@ -38,6 +38,9 @@ const MESSAGE_WIDTH = 'DeadLettered'.length;
 /** Different stacks that are remembered, of some kilobytes each. */
 const MOST_STACKS = 100;
 
+/** Milliseconds after which an equal stack is shown again: the first one has scrolled away. */
+const STACK_SHOWN_AGAIN = 60_000;
+
 /** What does not fit a line is indented on the next ones. */
 const INDENT = ' '.repeat('00:00:00 '.length);
 
@@ -55,8 +58,8 @@ const LEVEL_COLOURS: Readonly<Record<string, Colour>> = {
 export class LogFormat {
   readonly #stream: NodeJS.WriteStream;
   readonly #width: number;
-  /** How often each stack came. */
-  readonly #stacks = new Map<string, number>();
+  /** When each stack was shown, and how often it has come since. */
+  readonly #stacks = new Map<string, { readonly shownAt: number; times: number }>();
 
   /**
    * @param stream that the lines are for: colours only where it shows them
@@ -83,7 +86,7 @@ export class LogFormat {
     const cause = isObject(line.cause) ? line.cause : undefined;
     const causedBy = cause === undefined ? [] : [`${INDENT}caused by ${errorWords(cause)}`];
     const stack = [...this.#framesOf(line), ...causedBy, ...this.#framesOf(cause)];
-    const times = stack.length > causedBy.length ? this.#count(stack) : 1;
+    const times = stack.length > causedBy.length ? this.#count(stack, at) : 1;
     const words = [
       ...this.#head(String(timestamp), String(service), String(level), LEVEL_COLOURS[String(level)]),
       printable(String(message)).padEnd(MESSAGE_WIDTH),
@@ -133,16 +136,19 @@ export class LogFormat {
     return stack.map((frame) => this.#paint('gray', `${INDENT}at ${printable(String(frame))}`));
   }
 
-  /** @returns how often this stack has come */
-  #count(stack: readonly string[]): number {
+  /** @returns how often this stack has come since it was shown; 1 if it is to be shown */
+  #count(stack: readonly string[], at: number): number {
     const key = stack.join('\n');
-    const times = (this.#stacks.get(key) ?? 0) + 1;
+    const before = this.#stacks.get(key);
+    const isRecent = before !== undefined && at - before.shownAt < STACK_SHOWN_AGAIN;
+    const counted = isRecent ? before : { shownAt: at, times: 0 };
+    counted.times += 1;
     // What came last is the last one, so that the first can be forgotten.
     this.#stacks.delete(key);
-    this.#stacks.set(key, times);
+    this.#stacks.set(key, counted);
     const [oldest] = this.#stacks.keys();
     if (this.#stacks.size > MOST_STACKS && oldest !== undefined) this.#stacks.delete(oldest);
-    return times;
+    return counted.times;
   }
 }
 
@@ -194,8 +200,9 @@ function whatEndedIt(
   line: Readonly<Record<string, unknown>> | undefined,
 ): Readonly<Record<string, unknown>> | undefined {
   if (isObject(line?.message)) {
-    const { errorType, errorMessage, stackTrace } = line.message;
+    const { errorType, stackTrace } = line.message;
     const frames = Array.isArray(stackTrace) ? stackTrace.flatMap(frameOf) : [];
+    const errorMessage = String(line.message.errorMessage).replace(/^RequestId: [0-9a-f-]{36} Error: /, '');
     return { service, ...line, message: errorType, errorMessage, stack: frames };
   }
   if (line?.type === 'platform.report' && isObject(line.record)) {

@@ -161,6 +161,17 @@ describe('a dependency that hangs', () => {
     });
   });
 
+  test('is named, also if its client is loaded on demand', async () => {
+    const faults = new Faults();
+    faults.inject({ service: 's3', kind: 'down' });
+    const { stack, logged } = await startLogged({}, faults);
+    const sample = sqsEvent({ event: 'shop.updated', name: 'shop-updated', payload: shopUpdated('large') });
+    const payloadKey = { dataType: 'String', stringValue: 'shop.updated/large' } as const;
+    for (const { messageAttributes } of sample.Records) messageAttributes.payloadKey = payloadKey;
+    await stack.functions.get('shop-updated')?.function.invoke(sample);
+    expect(await logged('Failed')).toMatchObject({ call: 'S3 GetObject', error: 'connection closed' });
+  });
+
   test('does not keep a function that runs out of time from reporting what it has not finished', async () => {
     const faults = new Faults();
     faults.inject({ service: 'dynamodb', kind: 'slow', milliseconds: 1_500 });

@@ -70,16 +70,18 @@ describe('an outage of a dependency', () => {
   const answered = (httpStatusCode: number) => ({ $metadata: { httpStatusCode, attempts: 1 } });
 
   test.each([
-    ['no answer', failed('Error', { $metadata: { attempts: 2 } })],
+    ['no answer in time', failed('TimeoutError', { $metadata: { attempts: 2 } })],
     ['an answer of 503', failed('ServiceUnavailable', answered(503))],
+    ['an answer of 507', failed('InsufficientStorage', answered(507))],
     ['an answer of 429', failed('TooMany', answered(429))],
     ['a throttle with a status of 400', failed('ProvisionedThroughputExceededException', answered(400))],
     ['too many invalidations', failed('TooManyInvalidationsInProgress', answered(400))],
-    ['too many messages in flight', failed('OverLimit', answered(403))],
+    ['throttling of the key', failed('KmsThrottled', answered(400))],
     ['a payload that breaks off', failed('Error', { code: 'ECONNRESET' })],
-    ['a function that ran out of time', failed('OutOfTimeError', {})],
+    ['a host that is not found', failed('Error', { code: 'EAI_AGAIN' })],
+    ['a record that Firehose refuses', failed('NotArchivedError', {})],
     ['a notification that another invocation is at', failed('IdempotencyAlreadyInProgressError', {})],
-    ['what was caused by one', new Error('x', { cause: failed('TimeoutError', { $metadata: {} }) })],
+    ['what was caused by one', new Error('x', { cause: failed('ThrottlingException', answered(400)) })],
   ])('is %s', (_, error) => {
     expect(isOutage(error)).toBe(true);
   });
@@ -87,6 +89,9 @@ describe('an outage of a dependency', () => {
   test.each([
     ['a bug', new TypeError('x')],
     ['a misuse of Node.js', failed('TypeError', { code: 'ERR_INVALID_ARG_TYPE' })],
+    ['a bug below the repeats of the SDK', failed('TypeError', { $metadata: { attempts: 1 } })],
+    ['a missing file', failed('Error', { code: 'ENOENT' })],
+    ['work that never ends', failed('OutOfTimeError', {})],
     ['a message that is no usable event', new UnprocessableMessageError('x')],
     ['a missing permission', failed('AccessDeniedException', answered(400))],
     ['a missing table', failed('ResourceNotFoundException', answered(400))],

@@ -9,6 +9,10 @@ const timestamp = '2026-01-31T09:00:00Z';
 const shop = { event: 'shop.updated', data: { shop_id: 's' }, timestamp };
 const review = { event: 'review.posted', data: { review_id: 'r' }, timestamp };
 
+const payloadKey = (stringValue: string) => ({ payloadKey: { dataType: 'String', stringValue } });
+/** A payload in S3 that its consumer may read, and one that it may not. */
+const [large, notMine] = [payloadKey('shop.updated/large'), payloadKey('user.updated/not-mine')];
+
 const faults = new Faults();
 const lines = new FunctionLines();
 let stack: LocalStack;
@@ -39,25 +43,28 @@ async function attempt(service: string, payload: Record<string, unknown>, receiv
 }
 
 describe('a consumer does not count against its version that', () => {
-  test.each<[string, string, Record<string, unknown>, Fault]>([
+  test.each<[string, string, Record<string, unknown>, Fault, object?]>([
     ['DynamoDB is away', 'shop-updated', shop, { service: 'dynamodb', kind: 'down' }],
     ['DynamoDB throttles', 'shop-updated', shop, { service: 'dynamodb', kind: 'throttled' }],
     ['DynamoDB hangs', 'shop-updated', shop, { service: 'dynamodb', kind: 'slow', milliseconds: 60_000 }],
     ['a notification cannot be noted', 'review-posted', review, { service: 'dynamodb', kind: 'down' }],
     ['SNS throttles', 'review-posted', review, { service: 'sns', kind: 'throttled' }],
+    ['S3 is away', 'shop-updated', shop, { service: 's3', kind: 'down' }, large],
     ['Firehose is away', 'shop-updated', shop, { service: 'firehose', kind: 'down' }],
     ['Firehose refuses records', 'shop-updated', shop, { service: 'firehose', kind: 'records-refused' }],
-  ])('%s', async (_, service, payload, fault) => {
+  ])('%s', async (_, service, payload, fault, attributes = {}) => {
     faults.inject(fault);
-    const { said, versionErrors } = await attempt(service, payload);
+    const { said, versionErrors } = await attempt(service, payload, 1, attributes);
     expect(said).toContain('Failed');
     expect(versionErrors).toEqual([]);
   });
 
-  test('DynamoDB is away at the last attempt, and the message becomes a dead letter', async () => {
-    faults.inject({ service: 'dynamodb', kind: 'down' });
-    const { said, versionErrors } = await attempt('shop-updated', shop, 10);
-    expect(said).toContain('DeadLettered');
+  test.each([
+    [2, 'Failed'],
+    [10, 'DeadLettered'],
+  ])('attempt %d of a message, which another version may have failed before', async (receives, outcome) => {
+    const { said, versionErrors } = await attempt('shop-updated', shop, receives, notMine);
+    expect(said).toContain(outcome);
     expect(versionErrors).toEqual([]);
   });
 });
@@ -80,8 +87,7 @@ describe('a consumer counts against its version, once,', () => {
   });
 
   test('a failure for want of a permission', async () => {
-    const payloadKey = { dataType: 'String', stringValue: 'user.updated/not-mine' };
-    const { said, versionErrors } = await attempt('shop-updated', shop, 1, { payloadKey });
+    const { said, versionErrors } = await attempt('shop-updated', shop, 1, notMine);
     expect(said).toContain('Failed');
     expect(versionErrors).toEqual(ofThisVersion);
   });

@@ -49,6 +49,14 @@ test.each([
   expect(await read(`stale-${version}`)).toMatchObject({ display_name: 'Umi', version: '2' });
 });
 
+test('a version that is no text keeps no event out', async () => {
+  await update('broken', '3', { display_name: 'Umi', shop_id: 's' });
+  const Item = marshall({ ...(await read('broken')), display_name_version: null });
+  await tables.client.send(new PutItemCommand({ TableName: aws.outputs.ContactPartnerTable, Item }));
+  await expect(update('broken', '2', { display_name: 'Sora', shop_id: 'x' })).resolves.toBe('Processed');
+  expect(await read('broken')).toMatchObject({ display_name: 'Sora', shop_id: 's', version: '3' });
+});
+
 test('an event without any field makes the record, once', async () => {
   await expect(update('bare', '1', {})).resolves.toBe('Processed');
   await expect(update('bare', '1', {})).resolves.toBe('Stale');

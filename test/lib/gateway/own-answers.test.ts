@@ -54,7 +54,7 @@ describe.each<[keyof typeof templates, [string, string, string, string | undefin
       ['POST', '413', '-', 'TooLarge'],
       ['POST', '500', 'THROTTLED', 'Throttled'],
       ['POST', '429', '-', 'Throttled'],
-      ['POST', '500', 'DEFAULT_4XX', 'Unavailable'],
+      ['POST', '500', 'DEFAULT_4XX', 'Throttled'],
       ['POST', '500', 'INTEGRATION_FAILURE', 'Unavailable'],
       ['POST', '500', 'INTEGRATION_TIMEOUT', 'Unavailable'],
       ['POST', '500', 'DEFAULT_5XX', 'Unavailable'],

@@ -106,10 +106,13 @@ describe('what it refuses by itself', () => {
   });
 
   test.each([
-    ['Throttled', '{ ($.status = "429") || ($.responseType = "THROTTLED") }'],
+    [
+      'Throttled',
+      '{ ($.status = "429") || ($.responseType = "THROTTLED") || ($.responseType = "DEFAULT_4XX") }',
+    ],
     [
       'Unavailable',
-      '{ (($.status = "502") || ($.status = "503") || ($.status = "504")) || (($.status = "500") && ($.responseType != "-") && ($.responseType != "THROTTLED") && ($.responseType != "REQUEST_TOO_LARGE") && ($.responseType != "WAF_FILTERED")) }',
+      '{ (($.status = "502") || ($.status = "503") || ($.status = "504")) || (($.status = "500") && ($.responseType != "-") && ($.responseType != "THROTTLED") && ($.responseType != "DEFAULT_4XX") && ($.responseType != "REQUEST_TOO_LARGE") && ($.responseType != "WAF_FILTERED")) }',
     ],
     ['TooLarge', '{ ($.status = "413") || ($.responseType = "REQUEST_TOO_LARGE") }'],
     ['WrongAddress', '{ ($.method = "POST") && ($.status = "404") }'],

@@ -21,7 +21,7 @@ describe('on another major version of Node.js than the one that Lambda runs', ()
     ['Jest', resolve('node_modules/jest/bin/jest.js')],
   ])('%s says in one line that Node.js is not installed, and how to install it', async (_, ...args) => {
     await rm(project.path('node_modules'));
-    const line = `${found} An install script of npm installs it. Run: npm ci --ignore-scripts=false\n`;
+    const line = `${found} An install script of the package node installs it. Run: npm ci --ignore-scripts=false\n`;
     expect(await run(args)).toEqual({ code: 1, stdout: '', stderr: line });
   });
 

@@ -101,15 +101,13 @@ describe('start --inspect', () => {
 });
 
 describe('what cannot be is one line', () => {
-  const bad = (text: string) =>
-    new RegExp(
-      `^Option '--inspect <function\\[:port\\]>' argument '${text}' is invalid\\. A function, and maybe a port`,
-    );
+  const bad = (text: string, why = 'It must be a function with an optional port') =>
+    new RegExp(`^Option '--inspect <function\\[:port\\]>' argument '${text}' is invalid\\. ${why}`);
 
   test.concurrent.each([
     ['an unknown function', 'shop.closed', bad('shop\\.closed')],
     ['no port', 'receiver:none', bad('receiver:none')],
-    ['a port beyond the last', 'receiver:65536', bad('receiver:65536')],
+    ['a port beyond the last', 'receiver:65536', bad('receiver:65536', 'The largest port is 65535')],
   ])('%s', async (_, value, line) => {
     const { code, stdout, stderr } = await project.run(['start', '--inspect', value]);
     expect({ code, stdout, lines: stderr.split('\n').length }).toEqual({ code: 1, stdout: '', lines: 2 });

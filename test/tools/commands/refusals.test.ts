@@ -86,7 +86,7 @@ describe('a command that cannot do as it was told says so in one line and exits 
     },
     {
       args: ['start', '--inspect', 'recevier'],
-      line: `Option '--inspect <function[:port]>' argument 'recevier' is invalid. A function, and maybe a port: shop.updated:9230. Did you mean receiver? One of: receiver, ${eventNames.join(', ')}`,
+      line: `Option '--inspect <function[:port]>' argument 'recevier' is invalid. It must be a function with an optional port, such as shop.updated:9230. Did you mean receiver? One of: receiver, ${eventNames.join(', ')}`,
     },
     {
       args: ['cost', '--mix', 'shop.updatd=3'],

@@ -148,12 +148,12 @@ test('the stack of an error stands below its line, and that of its cause below i
   ]);
 });
 
-test('equal stacks are shown once and then counted, another one is shown', () => {
+test('equal stacks are counted for a minute, and another one is shown', () => {
   const lines = new LogFormat(process.stdout, Number.POSITIVE_INFINITY);
-  const shown = (stack: string[], attempt: number) => {
+  const shown = (stack: string[], attempt: number, at = 0) => {
     const cause = { error: 'Gone', stack: ['c.ts:1'] };
     const text = JSON.stringify({ ...structured, message: 'Failed', attempt, stack, cause });
-    return lines.logLine({ functionName: 'x', stream: 'stdout', text })?.replaceAll(/(?<=\S) +/g, ' ');
+    return lines.logLine({ functionName: 'x', stream: 'stdout', text, at })?.replaceAll(/(?<=\S) +/g, ' ');
   };
   const first = (attempt: string) => `09:00:00 receiver INFO Failed${attempt}`;
   const causedBy = '         caused by Gone';
@@ -163,7 +163,8 @@ test('equal stacks are shown once and then counted, another one is shown', () =>
   expect(shown(['b.ts:1'], 2)).toBe(
     [first(' attempt=2'), '         at b.ts:1', causedBy, ofCause].join('\n'),
   );
-  expect(shown(['a.ts:1'], 3)).toBe(`${first(' attempt=3')} (the same stack, 3 times)\n${causedBy}`);
+  expect(shown(['a.ts:1'], 3, 59_999)).toBe(`${first(' attempt=3')} (the same stack, 3 times)\n${causedBy}`);
+  expect(shown(['a.ts:1'], 1, 60_000)).toBe([first(''), '         at a.ts:1', causedBy, ofCause].join('\n'));
 });
 
 test('a metric is not shown', () => {

@@ -75,7 +75,10 @@ export async function removedQueues(stack: Pick<FoundStack, 'outputs' | 'sqs'>):
     .filter(([output]) => output.endsWith('QueueUrl') && !output.endsWith('DeadLetterQueueUrl'))
     .map(([, url]) => url);
   const known = new Set([...consumed, ...waitingQueues(stack).map(({ url }) => url)].map(nameOf));
-  const [prefix = ''] = nameOf(stack.outputs.QuarantineQueueUrl ?? '').split('Quarantine');
+  const quarantine = nameOf(stack.outputs.QuarantineQueueUrl ?? '');
+  const prefix = quarantine.slice(0, Math.max(0, quarantine.lastIndexOf('Quarantine')));
+  if (prefix === '')
+    throw new CommandError('The name of QuarantineQueueUrl does not begin with the name of the stack');
   const pages = paginateListQueues({ client: stack.sqs, pageSize: PAGE }, { QueueNamePrefix: prefix });
   const urls: string[] = [];
   for await (const { QueueUrls = [] } of pages) urls.push(...QueueUrls);

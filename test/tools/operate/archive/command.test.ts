@@ -1,4 +1,5 @@
 import { readFile, stat, writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { archiveLine } from '../../../../lambda/archive/record.ts';
 import { eventNames } from '../../../../lambda/contract/catalogue.ts';
@@ -101,6 +102,10 @@ test('an export goes to a file that only its owner can read, and never over anot
   expect((await stat(file)).mode & 0o777).toBe(0o600);
   expect(await readFile(file, 'utf8')).toBe(archiveLine(RECORD));
   expect(await archive(...args)).toMatchObject({ code: 1, stderr: `${file} exists already\n` });
+  expect(await archive(...args.slice(0, -1), dirname(file))).toMatchObject({
+    code: 1,
+    stderr: `${dirname(file)} is a folder, not a file\n`,
+  });
   const nowhere = operator.path('none/shops.jsonl');
   expect(await archive('export', '--output', nowhere)).toMatchObject({
     code: 1,
