@@ -12,7 +12,7 @@ export function beginning(keep: boolean): string {
   if (keep) return isThere ? `Going on with ${KEPT_FOLDER}` : `Beginning empty, kept in ${KEPT_FOLDER}`;
   return isThere
     ? `Beginning empty: --keep would go on with ${KEPT_FOLDER}`
-    : 'Beginning empty: --keep would keep it';
+    : `Beginning empty. --keep would store the state in ${KEPT_FOLDER}`;
 }
 
 interface Welcome {
@@ -38,7 +38,7 @@ export function welcome(
     .map((host) => `            also, to whoever has the secret, https://${host}${WEBHOOK_PATH}\n`)
     .join('');
   return `
-Ready in ${(milliseconds / 1000).toFixed(1)} s. Ctrl-C stops it, and ${keep ? `leaves what it holds in ${KEPT_FOLDER}` : 'takes away all that it holds'}.
+Ready in ${(milliseconds / 1000).toFixed(1)} s. Ctrl-C stops it${keep ? `. Its state stays in ${KEPT_FOLDER}` : ' and deletes its state'}.
 
 ${page}  Webhook   ${outputs.WebhookUrl}
 ${tunnels}  Secret    ${secret}

@@ -81,7 +81,7 @@ test.each(MISTAKES)(
     const ended = await project.run(['start', '--port', '0', '--aws-port', '0']);
     expect({ ...ended, stderr: withoutSpaceAtLineEnds(ended) }).toEqual({
       code: 1,
-      stdout: 'Beginning empty: --keep would keep it\nSynthesising the stack …\n',
+      stdout: 'Beginning empty. --keep would store the state in .local/kept\nSynthesising the stack …\n',
       stderr: message,
     });
   },

@@ -91,7 +91,7 @@ function whatNext(
   if (hints.length > 0) return hints;
   return [
     retries.length + unknown.length > 0
-      ? 'What is being retried needs nothing but its cause gone.'
+      ? 'Retries succeed by themselves once the cause is fixed.'
       : 'Nothing waits. (SQS counts up to a minute late.)',
   ];
 }
