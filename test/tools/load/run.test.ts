@@ -26,8 +26,9 @@ describe('a load test', () => {
     await using receiver = await stalling();
     const { measurements } = await ran(planned({ seconds: 2, connections }), receiver.url);
     expect(measurements.accepted.size).toBe(200);
-    // Of 200 in two seconds those of one second wait, evenly from none of it to all.
-    expect(measurements.receipt.percentile(70)).toBeGreaterThan(STALL.milliseconds / 4);
+    // Of 200 in two seconds those of one second wait, evenly from none of it to all. They come at random moments: some
+    // 75 wait for longer than a quarter of it, and 60 or fewer in one run of a hundred.
+    expect(measurements.receipt.percentile(80)).toBeGreaterThan(STALL.milliseconds / 4);
     expect(measurements.receipt.percentile(95)).toBeGreaterThan(STALL.milliseconds / 2);
   });
 
