@@ -37,9 +37,9 @@ test.each([
 
 test('an event that was only added to the catalogue lacks all of it, in one line', async () => {
   const catalogue = await readFile(CATALOGUE, 'utf8');
-  await writeFile(CATALOGUE, catalogue.replace(ENTRY, `  'shop.closed': {\n  },\n${ENTRY}`));
+  await writeFile(CATALOGUE, catalogue.replace(ENTRY, `  'example.unknown': {\n  },\n${ENTRY}`));
   expect(incompleteEvents()).toEqual([
-    'shop.closed has no schema (lambda/contract/schemas/shop-closed.ts), no consumer (lambda/consumers/shop-closed.ts), no sample (events/shop-closed.json)',
+    'example.unknown has no schema (lambda/contract/schemas/example-unknown.ts), no consumer (lambda/consumers/example-unknown.ts), no sample (events/example-unknown.json)',
   ]);
   await writeFile(CATALOGUE, catalogue);
 });
