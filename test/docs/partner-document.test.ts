@@ -32,7 +32,7 @@ beforeAll(async () => {
 afterAll(() => stack.close());
 
 test('each signature that it shows is accepted of a test vector', () => {
-  const [, body = ''] = /^Of `(.+)`, without/m.exec(section('Sign')) ?? [];
+  const [, body = ''] = /^Signatures for the body `(.+)`, without/m.exec(section('Sign')) ?? [];
   const rows = [...section('Sign').matchAll(/^\| `([^`]+)` \| `([^`]+)` \|$/gm)];
   expect(rows).toHaveLength(3);
   for (const [, secret, signature] of rows) {

@@ -80,7 +80,7 @@ const INTRODUCTION = `You post each event to one address. We verify the signatur
 
 - **Send one event per request**, as JSON in UTF-8. The signature covers the bytes of the body as you send them: sign last, and send what you have signed.
 - **Wait 35 s for an answer.** Our gateway gives up after 30 s.
-- **200 means that we have the event.** After 400 or 413 do not repeat. After any other status, or no answer, repeat the same bytes, later each time.
+- **200 means that we have the event.** After 400 or 413 do not repeat. After 403 or 404 fix the address first. After any other status, or no answer, repeat the same bytes, later each time.
 - **You may send an event twice**: the same bytes are the same event. Events may come in any order: of two about the same thing the later \`timestamp\` wins.
 - **Leave out a field that has no value.** Do not send \`null\`: depending on the field, it is refused with 400 or counts as absent.
 - **You may send fields that are not described.** We ignore them.
