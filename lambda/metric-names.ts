@@ -25,7 +25,7 @@ export const metrics = {
   /** Receiver: answered 500, so that the partner sends again. */
   ServerError: { dimensions: [] },
   /**
-   * What takes a canary back, by the version that failed. Receiver: a 500. Consumer: a failed attempt or a dead letter,
+   * What takes a canary back, by the version that failed. Receiver: a 500. Consumer: a failed first attempt,
    * unless a dependency's outage is the reason.
    */
   VersionError: { dimensions: ['version'] },

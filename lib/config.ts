@@ -491,7 +491,7 @@ const TYPES: Readonly<Record<string, string>> = {
   boolean: 'true or false',
   object: 'an object',
   record: 'an object',
-  string: 'a text',
+  string: 'a string',
 };
 
 /** What is wrong with a value if its field has no text of its own. */

@@ -7,10 +7,9 @@ const PERIOD_OF_A_RATE = 300;
 /**
  * What API Gateway itself refuses, and after how many seconds to send it again. The kinds of a failed integration are
  * named besides their default: whether they take its status is documented one way and reported the other. If Lambda's own
- * 429 is passed through, it takes the default of 4XX. Of a body
- * that is too large the guide says both that its answer can be changed and that it cannot; when to repeat it is not
- * said at all, as it does not get smaller. Source: API Gateway developer guide, "Gateway response types" and "Amazon API
- * Gateway important notes for REST APIs".
+ * 429 is passed through, it takes the default of 4XX. About a body that is too large the guide says both that its answer can
+ * be changed and that it cannot. It has no time to repeat, because it does not get smaller. Source: API Gateway developer
+ * guide, "Gateway response types" and "Amazon API Gateway important notes for REST APIs".
  */
 export const refusals = {
   THROTTLED: SOON,

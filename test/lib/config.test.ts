@@ -140,7 +140,7 @@ describe('is refused', () => {
     expect(problems.filter((problem) => !ours.test(problem))).toEqual([]);
     expect(problems).toEqual(
       expect.arrayContaining([
-        'account: must be a text',
+        'account: must be a string',
         'alarmEmails: must be a list',
         'archive: must be an object',
         'cloudFront.paths: must not be empty',

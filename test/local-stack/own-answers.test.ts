@@ -83,7 +83,7 @@ describe.each(cases)('behind gateway %s', (gateway, { noConcurrency, throttled }
     expect(refused).toEqual(refused.map(() => noConcurrency));
   });
 
-  test('what comes above the throttle is told so, and is in the access log', async () => {
+  test('a request above the throttle is refused, and is in the access log', async () => {
     const answers = await postAtOnce(3 * BURST);
     const refused = answers.filter(({ status }) => status === throttled.status);
     expect(refused.length).toBeGreaterThan(BURST);

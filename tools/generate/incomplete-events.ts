@@ -11,8 +11,8 @@ const ENTRY = /^ {2}'?([\w.]+)'?: \{$/gm;
 const IS_CONSUMER = /^export const handler = /m;
 
 /**
- * What each event lacks, and files that belong to no event, a line each. It reads files and imports none of them, because an
- * import of what is missing fails.
+ * What each event lacks, and files that belong to no event, a line each. It reads the files as text, because
+ * the import of a missing file fails.
  */
 export function incompleteEvents(): string[] {
   const events = [...readFileSync(CATALOGUE, 'utf8').matchAll(ENTRY)].map(([, event = '']) => event);

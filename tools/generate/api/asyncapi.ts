@@ -13,7 +13,7 @@ A notification may come more than once, and in any order: \`eventId\` is the sam
 
 The names of the topics are made at deployment: outputs of the stack say them.`;
 
-/** AsyncAPI 3.0 of the topics, and of what is published on them. */
+/** AsyncAPI 3.0: the topics and the messages that are published on them. */
 export function asyncApiDocument(): JsonSchema {
   const notified = describedEvents().filter((event) => topicOf(event) !== undefined);
   const names = Object.keys(topics) as TopicName[];

@@ -89,7 +89,7 @@ export async function removedQueues(stack: Pick<FoundStack, 'outputs' | 'sqs'>):
     .map(({ name, url }) => ({ name, kind: 'removed', title: `the queue ${name}`, url }));
 }
 
-/** The queue of that name, also of a removed event. @throws CommandError where there is none */
+/** Finds a queue by its name, also one that a removed event has left. @throws CommandError if there is none */
 export async function findQueue(stack: FoundStack, name: string): Promise<AnyQueue> {
   const known = waitingQueues(stack);
   const queues = known.some((queue) => queue.name === name)
