@@ -41,10 +41,10 @@ const ORDER = [
   ['tools/commands', 'test'],
   ['test', 'bench'],
   ['test', 'examples'],
-  ['bench', 'tools/operate'],
+  ['bench', 'tools/stage'],
   ['tools/generate', 'tools/cost'],
-  ['tools/watch', 'tools/operate'],
-  ['tools/start', 'tools/operate'],
+  ['tools/watch', 'tools/stage'],
+  ['tools/start', 'tools/stage'],
   ['tools/cost', 'tools/terminal'],
   ['tools/terminal', 'local'],
   ['local', 'events'],
@@ -68,7 +68,7 @@ describe('imports run one way', () => {
     expect(await lint(refused)).toEqual([`${lower}/b.ts noRestrictedImports`]);
   });
 
-  test.each(['events', 'local', 'tools/operate', 'bench', 'test'])(
+  test.each(['events', 'local', 'tools/stage', 'bench', 'test'])(
     'what is deployed imports nothing of %s',
     async (other) => {
       const files = {

@@ -6,7 +6,7 @@ const LONGEST = [
   'test/soak/',
   'test/local-stack/',
   'test/lambda/consumers/',
-  'test/tools/operate/replay/',
+  'test/tools/stage/replay/',
   'test/tools/start/',
   'test/fuzz/',
 ];

@@ -4,7 +4,7 @@ import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { variable } from '../../test/acceptance/settings.ts';
 import { readTarget, type Target, TargetError } from '../../test/acceptance/target.ts';
 import { readWebhookSecret } from '../../test/acceptance/webhook-secret.ts';
-import { NOT_RUNNING, OUTPUTS_FILE } from '../operate/local-folder.ts';
+import { NOT_RUNNING, OUTPUTS_FILE } from '../stage/local-folder.ts';
 import { npmScript } from '../terminal/command.ts';
 import { CommandError } from '../terminal/command-error.ts';
 import { INTERRUPTED } from '../terminal/interrupted.ts';
@@ -44,7 +44,7 @@ they were told is remembered for 90 days.`,
     const file = given ?? OUTPUTS_FILE;
     const { stackName, outputs } = target(file);
     if (given === undefined) {
-      const { localEnvironment } = await import('../operate/stack.ts');
+      const { localEnvironment } = await import('../stage/stage.ts');
       // With a profile the SDK ignores the keys of the environment.
       delete process.env.AWS_PROFILE;
       Object.assign(process.env, localEnvironment(outputs));

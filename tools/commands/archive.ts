@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from '@commander-js/extra-typings';
-import { recordFilter } from '../operate/archive/filter.ts';
+import { recordFilter } from '../stage/archive/filter.ts';
 import {
   eventsArgument,
   idOption,
@@ -7,8 +7,8 @@ import {
   shopOption,
   sinceOption,
   untilOption,
-} from '../operate/archive/options.ts';
-import { outputsOption, stageOption, work } from '../operate/work.ts';
+} from '../stage/archive/options.ts';
+import { outputsOption, stageOption, work } from '../stage/work.ts';
 import { npmScript } from '../terminal/command.ts';
 import { CommandError } from '../terminal/command-error.ts';
 import { confirm, requireSomebodyToAsk } from '../terminal/confirm.ts';
@@ -48,7 +48,7 @@ on('list', 'How many records there are, by event, day and outcome')
   .action((events, { since, until, shop, outcome, id, json = false, ...where }) => {
     const filter = recordFilter({ events, since, until, shop, outcomes: outcome, ids: id });
     return work(where, async (operation) => {
-      const { list } = await import('../operate/archive/list.ts');
+      const { list } = await import('../stage/archive/list.ts');
       return list(operation, filter, { json });
     });
   });
@@ -62,7 +62,7 @@ on('export', 'The records as lines of JSON, with what the partner sent, which is
   .action((events, { since, until, shop, outcome, id, output, payloads = false, ...where }) => {
     const filter = recordFilter({ events, since, until, shop, outcomes: outcome, ids: id });
     return work(where, async (operation) => {
-      const { exportRecords } = await import('../operate/archive/export.ts');
+      const { exportRecords } = await import('../stage/archive/export.ts');
       await using destination = new Destination(output);
       // The lines go to standard output, so what is said about them does not.
       const aside = { ...operation, say: console.error };
@@ -95,7 +95,7 @@ command
     // Before it searches the whole archive, which takes a while.
     if (!dryRun && !yes) requireSomebodyToAsk();
     return work(where, async (operation) => {
-      const { forget } = await import('../operate/archive/forget.ts');
+      const { forget } = await import('../stage/archive/forget.ts');
       const agreed = async (question: string) => yes || confirm(question, operation.signal);
       return forget(operation, persons, { dryRun, agreed });
     });

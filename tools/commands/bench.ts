@@ -133,7 +133,7 @@ async function benchConsole(signal: AbortSignal) {
   const [{ measureConsole }, { synthesise }, { Workspace }] = await Promise.all([
     import('../../test/console/measure.ts'),
     import('../../local/template/synthesise.ts'),
-    import('../operate/local-folder.ts'),
+    import('../stage/local-folder.ts'),
   ]);
   await using workspace = await Workspace.open();
   await synthesise(workspace.assembly);

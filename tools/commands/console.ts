@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { Option } from '@commander-js/extra-typings';
-import type { Operation } from '../operate/dead-letters/operation.ts';
-import { CONSOLE_FILE } from '../operate/local-folder.ts';
-import { outputsOption, work } from '../operate/work.ts';
+import { CONSOLE_FILE } from '../stage/local-folder.ts';
+import type { Operation } from '../stage/operation.ts';
+import { outputsOption, work } from '../stage/work.ts';
 import { npmScript } from '../terminal/command.ts';
 import { CommandError } from '../terminal/command-error.ts';
 import { readJson } from '../terminal/files.ts';
@@ -66,7 +66,7 @@ async function serve({ stack, signal, say }: Operation, settings: Settings): Pro
   const { newToken } = await import('../console/local-console.ts');
   const { startConsole } = await import('../console/server/server.ts');
   const { StageSource } = await import('../console/stage-source.ts');
-  const { caller } = await import('../operate/caller.ts');
+  const { caller } = await import('../stage/caller.ts');
   const { port, readOnly, since } = settings;
   const who = await caller(stack);
   const source = new StageSource(stack, since);

@@ -1,4 +1,4 @@
-import { outputsOption, stageOption, work } from '../operate/work.ts';
+import { outputsOption, stageOption, work } from '../stage/work.ts';
 import { npmScript } from '../terminal/command.ts';
 import { CommandError } from '../terminal/command-error.ts';
 import { Destination } from '../terminal/destination.ts';
@@ -33,7 +33,7 @@ on('list', 'What waits on every queue, and what is being retried')
   .addOption(jsonOption())
   .action(({ json, ...where }) =>
     work(where, async (operation) => {
-      const { list } = await import('../operate/dead-letters/list.ts');
+      const { list } = await import('../stage/queues/list.ts');
       return list(operation, { json: json ?? false });
     }),
   );
@@ -45,8 +45,8 @@ on('show', 'Why each message of a queue is there')
   .addOption(jsonOption())
   .action((name, { limit, payload = false, json = false, ...where }) =>
     work(where, async (operation) => {
-      const { findQueue } = await import('../operate/dead-letters/queue.ts');
-      const { show } = await import('../operate/dead-letters/show.ts');
+      const { findQueue } = await import('../stage/queues/queue.ts');
+      const { show } = await import('../stage/queues/show.ts');
       return show(operation, await findQueue(operation.stack, name), { limit, payload, json });
     }),
   );
@@ -61,7 +61,7 @@ on('redrive', 'Tries the messages of a queue again')
   .option('--rate <n>', 'messages a second, of all dead letters of an event', wholeNumber(1, FASTEST_MOVE))
   .action((name, { id, rate, ...where }) =>
     work(where, async (operation) => {
-      const { findQueue } = await import('../operate/dead-letters/queue.ts');
+      const { findQueue } = await import('../stage/queues/queue.ts');
       const queue = await findQueue(operation.stack, name);
       if (queue.kind === 'removed') {
         throw new CommandError(
@@ -69,13 +69,13 @@ on('redrive', 'Tries the messages of a queue again')
         );
       }
       if (queue.kind === 'dead-letter' && id === undefined) {
-        const { redriveAll } = await import('../operate/dead-letters/move-task.ts');
+        const { redriveAll } = await import('../stage/queues/move-task.ts');
         return redriveAll(operation, queue, rate === undefined ? {} : { rate });
       }
       if (rate !== undefined) {
         throw new CommandError('--rate is for a redrive of all dead letters of an event');
       }
-      const { redriveEach } = await import('../operate/dead-letters/redrive-each.ts');
+      const { redriveEach } = await import('../stage/queues/redrive-each.ts');
       return redriveEach(operation, queue, id);
     }),
   );
@@ -88,8 +88,8 @@ on('export', 'Every message of a queue as a line of JSON, with what the partner 
   )
   .action((name, { output, ...where }) =>
     work(where, async (operation) => {
-      const { findQueue } = await import('../operate/dead-letters/queue.ts');
-      const { exportMessages } = await import('../operate/dead-letters/export.ts');
+      const { findQueue } = await import('../stage/queues/queue.ts');
+      const { exportMessages } = await import('../stage/queues/export.ts');
       const queue = await findQueue(operation.stack, name);
       await using destination = new Destination(output);
       // The lines go to standard output, so what is said about them does not.

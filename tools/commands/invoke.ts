@@ -5,7 +5,7 @@ import { didYouMean } from '../../lib/nearest.ts';
 import type { FunctionDefinition } from '../../local/functions/function-definition.ts';
 import type { LogLine } from '../../local/functions/invocation.ts';
 import { LocalFunction } from '../../local/functions/local-function.ts';
-import { FUNCTIONS_FILE, NOT_RUNNING } from '../operate/local-folder.ts';
+import { FUNCTIONS_FILE, NOT_RUNNING } from '../stage/local-folder.ts';
 import { npmScript } from '../terminal/command.ts';
 import { CommandError } from '../terminal/command-error.ts';
 import { readJson } from '../terminal/files.ts';

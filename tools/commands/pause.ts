@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from '@commander-js/extra-typings';
-import { isReason, LONGEST_REASON } from '../operate/reason.ts';
-import { outputsOption, stageOption, work } from '../operate/work.ts';
+import { isReason, LONGEST_REASON } from '../stage/queues/reason.ts';
+import { outputsOption, stageOption, work } from '../stage/work.ts';
 import { npmScript } from '../terminal/command.ts';
 import { CommandError } from '../terminal/command-error.ts';
 
@@ -16,7 +16,7 @@ export const command = npmScript(
   .action((event, { reason, ...where }) => {
     if (reason === undefined) throw new CommandError('Say why: --reason "…"');
     return work(where, async (operation) => {
-      const { pause } = await import('../operate/pause.ts');
+      const { pause } = await import('../stage/queues/pause.ts');
       return pause(operation, event, reason);
     });
   });

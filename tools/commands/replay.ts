@@ -7,10 +7,10 @@ import {
   shopOption,
   sinceOption,
   untilOption,
-} from '../operate/archive/options.ts';
-import { FASTEST_RATE, USUAL_RATE } from '../operate/replay/pace.ts';
-import type { TypedTime } from '../operate/replay/request.ts';
-import { outputsOption, stageOption, work } from '../operate/work.ts';
+} from '../stage/archive/options.ts';
+import { FASTEST_RATE, USUAL_RATE } from '../stage/replay/pace.ts';
+import type { TypedTime } from '../stage/replay/request.ts';
+import { outputsOption, stageOption, work } from '../stage/work.ts';
 import { npmScript } from '../terminal/command.ts';
 import { time, wholeNumber } from '../terminal/options.ts';
 
@@ -44,7 +44,7 @@ export const command = npmScript(
   .addOption(outputsOption())
   .action((events, { stage, outputs, id, outcome, dryRun = false, yes = false, ...options }) =>
     work({ stage, outputs }, async (operation) => {
-      const { replay } = await import('../operate/replay/replay.ts');
+      const { replay } = await import('../stage/replay/replay.ts');
       return replay(operation, { events: events ?? [], ids: id, outcomes: outcome, dryRun, yes, ...options });
     }),
   );

@@ -1,4 +1,4 @@
-import { outputsOption, stageOption, work } from '../operate/work.ts';
+import { outputsOption, stageOption, work } from '../stage/work.ts';
 import { npmScript } from '../terminal/command.ts';
 
 /** `npm run resume -- <event>`: ends a pause. */
@@ -8,7 +8,7 @@ export const command = npmScript('resume', 'Turns the processing of a paused eve
   .addOption(outputsOption())
   .action((event, where) =>
     work(where, async (operation) => {
-      const { resume } = await import('../operate/pause.ts');
+      const { resume } = await import('../stage/queues/pause.ts');
       return resume(operation, event);
     }),
   );

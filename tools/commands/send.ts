@@ -5,13 +5,13 @@ import { readSamples, sampleBody } from '../../events/samples.ts';
 import { isEventName } from '../../lambda/contract/catalogue.ts';
 import { WEBHOOK_PATH } from '../../lambda/contract/webhook-path.ts';
 import { didYouMean } from '../../lib/nearest.ts';
-import { answerText, parsedAnswer } from '../operate/answer-text.ts';
-import type { Operation } from '../operate/dead-letters/operation.ts';
-import { OUTPUTS_FILE } from '../operate/local-folder.ts';
-import { postSigned } from '../operate/signed-post.ts';
-import type { AwaitOptions } from '../operate/trace/await-deliveries.ts';
-import type { Trace } from '../operate/trace/timeline.ts';
-import { forPeople, outputsOption, stageOption, work } from '../operate/work.ts';
+import { answerText, parsedAnswer } from '../stage/answer-text.ts';
+import type { AwaitOptions } from '../stage/history/await-deliveries.ts';
+import type { Trace } from '../stage/history/timeline.ts';
+import { OUTPUTS_FILE } from '../stage/local-folder.ts';
+import type { Operation } from '../stage/operation.ts';
+import { postSigned } from '../stage/signed-post.ts';
+import { forPeople, outputsOption, stageOption, work } from '../stage/work.ts';
 import { npmScript } from '../terminal/command.ts';
 import { CommandError } from '../terminal/command-error.ts';
 import { readBytes } from '../terminal/files.ts';
@@ -85,11 +85,11 @@ export const command = npmScript('send', 'Signs a sample event and posts it, its
       }
       return answers;
     };
-    const { currentSecret } = await import('../operate/webhook-secret.ts');
+    const { currentSecret } = await import('../stage/webhook-secret.ts');
     const isLocalRunning = existsSync(OUTPUTS_FILE);
     if (url !== undefined || !(namesStack || wait !== undefined || isLocalRunning)) {
       const target = url ?? DEFAULT_URL;
-      const { localStackAt } = await import('../operate/stack.ts');
+      const { localStackAt } = await import('../stage/stage.ts');
       const stack = isSecretGiven ? undefined : localStackAt(new URL(target));
       try {
         await post(target, stack === undefined ? secret : await currentSecret(stack));
@@ -135,7 +135,7 @@ async function awaitAnswers(
     console.log(JSON.stringify({ ...accepted[told]?.answer, trace }));
     told += 1;
   };
-  const { awaitDeliveries } = await import('../operate/trace/await-deliveries.ts');
+  const { awaitDeliveries } = await import('../stage/history/await-deliveries.ts');
   return awaitDeliveries(operation, accepted, { ...options, ...(json && { onTrace }) });
 }
 

@@ -1,6 +1,6 @@
 import { Option } from '@commander-js/extra-typings';
 import { stageOverrides, synthesise } from '../../local/template/synthesise.ts';
-import { Workspace } from '../operate/local-folder.ts';
+import { Workspace } from '../stage/local-folder.ts';
 import { npmScript } from '../terminal/command.ts';
 import { anySeed, gatewayOption, seedOption, wholeNumber } from '../terminal/options.ts';
 import { Progress, type Step } from '../terminal/progress.ts';

@@ -10,7 +10,7 @@ import {
   KEPT_FOLDER,
   SYNTHESISED_FOLDER,
   Workspace,
-} from '../operate/local-folder.ts';
+} from '../stage/local-folder.ts';
 import { adjustAssembly } from '../start/adjust-assembly.ts';
 import { besideFolder, runAllBeside } from '../start/beside.ts';
 import {

@@ -1,5 +1,5 @@
 import { eventNames } from '../../lambda/contract/catalogue.ts';
-import { outputsOption, stageOption, work } from '../operate/work.ts';
+import { outputsOption, stageOption, work } from '../stage/work.ts';
 import { npmScript } from '../terminal/command.ts';
 import { eachOf, jsonOption, time } from '../terminal/options.ts';
 
@@ -20,7 +20,7 @@ export const command = npmScript(
   .action(async ({ event, id, since, json = false, ...where }) => {
     process.stdout.on('error', endWithReader);
     await work(where, async (operation) => {
-      const { tail } = await import('../operate/logs/tail.ts');
+      const { tail } = await import('../stage/logs/tail.ts');
       return tail(operation, { events: event, id, since, json: json === true });
     });
     // Ctrl-C is how it ends.

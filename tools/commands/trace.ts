@@ -1,4 +1,4 @@
-import { outputsOption, stageOption, work } from '../operate/work.ts';
+import { outputsOption, stageOption, work } from '../stage/work.ts';
 import { npmScript } from '../terminal/command.ts';
 import { jsonOption, time } from '../terminal/options.ts';
 
@@ -22,7 +22,7 @@ export const command = npmScript(
   .addOption(jsonOption())
   .action((id, { since, until, json = false, ...where }) =>
     work(where, async (operation) => {
-      const { printTrace } = await import('../operate/trace/print-trace.ts');
+      const { printTrace } = await import('../stage/history/print-trace.ts');
       return printTrace(operation, id, { json: json === true, since, until });
     }),
   );

@@ -5,7 +5,7 @@
  * POST or a DELETE with `content-type: application/json` and the header {@link TOKEN_HEADER}.
  */
 import type { EventName } from '../../lambda/contract/catalogue.ts';
-import type { PausedQueue, Trace } from '../operate/trace/timeline.ts';
+import type { PausedQueue, Trace } from '../stage/history/timeline.ts';
 
 /** `GET /api/stack`: what the page shows. */
 export interface StackInfo {

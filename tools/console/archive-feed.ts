@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ArchiveRecord } from '../../lambda/archive/record.ts';
-import { DamagedObjectError } from '../operate/archive/lines.ts';
-import { type ArchivedObject, archiveObjects } from '../operate/archive/objects.ts';
-import { readObject } from '../operate/archive/records.ts';
-import type { FoundStack } from '../operate/stack.ts';
+import { DamagedObjectError } from '../stage/archive/lines.ts';
+import { type ArchivedObject, archiveObjects } from '../stage/archive/objects.ts';
+import { readObject } from '../stage/archive/records.ts';
+import type { Stage } from '../stage/stage.ts';
 
 /** Milliseconds between two looks at which objects there are: Firehose writes one in some minutes. */
 const INTERVAL = 60_000;
@@ -29,7 +29,7 @@ export interface FeedOptions {
 }
 
 /** Reads what is in a stage's archive of the last hours, and what comes, until the signal is aborted. */
-export async function feedFromArchive(stack: FoundStack, options: FeedOptions): Promise<void> {
+export async function feedFromArchive(stack: Stage, options: FeedOptions): Promise<void> {
   const { since, signal, onRecord, onLook } = options;
   const read = new Set<string>();
   while (!signal.aborted) {
@@ -62,7 +62,7 @@ export async function feedFromArchive(stack: FoundStack, options: FeedOptions): 
 
 /** The objects that may hold records of a window, whichever their event, the newest hour first. */
 export async function newestFirst(
-  stack: FoundStack,
+  stack: Stage,
   window: { readonly since?: Date; readonly until?: Date },
 ): Promise<ArchivedObject[]> {
   const objects: ArchivedObject[] = [];

@@ -1,6 +1,6 @@
 import type { ArchiveRecord } from '../../lambda/archive/record.ts';
 import type { Exchange } from '../../local/observation.ts';
-import type { LogLine } from '../operate/trace/log-line.ts';
+import type { LogLine } from '../stage/history/log-line.ts';
 import type { Delivery } from './api.ts';
 import { DeliveryFacts } from './delivery-facts.ts';
 import { admits, type Contains, type Filter } from './delivery-filter.ts';

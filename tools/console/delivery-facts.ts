@@ -1,5 +1,5 @@
 import type { ArchiveRecord } from '../../lambda/archive/record.ts';
-import type { LogLine } from '../operate/trace/log-line.ts';
+import type { LogLine } from '../stage/history/log-line.ts';
 import type { ExchangeFacts } from './exchange-facts.ts';
 
 /** Lines, and records, of one delivery that are kept, the newest: one that fails to the end has twelve. */

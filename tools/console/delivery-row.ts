@@ -1,9 +1,9 @@
 import type { EffectOutcome } from '../../lambda/effects/outcome.ts';
 import { SMOKE_TEST_PREFIX } from '../../lambda/smoke-test/request-id.ts';
-import { type FoundRecord, type Message, messagesOf, type Work } from '../operate/trace/messages.ts';
-import { answerOf, requestsOf } from '../operate/trace/requests.ts';
-import type { Whereabouts } from '../operate/trace/timeline.ts';
-import { whereabouts } from '../operate/trace/whereabouts.ts';
+import { type FoundRecord, type Message, messagesOf, type Work } from '../stage/history/messages.ts';
+import { answerOf, requestsOf } from '../stage/history/requests.ts';
+import type { Whereabouts } from '../stage/history/timeline.ts';
+import { whereabouts } from '../stage/history/whereabouts.ts';
 import type { Delivery, DeliveryState } from './api.ts';
 import type { DeliveryFacts } from './delivery-facts.ts';
 

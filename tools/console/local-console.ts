@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { LocalStack } from '../../local/local-stack.ts';
-import { stackOfOutputs } from '../operate/stack.ts';
+import { Stage } from '../stage/stage.ts';
 import type { LocalRecorder } from './local-recorder.ts';
 import { LocalSource } from './local-source.ts';
 import type { News } from './server/news.ts';
@@ -28,7 +28,7 @@ export async function startLocalConsole(
   recorder: LocalRecorder,
   { stack, secret, port }: { stack: LocalStack; secret: string; port: number },
 ): Promise<LocalConsole> {
-  const source = new LocalSource(recorder, stackOfOutputs('the local stack', stack.outputs));
+  const source = new LocalSource(recorder, new Stage('the local stack', stack.outputs));
   const token = newToken();
   const console = await startConsole({ source, port, token, readOnly: false, local: { stack, secret } });
   return {

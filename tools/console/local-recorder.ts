@@ -1,7 +1,7 @@
 import { isEventName } from '../../lambda/contract/catalogue.ts';
 import type { LogLine as FunctionLogLine } from '../../local/functions/invocation.ts';
 import type { Exchange, PublishedNotification, RowChange, StackObserver } from '../../local/observation.ts';
-import { parseLogLine } from '../operate/trace/log-line.ts';
+import { parseLogLine } from '../stage/history/log-line.ts';
 import type { FunctionLine } from './api.ts';
 import { Deliveries } from './deliveries.ts';
 

@@ -1,4 +1,4 @@
-import type { FoundStack } from '../operate/stack.ts';
+import type { Stage } from '../stage/stage.ts';
 import type {
   Delivery,
   FunctionLine,
@@ -16,12 +16,12 @@ import { tablesOf } from './tables.ts';
 
 /** What the local stack has told. */
 export class LocalSource implements Source {
-  readonly stack: FoundStack;
+  readonly stack: Stage;
   readonly deliveries: Deliveries;
   readonly #recorder: LocalRecorder;
 
   /** @param stack closed with this */
-  constructor(recorder: LocalRecorder, stack: FoundStack) {
+  constructor(recorder: LocalRecorder, stack: Stage) {
     this.#recorder = recorder;
     this.stack = stack;
     this.deliveries = recorder.deliveries;

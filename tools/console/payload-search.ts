@@ -1,8 +1,8 @@
 import type { ArchiveRecord } from '../../lambda/archive/record.ts';
-import { DamagedObjectError } from '../operate/archive/lines.ts';
-import type { ArchivedObject } from '../operate/archive/objects.ts';
-import { readObject } from '../operate/archive/records.ts';
-import type { FoundStack } from '../operate/stack.ts';
+import { DamagedObjectError } from '../stage/archive/lines.ts';
+import type { ArchivedObject } from '../stage/archive/objects.ts';
+import { readObject } from '../stage/archive/records.ts';
+import type { Stage } from '../stage/stage.ts';
 import type { PayloadSearch } from './api.ts';
 import { newestFirst, readSome } from './archive-feed.ts';
 import { needlesOf } from './needles.ts';
@@ -52,7 +52,7 @@ export class TextSearch {
    * @param onFound is given each record that has the text
    */
   async run(
-    stack: FoundStack,
+    stack: Stage,
     window: SearchWindow & { readonly since: Date },
     onFound: (record: ArchiveRecord, object: ArchivedObject) => void,
   ): Promise<PayloadSearch> {
@@ -62,7 +62,7 @@ export class TextSearch {
   }
 
   async #run(
-    stack: FoundStack,
+    stack: Stage,
     { since, until, signal }: SearchWindow & { readonly since: Date },
     onFound: (record: ArchiveRecord, object: ArchivedObject) => void,
   ): Promise<PayloadSearch> {
@@ -80,7 +80,7 @@ export class TextSearch {
   }
 
   async #readObject(
-    stack: FoundStack,
+    stack: Stage,
     object: ArchivedObject,
     signal: AbortSignal,
     onFound: (record: ArchiveRecord, object: ArchivedObject) => void,

@@ -1,5 +1,5 @@
-import type { FoundStack } from '../operate/stack.ts';
-import type { Trace } from '../operate/trace/timeline.ts';
+import type { Trace } from '../stage/history/timeline.ts';
+import type { Stage } from '../stage/stage.ts';
 import type {
   Delivery,
   FunctionLine,
@@ -15,7 +15,7 @@ import type { Deliveries } from './deliveries.ts';
  * and tables. Everything else (queues, dead letters, tables) is asked of AWS' APIs in either case.
  */
 export interface Source {
-  readonly stack: FoundStack;
+  readonly stack: Stage;
   /** Deliveries are known from then on; absent where they are from the stack's start. */
   readonly since?: Date;
   /** What is known of deliveries; it grows by itself from the start. */

@@ -2,14 +2,14 @@ import type { ArchiveRecord } from '../../lambda/archive/record.ts';
 import { isEventName } from '../../lambda/contract/catalogue.ts';
 import { WEBHOOK_PATH } from '../../lambda/contract/webhook-path.ts';
 import { sha256Hex } from '../../lambda/hash.ts';
-import { type ArchivedObject, archiveBucket } from '../operate/archive/objects.ts';
-import { storedPayload } from '../operate/archive/payload.ts';
-import { readObject } from '../operate/archive/records.ts';
-import { followLogs } from '../operate/logs/follow.ts';
-import { refusalOf } from '../operate/refusal.ts';
-import type { FoundStack } from '../operate/stack.ts';
-import { recordsOfLines } from '../operate/trace/archive-search.ts';
-import { type LogLine, parseLogLine } from '../operate/trace/log-line.ts';
+import { type ArchivedObject, archiveBucket } from '../stage/archive/objects.ts';
+import { storedPayload } from '../stage/archive/payload.ts';
+import { readObject } from '../stage/archive/records.ts';
+import { recordsOfLines } from '../stage/history/archive-search.ts';
+import { type LogLine, parseLogLine } from '../stage/history/log-line.ts';
+import { followLogs } from '../stage/logs/follow.ts';
+import { refusalOf } from '../stage/refusal.ts';
+import type { Stage } from '../stage/stage.ts';
 import type {
   Delivery,
   DeliveryState,
@@ -48,7 +48,7 @@ interface Payload {
 
 /** What logs, archive and tables of a deployed stage tell, with the rights of whoever runs the console. */
 export class StageSource implements Source {
-  readonly stack: FoundStack;
+  readonly stack: Stage;
   readonly deliveries = new Deliveries();
   readonly since: Date;
   readonly #tables: TableReader;
@@ -64,7 +64,7 @@ export class StageSource implements Source {
   #notify: (notice: Notice) => void = () => {};
 
   /** @param stack closed with this. @param since deliveries are followed from then on */
-  constructor(stack: FoundStack, since: Date) {
+  constructor(stack: Stage, since: Date) {
     this.stack = stack;
     this.since = since;
     this.#tables = new TableReader(stack);

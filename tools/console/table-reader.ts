@@ -1,6 +1,6 @@
 import { DescribeTableCommand, GetItemCommand, ScanCommand } from '@aws-sdk/client-dynamodb';
 import { tableKey } from '../../lambda/effects/table-key.ts';
-import type { FoundStack } from '../operate/stack.ts';
+import type { Stage } from '../stage/stage.ts';
 import type { Row, TableRows } from './api.ts';
 import { plainRow } from './plain-row.ts';
 import { notFound } from './server/problem.ts';
@@ -13,11 +13,11 @@ const OUTPUT = /^[A-Z]\w*Table$/;
 
 /** The tables that events have their effects in, as the stack's outputs name them. */
 export class TableReader {
-  readonly #stack: Pick<FoundStack, 'dynamodb' | 'outputs' | 'title'>;
+  readonly #stack: Pick<Stage, 'dynamodb' | 'outputs' | 'title'>;
   /** By output. */
   readonly #keys = new Map<string, Promise<string>>();
 
-  constructor(stack: Pick<FoundStack, 'dynamodb' | 'outputs' | 'title'>) {
+  constructor(stack: Pick<Stage, 'dynamodb' | 'outputs' | 'title'>) {
     this.#stack = stack;
   }
 

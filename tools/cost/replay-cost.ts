@@ -34,7 +34,7 @@ const ATTRIBUTES_BYTES = 500;
 
 const MESSAGES_OF_A_BATCH = 10;
 
-/** Seconds between two writes of the replay's state (`tools/operate/replay/carry-out.ts`). */
+/** Seconds between two writes of the replay's state (`tools/stage/replay/carry-out.ts`). */
 const STATE_SECONDS = 3;
 
 /** What every function has by default (`lib/config.ts`). */

@@ -1,7 +1,7 @@
 import { access, constants, writeFile } from 'node:fs/promises';
 import { dirname, extname } from 'node:path';
-import type { Operation } from '../operate/dead-letters/operation.ts';
-import { type FoundStack, isThisMachine } from '../operate/stack.ts';
+import type { Operation } from '../stage/operation.ts';
+import { isThisMachine, type Stage } from '../stage/stage.ts';
 import { CommandError } from '../terminal/command-error.ts';
 import { confirm, requireSomebodyToAsk } from '../terminal/confirm.ts';
 import { Progress } from '../terminal/progress.ts';
@@ -30,7 +30,7 @@ export interface LoadOptions {
 }
 
 /** Where it is done: the stack is what the effect is read of. */
-export type LoadOperation = Omit<Operation, 'stack'> & { readonly stack: FoundStack | undefined };
+export type LoadOperation = Omit<Operation, 'stack'> & { readonly stack: Stage | undefined };
 
 /**
  * Sends what is planned, and tells what came of it.
@@ -85,7 +85,7 @@ async function openReader(operation: LoadOperation, plan: LoadPlan): Promise<Eff
 async function effectOf(
   reader: EffectReader | undefined,
   run: Run,
-  stack: FoundStack | undefined,
+  stack: Stage | undefined,
 ): Promise<Effect | Unread> {
   if (stack === undefined) {
     return { why: 'it is read in the archive of the stack, so name that by --stage or --outputs.' };

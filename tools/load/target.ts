@@ -1,4 +1,4 @@
-import { isThisMachine } from '../operate/stack.ts';
+import { isThisMachine } from '../stage/stage.ts';
 import { CommandError } from '../terminal/command-error.ts';
 
 /**

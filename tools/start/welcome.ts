@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { WEBHOOK_PATH } from '../../lambda/contract/webhook-path.ts';
 import type { LocalStack } from '../../local/local-stack.ts';
-import { KEPT_FOLDER, OUTPUTS_FILE } from '../operate/local-folder.ts';
+import { KEPT_FOLDER, OUTPUTS_FILE } from '../stage/local-folder.ts';
 
 const RETRIES_ARE_FAST = `Retries are fast: ten attempts take some ten seconds, and a message whose function dies comes back after 5 s.
 `;

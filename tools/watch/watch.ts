@@ -8,7 +8,7 @@ import type { FunctionError } from '../../local/functions/messages.ts';
 import { isSameCode } from '../../local/functions/same-code.ts';
 import type { LocalStack, TakenOver } from '../../local/local-stack.ts';
 import type { Notice } from '../console/api.ts';
-import { describeStack, type Workspace } from '../operate/local-folder.ts';
+import { describeStack, type Workspace } from '../stage/local-folder.ts';
 import { Bundler } from './bundler.ts';
 import {
   leftText,

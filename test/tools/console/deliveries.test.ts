@@ -4,8 +4,8 @@ import { attribute } from '../../../lambda/queue/message.ts';
 import type { Exchange } from '../../../local/observation.ts';
 import type { Delivery } from '../../../tools/console/api.ts';
 import { Deliveries, MAXIMUM_DELIVERIES } from '../../../tools/console/deliveries.ts';
-import type { LogLine } from '../../../tools/operate/trace/log-line.ts';
-import { at, consumed, EVENT_ID, failed, received, record, time } from '../operate/trace/lines.ts';
+import type { LogLine } from '../../../tools/stage/history/log-line.ts';
+import { at, consumed, EVENT_ID, failed, received, record, time } from '../stage/history/lines.ts';
 
 const ID = 'request-1';
 

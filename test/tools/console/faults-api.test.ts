@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { eventNames } from '../../../lambda/contract/catalogue.ts';
 import { eventually } from '../../support/eventually.ts';
 import { Partner } from '../../support/partner.ts';
-import { shopUpdated } from '../operate/dead-letters/support.ts';
+import { shopUpdated } from '../stage/queues/support.ts';
 import { startTestConsole, type TestConsole } from './support.ts';
 
 let running: TestConsole;

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { LocalRecorder } from '../../../tools/console/local-recorder.ts';
 import { LocalSource } from '../../../tools/console/local-source.ts';
 import { type Console, startConsole } from '../../../tools/console/server/server.ts';
-import { stackOfOutputs } from '../../../tools/operate/stack.ts';
+import { Stage } from '../../../tools/stage/stage.ts';
 import { EventReader } from './event-reader.ts';
 import { Api } from './support.ts';
 
@@ -21,7 +21,7 @@ let api: Api;
 
 beforeAll(async () => {
   recorder = new LocalRecorder();
-  source = new LocalSource(recorder, stackOfOutputs('the local stack', outputs));
+  source = new LocalSource(recorder, new Stage('the local stack', outputs));
   console = await startConsole({ source, port: 0, token: 'token', readOnly: false, local: undefined });
   api = new Api(console.port);
   for (let index = 0; index < MANY; index += 1) deliver(`request-${index}`, payload(index));

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { SHOWN_CHARACTERS } from '../../../tools/console/server/queue-messages.ts';
-import { DEAD, Operator, shopUpdated } from '../operate/dead-letters/support.ts';
+import { DEAD, Operator, shopUpdated } from '../stage/queues/support.ts';
 import { startTestConsole, type TestConsole } from './support.ts';
 
 let running: TestConsole;

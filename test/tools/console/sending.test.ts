@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { expect, test } from '@jest/globals';
 import { pairs } from '../../../local/gateway/http-message.ts';
 import { sendAgain } from '../../../tools/console/server/sending.ts';
-import { stackOfOutputs } from '../../../tools/operate/stack.ts';
+import { Stage } from '../../../tools/stage/stage.ts';
 
 test('what came through a tunnel is sent again as the partner sent it, without what the tunnel added', async () => {
   let got: readonly (readonly [string, string])[] = [];
@@ -14,7 +14,7 @@ test('what came through a tunnel is sent again as the partner sent it, without w
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   try {
     const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
-    const stack = stackOfOutputs('the local stack', {
+    const stack = new Stage('the local stack', {
       WebhookUrl: `http://${host}/hook`,
       QuarantineQueueUrl: `http://${host}/000000000000/quarantine`,
     });

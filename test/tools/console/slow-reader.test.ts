@@ -4,7 +4,7 @@ import { listen } from '../../../local/listen.ts';
 import { Deliveries, MAXIMUM_DELIVERIES } from '../../../tools/console/deliveries.ts';
 import { EventStream } from '../../../tools/console/server/event-stream.ts';
 import { eventually } from '../../support/eventually.ts';
-import { failed } from '../operate/trace/lines.ts';
+import { failed } from '../stage/history/lines.ts';
 import { EventReader } from './event-reader.ts';
 
 /** Milliseconds. */

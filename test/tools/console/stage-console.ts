@@ -1,8 +1,8 @@
 import type { Notice } from '../../../tools/console/api.ts';
 import { type Console, type ConsoleOptions, startConsole } from '../../../tools/console/server/server.ts';
 import { StageSource } from '../../../tools/console/stage-source.ts';
-import type { FoundStack } from '../../../tools/operate/stack.ts';
-import { Operator } from '../operate/dead-letters/support.ts';
+import type { Stage } from '../../../tools/stage/stage.ts';
+import { Operator } from '../stage/queues/support.ts';
 import { Api, TEST_TOKEN } from './support.ts';
 
 /** A stack that is looked at as a deployed stage is: by AWS' APIs alone. */
@@ -27,7 +27,7 @@ export async function startStageConsole(
   {
     change = (stack) => stack,
     ...options
-  }: Partial<ConsoleOptions> & { readonly change?: (stack: FoundStack) => FoundStack } = {},
+  }: Partial<ConsoleOptions> & { readonly change?: (stack: Stage) => Stage } = {},
 ): Promise<StageConsole> {
   const operator = await Operator.create(aws);
   const source = new StageSource(change(operator.stack), new Date(Date.now() - 60 * 60_000));

@@ -1,7 +1,7 @@
 import { ReceiveMessageCommand } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { startTestAws, type TestAws } from '../../support/test-aws.ts';
-import { DEAD, shopUpdated } from '../operate/dead-letters/support.ts';
+import { DEAD, shopUpdated } from '../stage/queues/support.ts';
 import { type StageConsole, startStageConsole } from './stage-console.ts';
 
 let aws: TestAws;

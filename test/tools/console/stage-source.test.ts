@@ -6,7 +6,7 @@ import { S3Client } from '@aws-sdk/client-s3';
 import { SQSClient } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { LocalStack } from '../../../local/local-stack.ts';
-import type { FoundStack } from '../../../tools/operate/stack.ts';
+import type { Stage } from '../../../tools/stage/stage.ts';
 import { eventually } from '../../support/eventually.ts';
 import { Partner } from '../../support/partner.ts';
 import { startTestStack } from '../../support/test-stack.ts';
@@ -141,17 +141,16 @@ describe('a search of payloads', () => {
 });
 
 /** Somebody who may do no more than a function of the stack. */
-function withRightsOf(name: string, found: FoundStack): FoundStack {
+function withRightsOf(name: string, found: Stage): Stage {
   const { credentials } = stack.functions.get(name)?.definition ?? {};
   const settings = { ...stack.operator, ...(credentials && { credentials }) };
-  return {
-    ...found,
+  return found.with({
     sqs: new SQSClient(settings),
     s3: new S3Client({ ...settings, forcePathStyle: true }),
     logs: new CloudWatchLogsClient(settings),
     lambda: new LambdaClient(settings),
     dynamodb: new DynamoDBClient(settings),
-  };
+  });
 }
 
 describe('a permission that is missing', () => {

@@ -4,7 +4,7 @@ import { TOKEN_HEADER } from '../../../tools/console/api.ts';
 import { LocalRecorder } from '../../../tools/console/local-recorder.ts';
 import { LocalSource } from '../../../tools/console/local-source.ts';
 import { type Console, type ConsoleOptions, startConsole } from '../../../tools/console/server/server.ts';
-import { stackOfOutputs } from '../../../tools/operate/stack.ts';
+import { Stage } from '../../../tools/stage/stage.ts';
 import { startTestStack, TEST_SECRET } from '../../support/test-stack.ts';
 
 export const TEST_TOKEN = 'test-token';
@@ -28,7 +28,7 @@ export async function startTestConsole(
     observer: recorder,
     onLog: (line) => recorder.onLog(line),
   });
-  const source = new LocalSource(recorder, stackOfOutputs('the local stack', stack.outputs));
+  const source = new LocalSource(recorder, new Stage('the local stack', stack.outputs));
   const console = await startConsole({
     source,
     port: 0,

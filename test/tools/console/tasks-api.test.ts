@@ -6,7 +6,7 @@ import type { Action, Task } from '../../../tools/console/api.ts';
 import { eventually } from '../../support/eventually.ts';
 import { Partner } from '../../support/partner.ts';
 import { Tables } from '../../support/tables.ts';
-import { DEAD, Operator, shopUpdated } from '../operate/dead-letters/support.ts';
+import { DEAD, Operator, shopUpdated } from '../stage/queues/support.ts';
 import { startTestConsole, type TestConsole } from './support.ts';
 
 let running: TestConsole;

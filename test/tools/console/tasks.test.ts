@@ -1,9 +1,9 @@
 import { expect, test } from '@jest/globals';
 import { Tasks } from '../../../tools/console/server/tasks.ts';
-import { stackOfOutputs } from '../../../tools/operate/stack.ts';
+import { Stage } from '../../../tools/stage/stage.ts';
 
 test('nothing is begun while the end of what runs is waited for', async () => {
-  const stack = stackOfOutputs('a stack', {
+  const stack = new Stage('a stack', {
     QuarantineQueueUrl: 'http://localhost:4566/000000000000/quarantine',
   });
   const tasks = new Tasks(stack, () => {});

@@ -8,18 +8,18 @@ import { load } from '../../../tools/load/load.ts';
 import { Measurements } from '../../../tools/load/measurements.ts';
 import { type LoadReport, makeReport } from '../../../tools/load/report.ts';
 import { describeReport } from '../../../tools/load/report-text.ts';
-import { type FoundStack, stackOfOutputs } from '../../../tools/operate/stack.ts';
+import { Stage } from '../../../tools/stage/stage.ts';
 import { startTestStack, TEST_SECRET } from '../../support/test-stack.ts';
-import { objectKey, putObject } from '../operate/archive/support.ts';
+import { objectKey, putObject } from '../stage/archive/support.ts';
 import { keptRate, planned } from './support.ts';
 
 let stack: LocalStack;
-let found: FoundStack;
+let found: Stage;
 let folder: string;
 
 beforeAll(async () => {
   stack = await startTestStack();
-  found = stackOfOutputs('the local stack', stack.outputs);
+  found = new Stage('the local stack', stack.outputs);
   folder = await mkdtemp(join(tmpdir(), 'load-test-'));
 }, 120_000);
 
@@ -123,7 +123,7 @@ test('what was answered 200 and may be in a damaged object is not missing', asyn
 });
 
 test('an archive that cannot be read any more leaves the receipts, and says why', async () => {
-  const archive = stackOfOutputs('the local stack', { ...stack.outputs });
+  const archive = new Stage('the local stack', { ...stack.outputs });
   try {
     const one = await readOfOne('55555555', new AbortController().signal, archive);
     Object.assign(archive.outputs, { ArchiveBucket: 'no-such-bucket' });

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { type Deployment, readDeployment } from '../../../tools/cost/deployment.ts';
 import { describeForecast, takenStage } from '../../../tools/load/forecast.ts';
 import { load } from '../../../tools/load/load.ts';
-import { stackOfOutputs } from '../../../tools/operate/stack.ts';
+import { Stage } from '../../../tools/stage/stage.ts';
 import { stageAssembly } from '../../lib/stage-assembly.ts';
 import { planned } from './support.ts';
 
@@ -40,7 +40,7 @@ describe('where nobody can answer', () => {
   });
 
   test('nothing is sent to a stage, though the address is one of this machine', async () => {
-    const stack = stackOfOutputs('stage load', {
+    const stack = new Stage('stage load', {
       QuarantineQueueUrl: 'https://sqs.eu-west-1.amazonaws.com/123456789012/quarantine',
     });
     const operation = { stack, signal: new AbortController().signal, say: () => {}, width: 80 };

@@ -5,12 +5,12 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { eventNames } from '../../../lambda/contract/catalogue.ts';
 import type { LocalStack } from '../../../local/local-stack.ts';
 import { readCloudAssembly } from '../../../local/template/cloud-assembly.ts';
-import { traceDelivery } from '../../../tools/operate/trace/trace.ts';
+import { traceDelivery } from '../../../tools/stage/history/trace.ts';
 import { adjustAssembly } from '../../../tools/start/adjust-assembly.ts';
 import { eventually } from '../../support/eventually.ts';
 import { Partner } from '../../support/partner.ts';
 import { startTestStack, testAssembly } from '../../support/test-stack.ts';
-import { Operator } from '../operate/dead-letters/support.ts';
+import { Operator } from '../stage/queues/support.ts';
 
 let folder: string;
 let assembly: string;

@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { BUNDLE_LIST } from '../../../lib/bundle-list.ts';
 import type { TakenOver } from '../../../local/local-stack.ts';
-import { describeStack, Workspace } from '../../../tools/operate/local-folder.ts';
+import { describeStack, Workspace } from '../../../tools/stage/local-folder.ts';
 import { SourceTree } from '../../../tools/watch/source-tree.ts';
 import type { Watch } from '../../../tools/watch/watch.ts';
 import { eventually } from '../../support/eventually.ts';

@@ -1,8 +1,8 @@
-import { redriveAll } from '../../operate/dead-letters/move-task.ts';
-import { type WaitingQueue, waitingQueue } from '../../operate/dead-letters/queue.ts';
-import { redriveEach } from '../../operate/dead-letters/redrive-each.ts';
-import { pause, resume } from '../../operate/pause.ts';
-import { eventOf } from '../../operate/pause-state.ts';
+import { redriveAll } from '../../stage/queues/move-task.ts';
+import { pause, resume } from '../../stage/queues/pause.ts';
+import { eventOf } from '../../stage/queues/pause-state.ts';
+import { type WaitingQueue, waitingQueue } from '../../stage/queues/queue.ts';
+import { redriveEach } from '../../stage/queues/redrive-each.ts';
 import { shellWord } from '../../terminal/shell-word.ts';
 import { messages } from '../../terminal/text.ts';
 import type { Action, Confirmation, Delivery } from '../api.ts';

@@ -1,6 +1,6 @@
 import { isEventName } from '../../../lambda/contract/catalogue.ts';
-import { noted, reasonOf } from '../../operate/dead-letters/message.ts';
-import { type WaitingQueue, waitingQueues } from '../../operate/dead-letters/queue.ts';
+import { noted, reasonOf } from '../../stage/queues/message.ts';
+import { type WaitingQueue, waitingQueues } from '../../stage/queues/queue.ts';
 import type { DeadLetterGroup, DeadLetters } from '../api.ts';
 import { Problem } from './problem.ts';
 import { type Look, requireLook, type SeenMessage, seenMessages } from './queue-messages.ts';

@@ -1,5 +1,5 @@
-import type { Trace } from '../../operate/trace/timeline.ts';
-import { traceDelivery } from '../../operate/trace/trace.ts';
+import type { Trace } from '../../stage/history/timeline.ts';
+import { traceDelivery } from '../../stage/history/trace.ts';
 import type { Delivery, DeliveryDetail, DeliveryList, DeliveryState } from '../api.ts';
 import { MAXIMUM_DELIVERIES } from '../deliveries.ts';
 import type { Source } from '../source.ts';

@@ -1,10 +1,10 @@
 import { eventNames } from '../../../lambda/contract/catalogue.ts';
 import { pascalCase } from '../../../lambda/contract/event-names.ts';
-import { type QueueState, queueState, waitingQueues } from '../../operate/dead-letters/queue.ts';
-import { oldestMessage } from '../../operate/oldest-message.ts';
-import { type Pause, pausesOf } from '../../operate/pause-state.ts';
-import type { FoundStack } from '../../operate/stack.ts';
-import type { PausedQueue } from '../../operate/trace/timeline.ts';
+import type { PausedQueue } from '../../stage/history/timeline.ts';
+import { oldestMessage } from '../../stage/queues/oldest-message.ts';
+import { type Pause, pausesOf } from '../../stage/queues/pause-state.ts';
+import { type QueueState, queueState, waitingQueues } from '../../stage/queues/queue.ts';
+import type { Stage } from '../../stage/stage.ts';
 import type { EventQueue, KeptQueue, QueueDepth, Queues } from '../api.ts';
 import type { Inspect } from './queue-messages.ts';
 import { Shortcomings } from './shortcomings.ts';
@@ -25,13 +25,13 @@ export function inspectedAge(inspect: Inspect): OldestAt {
 
 /** By CloudWatch's metric, as SQS itself does not tell and a look would be an attempt. */
 export class MeasuredAges {
-  readonly #stack: Pick<FoundStack, 'cloudwatch'>;
+  readonly #stack: Pick<Stage, 'cloudwatch'>;
   readonly #known = new Map<
     string,
     { readonly askedAt: number; readonly oldest: Promise<number | undefined> }
   >();
 
-  constructor(stack: Pick<FoundStack, 'cloudwatch'>) {
+  constructor(stack: Pick<Stage, 'cloudwatch'>) {
     this.#stack = stack;
   }
 
@@ -47,7 +47,7 @@ export class MeasuredAges {
 }
 
 /** How full every queue of a stack is. What may not be known is left out and said; the rest is there. */
-export async function queuesOf(stack: FoundStack, oldestAt: OldestAt): Promise<Queues> {
+export async function queuesOf(stack: Stage, oldestAt: OldestAt): Promise<Queues> {
   const problems = new Shortcomings(stack.local);
   const [pauses, kept, events] = await Promise.all([
     problems.unless('what is paused', pausesOf(stack)),
@@ -97,7 +97,7 @@ export async function queuesOf(stack: FoundStack, oldestAt: OldestAt): Promise<Q
   }
 }
 
-function keptQueues(stack: FoundStack) {
+function keptQueues(stack: Stage) {
   return waitingQueues(stack).flatMap(({ kind, url }) =>
     kind === 'dead-letter' ? [] : [{ name: kind, url }],
   );

@@ -1,9 +1,9 @@
 import type { InspectedMessage } from '../../../local/observation.ts';
-import { type HeldMessage, noted, reasonOf } from '../../operate/dead-letters/message.ts';
-import { readPayload, UnreadablePayloadError } from '../../operate/dead-letters/payload.ts';
-import { sourceQueueUrl, type WaitingQueue, waitingQueues } from '../../operate/dead-letters/queue.ts';
-import { walk } from '../../operate/dead-letters/walk.ts';
-import type { FoundStack } from '../../operate/stack.ts';
+import { type HeldMessage, noted, reasonOf } from '../../stage/queues/message.ts';
+import { readPayload, UnreadablePayloadError } from '../../stage/queues/payload.ts';
+import { sourceQueueUrl, type WaitingQueue, waitingQueues } from '../../stage/queues/queue.ts';
+import { walk } from '../../stage/queues/walk.ts';
+import type { Stage } from '../../stage/stage.ts';
 import type { QueueMessage, QueueMessages } from '../api.ts';
 import { notFound, Problem } from './problem.ts';
 import type { QueueUse } from './queue-use.ts';
@@ -23,7 +23,7 @@ export type SeenMessage = Pick<
 
 /** How queues are looked into. */
 export interface Look {
-  readonly stack: FoundStack;
+  readonly stack: Stage;
   /** Absent where looking is receiving. */
   readonly inspect?: Inspect | undefined;
   readonly use: QueueUse;
@@ -93,7 +93,7 @@ export async function seenMessages<Shown>(
 }
 
 /** @returns undefined where it is none on which messages wait for somebody to look */
-function queueOf(stack: FoundStack, name: string): WaitingQueue | undefined {
+function queueOf(stack: Stage, name: string): WaitingQueue | undefined {
   return waitingQueues(stack).find(
     (queue) => name === (queue.kind === 'dead-letter' ? `dead:${queue.name}` : queue.name),
   );
@@ -107,7 +107,7 @@ function inspected({ attributes, ...message }: InspectedMessage): SeenMessage {
 }
 
 async function shown(
-  stack: FoundStack,
+  stack: Stage,
   queue: WaitingQueue | undefined,
   message: SeenMessage,
 ): Promise<QueueMessage> {
@@ -132,11 +132,7 @@ async function shown(
 }
 
 /** The body; of what the quarantine wraps what the partner sent, unless that is in S3. */
-async function textOf(
-  stack: FoundStack,
-  queue: WaitingQueue | undefined,
-  message: SeenMessage,
-): Promise<string> {
+async function textOf(stack: Stage, queue: WaitingQueue | undefined, message: SeenMessage): Promise<string> {
   if (queue?.kind !== 'quarantine' || noted(message, 'payloadKey') !== undefined) return message.body;
   try {
     return (await readPayload(stack, queue, message)).toString();

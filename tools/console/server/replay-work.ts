@@ -1,7 +1,7 @@
-import { USUAL_RATE } from '../../operate/replay/pace.ts';
-import { replay } from '../../operate/replay/replay.ts';
-import type { TypedTime } from '../../operate/replay/request.ts';
-import type { FoundStack } from '../../operate/stack.ts';
+import { USUAL_RATE } from '../../stage/replay/pace.ts';
+import { replay } from '../../stage/replay/replay.ts';
+import type { TypedTime } from '../../stage/replay/request.ts';
+import type { Stage } from '../../stage/stage.ts';
 import { time } from '../../terminal/options.ts';
 import { shellWord } from '../../terminal/shell-word.ts';
 import type { Confirmation, ReplayAction } from '../api.ts';
@@ -9,7 +9,7 @@ import { badRequest } from './problem.ts';
 import type { Work } from './tasks.ts';
 
 /** A replay from the archive, or its plan alone. @throws Problem where a time is none */
-export function replayWork(action: ReplayAction, stack: FoundStack): Work & Confirmation {
+export function replayWork(action: ReplayAction, stack: Stage): Work & Confirmation {
   const { dryRun, events, since, until, rate = USUAL_RATE, ...others } = action;
   const options = {
     ...others,

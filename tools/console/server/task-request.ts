@@ -1,8 +1,8 @@
 import * as z from 'zod/mini';
 import { type EventName, isEventName } from '../../../lambda/contract/catalogue.ts';
 import { REPLAY_NAME, replayModes } from '../../../lambda/queue/replay.ts';
-import { isReason, LONGEST_REASON } from '../../operate/reason.ts';
-import { FASTEST_RATE } from '../../operate/replay/pace.ts';
+import { isReason, LONGEST_REASON } from '../../stage/queues/reason.ts';
+import { FASTEST_RATE } from '../../stage/replay/pace.ts';
 import type { TaskRequest } from '../api.ts';
 import { parse } from './parse.ts';
 

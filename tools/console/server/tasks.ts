@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { stripVTControlCharacters } from 'node:util';
-import type { Operation } from '../../operate/dead-letters/operation.ts';
-import type { FoundStack } from '../../operate/stack.ts';
-import { forPeople } from '../../operate/work.ts';
+import type { Operation } from '../../stage/operation.ts';
+import type { Stage } from '../../stage/stage.ts';
+import { forPeople } from '../../stage/work.ts';
 import { CommandError } from '../../terminal/command-error.ts';
 import { describe } from '../../terminal/progress.ts';
 import { printable } from '../../terminal/text.ts';
@@ -41,14 +41,14 @@ interface Running {
 
 /** Actions that are under way or done, the newest last. */
 export class Tasks {
-  readonly #stack: FoundStack;
+  readonly #stack: Stage;
   readonly #tell: (task: Task) => void;
   readonly #tasks = new Map<string, Task>();
   readonly #running = new Map<string, Running>();
   #isClosing = false;
 
   /** @param tell told of a task whenever it has changed, though not of every change */
-  constructor(stack: FoundStack, tell: (task: Task) => void) {
+  constructor(stack: Stage, tell: (task: Task) => void) {
     this.#stack = stack;
     this.#tell = tell;
   }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { placeParts } from '../../../../tools/console/client/detail/place-parts.ts';
 import { gapText, groupSteps, stepParts } from '../../../../tools/console/client/detail/step-parts.ts';
-import type { Step } from '../../../../tools/operate/trace/timeline.ts';
+import type { Step } from '../../../../tools/stage/history/timeline.ts';
 
 const at = (seconds: number) => new Date(Date.UTC(2026, 0, 31, 9, 0, seconds)).toISOString();
 const now = new Date(at(10));

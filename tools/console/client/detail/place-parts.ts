@@ -1,5 +1,5 @@
-import { queueText } from '../../../operate/trace/step-text.ts';
-import type { PausedQueue, Whereabouts } from '../../../operate/trace/timeline.ts';
+import { queueText } from '../../../stage/history/step-text.ts';
+import type { PausedQueue, Whereabouts } from '../../../stage/history/timeline.ts';
 import { duration } from '../../../terminal/text.ts';
 import { clockText, dayText } from '../shared/time-text.ts';
 import type { Tone } from '../shared/tone.ts';

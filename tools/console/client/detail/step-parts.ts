@@ -1,5 +1,5 @@
-import { factsOf, wordOf } from '../../../operate/trace/step-text.ts';
-import type { DeadLettered, Failed, Step } from '../../../operate/trace/timeline.ts';
+import { factsOf, wordOf } from '../../../stage/history/step-text.ts';
+import type { DeadLettered, Failed, Step } from '../../../stage/history/timeline.ts';
 import { duration } from '../../../terminal/text.ts';
 import { clockText, dayText } from '../shared/time-text.ts';
 import type { Tone } from '../shared/tone.ts';

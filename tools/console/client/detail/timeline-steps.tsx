@@ -1,4 +1,4 @@
-import type { Step, Timeline } from '../../../operate/trace/timeline.ts';
+import type { Step, Timeline } from '../../../stage/history/timeline.ts';
 import { Time } from '../shared/time.tsx';
 import { Visible } from '../text/visible.tsx';
 import { gapText, groupSteps, stepParts } from './step-parts.ts';

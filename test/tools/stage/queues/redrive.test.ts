@@ -1,0 +1,254 @@
+import { randomUUID } from 'node:crypto';
+import { HeadObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import type { LocalStack } from '../../../../local/local-stack.ts';
+import { redriveAll } from '../../../../tools/stage/queues/move-task.ts';
+import { redriveEach } from '../../../../tools/stage/queues/redrive-each.ts';
+import { eventually } from '../../../support/eventually.ts';
+import { Partner } from '../../../support/partner.ts';
+import { Tables } from '../../../support/tables.ts';
+import { startTestAws, type TestAws } from '../../../support/test-aws.ts';
+import { startTestStack } from '../../../support/test-stack.ts';
+import { DEAD, Operator, shopUpdated } from './support.ts';
+
+const poll = { pollMilliseconds: 20 };
+
+describe('where nothing consumes', () => {
+  let aws: TestAws;
+  let operator: Operator;
+  let dead: string | undefined;
+  let source: string | undefined;
+  let unrouted: string | undefined;
+
+  beforeAll(async () => {
+    aws = await startTestAws();
+    operator = await Operator.create(aws);
+    dead = operator.outputs.ShopUpdatedDeadLetterQueueUrl;
+    source = operator.outputs.ShopUpdatedQueueUrl;
+    unrouted = operator.outputs.UnroutedQueueUrl;
+  });
+  afterAll(async () => {
+    await operator.close();
+    await aws.close();
+  });
+  beforeEach(() => operator.empty());
+
+  const redriveShopUpdated = (operation = operator.operation()) =>
+    redriveAll(operation, operator.queue('shop.updated'), poll);
+
+  describe('redrive of an event', () => {
+    test('moves every dead letter to the queue of the event, also those that a consumer put there', async () => {
+      for (let count = 0; count < 12; count += 1) await operator.put(dead, shopUpdated('shop-1'), DEAD);
+      const operation = operator.operation();
+      expect(await redriveShopUpdated(operation)).toBe(true);
+      expect([await operator.queues.count(dead), await operator.queues.count(source)]).toEqual([0, 12]);
+      expect(operation.said.at(-1)).toBe('Moved 12 messages to the queue of shop.updated.');
+    });
+
+    test('of an empty queue is refused', async () => {
+      await expect(redriveShopUpdated()).rejects.toThrow(
+        'Nothing to redrive: the dead-letter queue of shop.updated is empty',
+      );
+    });
+
+    test('of messages that somebody holds is refused with the reason', async () => {
+      await operator.hold(operator.outputs.UserUpdatedDeadLetterQueueUrl);
+      await expect(redriveAll(operator.operation(), operator.queue('user.updated'))).rejects.toThrow(
+        'Nothing to redrive: on the dead-letter queue of user.updated 1 message is in flight',
+      );
+    });
+
+    test('follows the one that is under way', async () => {
+      for (let count = 0; count < 3; count += 1) await operator.put(dead, shopUpdated('shop-1'), DEAD);
+      const first = redriveAll(operator.operation(), operator.queue('shop.updated'), { ...poll, rate: 2 });
+      const second = operator.operation();
+      await eventually(async () => (await operator.queues.count(source)) || undefined);
+      await redriveShopUpdated(second);
+      await first;
+      expect(second.said[0]).toBe(
+        'A redrive of the dead-letter queue of shop.updated is under way already: following it.',
+      );
+      expect(await operator.queues.count(source)).toBe(3);
+    });
+
+    test('that is interrupted is cancelled, and every message is on one of the queues', async () => {
+      for (let count = 0; count < 5; count += 1) await operator.put(dead, shopUpdated('shop-1'), DEAD);
+      const interruption = new AbortController();
+      const operation = operator.operation(interruption.signal);
+      const redrive = redriveAll(operation, operator.queue('shop.updated'), { ...poll, rate: 1 });
+      await eventually(async () => (await operator.queues.count(source)) || undefined);
+      interruption.abort();
+      expect(await redrive).toBe(false);
+      expect(operation.said.at(-1)).toMatch(/^Cancelled\. Moved \d messages? .* nothing is lost\.$/);
+      const counts = [await operator.queues.count(dead), await operator.queues.count(source)];
+      expect(counts[0]).toBeGreaterThan(0);
+      expect((counts[0] as number) + (counts[1] as number)).toBe(5);
+    });
+  });
+
+  describe('redrive of single messages', () => {
+    test('moves those, with their attributes, and without how they failed', async () => {
+      await operator.put(dead, shopUpdated('shop-1'), DEAD);
+      const id = await operator.put(dead, shopUpdated('shop-2'), DEAD);
+      const operation = operator.operation();
+      expect(await redriveEach(operation, operator.queue('shop.updated'), [id])).toBe(true);
+      expect(operation.said).toEqual(['    1 × moved to the queue of shop.updated']);
+      expect(await operator.queues.count(dead)).toBe(1);
+      const { failureReason: _reason, failedAt: _at, ...carried } = DEAD;
+      const { Body, MessageAttributes = {} } = await operator.queues.take(source);
+      expect({
+        body: Body,
+        attributes: Object.fromEntries(
+          Object.entries(MessageAttributes).map(([name, { StringValue }]) => [name, StringValue]),
+        ),
+      }).toEqual({ body: shopUpdated('shop-2'), attributes: carried });
+    });
+
+    test('says which one is not there, and moves the others', async () => {
+      const id = await operator.put(dead, shopUpdated('shop-1'), DEAD);
+      const operation = operator.operation();
+      expect(await redriveEach(operation, operator.queue('shop.updated'), [id, 'no-such-id'])).toBe(false);
+      expect(operation.said).toEqual([
+        '    1 × moved to the queue of shop.updated',
+        expect.stringContaining('Not on the dead-letter queue of shop.updated: no-such-id'),
+      ]);
+    });
+
+    test('is refused where none is there', async () => {
+      await operator.put(dead, shopUpdated('shop-1'), DEAD);
+      await expect(
+        redriveEach(operator.operation(), operator.queue('shop.updated'), ['no-such-id']),
+      ).rejects.toThrow('no-such-id');
+      expect(await operator.queues.count(dead)).toBe(1);
+    });
+
+    test('keeps what cannot be sent', async () => {
+      const id = await operator.put(dead, shopUpdated('shop-1'), DEAD);
+      const outputs = { ...operator.outputs, ShopUpdatedQueueUrl: `${source}-that-is-gone` };
+      const operation = { ...operator.operation(), stack: operator.stack.with({ outputs }) };
+      expect(await redriveEach(operation, operator.queue('shop.updated'), [id])).toBe(false);
+      expect(await operator.queues.count(dead)).toBe(1);
+    });
+  });
+
+  describe('redrive of unrouted', () => {
+    test('moves what has a consumer by now; the rest stays and is counted', async () => {
+      await operator.put(unrouted, shopUpdated('shop-1'), { event: 'shop.updated' });
+      await operator.put(unrouted, '{}', { event: 'example.unknown' });
+      await operator.put(unrouted, '{}', { event: 'example.unknown' });
+      // Its output would be that of shop.updated.
+      await operator.put(unrouted, '{}', { event: 'shop_updated' });
+      const operation = operator.operation();
+      expect(await redriveEach(operation, operator.queue('unrouted'))).toBe(false);
+      expect(operation.said.toSorted()).toEqual([
+        '    1 × moved to the queue of shop.updated',
+        "    1 × stays: event kind 'shop_updated' has no consumer",
+        "    2 × stays: event kind 'example.unknown' has no consumer",
+      ]);
+      expect([await operator.queues.count(unrouted), await operator.queues.count(source)]).toEqual([3, 1]);
+    });
+
+    test('of an empty queue is refused', async () => {
+      await expect(redriveEach(operator.operation(), operator.queue('unrouted'))).rejects.toThrow(
+        'Nothing to redrive: the unrouted queue is empty',
+      );
+    });
+
+    test('that is interrupted says that nothing is lost', async () => {
+      await operator.put(unrouted, '{}', { event: 'shop.updated' });
+      const operation = operator.operation(AbortSignal.abort());
+      expect(await redriveEach(operation, operator.queue('unrouted'))).toBe(false);
+      expect(operation.said).toEqual([expect.stringContaining('nothing is lost')]);
+      expect(await operator.queues.count(unrouted)).toBe(1);
+    });
+  });
+});
+
+describe('where the stack runs', () => {
+  let stack: LocalStack;
+  let operator: Operator;
+  let tables: Tables;
+  let partner: Partner;
+
+  beforeAll(async () => {
+    stack = await startTestStack();
+    const PayloadBucket = stack.functions.get('receiver')?.definition.environment.PAYLOAD_BUCKET ?? '';
+    operator = await Operator.create({ ...stack, outputs: { ...stack.outputs, PayloadBucket } });
+    tables = new Tables(stack.operator);
+    partner = new Partner(stack.outputs.WebhookUrl);
+  });
+  afterAll(async () => {
+    await operator.close();
+    await stack.close();
+  });
+  beforeEach(() => operator.empty());
+
+  const invalidated = (shop_id: string) =>
+    eventually(() => tables.get(stack.outputs.ShopCacheTable, { shop_id }));
+  const quarantined = (body: string) =>
+    JSON.stringify({ problems: [], bodyBase64: Buffer.from(body).toString('base64') });
+  const redriveQuarantine = (operation = operator.operation()) =>
+    redriveEach(operation, operator.queue('quarantine'));
+
+  test('a redriven dead letter is processed, whatever its attributes say of its failure', async () => {
+    const shopId = randomUUID();
+    await operator.put(stack.outputs.ShopUpdatedDeadLetterQueueUrl, shopUpdated(shopId), DEAD);
+    await redriveAll(operator.operation(), operator.queue('shop.updated'), poll);
+    expect(await invalidated(shopId)).toMatchObject({ invalidated_at: DEAD.receivedAt });
+  });
+
+  test('an unrouted event whose payload is in S3 is processed', async () => {
+    const shopId = randomUUID();
+    const Key = `unrouted/${shopId}`;
+    const Bucket = operator.outputs.PayloadBucket;
+    await operator.stack.s3.send(new PutObjectCommand({ Bucket, Key, Body: shopUpdated(shopId) }));
+    const attributes = { ...DEAD, payloadKey: Key };
+    await operator.put(stack.outputs.UnroutedQueueUrl, JSON.stringify({ payloadKey: Key }), attributes);
+    expect(await redriveEach(operator.operation(), operator.queue('unrouted'))).toBe(true);
+    await invalidated(shopId);
+    const copy = { Bucket, Key: `shop.updated/${shopId}` };
+    await operator.stack.s3.send(new HeadObjectCommand(copy));
+  });
+
+  describe('redrive of quarantine', () => {
+    test('delivers what has become usable, and removes it', async () => {
+      const shopId = randomUUID();
+      await operator.put(stack.outputs.QuarantineQueueUrl, quarantined(shopUpdated(shopId)), { reason: 'x' });
+      const operation = operator.operation();
+      expect(await redriveQuarantine(operation)).toBe(true);
+      expect(operation.said).toEqual(['    1 × accepted by the receiver: queued']);
+      await invalidated(shopId);
+      expect(await operator.queues.count(stack.outputs.QuarantineQueueUrl)).toBe(0);
+    });
+
+    test.each([
+      ['small', {}],
+      ['in S3', { filler: 'x'.repeat(1_100_000) }],
+    ])('leaves what is still unusable (%s) there once, byte for byte', async (_name, more) => {
+      const body = JSON.stringify({ event: 'shop.updated', data: { shop_id: '' }, ...more });
+      await partner.post(body);
+      const operation = operator.operation();
+      expect(await redriveQuarantine(operation)).toBe(false);
+      expect(operation.said).toEqual([expect.stringContaining('1 × still unusable')]);
+      expect(await operator.queues.count(stack.outputs.QuarantineQueueUrl)).toBe(1);
+      expect(await redriveQuarantine()).toBe(false);
+      expect(await operator.queues.count(stack.outputs.QuarantineQueueUrl)).toBe(1);
+    });
+
+    test('keeps everything where nothing answers', async () => {
+      await operator.put(stack.outputs.QuarantineQueueUrl, quarantined(shopUpdated('shop-1')));
+      const outputs = { ...operator.outputs, WebhookUrl: 'http://127.0.0.1:1/' };
+      const operation = { ...operator.operation(), stack: operator.stack.with({ outputs }) };
+      expect(await redriveQuarantine(operation)).toBe(false);
+      expect(await operator.queues.count(stack.outputs.QuarantineQueueUrl)).toBe(1);
+    });
+
+    test('keeps what something other than the receiver refuses', async () => {
+      await operator.put(stack.outputs.QuarantineQueueUrl, quarantined(shopUpdated('shop-1')));
+      const outputs = { ...operator.outputs, WebhookUrl: stack.awsUrl };
+      const operation = { ...operator.operation(), stack: operator.stack.with({ outputs }) };
+      expect(await redriveQuarantine(operation)).toBe(false);
+      expect(await operator.queues.count(stack.outputs.QuarantineQueueUrl)).toBe(1);
+    });
+  });
+});

@@ -1,0 +1,94 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import type { LocalStack } from '../../../../local/local-stack.ts';
+import { list } from '../../../../tools/stage/queues/list.ts';
+import type { Stage } from '../../../../tools/stage/stage.ts';
+import { eventually } from '../../../support/eventually.ts';
+import { Partner } from '../../../support/partner.ts';
+import { startTestStack } from '../../../support/test-stack.ts';
+import { Operator } from './support.ts';
+
+const shop = (shop_id: string) => ({
+  event: 'shop.updated',
+  data: { shop_id },
+  timestamp: '2026-01-31T09:00:00Z',
+});
+
+let stack: LocalStack;
+let operator: Operator;
+let eventId: string;
+
+beforeAll(async () => {
+  stack = await startTestStack();
+  operator = await Operator.create(stack);
+  const partner = new Partner(stack.outputs.WebhookUrl);
+  await partner.post(shop('shop-1'));
+  await eventually(async () =>
+    (await operator.queues.count(stack.outputs.ShopUpdatedQueueUrl)) === 0 ? true : undefined,
+  );
+  stack.faults.inject({ service: 'dynamodb', kind: 'throttled' });
+  eventId = String((await partner.post(shop('shop-2'))).body.eventId);
+});
+afterAll(async () => {
+  await operator.close();
+  await stack.close();
+});
+
+async function listed(
+  found: Stage,
+  { json = false, width = Number.POSITIVE_INFINITY } = {},
+): Promise<string> {
+  const operation = { ...operator.operation(), stack: found, width };
+  await list(operation, { json });
+  return operation.said.join('\n');
+}
+
+test('a message that backs off is listed, with its failures so far and its next attempt', async () => {
+  const text = await eventually(async () => {
+    const lines = await listed(operator.stack);
+    return lines.includes('Being retried') ? lines : undefined;
+  });
+  expect(text).toMatch(
+    new RegExp(
+      `Being retried: 1 message\n\nEVENT .*\nshop\\.updated +${eventId} +1 × +\\d+ s ago +in \\d+ s +DynamoDB UpdateItem: ProvisionedThroughputExceededException`,
+    ),
+  );
+  expect(text).not.toContain('Nothing waits');
+});
+
+test('on a terminal its id is shortened, and the table fits', async () => {
+  const text = await listed(operator.stack, { width: 60 });
+  expect(text).toContain(eventId.slice(0, 8));
+  expect(text).not.toContain(eventId);
+  const table = text.split('\n').filter((line) => !/^(Waiting|What is)/.test(line));
+  expect(Math.max(...table.map(({ length }) => length))).toBeLessThanOrEqual(60);
+});
+
+test('for programs it is JSON, with whole ids', async () => {
+  const { queues, retries } = JSON.parse(await listed(operator.stack, { json: true, width: 60 }));
+  expect(queues).toContainEqual({ queue: 'shop.updated', messages: 0, inFlight: 0 });
+  expect(retries).toEqual([expect.objectContaining({ event: 'shop.updated', eventId, attempt: 1 })]);
+});
+
+test('where the log cannot be read it says how many there are, and why not which', async () => {
+  const { ShopUpdatedLogGroup: _, ...outputs } = operator.stack.outputs;
+  const withoutOutput = await listed(operator.stack.with({ outputs }));
+  expect(withoutOutput).toContain('shop.updated: 1 message more, hidden: ');
+  expect(withoutOutput).toContain('the stack has no output ShopUpdatedLogGroup: deploy it again');
+  const withoutGroup = await listed(
+    operator.stack.with({ outputs: { ...outputs, ShopUpdatedLogGroup: 'none' } }),
+  );
+  expect(withoutGroup).toContain('The specified log group does not exist.');
+});
+
+test('what is hidden and has not failed is said to be in work', async () => {
+  stack.faults.clear();
+  stack.faults.inject({ service: 'dynamodb', kind: 'slow', milliseconds: 1_500 });
+  const user = { event: 'user.updated', data: { user_id: 'user-1' }, timestamp: '2026-01-31T09:00:00Z' };
+  await new Partner(stack.outputs.WebhookUrl).post(user);
+  const text = await eventually(async () => {
+    const lines = await listed(operator.stack);
+    return lines.includes('user.updated: ') ? lines : undefined;
+  });
+  expect(text).toContain('user.updated: 1 message more, hidden: in work, or about to be tried again');
+  expect(text).not.toContain('Nothing waits');
+});

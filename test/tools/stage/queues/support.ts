@@ -1,0 +1,131 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import {
+  CreateQueueCommand,
+  DeleteMessageBatchCommand,
+  type MessageAttributeValue,
+  ReceiveMessageCommand,
+  SendMessageCommand,
+} from '@aws-sdk/client-sqs';
+import type { Operation } from '../../../../tools/stage/operation.ts';
+import { type WaitingQueue, waitingQueue } from '../../../../tools/stage/queues/queue.ts';
+import { findStackOfFile, type Stage } from '../../../../tools/stage/stage.ts';
+import { Queues } from '../../../support/queues.ts';
+import type { TestAws } from '../../../support/test-aws.ts';
+
+/** A person at a terminal: a operation on a stack, and what it has said. */
+export class Operator {
+  readonly outputsFile: string;
+  readonly stack: Stage;
+  readonly outputs: Readonly<Record<string, string>>;
+  readonly queues: Queues;
+  readonly #folder: string;
+
+  static async create({ outputs, operator }: Pick<TestAws, 'outputs' | 'operator'>): Promise<Operator> {
+    const folder = await mkdtemp(join(tmpdir(), 'partner-webhooks-dead-letters-'));
+    const file = join(folder, 'outputs.json');
+    await writeFile(file, JSON.stringify({ 'PartnerWebhooks-test': outputs }));
+    return new Operator(folder, file, outputs, new Queues(operator));
+  }
+
+  constructor(folder: string, file: string, outputs: Readonly<Record<string, string>>, queues: Queues) {
+    this.#folder = folder;
+    this.outputsFile = file;
+    this.outputs = outputs;
+    this.queues = queues;
+    this.stack = findStackOfFile(file);
+  }
+
+  /** A path that nothing is at yet. */
+  path(name: string): string {
+    return join(this.#folder, name);
+  }
+
+  operation(signal = new AbortController().signal): Operation & { readonly said: string[] } {
+    const said: string[] = [];
+    return {
+      stack: this.stack,
+      signal,
+      say: (line) => said.push(line),
+      width: Number.POSITIVE_INFINITY,
+      said,
+    };
+  }
+
+  queue(name: string): WaitingQueue {
+    return waitingQueue(this.stack, name);
+  }
+
+  /** Makes a queue whose event is not in the catalogue. @returns its URL */
+  async leaveQueue(name: string): Promise<string> {
+    const [stackName] = this.outputs.QuarantineQueueUrl?.split('/').at(-1)?.split('Quarantine') ?? [];
+    const command = new CreateQueueCommand({ QueueName: `${stackName}${name}` });
+    const { QueueUrl = '' } = await this.queues.client.send(command);
+    return QueueUrl;
+  }
+
+  /** @returns the message's id */
+  async put(
+    url: string | undefined,
+    body: string,
+    attributes: Readonly<Record<string, string>> = {},
+  ): Promise<string> {
+    const MessageAttributes: Record<string, MessageAttributeValue> = Object.fromEntries(
+      Object.entries(attributes).map(([name, StringValue]) => [name, { DataType: 'String', StringValue }]),
+    );
+    const { MessageId = '' } = await this.queues.client.send(
+      new SendMessageCommand({
+        QueueUrl: url,
+        MessageBody: body,
+        MessageAttributes,
+      }),
+    );
+    return MessageId;
+  }
+
+  /** Puts a message that somebody else has received and does not give back. */
+  async hold(QueueUrl: string | undefined): Promise<void> {
+    await this.put(QueueUrl, '{}');
+    await this.queues.client.send(new ReceiveMessageCommand({ QueueUrl, VisibilityTimeout: 600 }));
+  }
+
+  /** Deletes everything that is visible on every queue. */
+  async empty(): Promise<void> {
+    const urls = Object.entries(this.outputs).filter(([name]) => name.endsWith('QueueUrl'));
+    await Promise.all(urls.map(([, url]) => this.#emptyQueue(url)));
+  }
+
+  async #emptyQueue(QueueUrl: string): Promise<void> {
+    for (;;) {
+      const messages = await this.queues.receive(QueueUrl);
+      if (messages.length === 0) return;
+      const Entries = messages.map(({ ReceiptHandle }, index) => ({ Id: String(index), ReceiptHandle }));
+      await this.queues.client.send(new DeleteMessageBatchCommand({ QueueUrl, Entries }));
+    }
+  }
+
+  async close(): Promise<void> {
+    this.stack.close();
+    this.queues.client.destroy();
+    await rm(this.#folder, { recursive: true });
+  }
+}
+
+/** What a consumer leaves on a dead-letter queue. */
+export const DEAD = {
+  event: 'shop.updated',
+  eventId: 'e'.repeat(64),
+  receivedAt: '2026-01-31T09:00:00.000Z',
+  requestId: 'request-1',
+  failureReason: 'InternalServerError: the table was away',
+  failedAt: '2026-01-31T12:00:00.000Z',
+};
+
+/** A usable event with something that nobody should read by chance. */
+export const shopUpdated = (shopId: string) =>
+  JSON.stringify({
+    event: 'shop.updated',
+    data: { shop_id: shopId, name: 'Personal name' },
+    timestamp: '2026-01-31T09:00:00Z',
+  });

@@ -1,0 +1,280 @@
+import { PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { eventNames } from '../../../../lambda/contract/catalogue.ts';
+import { REPLAYABLE_RECEIPT_DAYS } from '../../../../lambda/queue/replay.ts';
+import { replayMessage } from '../../../../tools/stage/replay/message.ts';
+import { startTestAws, type TestAws } from '../../../support/test-aws.ts';
+import { archived } from '../archive/support.ts';
+import { ago, at, noted, numbered, Replayer } from './support.ts';
+
+let aws: TestAws;
+let replayer: Replayer;
+
+beforeAll(async () => {
+  aws = await startTestAws();
+});
+beforeAll(async () => {
+  replayer = await Replayer.create(aws);
+});
+afterEach(() => replayer.operator.empty());
+afterAll(async () => {
+  await replayer.close();
+  await aws.close();
+});
+
+const shops = async () =>
+  (await replayer.taken('ShopUpdatedQueueUrl')).map(({ Body = '' }) => JSON.parse(Body).data.shop_id);
+
+/** A window of its own for each test, so that none sees what another has archived. */
+let used = 0;
+function window() {
+  used += 1;
+  const end = ago(used * 24 * 60);
+  return {
+    end,
+    since: at(new Date(end.getTime() - 120 * 60_000)),
+    until: at(end),
+    middle: new Date(end.getTime() - 60 * 60_000),
+  };
+}
+
+test('a record becomes the message that it was, and says which replay it is of', async () => {
+  const { since, until, middle } = window();
+  const [record = {}] = numbered(1);
+  await replayer.archive('whole', [{ ...record, receivedAt: middle.toISOString() }], middle);
+  await replayer.replay({ since, until, name: 'whole', mode: 'repair', notify: true });
+  const [message = {}, ...others] = await replayer.taken('ShopUpdatedQueueUrl');
+  expect(others).toEqual([]);
+  expect(message.Body).toBe(record.body);
+  const attributes = Object.entries(message.MessageAttributes ?? {}).map(([name, { StringValue }]) => [
+    name,
+    StringValue,
+  ]);
+  expect(Object.fromEntries(attributes)).toEqual({
+    event: 'shop.updated',
+    eventId: record.eventId,
+    receivedAt: middle.toISOString(),
+    requestId: 'request-0',
+    replay: JSON.stringify({ name: 'whole', mode: 'repair', notify: true }),
+  });
+});
+
+test('is of one group, whichever shop it is of, and counts all that SQS counts', () => {
+  const replay = { name: 'n', mode: 'fill' as const, notify: false };
+  const { entry, bytes } = replayMessage(archived({ requestId: undefined, body: '{"é":1}' }), replay);
+  expect(entry.MessageGroupId).toBe('replay');
+  const attributes = Object.entries(entry.MessageAttributes ?? {}).map(
+    ([name, { DataType = '', StringValue = '' }]) => name + DataType + StringValue,
+  );
+  expect(bytes).toBe('{"é":1}'.length + 1 + attributes.join('').length);
+});
+
+test('one that was sent by hand has no request id', async () => {
+  const { since, until, middle } = window();
+  await replayer.archive('by-hand', [{ requestId: undefined }], middle);
+  await replayer.replay({ since, until });
+  const [message = {}] = await replayer.taken('ShopUpdatedQueueUrl');
+  expect(noted(message, 'requestId')).toBeUndefined();
+});
+
+describe('a payload in the payload bucket', () => {
+  const payloadKey = 'shop.updated/large';
+  const stored = { body: undefined, payloadKey };
+
+  test('that is there is referred to', async () => {
+    const { since, until, middle } = window();
+    const s3 = new S3Client({ ...aws.operator, forcePathStyle: true });
+    await s3.send(new PutObjectCommand({ Bucket: aws.outputs.PayloadBucket, Key: payloadKey, Body: '{}' }));
+    await replayer.archive('stored', [stored], middle);
+    await replayer.replay({ since, until });
+    const [message = {}] = await replayer.taken('ShopUpdatedQueueUrl');
+    expect(message.Body).toBe(JSON.stringify({ payloadKey }));
+    expect(noted(message, 'payloadKey')).toBe(payloadKey);
+  });
+
+  test('that is gone is counted, and nothing is sent for it', async () => {
+    const { since, until, middle } = window();
+    await replayer.archive('gone', [{ ...stored, payloadKey: 'shop.updated/gone' }, ...numbered(1)], middle);
+    const { done, said } = await replayer.replay({ since, until });
+    expect(await shops()).toEqual(['shop-0']);
+    expect(said).toContain('Not sent: 1 whose payload is gone.');
+    expect(done).toBe(true);
+  });
+});
+
+test('what a replay settled, and what is forgotten, is counted, and not sent', async () => {
+  const { since, until, middle } = window();
+  const without = { body: undefined };
+  await replayer.archive(
+    'others',
+    [
+      { ...without, replay: { name: 'before', mode: 'fill', notify: false } },
+      { ...without, forgottenAt: middle.toISOString() },
+      ...numbered(1),
+    ],
+    middle,
+  );
+  // An object of nothing else is not read again, and counts all the same.
+  await replayer.archive(
+    'only-others',
+    [{ ...without, replay: { name: 'before', mode: 'fill', notify: false } }],
+    middle,
+  );
+  const { said } = await replayer.replay({ since, until });
+  expect(await shops()).toEqual(['shop-0']);
+  expect(said).toContain('not sent  2 of replays, 1 forgotten');
+  expect(said).toContain('Not sent: 2 of replays, 1 forgotten.');
+});
+
+test('what was received too long ago, however late it was settled, is counted, and not sent', async () => {
+  const { since, until, middle } = window();
+  const days = (count: number) => ({ receivedAt: ago(count * 24 * 60).toISOString() });
+  const [old = {}, recent = {}] = numbered(2);
+  await replayer.archive(
+    'redriven',
+    [
+      { ...old, ...days(REPLAYABLE_RECEIPT_DAYS + 0.1) },
+      { ...recent, ...days(REPLAYABLE_RECEIPT_DAYS - 0.1) },
+    ],
+    middle,
+  );
+  const { said, done } = await replayer.replay({ since, until });
+  expect(await shops()).toEqual(['shop-1']);
+  expect(said).toContain('not sent  1 received more than 83 days ago');
+  expect(said).toContain('Not sent: 1 received more than 83 days ago.');
+  expect(done).toBe(true);
+});
+
+describe('which records', () => {
+  test('those settled in the window: its start is in it, its end is not', async () => {
+    const { since, until, middle } = window();
+    const [a = {}, b = {}, c = {}, d = {}] = numbered(4);
+    const settled = (moment: Date, offset: number) => new Date(moment.getTime() + offset).toISOString();
+    await replayer.archive(
+      'edges',
+      [
+        { ...a, settledAt: settled(since.moment, -1) },
+        { ...b, settledAt: settled(since.moment, 0) },
+        { ...c, settledAt: settled(until.moment, -1) },
+        { ...d, settledAt: settled(until.moment, 0) },
+      ],
+      middle,
+    );
+    await replayer.replay({ since, until });
+    expect((await shops()).sort()).toEqual(['shop-1', 'shop-2']);
+  });
+
+  test.each([
+    ['of a shop', { shop: 'shop-2' }, ['shop-2']],
+    ['of ids', { ids: ['request-0', numbered(2)[1]?.eventId?.slice(0, 12) ?? ''] }, ['shop-0', 'shop-1']],
+    ['of an outcome', { outcomes: ['Stale' as const] }, ['shop-3']],
+    ['of an event', { events: ['user.updated' as const] }, []],
+  ])('%s', async (_, asked, expected) => {
+    const { since, until, middle } = window();
+    const [a = {}, b = {}, c = {}, d = {}] = numbered(4);
+    await replayer.archive('filtered', [a, b, c, { ...d, outcome: 'Stale' }], middle);
+    await replayer.archive('of-a-user', [{ event: 'user.updated' }], middle);
+    await replayer.replay({ since, until, ...asked });
+    expect((await shops()).sort()).toEqual(expected);
+    expect(await replayer.taken('UserUpdatedQueueUrl')).toHaveLength(expected.length === 0 ? 1 : 0);
+  });
+
+  test('of every event, each to its own queue', async () => {
+    const { since, until, middle } = window();
+    for (const event of eventNames) await replayer.archive(event, [{ event }], middle);
+    const { said } = await replayer.replay({ since, until });
+    for (const [output, url] of Object.entries(aws.outputs)) {
+      if (!output.endsWith('QueueUrl')) continue;
+      const isSource = eventNames.some(
+        (event) =>
+          `${event.replace(/(^|[._])(\w)/g, (_m, _s, letter) => letter.toUpperCase())}QueueUrl` === output,
+      );
+      expect([output, await replayer.operator.queues.count(url)]).toEqual([output, isSource ? 1 : 0]);
+    }
+    expect(said).toContain(`sent ${eventNames.length} messages`);
+  });
+});
+
+test('a batch is never larger than SQS takes', async () => {
+  const { since, until, middle } = window();
+  const large = (shop: string) => ({
+    body: JSON.stringify({
+      event: 'shop.updated',
+      data: { shop_id: shop, name: 'x'.repeat(400_000) },
+      timestamp: '2026-01-31T09:00:00Z',
+    }),
+  });
+  await replayer.archive('large', ['shop-a', 'shop-b', 'shop-c', 'shop-d', 'shop-e'].map(large), middle);
+  await replayer.replay({ since, until });
+  expect((await shops()).sort()).toEqual(['shop-a', 'shop-b', 'shop-c', 'shop-d', 'shop-e']);
+});
+
+test('--dry-run ends after the plan: nothing is sent, and no name is used', async () => {
+  const { since, until, middle } = window();
+  await replayer.archive('dry', [...numbered(3), { ...numbered(1, 3)[0], outcome: 'DeadLettered' }], middle);
+  const { done, said } = await replayer.replay({
+    since,
+    until,
+    name: 'dry',
+    mode: 'repair',
+    dryRun: true,
+    rate: 1,
+  });
+  expect(done).toBe(true);
+  expect(await shops()).toEqual([]);
+  expect(said).toContain('Replay dry in the stack of');
+  expect(said).toContain('4 s at 1 a second');
+  expect(said).toContain('1 became dead letters: those that nobody has redriven stay there, too');
+  expect(said).toContain('CloudFront  where the stage has a distribution, 4 paths more at most: $0.02');
+  expect(said).toMatch(/EVENT +MESSAGES +PROCESSED +DEADLETTERED\nshop\.updated +4 +3 +1$/);
+  await expect(replayer.state('dry')).rejects.toMatchObject({ name: 'NoSuchKey' });
+});
+
+test('the plan says what each mode would do, by kinds of event', async () => {
+  const { since, until, middle } = window();
+  await replayer.archive('state', [{ event: 'girl.created' }, ...numbered(1)], middle);
+  await replayer.archive('telling', [{ event: 'review.posted' }], middle);
+  const plan = async (asked: object) =>
+    (await replayer.replay({ since, until, dryRun: true, ...asked })).said;
+  const both = await plan({});
+  expect(both).toMatch(
+    / fill +2 of state: what is up to date is left, what is missing is written; 1 of notifications: only who was never told is told\n/,
+  );
+  expect(both).toMatch(
+    / repair +2 of state: at most so many rows are written anew, by their newest event; 1 of notifications: only/,
+  );
+  expect(both).toMatch(/ notify +with either mode, at most 1 are told again\n/);
+  expect(await plan({ events: ['girl.created'] })).not.toMatch(/notifications|told again/);
+});
+
+test('the plan of a repair with a fixed end says that what was wrong may be settled later', async () => {
+  const { since, until, middle } = window();
+  await replayer.archive('ended', numbered(1), middle);
+  const end = 'what came before a mend may be settled up to 4 hours after it: leave --until out';
+  const plan = async (asked: object) => (await replayer.replay({ since, dryRun: true, ...asked })).said;
+  expect(await plan({ until, mode: 'repair' })).toContain(end);
+  expect(await plan({ until })).not.toContain(end);
+  expect(await plan({ mode: 'repair' })).not.toContain(end);
+});
+
+test('the plan of a repair says how many paths CloudFront takes at a time, where that may matter', async () => {
+  const { since, until, middle } = window();
+  await replayer.archive('paths', numbered(16), middle);
+  const plan = async (asked: object) =>
+    (await replayer.replay({ since, until, mode: 'repair', dryRun: true, ...asked })).said;
+  expect(await plan({})).toContain(
+    '16 paths more at most: $0.08. It has 3,000 in progress at most, 15 with wildcards, and refuses more, which is tried again: --rate 10',
+  );
+  expect(await plan({ shop: 'shop-1' })).toMatch(/1 path more at most: \S+\.\n/);
+});
+
+test('the plan says who would be told again, and how often at most', async () => {
+  const { since, until, middle } = window();
+  await replayer.archive('reviews', [{ event: 'review.posted' }, { event: 'review.posted' }], middle);
+  const people = async (asked: object) =>
+    (await replayer.replay({ since, until, dryRun: true, ...asked })).said;
+  expect(await people({ notify: true })).toContain(
+    'told again, once by this name: at most 2 to the review topic',
+  );
+  expect(await people({})).toContain('who was told of an event is not told again');
+});

@@ -1,0 +1,201 @@
+import { S3Client } from '@aws-sdk/client-s3';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { StateFile } from '../../../../tools/stage/replay/state.ts';
+import { eventually } from '../../../support/eventually.ts';
+import { startTestAws, type TestAws } from '../../../support/test-aws.ts';
+import { ago, at, numbered, Replayer } from './support.ts';
+
+const OPERATOR = 'arn:aws:iam::000000000000:user/operator';
+
+let aws: TestAws;
+let replayer: Replayer;
+
+beforeAll(async () => {
+  aws = await startTestAws();
+});
+afterAll(() => aws.close());
+beforeEach(async () => {
+  replayer = await Replayer.create(aws);
+});
+afterEach(async () => {
+  await replayer.operator.empty();
+  await replayer.close();
+});
+
+const since = at(ago(180));
+const shops = async () =>
+  (await replayer.taken('ShopUpdatedQueueUrl')).map(({ Body = '' }) => JSON.parse(Body).data.shop_id);
+/** 90 shops in three objects, each once in the archive for all tests. */
+const EXPECTED = Array.from({ length: 90 }, (_, index) => `shop-${index}`).sort();
+
+beforeAll(async () => {
+  const first = await Replayer.create(aws);
+  for (const part of [0, 1, 2]) await first.archive(`part-${part}`, numbered(30, part * 30));
+  await first.close();
+});
+
+/** A replay that Ctrl-C ends once it has sent something, but not all. */
+async function interrupted(name: string, asked: object = {}): Promise<string> {
+  const controller = new AbortController();
+  const ended = replayer.replay({ name, since, rate: 40, ...asked }, controller.signal);
+  await eventually(async () =>
+    (await replayer.operator.queues.count(aws.outputs.ShopUpdatedQueueUrl)) > 8 ? true : undefined,
+  );
+  controller.abort();
+  const { done, said } = await ended;
+  expect(done).toBe(false);
+  return said;
+}
+
+describe('Ctrl-C', () => {
+  test('ends it where nothing is half done, and says how to go on', async () => {
+    const said = await interrupted('interrupted');
+    const [, sent] = /Interrupted: (\d+) of 90 messages are sent, and noted/.exec(said) ?? [];
+    expect(said).toContain(
+      `Go on with: npm run replay -- --name interrupted --outputs ${replayer.operator.outputsFile}`,
+    );
+    expect(await shops()).toHaveLength(Number(sent));
+    const state = await replayer.state('interrupted');
+    expect(state).toMatchObject({ by: OPERATOR, planned: 90, sent: { 'shop.updated': Number(sent) } });
+    expect(state).not.toHaveProperty('running');
+    expect(state).not.toHaveProperty('finishedAt');
+  });
+
+  test('during the plan leaves nothing behind', async () => {
+    const controller = new AbortController();
+    controller.abort();
+    const { done, said } = await replayer.replay({ name: 'planned', since }, controller.signal);
+    expect({ done, said }).toEqual({ done: false, said: 'Interrupted. Nothing was sent.' });
+    await expect(replayer.state('planned')).rejects.toMatchObject({ name: 'NoSuchKey' });
+  });
+});
+
+describe('run again under its name', () => {
+  test('it goes on where it was: each message once', async () => {
+    await interrupted('again');
+    const { done, said } = await replayer.replay({ name: 'again', since: undefined });
+    expect(done).toBe(true);
+    expect(said).toContain('Going on with replay again in the stack of');
+    expect(said).toMatch(/Replay again is finished: sent \d+ messages in \d+ s, \d+ before\./);
+    expect((await shops()).sort()).toEqual(EXPECTED);
+    expect(await replayer.state('again')).toMatchObject({ sent: { 'shop.updated': 90 } });
+  });
+
+  test('the same options do not matter, and the rate may be another one', async () => {
+    await interrupted('same', { shop: undefined, mode: 'repair', events: ['shop.updated'] });
+    const same = {
+      name: 'same',
+      since,
+      mode: 'repair' as const,
+      events: ['shop.updated' as const],
+      rate: 5_000,
+    };
+    expect((await replayer.replay(same)).done).toBe(true);
+    expect((await shops()).sort()).toEqual(EXPECTED);
+  });
+
+  test.each([
+    ['events', { events: ['user.updated' as const] }, 'it is of shop.updated'],
+    ['since', { since: at(ago(90)) }, `its --since is ${since.text}`],
+    ['shop', { shop: 'shop-1' }, 'its --shop is any'],
+    ['ids', { ids: ['request-1'] }, 'its --id is any'],
+    ['outcomes', { outcomes: ['Stale' as const] }, 'its --outcome is any'],
+    ['mode', { mode: 'repair' as const }, 'its --mode is fill'],
+    ['notify', { notify: true }, 'it has no --notify'],
+  ])('other %s are refused', async (option, asked, difference) => {
+    const name = `other-${option}`;
+    await replayer.putState(begun(name));
+    await expect(replayer.replay({ name, since: undefined, ...asked })).rejects.toMatchObject({
+      name: 'CommandError',
+      message: `Replay ${name} was begun otherwise: ${difference}. Go on with --name alone, or give another one`,
+    });
+    expect(await shops()).toEqual([]);
+  });
+
+  test('once it is finished, it is refused', async () => {
+    await replayer.replay({ name: 'finished', since });
+    await shops();
+    await expect(replayer.replay({ name: 'finished' })).rejects.toMatchObject({
+      name: 'CommandError',
+      message: expect.stringMatching(/^Replay finished was finished at \S+Z: give another --name$/),
+    });
+    expect(await shops()).toEqual([]);
+  });
+
+  test('while it runs, it is refused; once its process has not been heard of for a while, it goes on', async () => {
+    const alive = { ...begun('running'), running: { by: OPERATOR, id: 'x', at: ago(0.1).toISOString() } };
+    await replayer.putState(alive);
+    await expect(replayer.replay({ name: 'running' })).rejects.toMatchObject({
+      name: 'CommandError',
+      message: expect.stringMatching(
+        new RegExp(
+          `^Replay running runs right now, by ${OPERATOR}, . s ago: end it there with Ctrl-C; where it was killed, repeat this in . s$`,
+        ),
+      ),
+    });
+    expect(await shops()).toEqual([]);
+    await replayer.putState({ ...alive, running: { ...alive.running, at: ago(0.5).toISOString() } });
+    expect((await replayer.replay({ name: 'running', since: undefined })).done).toBe(true);
+  });
+
+  test('what is no state of a replay is refused', async () => {
+    await replayer.putState({ name: 'damaged' } as never);
+    await expect(replayer.replay({ name: 'damaged' })).rejects.toMatchObject({
+      name: 'CommandError',
+      message: `s3://${aws.outputs.ArchiveBucket}/replays/damaged.json is not the state of a replay: give another --name`,
+    });
+  });
+});
+
+test('one whose state somebody else has written stops', async () => {
+  const one = new StateFile(replayer.operator.stack, 'taken');
+  const other = new StateFile(replayer.operator.stack, 'taken');
+  await one.write(begun('taken'));
+  await other.read();
+  await other.write(begun('taken'));
+  const refusal = { name: 'CommandError', message: 'Somebody else runs replay taken now: this one stops' };
+  await expect(one.write(begun('taken'))).rejects.toMatchObject(refusal);
+  const third = new StateFile(replayer.operator.stack, 'taken');
+  await expect(third.write(begun('taken'))).rejects.toMatchObject(refusal);
+});
+
+test('a write whose answer was lost is not taken for somebody else’s', async () => {
+  let lost = 0;
+  const s3 = new S3Client({ ...aws.operator, forcePathStyle: true });
+  s3.middlewareStack.add(
+    (next, { commandName }) =>
+      async (args) => {
+        const answer = await next(args);
+        if (commandName === 'PutObjectCommand' && lost < 1) {
+          lost += 1;
+          throw Object.assign(new Error('socket hang up'), { $retryable: {}, name: 'TimeoutError' });
+        }
+        return answer;
+      },
+    { step: 'finalizeRequest', priority: 'low' },
+  );
+  const file = new StateFile(replayer.operator.stack.with({ s3 }), 'lost');
+  await file.write(begun('lost'));
+  expect(lost).toBe(1);
+  await file.write({ ...begun('lost'), planned: 91 });
+  expect(await replayer.state('lost')).toMatchObject({ planned: 91 });
+});
+
+/** A replay that has been begun and left before it sent anything. */
+function begun(name: string) {
+  return {
+    name,
+    mode: 'fill' as const,
+    notify: false,
+    filter: { events: ['shop.updated' as const], since: since.text, until: new Date().toISOString() },
+    typed: { since: since.text },
+    by: OPERATOR,
+    startedAt: new Date().toISOString(),
+    planned: 90,
+    done: '',
+    sent: {},
+    skipped: { ofReplays: 0, forgotten: 0, tooOld: 0, payloadGone: 0 },
+    refused: { count: 0, first: [] },
+    damaged: [],
+  };
+}

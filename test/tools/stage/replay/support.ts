@@ -1,0 +1,139 @@
+import { Writable } from 'node:stream';
+import { GetObjectCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
+import { DeleteMessageBatchCommand, type Message } from '@aws-sdk/client-sqs';
+import type { ArchiveRecord } from '../../../../lambda/archive/record.ts';
+import { sha256Hex } from '../../../../lambda/hash.ts';
+import { replay } from '../../../../tools/stage/replay/replay.ts';
+import type { ReplayOptions, TypedTime } from '../../../../tools/stage/replay/request.ts';
+import type { ReplayState } from '../../../../tools/stage/replay/state.ts';
+import { Progress } from '../../../../tools/terminal/progress.ts';
+import type { TestAws } from '../../../support/test-aws.ts';
+import { archived, objectKey, putObject, putRecords } from '../archive/support.ts';
+import { Operator } from '../queues/support.ts';
+
+export type Asked = Partial<ReplayOptions> & { readonly dryRun?: boolean; readonly yes?: boolean };
+
+/** A time as it is typed in full. */
+export function at(moment: Date): TypedTime {
+  return { text: moment.toISOString(), moment };
+}
+
+/** Minutes before now. */
+export const ago = (minutes: number) => new Date(Date.now() - minutes * 60_000);
+
+/** Somebody who replays what a test has put into the archive. */
+export class Replayer {
+  readonly operator: Operator;
+  readonly #s3: S3Client;
+  #replays = 0;
+
+  static async create(aws: Pick<TestAws, 'outputs' | 'operator'>): Promise<Replayer> {
+    const s3 = new S3Client({ ...aws.operator, forcePathStyle: true });
+    return new Replayer(await Operator.create(aws), s3);
+  }
+
+  constructor(operator: Operator, s3: S3Client) {
+    this.operator = operator;
+    this.#s3 = s3;
+  }
+
+  get #archive() {
+    return { s3: this.#s3, outputs: this.operator.outputs };
+  }
+
+  /** Puts an object of records, by default of an hour ago. @returns its key */
+  async archive(name: string, records: readonly Partial<ArchiveRecord>[], moment = ago(60)): Promise<string> {
+    const whole = records.map((record) => {
+      const time = moment.toISOString();
+      return archived({ receivedAt: time, settledAt: time, ...record });
+    });
+    const key = objectKey(name, whole[0]?.event, moment.toISOString().slice(0, 13));
+    await putRecords(this.#archive, key, whole);
+    return key;
+  }
+
+  /** Puts whatever bytes as an object of shop.updated. @returns its key */
+  async archiveBytes(name: string, bytes: Buffer, moment = ago(60)): Promise<string> {
+    const key = objectKey(name, 'shop.updated', moment.toISOString().slice(0, 13));
+    await putObject(this.#archive, key, bytes);
+    return key;
+  }
+
+  /** Replays, by default all of the last three hours under a new name, at once and without a question. */
+  async replay(asked: Asked = {}, signal = new AbortController().signal) {
+    const operation = this.operator.operation(signal);
+    const shown: string[] = [];
+    const stream = new Writable({
+      write(chunk, _encoding, done) {
+        shown.push(String(chunk));
+        done();
+      },
+    });
+    const terminal = Object.assign(stream, {
+      isTTY: true,
+      columns: 200,
+      rows: 50,
+    }) as unknown as NodeJS.WriteStream;
+    this.#replays += 1;
+    const name = `test-${this.#replays}`;
+    const options = {
+      name,
+      events: [],
+      rate: 10_000,
+      dryRun: false,
+      yes: true,
+      since: at(ago(180)),
+      ...asked,
+    };
+    const done = await replay(operation, options, new Progress(terminal));
+    return { done, said: operation.said.join('\n'), shown: shown.join('') };
+  }
+
+  /** Takes everything off a queue. */
+  async taken(output: string): Promise<Message[]> {
+    const QueueUrl = this.operator.outputs[output];
+    const all: Message[] = [];
+    for (;;) {
+      const messages = await this.operator.queues.receive(QueueUrl);
+      if (messages.length === 0) return all;
+      all.push(...messages);
+      const Entries = messages.map(({ ReceiptHandle }, index) => ({ Id: String(index), ReceiptHandle }));
+      await this.operator.queues.client.send(new DeleteMessageBatchCommand({ QueueUrl, Entries }));
+    }
+  }
+
+  async state(name: string): Promise<ReplayState> {
+    const { Body } = await this.#s3.send(new GetObjectCommand(this.#stateOf(name)));
+    return JSON.parse((await Body?.transformToString()) ?? '');
+  }
+
+  async putState(state: ReplayState): Promise<void> {
+    await this.#s3.send(new PutObjectCommand({ ...this.#stateOf(state.name), Body: JSON.stringify(state) }));
+  }
+
+  #stateOf(name: string) {
+    return { Bucket: this.operator.outputs.ArchiveBucket, Key: `replays/${name}.json` };
+  }
+
+  async close(): Promise<void> {
+    this.#s3.destroy();
+    await this.operator.close();
+  }
+}
+
+/** Records of shop.updated that differ in their bodies. @param first number of the first */
+export function numbered(count: number, first = 0): Partial<ArchiveRecord>[] {
+  return Array.from({ length: count }, (_, index) => {
+    const shop = `shop-${first + index}`;
+    const body = JSON.stringify({
+      event: 'shop.updated',
+      data: { shop_id: shop },
+      timestamp: '2026-01-31T09:00:00Z',
+    });
+    return { eventId: sha256Hex(body), shopId: shop, body, requestId: `request-${first + index}` };
+  });
+}
+
+/** Text of an attribute of a message. */
+export const noted = ({ MessageAttributes = {} }: Message, name: string) =>
+  MessageAttributes[name]?.StringValue;

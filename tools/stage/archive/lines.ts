@@ -1,0 +1,99 @@
+import { addAbortSignal, pipeline, Readable } from 'node:stream';
+import { createGunzip } from 'node:zlib';
+import { GetObjectCommand, NoSuchKey } from '@aws-sdk/client-s3';
+import { MAXIMUM_RECORD_BYTES } from '../../../lambda/archive/record.ts';
+import type { Stage } from '../stage.ts';
+import { archiveBucket } from './objects.ts';
+
+/** Times that a body is opened without bringing a further line. S3 ends a connection of which nobody reads. */
+const FRUITLESS_ATTEMPTS = 3;
+
+const LINE_FEED = 0x0a;
+
+/** An object of the archive that cannot be read, or not wholly. Its message shows nothing of it. */
+export class DamagedObjectError extends Error {
+  override readonly name = 'DamagedObjectError';
+  readonly key: string;
+  /** The first line that is not a record; 1 for the first of the object. */
+  readonly line: number;
+
+  constructor(key: string, line: number, fault: string) {
+    super(`${key}: ${fault}`);
+    this.key = key;
+    this.line = line;
+  }
+}
+
+/**
+ * The lines of an object as they are stored, each with its line end, without ever holding more than a few of them.
+ * Where the connection is lost it goes on behind the last line: an object keeps its lines and their order for good.
+ * None where the object has expired since it was listed. Ends early once the signal is aborted: ask it.
+ * @throws DamagedObjectError behind the last line that can be read
+ */
+export async function* objectLines(stack: Stage, key: string, signal?: AbortSignal): AsyncGenerator<Buffer> {
+  let delivered = 0;
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      let line = 0;
+      for await (const bytes of cutIntoLines(await opened(stack, key, signal))) {
+        line += 1;
+        if (line <= delivered) continue;
+        delivered = line;
+        attempt = 0;
+        yield bytes;
+        if (signal?.aborted) return;
+      }
+      return;
+    } catch (error) {
+      if (signal?.aborted || error instanceof NoSuchKey) return;
+      const fault = faultOf(error);
+      if (fault !== undefined) {
+        throw new DamagedObjectError(key, delivered + 1, `${fault} from line ${delivered + 1} on`);
+      }
+      // What comes of the call itself was repeated by the client.
+      const isOfCall = Object.hasOwn(error as object, '$metadata');
+      if (isOfCall || attempt >= FRUITLESS_ATTEMPTS) throw error;
+    }
+  }
+}
+
+/** A line longer than any record. */
+class EndlessLineError extends Error {}
+
+/** What the bytes are, as opposed to the way to them; undefined where that is at fault. */
+function faultOf(error: unknown): string | undefined {
+  if (error instanceof EndlessLineError) return 'no lines of records';
+  const { code } = error as NodeJS.ErrnoException;
+  if (code === 'Z_BUF_ERROR') return 'cut off';
+  return code?.startsWith('Z_') ? 'not gzip, or damaged' : undefined;
+}
+
+async function opened(stack: Stage, key: string, signal: AbortSignal | undefined): Promise<Readable> {
+  const { Body } = await stack.s3.send(
+    new GetObjectCommand({ Bucket: archiveBucket(stack), Key: key }),
+    signal && { abortSignal: signal },
+  );
+  const text = createGunzip();
+  // What goes wrong, in either, is thrown to whoever reads the lines; whoever stops reading ends both.
+  if (Body instanceof Readable) pipeline(Body, text, () => {});
+  return signal === undefined ? text : addAbortSignal(signal, text);
+}
+
+/** @throws EndlessLineError */
+async function* cutIntoLines(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  let parts: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of chunks) {
+    let start = 0;
+    for (let end = chunk.indexOf(LINE_FEED); end !== -1; end = chunk.indexOf(LINE_FEED, start)) {
+      yield Buffer.concat([...parts, chunk.subarray(start, end + 1)]);
+      parts = [];
+      length = 0;
+      start = end + 1;
+    }
+    length += chunk.length - start;
+    if (length > MAXIMUM_RECORD_BYTES) throw new EndlessLineError();
+    if (start < chunk.length) parts.push(chunk.subarray(start));
+  }
+  if (parts.length > 0) yield Buffer.concat(parts);
+}

@@ -1,0 +1,90 @@
+import { DescribeDeliveryStreamCommand } from '@aws-sdk/client-firehose';
+import { GetBucketLifecycleConfigurationCommand } from '@aws-sdk/client-s3';
+import { type EventName, eventNames } from '../../../lambda/contract/catalogue.ts';
+import { pascalCase } from '../../../lambda/contract/event-names.ts';
+import { CommandError } from '../../terminal/command-error.ts';
+import { duration } from '../../terminal/text.ts';
+import type { Stage } from '../stage.ts';
+import type { RecordFilter } from './filter.ts';
+import { archiveBucket } from './objects.ts';
+
+const DAY = 24 * 60 * 60 * 1000;
+
+/** Days by which S3 may be late: it expires at the midnight after. Source: S3 user guide, "Lifecycle rules". */
+const LATE_DAYS = 1;
+
+/** What an operator may not ask, or is not there, keeps nobody from reading the archive. */
+const UNKNOWN = new Set([
+  'AccessDenied',
+  'AccessDeniedException',
+  'NoSuchLifecycleConfiguration',
+  'ResourceNotFoundException',
+]);
+
+/** Days for which the archive keeps a record; undefined where that cannot be known. */
+export async function archiveDays(stack: Stage): Promise<number | undefined> {
+  const Bucket = archiveBucket(stack);
+  const { Rules = [] } = await unlessUnknown(
+    stack.s3.send(new GetBucketLifecycleConfigurationCommand({ Bucket })),
+  );
+  const rule = Rules.find(({ Filter, Prefix = Filter?.Prefix }) => Prefix === 'event=');
+  return rule?.Expiration?.Days;
+}
+
+/**
+ * Holds a window against how long the archive keeps records.
+ * @returns what to tell people of a window that begins before; undefined where there is nothing
+ * @throws CommandError where nothing of the window is kept any more
+ */
+export async function expiredPart(
+  stack: Stage,
+  { since, until }: Pick<RecordFilter, 'since' | 'until'>,
+): Promise<string | undefined> {
+  if (since === undefined && until === undefined) return undefined;
+  const days = await archiveDays(stack);
+  if (days === undefined) return undefined;
+  const oldest = new Date(Date.now() - (days + LATE_DAYS) * DAY);
+  const kept = `${stack.title} keeps records for ${days} days`;
+  if (until !== undefined && until <= oldest) {
+    throw new CommandError(`Nothing settled before ${until.toISOString()} is left: ${kept}`);
+  }
+  return since !== undefined && since < oldest ? `What was settled earlier has expired: ${kept}.` : undefined;
+}
+
+/**
+ * How long a record of any of these events may take to be readable, in seconds: as long as its delivery stream
+ * collects. Undefined where that cannot be known.
+ */
+export async function bufferSeconds(
+  { firehose, outputs }: Stage,
+  events: readonly EventName[] = eventNames,
+): Promise<number | undefined> {
+  const seconds = await Promise.all(
+    events.map(async (event) => {
+      const name = outputs[`${pascalCase(event)}ArchiveStream`];
+      const { DeliveryStreamDescription } = await unlessUnknown(
+        firehose.send(new DescribeDeliveryStreamCommand({ DeliveryStreamName: name })),
+      );
+      const [destination] = DeliveryStreamDescription?.Destinations ?? [];
+      return destination?.ExtendedS3DestinationDescription?.BufferingHints?.IntervalInSeconds;
+    }),
+  );
+  const known = seconds.filter((value) => value !== undefined);
+  return known.length === 0 ? undefined : Math.max(...known);
+}
+
+/** How late the newest records may be, for people; undefined where it is not worth saying, or unknown. */
+export async function lateness(stack: Stage, events?: readonly EventName[]): Promise<string | undefined> {
+  // A local endpoint delivers within a second, whatever the stream says.
+  const seconds = stack.local ? undefined : await bufferSeconds(stack, events);
+  return seconds === undefined ? undefined : duration(seconds * 1000);
+}
+
+async function unlessUnknown<Answer>(answer: Promise<Answer>): Promise<Partial<Answer>> {
+  try {
+    return await answer;
+  } catch (error) {
+    if (error instanceof Error && UNKNOWN.has(error.name)) return {};
+    throw error;
+  }
+}

@@ -1,0 +1,297 @@
+import { existsSync } from 'node:fs';
+import { isIP } from 'node:net';
+import {
+  CloudFormationClient,
+  CloudFormationServiceException,
+  DescribeStacksCommand,
+  type Stack,
+} from '@aws-sdk/client-cloudformation';
+import { CloudWatchClient } from '@aws-sdk/client-cloudwatch';
+import { CloudWatchLogsClient } from '@aws-sdk/client-cloudwatch-logs';
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { FirehoseClient } from '@aws-sdk/client-firehose';
+import { LambdaClient } from '@aws-sdk/client-lambda';
+import { S3Client } from '@aws-sdk/client-s3';
+import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
+import { SQSClient } from '@aws-sdk/client-sqs';
+import { STSClient } from '@aws-sdk/client-sts';
+import { type EventName, eventNames } from '../../lambda/contract/catalogue.ts';
+import { pascalCase } from '../../lambda/contract/event-names.ts';
+import { CommandError } from '../terminal/command-error.ts';
+import { readJson } from '../terminal/files.ts';
+import { NOT_RUNNING, OUTPUTS_FILE } from './local-folder.ts';
+
+/** What the stack's outputs say of one event (`docs/decisions.md`). */
+export interface EventResources {
+  readonly queueUrl: string;
+  readonly deadLetterQueueUrl: string;
+  readonly logGroup: string;
+  readonly archiveStream: string;
+  readonly pausedAlarm: string;
+  readonly waitingAlarm: string;
+}
+
+type Clients = ReturnType<typeof clientsOf>;
+
+/** What a stage lacks: it was deployed by an earlier version, or is set to do without. */
+export class MissingOutputError extends CommandError {
+  constructor(output: string, title: string) {
+    super(`The stack has no output ${output}: deploy ${title} again`);
+  }
+}
+
+/** A stage: the local stack, or one that is deployed to AWS. */
+export class Stage {
+  /** For people: `the local stack`, `stage prod in eu-west-1`. */
+  readonly title: string;
+  /** All outputs of its CloudFormation stack, by name. */
+  readonly outputs: Readonly<Record<string, string>>;
+  /** Whether `npm start` runs it. */
+  readonly local: boolean;
+  /** How a command names it: ` --stage prod`; empty for the local stack. */
+  private readonly option: string;
+  readonly sqs: Clients['sqs'];
+  readonly dynamodb: Clients['dynamodb'];
+  readonly s3: Clients['s3'];
+  readonly secrets: Clients['secrets'];
+  readonly logs: Clients['logs'];
+  readonly cloudwatch: Clients['cloudwatch'];
+  readonly lambda: Clients['lambda'];
+  readonly sts: Clients['sts'];
+  readonly firehose: Clients['firehose'];
+  private readonly clients: Clients;
+
+  constructor(title: string, outputs: Readonly<Record<string, string>>, option = '') {
+    const { hostname, origin } = new URL(outputs.QuarantineQueueUrl ?? '');
+    const region = AWS_HOST.exec(hostname)?.[1];
+    this.clients = clientsOf(region, origin);
+    this.title = title;
+    this.outputs = outputs;
+    this.local = region === undefined;
+    this.option = option;
+    this.sqs = this.clients.sqs;
+    this.dynamodb = this.clients.dynamodb;
+    this.s3 = this.clients.s3;
+    this.secrets = this.clients.secrets;
+    this.logs = this.clients.logs;
+    this.cloudwatch = this.clients.cloudwatch;
+    this.lambda = this.clients.lambda;
+    this.sts = this.clients.sts;
+    this.firehose = this.clients.firehose;
+  }
+
+  /**
+   * How long a receive must wait before an empty answer means an empty queue, in seconds. Without a wait, SQS asks only
+   * some of its servers; the local endpoint is one server.
+   */
+  get waitSeconds(): 0 | 1 {
+    return this.local ? 0 : 1;
+  }
+
+  get webhookUrl(): string {
+    return this.output('WebhookUrl');
+  }
+
+  get webhookSecretArn(): string {
+    return this.output('WebhookSecretArn');
+  }
+
+  get quarantineQueueUrl(): string {
+    return this.output('QuarantineQueueUrl');
+  }
+
+  get unroutedQueueUrl(): string {
+    return this.output('UnroutedQueueUrl');
+  }
+
+  get payloadBucket(): string {
+    return this.output('PayloadBucket');
+  }
+
+  get receiverLogGroup(): string {
+    return this.output('ReceiverLogGroup');
+  }
+
+  /** Whether the stage has an archive: `archive.days` is not 0. */
+  get hasArchive(): boolean {
+    return this.outputs.ArchiveBucket !== undefined;
+  }
+
+  /** @throws CommandError if the stage has no archive */
+  get archiveBucket(): string {
+    if (this.outputs.ArchiveBucket) return this.outputs.ArchiveBucket;
+    throw new CommandError(
+      `There is no archive in ${this.title}: its setting archive.days is 0, or it was deployed before there were archives`,
+    );
+  }
+
+  /** The events of the catalogue that this stage has. */
+  get events(): EventName[] {
+    return eventNames.filter((event) => this.outputs[`${pascalCase(event)}QueueUrl`] !== undefined);
+  }
+
+  /** The resources of an event. A property throws {@link MissingOutputError} if the stage lacks it. */
+  event(event: EventName): EventResources {
+    const output = (suffix: string) => this.output(`${pascalCase(event)}${suffix}`);
+    return {
+      get queueUrl() {
+        return output('QueueUrl');
+      },
+      get deadLetterQueueUrl() {
+        return output('DeadLetterQueueUrl');
+      },
+      get logGroup() {
+        return output('LogGroup');
+      },
+      get archiveStream() {
+        return output('ArchiveStream');
+      },
+      get pausedAlarm() {
+        return output('PausedAlarm');
+      },
+      get waitingAlarm() {
+        return output('WaitingAlarm');
+      },
+    };
+  }
+
+  /** @throws MissingOutputError */
+  output(name: string): string {
+    const value = this.outputs[name];
+    if (value === undefined) throw new MissingOutputError(name, this.title);
+    return value;
+  }
+
+  /**
+   * The command line of a further command for this stage: `npm run dlq -- show shop.updated --stage prod`.
+   * @param script @default 'dlq'
+   */
+  command(text: string, script = 'dlq'): string {
+    return `npm run ${script} -- ${text}${this.option}`;
+  }
+
+  /** The same stage, with other values for some properties: other clients, or outputs that lack something. */
+  with(values: Partial<Stage>): Stage {
+    return Object.create(this, Object.getOwnPropertyDescriptors(values));
+  }
+
+  /** Ends the connections of the clients. */
+  close(): void {
+    for (const client of Object.values(this.clients)) client.destroy();
+  }
+}
+
+/** @throws CommandError where `npm start` does not run */
+export function findLocalStack(): Stage {
+  if (!existsSync(OUTPUTS_FILE)) throw new CommandError(NOT_RUNNING);
+  return new Stage('the local stack', readOutputs(OUTPUTS_FILE));
+}
+
+/** The stack that `npm start` runs, if the address is that of its webhook. */
+export function localStackAt(address: URL): Stage | undefined {
+  if (!existsSync(OUTPUTS_FILE) || !isThisMachine(address)) return undefined;
+  const stack = findLocalStack();
+  if (URL.parse(stack.outputs.WebhookUrl ?? '')?.port === address.port) return stack;
+  stack.close();
+  return undefined;
+}
+
+/** Whether it is a loopback address, or a name that RFC 6761 §6.3 keeps for those. */
+export function isThisMachine({ hostname }: URL): boolean {
+  const address = hostname.replace(/^\[(.*)\]$/, '$1');
+  if (isIP(address) === 4) return address.startsWith('127.');
+  return address === '::1' || address === 'localhost' || address.endsWith('.localhost');
+}
+
+/** The environment in which AWS' SDK uses the stack that `npm start` runs. */
+export function localEnvironment(outputs: { readonly QuarantineQueueUrl: string }): Record<string, string> {
+  return {
+    AWS_ENDPOINT_URL: new URL(outputs.QuarantineQueueUrl).origin,
+    AWS_REGION: LOCAL_REGION,
+    AWS_ACCESS_KEY_ID: ANY_CREDENTIALS.accessKeyId,
+    AWS_SECRET_ACCESS_KEY: ANY_CREDENTIALS.secretAccessKey,
+  };
+}
+
+/**
+ * The stack that a file describes which `cdk deploy --outputs-file` wrote, or the local stack.
+ * @throws CommandError where the file does not describe one stack of this app
+ */
+export function findStackOfFile(file: string): Stage {
+  return new Stage(`the stack of ${file}`, readOutputs(file), ` --outputs ${file}`);
+}
+
+/**
+ * A deployed stage, from the outputs of its CloudFormation stack, with the usual AWS credentials and region.
+ * @throws CommandError where the stage is not deployed
+ */
+export async function findStage(stage: string): Promise<Stage> {
+  const client = new CloudFormationClient({});
+  const StackName = `PartnerWebhooks-${stage}`;
+  const region = await client.config.region();
+  let stack: Stack | undefined;
+  try {
+    const { Stacks } = await client.send(new DescribeStacksCommand({ StackName }));
+    stack = Stacks?.[0];
+  } catch (error) {
+    // CloudFormation has no error of its own for a stack that does not exist.
+    if (!(error instanceof CloudFormationServiceException) || error.name !== 'ValidationError') throw error;
+  } finally {
+    client.destroy();
+  }
+  const outputs = Object.fromEntries(
+    (stack?.Outputs ?? []).map(({ OutputKey = '', OutputValue = '' }) => [OutputKey, OutputValue]),
+  );
+  if (!isOfThisApp(outputs)) {
+    const found = stack ? `stack ${StackName} is ${stack.StackStatus}` : `there is no stack ${StackName}`;
+    throw new CommandError(`Stage '${stage}' is not deployed in ${region}: ${found}`);
+  }
+  return new Stage(`stage ${stage} in ${region}`, outputs, ` --stage ${stage}`);
+}
+
+const isOfThisApp = (outputs: Readonly<Record<string, string>>) =>
+  URL.canParse(outputs.QuarantineQueueUrl ?? '');
+
+function readOutputs(file: string): Record<string, string> {
+  const stacks = readJson(file) as Record<string, Record<string, string>>;
+  const outputs = Object.values(stacks).filter(isOfThisApp);
+  if (outputs.length !== 1 || outputs[0] === undefined) {
+    throw new CommandError(
+      `${file} must hold the outputs of one stack of this app, not of ${outputs.length}`,
+    );
+  }
+  return outputs[0];
+}
+
+/** A queue's address in AWS says its region. */
+const AWS_HOST = /^sqs\.([a-z0-9-]+)\.(amazonaws\.com(\.cn)?|amazonaws\.eu)$/;
+
+const LOCAL_REGION = 'us-east-1';
+
+/** Queue addresses elsewhere are those of a local AWS endpoint, which takes any access key. */
+const ANY_CREDENTIALS = { accessKeyId: 'operator', secretAccessKey: 'local' };
+
+/** Whether the environment is set up for an endpoint elsewhere than in AWS: an emulator may know its access keys. */
+const namesEndpoint = () => Boolean(process.env.AWS_ENDPOINT_URL && process.env.AWS_ACCESS_KEY_ID);
+
+/** @param region of AWS; undefined for a local endpoint. @param origin of the local endpoint */
+function clientsOf(region: string | undefined, origin: string) {
+  const settings = region
+    ? { region }
+    : {
+        region: LOCAL_REGION,
+        endpoint: origin,
+        ...(!namesEndpoint() && { credentials: ANY_CREDENTIALS }),
+      };
+  return {
+    sqs: new SQSClient(settings),
+    dynamodb: new DynamoDBClient(settings),
+    s3: new S3Client({ ...settings, forcePathStyle: region === undefined }),
+    secrets: new SecretsManagerClient(settings),
+    logs: new CloudWatchLogsClient(settings),
+    cloudwatch: new CloudWatchClient(settings),
+    lambda: new LambdaClient(settings),
+    sts: new STSClient(settings),
+    firehose: new FirehoseClient(settings),
+  };
+}

@@ -1,0 +1,66 @@
+import { Option } from '@commander-js/extra-typings';
+import { CommandError } from '../terminal/command-error.ts';
+import { INTERRUPTED, interruption } from '../terminal/interrupted.ts';
+import { screenWidth } from '../terminal/screen.ts';
+import { NOT_RUNNING } from './local-folder.ts';
+import type { Operation } from './operation.ts';
+import type { Stage } from './stage.ts';
+
+/** Which stack. */
+export interface Where {
+  readonly stage?: string | undefined;
+  readonly outputs?: string | undefined;
+}
+
+export const stageOption = () =>
+  new Option('--stage <stage>', 'a stage in AWS; without it, the stack that npm start runs');
+
+export const outputsOption = () =>
+  new Option('--outputs <file>', 'the stack that cdk deploy --outputs-file wrote of');
+
+/**
+ * Does a task on the stack that the options name: by default the one that `npm start` runs.
+ * @param task returns false where it could not do all that it was told, which it has said itself
+ * @throws CommandError where there is no such stack, and for what AWS has against it
+ */
+export async function work(
+  { stage, outputs }: Where,
+  task: (operation: Operation) => Promise<unknown>,
+): Promise<void> {
+  const interrupted = interruption();
+  let stack: Stage | undefined;
+  try {
+    stack = await findStack({ stage, outputs });
+    const done = await task({ stack, signal: interrupted, say: console.log, width: screenWidth() });
+    if (done === false) process.exitCode = 1;
+    if (interrupted.aborted) process.exitCode = INTERRUPTED;
+  } catch (error) {
+    throw forPeople(error, stack?.local ?? false);
+  } finally {
+    stack?.close();
+  }
+}
+
+/** @throws CommandError where there is no such stack, or two are named */
+export async function findStack({ stage, outputs }: Where): Promise<Stage> {
+  if (stage !== undefined && outputs !== undefined) {
+    throw new CommandError('Either --stage or --outputs, not both');
+  }
+  // With AWS' clients it takes longer to load than most of what is refused before.
+  const { findLocalStack, findStackOfFile, findStage } = await import('./stage.ts');
+  if (stage !== undefined) return findStage(stage);
+  return outputs === undefined ? findLocalStack() : findStackOfFile(outputs);
+}
+
+/** What AWS or the way to it has against a command is said in one line; a fault of the command is not. */
+export function forPeople(error: unknown, local: boolean): unknown {
+  if (!(error instanceof Error)) return error;
+  if (local && 'code' in error && error.code === 'ECONNREFUSED') return new CommandError(NOT_RUNNING);
+  if (error.message === 'Region is missing') {
+    return new CommandError('Which AWS region? Set AWS_REGION, or AWS_PROFILE to a profile that has one');
+  }
+  if ('$metadata' in error || 'code' in error || error.name === 'CredentialsProviderError') {
+    return new CommandError(`${error.name}: ${error.message.split('\n')[0]}`);
+  }
+  return error;
+}
