@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
 import { errorText } from '../../../lambda/error-text.ts';
+import type { CrashFact } from './facts.ts';
 
 const summary = z.object({
   call: z.optional(z.string()),
@@ -38,13 +39,7 @@ export type LogLine = Omit<z.infer<typeof schema>, 'timestamp'> & {
 
 /** @returns undefined for what is no line of a function about an event */
 export function parseLogLine(text: string): LogLine | undefined {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-  const parsed = schema.safeParse(value);
+  const parsed = schema.safeParse(jsonOf(text));
   if (!parsed.success) return undefined;
   const { timestamp, ...line } = parsed.data;
   const at = Date.parse(timestamp);
@@ -54,3 +49,54 @@ export function parseLogLine(text: string): LogLine | undefined {
 /** What failed, in one line, as dead letters name it. */
 export const errorOf = ({ error = 'Error', ...line }: z.infer<typeof loggedErrorSchema>): string =>
   errorText({ ...line, error });
+
+/** What the runtime logs of an error that ended an invocation. The local stack adds which event it was. */
+const runtimeSchema = z.object({
+  timestamp: z.string(),
+  requestId: z.string(),
+  message: z.object({ errorType: z.string() }),
+});
+
+/** What Lambda logs of an invocation. Source: Lambda telemetry API reference, `platform.report`. */
+const reportSchema = z.object({
+  time: z.string(),
+  type: z.literal('platform.report'),
+  record: z.object({
+    requestId: z.string(),
+    status: z.enum(['error', 'failure', 'timeout']),
+    errorType: z.optional(z.string()),
+  }),
+});
+
+/**
+ * The crash that a line in the log of a consumer tells of.
+ * @returns undefined if it tells of none
+ */
+export function parseCrash(text: string, event: string): CrashFact | undefined {
+  // Nearly all lines end here: parsing takes the time.
+  if (!text.includes('"errorType"') && !text.includes('platform.report')) return undefined;
+  const value = jsonOf(text);
+  const runtime = runtimeSchema.safeParse(value);
+  if (runtime.success) {
+    const { timestamp, requestId, message } = runtime.data;
+    return crash(event, timestamp, requestId, message.errorType);
+  }
+  const report = reportSchema.safeParse(value);
+  if (!report.success) return undefined;
+  const { time, record } = report.data;
+  const error = record.errorType ?? (record.status === 'timeout' ? 'Sandbox.Timedout' : 'Runtime error');
+  return crash(event, time, record.requestId, error);
+}
+
+function crash(event: string, time: string, invocationId: string, error: string): CrashFact | undefined {
+  const at = Date.parse(time);
+  return Number.isNaN(at) ? undefined : { kind: 'crash', at, event, invocationId, error };
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

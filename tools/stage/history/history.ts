@@ -1,0 +1,204 @@
+import type { EffectOutcome } from '../../../lambda/effects/outcome.ts';
+import type { ReplayMode } from '../../../lambda/queue/replay.ts';
+
+/**
+ * What is known of one delivery, or of all deliveries of the same bytes and the messages that they became. It is what
+ * `npm run trace -- <id> --json` prints.
+ */
+export interface History {
+  /** SHA-256 of the bytes (decision D7). Absent if no function saw the request. */
+  readonly eventId?: string;
+  /** Event kind. Absent if it is unknown. */
+  readonly event?: string;
+  readonly shopId?: string;
+  /** The partner's, as the archive has it. */
+  readonly timestamp?: string;
+  /** In order of time. */
+  readonly steps: readonly Step[];
+  /** The state of the delivery first, then where other messages of it are. */
+  readonly now: readonly [Place, ...Place[]];
+}
+
+export const stepKinds = [
+  'received',
+  'queued',
+  'answered',
+  'failed',
+  'crashed',
+  'processed',
+  'skipped',
+  'dead-lettered',
+  'archived',
+  'noted',
+] as const;
+
+/**
+ * - `received`: API Gateway got the request. - `queued`: SQS has the message. - `answered`: the answer to the partner.
+ * - `failed`: an attempt failed and will be repeated. - `crashed`: the function ended without a result.
+ * - `processed`, `skipped`: the event had its effect, or needed none. - `dead-lettered`: given up.
+ * - `archived`: the outcome is in the archive.
+ * - `noted`: any other log line about it.
+ */
+export type StepKind = (typeof stepKinds)[number];
+
+/** One thing that happened. Which fields there are depends on the kind. */
+export interface Step {
+  readonly kind: StepKind;
+  /** ISO 8601. */
+  readonly at: string;
+  /** API Gateway's id of the request. */
+  readonly requestId?: string;
+  /** As the log has it; the archive does not keep it. */
+  readonly messageId?: string;
+  /** How the message came to its queue. */
+  readonly origin?: Origin;
+  /** 1 for the first receive of the message. Of several equal attempts, the first. */
+  readonly attempt?: number;
+  /** Number of equal attempts in a row. @default 1 */
+  readonly attempts?: number;
+  /** Of several attempts: when the last one was. ISO 8601. */
+  readonly until?: string;
+  /** What failed, in one line: nothing of the payload. */
+  readonly error?: string;
+
+  /** Of `received`: the time is the end of the request, as its beginning is unknown. */
+  readonly atTheLatest?: true;
+  /** Of `received`: milliseconds since the partner's `timestamp`; 0 if their clock is ahead. */
+  readonly lagMs?: number;
+  /** Of `received`: it is the smoke test of a deployment. */
+  readonly smokeTest?: true;
+  /** Of `queued`: an event's, `unrouted` or `quarantine`. */
+  readonly queue?: string;
+  /** Of `answered`: HTTP status. */
+  readonly status?: number;
+  /** Of `answered` with 400: the fields because of which the payload is unusable. */
+  readonly fields?: readonly string[];
+  /** Of `answered` with 401: why, and who sent it. */
+  readonly rejection?: string;
+  readonly sourceIp?: string;
+  /** Of `failed`. */
+  readonly nextAttemptAt?: string;
+  /** Of `skipped`. */
+  readonly reason?: SkipReason;
+  /** Of `processed` and `skipped`: milliseconds since the receipt; absent of a replay. */
+  readonly latencyMs?: number;
+  /** Of `archived`: key in the archive's bucket, and when a person's data was removed from the record. */
+  readonly object?: string;
+  readonly forgottenAt?: string;
+  /** Of `noted`. */
+  readonly level?: string;
+  readonly message?: string;
+}
+
+/**
+ * How a message came to its queue. `repeated`: a second one of the same request, because SQS' answer to the receiver was
+ * lost. `by hand`: without the attributes that the receiver gives.
+ */
+export type Origin =
+  | { readonly kind: 'delivery' | 'redriven' | 'repeated' | 'by hand' }
+  | {
+      readonly kind: 'replay';
+      readonly name: string;
+      /** As the archive has them. */
+      readonly mode?: ReplayMode;
+      readonly notify?: boolean;
+    };
+
+export const skipReasons = ['already-processed', 'newer-data', 'up-to-date'] as const;
+
+/** Why an event needed no effect. `up-to-date`: a replay found what this event had stored before. */
+export type SkipReason = (typeof skipReasons)[number];
+
+export const states = [
+  'received',
+  'refused',
+  'rejected',
+  'failed',
+  'invalid',
+  'parked',
+  'queued',
+  'retrying',
+  'dead-letter',
+  'processed',
+  'skipped',
+  'unknown',
+] as const;
+
+/**
+ * - `received`: not answered yet. - `refused`: by API Gateway itself, such as 404 and 413. - `rejected` 401, `failed` 500:
+ * the partner repeats it. - `invalid` 400: in quarantine. - `parked`: nobody knows its kind.
+ * - `queued`, `retrying`: on its way. - `dead-letter`: given up. - `processed`, `skipped`: done.
+ * - `unknown`: too little is left of it in logs and archive.
+ */
+export type State = (typeof states)[number];
+
+/** States in which nothing more happens by itself. */
+export const isSettled = (state: State): boolean =>
+  !['received', 'queued', 'retrying', 'unknown'].includes(state);
+
+/** Where a delivery, or a message of it, is. */
+export interface Place {
+  readonly state: State;
+  /** ISO 8601. */
+  readonly since: string;
+  /** An event's, `unrouted` or `quarantine`; of what is on a queue, or on its dead-letter queue. */
+  readonly queue?: string;
+  /** Of what was not accepted. */
+  readonly status?: number;
+  /** Of `skipped`. */
+  readonly reason?: SkipReason;
+  /** Attempts so far, of `queued` and `retrying`, and how many of them crashed. */
+  readonly attempts?: number;
+  readonly crashes?: number;
+  /** Of `retrying`, if it is known. */
+  readonly nextAttemptAt?: string;
+  /** What failed last. */
+  readonly error?: string;
+  /** Of a message of a replay: its name. */
+  readonly replay?: string;
+
+  /** What the queues say: see `locate`. When SQS deletes it; messages on that queue, about; why nothing is taken from it. */
+  readonly until?: string;
+  readonly queueHolds?: number;
+  readonly paused?: PausedQueue;
+}
+
+/** Why nothing is taken from a queue. */
+export interface PausedQueue {
+  readonly by?: string;
+  readonly reason?: string;
+  /** ISO 8601. */
+  readonly since?: string;
+}
+
+/** One row of a list: one request, and what became of the message that it brought. */
+export interface Delivery {
+  /** API Gateway's id of the request. */
+  readonly id: string;
+  readonly eventId?: string;
+  readonly event?: string;
+  readonly shopId?: string;
+  /** ISO 8601. */
+  readonly receivedAt: string;
+  readonly state: State;
+  /** Of `skipped`. */
+  readonly reason?: SkipReason;
+  /** HTTP status of the answer. */
+  readonly status?: number;
+  /** That consumers have made. */
+  readonly attempts: number;
+  /** Of what has not succeeded: nothing of the payload. */
+  readonly error?: string;
+  /** From the receipt to the effect. */
+  readonly latencyMs?: number;
+  /** Of the body, if it is known. */
+  readonly bytes?: number;
+  readonly smokeTest?: true;
+}
+
+/** What an outcome in logs and archive means for a message. */
+export function skipReason(outcome: EffectOutcome, isReplay: boolean): SkipReason | undefined {
+  if (outcome === 'Processed') return undefined;
+  if (outcome === 'Stale') return 'newer-data';
+  return isReplay ? 'up-to-date' : 'already-processed';
+}

@@ -1,0 +1,318 @@
+import { duration } from '../../terminal/text.ts';
+import type { History, Origin, Place, SkipReason, State, Step, StepKind } from './history.ts';
+
+/** How a step or a state is to be taken: `good` is done, `warning` needs time, `bad` needs a person. */
+export type Tone = 'good' | 'warning' | 'bad' | 'neutral';
+
+/** What people read of a step or a state. The title is a word or two; the detail is a sentence or a list of facts. */
+export interface Words {
+  readonly title: string;
+  readonly detail: string;
+  readonly tone: Tone;
+}
+
+/** How a reader shows times. */
+export interface Clock {
+  /** Epoch milliseconds. */
+  readonly now: number;
+  /** An ISO time to the second, such as `13:06:47`. */
+  readonly time: (iso: string) => string;
+}
+
+interface StepWords {
+  readonly title: (step: Step) => string;
+  readonly detail: (step: Step, history: History, clock: Clock) => string;
+  readonly tone: (step: Step) => Tone;
+}
+
+interface StateWords {
+  readonly title: string;
+  readonly detail: (place: Place, clock: Clock) => string;
+  readonly tone: Tone;
+}
+
+/** Characters of a log line's message that can be a title; a longer one is in the detail. */
+const LONGEST_TITLE = 16;
+
+/**
+ * Milliseconds after which an attempt that is due should have left a line: a batch takes its function's 900 s at most,
+ * and lines can be searched some time after they are written.
+ */
+const OVERDUE = 20 * 60 * 1000;
+
+const SKIPS: Readonly<Record<SkipReason, string>> = {
+  'already-processed': 'this event was processed before',
+  'newer-data': 'newer data was already stored',
+  'up-to-date': 'the stored data is up to date',
+};
+
+/** The words of each step. */
+const STEPS: Readonly<Record<StepKind, StepWords>> = {
+  received: {
+    title: () => 'received',
+    detail: (step, history) =>
+      joined(', ', [
+        isFirstReceipt(step, history) ? `request ${step.requestId}` : `again, as request ${step.requestId}`,
+        step.atTheLatest && 'no later than this',
+        step.lagMs !== undefined && `${span(step.lagMs)} after the partner’s timestamp`,
+        step.smokeTest && 'smoke test of a deployment',
+      ]),
+    tone: () => 'neutral',
+  },
+  queued: {
+    title: () => 'queued',
+    detail: ({ queue = '' }) => (queue === 'quarantine' ? 'in quarantine' : `on the ${queueText(queue)}`),
+    tone: () => 'neutral',
+  },
+  answered: {
+    title: () => 'answered',
+    detail: answerDetail,
+    tone: ({ status }) => (status === 200 ? 'good' : status === 400 ? 'warning' : 'bad'),
+  },
+  failed: {
+    title: () => 'failed',
+    detail: (step, _history, clock) =>
+      joined('; ', [
+        `${attemptText(step)}: ${withoutStop(step.error)}`,
+        step.nextAttemptAt !== undefined &&
+          `next attempt at ${clock.time(step.nextAttemptAt)}, after ${span(gap(step.until ?? step.at, step.nextAttemptAt))}`,
+      ]),
+    tone: () => 'warning',
+  },
+  crashed: {
+    title: () => 'crashed',
+    detail: (step) => `${attemptText(step)}: ${crashText(step.error)}`,
+    tone: () => 'warning',
+  },
+  processed: {
+    title: () => 'processed',
+    detail: (step) => joined(', ', [attemptText(step), latencyText(step)]),
+    tone: () => 'good',
+  },
+  skipped: {
+    title: () => 'skipped',
+    detail: (step) => joined(', ', [attemptText(step), step.reason && SKIPS[step.reason], latencyText(step)]),
+    tone: () => 'good',
+  },
+  'dead-lettered': {
+    title: () => 'dead letter',
+    detail: (step) =>
+      step.error === undefined
+        ? `SQS moved it to the dead-letter queue after ${step.attempt === 1 ? 'its attempt' : `${step.attempt} attempts`}`
+        : `${attemptText(step)}: ${withoutStop(step.error)}`,
+    tone: () => 'bad',
+  },
+  archived: {
+    title: () => 'archived',
+    detail: ({ object = '', forgottenAt }) =>
+      joined('; ', [
+        `in ${/date=[^/]+\/hour=[^/]+/.exec(object)?.[0] ?? object}`,
+        forgottenAt !== undefined && `its payload was deleted on ${forgottenAt}`,
+      ]),
+    tone: () => 'neutral',
+  },
+  noted: {
+    title: ({ message = '', level = '' }) =>
+      message.length <= LONGEST_TITLE ? message : level.toLowerCase(),
+    detail: ({ message = '', error }) => joined(': ', [message.length > LONGEST_TITLE && message, error]),
+    tone: ({ level }) => (level === 'ERROR' ? 'bad' : 'warning'),
+  },
+};
+
+/** The words of each state. */
+const STATES: Readonly<Record<State, StateWords>> = {
+  received: {
+    title: 'Received',
+    detail: () => 'The receiver has not answered yet.',
+    tone: 'warning',
+  },
+  refused: {
+    title: 'Refused',
+    detail: ({ status, error }) =>
+      `API Gateway answered ${status} itself: ${sentence(error)} No function saw it.`,
+    tone: 'bad',
+  },
+  rejected: {
+    title: 'Rejected',
+    detail: ({ error }) =>
+      `The answer was 401: ${sentence(error)} Nothing was stored. The partner repeats it.`,
+    tone: 'bad',
+  },
+  failed: {
+    title: 'Not accepted',
+    detail: ({ status, error }) =>
+      `The answer was ${status}: ${sentence(error)} Nothing was stored. The partner repeats it.`,
+    tone: 'bad',
+  },
+  invalid: {
+    title: 'Invalid',
+    detail: (place, clock) => keptText('in quarantine', place, clock),
+    tone: 'bad',
+  },
+  parked: {
+    title: 'Parked',
+    detail: (place, clock) =>
+      `No consumer knows its kind. ${keptText('on the unrouted queue', place, clock)}`,
+    tone: 'bad',
+  },
+  queued: {
+    title: 'Queued',
+    detail: (place, clock) =>
+      joined(' ', [
+        `It has waited on the ${queueText(place.queue)} for ${span(clock.now - Date.parse(place.since))}.`,
+        isOverdue(place.since, clock) && NOT_TAKEN,
+        pauseText(place, clock),
+      ]),
+    tone: 'warning',
+  },
+  retrying: {
+    title: 'Retrying',
+    detail: (place, clock) =>
+      joined(' ', [
+        `${place.attempts === 1 ? '1 attempt' : `${place.attempts} attempts`} failed: ${sentence(place.error)}`,
+        nextAttemptText(place, clock),
+        pauseText(place, clock),
+      ]),
+    tone: 'warning',
+  },
+  'dead-letter': {
+    title: 'Dead letter',
+    detail: (place, clock) =>
+      joined(' ', [
+        sentence(place.error),
+        keptText(`on the dead-letter queue of ${place.queue}`, place, clock),
+      ]),
+    tone: 'bad',
+  },
+  processed: {
+    title: 'Processed',
+    detail: ({ since }, clock) => `It was processed at ${clock.time(since)}.`,
+    tone: 'good',
+  },
+  skipped: {
+    title: 'Skipped',
+    detail: ({ reason }) => sentence(capital(reason === undefined ? 'nothing had to change' : SKIPS[reason])),
+    tone: 'good',
+  },
+  unknown: {
+    title: 'Unknown',
+    detail: () => 'Logs and archive do not say where it is.',
+    tone: 'warning',
+  },
+};
+
+export function stepWords(step: Step, history: History, clock: Clock): Words {
+  const { title, detail, tone } = STEPS[step.kind];
+  return { title: title(step), detail: detail(step, history, clock), tone: tone(step) };
+}
+
+export function stateWords(place: Place, clock: Clock): Words {
+  const { title, detail, tone } = STATES[place.state];
+  const isOfReplay = place.replay !== undefined && place.state !== 'processed' && place.state !== 'skipped';
+  return {
+    title,
+    tone,
+    detail: isOfReplay ? `Replay ${place.replay}: ${detail(place, clock)}` : detail(place, clock),
+  };
+}
+
+/** Title and tone of a state, without a place. */
+export const stateTitle = (state: State): Pick<Words, 'title' | 'tone'> => STATES[state];
+
+export const skipText = (reason: SkipReason): string => capital(SKIPS[reason]);
+
+/** `queue of shop.updated`, `unrouted queue`. */
+export const queueText = (queue = '') =>
+  queue === 'unrouted' || queue === 'quarantine' ? `${queue} queue` : `queue of ${queue}`;
+
+const NOT_TAKEN = 'No attempt is known since: the consumer crashes, is throttled, or is behind.';
+
+const isOverdue = (since: string, { now }: Clock) => now - Date.parse(since) > OVERDUE;
+
+function nextAttemptText({ nextAttemptAt, since }: Place, clock: Clock): string {
+  if (nextAttemptAt === undefined) {
+    return `It is tried again after the queue’s visibility timeout. ${isOverdue(since, clock) ? NOT_TAKEN : ''}`.trim();
+  }
+  const left = Date.parse(nextAttemptAt) - clock.now;
+  if (left > 0) return `Next attempt at ${clock.time(nextAttemptAt)}, in ${span(left)}.`;
+  const due = `The next attempt was due at ${clock.time(nextAttemptAt)}.`;
+  return isOverdue(nextAttemptAt, clock) ? `${due} ${NOT_TAKEN}` : due;
+}
+
+function pauseText({ paused }: Place, clock: Clock): string | undefined {
+  if (paused === undefined) return undefined;
+  const { by, reason, since } = paused;
+  const facts = joined(' ', [
+    since !== undefined && `for ${span(clock.now - Date.parse(since))}`,
+    by !== undefined && `by ${by}`,
+  ]);
+  return `The event is paused${facts === '' ? '' : ` ${facts}`}${reason === undefined ? '.' : `: ${sentence(reason)}`}`;
+}
+
+function keptText(where: string, { until, queueHolds }: Place, { now }: Clock): string {
+  if (queueHolds === 0) {
+    return `It was ${where}, which is empty now: it was deleted, or was redriven a moment ago.`;
+  }
+  if (until === undefined) return `It is ${where}.`;
+  const left = Date.parse(until) - now;
+  return left > 0
+    ? `It is ${where}. SQS deletes it in ${span(left)}.`
+    : `It was ${where} until ${until}, when SQS deleted it.`;
+}
+
+function answerDetail(step: Step, { steps }: History): string {
+  const { status, requestId, fields, rejection, sourceIp, error } = step;
+  if (status === 200) {
+    const isParked = steps.some(
+      ({ kind, queue, requestId: other }) => kind === 'queued' && other === requestId && queue === 'unrouted',
+    );
+    return isParked ? '200 parked' : '200 queued';
+  }
+  if (status === 400) return `400 invalid: ${fields?.join(', ') ?? error ?? 'not an event'}`;
+  if (status === 401) return joined(', ', [`401 ${rejection ?? 'rejected'}`, sourceIp && `from ${sourceIp}`]);
+  return `${status}: ${withoutStop(error)}`;
+}
+
+const isFirstReceipt = ({ at }: Step, { steps }: History) =>
+  steps.find(({ kind }) => kind === 'received')?.at === at;
+
+function attemptText({ attempt = 1, attempts = 1, origin }: Step): string {
+  const last = attempt + attempts - 1;
+  const number = attempts === 1 ? `attempt ${attempt}` : `attempts ${attempt}–${last}`;
+  return `${number}${origin === undefined ? '' : originText(origin)}`;
+}
+
+const ORIGINS = {
+  delivery: '',
+  redriven: ' (redriven)',
+  repeated: ' (queued twice)',
+  'by hand': ' (sent by hand)',
+} as const;
+
+function originText(origin: Origin): string {
+  if (origin.kind !== 'replay') return ORIGINS[origin.kind];
+  return ` (${joined(', ', [`replay ${origin.name}`, origin.mode, origin.notify && 'notifies'])})`;
+}
+
+function crashText(error: string | undefined): string {
+  if (error === undefined) return 'the function crashed or timed out';
+  return error.includes('Timedout') ? 'the function timed out' : `the function crashed (${error})`;
+}
+
+const latencyText = ({ latencyMs }: Step) =>
+  latencyMs !== undefined && `${span(latencyMs)} after the receipt`;
+
+const joined = (separator: string, parts: readonly (string | false | undefined)[]) =>
+  parts.filter((part) => part !== undefined && part !== false && part !== '').join(separator);
+
+const withoutStop = (text = 'Error') => text.replace(/\.$/, '');
+
+const sentence = (text = 'Error') => (/[.!?]$/.test(text) ? text : `${text}.`);
+
+const capital = (text: string) => `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
+
+const gap = (from: string, to: string) => Date.parse(to) - Date.parse(from);
+
+/** `12 ms`, `2 h 5 min`. */
+const span = (milliseconds: number) =>
+  milliseconds < 1000 ? `${Math.max(0, Math.round(milliseconds))} ms` : duration(milliseconds);
