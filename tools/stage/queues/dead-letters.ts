@@ -1,0 +1,78 @@
+import { GetQueueAttributesCommand } from '@aws-sdk/client-sqs';
+import type { EventName } from '../../../lambda/contract/catalogue.ts';
+import type { Stage } from '../stage.ts';
+import { noted } from './message.ts';
+import { queueState } from './queue.ts';
+import { walk } from './walk.ts';
+
+/** Messages that a search looks at: 100 calls of 10 messages each, some seconds in AWS. */
+const MOST_SEARCHED = 1_000;
+
+/** A message on the dead-letter queue of its event. Times are in epoch milliseconds. */
+export interface DeadLetter {
+  readonly messageId: string;
+  /** When it was sent to this queue; if SQS moved it here, when it was sent to the event's queue. */
+  readonly sentAt: number;
+  /** Why its consumer gave it up; undefined if SQS moved it, because then no consumer could note a reason. */
+  readonly reason: string | undefined;
+  readonly movedBySqs: boolean;
+  /** Receives that the event's queue allows before SQS moves a message; undefined if the queue moves none. */
+  readonly maxReceiveCount: number | undefined;
+  /** When SQS deletes it. */
+  readonly keptUntil: number;
+}
+
+/**
+ * The dead letters of a delivery. Looking at them removes nothing and leaves them visible.
+ * @param delivery without a request id, or if a message has none, the event id decides: equal bytes share it
+ * @returns `complete` is false if there may be more: too many messages, an interruption, or some in flight
+ */
+export async function deadLettersOf(
+  stage: Stage,
+  event: EventName,
+  { requestId, eventId }: { readonly requestId?: string | undefined; readonly eventId: string },
+  signal: AbortSignal,
+): Promise<{ readonly deadLetters: readonly DeadLetter[]; readonly complete: boolean }> {
+  const { queueUrl, deadLetterQueueUrl } = stage.event(event);
+  const { visible, inFlight, retention } = await queueState(stage.sqs, deadLetterQueueUrl);
+  if (visible === 0) return { deadLetters: [], complete: inFlight === 0 };
+  const maxReceiveCount = await receivesAllowed(stage, queueUrl);
+  const deadLetters: DeadLetter[] = [];
+  const { limited } = await walk(
+    stage,
+    deadLetterQueueUrl,
+    { signal, limit: MOST_SEARCHED },
+    async (message) => {
+      const ownRequestId = noted(message, 'requestId');
+      const isIts =
+        requestId === undefined || ownRequestId === undefined
+          ? noted(message, 'eventId') === eventId
+          : ownRequestId === requestId;
+      if (isIts) {
+        const failureReason = noted(message, 'failureReason');
+        // A redriven message keeps the reason of an earlier failure.
+        const movedBySqs = message.movedBySqs || failureReason === undefined;
+        deadLetters.push({
+          messageId: message.id,
+          sentAt: message.sentAt.getTime(),
+          reason: movedBySqs ? undefined : failureReason,
+          movedBySqs,
+          maxReceiveCount,
+          keptUntil: message.sentAt.getTime() + retention * 1000,
+        });
+      }
+      return 'kept';
+    },
+  );
+  return { deadLetters, complete: !limited && !signal.aborted && inFlight === 0 };
+}
+
+async function receivesAllowed({ sqs }: Stage, QueueUrl: string): Promise<number | undefined> {
+  const { Attributes } = await sqs.send(
+    new GetQueueAttributesCommand({ QueueUrl, AttributeNames: ['RedrivePolicy'] }),
+  );
+  if (!Attributes?.RedrivePolicy) return undefined;
+  const { maxReceiveCount } = JSON.parse(Attributes.RedrivePolicy) as { maxReceiveCount: number | string };
+  // It was a string if it was set as one.
+  return Number(maxReceiveCount);
+}
