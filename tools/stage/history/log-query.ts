@@ -6,12 +6,10 @@ import {
   StartQueryCommand,
   StopQueryCommand,
 } from '@aws-sdk/client-cloudwatch-logs';
-import { eventNames } from '../../../lambda/contract/catalogue.ts';
-import { pascalCase } from '../../../lambda/contract/event-names.ts';
 import { CommandError } from '../../terminal/command-error.ts';
 import type { Stage } from '../stage.ts';
-import { type LogLine, parseLogLine } from './log-line.ts';
-import type { LogsSearched } from './timeline.ts';
+import type { LineFact } from './facts.ts';
+import { parseLogLine } from './log-line.ts';
 
 /** From when until when something is looked for. */
 export interface Window {
@@ -19,7 +17,7 @@ export interface Window {
   readonly until: Date;
 }
 
-/** Lines of one event that are read: an ordinary one has two, one that fails to the end twelve. */
+/** Lines that a query returns: an ordinary delivery has two, one that fails to the end twelve. */
 const MAXIMUM_LINES = 1_000;
 
 /** Milliseconds between the first two questions whether the query is done, and the most between two: it takes seconds. */
@@ -27,86 +25,78 @@ const POLL = { first: 100, longest: 1_000 };
 
 const DAY = 24 * 60 * 60 * 1000;
 
-/** Days that are looked through where nothing else is said: a query is paid by the byte. */
-const DEFAULT_DAYS = 30;
-
-export const defaultSince = (until: Date) => new Date(until.getTime() - DEFAULT_DAYS * DAY);
-
-/** What is looked for, any of both. */
-export interface Searched {
-  readonly eventIdPrefix?: string | undefined;
-  readonly requestId?: string | undefined;
-}
-
-export interface FoundLines {
-  readonly lines: readonly LogLine[];
-  readonly searched: LogsSearched;
+/** What was looked through in the logs. */
+export interface LogsSearched {
+  /** ISO 8601. */
+  readonly since: string;
+  readonly until: string;
+  readonly lines: number;
+  /** What the queries are paid by. */
+  readonly bytesScanned: number;
+  /** There are more lines than a query returns. */
+  readonly truncated: boolean;
 }
 
 /**
- * The lines of the receiver and of all consumers about an event, by one query of CloudWatch Logs Insights.
- * @returns undefined where it was interrupted: the query is stopped, and costs what it has scanned
- * @throws CommandError where the query fails, or the stack lacks an output
+ * The newest lines of the receiver and of all consumers that a regular expression matches, by one query of CloudWatch
+ * Logs Insights.
+ * @returns undefined if it was interrupted: the query is stopped, and costs what it has scanned
+ * @throws CommandError if the query fails, or the stack lacks an output
  */
-export async function queryLogs(
-  stack: Stage,
-  searched: Searched,
+export async function queryLines(
+  stage: Stage,
+  pattern: string,
   window: Window,
   signal: AbortSignal,
-): Promise<FoundLines | undefined> {
-  const logGroupNames = logGroupsOf(stack);
-  const { since, until } = await reachable(stack, window);
+): Promise<{ readonly facts: LineFact[]; readonly searched: LogsSearched } | undefined> {
+  const logGroupNames = [stage.receiverLogGroup, ...stage.events.map((event) => stage.event(event).logGroup)];
+  const { since, until } = await reachable(stage, window);
   const times = { since: since.toISOString(), until: until.toISOString() };
   if (since >= until) {
-    return { lines: [], searched: { ...times, lines: 0, bytesScanned: 0, truncated: false } };
+    return { facts: [], searched: { ...times, lines: 0, bytesScanned: 0, truncated: false } };
   }
-  const { queryId } = await stack.logs.send(
+  const { queryId } = await stage.logs.send(
     new StartQueryCommand({
       logGroupNames,
-      queryString: queryText(searched),
+      queryString: `fields @message | filter @message like /${pattern}/ | sort @timestamp desc | limit ${MAXIMUM_LINES}`,
       // Whole seconds, both inclusive.
       startTime: Math.floor(since.getTime() / 1000),
       endTime: Math.ceil(until.getTime() / 1000),
     }),
   );
-  const answer = await resultOf(stack, queryId, signal);
+  const answer = await resultOf(stage, queryId, signal);
   if (answer === undefined) return undefined;
   const { results = [], statistics: { bytesScanned = 0, recordsMatched = 0 } = {} } = answer;
-  const lines = results.flatMap((row) => {
-    const message = row.find(({ field }) => field === '@message')?.value ?? '';
-    return parseLogLine(message) ?? [];
+  const facts = results.flatMap((row) => {
+    const text = row.find(({ field }) => field === '@message')?.value?.trimEnd() ?? '';
+    return lineFact(text) ?? [];
   });
   const truncated = recordsMatched > results.length;
-  return { lines, searched: { ...times, lines: lines.length, bytesScanned, truncated } };
+  return { facts, searched: { ...times, lines: facts.length, bytesScanned, truncated } };
 }
 
-/** The newest lines with one of the ids, as the logger writes them. */
-export function queryText({ eventIdPrefix, requestId }: Searched): string {
-  const parts = [
-    ...(eventIdPrefix === undefined ? [] : [`"eventId":"${eventIdPrefix}`]),
-    ...(requestId === undefined ? [] : [`"requestId":"${requestId.replace(/[.+/]/g, '\\$&')}"`]),
-  ];
-  return `fields @message | filter @message like /${parts.join('|')}/ | sort @timestamp desc | limit ${MAXIMUM_LINES}`;
+/** @returns undefined if the line is not about an event */
+export function lineFact(text: string): LineFact | undefined {
+  const line = parseLogLine(text);
+  if (line === undefined) return undefined;
+  const { at, requestId, eventId, event, messageId } = line;
+  const name = messageId === undefined ? 'receiver' : (event ?? '');
+  return { kind: 'line', at, requestId, eventId, event, function: name, text };
 }
 
-function logGroupsOf({ outputs }: Stage): string[] {
-  const names = ['ReceiverLogGroup', ...eventNames.map((event) => `${pascalCase(event)}LogGroup`)];
-  return names.map((name) => {
-    const group = outputs[name];
-    if (group === undefined) throw new CommandError(`The stack has no output ${name}: deploy it again`);
-    return group;
-  });
-}
+/** A text as a part of a query's regular expression. */
+export const inPattern = (text: string) => text.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&');
 
 /**
  * A window as far as the logs reach back: finding nothing before that would prove nothing. A window that ends before is
  * empty, as its query would be refused. Source: CloudWatch Logs API reference, `StartQuery`.
  */
-async function reachable({ logs, outputs }: Stage, { since, until }: Window): Promise<Window> {
-  const { logGroups = [] } = await logs.send(
-    new DescribeLogGroupsCommand({ logGroupNamePrefix: outputs.ReceiverLogGroup }),
+async function reachable(stage: Stage, { since, until }: Window): Promise<Window> {
+  const { receiverLogGroup } = stage;
+  const { logGroups = [] } = await stage.logs.send(
+    new DescribeLogGroupsCommand({ logGroupNamePrefix: receiverLogGroup }),
   );
-  const group = logGroups.find(({ logGroupName }) => logGroupName === outputs.ReceiverLogGroup);
+  const group = logGroups.find(({ logGroupName }) => logGroupName === receiverLogGroup);
   const { retentionInDays, creationTime = 0 } = group ?? {};
   const oldest = retentionInDays === undefined ? 0 : Date.now() - retentionInDays * DAY;
   if (until.getTime() <= Math.max(oldest, creationTime)) return { since: until, until };

@@ -1,41 +1,70 @@
 import { CommandError } from '../../terminal/command-error.ts';
 
-/** Characters of an id at least: eight hex digits of an event id tell some four thousand million apart. */
-const SHORTEST = 8;
+/** Characters of a shortened id at least, as commands print them. Eight hex digits tell four billion apart. */
+const SHORTEST_PREFIX = 8;
 
-/** Characters of an id at most: more than any of API Gateway's, and than a partner's webhookId that makes sense. */
-const LONGEST = 128;
+/** More than any id of AWS has. */
+const LONGEST_ID = 128;
 
-/** What ids are made of: hex digits, base64 and base64url, UUIDs, and what partners join words by. */
+/** What ids of events, requests and messages are made of: hex digits, base64, UUIDs. */
 const POSSIBLE = /^[A-Za-z0-9._:=+/@~-]+$/;
 
 /** An event id, or the beginning of one (decision D7). */
 const OF_EVENT_ID = /^[0-9a-f]{8,64}$/i;
 
-/** An id as somebody types it, who need not know whose it is. */
+/** What an id turned out to be. */
+export type IdKind = 'eventId' | 'requestId' | 'messageId' | 'webhookId';
+
+/** An id as somebody types it, who need not know which kind it is. */
 export interface TraceId {
-  /** As it was typed: API Gateway's id of a request, or the partner's webhookId. */
+  /** As it was typed: it may be a whole webhookId. */
   readonly text: string;
-  /** In lower case; undefined where no event id begins like this. */
+  /** The beginning of a request's or a message's id; undefined if it is too short, too long or has other characters. */
+  readonly prefix: string | undefined;
+  /** In lower case; undefined if no event id begins like this. */
   readonly eventIdPrefix: string | undefined;
 }
 
-/** What an id turned out to be. */
-export type IdKind = 'eventId' | 'requestId' | 'webhookId';
-
-/** @throws CommandError where nothing can have such an id */
+/** @throws CommandError if it is empty */
 export function parseTraceId(text: string): TraceId {
-  if (!POSSIBLE.test(text)) {
-    const wrong = text === '' ? 'is empty' : 'has characters that no id has';
-    throw new CommandError(`The id ${wrong}: give an event id, a request id or a webhookId`);
+  if (text === '') {
+    throw new CommandError('The id is empty: give an event id, a request id, a message id or a webhookId');
   }
-  if (text.length < SHORTEST) {
-    throw new CommandError(
-      `'${text}' is too short: of an event id at least the first ${SHORTEST} characters, of another the whole`,
+  const isPrefix = POSSIBLE.test(text) && text.length >= SHORTEST_PREFIX && text.length <= LONGEST_ID;
+  return {
+    text,
+    prefix: isPrefix ? text : undefined,
+    eventIdPrefix: OF_EVENT_ID.test(text) ? text.toLowerCase() : undefined,
+  };
+}
+
+/** Ids of a line, a record or a message. */
+interface Ids {
+  readonly eventId?: string | undefined;
+  readonly requestId?: string | undefined;
+  readonly messageId?: string | undefined;
+  /** The partner's text, if it is known. */
+  readonly body?: string | undefined;
+}
+
+/** What an id is to something; undefined if it is nothing. */
+export function kindOf({ text, prefix, eventIdPrefix }: TraceId, ids: Ids): IdKind | undefined {
+  if (eventIdPrefix !== undefined && ids.eventId?.startsWith(eventIdPrefix)) return 'eventId';
+  if (prefix !== undefined && ids.requestId?.startsWith(prefix)) return 'requestId';
+  if (prefix !== undefined && ids.messageId?.startsWith(prefix)) return 'messageId';
+  return ids.body !== undefined && webhookIdIs(text, ids.body) ? 'webhookId' : undefined;
+}
+
+function webhookIdIs(text: string, body: string): boolean {
+  // Most bodies do not have it, escaped or not.
+  if (!body.includes(text) && !body.includes('\\')) return false;
+  try {
+    const payload: unknown = JSON.parse(body);
+    return (
+      typeof payload === 'object' && payload !== null && 'webhookId' in payload && payload.webhookId === text
     );
+  } catch {
+    // A dead letter's body need not be JSON.
+    return false;
   }
-  if (text.length > LONGEST) {
-    throw new CommandError(`The id has ${text.length} characters, and none has more than ${LONGEST}`);
-  }
-  return { text, eventIdPrefix: OF_EVENT_ID.test(text) ? text.toLowerCase() : undefined };
 }

@@ -11,6 +11,8 @@ const MOST_SEARCHED = 1_000;
 /** A message on the dead-letter queue of its event. Times are in epoch milliseconds. */
 export interface DeadLetter {
   readonly messageId: string;
+  /** API Gateway's id of the request that brought it; undefined if it was sent by hand. */
+  readonly requestId: string | undefined;
   /** When it was sent to this queue; if SQS moved it here, when it was sent to the event's queue. */
   readonly sentAt: number;
   /** Why its consumer gave it up; undefined if SQS moved it, because then no consumer could note a reason. */
@@ -54,6 +56,7 @@ export async function deadLettersOf(
         const movedBySqs = message.movedBySqs || failureReason === undefined;
         deadLetters.push({
           messageId: message.id,
+          requestId: ownRequestId,
           sentAt: message.sentAt.getTime(),
           reason: movedBySqs ? undefined : failureReason,
           movedBySqs,

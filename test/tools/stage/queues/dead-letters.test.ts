@@ -36,6 +36,7 @@ describe('the dead letters of a delivery', () => {
     expect(deadLetters).toEqual([
       {
         messageId,
+        requestId,
         sentAt: expect.any(Number),
         reason: failureReason,
         movedBySqs: false,

@@ -1,0 +1,609 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { FilterLogEventsCommand } from '@aws-sdk/client-cloudwatch-logs';
+import { GetQueueAttributesCommand } from '@aws-sdk/client-sqs';
+import type { ArchiveRecord } from '../../../lambda/archive/record.ts';
+import { type EventName, isEventName } from '../../../lambda/contract/catalogue.ts';
+import { sha256Hex } from '../../../lambda/hash.ts';
+import { CommandError } from '../../terminal/command-error.ts';
+import { DamagedObjectError } from '../archive/lines.ts';
+import { type ArchivedObject, archiveObjects } from '../archive/objects.ts';
+import { readObject } from '../archive/records.ts';
+import { type FunctionName, followLogs } from '../logs/follow.ts';
+import { type DeadLetter, deadLettersOf } from '../queues/dead-letters.ts';
+import { refusalOf } from '../refusal.ts';
+import type { Stage } from '../stage.ts';
+import { type CrashFact, type DeadLetterFact, type Fact, type LineFact, recordFact } from './facts.ts';
+import { fold, isOf, LINE_TO_RECORD } from './fold.ts';
+import type { Step } from './history.ts';
+import { type LogLine, parseCrash, parseLogLine } from './log-line.ts';
+import { inPattern, type LogsSearched, lineFact, queryLines, type Window } from './log-query.ts';
+import { type IdKind, kindOf, type TraceId } from './trace-id.ts';
+
+/** Events from which on more of them help nobody to choose. */
+const MAXIMUM_CANDIDATES = 10;
+
+/**
+ * Milliseconds in which a record may not be readable yet: Firehose collects for 900 s at most, and a batch may take
+ * as long until it is archived.
+ */
+const ARCHIVE_BEHIND = 30 * 60 * 1000;
+
+/** Lines of which the archive has a record. */
+const SETTLED = ['Processed', 'Stale', 'Duplicate', 'DeadLettered'];
+
+/**
+ * What Lambda writes of an invocation that failed, timed out or crashed, and what its runtime writes of an error that ended
+ * one. Sources: Lambda developer guide, "Configuring JSON and plain text log formats"; Lambda telemetry API reference,
+ * `platform.report`.
+ */
+const CRASHED =
+  '{ ($.type = "platform.report" && $.record.status != "success") || $.message.errorType = "*" }';
+
+/** Pages of crash lines that are read: a consumer that crashes all day writes thousands. */
+const MAXIMUM_CRASH_PAGES = 20;
+
+/** Milliseconds after its receipt in which a first attempt is usual: no crashes are looked for. */
+const USUAL_WAIT = 1_000;
+
+/** Milliseconds between two looks at which objects there are: Firehose writes one in some minutes. */
+const ARCHIVE_INTERVAL = 60_000;
+
+/** What one look at the archive reads at most, from the newest object on. Each object is a call. */
+const LOOK_LIMITS = { objects: 200, bytes: 64 * 1024 * 1024 };
+
+/** Told how far a search of the archive has come, in objects. */
+export type OnProgress = (done: number, total: number) => void;
+
+/** What was looked through, and what may not be read. */
+export interface Sources {
+  /** `refused`: why the logs could not be read. */
+  readonly logs: LogsSearched & { readonly refused?: string };
+  /** Absent if there was no reason to look. */
+  readonly archive?: ArchiveSearched;
+  /** Dead-letter queues: absent if there was no reason to look. */
+  readonly deadLetters?: { readonly complete: boolean; readonly refused?: string };
+  /** Why crashes of the consumer could not be looked for. */
+  readonly crashes?: { readonly refused: string };
+}
+
+export interface ArchiveSearched {
+  /** `early`: a record may not be there yet. `none`: the stage keeps no archive. */
+  readonly state: 'searched' | 'early' | 'none' | 'refused';
+  /** Why it may not be read. */
+  readonly reason?: string;
+  readonly objects: number;
+  readonly records: number;
+  /** Objects that could not be read to their end, and why. */
+  readonly damaged: readonly string[];
+}
+
+/** All facts of one event, and how they were found. */
+export interface FoundFacts {
+  readonly eventId: string;
+  readonly idIs: IdKind;
+  readonly facts: readonly Fact[];
+  readonly sources: Sources;
+}
+
+export interface FindOptions {
+  readonly window: Window;
+  readonly signal: AbortSignal;
+  readonly onProgress?: OnProgress | undefined;
+}
+
+/** An event that an id may stand for. */
+interface Candidate {
+  readonly eventId: string;
+  readonly event: string | undefined;
+  readonly kind: IdKind;
+  /** Whether it is the whole id. */
+  readonly isWhole: boolean;
+  /** Epoch milliseconds: one of its times. */
+  readonly at: number;
+}
+
+interface FoundRecord {
+  readonly record: ArchiveRecord;
+  readonly object: string;
+}
+
+interface FoundRecords {
+  readonly records: readonly FoundRecord[];
+  readonly searched: ArchiveSearched;
+}
+
+/**
+ * Finds the facts of one event by any of its ids: in the logs, then in the archive. What may not be read is named in the
+ * sources.
+ * @returns undefined if it was interrupted
+ * @throws CommandError if nothing, or more than one event, is found by the id
+ */
+export async function findFacts(
+  stage: Stage,
+  id: TraceId,
+  options: FindOptions,
+): Promise<FoundFacts | undefined> {
+  const { window, signal } = options;
+  const logs = new LogSearch(stage, window, signal);
+  let lines = await logs.find(idsPattern(id));
+  let known = onlyOne(id, candidatesOfLines(id, lines));
+  let archive: FoundRecords | undefined;
+  if (known === undefined && !signal.aborted) {
+    archive = await searchArchive(stage, (record) => kindOf(id, record) !== undefined, options);
+    known = onlyOne(id, candidatesOfRecords(id, archive.records));
+  }
+  if (signal.aborted) return undefined;
+  const searched = () => ({ logs: logs.searched, ...(archive && { archive: archive.searched }) });
+  if (known === undefined) throw unknown(id, searched(), window);
+
+  const { eventId, kind } = known;
+  // By another id only its own delivery is found.
+  if (kind !== 'eventId') lines = await logs.find(`"eventId":"${eventId}`);
+  if (archive === undefined) {
+    archive = await recordsOfLines(stage, lines, options);
+  } else if (kind !== 'eventId') {
+    // Its other deliveries and its replays have other ids, and no body.
+    archive = await searchArchive(stage, (record) => record.eventId === eventId, options);
+  }
+  const facts: Fact[] = [
+    ...lines.filter((line) => line.eventId === eventId),
+    ...(archive?.records ?? []).map(({ record, object }) => recordFact(record, object)),
+  ];
+  const unlogged = await unloggedFacts(stage, facts, signal);
+  if (signal.aborted) return undefined;
+  return {
+    eventId,
+    idIs: kind,
+    facts: [...facts, ...unlogged.facts],
+    sources: { ...searched(), ...unlogged.sources },
+  };
+}
+
+/**
+ * What neither lines nor records say of an event: the dead letters of it that SQS moved, and crashes of its consumer. It
+ * looks only if an attempt is missing.
+ * @param facts all that are known of the event
+ */
+export async function unloggedFacts(
+  stage: Stage,
+  facts: readonly Fact[],
+  signal: AbortSignal,
+): Promise<{ readonly facts: Fact[]; readonly sources: Pick<Sources, 'deadLetters' | 'crashes'> }> {
+  const { event, eventId, steps, now } = fold(facts);
+  const found: Fact[] = [];
+  let sources: Pick<Sources, 'deadLetters' | 'crashes'> = {};
+  if (event === undefined || eventId === undefined || !isEventName(event)) return { facts: found, sources };
+  if (now.some(({ state }) => ['queued', 'retrying', 'dead-letter'].includes(state))) {
+    const looked = await orRefusal(stage, () => deadLettersOf(stage, event, { eventId }, signal));
+    const refused = 'refused' in looked;
+    sources = {
+      deadLetters: refused ? { complete: false, refused: looked.refused } : { complete: looked.complete },
+    };
+    if (!refused) found.push(...looked.deadLetters.map((letter) => letterFact(event, eventId, letter)));
+  }
+  for (const silence of silencesOf(event, steps)) {
+    const crashes = await orRefusal(stage, () => crashesIn(stage, event, silence, signal));
+    if ('refused' in crashes) sources = { ...sources, crashes };
+    else found.push(...crashes);
+  }
+  return { facts: found, sources };
+}
+
+/** What {@link followFacts} has found since its last batch. */
+export interface FactBatch {
+  readonly facts: readonly Fact[];
+  /** What the partner sent, by the id of its request, as far as the records have it. */
+  readonly payloads: ReadonlyMap<string, Uint8Array>;
+}
+
+export interface FollowFactsOptions {
+  readonly since: Date;
+  readonly signal: AbortSignal;
+  /** Told once why a function's log or the archive cannot be read, and with undefined once it can be read again. */
+  readonly onProblem: (source: FunctionName | 'archive', error: Error | undefined) => void;
+}
+
+/** Facts as the stage logs and archives them, until the signal is aborted. A fact may come twice. */
+export function followFacts(stage: Stage, options: FollowFactsOptions): AsyncGenerator<FactBatch> {
+  return merged([followLines(stage, options), ...(stage.hasArchive ? [followArchive(stage, options)] : [])]);
+}
+
+async function* followLines(
+  stage: Stage,
+  { since, signal, onProblem }: FollowFactsOptions,
+): AsyncGenerator<FactBatch> {
+  const unreadable = new Set<FunctionName>();
+  const following = followLogs(stage, {
+    since,
+    signal,
+    onProblem: (name, error) => {
+      unreadable.add(name);
+      onProblem(name, error);
+    },
+  });
+  for await (const lines of following) {
+    // A log that has lines is read again.
+    for (const { function: name } of lines) if (unreadable.delete(name)) onProblem(name, undefined);
+    yield { facts: lines.flatMap(({ text }) => lineFact(text) ?? []), payloads: new Map() };
+  }
+}
+
+async function* followArchive(
+  stage: Stage,
+  { since, signal, onProblem }: FollowFactsOptions,
+): AsyncGenerator<FactBatch> {
+  const read = new Set<string>();
+  let isUnreadable = false;
+  while (!signal.aborted) {
+    const facts: Fact[] = [];
+    const payloads = new Map<string, Uint8Array>();
+    try {
+      await readRecords(stage, { window: { since }, limits: LOOK_LIMITS, skip: read, signal }, (found) => {
+        const { record, object } = found;
+        if (Date.parse(record.settledAt) < since.getTime()) return;
+        facts.push(recordFact(record, object));
+        if (record.requestId !== undefined && record.body !== undefined) {
+          payloads.set(record.requestId, bytesAsSent(record.body, record.eventId));
+        }
+      });
+      if (isUnreadable) onProblem('archive', undefined);
+      isUnreadable = false;
+    } catch (error) {
+      if (!(error instanceof Error)) throw error;
+      if (!isUnreadable && !signal.aborted) onProblem('archive', error);
+      isUnreadable = true;
+    }
+    if (facts.length > 0) yield { facts, payloads };
+    await sleep(ARCHIVE_INTERVAL, undefined, { signal }).catch(() => {});
+  }
+}
+
+async function* merged<Item>(sources: readonly AsyncGenerator<Item>[]): AsyncGenerator<Item> {
+  const nextOf = async (source: AsyncGenerator<Item>) => ({ source, result: await source.next() });
+  const pending = new Map(sources.map((source) => [source, nextOf(source)]));
+  while (pending.size > 0) {
+    const { source, result } = await Promise.race(pending.values());
+    if (result.done) {
+      pending.delete(source);
+    } else {
+      pending.set(source, nextOf(source));
+      yield result.value;
+    }
+  }
+}
+
+/** The logs of a window, asked once or twice. */
+class LogSearch {
+  searched: Sources['logs'];
+  readonly #stage: Stage;
+  readonly #window: Window;
+  readonly #signal: AbortSignal;
+
+  constructor(stage: Stage, window: Window, signal: AbortSignal) {
+    this.#stage = stage;
+    this.#window = window;
+    this.#signal = signal;
+    const times = { since: window.since.toISOString(), until: window.until.toISOString() };
+    this.searched = { ...times, lines: 0, bytesScanned: 0, truncated: false };
+  }
+
+  /** @returns no lines if the logs may not be read, or if there is nothing to look for */
+  async find(pattern: string | undefined): Promise<LineFact[]> {
+    if (pattern === undefined || this.searched.refused !== undefined || this.#signal.aborted) return [];
+    const answer = await orRefusal(this.#stage, () =>
+      queryLines(this.#stage, pattern, this.#window, this.#signal),
+    );
+    if (answer === undefined) return [];
+    if ('refused' in answer) {
+      this.searched = { ...this.searched, refused: answer.refused };
+      return [];
+    }
+    const bytesScanned = this.searched.bytesScanned + answer.searched.bytesScanned;
+    this.searched = { ...answer.searched, bytesScanned };
+    return answer.facts;
+  }
+}
+
+/** What the logs are searched for; undefined if nothing in them can be meant. */
+function idsPattern({ prefix, eventIdPrefix }: TraceId): string | undefined {
+  if (prefix === undefined) return undefined;
+  const text = inPattern(prefix);
+  return [
+    ...(eventIdPrefix === undefined ? [] : [`"eventId":"${eventIdPrefix}`]),
+    `"requestId":"${text}`,
+    `"messageId":"${text}`,
+  ].join('|');
+}
+
+interface Reading {
+  readonly window: { readonly since?: Date; readonly until?: Date };
+  readonly signal: AbortSignal;
+  readonly events?: readonly EventName[] | undefined;
+  readonly limits?: typeof LOOK_LIMITS;
+  /** Keys of objects that are left out; those that were read are added. */
+  readonly skip?: Set<string>;
+  readonly onProgress?: OnProgress | undefined;
+}
+
+/**
+ * Reads the archive from the newest hour on.
+ * @param visit returns true once it has enough
+ */
+async function readRecords(
+  stage: Stage,
+  { window, signal, events, limits, skip = new Set(), onProgress }: Reading,
+  visit: (found: FoundRecord) => unknown,
+): Promise<Omit<ArchiveSearched, 'state'>> {
+  const objects: ArchivedObject[] = [];
+  for await (const object of archiveObjects(stage, { ...window, ...(events && { events }) })) {
+    if (!skip.has(object.key)) objects.push(object);
+  }
+  objects.sort((a, b) => (hourOf(a) < hourOf(b) ? 1 : -1));
+  const damaged: string[] = [];
+  let [done, records, bytes] = [0, 0, 0];
+  let isEnough = false;
+  for (const object of objects) {
+    bytes += object.bytes;
+    if (isEnough || signal.aborted || (limits && (done >= limits.objects || bytes > limits.bytes))) break;
+    onProgress?.(done, objects.length);
+    done += 1;
+    try {
+      for await (const { record } of readObject(stage, object, signal)) {
+        records += 1;
+        if (visit({ record, object: object.key }) === true) isEnough = true;
+      }
+    } catch (error) {
+      if (!(error instanceof DamagedObjectError)) throw error;
+      damaged.push(error.message);
+    }
+    if (!signal.aborted) skip.add(object.key);
+  }
+  return { objects: done, records, damaged };
+}
+
+/** By day and hour, whichever the event. */
+const hourOf = ({ key }: ArchivedObject) => key.slice(key.indexOf('/date='));
+
+/** The records of a window that fit, until they are of too many events. */
+async function searchArchive(
+  stage: Stage,
+  fits: (record: ArchiveRecord) => boolean,
+  { window, ...options }: FindOptions,
+): Promise<FoundRecords> {
+  const eventIds = new Set<string>();
+  return foundRecords(stage, { window, ...options }, ({ record }, keep) => {
+    const at = Date.parse(record.settledAt);
+    if (at < window.since.getTime() || at >= window.until.getTime() || !fits(record)) return false;
+    keep();
+    return eventIds.add(record.eventId).size > MAXIMUM_CANDIDATES;
+  });
+}
+
+/** The records that belong to lines: only the objects around their times are read, and no more than it takes. */
+async function recordsOfLines(
+  stage: Stage,
+  lines: readonly LineFact[],
+  { signal }: FindOptions,
+): Promise<FoundRecords | undefined> {
+  const settled = lines.flatMap(({ text }) => {
+    const line = parseLogLine(text);
+    return line !== undefined && SETTLED.includes(line.message) ? [line] : [];
+  });
+  const event = settled.find((line) => line.event !== undefined)?.event;
+  if (event === undefined || !isEventName(event)) return undefined;
+  const times = settled.map(({ at }) => at);
+  const window = {
+    since: new Date(Math.min(...times) - LINE_TO_RECORD),
+    until: new Date(Math.max(...times) + LINE_TO_RECORD),
+  };
+  const missing = new Set(settled);
+  const found = await foundRecords(stage, { window, events: [event], signal }, (one, keep) => {
+    if (one.record.eventId !== settled[0]?.eventId) return false;
+    keep();
+    const fact = recordFact(one.record, one.object);
+    for (const line of missing) if (isOf(fact, line)) missing.delete(line);
+    return missing.size === 0;
+  });
+  const isEarly = [...missing].some(({ at }) => Date.now() - at < ARCHIVE_BEHIND);
+  const { searched } = found;
+  return searched.state === 'searched' && isEarly
+    ? { ...found, searched: { ...searched, state: 'early' } }
+    : found;
+}
+
+async function foundRecords(
+  stage: Stage,
+  reading: Reading,
+  visit: (found: FoundRecord, keep: () => void) => boolean,
+): Promise<FoundRecords> {
+  const records: FoundRecord[] = [];
+  if (!stage.hasArchive) {
+    return { records, searched: { state: 'none', objects: 0, records: 0, damaged: [] } };
+  }
+  const read = await orRefusal(stage, () =>
+    readRecords(stage, reading, (found) => visit(found, () => records.push(found))),
+  );
+  if (!('refused' in read)) return { records, searched: { state: 'searched', ...read } };
+  const searched = { state: 'refused', reason: read.refused, objects: 0, records: 0, damaged: [] } as const;
+  return { records, searched };
+}
+
+/**
+ * The bytes of a text that the archive and the queues keep with two characters escaped, which SQS does not take
+ * (decision D14).
+ */
+export function bytesAsSent(body: string, eventId: string): Buffer {
+  const kept = Buffer.from(body);
+  if (sha256Hex(kept) === eventId) return kept;
+  const unescaped = body.replace(/\\u(fff[ef])/g, (_, code) =>
+    String.fromCharCode(Number.parseInt(code, 16)),
+  );
+  const sent = Buffer.from(unescaped);
+  return sha256Hex(sent) === eventId ? sent : kept;
+}
+
+function letterFact(event: EventName, eventId: string, letter: DeadLetter): DeadLetterFact {
+  const { messageId, requestId, sentAt, reason, movedBySqs, maxReceiveCount, keptUntil } = letter;
+  return {
+    kind: 'dead-letter',
+    at: sentAt,
+    event,
+    eventId,
+    messageId,
+    requestId,
+    error: reason,
+    receives: movedBySqs ? maxReceiveCount : undefined,
+    until: new Date(keptUntil).toISOString(),
+  };
+}
+
+/** A time in which a message was on its queue, and no attempt left a line. Epoch milliseconds. */
+interface Silence {
+  readonly since: number;
+  readonly until: number;
+  /** Whether an attempt is missing for certain; otherwise, the first one is late. */
+  readonly isCertain: boolean;
+}
+
+function silencesOf(event: string, steps: readonly Step[]): Silence[] {
+  return steps.flatMap(({ kind, queue, requestId, at }) => {
+    if (kind !== 'queued' || queue !== event) return [];
+    const attempts = steps.filter(
+      (step) =>
+        step.attempt !== undefined &&
+        step.requestId === requestId &&
+        step.kind !== 'archived' &&
+        step.origin?.kind !== 'replay',
+    );
+    const seen = attempts.find(
+      (step) => step.kind !== 'crashed' && !(step.kind === 'dead-lettered' && step.error === undefined),
+    );
+    const since = Date.parse(at);
+    const until = seen === undefined ? Date.now() : Date.parse(seen.at);
+    if (until - since < USUAL_WAIT) return [];
+    return [{ since, until, isCertain: seen === undefined || attempts[0]?.kind === 'crashed' }];
+  });
+}
+
+/** Crashes of a consumer. AWS does not log which messages an invocation had. */
+async function crashesIn(
+  stage: Stage,
+  event: EventName,
+  { since, until, isCertain }: Silence,
+  signal: AbortSignal,
+): Promise<CrashFact[]> {
+  const { queueUrl, logGroup } = stage.event(event);
+  // A late first attempt may be that of a message that was redriven: SQS had given the one before it up.
+  const given = isCertain ? undefined : await receivesOf(stage, queueUrl);
+  if (given !== undefined && until - since < (given.count - 1) * given.visibility) return [];
+  const crashes = new Map<string, CrashFact>();
+  let nextToken: string | undefined;
+  for (let page = 0; page < MAXIMUM_CRASH_PAGES && !signal.aborted; page += 1) {
+    const { events = [], nextToken: next } = await stage.logs.send(
+      new FilterLogEventsCommand({
+        logGroupName: logGroup,
+        filterPattern: CRASHED,
+        startTime: since,
+        endTime: until,
+        nextToken,
+      }),
+    );
+    for (const { message = '' } of events) {
+      const crash = parseCrash(message, event);
+      if (crash !== undefined) crashes.set(crash.invocationId, crash);
+    }
+    nextToken = next;
+    if (nextToken === undefined) break;
+  }
+  return given !== undefined && crashes.size < given.count ? [] : [...crashes.values()];
+}
+
+/** How often a queue gives a message before SQS moves it, and milliseconds between two times. */
+async function receivesOf({ sqs }: Stage, QueueUrl: string): Promise<{ count: number; visibility: number }> {
+  const { Attributes = {} } = await sqs.send(
+    new GetQueueAttributesCommand({ QueueUrl, AttributeNames: ['RedrivePolicy', 'VisibilityTimeout'] }),
+  );
+  const { maxReceiveCount = Number.POSITIVE_INFINITY } = JSON.parse(Attributes.RedrivePolicy ?? '{}');
+  return { count: Number(maxReceiveCount), visibility: Number(Attributes.VisibilityTimeout) * 1000 };
+}
+
+/** @returns why AWS refuses it, or what the stage lacks for it */
+async function orRefusal<Value>(
+  { local }: Stage,
+  ask: () => Promise<Value>,
+): Promise<Value | { readonly refused: string }> {
+  try {
+    return await ask();
+  } catch (error) {
+    // An answer of a service has its name; otherwise, the network or the local stack is away, and nothing can be read.
+    const isAnswer = error instanceof Error && '$fault' in error;
+    if (!isAnswer && !(error instanceof CommandError)) throw error;
+    return { refused: refusalOf(error, local) };
+  }
+}
+
+function candidatesOfLines(id: TraceId, lines: readonly LineFact[]): Candidate[] {
+  return lines.flatMap(({ text }) => {
+    const line = parseLogLine(text);
+    return line === undefined ? [] : candidateOf(id, line, line.at);
+  });
+}
+
+const candidatesOfRecords = (id: TraceId, records: readonly FoundRecord[]): Candidate[] =>
+  records.flatMap(({ record }) => candidateOf(id, record, Date.parse(record.settledAt)));
+
+function candidateOf(id: TraceId, of: LogLine | ArchiveRecord, at: number): Candidate[] {
+  const kind = kindOf(id, of);
+  const isWhole = kind === 'webhookId' || (kind !== undefined && { messageId: '', ...of }[kind] === id.text);
+  return kind === undefined ? [] : [{ eventId: of.eventId, event: of.event, kind, isWhole, at }];
+}
+
+/**
+ * @returns undefined if there is none
+ * @throws CommandError if there are several, which it lists
+ */
+function onlyOne({ text }: TraceId, candidates: readonly Candidate[]): Candidate | undefined {
+  const whole = candidates.filter(({ isWhole }) => isWhole);
+  const byEvent = Map.groupBy(whole.length > 0 ? whole : candidates, ({ eventId }) => eventId);
+  const events = [...byEvent.values()].flatMap(
+    (ofEvent) => ofEvent.find(({ event }) => event !== undefined) ?? ofEvent.slice(0, 1),
+  );
+  const [only, ...others] = events;
+  if (only === undefined || others.length === 0) return only;
+  const listed = events.slice(0, MAXIMUM_CANDIDATES).map(({ eventId, event, at }) => {
+    return `${eventId} (${[event, new Date(at).toISOString()].filter(Boolean).join(', ')})`;
+  });
+  const more = events.length > listed.length ? ' and more' : '';
+  throw new CommandError(`'${text}' matches several events. One of: ${listed.join(', ')}${more}`);
+}
+
+function unknown(
+  { text, prefix }: TraceId,
+  { logs, archive }: Sources,
+  { since, until }: Window,
+): CommandError {
+  const count = (number: number, noun: string) => `${number} ${number === 1 ? noun : `${noun}s`}`;
+  const notSearched = [
+    logs.refused && `The logs could not be read: ${logs.refused}.`,
+    prefix === undefined &&
+      'The logs were not searched: only a whole webhookId can be so short, so long or have such characters, and logs have none.',
+    archive?.state === 'refused' && `The archive could not be read: ${archive.reason}.`,
+    archive?.state === 'none' && 'The stage keeps no archive, so nothing can be found by a webhookId.',
+  ];
+  const searched = [
+    logs.refused === undefined &&
+      prefix !== undefined &&
+      (logs.since === logs.until
+        ? 'in the logs, which do not reach back so far'
+        : `in the logs since ${logs.since}`),
+    archive?.state === 'searched' &&
+      `in the archive since ${since.toISOString()} (${count(archive.records, 'record')} in ${count(archive.objects, 'object')}${archive.damaged.length > 0 ? `, ${archive.damaged.length} of them damaged` : ''})`,
+  ].filter((part) => part !== false);
+  return new CommandError(
+    [
+      `Nothing was found for '${text}'${searched.length > 0 ? ` ${searched.join(', or ')}` : ''} until ${until.toISOString()}.`,
+      ...notSearched.filter((part) => typeof part === 'string'),
+      'The request may never have arrived, or API Gateway answered it itself: see its access log. The archive has an event some minutes after its effect. --since and --until change the window.',
+    ].join(' '),
+  );
+}
