@@ -99,7 +99,7 @@ export class HistoryStore implements Disposable {
   }
 
   add(...facts: readonly Fact[]): void {
-    if (facts.length === 0) return;
+    if (facts.length === 0 || !this.#database.isOpen) return;
     this.#begin();
     for (const fact of facts) {
       const { requestId, eventId = null, at } = fact;
@@ -118,6 +118,7 @@ export class HistoryStore implements Disposable {
 
   /** @param id of the request that brought the payload */
   addPayload(id: string, bytes: Uint8Array): void {
+    if (!this.#database.isOpen) return;
     this.#begin();
     const n = this.#number(id);
     const { changes } = this.#run(
@@ -221,8 +222,10 @@ export class HistoryStore implements Disposable {
     return () => this.#listeners.delete(listener);
   }
 
+  /** What is added later is dropped. */
   close(): void {
     clearTimeout(this.#timer);
+    if (!this.#database.isOpen) return;
     if (this.#database.isTransaction) this.#fold();
     this.#database.close();
   }
