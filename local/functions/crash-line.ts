@@ -1,17 +1,27 @@
 import * as z from 'zod/mini';
 import { attribute } from '../../lambda/queue/message.ts';
+import type { CrashedMessage } from './invocation.ts';
 import type { FunctionError } from './messages.ts';
 
 const text = z.object({ stringValue: z.string() });
+const count = z.pipe(z.string(), z.transform(Number));
 
 /** Messages of the receiver, as a consumer gets them. */
 const deliveries = z.object({
   Records: z.array(
-    z.object({ messageAttributes: z.object({ [attribute.event]: text, [attribute.eventId]: text }) }),
+    z.object({
+      messageId: z.string(),
+      attributes: z.object({ ApproximateReceiveCount: count }),
+      messageAttributes: z.object({
+        [attribute.event]: text,
+        [attribute.eventId]: text,
+        [attribute.requestId]: z.optional(text),
+      }),
+    }),
   ),
 });
 
-interface Crash {
+interface CrashedInvocation {
   /** Short name of the function. */
   readonly service: string;
   /** Lambda's id of the invocation. */
@@ -26,23 +36,33 @@ interface Crash {
  */
 export function crashLine(
   { errorType, errorMessage, trace = [] }: FunctionError,
-  { service, requestId, payload = 'null' }: Crash,
+  { service, requestId, payload = 'null' }: CrashedInvocation,
 ): string {
-  const { data } = deliveries.safeParse(JSON.parse(payload));
+  const messages = crashedMessages(payload);
   return JSON.stringify({
     timestamp: new Date().toISOString(),
     level: 'ERROR',
     service,
     requestId,
-    ...(data && subjectOf(data.Records)),
+    ...subjectOf(messages),
     message: { errorType, errorMessage, stackTrace: trace },
   });
 }
 
-function subjectOf(records: z.infer<typeof deliveries>['Records']): Record<string, unknown> {
-  const [first] = records;
-  const event = first?.messageAttributes[attribute.event].stringValue;
-  return records.length === 1
-    ? { event, eventId: first?.messageAttributes[attribute.eventId].stringValue }
-    : { event, messages: records.length };
+/** The messages that a function was invoked with; none if it was not invoked by a queue of deliveries. */
+export function crashedMessages(payload: string): CrashedMessage[] {
+  const { data } = deliveries.safeParse(JSON.parse(payload));
+  return (data?.Records ?? []).map(({ messageId, attributes, messageAttributes }) => ({
+    messageId,
+    attempt: attributes.ApproximateReceiveCount,
+    event: messageAttributes[attribute.event].stringValue,
+    eventId: messageAttributes[attribute.eventId].stringValue,
+    requestId: messageAttributes[attribute.requestId]?.stringValue,
+  }));
+}
+
+function subjectOf([first, ...others]: readonly CrashedMessage[]): Record<string, unknown> {
+  if (first === undefined) return {};
+  const { event, eventId } = first;
+  return others.length === 0 ? { event, eventId } : { event, messages: others.length + 1 };
 }

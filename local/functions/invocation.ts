@@ -21,4 +21,26 @@ export interface LogLine {
   requestId?: string;
   stream: 'stdout' | 'stderr';
   text: string;
+  /** Of the line about an invocation that ended without a result. */
+  crash?: Crash;
+}
+
+/** An invocation that ended without a result. */
+export interface Crash {
+  /** Lambda's id of the invocation. */
+  readonly invocationId: string;
+  /** Such as `Runtime.ExitError`. */
+  readonly error: string;
+  /** Messages of a queue that it had; Lambda does not log them. */
+  readonly messages: readonly CrashedMessage[];
+}
+
+export interface CrashedMessage {
+  readonly messageId: string;
+  /** 1 for the first receive. */
+  readonly attempt: number;
+  readonly event: string;
+  readonly eventId: string;
+  /** API Gateway's id of the request that brought the event; absent of a message that was sent by hand. */
+  readonly requestId?: string | undefined;
 }

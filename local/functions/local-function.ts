@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { crashLine } from './crash-line.ts';
+import { crashedMessages, crashLine } from './crash-line.ts';
 import { type FunctionDefinition, serviceOf } from './function-definition.ts';
 import type { InspectorPort } from './inspector-port.ts';
-import { type InvocationResult, type LogLine, TooManyRequestsError } from './invocation.ts';
+import { type Crash, type InvocationResult, type LogLine, TooManyRequestsError } from './invocation.ts';
 import type { FunctionError } from './messages.ts';
 import { Sandbox } from './sandbox.ts';
 import type { SharedEnvironments } from './shared-environments.ts';
@@ -312,6 +312,12 @@ export class LocalFunction {
     const { requestId } = invocation;
     const text = crashLine(error, { service: serviceOf(this.#definition), ...invocation });
     const line: LogLine = { functionName: this.#definition.name, stream: 'stderr', text };
-    this.#log(requestId === undefined ? line : { ...line, requestId });
+    if (requestId === undefined) this.#log(line);
+    else this.#log({ ...line, requestId, crash: crashOf(error, { ...invocation, requestId }) });
   }
 }
+
+const crashOf = (
+  { errorType }: FunctionError,
+  { requestId, payload = 'null' }: { readonly requestId: string; readonly payload?: string | undefined },
+): Crash => ({ invocationId: requestId, error: errorType, messages: crashedMessages(payload) });

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import type { ArchiveRecord } from '../../../lambda/archive/record.ts';
 
 interface FactBase {
@@ -139,11 +138,7 @@ export function recordFact({ body: _body, ...record }: ArchiveRecord, object: st
 }
 
 /** Equal for the same fact, however often and by whichever feed it is told. */
-export function keyOf(fact: Fact): string {
-  return createHash('md5')
-    .update(JSON.stringify(identity(fact)))
-    .digest('base64url');
-}
+export const identityOf = (fact: Fact): string => JSON.stringify(identity(fact));
 
 function identity(fact: Fact): readonly unknown[] {
   switch (fact.kind) {

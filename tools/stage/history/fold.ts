@@ -4,7 +4,7 @@ import {
   type DeadLetterFact,
   type ExchangeFact,
   type Fact,
-  keyOf,
+  identityOf,
   type RecordFact,
 } from './facts.ts';
 import {
@@ -189,17 +189,19 @@ const firstOf = (facts: readonly Fact[], name: 'event' | 'eventId') =>
 
 /** Each fact once, by time; facts of the same time in an order that is always the same. */
 function inOrder(facts: readonly Fact[]): Fact[] {
-  const byKey = new Map<string, { fact: Fact; key: string; text: string }>();
+  const byIdentity = new Map<string, Fact>();
   for (const fact of facts) {
-    const key = keyOf(fact);
-    const text = JSON.stringify(Object.entries(fact).sort());
-    const known = byKey.get(key);
-    if (known === undefined || text < known.text) byKey.set(key, { fact, key, text });
+    const identity = identityOf(fact);
+    const known = byIdentity.get(identity);
+    if (known === undefined || textOf(fact) < textOf(known)) byIdentity.set(identity, fact);
   }
-  return [...byKey.values()]
-    .sort((a, b) => a.fact.at - b.fact.at || (a.key < b.key ? -1 : 1))
-    .map(({ fact }) => fact);
+  return [...byIdentity]
+    .sort(([a, one], [b, other]) => one.at - other.at || (a < b ? -1 : 1))
+    .map(([, fact]) => fact);
 }
+
+/** The same for the same properties, in whatever order they are. */
+const textOf = (fact: Fact) => JSON.stringify(Object.entries(fact).sort());
 
 const linesOf = (facts: readonly Fact[]): LogLine[] =>
   ofKind(facts, 'line')

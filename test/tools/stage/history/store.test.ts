@@ -1,0 +1,181 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { sha256Hex } from '../../../../lambda/hash.ts';
+import type { Fact } from '../../../../tools/stage/history/facts.ts';
+import {
+  type DeliveryFilter,
+  HistoryStore,
+  MAXIMUM_DELIVERIES,
+  MAXIMUM_PAYLOADS,
+} from '../../../../tools/stage/history/store.ts';
+
+const START = Date.parse('2026-01-31T09:00:00.000Z');
+
+let store: HistoryStore;
+
+beforeEach(() => {
+  store = new HistoryStore();
+});
+afterEach(() => {
+  store.close();
+});
+
+/** A line of the receiver, or of a consumer if it names a message. */
+function line(id: string, message: string, more: object = {}, seconds = 0): Fact {
+  const at = START + seconds * 1000;
+  const eventId = sha256Hex(id);
+  const text = JSON.stringify({
+    timestamp: new Date(at).toISOString(),
+    level: 'INFO',
+    message,
+    eventId,
+    event: 'shop.updated',
+    requestId: id,
+    ...more,
+  });
+  return { kind: 'line', at, requestId: id, eventId, event: 'shop.updated', function: 'receiver', text };
+}
+
+const processed = (id: string, seconds = 1) =>
+  line(id, 'Processed', { messageId: `message of ${id}`, attempt: 1, latencyMs: 1000 }, seconds);
+
+const failed = (id: string, error: string) =>
+  line(id, 'Failed', { messageId: `message of ${id}`, attempt: 1, retryInSeconds: 30, error }, 1);
+
+const idsOf = (filter: DeliveryFilter, limit?: number) =>
+  store.list(filter, limit).deliveries.map(({ id }) => id);
+
+describe('the list of deliveries', () => {
+  test('has the newest first, at most as many as are wanted, and says how many there are', () => {
+    store.add(line('request-1', 'Accepted'), line('request-2', 'Accepted', {}, 2), processed('request-1'));
+    expect(store.list({}, 1)).toMatchObject({ deliveries: [{ id: 'request-2', state: 'queued' }], total: 2 });
+    expect(store.get('request-1')).toMatchObject({ state: 'processed', latencyMs: 1000 });
+  });
+
+  test.each<[string, DeliveryFilter]>([
+    ['state', { states: new Set(['processed']) }],
+    ['end of the window', { until: new Date(START + 2_000) }],
+    ['ids', { ids: ['request-1', 'unknown'] }],
+    ['all of these', { event: 'shop.updated', since: new Date(START), states: new Set(['processed']) }],
+  ])('can be filtered by %s', (_, filter) => {
+    store.add(line('request-1', 'Accepted'), line('request-2', 'Accepted', {}, 2), processed('request-1'));
+    expect(idsOf(filter)).toEqual(['request-1']);
+  });
+});
+
+describe('a search', () => {
+  const payloads: readonly [what: string, payload: string, search: string][] = [
+    ['whatever the case', '{"name":"Café ÉLYSÉE"}', 'café élysée'],
+    [
+      'as JSON escapes it',
+      String.raw`{"name":"Caf\u00e9 \"Zur Post\"","url":"https:\/\/a.example\/x"}`,
+      'é "Zur',
+    ],
+    ['across an escaped slash', String.raw`{"url":"https:\/\/a.example\/x"}`, 'https://a.example/x'],
+    ['with a quotation mark as it is written', '{"name":"x"}', '"name":"x"'],
+    ['of two characters', '{"name":"x%y"}', '%y'],
+    ['of emoji', '{"name":"👩‍👩‍👧"}', '👩‍👩‍👧'],
+  ];
+
+  test.each(payloads)('finds a part of the payload %s', (_, payload, search) => {
+    store.add(line('request-1', 'Accepted'), line('request-2', 'Accepted'));
+    store.addPayload('request-1', Buffer.from(payload));
+    store.addPayload('request-2', Buffer.from('{}'));
+    expect(idsOf({ search })).toEqual(['request-1']);
+  });
+
+  test.each([
+    ['the request', 'quest-1'],
+    ['the event', sha256Hex('request-1').slice(0, 8).toUpperCase()],
+    ['an error', 'ThrottlingEx'],
+  ])('finds a part of %s', (_, search) => {
+    store.add(line('request-1', 'Accepted'), failed('request-1', 'ThrottlingException'));
+    store.add(line('request-2', 'Accepted'), processed('request-2'));
+    expect(idsOf({ search })).toEqual(['request-1']);
+  });
+});
+
+describe('changes', () => {
+  test('are told once, and can be asked for by the number of the last one that is known', async () => {
+    const told: string[] = [];
+    const end = store.subscribe((id) => told.push(id));
+    store.add(line('request-1', 'Accepted'), line('request-2', 'Accepted'));
+    const { sequence } = store;
+    store.add(line('request-1', 'Accepted'), processed('request-2'));
+    expect(store.changedSince(sequence)).toMatchObject([
+      { id: 'request-2', delivery: { state: 'processed' } },
+    ]);
+    end();
+    store.add(processed('request-1'));
+    expect(store.changedSince(0)?.map(({ id }) => id)).toEqual(['request-2', 'request-1']);
+    expect(told).toEqual(['request-1', 'request-2', 'request-2']);
+  });
+
+  test('are known without a question, soon', async () => {
+    const told = new Promise((resolve) => store.subscribe(resolve));
+    store.add(line('request-1', 'Accepted'));
+    expect(await told).toBe('request-1');
+  });
+
+  test('of a later process are unknown', () => {
+    expect(store.changedSince(1)).toBeUndefined();
+  });
+});
+
+test('the oldest deliveries are removed with all that is known of them', () => {
+  store.add(line('request-0', 'Accepted'));
+  store.addPayload('request-0', Buffer.from('{"name":"first"}'));
+  const { sequence } = store;
+  for (let index = 1; index <= MAXIMUM_DELIVERIES; index += 1) {
+    store.add(line(`request-${index}`, 'Accepted', {}, index));
+  }
+  expect(store.size).toBeLessThanOrEqual(MAXIMUM_DELIVERIES);
+  expect(store.get('request-0')).toBeUndefined();
+  expect(store.payload('request-0')).toBeUndefined();
+  expect(idsOf({ search: 'first' })).toEqual([]);
+  expect(store.facts({ id: 'request-0', eventId: sha256Hex('request-0') })).toEqual([]);
+  expect(store.changedSince(sequence)).toContainEqual(
+    expect.objectContaining({ id: 'request-0', delivery: undefined }),
+  );
+});
+
+test('the oldest payloads are removed, and their deliveries stay', () => {
+  for (let index = 0; index <= MAXIMUM_PAYLOADS; index += 1) {
+    store.addPayload(`request-${index}`, Buffer.from('{}'));
+  }
+  store.add(line('request-0', 'Accepted'));
+  expect(store.payload('request-0')).toBeUndefined();
+  expect(Buffer.from(store.payload('request-1') ?? []).toString()).toBe('{}');
+  expect(store.get('request-0')).toMatchObject({ state: 'queued' });
+});
+
+describe('a file', () => {
+  let folder: string;
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'history-'));
+  });
+  afterEach(() => rmSync(folder, { recursive: true }));
+
+  test('keeps deliveries and payloads', () => {
+    const file = join(folder, 'history.db');
+    using before = new HistoryStore(file);
+    before.add(line('request-1', 'Accepted'));
+    before.addPayload('request-1', Buffer.from('{}'));
+    before.close();
+    using after = new HistoryStore(file);
+    after.add(processed('request-1'));
+    expect(after.get('request-1')).toMatchObject({ state: 'processed' });
+    expect(after.changedSince(1)).toHaveLength(1);
+    expect(Buffer.from(after.payload('request-1') ?? []).toString()).toBe('{}');
+  });
+
+  test('that is damaged begins empty', () => {
+    const file = join(folder, 'history.db');
+    writeFileSync(file, 'no database');
+    using opened = new HistoryStore(file);
+    opened.add(line('request-1', 'Accepted'));
+    expect(opened.size).toBe(1);
+  });
+});

@@ -1,0 +1,76 @@
+import type { ArchiveRecord } from '../../../lambda/archive/record.ts';
+import { versionOf } from '../../../lambda/consumers/version.ts';
+import { catalogue, type EffectName } from '../../../lambda/contract/catalogue.ts';
+import { parsePayloadText } from '../../../lambda/contract/envelope.ts';
+import { tableKey } from '../../../lambda/effects/table-key.ts';
+import type { Item, ItemEffect } from './facts.ts';
+
+/** Where an effect writes: the stack's output, and the field of `data` that names the row. Topics have no rows. */
+const WRITES: Readonly<Record<EffectName, { readonly table: string; readonly id: string } | undefined>> = {
+  'shop-cache': { table: 'ShopCacheTable', id: 'shop_id' },
+  cast: { table: 'CastTable', id: 'girl_id' },
+  'contact-partner': { table: 'ContactPartnerTable', id: 'user_id' },
+  chat: undefined,
+  review: undefined,
+};
+
+/** The row that an event is about, and the version that it gave to it. */
+export interface ItemOfEvent {
+  /** Output of the stack. */
+  readonly table: string;
+  readonly key: string;
+  readonly version: string;
+}
+
+/** @returns undefined where it is about no row, or its payload is not known or not usable */
+export function itemOfEvent(record: ArchiveRecord, payload: Uint8Array): ItemOfEvent | undefined {
+  const writes = WRITES[catalogue[record.event].effect];
+  if (writes === undefined) return undefined;
+  const parsed = parsePayloadText(Buffer.from(payload).toString());
+  if (parsed.kind !== 'event') return undefined;
+  const { data, timestamp } = parsed.event;
+  const id: unknown = Object.entries(data).find(([name]) => name === writes.id)?.[1];
+  if (typeof id !== 'string') return undefined;
+  const { receivedAt, eventId } = record;
+  return { table: writes.table, key: tableKey(id), version: versionOf({ timestamp, receivedAt, eventId }) };
+}
+
+/** The row as it is now, and whose it is: AWS keeps no former ones. */
+export function itemNow({ table, key, version }: ItemOfEvent, item: Item | undefined): ItemEffect {
+  return { kind: 'item', table, key, now: item ?? null, ...writtenBy(version, item) };
+}
+
+/** A contact has a version for each field besides (decision D8): one that is of this event makes the row its own. */
+function writtenBy(version: string, item: Item | undefined): Pick<ItemEffect, 'written'> {
+  const versions = Object.entries(item ?? {}).filter(([name]) => /(^|_)version$/.test(name));
+  if (versions.some(([, value]) => value === version)) return { written: 'by this event' };
+  const newest = item?.version;
+  return typeof newest === 'string' && newest > version ? { written: 'by a newer event' } : {};
+}
+
+/** An item as plain JSON. A number that JavaScript cannot hold is a text, as are bytes: base64. */
+export function plainItem(item: Readonly<Record<string, object>>): Item {
+  return Object.fromEntries(Object.entries(item).map(([name, value]) => [name, plainValue(value)]));
+}
+
+function plainValue(attribute: unknown): unknown {
+  const [[type, value] = []] = Object.entries(isObject(attribute) ? attribute : {});
+  if (type === 'N') return plainNumber(value);
+  if (type === 'NULL') return null;
+  if (type === 'L' && Array.isArray(value)) return value.map(plainValue);
+  if (value instanceof Uint8Array) return Buffer.from(value).toString('base64');
+  if (type === 'BS' && Array.isArray(value)) return value.map((bytes) => plainValue({ B: bytes }));
+  if (type === 'NS' && Array.isArray(value)) return value.map(plainNumber);
+  if (type === 'M' && isObject(value)) {
+    return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, plainValue(inner)]));
+  }
+  return value;
+}
+
+function plainNumber(text: unknown): unknown {
+  const value = Number(text);
+  return String(value) === text ? value : text;
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);

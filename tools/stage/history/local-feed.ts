@@ -1,0 +1,251 @@
+import { isEventName } from '../../../lambda/contract/catalogue.ts';
+import { pascalCase } from '../../../lambda/contract/event-names.ts';
+import { WEBHOOK_PATH } from '../../../lambda/contract/webhook-path.ts';
+import { tableKey } from '../../../lambda/effects/table-key.ts';
+import type { LogLine } from '../../../local/functions/invocation.ts';
+import type { LocalStack } from '../../../local/local-stack.ts';
+import type {
+  Exchange,
+  PublishedNotification,
+  RowChange,
+  StackObserver,
+} from '../../../local/observation.ts';
+import { plainItem } from './effects.ts';
+import type { CrashFact, ExchangeFact, ItemEffect, LineFact } from './facts.ts';
+import { HistoryStore } from './store.ts';
+
+/** Bytes of a body up to which it is parsed; of a longer one its beginning is searched for kind and shop. */
+const PARSED_BYTES = 64 * 1024;
+
+/** Characters of a line that are kept: a function may log whatever it is given. */
+const LINE_CHARACTERS = 32 * 1024;
+
+/** Milliseconds between two looks at dead-letter queues, while a message that crashed its consumer is still tried. */
+const LOOK_INTERVAL = 1_000;
+
+/** How a version ends: with the id of the event that wrote it (decision D8). */
+const WRITTEN_BY = /#([0-9a-f]{64})$/;
+
+/**
+ * Facts about deliveries as the local stack observes them, at once, and with what AWS does not keep: requests, items
+ * before and after, notifications, and which messages a crash was about. It is there before the stack is, so that
+ * nothing is missed.
+ */
+export class LocalFeed implements StackObserver, Disposable {
+  readonly store: HistoryStore;
+  /** Messages that crashed their consumer and may become dead letters without a line, by their ids. */
+  readonly #crashed = new Map<string, CrashFact>();
+  #stack: Pick<LocalStack, 'outputs' | 'inspectQueue'> | undefined;
+  #looking: NodeJS.Timeout | undefined;
+
+  /** @param file that keeps the facts. @default a temporary one */
+  constructor(file?: string) {
+    this.store = new HistoryStore(file);
+  }
+
+  /** Looks at the queues of a stack that has started. */
+  attach(stack: Pick<LocalStack, 'outputs' | 'inspectQueue'>): void {
+    this.#stack = stack;
+  }
+
+  onExchange(exchange: Exchange): void {
+    const fact = exchangeFact(exchange);
+    if (fact === undefined) return;
+    this.store.add(fact);
+    if (exchange.body !== undefined) this.store.addPayload(exchange.requestId, exchange.body);
+  }
+
+  onRow(change: RowChange): void {
+    const at = change.at.getTime();
+    for (const eventId of writersOf(change)) {
+      this.store.add({ kind: 'effect', at, eventId, effect: itemEffect(change) });
+    }
+  }
+
+  onNotification({ topicArn, subject, texts, attributes, at }: PublishedNotification): void {
+    const { eventId } = attributes;
+    if (eventId === undefined) return;
+    const effect = { kind: 'notification' as const, topic: topicArn, at: at.toISOString(), subject, texts };
+    this.store.add({ kind: 'effect', at: at.getTime(), eventId, effect });
+  }
+
+  onLog({ text, crash }: Pick<LogLine, 'text' | 'crash'>): void {
+    const line = lineFact(text);
+    if (line !== undefined) this.store.add(line);
+    const at = line?.at ?? Date.now();
+    for (const { messageId, attempt, event, eventId, requestId } of crash?.messages ?? []) {
+      const { invocationId, error } = crash ?? { invocationId: '', error: '' };
+      const fact: CrashFact = {
+        kind: 'crash',
+        at,
+        event,
+        eventId,
+        requestId,
+        messageId,
+        attempt,
+        invocationId,
+        error,
+      };
+      this.store.add(fact);
+      this.#crashed.set(messageId, fact);
+      this.#looking ??= setInterval(() => void this.#look(), LOOK_INTERVAL);
+    }
+  }
+
+  [Symbol.dispose](): void {
+    clearInterval(this.#looking);
+    this.store.close();
+  }
+
+  /** SQS moves a message that has crashed its consumer too often, and tells nobody. */
+  async #look(): Promise<void> {
+    if (this.#stack === undefined) return;
+    const events = new Set([...this.#crashed.values()].map(({ event }) => event));
+    for (const event of events) {
+      const url = this.#stack.outputs[`${pascalCase(event)}DeadLetterQueueUrl`];
+      const letters = url === undefined ? [] : await this.#stack.inspectQueue(url).catch(() => []);
+      for (const { id, sentAt } of letters) {
+        const crash = this.#crashed.get(id);
+        if (crash === undefined) continue;
+        const { eventId, requestId } = crash;
+        this.store.add({
+          kind: 'dead-letter',
+          at: sentAt.getTime(),
+          event,
+          eventId,
+          requestId,
+          messageId: id,
+        });
+        this.#crashed.delete(id);
+      }
+    }
+    this.#forgetSettled();
+  }
+
+  #forgetSettled(): void {
+    for (const [messageId, { requestId }] of this.#crashed) {
+      const state = requestId === undefined ? undefined : this.store.get(requestId)?.state;
+      if (state !== 'retrying' && state !== 'queued') this.#crashed.delete(messageId);
+    }
+    if (this.#crashed.size > 0) return;
+    clearInterval(this.#looking);
+    this.#looking = undefined;
+  }
+}
+
+/** @returns undefined for what nobody would call a delivery: a browser that opens the address */
+export function exchangeFact(exchange: Exchange): ExchangeFact | undefined {
+  const { requestId, receivedAt, method, path, query, headers, sourceIp, status, body } = exchange;
+  if ((method === 'GET' || method === 'HEAD') && path !== WEBHOOK_PATH) return undefined;
+  const answer = objectOf(exchange.responseBody);
+  const { event, shopId } = status === 200 || status === 400 ? payloadFacts(body) : {};
+  return {
+    kind: 'exchange',
+    at: receivedAt.getTime(),
+    requestId,
+    eventId: textOf(answer?.eventId),
+    event,
+    shopId,
+    status,
+    // API Gateway's own answers have a message only.
+    byReceiver: status === 200 || typeof answer?.type === 'string',
+    parked: answer?.status === 'parked',
+    error:
+      status === 200 ? undefined : (textOf(answer?.detail) ?? textOf(answer?.message) ?? `HTTP ${status}`),
+    bytes: body?.length,
+    method,
+    path: query === '' ? path : `${path}?${query}`,
+    headers,
+    sourceIp,
+    responseHeaders: exchange.responseHeaders,
+    responseBody: exchange.responseBody.toString(),
+    durationMs: exchange.durationMilliseconds,
+  };
+}
+
+/** @returns undefined for what is about no delivery: a metric, or a line of the runtime */
+function lineFact(text: string): LineFact | undefined {
+  const line = text.startsWith('{') ? objectOf(Buffer.from(text), text.length) : undefined;
+  if (line === undefined || '_aws' in line) return undefined;
+  const { requestId, eventId, timestamp, event, messageId, service } = line;
+  if (typeof eventId !== 'string') return undefined;
+  const at = Date.parse(String(timestamp));
+  // Consumers say which message they work on; what the receiver says of an event is about the request.
+  const isConsumer = typeof event === 'string' && isEventName(event) && messageId !== undefined;
+  return {
+    kind: 'line',
+    at: Number.isNaN(at) ? Date.now() : at,
+    // That of a crash is Lambda's.
+    requestId: typeof line.message === 'string' ? textOf(requestId) : undefined,
+    eventId,
+    event: textOf(event),
+    function: isConsumer ? event : String(service ?? 'receiver'),
+    text: text.length <= LINE_CHARACTERS ? text : `${text.slice(0, LINE_CHARACTERS)}…`,
+  };
+}
+
+function itemEffect({ table, key, before, after, at }: RowChange): ItemEffect {
+  return {
+    kind: 'item',
+    table,
+    key: String(Object.values(plainItem(key))[0]),
+    at: at.toISOString(),
+    before: before === undefined ? null : plainItem(before),
+    after: after === undefined ? null : plainItem(after),
+  };
+}
+
+/** The events whose versions a change has set. */
+function writersOf({ before = {}, after = {} }: RowChange): Set<string> {
+  const writers = Object.entries(after).flatMap(([name, { S: text }]) => {
+    const isNew = typeof text === 'string' && text !== before[name]?.S;
+    return isNew ? (WRITTEN_BY.exec(text)?.[1] ?? []) : [];
+  });
+  return new Set(writers);
+}
+
+interface PayloadFacts {
+  readonly event?: string | undefined;
+  readonly shopId?: string | undefined;
+}
+
+/** Kind and shop of a payload, as far as they can be seen. */
+function payloadFacts(body: Buffer | undefined): PayloadFacts {
+  if (body === undefined) return {};
+  if (body.length > PARSED_BYTES) return beginningFacts(body.toString('utf8', 0, PARSED_BYTES));
+  const payload = objectOf(body);
+  const data = payload?.data;
+  return { event: textOf(payload?.event), shopId: isObject(data) ? shopOf(data.shop_id) : undefined };
+}
+
+const EVENT = /"event"\s*:\s*("(?:[^"\\]|\\.){1,200}")/;
+const SHOP = /"shop_id"\s*:\s*("(?:[^"\\]|\\.){1,4096}"|\d{1,15}(?=\s*[,}]))/;
+
+/** Of a text that is cut off. */
+function beginningFacts(text: string): PayloadFacts {
+  return { event: textOf(jsonOf(EVENT.exec(text)?.[1])), shopId: shopOf(jsonOf(SHOP.exec(text)?.[1])) };
+}
+
+function objectOf(bytes: Buffer, limit = PARSED_BYTES): Record<string, unknown> | undefined {
+  const value = bytes.length > limit ? undefined : jsonOf(bytes.toString());
+  return isObject(value) ? value : undefined;
+}
+
+function jsonOf(text: string | undefined): unknown {
+  try {
+    return text === undefined ? undefined : JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const textOf = (value: unknown) => (typeof value === 'string' && value !== '' ? value : undefined);
+
+/** As archive and tables have it. */
+function shopOf(value: unknown): string | undefined {
+  if (typeof value !== 'number' && textOf(value) === undefined) return undefined;
+  return tableKey(String(value));
+}

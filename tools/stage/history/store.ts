@@ -1,0 +1,431 @@
+import { hash } from 'node:crypto';
+import { rmSync } from 'node:fs';
+import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
+import { type Effect, type Fact, identityOf } from './facts.ts';
+import { deliveryOf, fold } from './fold.ts';
+import type { Delivery, History, State } from './history.ts';
+
+/** Deliveries that are kept; the oldest are removed first. */
+export const MAXIMUM_DELIVERIES = 20_000;
+
+/** Deliveries that are removed at a time. */
+const REMOVED_AT_A_TIME = 200;
+
+/** Facts of one delivery that are kept, the newest: one that fails to the end has some 40. */
+const MAXIMUM_FACTS = 200;
+
+/** Payloads that are kept, the newest, and their bytes: some 60 of the largest that API Gateway and Lambda accept. */
+export const MAXIMUM_PAYLOADS = 10_000;
+export const MAXIMUM_PAYLOAD_BYTES = 256 * 1024 * 1024;
+
+/** Bytes of a payload that can be found by a search. Indexing takes some 60 ms for a MiB. */
+const SEARCHED_BYTES = 1024 * 1024;
+
+/** Characters of a search that the index can find; a shorter one takes a look at all texts. */
+const SHORTEST_INDEXED = 3;
+
+/** Milliseconds in which facts are collected before they are folded. */
+const FOLD_INTERVAL = 25;
+
+/** KiB of the database that are held in memory; the rest is in a temporary file, or in the file that was given. */
+const CACHE_KIB = 32 * 1024;
+
+/** Goes up with each change of tables or facts. A file of another version is emptied. */
+const VERSION = 1;
+
+/** A delivery is known by its number `n`. Of the two texts of each, that of its row has 2n in the index, its payload 2n + 1. */
+const TABLES = `
+CREATE TABLE deliveries (
+  n INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, event_id TEXT, event TEXT, shop TEXT, state TEXT,
+  received_at TEXT, sequence INTEGER NOT NULL DEFAULT 0, row TEXT, text TEXT
+);
+CREATE INDEX deliveries_time ON deliveries (received_at, id);
+CREATE INDEX deliveries_sequence ON deliveries (sequence);
+CREATE INDEX deliveries_event ON deliveries (event_id);
+CREATE TABLE facts (key TEXT PRIMARY KEY, n INTEGER, event_id TEXT, at INTEGER NOT NULL, fact TEXT NOT NULL);
+CREATE INDEX facts_delivery ON facts (n);
+CREATE INDEX facts_event ON facts (event_id);
+CREATE TABLE payloads (n INTEGER PRIMARY KEY, size INTEGER NOT NULL, bytes BLOB NOT NULL);
+CREATE VIRTUAL TABLE texts USING fts5(text, tokenize = 'trigram');
+PRAGMA user_version = ${VERSION};`;
+
+/** Which deliveries. What is absent admits all. */
+export interface DeliveryFilter {
+  /** Part of the payload, of an id, of the shop or of an error, whatever the case. */
+  readonly search?: string | undefined;
+  readonly event?: string | undefined;
+  readonly states?: ReadonlySet<State> | undefined;
+  readonly shop?: string | undefined;
+  readonly since?: Date | undefined;
+  readonly until?: Date | undefined;
+  /** Only these, by the ids of their requests. */
+  readonly ids?: readonly string[] | undefined;
+}
+
+/** A delivery, and the number of its last change. */
+export interface ChangedDelivery {
+  readonly sequence: number;
+  readonly id: string;
+  /** Undefined if it was removed. */
+  readonly delivery: Delivery | undefined;
+}
+
+/**
+ * Facts about deliveries, by request, and what they fold to: one row for each request. Facts may come in any order and
+ * more than once. Each change of a row has a number, one higher than that of the change before.
+ */
+export class HistoryStore implements Disposable {
+  readonly #database: DatabaseSync;
+  readonly #statements = new Map<string, StatementSync>();
+  readonly #listeners = new Set<(id: string) => void>();
+  /** Numbers of deliveries with new facts. */
+  readonly #dirty = new Set<number>();
+  #timer: NodeJS.Timeout | undefined;
+  #sequence: number;
+  /** Up to this change it is forgotten which deliveries were removed. */
+  #forgotten = 0;
+  #size: number;
+  #payloads: { count: number; bytes: number };
+
+  /** @param file that keeps it. @default a temporary one, which is deleted with this */
+  constructor(file = '') {
+    this.#database = open(file);
+    const { sequence, size } = this.#one<{ sequence: number | null; size: number }>(
+      'SELECT max(sequence) AS sequence, count(row) AS size FROM deliveries',
+    );
+    this.#sequence = sequence ?? 0;
+    this.#size = size;
+    this.#payloads = this.#one('SELECT count(*) AS count, total(size) AS bytes FROM payloads');
+  }
+
+  add(...facts: readonly Fact[]): void {
+    if (facts.length === 0 || !this.#database.isOpen) return;
+    this.#begin();
+    for (const fact of facts) {
+      const { requestId, eventId = null, at } = fact;
+      const n = requestId === undefined ? null : this.#number(requestId);
+      this.#run(
+        'INSERT OR IGNORE INTO facts (key, n, event_id, at, fact) VALUES (?, ?, ?, ?, ?)',
+        keyOf(fact),
+        n,
+        eventId,
+        at,
+        JSON.stringify(fact),
+      );
+      if (n !== null) this.#dirty.add(n);
+    }
+  }
+
+  /** @param id of the request that brought the payload */
+  addPayload(id: string, bytes: Uint8Array): void {
+    if (!this.#database.isOpen) return;
+    this.#begin();
+    const n = this.#number(id);
+    const { changes } = this.#run(
+      'INSERT OR IGNORE INTO payloads (n, size, bytes) VALUES (?, ?, ?)',
+      n,
+      bytes.length,
+      bytes,
+    );
+    if (changes === 0) return;
+    this.#run('INSERT INTO texts (rowid, text) VALUES (?, ?)', 2 * n + 1, searchableText(bytes));
+    this.#payloads.count += 1;
+    this.#payloads.bytes += bytes.length;
+    while (this.#payloads.count > MAXIMUM_PAYLOADS || this.#payloads.bytes > MAXIMUM_PAYLOAD_BYTES) {
+      this.#removePayload(this.#one<{ n: number }>('SELECT min(n) AS n FROM payloads').n);
+    }
+  }
+
+  /** The bytes that the partner sent; undefined if they are not kept. */
+  payload(id: string): Uint8Array | undefined {
+    const sql = 'SELECT bytes FROM payloads JOIN deliveries USING (n) WHERE id = ?';
+    return this.#all<{ bytes: Uint8Array }>(sql, id)[0]?.bytes;
+  }
+
+  /** Number of the last change. */
+  get sequence(): number {
+    this.#fold();
+    return this.#sequence;
+  }
+
+  get size(): number {
+    this.#fold();
+    return this.#size;
+  }
+
+  /** @returns undefined if it is unknown, or was removed */
+  get(id: string): Delivery | undefined {
+    this.#fold();
+    return this.#changed('id = ?', id)[0]?.delivery;
+  }
+
+  /** The facts of one request, and of all deliveries of its bytes. */
+  facts({
+    id,
+    eventId,
+  }: {
+    readonly id?: string | undefined;
+    readonly eventId?: string | undefined;
+  }): Fact[] {
+    const sql = `SELECT fact FROM facts WHERE n = (SELECT n FROM deliveries WHERE id = ?) OR event_id = ?
+      ORDER BY at, key`;
+    return this.#all<{ fact: string }>(sql, id ?? null, eventId ?? null).map(({ fact }) => JSON.parse(fact));
+  }
+
+  /** What is known of a delivery and of all others of the same bytes. */
+  history(delivery: Pick<Delivery, 'id' | 'eventId'>): History {
+    return fold(this.facts(delivery));
+  }
+
+  /** What an event changed, in order of time. */
+  effects(eventId: string): Effect[] {
+    return this.facts({ eventId }).flatMap((fact) => (fact.kind === 'effect' ? [fact.effect] : []));
+  }
+
+  /** Deliveries that a filter admits, newest first, and how many there are. */
+  list(filter: DeliveryFilter, limit = MAXIMUM_DELIVERIES): { deliveries: Delivery[]; total: number } {
+    this.#fold();
+    const { where, values } = condition(filter);
+    const order = 'ORDER BY received_at DESC, id DESC LIMIT ?';
+    const rows = this.#all<{ row: string }>(
+      `SELECT row FROM deliveries WHERE ${where} ${order}`,
+      ...values,
+      limit,
+    );
+    const deliveries = rows.map(({ row }) => JSON.parse(row) as Delivery);
+    if (deliveries.length < limit) return { deliveries, total: deliveries.length };
+    const { total } = this.#one<{ total: number }>(
+      `SELECT count(*) AS total FROM deliveries WHERE ${where}`,
+      ...values,
+    );
+    return { deliveries, total };
+  }
+
+  /**
+   * The rows that changed after a change, each as it is now, in the order of their last changes.
+   * @returns undefined if it is not known any more what has changed since
+   */
+  changedSince(sequence: number): ChangedDelivery[] | undefined {
+    this.#fold();
+    if (sequence > this.#sequence || (sequence > 0 && sequence < this.#forgotten)) return undefined;
+    return this.#changed(sequence === 0 ? 'sequence > ? AND row IS NOT NULL' : 'sequence > ?', sequence);
+  }
+
+  /** A row as it is now, with the number of its last change; undefined if it was never known, or removed long ago. */
+  changeOf(id: string): ChangedDelivery | undefined {
+    return this.#changed('sequence > 0 AND id = ?', id)[0];
+  }
+
+  /** @param listener called with the id of each row that is new, has changed or was removed @returns ends it */
+  subscribe(listener: (id: string) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** What is added later is dropped. */
+  close(): void {
+    clearTimeout(this.#timer);
+    if (!this.#database.isOpen) return;
+    if (this.#database.isTransaction) this.#fold();
+    this.#database.close();
+  }
+
+  [Symbol.dispose](): void {
+    this.close();
+  }
+
+  /** What is added is written and folded together, at the latest after {@link FOLD_INTERVAL}. */
+  #begin(): void {
+    if (!this.#database.isTransaction) this.#database.exec('BEGIN');
+    this.#timer ??= setTimeout(() => this.#fold(), FOLD_INTERVAL);
+  }
+
+  #fold(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    if (!this.#database.isTransaction) return;
+    const changed = [...this.#dirty].flatMap((n) => this.#foldOne(n) ?? []);
+    this.#dirty.clear();
+    while (this.#size > MAXIMUM_DELIVERIES) changed.push(...this.#removeOldest());
+    this.#database.exec('COMMIT');
+    for (const id of changed) for (const listener of this.#listeners) listener(id);
+  }
+
+  /** @returns the id of the delivery if its row is new or has changed */
+  #foldOne(n: number): string | undefined {
+    const facts = this.#all<{ key: string; fact: string }>(
+      'SELECT key, fact FROM facts WHERE n = ? ORDER BY at, key',
+      n,
+    );
+    for (const { key } of facts.splice(0, facts.length - MAXIMUM_FACTS)) {
+      this.#run('DELETE FROM facts WHERE key = ?', key);
+    }
+    const { id, row, text } = this.#one<{ id: string; row: string | null; text: string | null }>(
+      'SELECT id, row, text FROM deliveries WHERE n = ?',
+      n,
+    );
+    const own = facts.map(({ fact }) => JSON.parse(fact) as Fact);
+    const history = fold(own);
+    const delivery = deliveryOf(id, own, history);
+    const newRow = JSON.stringify(delivery);
+    const newText = textOf(delivery, history);
+    if (newText !== text) {
+      this.#run('INSERT OR REPLACE INTO texts (rowid, text) VALUES (?, ?)', 2 * n, newText);
+    }
+    if (newRow === row && newText === text) return undefined;
+    this.#sequence += 1;
+    if (row === null) this.#size += 1;
+    const { eventId = null, event = null, shopId = null, state, receivedAt } = delivery;
+    this.#run(
+      `UPDATE deliveries SET event_id = ?, event = ?, shop = ?, state = ?, received_at = ?, sequence = ?, row = ?, text = ?
+        WHERE n = ?`,
+      ...[eventId, event, shopId, state, receivedAt, this.#sequence, newRow, newText, n],
+    );
+    return id;
+  }
+
+  /** @returns ids of the deliveries that were removed */
+  #removeOldest(): string[] {
+    const oldest = this.#all<{ n: number; id: string; event_id: string | null }>(
+      'SELECT n, id, event_id FROM deliveries WHERE row IS NOT NULL ORDER BY received_at, id LIMIT ?',
+      REMOVED_AT_A_TIME,
+    );
+    for (const { n, event_id: eventId } of oldest) {
+      this.#sequence += 1;
+      this.#size -= 1;
+      this.#run(
+        'UPDATE deliveries SET row = NULL, text = NULL, event_id = NULL, sequence = ? WHERE n = ?',
+        this.#sequence,
+        n,
+      );
+      this.#run('DELETE FROM facts WHERE n = ?', n);
+      this.#run(
+        `DELETE FROM facts WHERE n IS NULL AND event_id = ?1
+          AND NOT EXISTS (SELECT 1 FROM deliveries WHERE deliveries.event_id = ?1)`,
+        eventId,
+      );
+      this.#run('DELETE FROM texts WHERE rowid = ?', 2 * n);
+      this.#removePayload(n);
+    }
+    const sql = `SELECT n, sequence FROM deliveries WHERE row IS NULL AND sequence > 0
+      ORDER BY sequence DESC LIMIT -1 OFFSET ?`;
+    for (const { n, sequence } of this.#all<{ n: number; sequence: number }>(sql, MAXIMUM_DELIVERIES)) {
+      this.#forgotten = Math.max(this.#forgotten, sequence);
+      this.#run('DELETE FROM deliveries WHERE n = ?', n);
+    }
+    return oldest.map(({ id }) => id);
+  }
+
+  #removePayload(n: number): void {
+    const [payload] = this.#all<{ size: number }>('SELECT size FROM payloads WHERE n = ?', n);
+    if (payload === undefined) return;
+    this.#run('DELETE FROM payloads WHERE n = ?', n);
+    this.#run('DELETE FROM texts WHERE rowid = ?', 2 * n + 1);
+    this.#payloads.count -= 1;
+    this.#payloads.bytes -= payload.size;
+  }
+
+  #number(id: string): number {
+    this.#run('INSERT OR IGNORE INTO deliveries (id) VALUES (?)', id);
+    return this.#one<{ n: number }>('SELECT n FROM deliveries WHERE id = ?', id).n;
+  }
+
+  #changed(where: string, value: SQLInputValue): ChangedDelivery[] {
+    const sql = `SELECT id, sequence, row FROM deliveries WHERE ${where} ORDER BY sequence`;
+    return this.#all<{ id: string; sequence: number; row: string | null }>(sql, value).map(
+      ({ id, sequence, row }) => ({ id, sequence, delivery: row === null ? undefined : JSON.parse(row) }),
+    );
+  }
+
+  #statement(sql: string): StatementSync {
+    const known = this.#statements.get(sql) ?? this.#database.prepare(sql);
+    this.#statements.set(sql, known);
+    return known;
+  }
+
+  #run(sql: string, ...values: readonly SQLInputValue[]) {
+    return this.#statement(sql).run(...values);
+  }
+
+  #all<Row>(sql: string, ...values: readonly SQLInputValue[]): Row[] {
+    return this.#statement(sql).all(...values) as Row[];
+  }
+
+  #one<Row>(sql: string, ...values: readonly SQLInputValue[]): Row {
+    return this.#statement(sql).get(...values) as Row;
+  }
+}
+
+const keyOf = (fact: Fact) => hash('md5', identityOf(fact), 'base64url');
+
+/** Opens a database with the tables of this version. A file that is damaged, or of another version, begins empty. */
+function open(file: string): DatabaseSync {
+  try {
+    return opened(file);
+  } catch (error) {
+    if (file === '') throw error;
+    for (const name of [file, `${file}-wal`, `${file}-shm`]) rmSync(name, { force: true });
+    return opened(file);
+  }
+}
+
+function opened(file: string): DatabaseSync {
+  const database = new DatabaseSync(file);
+  try {
+    database.exec(`PRAGMA cache_size = -${CACHE_KIB}; PRAGMA temp_store = FILE`);
+    // A commit is with the system, not yet with the disk: the process may be killed, not the machine.
+    database.exec(
+      file === '' ? 'PRAGMA journal_mode = MEMORY' : 'PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL',
+    );
+    const { user_version: version } = { ...database.prepare('PRAGMA user_version').get() };
+    const isNew = database.prepare('SELECT 1 FROM sqlite_schema').get() === undefined;
+    if (isNew) database.exec(TABLES);
+    else if (version !== VERSION) throw new Error(`It has version ${version}`);
+    else database.exec('PRAGMA quick_check(1)');
+    return database;
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}
+
+function condition(filter: DeliveryFilter): { where: string; values: SQLInputValue[] } {
+  const { search, event, states, shop, since, until, ids } = filter;
+  const parts: [sql: string, value: SQLInputValue | undefined][] = [
+    ['event = ?', event],
+    ['state IN (SELECT value FROM json_each(?))', states && JSON.stringify([...states])],
+    ['shop = ?', shop],
+    ['received_at >= ?', since?.toISOString()],
+    ['received_at < ?', until?.toISOString()],
+    ['id IN (SELECT value FROM json_each(?))', ids && JSON.stringify(ids)],
+    search !== undefined && [...search].length >= SHORTEST_INDEXED
+      ? ['n IN (SELECT rowid >> 1 FROM texts WHERE texts MATCH ?)', `"${search.replaceAll('"', '""')}"`]
+      : [
+          "n IN (SELECT rowid >> 1 FROM texts WHERE text LIKE ? ESCAPE '\\')",
+          search && `%${search.replace(/[\\%_]/g, '\\$&')}%`,
+        ],
+  ];
+  const given = parts.filter(([, value]) => value !== undefined);
+  return {
+    where: ['row IS NOT NULL', ...given.map(([sql]) => sql)].join(' AND '),
+    values: given.map(([, value]) => value ?? null),
+  };
+}
+
+/** What a search finds a delivery by, beside its payload. */
+function textOf({ id, eventId, event, shopId, error }: Delivery, { steps }: History): string {
+  const errors = steps.flatMap((step) => step.error ?? []);
+  return [...new Set([id, eventId, event, shopId, error, ...errors])].filter(Boolean).join('\n');
+}
+
+const ESCAPES: Readonly<Record<string, string>> = { b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' };
+
+/** A payload as it is written and, if that differs, without the escapes of JSON. */
+function searchableText(bytes: Uint8Array): string {
+  const text = Buffer.from(bytes.subarray(0, SEARCHED_BYTES)).toString();
+  if (!text.includes('\\')) return text;
+  const plain = text.replace(/\\(?:u([0-9a-f]{4})|(["\\/bfnrt]))/gi, (_, code?: string, letter = '') =>
+    code === undefined ? (ESCAPES[letter] ?? letter) : String.fromCharCode(Number.parseInt(code, 16)),
+  );
+  return `${text}\n${plain}`;
+}
