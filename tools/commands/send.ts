@@ -6,8 +6,8 @@ import { isEventName } from '../../lambda/contract/catalogue.ts';
 import { WEBHOOK_PATH } from '../../lambda/contract/webhook-path.ts';
 import { didYouMean } from '../../lib/nearest.ts';
 import { answerText, parsedAnswer } from '../stage/answer-text.ts';
-import type { AwaitOptions } from '../stage/history/await-deliveries.ts';
-import type { Trace } from '../stage/history/timeline.ts';
+import type { Trace } from '../stage/history/trace.ts';
+import type { AwaitOptions } from '../stage/history/wait.ts';
 import { OUTPUTS_FILE } from '../stage/local-folder.ts';
 import type { Operation } from '../stage/operation.ts';
 import { postSigned } from '../stage/signed-post.ts';
@@ -135,7 +135,7 @@ async function awaitAnswers(
     console.log(JSON.stringify({ ...accepted[told]?.answer, trace }));
     told += 1;
   };
-  const { awaitDeliveries } = await import('../stage/history/await-deliveries.ts');
+  const { awaitDeliveries } = await import('../stage/history/wait.ts');
   return awaitDeliveries(operation, accepted, { ...options, ...(json && { onTrace }) });
 }
 

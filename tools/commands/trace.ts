@@ -22,7 +22,7 @@ export const command = npmScript(
   .addOption(jsonOption())
   .action((id, { since, until, json = false, ...where }) =>
     work(where, async (operation) => {
-      const { printTrace } = await import('../stage/history/print-trace.ts');
+      const { printTrace } = await import('../stage/history/print.ts');
       return printTrace(operation, id, { json: json === true, since, until });
     }),
   );

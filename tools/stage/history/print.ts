@@ -1,0 +1,287 @@
+import { styleText } from 'node:util';
+import stringWidth from 'string-width';
+import { prices } from '../../../lib/prices.ts';
+import { Progress } from '../../terminal/progress.ts';
+import { shownId } from '../../terminal/screen.ts';
+import { duration, printable } from '../../terminal/text.ts';
+import type { Operation } from '../operation.ts';
+import type { Stage } from '../stage.ts';
+import type { ArchiveSearched, Sources } from './aws-feed.ts';
+import { foldedAttempts } from './fold.ts';
+import type { History, Place, Step } from './history.ts';
+import { type Trace, type TraceOptions, traceDelivery } from './trace.ts';
+import { stateWords, stepWords, type Tone } from './words.ts';
+
+/** Width below which a step's detail stands below its title, and not beside it. */
+const NARROW = 90;
+
+/** Characters of a step's detail in a line at most: a longer line is hard to read. */
+const WIDEST_DETAIL = 100;
+
+/** Rejected requests that are shown of those with the same bytes. */
+const REJECTIONS_SHOWN = 5;
+
+/** Columns of what is not known yet: `+999 ms`, `dead letter`. A longer one moves its own line. */
+const GAP_WIDTH = 7;
+const TITLE_WIDTH = 11;
+
+/** Milliseconds below which no progress of a search is shown. */
+const SHORT = 1_000;
+
+const GIGABYTE = 2 ** 30;
+
+const COLOURS: Readonly<Record<Tone, Parameters<typeof styleText>[0]>> = {
+  good: 'green',
+  warning: 'yellow',
+  bad: 'red',
+  neutral: 'gray',
+};
+
+/**
+ * `npm run trace`: prints the history of one event.
+ * @returns false if something could not be read, which is said
+ * @throws CommandError if there is no such event
+ */
+export async function printTrace(
+  { stack, signal, say, width }: Operation,
+  id: string,
+  { json, ...times }: Pick<TraceOptions, 'since' | 'until'> & { readonly json: boolean },
+): Promise<boolean> {
+  const progress = new Progress();
+  let begun: number | undefined;
+  const trace = await traceDelivery(stack, id, {
+    ...times,
+    signal,
+    onProgress: (done, total) => {
+      begun ??= Date.now();
+      if (Date.now() - begun < SHORT) return;
+      progress.show({ doing: 'Reading the archive', done, total, unit: 'objects' });
+    },
+  }).finally(() => progress.end());
+  if (trace === undefined) {
+    if (!json) say('Interrupted. The query of the logs is stopped, and nothing was changed.');
+    return false;
+  }
+  if (json) say(JSON.stringify(trace, undefined, 2));
+  else for (const line of describeTrace(trace, stack, width)) say(line);
+  const { logs, archive, deadLetters, crashes } = trace.sources;
+  return ![logs, deadLetters, crashes].some((source) => source?.refused) && !isIncomplete(archive);
+}
+
+const isIncomplete = (archive: ArchiveSearched | undefined) =>
+  archive !== undefined && (archive.state === 'refused' || archive.damaged.length > 0);
+
+/** A trace for people: what happened from top to bottom, then where it is. @param width as of a terminal */
+export function describeTrace(
+  { id, history, sources }: Trace,
+  stage: Pick<Stage, 'title' | 'local' | 'command'>,
+  width: number,
+): string[] {
+  const { shopId, timestamp } = history;
+  const facts = [
+    shopId && `shop ${printable(shopId)}`,
+    timestamp && `the partner’s timestamp ${timestamp.replace(/\.?0+Z$/, 'Z')}`,
+  ].filter((fact) => fact !== undefined);
+  return [
+    titleOf(history, stage, width),
+    ...wrap(facts.join(', '), width).map(gray),
+    ...describeSteps(history, id, width),
+    '',
+    ...describePlaces(history, stage, width),
+    '',
+    ...describeSources(sources, stage.local).flatMap((line) => wrap(line, width).map(gray)),
+  ];
+}
+
+/** Which event it is. */
+export const titleOf = (
+  { event, eventId }: Pick<History, 'event' | 'eventId'>,
+  { title }: Pick<Stage, 'title'>,
+  width: number,
+): string =>
+  `${styleText('bold', event ?? 'Event')} ${styleText('cyan', shownId(eventId ?? '', width))} in ${title}`;
+
+/** Where the event is now, and the command that shows more or goes on. */
+export function describePlaces({ now }: History, stage: Pick<Stage, 'command'>, width: number): string[] {
+  return now.flatMap((place) => {
+    const { title, detail, tone } = stateWords(place, clock());
+    const text = [printable(detail), nextCommand(place, tone, stage)].filter(Boolean).join(' ');
+    const [first = '', ...others] = wrap(`${title}: ${text}`, width);
+    const rest = first.slice(title.length);
+    return [`${styleText(COLOURS[tone], first.slice(0, title.length))}${rest}`, ...others];
+  });
+}
+
+/** What is paused can be resumed; what a queue keeps for a person can be shown. */
+function nextCommand({ queue, paused }: Place, tone: Tone, stage: Pick<Stage, 'command'>) {
+  if (queue === undefined) return undefined;
+  if (paused !== undefined) return `Resume it: ${stage.command(queue, 'resume')}`;
+  return tone === 'bad' ? `Show it: ${stage.command(`show ${queue}`)}` : undefined;
+}
+
+/** A history line by line, as its steps become known. */
+export class GrowingTrace {
+  readonly #width: number;
+  readonly #printed = new Set<string>();
+  #day = '';
+
+  /** @param width of the terminal */
+  constructor(width: number) {
+    this.#width = width;
+  }
+
+  get isEmpty(): boolean {
+    return this.#printed.size === 0;
+  }
+
+  /** @returns lines for the steps that were not known before, in the columns of a whole trace */
+  grow(history: History): string[] {
+    return history.steps.flatMap((step, index) => {
+      const key = keyOf(step);
+      if (this.#printed.has(key)) return [];
+      this.#printed.add(key);
+      const day = step.at.slice(0, 10);
+      const head = day === this.#day ? [] : [gray(`${day}, times in UTC`)];
+      this.#day = day;
+      const gap = gapOf(step, history.steps[index - 1]).padStart(GAP_WIDTH);
+      return [...head, ...describeStep(step, history, gap, { titleWidth: TITLE_WIDTH, width: this.#width })];
+    });
+  }
+}
+
+/** Equal for the same step, also once its time is known more exactly. */
+const keyOf = ({ kind, at, messageId, attempt, requestId }: Step) =>
+  JSON.stringify([kind, messageId ?? requestId, attempt, kind === 'noted' && at]);
+
+/** Each day under its date; in front of each step its time, and the time since the one before. */
+function describeSteps(history: History, asked: string, width: number): string[] {
+  const { steps, left } = withoutRepetitions(foldedAttempts(history.steps), asked);
+  const gaps = steps.map((step, index) => gapOf(step, steps[index - 1]));
+  const gapWidth = Math.max(0, ...gaps.map((gap) => gap.length));
+  const titleWidth = Math.max(0, ...steps.map((step) => stepWords(step, history, clock()).title.length));
+  const lines: string[] = [];
+  let day = '';
+  for (const [index, step] of steps.entries()) {
+    const date = step.at.slice(0, 10);
+    if (date !== day) lines.push('', gray(day === '' ? `${date}, times in UTC` : date));
+    else if (isBeginning(step)) lines.push('');
+    day = date;
+    const gap = (gaps[index] ?? '').padStart(gapWidth);
+    lines.push(...describeStep(step, history, gap, { titleWidth, width }));
+  }
+  if (left > 0) lines.push('', gray(`… and ${left} more requests with these bytes, all answered 401`));
+  return lines;
+}
+
+/** Anybody can send the same bytes again and again. @param asked the request that is always shown */
+function withoutRepetitions(steps: readonly Step[], asked: string) {
+  const rejected = steps.flatMap(({ status, requestId = '' }) =>
+    status === 401 && !requestId.startsWith(asked) ? [requestId] : [],
+  );
+  const left = new Set(rejected.slice(REJECTIONS_SHOWN));
+  return { steps: steps.filter(({ requestId = '' }) => !left.has(requestId)), left: left.size };
+}
+
+/** Whether a delivery, a redrive or a replay begins with a step. */
+const isBeginning = ({ kind, attempt, origin }: Step) =>
+  kind === 'received' ||
+  (attempt === 1 && kind !== 'archived' && origin !== undefined && origin.kind !== 'delivery');
+
+function describeStep(
+  step: Step,
+  history: History,
+  gap: string,
+  { titleWidth, width }: { readonly titleWidth: number; readonly width: number },
+): string[] {
+  const { title, detail, tone } = stepWords(step, history, clock());
+  const front = `${step.at.slice(11, 23)}  ${gap}  `;
+  const room = width - front.length - '● '.length;
+  const isNarrow = width < NARROW;
+  const indent = isNarrow ? 2 : titleWidth + 2;
+  // In a file or a pipe nothing wraps.
+  const [first = '', ...others] = wrap(
+    printable(detail),
+    Number.isFinite(width) ? Math.min(WIDEST_DETAIL, room - indent) : width,
+  );
+  const head = `${gray(front)}${styleText(COLOURS[tone], '●')} ${styleText(COLOURS[tone], printable(title))}`;
+  const margin = `${' '.repeat(front.length)}${gray('│')} ${' '.repeat(indent)}`;
+  const isBeside = !isNarrow || (others.length === 0 && room >= titleWidth + 2 + stringWidth(first));
+  if (!isBeside) return [head, ...[first, ...others].map((line) => `${margin}${line}`)];
+  const beside = `${head}${' '.repeat(Math.max(0, titleWidth - title.length) + 2)}${first}`;
+  return [beside.trimEnd(), ...others.map((line) => `${margin}${line}`)];
+}
+
+const clock = () => ({ now: Date.now(), time: (iso: string) => iso.slice(11, 19) });
+
+const gray = (text: string) => styleText('gray', text);
+
+/** How long after the one before it a step was, as `+12 ms`. */
+function gapOf({ at }: Step, before: Step | undefined): string {
+  if (before === undefined) return '';
+  const gap = Date.parse(at) - Date.parse(before.until ?? before.at);
+  if (gap <= 0) return '';
+  // The larger unit is enough beside the times.
+  return `+${gap < 1000 ? `${gap} ms` : duration(gap).split(' ').slice(0, 2).join(' ')}`;
+}
+
+/** What was looked through, and what is missing. */
+function describeSources({ logs, archive, deadLetters, crashes }: Sources, local: boolean): string[] {
+  const { since, until, lines, bytesScanned, truncated, refused } = logs;
+  const dollars = (bytesScanned / GIGABYTE) * prices.logsInsightsGigabyte;
+  const cost = local ? '' : `, ${size(bytesScanned)} scanned for ${dollars.toFixed(4)} dollars`;
+  const more = truncated ? ' There are more lines: narrow the window with --since and --until.' : '';
+  return [
+    refused === undefined
+      ? `Logs from ${toTheMinute(since)} to ${toTheMinute(until)}: ${counted(lines, 'line')}${cost}.${more}`
+      : `The logs could not be read, so rejected requests and failed attempts are missing: ${refused}.`,
+    ...(archive === undefined ? [] : describeArchive(archive)),
+    deadLetters?.refused && `The dead-letter queue could not be read: ${deadLetters.refused}.`,
+    deadLetters?.complete === false &&
+      deadLetters.refused === undefined &&
+      'Some messages on the dead-letter queue could not be looked at.',
+    crashes && `Crashes of the consumer could not be read: ${crashes.refused}.`,
+  ].filter((line) => typeof line === 'string');
+}
+
+function describeArchive({ state, reason, objects, records, damaged }: ArchiveSearched): string[] {
+  if (state === 'none') return ['The stage keeps no archive (archive.days is 0).'];
+  if (state === 'refused') return [`The archive could not be read: ${reason}.`];
+  const late = state === 'early' ? ' A record may be missing: Firehose collects for up to 15 minutes.' : '';
+  return [
+    `Archive: ${counted(records, 'record')} read in ${counted(objects, 'object')}.${late}`,
+    ...damaged.map((fault) => `Damaged, and skipped from there on: ${printable(fault)}`),
+  ];
+}
+
+const counted = (count: number, noun: string) => `${count} ${count === 1 ? noun : `${noun}s`}`;
+
+const toTheMinute = (time: string) => `${time.slice(0, 16)}Z`;
+
+function size(bytes: number): string {
+  if (bytes < 1e6) return `${Math.ceil(bytes / 1e3)} kB`;
+  return bytes < 1e9 ? `${(bytes / 1e6).toFixed(1)} MB` : `${(bytes / 1e9).toFixed(1)} GB`;
+}
+
+/** Words in lines of a width; one that is longer is cut. */
+function wrap(text: string, width: number): string[] {
+  const lines: string[] = [];
+  let line = '';
+  for (const word of text.split(' ').flatMap((whole) => cut(whole, width))) {
+    const longer = line === '' ? word : `${line} ${word}`;
+    if (line !== '' && stringWidth(longer) > width) {
+      lines.push(line);
+      line = word;
+    } else {
+      line = longer;
+    }
+  }
+  return line === '' ? lines : [...lines, line];
+}
+
+function cut(word: string, width: number): string[] {
+  if (stringWidth(word) <= width) return [word];
+  const length = Math.max(1, width);
+  return Array.from({ length: Math.ceil(word.length / length) }, (_, index) =>
+    word.slice(index * length, (index + 1) * length),
+  );
+}

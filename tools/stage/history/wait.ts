@@ -1,0 +1,167 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { CommandError } from '../../terminal/command-error.ts';
+import { printable } from '../../terminal/text.ts';
+import { type FunctionName, followLogs } from '../logs/follow.ts';
+import type { Operation } from '../operation.ts';
+import { unloggedFacts } from './aws-feed.ts';
+import type { Fact } from './facts.ts';
+import { fold, hasSettled } from './fold.ts';
+import type { History } from './history.ts';
+import { locate } from './locate.ts';
+import { parseCrash } from './log-line.ts';
+import { lineFact } from './log-query.ts';
+import { describePlaces, GrowingTrace, titleOf } from './print.ts';
+import type { Trace } from './trace.ts';
+
+/** By how much the clocks of this machine and of CloudWatch Logs may differ, in milliseconds. */
+const CLOCKS_DIFFER = 60_000;
+
+/** Milliseconds between two looks at what is known. */
+const INTERVAL = 100;
+
+/** Milliseconds without a line after which an attempt is overdue, so that the dead-letter queue may have the message. */
+const OVERDUE = 5_000;
+
+/** Milliseconds between two looks at dead letters and crashes, here and in AWS. */
+const LOOK_INTERVAL = { local: 500, aws: 10_000 };
+
+export interface AwaitOptions {
+  /** When the first was posted. */
+  readonly since: Date;
+  /** How long to wait from now on, for all of them. */
+  readonly seconds: number;
+  /** Whose lines are read. @default every function's */
+  readonly functions?: readonly FunctionName[] | undefined;
+  /**
+   * Called with each in turn, once it has settled or has not in time.
+   * @default its history is printed as it grows, and where it is
+   */
+  readonly onTrace?: ((trace: Trace) => void) | undefined;
+}
+
+/** A delivery that is awaited. Another one of the same bytes is not its business. */
+interface Awaited {
+  readonly eventId: string;
+  readonly requestId: string;
+  readonly facts: Fact[];
+  /** Dead letters and crashes, as of the last look. */
+  unlogged: readonly Fact[];
+  /** Epoch milliseconds: of the last line about it, and of the last look. */
+  heardAt: number;
+  lookedAt: number;
+  /** A line said that its consumer crashed. */
+  hasCrashed: boolean;
+  readonly growing: GrowingTrace;
+}
+
+/**
+ * Waits until each delivery has settled: its effect, or a queue where somebody has to look. It follows the lines that
+ * functions write, because a query of all logs for each delivery would take longer than most effects.
+ * @returns false if one was not processed, or it was interrupted
+ * @throws CommandError if one has not settled, and a log cannot be read
+ */
+export async function awaitDeliveries(
+  { stack, signal, say, width }: Operation,
+  deliveries: readonly { readonly eventId: string; readonly requestId: string }[],
+  { since, seconds, functions, onTrace }: AwaitOptions,
+): Promise<boolean> {
+  const from = new Date(since.getTime() - CLOCKS_DIFFER);
+  const awaited = deliveries.map(
+    ({ eventId, requestId }): Awaited => ({
+      eventId,
+      requestId,
+      facts: [],
+      unlogged: [],
+      heardAt: Date.now(),
+      lookedAt: 0,
+      hasCrashed: false,
+      growing: new GrowingTrace(width),
+    }),
+  );
+  const problems: string[] = [];
+  const ended = new AbortController();
+  const inTime = AbortSignal.any([signal, ended.signal, AbortSignal.timeout(seconds * 1000)]);
+  const following = follow();
+  let settled = 0;
+  try {
+    while (!inTime.aborted && settled < awaited.length) {
+      for (let one = awaited[settled]; one !== undefined; one = awaited[settled]) {
+        if (isSilent(one)) await look(one);
+        if (!hasSettled(show(one))) break;
+        await end(one);
+        settled += 1;
+      }
+      if (settled < awaited.length) await sleep(INTERVAL, undefined, { signal: inTime }).catch(() => {});
+    }
+  } finally {
+    ended.abort();
+    await following;
+  }
+  if (signal.aborted) return false;
+  for (const one of awaited.slice(settled)) {
+    show(one);
+    await end(one);
+  }
+  if (settled < awaited.length && problems.length > 0) {
+    throw new CommandError(`Part of what happened is unknown: ${problems.join('; ')}`);
+  }
+  return awaited.every((one) => historyOf(one).now[0].state === 'processed');
+
+  async function follow(): Promise<void> {
+    const lines = followLogs(stack, {
+      functions,
+      since: from,
+      signal: inTime,
+      onProblem: (name, { message }) =>
+        problems.push(`the log of ${name} cannot be read: ${printable(message)}`),
+    });
+    for await (const batch of lines) {
+      for (const { function: name, text } of batch) {
+        const fact = lineFact(text);
+        for (const one of awaited) {
+          const isOwn = fact !== undefined && fact.requestId === one.requestId;
+          if (isOwn) one.facts.push(fact);
+          if (isOwn) one.heardAt = Date.now();
+          if (fact === undefined && parseCrash(text, name) !== undefined) one.hasCrashed = true;
+        }
+      }
+    }
+  }
+
+  function isSilent({ hasCrashed, heardAt, lookedAt }: Awaited): boolean {
+    const interval = stack.local ? LOOK_INTERVAL.local : LOOK_INTERVAL.aws;
+    return (hasCrashed || Date.now() - heardAt > OVERDUE) && Date.now() - lookedAt > interval;
+  }
+
+  async function look(one: Awaited): Promise<void> {
+    one.lookedAt = Date.now();
+    const { facts } = await unloggedFacts(stack, one.facts, inTime);
+    one.unlogged = facts.filter(({ requestId = one.requestId }) => requestId === one.requestId);
+  }
+
+  function show(one: Awaited): History {
+    const history = historyOf(one);
+    if (onTrace !== undefined) return history;
+    const { isEmpty } = one.growing;
+    const lines = one.growing.grow(history);
+    if (isEmpty && lines.length > 0) say(`\n${titleOf(history, stack, width)}`);
+    for (const line of lines) say(line);
+    return history;
+  }
+
+  async function end(one: Awaited): Promise<void> {
+    const history = await locate(stack, historyOf(one));
+    if (onTrace === undefined) {
+      if (!hasSettled(history)) say(`It has not settled after ${seconds} s.`);
+      for (const line of describePlaces(history, stack, width)) say(line);
+      return;
+    }
+    const { eventId, facts } = one;
+    const times = { since: from.toISOString(), until: new Date().toISOString() };
+    // To read a log by its lines costs nothing.
+    const logs = { ...times, lines: facts.length, bytesScanned: 0, truncated: false };
+    onTrace({ stack: stack.title, id: eventId, idIs: 'eventId', history, sources: { logs } });
+  }
+}
+
+const historyOf = ({ facts, unlogged }: Awaited): History => fold([...facts, ...unlogged]);
