@@ -19,6 +19,7 @@ import {
   skipReason,
 } from './history.ts';
 import { errorOf, type LogLine, parseLogLine } from './log-line.ts';
+import { crashText } from './words.ts';
 
 /** Milliseconds between a line and its record at most: between them is one call of a batch, to send a dead letter. */
 export const LINE_TO_RECORD = 60_000;
@@ -690,7 +691,7 @@ function ofMessage(
     attempts: lastAttempt(last),
     ...(crashes.length > 0 && { crashes: sum(crashes.map((crash) => crash.attempts ?? 1)) }),
     ...(replay !== undefined && { replay }),
-    error: attempts.findLast((one) => one.error !== undefined)?.error ?? 'The function crashed or timed out',
+    error: errorOfMessage(attempts),
   };
   const redrive = ofKind(facts, 'redrive').findLast(
     (fact) => fact.requestId === requestId && fact.at >= last.at,
@@ -703,6 +704,12 @@ function ofMessage(
   const { retryInSeconds } = last;
   const next = retryInSeconds === undefined ? {} : { nextAttemptAt: iso(last.at + retryInSeconds * 1000) };
   return [{ ...place, state: 'retrying', ...next }];
+}
+
+/** What the last attempt failed with. Of a message that SQS moved, the attempt before. */
+function errorOfMessage(attempts: readonly Attempt[]): string {
+  const last = attempts.findLast(({ kind, error }) => kind !== 'dead-lettered' || error !== undefined);
+  return last?.kind === 'crashed' ? crashText(last.error) : (last?.error ?? crashText(undefined));
 }
 
 /** How the delivery ended: with an effect if any message of it had one, else as the last one said. */

@@ -81,7 +81,7 @@ const STEPS: Readonly<Record<StepKind, StepWords>> = {
   },
   crashed: {
     title: () => 'crashed',
-    detail: (step) => `${attemptText(step)}: ${crashText(step.error)}`,
+    detail: (step) => `${attemptText(step)}: ${lower(crashText(step.error))}`,
     tone: () => 'warning',
   },
   processed: {
@@ -294,9 +294,10 @@ function originText(origin: Origin): string {
   return ` (${joined(', ', [`replay ${origin.name}`, origin.mode, origin.notify && 'notifies'])})`;
 }
 
-function crashText(error: string | undefined): string {
-  if (error === undefined) return 'the function crashed or timed out';
-  return error.includes('Timedout') ? 'the function timed out' : `the function crashed (${error})`;
+/** @param error as Lambda names it, if it is known */
+export function crashText(error: string | undefined): string {
+  if (error === undefined) return 'The function crashed or timed out';
+  return error.includes('Timedout') ? 'The function timed out' : `The function crashed (${error})`;
 }
 
 const latencyText = ({ latencyMs }: Step) =>
@@ -310,6 +311,8 @@ const withoutStop = (text = 'Error') => text.replace(/\.$/, '');
 const sentence = (text = 'Error') => (/[.!?]$/.test(text) ? text : `${text}.`);
 
 const capital = (text: string) => `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
+
+const lower = (text: string) => `${text.charAt(0).toLowerCase()}${text.slice(1)}`;
 
 const gap = (from: string, to: string) => Date.parse(to) - Date.parse(from);
 
