@@ -149,9 +149,9 @@ export class GrowingTrace {
   }
 }
 
-/** Equal for the same step, also once its time is known more exactly. */
-const keyOf = ({ kind, at, messageId, attempt, requestId }: Step) =>
-  JSON.stringify([kind, messageId ?? requestId, attempt, kind === 'noted' && at]);
+/** Equal for the same step, also once its time or its message is known. */
+const keyOf = ({ kind, at, origin, attempt, requestId, messageId }: Step) =>
+  JSON.stringify([kind, requestId ?? messageId, origin, attempt, kind === 'noted' && at]);
 
 /** Each day under its date; in front of each step its time, and the time since the one before. */
 function describeSteps(history: History, asked: string, width: number): string[] {
