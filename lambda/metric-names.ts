@@ -31,9 +31,9 @@ export const metrics = {
   VersionError: { dimensions: ['version'] },
   /** Receiver: a read of the secret failed, whether a cached one went on serving or the answer was a 500. */
   SecretUnreadable: { dimensions: [] },
-  /** Consumer: the state already stood at this version or a later one. */
+  /** Consumer: a newer version is stored. */
   Stale: { dimensions: ['event'] },
-  /** Consumer: the notification had been sent before. */
+  /** Consumer: the event had its effect before: its version is stored, or its notification was sent. */
   Duplicate: { dimensions: ['event'] },
   /** Consumer: an event of a replay is settled, whatever came of it: it is neither new nor late. */
   Replayed: { dimensions: ['event'] },

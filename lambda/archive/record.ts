@@ -3,8 +3,8 @@ import type { EffectOutcome } from '../effects/outcome.ts';
 import type { Replay } from '../queue/replay.ts';
 
 /**
- * What a message came to in the end. Of a later attempt than the first, `Stale` and `Duplicate` may be of its own
- * earlier one, which had the effect and was not archived.
+ * The final result of a message. `Duplicate` may mean its own earlier attempt, which died or was not archived after the
+ * effect, or a request that the SDK repeated because the answer was lost.
  */
 export type SettledOutcome = EffectOutcome | 'DeadLettered';
 

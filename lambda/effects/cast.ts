@@ -71,7 +71,7 @@ export class Cast {
     attributes: Record<string, AttributeValue>,
   ): Promise<EffectOutcome> {
     const { at, version } = change;
-    return await versionedWrite(() =>
+    return await versionedWrite(version, () =>
       this.#client.send(
         new PutItemCommand({
           TableName: this.#table,
@@ -83,6 +83,7 @@ export class Cast {
             updated_at: { S: at },
           },
           ConditionExpression: mayWrite(change),
+          ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
           ExpressionAttributeValues: { ':version': { S: version } },
         }),
       ),

@@ -44,8 +44,10 @@ export class ContactPartner {
     const fields = fieldsOf(update);
     if (isRepair(update.replay)) return await this.#repair(update, fields);
     // Newer than the record as a whole means newer than each of its fields: nearly always one write.
-    if ((await this.#writeRecord(update, fields, mayWrite(update))) === 'Processed') return 'Processed';
-    return together(await Promise.all(fields.map((field) => this.#writeField(update, field))));
+    const record = await this.#writeRecord(update, fields, mayWrite(update));
+    if (record === 'Processed') return 'Processed';
+    const single = await Promise.all(fields.map((field) => this.#writeField(update, field)));
+    return together([record, ...single]);
   }
 
   /**
@@ -87,22 +89,27 @@ export class ContactPartner {
   }
 
   async #write(
-    { userId, version }: ContactUpdate,
+    update: ContactUpdate,
     expression: string,
     condition: string,
     values: Record<string, string> = {},
   ): Promise<EffectOutcome> {
+    const { userId, version } = update;
     const texts = Object.entries({ ':version': version, ...values });
-    return await versionedWrite(() =>
-      this.#client.send(
-        new UpdateItemCommand({
-          TableName: this.#table,
-          Key: { user_id: { S: tableKey(userId) } },
-          UpdateExpression: expression,
-          ConditionExpression: condition,
-          ExpressionAttributeValues: Object.fromEntries(texts.map(([name, text]) => [name, { S: text }])),
-        }),
-      ),
+    return await versionedWrite(
+      version,
+      () =>
+        this.#client.send(
+          new UpdateItemCommand({
+            TableName: this.#table,
+            Key: { user_id: { S: tableKey(userId) } },
+            UpdateExpression: expression,
+            ConditionExpression: condition,
+            ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+            ExpressionAttributeValues: Object.fromEntries(texts.map(([name, text]) => [name, { S: text }])),
+          }),
+        ),
+      ['version', ...fieldsOf(update).map(versionName)],
     );
   }
 }
@@ -121,6 +128,6 @@ const assignments = (field: Field) => [`${field[0]} = :${field[0]}`, `${versionN
 const valuesOf = (fields: readonly Field[]) =>
   Object.fromEntries(fields.map(([name, value]) => [`:${name}`, value]));
 
-/** What single writes come to: where one happened, the event was not stale. */
+/** The outcome of several writes: `Processed` if one was made, else `Duplicate` if one had been made before. */
 const together = (outcomes: readonly EffectOutcome[]): EffectOutcome =>
-  outcomes.includes('Processed') ? 'Processed' : 'Stale';
+  (['Processed', 'Duplicate'] as const).find((outcome) => outcomes.includes(outcome)) ?? 'Stale';

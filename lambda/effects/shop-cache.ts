@@ -39,7 +39,7 @@ export class ShopCache {
   async invalidate(update: ShopUpdate): Promise<EffectOutcome> {
     const { shopId, updatedFields, at, version } = update;
     const kept = fits(updatedFields) ? updatedFields : undefined;
-    return await versionedWrite(() =>
+    return await versionedWrite(version, () =>
       this.#client.send(
         new UpdateItemCommand({
           TableName: this.#table,
@@ -48,6 +48,7 @@ export class ShopCache {
             ? 'SET version = :version, invalidated_at = :at, updated_fields = :fields REMOVE shop'
             : 'SET version = :version, invalidated_at = :at REMOVE shop, updated_fields',
           ConditionExpression: mayWrite(update),
+          ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
           ExpressionAttributeValues: {
             ':version': { S: version },
             ':at': { S: at },

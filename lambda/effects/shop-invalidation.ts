@@ -25,8 +25,8 @@ export async function shopInvalidator(): Promise<(change: ShopChange) => Promise
     const { replay } = update;
     const repairs = isRepair(replay);
     const outcome = await shopCache.invalidate(update);
-    // Also of a stale event: it may be one whose invalidation failed after its write. A repair that failed there
-    // writes again, so where it did not write another event has taken its place.
+    // A skipped event is invalidated, too: its invalidation may have failed after its write, and a newer event may be
+    // stored since. A repair writes again after such a failure, so if it did not write, a newer event is stored.
     if (!repairs || outcome === 'Processed') {
       // Under the event's reference alone CloudFront would take a repair for done.
       const reference = repairs ? `${eventId}-${replay?.name}` : eventId;

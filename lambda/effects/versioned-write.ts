@@ -21,15 +21,22 @@ export function mayWrite({ replay }: Pick<VersionedChange, 'replay'>, attribute 
 }
 
 /**
- * Carries out a conditional write; a condition that does not hold means that the event is stale. Who returns
- * its outcome awaits it first: the stack of an error names the functions that wait, and no others.
+ * Carries out a conditional write. If the condition fails, the stored versions decide between `Duplicate` and `Stale`.
+ * Callers await the outcome before they return it: the stack of an error names only functions that wait.
+ * @param version the event's own
+ * @param write asks for the stored item with `ReturnValuesOnConditionCheckFailure`. Without the item the outcome is `Stale`
+ * @param attributes that hold versions
  */
-export async function versionedWrite(write: () => Promise<unknown>): Promise<EffectOutcome> {
+export async function versionedWrite(
+  version: string,
+  write: () => Promise<unknown>,
+  attributes: readonly string[] = ['version'],
+): Promise<EffectOutcome> {
   try {
     await write();
     return 'Processed';
   } catch (error) {
-    if (error instanceof ConditionalCheckFailedException) return 'Stale';
-    throw error;
+    if (!(error instanceof ConditionalCheckFailedException)) throw error;
+    return attributes.some((name) => error.Item?.[name]?.S === version) ? 'Duplicate' : 'Stale';
   }
 }

@@ -64,8 +64,8 @@ function eventRow(
         width: 8,
         left: [
           queue.metricNumberOfMessagesDeleted({ ...sumOfAMinute, label: 'Done with, whatever came of it' }),
-          reported.ofConsumer('Stale', event, { label: 'Stale: the state was newer' }),
-          reported.ofConsumer('Duplicate', event, { label: 'Duplicate: already sent' }),
+          reported.ofConsumer('Stale', event, { label: 'Stale: newer data stored' }),
+          reported.ofConsumer('Duplicate', event, { label: 'Duplicate: already processed' }),
           reported.ofConsumer('Replayed', event, { label: 'Replayed from the archive' }),
           reported.ofConsumer('Failed', event, { label: 'Failed: tried again later' }),
         ],

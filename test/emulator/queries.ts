@@ -70,7 +70,7 @@ const repair = { name: 'after-the-bug', mode: 'repair', notify: true } as const;
 const RECORDS: readonly ArchiveRecord[] = [
   // Delivered again, of which the first message came twice.
   record('shop.updated', 'delivered-again'),
-  record('shop.updated', 'delivered-again', { outcome: 'Stale', lag: 1_500 }),
+  record('shop.updated', 'delivered-again', { outcome: 'Duplicate', lag: 1_500 }),
   record('shop.updated', 'delivered-again', {
     requestId: 'another-request',
     receivedAt: after(MINUTE),
@@ -104,7 +104,7 @@ const RECORDS: readonly ArchiveRecord[] = [
   renamed('name-6', 'user-3', 1, 'Eve'),
   renamed('name-7', 'user-3', 2, 'Eve'),
   // Replayed: one of them twice, as its message came twice.
-  record('shop.updated', 'delivered-again', { replay: again, outcome: 'Stale', lag: 20 * MINUTE }),
+  record('shop.updated', 'delivered-again', { replay: again, outcome: 'Duplicate', lag: 20 * MINUTE }),
   record('shop.updated', 'stale', { replay: repair, lag: 30 * MINUTE }),
   record('shop.updated', 'stale', { replay: repair, outcome: 'Stale', lag: 31 * MINUTE }),
   record('shop.updated', 'slow', { replay: repair, lag: 32 * MINUTE }),
@@ -213,7 +213,7 @@ export async function mustAnswer(settings: ClientSettings, outputsFile: string):
   });
   const repaired = { name: 'after-the-bug', mode: 'repair' };
   assert.deepEqual(await ask('replays'), [
-    { name: 'again', mode: 'fill', event: 'shop.updated', outcome: 'Stale', events: '1', ...times(20) },
+    { name: 'again', mode: 'fill', event: 'shop.updated', outcome: 'Duplicate', events: '1', ...times(20) },
     { ...repaired, event: 'shop.updated', outcome: 'Processed', events: '2', ...times(30, 32) },
     { ...repaired, event: 'review.posted', outcome: 'DeadLettered', events: '1', ...times(33) },
   ]);

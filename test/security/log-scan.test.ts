@@ -104,7 +104,7 @@ const linesOf = (outcome: string) => lines.filter((line) => line.includes(`"mess
 
 async function deliverAll(): Promise<void> {
   const { outputs, operator } = stack;
-  // Accepted and processed; twice, so that some are stale and one notification a duplicate.
+  // Accepted and processed; twice, so that some are duplicates.
   for (const body of [
     event('shop.updated', { shop_id: shop, name, updated_fields: [name, kanji] }),
     event('girl.schedule_changed', { shop_id: shop, girl_id: girl, name }),
@@ -118,6 +118,10 @@ async function deliverAll(): Promise<void> {
     expect(await post(body)).toBe(200);
     expect(await post(body)).toBe(200);
   }
+  // Stale.
+  await eventually(async () => linesOf('Processed').find((line) => line.includes(hash(userUpdated))));
+  const older = { timestamp: '2026-01-30T09:00:00Z' };
+  expect(await post(event('user.updated', { user_id: user, display_name: kanji }, older))).toBe(200);
   // Parked.
   expect(await post(event(kind, { name }))).toBe(200);
   expect(await post(event(kind, { name: comment.repeat(LARGE / comment.length) }))).toBe(200);

@@ -4,6 +4,7 @@ import { GetObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import type { LocalStack } from '../../local/local-stack.ts';
 import { ArchiveBucket, type ArchivedRecord } from '../support/archive.ts';
 import { eventually } from '../support/eventually.ts';
+import { versionOf } from '../support/oracle.ts';
 import type { Kind } from './plan.ts';
 
 /** A body that was accepted for the queue of its event. */
@@ -14,8 +15,8 @@ export interface AcceptedBody {
 
 /** Of each kind that reaches a consumer: what it may come to. */
 const OUTCOMES: Partial<Record<Kind, readonly string[]>> = {
-  state: ['Processed', 'Stale'],
-  'clock-ahead': ['Processed', 'Stale'],
+  state: ['Processed', 'Stale', 'Duplicate'],
+  'clock-ahead': ['Processed', 'Stale', 'Duplicate'],
   notification: ['Processed', 'Duplicate'],
   hopeless: ['DeadLettered'],
 };
@@ -40,6 +41,7 @@ export async function archiveDifferences(
       .filter(({ kind }) => kind in OUTCOMES)
       .map((item) => [createHash('sha256').update(item.body).digest('hex'), item]),
   );
+  const newest = newestOfRows([...bodies.values()]);
   const missingOf = (records: readonly ArchivedRecord[]) => {
     const ids = new Set(records.filter(({ replay }) => replay === undefined).map(({ eventId }) => eventId));
     return [...bodies.keys()].filter((id) => !ids.has(id) && !deadLetterIds.has(id));
@@ -55,12 +57,28 @@ export async function archiveDifferences(
   const s3 = new S3Client({ ...stack.operator, forcePathStyle: true });
   const differences = missingOf(records).map((id) => `event ${id} is neither archived nor a dead letter`);
   for (const record of records) {
-    const faults = await faultsOf(record, bodies.get(record.eventId), (Key) =>
-      textOf(s3, stack.outputs.PayloadBucket, Key),
-    );
+    const sent = bodies.get(record.eventId);
+    const faults = await faultsOf(record, sent, (Key) => textOf(s3, stack.outputs.PayloadBucket, Key));
+    if (record.outcome === 'Stale' && newest.has(sent?.body)) faults.push('is stale, though none is newer');
     differences.push(...faults.map((fault) => `archived event ${record.eventId}: ${fault}`));
   }
   return { records: records.length, differences };
+}
+
+/** Of each row the body that is the newest: nothing can make it stale. */
+function newestOfRows(bodies: readonly AcceptedBody[]): ReadonlySet<string | undefined> {
+  const versions = bodies
+    .filter(({ kind }) => kind === 'state')
+    .map(({ body }) => ({ body, version: versionOf({ body, receivedAt: new Date().toISOString() }) }))
+    .sort((one, other) => (one.version < other.version ? -1 : 1));
+  const newest = new Map(versions.map(({ body }) => [rowOf(body), body]));
+  return new Set(newest.values());
+}
+
+/** The plan's ids of shops, girls and users differ. */
+function rowOf(body: string): string {
+  const { girl_id, user_id, shop_id } = JSON.parse(body).data;
+  return girl_id ?? user_id ?? shop_id;
 }
 
 /** What of a record cannot be true of the body that its id says it is of. */

@@ -81,9 +81,8 @@ function eventFile(name: string, event: string | undefined): string {
 /** Why a consumer did nothing about an event, by its log line. */
 const SKIPPED: Readonly<Record<string, string>> = {
   Stale:
-    'Skipped: the timestamp of this event is not newer than what is stored. A sample has a fixed timestamp. npm run send gives it the current time.',
-  Duplicate:
-    'Skipped: people were already notified of this event. npm run send makes a new event from the sample.',
+    'Skipped: newer data is stored. A sample has a fixed timestamp. npm run send gives it the current time.',
+  Duplicate: 'Skipped: this event was already processed. npm run send makes a new event from the sample.',
 };
 
 const skippedAs = ({ text }: LogLine) =>

@@ -137,13 +137,19 @@ describe('a settled message is in the archive with all that is known of it', () 
     expect(await recordOf(older)).toMatchObject({ ...facts(older), outcome: 'Stale', attempt: 2 });
   });
 
-  test('Duplicate', async () => {
-    const sent = message({ event: 'review.posted', data: { review_id: own('r') }, timestamp: TIMESTAMP });
-    for (let times = 0; times < 2; times += 1) await consume([sent], 'review-posted');
+  test.each([
+    ['shop.updated', 'shop_id'],
+    ['girl.created', 'girl_id'],
+    ['girl.deleted', 'girl_id'],
+    ['user.updated', 'user_id'],
+    ['review.posted', 'review_id'],
+  ])('Duplicate, of the same %s twice', async (event, id) => {
+    const sent = message({ event, data: { [id]: own('twice') }, timestamp: TIMESTAMP });
+    for (let times = 0; times < 2; times += 1) await consume([sent], event.replace('.', '-'));
     const found = await recordsOf([sent.body], 2);
     expect(found.map(({ outcome }) => outcome).toSorted()).toEqual(['Duplicate', 'Processed']);
-    expect(found[0]).toMatchObject({ ...facts(sent), event: 'review.posted' });
-    expect(found[0]).not.toHaveProperty('shopId');
+    expect(found[0]).toMatchObject({ ...facts(sent), event });
+    expect(found[0]?.shopId).toBe(id === 'shop_id' ? own('twice') : undefined);
   });
 
   test('DeadLettered, with what made it one', async () => {
@@ -207,7 +213,7 @@ test('a record that Firehose refuses brings back its message alone, and the effe
   ]);
   faults.clear();
   expect(await consume([batch[2] as SQSRecord])).toEqual([]);
-  expect(await recordOf(batch[2] as SQSRecord)).toMatchObject({ outcome: 'Stale' });
+  expect(await recordOf(batch[2] as SQSRecord)).toMatchObject({ outcome: 'Duplicate' });
 });
 
 describe('while Firehose is down', () => {

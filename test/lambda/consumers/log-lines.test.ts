@@ -63,7 +63,7 @@ beforeAll(async () => {
     { ...failing, messageAttributes: { ...failing.messageAttributes, payloadKey: payloadKey() } },
   ];
   await stack.functions.get('shop-updated')?.function.invoke({ Records: records });
-  // The same event once more is stale.
+  // The same event once more is a duplicate.
   await stack.functions.get('shop-updated')?.function.invoke({ Records: records.slice(0, 1) });
 });
 afterAll(() => stack.close());
@@ -82,7 +82,7 @@ describe('of a batch whose records are worked on at the same time', () => {
 
   test.each([
     ['Processed', ['message-0', 'message-1', 'message-2', 'message-3', 'message-4']],
-    ['Stale', ['message-0']],
+    ['Duplicate', ['message-0']],
     ['DeadLettered', ['message-5']],
     ['BuryFailed', ['message-5']],
     ['Failed', ['message-6']],
@@ -94,7 +94,7 @@ describe('of a batch whose records are worked on at the same time', () => {
 });
 
 describe('the latency of an effect', () => {
-  const done = () => [...lines.of('shop-updated', 'Processed'), ...lines.of('shop-updated', 'Stale')];
+  const done = () => [...lines.of('shop-updated', 'Processed'), ...lines.of('shop-updated', 'Duplicate')];
   const latencyOf = (index: number) =>
     done()
       .filter(({ messageId }) => messageId === `message-${index}`)
@@ -117,7 +117,7 @@ describe('the latency of an effect', () => {
 test('what is processed takes no line of metrics: filters count it from the log, which is paid by the byte', () => {
   const published = lines.metrics.map(({ name }) => name);
   expect(new Set(published)).toEqual(
-    new Set(['Stale', 'Failed', 'HideFailed', 'DeadLettered', 'BuryFailed']),
+    new Set(['Duplicate', 'Failed', 'HideFailed', 'DeadLettered', 'BuryFailed']),
   );
 });
 
@@ -126,7 +126,7 @@ test('metrics are in the namespace that the environment names', () => {
 });
 
 describe('a metric counts', () => {
-  test.each(['Stale', 'Failed', 'DeadLettered'])('%s once for each record, by event', (name) => {
+  test.each(['Duplicate', 'Failed', 'DeadLettered'])('%s once for each record, by event', (name) => {
     expect(lines.published(name)).toEqual(
       lines.of('shop-updated', name).map(() =>
         expect.objectContaining({

@@ -3,6 +3,7 @@ import { GetQueueAttributesCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { marshall } from '@aws-sdk/util-dynamodb';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Cast } from '../../../lambda/effects/cast.ts';
+import type { VersionedChange } from '../../../lambda/effects/versioned-write.ts';
 import { REPLAYABLE_DAYS } from '../../../lambda/queue/replay.ts';
 import { type Row, Tables } from '../../support/tables.ts';
 import { startTestAws, type TestAws } from '../../support/test-aws.ts';
@@ -73,6 +74,18 @@ test('a late girl.created does not resurrect', async () => {
   await cast.remove({ girlId: 'gone', shopId: undefined }, { at, version: '2', replay: undefined });
   await expect(cast.add(member('gone'), { at, version: '1', replay: undefined })).resolves.toBe('Stale');
   expect(await read('gone')).toMatchObject({ status: 'deleted', version: '2' });
+});
+
+test.each([
+  ['girl.created', (change: VersionedChange) => cast.add(member('added-again'), change)],
+  [
+    'girl.deleted',
+    (change: VersionedChange) => cast.remove({ girlId: 'removed-again', shopId: undefined }, change),
+  ],
+])('the same %s again is a duplicate', async (_, write) => {
+  const change = { at, version: '1', replay: undefined };
+  await expect(write(change)).resolves.toBe('Processed');
+  await expect(write(change)).resolves.toBe('Duplicate');
 });
 
 test('a newer girl.created after a deletion adds her again, without an expiry', async () => {

@@ -40,13 +40,22 @@ test('an older event that comes late still writes the fields that no newer one h
   expect(await read('late')).toMatchObject({ display_name: 'Umi', shop_id: 's', version: '2' });
 });
 
+test('an event is a duplicate while one of its fields is stored, and stale once newer events have written all', async () => {
+  const older = { display_name: 'Sora', shop_id: 's' };
+  await update('overtaken', '1', older);
+  await update('overtaken', '2', { display_name: 'Umi' });
+  await expect(update('overtaken', '1', older)).resolves.toBe('Duplicate');
+  await update('overtaken', '3', { shop_id: 't' });
+  await expect(update('overtaken', '1', older)).resolves.toBe('Stale');
+});
+
 test.each([
-  ['an older event of the same fields', '1'],
-  ['the same event again', '2'],
-])('%s is stale', async (_, version) => {
-  await update(`stale-${version}`, '2', { display_name: 'Umi' });
-  await expect(update(`stale-${version}`, version, { display_name: 'Sora' })).resolves.toBe('Stale');
-  expect(await read(`stale-${version}`)).toMatchObject({ display_name: 'Umi', version: '2' });
+  ['an older event of the same fields', '1', 'Stale'],
+  ['the same event again', '2', 'Duplicate'],
+])('%s (version %s) is %s and writes nothing', async (_, version, outcome) => {
+  await update(`skipped-${version}`, '2', { display_name: 'Umi' });
+  await expect(update(`skipped-${version}`, version, { display_name: 'Sora' })).resolves.toBe(outcome);
+  expect(await read(`skipped-${version}`)).toMatchObject({ display_name: 'Umi', version: '2' });
 });
 
 test('a version that is no text keeps no event out', async () => {
@@ -59,7 +68,7 @@ test('a version that is no text keeps no event out', async () => {
 
 test('an event without any field makes the record, once', async () => {
   await expect(update('bare', '1', {})).resolves.toBe('Processed');
-  await expect(update('bare', '1', {})).resolves.toBe('Stale');
+  await expect(update('bare', '1', {})).resolves.toBe('Duplicate');
   expect(await read('bare')).toEqual({ user_id: 'bare', version: '1', updated_at: at });
 });
 

@@ -95,7 +95,7 @@ test('an event that comes again is the same invalidation', async () => {
   await partner.post(event);
   await logged('Processed');
   await partner.post(event);
-  await logged('Stale');
+  await logged('Duplicate');
   expect(references()).toEqual([eventId, eventId]);
 });
 
@@ -131,7 +131,7 @@ test.each([
 ])('%s is tried again, though the cache is invalidated by then', async (code, status) => {
   const { lines, partner, logged } = await start([refused(status, code), created]);
   await partner.post(event);
-  await logged('Stale');
+  await logged('Duplicate');
   expect(lines.of('shop-updated', 'Failed')).toEqual([expect.objectContaining({ error: code, eventId })]);
   expect(references()).toEqual([eventId, eventId]);
   const shop = await new Tables(stack.operator).get(stack.outputs.ShopCacheTable, { shop_id: 'shop 1' });

@@ -53,16 +53,29 @@ test('a shop that was read before the event cannot be cached after it', async ()
 });
 
 test.each([
-  ['an older event', '1'],
-  ['the same event again', '2'],
-])('%s is stale and leaves the cached shop', async (_, version) => {
-  const shopId = `stale-${version}`;
+  ['an older event', '1', 'Stale'],
+  ['the same event again', '2', 'Duplicate'],
+])('%s (version %s) is %s and leaves the cached shop', async (_, version, outcome) => {
+  const shopId = `skipped-${version}`;
   await cache.invalidate({ shopId, updatedFields: ['name'], at, version: '2', replay: undefined });
   await store(shopId, '2');
   await expect(cache.invalidate({ shopId, updatedFields: [], at, version, replay: undefined })).resolves.toBe(
-    'Stale',
+    outcome,
   );
   expect(await read(shopId)).toMatchObject({ shop: 'as read', version: '2', updated_fields: ['name'] });
+});
+
+test('an endpoint that does not return the stored item makes a repeat stale', async () => {
+  const client = new DynamoDBClient(aws.operator);
+  client.middlewareStack.add(
+    (next) => (call) =>
+      next({ ...call, input: { ...call.input, ReturnValuesOnConditionCheckFailure: undefined } }),
+    { step: 'initialize' },
+  );
+  const older = new ShopCache(client, aws.outputs.ShopCacheTable ?? '');
+  const update = { shopId: 'unseen', updatedFields: [], at, version: '1', replay: undefined };
+  await expect(older.invalidate(update)).resolves.toBe('Processed');
+  await expect(older.invalidate(update)).resolves.toBe('Stale');
 });
 
 test('an event without updated_fields leaves none from an earlier one', async () => {

@@ -125,6 +125,18 @@ describe('a failed condition', () => {
     await expect(write()).rejects.toMatchObject({ name: 'ConditionalCheckFailedException', Item: girl });
   });
 
+  test('brings no item if none is stored', async () => {
+    const write = {
+      ...all,
+      ConditionExpression: 'attribute_exists(girl_id)',
+      Item: { girl_id: { S: 'none' } },
+    };
+    await expect(dynamodb.send(new PutItemCommand(write))).rejects.toMatchObject({
+      name: 'ConditionalCheckFailedException',
+      Item: undefined,
+    });
+  });
+
   test('brings no item where none was asked for', async () => {
     await expect(dynamodb.send(new PutItemCommand({ ...condition, Item: girl }))).rejects.toMatchObject({
       name: 'ConditionalCheckFailedException',

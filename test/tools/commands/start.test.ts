@@ -157,7 +157,7 @@ describe('invoke', () => {
       result: { batchItemFailures: [] },
     });
     const again = await project.run(['invoke', 'shop.updated']);
-    expect(again.stderr).toContain('Skipped: the timestamp of this event is not newer than what is stored.');
+    expect(again.stderr).toContain('Skipped: newer data is stored.');
     const receiver = await project.run(['invoke', 'receiver', 'user.updated']);
     expect(JSON.parse(receiver.stdout)).toMatchObject({ statusCode: 200 });
   });

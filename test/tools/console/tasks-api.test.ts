@@ -173,7 +173,7 @@ describe('sending', () => {
     const first = await settled(String(body.requestId));
     const task = await act({ kind: 'resend', id: first.id });
     const second = await settled(task.delivery);
-    expect(second).toMatchObject({ eventId: first.eventId, state: 'stale' });
+    expect(second).toMatchObject({ eventId: first.eventId, state: 'duplicate' });
     expect(second.id).not.toBe(first.id);
     const own = ({ request }: typeof first) =>
       request.headers.filter(([name]: [string]) => !/^(connection|host)$/i.test(name)).sort();

@@ -7,8 +7,8 @@ import { eventId, eventIdOf, REQUEST_ID, requestId } from './ids.ts';
 
 const outcomes = {
   Processed: 'it had its effect',
-  Stale: 'a newer event had had its effect before',
-  Duplicate: 'it had had its effect before',
+  Stale: 'a newer event is stored',
+  Duplicate: 'this event was processed before',
   DeadLettered: 'it could not be processed, and waits for somebody',
 } as const satisfies Record<ArchiveRecord['outcome'], string>;
 

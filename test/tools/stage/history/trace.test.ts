@@ -167,7 +167,7 @@ test('a repeated delivery stands under the same event, in order of time', async 
   const once = ['received', 'queued', 'answered', 'effect', 'archived'];
   expect(kinds(trace)).toEqual([...once, ...once]);
   expect(step(trace, 'received', 1).requestId).toBe(second.body.requestId);
-  expect(step(trace, 'effect', 1)).toMatchObject({ outcome: 'Stale', origin: { kind: 'delivery' } });
+  expect(step(trace, 'effect', 1)).toMatchObject({ outcome: 'Duplicate', origin: { kind: 'delivery' } });
   // By the request of one of them both are found.
   expect((await traced(second.body.requestId)).timeline).toEqual(trace.timeline);
 });
