@@ -1,3 +1,5 @@
+import type { SettledOutcome } from '../../lambda/archive/record.ts';
+import { outcomeText } from '../stage/history/words.ts';
 import { facts, lines } from '../terminal/facts.ts';
 import { table } from '../terminal/table.ts';
 import { duration } from '../terminal/text.ts';
@@ -121,7 +123,7 @@ function describeEffect({ effect }: LoadReport, width: number): string[] {
   const { accepted, missing, unread, unanswered, outcomes, repeated } = effect;
   const came = Object.entries(outcomes)
     .sort(([, one], [, other]) => other - one)
-    .map(([outcome, of]) => `${count(of)} ${outcome}`);
+    .map(([outcome, of]) => `${count(of)} ${outcomeText(outcome as SettledOutcome)}`);
   const more = [
     unread === undefined ? [] : `${count(unread.count)} were not read: ${unread.why.replace(/\.$/, '')}.`,
     unanswered === 0 ? [] : `${count(unanswered)} that were not answered 200 had theirs, too.`,
@@ -130,7 +132,7 @@ function describeEffect({ effect }: LoadReport, width: number): string[] {
   const settled = `${count(accepted - missing - (unread?.count ?? 0))} of ${count(accepted)} that were answered 200 are settled`;
   const open = missing === 0 ? '.' : `, ${count(missing)} are missing: npm run dlq -- list shows what waits.`;
   return lines(
-    [`${settled}${came.length === 0 ? '' : ` (${came.join(', ')})`}${open}`, ...more].join(' '),
+    [`${settled}${came.length === 0 ? '' : ` (${came.join('; ')})`}${open}`, ...more].join(' '),
     width,
   );
 }

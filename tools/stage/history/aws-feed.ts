@@ -15,9 +15,10 @@ import type { Stage } from '../stage.ts';
 import { type CrashFact, type DeadLetterFact, type Fact, type LineFact, recordFact } from './facts.ts';
 import { fold, isOf, LINE_TO_RECORD } from './fold.ts';
 import type { Step } from './history.ts';
-import { type LogLine, parseCrash, parseLogLine } from './log-line.ts';
+import { parseCrash, parseLogLine } from './log-line.ts';
 import { inPattern, type LogsSearched, lineFact, queryLines, type Window } from './log-query.ts';
-import { type IdKind, kindOf, type TraceId } from './trace-id.ts';
+import { type IdKind, type Ids, kindOf, type TraceId } from './trace-id.ts';
+import { waitingMessages } from './waiting-messages.ts';
 
 /** Events from which on more of them help nobody to choose. */
 const MAXIMUM_CANDIDATES = 10;
@@ -60,8 +61,8 @@ export interface Sources {
   readonly logs: LogsSearched & { readonly refused?: string };
   /** Absent if there was no reason to look. */
   readonly archive?: ArchiveSearched;
-  /** Dead-letter queues: absent if there was no reason to look. */
-  readonly deadLetters?: { readonly complete: boolean; readonly refused?: string };
+  /** Queues that wait for a person: absent if there was no reason to look. */
+  readonly queues?: { readonly complete: boolean; readonly refused?: string };
   /** Why crashes of the consumer could not be looked for. */
   readonly crashes?: { readonly refused: string };
 }
@@ -113,8 +114,8 @@ interface FoundRecords {
 }
 
 /**
- * Finds the facts of one event by any of its ids: in the logs, then in the archive. What may not be read is named in the
- * sources.
+ * Finds the facts of one event by any of its ids: in the logs, then in the archive, then on the queues that wait for a
+ * person. What may not be read is named in the sources.
  * @returns undefined if it was interrupted
  * @throws CommandError if nothing, or more than one event, is found by the id
  */
@@ -132,8 +133,24 @@ export async function findFacts(
     archive = await searchArchive(stage, (record) => kindOf(id, record) !== undefined, options);
     known = onlyOne(id, candidatesOfRecords(id, archive.records));
   }
+  let queues: Sources['queues'];
+  if (known === undefined && !signal.aborted) {
+    const waiting = await orRefusal(stage, () =>
+      waitingMessages(stage, (message) => kindOf(id, message) !== undefined, signal),
+    );
+    queues = 'refused' in waiting ? { complete: false, ...waiting } : { complete: waiting.complete };
+    const messages = 'refused' in waiting ? [] : waiting.messages;
+    known = onlyOne(
+      id,
+      messages.flatMap((one) => candidateOf(id, one, one.message.sentAt.getTime())),
+    );
+  }
   if (signal.aborted) return undefined;
-  const searched = () => ({ logs: logs.searched, ...(archive && { archive: archive.searched }) });
+  const searched = () => ({
+    logs: logs.searched,
+    ...(archive && { archive: archive.searched }),
+    ...(queues && { queues }),
+  });
   if (known === undefined) throw unknown(id, searched(), window);
 
   const { eventId, kind } = known;
@@ -168,16 +185,16 @@ export async function unloggedFacts(
   stage: Stage,
   facts: readonly Fact[],
   signal: AbortSignal,
-): Promise<{ readonly facts: Fact[]; readonly sources: Pick<Sources, 'deadLetters' | 'crashes'> }> {
+): Promise<{ readonly facts: Fact[]; readonly sources: Pick<Sources, 'queues' | 'crashes'> }> {
   const { event, eventId, steps, now } = fold(facts);
   const found: Fact[] = [];
-  let sources: Pick<Sources, 'deadLetters' | 'crashes'> = {};
+  let sources: Pick<Sources, 'queues' | 'crashes'> = {};
   if (event === undefined || eventId === undefined || !isEventName(event)) return { facts: found, sources };
   if (now.some(({ state }) => ['queued', 'retrying', 'dead-letter'].includes(state))) {
     const looked = await orRefusal(stage, () => deadLettersOf(stage, event, { eventId }, signal));
     const refused = 'refused' in looked;
     sources = {
-      deadLetters: refused ? { complete: false, refused: looked.refused } : { complete: looked.complete },
+      queues: refused ? { complete: false, refused: looked.refused } : { complete: looked.complete },
     };
     if (!refused) found.push(...looked.deadLetters.map((letter) => letterFact(event, eventId, letter)));
   }
@@ -552,9 +569,13 @@ function candidatesOfLines(id: TraceId, lines: readonly LineFact[]): Candidate[]
 const candidatesOfRecords = (id: TraceId, records: readonly FoundRecord[]): Candidate[] =>
   records.flatMap(({ record }) => candidateOf(id, record, Date.parse(record.settledAt)));
 
-function candidateOf(id: TraceId, of: LogLine | ArchiveRecord, at: number): Candidate[] {
+function candidateOf(
+  id: TraceId,
+  of: Ids & { readonly eventId: string; readonly event?: string | undefined },
+  at: number,
+): Candidate[] {
   const kind = kindOf(id, of);
-  const isWhole = kind === 'webhookId' || (kind !== undefined && { messageId: '', ...of }[kind] === id.text);
+  const isWhole = kind === 'webhookId' || (kind !== undefined && of[kind] === id.text);
   return kind === undefined ? [] : [{ eventId: of.eventId, event: of.event, kind, isWhole, at }];
 }
 
@@ -579,11 +600,13 @@ function onlyOne({ text }: TraceId, candidates: readonly Candidate[]): Candidate
 
 function unknown(
   { text, prefix }: TraceId,
-  { logs, archive }: Sources,
+  { logs, archive, queues }: Sources,
   { since, until }: Window,
 ): CommandError {
   const count = (number: number, noun: string) => `${number} ${number === 1 ? noun : `${noun}s`}`;
   const notSearched = [
+    queues?.refused && `The queues could not be read: ${queues.refused}.`,
+    queues?.complete === false && !queues.refused && 'Some messages on queues were not looked at.',
     logs.refused && `The logs could not be read: ${logs.refused}.`,
     prefix === undefined &&
       'The logs were not searched: only a whole webhookId can be so short, so long or have such characters, and logs have none.',
@@ -598,6 +621,7 @@ function unknown(
         : `in the logs since ${logs.since}`),
     archive?.state === 'searched' &&
       `in the archive since ${since.toISOString()} (${count(archive.records, 'record')} in ${count(archive.objects, 'object')}${archive.damaged.length > 0 ? `, ${archive.damaged.length} of them damaged` : ''})`,
+    queues?.refused === undefined && 'on the queues that wait for a person',
   ].filter((part) => part !== false);
   return new CommandError(
     [

@@ -425,6 +425,11 @@ function withCrashes(
           error,
         }),
       );
+      const last = silent.at(-1);
+      // A first attempt came later, so SQS had moved the message, and somebody redrove it.
+      if (first !== undefined && last !== undefined) {
+        attempts.push({ kind: 'dead-lettered', at: last.at, attempt: silent.length });
+      }
       complete.push({ messageId: undefined, requestId, replay: undefined, attempts, buryFailed: false });
     }
   }

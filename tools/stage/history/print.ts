@@ -64,8 +64,8 @@ export async function printTrace(
   }
   if (json) say(JSON.stringify(trace, undefined, 2));
   else for (const line of describeTrace(trace, stack, width)) say(line);
-  const { logs, archive, deadLetters, crashes } = trace.sources;
-  return ![logs, deadLetters, crashes].some((source) => source?.refused) && !isIncomplete(archive);
+  const { logs, archive, queues, crashes } = trace.sources;
+  return ![logs, queues, crashes].some((source) => source?.refused) && !isIncomplete(archive);
 }
 
 const isIncomplete = (archive: ArchiveSearched | undefined) =>
@@ -225,7 +225,7 @@ function gapOf({ at }: Step, before: Step | undefined): string {
 }
 
 /** What was looked through, and what is missing. */
-function describeSources({ logs, archive, deadLetters, crashes }: Sources, local: boolean): string[] {
+function describeSources({ logs, archive, queues, crashes }: Sources, local: boolean): string[] {
   const { since, until, lines, bytesScanned, truncated, refused } = logs;
   const dollars = (bytesScanned / GIGABYTE) * prices.logsInsightsGigabyte;
   const cost = local ? '' : `, ${size(bytesScanned)} scanned for ${dollars.toFixed(4)} dollars`;
@@ -235,9 +235,9 @@ function describeSources({ logs, archive, deadLetters, crashes }: Sources, local
       ? `Logs from ${toTheMinute(since)} to ${toTheMinute(until)}: ${counted(lines, 'line')}${cost}.${more}`
       : `The logs could not be read, so rejected requests and failed attempts are missing: ${refused}.`,
     ...(archive === undefined ? [] : describeArchive(archive)),
-    deadLetters?.refused && `The dead-letter queue could not be read: ${deadLetters.refused}.`,
-    deadLetters?.complete === false &&
-      deadLetters.refused === undefined &&
+    queues?.refused && `The dead-letter queue could not be read: ${queues.refused}.`,
+    queues?.complete === false &&
+      queues.refused === undefined &&
       'Some messages on the dead-letter queue could not be looked at.',
     crashes && `Crashes of the consumer could not be read: ${crashes.refused}.`,
   ].filter((line) => typeof line === 'string');

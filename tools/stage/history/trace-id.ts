@@ -39,7 +39,7 @@ export function parseTraceId(text: string): TraceId {
 }
 
 /** Ids of a line, a record or a message. */
-interface Ids {
+export interface Ids {
   readonly eventId?: string | undefined;
   readonly requestId?: string | undefined;
   readonly messageId?: string | undefined;

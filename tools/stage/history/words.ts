@@ -1,5 +1,15 @@
+import type { SettledOutcome } from '../../../lambda/archive/record.ts';
 import { duration } from '../../terminal/text.ts';
-import type { History, Origin, Place, SkipReason, State, Step, StepKind } from './history.ts';
+import {
+  type History,
+  type Origin,
+  type Place,
+  type SkipReason,
+  type State,
+  type Step,
+  type StepKind,
+  skipReason,
+} from './history.ts';
 
 /** How a step or a state is to be taken: `good` is done, `warning` needs time, `bad` needs a person. */
 export type Tone = 'good' | 'warning' | 'bad' | 'neutral';
@@ -218,6 +228,13 @@ export function stateWords(place: Place, clock: Clock): Words {
 
 /** Title and tone of a state, without a place. */
 export const stateTitle = (state: State): Pick<Words, 'title' | 'tone'> => STATES[state];
+
+/** What an outcome of the archive means: `processed`, `skipped: newer data was already stored`. */
+export function outcomeText(outcome: SettledOutcome): string {
+  if (outcome === 'DeadLettered') return lower(STATES['dead-letter'].title);
+  const reason = skipReason(outcome, false);
+  return lower(reason === undefined ? STATES.processed.title : `${STATES.skipped.title}: ${SKIPS[reason]}`);
+}
 
 export const skipText = (reason: SkipReason): string => capital(SKIPS[reason]);
 

@@ -1,5 +1,6 @@
 import type { EventName } from '../../../lambda/contract/catalogue.ts';
-import { parseTraceId } from '../history/trace-id.ts';
+import { CommandError } from '../../terminal/command-error.ts';
+import { kindOf, parseTraceId } from '../history/trace-id.ts';
 import type { FollowedLine } from './follow.ts';
 
 /** Which lines of deliveries are wanted. */
@@ -22,18 +23,18 @@ const isOfRuntime = ({ message }: Readonly<Record<string, unknown>>) => message 
 /** What Lambda itself writes of each invocation, in the text format. Source: Lambda developer guide, "Log formats". */
 const PLATFORM = /^(INIT_START|START|END|REPORT|EXTENSION|TELEMETRY|XRAY) /;
 
-/** Keys of a line under which an id stands. */
-const IDS = ['eventId', 'requestId', 'messageId'];
-
 /**
  * Tells the lines that are about deliveries, and about the wanted ones. A line that is no JSON, such as of a time-out,
  * is about whatever its function was doing.
- * @throws CommandError where nothing can have such an id
+ * @throws CommandError if no line can have such an id
  */
 export function deliveryFilter({ events, id }: DeliveryFilter): (line: FollowedLine) => boolean {
   const wanted = id === undefined ? undefined : parseTraceId(id);
-  // An event's id is in lower case, however it is typed.
-  const beginnings = wanted === undefined ? [] : [wanted.text, wanted.eventIdPrefix ?? wanted.text];
+  if (wanted !== undefined && wanted.prefix === undefined) {
+    throw new CommandError(
+      `No log line can have the id '${id}': give at least 8 characters of an event, request or message id`,
+    );
+  }
   /** Of a line that says of no delivery that it is about it. */
   const isOfWork = (name: string, text: string) =>
     wanted === undefined ? events === undefined || name !== 'receiver' : text.includes(wanted.text);
@@ -47,11 +48,15 @@ export function deliveryFilter({ events, id }: DeliveryFilter): (line: FollowedL
     if (isOfPlatform(line) && !isOfDeath(line)) return false;
     if (isOfPlatform(line) || isOfRuntime(line)) return isOfWork(name, text);
     const isOfEvent = events?.some((event) => event === line.event) ?? true;
-    const isOfId =
-      wanted === undefined ||
-      IDS.some((key) => beginnings.some((beginning) => String(line[key] ?? '').startsWith(beginning)));
+    const isOfId = wanted === undefined || kindOf(wanted, idsOf(line)) !== undefined;
     return isOfEvent && isOfId;
   };
+}
+
+function idsOf(line: Readonly<Record<string, unknown>>) {
+  const ids = [line.eventId, line.requestId, line.messageId];
+  const [eventId, requestId, messageId] = ids.map((id) => (typeof id === 'string' ? id : undefined));
+  return { eventId, requestId, messageId };
 }
 
 function parse(text: string): Readonly<Record<string, unknown>> | undefined {
