@@ -1,0 +1,74 @@
+import type { ArchiveRecord } from '../../../../lambda/archive/record.ts';
+import { sha256Hex } from '../../../../lambda/hash.ts';
+import {
+  type CrashFact,
+  type DeadLetterFact,
+  type LineFact,
+  type RecordFact,
+  recordFact,
+} from '../../../../tools/stage/history/facts.ts';
+import { lineFact } from '../../../../tools/stage/history/log-query.ts';
+
+export const EVENT_ID = sha256Hex('one event');
+const START = Date.parse('2026-01-31T09:00:00.000Z');
+
+/** Epoch milliseconds, so many seconds after the first delivery. */
+export const time = (seconds: number) => START + seconds * 1000;
+
+/** ISO 8601 of the same. */
+export const at = (seconds: number) => new Date(time(seconds)).toISOString();
+
+/** A line of the receiver. */
+export function received(seconds: number, message: string, more: object = {}): LineFact {
+  const event = message === 'Accepted' ? { event: 'shop.updated' } : {};
+  const line = { timestamp: at(seconds), level: 'INFO', message, eventId: EVENT_ID, requestId: 'request-1' };
+  const fact = lineFact(JSON.stringify({ ...line, ...event, ...more }));
+  if (fact === undefined) throw new Error(`No line of a function: ${message}`);
+  return fact;
+}
+
+/** A line of a consumer. */
+export const consumed = (seconds: number, message: string, more: object = {}): LineFact =>
+  received(seconds, message, { event: 'shop.updated', messageId: 'message-1', attempt: 1, ...more });
+
+/** A failure that may pass. */
+export const failed = (seconds: number, attempt: number, retryInSeconds: number, more: object = {}) =>
+  consumed(seconds, 'Failed', { level: 'WARN', attempt, retryInSeconds, error: 'Throttled', ...more });
+
+/** A record in an object of its own. */
+export function record(seconds: number, more: Partial<ArchiveRecord> = {}): RecordFact {
+  const one: ArchiveRecord = {
+    eventId: EVENT_ID,
+    event: 'shop.updated',
+    receivedAt: at(-0.5),
+    requestId: 'request-1',
+    outcome: 'Processed',
+    attempt: 1,
+    settledAt: at(seconds),
+    ...more,
+  };
+  return recordFact(one, `event=shop.updated/date=2026-01-31/hour=09/${seconds}.jsonl.gz`);
+}
+
+/** AWS does not say of which message. */
+export const crash = (seconds: number, more: Partial<CrashFact> = {}): CrashFact => ({
+  kind: 'crash',
+  at: time(seconds),
+  event: 'shop.updated',
+  invocationId: `invocation-${seconds}`,
+  error: 'Runtime.ExitError',
+  ...more,
+});
+
+/** A message that SQS moved. */
+export const deadLetter = (more: Partial<DeadLetterFact> = {}): DeadLetterFact => ({
+  kind: 'dead-letter',
+  at: time(0),
+  event: 'shop.updated',
+  eventId: EVENT_ID,
+  requestId: 'request-1',
+  messageId: 'message-1',
+  receives: 3,
+  until: at(14 * 86_400),
+  ...more,
+});
