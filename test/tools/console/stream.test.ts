@@ -63,7 +63,7 @@ function settle(requestId: string, message = 'Processed', { feed } = running): v
     messageId: 'm',
     attempt: 1,
   };
-  feed.onLog({ functionName: 'f', stream: 'stdout', text: JSON.stringify({ ...line, latencyMs: 5 }) });
+  feed.onLog({ text: JSON.stringify({ ...line, latencyMs: 5 }) });
 }
 
 const all = () => new Map(running.feed.store.list({}).deliveries.map((row) => [row.id, row]));

@@ -74,6 +74,7 @@ export class EventStream {
     const since = positionOf(lastEventId, processToken);
     const missed = since === undefined ? undefined : store.changedSince(since);
     if (missed === undefined && lastEventId !== undefined) this.send('reset', {});
+    const all = store.changedSince(0) ?? [];
     // From here on nothing is missed.
     const unsubscribe = store.subscribe((id) => {
       this.#changed.add(id);
@@ -85,7 +86,6 @@ export class EventStream {
       unsubscribe();
       this.#response.end();
     });
-    const all = store.changedSince(0) ?? [];
     // Of those that it was sent before it is not known here which the client has.
     for (const { id } of missed === undefined ? [] : [...all, ...missed]) this.#had.add(id);
     this.#sent = this.#send(missed ?? all);
