@@ -261,7 +261,8 @@ function messagesOf(
     lines.filter(({ messageId }) => messageId !== undefined),
     ({ messageId = '' }) => messageId,
   );
-  for (const { messageId } of [...crashes, ...letters]) {
+  const moved = [...letters].filter(({ error }) => error === undefined);
+  for (const { messageId } of [...crashes, ...moved]) {
     if (messageId !== undefined && !byId.has(messageId)) byId.set(messageId, []);
   }
   const ofMessages = [...byId].map(([messageId, own]) => {
