@@ -10,6 +10,7 @@ import { type ArchivedObject, archiveObjects } from '../archive/objects.ts';
 import { readObject } from '../archive/records.ts';
 import { type FunctionName, followLogs } from '../logs/follow.ts';
 import { type DeadLetter, deadLettersOf } from '../queues/dead-letters.ts';
+import { noted } from '../queues/message.ts';
 import { refusalOf } from '../refusal.ts';
 import type { Stage } from '../stage.ts';
 import { type CrashFact, type DeadLetterFact, type Fact, type LineFact, recordFact } from './facts.ts';
@@ -18,7 +19,7 @@ import type { Step } from './history.ts';
 import { parseCrash, parseLogLine } from './log-line.ts';
 import { inPattern, type LogsSearched, lineFact, queryLines, type Window } from './log-query.ts';
 import { type IdKind, type Ids, kindOf, type TraceId } from './trace-id.ts';
-import { waitingMessages } from './waiting-messages.ts';
+import { type WaitingMessage, waitingMessages } from './waiting-messages.ts';
 
 /** Events from which on more of them help nobody to choose. */
 const MAXIMUM_CANDIDATES = 10;
@@ -134,15 +135,16 @@ export async function findFacts(
     known = onlyOne(id, candidatesOfRecords(id, archive.records));
   }
   let queues: Sources['queues'];
+  const waiting: WaitingMessage[] = [];
   if (known === undefined && !signal.aborted) {
-    const waiting = await orRefusal(stage, () =>
+    const looked = await orRefusal(stage, () =>
       waitingMessages(stage, (message) => kindOf(id, message) !== undefined, signal),
     );
-    queues = 'refused' in waiting ? { complete: false, ...waiting } : { complete: waiting.complete };
-    const messages = 'refused' in waiting ? [] : waiting.messages;
+    queues = 'refused' in looked ? { complete: false, ...looked } : { complete: looked.complete };
+    if (!('refused' in looked)) waiting.push(...looked.messages);
     known = onlyOne(
       id,
-      messages.flatMap((one) => candidateOf(id, one, one.message.sentAt.getTime())),
+      waiting.flatMap((one) => candidateOf(id, one, one.message.sentAt.getTime())),
     );
   }
   if (signal.aborted) return undefined;
@@ -165,13 +167,19 @@ export async function findFacts(
   const facts: Fact[] = [
     ...lines.filter((line) => line.eventId === eventId),
     ...(archive?.records ?? []).map(({ record, object }) => recordFact(record, object)),
+    ...waiting.map(waitingFact),
   ];
   const unlogged = await unloggedFacts(stage, facts, signal);
   if (signal.aborted) return undefined;
+  // A dead letter that was found twice has more facts the second time.
+  const again = new Set(unlogged.facts.map((fact) => fact.kind === 'dead-letter' && fact.messageId));
   return {
     eventId,
     idIs: kind,
-    facts: [...facts, ...unlogged.facts],
+    facts: [
+      ...facts.filter((fact) => fact.kind !== 'dead-letter' || !again.has(fact.messageId)),
+      ...unlogged.facts,
+    ],
     sources: { ...searched(), ...unlogged.sources },
   };
 }
@@ -474,6 +482,27 @@ export function bytesAsSent(body: string, eventId: string): Buffer {
   return sha256Hex(sent) === eventId ? sent : kept;
 }
 
+function waitingFact({
+  queue,
+  message,
+  messageId,
+  requestId,
+  eventId,
+  event,
+}: WaitingMessage): DeadLetterFact {
+  const { sentAt, movedBySqs } = message;
+  return {
+    kind: 'dead-letter',
+    at: sentAt.getTime(),
+    event,
+    eventId,
+    messageId,
+    requestId,
+    queue: queue.kind === 'dead-letter' ? undefined : queue.kind,
+    error: movedBySqs ? undefined : noted(message, 'failureReason'),
+  };
+}
+
 function letterFact(event: EventName, eventId: string, letter: DeadLetter): DeadLetterFact {
   const { messageId, requestId, sentAt, reason, movedBySqs, maxReceiveCount, keptUntil } = letter;
   return {
@@ -640,7 +669,7 @@ function unknown(
   ].filter((part) => part !== false);
   return new CommandError(
     [
-      `Nothing was found for '${text}'${searched.length > 0 ? ` ${searched.join(', or ')}` : ''} until ${until.toISOString()}.`,
+      `Nothing was found for '${text}'${searched.length > 0 ? ` ${searched.join(', ')}` : ''}, until ${until.toISOString()}.`,
       ...notSearched.filter((part) => typeof part === 'string'),
       'The request may never have arrived, or API Gateway answered it itself: see its access log. The archive has an event some minutes after its effect. --since and --until change the window.',
     ].join(' '),
