@@ -13,7 +13,6 @@ import type { FunctionError } from './functions/messages.ts';
 import { calledByApi, deployedApi } from './gateway/deployed-api.ts';
 import { type RequestSummary, startGateway } from './gateway/server.ts';
 import { guardedObserver } from './guarded-observer.ts';
-import { keepObservations } from './kept-observations.ts';
 import { assertKnownSecretNotAccepted } from './known-secret.ts';
 import type { InspectedMessage, StackObserver } from './observation.ts';
 import { ACCOUNT_ID, clientSettings, REGION } from './place.ts';
@@ -150,8 +149,7 @@ export async function startLocalStack(options: LocalStackOptions): Promise<Local
         ? undefined
         : await openKeptState(options.keep, options.onProblem ?? (() => {}));
     closers.push(async () => kept?.close());
-    const guarded = options.observer && guardedObserver(options.observer, options.onProblem ?? (() => {}));
-    const observer = kept && guarded ? keepObservations(kept, guarded) : guarded;
+    const observer = options.observer && guardedObserver(options.observer, options.onProblem ?? (() => {}));
     step('Starting the AWS endpoint');
     const aws = await startAwsEndpoint({
       port: options.awsPort,

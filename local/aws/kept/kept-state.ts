@@ -24,7 +24,6 @@ export type Subject =
   | 'event source'
   | 'firehose'
   | 'log line'
-  | 'observation'
   | 'secret';
 
 /** Values by key, each in JSON. */
