@@ -12,7 +12,7 @@ import { GetQueueAttributesCommand, SendMessageCommand, SQSClient } from '@aws-s
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { type Adopted, adopt } from '../../local/adopt.ts';
 import { startAwsEndpoint } from '../../local/aws/endpoint.ts';
-import { openKeptState } from '../../local/aws/kept/open.ts';
+import { openKeptState } from '../../local/aws/kept/kept-state.ts';
 import { type ClientSettings, deploy } from '../../local/deploy.ts';
 import type { Template } from '../../local/template/cloud-assembly.ts';
 import { Resources } from '../../local/template/resources.ts';
