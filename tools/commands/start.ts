@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { join } from 'node:path';
 import { Option } from '@commander-js/extra-typings';
 import { KEPT_BUNDLES_FOLDER } from '../../lib/kept-bundles-folder.ts';
 import { checkKeptState } from '../../local/aws/kept/kept-state.ts';
@@ -144,13 +145,14 @@ async function start(settings: Settings): Promise<void> {
     adjustAssembly(folder, { retryFast, inspected: services });
   };
   // What runs the stack is loaded while another process synthesises it.
-  const [{ startLocalStack }, { LocalRecorder }, { startLocalConsole }] = await Promise.all([
+  const [{ startLocalStack }, { LocalFeed }, { startLocalConsole }] = await Promise.all([
     import('../../local/local-stack.ts'),
-    import('../console/local-recorder.ts'),
+    import('../stage/history/local-feed.ts'),
     import('../console/local-console.ts'),
     synthesiseTo(workspace.assembly),
   ]);
-  const recorder = settings.console ? new LocalRecorder() : undefined;
+  const history = keep ? join(KEPT_FOLDER, 'history.db') : undefined;
+  using feed = settings.console ? new LocalFeed(history) : undefined;
   let consoleUrl: string | undefined;
   const inspectors = await namingPorts(ports, () => openInspectors(inspected));
   const stack = await namingPorts(ports, () =>
@@ -167,18 +169,18 @@ async function start(settings: Settings): Promise<void> {
       onLog: (line) => {
         const text = json ? asJson(line) : format.logLine(line);
         if (text !== undefined) lines.write(text);
-        recorder?.onLog(line);
+        feed?.onLog(line);
       },
-      ...(recorder && { observer: recorder }),
+      ...(feed && { observer: feed }),
       consoleUrl: () => consoleUrl,
       onRequest: (request) => say(format.request(request)),
       onProblem,
     }),
   );
   try {
+    feed?.attach(stack);
     await using page =
-      recorder &&
-      (await namingPorts(ports, () => startLocalConsole(recorder, { stack, secret, port: consolePort })));
+      feed && (await namingPorts(ports, () => startLocalConsole(feed, { stack, secret, port: consolePort })));
     consoleUrl = page?.url;
     const isSecond = await workspace.publish({
       ...describeStack(stack),

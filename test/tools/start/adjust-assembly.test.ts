@@ -70,14 +70,14 @@ describe('fast retries', () => {
         const trace = await traceDelivery(operator.stack, String(body.eventId), { signal }).catch(
           () => undefined,
         );
-        const all = trace?.timeline.steps ?? [];
-        return all.some(({ what }) => what === 'dead-lettered') ? all : undefined;
+        const all = trace?.history.steps ?? [];
+        return all.some(({ kind }) => kind === 'dead-lettered') ? all : undefined;
       },
       { interval: 500 },
     );
     end();
-    expect(steps.filter(({ what }) => what === 'failed')).toHaveLength(9);
-    const dead = steps.find(({ what }) => what === 'dead-lettered');
+    expect(steps.filter(({ kind }) => kind === 'failed')).toHaveLength(9);
+    const dead = steps.find(({ kind }) => kind === 'dead-lettered');
     const seconds = (Date.parse(dead?.at ?? '') - Date.parse(steps[0]?.at ?? '')) / 1000;
     expect(seconds).toBeGreaterThan(5);
     expect(seconds).toBeLessThan(40);

@@ -10,6 +10,7 @@ import { type ArchivedObject, archiveObjects } from '../archive/objects.ts';
 import { readObject } from '../archive/records.ts';
 import { type FunctionName, followLogs } from '../logs/follow.ts';
 import { type DeadLetter, deadLettersOf } from '../queues/dead-letters.ts';
+import { noted } from '../queues/message.ts';
 import { refusalOf } from '../refusal.ts';
 import type { Stage } from '../stage.ts';
 import { type CrashFact, type DeadLetterFact, type Fact, type LineFact, recordFact } from './facts.ts';
@@ -18,7 +19,7 @@ import type { Step } from './history.ts';
 import { parseCrash, parseLogLine } from './log-line.ts';
 import { inPattern, type LogsSearched, lineFact, queryLines, type Window } from './log-query.ts';
 import { type IdKind, type Ids, kindOf, type TraceId } from './trace-id.ts';
-import { waitingMessages } from './waiting-messages.ts';
+import { type WaitingMessage, waitingMessages } from './waiting-messages.ts';
 
 /** Events from which on more of them help nobody to choose. */
 const MAXIMUM_CANDIDATES = 10;
@@ -47,7 +48,7 @@ const MAXIMUM_CRASH_PAGES = 20;
 const USUAL_WAIT = 1_000;
 
 /** Milliseconds between two looks at which objects there are: Firehose writes one in some minutes. */
-const ARCHIVE_INTERVAL = 60_000;
+const ARCHIVE_INTERVAL = { aws: 60_000, local: 2_000 };
 
 /** What one look at the archive reads at most, from the newest object on. Each object is a call. */
 const LOOK_LIMITS = { objects: 200, bytes: 64 * 1024 * 1024 };
@@ -134,15 +135,16 @@ export async function findFacts(
     known = onlyOne(id, candidatesOfRecords(id, archive.records));
   }
   let queues: Sources['queues'];
+  const waiting: WaitingMessage[] = [];
   if (known === undefined && !signal.aborted) {
-    const waiting = await orRefusal(stage, () =>
+    const looked = await orRefusal(stage, () =>
       waitingMessages(stage, (message) => kindOf(id, message) !== undefined, signal),
     );
-    queues = 'refused' in waiting ? { complete: false, ...waiting } : { complete: waiting.complete };
-    const messages = 'refused' in waiting ? [] : waiting.messages;
+    queues = 'refused' in looked ? { complete: false, ...looked } : { complete: looked.complete };
+    if (!('refused' in looked)) waiting.push(...looked.messages);
     known = onlyOne(
       id,
-      messages.flatMap((one) => candidateOf(id, one, one.message.sentAt.getTime())),
+      waiting.flatMap((one) => candidateOf(id, one, one.message.sentAt.getTime())),
     );
   }
   if (signal.aborted) return undefined;
@@ -165,13 +167,19 @@ export async function findFacts(
   const facts: Fact[] = [
     ...lines.filter((line) => line.eventId === eventId),
     ...(archive?.records ?? []).map(({ record, object }) => recordFact(record, object)),
+    ...waiting.map(waitingFact),
   ];
   const unlogged = await unloggedFacts(stage, facts, signal);
   if (signal.aborted) return undefined;
+  // A dead letter that was found twice has more facts the second time.
+  const again = new Set(unlogged.facts.map((fact) => fact.kind === 'dead-letter' && fact.messageId));
   return {
     eventId,
     idIs: kind,
-    facts: [...facts, ...unlogged.facts],
+    facts: [
+      ...facts.filter((fact) => fact.kind !== 'dead-letter' || !again.has(fact.messageId)),
+      ...unlogged.facts,
+    ],
     sources: { ...searched(), ...unlogged.sources },
   };
 }
@@ -245,9 +253,16 @@ async function* followLines(
   }
 }
 
-async function* followArchive(
+/** Records and payloads as the archive gets them, until the signal is aborted. */
+export async function* followArchive(
   stage: Stage,
-  { since, signal, onProblem }: FollowFactsOptions,
+  {
+    since,
+    signal,
+    onProblem,
+  }: Omit<FollowFactsOptions, 'onProblem'> & {
+    readonly onProblem: (source: 'archive', error: Error | undefined) => void;
+  },
 ): AsyncGenerator<FactBatch> {
   const read = new Set<string>();
   let isUnreadable = false;
@@ -271,7 +286,9 @@ async function* followArchive(
       isUnreadable = true;
     }
     if (facts.length > 0) yield { facts, payloads };
-    await sleep(ARCHIVE_INTERVAL, undefined, { signal }).catch(() => {});
+    await sleep(stage.local ? ARCHIVE_INTERVAL.local : ARCHIVE_INTERVAL.aws, undefined, { signal }).catch(
+      () => {},
+    );
   }
 }
 
@@ -345,12 +362,13 @@ interface Reading {
 /**
  * Reads the archive from the newest hour on.
  * @param visit returns true once it has enough
+ * @returns what was read, and the key of the newest object that was not
  */
-async function readRecords(
+export async function readRecords(
   stage: Stage,
   { window, signal, events, limits, skip = new Set(), onProgress }: Reading,
   visit: (found: FoundRecord) => unknown,
-): Promise<Omit<ArchiveSearched, 'state'>> {
+): Promise<Omit<ArchiveSearched, 'state'> & { readonly unread?: string }> {
   const objects: ArchivedObject[] = [];
   for await (const object of archiveObjects(stage, { ...window, ...(events && { events }) })) {
     if (!skip.has(object.key)) objects.push(object);
@@ -359,8 +377,10 @@ async function readRecords(
   const damaged: string[] = [];
   let [done, records, bytes] = [0, 0, 0];
   let isEnough = false;
+  let unread: string | undefined;
   for (const object of objects) {
     bytes += object.bytes;
+    unread = object.key;
     if (isEnough || signal.aborted || (limits && (done >= limits.objects || bytes > limits.bytes))) break;
     onProgress?.(done, objects.length);
     done += 1;
@@ -370,12 +390,15 @@ async function readRecords(
         if (visit({ record, object: object.key }) === true) isEnough = true;
       }
     } catch (error) {
+      if (signal.aborted) break;
       if (!(error instanceof DamagedObjectError)) throw error;
       damaged.push(error.message);
     }
-    if (!signal.aborted) skip.add(object.key);
+    if (signal.aborted) break;
+    skip.add(object.key);
+    unread = undefined;
   }
-  return { objects: done, records, damaged };
+  return { objects: done, records, damaged, ...(unread !== undefined && { unread }) };
 }
 
 /** By day and hour, whichever the event. */
@@ -457,6 +480,27 @@ export function bytesAsSent(body: string, eventId: string): Buffer {
   );
   const sent = Buffer.from(unescaped);
   return sha256Hex(sent) === eventId ? sent : kept;
+}
+
+function waitingFact({
+  queue,
+  message,
+  messageId,
+  requestId,
+  eventId,
+  event,
+}: WaitingMessage): DeadLetterFact {
+  const { sentAt, movedBySqs } = message;
+  return {
+    kind: 'dead-letter',
+    at: sentAt.getTime(),
+    event,
+    eventId,
+    messageId,
+    requestId,
+    queue: queue.kind === 'dead-letter' ? undefined : queue.kind,
+    error: movedBySqs ? undefined : noted(message, 'failureReason'),
+  };
 }
 
 function letterFact(event: EventName, eventId: string, letter: DeadLetter): DeadLetterFact {
@@ -625,7 +669,7 @@ function unknown(
   ].filter((part) => part !== false);
   return new CommandError(
     [
-      `Nothing was found for '${text}'${searched.length > 0 ? ` ${searched.join(', or ')}` : ''} until ${until.toISOString()}.`,
+      `Nothing was found for '${text}'${searched.length > 0 ? ` ${searched.join(', ')}` : ''}, until ${until.toISOString()}.`,
       ...notSearched.filter((part) => typeof part === 'string'),
       'The request may never have arrived, or API Gateway answered it itself: see its access log. The archive has an event some minutes after its effect. --since and --until change the window.',
     ].join(' '),

@@ -64,11 +64,12 @@ export interface RecordFact extends FactBase {
   readonly object: string;
 }
 
-/** A message as it was found on a dead-letter queue. `at` is when it was sent to its first queue. */
+/** A message as it was found on a queue that waits for a person. `at` is when it was sent to its first queue. */
 export interface DeadLetterFact extends FactBase {
   readonly kind: 'dead-letter';
-  readonly event: string;
   readonly messageId: string;
+  /** Absent if it is on the dead-letter queue of its event. */
+  readonly queue?: 'quarantine' | 'unrouted' | undefined;
   /** As the consumer noted it. Absent if SQS moved the message. */
   readonly error?: string | undefined;
   /** Of a message that SQS moved: receives that its queue allows. */

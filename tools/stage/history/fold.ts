@@ -256,7 +256,7 @@ function messagesOf(
 ): Message[] {
   const records = new Set(ofKind(facts, 'record'));
   const crashes = new Set(ofKind(facts, 'crash'));
-  const letters = new Set(ofKind(facts, 'dead-letter'));
+  const letters = new Set(ofKind(facts, 'dead-letter').filter(({ queue }) => queue === undefined));
   const byId = Map.groupBy(
     lines.filter(({ messageId }) => messageId !== undefined),
     ({ messageId = '' }) => messageId,
@@ -631,6 +631,7 @@ function placesOf(
   const open = [
     ...requests.flatMap((request) => ofRequest(request, requests, messages)),
     ...messages.flatMap((message) => ofMessage(event ?? '', message, messages, facts)),
+    ...ofKind(facts, 'dead-letter').flatMap((letter) => ofLetter(letter, requests)),
   ].sort((a, b) => WORST_FIRST.indexOf(a.state) - WORST_FIRST.indexOf(b.state));
   const done = doneOf(messages);
   // What was processed once stays so, whatever becomes of a resend or a replay.
@@ -666,6 +667,13 @@ function ofRequest(request: Request, requests: readonly Request[], messages: rea
   const isRefused = end === undefined && exchange?.byReceiver !== true && status !== 500;
   const state = isRefused ? 'refused' : status === 401 ? 'rejected' : 'failed';
   return [{ state, since, status, error }];
+}
+
+/** Where a request is that is known by what waits on a queue alone. */
+function ofLetter({ queue, requestId, at, until }: DeadLetterFact, requests: readonly Request[]): Place[] {
+  if (queue === undefined || requests.some((request) => request.requestId === requestId)) return [];
+  const state = queue === 'unrouted' ? 'parked' : 'invalid';
+  return [{ state, queue, since: iso(at), ...(until !== undefined && { until }) }];
 }
 
 function errorOfAnswer({ end, exchange }: Request): string {

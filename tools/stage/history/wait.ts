@@ -12,6 +12,7 @@ import { parseCrash } from './log-line.ts';
 import { lineFact } from './log-query.ts';
 import { describePlaces, GrowingTrace, titleOf } from './print.ts';
 import type { Trace } from './trace.ts';
+import { stateTitle } from './words.ts';
 
 /** By how much the clocks of this machine and of CloudWatch Logs may differ, in milliseconds. */
 const CLOCKS_DIFFER = 60_000;
@@ -57,7 +58,7 @@ interface Awaited {
 /**
  * Waits until each delivery has settled: its effect, or a queue where somebody has to look. It follows the lines that
  * functions write, because a query of all logs for each delivery would take longer than most effects.
- * @returns false if one was not processed, or it was interrupted
+ * @returns false if one is neither processed nor skipped, or it was interrupted
  * @throws CommandError if one has not settled, and a log cannot be read
  */
 export async function awaitDeliveries(
@@ -105,7 +106,7 @@ export async function awaitDeliveries(
   if (settled < awaited.length && problems.length > 0) {
     throw new CommandError(`Part of what happened is unknown: ${problems.join('; ')}`);
   }
-  return awaited.every((one) => historyOf(one).now[0].state === 'processed');
+  return awaited.every((one) => stateTitle(historyOf(one).now[0].state).tone === 'good');
 
   async function follow(): Promise<void> {
     const lines = followLogs(stack, {

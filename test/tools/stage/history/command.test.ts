@@ -48,11 +48,7 @@ afterAll(async () => {
 describe('what it cannot do it says in one line, and exits with 1', () => {
   test.each([
     ['no id', [], "Missing required argument 'id'"],
-    [
-      'an id that is too short',
-      ['abcdef'],
-      "'abcdef' is too short: of an event id at least the first 8 characters, of another the whole",
-    ],
+    ['an empty id', [''], 'The id is empty: give an event id, a request id, a message id or a webhookId'],
     [
       'a time that is none',
       ['abcdef01', '--since', 'yesterday'],

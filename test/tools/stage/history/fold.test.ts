@@ -58,6 +58,12 @@ const stories: readonly (readonly [name: string, facts: readonly Fact[], steps: 
     'dead-letter',
   ],
   [
+    'a dead letter that was found on its queue',
+    [accepted, failed(1, 1, 2), dead, deadLetter({ messageId: 'message-9', error: 'ValidationException' })],
+    `${DELIVERED}, failed 1, dead-lettered 2`,
+    'dead-letter',
+  ],
+  [
     'a dead letter that could not be moved',
     [accepted, failed(1, 1, 2), dead, consumed(3.1, 'BuryFailed', { level: 'ERROR', attempt: 2 })],
     `${DELIVERED}, failed 1, dead-lettered 2, BuryFailed`,
@@ -197,6 +203,7 @@ const stories: readonly (readonly [name: string, facts: readonly Fact[], steps: 
     `${DELIVERED}, processed 1, skipped 1 already-processed repeated, archived 1 repeated`,
     'processed',
   ],
+  ['known by the quarantine alone', [deadLetter({ queue: 'quarantine' })], '', 'invalid'],
   ['nothing', [], '', 'unknown'],
 ];
 

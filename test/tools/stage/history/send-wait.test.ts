@@ -31,15 +31,15 @@ const STEP =
 const stepsOf = (stdout: string) => stdout.split('\n').flatMap((line) => STEP.exec(line)?.[1] ?? []);
 
 describe('send --wait', () => {
-  test('signs with the secret of the stack, and prints the timeline until the effect', async () => {
+  test('signs with the secret of the stack, and prints the history until the effect', async () => {
     const { code, stdout, stderr } = await send('shop.updated', '--wait');
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toMatch(/^200 queued {2}event [0-9a-f]{64} {2}request \S+\n\nshop\.updated /);
     expect(stepsOf(stdout)).toEqual(['received', 'queued', 'answered', 'processed']);
-    expect(stdout).toMatch(/\nDone: it has had its effect\.\n$/);
+    expect(stdout).toMatch(/\nProcessed: It was processed at \S+\.\n$/);
   });
 
-  test('prints each of several timelines, the same bytes again as a delivery of its own', async () => {
+  test('prints each of several histories, the same bytes again as a delivery of its own', async () => {
     const file = project.path('user.json');
     const data = { user_id: 'user-1', shop_id: 'shop-1' };
     await writeFile(file, JSON.stringify({ event: 'user.updated', data, timestamp: '2026-01-31T09:00:00Z' }));
@@ -56,9 +56,9 @@ describe('send --wait', () => {
       expect(trace).toMatchObject({
         id: body.eventId,
         idIs: 'eventId',
-        timeline: { now: [{ state: 'done' }] },
+        history: { now: [{ state: expect.stringMatching(/^(processed|skipped)$/) }] },
       });
-      const requests = trace.timeline.steps.map((step: { requestId?: string }) => step.requestId);
+      const requests = trace.history.steps.map((step: { requestId?: string }) => step.requestId);
       expect(new Set(requests)).toEqual(new Set([body.requestId]));
     }
   });
@@ -69,7 +69,7 @@ describe('send --wait', () => {
     end();
     expect(code).toBe(1);
     expect(stepsOf(stdout)).toEqual(['received', 'queued', 'answered', 'failed', 'dead letter']);
-    expect(stdout).toMatch(/\nOn the dead-letter queue of girl\.created.*\n$/);
+    expect(stdout).toMatch(/\nDead letter: .* It is on the dead-letter queue of girl\.created\..*\n$/);
   });
 
   test('says what is still on its way after the limit', async () => {
@@ -84,7 +84,9 @@ describe('send --wait', () => {
     await lambda.send(new UpdateEventSourceMappingCommand({ UUID, Enabled: true }));
     expect(code).toBe(1);
     expect(stepsOf(stdout)).toEqual(['received', 'queued', 'answered']);
-    expect(stdout).toMatch(/\nStill on its way after 1 s\.\nWaits on the queue of review\.posted/);
+    expect(stdout).toMatch(
+      /\nIt has not settled after 1 s\.\nQueued: It has waited on the queue of review\.posted/,
+    );
   });
 
   test('has nothing to wait for where a delivery is not accepted', async () => {

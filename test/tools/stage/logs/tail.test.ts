@@ -66,7 +66,7 @@ test('deliveries’ lines are said as they are written, until Ctrl-C', async () 
 
 describe('what it cannot do it says in one line, and exits with 1', () => {
   test.concurrent.each([
-    { args: ['--id', 'abc'], line: /^'abc' is too short/ },
+    { args: ['--id', 'abc'], line: /^No log line can have the id 'abc'/ },
     {
       args: ['--event', 'shop.closed'],
       line: /^Option '--event <event>' argument 'shop\.closed' is invalid/,

@@ -1,0 +1,169 @@
+import { describe, expect, test } from '@jest/globals';
+import stringWidth from 'string-width';
+import type { Sources } from '../../../../tools/stage/history/aws-feed.ts';
+import type { Fact } from '../../../../tools/stage/history/facts.ts';
+import { fold } from '../../../../tools/stage/history/fold.ts';
+import type { Place } from '../../../../tools/stage/history/history.ts';
+import { describeTrace } from '../../../../tools/stage/history/print.ts';
+import type { Trace } from '../../../../tools/stage/history/trace.ts';
+import { at, consumed, crash, deadLetter, EVENT_ID, failed, received, record } from './support.ts';
+
+const stage = {
+  title: 'stage prod in eu-west-1',
+  local: false,
+  command: (text: string, script = 'dlq') => `npm run ${script} -- ${text} --stage prod`,
+};
+const logs = { since: at(-86_400), until: at(86_400), lines: 4, bytesScanned: 2 ** 31, truncated: false };
+
+function traceOf(facts: readonly Fact[], sources: Partial<Sources> = {}): Trace {
+  const found = { id: EVENT_ID, idIs: 'eventId' as const, sources: { logs, ...sources } };
+  return { stack: stage.title, ...found, history: fold(facts) };
+}
+
+const text = (trace: Trace, width = Number.POSITIVE_INFINITY) =>
+  describeTrace(trace, stage, width).join('\n');
+
+const DAY = 86_400;
+/** Longer than a line, with a word that is. */
+const EXCEEDED = `${'The level of configured throughput was exceeded. '.repeat(3)}${'x'.repeat(90)}`;
+const rejection = { reason: 'wrong-signature', sourceIp: '203.0.113.7' };
+const replay = { name: 'repair-1', mode: 'repair', notify: true } as const;
+const story = traceOf([
+  received(-DAY, 'Rejected', { requestId: 'request-0', ...rejection }),
+  received(0, 'Accepted', { lagMs: 2000 }),
+  failed(1, 1, 30, { errorMessage: EXCEEDED }),
+  consumed(31, 'Processed', { attempt: 2, latencyMs: 31_500 }),
+  record(31, { attempt: 2, shopId: 'shop-1', timestamp: '2026-01-31T08:59:58.100000000Z' }),
+  consumed(50, 'Processed', { messageId: 'message-2', replay: 'repair-1' }),
+  record(50, { replay }),
+]);
+
+test('each step stands at its time, with how long after the one before it was', () => {
+  expect(text(story)).toBe(`shop.updated ${EVENT_ID} in stage prod in eu-west-1
+shop shop-1, the partner’s timestamp 2026-01-31T08:59:58.1Z
+
+2026-01-30, times in UTC
+09:00:00.000           ● received   request request-0, no later than this
+09:00:00.000           ● answered   401 wrong signature, from 203.0.113.7
+
+2026-01-31
+08:59:59.500     +1 d  ● received   again, as request request-1, 2 s after the partner’s timestamp
+09:00:00.000  +500 ms  ● queued     on the queue of shop.updated
+09:00:00.000           ● answered   200 queued
+09:00:01.000     +1 s  ● failed     attempt 1: Throttled: ${EXCEEDED}; next attempt at 09:00:31, after 30 s
+09:00:31.000    +30 s  ● processed  attempt 2, 32 s after the receipt
+09:00:31.000           ● archived   in date=2026-01-31/hour=09
+
+09:00:50.000    +19 s  ● processed  attempt 1 (replay repair-1, repair, notifies)
+09:00:50.000           ● archived   in date=2026-01-31/hour=09
+
+Processed: It was processed at 09:00:31.
+
+Logs from 2026-01-30T09:00Z to 2026-02-01T09:00Z: 4 lines, 2.1 GB scanned for 0.0100 dollars.`);
+});
+
+test.each([100, 60])('it fits a terminal of %d columns, and loses nothing', (width) => {
+  const lines = describeTrace(story, stage, width);
+  expect(Math.max(...lines.map((line) => stringWidth(line)))).toBeLessThanOrEqual(width);
+  const letters = (all: string) => all.replace(/[\s│]/g, '');
+  // Ids are shortened on a terminal.
+  expect(letters(lines.join(''))).toBe(letters(text(story).replace(EVENT_ID, EVENT_ID.slice(0, 8))));
+});
+
+test('equal attempts are one line', () => {
+  const accepted = received(0, 'Accepted');
+  const crashes = Array.from({ length: 3 }, (_, index) => crash(30 * index + 1));
+  const printed = text(traceOf([accepted, ...crashes, deadLetter()]));
+  expect(printed).toMatch(/● crashed +attempts 1–3: the function crashed \(Runtime\.ExitError\)\n/);
+  expect(printed).toMatch(/● dead letter +SQS moved it to the dead-letter queue after 3 attempts\n/);
+});
+
+test('text from outside cannot command the terminal', () => {
+  const trace = traceOf([received(0, 'ServerError', { errorMessage: '\u001b[2J' })]);
+  expect(text(trace)).toContain('500: Error: \\u001b[2J');
+  expect(text(trace)).not.toContain('\u001b[2J');
+});
+
+test('of many rejected requests with the same bytes some are shown, and the one that was asked about', () => {
+  const many = Array.from({ length: 40 }, (_, index) => {
+    return received(index, 'Rejected', { requestId: `rejected-${index}` });
+  });
+  const shown = text({ ...traceOf(many), id: 'rejected-30' });
+  expect(shown.match(/rejected-\d+/g)).toEqual([0, 1, 2, 3, 4, 30].map((index) => `rejected-${index}`));
+  expect(shown).toContain('… and 34 more requests with these bytes, all answered 401');
+});
+
+describe('where it is', () => {
+  // Half a minute off the next border, as a slow machine takes its time.
+  const soon = new Date(Date.now() + 90_000).toISOString();
+  const since = new Date(Date.now() - 90_000).toISOString();
+  const longAgo = new Date(Date.now() - 3_600_000).toISOString();
+  const queue = 'shop.updated';
+  const error = 'Throttled';
+  const paused = { by: 'ann', reason: 'ticket 1', since };
+  test.each<[Place, string | RegExp]>([
+    [{ state: 'skipped', since, reason: 'newer-data' }, 'Skipped: Newer data was already stored.'],
+    [{ state: 'skipped', since, reason: 'already-processed' }, 'Skipped: This event was processed before.'],
+    [{ state: 'skipped', since, reason: 'up-to-date' }, 'Skipped: The stored data is up to date.'],
+    [{ state: 'queued', queue, since }, /It has waited on the queue of shop\.updated for 1 min \d+ s\.\n/],
+    [{ state: 'queued', queue, since: longAgo }, /for 1 h\. No attempt is known since: the consumer crashes/],
+    [
+      { state: 'retrying', queue, since, attempts: 1, nextAttemptAt: soon, error },
+      new RegExp(`1 attempt failed: Throttled\\. Next attempt at ${soon.slice(11, 19)}, in 1 min`),
+    ],
+    [
+      { state: 'queued', queue, since, paused },
+      /paused for 1 min \d+ s by ann: ticket 1\. Resume it: npm run resume -- shop\.updated --stage prod/,
+    ],
+    [
+      { state: 'dead-letter', queue, since, error, until: soon, queueHolds: 3 },
+      /Dead letter: Throttled\. It is on the dead-letter queue of shop\.updated\. SQS deletes it in 1 min \d+ s\. Show it: npm run dlq -- show shop\.updated --stage prod/,
+    ],
+    [
+      { state: 'dead-letter', queue, since, until: since, queueHolds: 3 },
+      `It was on the dead-letter queue of shop.updated until ${since}, when SQS deleted it.`,
+    ],
+    [
+      { state: 'invalid', queue: 'quarantine', since, queueHolds: 0 },
+      'It was in quarantine, which is empty now',
+    ],
+    [
+      { state: 'parked', queue: 'unrouted', since },
+      'It is on the unrouted queue. Show it: npm run dlq -- show unrouted',
+    ],
+    [{ state: 'rejected', status: 401, error, since }, 'The answer was 401: Throttled. Nothing was stored.'],
+    [{ state: 'unknown', since }, 'Unknown: Logs and archive do not say where it is.'],
+  ])('%j', (place, expected) => {
+    expect(text({ ...traceOf([]), history: { eventId: EVENT_ID, steps: [], now: [place] } })).toMatch(
+      expected,
+    );
+  });
+});
+
+describe('what was looked through', () => {
+  const archive = { state: 'searched', objects: 1, records: 2, damaged: [] } as const;
+  test.each<[Partial<Sources>, string]>([
+    [{ logs: { ...logs, truncated: true } }, 'There are more lines: narrow the window'],
+    [{ logs: { ...logs, refused: 'no permission' } }, 'The logs could not be read, so rejected requests'],
+    [{ archive }, 'Archive: 2 records read in 1 object.'],
+    [{ archive: { ...archive, state: 'early' } }, 'A record may be missing: Firehose collects'],
+    [
+      { archive: { ...archive, damaged: ['key: cut off'] } },
+      'Damaged, and skipped from there on: key: cut off',
+    ],
+    [{ archive: { ...archive, state: 'none' } }, 'The stage keeps no archive (archive.days is 0).'],
+    [
+      { archive: { ...archive, state: 'refused', reason: 'AccessDenied' } },
+      'The archive could not be read: AccessDenied.',
+    ],
+    [{ queues: { complete: false } }, 'Some messages on the dead-letter queue could not be looked at.'],
+    [{ queues: { complete: false, refused: 'no' } }, 'The dead-letter queue could not be read: no.'],
+    [{ crashes: { refused: 'no' } }, 'Crashes of the consumer could not be read: no.'],
+  ])('%j', (sources, expected) => {
+    expect(text({ ...story, sources: { logs, ...sources } })).toContain(expected);
+  });
+
+  test('costs nothing here', () => {
+    expect(describeTrace(story, { ...stage, local: true }, 100).join('\n')).not.toContain('dollars');
+  });
+});
