@@ -1,5 +1,5 @@
 import { isEventName } from '../../../lambda/contract/catalogue.ts';
-import { noted, reasonOf } from '../../stage/queues/message.ts';
+import { noted, reasonOf } from '../../stage/queues/messages.ts';
 import { type WaitingQueue, waitingQueues } from '../../stage/queues/queue.ts';
 import type { DeadLetterGroup, DeadLetters } from '../api.ts';
 import { Problem } from './problem.ts';

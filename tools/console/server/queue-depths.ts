@@ -1,9 +1,8 @@
 import { eventNames } from '../../../lambda/contract/catalogue.ts';
 import { pascalCase } from '../../../lambda/contract/event-names.ts';
 import type { PausedQueue } from '../../stage/history/timeline.ts';
-import { oldestMessage } from '../../stage/queues/oldest-message.ts';
 import { type Pause, pausesOf } from '../../stage/queues/pause-state.ts';
-import { type QueueState, queueState, waitingQueues } from '../../stage/queues/queue.ts';
+import { oldestMessage, type QueueState, queueState, waitingQueues } from '../../stage/queues/queue.ts';
 import type { Stage } from '../../stage/stage.ts';
 import type { EventQueue, KeptQueue, QueueDepth, Queues } from '../api.ts';
 import type { Inspect } from './queue-messages.ts';
