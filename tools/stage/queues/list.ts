@@ -72,6 +72,7 @@ export async function list(operation: Operation, { json }: { readonly json: bool
     say(JSON.stringify(found, undefined, 2));
     return;
   }
+  const paused = new Set(pauses.found.filter(({ running }) => !running).map(({ event }) => event));
   const lines = [
     `Messages in ${stack.title}. SQS counts may be a minute old.`,
     ...section(
@@ -79,8 +80,8 @@ export async function list(operation: Operation, { json }: { readonly json: bool
       waitingTable(queues, width),
     ),
     ...describeRemoved(removed, width),
-    ...describeEventQueues(eventQueues, pauses.found, width),
-    ...describeRetries(retries, width),
+    ...describeEventQueues(eventQueues, paused, width),
+    ...describeRetries(retries, paused, width),
     ...describePauses(pauses, width),
     '',
     ...whatNext(stack, [...queues, ...removed.found], eventQueues, pauses.found),
@@ -131,7 +132,7 @@ async function lookAtEvent(stack: Stage, event: EventName): Promise<EventQueue> 
     const { retries, complete } = await retriesOf(stack, event);
     if (retries.length >= inFlight) return { event, ...counts, retries };
     const reason = complete
-      ? 'being processed, or left hidden by a consumer that crashed'
+      ? 'being processed, or hidden after a crash'
       : `not identified: its log has more failures than the ${MAXIMUM_PAGES} pages that are read`;
     return { event, ...counts, retries, others: { messages: inFlight - retries.length, reason } };
   } catch (error) {
@@ -184,12 +185,11 @@ function describeRemoved({ found, unknown }: Findings<Waiting>, width: number): 
 
 function describeEventQueues(
   queues: readonly EventQueue[],
-  pauses: readonly Pause[],
+  paused: ReadonlySet<EventName>,
   width: number,
 ): string[] {
   const busy = queues.filter((queue) => !isEmpty(queue));
   if (busy.length === 0) return ['', 'Event queues: empty.'];
-  const paused = new Set(pauses.filter(({ running }) => !running).map(({ event }) => event));
   return section(
     'Event queues: waiting for their consumer, or in flight (received, not yet done).',
     table(
@@ -201,7 +201,7 @@ function describeEventQueues(
 }
 
 function stateOf({ messages, delayed, retries, others }: EventQueue, isPaused: boolean): string {
-  const waits = messages + delayed > 0 ? ['waiting for its consumer'] : [];
+  const waits = messages + delayed > 0 ? ['waiting'] : [];
   return [
     ...(isPaused ? ['paused'] : waits),
     ...(retries.length > 0 ? [`${retries.length} retrying`] : []),
@@ -210,7 +210,7 @@ function stateOf({ messages, delayed, retries, others }: EventQueue, isPaused: b
 }
 
 /** The same error is printed once, above its messages. */
-function describeRetries(retries: readonly Retry[], width: number): string[] {
+function describeRetries(retries: readonly Retry[], paused: ReadonlySet<EventName>, width: number): string[] {
   if (retries.length === 0) return [];
   const byError = Map.groupBy(retries.slice(0, RETRIES_SHOWN), ({ error }) => error);
   const tables = [...byError].map(([error, failed]) => [
@@ -228,7 +228,7 @@ function describeRetries(retries: readonly Retry[], width: number): string[] {
         shownId(eventId, width),
         `${attempt} ×`,
         `${since(failedAt)} ago`,
-        `in ${duration(nextAttemptAt.getTime() - Date.now())}`,
+        paused.has(event) ? 'once resumed' : `in ${duration(nextAttemptAt.getTime() - Date.now())}`,
       ]),
       width,
     ),
@@ -236,7 +236,7 @@ function describeRetries(retries: readonly Retry[], width: number): string[] {
   const rest = retries.length - RETRIES_SHOWN;
   return [
     '',
-    `Retrying: ${messages(retries.length)} failed, and will be tried again without your help.`,
+    `Retrying: ${messages(retries.length)} failed. They will be tried again automatically.`,
     ...tables.flatMap((lines) => ['', ...lines]),
     ...(rest > 0 ? [`… and ${messages(rest)} more`] : []),
   ];
