@@ -3,6 +3,7 @@ import { CopyObjectCommand } from '@aws-sdk/client-s3';
 import { type MessageAttributeValue, SendMessageCommand } from '@aws-sdk/client-sqs';
 import { CommandError } from '../../terminal/command-error.ts';
 import { printable } from '../../terminal/text.ts';
+import { parsedAnswer } from '../answer-text.ts';
 import type { Operation } from '../operation.ts';
 import { postSigned } from '../signed-post.ts';
 import type { Stage } from '../stage.ts';
@@ -173,7 +174,7 @@ async function post(delivery: Parameters<typeof postSigned>[0]): Promise<Outcome
     return { ...kept(`nothing answers at ${delivery.url}`), hopeless: true };
   }
   if (answer instanceof Error) throw answer;
-  const { status, type } = parseAnswer(answer.body);
+  const { status, type } = Object(parsedAnswer(answer.body)) as { status?: unknown; type?: unknown };
   // Only the receiver's own answers say that it has the bytes. Something before it may answer, too.
   if (answer.status === 200 && (status === 'queued' || status === 'parked')) {
     return { fate: 'settled', redriven: true, what: `accepted by the receiver: ${status}` };
@@ -183,14 +184,6 @@ async function post(delivery: Parameters<typeof postSigned>[0]): Promise<Outcome
     return { fate: 'settled', redriven: false, what };
   }
   return { ...kept(`the answer was ${answer.status}`), hopeless: answer.status === 401 };
-}
-
-function parseAnswer(body: string): { status?: unknown; type?: unknown } {
-  try {
-    return JSON.parse(body);
-  } catch {
-    return {};
-  }
 }
 
 const kept = (why: string): Outcome => ({ fate: 'kept', redriven: false, what: `stays: ${why}` });

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { LocalStack } from '../../../../local/local-stack.ts';
 import { list } from '../../../../tools/stage/queues/list.ts';
+import { pause, resume } from '../../../../tools/stage/queues/pause.ts';
 import type { Stage } from '../../../../tools/stage/stage.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { Partner } from '../../../support/partner.ts';
@@ -53,6 +54,14 @@ test('a message that backs off is listed, with its failures so far and its next 
     ),
   );
   expect(text).toMatch(/\nshop\.updated +0 +1 +1 retrying\n/);
+});
+
+test('while its event is paused, it is tried again once resumed', async () => {
+  await pause(operator.operation(), 'shop.updated', 'The table is being restored', 25);
+  const text = await listed(operator.stack);
+  expect(text).toMatch(/\nshop\.updated +0 +1 +paused; 1 retrying\n/);
+  expect(text).toMatch(/\nshop\.updated .* ago +once resumed\n/);
+  await resume(operator.operation(), 'shop.updated', 25);
 });
 
 test('on a terminal its id is shortened, and the table fits', async () => {
