@@ -72,19 +72,40 @@ export async function list(operation: Operation, { json }: { readonly json: bool
     say(JSON.stringify(found, undefined, 2));
     return;
   }
+  const busy = eventQueues.filter((queue) => !isEmpty(queue));
   const paused = new Set(pauses.found.filter(({ running }) => !running).map(({ event }) => event));
   const lines = [
     `Messages in ${stack.title}. SQS counts may be a minute old.`,
     ...section(
       'Dead letters, quarantine and unrouted events: they wait until you redrive them.',
-      waitingTable(queues, width),
+      [left('QUEUE'), ...COUNTS, right('OLDEST')],
+      queues.map(waitingRow),
+      width,
     ),
-    ...describeRemoved(removed, width),
-    ...describeEventQueues(eventQueues, paused, width),
+    ...section(
+      'Left by removed events, consumed by nothing (docs/operations.md, "Removing an event"):',
+      [left('QUEUE'), ...COUNTS, right('OLDEST')],
+      removed.found.map(waitingRow),
+      width,
+    ),
+    ...unknown('Which queues removed events have left', removed),
+    ...(busy.length === 0 ? ['', 'Event queues: empty.'] : []),
+    ...section(
+      'Event queues: waiting for their consumer, or in flight (received, not yet done).',
+      [left('EVENT'), ...COUNTS, left('STATE')],
+      busy.map((queue) => [queue.event, ...countsIn(queue), stateOf(queue, paused.has(queue.event))]),
+      width,
+    ),
     ...describeRetries(retries, paused, width),
-    ...describePauses(pauses, width),
+    ...section(
+      'Paused: nothing processes these events until you resume them.',
+      [left('EVENT'), right('WAITING'), left('SINCE'), left('BY'), left('REASON')],
+      pauses.found.map((pause) => pauseRow(pause, width)),
+      width,
+    ),
+    ...unknown('What is paused', pauses),
     '',
-    ...whatNext(stack, [...queues, ...removed.found], eventQueues, pauses.found),
+    ...whatNext(stack, [...queues, ...removed.found], busy, pauses.found),
   ];
   for (const line of lines) say(line);
 }
@@ -146,58 +167,36 @@ async function countsOf({ sqs }: Stage, url: string): Promise<Counts> {
   return { messages: visible, inFlight, delayed };
 }
 
-const section = (heading: string, lines: readonly string[]) => ['', heading, '', ...lines];
+const left = (heading: string): Column => ({ heading });
+const right = (heading: string): Column => ({ heading, align: 'right' });
+
+/** A heading and its table, if there are rows. */
+function section(
+  heading: string,
+  columns: readonly Column[],
+  rows: readonly (readonly string[])[],
+  width: number,
+): string[] {
+  return rows.length === 0 ? [] : ['', heading, '', ...table(columns, rows, width)];
+}
+
+const unknown = (what: string, { unknown: why }: Findings<unknown>) =>
+  why === undefined ? [] : ['', `${what} is unknown: ${why}`];
 
 /** Zero is dimmed so that other counts stand out. */
 const count = (number: number) => (number === 0 ? styleText('gray', '0') : String(number));
 
-const COUNTS: readonly Column[] = [
-  { heading: 'WAITING', align: 'right' },
-  { heading: 'IN FLIGHT', align: 'right' },
-];
+const COUNTS = [right('WAITING'), right('IN FLIGHT')];
 
 /** What is delayed waits, too: SQS delays only what was sent so, which nothing here does. */
 const countsIn = ({ messages, inFlight, delayed }: Counts) => [count(messages + delayed), count(inFlight)];
 
-function waitingTable(queues: readonly Waiting[], width: number): string[] {
-  return table(
-    [{ heading: 'QUEUE' }, ...COUNTS, { heading: 'OLDEST', align: 'right' }],
-    queues.map((waiting) => [waiting.queue, ...countsIn(waiting), age(waiting)]),
-    width,
-  );
-}
-
-function age({ oldest, ...counts }: Waiting): string {
-  if (oldest === undefined) return isEmpty(counts) ? '–' : 'unknown';
-  return `${oldest.atLeast ? 'at least ' : ''}${since(oldest.sentAt)}`;
-}
-
 const since = (time: Date) => duration(Date.now() - time.getTime());
 
-function describeRemoved({ found, unknown }: Findings<Waiting>, width: number): string[] {
-  if (unknown !== undefined) return ['', `Which queues removed events have left is unknown: ${unknown}`];
-  if (found.length === 0) return [];
-  return section(
-    'Left by removed events, consumed by nothing (docs/operations.md, "Removing an event"):',
-    waitingTable(found, width),
-  );
-}
-
-function describeEventQueues(
-  queues: readonly EventQueue[],
-  paused: ReadonlySet<EventName>,
-  width: number,
-): string[] {
-  const busy = queues.filter((queue) => !isEmpty(queue));
-  if (busy.length === 0) return ['', 'Event queues: empty.'];
-  return section(
-    'Event queues: waiting for their consumer, or in flight (received, not yet done).',
-    table(
-      [{ heading: 'EVENT' }, ...COUNTS, { heading: 'STATE' }],
-      busy.map((queue) => [queue.event, ...countsIn(queue), stateOf(queue, paused.has(queue.event))]),
-      width,
-    ),
-  );
+function waitingRow({ queue, oldest, ...counts }: Waiting): string[] {
+  const unseen = isEmpty(counts) ? '–' : 'unknown';
+  const age = oldest ? `${oldest.atLeast ? 'at least ' : ''}${since(oldest.sentAt)}` : unseen;
+  return [queue, ...countsIn(counts), age];
 }
 
 function stateOf({ messages, delayed, retries, others }: EventQueue, isPaused: boolean): string {
@@ -213,73 +212,50 @@ function stateOf({ messages, delayed, retries, others }: EventQueue, isPaused: b
 function describeRetries(retries: readonly Retry[], paused: ReadonlySet<EventName>, width: number): string[] {
   if (retries.length === 0) return [];
   const byError = Map.groupBy(retries.slice(0, RETRIES_SHOWN), ({ error }) => error);
-  const tables = [...byError].map(([error, failed]) => [
-    printable(error),
-    ...table(
-      [
-        { heading: 'EVENT' },
-        { heading: 'EVENT ID' },
-        { heading: 'FAILED', align: 'right' },
-        { heading: 'FIRST FAILURE' },
-        { heading: 'NEXT ATTEMPT' },
-      ],
-      failed.map(({ event, eventId, attempt, since: failedAt, nextAttemptAt }) => [
-        event,
-        shownId(eventId, width),
-        `${attempt} ×`,
-        `${since(failedAt)} ago`,
-        paused.has(event) ? 'once resumed' : `in ${duration(nextAttemptAt.getTime() - Date.now())}`,
-      ]),
-      width,
-    ),
-  ]);
+  const columns = [
+    left('EVENT'),
+    left('EVENT ID'),
+    right('FAILED'),
+    left('FIRST FAILURE'),
+    left('NEXT ATTEMPT'),
+  ];
+  const row = ({ event, eventId, attempt, since: failedAt, nextAttemptAt }: Retry) => [
+    event,
+    shownId(eventId, width),
+    `${attempt} ×`,
+    `${since(failedAt)} ago`,
+    paused.has(event) ? 'once resumed' : `in ${duration(nextAttemptAt.getTime() - Date.now())}`,
+  ];
   const rest = retries.length - RETRIES_SHOWN;
   return [
     '',
     `Retrying: ${messages(retries.length)} failed. They will be tried again automatically.`,
-    ...tables.flatMap((lines) => ['', ...lines]),
+    ...[...byError].flatMap(([error, failed]) => [
+      '',
+      printable(error),
+      ...table(columns, failed.map(row), width),
+    ]),
     ...(rest > 0 ? [`… and ${messages(rest)} more`] : []),
   ];
 }
 
-function describePauses({ found, unknown }: Findings<Pause>, width: number): string[] {
-  if (unknown !== undefined) return ['', `What is paused is unknown: ${unknown}`];
-  if (found.length === 0) return [];
-  return section(
-    'Paused: nothing processes these events until you resume them.',
-    table(
-      [
-        { heading: 'EVENT' },
-        { heading: 'WAITING', align: 'right' },
-        { heading: 'SINCE' },
-        { heading: 'BY' },
-        { heading: 'REASON' },
-      ],
-      found.map((pause) => [
-        pause.event,
-        count(pause.waiting),
-        pause.since === undefined ? 'unknown' : `${since(pause.since)} ago`,
-        shownArn(pause.by ?? '–', width),
-        why(pause),
-      ]),
-      width,
-    ),
-  );
-}
-
-/** On a terminal the last part of an ARN: the name of the user or of the session. */
-const shownArn = (arn: string, width: number) =>
-  Number.isFinite(width) ? arn.slice(arn.lastIndexOf('/') + 1) : arn;
-
-function why({ running, reason }: Pause): string {
-  if (running) return `${printable(reason ?? '–')} (but its event source is on)`;
-  return printable(reason ?? 'its event source was turned off by hand');
+function pauseRow({ event, waiting, since: pausedAt, by = '–', reason, running }: Pause, width: number) {
+  return [
+    event,
+    count(waiting),
+    pausedAt === undefined ? 'unknown' : `${since(pausedAt)} ago`,
+    // On a terminal the last part of an ARN: the name of the user or of the session.
+    Number.isFinite(width) ? by.slice(by.lastIndexOf('/') + 1) : by,
+    running
+      ? `${printable(reason ?? '–')} (but its event source is on)`
+      : printable(reason ?? 'its event source was turned off by hand'),
+  ];
 }
 
 function whatNext(
   stack: Stage,
   queues: readonly Waiting[],
-  eventQueues: readonly EventQueue[],
+  busy: readonly EventQueue[],
   [paused]: readonly Pause[],
 ): string[] {
   const stuck = queues.find((queue) => !isEmpty(queue));
@@ -288,6 +264,6 @@ function whatNext(
     ...(paused ? [`Resume: ${stack.command(paused.event, 'resume')}`] : []),
   ];
   if (hints.length > 0) return hints;
-  if (eventQueues.every(isEmpty)) return ['All these queues are empty.'];
+  if (busy.length === 0) return ['All these queues are empty.'];
   return ['Nothing needs you yet. If a message goes on waiting, see docs/operations.md, "Waiting".'];
 }
