@@ -1,5 +1,9 @@
 import { DescribeAlarmsCommand, type MetricAlarm } from '@aws-sdk/client-cloudwatch';
-import { type EventSourceMappingConfiguration, ListEventSourceMappingsCommand } from '@aws-sdk/client-lambda';
+import {
+  type EventSourceMappingConfiguration,
+  ListEventSourceMappingsCommand,
+  paginateListEventSourceMappings,
+} from '@aws-sdk/client-lambda';
 import type { EventName } from '../../../lambda/contract/catalogue.ts';
 import { CommandError } from '../../terminal/command-error.ts';
 import { printable } from '../../terminal/text.ts';
@@ -122,12 +126,8 @@ export async function pausesOf(stage: Stage): Promise<Pause[]> {
 }
 
 async function sourcesOf({ lambda }: Stage): Promise<EventSourceMappingConfiguration[]> {
-  const found: EventSourceMappingConfiguration[] = [];
-  let Marker: string | undefined;
-  do {
-    const page = await lambda.send(new ListEventSourceMappingsCommand({ Marker }));
-    found.push(...(page.EventSourceMappings ?? []));
-    Marker = page.NextMarker;
-  } while (Marker !== undefined);
-  return found;
+  const sources: EventSourceMappingConfiguration[] = [];
+  const pages = paginateListEventSourceMappings({ client: lambda }, {});
+  for await (const { EventSourceMappings = [] } of pages) sources.push(...EventSourceMappings);
+  return sources;
 }

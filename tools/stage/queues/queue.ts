@@ -135,8 +135,8 @@ export const waitingQueue = (stage: Stage, name: string): WaitingQueue =>
 /** Finds a queue by its name, also one that a removed event has left. @throws CommandError if there is none */
 export async function findQueue(stage: Stage, name: string): Promise<AnyQueue> {
   const known = waitingQueues(stage);
-  if (known.some((queue) => queue.name === name)) return queueNamed(name, known, stage);
-  return queueNamed(name, [...known, ...(await removedQueues(stage))], stage);
+  const isKnown = known.some((queue) => queue.name === name);
+  return queueNamed(name, isKnown ? known : [...known, ...(await removedQueues(stage))], stage);
 }
 
 function queueNamed<Queue extends AnyQueue>(name: string, queues: readonly Queue[], { title }: Stage): Queue {

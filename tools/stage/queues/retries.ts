@@ -1,4 +1,4 @@
-import { FilterLogEventsCommand } from '@aws-sdk/client-cloudwatch-logs';
+import { paginateFilterLogEvents } from '@aws-sdk/client-cloudwatch-logs';
 import type { EventName } from '../../../lambda/contract/catalogue.ts';
 import { errorOf, type LogLine, parseLogLine } from '../history/log-line.ts';
 import type { Stage } from '../stage.ts';
@@ -35,27 +35,22 @@ export async function retriesOf(
   event: EventName,
 ): Promise<{ readonly retries: readonly Retry[]; readonly complete: boolean }> {
   const logGroupName = stage.event(event).logGroup;
+  const query = { logGroupName, filterPattern: FAILURES, startTime: Date.now() - LONGEST_TRIES };
   const failures: LogLine[] = [];
-  let nextToken: string | undefined;
-  for (let page = 0; page < MAXIMUM_PAGES; page += 1) {
-    const answer = await stage.logs.send(
-      new FilterLogEventsCommand({
-        logGroupName,
-        filterPattern: FAILURES,
-        startTime: Date.now() - LONGEST_TRIES,
-        nextToken,
-      }),
-    );
-    failures.push(...(answer.events ?? []).flatMap(({ message = '' }) => parseLogLine(message) ?? []));
-    nextToken = answer.nextToken;
-    if (nextToken === undefined) break;
+  let pages = 0;
+  let complete = true;
+  for await (const { events = [], nextToken } of paginateFilterLogEvents({ client: stage.logs }, query)) {
+    failures.push(...events.flatMap(({ message = '' }) => parseLogLine(message) ?? []));
+    pages += 1;
+    complete = nextToken === undefined;
+    if (pages === MAXIMUM_PAGES) break;
   }
   const byMessage = Map.groupBy(
     failures.sort((a, b) => a.at - b.at),
     ({ messageId = '' }) => messageId,
   );
   const retries = [...byMessage].flatMap(([messageId, lines]) => retryOf(event, messageId, lines));
-  return { retries, complete: nextToken === undefined };
+  return { retries, complete };
 }
 
 /** A message backs off if its last failure says when it is tried again, and that is still to come. */
