@@ -1,7 +1,7 @@
 import { GetQueueAttributesCommand } from '@aws-sdk/client-sqs';
 import type { EventName } from '../../../lambda/contract/catalogue.ts';
 import type { Stage } from '../stage.ts';
-import { failureReason, noted, walk } from './messages.ts';
+import { failureNote, noted, walk } from './messages.ts';
 import { queueState } from './queue.ts';
 
 /** Messages that a search looks at: 100 calls of 10 messages each, some seconds in AWS. */
@@ -45,7 +45,7 @@ export async function deadLettersOf(
         ? noted(message, 'eventId') === eventId
         : request === requestId;
     if (!isIts) return 'kept';
-    const reason = failureReason(message);
+    const reason = failureNote(message, 'failureReason');
     deadLetters.push({
       messageId: message.id,
       sentAt: message.sentAt.getTime(),

@@ -44,10 +44,13 @@ export function noted({ attributes }: Pick<HeldMessage, 'attributes'>, name: str
   return attributes[name]?.StringValue;
 }
 
-/** Why its consumer gave a message up; undefined if SQS moved it. */
-export function failureReason(message: Pick<HeldMessage, 'attributes' | 'movedBySqs'>): string | undefined {
-  // A message keeps its attributes when it is redriven, so SQS may bring back an old reason.
-  return message.movedBySqs ? undefined : noted(message, 'failureReason');
+/** What its consumer noted when it gave a message up; undefined if SQS moved it. */
+export function failureNote(
+  message: Pick<HeldMessage, 'attributes' | 'movedBySqs'>,
+  name: 'failureReason' | 'failedAt',
+): string | undefined {
+  // A redriven message keeps its attributes. If SQS moves it then, they are of an earlier failure.
+  return message.movedBySqs ? undefined : noted(message, name);
 }
 
 /** Why the message is where it is. */
@@ -59,7 +62,7 @@ export function reasonOf(
     return noted(message, 'reason') ?? 'no reason noted: not put here by the receiver';
   }
   if (kind === 'unrouted') return `event kind '${noted(message, 'event')}' had no consumer`;
-  const reason = failureReason(message);
+  const reason = failureNote(message, 'failureReason');
   if (reason !== undefined) return reason;
   if (kind === 'removed' && !message.movedBySqs) return 'it waited when its consumer was removed';
   return 'SQS moved it after too many receives: the consumer crashed, ran out of time or could not start';

@@ -1,7 +1,7 @@
 import { duration, messages, printable } from '../../terminal/text.ts';
 import type { Operation } from '../operation.ts';
 import type { Stage } from '../stage.ts';
-import { type HeldMessage, noted, reasonOf, walk } from './messages.ts';
+import { failureNote, type HeldMessage, noted, reasonOf, walk } from './messages.ts';
 import { payloadFields } from './payload.ts';
 import { type AnyQueue, emptiness, queueState, sourceQueueUrl } from './queue.ts';
 
@@ -67,8 +67,7 @@ function shownMessage(queue: AnyQueue, retention: number, message: HeldMessage) 
     event: noted(message, 'event'),
     eventId: noted(message, 'eventId'),
     requestId: noted(message, 'requestId'),
-    // Of a message that SQS moved, the note is of an earlier failure.
-    failedAt: message.movedBySqs ? undefined : noted(message, 'failedAt'),
+    failedAt: failureNote(message, 'failedAt'),
     receivedAt: noted(message, 'receivedAt'),
     sentAt: message.sentAt.toISOString(),
     keptUntil: new Date(message.sentAt.getTime() + retention * 1000).toISOString(),

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { walk } from '../../../../tools/stage/queues/messages.ts';
+import { reasonOf, walk } from '../../../../tools/stage/queues/messages.ts';
 import { startTestAws, type TestAws } from '../../../support/test-aws.ts';
 import { Operator } from './support.ts';
 
@@ -79,4 +79,11 @@ describe('a walk over a queue', () => {
     expect(seen).toBe(10);
     expect(await countVisible()).toBe(5);
   });
+});
+
+test('a redriven message that SQS moved afterwards does not show its earlier failure', () => {
+  const attributes = { failureReason: { DataType: 'String', StringValue: 'the table was away' } };
+  const reason = (movedBySqs: boolean) => reasonOf({ attributes, movedBySqs }, { kind: 'dead-letter' });
+  expect(reason(false)).toBe('the table was away');
+  expect(reason(true)).toMatch(/^SQS moved it after too many receives/);
 });
