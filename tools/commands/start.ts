@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { Option } from '@commander-js/extra-typings';
 import { KEPT_BUNDLES_FOLDER } from '../../lib/kept-bundles-folder.ts';
-import { checkKeptState } from '../../local/aws/kept/open.ts';
+import { checkKeptState } from '../../local/aws/kept/kept-state.ts';
 import { stageOverrides, synthesise } from '../../local/template/synthesise.ts';
 import type { Notice } from '../console/api.ts';
 import {
@@ -46,7 +46,7 @@ interface Settings {
   readonly publicHost?: readonly string[] | undefined;
   /** Folders of others' stacks. */
   readonly beside?: readonly string[] | undefined;
-  /** Whether it goes on with what was kept, and keeps what it holds. */
+  /** Whether the state is stored, and an earlier run's is continued. */
   readonly keep?: true | undefined;
   readonly retryFast?: boolean | undefined;
   readonly inspect?: readonly InspectedFunction[] | undefined;
@@ -59,7 +59,7 @@ interface Settings {
 /** `npm start`: synthesises the stack and runs it until Ctrl-C. */
 export const command = npmScript(
   'start',
-  'Synthesises the stack and runs it on this machine until Ctrl-C. What it holds is in memory, and ends with it, unless it is kept.',
+  'Synthesises the stack and runs it on this machine until Ctrl-C. State is in memory and is lost on Ctrl-C, unless --keep stores it.',
 )
   .addOption(
     new Option('--port <port>', 'of the webhook; 0: any free one').env('PORT').argParser(port).default(3000),
@@ -91,7 +91,7 @@ export const command = npmScript(
   )
   .option(
     '--keep',
-    `goes on with what an earlier run has left in ${KEPT_FOLDER}, and leaves it to the next one`,
+    `stores the state in ${KEPT_FOLDER} and continues with it. State is written behind: a crash may lose the last second`,
   )
   .option('--retry-fast', 'waits seconds between attempts: a dead letter takes some ten, and not three hours')
   .option(

@@ -1,8 +1,7 @@
 import type { InspectedMessage } from '../../../local/observation.ts';
 import { redriveAll } from '../../stage/queues/move-task.ts';
 import { pause, resume } from '../../stage/queues/pause.ts';
-import { eventOf } from '../../stage/queues/pause-state.ts';
-import { type WaitingQueue, waitingQueue } from '../../stage/queues/queue.ts';
+import { eventOf, type WaitingQueue, waitingQueue } from '../../stage/queues/queue.ts';
 import { redriveEach } from '../../stage/queues/redrive-each.ts';
 import { shellWord } from '../../terminal/shell-word.ts';
 import { messages } from '../../terminal/text.ts';
@@ -19,10 +18,10 @@ import type { Work } from './tasks.ts';
 const IDS_SHOWN = 20;
 
 /** An action, and what it does, in a sentence. */
-export type PlannedWork = Work & Confirmation;
+type PlannedWork = Work & Confirmation;
 
 /** What actions work with. */
-export interface ActionParts {
+interface ActionParts {
   readonly source: Source;
   /** Whether the stack runs in this process, and takes any text. */
   readonly local: boolean;

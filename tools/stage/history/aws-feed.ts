@@ -10,7 +10,7 @@ import { type ArchivedObject, archiveObjects } from '../archive/objects.ts';
 import { readObject } from '../archive/records.ts';
 import { type FunctionName, followLogs } from '../logs/follow.ts';
 import { type DeadLetter, deadLettersOf } from '../queues/dead-letters.ts';
-import { noted } from '../queues/message.ts';
+import { noted } from '../queues/messages.ts';
 import { refusalOf } from '../refusal.ts';
 import type { Stage } from '../stage.ts';
 import { type CrashFact, type DeadLetterFact, type Fact, type LineFact, recordFact } from './facts.ts';
