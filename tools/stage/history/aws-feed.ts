@@ -298,7 +298,7 @@ async function* merged<Item>(sources: readonly AsyncGenerator<Item>[]): AsyncGen
 }
 
 /** The logs of a window, asked once or twice. */
-class LogSearch {
+export class LogSearch {
   searched: Sources['logs'];
   readonly #stage: Stage;
   readonly #window: Window;
@@ -353,12 +353,13 @@ interface Reading {
 /**
  * Reads the archive from the newest hour on.
  * @param visit returns true once it has enough
+ * @returns what was read, and the newest hour of which an object was not: `date=2026-01-31/hour=09`
  */
-async function readRecords(
+export async function readRecords(
   stage: Stage,
   { window, signal, events, limits, skip = new Set(), onProgress }: Reading,
   visit: (found: FoundRecord) => unknown,
-): Promise<Omit<ArchiveSearched, 'state'>> {
+): Promise<Omit<ArchiveSearched, 'state'> & { readonly unread: string | undefined }> {
   const objects: ArchivedObject[] = [];
   for await (const object of archiveObjects(stage, { ...window, ...(events && { events }) })) {
     if (!skip.has(object.key)) objects.push(object);
@@ -383,7 +384,7 @@ async function readRecords(
     }
     if (!signal.aborted) skip.add(object.key);
   }
-  return { objects: done, records, damaged };
+  return { objects: done, records, damaged, unread: objects[done]?.key.split('/').slice(1, 3).join('/') };
 }
 
 /** By day and hour, whichever the event. */
@@ -448,7 +449,10 @@ async function foundRecords(
   const read = await orRefusal(stage, () =>
     readRecords(stage, reading, (found) => visit(found, () => records.push(found))),
   );
-  if (!('refused' in read)) return { records, searched: { state: 'searched', ...read } };
+  if (!('refused' in read)) {
+    const { unread: _, ...searched } = read;
+    return { records, searched: { state: 'searched', ...searched } };
+  }
   const searched = { state: 'refused', reason: read.refused, objects: 0, records: 0, damaged: [] } as const;
   return { records, searched };
 }
@@ -574,7 +578,7 @@ async function receivesOf({ sqs }: Stage, QueueUrl: string): Promise<{ count: nu
 }
 
 /** @returns why AWS refuses it, or what the stage lacks for it */
-async function orRefusal<Value>(
+export async function orRefusal<Value>(
   { local }: Stage,
   ask: () => Promise<Value>,
 ): Promise<Value | { readonly refused: string }> {
