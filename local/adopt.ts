@@ -72,13 +72,19 @@ export async function adopt(
       return found;
     }
 
-    const queues = known('queue', await queueNames(sqs), resources.ofType('AWS::SQS::Queue'));
+    const queueNames = await namesIn(paginateListQueues({ client: sqs }, {}), ({ QueueUrls }) =>
+      QueueUrls?.map(lastPart),
+    );
+    const queues = known('queue', queueNames, resources.ofType('AWS::SQS::Queue'));
     for (const { ref, properties } of queues) {
       const Attributes = { ...DEFAULT_ATTRIBUTES, ...queueAttributes(properties) };
       await sqs.send(new SetQueueAttributesCommand({ QueueUrl: ref, Attributes }));
     }
 
-    known('topic', await topicNames(sns), resources.ofType('AWS::SNS::Topic'));
+    const topicNames = await namesIn(paginateListTopics({ client: sns }, {}), ({ Topics }) =>
+      Topics?.map(({ TopicArn = '' }) => lastPart(TopicArn)),
+    );
+    known('topic', topicNames, resources.ofType('AWS::SNS::Topic'));
 
     const { Buckets = [] } = await s3.send(new ListBucketsCommand());
     const bucketNames = Buckets.map(({ Name = '' }) => Name);
@@ -87,7 +93,11 @@ export async function adopt(
       await setLifecycle(s3, bucket);
     }
 
-    const tables = known('table', await tableNames(dynamodb), resources.ofType('AWS::DynamoDB::Table'));
+    const tableNames = await namesIn(
+      paginateListTables({ client: dynamodb }, {}),
+      ({ TableNames }) => TableNames,
+    );
+    const tables = known('table', tableNames, resources.ofType('AWS::DynamoDB::Table'));
     for (const table of tables) {
       await checkKeys(dynamodb, table);
       await setTimeToLive(dynamodb, table);
@@ -109,36 +119,25 @@ export async function adopt(
   }
 }
 
-async function all<Page>(pages: AsyncIterable<Page>): Promise<Page[]> {
-  const collected: Page[] = [];
-  for await (const page of pages) collected.push(page);
-  return collected;
-}
-
-async function queueNames(client: SQSClient): Promise<string[]> {
-  const pages = await all(paginateListQueues({ client }, {}));
-  return pages.flatMap(({ QueueUrls = [] }) => QueueUrls.map(lastPart));
-}
-
-async function topicNames(client: SNSClient): Promise<string[]> {
-  const pages = await all(paginateListTopics({ client }, {}));
-  return pages.flatMap(({ Topics = [] }) => Topics.map(({ TopicArn = '' }) => lastPart(TopicArn)));
-}
-
-async function tableNames(client: DynamoDBClient): Promise<string[]> {
-  const pages = await all(paginateListTables({ client }, {}));
-  return pages.flatMap(({ TableNames = [] }) => TableNames);
+async function namesIn<Page>(
+  pages: AsyncIterable<Page>,
+  namesOf: (page: Page) => string[] | undefined,
+): Promise<string[]> {
+  const names: string[] = [];
+  for await (const page of pages) names.push(...(namesOf(page) ?? []));
+  return names;
 }
 
 /** One that is marked for deletion is deleted: the template wants one that can be read. */
 async function secretNames(client: SecretsManagerClient): Promise<string[]> {
-  const pages = await all(paginateListSecrets({ client }, { IncludePlannedDeletion: true }));
-  const secrets = pages.flatMap(({ SecretList = [] }) => SecretList);
-  for (const { DeletedDate, Name } of secrets) {
-    if (DeletedDate === undefined) continue;
-    await client.send(new DeleteSecretCommand({ SecretId: Name, ForceDeleteWithoutRecovery: true }));
+  const names: string[] = [];
+  for await (const { SecretList = [] } of paginateListSecrets({ client }, { IncludePlannedDeletion: true })) {
+    for (const { DeletedDate, Name = '' } of SecretList) {
+      if (DeletedDate === undefined) names.push(Name);
+      else await client.send(new DeleteSecretCommand({ SecretId: Name, ForceDeleteWithoutRecovery: true }));
+    }
   }
-  return secrets.filter(({ DeletedDate }) => DeletedDate === undefined).map(({ Name = '' }) => Name);
+  return names;
 }
 
 /** The name at the end of a URL or an ARN. */
@@ -157,26 +156,17 @@ async function checkKeys(
 
 type Properties = Resource<'AWS::DynamoDB::Table'>['properties'];
 
-/** What a table's rows are found by, in one order. */
+/** What the items are stored by. The order of definitions, indexes and projected attributes does not matter. */
 function keysOf({
   KeySchema,
-  AttributeDefinitions = [],
+  AttributeDefinitions,
   GlobalSecondaryIndexes = [],
 }: TableDescription | Properties) {
-  return {
-    keys: KeySchema,
-    types: new Map(
-      AttributeDefinitions.map(({ AttributeName, AttributeType }) => [AttributeName, AttributeType]),
-    ),
-    indexes: new Map(
-      GlobalSecondaryIndexes.map((index) => [
-        index.IndexName,
-        {
-          keys: index.KeySchema,
-          projected: index.Projection?.ProjectionType,
-          attributes: new Set(index.Projection?.NonKeyAttributes),
-        },
-      ]),
-    ),
-  };
+  const indexes = GlobalSecondaryIndexes.map(({ IndexName, KeySchema: keys, Projection }) => ({
+    IndexName,
+    keys,
+    type: Projection?.ProjectionType,
+    attributes: new Set(Projection?.NonKeyAttributes),
+  }));
+  return { KeySchema, types: new Set(AttributeDefinitions), indexes: new Set(indexes) };
 }

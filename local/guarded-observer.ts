@@ -21,6 +21,5 @@ export function guardedObserver(
     onExchange: guarded('requests', (exchange) => observer.onExchange(exchange)),
     onRow: guarded('rows', (change) => observer.onRow(change)),
     onNotification: guarded('notifications', (notification) => observer.onNotification(notification)),
-    onEarlierLine: guarded('earlier lines', (text) => observer.onEarlierLine?.(text)),
   };
 }

@@ -2,7 +2,7 @@ import { setFlagsFromString } from 'node:v8';
 import { type Adopted, adopt } from './adopt.ts';
 import { startAwsEndpoint } from './aws/endpoint.ts';
 import { Faults } from './aws/faults.ts';
-import { openKeptState } from './aws/kept/open.ts';
+import { openKeptState } from './aws/kept/kept-state.ts';
 import type { ConsoleUrl } from './console-redirect.ts';
 import { type ClientSettings, createAlarms, deploy } from './deploy.ts';
 import { type DeployedFunction, DeployedFunctions } from './deployed-functions.ts';
@@ -13,7 +13,6 @@ import type { FunctionError } from './functions/messages.ts';
 import { calledByApi, deployedApi } from './gateway/deployed-api.ts';
 import { type RequestSummary, startGateway } from './gateway/server.ts';
 import { guardedObserver } from './guarded-observer.ts';
-import { keepObservations } from './kept-observations.ts';
 import { assertKnownSecretNotAccepted } from './known-secret.ts';
 import type { InspectedMessage, StackObserver } from './observation.ts';
 import { ACCOUNT_ID, clientSettings, REGION } from './place.ts';
@@ -150,8 +149,7 @@ export async function startLocalStack(options: LocalStackOptions): Promise<Local
         ? undefined
         : await openKeptState(options.keep, options.onProblem ?? (() => {}));
     closers.push(async () => kept?.close());
-    const guarded = options.observer && guardedObserver(options.observer, options.onProblem ?? (() => {}));
-    const observer = kept && guarded ? keepObservations(kept, guarded) : guarded;
+    const observer = options.observer && guardedObserver(options.observer, options.onProblem ?? (() => {}));
     step('Starting the AWS endpoint');
     const aws = await startAwsEndpoint({
       port: options.awsPort,

@@ -8,8 +8,6 @@ export interface StackObserver {
   onRow(change: RowChange): void;
   /** A notification that a function has published, and SNS has taken. */
   onNotification(notification: PublishedNotification): void;
-  /** A line that a function wrote in an earlier run, which was kept. */
-  onEarlierLine?(text: string): void;
 }
 
 /** A request and its answer, as they were on the wire. */

@@ -1,10 +1,10 @@
 import type { RowChange } from '../observation.ts';
 import { AwsError } from './aws-error.ts';
-import { createDynalite, type Dynalite } from './dynalite.ts';
+import { createDynalite, createTable, type Dynalite } from './dynalite.ts';
 import { keyOf } from './item-key.ts';
-import { isJsonObject, type JsonObject, textOf } from './json.ts';
-import { keepWrites } from './kept/dynalite-journal.ts';
+import type { JsonObject } from './json.ts';
 import type { KeptState } from './kept/kept-state.ts';
+import { keepTables } from './kept/kept-tables.ts';
 import type { AwsRequest } from './request.ts';
 import { type AwsResponse, JSON_1_0, jsonResponse } from './response.ts';
 import { RowChanges } from './row-changes.ts';
@@ -25,8 +25,9 @@ interface DatabaseOptions {
 }
 
 /** Starts dynalite inside this process, in memory, with the gaps against DynamoDB filled that matter here. */
-export function createDatabase({ region, accountId, onRow, kept }: DatabaseOptions): Database {
-  const dynalite = createDynalite(region, accountId, kept && ((store, run) => keepWrites(store, run, kept)));
+export async function createDatabase({ region, accountId, onRow, kept }: DatabaseOptions): Promise<Database> {
+  const inMemory = createDynalite(region, accountId);
+  const dynalite = kept ? await keepTables(inMemory, kept) : inMemory;
   const timeToLive = createTimeToLive(dynalite);
   const rowChanges = new RowChanges(dynalite);
 
@@ -58,17 +59,6 @@ export function createDatabase({ region, accountId, onRow, kept }: DatabaseOptio
   return {
     answer: async (request) => jsonResponse(await run(request), JSON_1_0),
   };
-}
-
-/** Answers once the table is ACTIVE: dynalite writes that a moment after its own answer. */
-async function createTable(dynalite: Dynalite, parameters: JsonObject): Promise<JsonObject> {
-  const name = textOf(parameters, 'TableName') ?? '';
-  await dynalite('CreateTable', parameters);
-  for (;;) {
-    const { Table } = await dynalite('DescribeTable', { TableName: name });
-    if (isJsonObject(Table) && Table.TableStatus === 'ACTIVE') return { TableDescription: Table };
-    await new Promise((resolve) => setImmediate(resolve));
-  }
 }
 
 async function describeContinuousBackups(dynalite: Dynalite, parameters: JsonObject): Promise<JsonObject> {

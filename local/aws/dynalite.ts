@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import { AwsError } from './aws-error.ts';
-import { type JsonObject, textOf } from './json.ts';
+import { isJsonObject, type JsonObject, textOf } from './json.ts';
 
 /**
  * Runs one operation of DynamoDB.
@@ -30,8 +30,7 @@ interface Validations {
 }
 type Listener = (...values: unknown[]) => void;
 type Keyed = (...valuesAndCallback: unknown[]) => unknown;
-/** Where dynalite holds what it holds: what it writes goes through these methods. */
-export interface LevelDatabase extends Record<'get' | 'put' | 'del' | 'batch', Keyed> {
+interface LevelDatabase extends Record<'get' | 'put' | 'del' | 'batch', Keyed> {
   createValueStream(options: object): { on(event: string, listener: Listener): unknown };
 }
 
@@ -65,15 +64,8 @@ function storeText(): void {
   };
 }
 
-/**
- * Opens an empty store in memory.
- * @param wrap makes something else of it, such as one that keeps what is written. @default nothing
- */
-export function createDynalite(
-  region: string,
-  accountId: string,
-  wrap: (database: LevelDatabase, dynalite: Dynalite) => Dynalite = (_database, dynalite) => dynalite,
-): Dynalite {
+/** Opens an empty store in memory. */
+export function createDynalite(region: string, accountId: string): Dynalite {
   const store = database.create({ createTableMs: 0, deleteTableMs: 0, updateTableMs: 0 });
   Object.assign(store.tableDb, { awsRegion: region, awsAccountId: accountId });
 
@@ -83,7 +75,7 @@ export function createDynalite(
     for (const fail of underWay) fail(error);
   });
 
-  return wrap(store.db, async (operation, parameters) => {
+  return async (operation, parameters) => {
     if (!OPERATIONS.has(operation)) {
       throw new AwsError(
         'UnknownOperationException',
@@ -112,7 +104,18 @@ export function createDynalite(
     } catch (error) {
       throw asAwsError(operation, error);
     }
-  });
+  };
+}
+
+/** Answers once the table is ACTIVE: dynalite writes that a moment after its own answer. */
+export async function createTable(dynalite: Dynalite, parameters: JsonObject): Promise<JsonObject> {
+  const { TableName } = parameters;
+  await dynalite('CreateTable', parameters);
+  for (;;) {
+    const { Table } = await dynalite('DescribeTable', { TableName });
+    if (isJsonObject(Table) && Table.TableStatus === 'ACTIVE') return { TableDescription: Table };
+    await new Promise((resolve) => setImmediate(resolve));
+  }
 }
 
 function validate(store: Store, operation: string, parameters: JsonObject): JsonObject {

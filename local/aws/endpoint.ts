@@ -126,7 +126,7 @@ export async function startAwsEndpoint({
   const accessKeys = new Map<string, string>();
   const secrets = createSecretsManager({ region, accountId, kept });
   const logs = createLogs({ region, accountId, kept });
-  const database = createDatabase({
+  const database = await createDatabase({
     region,
     accountId,
     kept,
@@ -262,8 +262,6 @@ export async function startAwsEndpoint({
             headers: incoming.headers,
             body,
           })));
-    // Nothing is acknowledged that the end of the process could take away.
-    kept?.commit();
     // Otherwise the connection, idle again, would hold close() up; or the rest of a large body would.
     if (closing.signal.aborted || body === undefined) outgoing.setHeader('connection', 'close');
     write(outgoing, response);

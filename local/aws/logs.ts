@@ -27,6 +27,7 @@ const ID_LENGTH = 56;
 const STREAM = 'local';
 
 const line = z.object({
+  group: z.string(),
   /** Counts up from the first line of all. */
   number: z.number(),
   /** Epoch milliseconds. */
@@ -37,9 +38,6 @@ const line = z.object({
 });
 
 type Line = Readonly<z.infer<typeof line>>;
-
-/** With the group that it is in. */
-export const keptLine = z.extend(line, { group: z.string() });
 
 /** CloudWatch Logs, in memory: what functions write, to be read. */
 export interface Logs {
@@ -59,7 +57,7 @@ interface LogsOptions {
 
 export function createLogs({ region, accountId, kept }: LogsOptions): Logs {
   const groups = new Map<string, Line[]>();
-  const shelf = kept?.shelf('log line', keptLine);
+  const shelf = kept?.shelf('log line', line);
   const before = (shelf?.entries() ?? [])
     .map(([, one]) => one)
     .sort((a, b) => a.timestamp - b.timestamp || a.number - b.number);
@@ -133,7 +131,7 @@ export function createLogs({ region, accountId, kept }: LogsOptions): Logs {
     return lines;
   }
 
-  for (const { group, ...one } of before) create(group).push(one);
+  for (const one of before) create(one.group).push(one);
 
   return {
     create,
@@ -141,9 +139,9 @@ export function createLogs({ region, accountId, kept }: LogsOptions): Logs {
     write(group, message, at) {
       const lines = create(group);
       const now = Date.now();
-      const one: Line = { number: count, timestamp: at ?? now, ingestionTime: now, message };
+      const one: Line = { group, number: count, timestamp: at ?? now, ingestionTime: now, message };
       lines.splice(lines.findLastIndex(({ timestamp }) => timestamp <= one.timestamp) + 1, 0, one);
-      shelf?.put(String(one.number), { ...one, group });
+      shelf?.put(String(one.number), one);
       count += 1;
       const oldest = lines.length > LINES_KEPT ? lines.shift() : undefined;
       if (oldest !== undefined) shelf?.delete(String(oldest.number));

@@ -8,7 +8,7 @@ let open: OpenConsole;
 
 beforeAll(async () => {
   open = await OpenConsole.start();
-  for (let number = 0; number < MANY; number += 1) open.recorder.onExchange(exchangeOf(number));
+  for (let number = 0; number < MANY; number += 1) open.feed.onExchange(exchangeOf(number));
 });
 afterAll(() => open[Symbol.asyncDispose]());
 afterEach(() => {

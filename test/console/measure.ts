@@ -39,7 +39,7 @@ export async function measureConsole(assembly: string, signal: AbortSignal): Pro
   signal.addEventListener('abort', () => void open.page.close());
   signal.throwIfAborted();
   const postToLine = await measureLines(open);
-  for (let number = 0; number < MANY; number += 1) open.recorder.onExchange(exchangeOf(number));
+  for (let number = 0; number < MANY; number += 1) open.feed.onExchange(exchangeOf(number));
   await open.row(`shop-${MANY - 1}`).waitFor();
   await open.page.waitForTimeout(QUIET);
   const frames = (await open.page.evaluate(SCROLL)) as number[];

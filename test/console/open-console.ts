@@ -1,7 +1,7 @@
 import type { BrowserContext, LaunchOptions, Locator, Page } from 'playwright-core';
 import type { LocalStack, LocalStackOptions } from '../../local/local-stack.ts';
 import { type LocalConsole, startLocalConsole } from '../../tools/console/local-console.ts';
-import { LocalRecorder } from '../../tools/console/local-recorder.ts';
+import { LocalFeed } from '../../tools/stage/history/local-feed.ts';
 import { Partner } from '../support/partner.ts';
 import { startTestStack, TEST_SECRET } from '../support/test-stack.ts';
 import { launchBrowser } from './browser.ts';
@@ -12,7 +12,7 @@ const PATIENCE = 30_000;
 /** A local stack with its console, and a browser that has it open. */
 export class OpenConsole implements AsyncDisposable {
   readonly stack: LocalStack;
-  readonly recorder: LocalRecorder;
+  readonly feed: LocalFeed;
   readonly context: BrowserContext;
   readonly page: Page;
   readonly partner: Partner;
@@ -24,33 +24,34 @@ export class OpenConsole implements AsyncDisposable {
     options: Partial<LocalStackOptions> = {},
     launch: LaunchOptions = {},
   ): Promise<OpenConsole> {
-    const recorder = new LocalRecorder();
+    const feed = new LocalFeed();
     const stack = await startTestStack({
-      observer: recorder,
-      onLog: (line) => recorder.onLog(line),
+      observer: feed,
+      onLog: (line) => feed.onLog(line),
       ...options,
     });
-    const console = await startLocalConsole(recorder, { stack, secret: TEST_SECRET, port: 0 });
+    feed.attach(stack);
+    const console = await startLocalConsole(feed, { stack, secret: TEST_SECRET, port: 0 });
     const browser = await launchBrowser(launch);
     const context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
     await context.grantPermissions(['clipboard-read', 'clipboard-write'], {
       origin: new URL(console.url).origin,
     });
     context.setDefaultTimeout(PATIENCE);
-    const open = new OpenConsole(stack, recorder, console, context, await context.newPage());
+    const open = new OpenConsole(stack, feed, console, context, await context.newPage());
     await open.goto('');
     return open;
   }
 
   private constructor(
     stack: LocalStack,
-    recorder: LocalRecorder,
+    feed: LocalFeed,
     console: LocalConsole,
     context: BrowserContext,
     page: Page,
   ) {
     this.stack = stack;
-    this.recorder = recorder;
+    this.feed = feed;
     this.#console = console;
     this.context = context;
     this.page = page;
@@ -85,7 +86,7 @@ export class OpenConsole implements AsyncDisposable {
     const { port } = new URL(this.url);
     await this.#console[Symbol.asyncDispose]();
     await work();
-    this.#console = await startLocalConsole(this.recorder, {
+    this.#console = await startLocalConsole(this.feed, {
       stack: this.stack,
       secret: TEST_SECRET,
       port: Number(port),

@@ -98,9 +98,9 @@ async function lookAtEveryView(stage: string, { origin, hash }: URL, partner: Pa
     const known = await ask<DeliveryDetail>(path);
     return known.effects.length > 0 ? known : undefined;
   }, PATIENCE);
-  assert.equal(detail.traceProblem, undefined);
+  assert.deepEqual(detail.problems, []);
   assert.deepEqual(
-    detail.effects.map((effect) => effect.kind === 'row' && [effect.table, effect.written]),
+    detail.effects.map((effect) => effect.kind === 'item' && [effect.table, effect.written]),
     [['ShopCacheTable', 'by this event']],
   );
   const found = await ask<DeliveryList>(`/deliveries?search=${encodeURIComponent(key)}`);

@@ -1,21 +1,14 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { DynamoDBClient, PutItemCommand, ScanCommand } from '@aws-sdk/client-dynamodb';
-import { GetBucketLifecycleConfigurationCommand, S3Client } from '@aws-sdk/client-s3';
-import {
-  DeleteSecretCommand,
-  GetSecretValueCommand,
-  SecretsManagerClient,
-} from '@aws-sdk/client-secrets-manager';
-import { GetQueueAttributesCommand, SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
+import { PutItemCommand, ScanCommand } from '@aws-sdk/client-dynamodb';
+import { GetBucketLifecycleConfigurationCommand } from '@aws-sdk/client-s3';
+import { DeleteSecretCommand, GetSecretValueCommand } from '@aws-sdk/client-secrets-manager';
+import { GetQueueAttributesCommand, SendMessageCommand } from '@aws-sdk/client-sqs';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { type Adopted, adopt } from '../../local/adopt.ts';
-import { startAwsEndpoint } from '../../local/aws/endpoint.ts';
-import { openKeptState } from '../../local/aws/kept/open.ts';
-import { type ClientSettings, deploy } from '../../local/deploy.ts';
+import { deploy } from '../../local/deploy.ts';
+import { ACCOUNT_ID } from '../../local/place.ts';
 import type { Template } from '../../local/template/cloud-assembly.ts';
 import { Resources } from '../../local/template/resources.ts';
+import { KeptEndpoint } from './aws/kept/kept-endpoint.ts';
 
 type TemplateResources = Template['Resources'];
 
@@ -46,43 +39,33 @@ const secret = { Type: 'AWS::SecretsManager::Secret', Properties: {} };
 const topic = { Type: 'AWS::SNS::Topic', Properties: {} };
 const everything = { Queue: queue, Table: table, Bucket: bucket(1), Secret: secret, Topic: topic };
 
-let folder: string;
-let settings: ClientSettings;
-let end: () => Promise<void>;
+let endpoint: KeptEndpoint;
 
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'partner-webhooks-kept-'));
-  end = async () => {};
+  endpoint = await KeptEndpoint.start();
 });
 
-afterEach(async () => {
-  await end();
-  await rm(folder, { recursive: true, force: true });
-});
+afterEach(() => endpoint[Symbol.asyncDispose]());
 
-/** Ends the endpoint, and deploys a template to the one that goes on. */
+/** Restarts the endpoint, and deploys a template to it. */
 async function start(template: TemplateResources, value = 'secret'): Promise<Adopted> {
-  await end();
-  const region = 'us-east-1';
-  const accountId = '000000000000';
-  const kept = await openKeptState(folder, console.error);
-  const aws = await startAwsEndpoint({ port: 0, region, accountId, kept });
-  end = async () => {
-    end = async () => {};
-    await aws.close();
-    kept.close();
-  };
-  settings = { endpoint: aws.url, region, credentials: { accessKeyId: 'operator', secretAccessKey: 'any' } };
+  await endpoint.restart();
+  const { settings } = endpoint;
   const stack = { name: 'Stack', template: { Resources: template, Outputs: {} }, assetFolder: () => '' };
-  const place = { region, accountId, awsUrl: aws.url, apiUrl: '' };
+  const place = {
+    region: settings.region,
+    accountId: ACCOUNT_ID,
+    awsUrl: settings.endpoint,
+    apiUrl: '',
+  } as const;
   const adopted = await adopt(new Resources(stack, place), settings, value);
   await deploy(new Resources(stack, place), settings, { secret: value, existing: adopted.logicalIds });
   return adopted;
 }
 
 const attributesOf = async (name: string) => {
-  const QueueUrl = `${settings.endpoint}/000000000000/Stack-${name}`;
-  const { Attributes } = await new SQSClient(settings).send(
+  const QueueUrl = `${endpoint.aws.url}/000000000000/Stack-${name}`;
+  const { Attributes } = await endpoint.clients.sqs.send(
     new GetQueueAttributesCommand({ QueueUrl, AttributeNames: ['All'] }),
   );
   return Attributes;
@@ -98,10 +81,13 @@ test('the first time there is nothing to adopt, and then all of it, with nothing
 });
 
 test('a queue gets what the template says now, and its default where that says nothing; messages stay', async () => {
-  const dead = { deadLetterTargetArn: 'arn:aws:sqs:us-east-1:000000000000:Stack-Dead', maxReceiveCount: 3 };
+  const dead = {
+    deadLetterTargetArn: 'arn:aws:sqs:eu-central-1:000000000000:Stack-Dead',
+    maxReceiveCount: 3,
+  };
   await start({ Dead: queue, Queue: { ...queue, Properties: { ...queue.Properties, RedrivePolicy: dead } } });
-  const QueueUrl = `${settings.endpoint}/000000000000/Stack-Queue`;
-  await new SQSClient(settings).send(new SendMessageCommand({ QueueUrl, MessageBody: 'a', DelaySeconds: 0 }));
+  const QueueUrl = `${endpoint.aws.url}/000000000000/Stack-Queue`;
+  await endpoint.clients.sqs.send(new SendMessageCommand({ QueueUrl, MessageBody: 'a', DelaySeconds: 0 }));
   await start({ Dead: queue, Queue: { ...queue, Properties: { VisibilityTimeout: 90 } } });
   const attributes = await attributesOf('Queue');
   expect(attributes).toMatchObject({
@@ -135,11 +121,11 @@ test('what is gone from the template stays, and is named', async () => {
 test('a bucket gets the lifecycle of the template', async () => {
   await start({ Bucket: bucket(1) });
   await start({ Bucket: bucket(2) });
-  const client = new S3Client({ ...settings, forcePathStyle: true });
+  const client = endpoint.clients.s3;
   const { Rules } = await client.send(new GetBucketLifecycleConfigurationCommand({ Bucket: 'stack-bucket' }));
   expect(Rules).toMatchObject([{ Expiration: { Days: 2 } }]);
   await start({ Bucket: { Type: 'AWS::S3::Bucket', Properties: {} } });
-  const after = new S3Client({ ...settings, forcePathStyle: true });
+  const after = endpoint.clients.s3;
   await expect(
     after.send(new GetBucketLifecycleConfigurationCommand({ Bucket: 'stack-bucket' })),
   ).rejects.toMatchObject({ name: 'NoSuchLifecycleConfiguration' });
@@ -148,11 +134,11 @@ test('a bucket gets the lifecycle of the template', async () => {
 test('rows stay where the keys are the same, in whatever order the template has them', async () => {
   await start({ Table: table });
   const row = { id: { S: 'a' } };
-  await new DynamoDBClient(settings).send(new PutItemCommand({ TableName: 'Stack-Table', Item: row }));
+  await endpoint.clients.dynamodb.send(new PutItemCommand({ TableName: 'Stack-Table', Item: row }));
   const { AttributeDefinitions } = table.Properties;
   const Properties = { ...table.Properties, AttributeDefinitions: AttributeDefinitions.toReversed() };
   await start({ Table: { ...table, Properties } });
-  const { Items } = await new DynamoDBClient(settings).send(new ScanCommand({ TableName: 'Stack-Table' }));
+  const { Items } = await endpoint.clients.dynamodb.send(new ScanCommand({ TableName: 'Stack-Table' }));
   expect(Items).toEqual([row]);
 });
 
@@ -177,7 +163,7 @@ test.each([
 test('another secret is the current one, and the one that was kept is the previous one', async () => {
   await start({ Secret: secret }, 'kept');
   expect((await start({ Secret: secret }, 'another')).isSecretNew).toBe(true);
-  const client = new SecretsManagerClient(settings);
+  const client = endpoint.clients.secrets;
   const at = async (VersionStage: string) =>
     (await client.send(new GetSecretValueCommand({ SecretId: 'Stack-Secret', VersionStage }))).SecretString;
   expect([await at('AWSCURRENT'), await at('AWSPREVIOUS')]).toEqual(['another', 'kept']);
@@ -185,9 +171,9 @@ test('another secret is the current one, and the one that was kept is the previo
 
 test('a secret that was marked for deletion is made anew', async () => {
   await start({ Secret: secret });
-  await new SecretsManagerClient(settings).send(new DeleteSecretCommand({ SecretId: 'Stack-Secret' }));
+  await endpoint.clients.secrets.send(new DeleteSecretCommand({ SecretId: 'Stack-Secret' }));
   await start({ Secret: secret }, 'new');
-  const { SecretString } = await new SecretsManagerClient(settings).send(
+  const { SecretString } = await endpoint.clients.secrets.send(
     new GetSecretValueCommand({ SecretId: 'Stack-Secret' }),
   );
   expect(SecretString).toBe('new');

@@ -10,6 +10,5 @@ test('what an observer throws is said, and thrown no further', () => {
     problems.push(problem),
   );
   observer.onRow({ table: 'table', key: {}, before: undefined, after: undefined, at: new Date() });
-  observer.onEarlierLine?.('a line');
   expect(problems).toEqual(['What observes rows failed: RangeError: Too much']);
 });

@@ -65,11 +65,13 @@ async function sayWhereTheLocalOneIs(): Promise<void> {
 async function serve({ stack, signal, say }: Operation, settings: Settings): Promise<void> {
   const { newToken } = await import('../console/local-console.ts');
   const { startConsole } = await import('../console/server/server.ts');
-  const { StageSource } = await import('../console/stage-source.ts');
+  const { Source } = await import('../console/source.ts');
+  const { HistoryStore } = await import('../stage/history/store.ts');
   const { caller } = await import('../stage/caller.ts');
   const { port, readOnly, since } = settings;
   const who = await caller(stack);
-  const source = new StageSource(stack, since);
+  using store = new HistoryStore();
+  const source = new Source(stack, store, since);
   try {
     const page = await startConsole({
       source,

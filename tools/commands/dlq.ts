@@ -4,13 +4,13 @@ import { CommandError } from '../terminal/command-error.ts';
 import { Destination } from '../terminal/destination.ts';
 import { jsonOption, wholeNumber } from '../terminal/options.ts';
 
-/** Messages in a second at most, of SQS' move task. */
+/** Messages a second at most. Source: SQS API reference, `StartMessageMoveTask`. */
 const FASTEST_MOVE = 500;
 
-/** `npm run dlq`: looks at the messages that could not be processed, and redrives them. */
+/** `npm run dlq`: shows the messages that could not be processed, and redrives them. */
 export const command = npmScript(
   'dlq',
-  'What could not be processed: dead letters, quarantine and unrouted events. Nothing but a redrive changes anything.',
+  'Messages that could not be processed: dead letters, quarantine and unrouted events. Only redrive changes anything.',
 )
   .usage('list | show | redrive | export [options]')
   .argument('[subcommand]')
@@ -29,7 +29,7 @@ const collect = (text: string, before: string[] = []) => [...before, text];
 const on = (name: string, description: string) =>
   command.command(name).description(description).addOption(stageOption()).addOption(outputsOption());
 
-on('list', 'What waits on every queue, and what is being retried')
+on('list', 'What waits on each queue, what is being retried and what is paused')
   .addOption(jsonOption())
   .action(({ json, ...where }) =>
     work(where, async (operation) => {
@@ -55,10 +55,14 @@ on('redrive', 'Tries the messages of a queue again')
   .argument('<queue>', QUEUE)
   .option(
     '--id <id>',
-    'only this message, by its id or its event’s, or the beginning of one; repeatable',
+    'only this message: its id, its event id, or at least 8 characters of one; repeatable',
     collect,
   )
-  .option('--rate <n>', 'messages a second, of all dead letters of an event', wholeNumber(1, FASTEST_MOVE))
+  .option(
+    '--rate <n>',
+    'messages a second; only for all dead letters of an event',
+    wholeNumber(1, FASTEST_MOVE),
+  )
   .action((name, { id, rate, ...where }) =>
     work(where, async (operation) => {
       const { findQueue } = await import('../stage/queues/queue.ts');
@@ -73,26 +77,23 @@ on('redrive', 'Tries the messages of a queue again')
         return redriveAll(operation, queue, rate === undefined ? {} : { rate });
       }
       if (rate !== undefined) {
-        throw new CommandError('--rate is for a redrive of all dead letters of an event');
+        throw new CommandError('--rate is only for a redrive of all dead letters of an event');
       }
       const { redriveEach } = await import('../stage/queues/redrive-each.ts');
       return redriveEach(operation, queue, id);
     }),
   );
 
-on('export', 'Every message of a queue as a line of JSON, with what the partner sent')
+on('export', 'Writes every message of a queue as a line of JSON, with what the partner sent')
   .argument('<queue>', QUEUE)
-  .option(
-    '--output <file>',
-    'a file that is not there yet; without it, standard output (type npm run --silent)',
-  )
+  .option('--output <file>', 'a new file; default: standard output (type npm run --silent)')
   .action((name, { output, ...where }) =>
     work(where, async (operation) => {
       const { findQueue } = await import('../stage/queues/queue.ts');
-      const { exportMessages } = await import('../stage/queues/export.ts');
+      const { exportMessages } = await import('../stage/queues/show.ts');
       const queue = await findQueue(operation.stack, name);
       await using destination = new Destination(output);
-      // The lines go to standard output, so what is said about them does not.
+      // Standard output is for the lines alone.
       const aside = { ...operation, say: console.error };
       return exportMessages(aside, queue, (line) => destination.write(line));
     }),

@@ -2,7 +2,7 @@ import { outputsOption, stageOption, work } from '../stage/work.ts';
 import { npmScript } from '../terminal/command.ts';
 
 /** `npm run resume -- <event>`: ends a pause. */
-export const command = npmScript('resume', 'Turns the processing of a paused event on again.')
+export const command = npmScript('resume', 'Starts the processing of a paused event again.')
   .argument('<event>', 'such as shop.updated')
   .addOption(stageOption())
   .addOption(outputsOption())

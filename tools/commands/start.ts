@@ -1,7 +1,8 @@
 import { once } from 'node:events';
+import { join } from 'node:path';
 import { Option } from '@commander-js/extra-typings';
 import { KEPT_BUNDLES_FOLDER } from '../../lib/kept-bundles-folder.ts';
-import { checkKeptState } from '../../local/aws/kept/open.ts';
+import { checkKeptState } from '../../local/aws/kept/kept-state.ts';
 import { stageOverrides, synthesise } from '../../local/template/synthesise.ts';
 import type { Notice } from '../console/api.ts';
 import {
@@ -45,7 +46,7 @@ interface Settings {
   readonly publicHost?: readonly string[] | undefined;
   /** Folders of others' stacks. */
   readonly beside?: readonly string[] | undefined;
-  /** Whether it goes on with what was kept, and keeps what it holds. */
+  /** Whether the state is stored, and an earlier run's is continued. */
   readonly keep?: true | undefined;
   readonly retryFast?: boolean | undefined;
   readonly inspect?: readonly InspectedFunction[] | undefined;
@@ -58,7 +59,7 @@ interface Settings {
 /** `npm start`: synthesises the stack and runs it until Ctrl-C. */
 export const command = npmScript(
   'start',
-  'Synthesises the stack and runs it on this machine until Ctrl-C. What it holds is in memory, and ends with it, unless it is kept.',
+  'Synthesises the stack and runs it on this machine until Ctrl-C. State is in memory and is lost on Ctrl-C, unless --keep stores it.',
 )
   .addOption(
     new Option('--port <port>', 'of the webhook; 0: any free one').env('PORT').argParser(port).default(3000),
@@ -90,7 +91,7 @@ export const command = npmScript(
   )
   .option(
     '--keep',
-    `goes on with what an earlier run has left in ${KEPT_FOLDER}, and leaves it to the next one`,
+    `stores the state in ${KEPT_FOLDER} and continues with it. State is written behind: a crash may lose the last second`,
   )
   .option('--retry-fast', 'waits seconds between attempts: a dead letter takes some ten, and not three hours')
   .option(
@@ -144,13 +145,14 @@ async function start(settings: Settings): Promise<void> {
     adjustAssembly(folder, { retryFast, inspected: services });
   };
   // What runs the stack is loaded while another process synthesises it.
-  const [{ startLocalStack }, { LocalRecorder }, { startLocalConsole }] = await Promise.all([
+  const [{ startLocalStack }, { LocalFeed }, { startLocalConsole }] = await Promise.all([
     import('../../local/local-stack.ts'),
-    import('../console/local-recorder.ts'),
+    import('../stage/history/local-feed.ts'),
     import('../console/local-console.ts'),
     synthesiseTo(workspace.assembly),
   ]);
-  const recorder = settings.console ? new LocalRecorder() : undefined;
+  const history = keep ? join(KEPT_FOLDER, 'history.db') : undefined;
+  using feed = settings.console ? new LocalFeed(history) : undefined;
   let consoleUrl: string | undefined;
   const inspectors = await namingPorts(ports, () => openInspectors(inspected));
   const stack = await namingPorts(ports, () =>
@@ -167,18 +169,18 @@ async function start(settings: Settings): Promise<void> {
       onLog: (line) => {
         const text = json ? asJson(line) : format.logLine(line);
         if (text !== undefined) lines.write(text);
-        recorder?.onLog(line);
+        feed?.onLog(line);
       },
-      ...(recorder && { observer: recorder }),
+      ...(feed && { observer: feed }),
       consoleUrl: () => consoleUrl,
       onRequest: (request) => say(format.request(request)),
       onProblem,
     }),
   );
   try {
+    feed?.attach(stack);
     await using page =
-      recorder &&
-      (await namingPorts(ports, () => startLocalConsole(recorder, { stack, secret, port: consolePort })));
+      feed && (await namingPorts(ports, () => startLocalConsole(feed, { stack, secret, port: consolePort })));
     consoleUrl = page?.url;
     const isSecond = await workspace.publish({
       ...describeStack(stack),

@@ -5,7 +5,8 @@
  * POST or a DELETE with `content-type: application/json` and the header {@link TOKEN_HEADER}.
  */
 import type { EventName } from '../../lambda/contract/catalogue.ts';
-import type { PausedQueue, Trace } from '../stage/history/timeline.ts';
+import type { Effect, Item, LineFact } from '../stage/history/facts.ts';
+import type { Delivery, History, PausedQueue } from '../stage/history/history.ts';
 
 /** `GET /api/stack`: what the page shows. */
 export interface StackInfo {
@@ -38,62 +39,12 @@ export interface TableInfo {
   readonly key: string;
 }
 
-/**
- * What became of a delivery.
- * - `received`: not answered yet
- * - `refused`: by API Gateway itself, such as 404 and 413
- * - `rejected` 401, `unusable` 400, `failed` 500
- * - `parked`: of a kind that nobody knows
- * - `queued`, `retrying`: on its way
- * - `processed`, `stale`, `duplicate`: had its effect, or needed none
- * - `dead`: given up
- */
-export type DeliveryState =
-  | 'received'
-  | 'refused'
-  | 'rejected'
-  | 'unusable'
-  | 'failed'
-  | 'parked'
-  | 'queued'
-  | 'retrying'
-  | 'processed'
-  | 'stale'
-  | 'duplicate'
-  | 'dead';
-
-/** One row of the list: one request, and what became of the message that it brought. */
-export interface Delivery {
-  /** API Gateway's id of the request. */
-  readonly id: string;
-  /** Absent of what never came to the receiver. */
-  readonly eventId?: string;
-  /** Its kind, where it is known. */
-  readonly event?: string;
-  readonly shopId?: string;
-  /** ISO 8601. */
-  readonly receivedAt: string;
-  readonly state: DeliveryState;
-  /** HTTP status of the answer. */
-  readonly status?: number;
-  /** That a consumer has made. */
-  readonly attempts: number;
-  /** Of the last attempt that failed, or of the answer: nothing of the payload. */
-  readonly error?: string;
-  /** From the receipt to the effect. */
-  readonly latencyMs?: number;
-  /** Of the body, where it is known. */
-  readonly bytes?: number;
-  /** Whether it is a smoke test of a deployment. */
-  readonly smokeTest?: true;
-}
-
 /** Query of `GET /api/deliveries` and `GET /api/stream`; empty ones are left out. */
-export interface DeliveryFilter {
-  /** Text that the payload has, whatever the case; or an event id, a request id or a webhookId, or its beginning. */
+export interface DeliveryQuery {
+  /** Part of the payload, of an id, of the shop or of an error, whatever the case. */
   readonly search?: string;
   readonly event?: string;
-  /** One of {@link DeliveryState}, several joined by commas. */
+  /** One of {@link Delivery}’s states, several joined by commas. */
   readonly state?: string;
   readonly shop?: string;
   /** ISO 8601, or a length back from now such as `90m`, `3h`, `7d`. */
@@ -127,15 +78,15 @@ export interface DeliveryDetail extends Delivery {
   /** Nothing more will happen to it by itself. */
   readonly settled: boolean;
   /** As it came in. Of a stage, of which AWS keeps no headers, what the archive has. */
-  readonly request?: RecordedRequest;
+  readonly request: RecordedRequest;
   readonly answer?: RecordedAnswer;
-  /** The same as `npm run trace -- <id> --json`. */
-  readonly trace?: Trace;
-  /** Why there is no trace, or part of it is missing. */
-  readonly traceProblem?: string;
-  readonly effects: readonly RecordedEffect[];
-  /** Lines of functions about it, as they were written; on the local stack only. */
-  readonly logs: readonly FunctionLine[];
+  /** Of it and of all deliveries of the same bytes. Equal attempts in a row are one step. */
+  readonly history: History;
+  /** What may be missing, and why: a line each. */
+  readonly problems: readonly string[];
+  readonly effects: readonly Effect[];
+  /** Lines of functions about it; on the local stack only. */
+  readonly logs: readonly LineFact[];
 }
 
 export interface RecordedRequest {
@@ -155,47 +106,6 @@ export interface RecordedAnswer {
   readonly headers: readonly (readonly [name: string, value: string])[];
   readonly body: string;
   readonly durationMs: number;
-}
-
-export type RecordedEffect = RowEffect | NotificationEffect;
-
-/** What a row was before and after; or, of a stage, what it is now. */
-export interface RowEffect {
-  readonly kind: 'row';
-  /** Name of the stack's output. */
-  readonly table: string;
-  readonly key: string;
-  /** ISO 8601. Absent where the row is as it is now. */
-  readonly at?: string;
-  /** Plain JSON values. Null where there was none. */
-  readonly before?: Row | null;
-  readonly after?: Row | null;
-  /** The row as it is now, where before and after are not known. */
-  readonly now?: Row | null;
-  /** Whether the row as it is now is this event's, or a newer one's. */
-  readonly written?: 'by this event' | 'by a newer event';
-}
-
-export type Row = Readonly<Record<string, unknown>>;
-
-/** What subscribers of a topic get. */
-export interface NotificationEffect {
-  readonly kind: 'notification';
-  /** Name of the stack's output: `ReviewTopicArn`. */
-  readonly topic: string;
-  readonly at: string;
-  readonly subject: string;
-  /** By protocol: `default`, which people read, `https`, `lambda`, `sqs`. */
-  readonly texts: Readonly<Record<string, string>>;
-}
-
-/** A line that a function wrote. */
-export interface FunctionLine {
-  /** ISO 8601. */
-  readonly at: string;
-  /** `receiver`, or an event. */
-  readonly function: string;
-  readonly text: string;
 }
 
 /**
@@ -298,7 +208,7 @@ export interface DeadLetterGroup {
 
 /** `GET /api/tables/<name>?key=…` finds one row, `?after=…` goes on: some 50 rows. */
 export interface TableRows {
-  readonly rows: readonly Row[];
+  readonly rows: readonly Item[];
   /** What `after` is to be for further rows; absent at the end. */
   readonly next?: string;
 }

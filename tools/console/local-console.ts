@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import type { LocalStack } from '../../local/local-stack.ts';
+import type { LocalFeed } from '../stage/history/local-feed.ts';
 import { Stage } from '../stage/stage.ts';
-import type { LocalRecorder } from './local-recorder.ts';
-import { LocalSource } from './local-source.ts';
 import type { News } from './server/news.ts';
 import { startConsole } from './server/server.ts';
+import { Source } from './source.ts';
 
 /** Bytes of a token: nobody guesses it. */
 const TOKEN_BYTES = 24;
@@ -21,16 +21,17 @@ export interface LocalConsole extends AsyncDisposable {
 
 /**
  * The console of a local stack in this process.
- * @param recorder the stack's observer, from its start
+ * @param feed the stack's observer, from its start
  * @param port 0 for any free one
  */
 export async function startLocalConsole(
-  recorder: LocalRecorder,
+  feed: LocalFeed,
   { stack, secret, port }: { stack: LocalStack; secret: string; port: number },
 ): Promise<LocalConsole> {
-  const source = new LocalSource(recorder, new Stage('the local stack', stack.outputs));
+  const source = new Source(new Stage('the local stack', stack.outputs), feed.store);
   const token = newToken();
   const console = await startConsole({ source, port, token, readOnly: false, local: { stack, secret } });
+  source.follow((notice) => console.news.notice(notice));
   return {
     url: console.url,
     token,

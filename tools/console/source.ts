@@ -1,48 +1,361 @@
-import type { Trace } from '../stage/history/timeline.ts';
+import type { ArchiveRecord } from '../../lambda/archive/record.ts';
+import { isEventName } from '../../lambda/contract/catalogue.ts';
+import { WEBHOOK_PATH } from '../../lambda/contract/webhook-path.ts';
+import { storedPayload } from '../stage/archive/payload.ts';
+import { readObject } from '../stage/archive/records.ts';
+import {
+  bytesAsSent,
+  findFacts,
+  followArchive,
+  followFacts,
+  readRecords,
+} from '../stage/history/aws-feed.ts';
+import { itemNow, itemOfEvent } from '../stage/history/effects.ts';
+import {
+  type Effect,
+  type ExchangeFact,
+  type Fact,
+  type LineFact,
+  type RecordFact,
+  recordFact,
+} from '../stage/history/facts.ts';
+import { foldedAttempts } from '../stage/history/fold.ts';
+import type { Delivery, History } from '../stage/history/history.ts';
+import { locate } from '../stage/history/locate.ts';
+import {
+  containsText,
+  type DeliveryFilter,
+  type HistoryStore,
+  MAXIMUM_PAYLOAD_BYTES,
+  MAXIMUM_PAYLOADS,
+} from '../stage/history/store.ts';
+import { windowOf } from '../stage/history/trace.ts';
+import { parseTraceId } from '../stage/history/trace-id.ts';
+import { refusalOf } from '../stage/refusal.ts';
 import type { Stage } from '../stage/stage.ts';
-import type {
-  Delivery,
-  FunctionLine,
-  PayloadSearch,
-  RecordedAnswer,
-  RecordedEffect,
-  RecordedRequest,
-} from './api.ts';
-import type { Deliveries } from './deliveries.ts';
+import type { Notice, PayloadSearch, RecordedAnswer, RecordedRequest } from './api.ts';
+import { TableReader } from './table-reader.ts';
 
-/**
- * Where the console gets what it shows of deliveries: from within the local stack, or of a stage from its logs, archive
- * and tables. Everything else (queues, dead letters, tables) is asked of AWS' APIs in either case.
- */
-export interface Source {
-  readonly stack: Stage;
-  /** Deliveries are known from then on; absent where they are from the stack's start. */
-  readonly since?: Date;
-  /** What is known of deliveries; it grows by itself from the start. */
-  readonly deliveries: Deliveries;
-  /** @returns undefined where nothing is known of it */
-  request(delivery: Delivery): Promise<RecordedRequest | undefined>;
-  answer(delivery: Delivery): Promise<RecordedAnswer | undefined>;
-  /** The bytes that the partner sent; undefined where they are not kept. */
-  body(delivery: Delivery): Promise<Uint8Array | undefined>;
-  effects(delivery: Delivery, trace: Trace | undefined): Promise<readonly RecordedEffect[]>;
-  /** Lines of functions about it; none of a stage, whose console has them. */
-  logs(delivery: Delivery): readonly FunctionLine[];
-  /**
-   * Whether the payload of a delivery has a text, whatever the case, as far as is known at once.
-   */
-  contains(id: string, text: string): boolean;
-  /**
-   * Looks through what is not known at once, and adds what it finds to the deliveries; {@link contains} knows it then.
-   * @returns undefined where there is nothing to look through
-   */
-  search(text: string, window: SearchWindow): Promise<PayloadSearch | undefined>;
-  /** Ends what it has begun. */
-  close(): Promise<void>;
+/** Texts whose searches are remembered, so that asking again continues them. */
+const SEARCHES = 20;
+
+/** The most that one search reads, so that a typed word does not cost a month of the archive. */
+const SEARCH_LIMITS = { objects: 1_000, bytes: 256 * 1024 * 1024 };
+const SEARCH_SECONDS = 20;
+
+const HOUR = 60 * 60 * 1000;
+
+interface TextSearch {
+  /** Keys of objects. */
+  readonly read: Set<string>;
+  records: number;
 }
 
-export interface SearchWindow {
+/** What the console shows of deliveries: a store of facts, and the stage that they are about. */
+export class Source {
+  readonly stage: Stage;
+  readonly store: HistoryStore;
+  /** Deliveries are known from then on. Absent on the local stack, whose observers miss none. */
   readonly since: Date | undefined;
-  readonly until: Date | undefined;
-  readonly signal: AbortSignal;
+  readonly tables: TableReader;
+  readonly #closing = new AbortController();
+  readonly #searches = new Map<string, TextSearch>();
+  #following: Promise<unknown> = Promise.resolve();
+
+  /**
+   * @param stage closed with this
+   * @param store closed by its owner
+   * @param since of a stage in AWS: its logs are read from then on
+   */
+  constructor(stage: Stage, store: HistoryStore, since?: Date) {
+    this.stage = stage;
+    this.store = store;
+    this.since = since;
+    this.tables = new TableReader(stage);
+  }
+
+  /** Begins to read what AWS has: on the local stack the archive only. @param notify told what cannot be read */
+  follow(notify: (notice: Notice) => void): void {
+    this.#following = this.#follow(notify);
+  }
+
+  /** As it came in; of a stage, what the archive has. */
+  async request(delivery: Delivery): Promise<RecordedRequest> {
+    const exchange = this.#exchange(delivery);
+    const { method = 'POST', path = WEBHOOK_PATH, headers = [], sourceIp } = exchange ?? {};
+    const body = await this.#body(delivery).catch((error) => refusalOf(error, this.stage.local));
+    const isThere = body instanceof Uint8Array;
+    const bytes = isThere ? body.length : (delivery.bytes ?? 0);
+    const missing = isThere ? undefined : (body ?? whyMissing(exchange));
+    return {
+      method,
+      path,
+      headers,
+      bytes,
+      ...(sourceIp !== undefined && { sourceIp }),
+      ...(missing !== undefined && { bodyMissing: missing }),
+    };
+  }
+
+  /** Undefined of a stage: AWS keeps no answers. */
+  answer(delivery: Delivery): RecordedAnswer | undefined {
+    const exchange = this.#exchange(delivery);
+    if (exchange === undefined) return undefined;
+    const { status, responseHeaders: headers, responseBody: body, durationMs } = exchange;
+    return { status, headers, body, durationMs: Math.round(durationMs) };
+  }
+
+  /** The bytes that the partner sent; undefined if they are not kept. */
+  async body(delivery: Delivery): Promise<Uint8Array | undefined> {
+    const body = await this.#body(delivery);
+    return body instanceof Uint8Array ? body : undefined;
+  }
+
+  /** What became of it, and of all deliveries of its bytes. @returns also why part of it may be missing */
+  async history(delivery: Delivery, signal: AbortSignal): Promise<{ history: History; problem?: string }> {
+    const problem = await this.#find(delivery, signal);
+    const known = this.store.get(delivery.id) ?? delivery;
+    const history = await locate(this.stage, this.store.history(known));
+    return {
+      history: { ...history, steps: foldedAttempts(history.steps) },
+      ...(problem !== undefined && { problem }),
+    };
+  }
+
+  /** What it changed; of a stage, the item as it is now. */
+  async effects(delivery: Delivery): Promise<{ effects: readonly Effect[]; problem?: string }> {
+    if (this.since !== undefined) return this.#effectsNow(delivery);
+    const known = this.store.effects(delivery.eventId ?? '');
+    const names = new Map(Object.entries(this.stage.outputs).map(([name, value]) => [value, name]));
+    const nameOf = (resource: string) => names.get(resource) ?? resource;
+    const effects = known.map((effect) =>
+      effect.kind === 'item'
+        ? { ...effect, table: nameOf(effect.table) }
+        : { ...effect, topic: nameOf(effect.topic) },
+    );
+    return { effects };
+  }
+
+  /** Lines of functions about it, on the local stack. Those of a stage are in CloudWatch. */
+  logs(delivery: Delivery): LineFact[] {
+    if (this.since !== undefined) return [];
+    const lines = this.store.facts(delivery).filter((fact) => fact.kind === 'line');
+    return lines.filter(({ requestId = delivery.id }) => requestId === delivery.id);
+  }
+
+  /**
+   * Adds to the store what the archive has of a search, from the newest hour on. A payload that is too large for a record
+   * is in a bucket of its own and is not searched.
+   * @returns undefined if the store knows all payloads
+   */
+  async search(filter: DeliveryFilter, signal: AbortSignal): Promise<PayloadSearch | undefined> {
+    const { search: text, until, since = this.since } = filter;
+    if (text === undefined || this.since === undefined || since === undefined) return undefined;
+    const search = this.#searchFor(text);
+    try {
+      const { unread } = await readRecords(
+        this.stage,
+        {
+          window: { since, ...(until && { until }) },
+          limits: SEARCH_LIMITS,
+          skip: search.read,
+          signal: AbortSignal.any([signal, AbortSignal.timeout(SEARCH_SECONDS * 1000)]),
+        },
+        ({ record, object }) => {
+          search.records += 1;
+          if (hasText(record, text)) this.#addRecord(record, object);
+        },
+      );
+      return {
+        objects: search.read.size,
+        records: search.records,
+        since: (unread === undefined ? since : endOfHour(unread, since)).toISOString(),
+        limited: unread !== undefined,
+      };
+    } catch (error) {
+      const refused = refusalOf(error, this.stage.local);
+      return { objects: 0, records: 0, since: since.toISOString(), limited: false, refused };
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort();
+    await this.#following;
+    this.stage.close();
+  }
+
+  async #follow(notify: (notice: Notice) => void): Promise<void> {
+    /** Why logs or the archive cannot be read. */
+    const problems = new Map<string, string>();
+    const onProblem = (source: string, error: Error | undefined) => {
+      if (error === undefined) problems.delete(source);
+      else problems.set(source, this.#whyNot(error));
+      notify(source === 'archive' ? archiveNotice(problems) : logsNotice(problems));
+    };
+    const options = { signal: this.#closing.signal, onProblem };
+    const batches =
+      this.since !== undefined
+        ? followFacts(this.stage, { ...options, since: this.since })
+        : followArchive(this.stage, { ...options, since: new Date(Date.now() - HOUR) });
+    if (this.since === undefined && !this.stage.hasArchive) return;
+    for await (const { facts, payloads } of batches) {
+      this.store.add(...facts);
+      for (const [id, bytes] of payloads) this.store.addPayload(id, bytes);
+    }
+  }
+
+  #addRecord(record: ArchiveRecord, object: string): void {
+    this.store.add(recordFact(record, object));
+    const { requestId, body, eventId } = record;
+    if (requestId !== undefined && body !== undefined) {
+      this.store.addPayload(requestId, bytesAsSent(body, eventId));
+    }
+  }
+
+  /** Adds to the store what a stage knows of a delivery. @returns why it cannot be known, or not all of it */
+  async #find({ id, eventId }: Delivery, signal: AbortSignal): Promise<string | undefined> {
+    if (this.since === undefined || eventId === undefined) return undefined;
+    try {
+      const found = await findFacts(this.stage, parseTraceId(id), { window: windowOf({}), signal });
+      if (found === undefined) return undefined;
+      this.store.add(...found.facts);
+      const { logs, archive, queues, crashes } = found.sources;
+      const refused = [logs.refused, archive?.reason, queues?.refused, crashes?.refused];
+      const reasons = new Set(refused.filter((reason) => reason !== undefined));
+      return reasons.size > 0 ? [...reasons].join('; ') : undefined;
+    } catch (error) {
+      if (!(error instanceof Error) || signal.aborted) throw error;
+      // What the store has is shown without it.
+      return error.name === 'CommandError' ? error.message : `${error.name}: ${error.message}`;
+    }
+  }
+
+  #exchange({ id }: Delivery): ExchangeFact | undefined {
+    return this.store.facts({ id }).find((fact) => fact.kind === 'exchange');
+  }
+
+  /** The record of a delivery. A replay's record has no payload. */
+  #record({ id, eventId }: Delivery): RecordFact | undefined {
+    const records = this.store.facts({ id, eventId }).filter(isDelivered);
+    // A repeated delivery has the same bytes.
+    return records.find(({ requestId }) => requestId === id) ?? records[0];
+  }
+
+  /** @returns the bytes, or why they are not kept if the archive says it */
+  async #body(delivery: Delivery): Promise<Uint8Array | string | undefined> {
+    const kept = this.store.payload(delivery.id);
+    if (kept !== undefined) return kept;
+    const signal = this.#closing.signal;
+    if (this.#record(delivery) === undefined && isInArchive(delivery)) await this.#find(delivery, signal);
+    const fact = this.#record(delivery);
+    if (fact === undefined) return undefined;
+    const record = await this.#stored(fact, signal);
+    const bytes = record && (await this.#bytesOf(record));
+    if (bytes !== undefined) this.store.addPayload(delivery.id, bytes);
+    if (bytes !== undefined || record === undefined) return bytes;
+    return record.forgottenAt === undefined
+      ? 'It was large, and is not kept any more'
+      : `A person's data was removed from the archive at ${record.forgottenAt}`;
+  }
+
+  async #stored(
+    { record: known, object }: RecordFact,
+    signal: AbortSignal,
+  ): Promise<ArchiveRecord | undefined> {
+    for await (const { record } of readObject(
+      this.stage,
+      { key: object, bytes: 0, event: known.event },
+      signal,
+    )) {
+      if (record.requestId === known.requestId && record.replay === undefined) return record;
+    }
+    return undefined;
+  }
+
+  async #bytesOf({ body, payloadKey, eventId }: ArchiveRecord): Promise<Uint8Array | undefined> {
+    if (body !== undefined) return bytesAsSent(body, eventId);
+    return payloadKey === undefined ? undefined : await storedPayload(this.stage, payloadKey);
+  }
+
+  async #effectsNow(delivery: Delivery): Promise<{ effects: readonly Effect[]; problem?: string }> {
+    try {
+      const payload = await this.body(delivery);
+      const record = this.#record(delivery)?.record;
+      const item = record && payload && itemOfEvent(record, payload);
+      if (item === undefined) return { effects: [] };
+      return { effects: [itemNow(item, await this.tables.row(item.table, item.key))] };
+    } catch (error) {
+      return {
+        effects: [],
+        problem: `The item as it is now cannot be read: ${refusalOf(error, this.stage.local)}`,
+      };
+    }
+  }
+
+  #searchFor(text: string): TextSearch {
+    const search = this.#searches.get(text) ?? { read: new Set(), records: 0 };
+    this.#searches.delete(text);
+    this.#searches.set(text, search);
+    for (const oldest of this.#searches.keys()) {
+      if (this.#searches.size <= SEARCHES) break;
+      this.#searches.delete(oldest);
+    }
+    return search;
+  }
+
+  /** Also of a fault: nobody else would report it, and the rest goes on. */
+  #whyNot(error: unknown): string {
+    try {
+      return refusalOf(error, this.stage.local);
+    } catch {
+      return String(error).split('\n')[0] ?? '';
+    }
+  }
+}
+
+const isDelivered = (fact: Fact): fact is RecordFact =>
+  fact.kind === 'record' && fact.record.replay === undefined;
+
+const isInArchive = ({ event, state }: Delivery) =>
+  event !== undefined && isEventName(event) && ['processed', 'skipped', 'dead-letter'].includes(state);
+
+const hasText = ({ requestId, eventId, shopId, failureReason, body }: ArchiveRecord, text: string) =>
+  requestId !== undefined &&
+  containsText([requestId, eventId, shopId, failureReason, body].filter(Boolean).join('\n'), text);
+
+function whyMissing(exchange: ExchangeFact | undefined): string {
+  if (exchange === undefined) {
+    return 'The archive does not have it. It has an event some minutes after its effect, for as many days as it is kept';
+  }
+  return exchange.bytes === undefined
+    ? 'It was not read: no route accepts it, or it is too large'
+    : `It is not kept any more: the newest ${MAXIMUM_PAYLOADS.toLocaleString('en')} are, of ${MAXIMUM_PAYLOAD_BYTES / 1024 ** 2} MiB together`;
+}
+
+function archiveNotice(problems: ReadonlyMap<string, string>): Notice {
+  const why = problems.get('archive');
+  return why === undefined
+    ? { about: 'archive', level: 'info', text: 'The archive can be read again' }
+    : {
+        about: 'archive',
+        level: 'error',
+        text: `The archive, which knows shops and payloads, cannot be read: ${why}`,
+      };
+}
+
+function logsNotice(problems: ReadonlyMap<string, string>): Notice {
+  const unread = [...problems].filter(([name]) => name !== 'archive');
+  if (unread.length === 0) return { about: 'logs', level: 'info', text: 'All logs can be read again' };
+  const byReason = Map.groupBy(unread, ([, why]) => why);
+  const texts = [...byReason].map(([why, names]) => `${names.map(([name]) => name).join(', ')}: ${why}`);
+  return { about: 'logs', level: 'error', text: `Logs that cannot be read: ${texts.join('; ')}` };
+}
+
+/** Everything from then on was searched, if this object was the newest that was not. */
+function endOfHour(key: string, since: Date): Date {
+  const [, date, hour] = /\/date=(\d{4}-\d{2}-\d{2})\/hour=(\d{2})/.exec(key) ?? [];
+  const start = Date.parse(`${date}T${hour}:00:00Z`);
+  return Number.isNaN(start)
+    ? since
+    : new Date(Math.max(since.getTime(), Math.min(start + HOUR, Date.now())));
 }

@@ -1,8 +1,9 @@
 import { DescribeTableCommand, GetItemCommand, ScanCommand } from '@aws-sdk/client-dynamodb';
 import { tableKey } from '../../lambda/effects/table-key.ts';
+import { plainItem } from '../stage/history/effects.ts';
+import type { Item } from '../stage/history/facts.ts';
 import type { Stage } from '../stage/stage.ts';
-import type { Row, TableRows } from './api.ts';
-import { plainRow } from './plain-row.ts';
+import type { TableRows } from './api.ts';
 import { notFound } from './server/problem.ts';
 
 /** Rows of a page. */
@@ -42,16 +43,16 @@ export class TableReader {
    * The row of an id, whose key is its hash where it is very long.
    * @throws Problem where there is no such table
    */
-  async row(name: string, id: string): Promise<Row | undefined> {
+  async row(name: string, id: string): Promise<Item | undefined> {
     const key = await this.key(name);
-    const { Item } = await this.#stack.dynamodb.send(
+    const { Item: item } = await this.#stack.dynamodb.send(
       new GetItemCommand({
         TableName: this.#nameOf(name),
         Key: { [key]: { S: tableKey(id) } },
         ConsistentRead: true,
       }),
     );
-    return Item && plainRow(Item);
+    return item && plainItem(item);
   }
 
   /** A page of rows, in the order of a scan. @param after key of the row before, as `next` said */
@@ -65,7 +66,7 @@ export class TableReader {
       }),
     );
     const next = LastEvaluatedKey?.[key]?.S;
-    return { rows: Items.map(plainRow), ...(next !== undefined && { next }) };
+    return { rows: Items.map(plainItem), ...(next !== undefined && { next }) };
   }
 
   async #describe(name: string): Promise<string> {

@@ -9,7 +9,7 @@ import { Queues } from '../../support/queues.ts';
 import { Tables } from '../../support/tables.ts';
 import { freePort, Project, type Running } from './project.ts';
 
-/** Two starts with a synthesis each, on a machine that does much else. */
+/** Three starts with a synthesis each, on a machine that does much else. */
 const PATIENCE = 300_000;
 
 const SECRET = 'of the first run';
@@ -44,6 +44,12 @@ async function start(secret: string): Promise<void> {
   }
 }
 
+/** Stops the stack as Ctrl-C does. */
+async function interrupt(): Promise<void> {
+  stack.interrupt();
+  expect(await stack.ended).toMatchObject({ code: 0 });
+}
+
 /** Every process of it, as a crash of the machine's user session would. */
 async function kill(): Promise<void> {
   const { pid, exitCode, signalCode } = stack?.process ?? {};
@@ -74,10 +80,10 @@ async function here() {
 const timestamp = '2026-01-31T09:00:00Z';
 const userUpdated = (id: string) => ({ event: 'user.updated', data: { user_id: id }, timestamp });
 
-describe('a stack that is started with --keep and killed in the middle of its work', () => {
+describe('a stack that is started with --keep, stopped, started again and killed in the middle of its work', () => {
   let eventId: string;
   let beginning: string;
-  const answered: string[] = [];
+  let continued: string;
 
   beforeAll(async () => {
     beginning = stack.stdout();
@@ -102,7 +108,17 @@ describe('a stack that is started with --keep and killed in the middle of its wo
     const paused = await project.run(['pause', 'girl.created', '--reason', 'of a test']);
     expect(paused).toMatchObject({ code: 0 });
     await post({ event: 'girl.created', data: { girl_id: 'girl-1' }, timestamp });
+    await interrupt();
+    await start(OTHER_SECRET);
+    continued = stack.stdout();
+    await burst();
+    await kill();
+    await start(OTHER_SECRET);
+  }, PATIENCE);
 
+  /** @returns in the middle of it */
+  async function burst(): Promise<void> {
+    const { outputs, queues, partner } = await here();
     // What is in flight when the stack is killed comes back soon.
     await queues.client.send(
       new SetQueueAttributesCommand({
@@ -110,36 +126,35 @@ describe('a stack that is started with --keep and killed in the middle of its wo
         Attributes: { VisibilityTimeout: '3' },
       }),
     );
-    const burst = Array.from({ length: BURST }, async (_, index) => {
-      await post(userUpdated(`user-${index}`));
-      answered.push(`user-${index}`);
-    });
-    const settled = Promise.allSettled(burst);
-    await eventually(async () => (answered.length >= ANSWERED ? true : undefined), { interval: 1 });
-    await kill();
-    await settled;
-    await start(OTHER_SECRET);
-  }, PATIENCE);
+    let answered = 0;
+    for (let index = 0; index < BURST; index += 1) {
+      partner.post(userUpdated(`user-${index}`), { secret: OTHER_SECRET }).then(
+        () => {
+          answered += 1;
+        },
+        () => {},
+      );
+    }
+    await eventually(async () => (answered >= ANSWERED ? true : undefined), { interval: 1 });
+  }
 
   test('says at first that it begins empty', () => {
     expect(beginning).toMatch(/^Beginning empty, kept in \.local\/kept$/m);
   });
 
   test('says what it goes on with, and that the secret is another one', () => {
-    expect(stack.stdout()).toContain('Going on with .local/kept');
-    expect(stack.stdout()).toContain('The secret is not the one that was kept');
+    expect(continued).toContain('Going on with .local/kept');
+    expect(continued).toContain('The secret is not the one that was kept');
   });
 
   test(
-    'has every delivery that it had answered',
+    'processes what it had accepted when it was killed',
     async () => {
-      const { outputs, tables } = await here();
-      expect(answered.length).toBeGreaterThanOrEqual(ANSWERED);
-      const found = await eventually(async () => {
-        const rows = new Set((await tables.scan(outputs.ContactPartnerTable)).map((row) => row.user_id));
-        return answered.every((id) => rows.has(id)) ? rows : undefined;
-      });
-      expect([...found]).toEqual(expect.arrayContaining(answered));
+      const { outputs, queues } = await here();
+      await eventually(async () =>
+        (await queues.count(outputs.UserUpdatedQueueUrl)) === 0 ? true : undefined,
+      );
+      expect(await queues.count(outputs.UserUpdatedDeadLetterQueueUrl)).toBe(0);
     },
     PATIENCE,
   );
@@ -169,20 +184,6 @@ describe('a stack that is started with --keep and killed in the middle of its wo
       'effect',
       'archived',
     ]);
-  });
-
-  test('lists in the console what it was told before', async () => {
-    const { url } = JSON.parse(await readFile(project.path('.local/console.json'), 'utf8'));
-    const response = await fetch(new URL('/api/deliveries', url));
-    expect(await response.text()).toContain(eventId);
-  });
-
-  test('takes what was signed with either secret', async () => {
-    const { partner } = await here();
-    for (const secret of [SECRET, OTHER_SECRET]) {
-      expect(await partner.post(userUpdated('user-signed'), { secret })).toMatchObject({ status: 200 });
-    }
-    expect(await partner.post(userUpdated('user-signed'), { secret: 'no' })).toMatchObject({ status: 401 });
   });
 
   test('still holds the paused event, until it is resumed', async () => {

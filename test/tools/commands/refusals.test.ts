@@ -136,10 +136,9 @@ describe('a command that cannot do as it was told says so in one line and exits 
     { args: ['invoke', 'shop.updated'], line: 'The local stack is not running. Start it with: npm start' },
     { args: ['dlq', 'list'], line: 'The local stack is not running. Start it with: npm start' },
     { args: ['pause'], line: "Missing required argument 'event'" },
-    { args: ['pause', 'shop.updated'], line: 'Say why: --reason "…"' },
-    ...['', ' ', 'two\nlines', 'a bell \u0007', 'x'.repeat(401)].map((reason) => ({
-      args: ['pause', 'shop.updated', '--reason', reason],
-      line: `Option '--reason <text>' argument '${reason.replace('\n', ' ')}' is invalid. It must be one line of 1 to 400 characters.`,
+    ...[undefined, '', ' ', 'two\nlines', 'a bell \u0007', 'x'.repeat(401)].map((reason) => ({
+      args: ['pause', 'shop.updated', ...(reason === undefined ? [] : ['--reason', reason])],
+      line: 'Say why, in one line of 1 to 400 characters: --reason "…"',
     })),
     {
       args: ['pause', 'shop.updated', '--reason', 'x', '--stage', 'prod', '--outputs', 'outputs.json'],

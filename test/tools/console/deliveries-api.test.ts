@@ -54,13 +54,11 @@ describe('a delivery', () => {
       bytes: Buffer.byteLength(body),
       request: { method: 'POST', path: '/api/v1/webhooks/partner', bytes: Buffer.byteLength(body) },
       answer: { status: 200 },
-      trace: {
-        idIs: 'requestId',
-        timeline: { event: 'shop.updated', now: [{ state: 'done', outcome: 'Processed' }] },
-      },
+      history: { event: 'shop.updated', now: [{ state: 'processed' }] },
+      problems: [],
       effects: [
         {
-          kind: 'row',
+          kind: 'item',
           table: 'ShopCacheTable',
           key: shop_id,
           before: null,
@@ -110,9 +108,9 @@ describe('a delivery', () => {
     const end = running.stack.faults.inject({ service: 'dynamodb', kind: 'throttled' });
     try {
       const detail = await deliver(shopUpdated());
-      expect(detail).toMatchObject({ state: 'dead', settled: true, attempts: 2, effects: [] });
+      expect(detail).toMatchObject({ state: 'dead-letter', settled: true, attempts: 2, effects: [] });
       expect(detail.error).toContain('Throughput');
-      expect(detail.trace.timeline.now).toMatchObject([{ state: 'dead letter' }]);
+      expect(detail.history.now).toMatchObject([{ state: 'dead-letter', queueHolds: 1 }]);
     } finally {
       end();
     }
@@ -123,13 +121,13 @@ describe('a delivery', () => {
       'with a wrong signature',
       shopUpdated(),
       { signature: '00' },
-      { state: 'rejected', status: 401, error: 'malformed-signature' },
+      { state: 'rejected', status: 401, error: 'malformed signature' },
     ],
     [
       'without its fields',
       { ...shopUpdated(), data: {} },
       {},
-      { state: 'unusable', status: 400, error: 'Unusable: data.shop_id' },
+      { state: 'invalid', status: 400, error: 'Unusable: data.shop_id' },
     ],
     [
       'of a kind that nobody knows',
@@ -140,10 +138,10 @@ describe('a delivery', () => {
   ])('%s has settled at once', async (_, body, delivery, row) => {
     const detail = await deliver(body, delivery);
     expect(detail).toMatchObject({ ...row, settled: true, attempts: 0, effects: [] });
-    expect(detail.trace.timeline.steps.map(({ what }: { what: string }) => what)).toContain('answered');
+    expect(detail.history.steps.map(({ kind }: { kind: string }) => kind)).toContain('answered');
   });
 
-  test('that API Gateway refuses is shown with why there is no timeline', async () => {
+  test('that API Gateway refuses is shown with its answer', async () => {
     const url = (running.stack.outputs.WebhookUrl ?? '').replace('/partner', '/partners');
     const response = await fetch(url, { method: 'POST', body: '{}' });
     const { body: detail } = await running.api.get(
@@ -154,7 +152,7 @@ describe('a delivery', () => {
       status: 404,
       settled: true,
       error: 'Not Found',
-      traceProblem: 'API Gateway has answered it by itself: no function saw it',
+      history: { now: [{ state: 'refused', status: 404, error: 'Not Found' }] },
       request: { path: '/api/v1/webhooks/partners', bodyMissing: expect.stringContaining('not read') },
     });
   });
@@ -227,7 +225,7 @@ describe('the list', () => {
       { search: eventId.slice(0, 12) },
       { search: id },
       { event: 'shop.updated' },
-      { state: 'dead,processed' },
+      { state: 'dead-letter,processed' },
       { since: '90m' },
       { since: receivedAt, until: at(1) },
       { search: '', event: '', state: '' },
@@ -237,7 +235,7 @@ describe('the list', () => {
     for (const query of [
       { search: 'unique' },
       { event: 'girl.created' },
-      { state: 'dead' },
+      { state: 'dead-letter' },
       { shop: `${shop}x` },
       { since: at(1) },
       { until: receivedAt },

@@ -1,5 +1,5 @@
 import { type ClientRequest, type IncomingMessage, request } from 'node:http';
-import type { Delivery } from '../../../tools/console/api.ts';
+import type { Delivery } from '../../../tools/stage/history/history.ts';
 import { eventually } from '../../support/eventually.ts';
 
 export interface ReadEvent {

@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from '@jest/globals';
 import { listen } from '../../../local/listen.ts';
-import { Deliveries } from '../../../tools/console/deliveries.ts';
 import { EventStream } from '../../../tools/console/server/event-stream.ts';
+import { HistoryStore } from '../../../tools/stage/history/store.ts';
 import { EventReader } from './event-reader.ts';
 
 const closers: (() => void)[] = [];
@@ -10,34 +10,33 @@ afterEach(() => {
 });
 
 test('what a search finds in rows that were there goes to a client that goes on, and before it is ready', async () => {
-  const deliveries = new Deliveries();
-  for (const requestId of ['request-1', 'request-2']) {
-    deliveries.addLine({ at: 1, level: 'INFO', message: 'Processed', eventId: 'e', requestId });
-  }
-  let isFound = false;
+  const store = new HistoryStore();
+  for (const requestId of ['request-1', 'request-2']) store.add({ kind: 'redrive', at: 1, requestId });
+  const filter = { search: 'Aiko' };
   const { servers, port } = await listen(
     {},
     async (_request, response) => {
       const closing = new AbortController();
       response.once('close', () => closing.abort());
       const events = new EventStream(response, {
-        deliveries,
+        store,
+        filter,
         processToken: 'token',
-        lastEventId: `token-${deliveries.sequence}`,
-        admits: ({ id }) => isFound && id === 'request-1',
+        lastEventId: `token-${store.sequence}`,
         signal: closing.signal,
       });
       await events.open();
-      isFound = true;
-      const found = deliveries.list({}, () => true);
-      await events.offer(found);
-      events.send('ready', { total: 1 });
+      store.addPayload('request-1', Buffer.from('{"name":"Aiko"}'));
+      const { deliveries, total } = store.list(filter);
+      await events.offer(deliveries);
+      events.send('ready', { total });
     },
     { port: 0 },
   );
   const reader = new EventReader(port);
   closers.push(
     () => reader.cut(),
+    () => store.close(),
     () => {
       for (const server of servers) server.close();
     },

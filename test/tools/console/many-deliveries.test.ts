@@ -1,27 +1,32 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { LocalRecorder } from '../../../tools/console/local-recorder.ts';
-import { LocalSource } from '../../../tools/console/local-source.ts';
 import { type Console, startConsole } from '../../../tools/console/server/server.ts';
+import { Source } from '../../../tools/console/source.ts';
+import { LocalFeed } from '../../../tools/stage/history/local-feed.ts';
+import { MAXIMUM_DELIVERIES } from '../../../tools/stage/history/store.ts';
 import { Stage } from '../../../tools/stage/stage.ts';
 import { EventReader } from './event-reader.ts';
 import { Api } from './support.ts';
 
-const MANY = 10_000;
+/** Deliveries whose bodies are so large that the oldest bodies go. */
+const LARGE = 50;
 
-/** Deliveries of which the recorder keeps metadata, but not every body. */
+/** With those, as many as the store keeps. */
+const MANY = MAXIMUM_DELIVERIES - LARGE;
+
+/** Of a large body. */
 const BODY_BYTES = 6 * 1024 * 1024;
 
 const outputs = { QuarantineQueueUrl: 'http://localhost:1/000000000000/quarantine' };
 
-let recorder: LocalRecorder;
-let source: LocalSource;
+let feed: LocalFeed;
+let source: Source;
 let console: Console;
 let api: Api;
 
 beforeAll(async () => {
-  recorder = new LocalRecorder();
-  source = new LocalSource(recorder, new Stage('the local stack', outputs));
+  feed = new LocalFeed();
+  source = new Source(new Stage('the local stack', outputs), feed.store);
   console = await startConsole({ source, port: 0, token: 'token', readOnly: false, local: undefined });
   api = new Api(console.port);
   for (let index = 0; index < MANY; index += 1) deliver(`request-${index}`, payload(index));
@@ -29,6 +34,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await console.close();
   await source.close();
+  feed[Symbol.dispose]();
 });
 
 const payload = (index: number) =>
@@ -47,7 +53,7 @@ const payload = (index: number) =>
   );
 
 function deliver(requestId: string, body: Buffer): void {
-  recorder.onExchange({
+  feed.onExchange({
     requestId,
     receivedAt: new Date(),
     method: 'POST',
@@ -65,7 +71,7 @@ function deliver(requestId: string, body: Buffer): void {
 
 const headers = { 'x-console-token': 'token' };
 
-describe('10,000 deliveries', () => {
+describe('almost 20,000 deliveries', () => {
   test('are listed, and compressed where the client takes it', async () => {
     const { body } = await api.get(`/api/deliveries?limit=${MANY}`, headers);
     expect(body.total).toBe(MANY);
@@ -79,8 +85,8 @@ describe('10,000 deliveries', () => {
   });
 
   test('are searched, whatever the case', () => {
-    const found = source.deliveries.list({ search: 'nAmE 4711' }, (id, text) => source.contains(id, text));
-    expect(found).toMatchObject([{ id: 'request-4711', shopId: 'shop-11' }]);
+    const found = feed.store.list({ search: 'nAmE 14711' }).deliveries;
+    expect(found).toMatchObject([{ id: 'request-14711', shopId: 'shop-11' }]);
   });
 
   test('are streamed', async () => {
@@ -92,13 +98,13 @@ describe('10,000 deliveries', () => {
 });
 
 test('of large bodies the oldest are let go, which their requests say', async () => {
-  const ids = Array.from({ length: 50 }, (_, index) => `large-${index}`);
+  const ids = Array.from({ length: LARGE }, (_, index) => `large-${index}`);
   for (const id of ids) deliver(id, Buffer.alloc(BODY_BYTES, 'x'));
-  const requestOf = async (id: string) => source.request(source.deliveries.get(id) ?? fail(id));
+  const requestOf = async (id: string) => source.request(feed.store.get(id) ?? fail(id));
   expect(await requestOf('request-0')).toMatchObject({ bodyMissing: expect.stringContaining('256 MiB') });
   expect(await requestOf('large-0')).toMatchObject({ bytes: BODY_BYTES, bodyMissing: expect.any(String) });
   expect(await requestOf('large-49')).not.toHaveProperty('bodyMissing');
-  const kept = ids.filter((id) => recorder.body(id) !== undefined);
+  const kept = ids.filter((id) => feed.store.payload(id) !== undefined);
   expect(kept).toHaveLength(Math.floor((256 * 1024 * 1024) / BODY_BYTES));
   const missing = await api.get('/api/deliveries/large-0/body', headers);
   expect(missing).toMatchObject({ status: 404, body: { detail: 'The body of this delivery is not kept' } });

@@ -1,6 +1,7 @@
 import type { Notice } from '../../../tools/console/api.ts';
 import { type Console, type ConsoleOptions, startConsole } from '../../../tools/console/server/server.ts';
-import { StageSource } from '../../../tools/console/stage-source.ts';
+import { Source } from '../../../tools/console/source.ts';
+import { HistoryStore } from '../../../tools/stage/history/store.ts';
 import type { Stage } from '../../../tools/stage/stage.ts';
 import { Operator } from '../stage/queues/support.ts';
 import { Api, TEST_TOKEN } from './support.ts';
@@ -8,7 +9,7 @@ import { Api, TEST_TOKEN } from './support.ts';
 /** A stack that is looked at as a deployed stage is: by AWS' APIs alone. */
 export interface StageConsole extends AsyncDisposable {
   readonly operator: Operator;
-  readonly source: StageSource;
+  readonly source: Source;
   readonly console: Console;
   readonly api: StageApi;
   /** What pages were told. */
@@ -30,7 +31,9 @@ export async function startStageConsole(
   }: Partial<ConsoleOptions> & { readonly change?: (stack: Stage) => Stage } = {},
 ): Promise<StageConsole> {
   const operator = await Operator.create(aws);
-  const source = new StageSource(change(operator.stack), new Date(Date.now() - 60 * 60_000));
+  const store = new HistoryStore();
+  const since = new Date(Date.now() - 60 * 60_000);
+  const source = new Source(change(operator.stack), store, since);
   const console = await startConsole({
     source,
     port: 0,
@@ -50,6 +53,7 @@ export async function startStageConsole(
     async [Symbol.asyncDispose]() {
       await console.close();
       await source.close();
+      store.close();
       await operator.close();
     },
   };

@@ -59,10 +59,11 @@ describe('a delivery to a stage', () => {
     const detail = await archived(id);
     expect(detail).toMatchObject({
       request: { method: 'POST', headers: [], bytes: Buffer.byteLength(body) },
-      trace: { idIs: 'requestId' },
+      history: { now: [{ state: 'processed' }] },
+      problems: [],
       effects: [
         {
-          kind: 'row',
+          kind: 'item',
           table: 'ContactPartnerTable',
           key: user,
           now: { display_name: 'Aiko' },
@@ -93,14 +94,14 @@ describe('a delivery to a stage', () => {
       return body.state === 'running' ? undefined : body;
     });
     expect(done).toMatchObject({ state: 'done' });
-    const again = await eventually(async () => stage.source.deliveries.get(done.delivery));
+    const again = await eventually(async () => stage.source.store.get(done.delivery));
     expect(again.eventId).toBe(eventId);
   });
 
   test('that is refused has no payload, and says why', async () => {
     const { body: answer } = await partner.post('{}', { signature: '0'.repeat(64) });
     const id = String(answer.requestId);
-    await eventually(async () => stage.source.deliveries.get(id));
+    await eventually(async () => stage.source.store.get(id));
     const { body } = await stage.api.get(`/api/deliveries/${encodeURIComponent(id)}`);
     expect(body).toMatchObject({
       state: 'rejected',

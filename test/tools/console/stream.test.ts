@@ -26,13 +26,13 @@ function read(path?: string, lastEventId?: string, port = running.console.port):
 let last = 0;
 
 /** A request that the gateway has answered. */
-function tell(shop: string, given: Partial<Exchange> = {}, { recorder } = running): string {
+function tell(shop: string, given: Partial<Exchange> = {}, { feed } = running): string {
   last += 1;
   const requestId = `request-${last}`;
   const body = Buffer.from(
     JSON.stringify({ event: 'shop.updated', data: { shop_id: shop, name: `Name ${last}` } }),
   );
-  recorder.onExchange({
+  feed.onExchange({
     requestId,
     receivedAt: new Date(1_800_000_000_000 + last),
     method: 'POST',
@@ -51,7 +51,7 @@ function tell(shop: string, given: Partial<Exchange> = {}, { recorder } = runnin
 }
 
 /** What becomes of it. */
-function settle(requestId: string, message = 'Processed', { recorder } = running): void {
+function settle(requestId: string, message = 'Processed', { feed } = running): void {
   const timestamp = new Date(1_800_000_100_000).toISOString();
   const line = {
     level: 'INFO',
@@ -63,10 +63,10 @@ function settle(requestId: string, message = 'Processed', { recorder } = running
     messageId: 'm',
     attempt: 1,
   };
-  recorder.onLog({ functionName: 'f', stream: 'stdout', text: JSON.stringify({ ...line, latencyMs: 5 }) });
+  feed.onLog({ text: JSON.stringify({ ...line, latencyMs: 5 }) });
 }
 
-const all = () => new Map(running.source.deliveries.list({}, () => true).map((row) => [row.id, row]));
+const all = () => new Map(running.feed.store.list({}).deliveries.map((row) => [row.id, row]));
 
 const sorted = (rows: ReadonlyMap<string, unknown>) => Object.fromEntries([...rows].sort());
 

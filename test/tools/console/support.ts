@@ -1,9 +1,9 @@
 import { request as httpRequest } from 'node:http';
 import type { LocalStack, LocalStackOptions } from '../../../local/local-stack.ts';
 import { TOKEN_HEADER } from '../../../tools/console/api.ts';
-import { LocalRecorder } from '../../../tools/console/local-recorder.ts';
-import { LocalSource } from '../../../tools/console/local-source.ts';
 import { type Console, type ConsoleOptions, startConsole } from '../../../tools/console/server/server.ts';
+import { Source } from '../../../tools/console/source.ts';
+import { LocalFeed } from '../../../tools/stage/history/local-feed.ts';
 import { Stage } from '../../../tools/stage/stage.ts';
 import { startTestStack, TEST_SECRET } from '../../support/test-stack.ts';
 
@@ -12,8 +12,8 @@ export const TEST_TOKEN = 'test-token';
 /** A local stack and its console, as `npm start` has them. */
 export interface TestConsole extends AsyncDisposable {
   readonly stack: LocalStack;
-  readonly source: LocalSource;
-  readonly recorder: LocalRecorder;
+  readonly source: Source;
+  readonly feed: LocalFeed;
   readonly console: Console;
   readonly api: Api;
 }
@@ -22,13 +22,14 @@ export async function startTestConsole(
   stackOptions: Partial<LocalStackOptions> = {},
   consoleOptions: Partial<ConsoleOptions> = {},
 ): Promise<TestConsole> {
-  const recorder = new LocalRecorder();
+  const feed = new LocalFeed();
   const stack = await startTestStack({
     ...stackOptions,
-    observer: recorder,
-    onLog: (line) => recorder.onLog(line),
+    observer: feed,
+    onLog: (line) => feed.onLog(line),
   });
-  const source = new LocalSource(recorder, new Stage('the local stack', stack.outputs));
+  feed.attach(stack);
+  const source = new Source(new Stage('the local stack', stack.outputs), feed.store);
   const console = await startConsole({
     source,
     port: 0,
@@ -37,16 +38,18 @@ export async function startTestConsole(
     local: { stack, secret: TEST_SECRET },
     ...consoleOptions,
   });
+  source.follow((notice) => console.news.notice(notice));
   return {
     stack,
     source,
-    recorder,
+    feed,
     console,
     api: new Api(console.port),
     async [Symbol.asyncDispose]() {
       await console.close();
       await source.close();
       await stack.close();
+      feed[Symbol.dispose]();
     },
   };
 }

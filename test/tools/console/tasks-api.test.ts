@@ -173,7 +173,7 @@ describe('sending', () => {
     const first = await settled(String(body.requestId));
     const task = await act({ kind: 'resend', id: first.id });
     const second = await settled(task.delivery);
-    expect(second).toMatchObject({ eventId: first.eventId, state: 'duplicate' });
+    expect(second).toMatchObject({ eventId: first.eventId, state: 'skipped', reason: 'already-processed' });
     expect(second.id).not.toBe(first.id);
     const own = ({ request }: typeof first) =>
       request.headers.filter(([name]: [string]) => !/^(connection|host)$/i.test(name)).sort();
@@ -188,7 +188,7 @@ describe('sending', () => {
     expect(await row(shopId)).toBeDefined();
     const unusable = await act({ kind: 'send-text', body: 'no JSON, ´\u0000´' });
     expect(unusable).toMatchObject({ state: 'done', lines: [expect.stringMatching(/^400 /)] });
-    expect(await settled(unusable.delivery)).toMatchObject({ state: 'unusable', status: 400 });
+    expect(await settled(unusable.delivery)).toMatchObject({ state: 'invalid', status: 400 });
   });
 });
 
@@ -218,38 +218,33 @@ describe('redriving', () => {
     await act({ kind: 'pause', event: 'shop.updated', reason: 'A test' });
     const { body } = await partner.post(shopUpdated(randomUUID()));
     const requestId = String(body.requestId);
-    running.source.deliveries.addLine({
-      at: Date.now(),
-      level: 'ERROR',
-      message: 'DeadLettered',
-      eventId: String(body.eventId),
-      event: 'shop.updated',
-      requestId,
-      messageId: 'message-1',
-      attempt: 10,
-    });
-    expect(running.source.deliveries.get(requestId)).toMatchObject({ state: 'dead' });
+    const ids = { eventId: String(body.eventId), event: 'shop.updated', requestId, messageId: 'message-1' };
+    const timestamp = new Date().toISOString();
+    const line = { timestamp, level: 'ERROR', message: 'DeadLettered', attempt: 10, ...ids };
+    running.feed.onLog({ text: JSON.stringify(line) });
+    expect(running.source.store.get(requestId)).toMatchObject({ state: 'dead-letter' });
     await operator.put(operator.outputs.ShopUpdatedDeadLetterQueueUrl, shopUpdated('shop-1'), {
       ...DEAD,
       requestId,
     });
     await act({ kind: 'redrive', queue: 'shop.updated' });
-    expect(running.source.deliveries.get(requestId)).toMatchObject({ state: 'queued' });
+    expect(running.source.store.get(requestId)).toMatchObject({ state: 'queued' });
     await act({ kind: 'resume', event: 'shop.updated' });
   });
 
   test('of what fails again at once leaves its delivery a dead letter', async () => {
-    const { body } = await partner.post(shopUpdated(randomUUID()));
+    // No message of it is known yet.
+    const { body } = await partner.post(shopUpdated(randomUUID()).replace('shop.updated', 'shop.opened'));
     const requestId = String(body.requestId);
     await settled(requestId);
     await operator.put(operator.outputs.ShopUpdatedDeadLetterQueueUrl, 'no JSON', { ...DEAD, requestId });
     expect(await act({ kind: 'redrive', queue: 'shop.updated' })).toMatchObject({ state: 'done' });
     expect(
       await eventually(async () => {
-        const delivery = running.source.deliveries.get(requestId);
-        return delivery?.state === 'processed' ? undefined : delivery;
+        const delivery = running.source.store.get(requestId);
+        return delivery?.state === 'parked' ? undefined : delivery;
       }),
-    ).toMatchObject({ state: 'dead' });
+    ).toMatchObject({ state: 'dead-letter' });
   });
 });
 

@@ -1,11 +1,11 @@
+import type { InspectedMessage } from '../../../local/observation.ts';
 import { redriveAll } from '../../stage/queues/move-task.ts';
 import { pause, resume } from '../../stage/queues/pause.ts';
-import { eventOf } from '../../stage/queues/pause-state.ts';
-import { type WaitingQueue, waitingQueue } from '../../stage/queues/queue.ts';
+import { eventOf, type WaitingQueue, waitingQueue } from '../../stage/queues/queue.ts';
 import { redriveEach } from '../../stage/queues/redrive-each.ts';
 import { shellWord } from '../../terminal/shell-word.ts';
 import { messages } from '../../terminal/text.ts';
-import type { Action, Confirmation, Delivery } from '../api.ts';
+import type { Action, Confirmation } from '../api.ts';
 import type { Source } from '../source.ts';
 import { notFound, Problem } from './problem.ts';
 import type { Inspect } from './queue-messages.ts';
@@ -35,7 +35,7 @@ export interface ActionParts {
  * @throws Problem or CommandError where it is none that can be done
  */
 export function plan(action: Action, parts: ActionParts): PlannedWork | Promise<PlannedWork> {
-  const { stack } = parts.source;
+  const { stage: stack } = parts.source;
   switch (action.kind) {
     case 'send':
       return {
@@ -74,19 +74,19 @@ export function plan(action: Action, parts: ActionParts): PlannedWork | Promise<
 
 async function resend(id: string, parts: ActionParts): Promise<PlannedWork> {
   const { source, local } = parts;
-  const delivery = source.deliveries.get(id);
+  const delivery = source.store.get(id);
   if (delivery === undefined) throw notFound(`There is no delivery ${id}, or it is not known any more`);
   const [request, body] = await Promise.all([source.request(delivery), source.body(delivery)]);
   if (body === undefined) {
-    const why = request?.bodyMissing ?? 'nothing has kept it';
+    const why = request.bodyMissing ?? 'nothing has kept it';
     throw new Problem('no-body', 409, 'No body', `What was sent is not there to be sent again: ${why}`);
   }
-  const asItWas = local && request !== undefined && request.headers.length > 0;
+  const asItWas = local && request.headers.length > 0;
   return {
-    command: source.stack.command('--file body.json', 'send'),
+    command: source.stage.command('--file body.json', 'send'),
     explanation: asItWas
       ? 'Posts the same bytes with the same headers, and so the same signature, once more.'
-      : `Signs the same bytes with the secret of ${source.stack.title} and posts them once more: the effect of an event is had once.`,
+      : `Signs the same bytes with the secret of ${source.stage.title} and posts them once more: the effect of an event is had once.`,
     run: (operation) => (asItWas ? sendAgain(operation, request, body) : sendSigned(operation, body)),
   };
 }
@@ -102,8 +102,8 @@ function sendText(body: string, parts: ActionParts): PlannedWork {
   }
   const bytes = Buffer.from(body);
   return {
-    command: parts.source.stack.command('--file body.json', 'send'),
-    explanation: `Signs the text, ${bytes.length.toLocaleString('en')} bytes, and posts it to ${parts.source.stack.title}.`,
+    command: parts.source.stage.command('--file body.json', 'send'),
+    explanation: `Signs the text, ${bytes.length.toLocaleString('en')} bytes, and posts it to ${parts.source.stage.title}.`,
     run: (operation) => sendSigned(operation, bytes),
   };
 }
@@ -118,19 +118,19 @@ function redrive(
   const more = ids !== undefined && ids.length > shown.length ? ' …' : '';
   const isMove = queue.kind === 'dead-letter' && ids === undefined;
   return {
-    command: source.stack.command(`redrive ${name}${shown.join('')}${more}`),
+    command: source.stage.command(`redrive ${name}${shown.join('')}${more}`),
     explanation: explanationOf(queue, ids),
     subject: title,
     run: (operation) =>
       use.redrive(url, async () => {
         const before = queue.kind === 'dead-letter' ? await inspect?.(url) : undefined;
         // What fails again at once has done so before the move is known to have ended.
-        const at = new Date();
+        const at = Date.now();
         const done = await (isMove ? redriveAll(operation, queue) : redriveEach(operation, queue, ids));
         if (before !== undefined) {
           const left = new Set((await inspect?.(url))?.map(({ id }) => id));
           const gone = before.filter(({ id }) => !left.has(id));
-          for (const { attributes } of gone) noteRedrive(source, attributes.requestId, at);
+          for (const { attributes } of gone) noteRedrive(source, attributes, at);
         }
         return done;
       }),
@@ -138,8 +138,9 @@ function redrive(
 }
 
 /** Nothing is logged of a redrive until the next attempt is done. */
-function noteRedrive({ deliveries }: Source, requestId: Delivery['id'] | undefined, at: Date): void {
-  if (requestId !== undefined) deliveries.addRedrive(requestId, at);
+function noteRedrive({ store }: Source, attributes: InspectedMessage['attributes'], at: number): void {
+  const { requestId, eventId, event } = attributes;
+  if (requestId !== undefined) store.add({ kind: 'redrive', at, requestId, eventId, event });
 }
 
 function explanationOf({ kind, name, title }: WaitingQueue, ids: readonly string[] | undefined): string {

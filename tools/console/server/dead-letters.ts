@@ -1,5 +1,5 @@
 import { isEventName } from '../../../lambda/contract/catalogue.ts';
-import { noted, reasonOf } from '../../stage/queues/message.ts';
+import { failureNote, noted, reasonOf } from '../../stage/queues/messages.ts';
 import { type WaitingQueue, waitingQueues } from '../../stage/queues/queue.ts';
 import type { DeadLetterGroup, DeadLetters } from '../api.ts';
 import { Problem } from './problem.ts';
@@ -74,6 +74,6 @@ function groupOf(reason: string, letters: readonly Letter[]): DeadLetterGroup {
 
 /** When it failed for good; of one that SQS moved, or of a time that is none, when it came. */
 function failedAt(message: SeenMessage): string {
-  const time = message.movedBySqs ? Number.NaN : Date.parse(noted(message, 'failedAt') ?? '');
+  const time = Date.parse(failureNote(message, 'failedAt') ?? '');
   return (Number.isNaN(time) ? message.sentAt : new Date(time)).toISOString();
 }

@@ -1,17 +1,22 @@
+import { type State, states } from '../../stage/history/history.ts';
+import type { DeliveryFilter } from '../../stage/history/store.ts';
 import { time } from '../../terminal/options.ts';
-import type { DeliveryState } from '../api.ts';
-import { FILTER_NAMES, type Filter, isState, states } from '../delivery-filter.ts';
+import type { DeliveryQuery } from '../api.ts';
 import { badQuery } from './problem.ts';
 
 /** Characters of a searched text at most. */
 const LONGEST_SEARCH = 1_000;
+
+const FILTER_NAMES: readonly (keyof DeliveryQuery)[] = ['search', 'event', 'state', 'shop', 'since', 'until'];
+
+const isState = (text: string): text is State => states.some((state) => state === text);
 
 /**
  * Reads the filter of a query; empty parts are left out.
  * @param others names that the query may have besides
  * @throws Problem that says what is wrong
  */
-export function readFilter(query: URLSearchParams, others: readonly string[] = []): Filter {
+export function readFilter(query: URLSearchParams, others: readonly string[] = []): DeliveryFilter {
   knownOnly(query, [...FILTER_NAMES, ...others]);
   const { search, event, state, shop, since, until } = Object.fromEntries(
     FILTER_NAMES.map((name) => [name, query.get(name) || undefined]),
@@ -56,7 +61,7 @@ export function readNumber(
   throw badQuery(`${name} must be a whole number from ${minimum} to ${maximum}`);
 }
 
-function readStates(text: string): ReadonlySet<DeliveryState> {
+function readStates(text: string): ReadonlySet<State> {
   return new Set(
     text.split(',').map((word) => {
       if (!isState(word)) throw badQuery(`state must be of ${states.join(', ')}; several joined by commas`);

@@ -1,7 +1,6 @@
-import type { Trace } from '../../stage/history/timeline.ts';
-import { traceDelivery } from '../../stage/history/trace.ts';
-import type { Delivery, DeliveryDetail, DeliveryList, DeliveryState } from '../api.ts';
-import { MAXIMUM_DELIVERIES } from '../deliveries.ts';
+import { type Delivery, isSettled } from '../../stage/history/history.ts';
+import { MAXIMUM_DELIVERIES } from '../../stage/history/store.ts';
+import type { DeliveryDetail, DeliveryList } from '../api.ts';
 import type { Source } from '../source.ts';
 import { knownOnly, readFilter, readNumber } from './delivery-query.ts';
 import { notFound } from './problem.ts';
@@ -12,9 +11,6 @@ const LIST_LIMIT = 500;
 
 /** Seconds that a client may wait for a delivery to settle: below the 300 s in which Node.js' fetch wants an answer. */
 const TIMEOUT = { otherwise: 30, maximum: 240 };
-
-/** States from which nothing leads on by itself. */
-const OPEN: readonly DeliveryState[] = ['received', 'queued', 'retrying'];
 
 export const deliveryRoutes: readonly Route[] = [
   { method: 'GET', path: '/api/deliveries', handler: list },
@@ -48,14 +44,9 @@ async function list({ query, signal }: Call, { source }: ConsoleContext) {
     maximum: MAXIMUM_DELIVERIES,
     otherwise: LIST_LIMIT,
   });
-  const { search, since, until } = filter;
-  const searched = search === undefined ? undefined : await source.search(search, { since, until, signal });
-  const found = source.deliveries.list(filter, (id, text) => source.contains(id, text));
-  return json({
-    deliveries: found.slice(0, limit),
-    total: found.length,
-    ...(searched && { searched }),
-  } satisfies DeliveryList);
+  const searched = await source.search(filter, signal);
+  const found = source.store.list(filter, limit);
+  return json({ ...found, ...(searched && { searched }) } satisfies DeliveryList);
 }
 
 /** Whoever has just sent it may ask before it is known here. */
@@ -64,8 +55,8 @@ async function settled({ params: { id = '' }, query, signal }: Call, { source }:
   const seconds = readNumber(query, 'timeout', { minimum: 0, ...TIMEOUT });
   const enough = AbortSignal.any([signal, AbortSignal.timeout(seconds * 1000)]);
   const isSettledNow = () => {
-    const delivery = source.deliveries.get(id);
-    return delivery !== undefined && isSettled(delivery);
+    const state = source.store.get(id)?.state;
+    return state !== undefined && isSettled(state);
   };
   if (!isSettledNow() && !enough.aborted) {
     await new Promise<void>((resolve) => {
@@ -74,7 +65,7 @@ async function settled({ params: { id = '' }, query, signal }: Call, { source }:
         enough.removeEventListener('abort', end);
         resolve();
       };
-      const unsubscribe = source.deliveries.subscribe((changed) => {
+      const unsubscribe = source.store.subscribe((changed) => {
         if (changed === id && isSettledNow()) end();
       });
       enough.addEventListener('abort', end);
@@ -83,8 +74,8 @@ async function settled({ params: { id = '' }, query, signal }: Call, { source }:
   return json(await detailOf(known(source, id), source, signal));
 }
 
-function known({ deliveries }: Source, id: string): Delivery {
-  const delivery = deliveries.get(id);
+function known({ store }: Source, id: string): Delivery {
+  const delivery = store.get(id);
   if (delivery === undefined) {
     throw notFound(
       `No delivery of this id is known: the newest ${MAXIMUM_DELIVERIES.toLocaleString('en')} are kept`,
@@ -93,40 +84,23 @@ function known({ deliveries }: Source, id: string): Delivery {
   return delivery;
 }
 
-const isSettled = ({ state }: Delivery) => !OPEN.includes(state);
-
 async function detailOf(delivery: Delivery, source: Source, signal: AbortSignal): Promise<DeliveryDetail> {
-  const [{ trace, problem }, request, answer] = await Promise.all([
-    traceOf(delivery, source, signal),
+  const { history, problem } = await source.history(delivery, signal);
+  const [request, { effects, problem: unread }] = await Promise.all([
     source.request(delivery),
-    source.answer(delivery),
+    source.effects(delivery),
   ]);
-  const effects = await source.effects(delivery, trace);
-  // What came in meanwhile is in the trace already.
-  const now = source.deliveries.get(delivery.id) ?? delivery;
+  const answer = source.answer(delivery);
+  // What came in meanwhile is in the history already.
+  const now = source.store.get(delivery.id) ?? delivery;
   return {
     ...now,
-    settled: isSettled(now),
-    ...(request && { request }),
+    settled: isSettled(now.state),
+    request,
     ...(answer && { answer }),
-    ...(trace && { trace }),
-    ...(problem !== undefined && { traceProblem: problem }),
+    history,
+    problems: [problem, unread].filter((text) => text !== undefined),
     effects,
-    logs: source.logs(delivery),
+    logs: source.logs(now),
   };
-}
-
-async function traceOf(
-  { id, eventId }: Delivery,
-  { stack }: Source,
-  signal: AbortSignal,
-): Promise<{ trace?: Trace | undefined; problem?: string }> {
-  if (eventId === undefined) return { problem: 'API Gateway has answered it by itself: no function saw it' };
-  try {
-    return { trace: await traceDelivery(stack, id, { signal }) };
-  } catch (error) {
-    if (!(error instanceof Error) || signal.aborted) throw error;
-    // Without a timeline there is all the rest of it.
-    return { problem: error.name === 'CommandError' ? error.message : `${error.name}: ${error.message}` };
-  }
 }

@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
-import type { Delivery, StreamEvents } from '../api.ts';
-import type { ChangedDelivery, Deliveries } from '../deliveries.ts';
+import type { Delivery } from '../../stage/history/history.ts';
+import type { ChangedDelivery, DeliveryFilter, HistoryStore } from '../../stage/history/store.ts';
+import type { StreamEvents } from '../api.ts';
 
 /** Rows of one event at most, so that a page can draw between two. */
 const BATCH = 500;
@@ -19,13 +20,13 @@ const PATIENCE = 30_000;
 const RETRY = 1_000;
 
 export interface StreamOptions {
-  readonly deliveries: Deliveries;
+  readonly store: HistoryStore;
+  /** Which rows the client is to have. */
+  readonly filter: DeliveryFilter;
   /** Tells the numbers of this process from those of another: changes are counted from 1 in each. */
   readonly processToken: string;
   /** `Last-Event-ID` of the client. */
   readonly lastEventId: string | undefined;
-  /** Whether the client is to have a row. */
-  readonly admits: (delivery: Delivery) => boolean;
   /** Aborted when the client is gone, or the console closes. */
   readonly signal: AbortSignal;
   /** Milliseconds in which a client reads what it was sent. @default 30,000 */
@@ -61,7 +62,7 @@ export class EventStream {
 
   /** Begins with what was there. @returns once the client has taken it */
   async open(): Promise<void> {
-    const { deliveries, lastEventId, processToken, signal } = this.#options;
+    const { store, lastEventId, processToken, signal } = this.#options;
     this.#response.writeHead(200, {
       'content-type': 'text/event-stream',
       'cache-control': 'no-store',
@@ -71,10 +72,11 @@ export class EventStream {
     this.#response.write(`retry: ${RETRY}\n\n`);
     const heartbeat = setInterval(() => this.#write(':\n\n'), HEARTBEAT);
     const since = positionOf(lastEventId, processToken);
-    const missed = since === undefined ? undefined : deliveries.changedSince(since);
+    const missed = since === undefined ? undefined : store.changedSince(since);
     if (missed === undefined && lastEventId !== undefined) this.send('reset', {});
+    const all = store.changedSince(0) ?? [];
     // From here on nothing is missed.
-    const unsubscribe = deliveries.subscribe((id) => {
+    const unsubscribe = store.subscribe((id) => {
       this.#changed.add(id);
       this.#sendSoon();
     });
@@ -84,7 +86,6 @@ export class EventStream {
       unsubscribe();
       this.#response.end();
     });
-    const all = deliveries.changedSince(0) ?? [];
     // Of those that it was sent before it is not known here which the client has.
     for (const { id } of missed === undefined ? [] : [...all, ...missed]) this.#had.add(id);
     this.#sent = this.#send(missed ?? all);
@@ -115,7 +116,7 @@ export class EventStream {
     clearTimeout(this.#timer);
     this.#timer = undefined;
     const changes = [...this.#changed]
-      .flatMap((id) => this.#options.deliveries.changeOf(id) ?? [])
+      .flatMap((id) => this.#options.store.changeOf(id) ?? [])
       .sort((a, b) => a.sequence - b.sequence);
     this.#changed.clear();
     this.#sent = this.#send(changes);
@@ -123,11 +124,13 @@ export class EventStream {
 
   /** @param changes in the order of their numbers */
   async #send(changes: readonly ChangedDelivery[]): Promise<void> {
-    const { processToken, signal } = this.#options;
+    const { store, filter, processToken, signal } = this.#options;
     this.#sending = true;
+    const ids = changes.map(({ id }) => id);
+    const admitted = new Set(store.list({ ...filter, ids }).deliveries.map(({ id }) => id));
     for (let start = 0; start < changes.length && !signal.aborted; start += BATCH) {
       const batch = changes.slice(start, start + BATCH);
-      const rows = this.#rowsOf(batch);
+      const rows = this.#rowsOf(batch, admitted);
       if (rows.put.length === 0 && rows.removed.length === 0) continue;
       this.send('deliveries', rows, `${processToken}-${batch.at(-1)?.sequence}`);
       await this.#drained;
@@ -137,11 +140,11 @@ export class EventStream {
     if (!signal.aborted) this.#sendSoon();
   }
 
-  #rowsOf(changes: readonly ChangedDelivery[]): StreamEvents['deliveries'] {
+  #rowsOf(changes: readonly ChangedDelivery[], admitted: ReadonlySet<string>): StreamEvents['deliveries'] {
     const put: Delivery[] = [];
     const removed: string[] = [];
     for (const { id, delivery } of changes) {
-      if (delivery !== undefined && this.#options.admits(delivery)) {
+      if (delivery !== undefined && admitted.has(id)) {
         put.push(delivery);
         this.#had.add(id);
         this.#put.add(id);

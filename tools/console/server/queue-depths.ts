@@ -1,9 +1,6 @@
-import { eventNames } from '../../../lambda/contract/catalogue.ts';
-import { pascalCase } from '../../../lambda/contract/event-names.ts';
-import type { PausedQueue } from '../../stage/history/timeline.ts';
-import { oldestMessage } from '../../stage/queues/oldest-message.ts';
+import type { PausedQueue } from '../../stage/history/history.ts';
 import { type Pause, pausesOf } from '../../stage/queues/pause-state.ts';
-import { type QueueState, queueState, waitingQueues } from '../../stage/queues/queue.ts';
+import { oldestMessage, type QueueState, queueState, waitingQueues } from '../../stage/queues/queue.ts';
 import type { Stage } from '../../stage/stage.ts';
 import type { EventQueue, KeptQueue, QueueDepth, Queues } from '../api.ts';
 import type { Inspect } from './queue-messages.ts';
@@ -52,7 +49,7 @@ export async function queuesOf(stack: Stage, oldestAt: OldestAt): Promise<Queues
   const [pauses, kept, events] = await Promise.all([
     problems.unless('what is paused', pausesOf(stack)),
     Promise.all(keptQueues(stack).map(({ name, url }) => keptQueue(name, url))),
-    Promise.all(eventNames.map(eventQueue)),
+    Promise.all(stack.events.map(eventQueue)),
   ]);
   return {
     events: events
@@ -72,13 +69,10 @@ export async function queuesOf(stack: Stage, oldestAt: OldestAt): Promise<Queues
   };
 
   async function eventQueue(event: EventQueue['event']): Promise<EventQueue | undefined> {
-    const { outputs } = stack;
-    const url = outputs[`${pascalCase(event)}QueueUrl`];
-    const deadUrl = outputs[`${pascalCase(event)}DeadLetterQueueUrl`];
-    if (url === undefined || deadUrl === undefined) return undefined;
+    const { queueUrl, deadLetterQueueUrl } = stack.event(event);
     const [own, dead] = await Promise.all([
-      depth(`the queue of ${event}`, url),
-      depth(`the dead-letter queue of ${event}`, deadUrl),
+      depth(`the queue of ${event}`, queueUrl),
+      depth(`the dead-letter queue of ${event}`, deadLetterQueueUrl),
     ]);
     return own && dead && { event, ...own, dead };
   }

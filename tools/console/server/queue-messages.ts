@@ -1,8 +1,7 @@
 import type { InspectedMessage } from '../../../local/observation.ts';
-import { type HeldMessage, noted, reasonOf } from '../../stage/queues/message.ts';
+import { failureNote, type HeldMessage, noted, reasonOf, walk } from '../../stage/queues/messages.ts';
 import { readPayload, UnreadablePayloadError } from '../../stage/queues/payload.ts';
 import { sourceQueueUrl, type WaitingQueue, waitingQueues } from '../../stage/queues/queue.ts';
-import { walk } from '../../stage/queues/walk.ts';
 import type { Stage } from '../../stage/stage.ts';
 import type { QueueMessage, QueueMessages } from '../api.ts';
 import { notFound, Problem } from './problem.ts';
@@ -118,7 +117,7 @@ async function shown(
     event: noted(message, 'event'),
     requestId: noted(message, 'requestId'),
     reason: queue && reasonOf(message, queue),
-    failedAt: message.movedBySqs ? undefined : noted(message, 'failedAt'),
+    failedAt: failureNote(message, 'failedAt'),
   };
   return {
     id,

@@ -14,7 +14,7 @@ export const queueRoutes: readonly Route[] = [
     handler: async ({ query }, { source, acting: { inspect, ages } }) => {
       knownOnly(query, []);
       const oldestAt = inspect ? inspectedAge(inspect) : ages.oldestAt;
-      return json(await queuesOf(source.stack, oldestAt));
+      return json(await queuesOf(source.stage, oldestAt));
     },
   },
   {
@@ -37,5 +37,5 @@ export const queueRoutes: readonly Route[] = [
 ];
 
 function lookOf({ signal }: Call, { source, readOnly, acting: { inspect, use } }: ConsoleContext) {
-  return { stack: source.stack, inspect, use, signal, readOnly };
+  return { stack: source.stage, inspect, use, signal, readOnly };
 }

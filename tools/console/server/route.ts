@@ -20,7 +20,7 @@ export interface ConsoleContext {
   readonly local: LocalParts | undefined;
   /** Tells tasks and notices to every page that is open. */
   readonly news: News;
-  /** What is remembered of queues, tables and tasks. */
+  /** What is remembered of queues and tasks. */
   readonly acting: Acting;
   /** Aborted when the console closes. */
   readonly closing: AbortSignal;

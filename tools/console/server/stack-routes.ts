@@ -1,23 +1,29 @@
 import { readSamples } from '../../../events/samples.ts';
 import { catalogue, eventNames } from '../../../lambda/contract/catalogue.ts';
-import type { EventInfo, StackInfo } from '../api.ts';
-import { tablesOf } from '../tables.ts';
+import type { EventInfo, StackInfo, TableInfo } from '../api.ts';
 import { json, type Route } from './route.ts';
+
+/** Tables that the console shows, by their outputs; `lib/effects.ts` says how their rows are found. */
+const TABLES: readonly TableInfo[] = [
+  { name: 'ShopCacheTable', key: 'shop_id' },
+  { name: 'CastTable', key: 'girl_id' },
+  { name: 'ContactPartnerTable', key: 'user_id' },
+];
 
 export const stackRoutes: readonly Route[] = [
   {
     method: 'GET',
     path: '/api/stack',
-    handler: (_call, { source: { stack, since }, readOnly, local }) =>
+    handler: (_call, { source: { stage, since }, readOnly, local }) =>
       json({
-        title: stack.title,
+        title: stage.title,
         local: local !== undefined,
         readOnly,
         ...(since && { since: since.toISOString() }),
-        webhookUrl: stack.outputs.WebhookUrl ?? '',
+        webhookUrl: stage.webhookUrl,
         ...(local && { secret: local.secret }),
         events: events(),
-        tables: tablesOf(stack.outputs),
+        tables: TABLES.filter(({ name }) => stage.outputs[name] !== undefined),
       } satisfies StackInfo),
   },
 ];

@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { admits } from '../delivery-filter.ts';
 import { readFilter } from './delivery-query.ts';
 import { EventStream } from './event-stream.ts';
 import type { Call, ConsoleContext, Route } from './route.ts';
@@ -19,25 +18,23 @@ async function stream(
     return;
   }
   const filter = readFilter(query);
-  const { search, since, until } = filter;
-  const contains = (id: string, text: string) => source.contains(id, text);
   const lastEventId = request.headers['last-event-id'];
   const events = new EventStream(response, {
-    deliveries: source.deliveries,
+    store: source.store,
+    filter,
     processToken,
     lastEventId: typeof lastEventId === 'string' && lastEventId !== '' ? lastEventId : undefined,
-    admits: (delivery) => admits(filter, delivery, contains),
     signal,
   });
   const unsubscribe = news.subscribe(({ event, data }) => events.send(event, data));
   signal.addEventListener('abort', unsubscribe);
   await events.open();
   for (const { event, data } of news.current()) events.send(event, data);
-  const searched = search === undefined ? undefined : await source.search(search, { since, until, signal });
+  const searched = await source.search(filter, signal);
   if (signal.aborted) return;
-  const found = source.deliveries.list(filter, contains);
   // What was found need not have changed.
-  if (searched !== undefined) await events.offer(found);
+  if (searched !== undefined) await events.offer(source.store.list(filter).deliveries);
   if (signal.aborted) return;
-  events.send('ready', { total: found.length, ...(searched && { searched }) });
+  const { total } = source.store.list(filter, 0);
+  events.send('ready', { total, ...(searched && { searched }) });
 }

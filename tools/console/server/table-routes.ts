@@ -6,7 +6,7 @@ export const tableRoutes: readonly Route[] = [
   {
     method: 'GET',
     path: '/api/tables/:name',
-    handler: async ({ params: { name = '' }, query }, { acting: { tables } }) => {
+    handler: async ({ params: { name = '' }, query }, { source: { tables } }) => {
       knownOnly(query, ['key', 'after']);
       const key = query.get('key') ?? '';
       const after = query.get('after') ?? '';

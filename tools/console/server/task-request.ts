@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { type EventName, isEventName } from '../../../lambda/contract/catalogue.ts';
 import { REPLAY_NAME, replayModes } from '../../../lambda/queue/replay.ts';
-import { isReason, LONGEST_REASON } from '../../stage/queues/reason.ts';
+import { isReason, LONGEST_REASON } from '../../stage/queues/pause-state.ts';
 import { FASTEST_RATE } from '../../stage/replay/pace.ts';
 import type { TaskRequest } from '../api.ts';
 import { parse } from './parse.ts';

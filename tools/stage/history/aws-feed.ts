@@ -10,7 +10,7 @@ import { type ArchivedObject, archiveObjects } from '../archive/objects.ts';
 import { readObject } from '../archive/records.ts';
 import { type FunctionName, followLogs } from '../logs/follow.ts';
 import { type DeadLetter, deadLettersOf } from '../queues/dead-letters.ts';
-import { noted } from '../queues/message.ts';
+import { noted } from '../queues/messages.ts';
 import { refusalOf } from '../refusal.ts';
 import type { Stage } from '../stage.ts';
 import { type CrashFact, type DeadLetterFact, type Fact, type LineFact, recordFact } from './facts.ts';
@@ -48,7 +48,7 @@ const MAXIMUM_CRASH_PAGES = 20;
 const USUAL_WAIT = 1_000;
 
 /** Milliseconds between two looks at which objects there are: Firehose writes one in some minutes. */
-const ARCHIVE_INTERVAL = 60_000;
+const ARCHIVE_INTERVAL = { aws: 60_000, local: 2_000 };
 
 /** What one look at the archive reads at most, from the newest object on. Each object is a call. */
 const LOOK_LIMITS = { objects: 200, bytes: 64 * 1024 * 1024 };
@@ -253,9 +253,16 @@ async function* followLines(
   }
 }
 
-async function* followArchive(
+/** Records and payloads as the archive gets them, until the signal is aborted. */
+export async function* followArchive(
   stage: Stage,
-  { since, signal, onProblem }: FollowFactsOptions,
+  {
+    since,
+    signal,
+    onProblem,
+  }: Omit<FollowFactsOptions, 'onProblem'> & {
+    readonly onProblem: (source: 'archive', error: Error | undefined) => void;
+  },
 ): AsyncGenerator<FactBatch> {
   const read = new Set<string>();
   let isUnreadable = false;
@@ -279,7 +286,9 @@ async function* followArchive(
       isUnreadable = true;
     }
     if (facts.length > 0) yield { facts, payloads };
-    await sleep(ARCHIVE_INTERVAL, undefined, { signal }).catch(() => {});
+    await sleep(stage.local ? ARCHIVE_INTERVAL.local : ARCHIVE_INTERVAL.aws, undefined, { signal }).catch(
+      () => {},
+    );
   }
 }
 
@@ -353,13 +362,13 @@ interface Reading {
 /**
  * Reads the archive from the newest hour on.
  * @param visit returns true once it has enough
- * @returns what was read, and the newest hour of which an object was not: `date=2026-01-31/hour=09`
+ * @returns what was read, and the key of the newest object that was not
  */
 export async function readRecords(
   stage: Stage,
   { window, signal, events, limits, skip = new Set(), onProgress }: Reading,
   visit: (found: FoundRecord) => unknown,
-): Promise<Omit<ArchiveSearched, 'state'> & { readonly unread: string | undefined }> {
+): Promise<Omit<ArchiveSearched, 'state'> & { readonly unread?: string }> {
   const objects: ArchivedObject[] = [];
   for await (const object of archiveObjects(stage, { ...window, ...(events && { events }) })) {
     if (!skip.has(object.key)) objects.push(object);
@@ -368,8 +377,10 @@ export async function readRecords(
   const damaged: string[] = [];
   let [done, records, bytes] = [0, 0, 0];
   let isEnough = false;
+  let unread: string | undefined;
   for (const object of objects) {
     bytes += object.bytes;
+    unread = object.key;
     if (isEnough || signal.aborted || (limits && (done >= limits.objects || bytes > limits.bytes))) break;
     onProgress?.(done, objects.length);
     done += 1;
@@ -379,12 +390,15 @@ export async function readRecords(
         if (visit({ record, object: object.key }) === true) isEnough = true;
       }
     } catch (error) {
+      if (signal.aborted) break;
       if (!(error instanceof DamagedObjectError)) throw error;
       damaged.push(error.message);
     }
-    if (!signal.aborted) skip.add(object.key);
+    if (signal.aborted) break;
+    skip.add(object.key);
+    unread = undefined;
   }
-  return { objects: done, records, damaged, unread: objects[done]?.key.split('/').slice(1, 3).join('/') };
+  return { objects: done, records, damaged, ...(unread !== undefined && { unread }) };
 }
 
 /** By day and hour, whichever the event. */

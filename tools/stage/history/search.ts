@@ -75,7 +75,7 @@ export async function printSearch(
     archive &&
       'unread' in archive &&
       archive.unread &&
-      `The archive was read back to ${archive.unread} only.`,
+      `The archive was read back to ${archive.unread.split('/').slice(1, 3).join('/')} only.`,
     ...(archive && 'damaged' in archive
       ? archive.damaged.map((fault) => `Damaged: ${printable(fault)}.`)
       : []),

@@ -418,6 +418,10 @@ function textOf({ id, eventId, event, shopId, error }: Delivery, { steps }: Hist
   return [...new Set([id, eventId, event, shopId, error, ...others])].filter(Boolean).join('\n');
 }
 
+/** Whether a text is found in a payload, as a search of the store finds it. */
+export const containsText = (payload: string, text: string): boolean =>
+  searchableText(Buffer.from(payload)).toLowerCase().includes(text.toLowerCase());
+
 const ESCAPES: Readonly<Record<string, string>> = { b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' };
 
 /** A payload as it is written and, if that differs, without the escapes of JSON. */

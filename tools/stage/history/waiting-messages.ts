@@ -1,8 +1,7 @@
 import { sha256Hex } from '../../../lambda/hash.ts';
-import { type HeldMessage, noted } from '../queues/message.ts';
+import { type HeldMessage, noted, walk } from '../queues/messages.ts';
 import { readPayload } from '../queues/payload.ts';
 import { queueState, type WaitingQueue, waitingQueues } from '../queues/queue.ts';
-import { walk } from '../queues/walk.ts';
 import type { Stage } from '../stage.ts';
 
 /** Messages that a search looks at on each queue: 100 calls of 10 messages, some seconds in AWS. */

@@ -1,9 +1,8 @@
 import { GetQueueAttributesCommand } from '@aws-sdk/client-sqs';
 import type { EventName } from '../../../lambda/contract/catalogue.ts';
 import type { Stage } from '../stage.ts';
-import { noted } from './message.ts';
+import { failureNote, noted, walk } from './messages.ts';
 import { queueState } from './queue.ts';
-import { walk } from './walk.ts';
 
 /** Messages that a search looks at: 100 calls of 10 messages each, some seconds in AWS. */
 const MOST_SEARCHED = 1_000;
@@ -35,39 +34,32 @@ export async function deadLettersOf(
   { requestId, eventId }: { readonly requestId?: string | undefined; readonly eventId: string },
   signal: AbortSignal,
 ): Promise<{ readonly deadLetters: readonly DeadLetter[]; readonly complete: boolean }> {
-  const { queueUrl, deadLetterQueueUrl } = stage.event(event);
-  const { visible, inFlight, retention } = await queueState(stage.sqs, deadLetterQueueUrl);
-  if (visible === 0) return { deadLetters: [], complete: inFlight === 0 };
+  const { queueUrl, deadLetterQueueUrl: url } = stage.event(event);
+  const { visible, inFlight, delayed, retention } = await queueState(stage.sqs, url);
+  const complete = inFlight + delayed === 0;
+  if (visible === 0) return { deadLetters: [], complete };
   const maxReceiveCount = await receivesAllowed(stage, queueUrl);
   const deadLetters: DeadLetter[] = [];
-  const { limited } = await walk(
-    stage,
-    deadLetterQueueUrl,
-    { signal, limit: MOST_SEARCHED },
-    async (message) => {
-      const ownRequestId = noted(message, 'requestId');
-      const isIts =
-        requestId === undefined || ownRequestId === undefined
-          ? noted(message, 'eventId') === eventId
-          : ownRequestId === requestId;
-      if (isIts) {
-        const failureReason = noted(message, 'failureReason');
-        // A redriven message keeps the reason of an earlier failure.
-        const movedBySqs = message.movedBySqs || failureReason === undefined;
-        deadLetters.push({
-          messageId: message.id,
-          requestId: ownRequestId,
-          sentAt: message.sentAt.getTime(),
-          reason: movedBySqs ? undefined : failureReason,
-          movedBySqs,
-          maxReceiveCount,
-          keptUntil: message.sentAt.getTime() + retention * 1000,
-        });
-      }
-      return 'kept';
-    },
-  );
-  return { deadLetters, complete: !limited && !signal.aborted && inFlight === 0 };
+  const { limited } = await walk(stage, url, { signal, limit: MOST_SEARCHED }, async (message) => {
+    const ownRequestId = noted(message, 'requestId');
+    const isIts =
+      requestId === undefined || ownRequestId === undefined
+        ? noted(message, 'eventId') === eventId
+        : ownRequestId === requestId;
+    if (!isIts) return 'kept';
+    const reason = failureNote(message, 'failureReason');
+    deadLetters.push({
+      messageId: message.id,
+      requestId: ownRequestId,
+      sentAt: message.sentAt.getTime(),
+      reason,
+      movedBySqs: reason === undefined,
+      maxReceiveCount,
+      keptUntil: message.sentAt.getTime() + retention * 1000,
+    });
+    return 'kept';
+  });
+  return { deadLetters, complete: complete && !limited && !signal.aborted };
 }
 
 async function receivesAllowed({ sqs }: Stage, QueueUrl: string): Promise<number | undefined> {
@@ -76,6 +68,6 @@ async function receivesAllowed({ sqs }: Stage, QueueUrl: string): Promise<number
   );
   if (!Attributes?.RedrivePolicy) return undefined;
   const { maxReceiveCount } = JSON.parse(Attributes.RedrivePolicy) as { maxReceiveCount: number | string };
-  // It was a string if it was set as one.
+  // It is a string if it was set as one.
   return Number(maxReceiveCount);
 }

@@ -1,233 +1,269 @@
 import { styleText } from 'node:util';
 import { QueueDoesNotExist } from '@aws-sdk/client-sqs';
+import type { EventName } from '../../../lambda/contract/catalogue.ts';
 import { shownId } from '../../terminal/screen.ts';
-import { table } from '../../terminal/table.ts';
+import { type Column, table } from '../../terminal/table.ts';
 import { duration, messages, printable } from '../../terminal/text.ts';
 import type { Operation } from '../operation.ts';
+import { refusalOf } from '../refusal.ts';
 import type { Stage } from '../stage.ts';
+import { walk } from './messages.ts';
 import { type Pause, pausesOf } from './pause-state.ts';
 import { type AnyQueue, queueState, removedQueues, waitingQueues } from './queue.ts';
-import { type Retries, retriesOf } from './retries.ts';
-import { walk } from './walk.ts';
+import { MAXIMUM_PAGES, type Retry, retriesOf } from './retries.ts';
 
-/** Messages that are looked at for their age. SQS gives them in no order, so of more the oldest is a guess. */
+/** Messages that are looked at for their age. SQS gives them in no order, so if there are more, the oldest is a guess. */
 const LOOKED_AT = 100;
 
-/** Retries that people are shown, those that are tried again first. */
+/** Retries that are printed: those that are tried again first. */
 const RETRIES_SHOWN = 20;
 
-interface Waiting {
-  readonly queue: string;
+interface Counts {
+  /** Messages that can be received. */
   readonly messages: number;
   readonly inFlight: number;
-  /** When the oldest was sent; of more messages than are looked at, then at the latest. */
+  readonly delayed: number;
+}
+
+interface Waiting extends Counts {
+  readonly queue: string;
+  /** When the oldest was sent. `atLeast`: there are more messages than were looked at, so one may be older. */
   readonly oldest: { readonly sentAt: Date; readonly atLeast: boolean } | undefined;
 }
 
-/** `list`: what waits on every queue that nothing consumes, and what consumers are going to try again. */
-export async function list(operation: Operation, { json }: { readonly json: boolean }): Promise<void> {
-  const { stack, say } = operation;
-  const [queues, removed, retries, pauses] = await Promise.all([
-    Promise.all(waitingQueues(stack).map((queue) => look(operation, queue))),
-    orReason(lookAtRemoved(operation)),
-    retriesOf(stack),
-    orReason(pausesOf(stack)),
-  ]);
-  if (json) {
-    say(
-      JSON.stringify(
-        {
-          stack: stack.title,
-          queues,
-          removed: removed.found,
-          removedUnknown: removed.unknown,
-          ...retries,
-          paused: pauses.found,
-          pausedUnknown: pauses.unknown,
-        },
-        undefined,
-        2,
-      ),
-    );
-    return;
-  }
-  say(`Waiting in ${stack.title}:`);
-  say('');
-  for (const line of describeQueues(queues, operation.width)) say(line);
-  for (const line of describeRemoved(removed, operation.width)) say(line);
-  for (const line of describeRetries(retries, operation.width)) say(line);
-  for (const line of describePauses(pauses.found, operation.width)) say(line);
-  if (pauses.unknown !== undefined) {
-    for (const line of ['', `What is paused is unknown: ${pauses.unknown}`]) say(line);
-  }
-  const waiting = [...queues, ...removed.found];
-  for (const line of ['', ...whatNext(stack, waiting, retries, pauses.found)]) say(line);
+/** The queue from which the consumer of an event takes its messages. */
+interface EventQueue extends Counts {
+  readonly event: EventName;
+  readonly retries: readonly Retry[];
+  /** Messages in flight that are not known to be retried, and why. */
+  readonly others?: { readonly messages: number; readonly reason: string };
 }
 
 /** What was found, or why that is unknown: the permission for it may be missing. */
 interface Findings<Found> {
   readonly found: readonly Found[];
-  readonly unknown: string | undefined;
+  readonly unknown?: string;
 }
 
-function orReason<Found>(finding: Promise<readonly Found[]>): Promise<Findings<Found>> {
-  return finding.then(
-    (found) => ({ found, unknown: undefined }),
-    (error: Error) => ({ found: [], unknown: `${error.name}: ${error.message}` }),
-  );
-}
-
-function whatNext(
-  stack: Stage,
-  queues: readonly Waiting[],
-  { retries, unknown }: Retries,
-  [paused]: readonly Pause[],
-): string[] {
-  const stuck = queues.find(({ messages, inFlight }) => messages + inFlight > 0);
-  const hints = [
-    ...(stuck ? [`Why they are there: ${stack.command(`show ${stuck.queue}`)}`] : []),
-    ...(paused ? [`What is paused goes on with: ${stack.command(paused.event, 'resume')}`] : []),
-  ];
-  if (hints.length > 0) return hints;
-  return [
-    retries.length + unknown.length > 0
-      ? 'Retries succeed by themselves once the cause is fixed.'
-      : 'Nothing waits. (SQS counts up to a minute late.)',
-  ];
-}
-
-function describeQueues(queues: readonly Waiting[], width: number): string[] {
-  return table(
-    [
-      { heading: 'QUEUE' },
-      { heading: 'MESSAGES', align: 'right' },
-      { heading: 'IN FLIGHT', align: 'right' },
-      { heading: 'OLDEST', align: 'right' },
-    ],
-    queues.map((waiting) => [waiting.queue, count(waiting.messages), count(waiting.inFlight), age(waiting)]),
-    width,
-  );
-}
-
-function describeRemoved({ found, unknown }: Findings<Waiting>, width: number): string[] {
-  if (unknown !== undefined) return ['', `Queues that removed events have left are unknown: ${unknown}`];
-  if (found.length === 0) return [];
-  return [
-    '',
-    'Left by removed events, and consumed by nothing (docs/operations.md, "Removing an event"):',
-    '',
-    ...describeQueues(found, width),
-  ];
-}
-
-function describeRetries({ retries, unknown }: Retries, width: number): string[] {
-  const lines: string[] = [];
-  if (retries.length > 0) {
-    lines.push(
-      '',
-      `Being retried: ${messages(retries.length)}`,
-      '',
-      ...table(
-        [
-          { heading: 'EVENT' },
-          { heading: 'EVENT ID' },
-          { heading: 'FAILED', align: 'right' },
-          { heading: 'SINCE' },
-          { heading: 'NEXT' },
-          { heading: 'LAST ERROR' },
-        ],
-        retries
-          .slice(0, RETRIES_SHOWN)
-          .map(({ event, eventId, attempt, since: failedAt, nextAttemptAt, error }) => [
-            event,
-            shownId(eventId, width),
-            `${attempt} ×`,
-            `${since(failedAt)} ago`,
-            `in ${duration(nextAttemptAt.getTime() - Date.now())}`,
-            printable(error),
-          ]),
-        width,
-      ),
-    );
-    if (retries.length > RETRIES_SHOWN) lines.push(`… and ${messages(retries.length - RETRIES_SHOWN)} more`);
+/** `list`: how many messages wait on each queue, which of them are being retried, and what is paused. */
+export async function list(operation: Operation, { json }: { readonly json: boolean }): Promise<void> {
+  const { stack, say, width } = operation;
+  const [queues, removed, eventQueues, pauses] = await Promise.all([
+    Promise.all(waitingQueues(stack).map((queue) => look(operation, queue))),
+    orReason(stack, lookAtRemoved(operation)),
+    Promise.all(stack.events.map((event) => lookAtEvent(stack, event))),
+    orReason(stack, pausesOf(stack)),
+  ]);
+  const retries = eventQueues
+    .flatMap((queue) => queue.retries)
+    .sort((a, b) => a.nextAttemptAt.getTime() - b.nextAttemptAt.getTime());
+  if (json) {
+    const found = {
+      stack: stack.title,
+      queues,
+      removed: removed.found,
+      removedUnknown: removed.unknown,
+      eventQueues: eventQueues.map(({ retries: _retries, others: _others, ...counts }) => counts),
+      retries,
+      inFlight: eventQueues.flatMap(({ event, others }) => (others ? [{ event, ...others }] : [])),
+      paused: pauses.found,
+      pausedUnknown: pauses.unknown,
+    };
+    say(JSON.stringify(found, undefined, 2));
+    return;
   }
-  for (const { event, hidden, reason } of unknown) {
-    lines.push('', `${event}: ${messages(hidden)} more, hidden: ${reason}`);
-  }
-  return lines;
-}
-
-function describePauses(pauses: readonly Pause[], width: number): string[] {
-  if (pauses.length === 0) return [];
-  return [
-    '',
-    'Paused:',
-    '',
-    ...table(
-      [
-        { heading: 'EVENT' },
-        { heading: 'WAITING', align: 'right' },
-        { heading: 'SINCE' },
-        { heading: 'BY' },
-        { heading: 'REASON' },
-      ],
-      pauses.map(
-        ({
-          event,
-          waiting,
-          since: pausedAt,
-          by = '–',
-          running,
-          reason = running ? '–' : 'its event source was turned off by hand',
-        }) => [
-          event,
-          count(waiting),
-          pausedAt === undefined ? 'unknown' : `${since(pausedAt)} ago`,
-          by,
-          `${printable(reason)}${running ? ' (but its event source is on)' : ''}`,
-        ],
-      ),
+  const busy = eventQueues.filter((queue) => !isEmpty(queue));
+  const paused = new Set(pauses.found.filter(({ running }) => !running).map(({ event }) => event));
+  const lines = [
+    `Messages in ${stack.title}. SQS counts may be a minute old.`,
+    ...section(
+      'Dead letters, quarantine and unrouted events: they wait until you redrive them.',
+      [left('QUEUE'), ...COUNTS, right('OLDEST')],
+      queues.map(waitingRow),
       width,
     ),
+    ...section(
+      'Left by removed events, consumed by nothing (docs/operations.md, "Removing an event"):',
+      [left('QUEUE'), ...COUNTS, right('OLDEST')],
+      removed.found.map(waitingRow),
+      width,
+    ),
+    ...unknown('Which queues removed events have left', removed),
+    ...(busy.length === 0 ? ['', 'Event queues: empty.'] : []),
+    ...section(
+      'Event queues: waiting for their consumer, or in flight (received, not yet done).',
+      [left('EVENT'), ...COUNTS, left('STATE')],
+      busy.map((queue) => [queue.event, ...countsIn(queue), stateOf(queue, paused.has(queue.event))]),
+      width,
+    ),
+    ...describeRetries(retries, paused, width),
+    ...section(
+      'Paused: nothing processes these events until you resume them.',
+      [left('EVENT'), right('WAITING'), left('SINCE'), left('BY'), left('REASON')],
+      pauses.found.map((pause) => pauseRow(pause, width)),
+      width,
+    ),
+    ...unknown('What is paused', pauses),
+    '',
+    ...whatNext(stack, [...queues, ...removed.found], busy, pauses.found),
   ];
+  for (const line of lines) say(line);
 }
 
-/** Nothing stands back, so that what is there is seen. */
-const count = (number: number) => (number === 0 ? styleText('gray', '0') : String(number));
+const isEmpty = ({ messages, inFlight, delayed }: Counts) => messages + inFlight + delayed === 0;
 
-function age({ messages, oldest }: Waiting): string {
-  if (oldest === undefined) return messages > 0 ? 'unknown' : '–';
-  return `${oldest.atLeast ? 'at least ' : ''}${since(oldest.sentAt)}`;
+function orReason<Found>({ local }: Stage, finding: Promise<readonly Found[]>): Promise<Findings<Found>> {
+  return finding.then(
+    (found) => ({ found }),
+    (error: unknown) => ({ found: [], unknown: refusalOf(error, local) }),
+  );
 }
 
-const since = (time: Date) => duration(Date.now() - time.getTime());
+async function look({ stack, signal }: Operation, { name, url }: AnyQueue): Promise<Waiting> {
+  const counts = await countsOf(stack, url);
+  if (counts.messages === 0) return { queue: name, ...counts, oldest: undefined };
+  const times: number[] = [];
+  const { limited } = await walk(stack, url, { signal, limit: LOOKED_AT }, async ({ sentAt }) => {
+    times.push(sentAt.getTime());
+    return 'kept';
+  });
+  const oldest = times.length > 0 ? { sentAt: new Date(Math.min(...times)), atLeast: limited } : undefined;
+  return { queue: name, ...counts, oldest };
+}
 
 async function lookAtRemoved(operation: Operation): Promise<Waiting[]> {
   const queues = await removedQueues(operation.stack);
   const found = await Promise.all(
     queues.map((queue) =>
       look(operation, queue).catch((error: Error) => {
-        // For a minute SQS lists a queue that was deleted.
-        if (error instanceof QueueDoesNotExist) return undefined;
+        // SQS lists a deleted queue for a minute.
+        if (error instanceof QueueDoesNotExist) return [];
         throw error;
       }),
     ),
   );
-  return found.filter((waiting) => waiting !== undefined);
+  return found.flat();
 }
 
-async function look({ stack, signal }: Operation, queue: AnyQueue): Promise<Waiting> {
-  const { visible, inFlight } = await queueState(stack.sqs, queue.url);
-  const oldest = visible > 0 ? await oldestOf() : undefined;
-  return { queue: queue.name, messages: visible, inFlight, oldest };
-
-  async function oldestOf(): Promise<Waiting['oldest']> {
-    let sent = Number.POSITIVE_INFINITY;
-    const { limited } = await walk(stack, queue.url, { signal, limit: LOOKED_AT }, async ({ sentAt }) => {
-      sent = Math.min(sent, sentAt.getTime());
-      return 'kept';
-    });
-    if (sent === Number.POSITIVE_INFINITY) return undefined;
-    return { sentAt: new Date(sent), atLeast: limited };
+async function lookAtEvent(stack: Stage, event: EventName): Promise<EventQueue> {
+  const counts = await countsOf(stack, stack.event(event).queueUrl);
+  const { inFlight } = counts;
+  if (inFlight === 0) return { event, ...counts, retries: [] };
+  try {
+    const { retries, complete } = await retriesOf(stack, event);
+    if (retries.length >= inFlight) return { event, ...counts, retries };
+    const reason = complete
+      ? 'being processed, or hidden after a crash'
+      : `not identified: its log has more failures than the ${MAXIMUM_PAGES} pages that are read`;
+    return { event, ...counts, retries, others: { messages: inFlight - retries.length, reason } };
+  } catch (error) {
+    const reason = `not identified: ${refusalOf(error, stack.local)}`;
+    return { event, ...counts, retries: [], others: { messages: inFlight, reason } };
   }
+}
+
+async function countsOf({ sqs }: Stage, url: string): Promise<Counts> {
+  const { visible, inFlight, delayed } = await queueState(sqs, url);
+  return { messages: visible, inFlight, delayed };
+}
+
+const left = (heading: string): Column => ({ heading });
+const right = (heading: string): Column => ({ heading, align: 'right' });
+
+/** A heading and its table, if there are rows. */
+function section(
+  heading: string,
+  columns: readonly Column[],
+  rows: readonly (readonly string[])[],
+  width: number,
+): string[] {
+  return rows.length === 0 ? [] : ['', heading, '', ...table(columns, rows, width)];
+}
+
+const unknown = (what: string, { unknown: why }: Findings<unknown>) =>
+  why === undefined ? [] : ['', `${what} is unknown: ${why}`];
+
+/** Zero is dimmed so that other counts stand out. */
+const count = (number: number) => (number === 0 ? styleText('gray', '0') : String(number));
+
+const COUNTS = [right('WAITING'), right('IN FLIGHT')];
+
+/** What is delayed waits, too: SQS delays only what was sent so, which nothing here does. */
+const countsIn = ({ messages, inFlight, delayed }: Counts) => [count(messages + delayed), count(inFlight)];
+
+const since = (time: Date) => duration(Date.now() - time.getTime());
+
+function waitingRow({ queue, oldest, ...counts }: Waiting): string[] {
+  const unseen = isEmpty(counts) ? '–' : 'unknown';
+  const age = oldest ? `${oldest.atLeast ? 'at least ' : ''}${since(oldest.sentAt)}` : unseen;
+  return [queue, ...countsIn(counts), age];
+}
+
+function stateOf({ messages, delayed, retries, others }: EventQueue, isPaused: boolean): string {
+  const waits = messages + delayed > 0 ? ['waiting'] : [];
+  return [
+    ...(isPaused ? ['paused'] : waits),
+    ...(retries.length > 0 ? [`${retries.length} retrying`] : []),
+    ...(others ? [`${others.messages} ${printable(others.reason)}`] : []),
+  ].join('; ');
+}
+
+/** The same error is printed once, above its messages. */
+function describeRetries(retries: readonly Retry[], paused: ReadonlySet<EventName>, width: number): string[] {
+  if (retries.length === 0) return [];
+  const byError = Map.groupBy(retries.slice(0, RETRIES_SHOWN), ({ error }) => error);
+  const columns = [
+    left('EVENT'),
+    left('EVENT ID'),
+    right('FAILED'),
+    left('FIRST FAILURE'),
+    left('NEXT ATTEMPT'),
+  ];
+  const row = ({ event, eventId, attempt, since: failedAt, nextAttemptAt }: Retry) => [
+    event,
+    shownId(eventId, width),
+    `${attempt} ×`,
+    `${since(failedAt)} ago`,
+    paused.has(event) ? 'once resumed' : `in ${duration(nextAttemptAt.getTime() - Date.now())}`,
+  ];
+  const rest = retries.length - RETRIES_SHOWN;
+  return [
+    '',
+    `Retrying: ${messages(retries.length)} failed. They will be tried again automatically.`,
+    ...[...byError].flatMap(([error, failed]) => [
+      '',
+      printable(error),
+      ...table(columns, failed.map(row), width),
+    ]),
+    ...(rest > 0 ? [`… and ${messages(rest)} more`] : []),
+  ];
+}
+
+function pauseRow({ event, waiting, since: pausedAt, by = '–', reason, running }: Pause, width: number) {
+  return [
+    event,
+    count(waiting),
+    pausedAt === undefined ? 'unknown' : `${since(pausedAt)} ago`,
+    // On a terminal the last part of an ARN: the name of the user or of the session.
+    Number.isFinite(width) ? by.slice(by.lastIndexOf('/') + 1) : by,
+    running
+      ? `${printable(reason ?? '–')} (but its event source is on)`
+      : printable(reason ?? 'its event source was turned off by hand'),
+  ];
+}
+
+function whatNext(
+  stack: Stage,
+  queues: readonly Waiting[],
+  busy: readonly EventQueue[],
+  [paused]: readonly Pause[],
+): string[] {
+  const stuck = queues.find((queue) => !isEmpty(queue));
+  const hints = [
+    ...(stuck ? [`See why: ${stack.command(`show ${stuck.queue}`)}`] : []),
+    ...(paused ? [`Resume: ${stack.command(paused.event, 'resume')}`] : []),
+  ];
+  if (hints.length > 0) return hints;
+  if (busy.length === 0) return ['All these queues are empty.'];
+  return ['Nothing needs you yet. If a message goes on waiting, see docs/operations.md, "Waiting".'];
 }

@@ -11,43 +11,36 @@ import {
 import { CommandError } from '../../terminal/command-error.ts';
 import { messages } from '../../terminal/text.ts';
 import type { Operation } from '../operation.ts';
-import { queueState, sourceQueueUrl, type WaitingQueue } from './queue.ts';
-import { emptiness } from './show.ts';
-import { hasMessage } from './walk.ts';
+import { hasMessage } from './messages.ts';
+import { emptiness, eventOf, queueState, type WaitingQueue } from './queue.ts';
 
-/** What cannot succeed is on the dead-letter queue again so soon. */
+/** A message that cannot succeed is on the dead-letter queue again within this time. */
 const FAILS_AGAIN_WITHIN_SECONDS = 1;
 
-interface MoveOptions {
-  /** Messages in a second at most. @default as many as SQS finds right */
-  readonly rate?: number;
-  /** Between two looks at the task. @default 1000 */
-  readonly pollMilliseconds?: number;
-}
-
 /**
- * Redrives a whole dead-letter queue by SQS's own move task. It goes on in SQS whatever becomes of this
- * process; Ctrl-C cancels it, and leaves each message on one of the two queues.
+ * Redrives a whole dead-letter queue by SQS's own move task. The task goes on in SQS if this process ends. Ctrl-C
+ * cancels it, and leaves each message on one of the two queues.
+ * @param options `rate`: messages a second at most, by default as many as SQS finds right
  * @returns whether it ended by itself and moved messages
- * @throws CommandError where there is nothing to move, or SQS fails to
+ * @throws CommandError if there is nothing to move, or SQS fails to
  */
 export async function redriveAll(
   operation: Operation,
   queue: WaitingQueue,
-  { rate, pollMilliseconds = 1000 }: MoveOptions = {},
+  { rate, pollMilliseconds = 1000 }: { readonly rate?: number; readonly pollMilliseconds?: number } = {},
 ): Promise<boolean> {
   const { stack, say } = operation;
   const { sqs } = stack;
   const state = await queueState(sqs, queue.url);
   const before = await latestTask(sqs, state.arn);
   if (isActive(before)) {
-    say(`A redrive of ${queue.title} is under way already: following it.`);
+    say(`A redrive of ${queue.title} is already running. This command follows it.`);
   } else {
     if (state.visible === 0 && !(await hasMessage(stack, queue.url))) {
       throw new CommandError(`Nothing to redrive: ${emptiness(queue, state)}`);
     }
-    // Named, because SQS knows no source of the messages that a consumer put here itself.
-    const destination = await queueState(sqs, sourceQueueUrl(stack, queue.name) ?? '');
+    // SQS itself knows no source of the messages that a consumer put here.
+    const destination = await queueState(sqs, stack.event(eventOf(stack, queue.name)).queueUrl);
     await sqs.send(
       new StartMessageMoveTaskCommand({
         SourceArn: state.arn,
@@ -57,34 +50,35 @@ export async function redriveAll(
     );
   }
 
-  const task = await follow(
-    operation,
-    state.arn,
-    isActive(before) ? undefined : before,
-    pollMilliseconds,
-  ).catch((error: Error) => {
+  const earlier = isActive(before) ? undefined : before;
+  const task = await follow(operation, state.arn, earlier, pollMilliseconds).catch((error: Error) => {
     throw new CommandError(
-      `The redrive goes on in SQS and nothing is lost, but following it failed: ${error.message}. Repeat the command to follow it.`,
+      `Following the redrive failed: ${error.message}. It goes on in SQS, and nothing is lost. Repeat the command to follow it`,
     );
   });
   const moved = task.ApproximateNumberOfMessagesMoved ?? 0;
   const done = `Moved ${messages(moved)} to the queue of ${queue.name}.`;
   if (task.Status === 'FAILED') {
-    throw new CommandError(`${done} Then SQS gave up: ${task.FailureReason}. The rest is on ${queue.title}.`);
+    throw new CommandError(
+      `${done} Then SQS gave up: ${task.FailureReason}. The others are on ${queue.title}`,
+    );
   }
   if (task.Status === 'CANCELLED') {
-    say(`Cancelled. ${done} The rest is on ${queue.title}; nothing is lost.`);
+    say(`Cancelled. ${done} The others are on ${queue.title}. Nothing is lost.`);
     return false;
   }
   say(done);
   if (moved === 0 || (await hasMessage({ sqs, waitSeconds: FAILS_AGAIN_WITHIN_SECONDS }, queue.url))) {
-    say(`There are messages on ${queue.title} still: they failed again, are new or were in flight.`);
-    say(`See: ${stack.command(`show ${queue.name}`)}`);
+    say(`There are still messages on ${queue.title}: they failed again, are new or were in flight.`);
+    say(`See why: ${stack.command(`show ${queue.name}`)}`);
   }
   return moved > 0;
 }
 
-/** Waits until the task has ended, and tells its progress; cancels it on Ctrl-C. */
+/**
+ * Waits until the task has ended, and prints its progress. Ctrl-C cancels the task.
+ * @param before the latest task before this one was started
+ */
 async function follow(
   { stack: { sqs }, signal, say }: Operation,
   sourceArn: string,
@@ -96,8 +90,7 @@ async function follow(
   for (;;) {
     const task = await latestTask(sqs, sourceArn);
     // A task may take a moment until it is listed: until then the one before is the latest.
-    const known = task?.StartedTimestamp !== before?.StartedTimestamp;
-    if (task && known) {
+    if (task && task.StartedTimestamp !== before?.StartedTimestamp) {
       const progress = `Moved ${task.ApproximateNumberOfMessagesMoved ?? 0} of about ${task.ApproximateNumberOfMessagesToMove ?? 0} …`;
       if (!isActive(task)) return task;
       if (progress !== told) say(progress);
@@ -108,9 +101,7 @@ async function follow(
         await cancel(sqs, task.TaskHandle);
       }
     }
-    await sleep(pollMilliseconds, undefined, { ...(!cancelled && !signal.aborted && { signal }) }).catch(
-      () => {},
-    );
+    await sleep(pollMilliseconds, undefined, { ...(!signal.aborted && { signal }) }).catch(() => {});
   }
 }
 
@@ -118,7 +109,7 @@ async function cancel(sqs: SQSClient, TaskHandle: string | undefined): Promise<v
   try {
     await sqs.send(new CancelMessageMoveTaskCommand({ TaskHandle }));
   } catch (error) {
-    // It has just ended, which the next look tells.
+    // It has just ended, as the next look shows.
     if (!(error instanceof UnsupportedOperation || error instanceof ResourceNotFoundException)) throw error;
   }
 }

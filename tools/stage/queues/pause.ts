@@ -8,40 +8,29 @@ import { duration, messages, printable } from '../../terminal/text.ts';
 import { caller } from '../caller.ts';
 import type { Operation } from '../operation.ts';
 import type { Stage } from '../stage.ts';
-import { oldestMessage } from './oldest-message.ts';
-import {
-  eventOf,
-  isPatient,
-  type Pause,
-  type PauseState,
-  pauseOf,
-  pauseState,
-  pauseText,
-} from './pause-state.ts';
-import type { QueueState } from './queue.ts';
+import { type Pause, type PauseState, pauseOf, pauseState, pauseText } from './pause-state.ts';
+import { eventOf, oldestMessage, type QueueState } from './queue.ts';
 import { LONGEST_TRIES } from './retries.ts';
 
-interface Pace {
-  /** Between two looks at the event source. @default 1000 */
-  readonly pollMilliseconds?: number;
-}
+/** Between two looks at the event source. */
+const POLL_MILLISECONDS = 1_000;
 
 /**
  * Turns the event source of an event off: what comes from now on waits on its queue. One alarm says so, with who
- * and why, and the one on the age of what waits rings only a day before SQS deletes something. Whatever ends it half-way,
+ * and why, and the one on the age of what waits rings only a day before SQS deletes something. If it ends half-way,
  * repeating it completes it.
- * @returns false where it was interrupted
- * @throws CommandError where there is no such event, or it is paused already
+ * @returns false if it was interrupted
+ * @throws CommandError if there is no such event, or it is paused already
  */
 export async function pause(
   operation: Operation,
   name: string,
   reason: string,
-  pace: Pace = {},
+  pollMilliseconds = POLL_MILLISECONDS,
 ): Promise<boolean> {
   const { stack, say } = operation;
   const event = eventOf(stack, name);
-  const state = await settled(operation, event, pace);
+  const state = await settled(operation, event, pollMilliseconds);
   if (state === undefined) return unchanged(operation);
   const before = pauseOf(event, state.queue, state.source, state.paused);
   const isSaid = before?.since !== undefined && !before.running;
@@ -50,38 +39,44 @@ export async function pause(
   }
 
   const by = await caller(stack);
-  // First what has the effect: no alarm is to tell of a pause that was refused.
+  // The effect comes first: no alarm must report a pause that was refused.
   await turn(stack, state, 'Disabled');
   try {
     if (before !== undefined && isSaid) {
       say(`It is paused already, ${described(before)}. Completing that.`);
     } else {
-      // An alarm tells of a new state only: one that is left of a former pause would keep silent.
+      // An alarm reports only a new state: one that is left of a former pause would stay silent.
       if (before?.since !== undefined) await set(stack, state.paused, 'OK', 'Its event source was on');
       await set(stack, state.paused, 'ALARM', pauseText(by, reason));
     }
-    if ((await settled(operation, event, pace)) === undefined) return interrupted(operation, event, 'pause');
-    // Only now: while nobody is told of the pause, its effect must be.
+    if ((await settled(operation, event, pollMilliseconds)) === undefined) {
+      return interrupted(operation, stack.command(event, 'resume'));
+    }
+    // Only now: while no alarm reports the pause, the one on age must ring as always.
     await ringAt(stack, state.waiting, EXPIRING_SECONDS);
   } catch (error) {
-    throw incomplete(error, `${event} is off, but not all that goes with it is done`);
+    throw incomplete(error, `The event source of ${event} is off, but its alarms are not set yet`);
   }
-  say(`Paused. Nothing processes ${event} in ${stack.title}: what comes waits on its queue.`);
+  say(`Paused. Nothing processes ${event} in ${stack.title}. What comes waits on its queue.`);
   for (const line of await deadline(stack, state.queue)) say(line);
-  say(`Go on with: ${stack.command(event, 'resume')}`);
+  say(`Resume: ${stack.command(event, 'resume')}`);
   return true;
 }
 
 /**
- * Turns the event source of a paused event on again, and sets both alarms back: the one on age rings anew where
- * messages go on waiting. Whatever ends it half-way, repeating it completes it.
- * @returns false where it was interrupted
- * @throws CommandError where there is no such event, or it is not paused
+ * Turns the event source of a paused event on again, and sets both alarms back: the one on age rings again if
+ * messages go on waiting. If it ends half-way, repeating it completes it.
+ * @returns false if it was interrupted
+ * @throws CommandError if there is no such event, or it is not paused
  */
-export async function resume(operation: Operation, name: string, pace: Pace = {}): Promise<boolean> {
+export async function resume(
+  operation: Operation,
+  name: string,
+  pollMilliseconds = POLL_MILLISECONDS,
+): Promise<boolean> {
   const { stack, say } = operation;
   const event = eventOf(stack, name);
-  const state = await settled(operation, event, pace);
+  const state = await settled(operation, event, pollMilliseconds);
   if (state === undefined) return unchanged(operation);
   const before = pauseOf(event, state.queue, state.source, state.paused);
   if (before === undefined && !isPatient(state.waiting)) {
@@ -91,31 +86,33 @@ export async function resume(operation: Operation, name: string, pace: Pace = {}
   const by = await caller(stack);
   await turn(stack, state, 'Enabled');
   try {
-    if ((await settled(operation, event, pace)) === undefined) return interrupted(operation, event, 'resume');
+    if ((await settled(operation, event, pollMilliseconds)) === undefined) {
+      return interrupted(operation, stack.command(`${event} --reason "…"`, 'pause'));
+    }
     await ringAt(stack, state.waiting, OLD_SECONDS);
-    // An alarm acts on a new state only: one that came on in the pause would keep silent about what stays.
+    // An alarm acts only on a new state: one that came on in the pause would stay silent about what still waits.
     const { waiting } = await pauseState(stack, event);
     if (waiting.StateValue === 'ALARM') await set(stack, waiting, 'OK', `Resumed by ${by}`);
     await set(stack, state.paused, 'OK', `Resumed by ${by}`);
   } catch (error) {
-    throw incomplete(error, `${event} is on, but not all that goes with it is done`);
+    throw incomplete(error, `The event source of ${event} is on, but its alarms are not set back yet`);
   }
   const { visible } = state.queue;
   const waited =
-    visible === 0 ? 'Nothing waited.' : `About ${messages(visible)} waited, now to be processed.`;
+    visible === 0 ? 'Nothing waited.' : `About ${messages(visible)} waited and will be processed now.`;
   say(`Resumed ${event} in ${stack.title}. ${waited}`);
-  if (before?.since !== undefined) say(`It had been paused ${described(before)}`);
+  if (before?.since !== undefined) say(`It was paused ${described(before)}`);
   return true;
 }
 
 /**
- * Waits until the event source is on or off, and tells what it does meanwhile.
- * @returns undefined where Ctrl-C ended the wait
+ * Waits until the event source is on or off, and prints its state meanwhile.
+ * @returns undefined if Ctrl-C ended the wait
  */
 async function settled(
   { stack, signal, say }: Operation,
   event: EventName,
-  { pollMilliseconds = 1000 }: Pace,
+  pollMilliseconds: number,
 ): Promise<PauseState | undefined> {
   let told: string | undefined;
   for (;;) {
@@ -139,14 +136,17 @@ async function turn(
 
 async function set(
   { cloudwatch }: Stage,
-  alarm: MetricAlarm,
+  { AlarmName }: MetricAlarm,
   StateValue: 'OK' | 'ALARM',
   StateReason: string,
 ): Promise<void> {
-  await cloudwatch.send(new SetAlarmStateCommand({ AlarmName: nameOf(alarm), StateValue, StateReason }));
+  await cloudwatch.send(new SetAlarmStateCommand({ AlarmName, StateValue, StateReason }));
 }
 
-/** Has the alarm on age ring at another age. Who gives all that DescribeAlarms tells of an alarm changes nothing else. */
+/** Whether the alarm on age is set for a pause. */
+const isPatient = ({ Threshold = 0 }: MetricAlarm): boolean => Threshold >= EXPIRING_SECONDS;
+
+/** Makes the alarm on age ring at another age. PutMetricAlarm replaces all settings, so it is given all that there are. */
 async function ringAt(
   { cloudwatch }: Stage,
   {
@@ -162,40 +162,34 @@ async function ringAt(
   }: MetricAlarm,
   Threshold: number,
 ): Promise<void> {
+  const { AlarmName, EvaluationPeriods, ComparisonOperator } = waiting;
   await cloudwatch.send(
     new PutMetricAlarmCommand({
       ...waiting,
-      AlarmName: nameOf(waiting),
-      // A pause of an earlier version has muted it.
+      AlarmName,
+      EvaluationPeriods,
+      ComparisonOperator,
+      // A pause of an earlier version has turned its actions off.
       ActionsEnabled: true,
-      EvaluationPeriods: waiting.EvaluationPeriods,
-      ComparisonOperator: waiting.ComparisonOperator,
       Threshold,
     }),
   );
 }
 
-const nameOf = ({ AlarmName = '' }: MetricAlarm) => AlarmName;
-
 /** `since 2026-01-31T09:00:00.000Z, by …: …`. */
-function described({ since, by = 'nobody knows whom', reason = '' }: Pause): string {
+function described({ since, by = 'an unknown person', reason = '' }: Pause): string {
   return `since ${since?.toISOString()}, by ${by}: ${printable(reason)}`;
 }
 
 function unchanged({ say }: Operation): false {
-  say('Interrupted. Nothing has been changed.');
+  say('Interrupted. Nothing was changed.');
   return false;
 }
 
-function interrupted({ stack, say }: Operation, event: EventName, script: 'pause' | 'resume'): false {
-  say(`Interrupted, and not complete. Repeat the command to complete it, or undo it: ${undo()}`);
+/** @param undo a command line */
+function interrupted({ say }: Operation, undo: string): false {
+  say(`Interrupted before it was complete. Repeat the command to complete it, or undo it: ${undo}`);
   return false;
-
-  function undo(): string {
-    return script === 'pause'
-      ? stack.command(event, 'resume')
-      : stack.command(`${event} --reason "…"`, 'pause');
-  }
 }
 
 function incomplete(error: unknown, what: string): CommandError {
@@ -205,21 +199,21 @@ function incomplete(error: unknown, what: string): CommandError {
 
 /** Until when nothing is lost. */
 async function deadline(stack: Stage, queue: QueueState): Promise<string[]> {
-  const { arn, visible, inFlight, retention } = queue;
-  const kept = duration(retention * 1000);
-  const empty = visible + inFlight === 0;
-  const came = empty ? Date.now() : await oldestMessage(stack, arn);
-  // Those that back off are left out of the age after three receives.
+  const { arn, visible, inFlight, delayed, retention } = queue;
+  const waiting = visible + inFlight + delayed;
+  const came = waiting === 0 ? Date.now() : await oldestMessage(stack, arn);
+  // After three receives SQS leaves a message that backs off out of the age.
   const first = Math.min(
     came ?? Date.now(),
     inFlight > 0 ? Date.now() - LONGEST_TRIES : Number.POSITIVE_INFINITY,
   );
   const until = first + retention * 1000;
+  const left = duration(until - Date.now());
   return [
-    `Nothing is lost until ${new Date(until).toISOString()}, for ${duration(until - Date.now())}: SQS deletes an event ${kept} after it came, and an alarm rings a day before.`,
+    `Nothing is lost until ${new Date(until).toISOString()}, for ${left}. SQS deletes an event ${duration(retention * 1000)} after it came. An alarm rings a day before.`,
     ...(came === undefined
       ? [
-          `But CloudWatch does not know the age of the oldest of the ${messages(visible + inFlight)} that wait already: take it off.`,
+          `But ${messages(waiting)} waited already, and CloudWatch does not know the age of the oldest: subtract it.`,
         ]
       : []),
   ];

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { GetObjectCommand, NoSuchKey } from '@aws-sdk/client-s3';
-import type { Stage } from '../stage.ts';
-import { type HeldMessage, noted } from './message.ts';
+import { MissingOutputError, type Stage } from '../stage.ts';
+import { type HeldMessage, noted } from './messages.ts';
 import type { AnyQueue } from './queue.ts';
 
 /** A message's payload cannot be read. Its message says why, without showing the payload. */
@@ -9,18 +9,35 @@ export class UnreadablePayloadError extends Error {
   override readonly name = 'UnreadablePayloadError';
 }
 
+export const payloadBucket = (stage: Stage): string => stage.payloadBucket;
+
+/** The partner's bytes that were too large for a message; undefined if they have expired or were forgotten. */
+export async function storedPayload(stage: Stage, key: string): Promise<Buffer | undefined> {
+  try {
+    const { Body } = await stage.s3.send(new GetObjectCommand({ Bucket: stage.payloadBucket, Key: key }));
+    return Buffer.from((await Body?.transformToByteArray()) ?? []);
+  } catch (error) {
+    if (error instanceof NoSuchKey) return undefined;
+    throw error;
+  }
+}
+
 /**
- * The partner's bytes: of a message, of what the quarantine wraps, or of S3 where they were too large.
- * In a message on an event's queue U+FFFE and U+FFFF stand escaped.
+ * The partner's bytes: of a message, of what the quarantine wraps, or of S3 if they were too large.
+ * In a message on an event's queue U+FFFE and U+FFFF are escaped.
  * @throws UnreadablePayloadError
  */
 export async function readPayload(
-  stack: Stage,
+  stage: Stage,
   { kind }: Pick<AnyQueue, 'kind'>,
   message: Pick<HeldMessage, 'attributes' | 'body'>,
 ): Promise<Buffer> {
   const key = noted(message, 'payloadKey');
-  if (key !== undefined) return readStored(stack, key);
+  if (key !== undefined) {
+    const stored = await storedPayload(stage, key);
+    if (stored === undefined) throw new UnreadablePayloadError(`S3 no longer has it under ${key}`);
+    return stored;
+  }
   if (kind !== 'quarantine') return Buffer.from(message.body);
   const bodyBase64 = wrappedBody(message.body);
   if (bodyBase64 === undefined) {
@@ -29,40 +46,17 @@ export async function readPayload(
   return Buffer.from(bodyBase64, 'base64');
 }
 
-/** What the partner sent, for programs. */
-export interface PayloadFields {
-  /** If it is text. */
-  readonly body?: string;
-  /** If it is not. */
-  readonly bodyBase64?: string;
-  /** Why neither is here. */
-  readonly unreadable?: string;
-}
-
+/** For programs: what the partner sent, as `body` if it is text, else as `bodyBase64`, or why it is `unreadable`. */
 export async function payloadFields(
-  ...[stack, queue, message]: Parameters<typeof readPayload>
-): Promise<PayloadFields> {
+  ...[stage, queue, message]: Parameters<typeof readPayload>
+): Promise<{ readonly body?: string; readonly bodyBase64?: string; readonly unreadable?: string }> {
   try {
-    const bytes = await readPayload(stack, queue, message);
+    const bytes = await readPayload(stage, queue, message);
     return isUtf8(bytes) ? { body: bytes.toString() } : { bodyBase64: bytes.toString('base64') };
   } catch (error) {
-    if (error instanceof UnreadablePayloadError) return { unreadable: error.message };
-    throw error;
-  }
-}
-
-/** @throws UnreadablePayloadError where the stack's outputs do not say */
-export function payloadBucket({ outputs }: Stage): string {
-  if (outputs.PayloadBucket) return outputs.PayloadBucket;
-  throw new UnreadablePayloadError('it is in S3, and the stack has no output PayloadBucket: deploy it again');
-}
-
-async function readStored(stack: Stage, key: string): Promise<Buffer> {
-  try {
-    const { Body } = await stack.s3.send(new GetObjectCommand({ Bucket: payloadBucket(stack), Key: key }));
-    return Buffer.from((await Body?.transformToByteArray()) ?? []);
-  } catch (error) {
-    if (error instanceof NoSuchKey) throw new UnreadablePayloadError(`S3 no longer has it under ${key}`);
+    if (error instanceof UnreadablePayloadError || error instanceof MissingOutputError) {
+      return { unreadable: error.message };
+    }
     throw error;
   }
 }

@@ -1,11 +1,12 @@
+import { GetMetricStatisticsCommand } from '@aws-sdk/client-cloudwatch';
 import { GetQueueAttributesCommand, paginateListQueues, type SQSClient } from '@aws-sdk/client-sqs';
-import { eventNames, isEventName } from '../../../lambda/contract/catalogue.ts';
-import { pascalCase } from '../../../lambda/contract/event-names.ts';
+import type { EventName } from '../../../lambda/contract/catalogue.ts';
 import { didYouMean } from '../../../lib/nearest.ts';
 import { CommandError } from '../../terminal/command-error.ts';
+import { messages } from '../../terminal/text.ts';
 import type { Stage } from '../stage.ts';
 
-/** A queue on which messages wait for somebody to look: nothing consumes it. */
+/** A queue whose messages wait for a person: nothing consumes it. */
 export interface WaitingQueue {
   /** On the command line: an event, `quarantine` or `unrouted`. */
   readonly name: string;
@@ -15,46 +16,136 @@ export interface WaitingQueue {
   readonly url: string;
 }
 
-/** A queue that a removed event has left, or an earlier stack of the same name. In SQS the stack's name comes before its own. */
-export interface RemovedQueue extends Omit<WaitingQueue, 'kind'> {
-  readonly kind: 'removed';
-}
+/** Also a queue that a removed event, or an earlier stack of the same name, has left. Its name is SQS's, without the stack's. */
+export type AnyQueue = WaitingQueue | (Omit<WaitingQueue, 'kind'> & { readonly kind: 'removed' });
 
-export type AnyQueue = WaitingQueue | RemovedQueue;
-
+/** What SQS tells of a queue. It counts messages approximately, and up to a minute late. */
 export interface QueueState {
   readonly arn: string;
-  /** Messages that can be received. SQS counts them approximately, and up to a minute late. */
+  /** Messages that can be received. */
   readonly visible: number;
   /** Messages that somebody has received and not deleted, or that are being moved. */
   readonly inFlight: number;
+  /** Messages that were sent with a delay, and cannot be received yet. */
+  readonly delayed: number;
   /** How long SQS keeps a message, in seconds. */
   readonly retention: number;
 }
 
-/** @returns undefined where the stack has no consumer for the event */
-export function sourceQueueUrl({ outputs }: Pick<Stage, 'outputs'>, event: string): string | undefined {
-  // Only names that exist: `shop_updated` would find the queue of `shop.updated`.
-  return isEventName(event) ? outputs[`${pascalCase(event)}QueueUrl`] : undefined;
+export async function queueState(sqs: SQSClient, url: string): Promise<QueueState> {
+  const { Attributes = {} } = await sqs.send(
+    new GetQueueAttributesCommand({
+      QueueUrl: url,
+      AttributeNames: [
+        'QueueArn',
+        'ApproximateNumberOfMessages',
+        'ApproximateNumberOfMessagesNotVisible',
+        'ApproximateNumberOfMessagesDelayed',
+        'MessageRetentionPeriod',
+      ],
+    }),
+  );
+  return {
+    arn: Attributes.QueueArn ?? '',
+    visible: Number(Attributes.ApproximateNumberOfMessages),
+    inFlight: Number(Attributes.ApproximateNumberOfMessagesNotVisible),
+    delayed: Number(Attributes.ApproximateNumberOfMessagesDelayed),
+    retention: Number(Attributes.MessageRetentionPeriod),
+  };
 }
 
-/** Every such queue of a stack. */
-export function waitingQueues({ outputs }: Pick<Stage, 'outputs'>): WaitingQueue[] {
-  const all: WaitingQueue[] = [
-    ...eventNames.map((name) => ({
+/** Why no message could be received from a queue, in the words that follow `Nothing to show:`. */
+export function emptiness({ title }: AnyQueue, { visible, inFlight, delayed }: QueueState): string {
+  if (inFlight > 0) {
+    return `${title} has ${messages(inFlight)} in flight, held by another look or a redrive. Try again in a minute`;
+  }
+  if (delayed > 0) return `SQS delays all messages of ${title} (${delayed}), for 15 minutes at most`;
+  if (visible > 0) return `SQS counts ${messages(visible)} on ${title} but gives none. Try again in a minute`;
+  return `${title} is empty`;
+}
+
+/** How far back the age of the oldest message is looked for, in milliseconds: SQS' metrics come late. */
+const METRIC_WINDOW = 15 * 60 * 1000;
+
+/** When the oldest message of a queue came, in epoch milliseconds; undefined if CloudWatch does not know. */
+export async function oldestMessage(
+  { cloudwatch }: Pick<Stage, 'cloudwatch'>,
+  queueArn: string,
+): Promise<number | undefined> {
+  const now = Date.now();
+  const { Datapoints = [] } = await cloudwatch.send(
+    new GetMetricStatisticsCommand({
+      Namespace: 'AWS/SQS',
+      MetricName: 'ApproximateAgeOfOldestMessage',
+      Dimensions: [{ Name: 'QueueName', Value: queueArn.split(':').at(-1) }],
+      StartTime: new Date(now - METRIC_WINDOW),
+      EndTime: new Date(now),
+      Period: 60,
+      Statistics: ['Maximum'],
+    }),
+  );
+  const times = Datapoints.map(
+    ({ Timestamp, Maximum = 0 }) => (Timestamp?.getTime() ?? now) - Maximum * 1000,
+  );
+  return times.length === 0 ? undefined : Math.min(...times);
+}
+
+/** The event of that exact name, if the stage consumes it. */
+const consumedEvent = (stage: Stage, name: string): EventName | undefined =>
+  stage.events.find((event) => event === name);
+
+/** @returns undefined if the stage has no consumer for the event */
+export function sourceQueueUrl(stage: Stage, event: string): string | undefined {
+  const consumed = consumedEvent(stage, event);
+  return consumed && stage.event(consumed).queueUrl;
+}
+
+/** @throws CommandError if the stage has no such event */
+export function eventOf(stage: Stage, name: string): EventName {
+  const event = consumedEvent(stage, name);
+  if (event !== undefined) return event;
+  throw new CommandError(
+    `No event '${name}' in ${stage.title}.${didYouMean(name, stage.events)} One of: ${stage.events.join(', ')}`,
+  );
+}
+
+/** Every queue of a stage that nothing consumes. */
+export function waitingQueues(stage: Stage): WaitingQueue[] {
+  return [
+    ...stage.events.map((name) => ({
       name,
       kind: 'dead-letter' as const,
       title: `the dead-letter queue of ${name}`,
-      url: outputs[`${pascalCase(name)}DeadLetterQueueUrl`] ?? '',
+      url: stage.event(name).deadLetterQueueUrl,
     })),
-    ...(['quarantine', 'unrouted'] as const).map((name) => ({
-      name,
-      kind: name,
-      title: `the ${name} queue`,
-      url: outputs[`${pascalCase(name)}QueueUrl`] ?? '',
-    })),
+    {
+      name: 'quarantine',
+      kind: 'quarantine',
+      title: 'the quarantine queue',
+      url: stage.quarantineQueueUrl,
+    },
+    { name: 'unrouted', kind: 'unrouted', title: 'the unrouted queue', url: stage.unroutedQueueUrl },
   ];
-  return all.filter(({ url }) => url !== '');
+}
+
+/** @throws CommandError if there is no such queue */
+export const waitingQueue = (stage: Stage, name: string): WaitingQueue =>
+  queueNamed(name, waitingQueues(stage), stage);
+
+/** Finds a queue by its name, also one that a removed event has left. @throws CommandError if there is none */
+export async function findQueue(stage: Stage, name: string): Promise<AnyQueue> {
+  const known = waitingQueues(stage);
+  const isKnown = known.some((queue) => queue.name === name);
+  return queueNamed(name, isKnown ? known : [...known, ...(await removedQueues(stage))], stage);
+}
+
+function queueNamed<Queue extends AnyQueue>(name: string, queues: readonly Queue[], { title }: Stage): Queue {
+  const queue = queues.find((candidate) => candidate.name === name);
+  if (queue) return queue;
+  const names = queues.map((candidate) => candidate.name);
+  throw new CommandError(
+    `No queue '${name}' in ${title}.${didYouMean(name, names)} One of: ${names.join(', ')}`,
+  );
 }
 
 /** Queues that ListQueues gives at a time, at most. Without it, there is no second page. Source: SQS API reference. */
@@ -66,20 +157,22 @@ const NAME_IN_STACK = /^[A-Za-z0-9]+(-[A-Za-z0-9]+)?$/;
 const nameOf = (url: string) => url.split('/').at(-1) ?? '';
 
 /**
- * Queues that nothing consumes, although they have the stack's name: what `prod` retains of a removed event. Also
+ * Queues that nothing consumes although they have the stack's name: what `prod` retains of a removed event. Also
  * dead-letter queues of events that are deployed, but not in this catalogue.
  * CloudFormation shortens names above 80 characters: a queue that has lost a part of the stack's name is not found.
  */
-export async function removedQueues(stack: Pick<Stage, 'outputs' | 'sqs'>): Promise<RemovedQueue[]> {
-  const consumed = Object.entries(stack.outputs)
+export async function removedQueues(stage: Stage): Promise<AnyQueue[]> {
+  const consumed = Object.entries(stage.outputs)
     .filter(([output]) => output.endsWith('QueueUrl') && !output.endsWith('DeadLetterQueueUrl'))
     .map(([, url]) => url);
-  const known = new Set([...consumed, ...waitingQueues(stack).map(({ url }) => url)].map(nameOf));
-  const quarantine = nameOf(stack.outputs.QuarantineQueueUrl ?? '');
+  const known = new Set([...consumed, ...waitingQueues(stage).map(({ url }) => url)].map(nameOf));
+  const quarantine = nameOf(stage.quarantineQueueUrl);
   const prefix = quarantine.slice(0, Math.max(0, quarantine.lastIndexOf('Quarantine')));
-  if (prefix === '')
-    throw new CommandError('The name of QuarantineQueueUrl does not begin with the name of the stack');
-  const pages = paginateListQueues({ client: stack.sqs, pageSize: PAGE }, { QueueNamePrefix: prefix });
+  // An empty prefix would list all queues of the account.
+  if (prefix === '') {
+    throw new CommandError(`The name of QuarantineQueueUrl, ${quarantine}, does not begin with the stack's`);
+  }
+  const pages = paginateListQueues({ client: stage.sqs, pageSize: PAGE }, { QueueNamePrefix: prefix });
   const urls: string[] = [];
   for await (const { QueueUrls = [] } of pages) urls.push(...QueueUrls);
   return urls
@@ -87,46 +180,4 @@ export async function removedQueues(stack: Pick<Stage, 'outputs' | 'sqs'>): Prom
     .map((url) => ({ name: nameOf(url).slice(prefix.length), url }))
     .filter(({ name }) => NAME_IN_STACK.test(name))
     .map(({ name, url }) => ({ name, kind: 'removed', title: `the queue ${name}`, url }));
-}
-
-/** Finds a queue by its name, also one that a removed event has left. @throws CommandError if there is none */
-export async function findQueue(stack: Stage, name: string): Promise<AnyQueue> {
-  const known = waitingQueues(stack);
-  const queues = known.some((queue) => queue.name === name)
-    ? known
-    : [...known, ...(await removedQueues(stack))];
-  return queueNamed(name, queues, stack);
-}
-
-/** @throws CommandError where there is no such queue */
-export const waitingQueue = (stack: Stage, name: string): WaitingQueue =>
-  queueNamed(name, waitingQueues(stack), stack);
-
-function queueNamed<Queue extends AnyQueue>(name: string, queues: readonly Queue[], { title }: Stage): Queue {
-  const queue = queues.find((candidate) => candidate.name === name);
-  if (queue) return queue;
-  const names = queues.map((candidate) => candidate.name);
-  throw new CommandError(
-    `No queue '${name}' in ${title}.${didYouMean(name, names)} One of: ${names.join(', ')}`,
-  );
-}
-
-export async function queueState(sqs: SQSClient, url: string): Promise<QueueState> {
-  const { Attributes = {} } = await sqs.send(
-    new GetQueueAttributesCommand({
-      QueueUrl: url,
-      AttributeNames: [
-        'QueueArn',
-        'ApproximateNumberOfMessages',
-        'ApproximateNumberOfMessagesNotVisible',
-        'MessageRetentionPeriod',
-      ],
-    }),
-  );
-  return {
-    arn: Attributes.QueueArn ?? '',
-    visible: Number(Attributes.ApproximateNumberOfMessages),
-    inFlight: Number(Attributes.ApproximateNumberOfMessagesNotVisible),
-    retention: Number(Attributes.MessageRetentionPeriod),
-  };
 }

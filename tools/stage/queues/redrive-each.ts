@@ -1,26 +1,40 @@
+import { createHash } from 'node:crypto';
 import { CopyObjectCommand } from '@aws-sdk/client-s3';
 import { type MessageAttributeValue, SendMessageCommand } from '@aws-sdk/client-sqs';
 import { CommandError } from '../../terminal/command-error.ts';
 import { printable } from '../../terminal/text.ts';
+import { parsedAnswer } from '../answer-text.ts';
 import type { Operation } from '../operation.ts';
+import { postSigned } from '../signed-post.ts';
 import type { Stage } from '../stage.ts';
-import { type HeldMessage, noted } from './message.ts';
-import type { Outcome, RedriveOne } from './outcome.ts';
-import { payloadBucket, UnreadablePayloadError } from './payload.ts';
-import { queueState, sourceQueueUrl, type WaitingQueue } from './queue.ts';
-import { redelivery } from './redelivery.ts';
-import { emptiness } from './show.ts';
-import { walk } from './walk.ts';
+import { currentSecret } from '../webhook-secret.ts';
+import { type HeldMessage, noted, walk } from './messages.ts';
+import { readPayload, UnreadablePayloadError } from './payload.ts';
+import { emptiness, queueState, sourceQueueUrl, type WaitingQueue } from './queue.ts';
 
 /** Characters that tell the messages of a queue apart. */
 const SHORTEST_ID = 8;
 
+/** What became of one message. */
+interface Outcome {
+  /** `settled` only once the message is safely elsewhere. */
+  readonly fate: 'settled' | 'kept';
+  readonly redriven: boolean;
+  /** Follows a count of messages: `moved to the queue of shop.updated`. */
+  readonly what: string;
+  /** The others would fare no better: the redrive ends. */
+  readonly hopeless?: boolean;
+}
+
+/** Redrives one message. @returns undefined if this redrive has nothing to do with it */
+type RedriveOne = (message: HeldMessage) => Promise<Outcome | undefined>;
+
 /**
- * Redrives messages one by one: each is sent first, and deleted only once it is safely elsewhere. What
- * that leaves in two places, where the process dies in between, has its effect once all the same.
+ * Redrives messages one by one: each is sent first, and deleted only once it is safely elsewhere. If the process dies in
+ * between, a message is in two places, and still has its effect once.
  * @param ids those messages only, by their ids or their events', or at least {@link SHORTEST_ID} characters of one
- * @returns whether all that could be asked for was done
- * @throws CommandError where there is nothing to redrive, or an id is too short to name one message
+ * @returns whether everything that was asked for was done
+ * @throws CommandError if there is nothing to redrive, or an id is too short to name one message
  */
 export async function redriveEach(
   operation: Operation,
@@ -31,19 +45,17 @@ export async function redriveEach(
   const short = ids?.find((id) => id.length < SHORTEST_ID);
   if (short !== undefined) {
     throw new CommandError(
-      `'${short}' may be several messages: give ${SHORTEST_ID} characters of an id at least`,
+      `'${short}' may name several messages. Give at least ${SHORTEST_ID} characters of an id`,
     );
   }
   const redriveOne = await redriverOf(stack, queue);
   const missing = new Set(ids);
   const outcomes: Outcome[] = [];
+  const enough = new AbortController();
   const { seen, undeleted } = await walk(
     stack,
     queue.url,
-    {
-      signal,
-      enough: () => outcomes.some(({ hopeless }) => hopeless) || (ids !== undefined && missing.size === 0),
-    },
+    { signal: AbortSignal.any([signal, enough.signal]) },
     async (message) => {
       if (ids !== undefined) {
         const own = [message.id, noted(message, 'eventId')];
@@ -52,21 +64,24 @@ export async function redriveEach(
         missing.delete(named);
       }
       const outcome = await redriveOne(message).catch(failed);
+      if (outcome?.hopeless || (ids !== undefined && missing.size === 0)) enough.abort();
       if (outcome === undefined) return 'kept';
       outcomes.push(outcome);
       return outcome.fate;
     },
   );
 
-  for (const [what, count] of tally(outcomes)) say(`${String(count).padStart(5)} × ${printable(what)}`);
+  for (const [what, { length }] of Map.groupBy(outcomes, (outcome) => outcome.what)) {
+    say(`${String(length).padStart(5)} × ${printable(what)}`);
+  }
   for (const id of undeleted) {
-    say(`${id} is on ${queue.title} too, as it could not be deleted: redriving it again does no harm.`);
+    say(`${id} could not be deleted, so it is still on ${queue.title}. Redriving it again does no harm.`);
   }
   if (signal.aborted) {
-    say(`Interrupted. What was not redriven is on ${queue.title} as before; nothing is lost.`);
+    say(`Interrupted. What was not redriven is still on ${queue.title}. Nothing is lost.`);
     return false;
   }
-  const notThere = `Not on ${queue.title}: ${[...missing].join(', ')}. A redriven message gets a new id; one in flight can be seen again in a minute`;
+  const notThere = `Not on ${queue.title}: ${[...missing].join(', ')}. A redriven message gets a new id. If it is in flight, try again in a minute`;
   if (outcomes.length === 0) {
     throw new CommandError(
       seen > 0 && ids
@@ -89,17 +104,15 @@ function redriverOf(stack: Stage, queue: WaitingQueue): RedriveOne | Promise<Red
   }
 }
 
-/** By the event that the receiver did not know when it came: to its queue, where it has one by now. */
+/** To the queue of its event, if the event that the receiver did not know has a consumer now. */
 async function route(stack: Stage, message: HeldMessage): Promise<Outcome> {
   const event = noted(message, 'event') ?? '';
-  if (sourceQueueUrl(stack, event) === undefined) {
-    return { fate: 'kept', redriven: false, what: `stays: event kind '${event}' has no consumer` };
-  }
+  if (sourceQueueUrl(stack, event) === undefined) return kept(`event kind '${event}' has no consumer`);
   const key = noted(message, 'payloadKey');
   if (key === undefined) return sendTo(stack, event, message);
-  // A consumer may read the payloads of its own event only.
+  // A consumer may read only the payloads of its own event.
   const payloadKey = `${event}/${key.split('/').at(-1)}`;
-  const Bucket = payloadBucket(stack);
+  const Bucket = stack.payloadBucket;
   await stack.s3.send(
     new CopyObjectCommand({ Bucket, Key: payloadKey, CopySource: encodeURI(`${Bucket}/${key}`) }),
   );
@@ -122,7 +135,7 @@ async function sendTo(stack: Stage, event: string, message: HeldMessage): Promis
   return { fate: 'settled', redriven: true, what: `moved to the queue of ${event}` };
 }
 
-/** The attributes, but for those that say how it failed. */
+/** The attributes, without those that say how it failed. */
 function carriedOver({ attributes }: HeldMessage): Record<string, MessageAttributeValue> {
   const { failureReason: _reason, failedAt: _at, ...others } = attributes;
   return Object.fromEntries(
@@ -133,13 +146,49 @@ function carriedOver({ attributes }: HeldMessage): Record<string, MessageAttribu
   );
 }
 
-function failed(error: Error): Outcome {
-  const why = error instanceof UnreadablePayloadError ? 'its payload cannot be read' : error.name;
-  return { fate: 'kept', redriven: false, what: `stays: ${why}: ${error.message}` };
+/**
+ * Redrives what is in quarantine: signs the partner's bytes with the current secret and posts them to the receiver, like
+ * a delivery. The receiver quarantines again what is still unusable. The old message is deleted then, so the queue does
+ * not grow, and the new one is left alone.
+ */
+async function redelivery(stack: Stage, queue: WaitingQueue): Promise<RedriveOne> {
+  const url = stack.webhookUrl;
+  const secret = await currentSecret(stack);
+  /** By the hash of the bytes: the walk may meet what this redrive itself has put into quarantine again. */
+  const outcomes = new Map<string, Promise<Outcome>>();
+
+  return async (message) => {
+    const body = await readPayload(stack, queue, message);
+    const hash = createHash('sha256').update(body).digest('hex');
+    const known = outcomes.get(hash);
+    const outcome = known ?? post({ url, body, secret });
+    outcomes.set(hash, outcome);
+    const { fate, redriven } = await outcome;
+    return known && fate === 'settled' && !redriven ? undefined : outcome;
+  };
 }
 
-function tally(outcomes: readonly Outcome[]): Map<string, number> {
-  const counts = new Map<string, number>();
-  for (const { what } of outcomes) counts.set(what, (counts.get(what) ?? 0) + 1);
-  return counts;
+async function post(delivery: Parameters<typeof postSigned>[0]): Promise<Outcome> {
+  const answer = await postSigned(delivery).catch((error: Error) => error);
+  if (answer instanceof CommandError) {
+    return { ...kept(`nothing answers at ${delivery.url}`), hopeless: true };
+  }
+  if (answer instanceof Error) throw answer;
+  const { status, type } = Object(parsedAnswer(answer.body)) as { status?: unknown; type?: unknown };
+  // Only the receiver's own answers say that it has the bytes. Something before it may answer, too.
+  if (answer.status === 200 && (status === 'queued' || status === 'parked')) {
+    return { fate: 'settled', redriven: true, what: `accepted by the receiver: ${status}` };
+  }
+  if (answer.status === 400 && type === 'urn:partner-webhooks:problem:unusable-event') {
+    const what = 'still unusable: the receiver quarantined it again, and the old message is deleted';
+    return { fate: 'settled', redriven: false, what };
+  }
+  return { ...kept(`the answer was ${answer.status}`), hopeless: answer.status === 401 };
 }
+
+const kept = (why: string): Outcome => ({ fate: 'kept', redriven: false, what: `stays: ${why}` });
+
+const failed = (error: Error): Outcome =>
+  kept(
+    `${error instanceof UnreadablePayloadError ? 'its payload cannot be read' : error.name}: ${error.message}`,
+  );

@@ -1,12 +1,11 @@
 import { duration, messages, printable } from '../../terminal/text.ts';
 import type { Operation } from '../operation.ts';
 import type { Stage } from '../stage.ts';
-import { type HeldMessage, noted, reasonOf } from './message.ts';
-import { type PayloadFields, payloadFields } from './payload.ts';
-import { type AnyQueue, type QueueState, queueState, sourceQueueUrl } from './queue.ts';
-import { walk } from './walk.ts';
+import { failureNote, type HeldMessage, noted, reasonOf, walk } from './messages.ts';
+import { payloadFields } from './payload.ts';
+import { type AnyQueue, emptiness, queueState, sourceQueueUrl } from './queue.ts';
 
-export interface ShowOptions {
+interface ShowOptions {
   /** Messages at most. */
   readonly limit: number;
   /** Prints what the partner sent: personal data. */
@@ -14,50 +13,24 @@ export interface ShowOptions {
   readonly json: boolean;
 }
 
-/** A message, for programs. Times are in ISO 8601. */
-interface ShownMessage extends PayloadFields {
-  readonly messageId: string;
-  readonly reason: string;
-  readonly event?: string | undefined;
-  readonly eventId?: string | undefined;
-  readonly requestId?: string | undefined;
-  /** Undefined if SQS moved it: the note is of an earlier failure. */
-  readonly failedAt?: string | undefined;
-  readonly receivedAt?: string | undefined;
-  readonly sentAt: string;
-  readonly keptUntil: string;
-  /** From this queue: every look counts. */
-  readonly receives: number;
-}
-
-/** `show`: why each message of a queue is there. What the partner sent is shown only where asked for. */
-export async function show(operation: Operation, queue: AnyQueue, options: ShowOptions): Promise<void> {
+/** `show`: why each message of a queue is there. What the partner sent is shown only if asked for. */
+export async function show(
+  operation: Operation,
+  queue: AnyQueue,
+  { limit, payload, json }: ShowOptions,
+): Promise<void> {
   const { stack, signal, say } = operation;
   const state = await queueState(stack.sqs, queue.url);
-  const reasons = new Map<string, number>();
   const shown: ShownMessage[] = [];
-  const { seen, limited } = await walk(
-    stack,
-    queue.url,
-    { signal, limit: options.limit },
-    async (message) => {
-      const reason = reasonOf(message, queue);
-      reasons.set(reason, (reasons.get(reason) ?? 0) + 1);
-      shown.push(await shownMessage(stack, queue, state, message, options));
-      return 'kept';
-    },
-  );
-
-  if (options.json) {
-    const { name } = queue;
+  const { seen, limited } = await walk(stack, queue.url, { signal, limit }, async (message) => {
+    const fields = payload ? await payloadFields(stack, queue, message) : {};
+    shown.push({ ...shownMessage(queue, state.retention, message), ...fields });
+    return 'kept';
+  });
+  if (json) {
     const { inFlight } = state;
-    say(
-      JSON.stringify(
-        { stack: stack.title, queue: name, messages: shown, more: limited, inFlight },
-        undefined,
-        2,
-      ),
-    );
+    const found = { stack: stack.title, queue: queue.name, messages: shown, more: limited, inFlight };
+    say(JSON.stringify(found, undefined, 2));
     return;
   }
   if (seen === 0) {
@@ -67,47 +40,38 @@ export async function show(operation: Operation, queue: AnyQueue, options: ShowO
   const total = limited ? ` of about ${Math.max(seen, state.visible)}` : '';
   say(`${messages(seen)}${total} on ${queue.title} in ${stack.title}`);
   say('');
-  for (const [reason, count] of [...reasons].sort(([, a], [, b]) => b - a)) {
-    say(`${String(count).padStart(5)} × ${printable(reason)}`);
+  const groups = [...Map.groupBy(shown, ({ reason }) => reason)];
+  for (const [reason, { length }] of groups.sort(([, a], [, b]) => b.length - a.length)) {
+    say(`${String(length).padStart(5)} × ${printable(reason)}`);
   }
   for (const message of shown) for (const line of ['', ...describe(stack, queue, message)]) say(line);
   say('');
-  if (limited) say(`There may be more: --limit ${options.limit * 10} shows up to so many.`);
-  if (state.inFlight > 0)
+  if (limited) say(`There may be more. To see up to ${limit * 10}: --limit ${limit * 10}`);
+  if (state.inFlight > 0) {
     say(`${messages(state.inFlight)} more in flight: somebody else looks at or moves them.`);
+  }
   say(
     queue.kind === 'removed'
       ? `Nothing consumes them. Keep a copy: ${stack.command(`export ${queue.name}`)}`
-      : `Once the cause is gone: ${stack.command(`redrive ${queue.name}`)}   (single ones: --id <message>)`,
+      : `Once the cause is fixed: ${stack.command(`redrive ${queue.name}`)}   (only some: --id <message>)`,
   );
 }
 
-/** Why nothing could be received from a queue. */
-export function emptiness({ title }: AnyQueue, { inFlight }: QueueState): string {
-  if (inFlight === 0) return `${title} is empty`;
-  const count = inFlight === 1 ? '1 message is' : `${inFlight} messages are`;
-  return `on ${title} ${count} in flight. Somebody looks at or moves them: try again in a minute`;
-}
+type ShownMessage = ReturnType<typeof shownMessage> & Awaited<ReturnType<typeof payloadFields>>;
 
-async function shownMessage(
-  stack: Stage,
-  queue: AnyQueue,
-  { retention }: QueueState,
-  message: HeldMessage,
-  { payload }: ShowOptions,
-): Promise<ShownMessage> {
+/** A message, for programs. Times are in ISO 8601. */
+function shownMessage(queue: AnyQueue, retention: number, message: HeldMessage) {
   return {
     messageId: message.id,
     reason: reasonOf(message, queue),
     event: noted(message, 'event'),
     eventId: noted(message, 'eventId'),
     requestId: noted(message, 'requestId'),
-    failedAt: message.movedBySqs ? undefined : noted(message, 'failedAt'),
+    failedAt: failureNote(message, 'failedAt'),
     receivedAt: noted(message, 'receivedAt'),
     sentAt: message.sentAt.toISOString(),
     keptUntil: new Date(message.sentAt.getTime() + retention * 1000).toISOString(),
     receives: message.receives,
-    ...(payload && (await payloadFields(stack, queue, message))),
   };
 }
 
@@ -121,7 +85,7 @@ function describe(stack: Stage, { kind }: AnyQueue, message: ShownMessage): stri
     ['failed', moment(message.failedAt)],
     ['delivered', moment(message.receivedAt)],
     ['queued', moment(message.sentAt)],
-    ['kept until', expiry(message.keptUntil)],
+    ['kept until', `${message.keptUntil}, for ${duration(Date.parse(message.keptUntil) - Date.now())} more`],
     ['event id', message.eventId],
     ['request', message.requestId],
     ['received', `${message.receives} × from this queue (every look counts)`],
@@ -141,6 +105,47 @@ function moment(text: string | undefined): string | undefined {
   return Number.isNaN(time) ? text : `${text}, ${duration(Date.now() - time)} ago`;
 }
 
-function expiry(text: string): string {
-  return `${text}, for ${duration(Date.parse(text) - Date.now())} more`;
+/**
+ * `export`: every message of a queue as a line of JSON, with what the partner sent. Removes nothing.
+ * @param write takes one line at a time
+ * @returns whether every message was written with its payload
+ */
+export async function exportMessages(
+  operation: Operation,
+  queue: AnyQueue,
+  write: (line: string) => Promise<void>,
+): Promise<boolean> {
+  const { stack, signal, say } = operation;
+  const state = await queueState(stack.sqs, queue.url);
+  let unreadable = 0;
+  const { seen, limited } = await walk(stack, queue.url, { signal }, async (message) => {
+    const payload = await payloadFields(stack, queue, message);
+    if (payload.unreadable !== undefined) unreadable += 1;
+    const { id: messageId, sentAt } = message;
+    const exported = { queue: queue.name, messageId, sentAt, attributes: attributesOf(message), ...payload };
+    await write(`${JSON.stringify(exported)}\n`);
+    return 'kept';
+  });
+  if (signal.aborted) {
+    say(
+      `Interrupted after ${messages(seen)}: the export is incomplete. Nothing was removed from ${queue.title}.`,
+    );
+    return false;
+  }
+  if (seen === 0) {
+    say(`Nothing to export: ${emptiness(queue, state)}`);
+    return true;
+  }
+  say(`Exported ${messages(seen)} of ${queue.title}. Nothing was removed.`);
+  if (unreadable > 0) say(`${messages(unreadable)} without payload. The field "unreadable" says why.`);
+  if (limited || seen < state.visible) say(`There may be more: SQS counted ${state.visible} at the start.`);
+  return unreadable === 0;
 }
+
+const attributesOf = ({ attributes }: HeldMessage) =>
+  Object.fromEntries(
+    Object.entries(attributes).map(([name, { StringValue, BinaryValue }]) => [
+      name,
+      StringValue ?? Buffer.from(BinaryValue ?? []).toString('base64'),
+    ]),
+  );

@@ -1,7 +1,7 @@
 import { startAwsEndpoint } from '../../../../local/aws/endpoint.ts';
-import { openKeptState } from '../../../../local/aws/kept/open.ts';
+import { openKeptState } from '../../../../local/aws/kept/kept-state.ts';
 
-/** An AWS endpoint that keeps what it holds in a folder, in a process that can be killed: `kept-endpoint.ts` runs it. */
+/** An AWS endpoint with its state in a folder, in a process that can be killed. */
 const [, , folder = ''] = process.argv;
 const kept = await openKeptState(folder, console.error);
 const { url } = await startAwsEndpoint({

@@ -1,38 +1,38 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { S3Client } from '@aws-sdk/client-s3';
+import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { SNSClient } from '@aws-sdk/client-sns';
 import { SQSClient } from '@aws-sdk/client-sqs';
+import { type AwsEndpoint, startAwsEndpoint } from '../../../../local/aws/endpoint.ts';
+import { openKeptState } from '../../../../local/aws/kept/kept-state.ts';
 
-const PROGRAM = 'test/local/aws/kept/endpoint-process.ts';
+/** Settings of clients that call once: what is not acknowledged is not repeated. */
+export const settingsAt = (endpoint: string) => ({
+  endpoint,
+  region: 'eu-central-1',
+  maxAttempts: 1,
+  credentials: { accessKeyId: 'operator', secretAccessKey: 'any' },
+});
 
-/** Clients of an endpoint that call once: what is not acknowledged is not repeated. */
 export function clientsAt(endpoint: string) {
-  const settings = {
-    endpoint,
-    region: 'eu-central-1',
-    maxAttempts: 1,
-    credentials: { accessKeyId: 'operator', secretAccessKey: 'any' },
-  };
+  const settings = settingsAt(endpoint);
   return {
     sqs: new SQSClient(settings),
     sns: new SNSClient(settings),
     s3: new S3Client({ ...settings, forcePathStyle: true }),
     dynamodb: new DynamoDBClient(settings),
+    secrets: new SecretsManagerClient(settings),
   };
 }
 
-export type Clients = ReturnType<typeof clientsAt>;
-
-/** An AWS endpoint in a process of its own, that can be killed and goes on with what it has kept. */
+/** An AWS endpoint with its state in a folder, that can be stopped and started again. */
 export class KeptEndpoint implements AsyncDisposable {
   readonly folder: string;
-  #process: ChildProcess | undefined;
-  #clients: Clients | undefined;
+  problems: string[] = [];
+  #running: { aws: AwsEndpoint; clients: ReturnType<typeof clientsAt>; stop(): Promise<void> } | undefined;
 
   static async start(): Promise<KeptEndpoint> {
     const endpoint = new KeptEndpoint(await mkdtemp(join(tmpdir(), 'partner-webhooks-kept-')));
@@ -40,47 +40,50 @@ export class KeptEndpoint implements AsyncDisposable {
     return endpoint;
   }
 
-  private constructor(folder: string) {
+  /** @param folder that is removed in the end */
+  constructor(folder: string) {
     this.folder = folder;
   }
 
-  get clients(): Clients {
-    if (this.#clients === undefined) throw new Error('The endpoint does not run');
-    return this.#clients;
+  get aws(): AwsEndpoint {
+    if (this.#running === undefined) throw new Error('The endpoint does not run');
+    return this.#running.aws;
+  }
+
+  get clients(): ReturnType<typeof clientsAt> {
+    if (this.#running === undefined) throw new Error('The endpoint does not run');
+    return this.#running.clients;
+  }
+
+  get settings(): ReturnType<typeof settingsAt> {
+    return settingsAt(this.aws.url);
   }
 
   async start(): Promise<void> {
-    const child = spawn(process.execPath, [PROGRAM, this.folder], {
-      stdio: ['ignore', 'pipe', 'inherit'],
-      env: { ...process.env, NODE_OPTIONS: '' },
-    });
-    this.#process = child;
-    const [url] = await Promise.race([
-      once(child.stdout, 'data'),
-      once(child, 'close').then(() => {
-        throw new Error('The endpoint has ended');
-      }),
-    ]);
-    this.#clients = clientsAt(String(url).trim());
+    this.problems = [];
+    const onProblem = (problem: string) => this.problems.push(problem);
+    const kept = await openKeptState(this.folder, onProblem);
+    const place = { port: 0, region: 'eu-central-1', accountId: '000000000000' } as const;
+    const aws = await startAwsEndpoint({ ...place, kept, onProblem });
+    const stop = async () => {
+      await aws.close();
+      kept.close();
+    };
+    this.#running = { aws, clients: clientsAt(aws.url), stop };
   }
 
-  /** Ends the process without a chance to write anything. */
-  async kill(): Promise<void> {
-    const child = this.#process;
-    this.#process = undefined;
-    if (child === undefined) return;
-    const ended = once(child, 'close');
-    child.kill('SIGKILL');
-    await ended;
+  async stop(): Promise<void> {
+    await this.#running?.stop();
+    this.#running = undefined;
   }
 
   async restart(): Promise<void> {
-    await this.kill();
+    await this.stop();
     await this.start();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.kill();
+    await this.stop();
     await rm(this.folder, { recursive: true, force: true });
   }
 }

@@ -32,7 +32,7 @@ const PATIENCE = 180_000;
 const PART_BYTES = 5 * 1024 * 1024;
 
 let endpoint: KeptEndpoint;
-/** Is told the same, and never killed. */
+/** Gets the same calls, and never stops. */
 let oracle: AwsEndpoint;
 
 beforeAll(async () => {
@@ -91,7 +91,7 @@ async function contentOf(client: S3Client, Bucket: string) {
 let buckets = 0;
 
 test(
-  'whatever was written: when the process is killed, a bucket has what one has that never was',
+  'whatever was written: after a restart a bucket has what one has that never stopped',
   async () => {
     const { s3: unharmed } = clientsAt(oracle.url);
     await fc.assert(
@@ -117,7 +117,7 @@ test(
 );
 
 test(
-  'an upload in parts goes on where the process was killed, and is there as a whole',
+  'an upload in parts goes on after a restart, and is there as a whole',
   async () => {
     const object = { Bucket: 'in-parts', Key: 'large' };
     await endpoint.clients.s3.send(new CreateBucketCommand({ Bucket: object.Bucket }));
@@ -139,7 +139,7 @@ test(
 );
 
 test(
-  'subscriptions are there when the process is killed, and those that ended are not',
+  'subscriptions are there after a restart, and those that ended are not',
   async () => {
     const { sqs, sns } = endpoint.clients;
     const { QueueUrl } = await sqs.send(new CreateQueueCommand({ QueueName: 'subscribed' }));

@@ -1,6 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import {
   CloudWatchClient,
   DescribeAlarmsCommand,
@@ -26,58 +23,23 @@ import {
 } from '@aws-sdk/client-secrets-manager';
 import { CreateQueueCommand, GetQueueUrlCommand, ListQueuesCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { type AwsEndpoint, startAwsEndpoint } from '../../../../local/aws/endpoint.ts';
-import { openKeptState } from '../../../../local/aws/kept/open.ts';
 import { eventually } from '../../../support/eventually.ts';
+import { KeptEndpoint } from './kept-endpoint.ts';
 
-let folder: string;
-let aws: AwsEndpoint;
-let problems: string[];
-let end: () => Promise<void>;
+let endpoint: KeptEndpoint;
 
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'partner-webhooks-kept-'));
-  await start();
+  endpoint = await KeptEndpoint.start();
 });
 
-afterEach(async () => {
-  await end();
-  await rm(folder, { recursive: true, force: true });
-});
+afterEach(() => endpoint[Symbol.asyncDispose]());
 
-async function start(): Promise<void> {
-  problems = [];
-  const onProblem = (problem: string) => problems.push(problem);
-  const kept = await openKeptState(folder, onProblem);
-  aws = await startAwsEndpoint({
-    port: 0,
-    region: 'eu-central-1',
-    accountId: '000000000000',
-    kept,
-    onProblem,
-  });
-  end = async () => {
-    await aws.close();
-    kept.close();
-  };
-}
-
-async function restart(): Promise<void> {
-  await end();
-  await start();
-}
-
-const settings = () => ({
-  endpoint: aws.url,
-  region: 'eu-central-1',
-  maxAttempts: 1,
-  credentials: { accessKeyId: 'operator', secretAccessKey: 'any' },
-});
-
-const putAlarm = (AlarmName: string) => aws.putAlarm({ AlarmName });
+const putAlarm = (AlarmName: string) => endpoint.aws.putAlarm({ AlarmName });
 
 const alarmsNow = async () => {
-  const { MetricAlarms = [] } = await new CloudWatchClient(settings()).send(new DescribeAlarmsCommand());
+  const { MetricAlarms = [] } = await new CloudWatchClient(endpoint.settings).send(
+    new DescribeAlarmsCommand(),
+  );
   return MetricAlarms.map(({ AlarmName, StateValue, StateReason, ActionsEnabled, Threshold }) => {
     return [AlarmName, StateValue, StateReason, ActionsEnabled, Threshold];
   });
@@ -87,7 +49,7 @@ test('an alarm is in the state that it was set to, with its reason, as quiet and
   putAlarm('set');
   putAlarm('quiet');
   putAlarm('patient');
-  const client = new CloudWatchClient(settings());
+  const client = new CloudWatchClient(endpoint.settings);
   const set = { AlarmName: 'set', StateValue: 'ALARM', StateReason: 'paused: a test' } as const;
   await client.send(new SetAlarmStateCommand(set));
   await client.send(new DisableAlarmActionsCommand({ AlarmNames: ['quiet'] }));
@@ -95,7 +57,7 @@ test('an alarm is in the state that it was set to, with its reason, as quiet and
   await client.send(
     new PutMetricAlarmCommand({ ...patient, ComparisonOperator: 'GreaterThanOrEqualToThreshold' }),
   );
-  await restart();
+  await endpoint.restart();
   putAlarm('set');
   putAlarm('quiet');
   putAlarm('patient');
@@ -109,7 +71,7 @@ test('an alarm is in the state that it was set to, with its reason, as quiet and
 test('an event source that was turned off stays off, under its id, and never polls', async () => {
   const calls: string[] = [];
   const add = (name: string) =>
-    aws.addEventSourceMapping({
+    endpoint.aws.addEventSourceMapping({
       eventSourceArn: `arn:aws:sqs:eu-central-1:000000000000:${name}`,
       functionArn: `arn:aws:lambda:eu-central-1:000000000000:function:${name}`,
       settings: {},
@@ -119,7 +81,7 @@ test('an event source that was turned off stays off, under its id, and never pol
       enable: () => calls.push(`${name} on`),
     });
   const list = async () => {
-    const { EventSourceMappings = [] } = await new LambdaClient(settings()).send(
+    const { EventSourceMappings = [] } = await new LambdaClient(endpoint.settings).send(
       new ListEventSourceMappingsCommand(),
     );
     return EventSourceMappings.map(({ UUID, State }) => ({ UUID, State }));
@@ -127,13 +89,13 @@ test('an event source that was turned off stays off, under its id, and never pol
   add('one');
   add('other');
   const [one] = await list();
-  await new LambdaClient(settings()).send(
+  await new LambdaClient(endpoint.settings).send(
     new UpdateEventSourceMappingCommand({ UUID: one?.UUID, Enabled: false }),
   );
   await eventually(async () => ((await list())[0]?.State === 'Disabled' ? true : undefined));
   const before = await list();
   calls.length = 0;
-  await restart();
+  await endpoint.restart();
   add('one');
   expect(calls).toEqual(['one off']);
   add('other');
@@ -144,12 +106,12 @@ test('an event source that was turned off stays off, under its id, and never pol
 
 test('log lines are there in their order, and no more than in memory', async () => {
   const group = 'of a function';
-  aws.createLogGroup(group);
-  for (let index = 0; index < 5_010; index += 1) aws.writeLog(group, `line ${index}`);
-  await restart();
-  aws.createLogGroup(group);
-  aws.writeLog(group, 'a new line');
-  const { events = [] } = await new CloudWatchLogsClient(settings()).send(
+  endpoint.aws.createLogGroup(group);
+  for (let index = 0; index < 5_010; index += 1) endpoint.aws.writeLog(group, `line ${index}`);
+  await endpoint.restart();
+  endpoint.aws.createLogGroup(group);
+  endpoint.aws.writeLog(group, 'a new line');
+  const { events = [] } = await new CloudWatchLogsClient(endpoint.settings).send(
     new FilterLogEventsCommand({ logGroupName: group }),
   );
   expect(events.length).toBe(5_000);
@@ -159,13 +121,13 @@ test('log lines are there in their order, and no more than in memory', async () 
 });
 
 test('a secret has its versions, its stages and its ARN, and one that was deleted is gone', async () => {
-  const client = new SecretsManagerClient(settings());
+  const client = new SecretsManagerClient(endpoint.settings);
   const { ARN } = await client.send(new CreateSecretCommand({ Name: 'webhook', SecretString: 'first' }));
   await client.send(new PutSecretValueCommand({ SecretId: 'webhook', SecretString: 'second' }));
   await client.send(new CreateSecretCommand({ Name: 'other', SecretString: 'x' }));
   await client.send(new DeleteSecretCommand({ SecretId: 'other', ForceDeleteWithoutRecovery: true }));
-  await restart();
-  const after = new SecretsManagerClient(settings());
+  await endpoint.restart();
+  const after = new SecretsManagerClient(endpoint.settings);
   const valueAt = async (VersionStage: string) =>
     (await after.send(new GetSecretValueCommand({ SecretId: 'webhook', VersionStage }))).SecretString;
   expect(await valueAt('AWSCURRENT')).toBe('second');
@@ -182,8 +144,10 @@ test('records that Firehose could not deliver are delivered by a later run, once
   const roleArn = 'arn:aws:iam::000000000000:role/of-a-stream';
   const prepare = async () => {
     const statement = { Effect: 'Allow', Action: 's3:PutObject', Resource: '*' } as const;
-    aws.addPrincipals([{ name: 'Role', accessKeyId: 'role', arn: roleArn, statements: [statement] }]);
-    await new FirehoseClient(settings()).send(
+    endpoint.aws.addPrincipals([
+      { name: 'Role', accessKeyId: 'role', arn: roleArn, statements: [statement] },
+    ]);
+    await new FirehoseClient(endpoint.settings).send(
       new CreateDeliveryStreamCommand({
         DeliveryStreamName: 'stream',
         ExtendedS3DestinationConfiguration: { RoleARN: roleArn, BucketARN: 'arn:aws:s3:::archive' },
@@ -191,18 +155,18 @@ test('records that Firehose could not deliver are delivered by a later run, once
     );
   };
   await prepare();
-  await new FirehoseClient(settings()).send(
+  await new FirehoseClient(endpoint.settings).send(
     new PutRecordCommand({ DeliveryStreamName: 'stream', Record: { Data: Buffer.from('a record\n') } }),
   );
   // There is no bucket yet.
-  await eventually(async () => (problems.length > 0 ? true : undefined));
-  await end();
-  expect(problems.at(-1)).toBe(
+  await eventually(async () => (endpoint.problems.length > 0 ? true : undefined));
+  await endpoint.stop();
+  expect(endpoint.problems.at(-1)).toBe(
     'Delivery stream stream: 1 records are kept, and not yet delivered to archive',
   );
 
-  await start();
-  const s3 = () => new S3Client({ ...settings(), forcePathStyle: true });
+  await endpoint.start();
+  const s3 = () => new S3Client({ ...endpoint.settings, forcePathStyle: true });
   await s3().send(new CreateBucketCommand({ Bucket: 'archive' }));
   await prepare();
   const list = async () => (await s3().send(new ListObjectsV2Command({ Bucket: 'archive' }))).Contents;
@@ -210,20 +174,20 @@ test('records that Firehose could not deliver are delivered by a later run, once
   const { Body } = await s3().send(new GetObjectCommand({ Bucket: 'archive', Key: object?.Key }));
   expect(await Body?.transformToString()).toBe('a record\n');
 
-  await restart();
+  await endpoint.restart();
   await prepare();
-  await end();
-  await start();
+  await endpoint.stop();
+  await endpoint.start();
   expect(await list()).toHaveLength(1);
 });
 
 test('a queue has its address at the port that the endpoint has now', async () => {
-  await new SQSClient(settings()).send(new CreateQueueCommand({ QueueName: 'queue' }));
-  const before = aws.url;
-  await restart();
-  expect(aws.url).not.toBe(before);
-  const client = new SQSClient(settings());
-  const expected = `${aws.url}/000000000000/queue`;
+  await new SQSClient(endpoint.settings).send(new CreateQueueCommand({ QueueName: 'queue' }));
+  const before = endpoint.aws.url;
+  await endpoint.restart();
+  expect(endpoint.aws.url).not.toBe(before);
+  const client = new SQSClient(endpoint.settings);
+  const expected = `${endpoint.aws.url}/000000000000/queue`;
   expect(await client.send(new GetQueueUrlCommand({ QueueName: 'queue' }))).toMatchObject({
     QueueUrl: expected,
   });

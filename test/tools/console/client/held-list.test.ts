@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
-import type { Delivery } from '../../../../tools/console/api.ts';
 import { countNew, holdList, olderThan } from '../../../../tools/console/client/deliveries/held-list.ts';
+import type { Delivery } from '../../../../tools/stage/history/history.ts';
 
 const row = (id: string): Delivery => ({
   id,

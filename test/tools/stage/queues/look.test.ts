@@ -1,12 +1,11 @@
 import { CreateBucketCommand, PutObjectCommand } from '@aws-sdk/client-s3';
-import { DeleteQueueCommand } from '@aws-sdk/client-sqs';
+import { DeleteQueueCommand, SendMessageCommand } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { eventNames } from '../../../../lambda/contract/catalogue.ts';
 import { Faults } from '../../../../local/aws/faults.ts';
-import { exportMessages } from '../../../../tools/stage/queues/export.ts';
 import { list } from '../../../../tools/stage/queues/list.ts';
 import { findQueue } from '../../../../tools/stage/queues/queue.ts';
-import { type ShowOptions, show } from '../../../../tools/stage/queues/show.ts';
+import { exportMessages, show } from '../../../../tools/stage/queues/show.ts';
 import { startTestAws, type TestAws } from '../../../support/test-aws.ts';
 import { DEAD, Operator, shopUpdated } from './support.ts';
 
@@ -36,7 +35,7 @@ beforeEach(() => operator.empty());
 const quarantined = (bytes: Uint8Array) =>
   JSON.stringify({ problems: [], bodyBase64: Buffer.from(bytes).toString('base64') });
 
-async function shown(name: string, options: Partial<ShowOptions> = {}): Promise<string> {
+async function shown(name: string, options: Partial<Parameters<typeof show>[2]> = {}): Promise<string> {
   const operation = operator.operation();
   const queue = await findQueue(operator.stack, name);
   await show(operation, queue, { limit: 20, payload: false, json: false, ...options });
@@ -44,30 +43,65 @@ async function shown(name: string, options: Partial<ShowOptions> = {}): Promise<
 }
 
 describe('list', () => {
-  test('counts what waits on every queue, and says what to do next', async () => {
+  const listed = async () => {
+    const operation = operator.operation();
+    await list(operation, { json: false });
+    return operation.said.join('\n').replaceAll(/ +/g, ' ');
+  };
+
+  test('counts what waits on every queue that nothing consumes, and says what to do next', async () => {
     await operator.put(dead, shopUpdated('shop-1'), DEAD);
     await operator.put(dead, shopUpdated('shop-2'), DEAD);
     await operator.put(unrouted, '{}', { event: 'example.unknown' });
-    const operation = operator.operation();
-    await list(operation, { json: false });
-    expect(operation.said.map((line) => line.replaceAll(/ +/g, ' '))).toEqual([
-      expect.stringMatching(/^Waiting in /),
+    expect((await listed()).split('\n')).toEqual([
+      expect.stringMatching(/^Messages in /),
       '',
-      'QUEUE MESSAGES IN FLIGHT OLDEST',
+      'Dead letters, quarantine and unrouted events: they wait until you redrive them.',
+      '',
+      'QUEUE WAITING IN FLIGHT OLDEST',
       ...eventNames.map((event) =>
         event === 'shop.updated' ? expect.stringMatching(/^shop\.updated 2 0 \d+ s$/) : `${event} 0 0 –`,
       ),
       'quarantine 0 0 –',
       expect.stringMatching(/^unrouted 1 0 \d+ s$/),
       '',
-      `Why they are there: npm run dlq -- show shop.updated --outputs ${operator.outputsFile}`,
+      'Event queues: empty.',
+      '',
+      `See why: npm run dlq -- show shop.updated --outputs ${operator.outputsFile}`,
     ]);
   });
 
-  test('says that nothing waits', async () => {
-    const operation = operator.operation();
-    await list(operation, { json: false });
-    expect(operation.said.at(-1)).toMatch(/^Nothing waits/);
+  test('says that all queues are empty only if they are', async () => {
+    expect(await listed()).toMatch(/\nEvent queues: empty\.\n\nAll these queues are empty\.$/);
+  });
+
+  test('shows an event queue whose messages wait for their consumer', async () => {
+    await operator.put(operator.outputs.ShopUpdatedQueueUrl, shopUpdated('shop-1'));
+    const text = await listed();
+    expect(text).toContain('\nEVENT WAITING IN FLIGHT STATE\nshop.updated 1 0 waiting\n');
+    expect(text).not.toContain('empty');
+    expect(text).toMatch(/\nNothing needs you yet\..* see docs\/operations\.md, "Waiting"\.$/);
+  });
+
+  test('counts a delayed message as waiting, on either kind of queue', async () => {
+    for (const name of ['GirlDeletedQueueUrl', 'GirlDeletedDeadLetterQueueUrl']) {
+      const QueueUrl = operator.outputs[name];
+      const command = new SendMessageCommand({ QueueUrl, MessageBody: '{}', DelaySeconds: 900 });
+      await operator.queues.client.send(command);
+    }
+    const text = await listed();
+    expect(text).toContain('\ngirl.deleted 1 0 unknown\n');
+    expect(text).toContain('\ngirl.deleted 1 0 waiting\n');
+    expect(await shown('girl.deleted')).toBe(
+      'Nothing to show: SQS delays all messages of the dead-letter queue of girl.deleted (1), for 15 minutes at most',
+    );
+  });
+
+  test('shows a dead letter that somebody holds, and how to see why', async () => {
+    await operator.hold(operator.outputs.GirlCreatedDeadLetterQueueUrl);
+    const text = await listed();
+    expect(text).toContain('\ngirl.created 0 1 unknown\n');
+    expect(text).toMatch(/\nSee why: npm run dlq -- show girl\./);
   });
 
   describe('of the queues that a removed event has left', () => {
@@ -84,13 +118,11 @@ describe('list', () => {
 
     test('shows each with what is on it, and none of another stage', async () => {
       await operator.put(left[1], '{}', DEAD);
-      const operation = operator.operation();
-      await list(operation, { json: false });
-      const [, lines = ''] = operation.said.join('\n').replaceAll(/ +/g, ' ').split('Left by removed events');
+      const [, lines = ''] = (await listed()).split('Left by removed events');
       expect(lines).toContain(`\n${Queue} 0 0 –\n`);
       expect(lines).toMatch(new RegExp(`\n${DeadLetterQueue} 1 0 \\d+ s\n`));
       expect(lines).not.toContain('eu-');
-      expect(lines).toContain(`Why they are there: npm run dlq -- show ${DeadLetterQueue}`);
+      expect(lines).toContain(`See why: npm run dlq -- show `);
     });
 
     test('says so if they cannot be listed', async () => {
@@ -100,12 +132,9 @@ describe('list', () => {
         kind: 'throttled',
         callers: 'everyone',
       });
-      const operation = operator.operation();
-      await list(operation, { json: false });
+      const text = await listed();
       end();
-      expect(operation.said).toContainEqual(
-        expect.stringMatching(/^Queues that removed events have left are unknown: RequestThrottled/),
-      );
+      expect(text).toContain('\nWhich queues removed events have left is unknown: RequestThrottled');
     });
 
     test('shows the messages of one, and why they are there', async () => {
@@ -197,7 +226,7 @@ describe('show', () => {
     for (let count = 0; count < 3; count += 1) await operator.put(dead, shopUpdated('shop-1'), DEAD);
     const text = await shown('shop.updated', { limit: 2 });
     expect(text).toContain('2 messages of about 3 on the dead-letter queue of shop.updated');
-    expect(text).toContain('There may be more: --limit 20');
+    expect(text).toContain('There may be more. To see up to 20: --limit 20');
   });
 
   test('tells an empty queue from one whose messages somebody holds', async () => {
@@ -205,7 +234,7 @@ describe('show', () => {
       'Nothing to show: the dead-letter queue of shop.updated is empty',
     );
     await operator.hold(operator.outputs.UserUpdatedDeadLetterQueueUrl);
-    expect(await shown('user.updated')).toContain('1 message is in flight');
+    expect(await shown('user.updated')).toContain('has 1 message in flight');
   });
 });
 

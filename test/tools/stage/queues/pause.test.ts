@@ -15,7 +15,7 @@ import { Operator } from './support.ts';
 
 const OPERATOR = 'arn:aws:iam::000000000000:user/operator';
 const REASON = 'The shop table is being restored';
-const PACE = { pollMilliseconds: 25 };
+const POLL_MILLISECONDS = 25;
 /** An event source that is turned off ends its receive first, which takes 2 s at most. */
 const PAUSES = 30_000;
 
@@ -52,7 +52,7 @@ async function act(
 const pauseFor =
   (reason = REASON) =>
   (operation: ReturnType<Operator['operation']>, event: string) =>
-    pause(operation, event, reason, PACE);
+    pause(operation, event, reason, POLL_MILLISECONDS);
 
 const listed = () => act((operation) => list(operation, { json: false }));
 
@@ -89,7 +89,7 @@ test(
     expect(await operator.queues.count(aws.outputs.ShopUpdatedQueueUrl)).toBe(2);
     expect(await effect('shop-1')).toBeUndefined();
 
-    expect(await act(resume)).toContain('About 2 messages waited, now to be processed.');
+    expect(await act(resume)).toContain('About 2 messages waited and will be processed now.');
     expect(await eventually(() => effect('shop-1'))).toHaveProperty('invalidated_at');
     expect(await eventually(() => effect('shop-2'))).toHaveProperty('invalidated_at');
   },
@@ -205,7 +205,7 @@ describe('how long nothing is lost', () => {
       await deliver('shop-3');
       await set('ShopUpdatedPausedAlarm', 'OK', 'So that it can be paused once more');
       expect(await act(pauseFor())).toContain(
-        'CloudWatch does not know the age of the oldest of the 1 message that wait already: take it off.',
+        'But 1 message waited already, and CloudWatch does not know the age of the oldest: subtract it.',
       );
       const measured = answering('GetMetricStatisticsCommand', {
         Datapoints: [{ Timestamp: new Date(), Maximum: 2 * 24 * 60 * 60 }],
@@ -269,7 +269,7 @@ describe('what it cannot do it says in one line', () => {
     async (missing) => {
       const { [missing]: _, ...outputs } = operator.stack.outputs;
       await expect(act(pauseFor(), { stack: operator.stack.with({ outputs }) })).rejects.toThrow(
-        `The stack has no output ${missing}: deploy it again`,
+        `The stack has no output ${missing}: deploy `,
       );
     },
   );
@@ -280,9 +280,9 @@ describe('what ended half-way is completed by repeating it', () => {
     'Ctrl-C, while batches in work end: it says so, and the alarm on age waits for no pause yet',
     async () => {
       const operation = operator.operation(AbortSignal.abort());
-      expect(await pause(operation, 'shop.updated', REASON, PACE)).toBe(false);
+      expect(await pause(operation, 'shop.updated', REASON, POLL_MILLISECONDS)).toBe(false);
       expect(operation.said.at(-1)).toMatch(
-        /^Interrupted, and not complete\. Repeat the command to complete it, or undo it: npm run resume -- shop\.updated/,
+        /^Interrupted before it was complete\. Repeat the command to complete it, or undo it: npm run resume -- shop\.updated/,
       );
       expect(await alarms()).toEqual({
         source: 'Disabling',
@@ -320,7 +320,7 @@ describe('what ended half-way is completed by repeating it', () => {
       await expect(act(pauseFor(), { stack: first })).rejects.toMatchObject({
         name: 'CommandError',
         message:
-          'shop.updated is off, but not all that goes with it is done: AccessDenied: not authorized. Repeat the command to complete it',
+          'The event source of shop.updated is off, but its alarms are not set yet: AccessDenied: not authorized. Repeat the command to complete it',
       });
       expect((await alarms()).waiting).toEqual(['OK', OLD_SECONDS]);
       expect(await act(pauseFor('Another one'))).toContain(`by ${OPERATOR}: ${REASON}. Completing that.`);
@@ -337,7 +337,7 @@ describe('what ended half-way is completed by repeating it', () => {
     'an alarm that cannot be set leaves the one on age to ring',
     async () => {
       await expect(act(pauseFor(), { stack: failing('SetAlarmStateCommand') })).rejects.toThrow(
-        'shop.updated is off, but not all that goes with it is done',
+        'The event source of shop.updated is off, but its alarms are not set yet',
       );
       expect((await alarms()).waiting).toEqual(['OK', OLD_SECONDS]);
     },
@@ -354,7 +354,7 @@ describe('what ended half-way is completed by repeating it', () => {
         return next(args);
       });
       const stack = operator.stack.with({ lambda });
-      await expect(act(pauseFor(), { stack })).rejects.toMatchObject({ name: 'AccessDenied' });
+      await expect(act(pauseFor(), { stack })).rejects.toMatchObject({ name: 'AccessDenied', $metadata: {} });
       expect(await alarms()).toEqual(before);
     },
     PAUSES,
@@ -365,7 +365,7 @@ describe('what ended half-way is completed by repeating it', () => {
     async () => {
       await act(pauseFor());
       await expect(act(resume, { stack: failing('PutMetricAlarmCommand') })).rejects.toThrow(
-        'shop.updated is on, but not all that goes with it is done',
+        'The event source of shop.updated is on, but its alarms are not set back yet',
       );
       expect(await listed()).toContain('(but its event source is on)');
       await act(resume);
@@ -398,16 +398,16 @@ describe('list', () => {
   test(
     'shows what is paused, for how long, by whom and why, and how it goes on',
     async () => {
-      expect(await listed()).not.toContain('Paused');
+      expect(await listed()).not.toContain('Paused:');
       await act(pauseFor());
       await deliver('shop-4');
       const text = await eventually(async () => {
         const said = await listed();
-        return said.includes('shop.updated        1') ? said : undefined;
+        return said.includes('shop.updated        1          0  paused') ? said : undefined;
       });
       expect(text).toMatch(
         new RegExp(
-          `Paused:\n\nEVENT +WAITING +SINCE +BY +REASON\nshop\\.updated +1 +\\d+ s ago +${OPERATOR} +${REASON}\n\nWhat is paused goes on with: npm run resume -- shop\\.updated --outputs`,
+          `Paused: .*\n\nEVENT +WAITING +SINCE +BY +REASON\nshop\\.updated +1 +\\d+ s ago +${OPERATOR} +${REASON}\n\nResume: npm run resume -- shop\\.updated --outputs`,
         ),
       );
       const json = JSON.parse(await act((operation) => list(operation, { json: true })));
@@ -444,7 +444,8 @@ function failing(command: string): Stage {
 }
 
 function refuse({ commandName }: { readonly commandName?: string }, refused: string): void {
-  if (commandName === refused) throw Object.assign(new Error('not authorized'), { name: 'AccessDenied' });
+  if (commandName === refused)
+    throw Object.assign(new Error('not authorized'), { name: 'AccessDenied', $metadata: {} });
 }
 
 /** The stack with a measurement, of which the local one has none. */

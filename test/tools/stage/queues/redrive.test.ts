@@ -54,7 +54,7 @@ describe('where nothing consumes', () => {
     test('of messages that somebody holds is refused with the reason', async () => {
       await operator.hold(operator.outputs.UserUpdatedDeadLetterQueueUrl);
       await expect(redriveAll(operator.operation(), operator.queue('user.updated'))).rejects.toThrow(
-        'Nothing to redrive: on the dead-letter queue of user.updated 1 message is in flight',
+        'Nothing to redrive: the dead-letter queue of user.updated has 1 message in flight',
       );
     });
 
@@ -66,7 +66,7 @@ describe('where nothing consumes', () => {
       await redriveShopUpdated(second);
       await first;
       expect(second.said[0]).toBe(
-        'A redrive of the dead-letter queue of shop.updated is under way already: following it.',
+        'A redrive of the dead-letter queue of shop.updated is already running. This command follows it.',
       );
       expect(await operator.queues.count(source)).toBe(3);
     });
@@ -79,7 +79,7 @@ describe('where nothing consumes', () => {
       await eventually(async () => (await operator.queues.count(source)) || undefined);
       interruption.abort();
       expect(await redrive).toBe(false);
-      expect(operation.said.at(-1)).toMatch(/^Cancelled\. Moved \d messages? .* nothing is lost\.$/);
+      expect(operation.said.at(-1)).toMatch(/^Cancelled\. Moved \d messages? .* Nothing is lost\.$/);
       const counts = [await operator.queues.count(dead), await operator.queues.count(source)];
       expect(counts[0]).toBeGreaterThan(0);
       expect((counts[0] as number) + (counts[1] as number)).toBe(5);
@@ -158,7 +158,7 @@ describe('where nothing consumes', () => {
       await operator.put(unrouted, '{}', { event: 'shop.updated' });
       const operation = operator.operation(AbortSignal.abort());
       expect(await redriveEach(operation, operator.queue('unrouted'))).toBe(false);
-      expect(operation.said).toEqual([expect.stringContaining('nothing is lost')]);
+      expect(operation.said).toEqual([expect.stringContaining('Nothing is lost')]);
       expect(await operator.queues.count(unrouted)).toBe(1);
     });
   });

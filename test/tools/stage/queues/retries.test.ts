@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { LocalStack } from '../../../../local/local-stack.ts';
 import { list } from '../../../../tools/stage/queues/list.ts';
+import { pause, resume } from '../../../../tools/stage/queues/pause.ts';
 import type { Stage } from '../../../../tools/stage/stage.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { Partner } from '../../../support/partner.ts';
@@ -45,50 +46,63 @@ async function listed(
 test('a message that backs off is listed, with its failures so far and its next attempt', async () => {
   const text = await eventually(async () => {
     const lines = await listed(operator.stack);
-    return lines.includes('Being retried') ? lines : undefined;
+    return lines.includes('Retrying') ? lines : undefined;
   });
   expect(text).toMatch(
     new RegExp(
-      `Being retried: 1 message\n\nEVENT .*\nshop\\.updated +${eventId} +1 × +\\d+ s ago +in \\d+ s +DynamoDB UpdateItem: ProvisionedThroughputExceededException`,
+      `Retrying: 1 message failed\\. .*\n\nDynamoDB UpdateItem: ProvisionedThroughputExceededException.*\nEVENT .*\nshop\\.updated +${eventId} +1 × +\\d+ s ago +in \\d+ s\n`,
     ),
   );
-  expect(text).not.toContain('Nothing waits');
+  expect(text).toMatch(/\nshop\.updated +0 +1 +1 retrying\n/);
+});
+
+test('while its event is paused, it is tried again once resumed', async () => {
+  await pause(operator.operation(), 'shop.updated', 'The table is being restored', 25);
+  const text = await listed(operator.stack);
+  expect(text).toMatch(/\nshop\.updated +0 +1 +paused; 1 retrying\n/);
+  expect(text).toMatch(/\nshop\.updated .* ago +once resumed\n/);
+  await resume(operator.operation(), 'shop.updated', 25);
 });
 
 test('on a terminal its id is shortened, and the table fits', async () => {
   const text = await listed(operator.stack, { width: 60 });
   expect(text).toContain(eventId.slice(0, 8));
   expect(text).not.toContain(eventId);
-  const table = text.split('\n').filter((line) => !/^(Waiting|What is)/.test(line));
-  expect(Math.max(...table.map(({ length }) => length))).toBeLessThanOrEqual(60);
+  const cells = text.split('\n').filter((line) => line.includes('  '));
+  expect(Math.max(...cells.map(({ length }) => length))).toBeLessThanOrEqual(60);
 });
 
 test('for programs it is JSON, with whole ids', async () => {
-  const { queues, retries } = JSON.parse(await listed(operator.stack, { json: true, width: 60 }));
-  expect(queues).toContainEqual({ queue: 'shop.updated', messages: 0, inFlight: 0 });
+  const { queues, eventQueues, retries, inFlight } = JSON.parse(
+    await listed(operator.stack, { json: true, width: 60 }),
+  );
+  expect(queues).toContainEqual({ queue: 'shop.updated', messages: 0, inFlight: 0, delayed: 0 });
+  expect(eventQueues).toContainEqual({ event: 'shop.updated', messages: 0, inFlight: 1, delayed: 0 });
   expect(retries).toEqual([expect.objectContaining({ event: 'shop.updated', eventId, attempt: 1 })]);
+  expect(inFlight).toEqual([]);
 });
 
 test('where the log cannot be read it says how many there are, and why not which', async () => {
   const { ShopUpdatedLogGroup: _, ...outputs } = operator.stack.outputs;
   const withoutOutput = await listed(operator.stack.with({ outputs }));
-  expect(withoutOutput).toContain('shop.updated: 1 message more, hidden: ');
-  expect(withoutOutput).toContain('the stack has no output ShopUpdatedLogGroup: deploy it again');
+  expect(withoutOutput).toMatch(
+    /\nshop\.updated +0 +1 +1 not identified: The stack has no output ShopUpdatedLogGroup: deploy .* again\n/,
+  );
   const withoutGroup = await listed(
     operator.stack.with({ outputs: { ...outputs, ShopUpdatedLogGroup: 'none' } }),
   );
   expect(withoutGroup).toContain('The specified log group does not exist.');
 });
 
-test('what is hidden and has not failed is said to be in work', async () => {
+test('what is in flight and has not failed is being processed', async () => {
   stack.faults.clear();
   stack.faults.inject({ service: 'dynamodb', kind: 'slow', milliseconds: 1_500 });
   const user = { event: 'user.updated', data: { user_id: 'user-1' }, timestamp: '2026-01-31T09:00:00Z' };
   await new Partner(stack.outputs.WebhookUrl).post(user);
   const text = await eventually(async () => {
     const lines = await listed(operator.stack);
-    return lines.includes('user.updated: ') ? lines : undefined;
+    return lines.includes('being processed') ? lines : undefined;
   });
-  expect(text).toContain('user.updated: 1 message more, hidden: in work, or about to be tried again');
-  expect(text).not.toContain('Nothing waits');
+  expect(text).toMatch(/\nuser\.updated +0 +1 +1 being processed, or hidden after a crash\n/);
+  expect(text).not.toContain('All these queues are empty');
 });

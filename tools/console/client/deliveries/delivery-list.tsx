@@ -1,6 +1,6 @@
 import type { RefObject } from 'preact';
 import { useEffect, useLayoutEffect } from 'preact/hooks';
-import type { Delivery } from '../../api.ts';
+import type { Delivery } from '../../../stage/history/history.ts';
 import { useViewport } from '../shared/use-viewport.ts';
 import { scrollToRow, windowOf } from '../shared/window.ts';
 import { DeliveryRow, rowId } from './delivery-row.tsx';

@@ -1,8 +1,8 @@
-import type { Delivery } from '../../api.ts';
+import type { Delivery } from '../../../stage/history/history.ts';
+import { skipText, stateTitle } from '../../../stage/history/words.ts';
 import { Badge } from '../shared/badge.tsx';
 import { latencyText, shortMomentText } from '../shared/time-text.ts';
 import { Visible } from '../text/visible.tsx';
-import { STATES } from './state-text.ts';
 
 /** Of the element of a row. */
 export const rowId = (id: string) => `delivery-${id}`;
@@ -17,8 +17,8 @@ interface DeliveryRowProps {
 }
 
 export function DeliveryRow({ delivery, top, index, count, selected }: DeliveryRowProps) {
-  const { id, receivedAt, event, state, shopId, status, error, latencyMs, smokeTest } = delivery;
-  const { label, tone } = STATES[state];
+  const { id, receivedAt, event, state, reason, shopId, status, error, latencyMs, smokeTest } = delivery;
+  const { title, tone } = stateTitle(state);
   return (
     // The list has the focus, and names the row that is active.
     <div
@@ -38,11 +38,15 @@ export function DeliveryRow({ delivery, top, index, count, selected }: DeliveryR
       <span class={`row-event${event === undefined ? ' soft' : ''}`} title={event}>
         {event === undefined ? smokeTest ? 'smoke test' : 'unknown event' : <Visible text={event} />}
       </span>
-      <Badge tone={tone}>{label}</Badge>
+      <Badge tone={tone}>{title}</Badge>
       <span class="row-shop" title={shopId}>
         {shopId !== undefined && <Visible text={shopId} />}
       </span>
-      {error === undefined || latencyMs !== undefined ? (
+      {reason !== undefined ? (
+        <span class="row-result" title={skipText(reason)}>
+          {skipText(reason)}
+        </span>
+      ) : error === undefined || latencyMs !== undefined ? (
         <span class="row-result">{latencyMs === undefined ? '' : latencyText(latencyMs)}</span>
       ) : (
         <span class="row-result is-error" title={error}>

@@ -1,4 +1,4 @@
-import type { DeliveryFilter } from '../../api.ts';
+import type { DeliveryQuery } from '../../api.ts';
 
 const FILTERS = [
   'search',
@@ -7,10 +7,10 @@ const FILTERS = [
   'shop',
   'since',
   'until',
-] as const satisfies (keyof DeliveryFilter)[];
+] as const satisfies (keyof DeliveryQuery)[];
 
 /** The filter that an address of the page has, without what is empty. */
-export function filterOf(query: Readonly<Record<string, string>>): DeliveryFilter {
+export function filterOf(query: Readonly<Record<string, string>>): DeliveryQuery {
   return Object.fromEntries(
     FILTERS.flatMap((name) => {
       const value = query[name]?.trim() ?? '';
@@ -23,7 +23,7 @@ export function filterOf(query: Readonly<Record<string, string>>): DeliveryFilte
  * Whether what a filter admits changes with the clock: `since=15m`. A search is left as it is, as it looks through a
  * stage's archive each time.
  */
-export function movesWithTime({ since, until, search }: DeliveryFilter): boolean {
+export function movesWithTime({ since, until, search }: DeliveryQuery): boolean {
   return search === undefined && [since, until].some((time) => /^\d+[mhd]$/.test(time ?? ''));
 }
 

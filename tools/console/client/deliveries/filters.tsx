@@ -1,8 +1,9 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { isSettled, type State, states } from '../../../stage/history/history.ts';
+import { stateTitle } from '../../../stage/history/words.ts';
 import { Icon } from '../shared/icon.tsx';
 import { useConsole } from '../shell/context.ts';
 import { filterOf } from './filter-query.ts';
-import { STATE_GROUPS, STATES } from './state-text.ts';
 
 /** While somebody types, the list waits for a pause of this length. */
 const PAUSE_MS = 200;
@@ -13,6 +14,15 @@ const TIMES: readonly (readonly [since: string, label: string])[] = [
   ['1h', 'Last hour'],
   ['24h', 'Last 24 hours'],
   ['7d', 'Last 7 days'],
+];
+
+const isDone = (state: State) => stateTitle(state).tone === 'good';
+
+/** Several states, as values of the filter. */
+const STATE_GROUPS: readonly { readonly label: string; readonly members: readonly State[] }[] = [
+  { label: 'On its way', members: states.filter((state) => !isSettled(state) && state !== 'unknown') },
+  { label: 'Done', members: states.filter(isDone) },
+  { label: 'Needs a look', members: states.filter((state) => isSettled(state) && !isDone(state)) },
 ];
 
 interface FiltersProps {
@@ -26,7 +36,7 @@ export function Filters({ query, onChange, onLeave }: FiltersProps) {
   const { stack } = useConsole();
   const { event = '', state = '', since = '', until = '' } = query;
   const isFiltered = Object.keys(filterOf(query)).length > 0;
-  const knownStates = [...STATE_GROUPS.map(({ states }) => states), ...Object.keys(STATES)];
+  const knownStates: readonly string[] = [...STATE_GROUPS.map(({ members }) => members.join()), ...states];
   return (
     <search class="filters">
       <SearchBox
@@ -62,12 +72,12 @@ export function Filters({ query, onChange, onLeave }: FiltersProps) {
         >
           <option value="">Any state</option>
           {state !== '' && !knownStates.includes(state) && <option value={state}>{state}</option>}
-          {STATE_GROUPS.map(({ label, states }) => (
+          {STATE_GROUPS.map(({ label, members }) => (
             <optgroup key={label} label={label}>
-              <option value={states}>{label}: all</option>
-              {states.split(',').map((name) => (
+              <option value={members.join()}>{label}: all</option>
+              {members.map((name) => (
                 <option key={name} value={name}>
-                  {Object.entries(STATES).find(([known]) => known === name)?.[1].label}
+                  {stateTitle(name).title}
                 </option>
               ))}
             </optgroup>

@@ -1,4 +1,4 @@
-import type { Delivery } from '../../api.ts';
+import type { Delivery } from '../../../stage/history/history.ts';
 
 /** The list as it was when it was told to hold still. Its rows go on to change, but none comes between them or goes. */
 export interface HeldList {

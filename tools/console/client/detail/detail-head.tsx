@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
-import type { Delivery } from '../../api.ts';
-import { STATES } from '../deliveries/state-text.ts';
+import type { Delivery } from '../../../stage/history/history.ts';
+import { stateTitle } from '../../../stage/history/words.ts';
 import { Badge } from '../shared/badge.tsx';
 import { Button } from '../shared/button.tsx';
 import { Copy } from '../shared/copy.tsx';
@@ -33,7 +33,7 @@ const SHORT_ID = 8;
 
 export function DetailHead({ delivery, actions, onClose }: DetailHeadProps) {
   const { id, eventId, event, state, shopId, receivedAt, latencyMs, attempts } = delivery;
-  const { label, tone, meaning } = STATES[state];
+  const { title, tone } = stateTitle(state);
   return (
     <header class="detail-head">
       <div class="detail-title">
@@ -41,9 +41,7 @@ export function DetailHead({ delivery, actions, onClose }: DetailHeadProps) {
           <Icon name="back" />
         </button>
         <h2>{event === undefined ? 'Unknown event' : <Visible text={event} />}</h2>
-        <span title={meaning}>
-          <Badge tone={tone}>{label}</Badge>
-        </span>
+        <Badge tone={tone}>{title}</Badge>
         <div class="detail-actions">
           <Button
             keyHint="r"

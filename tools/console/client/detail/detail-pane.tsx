@@ -1,5 +1,6 @@
 import { useMemo, useState } from 'preact/hooks';
-import type { Delivery, DeliveryDetail } from '../../api.ts';
+import type { Delivery } from '../../../stage/history/history.ts';
+import type { DeliveryDetail } from '../../api.ts';
 import { curlCommand } from '../acting/curl.ts';
 import { EditDialog, LONGEST_EDITED } from '../acting/edit-dialog.tsx';
 import { useSend } from '../acting/use-send.ts';
@@ -37,10 +38,16 @@ interface DetailPaneProps {
   onSent: (delivery: string) => void;
 }
 
-function TabPanel({ tab, detail }: { tab: DetailTab; detail: DeliveryDetail }) {
+interface TabPanelProps {
+  tab: DetailTab;
+  delivery: Delivery;
+  detail: DeliveryDetail | undefined;
+}
+
+function TabPanel({ tab, delivery, detail }: TabPanelProps) {
+  if (tab === 'overview') return <Overview delivery={delivery} detail={detail} />;
+  if (detail === undefined) return <Loading />;
   switch (tab) {
-    case 'overview':
-      return <Overview detail={detail} />;
     case 'request':
       return <Request detail={detail} />;
     case 'answer':
@@ -59,10 +66,11 @@ export function DetailPane({ id, row, held, route, onClose, onSent }: DetailPane
   const delivery = row ?? detail ?? held;
   const tab = tabOf(route.query.tab);
   // Each frame of the stream draws the pane: what is long in it only where there is more to show.
-  const panel = useMemo(
-    () => detail !== undefined && <TabPanel key={detail.id} tab={tab} detail={detail} />,
-    [detail, tab],
-  );
+  const panel = useMemo(() => {
+    const shown = detail ?? delivery;
+    const isShown = shown !== undefined && (detail !== undefined || error === undefined);
+    return isShown && <TabPanel key={shown.id} tab={tab} delivery={shown} detail={detail} />;
+  }, [detail ?? delivery, error, tab]);
   const show = (name: DetailTab) => {
     const current = currentRoute();
     const query = { ...current.query, tab: name === 'overview' ? '' : name };
@@ -103,7 +111,7 @@ export function DetailPane({ id, row, held, route, onClose, onSent }: DetailPane
       setEdited({ title: `Edit and send ${delivery?.event ?? ''}`, text: loaded.text });
     },
     copyCurl: async () => {
-      const type = detail?.request?.headers.find(([name]) => name.toLowerCase() === 'content-type')?.[1];
+      const type = detail?.request.headers.find(([name]) => name.toLowerCase() === 'content-type')?.[1];
       const command = body().then((loaded) =>
         curlCommand({
           url: stack.webhookUrl,
@@ -171,7 +179,6 @@ export function DetailPane({ id, row, held, route, onClose, onSent }: DetailPane
         active={tab}
         onChange={show}
       >
-        {detail === undefined && error === undefined && <Loading />}
         {panel}
       </Tabs>
       {edited !== undefined && (

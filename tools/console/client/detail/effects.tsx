@@ -1,19 +1,19 @@
 import { useState } from 'preact/hooks';
-import type { NotificationEffect, RecordedEffect, RowEffect } from '../../api.ts';
+import type { Effect, ItemEffect, NotificationEffect } from '../../../stage/history/facts.ts';
 import { Badge } from '../shared/badge.tsx';
 import { Time } from '../shared/time.tsx';
 import { formatRoute } from '../shell/route.ts';
 import { Visible } from '../text/visible.tsx';
 import { type AttributeChange, diffRows, orderedText } from './row-diff.ts';
 
-export function Effects({ effects }: { effects: readonly RecordedEffect[] }) {
+export function Effects({ effects }: { effects: readonly Effect[] }) {
   if (effects.length === 0) return null;
   return (
     <section class="block">
       <h3>{effects.length === 1 ? 'Effect' : 'Effects'}</h3>
       {effects.map((effect, index) =>
-        effect.kind === 'row' ? (
-          <RowCard key={index} effect={effect} />
+        effect.kind === 'item' ? (
+          <ItemCard key={index} effect={effect} />
         ) : (
           <NotificationCard key={index} effect={effect} />
         ),
@@ -22,7 +22,7 @@ export function Effects({ effects }: { effects: readonly RecordedEffect[] }) {
   );
 }
 
-function RowCard({ effect }: { effect: RowEffect }) {
+function ItemCard({ effect }: { effect: ItemEffect }) {
   const { table, key, at, before, after, now, written } = effect;
   const isKnown = before !== undefined || after !== undefined;
   const address = formatRoute({ view: 'tables', path: [table], query: { key } });
@@ -35,13 +35,13 @@ function RowCard({ effect }: { effect: RowEffect }) {
         <span class="mono cut">
           <Visible text={key} />
         </span>
-        <RowWord effect={effect} />
+        <ItemWord effect={effect} />
         {at !== undefined && <Time at={at} day milliseconds />}
       </header>
       {isKnown ? (
         <Diff changes={diffRows(before ?? null, after ?? null)} />
       ) : now === null || now === undefined ? (
-        <p class="card-note">There is no such row now.</p>
+        <p class="card-note">There is no such item now.</p>
       ) : (
         <Diff
           changes={Object.entries(now).map(([name, value]) => ({
@@ -56,11 +56,11 @@ function RowCard({ effect }: { effect: RowEffect }) {
   );
 }
 
-function RowWord({ effect: { before, after } }: { effect: RowEffect }) {
+function ItemWord({ effect: { before, after } }: { effect: ItemEffect }) {
   if (before === undefined && after === undefined) return null;
-  if (before === null || before === undefined) return <Badge tone="good">row added</Badge>;
-  if (after === null || after === undefined) return <Badge tone="bad">row deleted</Badge>;
-  return <Badge tone="warning">row changed</Badge>;
+  if (before === null || before === undefined) return <Badge tone="good">item added</Badge>;
+  if (after === null || after === undefined) return <Badge tone="bad">item deleted</Badge>;
+  return <Badge tone="warning">item changed</Badge>;
 }
 
 const SIGNS = { added: '+', removed: '−', changed: '~', same: '' } as const;
@@ -131,7 +131,7 @@ function NotificationCard({ effect: { topic, at, subject, texts } }: { effect: N
     <article class="card">
       <header class="card-head">
         <h4>{topic}</h4>
-        <Badge tone="good">people told</Badge>
+        <Badge tone="good">people notified</Badge>
         <Time at={at} day milliseconds />
       </header>
       <div class="letter">

@@ -1,4 +1,4 @@
-import type { FunctionLine } from '../../api.ts';
+import type { LineFact } from '../../../stage/history/facts.ts';
 import { Badge } from '../shared/badge.tsx';
 import { Empty } from '../shared/empty.tsx';
 import { Time } from '../shared/time.tsx';
@@ -9,7 +9,7 @@ import { factsOfLine, readLogLine } from './log-line.ts';
 
 const TONES: Readonly<Record<string, Tone>> = { ERROR: 'bad', CRITICAL: 'bad', WARN: 'warning' };
 
-export function LogLines({ lines }: { lines: readonly FunctionLine[] }) {
+export function LogLines({ lines }: { lines: readonly LineFact[] }) {
   if (lines.length === 0) {
     return (
       <Empty title="No log lines">
@@ -29,7 +29,7 @@ export function LogLines({ lines }: { lines: readonly FunctionLine[] }) {
           <li key={index}>
             <details>
               <summary>
-                <Time at={at} milliseconds />
+                <Time at={new Date(at).toISOString()} milliseconds />
                 <span class="log-function">{name}</span>
                 {level !== undefined && <Badge tone={TONES[level] ?? 'neutral'}>{level.toLowerCase()}</Badge>}
                 <span class="log-message">

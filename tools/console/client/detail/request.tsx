@@ -24,8 +24,7 @@ const NAMES: Record<RequestPart, string> = {
 
 export function Request({ detail: { id, request } }: { detail: DeliveryDetail }) {
   const [part, setPart] = useState<RequestPart>('formatted');
-  const { value: body, error } = useBody(id, request?.bodyMissing);
-  if (request === undefined) return <Empty title="The request is not kept" />;
+  const { value: body, error } = useBody(id, request.bodyMissing);
   const parts = PARTS.filter((name) => name !== 'headers' || request.headers.length > 0);
   return (
     <div class="fill">

@@ -1,4 +1,4 @@
-import type { Row } from '../../api.ts';
+import type { Item } from '../../../stage/history/facts.ts';
 
 /** One attribute of a row, before and after. Values are JSON text. */
 export interface AttributeChange {
@@ -9,7 +9,7 @@ export interface AttributeChange {
 }
 
 /** What a write made of a row: the key and what stayed included, in the order in which the newer one has them. */
-export function diffRows(before: Row | null, after: Row | null): AttributeChange[] {
+export function diffRows(before: Item | null, after: Item | null): AttributeChange[] {
   const old = new Map(Object.entries(before ?? {}));
   const changes: AttributeChange[] = [];
   for (const [name, value] of Object.entries(after ?? {})) {

@@ -1,5 +1,6 @@
 import { useCallback, useEffect, useState } from 'preact/hooks';
-import type { Delivery, DeliveryDetail } from '../../api.ts';
+import type { Delivery } from '../../../stage/history/history.ts';
+import type { DeliveryDetail } from '../../api.ts';
 import { ApiError } from '../api-client.ts';
 import { errorText } from '../shared/error-text.ts';
 import { untilSeen } from '../shared/until-seen.ts';

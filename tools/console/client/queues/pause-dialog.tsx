@@ -2,7 +2,7 @@ import { useId, useState } from 'preact/hooks';
 import { Button } from '../shared/button.tsx';
 import { Dialog } from '../shared/dialog.tsx';
 
-/** Characters that `npm run pause` takes of a reason: `LONGEST_REASON` of tools/stage/queues/reason.ts. */
+/** Characters that `npm run pause` takes of a reason: `LONGEST_REASON` of tools/stage/queues/pause-state.ts. */
 const LONGEST_REASON = 400;
 
 interface PauseDialogProps {

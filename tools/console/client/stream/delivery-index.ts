@@ -1,4 +1,4 @@
-import type { Delivery } from '../../api.ts';
+import type { Delivery } from '../../../stage/history/history.ts';
 
 /** Deliveries by the time of their receipt, newest first; made for thousands that come in order and change. */
 export class DeliveryIndex {

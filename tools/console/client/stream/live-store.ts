@@ -1,4 +1,5 @@
-import type { Delivery, Notice, PayloadSearch, Task } from '../../api.ts';
+import type { Delivery } from '../../../stage/history/history.ts';
+import type { Notice, PayloadSearch, Task } from '../../api.ts';
 import type { ApiClient } from '../api-client.ts';
 import { DeliveryIndex } from './delivery-index.ts';
 import { type Connection, readStream, type StreamEvent } from './event-stream.ts';

@@ -1,4 +1,4 @@
-import type { Row } from '../../api.ts';
+import type { Item } from '../../../stage/history/facts.ts';
 
 /** Attributes that stand beside the key in the list of rows; the others are seen once a row is opened. */
 const MOST_COLUMNS = 4;
@@ -19,7 +19,7 @@ const FIRST = ['status', 'name', 'display_name', 'shop_id', 'updated_at'];
 const LAST = /version|^data$|expires/;
 
 /** Attributes of rows that the list has columns for, the key first. */
-export function columnsOf(rows: readonly Row[], key: string): readonly string[] {
+export function columnsOf(rows: readonly Item[], key: string): readonly string[] {
   const names = [...new Set(rows.flatMap((row) => Object.keys(row)))].filter((name) => name !== key);
   const rank = (name: string) => {
     const place = FIRST.indexOf(name);
@@ -31,7 +31,7 @@ export function columnsOf(rows: readonly Row[], key: string): readonly string[] 
 }
 
 /** Attributes of one row, the key first, then by name. */
-export function attributesOf(row: Row, key: string): readonly (readonly [name: string, value: unknown])[] {
+export function attributesOf(row: Item, key: string): readonly (readonly [name: string, value: unknown])[] {
   return Object.entries(row).sort(
     ([one], [other]) => Number(other === key) - Number(one === key) || one.localeCompare(other),
   );

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { walk } from '../../../../tools/stage/queues/walk.ts';
+import { reasonOf, walk } from '../../../../tools/stage/queues/messages.ts';
 import { startTestAws, type TestAws } from '../../../support/test-aws.ts';
 import { Operator } from './support.ts';
 
@@ -59,16 +59,6 @@ describe('a walk over a queue', () => {
     expect(await countVisible()).toBe(15);
   });
 
-  test('ends when it has enough', async () => {
-    await fill(15);
-    let seen = 0;
-    await walk(operator.stack, url, { signal: never, enough: () => seen > 0 }, async () => {
-      seen += 1;
-      return 'kept';
-    });
-    expect(seen).toBe(10);
-  });
-
   test('gives everything back where a visit fails', async () => {
     await fill(3);
     const failing = walk(operator.stack, url, { signal: never }, async ({ body }) => {
@@ -89,4 +79,11 @@ describe('a walk over a queue', () => {
     expect(seen).toBe(10);
     expect(await countVisible()).toBe(5);
   });
+});
+
+test('a redriven message that SQS moved afterwards does not show its earlier failure', () => {
+  const attributes = { failureReason: { DataType: 'String', StringValue: 'the table was away' } };
+  const reason = (movedBySqs: boolean) => reasonOf({ attributes, movedBySqs }, { kind: 'dead-letter' });
+  expect(reason(false)).toBe('the table was away');
+  expect(reason(true)).toMatch(/^SQS moved it after too many receives/);
 });

@@ -1,0 +1,170 @@
+import {
+  ChangeMessageVisibilityBatchCommand,
+  DeleteMessageCommand,
+  type Message,
+  type MessageAttributeValue,
+  ReceiveMessageCommand,
+  type SQSClient,
+} from '@aws-sdk/client-sqs';
+import { LONGEST_LOOK_SECONDS } from '../../../lib/longest-look.ts';
+import type { Stage } from '../stage.ts';
+import { type AnyQueue, queueState } from './queue.ts';
+
+/** A message that a look has received. It is given back unless it was moved. */
+export interface HeldMessage {
+  readonly id: string;
+  readonly receiptHandle: string;
+  readonly body: string;
+  readonly attributes: Readonly<Record<string, MessageAttributeValue>>;
+  /** When it was sent to this queue; if SQS itself moved it here, when it was sent to the queue before. */
+  readonly sentAt: Date;
+  /** Receives from this queue: every look is one. */
+  readonly receives: number;
+  readonly groupId: string | undefined;
+  /** SQS moved it here after too many receives. No consumer did, so none noted a reason. */
+  readonly movedBySqs: boolean;
+}
+
+function heldMessage(message: Message): HeldMessage {
+  const { MessageId = '', ReceiptHandle = '', Body = '', Attributes = {}, MessageAttributes = {} } = message;
+  return {
+    id: MessageId,
+    receiptHandle: ReceiptHandle,
+    body: Body,
+    attributes: MessageAttributes,
+    sentAt: new Date(Number(Attributes.SentTimestamp)),
+    receives: Number(Attributes.ApproximateReceiveCount),
+    groupId: Attributes.MessageGroupId,
+    movedBySqs: Attributes.DeadLetterQueueSourceArn !== undefined,
+  };
+}
+
+/** What the receiver or a consumer noted with the message (docs/decisions.md). */
+export function noted({ attributes }: Pick<HeldMessage, 'attributes'>, name: string): string | undefined {
+  return attributes[name]?.StringValue;
+}
+
+/** What its consumer noted when it gave a message up; undefined if SQS moved it. */
+export function failureNote(
+  message: Pick<HeldMessage, 'attributes' | 'movedBySqs'>,
+  name: 'failureReason' | 'failedAt',
+): string | undefined {
+  // A redriven message keeps its attributes. If SQS moves it then, they are of an earlier failure.
+  return message.movedBySqs ? undefined : noted(message, name);
+}
+
+/** Why the message is where it is. */
+export function reasonOf(
+  message: Pick<HeldMessage, 'attributes' | 'movedBySqs'>,
+  { kind }: Pick<AnyQueue, 'kind'>,
+): string {
+  if (kind === 'quarantine') {
+    return noted(message, 'reason') ?? 'no reason noted: not put here by the receiver';
+  }
+  if (kind === 'unrouted') return `event kind '${noted(message, 'event')}' had no consumer`;
+  const reason = failureNote(message, 'failureReason');
+  if (reason !== undefined) return reason;
+  if (kind === 'removed' && !message.movedBySqs) return 'it waited when its consumer was removed';
+  return 'SQS moved it after too many receives: the consumer crashed, ran out of time or could not start';
+}
+
+/** SQS's largest batch. */
+const PAGE = 10;
+
+/** Pages without a new message after which all have been seen: held ones come back when a walk takes long. */
+const PAGES_WITHOUT_NEWS = 3;
+
+/** Messages of one walk at most. SQS itself ends at 120,000 in flight. */
+const MAXIMUM_WALK = 100_000;
+
+/** Batches that are given back at a time. */
+const GIVEN_BACK_AT_ONCE = 8;
+
+/**
+ * Visits the messages of a queue, each once. Others cannot receive them meanwhile, or if this process dies for as long
+ * as {@link holdSeconds} says. The messages of a page are visited together. An abort ends the walk after its page.
+ * @param visit answers `settled` only if the message is safely elsewhere: it is deleted then. `kept` ones are given back
+ * @returns `undeleted`: settled messages that could not be deleted, so they are in two places; `limited`: the walk ended
+ * at its limit, so there may be more
+ * @throws what a visit throws, once the messages have been given back
+ */
+export async function walk(
+  { sqs, waitSeconds }: Pick<Stage, 'sqs' | 'waitSeconds'>,
+  url: string,
+  { signal, limit = MAXIMUM_WALK }: { readonly signal: AbortSignal; readonly limit?: number },
+  visit: (message: HeldMessage) => Promise<'settled' | 'kept'>,
+): Promise<{ readonly seen: number; readonly undeleted: readonly string[]; readonly limited: boolean }> {
+  const hold = holdSeconds(Math.min(limit, (await queueState(sqs, url)).visible));
+  const visited = new Set<string>();
+  /** The receipts to give back, by message: a later receive replaces an earlier one. */
+  const held = new Map<string, string>();
+  const undeleted: string[] = [];
+
+  async function visitOne(message: HeldMessage): Promise<void> {
+    if ((await visit(message)) === 'kept') return;
+    held.delete(message.id);
+    try {
+      await sqs.send(new DeleteMessageCommand({ QueueUrl: url, ReceiptHandle: message.receiptHandle }));
+    } catch {
+      undeleted.push(message.id);
+    }
+  }
+
+  let withoutNews = 0;
+  try {
+    while (!signal.aborted && visited.size < limit && withoutNews < PAGES_WITHOUT_NEWS) {
+      const { Messages = [] } = await sqs.send(
+        new ReceiveMessageCommand({
+          QueueUrl: url,
+          MaxNumberOfMessages: Math.min(PAGE, limit - visited.size),
+          VisibilityTimeout: hold,
+          WaitTimeSeconds: waitSeconds,
+          MessageAttributeNames: ['All'],
+          MessageSystemAttributeNames: ['All'],
+        }),
+      );
+      if (Messages.length === 0) break;
+      const page = Messages.map(heldMessage);
+      for (const { id, receiptHandle } of page) held.set(id, receiptHandle);
+      const fresh = page.filter(({ id }) => !visited.has(id));
+      withoutNews = fresh.length === 0 ? withoutNews + 1 : 0;
+      for (const { id } of fresh) visited.add(id);
+      const visits = await Promise.allSettled(fresh.map(visitOne));
+      const failure = visits.find((result) => result.status === 'rejected');
+      if (failure) throw failure.reason;
+    }
+  } finally {
+    await giveBack(sqs, url, [...held.values()]);
+  }
+  return { seen: visited.size, undeleted, limited: visited.size >= limit };
+}
+
+/** Whether a queue has a message that can be received now: SQS's counts are up to a minute late. */
+export async function hasMessage(stack: Pick<Stage, 'sqs' | 'waitSeconds'>, url: string): Promise<boolean> {
+  const signal = new AbortController().signal;
+  const { seen } = await walk(stack, url, { signal, limit: 1 }, async () => 'kept');
+  return seen > 0;
+}
+
+/** A minute, and for many messages as long as they take at 50 a second. At most a quarter of an hour. */
+function holdSeconds(count: number): number {
+  return Math.min(LONGEST_LOOK_SECONDS, 60 + Math.ceil(count / 50));
+}
+
+/** Makes messages visible again. If that fails, SQS does it at the end of their hold. */
+async function giveBack(sqs: SQSClient, url: string, receipts: readonly string[]): Promise<void> {
+  const batches = Array.from({ length: Math.ceil(receipts.length / PAGE) }, (_, index) =>
+    receipts.slice(index * PAGE, (index + 1) * PAGE),
+  );
+  const worker = async () => {
+    for (let batch = batches.shift(); batch; batch = batches.shift()) {
+      const Entries = batch.map((ReceiptHandle, index) => ({
+        Id: String(index),
+        ReceiptHandle,
+        VisibilityTimeout: 0,
+      }));
+      await sqs.send(new ChangeMessageVisibilityBatchCommand({ QueueUrl: url, Entries })).catch(() => {});
+    }
+  };
+  await Promise.all(Array.from({ length: GIVEN_BACK_AT_ONCE }, worker));
+}
