@@ -307,7 +307,7 @@ async function* merged<Item>(sources: readonly AsyncGenerator<Item>[]): AsyncGen
 }
 
 /** The logs of a window, asked once or twice. */
-class LogSearch {
+export class LogSearch {
   searched: Sources['logs'];
   readonly #stage: Stage;
   readonly #window: Window;
@@ -463,7 +463,10 @@ async function foundRecords(
   const read = await orRefusal(stage, () =>
     readRecords(stage, reading, (found) => visit(found, () => records.push(found))),
   );
-  if (!('refused' in read)) return { records, searched: { state: 'searched', ...read } };
+  if (!('refused' in read)) {
+    const { unread: _, ...searched } = read;
+    return { records, searched: { state: 'searched', ...searched } };
+  }
   const searched = { state: 'refused', reason: read.refused, objects: 0, records: 0, damaged: [] } as const;
   return { records, searched };
 }
@@ -589,7 +592,7 @@ async function receivesOf({ sqs }: Stage, QueueUrl: string): Promise<{ count: nu
 }
 
 /** @returns why AWS refuses it, or what the stage lacks for it */
-async function orRefusal<Value>(
+export async function orRefusal<Value>(
   { local }: Stage,
   ask: () => Promise<Value>,
 ): Promise<Value | { readonly refused: string }> {

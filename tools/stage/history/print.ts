@@ -47,17 +47,10 @@ export async function printTrace(
   id: string,
   { json, ...times }: Pick<TraceOptions, 'since' | 'until'> & { readonly json: boolean },
 ): Promise<boolean> {
-  const progress = new Progress();
-  let begun: number | undefined;
-  const trace = await traceDelivery(stack, id, {
-    ...times,
-    signal,
-    onProgress: (done, total) => {
-      begun ??= Date.now();
-      if (Date.now() - begun < SHORT) return;
-      progress.show({ doing: 'Reading the archive', done, total, unit: 'objects' });
-    },
-  }).finally(() => progress.end());
+  const progress = archiveProgress();
+  const trace = await traceDelivery(stack, id, { ...times, signal, onProgress: progress.show }).finally(
+    progress.end,
+  );
   if (trace === undefined) {
     if (!json) say('Interrupted. The query of the logs is stopped, and nothing was changed.');
     return false;
@@ -66,6 +59,19 @@ export async function printTrace(
   else for (const line of describeTrace(trace, stack, width)) say(line);
   const { logs, archive, queues, crashes } = trace.sources;
   return ![logs, queues, crashes].some((source) => source?.refused) && !isIncomplete(archive);
+}
+
+/** Shows how far a search of the archive has come, unless it is a short one. */
+export function archiveProgress() {
+  const progress = new Progress();
+  const begun = Date.now();
+  return {
+    show: (done: number, total: number) => {
+      if (Date.now() - begun < SHORT) return;
+      progress.show({ doing: 'Reading the archive', done, total, unit: 'objects' });
+    },
+    end: () => progress.end(),
+  };
 }
 
 const isIncomplete = (archive: ArchiveSearched | undefined) =>
