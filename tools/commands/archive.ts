@@ -1,13 +1,13 @@
 import { InvalidArgumentError } from '@commander-js/extra-typings';
-import { recordFilter } from '../stage/archive/filter.ts';
 import {
   eventsArgument,
   idOption,
   outcomeOption,
+  recordFilter,
   shopOption,
   sinceOption,
   untilOption,
-} from '../stage/archive/options.ts';
+} from '../stage/archive/filter.ts';
 import { outputsOption, stageOption, work } from '../stage/work.ts';
 import { npmScript } from '../terminal/command.ts';
 import { CommandError } from '../terminal/command-error.ts';

@@ -1,15 +1,13 @@
 import type { ArchiveRecord } from '../../lambda/archive/record.ts';
-import { DamagedObjectError } from '../stage/archive/lines.ts';
 import type { ArchivedObject } from '../stage/archive/objects.ts';
-import { readObject } from '../stage/archive/records.ts';
+import { readArchive } from '../stage/archive/reader.ts';
 import type { Stage } from '../stage/stage.ts';
 import type { PayloadSearch } from './api.ts';
-import { newestFirst, readSome } from './archive-feed.ts';
 import { needlesOf } from './needles.ts';
 import type { SearchWindow } from './source.ts';
 
-/** What one search reads at most, so that nobody pays for a month by a word that is typed. */
-export interface SearchLimits {
+/** What one search reads at most, so that typing a word does not cost the download of a month. */
+interface SearchLimits {
   readonly objects: number;
   /** As they are stored. */
   readonly bytes: number;
@@ -18,7 +16,7 @@ export interface SearchLimits {
 
 const LIMITS: SearchLimits = { objects: 1_000, bytes: 256 * 1024 * 1024, seconds: 20 };
 
-/** A search for one text, which reads no object twice: asked again, it goes on. */
+/** A search for one text. It reads no object twice: the next run continues it. */
 export class TextSearch {
   readonly #text: string;
   readonly #limits: SearchLimits;
@@ -47,9 +45,9 @@ export class TextSearch {
   }
 
   /**
-   * Looks through the archive from the newest hour on, after whoever asked before. A payload that is too large for a
-   * record, and so in a bucket of its own, is not looked at.
-   * @param onFound is given each record that has the text
+   * Searches the archive from the newest hour on, once earlier runs have ended. Payloads in the payload bucket, which are too
+   * large for a record, are not searched.
+   * @param onFound called with each record that has the text
    */
   async run(
     stack: Stage,
@@ -67,45 +65,38 @@ export class TextSearch {
     onFound: (record: ArchiveRecord, object: ArchivedObject) => void,
   ): Promise<PayloadSearch> {
     const enough = AbortSignal.any([signal, AbortSignal.timeout(this.#limits.seconds * 1000)]);
-    const objects = await newestFirst(stack, { since, ...(until && { until }) });
-    const left = objects.filter(({ key }) => !this.#read.has(key));
-    await readSome(left, this.#limits, enough, (object) => this.#readObject(stack, object, enough, onFound));
-    const missed = objects.find(({ key }) => !this.#read.has(key));
-    return {
-      objects: objects.filter(({ key }) => this.#read.has(key)).length,
-      records: this.#records,
-      since: (missed === undefined ? since : endOfHour(missed, since)).toISOString(),
-      limited: missed !== undefined,
-    };
-  }
-
-  async #readObject(
-    stack: Stage,
-    object: ArchivedObject,
-    signal: AbortSignal,
-    onFound: (record: ArchiveRecord, object: ArchivedObject) => void,
-  ): Promise<void> {
-    let records = 0;
-    try {
-      for await (const { record } of readObject(stack, object, signal)) {
-        records += 1;
-        if (this.see(record)) onFound(record, object);
+    const reading = readArchive(stack, {
+      since,
+      until,
+      order: 'newest-first',
+      limits: this.#limits,
+      skip: (key) => this.#read.has(key),
+      signal: enough,
+    });
+    for await (const object of reading) {
+      const { key, bytes } = object;
+      for await (const { record } of object.records()) {
+        if (this.see(record)) onFound(record, { key, bytes, event: record.event });
       }
-    } catch (error) {
-      if (signal.aborted) return;
-      if (!(error instanceof DamagedObjectError)) throw error;
+      // An object that was broken off is read again from its beginning.
+      if (enough.aborted) break;
+      this.#read.add(key);
+      this.#records += object.count;
     }
-    // One that was broken off is read anew.
-    if (signal.aborted) return;
-    this.#read.add(object.key);
-    this.#records += records;
+    const { unread } = reading;
+    return {
+      objects: this.#read.size,
+      records: this.#records,
+      since: (unread === undefined ? since : endOfHour(unread.key, since)).toISOString(),
+      limited: unread !== undefined,
+    };
   }
 }
 
 const HOUR = 60 * 60 * 1000;
 
-/** Everything from then on was looked at, where this object was the newest that was not. */
-function endOfHour({ key }: ArchivedObject, since: Date): Date {
+/** The time from which on everything was read, if this object is the newest unread one. */
+function endOfHour(key: string, since: Date): Date {
   const [, date, hour] = /\/date=(\d{4}-\d{2}-\d{2})\/hour=(\d{2})/.exec(key) ?? [];
   const start = Date.parse(`${date}T${hour}:00:00Z`);
   return Number.isNaN(start)

@@ -3,7 +3,6 @@ import { createGunzip } from 'node:zlib';
 import { GetObjectCommand, NoSuchKey } from '@aws-sdk/client-s3';
 import { MAXIMUM_RECORD_BYTES } from '../../../lambda/archive/record.ts';
 import type { Stage } from '../stage.ts';
-import { archiveBucket } from './objects.ts';
 
 /** Times that a body is opened without bringing a further line. S3 ends a connection of which nobody reads. */
 const FRUITLESS_ATTEMPTS = 3;
@@ -70,7 +69,7 @@ function faultOf(error: unknown): string | undefined {
 
 async function opened(stack: Stage, key: string, signal: AbortSignal | undefined): Promise<Readable> {
   const { Body } = await stack.s3.send(
-    new GetObjectCommand({ Bucket: archiveBucket(stack), Key: key }),
+    new GetObjectCommand({ Bucket: stack.archiveBucket, Key: key }),
     signal && { abortSignal: signal },
   );
   const text = createGunzip();

@@ -1,106 +1,114 @@
 import { ListObjectsV2Command } from '@aws-sdk/client-s3';
 import { type EventName, eventNames } from '../../../lambda/contract/catalogue.ts';
-import { CommandError } from '../../terminal/command-error.ts';
 import type { Stage } from '../stage.ts';
-import type { RecordFilter } from './filter.ts';
-
-/** An object of the archive: gzipped lines of JSON, a record each. */
-export interface ArchivedObject {
-  readonly key: string;
-  readonly event: EventName;
-  /** As it is stored. */
-  readonly bytes: number;
-}
 
 const HOUR = 60 * 60 * 1000;
 
 /**
- * Milliseconds by which an object's hour may be before its records were settled. It is that of its oldest record; Firehose
- * collects for more than its 900 s where it lags, and gives up after a day. Source: Firehose developer guide, "Understand
- * data delivery in Amazon Data Firehose".
+ * Milliseconds by which an object's hour may be before its records were settled. It is the hour of its oldest record.
+ * Firehose may collect for more than its 900 s if it lags, and gives up after a day. Source: Firehose developer guide,
+ * "Understand data delivery in Amazon Data Firehose".
  */
 const EARLIER = 24 * HOUR;
 
 /** And after they were: a batch is archived within the 900 s of its function. */
 const LATER = HOUR;
 
-/** Keys of what Firehose could not deliver. */
+/** Keys of what Firehose could not deliver. These objects have another form. */
 const FAILED = /^event=[^/]+\/failed=/;
 
-/** @throws CommandError where the stack keeps no archive */
-export function archiveBucket({ outputs, title }: Stage): string {
-  if (outputs.ArchiveBucket) return outputs.ArchiveBucket;
-  throw new CommandError(
-    `There is no archive in ${title}: its setting archive.days is 0, or it was deployed before there were archives`,
-  );
+/** An object as S3 lists it: gzipped lines of JSON, one record each. */
+export interface StoredObject {
+  readonly key: string;
+  readonly bytes: number;
 }
 
-/**
- * The objects that may hold records of a filter's events and window, sorted by event, then by key, which is by time.
- * @throws CommandError where the stack keeps no archive
- */
-export async function* archiveObjects(
-  stack: Stage,
-  { events = eventNames, since, until }: Pick<RecordFilter, 'events' | 'since' | 'until'>,
-): AsyncGenerator<ArchivedObject> {
+/** Which objects. */
+export interface Objects {
+  /** `every`: also events that have left the catalogue; the window does not apply. @default the catalogue's */
+  readonly events?: readonly EventName[] | 'every' | undefined;
+  /** Lists the objects that may have records settled in this window. They may have others, too. */
+  readonly since?: Date | undefined;
+  readonly until?: Date | undefined;
+}
+
+/** The objects that may hold records of these events and this window, by event and then by time. */
+export async function* listArchive(
+  stage: Stage,
+  { events = eventNames, since, until }: Objects = {},
+): AsyncGenerator<StoredObject> {
+  if (events === 'every') {
+    for await (const object of listObjects(stage, 'event=')) if (!FAILED.test(object.key)) yield object;
+    return;
+  }
   for (const event of [...new Set(events)].sort()) {
     const first = since && partition(event, since.getTime() - EARLIER);
     const last = until && partition(event, until.getTime() + LATER);
-    for await (const { key, bytes } of listed(stack, `event=${event}/date=`, first)) {
-      // S3 lists by key, so no later one is in the window either.
-      if (last !== undefined && key.slice(0, last.length) > last) break;
-      yield { key, event, bytes };
+    for await (const object of listObjects(stage, `event=${event}/date=`, first)) {
+      // S3 lists by key, so no later object is in the window either.
+      if (last !== undefined && object.key.slice(0, last.length) > last) break;
+      yield object;
     }
   }
 }
 
-/** How many objects of these events hold what Firehose could not deliver. They are not in the form of records. */
+/** The number of objects with what Firehose could not deliver. */
 export async function countFailedObjects(
-  stack: Stage,
-  { events = eventNames }: Pick<RecordFilter, 'events'>,
+  stage: Stage,
+  { events = eventNames }: Pick<Objects, 'events'>,
 ): Promise<number> {
   let count = 0;
-  for (const event of events) {
-    for await (const _ of listed(stack, `event=${event}/failed=`)) count += 1;
+  const prefixes = events === 'every' ? ['event='] : events.map((event) => `event=${event}/failed=`);
+  for (const prefix of prefixes) {
+    for await (const { key } of listObjects(stage, prefix)) if (FAILED.test(key)) count += 1;
   }
   return count;
 }
 
 /**
- * Every object of every event, also of one that has left the catalogue.
- * @param failed what Firehose could not deliver; false: records
- */
-export async function* everyObject(
-  stack: Stage,
-  { failed }: { readonly failed: boolean },
-): AsyncGenerator<{ key: string; bytes: number }> {
-  for await (const object of listed(stack, 'event=')) {
-    if (FAILED.test(object.key) === failed) yield object;
-  }
-}
-
-/** Beginning of the keys of an hour. `lib/archive.ts` has Firehose write there. */
-function partition(event: EventName, time: number): string {
-  const [date, clock = ''] = new Date(time).toISOString().split('T');
-  return `event=${event}/date=${date}/hour=${clock.slice(0, 2)}`;
-}
-
-/**
- * The objects under a prefix in the order of their keys, page by page.
+ * The objects of the archive's bucket under a prefix, in the order of their keys, page by page.
  * @param after a key, or the beginning of keys, before which nothing is listed
  */
-export async function* listed(
-  stack: Stage,
+export async function* listObjects(
+  stage: Stage,
   prefix: string,
   after?: string,
-): AsyncGenerator<{ key: string; bytes: number }> {
-  const Bucket = archiveBucket(stack);
+): AsyncGenerator<StoredObject> {
   let token: string | undefined;
   do {
-    const { Contents = [], NextContinuationToken } = await stack.s3.send(
-      new ListObjectsV2Command({ Bucket, Prefix: prefix, StartAfter: after, ContinuationToken: token }),
+    const { Contents = [], NextContinuationToken } = await stage.s3.send(
+      new ListObjectsV2Command({
+        Bucket: stage.archiveBucket,
+        Prefix: prefix,
+        StartAfter: after,
+        ContinuationToken: token,
+      }),
     );
     for (const { Key = '', Size = 0 } of Contents) yield { key: Key, bytes: Size };
     token = NextContinuationToken;
   } while (token !== undefined);
 }
+
+/** The beginning of the keys of an hour. `lib/archive.ts` has Firehose write there. */
+function partition(event: EventName, time: number): string {
+  const [date, clock = ''] = new Date(time).toISOString().split('T');
+  return `event=${event}/date=${date}/hour=${clock.slice(0, 2)}`;
+}
+
+/** With the event that its key names. */
+export interface ArchivedObject extends StoredObject {
+  readonly event: EventName;
+}
+
+/** As {@link listArchive}, with the event of each object. */
+export async function* archiveObjects(
+  stage: Stage,
+  { events = eventNames, since, until }: Omit<Objects, 'events'> & { readonly events?: readonly EventName[] },
+): AsyncGenerator<ArchivedObject> {
+  for (const event of [...new Set(events)].sort()) {
+    for await (const object of listArchive(stage, { events: [event], since, until }))
+      yield { ...object, event };
+  }
+}
+
+export const archiveBucket = ({ archiveBucket }: Stage): string => archiveBucket;

@@ -6,7 +6,6 @@ import { CommandError } from '../../terminal/command-error.ts';
 import { duration } from '../../terminal/text.ts';
 import type { Stage } from '../stage.ts';
 import type { RecordFilter } from './filter.ts';
-import { archiveBucket } from './objects.ts';
 
 const DAY = 24 * 60 * 60 * 1000;
 
@@ -23,7 +22,7 @@ const UNKNOWN = new Set([
 
 /** Days for which the archive keeps a record; undefined where that cannot be known. */
 export async function archiveDays(stack: Stage): Promise<number | undefined> {
-  const Bucket = archiveBucket(stack);
+  const Bucket = stack.archiveBucket;
   const { Rules = [] } = await unlessUnknown(
     stack.s3.send(new GetBucketLifecycleConfigurationCommand({ Bucket })),
   );

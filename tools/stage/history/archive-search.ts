@@ -1,8 +1,7 @@
 import type { ArchiveRecord } from '../../../lambda/archive/record.ts';
 import type { EventName } from '../../../lambda/contract/catalogue.ts';
-import { DamagedObjectError } from '../archive/lines.ts';
-import { type ArchivedObject, archiveObjects } from '../archive/objects.ts';
-import { readObject } from '../archive/records.ts';
+import { matches } from '../archive/filter.ts';
+import { readArchive } from '../archive/reader.ts';
 import type { Stage } from '../stage.ts';
 import type { LogLine } from './log-line.ts';
 import type { Window } from './log-query.ts';
@@ -38,46 +37,69 @@ export async function searchArchive(
   window: Window,
   search: Search & { readonly events?: readonly EventName[] },
 ): Promise<ArchiveFindings> {
-  const { events } = search;
-  const objects = await collect(archiveObjects(stack, { ...window, ...(events && { events }) }));
-  objects.sort((a, b) => (hourOf(a) < hourOf(b) ? 1 : -1));
-  const from = window.since.getTime();
-  const to = window.until.getTime();
-  const fits = (record: ArchiveRecord) => {
-    const at = Date.parse(record.settledAt);
-    return at >= from && at < to && kindOf(id, record) !== undefined;
-  };
-  return read(stack, objects, fits, search, (found) => {
-    return new Set(found.map(({ record }) => record.eventId)).size > MOST_CANDIDATES;
+  const { events, signal, onProgress = () => {} } = search;
+  const found: FoundRecord[] = [];
+  const reading = readArchive(stack, {
+    ...window,
+    events,
+    order: 'newest-first',
+    signal,
+    progress: { show: ({ done, total }) => onProgress(done, total), end: () => {} },
   });
+  for await (const object of reading) {
+    for await (const { record } of object.records()) {
+      const isFound = matches(window, record) && kindOf(id, record) !== undefined;
+      if (isFound) found.push({ record, object: object.key });
+    }
+    if (new Set(found.map(({ record }) => record.eventId)).size > MOST_CANDIDATES) break;
+  }
+  return findingsOf(found, [reading]);
 }
 
 /**
- * The records that belong to log lines: only the objects around their times are read, and no more than it takes.
+ * The records that belong to log lines: reads only the objects around their times, and no more than necessary.
  * @param lines of one event that say that a message is settled
  */
 export async function recordsOfLines(
   stack: Stage,
   event: EventName,
   lines: readonly LogLine[],
-  search: Search,
+  { signal }: Search,
 ): Promise<ArchiveFindings> {
-  const objects = new Map<string, ArchivedObject>();
-  for (const { at } of lines) {
-    const window = { since: new Date(at - LINE_TO_RECORD), until: new Date(at + LINE_TO_RECORD) };
-    for (const object of await collect(archiveObjects(stack, { events: [event], ...window }))) {
-      objects.set(object.key, object);
+  const ids = new Set(lines.map(({ eventId }) => eventId));
+  const found: FoundRecord[] = [];
+  const read = new Set<string>();
+  const isFound = (line: LogLine) => found.some((record) => isOf(record, line));
+  const readings: Reading[] = [];
+  for (const line of lines) {
+    if (isFound(line)) continue;
+    const reading = readArchive(stack, {
+      events: [event],
+      since: new Date(line.at - LINE_TO_RECORD),
+      until: new Date(line.at + LINE_TO_RECORD),
+      skip: (key) => read.has(key),
+      signal,
+    });
+    readings.push(reading);
+    for await (const object of reading) {
+      read.add(object.key);
+      for await (const { record } of object.records()) {
+        if (ids.has(record.eventId)) found.push({ record, object: object.key });
+      }
+      if (isFound(line)) break;
     }
   }
-  const ids = new Set(lines.map(({ eventId }) => eventId));
-  return read(
-    stack,
-    [...objects.values()],
-    (record) => ids.has(record.eventId),
-    search,
-    (found) => lines.every((line) => found.some((record) => isOf(record, line))),
-  );
+  return findingsOf(found, readings);
 }
+
+type Reading = ReturnType<typeof readArchive>;
+
+const findingsOf = (found: readonly FoundRecord[], readings: readonly Reading[]): ArchiveFindings => ({
+  found,
+  objects: readings.reduce((sum, { objects }) => sum + objects, 0),
+  records: readings.reduce((sum, { records }) => sum + records, 0),
+  damaged: readings.flatMap(({ damaged }) => damaged.map(({ message }) => message)),
+});
 
 /** What an id is to a record; undefined where it is nothing. */
 export function kindOf({ text, eventIdPrefix }: TraceId, record: ArchiveRecord): IdKind | undefined {
@@ -98,42 +120,4 @@ function webhookIdIs(text: string, body: string | undefined): boolean {
     // A dead letter may be so because of what its body is.
     return false;
   }
-}
-
-/** By day and hour, whichever the event. */
-const hourOf = ({ key }: ArchivedObject) => key.slice(key.indexOf('/date='));
-
-async function read(
-  stack: Stage,
-  objects: readonly ArchivedObject[],
-  fits: (record: ArchiveRecord) => boolean,
-  { signal, onProgress }: Search,
-  isEnough: (found: readonly FoundRecord[]) => boolean,
-): Promise<ArchiveFindings> {
-  const found: FoundRecord[] = [];
-  const damaged: string[] = [];
-  let records = 0;
-  let done = 0;
-  for (const object of objects) {
-    if (signal.aborted) break;
-    onProgress?.(done, objects.length);
-    done += 1;
-    try {
-      for await (const { record } of readObject(stack, object, signal)) {
-        records += 1;
-        if (fits(record)) found.push({ record, object: object.key });
-      }
-    } catch (error) {
-      if (!(error instanceof DamagedObjectError)) throw error;
-      damaged.push(error.message);
-    }
-    if (isEnough(found)) break;
-  }
-  return { found, objects: done, records, damaged };
-}
-
-async function collect<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
-  const all: Item[] = [];
-  for await (const item of items) all.push(item);
-  return all;
 }
