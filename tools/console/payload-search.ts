@@ -6,26 +6,22 @@ import type { PayloadSearch } from './api.ts';
 import { needlesOf } from './needles.ts';
 import type { SearchWindow } from './source.ts';
 
-/** What one search reads at most, so that typing a word does not cost the download of a month. */
-interface SearchLimits {
-  readonly objects: number;
-  /** As they are stored. */
-  readonly bytes: number;
-  readonly seconds: number;
-}
-
-const LIMITS: SearchLimits = { objects: 1_000, bytes: 256 * 1024 * 1024, seconds: 20 };
+/**
+ * What one run reads at most, so that typing a word does not cost the download of a month. Bytes are counted as they are
+ * stored.
+ */
+const LIMITS = { objects: 1_000, bytes: 256 * 1024 * 1024, seconds: 20 };
 
 /** A search for one text. It reads no object twice: the next run continues it. */
 export class TextSearch {
   readonly #text: string;
-  readonly #limits: SearchLimits;
+  readonly #limits: typeof LIMITS;
   readonly #found = new Set<string>();
   readonly #read = new Set<string>();
   #records = 0;
   #last: Promise<unknown> = Promise.resolve();
 
-  constructor(text: string, limits: SearchLimits = LIMITS) {
+  constructor(text: string, limits = LIMITS) {
     this.#text = text;
     this.#limits = limits;
   }
