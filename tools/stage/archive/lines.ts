@@ -4,16 +4,16 @@ import { GetObjectCommand, NoSuchKey } from '@aws-sdk/client-s3';
 import { MAXIMUM_RECORD_BYTES } from '../../../lambda/archive/record.ts';
 import type { Stage } from '../stage.ts';
 
-/** Times that a body is opened without bringing a further line. S3 ends a connection of which nobody reads. */
+/** Attempts to open a body without a further line. S3 closes a connection that nobody reads from. */
 const FRUITLESS_ATTEMPTS = 3;
 
 const LINE_FEED = 0x0a;
 
-/** An object of the archive that cannot be read, or not wholly. Its message shows nothing of it. */
+/** An object of the archive that cannot be read, or only in part. The message shows no content. */
 export class DamagedObjectError extends Error {
   override readonly name = 'DamagedObjectError';
   readonly key: string;
-  /** The first line that is not a record; 1 for the first of the object. */
+  /** The first line that is no record, from 1. */
   readonly line: number;
 
   constructor(key: string, line: number, fault: string) {
@@ -24,9 +24,9 @@ export class DamagedObjectError extends Error {
 }
 
 /**
- * The lines of an object as they are stored, each with its line end, without ever holding more than a few of them.
- * Where the connection is lost it goes on behind the last line: an object keeps its lines and their order for good.
- * None where the object has expired since it was listed. Ends early once the signal is aborted: ask it.
+ * The lines of an object as they are stored, each with its line feed. Holds a few lines at a time. If the connection is lost,
+ * it continues behind the last line: an object always keeps its lines in their order. An object that has expired since it
+ * was listed has none. Ends early once the signal is aborted: ask it.
  * @throws DamagedObjectError behind the last line that can be read
  */
 export async function* objectLines(stack: Stage, key: string, signal?: AbortSignal): AsyncGenerator<Buffer> {
@@ -49,7 +49,7 @@ export async function* objectLines(stack: Stage, key: string, signal?: AbortSign
       if (fault !== undefined) {
         throw new DamagedObjectError(key, delivered + 1, `${fault} from line ${delivered + 1} on`);
       }
-      // What comes of the call itself was repeated by the client.
+      // The client has already repeated the call.
       const isOfCall = Object.hasOwn(error as object, '$metadata');
       if (isOfCall || attempt >= FRUITLESS_ATTEMPTS) throw error;
     }
@@ -59,7 +59,7 @@ export async function* objectLines(stack: Stage, key: string, signal?: AbortSign
 /** A line longer than any record. */
 class EndlessLineError extends Error {}
 
-/** What the bytes are, as opposed to the way to them; undefined where that is at fault. */
+/** What is wrong with the bytes; undefined if the connection is at fault. */
 function faultOf(error: unknown): string | undefined {
   if (error instanceof EndlessLineError) return 'no lines of records';
   const { code } = error as NodeJS.ErrnoException;
@@ -73,7 +73,7 @@ async function opened(stack: Stage, key: string, signal: AbortSignal | undefined
     signal && { abortSignal: signal },
   );
   const text = createGunzip();
-  // What goes wrong, in either, is thrown to whoever reads the lines; whoever stops reading ends both.
+  // An error in either is thrown to the reader of the lines. If the reader stops, both end.
   if (Body instanceof Readable) pipeline(Body, text, () => {});
   return signal === undefined ? text : addAbortSignal(signal, text);
 }
