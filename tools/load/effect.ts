@@ -45,14 +45,14 @@ export class EffectReader {
   readonly #operation: Operation;
   readonly #plan: Pick<LoadPlan, 'mix' | 'run'>;
   /** What to read: the run's events from its begin on. */
-  readonly #records: { readonly events: readonly EventName[]; readonly since: Date };
+  readonly #window: { readonly events: readonly EventName[]; readonly since: Date };
   /** Keys of objects that are read, or older than the run. */
   readonly #known = new Set<string>();
 
   /** To be called before the run. @throws CommandError where the stack keeps no archive */
   static async open(operation: Operation, plan: Pick<LoadPlan, 'mix' | 'run'>): Promise<EffectReader> {
     const reader = new EffectReader(operation, plan);
-    for await (const { key } of listArchive(operation.stack, reader.#records)) reader.#known.add(key);
+    for await (const { key } of listArchive(operation.stack, reader.#window)) reader.#known.add(key);
     return reader;
   }
 
@@ -60,7 +60,7 @@ export class EffectReader {
     this.#operation = operation;
     this.#plan = plan;
     const events = eventNames.filter((event) => plan.mix[event] > 0);
-    this.#records = { events, since: new Date() };
+    this.#window = { events, since: new Date() };
   }
 
   /**
@@ -80,11 +80,11 @@ export class EffectReader {
     let news = performance.now();
     let why: string | undefined;
     try {
-      const collecting = stack.local ? 0 : ((await bufferSeconds(stack, this.#records.events)) ?? 0) * 1_000;
+      const collecting = stack.local ? 0 : ((await bufferSeconds(stack, this.#window.events)) ?? 0) * 1_000;
       const limit = patience ?? PATIENCE + collecting;
       while (!signal.aborted) {
         const reading = readArchive(stack, {
-          ...this.#records,
+          ...this.#window,
           skip: (key) => this.#known.has(key),
           signal,
         });

@@ -23,8 +23,8 @@ export interface StoredObject {
   readonly bytes: number;
 }
 
-/** Which objects. */
-export interface Objects {
+/** Which objects of the archive. */
+export interface ArchiveWindow {
   /** `every`: also events that have left the catalogue; the window does not apply. @default the catalogue's */
   readonly events?: readonly EventName[] | 'every' | undefined;
   /** Lists the objects that may have records settled in this window. They may have others, too. */
@@ -35,7 +35,7 @@ export interface Objects {
 /** The objects that may hold records of these events and this window, by event and then by time. */
 export async function* listArchive(
   stage: Stage,
-  { events = eventNames, since, until }: Objects = {},
+  { events = eventNames, since, until }: ArchiveWindow = {},
 ): AsyncGenerator<StoredObject> {
   if (events === 'every') {
     for await (const object of listObjects(stage, 'event=')) if (!FAILED.test(object.key)) yield object;
@@ -55,7 +55,7 @@ export async function* listArchive(
 /** The number of objects with what Firehose could not deliver. */
 export async function countFailedObjects(
   stage: Stage,
-  { events = eventNames }: Pick<Objects, 'events'>,
+  { events = eventNames }: Pick<ArchiveWindow, 'events'>,
 ): Promise<number> {
   let count = 0;
   const prefixes = events === 'every' ? ['event='] : events.map((event) => `event=${event}/failed=`);
@@ -103,7 +103,11 @@ export interface ArchivedObject extends StoredObject {
 /** As {@link listArchive}, with the event of each object. */
 export async function* archiveObjects(
   stage: Stage,
-  { events = eventNames, since, until }: Omit<Objects, 'events'> & { readonly events?: readonly EventName[] },
+  {
+    events = eventNames,
+    since,
+    until,
+  }: Omit<ArchiveWindow, 'events'> & { readonly events?: readonly EventName[] },
 ): AsyncGenerator<ArchivedObject> {
   for (const event of [...new Set(events)].sort()) {
     for await (const object of listArchive(stage, { events: [event], since, until }))

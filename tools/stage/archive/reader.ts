@@ -5,12 +5,12 @@ import { recordSchema } from '../../../lambda/archive/record-schema.ts';
 import type { ProgressDisplay } from '../../terminal/progress.ts';
 import type { Stage } from '../stage.ts';
 import { DamagedObjectError, objectLines } from './lines.ts';
-import { listArchive, type Objects, type StoredObject } from './objects.ts';
+import { type ArchiveWindow, listArchive, type StoredObject } from './objects.ts';
 
 /** Objects that are open at a time by default. Most of the time that an object takes is the wait for S3. */
 const PARALLEL = 8;
 
-interface ReadOptions extends Objects {
+interface ReadOptions extends ArchiveWindow {
   /** By event and then by time, or the newest hour first for all events together. @default 'by-event' */
   readonly order?: 'by-event' | 'newest-first';
   /** Objects that are open at a time. They are still read in order, one after the other. @default 8 */
@@ -35,7 +35,7 @@ interface ReadOptions extends Objects {
  */
 export const readArchive = (stage: Stage, options: ReadOptions = {}) => new ArchiveReading(stage, options);
 
-class ArchiveReading {
+export class ArchiveReading {
   /** Objects that have been read to their end or their damage, and their bytes as they are stored. */
   objects = 0;
   bytes = 0;
@@ -103,19 +103,25 @@ class ArchiveReading {
   }
 
   async *#list(): AsyncGenerator<StoredObject> {
-    const { order, skip, progress } = this.#options;
-    const list = () => listArchive(this.#stage, this.#options);
+    const { order, progress } = this.#options;
     if (order === 'newest-first') {
       const all: StoredObject[] = [];
-      for await (const object of list()) if (!skip?.(object.key)) all.push(object);
+      for await (const object of this.#wanted()) all.push(object);
       all.sort((one, other) => (hourOf(one) < hourOf(other) ? 1 : -1));
       this.total = all.length;
       yield* all;
       return;
     }
     // Counted first, because a list of all keys would grow with the archive.
-    if (progress) for await (const { key } of list()) if (!skip?.(key)) this.total += 1;
-    for await (const object of list()) if (!skip?.(object.key)) yield object;
+    if (progress) for await (const _ of this.#wanted()) this.total += 1;
+    yield* this.#wanted();
+  }
+
+  async *#wanted(): AsyncGenerator<StoredObject> {
+    const { skip } = this.#options;
+    for await (const object of listArchive(this.#stage, this.#options)) {
+      if (!skip?.(object.key)) yield object;
+    }
   }
 }
 

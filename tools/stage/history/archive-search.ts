@@ -1,7 +1,7 @@
 import type { ArchiveRecord } from '../../../lambda/archive/record.ts';
 import type { EventName } from '../../../lambda/contract/catalogue.ts';
 import { matches } from '../archive/filter.ts';
-import { readArchive } from '../archive/reader.ts';
+import { type ArchiveReading, readArchive } from '../archive/reader.ts';
 import type { Stage } from '../stage.ts';
 import type { LogLine } from './log-line.ts';
 import type { Window } from './log-query.ts';
@@ -70,7 +70,7 @@ export async function recordsOfLines(
   const found: FoundRecord[] = [];
   const read = new Set<string>();
   const isFound = (line: LogLine) => found.some((record) => isOf(record, line));
-  const readings: Reading[] = [];
+  const readings: ArchiveReading[] = [];
   for (const line of lines) {
     if (isFound(line)) continue;
     const reading = readArchive(stack, {
@@ -92,9 +92,7 @@ export async function recordsOfLines(
   return findingsOf(found, readings);
 }
 
-type Reading = ReturnType<typeof readArchive>;
-
-const findingsOf = (found: readonly FoundRecord[], readings: readonly Reading[]): ArchiveFindings => ({
+const findingsOf = (found: readonly FoundRecord[], readings: readonly ArchiveReading[]): ArchiveFindings => ({
   found,
   objects: readings.reduce((sum, { objects }) => sum + objects, 0),
   records: readings.reduce((sum, { records }) => sum + records, 0),
