@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { SettledOutcome } from '../../lambda/archive/record.ts';
 import { type EventName, eventNames } from '../../lambda/contract/catalogue.ts';
-import { listArchive } from '../stage/archive/objects.ts';
-import { readArchive } from '../stage/archive/reader.ts';
+import { listArchive, readArchive } from '../stage/archive/reader.ts';
 import { bufferSeconds } from '../stage/archive/retention.ts';
 import type { Operation } from '../stage/operation.ts';
 import { forPeople } from '../stage/work.ts';

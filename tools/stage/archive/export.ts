@@ -3,7 +3,8 @@ import { counted } from '../../terminal/text.ts';
 import type { Operation } from '../operation.ts';
 import type { Stage } from '../stage.ts';
 import { matches, type RecordFilter } from './filter.ts';
-import { describeDamage, readArchive, storedPayload } from './reader.ts';
+import { storedPayload } from './object.ts';
+import { describeDamage, readArchive } from './reader.ts';
 import { expiredPart, lateness } from './retention.ts';
 
 interface ExportOptions {

@@ -7,9 +7,8 @@ import { counted } from '../../terminal/text.ts';
 import { caller } from '../caller.ts';
 import type { Operation } from '../operation.ts';
 import type { Stage } from '../stage.ts';
-import { countFailedObjects, listObjects } from './objects.ts';
 import { type Person, PersonalData } from './personal-data.ts';
-import { describeDamage, readArchive } from './reader.ts';
+import { countFailedObjects, describeDamage, listObjects, readArchive } from './reader.ts';
 import { lateness } from './retention.ts';
 import { rewriteObject } from './rewrite.ts';
 

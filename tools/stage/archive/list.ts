@@ -7,8 +7,7 @@ import { table } from '../../terminal/table.ts';
 import { counted, printable } from '../../terminal/text.ts';
 import type { Operation } from '../operation.ts';
 import { matches, type RecordFilter } from './filter.ts';
-import { countFailedObjects } from './objects.ts';
-import { describeDamage, readArchive } from './reader.ts';
+import { countFailedObjects, describeDamage, readArchive } from './reader.ts';
 import { bufferSeconds, expiredPart, lateness } from './retention.ts';
 
 const HEADINGS: Readonly<Record<SettledOutcome | 'replayed', string>> = {

@@ -1,1 +1,1 @@
-export { storedPayload } from './reader.ts';
+export { storedPayload } from './object.ts';

@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import { recordSchema } from '../../../lambda/archive/record-schema.ts';
 import { parsePayloadText } from '../../../lambda/contract/envelope.ts';
 import type { Stage } from '../stage.ts';
-import { type ArchiveObject, storedPayload } from './reader.ts';
+import { type ArchiveObject, parseLine, storedPayload } from './object.ts';
 import { archiveDays } from './retention.ts';
 
 const DAY = 24 * 60 * 60 * 1000;
@@ -62,7 +62,7 @@ export class PersonalData {
     let [records, asText, expired] = [0, 0, 0];
     let isOverdue = false;
     for await (const line of object.lines()) {
-      const held = parseHeld(line);
+      const held = parseLine(heldSchema, line);
       const mention = await this.#mention(line, held);
       if (mention !== undefined) {
         records += 1;
@@ -81,7 +81,7 @@ export class PersonalData {
 
   /** The line without what the partner sent, and why. @returns undefined if the line stays as it is */
   async withoutPayload(line: Buffer, forgottenAt: string) {
-    const held = parseHeld(line);
+    const held = parseLine(heldSchema, line);
     const isNamed = (await this.#mention(line, held)) !== undefined;
     if (!isNamed && !(held !== undefined && this.#isExpired(held))) return undefined;
     // Nothing is left of a line that is no record.
@@ -110,15 +110,6 @@ export class PersonalData {
   async #look(key: string): Promise<Mention | undefined> {
     const payload = await storedPayload(this.#stack, key);
     return payload && mentionIn(payload.toString(), this.#persons);
-  }
-}
-
-/** @returns undefined if the line is no record */
-function parseHeld(line: Buffer): Held | undefined {
-  try {
-    return heldSchema.safeParse(JSON.parse(line.toString())).data;
-  } catch {
-    return undefined;
   }
 }
 

@@ -1,14 +1,41 @@
-import { GetObjectCommand, NoSuchKey } from '@aws-sdk/client-s3';
-import * as z from 'zod/mini';
-import type { ArchiveRecord } from '../../../lambda/archive/record.ts';
-import { recordSchema } from '../../../lambda/archive/record-schema.ts';
+import { ListObjectsV2Command } from '@aws-sdk/client-s3';
+import { type EventName, eventNames } from '../../../lambda/contract/catalogue.ts';
 import type { ProgressDisplay } from '../../terminal/progress.ts';
 import type { Stage } from '../stage.ts';
-import { DamagedObjectError, objectLines } from './lines.ts';
-import { type ArchiveWindow, listArchive, type StoredObject } from './objects.ts';
+import { ArchiveObject, type DamagedObjectError } from './object.ts';
+
+const HOUR = 60 * 60 * 1000;
+
+/**
+ * Milliseconds by which an object's hour may be before its records were settled. It is the hour of its oldest record.
+ * Firehose may collect for more than its 900 s if it lags, and gives up after a day. Source: Firehose developer guide,
+ * "Understand data delivery in Amazon Data Firehose".
+ */
+const EARLIER = 24 * HOUR;
+
+/** And after they were: a batch is archived within the 900 s of its function. */
+const LATER = HOUR;
+
+/** Keys of what Firehose could not deliver. These objects have another form. */
+const FAILED = /^event=[^/]+\/failed=/;
 
 /** Objects that are open at a time by default. Most of the time that an object takes is the wait for S3. */
 const PARALLEL = 8;
+
+/** An object as S3 lists it: gzipped lines of JSON, one record each. */
+interface StoredObject {
+  readonly key: string;
+  readonly bytes: number;
+}
+
+/** Which objects of the archive. */
+interface ArchiveWindow {
+  /** `every`: also events that have left the catalogue; the window does not apply. @default the catalogue's */
+  readonly events?: readonly EventName[] | 'every' | undefined;
+  /** Lists the objects that may have records settled in this window. They may have others, too. */
+  readonly since?: Date | undefined;
+  readonly until?: Date | undefined;
+}
 
 interface ReadOptions extends ArchiveWindow {
   /** By event and then by time, or the newest hour first for all events together. @default 'by-event' */
@@ -35,7 +62,7 @@ interface ReadOptions extends ArchiveWindow {
  */
 export const readArchive = (stage: Stage, options: ReadOptions = {}) => new ArchiveReading(stage, options);
 
-export class ArchiveReading {
+class ArchiveReading {
   /** Objects that have been read to their end or their damage, and their bytes as they are stored. */
   objects = 0;
   bytes = 0;
@@ -70,7 +97,7 @@ export class ArchiveReading {
           beyond = stored;
           break;
         }
-        open.push(new ArchiveObject(stored, objectLines(this.#stage, stored.key, untilEnd)));
+        open.push(new ArchiveObject(this.#stage, stored.key, stored.bytes, untilEnd));
         if (open.length === parallel) yield* this.#next(open);
       }
       while (open.length > 0) yield* this.#next(open);
@@ -125,114 +152,71 @@ export class ArchiveReading {
   }
 }
 
-/** An object of the archive that is open. Its lines or its records can be read once. */
-export class ArchiveObject implements StoredObject {
-  readonly key: string;
-  readonly bytes: number;
-  /** Known once everything before it has been read. */
-  damage: DamagedObjectError | undefined;
-  /** Whether it has been read to its end or its damage. */
-  isRead = false;
-  /** Lines or records that have been read. */
-  count = 0;
-  readonly #lines: AsyncGenerator<Buffer>;
-  /** Asked for at once, so that S3 answers while an earlier object is read. */
-  readonly #first: Promise<IteratorResult<Buffer>>;
+/** `/date=2026-01-31/hour=09/…`: sorts by time for all events. */
+const hourOf = ({ key }: StoredObject) => key.slice(key.indexOf('/date='));
 
-  constructor({ key, bytes }: StoredObject, lines: AsyncGenerator<Buffer>) {
-    this.key = key;
-    this.bytes = bytes;
-    this.#lines = lines;
-    this.#first = lines.next();
-    // Thrown to the reader, or to nobody if nobody reads it.
-    this.#first.catch(() => {});
+/** The objects that may hold records of these events and this window, by event and then by time. */
+export async function* listArchive(
+  stage: Stage,
+  { events = eventNames, since, until }: ArchiveWindow = {},
+): AsyncGenerator<StoredObject> {
+  if (events === 'every') {
+    for await (const object of listObjects(stage, 'event=')) if (!FAILED.test(object.key)) yield object;
+    return;
   }
-
-  /** The lines as they are stored, each with its line feed. */
-  lines(): AsyncGenerator<Buffer> {
-    return this.#read(this.#stored());
-  }
-
-  /** The records, each with the number of its line from 1. */
-  records(): AsyncGenerator<{ line: number; record: ArchiveRecord }> {
-    return this.#read(recordsIn(this.key, this.#stored()));
-  }
-
-  async *#stored(): AsyncGenerator<Buffer> {
-    const { done, value } = await this.#first;
-    if (done) return;
-    yield value;
-    yield* this.#lines;
-  }
-
-  async *#read<Item>(items: AsyncIterable<Item>): AsyncGenerator<Item> {
-    try {
-      for await (const item of items) {
-        this.count += 1;
-        yield item;
-      }
-    } catch (error) {
-      if (!(error instanceof DamagedObjectError)) throw error;
-      this.damage = error;
+  for (const event of [...new Set(events)].sort()) {
+    const first = since && partition(event, since.getTime() - EARLIER);
+    const last = until && partition(event, until.getTime() + LATER);
+    for await (const object of listObjects(stage, `event=${event}/date=`, first)) {
+      // S3 lists by key, so no later object is in the window either.
+      if (last !== undefined && object.key.slice(0, last.length) > last) break;
+      yield object;
     }
-    this.isRead = true;
   }
+}
+
+/** The number of objects with what Firehose could not deliver. */
+export async function countFailedObjects(
+  stage: Stage,
+  { events = eventNames }: Pick<ArchiveWindow, 'events'>,
+): Promise<number> {
+  let count = 0;
+  const prefixes = events === 'every' ? ['event='] : events.map((event) => `event=${event}/failed=`);
+  for (const prefix of prefixes) {
+    for await (const { key } of listObjects(stage, prefix)) if (FAILED.test(key)) count += 1;
+  }
+  return count;
 }
 
 /**
- * The records of one object, as {@link readArchive} gives them.
- * @throws DamagedObjectError behind the last record that can be read
+ * The objects of the archive's bucket under a prefix, in the order of their keys, page by page.
+ * @param after a key, or the beginning of keys, before which nothing is listed
  */
-export const readObject = (
+export async function* listObjects(
   stage: Stage,
-  { key }: { readonly key: string },
-  signal?: AbortSignal,
-): AsyncGenerator<{ line: number; record: ArchiveRecord }> => recordsIn(key, objectLines(stage, key, signal));
-
-/** A line that is no record is left out: the records around it are delivered, and the error comes behind the last one. */
-async function* recordsIn(key: string, lines: AsyncIterable<Buffer>) {
-  let line = 0;
-  let firstDamaged: number | undefined;
-  let damaged = 0;
-  for await (const bytes of lines) {
-    line += 1;
-    const record = parseRecord(bytes);
-    if (record === undefined) {
-      firstDamaged ??= line;
-      damaged += 1;
-    } else {
-      yield { line, record };
-    }
-  }
-  if (firstDamaged === undefined) return;
-  const more = damaged === 1 ? '' : `, the first of ${damaged}`;
-  throw new DamagedObjectError(key, firstDamaged, `line ${firstDamaged} is no record${more}`);
+  prefix: string,
+  after?: string,
+): AsyncGenerator<StoredObject> {
+  let token: string | undefined;
+  do {
+    const { Contents = [], NextContinuationToken } = await stage.s3.send(
+      new ListObjectsV2Command({
+        Bucket: stage.archiveBucket,
+        Prefix: prefix,
+        StartAfter: after,
+        ContinuationToken: token,
+      }),
+    );
+    for (const { Key = '', Size = 0 } of Contents) yield { key: Key, bytes: Size };
+    token = NextContinuationToken;
+  } while (token !== undefined);
 }
 
-/** Fields that a later version adds pass. */
-const parsedRecord = z.looseObject(recordSchema.shape);
-
-function parseRecord(line: Buffer): ArchiveRecord | undefined {
-  try {
-    return parsedRecord.safeParse(JSON.parse(line.toString())).data;
-  } catch {
-    return undefined;
-  }
+/** The beginning of the keys of an hour. `lib/archive.ts` has Firehose write there. */
+function partition(event: EventName, time: number): string {
+  const [date, clock = ''] = new Date(time).toISOString().split('T');
+  return `event=${event}/date=${date}/hour=${clock.slice(0, 2)}`;
 }
-
-/** The partner's bytes behind a record's `payloadKey`; undefined if they have expired or were forgotten. */
-export async function storedPayload(stack: Stage, key: string): Promise<Buffer | undefined> {
-  try {
-    const { Body } = await stack.s3.send(new GetObjectCommand({ Bucket: stack.payloadBucket, Key: key }));
-    return Buffer.from((await Body?.transformToByteArray()) ?? []);
-  } catch (error) {
-    if (error instanceof NoSuchKey) return undefined;
-    throw error;
-  }
-}
-
-/** `/date=2026-01-31/hour=09/…`: sorts by time for all events. */
-const hourOf = ({ key }: StoredObject) => key.slice(key.indexOf('/date='));
 
 /** The damage of a reading, for people. */
 export function describeDamage(damaged: readonly Pick<DamagedObjectError, 'message'>[]): string[] {

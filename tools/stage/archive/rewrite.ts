@@ -11,7 +11,7 @@ import {
 } from '@aws-sdk/client-s3';
 import { CommandError } from '../../terminal/command-error.ts';
 import type { Stage } from '../stage.ts';
-import { objectLines } from './lines.ts';
+import { objectLines } from './object.ts';
 
 /** Attempts to rewrite an object that somebody else changes at the same time. */
 const ATTEMPTS = 3;

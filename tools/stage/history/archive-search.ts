@@ -1,7 +1,7 @@
 import type { ArchiveRecord } from '../../../lambda/archive/record.ts';
 import type { EventName } from '../../../lambda/contract/catalogue.ts';
 import { matches } from '../archive/filter.ts';
-import { type ArchiveReading, readArchive } from '../archive/reader.ts';
+import { readArchive } from '../archive/reader.ts';
 import type { Stage } from '../stage.ts';
 import type { LogLine } from './log-line.ts';
 import type { Window } from './log-query.ts';
@@ -70,7 +70,7 @@ export async function recordsOfLines(
   const found: FoundRecord[] = [];
   const read = new Set<string>();
   const isFound = (line: LogLine) => found.some((record) => isOf(record, line));
-  const readings: ArchiveReading[] = [];
+  const readings: ReturnType<typeof readArchive>[] = [];
   for (const line of lines) {
     if (isFound(line)) continue;
     const reading = readArchive(stack, {
@@ -92,7 +92,10 @@ export async function recordsOfLines(
   return findingsOf(found, readings);
 }
 
-const findingsOf = (found: readonly FoundRecord[], readings: readonly ArchiveReading[]): ArchiveFindings => ({
+const findingsOf = (
+  found: readonly FoundRecord[],
+  readings: readonly ReturnType<typeof readArchive>[],
+): ArchiveFindings => ({
   found,
   objects: readings.reduce((sum, { objects }) => sum + objects, 0),
   records: readings.reduce((sum, { records }) => sum + records, 0),

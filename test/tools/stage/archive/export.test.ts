@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { archiveLine } from '../../../../lambda/archive/record.ts';
 import { exportRecords } from '../../../../tools/stage/archive/export.ts';
 import type { RecordFilter } from '../../../../tools/stage/archive/filter.ts';
-import { listObjects } from '../../../../tools/stage/archive/objects.ts';
+import { listObjects } from '../../../../tools/stage/archive/reader.ts';
 import { startTestAws, type TestAws } from '../../../support/test-aws.ts';
 import { Operator } from '../queues/support.ts';
 import { all, archived, deleteObjects, objectKey, putObject, putRecords } from './support.ts';

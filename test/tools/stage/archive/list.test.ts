@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/gl
 import type { ArchiveRecord } from '../../../../lambda/archive/record.ts';
 import type { RecordFilter } from '../../../../tools/stage/archive/filter.ts';
 import { list } from '../../../../tools/stage/archive/list.ts';
-import { listObjects } from '../../../../tools/stage/archive/objects.ts';
+import { listObjects } from '../../../../tools/stage/archive/reader.ts';
 import { startTestAws, type TestAws } from '../../../support/test-aws.ts';
 import { Operator } from '../queues/support.ts';
 import { all, archived, deleteObjects, objectKey, putObject, putRecords } from './support.ts';

@@ -5,8 +5,8 @@ import { createGzip, gzipSync } from 'node:zlib';
 import { S3Client } from '@aws-sdk/client-s3';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { type ArchiveRecord, archiveLine } from '../../../../lambda/archive/record.ts';
-import { countFailedObjects, listArchive } from '../../../../tools/stage/archive/objects.ts';
-import { readArchive } from '../../../../tools/stage/archive/reader.ts';
+import { ArchiveObject } from '../../../../tools/stage/archive/object.ts';
+import { countFailedObjects, listArchive, readArchive } from '../../../../tools/stage/archive/reader.ts';
 import type { Step } from '../../../../tools/terminal/progress.ts';
 import { startTestAws, type TestAws } from '../../../support/test-aws.ts';
 import { Operator } from '../queues/support.ts';
@@ -338,6 +338,8 @@ describe('a large object', () => {
   /** Bytes of records that the server has compressed for the answer under way. */
   let compressed = 0;
   let requests = 0;
+  /** Resolved once the client or the server has closed the answer under way. */
+  let closed: Promise<unknown>;
   /** Bytes after which the connection is lost, for each request in turn. */
   let losses: number[] = [];
 
@@ -351,6 +353,7 @@ describe('a large object', () => {
         return;
       }
       requests += 1;
+      closed = once(response, 'close');
       compressed = 0;
       const loseAfter = losses.shift() ?? Number.POSITIVE_INFINITY;
       const gzip = createGzip({ level: 0 });
@@ -395,6 +398,14 @@ describe('a large object', () => {
     expect(read).toBe(COUNT);
     // The object is 25 MB. What is under way stands in buffers of sockets and streams.
     expect(furthest).toBeLessThan(8 * 1024 * 1024);
+  });
+
+  test('of which only the first record is read is not fetched any further', async () => {
+    const { signal } = new AbortController();
+    const object = new ArchiveObject(operator.stack.with({ s3 }), 'large', 0, signal);
+    for await (const _ of object.records()) break;
+    await closed;
+    expect(compressed).toBeLessThan(8 * 1024 * 1024);
   });
 
   test('of which the connection is lost goes on behind its last line', async () => {
