@@ -406,7 +406,7 @@ describe('a large object', () => {
     for await (const _ of object.records()) break;
     await closed;
     expect(compressed).toBeLessThan(8 * 1024 * 1024);
-  });
+  }, 20_000);
 
   test('of which the connection is lost goes on behind its last line', async () => {
     requests = 0;
