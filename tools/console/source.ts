@@ -267,11 +267,7 @@ export class Source {
     { record: known, object }: RecordFact,
     signal: AbortSignal,
   ): Promise<ArchiveRecord | undefined> {
-    for await (const { record } of readObject(
-      this.stage,
-      { key: object, bytes: 0, event: known.event },
-      signal,
-    )) {
+    for await (const { record } of readObject(this.stage, { key: object }, signal)) {
       if (record.requestId === known.requestId && record.replay === undefined) return record;
     }
     return undefined;
