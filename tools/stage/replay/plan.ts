@@ -22,9 +22,6 @@ export interface Plan {
   readonly messages: number;
   /** Messages by event and outcome. */
   readonly counts: ReadonlyMap<EventName, ReadonlyMap<SettledOutcome, number>>;
-  /** The first and the last `settledAt` of the messages. */
-  readonly first: string;
-  readonly last: string;
   readonly skipped: Readonly<Record<Unsent, number>>;
   readonly damaged: readonly DamagedObjectError[];
   /** Objects without messages, as `done` of the state has them, and what is skipped in them. They are not read again. */
@@ -72,23 +69,20 @@ export async function makePlan(operation: Operation, request: ReplayRequest): Pr
   const skipped = nothing();
   const barren = { keys: [] as string[], skipped: nothing() };
   let messages = 0;
-  let [first, last] = ['', ''];
   const read = async (object: ArchivedObject) => {
     const unsentHere: Unsent[] = [];
     let isBarren = true;
     for await (const { record, unsent } of replayRecords(stack, object, request, signal)) {
       if (unsent !== undefined) {
-        skipped[unsent] += 1;
         unsentHere.push(unsent);
+        skipped[unsent] += 1;
         continue;
       }
       isBarren = false;
       messages += 1;
-      const { event, outcome, settledAt } = record;
+      const { event, outcome } = record;
       const outcomes = counts.get(event) ?? new Map<SettledOutcome, number>();
       counts.set(event, outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1));
-      if (first === '' || settledAt < first) first = settledAt;
-      if (settledAt > last) last = settledAt;
     }
     // A read that Ctrl-C ended says nothing about the rest.
     if (signal.aborted || !isBarren) return;
@@ -98,13 +92,6 @@ export async function makePlan(operation: Operation, request: ReplayRequest): Pr
   const filter = filterOf(request);
   const { damaged } = await eachObject(operation, filter, 'Planning', OBJECTS_AT_A_TIME, read);
   if (signal.aborted) return undefined;
-  return {
-    messages,
-    counts,
-    first,
-    last,
-    skipped,
-    damaged,
-    barren: { done: hashes(barren.keys), skipped: barren.skipped },
-  };
+  const done = hashes(barren.keys);
+  return { messages, counts, skipped, damaged, barren: { done, skipped: barren.skipped } };
 }

@@ -62,7 +62,7 @@ async function begin(
   }
   if (plan.messages === 0)
     throw nothingToReplay(title, plan, Date.parse(until) + delay > Date.now() ? delay : 0);
-  for (const line of describePlan(request, plan, { title, rate, delay, expired, width })) say(line);
+  for (const line of describePlan(stack, request, plan, { rate, delay, expired, width })) say(line);
   if (dryRun) return plan.damaged.length === 0;
   if (!(await consented(operation, options, `Send ${manyMessages(plan.messages)}?`))) return false;
 

@@ -117,7 +117,7 @@ export async function runReplay(
 
   const sent = ledger.sent - before;
   const took = performance.now() - began;
-  for (const line of describeEnd({ stack, state: ledger.state, finished, sent, took, width })) say(line);
+  for (const line of describeEnd(stack, ledger.state, { finished, sent, took, width })) say(line);
   if (held !== undefined) for (const line of ['', ...lines(held, width)]) say(line);
   const { damaged, refused } = ledger.state;
   return finished && held === undefined && damaged.length === 0 && refused.count === 0;

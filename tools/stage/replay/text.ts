@@ -11,18 +11,6 @@ import type { Plan } from './plan.ts';
 import type { ReplayRequest } from './request.ts';
 import { type ReplayState, sentOf, type Unsent } from './state.ts';
 
-/** What a plan is shown with. */
-interface PlanContext {
-  readonly title: string;
-  /** Messages a second. */
-  readonly rate: number;
-  /** Milliseconds by which the archive is late. */
-  readonly delay: number;
-  /** What to say if the window begins before the archive. */
-  readonly expired: string | undefined;
-  readonly width: number;
-}
-
 /**
  * Hours between a wrong write and the time at which it is settled, at most: three of attempts, and one in which the archive
  * refuses the record and the message comes again.
@@ -36,14 +24,24 @@ const MODES: Readonly<Record<ReplayMode, string>> = {
 
 const NOTIFIED_AGAIN = 'People are notified again, once per name of a replay.';
 
-/** The plan of a replay, in lines. */
+/**
+ * The plan of a replay, in lines.
+ * @param rate messages a second
+ * @param delay milliseconds by which the archive is late
+ * @param expired what to say if the window begins before the archive
+ */
 export function describePlan(
+  { title }: Stage,
   request: ReplayRequest,
-  plan: Plan,
-  { title, rate, delay, expired, width }: PlanContext,
+  { messages, counts, skipped, damaged }: Plan,
+  {
+    rate,
+    delay,
+    expired,
+    width,
+  }: { rate: number; delay: number; expired: string | undefined; width: number },
 ): string[] {
   const { name, mode, filter, typed } = request;
-  const { messages, counts, first, last, damaged } = plan;
   const only = [
     filter.shop === undefined ? [] : `shop ${printable(filter.shop)}`,
     filter.ids === undefined ? [] : `ids ${filter.ids.map(printable).join(', ')}`,
@@ -53,10 +51,16 @@ export function describePlan(
   const writtenAt = Date.parse(filter.until) + delay;
   const all: (readonly [string, string | false | undefined])[] = [
     ['mode', MODES[mode]],
-    ['people', describePeople(request, plan)],
-    ['messages', `${count(messages)}, settled from ${toTheSecond(first)} to ${toTheSecond(last)}`],
+    ['people', describePeople(request, counts)],
+    ['messages', count(messages)],
+    ['time', `${describeTime(messages / rate)}, at ${manyMessages(rate)} a second`],
+    [
+      'wait',
+      writtenAt > Date.now() &&
+        `until ${toTheSecond(writtenAt)} for records that Firehose has not written yet`,
+    ],
     ['only', only.join('; ')],
-    ['skipped', describeUnsent(plan.skipped)],
+    ['skipped', describeUnsent(skipped)],
     // They are in two places then, which has no second effect.
     ['dead', dead > 0 && `${count(dead)}, which also stay on the dead-letter queue unless redriven`],
     ['window', `settled from ${filter.since} to ${filter.until}`],
@@ -66,12 +70,6 @@ export function describePlan(
       mode === 'repair' &&
         typed.until !== undefined &&
         `a wrong write may be settled up to ${LATE_SETTLED_HOURS} hours later: omit --until, or set it that much later than the fix`,
-    ],
-    ['time', `${describeTime(messages / rate)}, at ${manyMessages(rate)} a second`],
-    [
-      'wait',
-      writtenAt > Date.now() &&
-        `until ${toTheSecond(new Date(writtenAt + 1000).toISOString())} for records that Firehose has not written yet`,
     ],
   ];
   return [
@@ -88,7 +86,7 @@ export function describePlan(
 }
 
 /** Who is notified, and how often at most. */
-function describePeople({ notify }: Pick<ReplayRequest, 'notify'>, { counts }: Pick<Plan, 'counts'>): string {
+function describePeople({ notify }: ReplayRequest, counts: Plan['counts']): string {
   const topics = [...counts]
     .filter(([event]) => isNotification(event))
     .map(([event, of]) => ({ topic: catalogue[event].effect, total: sum([...of.values()]) }));
@@ -156,20 +154,15 @@ export function describeRest(state: ReplayState, title: string, width: number): 
   ];
 }
 
-/** How a run of a replay has ended. */
-interface End {
-  readonly stack: Stage;
-  readonly state: ReplayState;
-  readonly finished: boolean;
-  /** Messages of this run. */
-  readonly sent: number;
-  /** Milliseconds of this run. */
-  readonly took: number;
-  readonly width: number;
-}
-
-/** What a replay has sent and has not, and where to look, in lines. */
-export function describeEnd({ stack, state, finished, sent, took, width }: End): string[] {
+/**
+ * What a run of a replay has sent and has not, and where to look, in lines.
+ * @param sent messages of this run @param took milliseconds
+ */
+export function describeEnd(
+  stack: Stage,
+  state: ReplayState,
+  { finished, sent, took, width }: { finished: boolean; sent: number; took: number; width: number },
+): string[] {
   const { name, planned, skipped, refused, damaged } = state;
   const total = sentOf(state);
   if (!finished) {
@@ -215,4 +208,4 @@ const sum = (numbers: readonly number[]) => numbers.reduce((total, number) => to
 
 const count = (value: number) => value.toLocaleString('en');
 
-const toTheSecond = (time: string) => `${time.slice(0, 19)}Z`;
+const toTheSecond = (time: number) => `${new Date(time + 999).toISOString().slice(0, 19)}Z`;

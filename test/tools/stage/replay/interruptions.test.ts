@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { eventually } from '../../../support/eventually.ts';
 import { startTestAws, type TestAws } from '../../../support/test-aws.ts';
 import { Project } from '../../commands/project.ts';
-import { ago, numbered, Replayer } from './support.ts';
+import { ago, at, numbered, Replayer } from './support.ts';
 
 let aws: TestAws;
 let replayer: Replayer;
@@ -27,6 +27,8 @@ const GROUP = RATE / 10;
 /** Shops of an object: it is left half done more often than not. */
 const SHOPS = 3 * GROUP;
 const LATE_SHOPS = 5;
+/** Milliseconds from the first message to an interruption. */
+const LONGEST_WAIT = 250;
 const LONG = 120_000;
 
 const shops = async () =>
@@ -36,8 +38,9 @@ test(
   'interrupted at 20 random points, with late objects that sort earlier, it sends each message once, but for the group of a kill',
   async () => {
     const middle = ago(30);
-    const args = ['--name', 'interrupted', '--rate', String(RATE), '--yes'];
-    const where = ['--outputs', replayer.operator.outputsFile];
+    const name = 'interrupted';
+    const args = ['replay', '--name', name, '--rate', String(RATE), '--yes'];
+    const command = [...args, '--outputs', replayer.operator.outputsFile];
     const received = new Map<string, number>();
     let objects = 0;
     let expected = 0;
@@ -60,28 +63,30 @@ test(
     let points = '';
     for (let index = 0; index < INTERRUPTIONS; index += 1) {
       const isKill = index % 2 === 1;
-      const since = index === 0 ? ['--since', '1h'] : [];
-      const running = project.start(['replay', ...since, ...args, ...where]);
+      const interrupt = new AbortController();
+      const since = index === 0 ? at(ago(60)) : undefined;
+      const killed = isKill ? project.start(command) : undefined;
+      const ended = killed?.ended ?? replayer.replay({ name, rate: RATE, since }, interrupt.signal);
       const isSending = async () =>
         (await replayer.operator.queues.count(aws.outputs.ShopUpdatedQueueUrl)) > 0 ? true : undefined;
       await eventually(isSending, { interval: 5 });
-      const wait = Math.random() * 250;
+      const wait = Math.random() * LONGEST_WAIT;
       points += ` ${isKill ? 'kill' : 'Ctrl-C'} ${Math.round(wait)} ms`;
       await sleep(wait);
-      if (isKill) running.process.kill('SIGKILL');
-      else running.interrupt();
-      const { code } = await running.ended;
-      if (!isKill) expect({ points, code }).toEqual({ points, code: 130 });
+      killed?.process.kill('SIGKILL');
+      interrupt.abort();
+      await ended;
       const repeated = await takeRepeated();
       expect({ points, repeated: repeated <= (wasKilled ? GROUP : 0) }).toEqual({ points, repeated: true });
       wasKilled = isKill;
       // As if a quarter of a minute had passed after a kill.
-      const { running: _, ...state } = await replayer.state('interrupted');
+      const { running: _, finishedAt, ...state } = await replayer.state(name);
+      expect({ points, finishedAt }).toEqual({ points, finishedAt: undefined });
       await replayer.putState(state);
       await archive(index % 2 === 0 ? SHOPS : LATE_SHOPS);
     }
     // More may be left than a queue takes from a replay at a time.
-    const last = project.start(['replay', ...args, ...where]);
+    const last = project.start(command);
     let repeated = 0;
     let isRunning = true;
     const ended = last.ended.finally(() => {

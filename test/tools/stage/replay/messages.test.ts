@@ -2,7 +2,7 @@ import { PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { eventNames } from '../../../../lambda/contract/catalogue.ts';
 import { REPLAYABLE_RECEIPT_DAYS } from '../../../../lambda/queue/replay.ts';
-import { replayMessage } from '../../../../tools/stage/replay/send.ts';
+import { replayMessage } from '../../../../tools/stage/replay/batch.ts';
 import { startTestAws, type TestAws } from '../../../support/test-aws.ts';
 import { archived } from '../archive/support.ts';
 import { type Asked, ago, at, noted, numbered, Replayer } from './support.ts';
