@@ -125,6 +125,6 @@ function refuseEnded({ name, finishedAt, running }: ReplayState): void {
   const age = Date.now() - Date.parse(running.at);
   if (age >= DEAD_AFTER) return;
   throw new CommandError(
-    `Replay ${name} is running, by ${running.by}, last seen ${duration(age)} ago. Stop it there with Ctrl-C. If it was killed, try again in ${duration(DEAD_AFTER - age)}`,
+    `Replay ${name} is running, by ${running.by}, last seen ${duration(age)} ago. Stop it there with Ctrl-C. If it was killed, try again in ${duration(Math.max(1_000, DEAD_AFTER - age))}`,
   );
 }

@@ -22,7 +22,7 @@ const MODES: Readonly<Record<ReplayMode, string>> = {
   repair: 'repair: rewrites rows from their newest events',
 };
 
-const NOTIFIED_AGAIN = 'People are notified again, once per name of a replay.';
+const NOTIFIED_AGAIN = 'People are notified again, once per replay name.';
 
 /**
  * The plan of a replay, in lines.
@@ -62,14 +62,14 @@ export function describePlan(
     ['only', only.join('; ')],
     ['skipped', describeUnsent(skipped)],
     // They are in two places then, which has no second effect.
-    ['dead', dead > 0 && `${count(dead)}, which also stay on the dead-letter queue unless redriven`],
+    ['dead letters', dead > 0 && `${count(dead)}. They also stay on the dead-letter queue unless redriven.`],
     ['window', `settled from ${filter.since} to ${filter.until}`],
     ['expired', expired],
     [
-      'end',
+      '--until',
       mode === 'repair' &&
         typed.until !== undefined &&
-        `a wrong write may be settled up to ${LATE_SETTLED_HOURS} hours later: omit --until, or set it that much later than the fix`,
+        `omit it, or set it ${LATE_SETTLED_HOURS} hours after the fix: wrong writes may be settled that late`,
     ],
   ];
   return [

@@ -233,7 +233,7 @@ test('--dry-run ends after the plan: nothing is sent, and no name is used', asyn
   expect(await shops()).toEqual([]);
   expect(said).toContain('Replay dry in the stack of');
   expect(said).toContain('at least 4 s, at 1 message a second');
-  expect(said).toContain('dead      1, which also stay on the dead-letter queue unless redriven');
+  expect(said).toContain('dead letters  1. They also stay on the dead-letter queue unless redriven.');
   expect(said).toMatch(/EVENT +MESSAGES +PROCESSED +DEADLETTERED\nshop\.updated +4 +3 +1$/);
   await expect(replayer.state('dry')).rejects.toMatchObject({ name: 'NoSuchKey' });
 });
@@ -254,7 +254,7 @@ test('the plan shows the chosen mode and nothing about the other, and no price',
 test('the plan of a repair with a fixed end says that wrong writes may be settled later', async () => {
   const { since, until, middle } = window();
   await replayer.archive('ended', numbered(1), middle);
-  const end = 'a wrong write may be settled up to 4 hours later';
+  const end = 'omit it, or set it 4 hours after the fix: wrong writes may be settled that late';
   expect(await plan({ since, until, mode: 'repair' })).toContain(end);
   expect(await plan({ since, until })).not.toContain(end);
   expect(await plan({ since, mode: 'repair' })).not.toContain(end);
@@ -269,7 +269,7 @@ test('the plan says who is notified, and how often at most', async () => {
     'at most 2 notifications (review 2). Nobody is notified twice about an event.',
   );
   expect(await people({ notify: true })).toBe(
-    'at most 2 notifications (review 2). People are notified again, once per name of a replay.',
+    'at most 2 notifications (review 2). People are notified again, once per replay name.',
   );
   expect(await people({ events: ['girl.created'] })).toBe('nobody: these events send no notifications');
 });
