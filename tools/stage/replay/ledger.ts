@@ -36,7 +36,6 @@ export class Ledger {
   /** Of finished objects, those that the state lists. */
   #recent: string[];
   #saving: Promise<void> = Promise.resolve();
-  #savedAt = Date.now();
   #savedSent: number;
 
   /**
@@ -74,11 +73,6 @@ export class Ledger {
     return this.sent - this.#savedSent;
   }
 
-  /** Milliseconds since the last save. */
-  get age(): number {
-    return Date.now() - this.#savedAt;
-  }
-
   isDone(key: string): boolean {
     return this.#done.has(hashOf(key));
   }
@@ -106,10 +100,8 @@ export class Ledger {
   }
 
   /** Notes a line that is yet to be sent, while later ones may be settled. */
-  noteLeft({ key, line }: Place): void {
-    const begun = this.#begun(key);
-    begun.line = Math.max(begun.line, line);
-    if (!begun.left.includes(line)) begun.left.push(line);
+  noteLeft(place: Place): void {
+    this.#settle(place).left.push(place.line);
   }
 
   /** Notes that an object was read to its end. @param damage what is wrong with it */
@@ -138,21 +130,15 @@ export class Ledger {
       this.#recent = this.#recent.slice(listed);
     }
     const { sent } = this;
-    const now = new Date();
-    const running = { ...this.#run, at: now.toISOString() };
+    const running = { ...this.#run, at: new Date().toISOString() };
     await this.#file.write({ ...this.#state, done: this.#recent.join(''), ...(end ?? { running }) });
-    this.#savedAt = now.getTime();
     this.#savedSent = sent;
   }
 
-  #settle({ key, line }: Place): void {
-    const begun = this.#begun(key);
-    begun.line = Math.max(begun.line, line);
-    begun.left = begun.left.filter((left) => left !== line);
-  }
-
-  #begun(key: string) {
-    this.#state.begun[key] ??= { line: 0, left: [] };
-    return this.#state.begun[key];
+  #settle({ key, line }: Place): { left: number[] } {
+    const { line: last, left } = this.#state.begun[key] ?? { line: 0, left: [] };
+    const begun = { line: Math.max(last, line), left: left.filter((other) => other !== line) };
+    this.#state.begun[key] = begun;
+    return begun;
   }
 }

@@ -22,9 +22,6 @@ const GROUP_BYTES = 16 * BATCH_BYTES;
 /** Records that are not sent and ends of objects after which a group is full. */
 const GROUP_OTHERS = 1_000;
 
-/** Milliseconds without a save after which this process may have slept, and another may have taken the replay over. */
-const SLEPT = 7_500;
-
 interface SendOptions {
   readonly stack: Stage;
   readonly ledger: Ledger;
@@ -127,7 +124,6 @@ async function settle(group: Group, backlog: Backlog, options: SendOptions): Pro
     await backlog.room(messages.length, signal, (reason) => onHold(`holds: ${reason}`));
     onHold(undefined);
     await pace.take(messages.length, signal);
-    if (ledger.age > SLEPT) await ledger.save();
   }
   for (const { reason, ...place } of unsent) ledger.noteUnsent(place, reason);
   // Until SQS has answered: the state may be saved at any time.
