@@ -1,7 +1,6 @@
 import { HeadObjectCommand } from '@aws-sdk/client-s3';
 import type { ArchiveRecord } from '../../../lambda/archive/record.ts';
 import type { EventName } from '../../../lambda/contract/catalogue.ts';
-import { DamagedObjectError } from '../archive/lines.ts';
 import type { Stage } from '../stage.ts';
 import { Backlog } from './backlog.ts';
 import { BATCH_BYTES, batchesOf, type ReplayMessage, replayMessage, sendBatch } from './batch.ts';
@@ -46,6 +45,10 @@ class Group {
     this.#most = most;
   }
 
+  get isEmpty(): boolean {
+    return this.messages.length + this.unsent.length + this.ended.length === 0;
+  }
+
   get isFull(): boolean {
     const bytes = this.messages.reduce((sum, message) => sum + message.bytes, 0);
     const others = this.unsent.length + this.ended.length;
@@ -82,19 +85,12 @@ export async function sendRecords(options: SendOptions): Promise<void> {
 async function* groups({ stack, ledger, pace, signal }: SendOptions): AsyncGenerator<Group> {
   const { state } = ledger;
   const most = Math.min(GROUP_MESSAGES, pace.burst);
-  let group: Group | undefined;
-  for await (const object of replayObjects(stack, state)) {
-    const { key, event } = object;
-    if (signal.aborted) return;
-    if (ledger.isDone(key)) continue;
-    if (group !== undefined && group.event !== event) {
-      yield group;
-      group = undefined;
-    }
-    group ??= new Group(event, most);
-    let damage: string | undefined;
-    try {
-      for await (const { line, record, unsent } of replayRecords(stack, object, state, signal)) {
+  const skip = (key: string) => ledger.isDone(key);
+  for (const event of state.filter.events.toSorted()) {
+    let group = new Group(event, most);
+    for await (const object of replayObjects(stack, state, { event, skip, signal })) {
+      const { key } = object;
+      for await (const { line, record, unsent } of replayRecords(object, state)) {
         const place = { key, line };
         if (ledger.isSettled(place)) continue;
         const reason = unsent ?? (await payloadGone(stack, record));
@@ -105,15 +101,12 @@ async function* groups({ stack, ledger, pace, signal }: SendOptions): AsyncGener
           group = new Group(event, most);
         }
       }
-    } catch (error) {
-      if (!(error instanceof DamagedObjectError)) throw error;
-      damage = error.message;
+      // An object that Ctrl-C left unread is not done.
+      if (signal.aborted) return;
+      group.ended.push({ key, damage: object.damage?.message });
     }
-    // An object that Ctrl-C left unread is not done.
-    if (signal.aborted) return;
-    group.ended.push({ key, damage });
+    if (!group.isEmpty) yield group;
   }
-  if (group !== undefined) yield group;
 }
 
 /** Sends the messages of a group, and saves what became of all of it. */
