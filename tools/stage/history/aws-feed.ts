@@ -14,10 +14,11 @@ import { noted } from '../queues/messages.ts';
 import { refusalOf } from '../refusal.ts';
 import type { Stage } from '../stage.ts';
 import { type CrashFact, type DeadLetterFact, type Fact, type LineFact, recordFact } from './facts.ts';
-import { fold, isOf, LINE_TO_RECORD } from './fold.ts';
+import { fold } from './fold.ts';
 import type { Step } from './history.ts';
 import { parseCrash, parseLogLine } from './log-line.ts';
 import { inPattern, type LogsSearched, lineFact, queryLines, type Window } from './log-query.ts';
+import { isOf, LINE_TO_RECORD } from './messages.ts';
 import { type IdKind, type Ids, kindOf, type TraceId } from './trace-id.ts';
 import { type WaitingMessage, waitingMessages } from './waiting-messages.ts';
 
