@@ -5,9 +5,8 @@ import type { ArchiveRecord } from '../../../lambda/archive/record.ts';
 import { type EventName, isEventName } from '../../../lambda/contract/catalogue.ts';
 import { sha256Hex } from '../../../lambda/hash.ts';
 import { CommandError } from '../../terminal/command-error.ts';
-import { DamagedObjectError } from '../archive/lines.ts';
-import { type ArchivedObject, archiveObjects } from '../archive/objects.ts';
-import { readObject } from '../archive/records.ts';
+import type { ProgressDisplay } from '../../terminal/progress.ts';
+import { readArchive } from '../archive/reader.ts';
 import { type FunctionName, followLogs } from '../logs/follow.ts';
 import { type DeadLetter, deadLettersOf } from '../queues/dead-letters.ts';
 import { noted } from '../queues/messages.ts';
@@ -53,9 +52,6 @@ const ARCHIVE_INTERVAL = { aws: 60_000, local: 2_000 };
 /** What one look at the archive reads at most, from the newest object on. Each object is a call. */
 const LOOK_LIMITS = { objects: 200, bytes: 64 * 1024 * 1024 };
 
-/** Told how far a search of the archive has come, in objects. */
-export type OnProgress = (done: number, total: number) => void;
-
 /** What was looked through, and what may not be read. */
 export interface Sources {
   /** `refused`: why the logs could not be read. */
@@ -90,7 +86,7 @@ export interface FoundFacts {
 export interface FindOptions {
   readonly window: Window;
   readonly signal: AbortSignal;
-  readonly onProgress?: OnProgress | undefined;
+  readonly progress?: ProgressDisplay;
 }
 
 /** An event that an id may stand for. */
@@ -356,7 +352,7 @@ interface Reading {
   readonly limits?: typeof LOOK_LIMITS;
   /** Keys of objects that are left out; those that were read are added. */
   readonly skip?: Set<string>;
-  readonly onProgress?: OnProgress | undefined;
+  readonly progress?: ProgressDisplay;
 }
 
 /**
@@ -366,43 +362,32 @@ interface Reading {
  */
 export async function readRecords(
   stage: Stage,
-  { window, signal, events, limits, skip = new Set(), onProgress }: Reading,
+  { window, skip = new Set(), ...options }: Reading,
   visit: (found: FoundRecord) => unknown,
 ): Promise<Omit<ArchiveSearched, 'state'> & { readonly unread?: string }> {
-  const objects: ArchivedObject[] = [];
-  for await (const object of archiveObjects(stage, { ...window, ...(events && { events }) })) {
-    if (!skip.has(object.key)) objects.push(object);
-  }
-  objects.sort((a, b) => (hourOf(a) < hourOf(b) ? 1 : -1));
-  const damaged: string[] = [];
-  let [done, records, bytes] = [0, 0, 0];
-  let isEnough = false;
-  let unread: string | undefined;
-  for (const object of objects) {
-    bytes += object.bytes;
-    unread = object.key;
-    if (isEnough || signal.aborted || (limits && (done >= limits.objects || bytes > limits.bytes))) break;
-    onProgress?.(done, objects.length);
-    done += 1;
-    try {
-      for await (const { record } of readObject(stage, object, signal)) {
-        records += 1;
-        if (visit({ record, object: object.key }) === true) isEnough = true;
-      }
-    } catch (error) {
-      if (signal.aborted) break;
-      if (!(error instanceof DamagedObjectError)) throw error;
-      damaged.push(error.message);
+  const reading = readArchive(stage, {
+    ...options,
+    ...window,
+    order: 'newest-first',
+    skip: (key) => skip.has(key),
+    doing: 'Reading the archive',
+  });
+  for await (const object of reading) {
+    let isEnough = false;
+    for await (const { record } of object.records()) {
+      if (visit({ record, object: object.key }) === true) isEnough = true;
     }
-    if (signal.aborted) break;
-    skip.add(object.key);
-    unread = undefined;
+    if (object.isRead) skip.add(object.key);
+    if (isEnough) break;
   }
-  return { objects: done, records, damaged, ...(unread !== undefined && { unread }) };
+  const { objects, records, damaged, unread } = reading;
+  return {
+    objects,
+    records,
+    damaged: damaged.map(({ message }) => message),
+    ...(unread !== undefined && { unread: unread.key }),
+  };
 }
-
-/** By day and hour, whichever the event. */
-const hourOf = ({ key }: ArchivedObject) => key.slice(key.indexOf('/date='));
 
 /** The records of a window that fit, until they are of too many events. */
 async function searchArchive(
