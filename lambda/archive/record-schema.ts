@@ -9,12 +9,12 @@ import { replaySchema } from '../queue/replay.ts';
  */
 
 /**
- * What became of a message. `Duplicate` may mean its own earlier attempt, which crashed or was not archived after the effect,
+ * What became of a message. `Duplicate` may mean its own earlier attempt, which died or was not archived after the effect,
  * or a request that the SDK repeated because the answer was lost.
  */
 const outcomes = {
   Processed: 'the effect happened',
-  Stale: 'a newer event is stored',
+  Stale: 'newer data was already stored',
   Duplicate: 'this event was processed before',
   DeadLettered: 'it could not be processed and is on the dead-letter queue',
 } as const satisfies Record<EffectOutcome | 'DeadLettered', string>;

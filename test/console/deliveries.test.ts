@@ -20,7 +20,7 @@ test('where nothing has come yet, one button sends the first event and shows its
   await page.getByRole('button', { name: 'Send the first event' }).click();
   await detail.getByText('processed', { exact: true }).first().waitFor();
   await detail.getByRole('heading', { name: 'shop.updated' }).waitFor();
-  await detail.getByText('row added').waitFor();
+  await detail.getByText('item added').waitFor();
   await detail.getByRole('link', { name: 'ShopCacheTable' }).waitFor();
 });
 
@@ -33,7 +33,7 @@ test('the second event of a shop shows the row before and after, as a difference
   await countOf(() => open.row('shop-twice').count(), 2);
   await second.getByText('processed').waitFor();
   await open.select('shop-twice');
-  await detail.getByText('row changed').waitFor();
+  await detail.getByText('item changed').waitFor();
   const diff = detail.locator('.diff');
   await diff.getByText('address').waitFor();
   expect(await diff.getByRole('row').filter({ hasText: 'changed from' }).count()).toBeGreaterThan(0);
@@ -81,7 +81,7 @@ test('an edited body is signed anew and sent, also where it is no JSON', async (
   await editor.fill('{"event": nothing');
   await page.getByText(/^No JSON\./).waitFor();
   await page.getByRole('button', { name: 'Sign and send all the same' }).click();
-  await detail.getByText('unusable', { exact: true }).first().waitFor();
+  await detail.getByText('Invalid', { exact: true }).first().waitFor();
 });
 
 test('`r` sends the same bytes once more, which are the same event', async () => {

@@ -41,7 +41,7 @@ test('a fault is switched on, an event becomes a dead letter, the fault is ended
     .getByText(/redriven/i)
     .first()
     .waitFor();
-  await detail.getByText('row added').waitFor();
+  await detail.getByText('item added').waitFor();
 });
 
 test('a paused event waits on its queue, can be looked at there, and goes on', async () => {

@@ -47,7 +47,7 @@ let open: OpenConsole;
     await open.goto('#/deliveries');
     await open.select('shop-1001');
     const { hash } = new URL(page.url());
-    await take('deliveries', hash, 'row changed');
+    await take('deliveries', hash, 'item changed');
     await take('request', `${hash}?tab=request`, 'opening_hours');
     await take('queues', '#/queues', 'quarantine');
     await take('dead-letters', '#/queues/dead-letters', 'Redrive all');

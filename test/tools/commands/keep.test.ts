@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { readFile, stat, writeFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ListObjectsV2Command, S3Client } from '@aws-sdk/client-s3';
 import { SendMessageCommand, SetQueueAttributesCommand } from '@aws-sdk/client-sqs';
@@ -79,6 +79,12 @@ async function here() {
 
 const timestamp = '2026-01-31T09:00:00Z';
 const userUpdated = (id: string) => ({ event: 'user.updated', data: { user_id: id }, timestamp });
+
+/** The console's list, as JSON. */
+async function listed(): Promise<string> {
+  const { url } = JSON.parse(await readFile(project.path('.local/console.json'), 'utf8'));
+  return (await fetch(new URL('/api/deliveries', url))).text();
+}
 
 describe('a stack that is started with --keep, stopped, started again and killed in the middle of its work', () => {
   let eventId: string;
@@ -176,14 +182,18 @@ describe('a stack that is started with --keep, stopped, started again and killed
   test('tells the trace of what it did before', async () => {
     const { code, stdout } = await project.run(['trace', eventId, '--json']);
     expect(code).toBe(0);
-    const { timeline } = JSON.parse(stdout);
-    expect(timeline.steps.map(({ what }: { what: string }) => what)).toEqual([
+    const { history } = JSON.parse(stdout);
+    expect(history.steps.map(({ kind }: { kind: string }) => kind)).toEqual([
       'received',
       'queued',
       'answered',
-      'effect',
+      'processed',
       'archived',
     ]);
+  });
+
+  test('lists in the console what it was told before', async () => {
+    expect(await listed()).toContain(eventId);
   });
 
   test('still holds the paused event, until it is resumed', async () => {
@@ -221,6 +231,19 @@ describe('a stack that is started with --keep, stopped, started again and killed
       expect(other.stdout()).toContain('Beginning empty: --keep would go on with .local/kept\n');
       other.interrupt();
       await other.ended;
+    },
+    PATIENCE,
+  );
+
+  test(
+    'starts with an empty list if the file of the list is damaged',
+    async () => {
+      await kill();
+      const file = project.path('.local/kept/history.db');
+      expect((await stat(file)).size).toBeGreaterThan(0);
+      await writeFile(file, 'damaged');
+      await start(OTHER_SECRET);
+      expect(await listed()).not.toContain(eventId);
     },
     PATIENCE,
   );

@@ -1,8 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { SetQueueAttributesCommand } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { Action, Task } from '../../../tools/console/api.ts';
+import type { Step } from '../../../tools/stage/history/history.ts';
 import { eventually } from '../../support/eventually.ts';
 import { Partner } from '../../support/partner.ts';
 import { Tables } from '../../support/tables.ts';
@@ -73,7 +78,7 @@ describe('an action that is not confirmed is only said', () => {
     [
       { kind: 'replay', dryRun: true, events: ['shop.updated'], since: '3h' },
       'npm run replay -- shop.updated --since 3h --dry-run',
-      /Nothing is sent\.$/,
+      /Sends nothing\.$/,
     ],
     [
       {
@@ -90,7 +95,7 @@ describe('an action that is not confirmed is only said', () => {
         name: 'again',
       },
       "npm run replay -- --since 3h --until 1h --shop 'shop 1' --mode repair --rate 5 --name again --id 12345678 --notify --yes",
-      /5 messages a second at most: state is written anew by its newest event, and people are told again\.$/,
+      /at most 5 messages a second: rewrites rows from their newest events\. Notifies people again\.$/,
     ],
   ])('%j', async (action, command, explanation) => {
     const { status, body } = await ask(action);
@@ -246,6 +251,63 @@ describe('redriving', () => {
       }),
     ).toMatchObject({ state: 'dead-letter' });
   });
+});
+
+test('a delivery that was processed stays so after the same bytes and a replay, and is archived', async () => {
+  const first = await settled((await act({ kind: 'send', event: 'shop.updated' })).delivery);
+  await act({ kind: 'resend', id: first.id });
+  const kinds = async () => {
+    const { history } = await settled(first.id);
+    return history.steps.map(({ kind, reason }: Step) => reason ?? kind);
+  };
+  await eventually(async () => ((await kinds()).includes('archived') ? true : undefined));
+  await act({ kind: 'replay', dryRun: false, events: ['shop.updated'], since: '1h', name: 'again' });
+  await eventually(async () => ((await kinds()).includes('up-to-date') ? true : undefined));
+  expect(await kinds()).toEqual(expect.arrayContaining(['processed', 'already-processed', 'up-to-date']));
+  expect(await settled(first.id)).toMatchObject({
+    state: 'processed',
+    history: { now: [{ state: 'processed' }] },
+  });
+});
+
+test('a delivery whose consumer crashes until SQS moves it is a dead letter with its crashes, also redriven', async () => {
+  const { stack } = running;
+  const { queueUrl, deadLetterQueueUrl } = operator.stack.event('user.updated');
+  const deadLetterTargetArn = deadLetterQueueUrl.replace(/^.*\/(\d+)\/(.*)$/, 'arn:aws:sqs:us-east-1:$1:$2');
+  const RedrivePolicy = JSON.stringify({ deadLetterTargetArn, maxReceiveCount: 2 });
+  await operator.stack.sqs.send(
+    new SetQueueAttributesCommand({
+      QueueUrl: queueUrl,
+      Attributes: { VisibilityTimeout: '1', RedrivePolicy },
+    }),
+  );
+  const code = stack.functions.get('user-updated')?.definition.codeDirectory ?? '';
+  const folder = await mkdtemp(join(tmpdir(), 'crashing-'));
+  await writeFile(join(folder, 'index.mjs'), 'export const handler = () => process.exit(1);\n');
+  await stack.replaceCode('user-updated', folder);
+  const { delivery } = await act({ kind: 'send', event: 'user.updated' });
+  const crashes = { kind: 'crashed', attempt: 1, attempts: 2, error: 'Runtime.ExitError' };
+  expect(await settled(delivery)).toMatchObject({
+    state: 'dead-letter',
+    error: 'The function crashed (Runtime.ExitError)',
+    history: { steps: expect.arrayContaining([expect.objectContaining(crashes)]) },
+  });
+
+  await act({ kind: 'pause', event: 'user.updated', reason: 'It crashes' });
+  await act({ kind: 'redrive', queue: 'user.updated' });
+  const { body: redriven } = await running.api.get(`/api/deliveries/${encodeURIComponent(delivery ?? '')}`);
+  expect(redriven).toMatchObject({
+    state: 'queued',
+    history: { now: [{ state: 'queued', crashes: 2, paused: { reason: 'It crashes' } }] },
+  });
+
+  await stack.replaceCode('user-updated', code);
+  await act({ kind: 'resume', event: 'user.updated' });
+  expect(await settled(delivery)).toMatchObject({
+    state: 'processed',
+    history: { steps: expect.arrayContaining([expect.objectContaining(crashes)]) },
+  });
+  await rm(folder, { recursive: true });
 });
 
 test('a pause is seen on its queue, into which one may look, and ends', async () => {

@@ -18,10 +18,10 @@ import type { Work } from './tasks.ts';
 const IDS_SHOWN = 20;
 
 /** An action, and what it does, in a sentence. */
-export type PlannedWork = Work & Confirmation;
+type PlannedWork = Work & Confirmation;
 
 /** What actions work with. */
-export interface ActionParts {
+interface ActionParts {
   readonly source: Source;
   /** Whether the stack runs in this process, and takes any text. */
   readonly local: boolean;

@@ -19,7 +19,7 @@ const PATIENCE = 30_000;
 /** Milliseconds after which a client that lost its connection asks again. */
 const RETRY = 1_000;
 
-export interface StreamOptions {
+interface StreamOptions {
   readonly store: HistoryStore;
   /** Which rows the client is to have. */
   readonly filter: DeliveryFilter;

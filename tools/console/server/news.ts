@@ -3,7 +3,7 @@ import type { Notice, Task } from '../api.ts';
 /** Tasks that a page which opens is told of: those that are done, too, as it may have seen them begin. */
 const TASKS_KEPT = 20;
 
-export type NewsItem =
+type NewsItem =
   | { readonly event: 'task'; readonly data: Task }
   | { readonly event: 'notice'; readonly data: Notice };
 

@@ -12,7 +12,7 @@ const ENTRIES = [`${FOLDER}/main.tsx`, `${FOLDER}/style.css`];
 const compress = promisify(gzip);
 
 /** A file of the page. */
-export interface Asset {
+interface Asset {
   readonly type: string;
   readonly body: Uint8Array;
   readonly gzipped: Uint8Array;
