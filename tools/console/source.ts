@@ -198,6 +198,11 @@ export class Source {
         : followArchive(this.stage, { ...options, since: new Date(Date.now() - HOUR) });
     if (this.since === undefined && !this.stage.hasArchive) return;
     for await (const { facts, payloads } of batches) {
+      if (this.since === undefined) {
+        // The list has what was observed. The archive may have more, of a run without the console.
+        this.store.add(...facts.filter(({ requestId = '' }) => this.store.get(requestId) !== undefined));
+        continue;
+      }
       this.store.add(...facts);
       for (const [id, bytes] of payloads) this.store.addPayload(id, bytes);
     }
