@@ -8,8 +8,8 @@ import { CommandError } from '../../terminal/command-error.ts';
 import type { ProgressDisplay } from '../../terminal/progress.ts';
 import { readArchive } from '../archive/reader.ts';
 import { type FunctionName, followLogs } from '../logs/follow.ts';
-import { type DeadLetter, deadLettersOf } from '../queues/dead-letters.ts';
-import { noted } from '../queues/messages.ts';
+import { waitingQueue } from '../queues/queue.ts';
+import { type WaitingMessage, waitingMessages } from '../queues/waiting-messages.ts';
 import { refusalOf } from '../refusal.ts';
 import type { Stage } from '../stage.ts';
 import { type CrashFact, type DeadLetterFact, type Fact, type LineFact, recordFact } from './facts.ts';
@@ -18,7 +18,6 @@ import type { Step } from './history.ts';
 import { parseCrash, parseLogLine } from './log-line.ts';
 import { inPattern, type LogsSearched, lineFact, queryLines, type Window } from './log-query.ts';
 import { type IdKind, type Ids, kindOf, type TraceId } from './trace-id.ts';
-import { type WaitingMessage, waitingMessages } from './waiting-messages.ts';
 
 /** Events from which on more of them help nobody to choose. */
 const MAXIMUM_CANDIDATES = 10;
@@ -163,7 +162,7 @@ export async function findFacts(
   const facts: Fact[] = [
     ...lines.filter((line) => line.eventId === eventId),
     ...(archive?.records ?? []).map(({ record, object }) => recordFact(record, object)),
-    ...waiting.map(waitingFact),
+    ...waiting.map((message) => waitingFact(message)),
   ];
   const unlogged = await unloggedFacts(stage, facts, signal);
   if (signal.aborted) return undefined;
@@ -195,12 +194,10 @@ export async function unloggedFacts(
   let sources: Pick<Sources, 'queues' | 'crashes'> = {};
   if (event === undefined || eventId === undefined || !isEventName(event)) return { facts: found, sources };
   if (now.some(({ state }) => ['queued', 'retrying', 'dead-letter'].includes(state))) {
-    const looked = await orRefusal(stage, () => deadLettersOf(stage, event, { eventId }, signal));
-    const refused = 'refused' in looked;
-    sources = {
-      queues: refused ? { complete: false, refused: looked.refused } : { complete: looked.complete },
-    };
-    if (!refused) found.push(...looked.deadLetters.map((letter) => letterFact(event, eventId, letter)));
+    const looked = await orRefusal(stage, () => deadLetterFacts(stage, event, eventId, signal));
+    if ('refused' in looked) sources = { queues: { complete: false, ...looked } };
+    else sources = { queues: { complete: looked.complete } };
+    if (!('refused' in looked)) found.push(...looked.facts);
   }
   for (const silence of silencesOf(event, steps)) {
     const crashes = await orRefusal(stage, () => crashesIn(stage, event, silence, signal));
@@ -470,39 +467,35 @@ export function bytesAsSent(body: string, eventId: string): Buffer {
   return sha256Hex(sent) === eventId ? sent : kept;
 }
 
-function waitingFact({
-  queue,
-  message,
-  messageId,
-  requestId,
-  eventId,
-  event,
-}: WaitingMessage): DeadLetterFact {
-  const { sentAt, movedBySqs } = message;
+async function deadLetterFacts(stage: Stage, event: EventName, eventId: string, signal: AbortSignal) {
+  const { messages, complete } = await waitingMessages(
+    stage,
+    (message) => message.eventId === eventId,
+    signal,
+    [waitingQueue(stage, event)],
+  );
+  const isMoved = messages.some(({ failureReason }) => failureReason === undefined);
+  const moved = isMoved ? await receivesOf(stage, stage.event(event).queueUrl) : undefined;
+  const facts = messages.map((message) =>
+    waitingFact(message, message.failureReason === undefined ? moved?.count : undefined),
+  );
+  return { facts, complete };
+}
+
+/** @param receives that its queue allows before SQS moves a message, if SQS moved it */
+function waitingFact(waiting: WaitingMessage, receives?: number): DeadLetterFact {
+  const { queue, message, messageId, requestId, eventId, event, failureReason, keptUntil } = waiting;
   return {
     kind: 'dead-letter',
-    at: sentAt.getTime(),
+    at: message.sentAt.getTime(),
     event,
     eventId,
     messageId,
     requestId,
     queue: queue.kind === 'dead-letter' ? undefined : queue.kind,
-    error: movedBySqs ? undefined : noted(message, 'failureReason'),
-  };
-}
-
-function letterFact(event: EventName, eventId: string, letter: DeadLetter): DeadLetterFact {
-  const { messageId, requestId, sentAt, reason, movedBySqs, maxReceiveCount, keptUntil } = letter;
-  return {
-    kind: 'dead-letter',
-    at: sentAt,
-    event,
-    eventId,
-    messageId,
-    requestId,
-    error: reason,
-    receives: movedBySqs ? maxReceiveCount : undefined,
-    until: new Date(keptUntil).toISOString(),
+    error: failureReason,
+    receives,
+    until: keptUntil.toISOString(),
   };
 }
 

@@ -1,12 +1,12 @@
 import { CommandError } from '../../terminal/command-error.ts';
 import { ArchiveObject, storedPayload } from '../archive/object.ts';
 import { readPayload } from '../queues/payload.ts';
+import { waitingMessages } from '../queues/waiting-messages.ts';
 import type { Stage } from '../stage.ts';
 import { bytesAsSent } from './aws-feed.ts';
 import type { RecordFact } from './facts.ts';
 import { fold } from './fold.ts';
 import { findDelivery } from './trace.ts';
-import { waitingMessages } from './waiting-messages.ts';
 import { stateTitle } from './words.ts';
 
 /** What the partner sent, and where it is kept. */
