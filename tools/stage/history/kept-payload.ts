@@ -10,7 +10,7 @@ import { findDelivery } from './trace.ts';
 import { stateTitle } from './words.ts';
 
 /** What the partner sent, and where it is kept. */
-export interface KeptPayload {
+interface KeptPayload {
   readonly eventId: string;
   readonly event: string | undefined;
   readonly bytes: Uint8Array;
