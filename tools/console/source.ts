@@ -1,8 +1,7 @@
 import type { ArchiveRecord } from '../../lambda/archive/record.ts';
 import { isEventName } from '../../lambda/contract/catalogue.ts';
 import { WEBHOOK_PATH } from '../../lambda/contract/webhook-path.ts';
-import { ArchiveObject } from '../stage/archive/object.ts';
-import { storedPayload } from '../stage/archive/payload.ts';
+import { ArchiveObject, storedPayload } from '../stage/archive/object.ts';
 import {
   bytesAsSent,
   findFacts,

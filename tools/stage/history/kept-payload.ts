@@ -1,18 +1,16 @@
 import { CommandError } from '../../terminal/command-error.ts';
-import type { ArchivedObject } from '../archive/objects.ts';
-import { storedPayload } from '../archive/payload.ts';
-import { readObject } from '../archive/records.ts';
+import { ArchiveObject, storedPayload } from '../archive/object.ts';
 import { readPayload } from '../queues/payload.ts';
+import { waitingMessages } from '../queues/waiting-messages.ts';
 import type { Stage } from '../stage.ts';
 import { bytesAsSent } from './aws-feed.ts';
 import type { RecordFact } from './facts.ts';
 import { fold } from './fold.ts';
 import { findDelivery } from './trace.ts';
-import { waitingMessages } from './waiting-messages.ts';
 import { stateTitle } from './words.ts';
 
 /** What the partner sent, and where it is kept. */
-export interface KeptPayload {
+interface KeptPayload {
   readonly eventId: string;
   readonly event: string | undefined;
   readonly bytes: Uint8Array;
@@ -38,8 +36,7 @@ export async function keptPayload(
   const records = facts.filter((fact): fact is RecordFact => fact.kind === 'record');
   for (const { object, record } of records) {
     // A replay's record has no payload.
-    const stored = { key: object, event: record.event, bytes: 0 };
-    const bytes = record.replay === undefined && (await archivedPayload(stage, eventId, stored, signal));
+    const bytes = record.replay === undefined && (await archivedPayload(stage, eventId, object, signal));
     if (bytes) return { eventId, event, bytes, from: 'the archive' };
   }
   const { messages } = await waitingMessages(stage, (one) => one.eventId === eventId, signal);
@@ -57,8 +54,8 @@ export async function keptPayload(
   );
 }
 
-async function archivedPayload(stage: Stage, eventId: string, object: ArchivedObject, signal: AbortSignal) {
-  for await (const { record } of readObject(stage, object, signal)) {
+async function archivedPayload(stage: Stage, eventId: string, key: string, signal: AbortSignal) {
+  for await (const { record } of new ArchiveObject(stage, key, 0, signal).records()) {
     const { body, payloadKey } = record;
     if (record.eventId !== eventId) continue;
     if (body !== undefined) return bytesAsSent(body, eventId);

@@ -1,4 +1,5 @@
 import { CommandError } from '../../terminal/command-error.ts';
+import { lateProgress } from '../../terminal/progress.ts';
 import { shownId } from '../../terminal/screen.ts';
 import { table } from '../../terminal/table.ts';
 import { printable } from '../../terminal/text.ts';
@@ -7,7 +8,6 @@ import { bytesAsSent, LogSearch, orRefusal, readRecords } from './aws-feed.ts';
 import { recordFact } from './facts.ts';
 import type { Delivery } from './history.ts';
 import { inPattern, MAXIMUM_LINES } from './log-query.ts';
-import { archiveProgress } from './print.ts';
 import { HistoryStore } from './store.ts';
 import { type TraceOptions, windowOf } from './trace.ts';
 import { skipText, stateTitle } from './words.ts';
@@ -90,12 +90,11 @@ export async function printSearch(
   return refused === undefined && !(archive && ('refused' in archive || archive.damaged.length > 0));
 
   async function readArchive() {
-    const progress = archiveProgress();
     const inTime = AbortSignal.any([signal, AbortSignal.timeout(LONGEST)]);
     return orRefusal(stack, () =>
       readRecords(
         stack,
-        { window, limits: ARCHIVE_LIMITS, signal: inTime, onProgress: progress.show },
+        { window, limits: ARCHIVE_LIMITS, signal: inTime, progress: lateProgress() },
         ({ record, object }) => {
           const at = Date.parse(record.settledAt);
           if (at < window.since.getTime() || at >= window.until.getTime()) return;
@@ -105,7 +104,7 @@ export async function printSearch(
           }
         },
       ),
-    ).finally(progress.end);
+    );
   }
 }
 

@@ -1,1 +1,0 @@
-export { storedPayload } from './object.ts';
