@@ -7,7 +7,7 @@ import {
   shopOption,
   sinceOption,
   untilOption,
-} from '../stage/archive/options.ts';
+} from '../stage/archive/filter.ts';
 import { FASTEST_RATE, USUAL_RATE } from '../stage/replay/pace.ts';
 import { outputsOption, stageOption, work } from '../stage/work.ts';
 import { npmScript } from '../terminal/command.ts';

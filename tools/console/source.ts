@@ -1,7 +1,7 @@
 import type { ArchiveRecord } from '../../lambda/archive/record.ts';
 import { isEventName } from '../../lambda/contract/catalogue.ts';
 import { WEBHOOK_PATH } from '../../lambda/contract/webhook-path.ts';
-import { ArchiveObject, storedPayload } from '../stage/archive/object.ts';
+import { ArchiveObject } from '../stage/archive/object.ts';
 import {
   bytesAsSent,
   findFacts,
@@ -30,6 +30,7 @@ import {
 } from '../stage/history/store.ts';
 import { windowOf } from '../stage/history/trace.ts';
 import { parseTraceId } from '../stage/history/trace-id.ts';
+import { storedPayload } from '../stage/queues/payload.ts';
 import { refusalOf } from '../stage/refusal.ts';
 import type { Stage } from '../stage/stage.ts';
 import type { Notice, PayloadSearch, RecordedAnswer, RecordedRequest } from './api.ts';

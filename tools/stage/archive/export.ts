@@ -1,9 +1,9 @@
 import { lateProgress } from '../../terminal/progress.ts';
 import { counted } from '../../terminal/text.ts';
 import type { Operation } from '../operation.ts';
+import { storedPayload } from '../queues/payload.ts';
 import type { Stage } from '../stage.ts';
 import { matches, type RecordFilter } from './filter.ts';
-import { storedPayload } from './object.ts';
 import { describeDamage, readArchive } from './reader.ts';
 import { expiredPart, lateness } from './retention.ts';
 

@@ -179,14 +179,3 @@ async function* cutIntoLines(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buff
   }
   if (parts.length > 0) yield Buffer.concat(parts);
 }
-
-/** The partner's bytes behind a record's `payloadKey`; undefined if they have expired or were forgotten. */
-export async function storedPayload(stack: Stage, key: string): Promise<Buffer | undefined> {
-  try {
-    const { Body } = await stack.s3.send(new GetObjectCommand({ Bucket: stack.payloadBucket, Key: key }));
-    return Buffer.from((await Body?.transformToByteArray()) ?? []);
-  } catch (error) {
-    if (error instanceof NoSuchKey) return undefined;
-    throw error;
-  }
-}

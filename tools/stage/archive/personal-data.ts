@@ -1,8 +1,9 @@
 import * as z from 'zod/mini';
 import { recordSchema } from '../../../lambda/archive/record-schema.ts';
 import { parsePayloadText } from '../../../lambda/contract/envelope.ts';
+import { storedPayload } from '../queues/payload.ts';
 import type { Stage } from '../stage.ts';
-import { type ArchiveObject, parseLine, storedPayload } from './object.ts';
+import { type ArchiveObject, parseLine } from './object.ts';
 import { archiveDays } from './retention.ts';
 
 const DAY = 24 * 60 * 60 * 1000;

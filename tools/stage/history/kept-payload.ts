@@ -1,6 +1,6 @@
 import { CommandError } from '../../terminal/command-error.ts';
-import { ArchiveObject, storedPayload } from '../archive/object.ts';
-import { readPayload } from '../queues/payload.ts';
+import { ArchiveObject } from '../archive/object.ts';
+import { readPayload, storedPayload } from '../queues/payload.ts';
 import { waitingMessages } from '../queues/waiting-messages.ts';
 import type { Stage } from '../stage.ts';
 import { bytesAsSent } from './aws-feed.ts';

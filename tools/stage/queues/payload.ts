@@ -9,8 +9,6 @@ export class UnreadablePayloadError extends Error {
   override readonly name = 'UnreadablePayloadError';
 }
 
-export const payloadBucket = (stage: Stage): string => stage.payloadBucket;
-
 /** The partner's bytes that were too large for a message; undefined if they have expired or were forgotten. */
 export async function storedPayload(stage: Stage, key: string): Promise<Buffer | undefined> {
   try {

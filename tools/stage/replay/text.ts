@@ -5,7 +5,7 @@ import { facts, lines } from '../../terminal/facts.ts';
 import { table } from '../../terminal/table.ts';
 import { duration, manyMessages, printable } from '../../terminal/text.ts';
 import { settledOutcomes } from '../archive/filter.ts';
-import { describeDamage } from '../archive/scan.ts';
+import { describeDamage } from '../archive/reader.ts';
 import type { Stage } from '../stage.ts';
 import type { Plan } from './plan.ts';
 import type { ReplayRequest } from './request.ts';

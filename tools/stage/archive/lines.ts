@@ -1,1 +1,0 @@
-export { DamagedObjectError } from './object.ts';
