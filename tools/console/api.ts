@@ -5,7 +5,7 @@
  * POST or a DELETE with `content-type: application/json` and the header {@link TOKEN_HEADER}.
  */
 import type { EventName } from '../../lambda/contract/catalogue.ts';
-import type { Effect, Item, LineFact } from '../stage/history/facts.ts';
+import type { Effect, ExchangeFact, Item, LineFact } from '../stage/history/facts.ts';
 import type { Delivery, History, PausedQueue } from '../stage/history/history.ts';
 
 /** `GET /api/stack`: what the page shows. */
@@ -79,7 +79,10 @@ export interface DeliveryDetail extends Delivery {
   readonly settled: boolean;
   /** As it came in. Of a stage, of which AWS keeps no headers, what the archive has. */
   readonly request: RecordedRequest;
-  readonly answer?: RecordedAnswer;
+  /** Undefined of a stage: AWS keeps no answers. */
+  readonly answer:
+    | Pick<ExchangeFact, 'status' | 'responseHeaders' | 'responseBody' | 'durationMs'>
+    | undefined;
   /** Of it and of all deliveries of the same bytes. Equal attempts in a row are one step. */
   readonly history: History;
   /** What may be missing, and why: a line each. */
@@ -99,13 +102,6 @@ export interface RecordedRequest {
   readonly bytes: number;
   /** Why the body is not there: too old, too large, forgotten. */
   readonly bodyMissing?: string;
-}
-
-export interface RecordedAnswer {
-  readonly status: number;
-  readonly headers: readonly (readonly [name: string, value: string])[];
-  readonly body: string;
-  readonly durationMs: number;
 }
 
 /**
@@ -236,11 +232,6 @@ export interface FaultSettings {
   readonly share?: number;
 }
 
-/** `POST /api/functions/<name>/kill`: ends what runs, as a crash of its machine would; or the next invocation. */
-export interface Kill {
-  readonly next: boolean;
-}
-
 /** `POST /api/tasks`: does something. Unless `confirmed`, only says what it would be. */
 export interface TaskRequest {
   readonly action: Action;
@@ -255,7 +246,7 @@ export type Action =
   /** Any text, signed with the local secret. Of the local stack only. */
   | { readonly kind: 'send-text'; readonly body: string }
   /** All of a queue (`dead:<event>` is the event's name, `quarantine`, `unrouted`), or some messages of it. */
-  | { readonly kind: 'redrive'; readonly queue: string; readonly ids?: readonly string[] }
+  | { readonly kind: 'redrive'; readonly queue: string; readonly ids?: readonly string[] | undefined }
   | { readonly kind: 'pause'; readonly event: EventName; readonly reason: string }
   | { readonly kind: 'resume'; readonly event: EventName }
   | ReplayAction;
@@ -266,14 +257,14 @@ export interface ReplayAction {
   readonly dryRun: boolean;
   readonly events: readonly EventName[];
   /** As the options of `npm run replay`. */
-  readonly since?: string;
-  readonly until?: string;
-  readonly ids?: readonly string[];
-  readonly shop?: string;
-  readonly mode?: 'fill' | 'repair';
-  readonly notify?: boolean;
-  readonly rate?: number;
-  readonly name?: string;
+  readonly since?: string | undefined;
+  readonly until?: string | undefined;
+  readonly ids?: readonly string[] | undefined;
+  readonly shop?: string | undefined;
+  readonly mode?: 'fill' | 'repair' | undefined;
+  readonly notify?: boolean | undefined;
+  readonly rate?: number | undefined;
+  readonly name?: string | undefined;
 }
 
 /** Answer to an action that is not confirmed. */

@@ -33,8 +33,8 @@ import { parseTraceId } from '../stage/history/trace-id.ts';
 import { storedPayload } from '../stage/queues/payload.ts';
 import { refusalOf } from '../stage/refusal.ts';
 import type { Stage } from '../stage/stage.ts';
-import type { Notice, PayloadSearch, RecordedAnswer, RecordedRequest } from './api.ts';
-import { TableReader } from './table-reader.ts';
+import type { DeliveryDetail, Notice, PayloadSearch, RecordedRequest } from './api.ts';
+import { itemOf } from './tables.ts';
 
 /** Texts whose searches are remembered, so that asking again continues them. */
 const SEARCHES = 20;
@@ -57,7 +57,6 @@ export class Source {
   readonly store: HistoryStore;
   /** Deliveries are known from then on. Absent on the local stack, whose observers miss none. */
   readonly since: Date | undefined;
-  readonly tables: TableReader;
   readonly #closing = new AbortController();
   readonly #searches = new Map<string, TextSearch>();
   #following: Promise<unknown> = Promise.resolve();
@@ -71,7 +70,6 @@ export class Source {
     this.stage = stage;
     this.store = store;
     this.since = since;
-    this.tables = new TableReader(stage);
   }
 
   /** Begins to read what AWS has: on the local stack the archive only. @param notify told what cannot be read */
@@ -97,12 +95,11 @@ export class Source {
     };
   }
 
-  /** Undefined of a stage: AWS keeps no answers. */
-  answer(delivery: Delivery): RecordedAnswer | undefined {
+  answer(delivery: Delivery): DeliveryDetail['answer'] {
     const exchange = this.#exchange(delivery);
     if (exchange === undefined) return undefined;
-    const { status, responseHeaders: headers, responseBody: body, durationMs } = exchange;
-    return { status, headers, body, durationMs: Math.round(durationMs) };
+    const { status, responseHeaders, responseBody, durationMs } = exchange;
+    return { status, responseHeaders, responseBody, durationMs: Math.round(durationMs) };
   }
 
   /** The bytes that the partner sent; undefined if they are not kept. */
@@ -284,7 +281,7 @@ export class Source {
       const record = this.#record(delivery)?.record;
       const item = record && payload && itemOfEvent(record, payload);
       if (item === undefined) return { effects: [] };
-      return { effects: [itemNow(item, await this.tables.row(item.table, item.key))] };
+      return { effects: [itemNow(item, await itemOf(this.stage, item.table, item.key))] };
     } catch (error) {
       return {
         effects: [],

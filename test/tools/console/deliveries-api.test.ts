@@ -70,7 +70,7 @@ describe('a delivery', () => {
       'x-webhook-signature',
       expect.stringMatching(/^[0-9a-f]{64}$/),
     ]);
-    expect(JSON.parse(detail.answer.body)).toMatchObject({ status: 'queued', requestId: detail.id });
+    expect(JSON.parse(detail.answer.responseBody)).toMatchObject({ status: 'queued', requestId: detail.id });
     expect(detail.logs.map((line: { function: string }) => line.function)).toEqual([
       'receiver',
       'shop.updated',

@@ -27,12 +27,12 @@ export async function startStageConsole(
   aws: Parameters<typeof Operator.create>[0],
   {
     change = (stack) => stack,
+    since = new Date(Date.now() - 60 * 60_000),
     ...options
-  }: Partial<ConsoleOptions> & { readonly change?: (stack: Stage) => Stage } = {},
+  }: Partial<ConsoleOptions> & { readonly change?: (stack: Stage) => Stage; readonly since?: Date } = {},
 ): Promise<StageConsole> {
   const operator = await Operator.create(aws);
   const store = new HistoryStore();
-  const since = new Date(Date.now() - 60 * 60_000);
   const source = new Source(change(operator.stack), store, since);
   const console = await startConsole({
     source,

@@ -90,14 +90,13 @@ async function detailOf(delivery: Delivery, source: Source, signal: AbortSignal)
     source.request(delivery),
     source.effects(delivery),
   ]);
-  const answer = source.answer(delivery);
   // What came in meanwhile is in the history already.
   const now = source.store.get(delivery.id) ?? delivery;
   return {
     ...now,
     settled: isSettled(now.state),
     request,
-    ...(answer && { answer }),
+    answer: source.answer(delivery),
     history,
     problems: [problem, unread].filter((text) => text !== undefined),
     effects,

@@ -2,10 +2,10 @@ import * as z from 'zod/mini';
 import { eventNames } from '../../../lambda/contract/catalogue.ts';
 import { kebabCase } from '../../../lambda/contract/event-names.ts';
 import type { LocalStack } from '../../../local/local-stack.ts';
-import type { ActiveFault, FaultSettings, Faults, Kill } from '../api.ts';
+import type { ActiveFault, FaultSettings, Faults } from '../api.ts';
 import { knownOnly } from './delivery-query.ts';
-import { parse } from './parse.ts';
 import { badRequest, notFound, Problem } from './problem.ts';
+import { parse } from './request-json.ts';
 import { type ConsoleContext, json, noContent, type Route } from './route.ts';
 
 /** Milliseconds that a service may be slow by: no function runs longer. Source: Lambda quotas, 900 s. */
@@ -18,6 +18,7 @@ const settingsSchema = z.strictObject({
   share: z.optional(z.number().check(z.gt(0), z.lte(1))),
 });
 
+/** Ends what runs, as a crash of its machine would; or the next invocation. */
 const killSchema = z.strictObject({ next: z.boolean() });
 
 /** Switches of the local stack. */
@@ -78,7 +79,7 @@ export const faultRoutes: readonly Route[] = [
         const names = [...killable(stack).keys()].join(', ');
         throw notFound(`There is no function '${name}'. One of: ${names}`);
       }
-      const { next }: Kill = parse(killSchema, await call.json());
+      const { next } = parse(killSchema, await call.json());
       // At its beginning, so that whatever it does it has not done.
       if (next) void killed.function.killDuringNext(0);
       else await killed.function.kill();

@@ -1,5 +1,5 @@
-import type { PausedQueue } from '../../stage/history/history.ts';
-import { type Pause, pausesOf } from '../../stage/queues/pause-state.ts';
+import { pausedQueue } from '../../stage/history/locate.ts';
+import { pausesOf } from '../../stage/queues/pause-state.ts';
 import { oldestMessage, type QueueState, queueState, waitingQueues } from '../../stage/queues/queue.ts';
 import type { Stage } from '../../stage/stage.ts';
 import type { EventQueue, KeptQueue, QueueDepth, Queues } from '../api.ts';
@@ -95,12 +95,4 @@ function keptQueues(stack: Stage) {
   return waitingQueues(stack).flatMap(({ kind, url }) =>
     kind === 'dead-letter' ? [] : [{ name: kind, url }],
   );
-}
-
-function pausedQueue({ by, reason, since }: Pause): PausedQueue {
-  return {
-    ...(by !== undefined && { by }),
-    ...(reason !== undefined && { reason }),
-    ...(since !== undefined && { since: since.toISOString() }),
-  };
 }

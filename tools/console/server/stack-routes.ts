@@ -1,14 +1,8 @@
 import { readSamples } from '../../../events/samples.ts';
 import { catalogue, eventNames } from '../../../lambda/contract/catalogue.ts';
-import type { EventInfo, StackInfo, TableInfo } from '../api.ts';
+import type { EventInfo, StackInfo } from '../api.ts';
+import { tablesOf } from '../tables.ts';
 import { json, type Route } from './route.ts';
-
-/** Tables that the console shows, by their outputs; `lib/effects.ts` says how their rows are found. */
-const TABLES: readonly TableInfo[] = [
-  { name: 'ShopCacheTable', key: 'shop_id' },
-  { name: 'CastTable', key: 'girl_id' },
-  { name: 'ContactPartnerTable', key: 'user_id' },
-];
 
 export const stackRoutes: readonly Route[] = [
   {
@@ -23,7 +17,7 @@ export const stackRoutes: readonly Route[] = [
         webhookUrl: stage.webhookUrl,
         ...(local && { secret: local.secret }),
         events: events(),
-        tables: TABLES.filter(({ name }) => stage.outputs[name] !== undefined),
+        tables: tablesOf(stage),
       } satisfies StackInfo),
   },
 ];

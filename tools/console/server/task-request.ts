@@ -4,7 +4,7 @@ import { REPLAY_NAME, replayModes } from '../../../lambda/queue/replay.ts';
 import { isReason, LONGEST_REASON } from '../../stage/queues/pause-state.ts';
 import { FASTEST_RATE } from '../../stage/replay/pace.ts';
 import type { TaskRequest } from '../api.ts';
-import { parse } from './parse.ts';
+import { parse } from './request-json.ts';
 
 /** Ids of one redrive or replay. */
 const MOST_IDS = 10_000;
@@ -59,12 +59,4 @@ const action = z.discriminatedUnion('kind', [
 const schema = z.strictObject({ action, confirmed: z.boolean() });
 
 /** @throws Problem that names the first field that is wrong */
-export function parseTaskRequest(value: unknown): TaskRequest {
-  return withoutUndefined(parse(schema, value));
-}
-
-/** What is undefined was not given. */
-function withoutUndefined({ action, confirmed }: z.infer<typeof schema>): TaskRequest {
-  const given = Object.entries(action).filter(([, value]) => value !== undefined);
-  return { action: Object.fromEntries(given) as TaskRequest['action'], confirmed };
-}
+export const parseTaskRequest = (value: unknown): TaskRequest => parse(schema, value);

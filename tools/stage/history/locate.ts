@@ -1,5 +1,5 @@
 import { type EventName, isEventName } from '../../../lambda/contract/catalogue.ts';
-import { pauseOf, pauseState } from '../queues/pause-state.ts';
+import { type Pause, pauseOf, pauseState } from '../queues/pause-state.ts';
 import { queueState, waitingQueues } from '../queues/queue.ts';
 import type { Stage } from '../stage.ts';
 import type { History, PausedQueue, Place } from './history.ts';
@@ -35,7 +35,10 @@ async function pauseOfEvent(stage: Stage, event: EventName): Promise<PausedQueue
   const { queue, source, paused: alarm } = await pauseState(stage, event);
   const pause = pauseOf(event, queue, source, alarm);
   if (pause === undefined || pause.running) return undefined;
-  const { by, reason, since } = pause;
+  return pausedQueue(pause);
+}
+
+export function pausedQueue({ by, reason, since }: Pause): PausedQueue {
   return {
     ...(by !== undefined && { by }),
     ...(reason !== undefined && { reason }),

@@ -1,4 +1,4 @@
-import type { RecordedAnswer } from '../../api.ts';
+import type { DeliveryDetail } from '../../api.ts';
 import { Badge } from '../shared/badge.tsx';
 import { Empty } from '../shared/empty.tsx';
 import { Scrolled } from '../shared/scrolled.tsx';
@@ -9,7 +9,7 @@ import { Headers } from './headers.tsx';
 /** Rows of the body: the headers below it stay in view. */
 const ROWS = 16;
 
-export function Answer({ answer }: { answer: RecordedAnswer | undefined }) {
+export function Answer({ answer }: { answer: DeliveryDetail['answer'] }) {
   if (answer === undefined) {
     return (
       <Empty title="No answer is known">
@@ -17,7 +17,7 @@ export function Answer({ answer }: { answer: RecordedAnswer | undefined }) {
       </Empty>
     );
   }
-  const { status, durationMs, body, headers } = answer;
+  const { status, durationMs, responseBody: body, responseHeaders: headers } = answer;
   return (
     <Scrolled class="overview" label="Answer">
       <p class="answer-line">
