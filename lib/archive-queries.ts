@@ -4,9 +4,9 @@ import { CfnNamedQuery, CfnWorkGroup } from 'aws-cdk-lib/aws-athena';
 import { CfnDatabase, CfnTable } from 'aws-cdk-lib/aws-glue';
 import type { Bucket } from 'aws-cdk-lib/aws-s3';
 import { Construct } from 'constructs';
-import type { ArchiveRecord } from '../lambda/archive/record.ts';
+import * as z from 'zod/mini';
+import { recordSchema } from '../lambda/archive/record-schema.ts';
 import { eventNames } from '../lambda/contract/catalogue.ts';
-import type { Replay } from '../lambda/queue/replay.ts';
 import { RECORDS_PREFIX } from './archive.ts';
 import type { StageConfig } from './config.ts';
 import type { Encryption } from './encryption.ts';
@@ -24,30 +24,37 @@ const RESULTS_KEPT = Duration.days(1);
 /** As the prices count them. */
 const BYTES_OF_A_GIGABYTE = 2 ** 30;
 
-/**
- * A record's fields as columns: Glue's names have no capitals, and `timestamp` and `date` mean something else to Athena.
- * Times stay text, in which ISO 8601 of one width sorts rightly. `event` is a partition.
- */
-const COLUMNS: Readonly<Record<keyof Omit<ArchiveRecord, 'event'>, readonly [name: string, type: string]>> = {
-  eventId: ['event_id', 'string'],
-  shopId: ['shop_id', 'string'],
-  receivedAt: ['received_at', 'string'],
-  requestId: ['request_id', 'string'],
-  timestamp: ['sent_at', 'string'],
-  outcome: ['outcome', 'string'],
-  failureReason: ['failure_reason', 'string'],
-  attempt: ['attempt', 'int'],
-  settledAt: ['settled_at', 'string'],
-  replay: ['replay', struct({ name: 'string', mode: 'string', notify: 'boolean' })],
-  body: ['body', 'string'],
-  payloadKey: ['payload_key', 'string'],
-  forgottenAt: ['forgotten_at', 'string'],
+/** Athena has its own meaning for these names. */
+const RESERVED: Readonly<Record<string, string>> = { timestamp: 'sent_at' };
+
+const COLUMN_TYPES: Readonly<Record<string, string>> = {
+  string: 'string',
+  integer: 'int',
+  boolean: 'boolean',
 };
 
-function struct(fields: Readonly<Record<keyof Replay, string>>): string {
-  return `struct<${Object.entries(fields)
-    .map(([name, type]) => `${name}:${type}`)
-    .join(',')}>`;
+/**
+ * A record's fields as columns. Glue's names have no capitals. Times stay text: ISO 8601 of one width sorts correctly.
+ * `event` is a partition.
+ */
+const COLUMNS = Object.entries(z.toJSONSchema(recordSchema, { io: 'input' }).properties ?? {})
+  .filter(([field]) => field !== 'event')
+  .map(([field, schema]) => ({
+    field,
+    name: RESERVED[field] ?? field.replace(/[A-Z]/g, (capital) => `_${capital.toLowerCase()}`),
+    type: columnType(schema),
+  }));
+
+/** @throws if a field has a type that no column has yet */
+function columnType(field: z.core.JSONSchema._JSONSchema): string {
+  const { type, properties } = typeof field === 'boolean' ? {} : field;
+  if (properties !== undefined) {
+    const columns = Object.entries(properties).map(([name, inner]) => `${name}:${columnType(inner)}`);
+    return `struct<${columns.join(',')}>`;
+  }
+  const known = COLUMN_TYPES[String(type)];
+  if (known === undefined) throw new Error(`No column type for a field of type ${type}`);
+  return known;
 }
 
 /** The name by which the queries know it. */
@@ -104,7 +111,7 @@ export class ArchiveQueries extends Construct {
         },
         storageDescriptor: {
           location: `s3://${bucket.bucketName}/`,
-          columns: Object.values(COLUMNS).map(([name, type]) => ({ name, type })),
+          columns: COLUMNS.map(({ name, type }) => ({ name, type })),
           inputFormat: 'org.apache.hadoop.mapred.TextInputFormat',
           outputFormat: 'org.apache.hadoop.hive.ql.io.HiveIgnoreKeyTextOutputFormat',
           serdeInfo: {
@@ -157,9 +164,7 @@ const SERIALISATION = {
   'ignore.malformed.json': 'true',
   'case.insensitive': 'false',
   ...Object.fromEntries(
-    Object.entries(COLUMNS)
-      .filter(([field, [column]]) => field !== column)
-      .map(([field, [column]]) => [`mapping.${column}`, field]),
+    COLUMNS.filter(({ field, name }) => field !== name).map(({ field, name }) => [`mapping.${name}`, field]),
   ),
 };
 

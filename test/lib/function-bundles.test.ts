@@ -101,6 +101,13 @@ describe('bundles', () => {
     expect(sizeOf(await loadedAtStart(service))).toBeLessThanOrEqual(MAXIMUM_BYTES);
   });
 
+  test.each(services)(
+    'the one of %s lacks the schema of archive records: only commands read these',
+    (service) => {
+      expect(mapsOf(service).flatMap(sourcesOf)).not.toContain('lambda/archive/record-schema.ts');
+    },
+  );
+
   test.each(services)('the one of %s has a source map for each file, of at most 16 KB in all', (service) => {
     expect(mapsOf(service)).toEqual(scriptsOf(service).map((file) => `${file}.map`));
     expect(sizeOf(mapsOf(service))).toBeLessThanOrEqual(MAXIMUM_MAP_BYTES);

@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
-import { GetObjectCommand, S3Client } from '@aws-sdk/client-s3';
+import type { ArchiveRecord } from '../../lambda/archive/record.ts';
 import type { LocalStack } from '../../local/local-stack.ts';
-import { ArchiveBucket, type ArchivedRecord } from '../support/archive.ts';
+import { storedPayload } from '../../tools/stage/archive/object.ts';
+import { readArchive } from '../../tools/stage/archive/reader.ts';
+import { Stage } from '../../tools/stage/stage.ts';
 import { eventually } from '../support/eventually.ts';
 import { versionOf } from '../support/oracle.ts';
 import type { Kind } from './plan.ts';
@@ -35,33 +37,43 @@ export async function archiveDifferences(
   accepted: readonly AcceptedBody[],
   deadLetterIds: ReadonlySet<string>,
 ): Promise<{ records: number; differences: string[] }> {
-  const archive = new ArchiveBucket(stack.outputs.ArchiveBucket, stack.operator);
+  const stage = new Stage('the local stack', stack.outputs);
   const bodies = new Map(
     accepted
       .filter(({ kind }) => kind in OUTCOMES)
       .map((item) => [createHash('sha256').update(item.body).digest('hex'), item]),
   );
   const newest = newestOfRows([...bodies.values()]);
-  const missingOf = (records: readonly ArchivedRecord[]) => {
+  const missingOf = (records: readonly ArchiveRecord[]) => {
     const ids = new Set(records.filter(({ replay }) => replay === undefined).map(({ eventId }) => eventId));
     return [...bodies.keys()].filter((id) => !ids.has(id) && !deadLetterIds.has(id));
   };
-  let records: ArchivedRecord[] = [];
+  let records: ArchiveRecord[] = [];
+  let damaged: readonly Error[] = [];
   await eventually(
     async () => {
-      records = await archive.records();
+      const found: ArchiveRecord[] = [];
+      const reading = readArchive(stage);
+      for await (const object of reading) {
+        for await (const { record } of object.records()) found.push(record);
+      }
+      records = found;
+      damaged = reading.damaged;
       return missingOf(records).length === 0 || undefined;
     },
     { limit: DELIVERY_LIMIT, interval: 500 },
   ).catch(() => {});
-  const s3 = new S3Client({ ...stack.operator, forcePathStyle: true });
-  const differences = missingOf(records).map((id) => `event ${id} is neither archived nor a dead letter`);
+  const differences = [
+    ...missingOf(records).map((id) => `event ${id} is neither archived nor a dead letter`),
+    ...damaged.map(({ message }) => `damaged: ${message}`),
+  ];
   for (const record of records) {
     const sent = bodies.get(record.eventId);
-    const faults = await faultsOf(record, sent, (Key) => textOf(s3, stack.outputs.PayloadBucket, Key));
+    const faults = await faultsOf(record, sent, async (key) => String(await storedPayload(stage, key)));
     if (record.outcome === 'Stale' && newest.has(sent?.body)) faults.push('is stale, though none is newer');
     differences.push(...faults.map((fault) => `archived event ${record.eventId}: ${fault}`));
   }
+  stage.close();
   return { records: records.length, differences };
 }
 
@@ -83,7 +95,7 @@ function rowOf(body: string): string {
 
 /** What of a record cannot be true of the body that its id says it is of. */
 async function faultsOf(
-  record: ArchivedRecord,
+  record: ArchiveRecord,
   sent: AcceptedBody | undefined,
   stored: (payloadKey: string) => Promise<string>,
 ): Promise<string[]> {
@@ -114,9 +126,4 @@ function parsed(text: string): unknown {
   } catch {
     return undefined;
   }
-}
-
-async function textOf(s3: S3Client, Bucket: string | undefined, Key: string): Promise<string> {
-  const { Body } = await s3.send(new GetObjectCommand({ Bucket, Key }));
-  return (await Body?.transformToString()) ?? '';
 }

@@ -1,13 +1,13 @@
 import { InvalidArgumentError } from '@commander-js/extra-typings';
-import { recordFilter } from '../stage/archive/filter.ts';
 import {
   eventsArgument,
   idOption,
   outcomeOption,
+  recordFilter,
   shopOption,
   sinceOption,
   untilOption,
-} from '../stage/archive/options.ts';
+} from '../stage/archive/filter.ts';
 import { outputsOption, stageOption, work } from '../stage/work.ts';
 import { npmScript } from '../terminal/command.ts';
 import { CommandError } from '../terminal/command-error.ts';
@@ -15,10 +15,10 @@ import { confirm, requireSomebodyToAsk } from '../terminal/confirm.ts';
 import { Destination } from '../terminal/destination.ts';
 import { jsonOption } from '../terminal/options.ts';
 
-/** `npm run archive`: what became of the messages of the past, and the forgetting of a person. */
+/** `npm run archive`: what became of past messages, and how to forget a person. */
 export const command = npmScript(
   'archive',
-  'What became of each message: a record for each one that was settled, so more than one where it came more than once.',
+  'Shows what became of each message. A message that was settled more than once has several records.',
 )
   .usage('list | export | forget [options]')
   .argument('[subcommand]')
@@ -29,7 +29,7 @@ export const command = npmScript(
     );
   });
 
-/** A subcommand on some records, of the local stack or another one. */
+/** A subcommand on some records of a stage. */
 const on = (name: string, description: string) =>
   command
     .command(name)
@@ -43,7 +43,7 @@ const on = (name: string, description: string) =>
     .addOption(stageOption())
     .addOption(outputsOption());
 
-on('list', 'How many records there are, by event, day and outcome')
+on('list', 'Counts records by event, day and outcome')
   .addOption(jsonOption())
   .action((events, { since, until, shop, outcome, id, json = false, ...where }) => {
     const filter = recordFilter({ events, since, until, shop, outcomes: outcome, ids: id });
@@ -53,18 +53,15 @@ on('list', 'How many records there are, by event, day and outcome')
     });
   });
 
-on('export', 'The records as lines of JSON, with what the partner sent, which is personal data')
-  .option(
-    '--output <file>',
-    'a file that is not there yet; without it, standard output (type npm run --silent)',
-  )
-  .option('--payloads', 'also the bytes of large payloads, as bodyBase64')
+on('export', 'Writes records as lines of JSON, with what the partner sent, which is personal data')
+  .option('--output <file>', 'a new file (default: standard output, with npm run --silent)')
+  .option('--payloads', 'adds the bytes of large payloads as bodyBase64')
   .action((events, { since, until, shop, outcome, id, output, payloads = false, ...where }) => {
     const filter = recordFilter({ events, since, until, shop, outcomes: outcome, ids: id });
     return work(where, async (operation) => {
       const { exportRecords } = await import('../stage/archive/export.ts');
       await using destination = new Destination(output);
-      // The lines go to standard output, so what is said about them does not.
+      // The records go to standard output, so messages do not.
       const aside = { ...operation, say: console.error };
       return exportRecords(aside, filter, { payloads, write: (line) => destination.write(line) });
     });
@@ -78,12 +75,12 @@ const collect = (text: string, before: string[] = []) => {
 command
   .command('forget')
   .description(
-    'Takes what the partner sent out of each record that names a person. The record stays, and a note that it was done.',
+    'Removes what the partner sent from each record that names a person. The records stay, and a note says that it was done.',
   )
   .option('--user <id>', 'a user_id; repeatable', collect)
   .option('--girl <id>', 'a girl_id; repeatable', collect)
-  .option('--dry-run', 'only says how much it is')
-  .option('--yes', 'does not ask')
+  .option('--dry-run', 'only shows what would be removed')
+  .option('--yes', 'does not ask for confirmation')
   .addOption(stageOption())
   .addOption(outputsOption())
   .action(({ user = [], girl = [], dryRun = false, yes = false, ...where }) => {
@@ -92,7 +89,7 @@ command
       ...girl.map((id) => ({ kind: 'girl', id }) as const),
     ];
     if (persons.length === 0) throw new CommandError('Say who: --user <id> or --girl <id>');
-    // Before it searches the whole archive, which takes a while.
+    // Before the search of the whole archive, which takes a while.
     if (!dryRun && !yes) requireSomebodyToAsk();
     return work(where, async (operation) => {
       const { forget } = await import('../stage/archive/forget.ts');

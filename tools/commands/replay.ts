@@ -9,7 +9,6 @@ import {
   untilOption,
 } from '../stage/archive/options.ts';
 import { FASTEST_RATE, USUAL_RATE } from '../stage/replay/pace.ts';
-import type { TypedTime } from '../stage/replay/request.ts';
 import { outputsOption, stageOption, work } from '../stage/work.ts';
 import { npmScript } from '../terminal/command.ts';
 import { time, wholeNumber } from '../terminal/options.ts';
@@ -17,7 +16,7 @@ import { time, wholeNumber } from '../terminal/options.ts';
 /** `npm run replay`: sends what the archive has to its queues once more. */
 export const command = npmScript(
   'replay',
-  'Sends what was settled in a window once more, from the archive: first a plan, then a question, then progress. Interrupted, it goes on by its name.',
+  'Sends the events of a window once more, from the archive. Shows a plan and asks first. If interrupted, it continues by its name.',
 )
   .addArgument(eventsArgument())
   .addOption(sinceOption().argParser(typed))
@@ -28,17 +27,13 @@ export const command = npmScript(
   .addOption(
     new Option(
       '--mode <mode>',
-      'fill: as if delivered again (unless said otherwise); repair: state is written anew by its newest event',
+      'fill (default): writes missing rows; repair: rewrites rows from their newest events',
     ).choices(replayModes),
   )
-  .option('--notify', 'people are told again of what they were told, once for each name')
-  .option(
-    '--name <name>',
-    'a new name, or the one to go on with; without it, one of mode and time',
-    replayName,
-  )
+  .option('--notify', 'notifies people again, once per name')
+  .option('--name <name>', 'of a new replay, or of the one to continue (default: mode and time)', replayName)
   .option('--rate <n>', `messages a second, 1 to ${FASTEST_RATE}`, wholeNumber(1, FASTEST_RATE), USUAL_RATE)
-  .option('--dry-run', 'ends after the plan')
+  .option('--dry-run', 'shows the plan only')
   .option('--yes', 'does not ask')
   .addOption(stageOption())
   .addOption(outputsOption())
@@ -49,7 +44,7 @@ export const command = npmScript(
     }),
   );
 
-function typed(text: string): TypedTime {
+function typed(text: string) {
   return { text, moment: time(text) };
 }
 

@@ -16,6 +16,7 @@ import { npmScript } from '../terminal/command.ts';
 import { CommandError } from '../terminal/command-error.ts';
 import { readBytes } from '../terminal/files.ts';
 import { jsonOption, secretOption, wholeNumber } from '../terminal/options.ts';
+import { shownId } from '../terminal/screen.ts';
 
 const DEFAULT_URL = `http://localhost:3000${WEBHOOK_PATH}`;
 
@@ -30,11 +31,15 @@ const acceptedSchema = z.object({ eventId: z.string(), requestId: z.string() });
 
 /**
  * `npm run send -- <event>`: signs a sample and posts it, its `timestamp` set to now so that it is
- * newer than what was sent before. `--file` sends the bytes of a file as they are.
+ * newer than what was sent before. `--file` sends the bytes of a file as they are, `--again` those of a delivery.
  */
 export const command = npmScript('send', 'Signs a sample event and posts it, its timestamp set to now.')
   .argument('[event]', 'such as shop.updated: events/ has a sample of each')
   .option('--file <file>', 'posts the bytes of a file instead of a sample')
+  .option(
+    '--again <id>',
+    'posts the bytes of a delivery once more, signed with the current secret: its event, request or message id, or its webhookId, as npm run trace takes them',
+  )
   .option(
     '--url <url>',
     'where to, such as localhost:3000; without it to the webhook of the stack that npm start runs',
@@ -56,7 +61,7 @@ export const command = npmScript('send', 'Signs a sample event and posts it, its
   .addOption(
     new Option(
       '--wait [seconds]',
-      'until the effect, and prints the timeline as it grows; exit code 1 where there is none in time',
+      'until the effect, and prints the history as it grows; exit code 1 if there is none in time',
     )
       .argParser(wholeNumber(1, LONGEST_WAIT))
       .preset('30'),
@@ -64,18 +69,27 @@ export const command = npmScript('send', 'Signs a sample event and posts it, its
   .addOption(stageOption())
   .addOption(outputsOption())
   .addOption(jsonOption())
-  .action(async (event, { file, url, secret, count, encoding, badSignature, json, wait, ...where }, send) => {
-    const bodies = file === undefined ? sampleBodies(event, count) : fileBodies(file, event, count);
+  .action(async (event, options, send) => {
+    const { again, file, url, secret, count, encoding, badSignature, json, wait, ...where } = options;
+    if (again !== undefined && (event !== undefined || file !== undefined || url !== undefined)) {
+      throw new CommandError('--again sends a delivery of a stack: leave out the event, --file and --url');
+    }
+    const bodies =
+      again !== undefined
+        ? []
+        : file === undefined
+          ? sampleBodies(event, count)
+          : fileBodies(file, event, count);
     const isSecretGiven = send.getOptionValueSource('secret') !== 'default';
     const namesStack = where.stage !== undefined || where.outputs !== undefined;
     if (url !== undefined && namesStack) throw new CommandError('Either --url or a stack, not both');
     if (url !== undefined && wait !== undefined) {
       throw new CommandError('--wait reads the logs of a stack: name it by --stage or --outputs, not --url');
     }
-    const post = async (target: string, key: string): Promise<Answer[]> => {
+    const post = async (target: string, key: string, sent = bodies): Promise<Answer[]> => {
       const signing = { secret: badSignature ? `${key} but wrong` : key, encoding };
       const answers: Answer[] = [];
-      for (const body of bodies) {
+      for (const body of sent) {
         const { status, body: text } = await postSigned({ url: target, body, ...signing });
         const answer = { status, body: parsedAnswer(text) };
         if (!json) console.log(answerText(answer));
@@ -87,7 +101,7 @@ export const command = npmScript('send', 'Signs a sample event and posts it, its
     };
     const { currentSecret } = await import('../stage/webhook-secret.ts');
     const isLocalRunning = existsSync(OUTPUTS_FILE);
-    if (url !== undefined || !(namesStack || wait !== undefined || isLocalRunning)) {
+    if (url !== undefined || !(namesStack || again !== undefined || wait !== undefined || isLocalRunning)) {
       const target = url ?? DEFAULT_URL;
       const { localStackAt } = await import('../stage/stage.ts');
       const stack = isSecretGiven ? undefined : localStackAt(new URL(target));
@@ -103,13 +117,31 @@ export const command = npmScript('send', 'Signs a sample event and posts it, its
     await work(where, async (operation) => {
       const { stack } = operation;
       const key = isSecretGiven ? secret : await currentSecret(stack);
+      const kept = again === undefined ? undefined : await payloadOf(operation, again, json === true);
+      if (again !== undefined && kept === undefined) return false;
       const since = new Date();
-      const answers = await post(stack.outputs.WebhookUrl ?? '', key);
+      const answers = await post(
+        stack.webhookUrl,
+        key,
+        kept && Array.from({ length: count }, () => kept.bytes),
+      );
       if (wait === undefined) return true;
-      const functions = event !== undefined && isEventName(event) ? ['receiver' as const, event] : undefined;
+      const kind = event ?? kept?.event;
+      const functions = kind !== undefined && isEventName(kind) ? ['receiver' as const, kind] : undefined;
       return awaitAnswers(operation, answers, { seconds: Number(wait), since, functions, json });
     });
   });
+
+/** @returns undefined if it was interrupted @throws CommandError if the bytes are not kept */
+async function payloadOf({ stack, signal, say, width }: Operation, id: string, json: boolean) {
+  const { keptPayload } = await import('../stage/history/kept-payload.ts');
+  const kept = await keptPayload(stack, id, signal);
+  if (kept !== undefined && !json) {
+    const { event = 'unknown kind', eventId, bytes, from } = kept;
+    say(`Sending event ${shownId(eventId, width)} (${event}, ${bytes.length} bytes) again, from ${from}.`);
+  }
+  return kept;
+}
 
 interface Answer {
   readonly status: number;

@@ -1,8 +1,7 @@
 import type { ArchiveRecord } from '../../lambda/archive/record.ts';
 import { isEventName } from '../../lambda/contract/catalogue.ts';
 import { WEBHOOK_PATH } from '../../lambda/contract/webhook-path.ts';
-import { storedPayload } from '../stage/archive/payload.ts';
-import { readObject } from '../stage/archive/records.ts';
+import { ArchiveObject, storedPayload } from '../stage/archive/object.ts';
 import {
   bytesAsSent,
   findFacts,
@@ -264,11 +263,7 @@ export class Source {
     { record: known, object }: RecordFact,
     signal: AbortSignal,
   ): Promise<ArchiveRecord | undefined> {
-    for await (const { record } of readObject(
-      this.stage,
-      { key: object, bytes: 0, event: known.event },
-      signal,
-    )) {
+    for await (const { record } of new ArchiveObject(this.stage, object, 0, signal).records()) {
       if (record.requestId === known.requestId && record.replay === undefined) return record;
     }
     return undefined;

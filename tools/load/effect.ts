@@ -1,10 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { SettledOutcome } from '../../lambda/archive/record.ts';
 import { type EventName, eventNames } from '../../lambda/contract/catalogue.ts';
-import type { RecordFilter } from '../stage/archive/filter.ts';
-import { DamagedObjectError } from '../stage/archive/lines.ts';
-import { archiveObjects } from '../stage/archive/objects.ts';
-import { readObject } from '../stage/archive/records.ts';
+import { listArchive, readArchive } from '../stage/archive/reader.ts';
 import { bufferSeconds } from '../stage/archive/retention.ts';
 import type { Operation } from '../stage/operation.ts';
 import { forPeople } from '../stage/work.ts';
@@ -46,26 +43,23 @@ export interface Effect {
 export class EffectReader {
   readonly #operation: Operation;
   readonly #plan: Pick<LoadPlan, 'mix' | 'run'>;
-  readonly #filter: RecordFilter;
+  /** What to read: the run's events from its begin on. */
+  readonly #window: { readonly events: readonly EventName[]; readonly since: Date };
   /** Keys of objects that are read, or older than the run. */
   readonly #known = new Set<string>();
 
   /** To be called before the run. @throws CommandError where the stack keeps no archive */
   static async open(operation: Operation, plan: Pick<LoadPlan, 'mix' | 'run'>): Promise<EffectReader> {
     const reader = new EffectReader(operation, plan);
-    for await (const { key } of reader.#objects()) reader.#known.add(key);
+    for await (const { key } of listArchive(operation.stack, reader.#window)) reader.#known.add(key);
     return reader;
   }
 
   private constructor(operation: Operation, plan: Pick<LoadPlan, 'mix' | 'run'>) {
     this.#operation = operation;
     this.#plan = plan;
-    const events = eventNames.filter((event: EventName) => plan.mix[event] > 0);
-    this.#filter = { events, since: new Date() };
-  }
-
-  #objects() {
-    return archiveObjects(this.#operation.stack, this.#filter);
+    const events = eventNames.filter((event) => plan.mix[event] > 0);
+    this.#window = { events, since: new Date() };
   }
 
   /**
@@ -85,35 +79,35 @@ export class EffectReader {
     let news = performance.now();
     let why: string | undefined;
     try {
-      const collecting = stack.local ? 0 : ((await bufferSeconds(stack, this.#filter.events)) ?? 0) * 1_000;
+      const collecting = stack.local ? 0 : ((await bufferSeconds(stack, this.#window.events)) ?? 0) * 1_000;
       const limit = patience ?? PATIENCE + collecting;
       while (!signal.aborted) {
-        for await (const object of this.#objects()) {
-          if (this.#known.has(object.key)) continue;
+        const reading = readArchive(stack, {
+          ...this.#window,
+          skip: (key) => this.#known.has(key),
+          signal,
+        });
+        for await (const object of reading) {
           this.#known.add(object.key);
-          try {
-            for await (const { record } of readObject(stack, object, signal)) {
-              const number = numberOf(record.body ?? '');
-              if (number === undefined || record.replay !== undefined) continue;
-              news = performance.now();
-              if (!found.add(number)) {
-                repeated += 1;
-                continue;
-              }
-              outcomes[record.outcome] = (outcomes[record.outcome] ?? 0) + 1;
-              if (measurements.accepted.has(number)) had += 1;
-              if (record.outcome === 'DeadLettered') continue;
-              const receivedAt = Date.parse(record.receivedAt);
-              const milliseconds = Math.max(0, Date.parse(record.settledAt) - receivedAt);
-              latency.add(milliseconds);
-              measurements.takeEffect(receivedAt - begin, milliseconds);
+          for await (const { record } of object.records()) {
+            const number = numberOf(record.body ?? '');
+            if (number === undefined || record.replay !== undefined) continue;
+            news = performance.now();
+            if (!found.add(number)) {
+              repeated += 1;
+              continue;
             }
-          } catch (error) {
-            // What was in it is not known then, and the rest is.
-            if (!(error instanceof DamagedObjectError)) throw error;
-            why = error.message;
+            outcomes[record.outcome] = (outcomes[record.outcome] ?? 0) + 1;
+            if (measurements.accepted.has(number)) had += 1;
+            if (record.outcome === 'DeadLettered') continue;
+            const receivedAt = Date.parse(record.receivedAt);
+            const milliseconds = Math.max(0, Date.parse(record.settledAt) - receivedAt);
+            latency.add(milliseconds);
+            measurements.takeEffect(receivedAt - begin, milliseconds);
           }
         }
+        // The records of a damaged object are unknown, and the others count.
+        why = reading.damaged.at(-1)?.message ?? why;
         progress.show({
           doing: 'Waiting for effects',
           done: had,

@@ -65,6 +65,21 @@ export class Progress implements ProgressDisplay {
   }
 }
 
+/** Milliseconds before progress is worth a line. */
+const WORTH_SHOWING = 1_000;
+
+/** Progress that work of less than a second does not show. */
+export function lateProgress(): ProgressDisplay {
+  const begun = performance.now();
+  const progress = new Progress();
+  return {
+    show(step) {
+      if (performance.now() - begun > WORTH_SHOWING) progress.show(step);
+    },
+    end: () => progress.end(),
+  };
+}
+
 /** @param elapsed milliseconds since the work began */
 export function describe({ doing, done, total, unit, note }: Step, elapsed: number): string {
   const share = total === 0 ? 1 : Math.min(1, done / total);

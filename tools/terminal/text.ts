@@ -3,9 +3,14 @@ export function messages(count: number): string {
   return count === 1 ? '1 message' : `${count} messages`;
 }
 
+/** `1 object`, `12,000 objects`. */
+export function counted(count: number, noun: string): string {
+  return count === 1 ? `1 ${noun}` : `${count.toLocaleString('en')} ${noun}s`;
+}
+
 /** The same of counts that may be large: `12,000 messages`. */
 export function manyMessages(count: number): string {
-  return count === 1 ? '1 message' : `${count.toLocaleString('en')} messages`;
+  return counted(count, 'message');
 }
 
 /** A length of time in its two largest units: `3 d 4 h`, `2 h 5 min`, `12 s`. */

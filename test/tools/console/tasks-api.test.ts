@@ -78,7 +78,7 @@ describe('an action that is not confirmed is only said', () => {
     [
       { kind: 'replay', dryRun: true, events: ['shop.updated'], since: '3h' },
       'npm run replay -- shop.updated --since 3h --dry-run',
-      /Nothing is sent\.$/,
+      /Sends nothing\.$/,
     ],
     [
       {
@@ -95,7 +95,7 @@ describe('an action that is not confirmed is only said', () => {
         name: 'again',
       },
       "npm run replay -- --since 3h --until 1h --shop 'shop 1' --mode repair --rate 5 --name again --id 12345678 --notify --yes",
-      /5 messages a second at most: state is written anew by its newest event, and people are told again\.$/,
+      /at most 5 messages a second: rewrites rows from their newest events\. Notifies people again\.$/,
     ],
   ])('%j', async (action, command, explanation) => {
     const { status, body } = await ask(action);

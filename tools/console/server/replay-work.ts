@@ -1,6 +1,5 @@
 import { USUAL_RATE } from '../../stage/replay/pace.ts';
 import { replay } from '../../stage/replay/replay.ts';
-import type { TypedTime } from '../../stage/replay/request.ts';
 import type { Stage } from '../../stage/stage.ts';
 import { time } from '../../terminal/options.ts';
 import { shellWord } from '../../terminal/shell-word.ts';
@@ -23,7 +22,7 @@ export function replayWork(action: ReplayAction, stack: Stage): Work & Confirmat
   return {
     command: stack.command(optionsText(action), 'replay'),
     explanation: dryRun
-      ? 'Reads the archive and says what a replay would send. Nothing is sent.'
+      ? 'Reads the archive and shows what a replay would send. Sends nothing.'
       : explanationOf(action, rate),
     // Plans read, and may be made beside each other.
     subject: dryRun ? undefined : 'the archive by a replay',
@@ -34,13 +33,13 @@ export function replayWork(action: ReplayAction, stack: Stage): Work & Confirmat
 function explanationOf({ mode = 'fill', notify = false, name, since }: ReplayAction, rate: number): string {
   const what =
     since === undefined && name !== undefined
-      ? `Goes on with replay ${name}`
-      : 'Sends what the archive has of it to its queues once more';
+      ? `Continues replay ${name}`
+      : 'Sends these events from the archive to their queues once more';
   const how =
     mode === 'repair'
-      ? 'state is written anew by its newest event'
-      : 'as if delivered again, so what is up to date stays';
-  return `${what}, ${rate} messages a second at most: ${how}, and people are ${notify ? 'told again' : 'not told again'}.`;
+      ? 'rewrites rows from their newest events'
+      : 'writes missing rows, leaves rows that are up to date';
+  return `${what}, at most ${rate} messages a second: ${how}. ${notify ? 'Notifies people again.' : 'Notifies nobody twice about an event.'}`;
 }
 
 /** What is typed for it. */
@@ -69,7 +68,7 @@ function optionsText({
   ].join(' ');
 }
 
-function typed(field: 'since' | 'until', text: string): TypedTime {
+function typed(field: 'since' | 'until', text: string) {
   try {
     return { text, moment: time(text) };
   } catch (error) {

@@ -1,9 +1,11 @@
-import type { ArchiveRecord } from '../../../lambda/archive/record.ts';
+import { lateProgress } from '../../terminal/progress.ts';
+import { counted } from '../../terminal/text.ts';
 import type { Operation } from '../operation.ts';
-import type { RecordFilter } from './filter.ts';
-import { storedPayload } from './payload.ts';
+import type { Stage } from '../stage.ts';
+import { matches, type RecordFilter } from './filter.ts';
+import { storedPayload } from './object.ts';
+import { describeDamage, readArchive } from './reader.ts';
 import { expiredPart, lateness } from './retention.ts';
-import { describeDamage, eachRecord } from './scan.ts';
 
 interface ExportOptions {
   /** Adds the bytes that are in the payload bucket. */
@@ -13,45 +15,50 @@ interface ExportOptions {
 }
 
 /**
- * `export`: the records that a filter admits, as the archive has them, by event, then in the order of their objects.
- * @returns false where an object is damaged, a payload is missing, or it was interrupted
- * @throws CommandError where nothing of the window is kept any more
+ * `export`: the records that a filter admits, as the archive has them, by event and then in the order of their objects.
+ * @returns false if an object is damaged, a payload is missing, or it was interrupted
+ * @throws CommandError if the whole window has expired
  */
 export async function exportRecords(
   operation: Operation,
   filter: RecordFilter,
   { payloads, write }: ExportOptions,
 ): Promise<boolean> {
-  const { stack, signal, say } = operation;
+  const { stack, signal, progress = lateProgress(), say } = operation;
   const expired = await expiredPart(stack, filter);
   let exported = 0;
   let missing = 0;
-  // Makes the file, or refuses to, before all is read.
+  // Creates the file, or fails to, before the archive is read.
   await write('');
-  const { objects, total, damaged } = await eachRecord(operation, filter, 1, async (record) => {
-    const line = payloads ? await withPayload(record) : record;
-    if ('unreadable' in line) missing += 1;
-    await write(`${JSON.stringify(line)}\n`);
-    exported += 1;
-  });
-  const count = exported === 1 ? '1 record' : `${exported.toLocaleString('en')} records`;
+  const reading = readArchive(stack, { ...filter, signal, progress });
+  for await (const object of reading) {
+    for await (const { record } of object.records()) {
+      if (!matches(filter, record)) continue;
+      const payload = payloads ? await payloadOf(stack, record.payloadKey) : {};
+      if ('unreadable' in payload) missing += 1;
+      await write(`${JSON.stringify({ ...record, ...payload })}\n`);
+      exported += 1;
+    }
+  }
+  const { objects, total, damaged } = reading;
+  const count = counted(exported, 'record');
   if (signal.aborted) {
     say(`Interrupted after ${objects} of ${total} objects and ${count}: the export is incomplete.`);
     return false;
   }
   const late = exported === 0 ? await lateness(stack, filter.events) : undefined;
   say(`Exported ${count} of ${stack.title}.`);
-  if (late !== undefined) say(`The newest records may come up to ${late} late: Firehose collects them.`);
+  if (late !== undefined)
+    say(`The newest records may be up to ${late} late, because Firehose collects them.`);
   if (expired !== undefined) say(expired);
-  if (missing > 0) say(`${missing} without their payload: see "unreadable".`);
+  if (missing > 0) say(`${counted(missing, 'record')} without the payload: see "unreadable".`);
   for (const line of describeDamage(damaged)) say(line);
   return damaged.length === 0 && missing === 0;
+}
 
-  async function withPayload(record: ArchiveRecord) {
-    const { payloadKey } = record;
-    if (payloadKey === undefined) return record;
-    const bytes = await storedPayload(stack, payloadKey);
-    if (bytes === undefined) return { ...record, unreadable: `S3 no longer has it under ${payloadKey}` };
-    return { ...record, bodyBase64: bytes.toString('base64') };
-  }
+async function payloadOf(stack: Stage, key: string | undefined) {
+  if (key === undefined) return {};
+  const bytes = await storedPayload(stack, key);
+  if (bytes === undefined) return { unreadable: `S3 no longer has it under ${key}` };
+  return { bodyBase64: bytes.toString('base64') };
 }

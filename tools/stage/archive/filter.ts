@@ -1,19 +1,14 @@
+import { Argument, InvalidArgumentError, Option } from '@commander-js/extra-typings';
 import type { ArchiveRecord, SettledOutcome } from '../../../lambda/archive/record.ts';
-import type { EventName } from '../../../lambda/contract/catalogue.ts';
+import { settledOutcomes } from '../../../lambda/archive/record-schema.ts';
+import { type EventName, eventNames } from '../../../lambda/contract/catalogue.ts';
 import { tableKey } from '../../../lambda/effects/table-key.ts';
 import { CommandError } from '../../terminal/command-error.ts';
+import { eachOf, time } from '../../terminal/options.ts';
 
-const outcomes = {
-  Processed: true,
-  Stale: true,
-  Duplicate: true,
-  DeadLettered: true,
-} satisfies Record<SettledOutcome, true>;
+export { settledOutcomes };
 
-/** In the order in which people are shown them. */
-export const settledOutcomes = Object.keys(outcomes) as SettledOutcome[];
-
-/** Which records. What is absent admits all. */
+/** Which records. A property that is absent admits all. */
 export interface RecordFilter {
   readonly events?: readonly EventName[];
   /** Settled then or later. */
@@ -22,17 +17,17 @@ export interface RecordFilter {
   readonly until?: Date;
   /** As the partner writes it. */
   readonly shop?: string;
-  /** Any of these: an event's id or its beginning, or the whole id of the request that brought it. */
+  /** Any of these: an event's id or the beginning of it, or the whole id of the request that brought it. */
   readonly ids?: readonly string[];
   readonly outcomes?: readonly SettledOutcome[];
 }
 
-/** What the same options hold where they were not typed. */
+/** Options as the command line has them: undefined if they were not typed. */
 type Typed<Options> = { readonly [Name in keyof Options]: Options[Name] | undefined };
 
 /**
  * The filter of a command's options. An empty list was not typed.
- * @throws CommandError where no time is in the window
+ * @throws CommandError if the window is empty
  */
 export function recordFilter(typed: Typed<RecordFilter>): RecordFilter {
   const { since, until } = typed;
@@ -59,3 +54,35 @@ export function matches(filter: RecordFilter, record: ArchiveRecord): boolean {
     (ids === undefined || ids.some((id) => record.eventId.startsWith(id) || record.requestId === id))
   );
 }
+
+/** The fewest characters of a shortened id: as many as a terminal shows. */
+const SHORTEST_ID = 8;
+
+export const eventsArgument = () =>
+  new Argument('[events...]', 'such as shop.updated (default: all)').argParser<readonly EventName[]>(
+    eachOf(eventNames),
+  );
+
+export const sinceOption = () =>
+  new Option(
+    '--since <time>',
+    'settled at this time or later: 2026-01-31T09:00:00Z, 2026-01-31, or an age such as 3h or 7d',
+  ).argParser(time);
+
+export const untilOption = () => new Option('--until <time>', 'settled before this time').argParser(time);
+
+export const shopOption = () => new Option('--shop <id>', 'of this shop');
+
+export const outcomeOption = () =>
+  new Option('--outcome <outcome>', `with this outcome: ${settledOutcomes.join(', ')}; repeatable`).argParser<
+    readonly SettledOutcome[]
+  >(eachOf(settledOutcomes));
+
+export const idOption = () =>
+  new Option(
+    '--id <id>',
+    'of this event (its id or the beginning of it) or this request (its whole id); repeatable',
+  ).argParser<readonly string[]>((text, before = []) => {
+    if (text.length >= SHORTEST_ID) return [...before, text];
+    throw new InvalidArgumentError(`At least ${SHORTEST_ID} characters: a shorter id is ambiguous.`);
+  });

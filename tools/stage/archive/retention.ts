@@ -1,19 +1,17 @@
 import { DescribeDeliveryStreamCommand } from '@aws-sdk/client-firehose';
 import { GetBucketLifecycleConfigurationCommand } from '@aws-sdk/client-s3';
 import { type EventName, eventNames } from '../../../lambda/contract/catalogue.ts';
-import { pascalCase } from '../../../lambda/contract/event-names.ts';
 import { CommandError } from '../../terminal/command-error.ts';
 import { duration } from '../../terminal/text.ts';
 import type { Stage } from '../stage.ts';
 import type { RecordFilter } from './filter.ts';
-import { archiveBucket } from './objects.ts';
 
 const DAY = 24 * 60 * 60 * 1000;
 
 /** Days by which S3 may be late: it expires at the midnight after. Source: S3 user guide, "Lifecycle rules". */
 const LATE_DAYS = 1;
 
-/** What an operator may not ask, or is not there, keeps nobody from reading the archive. */
+/** Errors for what an operator may not ask, or what does not exist. The archive can be read without it. */
 const UNKNOWN = new Set([
   'AccessDenied',
   'AccessDeniedException',
@@ -21,9 +19,9 @@ const UNKNOWN = new Set([
   'ResourceNotFoundException',
 ]);
 
-/** Days for which the archive keeps a record; undefined where that cannot be known. */
+/** Days for which the archive keeps a record; undefined if that cannot be known. */
 export async function archiveDays(stack: Stage): Promise<number | undefined> {
-  const Bucket = archiveBucket(stack);
+  const Bucket = stack.archiveBucket;
   const { Rules = [] } = await unlessUnknown(
     stack.s3.send(new GetBucketLifecycleConfigurationCommand({ Bucket })),
   );
@@ -32,9 +30,9 @@ export async function archiveDays(stack: Stage): Promise<number | undefined> {
 }
 
 /**
- * Holds a window against how long the archive keeps records.
- * @returns what to tell people of a window that begins before; undefined where there is nothing
- * @throws CommandError where nothing of the window is kept any more
+ * Compares a window with how long the archive keeps records.
+ * @returns a sentence about the part that has expired; undefined if there is none
+ * @throws CommandError if the whole window has expired
  */
 export async function expiredPart(
   stack: Stage,
@@ -52,18 +50,19 @@ export async function expiredPart(
 }
 
 /**
- * How long a record of any of these events may take to be readable, in seconds: as long as its delivery stream
- * collects. Undefined where that cannot be known.
+ * Seconds that a record of any of these events may take to be readable: as long as its delivery stream collects.
+ * Undefined if that cannot be known.
  */
 export async function bufferSeconds(
-  { firehose, outputs }: Stage,
+  stage: Stage,
   events: readonly EventName[] = eventNames,
 ): Promise<number | undefined> {
   const seconds = await Promise.all(
     events.map(async (event) => {
-      const name = outputs[`${pascalCase(event)}ArchiveStream`];
       const { DeliveryStreamDescription } = await unlessUnknown(
-        firehose.send(new DescribeDeliveryStreamCommand({ DeliveryStreamName: name })),
+        stage.firehose.send(
+          new DescribeDeliveryStreamCommand({ DeliveryStreamName: stage.event(event).archiveStream }),
+        ),
       );
       const [destination] = DeliveryStreamDescription?.Destinations ?? [];
       return destination?.ExtendedS3DestinationDescription?.BufferingHints?.IntervalInSeconds;
@@ -73,7 +72,7 @@ export async function bufferSeconds(
   return known.length === 0 ? undefined : Math.max(...known);
 }
 
-/** How late the newest records may be, for people; undefined where it is not worth saying, or unknown. */
+/** How late the newest records may be, for people; undefined if it is short or unknown. */
 export async function lateness(stack: Stage, events?: readonly EventName[]): Promise<string | undefined> {
   // A local endpoint delivers within a second, whatever the stream says.
   const seconds = stack.local ? undefined : await bufferSeconds(stack, events);

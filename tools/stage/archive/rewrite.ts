@@ -11,35 +11,32 @@ import {
 } from '@aws-sdk/client-s3';
 import { CommandError } from '../../terminal/command-error.ts';
 import type { Stage } from '../stage.ts';
-import { objectLines } from './lines.ts';
-import { archiveBucket } from './objects.ts';
+import { objectLines } from './object.ts';
 
-/** Times that a rewriting begins anew because somebody else has written the object meanwhile. */
+/** Attempts to rewrite an object that somebody else changes at the same time. */
 const ATTEMPTS = 3;
 
-/** Codes of S3 for an object that is not, or is just ceasing to be, what was read. */
+/** S3's codes for an object that has changed since it was read, or is changing. */
 const CHANGED = new Set(['PreconditionFailed', 'ConditionalRequestConflict']);
 
-/** A line as it is to be, and what for, where it is another one now. */
-export interface Change<Reason extends string> {
-  readonly line: Buffer;
-  readonly reason?: Reason;
-}
+/** The new line and why it changes, or undefined for a line that stays. */
+type Change<Reason> = (
+  line: Buffer,
+) => Promise<{ readonly line: Buffer; readonly reason: Reason } | undefined>;
 
 /**
- * Puts an object's lines back under its key with some of them changed: the others byte for byte, and all in their
- * order, so that whoever reads it meanwhile finds their place again. Holds the compressed object, which Firehose ends
- * at 64 MB before compression.
- * @param change returns the line as it is without a reason, or another one with one
- * @returns how many lines are other ones now, by reason; none where the object has expired
+ * Puts an object's lines back under its key with some of them changed. The others stay byte for byte and all keep their
+ * order, so that somebody who reads the object meanwhile finds their place again. Holds the compressed object: Firehose
+ * ends it at 64 MB before compression.
+ * @returns the number of changed lines by reason; none if the object has expired
  * @throws DamagedObjectError and leaves the object as it is
  */
 export async function rewriteObject<Reason extends string>(
   stack: Stage,
   key: string,
-  change: (line: Buffer) => Promise<Change<Reason>>,
+  change: Change<Reason>,
 ): Promise<ReadonlyMap<Reason, number>> {
-  const object = { Bucket: archiveBucket(stack), Key: key };
+  const object = { Bucket: stack.archiveBucket, Key: key };
   for (let attempt = 1; ; attempt += 1) {
     try {
       const before = await stack.s3.send(new HeadObjectCommand(object));
@@ -60,23 +57,20 @@ export async function rewriteObject<Reason extends string>(
     } catch (error) {
       if (error instanceof NotFound || error instanceof NoSuchKey) return new Map();
       if (!(error instanceof S3ServiceException && CHANGED.has(error.name))) throw error;
-      if (attempt === ATTEMPTS) throw new CommandError(`Somebody else keeps writing ${key}: try again later`);
+      if (attempt === ATTEMPTS)
+        throw new CommandError(`Somebody else keeps changing ${key}: try again later`);
     }
   }
 }
 
-async function rewritten<Reason extends string>(
-  stack: Stage,
-  key: string,
-  change: (line: Buffer) => Promise<Change<Reason>>,
-) {
+async function rewritten<Reason extends string>(stack: Stage, key: string, change: Change<Reason>) {
   const changed = new Map<Reason, number>();
   async function* lines() {
-    // Without a signal: what ends early would be put back cut off.
+    // Without a signal: an early end would cut the object off.
     for await (const before of objectLines(stack, key)) {
-      const { line, reason } = await change(before);
-      if (reason !== undefined) changed.set(reason, (changed.get(reason) ?? 0) + 1);
-      yield line;
+      const after = await change(before);
+      if (after !== undefined) changed.set(after.reason, (changed.get(after.reason) ?? 0) + 1);
+      yield after?.line ?? before;
     }
   }
   const gzip = createGzip();

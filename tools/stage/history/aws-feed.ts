@@ -5,21 +5,20 @@ import type { ArchiveRecord } from '../../../lambda/archive/record.ts';
 import { type EventName, isEventName } from '../../../lambda/contract/catalogue.ts';
 import { sha256Hex } from '../../../lambda/hash.ts';
 import { CommandError } from '../../terminal/command-error.ts';
-import { DamagedObjectError } from '../archive/lines.ts';
-import { type ArchivedObject, archiveObjects } from '../archive/objects.ts';
-import { readObject } from '../archive/records.ts';
+import type { ProgressDisplay } from '../../terminal/progress.ts';
+import { readArchive } from '../archive/reader.ts';
 import { type FunctionName, followLogs } from '../logs/follow.ts';
-import { type DeadLetter, deadLettersOf } from '../queues/dead-letters.ts';
-import { noted } from '../queues/messages.ts';
+import { waitingQueue } from '../queues/queue.ts';
+import { type WaitingMessage, waitingMessages } from '../queues/waiting-messages.ts';
 import { refusalOf } from '../refusal.ts';
 import type { Stage } from '../stage.ts';
 import { type CrashFact, type DeadLetterFact, type Fact, type LineFact, recordFact } from './facts.ts';
-import { fold, isOf, LINE_TO_RECORD } from './fold.ts';
+import { fold } from './fold.ts';
 import type { Step } from './history.ts';
 import { parseCrash, parseLogLine } from './log-line.ts';
 import { inPattern, type LogsSearched, lineFact, queryLines, type Window } from './log-query.ts';
+import { isOf, LINE_TO_RECORD } from './messages.ts';
 import { type IdKind, type Ids, kindOf, type TraceId } from './trace-id.ts';
-import { type WaitingMessage, waitingMessages } from './waiting-messages.ts';
 
 /** Events from which on more of them help nobody to choose. */
 const MAXIMUM_CANDIDATES = 10;
@@ -52,9 +51,6 @@ const ARCHIVE_INTERVAL = { aws: 60_000, local: 2_000 };
 
 /** What one look at the archive reads at most, from the newest object on. Each object is a call. */
 const LOOK_LIMITS = { objects: 200, bytes: 64 * 1024 * 1024 };
-
-/** Told how far a search of the archive has come, in objects. */
-export type OnProgress = (done: number, total: number) => void;
 
 /** What was looked through, and what may not be read. */
 export interface Sources {
@@ -90,7 +86,7 @@ export interface FoundFacts {
 export interface FindOptions {
   readonly window: Window;
   readonly signal: AbortSignal;
-  readonly onProgress?: OnProgress | undefined;
+  readonly progress?: ProgressDisplay;
 }
 
 /** An event that an id may stand for. */
@@ -167,7 +163,7 @@ export async function findFacts(
   const facts: Fact[] = [
     ...lines.filter((line) => line.eventId === eventId),
     ...(archive?.records ?? []).map(({ record, object }) => recordFact(record, object)),
-    ...waiting.map(waitingFact),
+    ...waiting.map((message) => waitingFact(message)),
   ];
   const unlogged = await unloggedFacts(stage, facts, signal);
   if (signal.aborted) return undefined;
@@ -199,12 +195,10 @@ export async function unloggedFacts(
   let sources: Pick<Sources, 'queues' | 'crashes'> = {};
   if (event === undefined || eventId === undefined || !isEventName(event)) return { facts: found, sources };
   if (now.some(({ state }) => ['queued', 'retrying', 'dead-letter'].includes(state))) {
-    const looked = await orRefusal(stage, () => deadLettersOf(stage, event, { eventId }, signal));
-    const refused = 'refused' in looked;
-    sources = {
-      queues: refused ? { complete: false, refused: looked.refused } : { complete: looked.complete },
-    };
-    if (!refused) found.push(...looked.deadLetters.map((letter) => letterFact(event, eventId, letter)));
+    const looked = await orRefusal(stage, () => deadLetterFacts(stage, event, eventId, signal));
+    if ('refused' in looked) sources = { queues: { complete: false, ...looked } };
+    else sources = { queues: { complete: looked.complete } };
+    if (!('refused' in looked)) found.push(...looked.facts);
   }
   for (const silence of silencesOf(event, steps)) {
     const crashes = await orRefusal(stage, () => crashesIn(stage, event, silence, signal));
@@ -307,7 +301,7 @@ async function* merged<Item>(sources: readonly AsyncGenerator<Item>[]): AsyncGen
 }
 
 /** The logs of a window, asked once or twice. */
-class LogSearch {
+export class LogSearch {
   searched: Sources['logs'];
   readonly #stage: Stage;
   readonly #window: Window;
@@ -356,7 +350,7 @@ interface Reading {
   readonly limits?: typeof LOOK_LIMITS;
   /** Keys of objects that are left out; those that were read are added. */
   readonly skip?: Set<string>;
-  readonly onProgress?: OnProgress | undefined;
+  readonly progress?: ProgressDisplay;
 }
 
 /**
@@ -366,43 +360,32 @@ interface Reading {
  */
 export async function readRecords(
   stage: Stage,
-  { window, signal, events, limits, skip = new Set(), onProgress }: Reading,
+  { window, skip = new Set(), ...options }: Reading,
   visit: (found: FoundRecord) => unknown,
 ): Promise<Omit<ArchiveSearched, 'state'> & { readonly unread?: string }> {
-  const objects: ArchivedObject[] = [];
-  for await (const object of archiveObjects(stage, { ...window, ...(events && { events }) })) {
-    if (!skip.has(object.key)) objects.push(object);
-  }
-  objects.sort((a, b) => (hourOf(a) < hourOf(b) ? 1 : -1));
-  const damaged: string[] = [];
-  let [done, records, bytes] = [0, 0, 0];
-  let isEnough = false;
-  let unread: string | undefined;
-  for (const object of objects) {
-    bytes += object.bytes;
-    unread = object.key;
-    if (isEnough || signal.aborted || (limits && (done >= limits.objects || bytes > limits.bytes))) break;
-    onProgress?.(done, objects.length);
-    done += 1;
-    try {
-      for await (const { record } of readObject(stage, object, signal)) {
-        records += 1;
-        if (visit({ record, object: object.key }) === true) isEnough = true;
-      }
-    } catch (error) {
-      if (signal.aborted) break;
-      if (!(error instanceof DamagedObjectError)) throw error;
-      damaged.push(error.message);
+  const reading = readArchive(stage, {
+    ...options,
+    ...window,
+    order: 'newest-first',
+    skip: (key) => skip.has(key),
+    doing: 'Reading the archive',
+  });
+  for await (const object of reading) {
+    let isEnough = false;
+    for await (const { record } of object.records()) {
+      if (visit({ record, object: object.key }) === true) isEnough = true;
     }
-    if (signal.aborted) break;
-    skip.add(object.key);
-    unread = undefined;
+    if (object.isRead) skip.add(object.key);
+    if (isEnough) break;
   }
-  return { objects: done, records, damaged, ...(unread !== undefined && { unread }) };
+  const { objects, records, damaged, unread } = reading;
+  return {
+    objects,
+    records,
+    damaged: damaged.map(({ message }) => message),
+    ...(unread !== undefined && { unread: unread.key }),
+  };
 }
-
-/** By day and hour, whichever the event. */
-const hourOf = ({ key }: ArchivedObject) => key.slice(key.indexOf('/date='));
 
 /** The records of a window that fit, until they are of too many events. */
 async function searchArchive(
@@ -463,7 +446,10 @@ async function foundRecords(
   const read = await orRefusal(stage, () =>
     readRecords(stage, reading, (found) => visit(found, () => records.push(found))),
   );
-  if (!('refused' in read)) return { records, searched: { state: 'searched', ...read } };
+  if (!('refused' in read)) {
+    const { unread: _, ...searched } = read;
+    return { records, searched: { state: 'searched', ...searched } };
+  }
   const searched = { state: 'refused', reason: read.refused, objects: 0, records: 0, damaged: [] } as const;
   return { records, searched };
 }
@@ -482,39 +468,35 @@ export function bytesAsSent(body: string, eventId: string): Buffer {
   return sha256Hex(sent) === eventId ? sent : kept;
 }
 
-function waitingFact({
-  queue,
-  message,
-  messageId,
-  requestId,
-  eventId,
-  event,
-}: WaitingMessage): DeadLetterFact {
-  const { sentAt, movedBySqs } = message;
+async function deadLetterFacts(stage: Stage, event: EventName, eventId: string, signal: AbortSignal) {
+  const { messages, complete } = await waitingMessages(
+    stage,
+    (message) => message.eventId === eventId,
+    signal,
+    [waitingQueue(stage, event)],
+  );
+  const isMoved = messages.some(({ failureReason }) => failureReason === undefined);
+  const moved = isMoved ? await receivesOf(stage, stage.event(event).queueUrl) : undefined;
+  const facts = messages.map((message) =>
+    waitingFact(message, message.failureReason === undefined ? moved?.count : undefined),
+  );
+  return { facts, complete };
+}
+
+/** @param receives that its queue allows before SQS moves a message, if SQS moved it */
+function waitingFact(waiting: WaitingMessage, receives?: number): DeadLetterFact {
+  const { queue, message, messageId, requestId, eventId, event, failureReason, keptUntil } = waiting;
   return {
     kind: 'dead-letter',
-    at: sentAt.getTime(),
+    at: message.sentAt.getTime(),
     event,
     eventId,
     messageId,
     requestId,
     queue: queue.kind === 'dead-letter' ? undefined : queue.kind,
-    error: movedBySqs ? undefined : noted(message, 'failureReason'),
-  };
-}
-
-function letterFact(event: EventName, eventId: string, letter: DeadLetter): DeadLetterFact {
-  const { messageId, requestId, sentAt, reason, movedBySqs, maxReceiveCount, keptUntil } = letter;
-  return {
-    kind: 'dead-letter',
-    at: sentAt,
-    event,
-    eventId,
-    messageId,
-    requestId,
-    error: reason,
-    receives: movedBySqs ? maxReceiveCount : undefined,
-    until: new Date(keptUntil).toISOString(),
+    error: failureReason,
+    receives,
+    until: keptUntil.toISOString(),
   };
 }
 
@@ -589,7 +571,7 @@ async function receivesOf({ sqs }: Stage, QueueUrl: string): Promise<{ count: nu
 }
 
 /** @returns why AWS refuses it, or what the stage lacks for it */
-async function orRefusal<Value>(
+export async function orRefusal<Value>(
   { local }: Stage,
   ask: () => Promise<Value>,
 ): Promise<Value | { readonly refused: string }> {

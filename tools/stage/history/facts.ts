@@ -161,3 +161,6 @@ function identity(fact: Fact): readonly unknown[] {
       return [fact.kind, fact.eventId, fact.effect];
   }
 }
+
+export const ofKind = <Kind extends Fact['kind']>(facts: readonly Fact[], kind: Kind) =>
+  facts.filter((fact): fact is Extract<Fact, { kind: Kind }> => fact.kind === kind);

@@ -1,4 +1,3 @@
-import type { EffectOutcome } from '../../../lambda/effects/outcome.ts';
 import type { ReplayMode } from '../../../lambda/queue/replay.ts';
 
 /**
@@ -7,12 +6,12 @@ import type { ReplayMode } from '../../../lambda/queue/replay.ts';
  */
 export interface History {
   /** SHA-256 of the bytes (decision D7). Absent if no function saw the request. */
-  readonly eventId?: string;
+  readonly eventId?: string | undefined;
   /** Event kind. Absent if it is unknown. */
-  readonly event?: string;
-  readonly shopId?: string;
+  readonly event?: string | undefined;
+  readonly shopId?: string | undefined;
   /** The partner's, as the archive has it. */
-  readonly timestamp?: string;
+  readonly timestamp?: string | undefined;
   /** In order of time. */
   readonly steps: readonly Step[];
   /** The state of the delivery first, then where other messages of it are. */
@@ -47,47 +46,47 @@ export interface Step {
   /** ISO 8601. */
   readonly at: string;
   /** API Gateway's id of the request. */
-  readonly requestId?: string;
+  readonly requestId?: string | undefined;
   /** As the log has it; the archive does not keep it. */
-  readonly messageId?: string;
+  readonly messageId?: string | undefined;
   /** How the message came to its queue. */
-  readonly origin?: Origin;
+  readonly origin?: Origin | undefined;
   /** 1 for the first receive of the message. Of several equal attempts, the first. */
-  readonly attempt?: number;
+  readonly attempt?: number | undefined;
   /** Number of equal attempts in a row. @default 1 */
-  readonly attempts?: number;
+  readonly attempts?: number | undefined;
   /** Of several attempts: when the last one was. ISO 8601. */
-  readonly until?: string;
+  readonly until?: string | undefined;
   /** What failed, in one line: nothing of the payload. */
-  readonly error?: string;
+  readonly error?: string | undefined;
 
   /** Of `received`: the time is the end of the request, as its beginning is unknown. */
-  readonly atTheLatest?: true;
+  readonly atTheLatest?: true | undefined;
   /** Of `received`: milliseconds since the partner's `timestamp`; 0 if their clock is ahead. */
-  readonly lagMs?: number;
+  readonly lagMs?: number | undefined;
   /** Of `received`: it is the smoke test of a deployment. */
-  readonly smokeTest?: true;
+  readonly smokeTest?: true | undefined;
   /** Of `queued`: an event's, `unrouted` or `quarantine`. */
-  readonly queue?: string;
+  readonly queue?: string | undefined;
   /** Of `answered`: HTTP status. */
-  readonly status?: number;
+  readonly status?: number | undefined;
   /** Of `answered` with 400: the fields because of which the payload is unusable. */
-  readonly fields?: readonly string[];
+  readonly fields?: readonly string[] | undefined;
   /** Of `answered` with 401: why, and who sent it. */
-  readonly rejection?: string;
-  readonly sourceIp?: string;
+  readonly rejection?: string | undefined;
+  readonly sourceIp?: string | undefined;
   /** Of `failed`. */
-  readonly nextAttemptAt?: string;
+  readonly nextAttemptAt?: string | undefined;
   /** Of `skipped`. */
-  readonly reason?: SkipReason;
+  readonly reason?: SkipReason | undefined;
   /** Of `processed` and `skipped`: milliseconds since the receipt; absent of a replay. */
-  readonly latencyMs?: number;
+  readonly latencyMs?: number | undefined;
   /** Of `archived`: key in the archive's bucket, and when a person's data was removed from the record. */
-  readonly object?: string;
-  readonly forgottenAt?: string;
+  readonly object?: string | undefined;
+  readonly forgottenAt?: string | undefined;
   /** Of `noted`. */
-  readonly level?: string;
-  readonly message?: string;
+  readonly level?: string | undefined;
+  readonly message?: string | undefined;
 }
 
 /**
@@ -100,8 +99,8 @@ export type Origin =
       readonly kind: 'replay';
       readonly name: string;
       /** As the archive has them. */
-      readonly mode?: ReplayMode;
-      readonly notify?: boolean;
+      readonly mode?: ReplayMode | undefined;
+      readonly notify?: boolean | undefined;
     };
 
 export const skipReasons = ['already-processed', 'newer-data', 'up-to-date'] as const;
@@ -142,63 +141,63 @@ export interface Place {
   /** ISO 8601. */
   readonly since: string;
   /** An event's, `unrouted` or `quarantine`; of what is on a queue, or on its dead-letter queue. */
-  readonly queue?: string;
+  readonly queue?: string | undefined;
   /** Of what was not accepted. */
-  readonly status?: number;
+  readonly status?: number | undefined;
   /** Of `skipped`. */
-  readonly reason?: SkipReason;
+  readonly reason?: SkipReason | undefined;
   /** Attempts so far, of `queued` and `retrying`, and how many of them crashed. */
-  readonly attempts?: number;
-  readonly crashes?: number;
+  readonly attempts?: number | undefined;
+  readonly crashes?: number | undefined;
   /** Of `retrying`, if it is known. */
-  readonly nextAttemptAt?: string;
+  readonly nextAttemptAt?: string | undefined;
   /** What failed last. */
-  readonly error?: string;
+  readonly error?: string | undefined;
   /** Of a message of a replay: its name. */
-  readonly replay?: string;
+  readonly replay?: string | undefined;
 
   /** What the queues say: see `locate`. When SQS deletes it; messages on that queue, about; why nothing is taken from it. */
-  readonly until?: string;
-  readonly queueHolds?: number;
-  readonly paused?: PausedQueue;
+  readonly until?: string | undefined;
+  readonly queueHolds?: number | undefined;
+  readonly paused?: PausedQueue | undefined;
 }
 
 /** Why nothing is taken from a queue. */
 export interface PausedQueue {
-  readonly by?: string;
-  readonly reason?: string;
+  readonly by?: string | undefined;
+  readonly reason?: string | undefined;
   /** ISO 8601. */
-  readonly since?: string;
+  readonly since?: string | undefined;
 }
 
 /** One row of a list: one request, and what became of the message that it brought. */
 export interface Delivery {
   /** API Gateway's id of the request. */
   readonly id: string;
-  readonly eventId?: string;
-  readonly event?: string;
-  readonly shopId?: string;
+  readonly eventId?: string | undefined;
+  readonly event?: string | undefined;
+  readonly shopId?: string | undefined;
   /** ISO 8601. */
   readonly receivedAt: string;
   readonly state: State;
   /** Of `skipped`. */
-  readonly reason?: SkipReason;
+  readonly reason?: SkipReason | undefined;
   /** HTTP status of the answer. */
-  readonly status?: number;
+  readonly status?: number | undefined;
   /** That consumers have made. */
   readonly attempts: number;
   /** Of what has not succeeded: nothing of the payload. */
-  readonly error?: string;
+  readonly error?: string | undefined;
   /** From the receipt to the effect. */
-  readonly latencyMs?: number;
+  readonly latencyMs?: number | undefined;
   /** Of the body, if it is known. */
-  readonly bytes?: number;
-  readonly smokeTest?: true;
+  readonly bytes?: number | undefined;
+  readonly smokeTest?: true | undefined;
 }
 
-/** What an outcome in logs and archive means for a message. */
-export function skipReason(outcome: EffectOutcome, isReplay: boolean): SkipReason | undefined {
-  if (outcome === 'Processed') return undefined;
+/** Why an attempt with this outcome needed no effect; undefined if it had one. @param replay name of its replay */
+export function skipReason(outcome: string, replay: string | undefined): SkipReason | undefined {
   if (outcome === 'Stale') return 'newer-data';
-  return isReplay ? 'up-to-date' : 'already-processed';
+  if (outcome !== 'Duplicate') return undefined;
+  return replay === undefined ? 'already-processed' : 'up-to-date';
 }

@@ -8,9 +8,6 @@ const summary = z.object({
   errorMessage: z.optional(z.string()),
 });
 
-/** What a line has of an error (`lambda/error-text.ts`). */
-export const loggedErrorSchema = z.extend(z.partial(summary), { cause: z.optional(summary) });
-
 /** What receiver and consumers write, as far as a timeline needs it (`lambda/receiver`, `lambda/consumers`). */
 const schema = z.object({
   timestamp: z.string(),
@@ -28,27 +25,29 @@ const schema = z.object({
   reason: z.optional(z.enum(['malformed-signature', 'wrong-signature'])),
   sourceIp: z.optional(z.string()),
   fields: z.optional(z.array(z.string())),
-  ...loggedErrorSchema.shape,
+  // What it has of an error: see `lambda/error-text.ts`.
+  ...z.partial(summary).shape,
+  cause: z.optional(summary),
 });
 
-/** A line that a function wrote of one event. */
-export type LogLine = Omit<z.infer<typeof schema>, 'timestamp'> & {
+/** A line that a function logged about an event. */
+export type LogLine = Omit<z.infer<typeof schema>, 'timestamp' | 'call' | 'errorMessage' | 'cause'> & {
   /** Epoch milliseconds. */
   readonly at: number;
+  /** What failed, in one line, as dead letters name it. */
+  readonly error?: string | undefined;
 };
 
-/** @returns undefined for what is no line of a function about an event */
+/** @returns undefined if it is no line about an event */
 export function parseLogLine(text: string): LogLine | undefined {
   const parsed = schema.safeParse(jsonOf(text));
   if (!parsed.success) return undefined;
-  const { timestamp, ...line } = parsed.data;
+  const { timestamp, call, error, errorMessage, cause, ...line } = parsed.data;
   const at = Date.parse(timestamp);
-  return Number.isNaN(at) ? undefined : { ...line, at };
+  if (Number.isNaN(at)) return undefined;
+  const failure = { call, error: error ?? 'Error', errorMessage, cause };
+  return { ...line, at, error: (error ?? errorMessage) ? errorText(failure) : undefined };
 }
-
-/** What failed, in one line, as dead letters name it. */
-export const errorOf = ({ error = 'Error', ...line }: z.infer<typeof loggedErrorSchema>): string =>
-  errorText({ ...line, error });
 
 /** What the runtime logs of an error that ended an invocation. The local stack adds which event it was. */
 const runtimeSchema = z.object({

@@ -18,7 +18,7 @@ export interface Window {
 }
 
 /** Lines that a query returns: an ordinary delivery has two, one that fails to the end twelve. */
-const MAXIMUM_LINES = 1_000;
+export const MAXIMUM_LINES = 1_000;
 
 /** Milliseconds between the first two questions whether the query is done, and the most between two: it takes seconds. */
 const POLL = { first: 100, longest: 1_000 };

@@ -1,156 +1,323 @@
-import type { ArchiveRecord } from '../../../lambda/archive/record.ts';
-import type { EffectOutcome } from '../../../lambda/effects/outcome.ts';
-import { errorOf, type LogLine } from './log-line.ts';
-import type { Request } from './requests.ts';
-import type { Origin } from './timeline.ts';
+import {
+  type CrashFact,
+  type DeadLetterFact,
+  type ExchangeFact,
+  type Fact,
+  ofKind,
+  type RecordFact,
+} from './facts.ts';
+import { type Origin, type SkipReason, type Step, skipReason } from './history.ts';
+import type { LogLine } from './log-line.ts';
 
-/** Milliseconds between a line and its record at most: between them is one call of a batch, to bury a dead letter. */
+/** Milliseconds between a line and its record at most: between them is one call of a batch, to send a dead letter. */
 export const LINE_TO_RECORD = 60_000;
 
-/** A record, and the object of the archive that has it. */
-export interface FoundRecord {
-  readonly record: ArchiveRecord;
-  readonly object: string;
-}
+/** How the receiver ends a request, and the status that it answers with then. */
+const ANSWERS: Readonly<Record<string, number>> = {
+  Accepted: 200,
+  Parked: 200,
+  Unusable: 400,
+  Rejected: 401,
+  ServerError: 500,
+};
 
-/** How an attempt ended. */
-export interface Work {
-  readonly kind: EffectOutcome | 'failed' | 'dead-lettered';
-  /** Epoch milliseconds. */
-  readonly at: number;
-  readonly attempt: number;
-  readonly latencyMs?: number | undefined;
-  readonly error?: string | undefined;
-  readonly retryInSeconds?: number | undefined;
-  /** Its record in the archive. */
-  readonly record?: FoundRecord | undefined;
-}
-
-/** A message on an event's queue: by its lines, or by a record where the log has none any more. */
-export interface Message {
-  readonly messageId: string | undefined;
-  readonly requestId: string | undefined;
-  readonly origin: Origin;
-  /** In order of time. */
-  readonly works: readonly Work[];
-  /** It came back all the same: it could not be put on the dead-letter queue. */
-  readonly buryFailed: boolean;
-  /** Whether the log reaches back to its beginning. */
-  readonly isWhole: boolean;
-}
-
-const KINDS: Readonly<Record<string, Work['kind']>> = {
-  Processed: 'Processed',
-  Stale: 'Stale',
-  Duplicate: 'Duplicate',
+/** How a consumer ends an attempt. */
+const ENDS: Readonly<Record<string, Step['kind']>> = {
+  Processed: 'processed',
+  Stale: 'skipped',
+  Duplicate: 'skipped',
   Failed: 'failed',
   DeadLettered: 'dead-lettered',
 };
 
-export const endsAttempt = ({ message }: LogLine) => Object.hasOwn(KINDS, message);
+/** A request that brought the event. */
+export interface Request {
+  readonly requestId: string;
+  readonly exchange: ExchangeFact | undefined;
+  /** The line of its answer. */
+  readonly end: LogLine | undefined;
+  readonly status: number | undefined;
+  /** Where the receiver put what it got: an event's queue, `unrouted`, `quarantine`; undefined if it kept nothing. */
+  readonly queue: string | undefined;
+  /** Epoch milliseconds: when it was answered. */
+  readonly at: number;
+}
 
-type Draft = Omit<Message, 'origin' | 'isWhole'> & { readonly replay: string | undefined };
+export interface Attempt {
+  readonly kind: Step['kind'];
+  /** Epoch milliseconds. */
+  readonly at: number;
+  readonly attempt: number;
+  /** Of attempts that crashed and of which no time is known: how many in a row. @default 1 */
+  readonly attempts?: number;
+  readonly reason?: SkipReason | undefined;
+  readonly latencyMs?: number | undefined;
+  readonly error?: string | undefined;
+  readonly retryInSeconds?: number | undefined;
+  readonly record?: RecordFact | undefined;
+}
 
-/** The messages that an event became, in order of time. @param lines in order of time */
+/** A message on an event's queue. */
+export interface Message {
+  readonly messageId?: string | undefined;
+  readonly requestId: string | undefined;
+  /** Name of the replay that sent it. */
+  readonly replay?: string | undefined;
+  /** In order of time. */
+  readonly attempts: readonly Attempt[];
+  /** It comes back although it was given up: it could not be sent to the dead-letter queue. */
+  readonly buryFailed?: boolean;
+  readonly origin: Origin;
+}
+
+type Draft = Omit<Message, 'origin'>;
+
+export const isAnswer = ({ message, messageId }: LogLine) =>
+  messageId === undefined && Object.hasOwn(ANSWERS, message);
+
+export const isEnd = ({ message, messageId }: LogLine) =>
+  messageId !== undefined && Object.hasOwn(ENDS, message);
+
+/** The requests that brought an event, in order of time. */
+export function requestsOf(facts: readonly Fact[], lines: readonly LogLine[]): Request[] {
+  const ends = new Map(lines.filter(isAnswer).map((line) => [line.requestId, line]));
+  const exchanges = new Map(ofKind(facts, 'exchange').map((fact) => [fact.requestId, fact]));
+  const ids = new Set([...exchanges.keys(), ...ends.keys()].filter((id) => id !== undefined));
+  return [...ids]
+    .map((requestId) => {
+      const [end, exchange] = [ends.get(requestId), exchanges.get(requestId)];
+      const status = exchange?.status ?? ANSWERS[end?.message ?? ''];
+      const at = end?.at ?? Math.round((exchange?.at ?? 0) + (exchange?.durationMs ?? 0));
+      return { requestId, exchange, end, status, queue: queueOf(end, exchange), at };
+    })
+    .sort((a, b) => a.at - b.at || (a.requestId < b.requestId ? -1 : 1));
+}
+
+function queueOf(end: LogLine | undefined, exchange: ExchangeFact | undefined): string | undefined {
+  if (end?.message === 'Accepted') return end.event;
+  if (end?.message === 'Parked') return 'unrouted';
+  if (end?.message === 'Unusable') return 'quarantine';
+  if (end !== undefined || exchange?.byReceiver !== true) return undefined;
+  if (exchange.status === 400) return 'quarantine';
+  if (exchange.status !== 200) return undefined;
+  return exchange.parked ? 'unrouted' : exchange.event;
+}
+
+/** The messages that an event became, in order of time. */
 export function messagesOf(
+  facts: readonly Fact[],
   lines: readonly LogLine[],
   requests: readonly Request[],
-  records: readonly FoundRecord[],
 ): Message[] {
-  const left = new Set(withoutCopies(records));
-  const byId = Map.groupBy(
-    lines.filter(({ messageId }) => messageId !== undefined),
-    ({ messageId = '' }) => messageId,
+  const records = new Set(ofKind(facts, 'record'));
+  const crashes = ofKind(facts, 'crash');
+  // Of what is parked or in quarantine no consumer knows.
+  const letters = ofKind(facts, 'dead-letter').filter(({ queue }) => queue === undefined);
+  const moved = letters.filter(({ error }) => error === undefined);
+  const isLogged = new Set<string | undefined>(requests.map(({ requestId }) => requestId));
+  const ids = new Set([...lines, ...crashes, ...moved].flatMap(({ messageId }) => messageId ?? []));
+  const drafts = [...ids].map((messageId) => {
+    const isOwn = (other: { readonly messageId?: string | undefined }) => other.messageId === messageId;
+    return draftOf(
+      messageId,
+      lines.filter(isOwn),
+      crashes.filter(isOwn),
+      moved.find(isOwn),
+      records,
+      isLogged,
+    );
+  });
+  drafts.push(...[...records].map(draftOfRecord));
+  // A dead letter that a consumer sent is a new message. The attempt that gave up the old one tells of it.
+  for (const { messageId, requestId, at, error } of letters) {
+    const isKnown = drafts.some(
+      (draft) => draft.requestId === requestId && draft.attempts.some(({ kind }) => kind === 'dead-lettered'),
+    );
+    if (!isKnown)
+      drafts.push({ messageId, requestId, attempts: [{ kind: 'dead-lettered', at, attempt: 1, error }] });
+  }
+  const known = drafts.filter(({ attempts }) => attempts.length > 0).sort(byTime);
+  const complete = withCrashes(
+    known,
+    crashes.filter(({ messageId }) => messageId === undefined),
+    requests,
   );
-  const ofLines = [...byId].map(([messageId, own]) => draftOfLines(messageId, own, left));
-  const drafts = [...ofLines, ...[...left].map(draftOfRecord)].filter(({ works }) => works.length > 0);
-  drafts.sort((a, b) => firstOf(a) - firstOf(b));
-  return drafts.map((draft, index) => ({
+  return complete.sort(byTime).map((draft, index, all) => ({
     ...draft,
-    origin: originOf(draft, drafts.slice(0, index), requests, records),
-    isWhole:
-      draft.messageId !== undefined &&
-      (draft.replay !== undefined ||
-        requests.some(({ requestId, end }) => end && requestId === draft.requestId)),
+    origin: originOf(draft, all.slice(0, index), requests, facts),
   }));
 }
 
-const firstOf = ({ works }: Draft) => works[0]?.at ?? 0;
+const startOf = ({ attempts }: Draft) => attempts[0]?.at ?? 0;
 
-/** Firehose delivers a record at least once. */
-function withoutCopies(records: readonly FoundRecord[]): FoundRecord[] {
-  const key = ({ record: { requestId, settledAt, outcome, attempt, replay } }: FoundRecord) =>
-    JSON.stringify([requestId, settledAt, outcome, attempt, replay?.name]);
-  return [...new Map(records.toReversed().map((found) => [key(found), found])).values()].reverse();
+const byTime = (a: Draft, b: Draft) =>
+  startOf(a) - startOf(b) || ((a.messageId ?? '') < (b.messageId ?? '') ? -1 : 1);
+
+/**
+ * @param letter of a message that SQS moved
+ * @param records that belong to no message yet: its own are taken out
+ * @param isLogged requests that the log has: it reaches back to the beginning of their messages
+ */
+function draftOf(
+  messageId: string,
+  lines: readonly LogLine[],
+  crashes: readonly CrashFact[],
+  letter: DeadLetterFact | undefined,
+  records: Set<RecordFact>,
+  isLogged: ReadonlySet<string | undefined>,
+): Draft {
+  const requestId = lines[0]?.requestId ?? letter?.requestId ?? crashes[0]?.requestId;
+  const replay = lines[0]?.replay;
+  const ends = lines.filter(isEnd);
+  const attempts = ends.map((line) => attemptOf(line, records));
+  for (const { attempt = 1, at, error } of crashes) {
+    const isSeen = attempts.some((seen) => seen.attempt === attempt);
+    if (!isSeen) attempts.push({ kind: 'crashed', at, attempt, error });
+  }
+  const last = Math.max(0, ...attempts.map(({ attempt }) => attempt));
+  if (letter !== undefined) {
+    const at = Math.max(letter.at, ...attempts.map((one) => one.at));
+    attempts.push({ kind: 'dead-lettered', at, attempt: Math.max(letter.receives ?? 0, last) });
+  }
+  attempts.sort((a, b) => a.at - b.at || a.attempt - b.attempt);
+  const isWhole = letter !== undefined || replay !== undefined || isLogged.has(requestId);
+  const lastEnd = ends.at(-1)?.at ?? 0;
+  const buryFailed = lines.some(({ message, at }) => message === 'BuryFailed' && at >= lastEnd);
+  return {
+    messageId,
+    requestId,
+    replay,
+    attempts: withUnseen(attempts, isWhole, letter !== undefined),
+    buryFailed,
+  };
 }
 
-/** @param left the records that are no line's yet; takes its own out */
-function draftOfLines(messageId: string, lines: readonly LogLine[], left: Set<FoundRecord>): Draft {
-  const [{ requestId, replay } = { requestId: undefined, replay: undefined }] = lines;
-  const works = lines.filter(endsAttempt).map((line): Work => {
-    const kind = KINDS[line.message] ?? 'failed';
-    const record = [...left].find((found) => isOf(found, line));
-    if (record !== undefined) left.delete(record);
-    return {
-      kind,
-      at: line.at,
-      attempt: line.attempt ?? 1,
-      latencyMs: line.latencyMs,
-      ...(line.error !== undefined && { error: errorOf(line) }),
-      retryInSeconds: line.retryInSeconds,
-      record,
-    };
-  });
-  const last = works.at(-1)?.at ?? 0;
-  const buryFailed = lines.some(({ message, at }) => message === 'BuryFailed' && at >= last);
-  return { messageId, requestId, replay, works, buryFailed };
+function attemptOf(line: LogLine, records: Set<RecordFact>): Attempt {
+  const { message, at, attempt = 1, latencyMs, error, retryInSeconds, replay } = line;
+  const record = [...records].find((fact) => isOf(fact, line));
+  if (record !== undefined) records.delete(record);
+  const kind = ENDS[message] ?? 'failed';
+  return { kind, at, attempt, reason: skipReason(message, replay), latencyMs, error, retryInSeconds, record };
 }
 
 /** Whether a record is of the attempt that a line tells of. */
-export const isOf = ({ record }: FoundRecord, line: LogLine) =>
+export const isOf = ({ record }: RecordFact, line: LogLine): boolean =>
   record.outcome === line.message &&
   record.attempt === line.attempt &&
   record.requestId === line.requestId &&
   record.replay?.name === line.replay &&
   Math.abs(Date.parse(record.settledAt) - line.at) <= LINE_TO_RECORD;
 
-function draftOfRecord(found: FoundRecord): Draft {
-  const { requestId, replay, outcome, settledAt, attempt, failureReason } = found.record;
-  const work: Work = {
-    kind: outcome === 'DeadLettered' ? 'dead-lettered' : outcome,
-    at: Date.parse(settledAt),
-    attempt,
-    error: failureReason,
-    record: found,
+/** Attempts that left no line are crashes. @param isMoved SQS gave the message up, so its last attempt crashed, too */
+function withUnseen(attempts: readonly Attempt[], isWhole: boolean, isMoved: boolean): Attempt[] {
+  const all: Attempt[] = [];
+  let last = isWhole ? 0 : (attempts[0]?.attempt ?? 0);
+  for (const one of attempts) {
+    const isMove = isMoved && one.kind === 'dead-lettered';
+    const missing = one.attempt - last - (isMove ? 0 : 1);
+    if (missing > 0) all.push({ kind: 'crashed', at: one.at, attempt: last + 1, attempts: missing });
+    all.push(one);
+    last = Math.max(last, one.attempt);
+  }
+  return all;
+}
+
+/** A message whose lines have expired. */
+function draftOfRecord(record: RecordFact): Draft {
+  const { requestId, replay, outcome, attempt, failureReason: error, receivedAt } = record.record;
+  const { at } = record;
+  const isTimed = outcome !== 'DeadLettered' && replay === undefined;
+  const latencyMs = isTimed ? Math.max(0, at - Date.parse(receivedAt)) : undefined;
+  const kind = ENDS[outcome] ?? 'processed';
+  const reason = skipReason(outcome, replay?.name);
+  return {
+    requestId,
+    replay: replay?.name,
+    attempts: [{ kind, at, attempt, reason, latencyMs, error, record }],
   };
-  return { messageId: undefined, requestId, replay: replay?.name, works: [work], buryFailed: false };
+}
+
+/**
+ * Gives crashes of a consumer to the message that was on its queue then, without a line. A message that comes back has a
+ * higher attempt, so crashes before a first attempt are of an earlier message, which SQS moved and somebody redrove.
+ */
+function withCrashes(
+  drafts: readonly Draft[],
+  crashes: readonly CrashFact[],
+  requests: readonly Request[],
+): Draft[] {
+  const left = new Set(crashes);
+  const complete = new Set(drafts);
+  for (const { requestId, at, queue, status } of requests) {
+    if (status !== 200 || queue === undefined) continue;
+    const first = drafts.find((draft) => draft.requestId === requestId && draft.replay === undefined);
+    const end = first === undefined ? Number.POSITIVE_INFINITY : endOfSilence(first);
+    const silent = [...left].filter((crash) => crash.at >= at && crash.at <= end);
+    const last = silent.at(-1);
+    if (last === undefined) continue;
+    for (const crash of silent) left.delete(crash);
+    if (first?.attempts[0]?.kind === 'crashed') {
+      complete.delete(first);
+      complete.add({ ...first, attempts: timed(first.attempts, silent) });
+      continue;
+    }
+    const attempts = silent.map((crash, index) => crashed(crash, index + 1));
+    if (first !== undefined) attempts.push({ kind: 'dead-lettered', at: last.at, attempt: silent.length });
+    complete.add({ requestId, attempts });
+  }
+  return [...complete];
+}
+
+const crashed = ({ at, error }: CrashFact, attempt: number): Attempt => ({
+  kind: 'crashed',
+  at,
+  error,
+  attempt,
+});
+
+/** Until when no attempt of a message left a line. */
+function endOfSilence({ attempts }: Draft): number {
+  const seen = attempts.find(({ kind, error }) => kind !== 'crashed' && (kind !== 'dead-lettered' || error));
+  return seen?.at ?? Number.POSITIVE_INFINITY;
+}
+
+/** The first attempts, of which only the number is known, with the times of the last crashes. */
+function timed([unseen, ...others]: readonly Attempt[], crashes: readonly CrashFact[]): Attempt[] {
+  if (unseen === undefined) return [];
+  const own = crashes.slice(-(unseen.attempts ?? 1));
+  const attempts = (unseen.attempts ?? 1) - own.length;
+  const rest = attempts > 0 ? [{ ...unseen, at: own[0]?.at ?? unseen.at, attempts }] : [];
+  const last = own.map((crash, index) => crashed(crash, unseen.attempt + attempts + index));
+  const end = own.at(-1)?.at ?? 0;
+  return [...rest, ...last, ...others.map((one) => ({ ...one, at: Math.max(one.at, end) }))];
 }
 
 function originOf(
   draft: Draft,
   before: readonly Draft[],
   requests: readonly Request[],
-  records: readonly FoundRecord[],
+  facts: readonly Fact[],
 ): Origin {
   const { replay: name, requestId } = draft;
   if (name !== undefined) {
-    const replay = records.find(({ record }) => record.replay?.name === name)?.record.replay;
-    return { kind: 'replay', name, ...(replay && { mode: replay.mode, notify: replay.notify }) };
+    const { mode, notify } = {
+      ...ofKind(facts, 'record').find(({ record }) => record.replay?.name === name)?.record.replay,
+    };
+    return { kind: 'replay', name, mode, notify };
   }
   if (requestId === undefined) return { kind: 'by hand' };
-  const wasParked = requests.some(
-    (request) => request.requestId === requestId && request.end?.message === 'Parked',
-  );
   const earlier = before.filter((other) => other.replay === undefined && other.requestId === requestId);
-  if (earlier.length === 0) return { kind: wasParked ? 'redriven' : 'delivery' };
-  // A dead letter, or one that SQS moved: nothing else makes a new message of an old one.
-  return { kind: earlier.some((other) => isGivenUp(other, firstOf(draft))) ? 'redriven' : 'repeated' };
+  if (earlier.length === 0) {
+    const wasParked = requests.some((one) => one.requestId === requestId && one.queue === 'unrouted');
+    return { kind: wasParked ? 'redriven' : 'delivery' };
+  }
+  // Only a redrive makes a new message of one that was given up.
+  return { kind: earlier.some((other) => isGivenUp(other, startOf(draft))) ? 'redriven' : 'repeated' };
 }
 
 /** Whether a message had ended without an effect at a time. */
-function isGivenUp({ works }: Draft, at: number): boolean {
-  const last = works.findLast((work) => work.at <= at);
-  if (last === undefined) return false;
-  if (last.kind === 'failed') return last.at + (last.retryInSeconds ?? 0) * 1000 < at;
-  return last.kind === 'dead-lettered';
+function isGivenUp({ attempts }: Draft, at: number): boolean {
+  const last = attempts.findLast((one) => one.at <= at);
+  if (last?.kind === 'failed') return last.at + (last.retryInSeconds ?? 0) * 1000 < at;
+  return last?.kind === 'dead-lettered' || last?.kind === 'crashed';
 }

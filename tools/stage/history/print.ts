@@ -1,7 +1,7 @@
 import { styleText } from 'node:util';
 import stringWidth from 'string-width';
 import { prices } from '../../../lib/prices.ts';
-import { Progress } from '../../terminal/progress.ts';
+import { lateProgress } from '../../terminal/progress.ts';
 import { shownId } from '../../terminal/screen.ts';
 import { duration, printable } from '../../terminal/text.ts';
 import type { Operation } from '../operation.ts';
@@ -25,9 +25,6 @@ const REJECTIONS_SHOWN = 5;
 const GAP_WIDTH = 7;
 const TITLE_WIDTH = 11;
 
-/** Milliseconds below which no progress of a search is shown. */
-const SHORT = 1_000;
-
 const GIGABYTE = 2 ** 30;
 
 const COLOURS: Readonly<Record<Tone, Parameters<typeof styleText>[0]>> = {
@@ -47,17 +44,7 @@ export async function printTrace(
   id: string,
   { json, ...times }: Pick<TraceOptions, 'since' | 'until'> & { readonly json: boolean },
 ): Promise<boolean> {
-  const progress = new Progress();
-  let begun: number | undefined;
-  const trace = await traceDelivery(stack, id, {
-    ...times,
-    signal,
-    onProgress: (done, total) => {
-      begun ??= Date.now();
-      if (Date.now() - begun < SHORT) return;
-      progress.show({ doing: 'Reading the archive', done, total, unit: 'objects' });
-    },
-  }).finally(() => progress.end());
+  const trace = await traceDelivery(stack, id, { ...times, signal, progress: lateProgress() });
   if (trace === undefined) {
     if (!json) say('Interrupted. The query of the logs is stopped, and nothing was changed.');
     return false;

@@ -414,8 +414,8 @@ function condition(filter: DeliveryFilter): { where: string; values: SQLInputVal
 
 /** What a search finds a delivery by, beside its payload. */
 function textOf({ id, eventId, event, shopId, error }: Delivery, { steps }: History): string {
-  const errors = steps.flatMap((step) => step.error ?? []);
-  return [...new Set([id, eventId, event, shopId, error, ...errors])].filter(Boolean).join('\n');
+  const others = steps.flatMap((step) => [step.messageId, step.error]);
+  return [...new Set([id, eventId, event, shopId, error, ...others])].filter(Boolean).join('\n');
 }
 
 /** Whether a text is found in a payload, as a search of the store finds it. */

@@ -1,6 +1,7 @@
 import { CommandError } from '../../terminal/command-error.ts';
+import type { ProgressDisplay } from '../../terminal/progress.ts';
 import type { Stage } from '../stage.ts';
-import { type FoundFacts, findFacts, type OnProgress, type Sources } from './aws-feed.ts';
+import { type FoundFacts, findFacts, type Sources } from './aws-feed.ts';
 import { fold } from './fold.ts';
 import type { History } from './history.ts';
 import { locate } from './locate.ts';
@@ -28,7 +29,7 @@ export interface TraceOptions {
   /** @default now */
   readonly until?: Date | undefined;
   readonly signal: AbortSignal;
-  readonly onProgress?: OnProgress | undefined;
+  readonly progress?: ProgressDisplay;
 }
 
 /**
@@ -52,9 +53,9 @@ export async function traceDelivery(
 export async function findDelivery(
   stage: Stage,
   text: string,
-  { signal, onProgress, ...times }: TraceOptions,
+  { since, until, ...options }: TraceOptions,
 ): Promise<FoundFacts | undefined> {
-  return findFacts(stage, parseTraceId(text), { window: windowOf(times), signal, onProgress });
+  return findFacts(stage, parseTraceId(text), { window: windowOf({ since, until }), ...options });
 }
 
 /** @throws CommandError if it is empty */

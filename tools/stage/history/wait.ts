@@ -50,8 +50,6 @@ interface Awaited {
   /** Epoch milliseconds: of the last line about it, and of the last look. */
   heardAt: number;
   lookedAt: number;
-  /** A line said that its consumer crashed. */
-  hasCrashed: boolean;
   readonly growing: GrowingTrace;
 }
 
@@ -75,11 +73,13 @@ export async function awaitDeliveries(
       unlogged: [],
       heardAt: Date.now(),
       lookedAt: 0,
-      hasCrashed: false,
       growing: new GrowingTrace(width),
     }),
   );
+  const byRequest = new Map(awaited.map((one) => [one.requestId, one]));
   const problems: string[] = [];
+  /** A line said that a consumer crashed. */
+  let hasCrashed = false;
   const ended = new AbortController();
   const inTime = AbortSignal.any([signal, ended.signal, AbortSignal.timeout(seconds * 1000)]);
   const following = follow();
@@ -119,17 +119,17 @@ export async function awaitDeliveries(
     for await (const batch of lines) {
       for (const { function: name, text } of batch) {
         const fact = lineFact(text);
-        for (const one of awaited) {
-          const isOwn = fact !== undefined && fact.requestId === one.requestId;
-          if (isOwn) one.facts.push(fact);
-          if (isOwn) one.heardAt = Date.now();
-          if (fact === undefined && parseCrash(text, name) !== undefined) one.hasCrashed = true;
+        const one = byRequest.get(fact?.requestId ?? '');
+        if (fact !== undefined && one !== undefined) {
+          one.facts.push(fact);
+          one.heardAt = Date.now();
         }
+        if (fact === undefined && parseCrash(text, name) !== undefined) hasCrashed = true;
       }
     }
   }
 
-  function isSilent({ hasCrashed, heardAt, lookedAt }: Awaited): boolean {
+  function isSilent({ heardAt, lookedAt }: Awaited): boolean {
     const interval = stack.local ? LOOK_INTERVAL.local : LOOK_INTERVAL.aws;
     return (hasCrashed || Date.now() - heardAt > OVERDUE) && Date.now() - lookedAt > interval;
   }

@@ -232,7 +232,7 @@ export const stateTitle = (state: State): Pick<Words, 'title' | 'tone'> => STATE
 /** What an outcome of the archive means: `processed`, `skipped: newer data was already stored`. */
 export function outcomeText(outcome: SettledOutcome): string {
   if (outcome === 'DeadLettered') return lower(STATES['dead-letter'].title);
-  const reason = skipReason(outcome, false);
+  const reason = skipReason(outcome, undefined);
   return lower(reason === undefined ? STATES.processed.title : `${STATES.skipped.title}: ${SKIPS[reason]}`);
 }
 

@@ -1,6 +1,6 @@
 import { paginateFilterLogEvents } from '@aws-sdk/client-cloudwatch-logs';
 import type { EventName } from '../../../lambda/contract/catalogue.ts';
-import { errorOf, type LogLine, parseLogLine } from '../history/log-line.ts';
+import { type LogLine, parseLogLine } from '../history/log-line.ts';
 import type { Stage } from '../stage.ts';
 
 /** How long a message is tried at most, in milliseconds: ten attempts last some three hours. */
@@ -61,5 +61,5 @@ function retryOf(event: EventName, messageId: string, failures: readonly LogLine
   if (nextAttemptAt.getTime() < Date.now()) return [];
   const { eventId, attempt = 1 } = last;
   const since = new Date(first.at);
-  return [{ event, eventId, messageId, attempt, error: errorOf(last), since, nextAttemptAt }];
+  return [{ event, eventId, messageId, attempt, error: last.error ?? 'Error', since, nextAttemptAt }];
 }

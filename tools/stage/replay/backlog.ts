@@ -6,63 +6,55 @@ import { duration } from '../../terminal/text.ts';
 import { queueState } from '../queues/queue.ts';
 
 /**
- * Messages that wait on an event's queue at which a replay holds: the 20 batches of 10 that a consumer takes at a time
- * by default work them off in five rounds, so nothing that the partner delivers waits behind more. Above it SQS, too,
- * keeps the group of the replay from delaying the shops', as SQS counts up to a minute late.
+ * Waiting messages of an event at which a replay holds. By default a consumer processes 20 batches of 10 at a time, so
+ * the partner's next delivery waits for five rounds at most. SQS counts up to a minute late. If more are waiting, its
+ * fair queues keep the group of the replay from delaying those of the shops.
  */
 export const MOST_WAITING = 1_000;
 
 /**
- * Messages in flight at which a replay holds. A consumer that works has a few hundred in hand; what fails is hidden, and
- * so in flight, until its next attempt, for up to an hour. At 120,000 (SQS developer guide, "Standard queue quotas") a
- * queue gives out nothing any more, not what the partner delivers either: this leaves room for a minute's late count.
+ * Messages in flight at which a replay holds. A healthy consumer has a few hundred. A message that failed is in flight
+ * until its next attempt, for up to an hour. At 120,000 (SQS developer guide, "Standard queue quotas") a queue delivers
+ * nothing, not even new deliveries. This leaves room for a count that is a minute late.
  */
 export const MOST_IN_FLIGHT = 3_000;
 
-/** Share of them to which they must fall before it goes on, so that a queue of failures does not let some through. */
+/** Share of that limit below which it goes on. */
 const LOW = 0.5;
 
-/** Milliseconds for which it holds so: work that does not fail is done by then, and more would only fail, too. */
+/** Milliseconds for which it holds before it stops: messages that do not fail are processed by then. */
 const LONGEST_HOLD = 5 * 60_000;
 
-/** Milliseconds between two looks at a queue: at the least, and while there is no room on it. */
+/** Milliseconds between two looks at a queue: the minimum, and while there is no room on it. */
 const SHORTEST_INTERVAL = 100;
 const LOOK_INTERVAL = 1_000;
 
-interface Limits {
-  /** Messages. */
-  readonly waiting: number;
-  readonly inFlight: number;
-  /** Milliseconds. */
-  readonly hold: number;
-}
+const LIMITS = { waiting: MOST_WAITING, inFlight: MOST_IN_FLIGHT, hold: LONGEST_HOLD };
 
-const LIMITS: Limits = { waiting: MOST_WAITING, inFlight: MOST_IN_FLIGHT, hold: LONGEST_HOLD };
-
-/** What is on an event's queue, so that a replay never outruns what works it off. */
+/** The messages on an event's queue, so that a replay is never faster than the consumer. */
 export class Backlog {
   readonly #sqs: SQSClient;
   readonly #url: string;
-  readonly #event: EventName;
-  readonly #limits: Limits;
+  readonly event: EventName;
+  readonly #limits: typeof LIMITS;
   #lookedAt = Number.NEGATIVE_INFINITY;
-  /** As SQS counted it, and what was sent since. */
+  /** Counted by SQS, with those sent since. */
   #waiting = 0;
   #inFlight = 0;
   /** Since when too many are in flight. */
   #failingSince: number | undefined;
 
-  constructor(sqs: SQSClient, url: string, event: EventName, limits: Partial<Limits> = {}) {
+  constructor(sqs: SQSClient, url: string, event: EventName, limits: Partial<typeof LIMITS> = {}) {
     this.#sqs = sqs;
     this.#url = url;
-    this.#event = event;
+    this.event = event;
     this.#limits = { ...LIMITS, ...limits };
   }
 
   /**
    * Waits until there is room for some messages, which are then counted as sent.
-   * @param onHold told why it holds, as often as it had to wait for room
-   * @throws AbortError where the signal ends the wait, CommandError where too many stay in flight
+   * @param onHold called with the reason each time that it waits
+   * @throws AbortError if the signal ends the wait, CommandError if too many stay in flight
    */
   async room(count: number, signal: AbortSignal, onHold: (reason: string) => void): Promise<void> {
     const isFull = () => this.#failingSince !== undefined || this.#waiting + count > this.#limits.waiting;
@@ -85,8 +77,8 @@ export class Backlog {
 
   get #reason(): string {
     return this.#failingSince === undefined
-      ? `${this.#waiting.toLocaleString('en')} wait on the queue of ${this.#event}`
-      : `${this.#inFlight.toLocaleString('en')} of ${this.#event} are in flight: attempts fail`;
+      ? `${this.#waiting.toLocaleString('en')} wait on the queue of ${this.event}`
+      : `${this.#inFlight.toLocaleString('en')} of ${this.event} are in flight because attempts fail`;
   }
 
   #refuseToGoOnFailing(): void {
@@ -94,7 +86,7 @@ export class Backlog {
     const held = performance.now() - this.#failingSince;
     if (held < this.#limits.hold) return;
     throw new CommandError(
-      `${this.#inFlight.toLocaleString('en')} messages of ${this.#event} have been in flight for ${duration(held)}, so its consumer fails: see why, and mend it`,
+      `${this.#inFlight.toLocaleString('en')} messages of ${this.event} have been in flight for ${duration(held)}, so its consumer fails. Find the reason in its log and fix it`,
     );
   }
 

@@ -1,90 +1,144 @@
+import { createHash, randomUUID } from 'node:crypto';
 import type { EventName } from '../../../lambda/contract/catalogue.ts';
-import { DoneObjects } from './done-objects.ts';
-import type { Refusal } from './sender.ts';
-import type { ReplayState } from './state.ts';
-import type { Skip } from './tally.ts';
+import { type ReplayState, type StateFile, sentOf, type Unsent } from './state.ts';
 
-/** Messages that SQS refuses for good, and that are named. */
+/** Characters of base64 of a key's hash: 72 bits, so that no two of a million keys are the same. */
+const HASH_LENGTH = 12;
+
+const hashOf = (key: string) => createHash('sha256').update(key).digest('base64url').slice(0, HASH_LENGTH);
+
+/** Hashes of keys, as `done` of a state has them. */
+export const hashes = (keys: readonly string[]) => keys.map(hashOf).join('');
+
+const split = (text: string) => text.match(new RegExp(`.{${HASH_LENGTH}}`, 'g')) ?? [];
+
+/**
+ * Finished objects that the state lists itself, at most. All others are in an object of their own, so that the state,
+ * which is written after each group of messages, stays below 20 KB. A window of 60 days has some 35,000.
+ */
+export const DONE_IN_STATE = 1_000;
+
+/** Refused messages that are named. */
 const REFUSALS_NAMED = 20;
 
-/** Why a record is not sent. */
-export type Unsent = Skip | 'payloadGone';
-
-/** What became of a part of an object, up to one of its lines. */
-export interface Part {
+/** A line of an object. */
+interface Place {
   readonly key: string;
-  readonly event: EventName;
   readonly line: number;
-  readonly sent: number;
-  readonly skipped: readonly Unsent[];
-  readonly refused: readonly Refusal[];
 }
 
-/** How far a replay has come. */
+/** How far a replay is, in memory and, once it is saved, in its state. */
 export class Ledger {
-  readonly done: DoneObjects;
-  readonly #begun: ReplayState;
-  readonly #sent: Record<string, number>;
-  readonly #skipped: Record<Unsent, number>;
-  readonly #refused: ReplayState['refused'];
-  readonly #damaged: string[];
-  #position: ReplayState['position'];
+  readonly #file: StateFile;
+  readonly #state: ReplayState;
+  readonly #run: { readonly by: string; readonly id: string };
+  readonly #done: Set<string>;
+  /** Of finished objects, those that the state lists. */
+  #recent: string[];
+  #saving: Promise<void> = Promise.resolve();
+  #savedSent: number;
 
-  /** @param state as it was begun, or left */
-  constructor(state: ReplayState) {
-    this.#begun = state;
-    this.done = new DoneObjects(state.done);
-    this.#sent = { ...state.sent };
-    this.#skipped = { ...state.skipped };
-    this.#refused = { count: state.refused.count, first: [...state.refused.first] };
-    this.#damaged = [...state.damaged];
-    this.#position = state.position;
+  /**
+   * Takes a replay over for this process.
+   * @param state as it was begun, or left
+   * @throws TakenOverError if another process was faster
+   */
+  static async take(file: StateFile, state: ReplayState, by: string): Promise<Ledger> {
+    const run = { by, id: randomUUID() };
+    await file.write({ ...state, running: { ...run, at: new Date().toISOString() } });
+    return new Ledger(file, state, run, split((await file.done.read()) ?? ''));
+  }
+
+  private constructor(file: StateFile, state: ReplayState, run: { by: string; id: string }, done: string[]) {
+    const { running: _, ...left } = structuredClone(state);
+    this.#file = file;
+    this.#state = left;
+    this.#run = run;
+    this.#recent = split(state.done);
+    this.#done = new Set([...done, ...this.#recent]);
+    this.#savedSent = sentOf(state);
+  }
+
+  get state(): Readonly<ReplayState> {
+    return this.#state;
   }
 
   /** Messages. */
   get sent(): number {
-    return sentOf({ sent: this.#sent });
+    return sentOf(this.#state);
   }
 
-  /** The line of an object behind which to go on. */
-  lineOf(key: string): number {
-    return this.#position?.key === key ? this.#position.line : 0;
+  /** Messages that were sent since the last save: a resumed replay sends them again. */
+  get unsaved(): number {
+    return this.sent - this.#savedSent;
   }
 
-  /** Notes a part before which nothing of its object is left. */
-  note({ key, event, line, sent, skipped, refused }: Part): void {
-    this.#position = { key, line };
-    this.#sent[event] = (this.#sent[event] ?? 0) + sent;
-    for (const reason of skipped) this.#skipped[reason] += 1;
-    this.#refused.count += refused.length;
-    for (const refusal of refused) {
-      if (this.#refused.first.length < REFUSALS_NAMED) this.#refused.first.push({ event, ...refusal });
+  isDone(key: string): boolean {
+    return this.#done.has(hashOf(key));
+  }
+
+  isSettled({ key, line }: Place): boolean {
+    const begun = this.#state.begun[key];
+    return begun !== undefined && line <= begun.line && !begun.left.includes(line);
+  }
+
+  noteSent(place: Place, of: EventName): void {
+    this.#settle(place);
+    this.#state.sent[of] = (this.#state.sent[of] ?? 0) + 1;
+  }
+
+  noteUnsent(place: Place, reason: Unsent): void {
+    this.#settle(place);
+    this.#state.skipped[reason] += 1;
+  }
+
+  noteRefused(place: Place, refusal: ReplayState['refused']['first'][number]): void {
+    this.#settle(place);
+    const { refused } = this.#state;
+    refused.count += 1;
+    if (refused.first.length < REFUSALS_NAMED) refused.first.push(refusal);
+  }
+
+  /** Notes a line that is yet to be sent, while later ones may be settled. */
+  noteLeft(place: Place): void {
+    this.#settle(place).left.push(place.line);
+  }
+
+  /** Notes that an object was read to its end. @param damage what is wrong with it */
+  noteEnd(key: string, damage: string | undefined): void {
+    if ((this.#state.begun[key]?.left.length ?? 0) > 0) return;
+    delete this.#state.begun[key];
+    this.#done.add(hashOf(key));
+    this.#recent.push(hashOf(key));
+    if (damage !== undefined) this.#state.damaged.push(damage);
+  }
+
+  /**
+   * Writes all that is noted. Saves follow one another.
+   * @param end how the run ended; absent while it goes on
+   * @throws TakenOverError
+   */
+  save(end?: Pick<ReplayState, 'finishedAt'>): Promise<void> {
+    this.#saving = this.#saving.catch(() => {}).then(() => this.#save(end));
+    return this.#saving;
+  }
+
+  async #save(end: Pick<ReplayState, 'finishedAt'> | undefined): Promise<void> {
+    if (this.#recent.length > DONE_IN_STATE) {
+      const listed = this.#recent.length;
+      await this.#file.done.write([...this.#done].join(''));
+      this.#recent = this.#recent.slice(listed);
     }
+    const { sent } = this;
+    const running = { ...this.#run, at: new Date().toISOString() };
+    await this.#file.write({ ...this.#state, done: this.#recent.join(''), ...(end ?? { running }) });
+    this.#savedSent = sent;
   }
 
-  /** Notes an object of which nothing is left. @param damage what of it cannot be read */
-  noteObject(key: string, damage: string | undefined): void {
-    this.done.add(key);
-    this.#position = undefined;
-    if (damage !== undefined) this.#damaged.push(damage);
-  }
-
-  /** The state at this moment, as somebody runs it, or has ended. */
-  state(now: Pick<ReplayState, 'running' | 'finishedAt'>): ReplayState {
-    const { position: _, running: __, ...begun } = this.#begun;
-    return {
-      ...begun,
-      ...(this.#position !== undefined && { position: this.#position }),
-      done: this.done.text(),
-      sent: this.#sent,
-      skipped: this.#skipped,
-      refused: this.#refused,
-      damaged: this.#damaged,
-      ...now,
-    };
+  #settle({ key, line }: Place): { left: number[] } {
+    const { line: last, left } = this.#state.begun[key] ?? { line: 0, left: [] };
+    const begun = { line: Math.max(last, line), left: left.filter((other) => other !== line) };
+    this.#state.begun[key] = begun;
+    return begun;
   }
 }
-
-/** Messages that were sent. */
-export const sentOf = ({ sent }: Pick<ReplayState, 'sent'>) =>
-  Object.values(sent).reduce((sum, count) => sum + count, 0);

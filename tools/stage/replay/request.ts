@@ -7,13 +7,13 @@ import { recordFilter } from '../archive/filter.ts';
 import type { Stage } from '../stage.ts';
 import type { ReplayState } from './state.ts';
 
-/** A time as it was typed, and what that is. */
-export interface TypedTime {
+/** A time as it was typed, and the moment that it means. */
+interface TypedTime {
   readonly text: string;
   readonly moment: Date;
 }
 
-/** What a replay can be told. */
+/** The options of a replay. */
 export interface ReplayOptions {
   /** @default every event */
   readonly events: readonly EventName[];
@@ -28,23 +28,27 @@ export interface ReplayOptions {
   readonly notify?: boolean | undefined;
   /** @default mode and time */
   readonly name?: string | undefined;
-  /** Messages a second at most. */
+  /** Messages a second, at most. */
   readonly rate: number;
+  /** Ends after the plan. */
+  readonly dryRun: boolean;
+  /** Does not ask. */
+  readonly yes: boolean;
 }
 
-/** What of a replay stays as it is from its start on. */
+/** What is fixed when a replay begins. */
 export type ReplayRequest = Pick<ReplayState, 'name' | 'mode' | 'notify' | 'filter' | 'typed'>;
 
 const DAY = 24 * 60 * 60 * 1000;
 
-/** @throws CommandError where it is not what a replay can do */
+/** @throws CommandError if a replay cannot do that */
 export function newRequest(stack: Stage, options: ReplayOptions, now: Date): ReplayRequest {
   const { events, since, until, shop, ids, outcomes, mode = 'fill', notify = false, name } = options;
   if (since === undefined) {
     throw new CommandError(
       name === undefined
-        ? 'Say from when: --since …'
-        : `There is no replay ${name} in ${stack.title} to go on with; a new one needs --since`,
+        ? 'Give a start, such as --since 3d'
+        : `There is no replay ${name} in ${stack.title}. To begin one, give --since`,
     );
   }
   const end = until?.moment ?? now;
@@ -52,17 +56,17 @@ export function newRequest(stack: Stage, options: ReplayOptions, now: Date): Rep
     ['since', since.moment],
     ['until', end],
   ] as const) {
-    if (time > now) throw new CommandError(`--${option} is still to come: ${time.toISOString()}`);
+    if (time > now) throw new CommandError(`--${option} is in the future: ${time.toISOString()}`);
   }
-  // Refuses a window without any time in it.
+  // Refuses an empty window.
   recordFilter({ since: since.moment, until: end });
   const earliest = new Date(now.getTime() - REPLAYABLE_DAYS * DAY);
   if (since.moment < earliest) {
     throw new CommandError(
-      `A replay reaches back ${REPLAYABLE_DAYS} days, to ${earliest.toISOString()}: --since is ${since.moment.toISOString()}`,
+      `A replay reaches back ${REPLAYABLE_DAYS} days, to ${earliest.toISOString()}. --since is ${since.moment.toISOString()}`,
     );
   }
-  if (notify) refuseToTellNobody(events);
+  if (notify) refuseToNotifyNobody(events);
   return {
     name: name ?? `${mode}-${compact(now)}`,
     mode,
@@ -80,45 +84,39 @@ export function newRequest(stack: Stage, options: ReplayOptions, now: Date): Rep
 }
 
 /**
- * Holds what was typed to go on with a replay against what it was begun with. What was not typed is as it was.
- * @throws CommandError that names the difference
+ * Compares the options given on resume with those of the replay. An option that is not given stays as it was.
+ * @throws CommandError that names the differences
  */
-export function refuseAnother(
-  options: ReplayOptions,
-  { name, mode, notify, filter, typed }: ReplayState,
-): void {
-  const isTime = (time: TypedTime | undefined, text: string | undefined, moment: string) =>
-    time === undefined || time.text === text || time.moment.toISOString() === moment;
-  const differences = [
-    options.events.length > 0 &&
-      !areSame(options.events, filter.events) &&
-      `it is of ${filter.events.join(', ')}`,
-    !isTime(options.since, typed.since, filter.since) && `its --since is ${filter.since}`,
-    !isTime(options.until, typed.until, filter.until) && `its --until is ${filter.until}`,
-    options.shop !== undefined && options.shop !== filter.shop && `its --shop is ${filter.shop ?? 'any'}`,
-    options.ids !== undefined && !areSame(options.ids, filter.ids ?? []) && `its --id is ${some(filter.ids)}`,
-    options.outcomes !== undefined &&
-      !areSame(options.outcomes, filter.outcomes ?? []) &&
-      `its --outcome is ${some(filter.outcomes)}`,
-    options.mode !== undefined && options.mode !== mode && `its --mode is ${mode}`,
-    options.notify === true && !notify && 'it has no --notify',
-  ].filter((difference) => difference !== false);
+export function refuseAnother(options: ReplayOptions, state: ReplayState): void {
+  const { name, mode, notify, filter, typed } = state;
+  const { events, since, until, shop, ids, outcomes } = options;
+  const list = (items: readonly string[] = []) => [...new Set(items)].sort().join(', ') || undefined;
+  const time = (given: TypedTime | undefined, text: string | undefined, moment: string) =>
+    given?.text === text ? moment : given?.moment.toISOString();
+  const compared: readonly (readonly [string, given: string | undefined, own: string | undefined])[] = [
+    ['event', list(events), list(filter.events)],
+    ['--since', time(since, typed.since, filter.since), filter.since],
+    ['--until', time(until, typed.until, filter.until), filter.until],
+    ['--shop', shop, filter.shop],
+    ['--id', list(ids), list(filter.ids)],
+    ['--outcome', list(outcomes), list(filter.outcomes)],
+    ['--mode', options.mode, mode],
+    ['--notify', options.notify ? 'on' : undefined, notify ? 'on' : 'off'],
+  ];
+  const differences = compared.flatMap(([option, given, own = 'any']) =>
+    given === undefined || given === own ? [] : [`its ${option} is ${own}`],
+  );
   if (differences.length === 0) return;
   throw new CommandError(
-    `Replay ${name} was begun otherwise: ${differences.join('; ')}. Go on with --name alone, or give another one`,
+    `Replay ${name} has other options: ${differences.join('; ')}. Continue it with --name alone, or choose another --name`,
   );
 }
 
-const areSame = (some: readonly string[], others: readonly string[]) =>
-  new Set(some).size === new Set(others).size && some.every((item) => others.includes(item));
-
-const some = (items: readonly string[] | undefined) => items?.join(', ') ?? 'any';
-
-function refuseToTellNobody(events: readonly EventName[]): void {
+function refuseToNotifyNobody(events: readonly EventName[]): void {
   if (events.length === 0 || events.some(isNotification)) return;
-  const telling = eventNames.filter(isNotification).join(' and ');
+  const notifying = eventNames.filter(isNotification).join(' and ');
   throw new CommandError(
-    `--notify is for events that tell people, which are ${telling}, not ${events.join(', ')}`,
+    `--notify is for events that send notifications: ${notifying}. These do not: ${events.join(', ')}`,
   );
 }
 

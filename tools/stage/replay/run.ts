@@ -1,163 +1,134 @@
-import { HeadObjectCommand } from '@aws-sdk/client-s3';
-import type { ArchiveRecord } from '../../../lambda/archive/record.ts';
-import type { EventName } from '../../../lambda/contract/catalogue.ts';
-import type { Replay } from '../../../lambda/queue/replay.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { CommandError } from '../../terminal/command-error.ts';
-import { matches, type RecordFilter } from '../archive/filter.ts';
-import { DamagedObjectError } from '../archive/lines.ts';
-import { type ArchivedObject, archiveObjects } from '../archive/objects.ts';
-import { readObject } from '../archive/records.ts';
-import { sourceQueueUrl } from '../queues/queue.ts';
-import type { Stage } from '../stage.ts';
-import { Backlog } from './backlog.ts';
-import { InOrder } from './in-order.ts';
-import type { Ledger, Part, Unsent } from './ledger.ts';
-import { type ReplayMessage, replayMessage } from './message.ts';
-import type { Pace } from './pace.ts';
-import { BATCH_BYTES, BATCH_MESSAGES, type Refusal, sendBatch } from './sender.ts';
-import { skipOf } from './tally.ts';
+import { lines } from '../../terminal/facts.ts';
+import type { ProgressDisplay } from '../../terminal/progress.ts';
+import { manyMessages } from '../../terminal/text.ts';
+import type { Operation } from '../operation.ts';
+import { heldBack } from './late.ts';
+import { Ledger } from './ledger.ts';
+import { Pace } from './pace.ts';
+import { sendRecords } from './send.ts';
+import { type ReplayState, type StateFile, TakenOverError } from './state.ts';
+import { describeEnd } from './text.ts';
 
-/** Batches that are under way at a time: at 30 ms each, some 5,000 messages a second. */
-const BATCHES_AT_A_TIME = 16;
+/** Milliseconds between two saves that say that this process is alive. */
+const SAVE_INTERVAL = 3_000;
 
-/** Records that are skipped until that is noted, too. */
-const SKIPS_OF_A_PART = 1_000;
+/** Milliseconds after its last save at which a run is taken for dead: five of them. */
+export const DEAD_AFTER = 15_000;
 
-interface RunOptions {
-  readonly stack: Stage;
-  readonly replay: Replay;
-  readonly filter: RecordFilter;
-  readonly ledger: Ledger;
-  readonly pace: Pace;
-  /** Ends it where nothing is half done. */
-  readonly signal: AbortSignal;
-  /** Told what it waits for; undefined once it goes on. */
-  readonly onHold: (reason: string | undefined) => void;
+/** Milliseconds between two updates of the progress. */
+const SHOW_INTERVAL = 200;
+
+interface Run {
+  readonly file: StateFile;
+  /** As it was begun, or left. Nobody runs it. */
+  readonly state: ReplayState;
+  /** ARN of the person who runs it. */
+  readonly by: string;
+  /** Messages a second. */
+  readonly rate: number;
+  /** Milliseconds by which the archive is late. */
+  readonly delay: number;
+  readonly progress: ProgressDisplay;
 }
 
 /**
- * Sends what the archive has, and the ledger not: object by object, each line by line.
- * @throws CommandError where SQS does not take a message, or a consumer fails; nothing behind it is noted as done then
+ * Runs a replay to its end, or until Ctrl-C.
+ * @returns whether all of it was sent
+ * @throws CommandError if somebody else runs it, or that says why it stopped and how to go on
  */
-export async function sendRecords(options: RunOptions): Promise<void> {
-  const { stack, filter, ledger, signal } = options;
-  const line = new InOrder(BATCHES_AT_A_TIME);
-  const backlogs = new Map<EventName, Backlog>();
+export async function runReplay(
+  { stack, say, signal: interrupted, width }: Operation,
+  { file, state, by, rate, delay, progress }: Run,
+): Promise<boolean> {
+  const { name, planned } = state;
+  const { events } = state.filter;
+  const until = new Date(state.filter.until);
+  const writtenAt = until.getTime() + delay;
+  const ledger = await Ledger.take(file, state, by);
+  const before = ledger.sent;
+  const began = performance.now();
+  const taken = new AbortController();
+  const signal = AbortSignal.any([interrupted, taken.signal]);
+  let hold: string | undefined;
+  let waitingSince: number | undefined;
+  const showing = setInterval(() => {
+    if (waitingSince !== undefined) {
+      const doing = 'Waiting for records that Firehose has not written yet';
+      const [done, total] = [seconds(Date.now() - waitingSince), seconds(writtenAt - waitingSince)];
+      progress.show({ doing, done, total, unit: 's' });
+      return;
+    }
+    const done = ledger.sent - before;
+    const total = Math.max(done, planned - before);
+    const note = hold ?? (before > 0 ? `${before.toLocaleString('en')} sent before` : '');
+    progress.show({ doing: 'Replaying', done, total, unit: 'messages', note });
+  }, SHOW_INTERVAL);
+  const saving = setInterval(() => {
+    // Any other failure may pass until the next save.
+    ledger.save().catch((error) => error instanceof TakenOverError && taken.abort(error));
+  }, SAVE_INTERVAL);
+
+  let finished = false;
+  let held: string | undefined;
+  let failure: unknown;
   try {
-    for await (const object of archiveObjects(stack, filter)) {
+    const pace = new Pace(rate);
+    while (!finished) {
+      const listedAt = Date.now();
+      await sendRecords({
+        stack,
+        ledger,
+        pace,
+        signal,
+        onHold: (reason) => {
+          hold = reason;
+        },
+      });
       if (signal.aborted) break;
-      if (!ledger.done.has(object.key)) await sendObject(object, options, line, backlogs);
+      if (listedAt < writtenAt) {
+        waitingSince = Date.now();
+        await sleep(writtenAt - waitingSince, undefined, { signal }).catch(() => {});
+        waitingSince = undefined;
+      } else {
+        held = await heldBack(stack, events, until);
+        finished = true;
+      }
     }
   } catch (error) {
-    // What is under way is let end, and noted.
-    await line.end().catch(() => {});
-    if (!signal.aborted) throw error;
-    return;
+    failure = error;
   }
-  await line.end().catch((error: unknown) => {
-    if (!signal.aborted) throw error;
+  clearInterval(saving);
+  clearInterval(showing);
+  progress.end();
+  await ledger.save(finished ? { finishedAt: new Date().toISOString() } : {}).catch((error) => {
+    // What came first is the cause of this, too, such as expired credentials.
+    failure ??= error;
   });
+  if (taken.signal.aborted) throw taken.signal.reason;
+  if (failure !== undefined) {
+    const noted =
+      ledger.unsaved === 0
+        ? 'What was sent is noted'
+        : `The last ${manyMessages(ledger.unsaved)} could not be noted and will be sent again`;
+    throw withAdvice(failure, `${noted}. Continue with: ${stack.command(`--name ${name}`, 'replay')}`);
+  }
+
+  const sent = ledger.sent - before;
+  const took = performance.now() - began;
+  for (const line of describeEnd(stack, ledger.state, { finished, sent, took, width })) say(line);
+  if (held !== undefined) for (const line of ['', ...lines(held, width)]) say(line);
+  const { damaged, refused } = ledger.state;
+  return finished && held === undefined && damaged.length === 0 && refused.count === 0;
 }
 
-/** Records of an object in a row, of which some are to be sent. */
-class Stretch {
-  readonly messages: ReplayMessage[] = [];
-  readonly skipped: Unsent[] = [];
-  line = 0;
-  #bytes = 0;
-
-  add(message: ReplayMessage, line: number): void {
-    this.messages.push(message);
-    this.#bytes += message.bytes;
-    this.line = line;
-  }
-
-  skip(reason: Unsent, line: number): void {
-    this.skipped.push(reason);
-    this.line = line;
-  }
-
-  isFullFor({ bytes }: ReplayMessage, most: number): boolean {
-    const { length } = this.messages;
-    return length >= most || (length > 0 && this.#bytes + bytes > BATCH_BYTES);
-  }
+/** An error that stops a replay half-way says in one line how to go on. */
+function withAdvice(error: unknown, advice: string): unknown {
+  if (!(error instanceof Error) || error instanceof TakenOverError) return error;
+  if (error instanceof CommandError) return new CommandError(`${error.message}. ${advice}`);
+  const isOfAws = '$metadata' in error || 'code' in error;
+  return isOfAws ? new CommandError(`${error.name}: ${error.message.split('\n')[0]}. ${advice}`) : error;
 }
 
-async function sendObject(
-  object: ArchivedObject,
-  { stack, replay, filter, ledger, pace, signal, onHold }: RunOptions,
-  line: InOrder,
-  backlogs: Map<EventName, Backlog>,
-): Promise<void> {
-  const { key, event } = object;
-  const queueUrl = sourceQueueUrl(stack, event);
-  if (queueUrl === undefined) throw new CommandError(`There is no queue of ${event} in ${stack.title}`);
-  const backlog = backlogs.get(event) ?? new Backlog(stack.sqs, queueUrl, event);
-  backlogs.set(event, backlog);
-  const most = Math.min(BATCH_MESSAGES, pace.burst);
-
-  async function send({ messages, skipped, line: last }: Stretch): Promise<void> {
-    if (messages.length > 0) {
-      await backlog.room(messages.length, signal, (reason) => onHold(`holds: ${reason}`));
-      onHold(undefined);
-      await pace.take(messages.length, signal);
-    }
-    await line.add(
-      async () => (messages.length > 0 ? await sendBatch(stack.sqs, queueUrl ?? '', messages, signal) : []),
-      noteOf(ledger, { key, event, line: last, skipped }, messages.length),
-    );
-  }
-
-  const from = ledger.lineOf(key);
-  let damage: string | undefined;
-  let stretch = new Stretch();
-  try {
-    for await (const { line: number, record } of readObject(stack, object, signal)) {
-      if (number <= from || !matches(filter, record)) continue;
-      const reason = skipOf(record) ?? (await payloadGone(stack, record));
-      if (reason !== undefined) {
-        stretch.skip(reason, number);
-        if (stretch.skipped.length < SKIPS_OF_A_PART) continue;
-        await send(stretch);
-        stretch = new Stretch();
-        continue;
-      }
-      const message = replayMessage(record, replay);
-      if (stretch.isFullFor(message, most)) {
-        await send(stretch);
-        stretch = new Stretch();
-      }
-      stretch.add(message, number);
-    }
-  } catch (error) {
-    if (!(error instanceof DamagedObjectError)) throw error;
-    damage = error.message;
-  }
-  // What Ctrl-C left in hand is not sent, and not noted.
-  if (signal.aborted) return;
-  if (stretch.line > 0) await send(stretch);
-  await line.add(
-    async () => {},
-    () => ledger.noteObject(key, damage),
-  );
-}
-
-/** Notes a part. A function of its own, as what is made beside a batch keeps its messages while it waits to be called. */
-function noteOf(ledger: Ledger, part: Omit<Part, 'sent' | 'refused'>, messages: number) {
-  return (refused: readonly Refusal[]) => ledger.note({ ...part, sent: messages - refused.length, refused });
-}
-
-/** Its consumer could only find out the same, in three hours of attempts. */
-async function payloadGone(
-  { s3, outputs }: Stage,
-  { body, payloadKey }: ArchiveRecord,
-): Promise<'payloadGone' | undefined> {
-  if (payloadKey === undefined) return body === undefined ? 'payloadGone' : undefined;
-  try {
-    await s3.send(new HeadObjectCommand({ Bucket: outputs.PayloadBucket, Key: payloadKey }));
-    return undefined;
-  } catch (error) {
-    if (error instanceof Error && error.name === 'NotFound') return 'payloadGone';
-    throw error;
-  }
-}
+const seconds = (milliseconds: number) => Math.round(milliseconds / 1000);

@@ -5,7 +5,6 @@ import { type EventName, isEventName } from '../../../lambda/contract/catalogue.
 import { REPLAY_NAME, replayModes } from '../../../lambda/queue/replay.ts';
 import { CommandError } from '../../terminal/command-error.ts';
 import { settledOutcomes } from '../archive/filter.ts';
-import { archiveBucket } from '../archive/objects.ts';
 import type { Stage } from '../stage.ts';
 
 const event = z.custom<EventName>((value) => typeof value === 'string' && isEventName(value));
@@ -16,7 +15,7 @@ const schema = z.object({
   name: z.string().check(z.regex(REPLAY_NAME)),
   mode: z.enum(replayModes),
   notify: z.boolean(),
-  /** Which records; the window is fixed, however it was typed. */
+  /** Which records. The window is fixed, however it was typed. */
   filter: z.object({
     events: z.array(event),
     since: z.string(),
@@ -25,93 +24,110 @@ const schema = z.object({
     ids: z.optional(z.array(z.string())),
     outcomes: z.optional(z.array(outcome)),
   }),
-  /** The window as it was typed, to know it again. */
+  /** The window as it was typed, to recognise it on resume. */
   typed: z.object({ since: z.string(), until: z.optional(z.string()) }),
-  /** ARN of who began it. */
+  /** ARN of the person who started it. */
   by: z.string(),
   startedAt: z.string(),
   /** Messages, by the plan. */
   planned: count,
-  /** The object that is being read, and its last line of which is known what became of it. */
-  position: z.optional(z.object({ key: z.string(), line: z.number() })),
-  /** Objects that are done, as `DoneObjects` has them as a text. */
+  /** Unfinished objects by key. Each of their lines up to `line` is settled, except those in `left`. */
+  begun: z._default(z.record(z.string(), z.object({ line: count, left: z.array(count) })), {}),
+  /** Hashes of the keys of finished objects, without those in the object of finished objects. */
   done: z.string(),
   /** Messages sent, by event. */
   sent: z.record(z.string(), count),
   /** Records that are not sent, by reason. */
   skipped: z.object({ ofReplays: count, forgotten: count, tooOld: z._default(count, 0), payloadGone: count }),
-  /** What SQS will never take: how many, and the first of them. */
+  /** Messages that SQS will never accept: how many, and the first of them. */
   refused: z.object({ count, first: z.array(z.object({ event, eventId: z.string(), why: z.string() })) }),
-  /** What of which objects cannot be read. */
+  /** Damaged objects, and what is wrong with them. */
   damaged: z.array(z.string()),
-  /** Who runs it, by an id of the run, and when it last said so; absent while nobody does. */
+  /** Who runs it, by an id of the run, and when it last said so. Absent if nobody does. */
   running: z.optional(z.object({ by: z.string(), id: z.string(), at: z.string() })),
   finishedAt: z.optional(z.string()),
 });
 
-/** A replay as it is kept under `replays/<name>.json` in the archive's bucket. */
+/** A replay as it is stored under `replays/<name>.json` in the archive's bucket. */
 export type ReplayState = z.infer<typeof schema>;
 
-/** Somebody else has written the state of this replay. */
+/** Why a record is not sent. */
+export type Unsent = keyof ReplayState['skipped'];
+
+/** Messages that were sent. */
+export const sentOf = ({ sent }: Pick<ReplayState, 'sent'>) =>
+  Object.values(sent).reduce((sum, messages) => sum + messages, 0);
+
+/** Another process runs this replay now. */
 export class TakenOverError extends CommandError {}
 
-/** The file of a replay's state. */
-export class StateFile {
+/** A text in the archive's bucket that one process writes at a time: a write requires the version that it last saw. */
+class OwnedText {
   readonly #stack: Stage;
-  readonly #name: string;
-  /** Of what was read or written last; undefined where there is none. */
+  readonly #place: { readonly Bucket: string; readonly Key: string };
   #etag: string | undefined;
 
-  constructor(stack: Stage, name: string) {
+  constructor(stack: Stage, Key: string) {
     this.#stack = stack;
-    this.#name = name;
+    this.#place = { Bucket: stack.archiveBucket, Key };
   }
 
-  /** @returns undefined where there is no such replay @throws CommandError where it cannot be understood */
-  async read(): Promise<ReplayState | undefined> {
+  /** @returns undefined if there is none */
+  async read(): Promise<string | undefined> {
     try {
       const { Body, ETag } = await this.#stack.s3.send(new GetObjectCommand(this.#place));
-      const { data } = schema.safeParse(JSON.parse((await Body?.transformToString()) ?? ''));
-      if (data === undefined) throw new SyntaxError();
       this.#etag = ETag;
-      return data;
+      return await Body?.transformToString();
     } catch (error) {
       if (error instanceof NoSuchKey) return undefined;
-      if (!(error instanceof SyntaxError)) throw error;
-      const { Bucket, Key } = this.#place;
-      throw new CommandError(`s3://${Bucket}/${Key} is not the state of a replay: give another --name`);
+      throw error;
     }
   }
 
-  /** @throws TakenOverError where somebody else has written it since it was read or written here */
-  async write(state: ReplayState): Promise<void> {
-    const text = JSON.stringify(state);
+  /** @throws TakenOverError if another process has written it since */
+  async write(Body: string): Promise<void> {
+    const condition = this.#etag === undefined ? { IfNoneMatch: '*' } : { IfMatch: this.#etag };
     try {
-      const { ETag } = await this.#stack.s3.send(
-        new PutObjectCommand({
-          ...this.#place,
-          Body: text,
-          ContentType: 'application/json',
-          ...(this.#etag === undefined ? { IfNoneMatch: '*' } : { IfMatch: this.#etag }),
-        }),
-      );
+      const command = new PutObjectCommand({ ...this.#place, Body, ...condition });
+      const { ETag } = await this.#stack.s3.send(command);
       this.#etag = ETag;
     } catch (error) {
       if (!(error instanceof Error) || error.name !== 'PreconditionFailed') throw error;
-      // The client repeats a write whose answer was lost, and finds that very one.
-      if (await this.#holds(text)) return;
-      throw new TakenOverError(`Somebody else runs replay ${this.#name} now: this one stops`);
+      // The client repeats a write whose answer was lost, and then finds its own text.
+      if ((await this.read()) === Body) return;
+      throw new TakenOverError('Another process has taken over this replay. This one stops');
+    }
+  }
+}
+
+/** What is stored of a replay: its state, and the finished objects for which that has no room. */
+export class StateFile {
+  readonly #state: OwnedText;
+  /** Hashes, as `done` of the state. */
+  readonly done: OwnedText;
+  readonly #name: string;
+
+  constructor(stack: Stage, name: string) {
+    this.#state = new OwnedText(stack, `replays/${name}.json`);
+    this.done = new OwnedText(stack, `replays/${name}.done`);
+    this.#name = name;
+  }
+
+  /** @returns undefined if there is no such replay @throws CommandError if it is not the state of a replay */
+  async read(): Promise<ReplayState | undefined> {
+    const text = await this.#state.read();
+    if (text === undefined) return undefined;
+    try {
+      return schema.parse(JSON.parse(text));
+    } catch {
+      throw new CommandError(
+        `replays/${this.#name}.json in the archive's bucket is not the state of a replay. Choose another --name`,
+      );
     }
   }
 
-  async #holds(text: string): Promise<boolean> {
-    const { Body, ETag } = await this.#stack.s3.send(new GetObjectCommand(this.#place));
-    if ((await Body?.transformToString()) !== text) return false;
-    this.#etag = ETag;
-    return true;
-  }
-
-  get #place() {
-    return { Bucket: archiveBucket(this.#stack), Key: `replays/${this.#name}.json` };
+  /** @throws TakenOverError */
+  write(state: ReplayState): Promise<void> {
+    return this.#state.write(JSON.stringify(state));
   }
 }

@@ -52,7 +52,7 @@ describe('what it cannot do it says in one line, and exits with 1', () => {
     ],
     [
       ['list', '--id', '1234567'],
-      "Option '--id <id>' argument '1234567' is invalid. At least 8 characters: a shorter one may begin others, too.",
+      "Option '--id <id>' argument '1234567' is invalid. At least 8 characters: a shorter id is ambiguous.",
     ],
     [['forget'], 'Say who: --user <id> or --girl <id>'],
     [['forget', '--user', ''], "Option '--user <id>' argument '' is invalid. It must not be empty."],

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { archiveLine } from '../../../../lambda/archive/record.ts';
 import { exportRecords } from '../../../../tools/stage/archive/export.ts';
 import type { RecordFilter } from '../../../../tools/stage/archive/filter.ts';
-import { listed } from '../../../../tools/stage/archive/objects.ts';
+import { listObjects } from '../../../../tools/stage/archive/reader.ts';
 import { startTestAws, type TestAws } from '../../../support/test-aws.ts';
 import { Operator } from '../queues/support.ts';
 import { all, archived, deleteObjects, objectKey, putObject, putRecords } from './support.ts';
@@ -19,7 +19,7 @@ afterAll(async () => {
   await operator.close();
   await aws.close();
 });
-afterEach(async () => deleteObjects(operator.stack, await all(listed(operator.stack, ''))));
+afterEach(async () => deleteObjects(operator.stack, await all(listObjects(operator.stack, ''))));
 
 interface Asked {
   readonly filter?: RecordFilter;
@@ -77,7 +77,7 @@ test('with payloads it has the bytes behind payloadKey, or says that they are go
     { unreadable: 'S3 no longer has it under shop.updated/gone' },
   ]);
   expect(complete).toBe(false);
-  expect(said).toContain('1 without their payload: see "unreadable".');
+  expect(said).toContain('1 record without the payload: see "unreadable".');
 
   const without = await exporting();
   expect(without.complete).toBe(true);

@@ -11,7 +11,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { type ArchiveRecord, archiveLine } from '../../../../lambda/archive/record.ts';
 import { sha256Hex } from '../../../../lambda/hash.ts';
 import { forget } from '../../../../tools/stage/archive/forget.ts';
-import type { Person } from '../../../../tools/stage/archive/person.ts';
+import type { Person } from '../../../../tools/stage/archive/personal-data.ts';
 import type { Stage } from '../../../../tools/stage/stage.ts';
 import { startTestAws, type TestAws } from '../../../support/test-aws.ts';
 import { Operator } from '../queues/support.ts';
@@ -109,7 +109,7 @@ test('what the partner sent of a person is taken out, and every other line stays
 
   const { done, said } = await forgetting([AIKO]);
   expect(done).toBe(true);
-  expect(said).toContain('To be taken out: the payloads of 1 record in 1 object\n');
+  expect(said).toContain('To remove: the payloads of 1 record in 1 object\n');
 
   const lines = (await textOf(stack, KEY)).split('\n');
   expect([lines[0], lines[2], lines[3]]).toEqual([other.trimEnd(), other.trimEnd(), '']);
@@ -164,7 +164,7 @@ describe('a record names a person', () => {
     ];
     await putObject(stack, KEY, gzipSync(lines.join('')));
     const { said } = await forgetting([AIKO]);
-    expect(said).toContain('of which 3 are no usable events, and hold the id as text');
+    expect(said).toContain('3 of them are no usable events and have the id in their text');
     expect(await fates(KEY)).toEqual(['forgotten', 'forgotten', 'kept', 'forgotten']);
     expect(await textOf(stack, KEY)).not.toMatch(/(?<!x)user-1(?!2)/);
   });
@@ -185,7 +185,7 @@ describe('a record names a person', () => {
     await putRecords(stack, again, [large('user.updated/a')]);
     const { done, said } = await forgetting([AIKO]);
     expect(done).toBe(true);
-    expect(said).toContain('To be deleted: 1 object of the payload bucket\n');
+    expect(said).toContain('To delete: 1 object of the payload bucket\n');
     expect(await fates(KEY)).toEqual(['forgotten', 'kept', 'kept']);
     expect(await fates(again)).toEqual(['forgotten']);
     expect(await textOf(stack, KEY)).not.toContain('user.updated/a');
@@ -224,7 +224,7 @@ describe('as S3 keeps a rewritten object anew, what has outlived its term goes',
     await putRecords(stack, KEY, [of('user-1', 29), of('user-2', 29), of('user-3', 31)]);
     const { said } = await forgetting([AIKO]);
     expect(said).toContain('the payloads of 1 record in 1 object\n');
-    expect(said).toContain('To be taken out, too: 1 payload of others, kept beyond 30 days\n');
+    expect(said).toContain('To remove, too: 1 payload of others, older than 30 days\n');
     expect(await fates(KEY)).toEqual(['forgotten', 'kept', 'forgotten']);
     expect(await textOf(stack, KEY)).not.toContain('user-3');
     expect(await notes()).toMatchObject([{ records: 1, expired: 1, objects: 1 }]);
@@ -283,7 +283,7 @@ describe('nothing is changed', () => {
   test('by a dry run, which does not ask either', async () => {
     const { done, asked, said } = await forgetting([AIKO], { dryRun: true });
     expect({ done, asked }).toEqual({ done: true, asked: [] });
-    expect(said).toContain('Nothing has been changed.');
+    expect(said).toContain('Nothing was changed.');
     await unchanged();
   });
 
@@ -299,7 +299,7 @@ describe('nothing is changed', () => {
     const { done, said } = await forgetting([AIKO], { signal: AbortSignal.abort() });
     expect({ done, said }).toEqual({
       done: false,
-      said: 'Interrupted after 0 of 1 object. Nothing has been changed.',
+      said: 'Interrupted after 0 of 1 object. Nothing was changed.',
     });
     await unchanged();
   });
@@ -338,7 +338,7 @@ describe('that it was done', () => {
     await forgetting([AIKO]);
     const before = await textOf(stack, KEY);
     const { said } = await forgetting([AIKO]);
-    expect(said).toContain('No record that it holds names them.');
+    expect(said).toContain('No record names them.');
     expect(await textOf(stack, KEY)).toBe(before);
     expect(await notes()).toHaveLength(2);
   });
@@ -438,7 +438,7 @@ describe('an object that somebody else rewrites meanwhile', () => {
       },
     });
     await expect(forgetting([AIKO], { s3 })).rejects.toThrow(
-      `Somebody else keeps writing ${KEY}: try again later`,
+      `Somebody else keeps changing ${KEY}: try again later`,
     );
     s3.destroy();
     expect(count).toBe(3);

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/gl
 import type { ArchiveRecord } from '../../../../lambda/archive/record.ts';
 import type { RecordFilter } from '../../../../tools/stage/archive/filter.ts';
 import { list } from '../../../../tools/stage/archive/list.ts';
-import { listed } from '../../../../tools/stage/archive/objects.ts';
+import { listObjects } from '../../../../tools/stage/archive/reader.ts';
 import { startTestAws, type TestAws } from '../../../support/test-aws.ts';
 import { Operator } from '../queues/support.ts';
 import { all, archived, deleteObjects, objectKey, putObject, putRecords } from './support.ts';
@@ -18,7 +18,7 @@ afterAll(async () => {
   await operator.close();
   await aws.close();
 });
-afterEach(async () => deleteObjects(operator.stack, await all(listed(operator.stack, ''))));
+afterEach(async () => deleteObjects(operator.stack, await all(listObjects(operator.stack, ''))));
 
 interface Asked {
   readonly filter?: RecordFilter;
@@ -53,7 +53,7 @@ test('it counts records by event, day and outcome, and those of replays apart', 
   const { complete, lines } = await listing();
   expect(complete).toBe(true);
   expect(lines).toEqual([
-    `Archived in the stack of ${operator.outputsFile}, by the day of settling (UTC):`,
+    `Records in the archive of the stack of ${operator.outputsFile}, by the day of settling (UTC):`,
     '',
     'EVENT         PROCESSED  STALE  DUPLICATE  DEAD  REPLAYED',
     'shop.updated          3      1          0     0         1',
@@ -63,9 +63,9 @@ test('it counts records by event, day and outcome, and those of replays apart', 
     '  2026-01-31          0      0          0     1         0',
     'all                   3      1          0     1         1',
     '',
-    expect.stringMatching(/^6 records are archived, in 2 objects of \d+ bytes together\.$/),
-    '1 record is of replay fix-names, without payloads.',
-    '1 record is forgotten, without payloads.',
+    expect.stringMatching(/^6 records in 2 objects of \d+ bytes in total\.$/),
+    '1 record of replay fix-names, without payloads.',
+    '1 record forgotten, without payloads.',
   ]);
 });
 
@@ -107,7 +107,7 @@ test('that there is nothing is said', async () => {
   const { complete, lines } = await listing();
   expect({ complete, lines }).toEqual({
     complete: true,
-    lines: [`Nothing of that is archived in the stack of ${operator.outputsFile}.`],
+    lines: [`The archive of the stack of ${operator.outputsFile} has no such record.`],
   });
 });
 
@@ -128,16 +128,14 @@ test('what Firehose could not deliver is counted and not read', async () => {
   await putObject(operator.stack, 'event=shop.updated/failed=processing-failed/a', Buffer.from('{}'));
   const { complete, lines } = await listing();
   expect(complete).toBe(true);
-  expect(lines.at(-1)).toBe(
-    'What Firehose could not deliver is in 1 object under failed=. That is no records, and was not read.',
-  );
+  expect(lines.at(-1)).toBe('Not read: 1 object under failed=, which Firehose could not deliver.');
 });
 
 test('interrupted it says that these are not all', async () => {
   await putHistory();
   const { complete, lines } = await listing({ signal: AbortSignal.abort() });
   expect(complete).toBe(false);
-  expect(lines).toContain('Interrupted after 0 of 2 objects: these are not all.');
+  expect(lines).toContain('Interrupted after 0 of 2 objects: the counts are incomplete.');
 });
 
 describe('of a window older than the archive', () => {

@@ -47,7 +47,7 @@ afterAll(async () => {
 
 describe('what it cannot do it says in one line, and exits with 1', () => {
   test.each([
-    ['no id', [], "Missing required argument 'id'"],
+    ['no id', [], 'Give an id or --search <text>'],
     ['an empty id', [''], 'The id is empty: give an event id, a request id, a message id or a webhookId'],
     [
       'a time that is none',

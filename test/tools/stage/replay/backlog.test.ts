@@ -92,7 +92,7 @@ test('of a consumer that fails no more than so many are sent, and it stops', asy
   await expect(sending).rejects.toMatchObject({
     name: 'CommandError',
     message: expect.stringMatching(
-      /^\d+ messages of shop\.updated have been in flight for \d s, so its consumer fails: see why, and mend it$/,
+      /^\d+ messages of shop\.updated have been in flight for \d s, so its consumer fails\. Find the reason in its log and fix it$/,
     ),
   });
   consumer.abort();
@@ -101,7 +101,7 @@ test('of a consumer that fails no more than so many are sent, and it stops', asy
   expect(sent).toBeGreaterThan(40);
   expect(sent).toBeLessThanOrEqual(40 + 60);
   expect([...held]).toContainEqual(
-    expect.stringMatching(/^\d+ of shop\.updated are in flight: attempts fail$/),
+    expect.stringMatching(/^\d+ of shop\.updated are in flight because attempts fail$/),
   );
 });
 
@@ -131,8 +131,8 @@ test('a replay holds where its consumer fails, says so, and Ctrl-C leaves it as 
   interrupt.abort();
   const { shown, said, done } = await ended;
   expect(done).toBe(false);
-  expect(shown).toContain('holds: 3,001 of shop.updated are in flight: attempts fail');
-  expect(said).toContain('Interrupted: 0 of 20 messages are sent, and noted.');
+  expect(shown).toContain('holds: 3,001 of shop.updated are in flight because attempts fail');
+  expect(said).toContain('Interrupted: 0 of 20 messages are sent.');
   await sqs().send(new PurgeQueueCommand({ QueueUrl: url }));
   await eventually(async () => ((await replayer.operator.queues.count(url)) === 0 ? true : undefined));
   expect((await replayer.replay({ name: 'failing', since: undefined })).done).toBe(true);

@@ -1,7 +1,7 @@
 import { CloudWatchClient, CloudWatchServiceException } from '@aws-sdk/client-cloudwatch';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { carryOut } from '../../../../tools/stage/replay/carry-out.ts';
 import { archiveDelay, heldBack } from '../../../../tools/stage/replay/late.ts';
+import { runReplay } from '../../../../tools/stage/replay/run.ts';
 import { StateFile } from '../../../../tools/stage/replay/state.ts';
 import type { Stage } from '../../../../tools/stage/stage.ts';
 import { Progress } from '../../../../tools/terminal/progress.ts';
@@ -58,7 +58,7 @@ describe('what Firehose holds longer', () => {
     );
     const said = await heldBack(stack, SHOPS, ago(30));
     const [, from = ''] =
-      /^Firehose still holds records from (\S+Z) on: run it again under another name later\.$/.exec(
+      /^Firehose still holds records since (\S+Z)\. Replay again later under another name\.$/.exec(
         said ?? '',
       ) ?? [];
     expect(Math.abs(Date.parse(from) - ago(60).getTime())).toBeLessThan(5_000);
@@ -83,7 +83,7 @@ describe('what Firehose holds longer', () => {
       });
     });
     expect(await heldBack(stack, SHOPS, ago(30))).toBe(
-      'Whether Firehose still holds records is not known: cloudwatch:GetMetricStatistics is denied.',
+      'It is unknown whether Firehose still holds records: permission denied for cloudwatch:GetMetricStatistics.',
     );
   });
 
@@ -91,7 +91,7 @@ describe('what Firehose holds longer', () => {
     const stack = inAws(() => [minutesOld(600)]);
     const operation = { ...replayer.operator.operation(), stack };
     const [since, until] = [ago(180), ago(90)];
-    const done = await carryOut(operation, {
+    const done = await runReplay(operation, {
       file: new StateFile(stack, 'held'),
       state: {
         name: 'held',
@@ -102,6 +102,7 @@ describe('what Firehose holds longer', () => {
         by: 'somebody',
         startedAt: new Date().toISOString(),
         planned: 0,
+        begun: {},
         done: '',
         sent: {},
         skipped: { ofReplays: 0, forgotten: 0, tooOld: 0, payloadGone: 0 },
@@ -109,13 +110,12 @@ describe('what Firehose holds longer', () => {
         damaged: [],
       },
       by: 'somebody',
-      filter: { events: SHOPS, since, until },
       rate: 100,
       delay: 0,
       progress: new Progress(),
     });
     expect(done).toBe(false);
-    expect(operation.said.at(-1)).toMatch(/^Firehose still holds records from /);
+    expect(operation.said.at(-1)).toMatch(/^Firehose still holds records since /);
     expect(await replayer.state('held')).toHaveProperty('finishedAt');
   });
 });

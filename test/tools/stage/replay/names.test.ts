@@ -1,5 +1,6 @@
 import { S3Client } from '@aws-sdk/client-s3';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { DONE_IN_STATE, Ledger } from '../../../../tools/stage/replay/ledger.ts';
 import { StateFile } from '../../../../tools/stage/replay/state.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { startTestAws, type TestAws } from '../../../support/test-aws.ts';
@@ -50,9 +51,9 @@ async function interrupted(name: string, asked: object = {}): Promise<string> {
 describe('Ctrl-C', () => {
   test('ends it where nothing is half done, and says how to go on', async () => {
     const said = await interrupted('interrupted');
-    const [, sent] = /Interrupted: (\d+) of 90 messages are sent, and noted/.exec(said) ?? [];
+    const [, sent] = /Interrupted: (\d+) of 90 messages are sent/.exec(said) ?? [];
     expect(said).toContain(
-      `Go on with: npm run replay -- --name interrupted --outputs ${replayer.operator.outputsFile}`,
+      `Continue with: npm run replay -- --name interrupted --outputs ${replayer.operator.outputsFile}`,
     );
     expect(await shops()).toHaveLength(Number(sent));
     const state = await replayer.state('interrupted');
@@ -75,8 +76,8 @@ describe('run again under its name', () => {
     await interrupted('again');
     const { done, said } = await replayer.replay({ name: 'again', since: undefined });
     expect(done).toBe(true);
-    expect(said).toContain('Going on with replay again in the stack of');
-    expect(said).toMatch(/Replay again is finished: sent \d+ messages in \d+ s, \d+ before\./);
+    expect(said).toContain('Continuing replay again in the stack of');
+    expect(said).toMatch(/Replay again is finished: sent \d+ messages in \d+ s, and \d+ before\./);
     expect((await shops()).sort()).toEqual(EXPECTED);
     expect(await replayer.state('again')).toMatchObject({ sent: { 'shop.updated': 90 } });
   });
@@ -95,19 +96,19 @@ describe('run again under its name', () => {
   });
 
   test.each([
-    ['events', { events: ['user.updated' as const] }, 'it is of shop.updated'],
+    ['events', { events: ['user.updated' as const] }, 'its event is shop.updated'],
     ['since', { since: at(ago(90)) }, `its --since is ${since.text}`],
     ['shop', { shop: 'shop-1' }, 'its --shop is any'],
     ['ids', { ids: ['request-1'] }, 'its --id is any'],
     ['outcomes', { outcomes: ['Stale' as const] }, 'its --outcome is any'],
     ['mode', { mode: 'repair' as const }, 'its --mode is fill'],
-    ['notify', { notify: true }, 'it has no --notify'],
+    ['notify', { notify: true }, 'its --notify is off'],
   ])('other %s are refused', async (option, asked, difference) => {
     const name = `other-${option}`;
     await replayer.putState(begun(name));
     await expect(replayer.replay({ name, since: undefined, ...asked })).rejects.toMatchObject({
       name: 'CommandError',
-      message: `Replay ${name} was begun otherwise: ${difference}. Go on with --name alone, or give another one`,
+      message: `Replay ${name} has other options: ${difference}. Continue it with --name alone, or choose another --name`,
     });
     expect(await shops()).toEqual([]);
   });
@@ -117,7 +118,7 @@ describe('run again under its name', () => {
     await shops();
     await expect(replayer.replay({ name: 'finished' })).rejects.toMatchObject({
       name: 'CommandError',
-      message: expect.stringMatching(/^Replay finished was finished at \S+Z: give another --name$/),
+      message: expect.stringMatching(/^Replay finished was finished at \S+Z\. Choose another --name$/),
     });
     expect(await shops()).toEqual([]);
   });
@@ -129,7 +130,7 @@ describe('run again under its name', () => {
       name: 'CommandError',
       message: expect.stringMatching(
         new RegExp(
-          `^Replay running runs right now, by ${OPERATOR}, . s ago: end it there with Ctrl-C; where it was killed, repeat this in . s$`,
+          `^Replay running is running, by ${OPERATOR}, last seen . s ago\\. Stop it there with Ctrl-C\\. If it was killed, try again in . s$`,
         ),
       ),
     });
@@ -142,7 +143,8 @@ describe('run again under its name', () => {
     await replayer.putState({ name: 'damaged' } as never);
     await expect(replayer.replay({ name: 'damaged' })).rejects.toMatchObject({
       name: 'CommandError',
-      message: `s3://${aws.outputs.ArchiveBucket}/replays/damaged.json is not the state of a replay: give another --name`,
+      message:
+        "replays/damaged.json in the archive's bucket is not the state of a replay. Choose another --name",
     });
   });
 });
@@ -153,7 +155,10 @@ test('one whose state somebody else has written stops', async () => {
   await one.write(begun('taken'));
   await other.read();
   await other.write(begun('taken'));
-  const refusal = { name: 'CommandError', message: 'Somebody else runs replay taken now: this one stops' };
+  const refusal = {
+    name: 'CommandError',
+    message: 'Another process has taken over this replay. This one stops',
+  };
   await expect(one.write(begun('taken'))).rejects.toMatchObject(refusal);
   const third = new StateFile(replayer.operator.stack, 'taken');
   await expect(third.write(begun('taken'))).rejects.toMatchObject(refusal);
@@ -181,6 +186,24 @@ test('a write whose answer was lost is not taken for somebody else’s', async (
   expect(await replayer.state('lost')).toMatchObject({ planned: 91 });
 });
 
+test('finished objects are known again, also those that the state has no room for', async () => {
+  const { stack } = replayer.operator;
+  const open = async () => {
+    const file = new StateFile(stack, 'many');
+    return Ledger.take(file, (await file.read()) ?? begun('many'), OPERATOR);
+  };
+  const ledger = await open();
+  const keys = Array.from({ length: DONE_IN_STATE + 2 }, (_, index) => `event=shop.updated/${index}`);
+  for (const key of keys.slice(0, -1)) ledger.noteEnd(key, undefined);
+  await ledger.save();
+  ledger.noteEnd(keys.at(-1) ?? '', undefined);
+  await ledger.save();
+  expect((await replayer.state('many')).done).toHaveLength(12);
+  const again = await open();
+  expect(keys.filter((key) => !again.isDone(key))).toEqual([]);
+  expect(again.isDone('event=shop.updated/other')).toBe(false);
+});
+
 /** A replay that has been begun and left before it sent anything. */
 function begun(name: string) {
   return {
@@ -192,6 +215,7 @@ function begun(name: string) {
     by: OPERATOR,
     startedAt: new Date().toISOString(),
     planned: 90,
+    begun: {},
     done: '',
     sent: {},
     skipped: { ofReplays: 0, forgotten: 0, tooOld: 0, payloadGone: 0 },

@@ -34,38 +34,38 @@ describe('what it cannot do it says in one line, and nothing is sent', () => {
   const [one, two, later] = [at(ago(1)), at(ago(2)), at(ago(-10))];
   const tooOld = at(ago(REPLAYABLE_DAYS * DAY + 1));
   test.each<[string, Asked, () => unknown]>([
-    ['no beginning', { since: undefined, name: undefined }, () => 'Say from when: --since …'],
+    ['no beginning', { since: undefined, name: undefined }, () => 'Give a start, such as --since 3d'],
     [
       'no beginning, under a name that there is not',
       { since: undefined, name: 'unknown' },
-      () => `There is no replay unknown in ${title()} to go on with; a new one needs --since`,
+      () => `There is no replay unknown in ${title()}. To begin one, give --since`,
     ],
     [
       'an end before the beginning',
       { since: one, until: two },
       () => `--until must be after --since: ${two.text} is not after ${one.text}`,
     ],
-    ['a beginning that is still to come', { since: later }, () => `--since is still to come: ${later.text}`],
-    ['an end that is still to come', { until: later }, () => `--until is still to come: ${later.text}`],
+    ['a beginning that is still to come', { since: later }, () => `--since is in the future: ${later.text}`],
+    ['an end that is still to come', { until: later }, () => `--until is in the future: ${later.text}`],
     [
       'what was settled too long ago',
       { since: tooOld },
       () =>
         expect.stringMatching(
-          new RegExp(`^A replay reaches back 60 days, to \\S+Z: --since is ${tooOld.text}$`),
+          new RegExp(`^A replay reaches back 60 days, to \\S+Z\\. --since is ${tooOld.text}$`),
         ),
     ],
     [
       'telling people again of what tells nobody',
       { notify: true, events: ['shop.updated' as const, 'girl.created' as const] },
       () =>
-        `--notify is for events that tell people, which are ${telling.join(' and ')}, not shop.updated, girl.created`,
+        `--notify is for events that send notifications: ${telling.join(' and ')}. These do not: shop.updated, girl.created`,
     ],
     [
       'a window that has nothing',
       { since: two, shop: 'nobody' },
       () =>
-        `Nothing to replay: the archive of ${title()} has no such record. What is newest comes up to 2 s late`,
+        `Nothing to replay: the archive of ${title()} has no such record. The newest records arrive up to 2 s late`,
     ],
   ])('%s', async (_, asked, line) => {
     await expect(replayer.replay(asked)).rejects.toMatchObject({ name: 'CommandError', message: line() });
@@ -90,7 +90,7 @@ describe('what it cannot do it says in one line, and nothing is sent', () => {
     // Where a part of it is left, the plan says so.
     const { said } = await replayer.replay({ since: at(ago(40 * DAY)), dryRun: true });
     expect(said).toContain(
-      `expired  What was settled earlier has expired: ${title()} keeps records for 30 days.`,
+      `expired   What was settled earlier has expired: ${title()} keeps records for 30 days.`,
     );
   });
 
@@ -173,7 +173,7 @@ describe('as it is typed', () => {
       replayer.operator.outputsFile,
     ]);
     expect(again).toMatchObject({ code: 1, stdout: '' });
-    expect(again.stderr).toMatch(/^Replay typed was finished at \S+Z: give another --name\n$/);
+    expect(again.stderr).toMatch(/^Replay typed was finished at \S+Z\. Choose another --name\n$/);
   });
 
   test('Ctrl-C exits with 130, and says how to go on', async () => {
@@ -189,8 +189,8 @@ describe('as it is typed', () => {
     expect(code).toBe(130);
     const sent = (await replayer.taken('UserUpdatedQueueUrl')).length;
     expect(stdout.trimEnd().split('\n').slice(-2)).toEqual([
-      `Interrupted: ${sent} of 30 messages are sent, and noted. Nothing is lost.`,
-      `Go on with: npm run replay -- --name broken-off --outputs ${replayer.operator.outputsFile}`,
+      `Interrupted: ${sent} of 30 messages are sent.`,
+      `Continue with: npm run replay -- --name broken-off --outputs ${replayer.operator.outputsFile}`,
     ]);
     expect(await project.run(['replay', '--name', 'broken-off', '--yes', ...where])).toMatchObject({
       code: 0,

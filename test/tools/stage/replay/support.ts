@@ -4,17 +4,17 @@ import { DeleteMessageBatchCommand, type Message } from '@aws-sdk/client-sqs';
 import type { ArchiveRecord } from '../../../../lambda/archive/record.ts';
 import { sha256Hex } from '../../../../lambda/hash.ts';
 import { replay } from '../../../../tools/stage/replay/replay.ts';
-import type { ReplayOptions, TypedTime } from '../../../../tools/stage/replay/request.ts';
+import type { ReplayOptions } from '../../../../tools/stage/replay/request.ts';
 import type { ReplayState } from '../../../../tools/stage/replay/state.ts';
 import { Progress } from '../../../../tools/terminal/progress.ts';
 import type { TestAws } from '../../../support/test-aws.ts';
 import { archived, objectKey, putObject, putRecords } from '../archive/support.ts';
 import { Operator } from '../queues/support.ts';
 
-export type Asked = Partial<ReplayOptions> & { readonly dryRun?: boolean; readonly yes?: boolean };
+export type Asked = Partial<ReplayOptions>;
 
 /** A time as it is typed in full. */
-export function at(moment: Date): TypedTime {
+export function at(moment: Date) {
   return { text: moment.toISOString(), moment };
 }
 

@@ -1,8 +1,8 @@
 import { sha256Hex } from '../../../lambda/hash.ts';
-import { type HeldMessage, noted, walk } from '../queues/messages.ts';
-import { readPayload } from '../queues/payload.ts';
-import { queueState, type WaitingQueue, waitingQueues } from '../queues/queue.ts';
 import type { Stage } from '../stage.ts';
+import { failureNote, type HeldMessage, noted, walk } from './messages.ts';
+import { readPayload } from './payload.ts';
+import { queueState, type WaitingQueue, waitingQueues } from './queue.ts';
 
 /** Messages that a search looks at on each queue: 100 calls of 10 messages, some seconds in AWS. */
 const MOST_SEARCHED = 1_000;
@@ -11,33 +11,40 @@ const MOST_SEARCHED = 1_000;
 export interface WaitingMessage {
   readonly queue: WaitingQueue;
   readonly message: HeldMessage;
+  /** When SQS deletes it. */
+  readonly keptUntil: Date;
   readonly messageId: string;
   readonly requestId: string | undefined;
   readonly eventId: string;
   readonly event: string | undefined;
+  /** Why its consumer gave it up; undefined if SQS moved it, because no consumer could note a reason then. */
+  readonly failureReason: string | undefined;
   /** The partner's text; undefined if it is too large for a queue. */
   readonly body: string | undefined;
 }
 
 /**
- * The messages that fit, on all queues that nothing consumes. Looking at them removes nothing and leaves them visible.
+ * The messages that fit, on queues that nothing consumes. Looking at them removes nothing and leaves them visible.
+ * @param queues @default all
  * @returns `complete` is false if there may be more: too many messages, some in flight, or an interruption
  */
 export async function waitingMessages(
   stage: Stage,
   fits: (message: WaitingMessage) => boolean,
   signal: AbortSignal,
+  queues = waitingQueues(stage),
 ): Promise<{ readonly messages: readonly WaitingMessage[]; readonly complete: boolean }> {
   const messages: WaitingMessage[] = [];
-  const looks = waitingQueues(stage).map(async (queue) => {
-    const { visible, inFlight } = await queueState(stage.sqs, queue.url);
-    if (visible === 0) return inFlight === 0;
+  const looks = queues.map(async (queue) => {
+    const { visible, inFlight, delayed, retention } = await queueState(stage.sqs, queue.url);
+    const isAllVisible = inFlight + delayed === 0;
+    if (visible === 0) return isAllVisible;
     const { limited } = await walk(stage, queue.url, { signal, limit: MOST_SEARCHED }, async (message) => {
-      const found = await waitingMessage(stage, queue, message);
+      const found = await waitingMessage(stage, queue, message, retention);
       if (fits(found)) messages.push(found);
       return 'kept';
     });
-    return !limited && inFlight === 0;
+    return !limited && isAllVisible;
   });
   const complete = await Promise.all(looks);
   return { messages, complete: !complete.includes(false) && !signal.aborted };
@@ -47,17 +54,20 @@ async function waitingMessage(
   stage: Stage,
   queue: WaitingQueue,
   message: HeldMessage,
+  retention: number,
 ): Promise<WaitingMessage> {
   const isLarge = noted(message, 'payloadKey') !== undefined;
   const bytes = isLarge ? undefined : await readPayload(stage, queue, message).catch(() => undefined);
   return {
     queue,
     message,
+    keptUntil: new Date(message.sentAt.getTime() + retention * 1000),
     messageId: message.id,
     requestId: noted(message, 'requestId'),
     // A message that was sent by hand has no attributes.
     eventId: noted(message, 'eventId') ?? sha256Hex(bytes ?? Buffer.from(message.body)),
     event: queue.kind === 'dead-letter' ? queue.name : noted(message, 'event'),
+    failureReason: failureNote(message, 'failureReason'),
     body: bytes?.toString(),
   };
 }

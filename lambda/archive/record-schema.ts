@@ -1,0 +1,80 @@
+import * as z from 'zod/mini';
+import { eventNames } from '../contract/catalogue.ts';
+import type { EffectOutcome } from '../effects/outcome.ts';
+import { replaySchema } from '../queue/replay.ts';
+
+/*
+ * No function loads this file at run time: functions write records and use only the type. The parser of the commands, the
+ * JSON Schema in `docs/api` and the columns in Athena follow from it.
+ */
+
+/**
+ * What became of a message. `Duplicate` may mean its own earlier attempt, which died or was not archived after the effect,
+ * or a request that the SDK repeated because the answer was lost.
+ */
+const outcomes = {
+  Processed: 'the effect happened',
+  Stale: 'newer data was already stored',
+  Duplicate: 'this event was processed before',
+  DeadLettered: 'it could not be processed and is on the dead-letter queue',
+} as const satisfies Record<EffectOutcome | 'DeadLettered', string>;
+
+/** In the order in which people see them. */
+export const settledOutcomes = Object.keys(outcomes) as (keyof typeof outcomes)[];
+
+const text = (description: string) => z.string().check(z.describe(description));
+
+const time = (description: string) =>
+  z.string().check(
+    z.refine((value) => !Number.isNaN(Date.parse(value))),
+    z.meta({ format: 'date-time', description }),
+  );
+
+/** One settled message: a line of JSON in the archive. A new field must be optional, because older records lack it. */
+export const recordSchema = z.object({
+  eventId: z.string(),
+  event: z.enum(eventNames).check(z.describe('The kind of event.')),
+  shopId: z.optional(
+    text(
+      'The shop, if the event names one and could be read. An id of more than 2,048 bytes is stored as `sha256:` and its hash.',
+    ),
+  ),
+  receivedAt: time('When the receiver got the delivery.'),
+  requestId: z.optional(z.string()),
+  timestamp: z.optional(
+    z.string().check(
+      z.meta({
+        format: 'date-time',
+        description:
+          'The partner’s timestamp, always with nanoseconds. Absent if the event could not be read.',
+      }),
+    ),
+  ),
+  outcome: z.enum(settledOutcomes).check(
+    z.describe(
+      `What became of the message: ${Object.entries(outcomes)
+        .map(([outcome, meaning]) => `\`${outcome}\`: ${meaning}`)
+        .join('; ')}.`,
+    ),
+  ),
+  failureReason: z.optional(text('Why it became a dead letter.')),
+  attempt: z
+    .number()
+    .check(z.meta({ type: 'integer', minimum: 1, description: 'The number of receives until then.' })),
+  settledAt: time('When that was certain.'),
+  replay: z.optional(
+    z
+      .object({
+        ...replaySchema.shape,
+        notify: z.boolean().check(z.describe('Whether people are notified again.')),
+      })
+      .check(z.describe('Only for a message that a replay sent: it has neither `body` nor `payloadKey`.')),
+  ),
+  body: z.optional(text('The partner’s JSON text.')),
+  payloadKey: z.optional(
+    text('Where the partner’s bytes are in the payload bucket, if they are too large for a message.'),
+  ),
+  forgottenAt: z.optional(
+    time('When a person’s data was taken out: neither `body` nor `payloadKey` is left.'),
+  ),
+});

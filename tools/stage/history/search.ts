@@ -1,0 +1,147 @@
+import { CommandError } from '../../terminal/command-error.ts';
+import { lateProgress } from '../../terminal/progress.ts';
+import { shownId } from '../../terminal/screen.ts';
+import { table } from '../../terminal/table.ts';
+import { printable } from '../../terminal/text.ts';
+import type { Operation } from '../operation.ts';
+import { bytesAsSent, LogSearch, orRefusal, readRecords } from './aws-feed.ts';
+import { recordFact } from './facts.ts';
+import type { Delivery } from './history.ts';
+import { inPattern, MAXIMUM_LINES } from './log-query.ts';
+import { HistoryStore } from './store.ts';
+import { type TraceOptions, windowOf } from './trace.ts';
+import { skipText, stateTitle } from './words.ts';
+
+/** What one search reads of the archive at most, the newest first: each object is a call, and its bytes come over the network. */
+const ARCHIVE_LIMITS = { objects: 1_000, bytes: 256 * 1024 * 1024 };
+
+/** Milliseconds that reading the archive may take. */
+const LONGEST = 20_000;
+
+/** Deliveries that are listed, the newest: more help nobody to choose. */
+const MAXIMUM_LISTED = 100;
+
+/** What `npm run trace -- --search <text> --json` prints. */
+interface Found {
+  readonly deliveries: readonly Delivery[];
+  /** Deliveries that have the text, listed or not. */
+  readonly total: number;
+  /** What was not searched, in sentences. */
+  readonly notSearched: readonly string[];
+}
+
+/**
+ * `npm run trace -- --search`: lists the deliveries of a window that have a text in their payload, an id, the shop or an
+ * error, whatever the case. It reads logs and archive into a store of facts, and searches that.
+ * @returns false if something could not be read, which is said
+ */
+export async function printSearch(
+  { stack, signal, say, width }: Operation,
+  text: string,
+  { json, ...times }: Pick<TraceOptions, 'since' | 'until'> & { readonly json: boolean },
+): Promise<boolean> {
+  if (text.trim() === '') throw new CommandError('The text to search for is empty');
+  const window = windowOf(times);
+  using store = new HistoryStore();
+  const logs = new LogSearch(stack, window, signal);
+  store.add(...(await logs.find(linesWith(text))));
+  const isTruncated = logs.searched.truncated;
+  const archive = stack.hasArchive ? await readArchive() : undefined;
+  const events = store
+    .list({ search: text }, MAXIMUM_LISTED)
+    .deliveries.flatMap(({ eventId }) => eventId ?? []);
+  // Most lines of a delivery that has the text do not have it.
+  if (events.length > 0) store.add(...(await logs.find(`"eventId":"(${[...new Set(events)].join('|')})`)));
+  if (signal.aborted) {
+    if (!json) say('Interrupted. Nothing was changed.');
+    return false;
+  }
+  const { deliveries, total } = store.list({ search: text }, MAXIMUM_LISTED);
+  const { refused } = logs.searched;
+  const notSearched = [
+    refused && `The logs could not be read: ${refused}.`,
+    isTruncated && `More than ${MAXIMUM_LINES} log lines have the text: only the newest were read.`,
+    refused === undefined &&
+      logs.searched.truncated &&
+      !isTruncated &&
+      `Of the deliveries below, only the newest ${MAXIMUM_LINES} log lines were read.`,
+    refused === undefined &&
+      window.since < new Date(logs.searched.since) &&
+      `The logs reach back to ${logs.searched.since} only.`,
+    archive === undefined && 'The stage keeps no archive, so payloads and shops were not searched.',
+    archive &&
+      'refused' in archive &&
+      `The archive, which knows payloads and shops, could not be read: ${archive.refused}.`,
+    archive &&
+      'unread' in archive &&
+      archive.unread &&
+      `The archive was read back to ${archive.unread.split('/').slice(1, 3).join('/')} only.`,
+    ...(archive && 'damaged' in archive
+      ? archive.damaged.map((fault) => `Damaged: ${printable(fault)}.`)
+      : []),
+    'Payloads that wait on a queue or are too large for the archive’s records were not searched.',
+  ].filter((line) => typeof line === 'string');
+  if (json) {
+    const found: Found = { deliveries, total, notSearched };
+    say(JSON.stringify(found, undefined, 2));
+  } else {
+    for (const line of describeFound(text, { deliveries, total, notSearched }, width)) say(line);
+  }
+  return refused === undefined && !(archive && ('refused' in archive || archive.damaged.length > 0));
+
+  async function readArchive() {
+    const inTime = AbortSignal.any([signal, AbortSignal.timeout(LONGEST)]);
+    return orRefusal(stack, () =>
+      readRecords(
+        stack,
+        { window, limits: ARCHIVE_LIMITS, signal: inTime, progress: lateProgress() },
+        ({ record, object }) => {
+          const at = Date.parse(record.settledAt);
+          if (at < window.since.getTime() || at >= window.until.getTime()) return;
+          store.add(recordFact(record, object));
+          if (record.requestId !== undefined && record.body !== undefined) {
+            store.addPayload(record.requestId, bytesAsSent(record.body, record.eventId));
+          }
+        },
+      ),
+    );
+  }
+}
+
+/**
+ * What lines are asked for that may have a text. The parts of an error stand apart in a line, a reason has hyphens there,
+ * and JSON escapes quotation marks. The store decides.
+ */
+function linesWith(text: string): string {
+  const [longest = ''] = text.split(': ').sort((one, other) => other.length - one.length);
+  return `(?i:${inPattern(JSON.stringify(longest).slice(1, -1)).replaceAll(' ', '[ -]')})`;
+}
+
+function describeFound(text: string, { deliveries, total, notSearched }: Found, width: number): string[] {
+  const columns = ['received (UTC)', 'event', 'shop', 'state', 'reason or error', 'request'];
+  const rows = deliveries.map(({ id, receivedAt, event = '', shopId = '', state, reason, error = '' }) => [
+    `${receivedAt.slice(0, 10)} ${receivedAt.slice(11, 19)}`,
+    event,
+    shopId,
+    stateTitle(state).title,
+    reason === undefined ? error : skipText(reason),
+    shownId(id, width),
+  ]);
+  const counted = total === 1 ? '1 delivery has' : `${total} deliveries have`;
+  return [
+    `${total === 0 ? 'No delivery has' : counted} '${printable(text)}'.`,
+    ...(rows.length === 0
+      ? []
+      : [
+          '',
+          ...table(
+            columns.map((heading) => ({ heading })),
+            rows.map((cells) => cells.map(printable)),
+            width,
+          ),
+        ]),
+    ...(total > rows.length ? ['', `Only the newest ${rows.length} are listed.`] : []),
+    '',
+    ...notSearched,
+  ];
+}

@@ -1,0 +1,211 @@
+import { catalogue } from '../../../lambda/contract/catalogue.ts';
+import { REPLAYABLE_RECEIPT_DAYS, type ReplayMode } from '../../../lambda/queue/replay.ts';
+import { isNotification } from '../../cost/write-units.ts';
+import { facts, lines } from '../../terminal/facts.ts';
+import { table } from '../../terminal/table.ts';
+import { duration, manyMessages, printable } from '../../terminal/text.ts';
+import { settledOutcomes } from '../archive/filter.ts';
+import { describeDamage } from '../archive/scan.ts';
+import type { Stage } from '../stage.ts';
+import type { Plan } from './plan.ts';
+import type { ReplayRequest } from './request.ts';
+import { type ReplayState, sentOf, type Unsent } from './state.ts';
+
+/**
+ * Hours between a wrong write and the time at which it is settled, at most: three of attempts, and one in which the archive
+ * refuses the record and the message comes again.
+ */
+const LATE_SETTLED_HOURS = 4;
+
+const MODES: Readonly<Record<ReplayMode, string>> = {
+  fill: 'fill: writes missing rows, leaves rows that are up to date',
+  repair: 'repair: rewrites rows from their newest events',
+};
+
+const NOTIFIED_AGAIN = 'People are notified again, once per replay name.';
+
+/**
+ * The plan of a replay, in lines.
+ * @param rate messages a second
+ * @param delay milliseconds by which the archive is late
+ * @param expired what to say if the window begins before the archive
+ */
+export function describePlan(
+  { title }: Stage,
+  request: ReplayRequest,
+  { messages, counts, skipped, damaged }: Plan,
+  {
+    rate,
+    delay,
+    expired,
+    width,
+  }: { rate: number; delay: number; expired: string | undefined; width: number },
+): string[] {
+  const { name, mode, filter, typed } = request;
+  const only = [
+    filter.shop === undefined ? [] : `shop ${printable(filter.shop)}`,
+    filter.ids === undefined ? [] : `ids ${filter.ids.map(printable).join(', ')}`,
+    filter.outcomes === undefined ? [] : `outcome ${filter.outcomes.join(' or ')}`,
+  ].flat();
+  const dead = sum([...counts.values()].map((outcomes) => outcomes.get('DeadLettered') ?? 0));
+  const writtenAt = Date.parse(filter.until) + delay;
+  const all: (readonly [string, string | false | undefined])[] = [
+    ['mode', MODES[mode]],
+    ['people', describePeople(request, counts)],
+    ['messages', count(messages)],
+    ['time', `${describeTime(messages / rate)}, at ${manyMessages(rate)} a second`],
+    [
+      'wait',
+      writtenAt > Date.now() &&
+        `until ${toTheSecond(writtenAt)} for records that Firehose has not written yet`,
+    ],
+    ['only', only.join('; ')],
+    ['skipped', describeUnsent(skipped)],
+    // They are in two places then, which has no second effect.
+    ['dead letters', dead > 0 && `${count(dead)}. They also stay on the dead-letter queue unless redriven.`],
+    ['window', `settled from ${filter.since} to ${filter.until}`],
+    ['expired', expired],
+    [
+      '--until',
+      mode === 'repair' &&
+        typed.until !== undefined &&
+        `omit it, or set it ${LATE_SETTLED_HOURS} hours after the fix: wrong writes may be settled that late`,
+    ],
+  ];
+  return [
+    `Replay ${name} in ${title}`,
+    '',
+    ...facts(
+      all.flatMap(([fact, value]) => (value ? [[fact, value] as const] : [])),
+      width,
+    ),
+    '',
+    ...describeCounts(counts, width),
+    ...(damaged.length === 0 ? [] : ['', ...describeDamage(damaged)]),
+  ];
+}
+
+/** Who is notified, and how often at most. */
+function describePeople({ notify }: ReplayRequest, counts: Plan['counts']): string {
+  const topics = [...counts]
+    .filter(([event]) => isNotification(event))
+    .map(([event, of]) => ({ topic: catalogue[event].effect, total: sum([...of.values()]) }));
+  if (topics.length === 0) return 'nobody: these events send no notifications';
+  const total = sum(topics.map((topic) => topic.total));
+  const most = `at most ${count(total)} ${total === 1 ? 'notification' : 'notifications'}`;
+  const each = topics.map((topic) => `${topic.topic} ${count(topic.total)}`).join(', ');
+  return `${most} (${each}). ${notify ? NOTIFIED_AGAIN : 'Nobody is notified twice about an event.'}`;
+}
+
+function describeCounts(counts: Plan['counts'], width: number): string[] {
+  const outcomes = settledOutcomes.filter((outcome) => [...counts.values()].some((of) => of.has(outcome)));
+  return table(
+    [
+      { heading: 'EVENT' },
+      { heading: 'MESSAGES', align: 'right' },
+      ...outcomes.map((outcome) => ({ heading: outcome.toUpperCase(), align: 'right' as const })),
+    ],
+    [...counts]
+      .sort(([one], [other]) => one.localeCompare(other))
+      .map(([event, of]) => [
+        event,
+        count(sum([...of.values()])),
+        ...outcomes.map((outcome) => count(of.get(outcome) ?? 0)),
+      ]),
+    width,
+  );
+}
+
+/** `12 from replays, 3 forgotten`. */
+export function describeUnsent({
+  ofReplays,
+  forgotten,
+  tooOld,
+  payloadGone,
+}: Record<Unsent, number>): string {
+  const reasons: readonly (readonly [number, string])[] = [
+    [ofReplays, 'from replays'],
+    [forgotten, 'forgotten'],
+    [tooOld, `received more than ${REPLAYABLE_RECEIPT_DAYS} days ago`],
+    [payloadGone, 'without a payload'],
+  ];
+  return reasons
+    .filter(([records]) => records > 0)
+    .map(([records, reason]) => `${count(records)} ${reason}`)
+    .join(', ');
+}
+
+/** What is left of a replay that was interrupted, in lines. */
+export function describeRest(state: ReplayState, title: string, width: number): string[] {
+  const { name, startedAt, by, mode, notify, filter, planned } = state;
+  return [
+    `Continuing replay ${name} in ${title}`,
+    '',
+    ...facts(
+      [
+        ['started', `${startedAt} by ${by}`],
+        ['mode', MODES[mode]],
+        ...(notify ? [['people', NOTIFIED_AGAIN] as const] : []),
+        ['window', `settled from ${filter.since} to ${filter.until}`],
+        ['sent', `${count(sentOf(state))} of ${manyMessages(planned)}`],
+      ],
+      width,
+    ),
+  ];
+}
+
+/**
+ * What a run of a replay has sent and has not, and where to look, in lines.
+ * @param sent messages of this run @param took milliseconds
+ */
+export function describeEnd(
+  stack: Stage,
+  state: ReplayState,
+  { finished, sent, took, width }: { finished: boolean; sent: number; took: number; width: number },
+): string[] {
+  const { name, planned, skipped, refused, damaged } = state;
+  const total = sentOf(state);
+  if (!finished) {
+    return [
+      '',
+      `Interrupted: ${count(total)} of ${manyMessages(planned)} are sent.`,
+      `Continue with: ${stack.command(`--name ${name}`, 'replay')}`,
+    ];
+  }
+  const before = total === sent ? '' : `, and ${count(total - sent)} before`;
+  const unsent = describeUnsent(skipped);
+  return [
+    '',
+    ...lines(
+      `Replay ${name} is finished: sent ${manyMessages(sent)} in ${duration(Math.max(1_000, took))}${before}.`,
+      width,
+    ),
+    '',
+    ...table(
+      [{ heading: 'EVENT' }, { heading: 'SENT', align: 'right' }],
+      Object.entries(state.sent)
+        .sort(([one], [other]) => one.localeCompare(other))
+        .map(([event, messages]) => [event, count(messages)]),
+      width,
+    ),
+    ...(unsent === '' ? [] : ['', ...lines(`Skipped: ${unsent}.`, width)]),
+    ...(refused.count === 0 ? [] : ['', `SQS refuses ${manyMessages(refused.count)}:`]),
+    ...refused.first.map(({ event, eventId, why }) => `  ${event} ${eventId}: ${printable(why)}`),
+    ...(refused.count > refused.first.length ? ['  …'] : []),
+    ...(damaged.length === 0
+      ? []
+      : ['', ...describeDamage(damaged.map((fault) => ({ message: printable(fault) })))]),
+    '',
+    `To follow one message:  ${stack.command('<event id>', 'trace')}`,
+    `To see what failed:     ${stack.command('list')}`,
+  ];
+}
+
+const describeTime = (seconds: number) =>
+  seconds < 1 ? 'about a second' : `at least ${duration(seconds * 1000)}`;
+
+const sum = (numbers: readonly number[]) => numbers.reduce((total, number) => total + number, 0);
+
+const count = (value: number) => value.toLocaleString('en');
+
+const toTheSecond = (time: number) => `${new Date(time + 999).toISOString().slice(0, 19)}Z`;
