@@ -1,7 +1,6 @@
 import type { ArchiveRecord } from '../../lambda/archive/record.ts';
 import { isEventName } from '../../lambda/contract/catalogue.ts';
 import { WEBHOOK_PATH } from '../../lambda/contract/webhook-path.ts';
-import { ArchiveObject } from '../stage/archive/object.ts';
 import {
   bytesAsSent,
   findFacts,
@@ -20,6 +19,7 @@ import {
 } from '../stage/history/facts.ts';
 import { foldedAttempts } from '../stage/history/fold.ts';
 import type { Delivery, History } from '../stage/history/history.ts';
+import { archivedPayload } from '../stage/history/kept-payload.ts';
 import { locate } from '../stage/history/locate.ts';
 import {
   containsText,
@@ -30,7 +30,6 @@ import {
 } from '../stage/history/store.ts';
 import { windowOf } from '../stage/history/trace.ts';
 import { parseTraceId } from '../stage/history/trace-id.ts';
-import { storedPayload } from '../stage/queues/payload.ts';
 import { refusalOf } from '../stage/refusal.ts';
 import type { Stage } from '../stage/stage.ts';
 import type { DeliveryDetail, Notice, PayloadSearch, RecordedRequest } from './api.ts';
@@ -251,28 +250,16 @@ export class Source {
     if (this.#record(delivery) === undefined && isInArchive(delivery)) await this.#find(delivery, signal);
     const fact = this.#record(delivery);
     if (fact === undefined) return undefined;
-    const record = await this.#stored(fact, signal);
-    const bytes = record && (await this.#bytesOf(record));
-    if (bytes !== undefined) this.store.addPayload(delivery.id, bytes);
-    if (bytes !== undefined || record === undefined) return bytes;
+    const found = await archivedPayload(this.stage, fact, signal);
+    if (found === undefined) return undefined;
+    const { record, bytes } = found;
+    if (bytes !== undefined) {
+      this.store.addPayload(delivery.id, bytes);
+      return bytes;
+    }
     return record.forgottenAt === undefined
       ? 'It was large, and is not kept any more'
       : `A person's data was removed from the archive at ${record.forgottenAt}`;
-  }
-
-  async #stored(
-    { record: known, object }: RecordFact,
-    signal: AbortSignal,
-  ): Promise<ArchiveRecord | undefined> {
-    for await (const { record } of new ArchiveObject(this.stage, object, 0, signal).records()) {
-      if (record.requestId === known.requestId && record.replay === undefined) return record;
-    }
-    return undefined;
-  }
-
-  async #bytesOf({ body, payloadKey, eventId }: ArchiveRecord): Promise<Uint8Array | undefined> {
-    if (body !== undefined) return bytesAsSent(body, eventId);
-    return payloadKey === undefined ? undefined : await storedPayload(this.stage, payloadKey);
   }
 
   async #effectsNow(delivery: Delivery): Promise<{ effects: readonly Effect[]; problem?: string }> {

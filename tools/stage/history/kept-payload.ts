@@ -1,3 +1,4 @@
+import type { ArchiveRecord } from '../../../lambda/archive/record.ts';
 import { CommandError } from '../../terminal/command-error.ts';
 import { ArchiveObject } from '../archive/object.ts';
 import { readPayload, storedPayload } from '../queues/payload.ts';
@@ -34,10 +35,9 @@ export async function keptPayload(
   const { eventId, facts } = found;
   const { event, now } = fold(facts);
   const records = facts.filter((fact): fact is RecordFact => fact.kind === 'record');
-  for (const { object, record } of records) {
-    // A replay's record has no payload.
-    const bytes = record.replay === undefined && (await archivedPayload(stage, eventId, object, signal));
-    if (bytes) return { eventId, event, bytes, from: 'the archive' };
+  for (const record of records) {
+    const bytes = (await archivedPayload(stage, record, signal))?.bytes;
+    if (bytes !== undefined) return { eventId, event, bytes, from: 'the archive' };
   }
   const { messages } = await waitingMessages(stage, (one) => one.eventId === eventId, signal);
   for (const { queue, message, body } of messages) {
@@ -54,12 +54,18 @@ export async function keptPayload(
   );
 }
 
-async function archivedPayload(stage: Stage, eventId: string, key: string, signal: AbortSignal) {
-  for await (const { record } of new ArchiveObject(stage, key, 0, signal).records()) {
+/** The record of an event as the archive has it now, and its bytes, if they are still kept. A replay's record has none. */
+export async function archivedPayload(
+  stage: Stage,
+  { object, record: { eventId, replay } }: RecordFact,
+  signal: AbortSignal,
+): Promise<{ readonly record: ArchiveRecord; readonly bytes: Uint8Array | undefined } | undefined> {
+  if (replay !== undefined) return undefined;
+  for await (const { record } of new ArchiveObject(stage, object, 0, signal).records()) {
     const { body, payloadKey } = record;
-    if (record.eventId !== eventId) continue;
-    if (body !== undefined) return bytesAsSent(body, eventId);
-    if (payloadKey !== undefined) return storedPayload(stage, payloadKey);
+    if (record.eventId !== eventId || record.replay !== undefined) continue;
+    if (body !== undefined) return { record, bytes: bytesAsSent(body, eventId) };
+    return { record, bytes: payloadKey === undefined ? undefined : await storedPayload(stage, payloadKey) };
   }
   return undefined;
 }
