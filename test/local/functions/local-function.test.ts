@@ -139,35 +139,51 @@ describe('what goes in and what comes out', () => {
       requestId,
       stream: 'stderr',
       text: expect.stringContaining('shop 7 is out of range'),
+      crash: { invocationId: requestId, error: 'RangeError', messages: [] },
     });
   });
 
   test.each([
     [1, { event: 'shop.updated', eventId: 'event-1' }],
     [2, { event: 'shop.updated', messages: 2 }],
-  ])('is logged as Lambda logs it in JSON, with the event of its %d messages', async (count, subject) => {
-    const { local, lines } = start({ handler: 'index.throws' });
-    const Records = Array.from({ length: count }, (_, index) => ({
-      messageAttributes: {
-        event: { stringValue: 'shop.updated' },
-        eventId: { stringValue: `event-${index + 1}` },
-      },
-    }));
-    const { requestId } = await local.invoke({ Records });
-    const [text = ''] = texts(lines, 'stderr');
-    expect(JSON.parse(text)).toEqual({
-      timestamp: expect.stringMatching(/^\d{4}-.*Z$/),
-      level: 'ERROR',
-      service: 'shop-updated',
-      requestId,
-      ...subject,
-      message: {
-        errorType: 'RangeError',
-        errorMessage: 'shop 7 is out of range',
-        stackTrace: expect.arrayContaining([expect.stringContaining('fixtures/index.mjs')]),
-      },
-    });
-  });
+  ])(
+    'is logged as Lambda logs it in JSON, with the event of its %d messages, and names them',
+    async (count, subject) => {
+      const { local, lines } = start({ handler: 'index.throws' });
+      const Records = Array.from({ length: count }, (_, index) => ({
+        messageId: `message-${index + 1}`,
+        attributes: { ApproximateReceiveCount: '2' },
+        messageAttributes: {
+          event: { stringValue: 'shop.updated' },
+          eventId: { stringValue: `event-${index + 1}` },
+          requestId: { stringValue: `request-${index + 1}` },
+        },
+      }));
+      const { requestId } = await local.invoke({ Records });
+      const [text = ''] = texts(lines, 'stderr');
+      expect(JSON.parse(text)).toEqual({
+        timestamp: expect.stringMatching(/^\d{4}-.*Z$/),
+        level: 'ERROR',
+        service: 'shop-updated',
+        requestId,
+        ...subject,
+        message: {
+          errorType: 'RangeError',
+          errorMessage: 'shop 7 is out of range',
+          stackTrace: expect.arrayContaining([expect.stringContaining('fixtures/index.mjs')]),
+        },
+      });
+      expect(lines.find(({ crash }) => crash !== undefined)?.crash?.messages).toEqual(
+        Array.from({ length: count }, (_, index) => ({
+          messageId: `message-${index + 1}`,
+          attempt: 2,
+          event: 'shop.updated',
+          eventId: `event-${index + 1}`,
+          requestId: `request-${index + 1}`,
+        })),
+      );
+    },
+  );
 });
 
 describe('the variables', () => {
