@@ -43,7 +43,9 @@ export function Filters({ query, onChange, onLeave }: FiltersProps) {
         value={query.search ?? ''}
         // A search of a stage looks through its archive: not for each letter.
         whileTyping={stack.local}
-        placeholder={stack.local ? 'Search payloads and ids' : 'Search payloads and ids, with Enter'}
+        placeholder={
+          stack.local ? 'Search payloads, ids and errors' : 'Search payloads, ids and errors, with Enter'
+        }
         onChange={(search) => onChange({ search })}
         onLeave={onLeave}
       />
@@ -132,7 +134,7 @@ function SearchBox({ value, whileTyping, placeholder, onChange, onLeave }: Searc
         id="search"
         type="search"
         class="field"
-        aria-label="Search payloads and ids"
+        aria-label="Search payloads, ids and errors"
         aria-keyshortcuts="/"
         placeholder={placeholder}
         autocomplete="off"
