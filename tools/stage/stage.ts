@@ -60,6 +60,8 @@ export class Stage {
   readonly sts: Clients['sts'];
   readonly firehose: Clients['firehose'];
   private readonly clients: Clients;
+  /** Between two looks at what changes: a move of messages, an event source. */
+  readonly pollMilliseconds: number = 1_000;
 
   constructor(title: string, outputs: Readonly<Record<string, string>>, option = '') {
     const { hostname, origin } = new URL(outputs.QuarantineQueueUrl ?? '');

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { GetObjectCommand, NoSuchKey } from '@aws-sdk/client-s3';
+import { storedPayload } from '../archive/object.ts';
 import { MissingOutputError, type Stage } from '../stage.ts';
 import { type HeldMessage, noted } from './messages.ts';
 import type { AnyQueue } from './queue.ts';
@@ -7,19 +7,6 @@ import type { AnyQueue } from './queue.ts';
 /** A message's payload cannot be read. Its message says why, without showing the payload. */
 export class UnreadablePayloadError extends Error {
   override readonly name = 'UnreadablePayloadError';
-}
-
-export const payloadBucket = (stage: Stage): string => stage.payloadBucket;
-
-/** The partner's bytes that were too large for a message; undefined if they have expired or were forgotten. */
-export async function storedPayload(stage: Stage, key: string): Promise<Buffer | undefined> {
-  try {
-    const { Body } = await stage.s3.send(new GetObjectCommand({ Bucket: stage.payloadBucket, Key: key }));
-    return Buffer.from((await Body?.transformToByteArray()) ?? []);
-  } catch (error) {
-    if (error instanceof NoSuchKey) return undefined;
-    throw error;
-  }
 }
 
 /**

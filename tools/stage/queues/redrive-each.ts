@@ -141,7 +141,7 @@ function carriedOver({ attributes }: HeldMessage): Record<string, MessageAttribu
   return Object.fromEntries(
     Object.entries(others).map(([name, { DataType, StringValue, BinaryValue }]) => [
       name,
-      { DataType, ...(BinaryValue ? { BinaryValue } : { StringValue }) },
+      { DataType, StringValue, BinaryValue },
     ]),
   );
 }

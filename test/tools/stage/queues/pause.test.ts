@@ -15,7 +15,6 @@ import { Operator } from './support.ts';
 
 const OPERATOR = 'arn:aws:iam::000000000000:user/operator';
 const REASON = 'The shop table is being restored';
-const POLL_MILLISECONDS = 25;
 /** An event source that is turned off ends its receive first, which takes 2 s at most. */
 const PAUSES = 30_000;
 
@@ -52,7 +51,7 @@ async function act(
 const pauseFor =
   (reason = REASON) =>
   (operation: ReturnType<Operator['operation']>, event: string) =>
-    pause(operation, event, reason, POLL_MILLISECONDS);
+    pause(operation, event, reason);
 
 const listed = () => act((operation) => list(operation, { json: false }));
 
@@ -280,7 +279,7 @@ describe('what ended half-way is completed by repeating it', () => {
     'Ctrl-C, while batches in work end: it says so, and the alarm on age waits for no pause yet',
     async () => {
       const operation = operator.operation(AbortSignal.abort());
-      expect(await pause(operation, 'shop.updated', REASON, POLL_MILLISECONDS)).toBe(false);
+      expect(await pause(operation, 'shop.updated', REASON)).toBe(false);
       expect(operation.said.at(-1)).toMatch(
         /^Interrupted before it was complete\. Repeat the command to complete it, or undo it: npm run resume -- shop\.updated/,
       );

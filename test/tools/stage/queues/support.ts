@@ -34,7 +34,7 @@ export class Operator {
     this.outputsFile = file;
     this.outputs = outputs;
     this.queues = queues;
-    this.stack = findStackOfFile(file);
+    this.stack = findStackOfFile(file).with({ pollMilliseconds: 20 });
   }
 
   /** A path that nothing is at yet. */
