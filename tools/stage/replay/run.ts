@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CommandError } from '../../terminal/command-error.ts';
 import { lines } from '../../terminal/facts.ts';
-import type { ProgressDisplay } from '../../terminal/progress.ts';
+import { Progress } from '../../terminal/progress.ts';
 import { manyMessages } from '../../terminal/text.ts';
 import type { Operation } from '../operation.ts';
 import { heldBack } from './late.ts';
@@ -30,7 +30,6 @@ interface Run {
   readonly rate: number;
   /** Milliseconds by which the archive is late. */
   readonly delay: number;
-  readonly progress: ProgressDisplay;
 }
 
 /**
@@ -39,8 +38,8 @@ interface Run {
  * @throws CommandError if somebody else runs it, or that says why it stopped and how to go on
  */
 export async function runReplay(
-  { stack, say, signal: interrupted, width }: Operation,
-  { file, state, by, rate, delay, progress }: Run,
+  { stack, say, signal: interrupted, width, progress = new Progress() }: Operation,
+  { file, state, by, rate, delay }: Run,
 ): Promise<boolean> {
   const { name, planned } = state;
   const { events } = state.filter;

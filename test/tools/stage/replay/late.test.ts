@@ -4,7 +4,6 @@ import { archiveDelay, heldBack } from '../../../../tools/stage/replay/late.ts';
 import { runReplay } from '../../../../tools/stage/replay/run.ts';
 import { StateFile } from '../../../../tools/stage/replay/state.ts';
 import type { Stage } from '../../../../tools/stage/stage.ts';
-import { Progress } from '../../../../tools/terminal/progress.ts';
 import { startTestAws, type TestAws } from '../../../support/test-aws.ts';
 import { ago, Replayer } from './support.ts';
 
@@ -112,7 +111,6 @@ describe('what Firehose holds longer', () => {
       by: 'somebody',
       rate: 100,
       delay: 0,
-      progress: new Progress(),
     });
     expect(done).toBe(false);
     expect(operation.said.at(-1)).toMatch(/^Firehose still holds records since /);

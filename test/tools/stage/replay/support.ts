@@ -85,7 +85,7 @@ export class Replayer {
       since: at(ago(180)),
       ...asked,
     };
-    const done = await replay(operation, options, new Progress(terminal));
+    const done = await replay({ ...operation, progress: new Progress(terminal) }, options);
     return { done, said: operation.said.join('\n'), shown: shown.join('') };
   }
 
