@@ -233,17 +233,12 @@ describe('where the stack runs', () => {
       expect(await operator.queues.count(stack.outputs.QuarantineQueueUrl)).toBe(1);
     });
 
-    test('keeps everything where nothing answers', async () => {
+    test.each([
+      ['nothing answers', () => 'http://127.0.0.1:1/'],
+      ['something other than the receiver refuses it', () => stack.awsUrl],
+    ])('keeps everything if %s', async (_name, url) => {
       await operator.put(stack.outputs.QuarantineQueueUrl, quarantined(shopUpdated('shop-1')));
-      const outputs = { ...operator.outputs, WebhookUrl: 'http://127.0.0.1:1/' };
-      const operation = { ...operator.operation(), stack: operator.stack.with({ outputs }) };
-      expect(await redriveQuarantine(operation)).toBe(false);
-      expect(await operator.queues.count(stack.outputs.QuarantineQueueUrl)).toBe(1);
-    });
-
-    test('keeps what something other than the receiver refuses', async () => {
-      await operator.put(stack.outputs.QuarantineQueueUrl, quarantined(shopUpdated('shop-1')));
-      const outputs = { ...operator.outputs, WebhookUrl: stack.awsUrl };
+      const outputs = { ...operator.outputs, WebhookUrl: url() };
       const operation = { ...operator.operation(), stack: operator.stack.with({ outputs }) };
       expect(await redriveQuarantine(operation)).toBe(false);
       expect(await operator.queues.count(stack.outputs.QuarantineQueueUrl)).toBe(1);

@@ -4,9 +4,7 @@ import { DONE_IN_STATE, Ledger } from '../../../../tools/stage/replay/ledger.ts'
 import { StateFile } from '../../../../tools/stage/replay/state.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { startTestAws, type TestAws } from '../../../support/test-aws.ts';
-import { ago, at, numbered, Replayer } from './support.ts';
-
-const OPERATOR = 'arn:aws:iam::000000000000:user/operator';
+import { ago, at, begun, numbered, OPERATOR, Replayer, SINCE } from './support.ts';
 
 let aws: TestAws;
 let replayer: Replayer;
@@ -23,9 +21,8 @@ afterEach(async () => {
   await replayer.close();
 });
 
-const since = at(ago(180));
-const shops = async () =>
-  (await replayer.taken('ShopUpdatedQueueUrl')).map(({ Body = '' }) => JSON.parse(Body).data.shop_id);
+const since = at(SINCE);
+const shops = () => replayer.shops();
 /** 90 shops in three objects, each once in the archive for all tests. */
 const EXPECTED = Array.from({ length: 90 }, (_, index) => `shop-${index}`).sort();
 
@@ -78,7 +75,7 @@ describe('run again under its name', () => {
     expect(done).toBe(true);
     expect(said).toContain('Continuing replay again in the stack of');
     expect(said).toMatch(/Replay again is finished: sent \d+ messages in \d+ s, and \d+ before\./);
-    expect((await shops()).sort()).toEqual(EXPECTED);
+    expect(await shops()).toEqual(EXPECTED);
     expect(await replayer.state('again')).toMatchObject({ sent: { 'shop.updated': 90 } });
   });
 
@@ -92,7 +89,7 @@ describe('run again under its name', () => {
       rate: 5_000,
     };
     expect((await replayer.replay(same)).done).toBe(true);
-    expect((await shops()).sort()).toEqual(EXPECTED);
+    expect(await shops()).toEqual(EXPECTED);
   });
 
   test.each([
@@ -203,23 +200,3 @@ test('finished objects are known again, also those that the state has no room fo
   expect(keys.filter((key) => !again.isDone(key))).toEqual([]);
   expect(again.isDone('event=shop.updated/other')).toBe(false);
 });
-
-/** A replay that has been begun and left before it sent anything. */
-function begun(name: string) {
-  return {
-    name,
-    mode: 'fill' as const,
-    notify: false,
-    filter: { events: ['shop.updated' as const], since: since.text, until: new Date().toISOString() },
-    typed: { since: since.text },
-    by: OPERATOR,
-    startedAt: new Date().toISOString(),
-    planned: 90,
-    begun: {},
-    done: '',
-    sent: {},
-    skipped: { ofReplays: 0, forgotten: 0, tooOld: 0, payloadGone: 0 },
-    refused: { count: 0, first: [] },
-    damaged: [],
-  };
-}

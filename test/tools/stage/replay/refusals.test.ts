@@ -146,34 +146,13 @@ describe('as it is typed', () => {
   });
 
   test('with --yes it replays, and exits with 0', async () => {
-    const args = [
-      'replay',
-      'shop.updated',
-      '--since',
-      '3h',
-      '--until',
-      ago(30).toISOString(),
-      '--name',
-      'typed',
-      '--yes',
-    ];
-    const { code, stdout } = await project.run([...args, '--outputs', replayer.operator.outputsFile]);
+    const typed = `replay shop.updated --since 3h --until ${ago(30).toISOString()} --name typed --yes`;
+    const where = ['--outputs', replayer.operator.outputsFile];
+    const { code, stdout } = await project.run([...typed.split(' '), ...where]);
     expect(code).toBe(0);
     expect(stdout).toContain('Replay typed is finished: sent 3 messages in');
     expect(await replayer.taken('ShopUpdatedQueueUrl')).toHaveLength(3);
     expect(await replayer.state('typed')).toMatchObject({ typed: { since: '3h' } });
-    const again = await project.run([
-      'replay',
-      '--name',
-      'typed',
-      '--since',
-      '3h',
-      '--yes',
-      '--outputs',
-      replayer.operator.outputsFile,
-    ]);
-    expect(again).toMatchObject({ code: 1, stdout: '' });
-    expect(again.stderr).toMatch(/^Replay typed was finished at \S+Z\. Choose another --name\n$/);
   });
 
   test('Ctrl-C exits with 130, and says how to go on', async () => {

@@ -11,6 +11,8 @@ import type { TestAws } from '../../../support/test-aws.ts';
 import { archived, objectKey, putObject, putRecords } from '../archive/support.ts';
 import { Operator } from '../queues/support.ts';
 
+export const OPERATOR = 'arn:aws:iam::000000000000:user/operator';
+
 export type Asked = Partial<ReplayOptions>;
 
 /** A time as it is typed in full. */
@@ -20,6 +22,16 @@ export function at(moment: Date) {
 
 /** Minutes before now. */
 export const ago = (minutes: number) => new Date(Date.now() - minutes * 60_000);
+
+let windows = 0;
+
+/** A window of its own for each test, so that none sees what another has archived. */
+export function window() {
+  windows += 1;
+  const end = ago(windows * 24 * 60);
+  const before = (minutes: number) => new Date(end.getTime() - minutes * 60_000);
+  return { since: at(before(120)), until: at(end), middle: before(60) };
+}
 
 /** Somebody who replays what a test has put into the archive. */
 export class Replayer {
@@ -102,6 +114,12 @@ export class Replayer {
     }
   }
 
+  /** The shops of shop.updated's queue, in their order. Takes them off it. */
+  async shops(): Promise<string[]> {
+    const messages = await this.taken('ShopUpdatedQueueUrl');
+    return messages.map(({ Body = '' }) => JSON.parse(Body).data.shop_id).sort();
+  }
+
   async state(name: string): Promise<ReplayState> {
     const { Body } = await this.#s3.send(new GetObjectCommand(this.#stateOf(name)));
     return JSON.parse((await Body?.transformToString()) ?? '');
@@ -132,6 +150,30 @@ export function numbered(count: number, first = 0): Partial<ArchiveRecord>[] {
     });
     return { eventId: sha256Hex(body), shopId: shop, body, requestId: `request-${first + index}` };
   });
+}
+
+/** Start of {@link begun}'s window. */
+export const SINCE = ago(180);
+
+/** A replay that was begun and left before it sent anything. */
+export function begun(name: string, until = new Date()): ReplayState {
+  const since = SINCE.toISOString();
+  return {
+    name,
+    mode: 'fill',
+    notify: false,
+    filter: { events: ['shop.updated'], since, until: until.toISOString() },
+    typed: { since },
+    by: OPERATOR,
+    startedAt: new Date().toISOString(),
+    planned: 90,
+    begun: {},
+    done: '',
+    sent: {},
+    skipped: { ofReplays: 0, forgotten: 0, tooOld: 0, payloadGone: 0 },
+    refused: { count: 0, first: [] },
+    damaged: [],
+  };
 }
 
 /** Text of an attribute of a message. */
