@@ -5,7 +5,6 @@ import type { EventName } from '../../../lambda/contract/catalogue.ts';
 import { EXPIRING_SECONDS, OLD_SECONDS } from '../../../lib/age-of-waiting.ts';
 import { CommandError } from '../../terminal/command-error.ts';
 import { duration, messages, printable } from '../../terminal/text.ts';
-import { caller } from '../caller.ts';
 import type { Operation } from '../operation.ts';
 import type { Stage } from '../stage.ts';
 import { type Pause, pauseState, pauseText } from './pause-state.ts';
@@ -35,7 +34,7 @@ export async function pause(operation: Operation, name: string, reason: string):
     throw new CommandError(`${event} is paused already, ${described(before)}`);
   }
 
-  const by = await caller(stack);
+  const by = await stack.caller();
   // The effect comes first: no alarm must report a pause that was refused.
   await turn(stack, state, 'Disabled');
   try {
@@ -75,7 +74,7 @@ export async function resume(operation: Operation, name: string): Promise<boolea
     throw new CommandError(`${event} is not paused in ${stack.title}`);
   }
 
-  const by = await caller(stack);
+  const by = await stack.caller();
   await turn(stack, state, 'Enabled');
   try {
     const undo = stack.command(`${event} --reason "…"`, 'pause');

@@ -2,7 +2,6 @@ import { CommandError } from '../../terminal/command-error.ts';
 import { confirm, requireSomebodyToAsk } from '../../terminal/confirm.ts';
 import { duration, manyMessages } from '../../terminal/text.ts';
 import { expiredPart } from '../archive/retention.ts';
-import { caller } from '../caller.ts';
 import type { Operation } from '../operation.ts';
 import { archiveDelay } from './late.ts';
 import { makePlan, type Plan } from './plan.ts';
@@ -33,7 +32,7 @@ export async function replay(operation: Operation, options: ReplayOptions): Prom
   const file = new StateFile(stack, left.name);
   const state = (await file.read()) ?? left;
   refuseEnded(state);
-  return await runReplay(operation, { file, state, by: await caller(stack), rate, delay });
+  return await runReplay(operation, { file, state, by: await stack.caller(), rate, delay });
 }
 
 async function begin(operation: Operation, options: ReplayOptions): Promise<boolean> {
@@ -61,7 +60,7 @@ async function begin(operation: Operation, options: ReplayOptions): Promise<bool
   if ((await file.read()) !== undefined) {
     throw new CommandError(`There is a replay ${request.name} already. Choose another --name`);
   }
-  const by = await caller(stack);
+  const by = await stack.caller();
   const state: ReplayState = {
     ...request,
     by,
