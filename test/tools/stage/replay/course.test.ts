@@ -30,21 +30,15 @@ afterAll(async () => {
 
 const shops = () => replayer.shops();
 
-describe('a rate', () => {
-  test.each([
-    { rate: 20, messages: 30 },
-    { rate: 100, messages: 150 },
-    { rate: 3, messages: 6 },
-  ])('of $rate a second is kept for $messages messages', async ({ rate, messages }) => {
-    const { since, until, middle } = window();
-    await replayer.archive('paced', numbered(messages), middle);
-    const began = performance.now();
-    await replayer.replay({ since, until, rate });
-    const seconds = (performance.now() - began) / 1000;
-    expect(await shops()).toHaveLength(messages);
-    // A tenth of a second's messages may go at once.
-    expect(seconds).toBeGreaterThanOrEqual((messages - Math.ceil(rate / 10)) / rate - 0.01);
-  });
+test('a rate is kept', async () => {
+  const { since, until, middle } = window();
+  await replayer.archive('paced', numbered(30), middle);
+  const began = performance.now();
+  await replayer.replay({ since, until, rate: 20 });
+  const seconds = (performance.now() - began) / 1000;
+  expect(await shops()).toHaveLength(30);
+  // A tenth of a second's messages may go at once.
+  expect(seconds).toBeGreaterThanOrEqual((30 - 2) / 20 - 0.01);
 });
 
 test('it holds while more wait on the queue than its consumer works off soon, and says so', async () => {
@@ -144,11 +138,7 @@ describe('what SQS does not take', () => {
     const sqs = failing((entries, call) => (call < 2 ? entries.filter((_, index) => index % 2 === 0) : []));
     const { done } = await on({ sqs }, () => replayer.replay({ since, until }));
     expect(done).toBe(true);
-    expect(await shops()).toEqual(
-      numbered(20)
-        .map(({ shopId }) => shopId)
-        .sort(),
-    );
+    expect(await shops()).toEqual(Array.from(numbered(20), ({ shopId }) => shopId).sort());
   });
 
   test('and never will is named, and the others are sent', async () => {

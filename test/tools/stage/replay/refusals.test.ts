@@ -6,7 +6,7 @@ import { isNotification } from '../../../../tools/cost/write-units.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { startTestAws, type TestAws } from '../../../support/test-aws.ts';
 import { Project } from '../../commands/project.ts';
-import { type Asked, ago, at, numbered, Replayer } from './support.ts';
+import { type Asked, ago, at, numbered, OPERATOR, Replayer } from './support.ts';
 
 const telling = eventNames.filter(isNotification);
 
@@ -171,6 +171,10 @@ describe('as it is typed', () => {
       `Interrupted: ${sent} of 30 messages are sent.`,
       `Continue with: npm run replay -- --name broken-off --outputs ${replayer.operator.outputsFile}`,
     ]);
+    const state = await replayer.state('broken-off');
+    expect(state).toMatchObject({ by: OPERATOR, planned: 30, sent: { 'user.updated': sent } });
+    expect(state).not.toHaveProperty('running');
+    expect(state).not.toHaveProperty('finishedAt');
     expect(await project.run(['replay', '--name', 'broken-off', '--yes', ...where])).toMatchObject({
       code: 0,
     });

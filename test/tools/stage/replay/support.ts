@@ -1,6 +1,6 @@
 import { Writable } from 'node:stream';
 import { GetObjectCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
-import { DeleteMessageBatchCommand, type Message } from '@aws-sdk/client-sqs';
+import type { Message } from '@aws-sdk/client-sqs';
 import type { ArchiveRecord } from '../../../../lambda/archive/record.ts';
 import { sha256Hex } from '../../../../lambda/hash.ts';
 import { replay } from '../../../../tools/stage/replay/replay.ts';
@@ -81,37 +81,19 @@ export class Replayer {
         done();
       },
     });
-    const terminal = Object.assign(stream, {
-      isTTY: true,
-      columns: 200,
-      rows: 50,
-    }) as unknown as NodeJS.WriteStream;
+    const size = { isTTY: true, columns: 200, rows: 50 };
+    const terminal = Object.assign(stream, size) as unknown as NodeJS.WriteStream;
     this.#replays += 1;
     const name = `test-${this.#replays}`;
-    const options = {
-      name,
-      events: [],
-      rate: 10_000,
-      dryRun: false,
-      yes: true,
-      since: at(ago(180)),
-      ...asked,
-    };
+    const usual = { name, events: [], rate: 10_000, dryRun: false, yes: true, since: at(ago(180)) };
+    const options = { ...usual, ...asked };
     const done = await replay({ ...operation, progress: new Progress(terminal) }, options);
     return { done, said: operation.said.join('\n'), shown: shown.join('') };
   }
 
   /** Takes everything off a queue. */
-  async taken(output: string): Promise<Message[]> {
-    const QueueUrl = this.operator.outputs[output];
-    const all: Message[] = [];
-    for (;;) {
-      const messages = await this.operator.queues.receive(QueueUrl);
-      if (messages.length === 0) return all;
-      all.push(...messages);
-      const Entries = messages.map(({ ReceiptHandle }, index) => ({ Id: String(index), ReceiptHandle }));
-      await this.operator.queues.client.send(new DeleteMessageBatchCommand({ QueueUrl, Entries }));
-    }
+  taken(output: string): Promise<Message[]> {
+    return this.operator.taken(this.operator.outputs[output]);
   }
 
   /** The shops of shop.updated's queue, in their order. Takes them off it. */
