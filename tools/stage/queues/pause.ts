@@ -29,23 +29,23 @@ export async function pause(operation: Operation, name: string, reason: string):
   const state = await settled(operation, event, UNCHANGED);
   if (state === undefined) return false;
   const before = state.pause;
-  const isSaid = before?.since !== undefined && !before.running;
-  if (before !== undefined && isSaid && isPatient(state.waiting)) {
-    throw new CommandError(`${event} is paused already, ${described(before)}`);
+  const earlier = before?.since !== undefined && !before.running ? described(before) : undefined;
+  if (earlier !== undefined && isPatient(state.waiting)) {
+    throw new CommandError(`${event} is paused already, ${earlier}`);
   }
 
+  const undo = stack.command(event, 'resume');
   const by = await stack.caller();
   // The effect comes first: no alarm must report a pause that was refused.
   await turn(stack, state, 'Disabled');
   try {
-    if (before !== undefined && isSaid) {
-      say(`It is paused already, ${described(before)}. Completing that.`);
+    if (earlier !== undefined) {
+      say(`It is paused already, ${earlier}. Completing that.`);
     } else {
       // An alarm reports only a new state: one that is left of a former pause would stay silent.
       if (before?.since !== undefined) await set(stack, state.paused, 'OK', 'Its event source was on');
       await set(stack, state.paused, 'ALARM', pauseText(by, reason));
     }
-    const undo = stack.command(event, 'resume');
     if ((await settled(operation, event, `${REPEAT}: ${undo}`)) === undefined) return false;
     // Only now: while no alarm reports the pause, the one on age must ring as always.
     await ringAt(stack, state.waiting, EXPIRING_SECONDS);
@@ -54,7 +54,7 @@ export async function pause(operation: Operation, name: string, reason: string):
   }
   say(`Paused. Nothing processes ${event} in ${stack.title}. What comes waits on its queue.`);
   for (const line of await deadline(stack, state.queue)) say(line);
-  say(`Resume: ${stack.command(event, 'resume')}`);
+  say(`Resume: ${undo}`);
   return true;
 }
 
