@@ -67,9 +67,8 @@ async function serve({ stack, signal, say }: Operation, settings: Settings): Pro
   const { startConsole } = await import('../console/server/server.ts');
   const { Source } = await import('../console/source.ts');
   const { HistoryStore } = await import('../stage/history/store.ts');
-  const { caller } = await import('../stage/caller.ts');
   const { port, readOnly, since } = settings;
-  const who = await caller(stack);
+  const who = await stack.caller();
   using store = new HistoryStore();
   const source = new Source(stack, store, since);
   try {

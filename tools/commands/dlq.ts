@@ -74,7 +74,7 @@ on('redrive', 'Tries the messages of a queue again')
       }
       if (queue.kind === 'dead-letter' && id === undefined) {
         const { redriveAll } = await import('../stage/queues/move-task.ts');
-        return redriveAll(operation, queue, rate === undefined ? {} : { rate });
+        return redriveAll(operation, queue, rate);
       }
       if (rate !== undefined) {
         throw new CommandError('--rate is only for a redrive of all dead letters of an event');

@@ -18,17 +18,10 @@ export const command = npmScript(
   .addOption(outputsOption())
   .addOption(jsonOption())
   .action(async ({ event, id, since, json = false, ...where }) => {
-    process.stdout.on('error', endWithReader);
     await work(where, async (operation) => {
       const { tail } = await import('../stage/logs/tail.ts');
-      return tail(operation, { events: event, id, since, json: json === true });
+      return tail(operation, { events: event, id, since, json });
     });
     // Ctrl-C is how it ends.
     process.exitCode = 0;
   });
-
-/** `npm run tail | head`: whoever reads has seen enough. */
-function endWithReader(error: NodeJS.ErrnoException): void {
-  if (error.code !== 'EPIPE') throw error;
-  process.exit();
-}

@@ -30,8 +30,8 @@ import {
 } from '../stage/history/store.ts';
 import { windowOf } from '../stage/history/trace.ts';
 import { parseTraceId } from '../stage/history/trace-id.ts';
-import { refusalOf } from '../stage/refusal.ts';
 import type { Stage } from '../stage/stage.ts';
+import { refusalOf } from '../stage/work.ts';
 import type { DeliveryDetail, Notice, PayloadSearch, RecordedRequest } from './api.ts';
 import { itemOf } from './tables.ts';
 

@@ -34,7 +34,7 @@ const PUBLISHED = [OUTPUTS_FILE, FUNCTIONS_FILE, CONSOLE_FILE];
 const OWNER_ONLY = { folder: 0o700, file: 0o600 };
 
 /** What a running stack leaves for other commands. */
-export interface StackDescription {
+interface StackDescription {
   /** As `cdk deploy --outputs-file` writes them. */
   readonly outputs: Readonly<Record<string, Readonly<Record<string, string>>>>;
   /** By the name on the command line: `receiver`, `shop-updated`. */

@@ -1,7 +1,9 @@
 import { signatureOf } from '../../events/signing.ts';
 import { CommandError } from '../terminal/command-error.ts';
+import { shownId } from '../terminal/screen.ts';
+import { printable } from '../terminal/text.ts';
 
-export interface SignedPost {
+interface SignedPost {
   readonly url: string;
   readonly body: Uint8Array;
   readonly secret: string;
@@ -29,5 +31,25 @@ export async function postSigned(post: SignedPost): Promise<{ status: number; bo
     throw new CommandError(
       `Nothing answers at ${post.url}. Is it the right address? The local stack is started with: npm start`,
     );
+  }
+}
+
+/** `200 queued  event 1a2b3c4d  request JKJaXmPL`; of an error what the answer says. */
+export function answerText({ status, body }: { status: number; body: unknown }): string {
+  if (typeof body !== 'object' || body === null) return `${status} ${printable(String(body))}`;
+  const { status: word, detail, message, eventId, requestId } = body as Record<string, unknown>;
+  return [
+    `${status} ${typeof word === 'string' ? word : (detail ?? message ?? '')}`,
+    ...(eventId === undefined ? [] : [`event ${shownId(String(eventId))}`]),
+    ...(requestId === undefined ? [] : [`request ${shownId(String(requestId))}`]),
+  ].join('  ');
+}
+
+/** The JSON of an answer, or its text if it is none. */
+export function parsedAnswer(body: string): unknown {
+  try {
+    return JSON.parse(body);
+  } catch {
+    return body;
   }
 }

@@ -14,24 +14,12 @@ import { LambdaClient } from '@aws-sdk/client-lambda';
 import { S3Client } from '@aws-sdk/client-s3';
 import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { SQSClient } from '@aws-sdk/client-sqs';
-import { STSClient } from '@aws-sdk/client-sts';
+import { GetCallerIdentityCommand, STSClient } from '@aws-sdk/client-sts';
 import { type EventName, eventNames } from '../../lambda/contract/catalogue.ts';
 import { pascalCase } from '../../lambda/contract/event-names.ts';
 import { CommandError } from '../terminal/command-error.ts';
 import { readJson } from '../terminal/files.ts';
 import { NOT_RUNNING, OUTPUTS_FILE } from './local-folder.ts';
-
-/** What the stack's outputs say of one event (`docs/decisions.md`). */
-export interface EventResources {
-  readonly queueUrl: string;
-  readonly deadLetterQueueUrl: string;
-  readonly logGroup: string;
-  readonly archiveStream: string;
-  readonly pausedAlarm: string;
-  readonly waitingAlarm: string;
-}
-
-type Clients = ReturnType<typeof clientsOf>;
 
 /** What a stage lacks: it was deployed by an earlier version, or is set to do without. */
 export class MissingOutputError extends CommandError {
@@ -50,34 +38,38 @@ export class Stage {
   readonly local: boolean;
   /** How a command names it: ` --stage prod`; empty for the local stack. */
   private readonly option: string;
-  readonly sqs: Clients['sqs'];
-  readonly dynamodb: Clients['dynamodb'];
-  readonly s3: Clients['s3'];
-  readonly secrets: Clients['secrets'];
-  readonly logs: Clients['logs'];
-  readonly cloudwatch: Clients['cloudwatch'];
-  readonly lambda: Clients['lambda'];
-  readonly sts: Clients['sts'];
-  readonly firehose: Clients['firehose'];
-  private readonly clients: Clients;
+  readonly sqs: SQSClient;
+  readonly dynamodb: DynamoDBClient;
+  readonly s3: S3Client;
+  readonly secrets: SecretsManagerClient;
+  readonly logs: CloudWatchLogsClient;
+  readonly cloudwatch: CloudWatchClient;
+  readonly lambda: LambdaClient;
+  readonly sts: STSClient;
+  readonly firehose: FirehoseClient;
+  private readonly clients: readonly { destroy(): void }[];
+  /** Between two looks at what changes: a move of messages, an event source. */
+  readonly pollMilliseconds: number = 1_000;
 
   constructor(title: string, outputs: Readonly<Record<string, string>>, option = '') {
     const { hostname, origin } = new URL(outputs.QuarantineQueueUrl ?? '');
     const region = AWS_HOST.exec(hostname)?.[1];
-    this.clients = clientsOf(region, origin);
     this.title = title;
     this.outputs = outputs;
     this.local = region === undefined;
     this.option = option;
-    this.sqs = this.clients.sqs;
-    this.dynamodb = this.clients.dynamodb;
-    this.s3 = this.clients.s3;
-    this.secrets = this.clients.secrets;
-    this.logs = this.clients.logs;
-    this.cloudwatch = this.clients.cloudwatch;
-    this.lambda = this.clients.lambda;
-    this.sts = this.clients.sts;
-    this.firehose = this.clients.firehose;
+    const settings = clientSettings(region, origin);
+    this.sqs = new SQSClient(settings);
+    this.dynamodb = new DynamoDBClient(settings);
+    this.s3 = new S3Client({ ...settings, forcePathStyle: this.local });
+    this.secrets = new SecretsManagerClient(settings);
+    this.logs = new CloudWatchLogsClient(settings);
+    this.cloudwatch = new CloudWatchClient(settings);
+    this.lambda = new LambdaClient(settings);
+    this.sts = new STSClient(settings);
+    this.firehose = new FirehoseClient(settings);
+    const { sqs, dynamodb, s3, secrets, logs, cloudwatch, lambda, sts, firehose } = this;
+    this.clients = [sqs, dynamodb, s3, secrets, logs, cloudwatch, lambda, sts, firehose];
   }
 
   /**
@@ -131,7 +123,7 @@ export class Stage {
   }
 
   /** The resources of an event. A property throws {@link MissingOutputError} if the stage lacks it. */
-  event(event: EventName): EventResources {
+  event(event: EventName) {
     const output = (suffix: string) => this.output(`${pascalCase(event)}${suffix}`);
     return {
       get queueUrl() {
@@ -175,9 +167,15 @@ export class Stage {
     return Object.create(this, Object.getOwnPropertyDescriptors(values));
   }
 
+  /** ARN of the person who runs the command. */
+  async caller(): Promise<string> {
+    const { Arn = 'unknown' } = await this.sts.send(new GetCallerIdentityCommand({}));
+    return Arn;
+  }
+
   /** Ends the connections of the clients. */
   close(): void {
-    for (const client of Object.values(this.clients)) client.destroy();
+    for (const client of this.clients) client.destroy();
   }
 }
 
@@ -275,23 +273,11 @@ const ANY_CREDENTIALS = { accessKeyId: 'operator', secretAccessKey: 'local' };
 const namesEndpoint = () => Boolean(process.env.AWS_ENDPOINT_URL && process.env.AWS_ACCESS_KEY_ID);
 
 /** @param region of AWS; undefined for a local endpoint. @param origin of the local endpoint */
-function clientsOf(region: string | undefined, origin: string) {
-  const settings = region
-    ? { region }
-    : {
-        region: LOCAL_REGION,
-        endpoint: origin,
-        ...(!namesEndpoint() && { credentials: ANY_CREDENTIALS }),
-      };
+function clientSettings(region: string | undefined, origin: string) {
+  if (region !== undefined) return { region };
   return {
-    sqs: new SQSClient(settings),
-    dynamodb: new DynamoDBClient(settings),
-    s3: new S3Client({ ...settings, forcePathStyle: region === undefined }),
-    secrets: new SecretsManagerClient(settings),
-    logs: new CloudWatchLogsClient(settings),
-    cloudwatch: new CloudWatchClient(settings),
-    lambda: new LambdaClient(settings),
-    sts: new STSClient(settings),
-    firehose: new FirehoseClient(settings),
+    region: LOCAL_REGION,
+    endpoint: origin,
+    ...(!namesEndpoint() && { credentials: ANY_CREDENTIALS }),
   };
 }

@@ -6,13 +6,9 @@ import type { Stage } from './stage.ts';
  * What deliveries to a stack are signed with: the bare secret, or that of a JSON object (docs/decisions.md, D12).
  * @throws CommandError where it is empty or binary
  */
-export async function currentSecret({
-  secrets,
-  outputs,
-}: Pick<Stage, 'secrets' | 'outputs'>): Promise<string> {
-  const { SecretString = '' } = await secrets.send(
-    new GetSecretValueCommand({ SecretId: outputs.WebhookSecretArn }),
-  );
+export async function currentSecret({ secrets, webhookSecretArn }: Stage): Promise<string> {
+  const command = new GetSecretValueCommand({ SecretId: webhookSecretArn });
+  const { SecretString = '' } = await secrets.send(command);
   const secret = keyOf(SecretString) ?? SecretString;
   if (secret === '') throw new CommandError('The webhook secret in Secrets Manager is empty or binary');
   return secret;

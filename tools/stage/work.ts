@@ -7,7 +7,7 @@ import type { Operation } from './operation.ts';
 import type { Stage } from './stage.ts';
 
 /** Which stack. */
-export interface Where {
+interface Where {
   readonly stage?: string | undefined;
   readonly outputs?: string | undefined;
 }
@@ -42,7 +42,7 @@ export async function work(
 }
 
 /** @throws CommandError where there is no such stack, or two are named */
-export async function findStack({ stage, outputs }: Where): Promise<Stage> {
+async function findStack({ stage, outputs }: Where): Promise<Stage> {
   if (stage !== undefined && outputs !== undefined) {
     throw new CommandError('Either --stage or --outputs, not both');
   }
@@ -63,4 +63,18 @@ export function forPeople(error: unknown, local: boolean): unknown {
     return new CommandError(`${error.name}: ${error.message.split('\n')[0]}`);
   }
   return error;
+}
+
+/** How AWS names a permission that is missing. */
+const NOT_AUTHORIZED = /not authorized to perform: ([\w-]+:[\w*]+)/;
+
+/**
+ * Why something is not known, in a line; of a permission that is missing which.
+ * @throws what is a fault of the console itself
+ */
+export function refusalOf(error: unknown, local: boolean): string {
+  const said = forPeople(error, local);
+  if (!(said instanceof CommandError)) throw error;
+  const permission = NOT_AUTHORIZED.exec(said.message)?.[1];
+  return permission === undefined ? said.message : `the permission ${permission} is missing`;
 }

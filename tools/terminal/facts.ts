@@ -7,13 +7,20 @@ const GAP = 2;
 const NARROWEST = 20;
 
 /**
- * Facts under each other, their names in one column. A value that does not fit the line goes on below itself.
+ * Facts under each other, their names in one column, without those that have no value. A value that does not fit the
+ * line goes on below itself.
  * @param width characters of a line; Infinity where it is no terminal that shows them
  */
-export function facts(all: readonly (readonly [name: string, value: string])[], width: number): string[] {
-  const nameWidth = Math.max(0, ...all.map(([name]) => stringWidth(name)));
+export function facts(
+  all: readonly (readonly [name: string, value: string | false | undefined])[],
+  width: number,
+): string[] {
+  const known = all.flatMap(([name, value]) =>
+    value === undefined || value === false ? [] : [{ name, value }],
+  );
+  const nameWidth = Math.max(0, ...known.map(({ name }) => stringWidth(name)));
   const indent = GAP + nameWidth + GAP;
-  return all.flatMap(([name, value]) =>
+  return known.flatMap(({ name, value }) =>
     lines(value, Math.max(NARROWEST, width - indent)).map(
       (line, index) => `${' '.repeat(GAP)}${(index === 0 ? name : '').padEnd(nameWidth + GAP)}${line}`,
     ),
@@ -22,6 +29,7 @@ export function facts(all: readonly (readonly [name: string, value: string])[], 
 
 /** A text in lines of that width, as far as its words allow. */
 export function lines(text: string, width: number): string[] {
+  if (!Number.isFinite(width)) return [text];
   const all: string[] = [];
   let line = '';
   for (const word of text.split(' ')) {

@@ -1,4 +1,4 @@
-import { refusalOf } from '../../stage/refusal.ts';
+import { refusalOf } from '../../stage/work.ts';
 
 /** What could not be found out, while the rest could: a line for each reason, with all that it keeps from being known. */
 export class Shortcomings {

@@ -4,7 +4,6 @@ import { sha256Hex } from '../../../lambda/hash.ts';
 import { CommandError } from '../../terminal/command-error.ts';
 import { lateProgress } from '../../terminal/progress.ts';
 import { counted } from '../../terminal/text.ts';
-import { caller } from '../caller.ts';
 import type { Operation } from '../operation.ts';
 import type { Stage } from '../stage.ts';
 import { type Person, PersonalData } from './personal-data.ts';
@@ -188,7 +187,7 @@ async function writeNote(
   const key = `forgotten/${at}-${randomUUID().slice(0, 8)}.json`;
   const note = {
     at,
-    by: await caller(stack),
+    by: await stack.caller(),
     persons: persons.map(({ kind, id }) => ({ kind, idSha256: sha256Hex(id) })),
     ...done,
   };

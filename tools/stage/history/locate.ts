@@ -1,5 +1,5 @@
 import { type EventName, isEventName } from '../../../lambda/contract/catalogue.ts';
-import { type Pause, pauseOf, pauseState } from '../queues/pause-state.ts';
+import { type Pause, pauseState } from '../queues/pause-state.ts';
 import { queueState, waitingQueues } from '../queues/queue.ts';
 import type { Stage } from '../stage.ts';
 import type { History, PausedQueue, Place } from './history.ts';
@@ -32,8 +32,7 @@ async function look(stage: Stage, place: Place): Promise<Place> {
 }
 
 async function pauseOfEvent(stage: Stage, event: EventName): Promise<PausedQueue | undefined> {
-  const { queue, source, paused: alarm } = await pauseState(stage, event);
-  const pause = pauseOf(event, queue, source, alarm);
+  const { pause } = await pauseState(stage, event);
   if (pause === undefined || pause.running) return undefined;
   return pausedQueue(pause);
 }

@@ -1,9 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { FilterLogEventsCommand } from '@aws-sdk/client-cloudwatch-logs';
 import { type EventName, eventNames } from '../../../lambda/contract/catalogue.ts';
-import { pascalCase } from '../../../lambda/contract/event-names.ts';
 import { Pace } from '../replay/pace.ts';
 import type { Stage } from '../stage.ts';
-import { FollowedLog } from './followed-log.ts';
 
 /** The receiver, or an event for its consumer. */
 export type FunctionName = 'receiver' | EventName;
@@ -19,7 +18,7 @@ export interface FollowedLine {
   readonly text: string;
 }
 
-export interface FollowOptions {
+interface FollowOptions {
   /** @default the receiver and every consumer */
   readonly functions?: readonly FunctionName[] | undefined;
   readonly since: Date;
@@ -45,8 +44,23 @@ const REQUESTS_A_SECOND = 4;
 const LONGEST_WAIT = 30_000;
 
 /**
+ * How far a look reaches back before the newest line that is known, in milliseconds. Lambda sends lines in batches, and
+ * CloudWatch Logs makes them readable some seconds later: those of one environment may come after younger ones of
+ * another. AWS promises no time; this is several times of what is usual.
+ */
+const REACH_BACK = 30_000;
+
+/**
+ * By how much this machine's clock may be wrong, in milliseconds. A look of a quiet log begins that long ago, and not at
+ * its last line of yesterday. Source: IAM user guide, "AWS Signature Version 4 for API requests": a request must reach
+ * AWS within five minutes of its time stamp.
+ */
+const CLOCK_TOLERANCE = 5 * 60_000;
+
+/**
  * The lines of functions as they are written, each once, until the signal is aborted: those of one look together, in
- * order of time; a log that fills several pages comes page by page. CloudWatch Logs shows some lines late, so each look reaches back before the one before.
+ * order of time; a log that fills several pages comes page by page. CloudWatch Logs shows some lines late, so each look
+ * reaches back before the one before.
  */
 export async function* followLogs(
   stack: Stage,
@@ -59,10 +73,7 @@ export async function* followLogs(
   }: FollowOptions,
 ): AsyncGenerator<readonly FollowedLine[]> {
   const pace = stack.local ? undefined : new Pace(REQUESTS_A_SECOND);
-  const logs = functions.map((name) => {
-    const output = name === 'receiver' ? 'ReceiverLogGroup' : `${pascalCase(name)}LogGroup`;
-    return { name, log: new FollowedLog(stack, { output, since, pace }) };
-  });
+  const logs = functions.map((name) => ({ name, log: new FollowedLog(stack, name, since, pace) }));
   const troubled = new Set<FunctionName>();
   let wait = pollMilliseconds;
   while (!signal.aborted) {
@@ -73,7 +84,7 @@ export async function* followLogs(
     for (const [index, { name, log }] of logs.entries()) {
       const { found, hasMore, error } = await log.look(signal);
       hasMorePages ||= hasMore;
-      for (const { at, text } of found) lines.push({ function: name, at, text });
+      lines.push(...found);
       if (signal.aborted) break;
       if (error === undefined) {
         troubled.delete(name);
@@ -95,5 +106,70 @@ export async function* followLogs(
     wait = throttledAt === undefined ? pollMilliseconds : Math.min(2 * wait, LONGEST_WAIT);
     if (hasMorePages && throttledAt === undefined) continue;
     await sleep(Math.max(0, wait - (performance.now() - begun)), undefined, { signal }).catch(() => {});
+  }
+}
+
+/** The log of one function, looked at again and again. */
+class FollowedLog {
+  readonly #stack: Stage;
+  readonly #name: FunctionName;
+  readonly #pace: Pace | undefined;
+  /** Where the next look begins, in epoch milliseconds. */
+  #from: number;
+  #newest = 0;
+  /** Of the page that comes next, and when the first one of its row was read, in epoch milliseconds. */
+  #nextToken: string | undefined;
+  #begun: number | undefined;
+  /** When the lines were written that a look may find again, by their id. */
+  readonly #known = new Map<string, number>();
+
+  constructor(stack: Stage, name: FunctionName, since: Date, pace: Pace | undefined) {
+    this.#stack = stack;
+    this.#name = name;
+    this.#from = since.getTime();
+    this.#pace = pace;
+  }
+
+  /**
+   * Reads one page.
+   * @returns what is new, whether there are more pages, and what kept it from being read: the next look goes on there
+   */
+  async look(
+    signal: AbortSignal,
+  ): Promise<{ found: readonly FollowedLine[]; hasMore: boolean; error?: Error }> {
+    const found: FollowedLine[] = [];
+    this.#begun ??= Date.now();
+    try {
+      const page = await this.#page(this.#nextToken, signal);
+      for (const { eventId = '', timestamp: at = 0, message = '' } of page.events ?? []) {
+        if (this.#known.has(eventId)) continue;
+        this.#known.set(eventId, at);
+        this.#newest = Math.max(this.#newest, at);
+        // Lambda ends each line with a line feed.
+        found.push({ function: this.#name, at, text: message.trimEnd() });
+      }
+      this.#nextToken = page.nextToken;
+    } catch (error) {
+      if (!(error instanceof Error)) throw error;
+      // A token that AWS no longer takes would be refused for ever.
+      if (error.name === 'InvalidParameterException') this.#nextToken = undefined;
+      return { found, hasMore: false, error };
+    }
+    if (this.#nextToken !== undefined) return { found, hasMore: true };
+    const reach = Math.max(this.#newest, this.#begun - CLOCK_TOLERANCE) - REACH_BACK;
+    this.#from = Math.max(this.#from, reach);
+    this.#begun = undefined;
+    for (const [id, at] of this.#known) if (at < this.#from) this.#known.delete(id);
+    return { found, hasMore: false };
+  }
+
+  async #page(nextToken: string | undefined, signal: AbortSignal) {
+    const logGroupName =
+      this.#name === 'receiver' ? this.#stack.receiverLogGroup : this.#stack.event(this.#name).logGroup;
+    await this.#pace?.take(1, signal);
+    return this.#stack.logs.send(
+      new FilterLogEventsCommand({ logGroupName, startTime: this.#from, nextToken }),
+      { abortSignal: signal },
+    );
   }
 }

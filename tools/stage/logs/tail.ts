@@ -1,17 +1,20 @@
+import type { EventName } from '../../../lambda/contract/catalogue.ts';
 import { kebabCase } from '../../../lambda/contract/event-names.ts';
 import type { LogLine } from '../../../local/functions/invocation.ts';
+import { CommandError } from '../../terminal/command-error.ts';
 import { asJson, LogFormat } from '../../terminal/log-format.ts';
 import { printable } from '../../terminal/text.ts';
+import { kindOf, parseTraceId } from '../history/trace-id.ts';
 import { NOT_RUNNING } from '../local-folder.ts';
 import type { Operation } from '../operation.ts';
 import { forPeople } from '../work.ts';
-import { type DeliveryFilter, deliveryFilter } from './delivery-filter.ts';
-import { followLogs } from './follow.ts';
+import { type FollowedLine, followLogs } from './follow.ts';
 
-interface TailArguments extends DeliveryFilter {
-  /** @default now */
-  readonly since: Date | undefined;
-  readonly json: boolean;
+/** Which lines of deliveries are wanted. */
+interface DeliveryFilter {
+  readonly events?: readonly EventName[] | undefined;
+  /** Of an event, a request or a message, or its beginning. */
+  readonly id?: string | undefined;
 }
 
 /**
@@ -20,11 +23,12 @@ interface TailArguments extends DeliveryFilter {
  */
 export async function tail(
   { stack, signal, say, width }: Operation,
-  { events, id, since = new Date(), json }: TailArguments,
+  { events, id, since = new Date(), json }: DeliveryFilter & { since: Date | undefined; json: boolean },
 ): Promise<void> {
   const isWanted = deliveryFilter({ events, id });
   const format = new LogFormat(process.stdout, width);
-  const complain = complaints();
+  /** A problem is printed once, however many functions have it, until lines come again. */
+  let lastProblem: string | undefined;
   console.error(`Following ${stack.title}. Ctrl-C ends it.`);
   const following = followLogs(stack, {
     functions: events && ['receiver', ...events],
@@ -32,31 +36,74 @@ export async function tail(
     signal,
     onProblem: (name, error) => {
       const known = forPeople(error, stack.local);
-      const text = known instanceof Error ? known.message : String(known);
-      complain.say(text === NOT_RUNNING ? text : `${name}: ${text}`);
+      const why = known instanceof Error ? known.message : String(known);
+      const text = why === NOT_RUNNING ? why : `${name}: ${why}`;
+      if (text !== lastProblem) console.error(`Problem: ${printable(text)}`);
+      lastProblem = text;
     },
   });
   for await (const lines of following) {
-    complain.reset();
-    for (const line of lines.filter(isWanted)) {
-      const { at, text: written } = line;
-      const shown: LogLine = { functionName: kebabCase(line.function), at, stream: 'stdout', text: written };
-      const text = json ? asJson(shown) : format.logLine(shown);
-      if (text !== undefined) say(text);
+    lastProblem = undefined;
+    for (const { function: name, at, text } of lines.filter(isWanted)) {
+      const line: LogLine = { functionName: kebabCase(name), at, stream: 'stdout', text };
+      const shown = json ? asJson(line) : format.logLine(line);
+      if (shown !== undefined) say(shown);
     }
   }
 }
 
-/** Says a problem once, however many functions have it, until lines come again. */
-function complaints() {
-  let last: string | undefined;
-  return {
-    say(text: string): void {
-      if (text !== last) console.error(`Problem: ${printable(text)}`);
-      last = text;
-    },
-    reset(): void {
-      last = undefined;
-    },
+/** What Lambda itself writes in the JSON format. Source: Lambda telemetry API reference. */
+const isOfPlatform = ({ type }: Readonly<Record<string, unknown>>) => String(type).startsWith('platform.');
+
+/** What it writes of an invocation that did not end well, once of each. */
+const isOfDeath = ({ type, record }: Readonly<Record<string, unknown>>) =>
+  type === 'platform.report' && record instanceof Object && 'status' in record && record.status !== 'success';
+
+/** What the runtime writes of an error that ended an invocation: its message is an object. */
+const isOfRuntime = ({ message }: Readonly<Record<string, unknown>>) => message instanceof Object;
+
+/** What Lambda itself writes of each invocation, in the text format. Source: Lambda developer guide, "Log formats". */
+const PLATFORM = /^(INIT_START|START|END|REPORT|EXTENSION|TELEMETRY|XRAY) /;
+
+/**
+ * Tells the lines that are about deliveries, and about the wanted ones. A line that is no JSON, such as of a time-out,
+ * is about whatever its function was doing.
+ * @throws CommandError if no line can have such an id
+ */
+export function deliveryFilter({ events, id }: DeliveryFilter): (line: FollowedLine) => boolean {
+  const wanted = id === undefined ? undefined : parseTraceId(id);
+  if (wanted !== undefined && wanted.prefix === undefined) {
+    throw new CommandError(
+      `No log line can have the id '${id}': give at least 8 characters of an event, request or message id`,
+    );
+  }
+  /** Of a line that says of no delivery that it is about it. */
+  const isOfWork = (name: string, text: string) =>
+    wanted === undefined ? events === undefined || name !== 'receiver' : text.includes(wanted.text);
+  return ({ function: name, text }) => {
+    const line = parse(text);
+    if (line === undefined) return !PLATFORM.test(text) && isOfWork(name, text);
+    // Metrics.
+    if ('_aws' in line) return false;
+    if (isOfPlatform(line) && !isOfDeath(line)) return false;
+    if (isOfPlatform(line) || isOfRuntime(line)) return isOfWork(name, text);
+    const isOfEvent = events?.some((event) => event === line.event) ?? true;
+    const isOfId = wanted === undefined || kindOf(wanted, idsOf(line)) !== undefined;
+    return isOfEvent && isOfId;
   };
+}
+
+function idsOf(line: Readonly<Record<string, unknown>>) {
+  const ids = [line.eventId, line.requestId, line.messageId];
+  const [eventId, requestId, messageId] = ids.map((id) => (typeof id === 'string' ? id : undefined));
+  return { eventId, requestId, messageId };
+}
+
+function parse(text: string): Readonly<Record<string, unknown>> | undefined {
+  if (!text.startsWith('{')) return undefined;
+  try {
+    return JSON.parse(text) as Record<string, unknown>;
+  } catch {
+    return undefined;
+  }
 }

@@ -5,12 +5,12 @@ import { shownId } from '../../terminal/screen.ts';
 import { type Column, table } from '../../terminal/table.ts';
 import { duration, messages, printable } from '../../terminal/text.ts';
 import type { Operation } from '../operation.ts';
-import { refusalOf } from '../refusal.ts';
 import type { Stage } from '../stage.ts';
+import { refusalOf } from '../work.ts';
 import { walk } from './messages.ts';
 import { type Pause, pausesOf } from './pause-state.ts';
 import { type AnyQueue, queueState, removedQueues, waitingQueues } from './queue.ts';
-import { MAXIMUM_PAGES, type Retry, retriesOf } from './retries.ts';
+import { retriesOf } from './retries.ts';
 
 /** Messages that are looked at for their age. SQS gives them in no order, so if there are more, the oldest is a guess. */
 const LOOKED_AT = 100;
@@ -18,32 +18,15 @@ const LOOKED_AT = 100;
 /** Retries that are printed: those that are tried again first. */
 const RETRIES_SHOWN = 20;
 
-interface Counts {
-  /** Messages that can be received. */
-  readonly messages: number;
-  readonly inFlight: number;
-  readonly delayed: number;
-}
-
-interface Waiting extends Counts {
-  readonly queue: string;
-  /** When the oldest was sent. `atLeast`: there are more messages than were looked at, so one may be older. */
-  readonly oldest: { readonly sentAt: Date; readonly atLeast: boolean } | undefined;
-}
+/** A queue of this kind, and when its oldest message was sent. */
+type Waiting = Awaited<ReturnType<typeof look>>;
 
 /** The queue from which the consumer of an event takes its messages. */
-interface EventQueue extends Counts {
-  readonly event: EventName;
-  readonly retries: readonly Retry[];
-  /** Messages in flight that are not known to be retried, and why. */
-  readonly others?: { readonly messages: number; readonly reason: string };
-}
+type EventQueue = Awaited<ReturnType<typeof lookAtEvent>>;
 
-/** What was found, or why that is unknown: the permission for it may be missing. */
-interface Findings<Found> {
-  readonly found: readonly Found[];
-  readonly unknown?: string;
-}
+type Counts = Awaited<ReturnType<typeof countsOf>>;
+
+type Retry = EventQueue['retries'][number];
 
 /** `list`: how many messages wait on each queue, which of them are being retried, and what is paused. */
 export async function list(operation: Operation, { json }: { readonly json: boolean }): Promise<void> {
@@ -112,14 +95,15 @@ export async function list(operation: Operation, { json }: { readonly json: bool
 
 const isEmpty = ({ messages, inFlight, delayed }: Counts) => messages + inFlight + delayed === 0;
 
-function orReason<Found>({ local }: Stage, finding: Promise<readonly Found[]>): Promise<Findings<Found>> {
+/** What was found, or why that is unknown: the permission for it may be missing. */
+function orReason<Found>({ local }: Stage, finding: Promise<readonly Found[]>) {
   return finding.then(
-    (found) => ({ found }),
+    (found) => ({ found, unknown: undefined }),
     (error: unknown) => ({ found: [], unknown: refusalOf(error, local) }),
   );
 }
 
-async function look({ stack, signal }: Operation, { name, url }: AnyQueue): Promise<Waiting> {
+async function look({ stack, signal }: Operation, { name, url }: AnyQueue) {
   const counts = await countsOf(stack, url);
   if (counts.messages === 0) return { queue: name, ...counts, oldest: undefined };
   const times: number[] = [];
@@ -127,42 +111,34 @@ async function look({ stack, signal }: Operation, { name, url }: AnyQueue): Prom
     times.push(sentAt.getTime());
     return 'kept';
   });
+  // If there are more messages than were looked at, one may be older.
   const oldest = times.length > 0 ? { sentAt: new Date(Math.min(...times)), atLeast: limited } : undefined;
   return { queue: name, ...counts, oldest };
 }
 
 async function lookAtRemoved(operation: Operation): Promise<Waiting[]> {
-  const queues = await removedQueues(operation.stack);
-  const found = await Promise.all(
-    queues.map((queue) =>
-      look(operation, queue).catch((error: Error) => {
-        // SQS lists a deleted queue for a minute.
-        if (error instanceof QueueDoesNotExist) return [];
-        throw error;
-      }),
-    ),
+  const looks = (await removedQueues(operation.stack)).map((queue) =>
+    look(operation, queue).catch((error: unknown) => {
+      // SQS lists a deleted queue for a minute.
+      if (error instanceof QueueDoesNotExist) return [];
+      throw error;
+    }),
   );
-  return found.flat();
+  return (await Promise.all(looks)).flat();
 }
 
-async function lookAtEvent(stack: Stage, event: EventName): Promise<EventQueue> {
+async function lookAtEvent(stack: Stage, event: EventName) {
   const counts = await countsOf(stack, stack.event(event).queueUrl);
-  const { inFlight } = counts;
-  if (inFlight === 0) return { event, ...counts, retries: [] };
-  try {
-    const { retries, complete } = await retriesOf(stack, event);
-    if (retries.length >= inFlight) return { event, ...counts, retries };
-    const reason = complete
-      ? 'being processed, or hidden after a crash'
-      : `not identified: its log has more failures than the ${MAXIMUM_PAGES} pages that are read`;
-    return { event, ...counts, retries, others: { messages: inFlight - retries.length, reason } };
-  } catch (error) {
-    const reason = `not identified: ${refusalOf(error, stack.local)}`;
-    return { event, ...counts, retries: [], others: { messages: inFlight, reason } };
-  }
+  if (counts.inFlight === 0) return { event, ...counts, retries: [], others: undefined };
+  const { retries, reason } = await retriesOf(stack, event).catch((error: unknown) => ({
+    retries: [],
+    reason: `not identified: ${refusalOf(error, stack.local)}`,
+  }));
+  const others = { messages: counts.inFlight - retries.length, reason };
+  return { event, ...counts, retries, others: others.messages > 0 ? others : undefined };
 }
 
-async function countsOf({ sqs }: Stage, url: string): Promise<Counts> {
+async function countsOf({ sqs }: Stage, url: string) {
   const { visible, inFlight, delayed } = await queueState(sqs, url);
   return { messages: visible, inFlight, delayed };
 }
@@ -180,7 +156,7 @@ function section(
   return rows.length === 0 ? [] : ['', heading, '', ...table(columns, rows, width)];
 }
 
-const unknown = (what: string, { unknown: why }: Findings<unknown>) =>
+const unknown = (what: string, { unknown: why }: { unknown: string | undefined }) =>
   why === undefined ? [] : ['', `${what} is unknown: ${why}`];
 
 /** Zero is dimmed so that other counts stand out. */

@@ -39,25 +39,21 @@ function heldMessage(message: Message): HeldMessage {
   };
 }
 
+type Noted = Pick<HeldMessage, 'attributes' | 'movedBySqs'>;
+
 /** What the receiver or a consumer noted with the message (docs/decisions.md). */
-export function noted({ attributes }: Pick<HeldMessage, 'attributes'>, name: string): string | undefined {
+export function noted({ attributes }: Pick<Noted, 'attributes'>, name: string): string | undefined {
   return attributes[name]?.StringValue;
 }
 
 /** What its consumer noted when it gave a message up; undefined if SQS moved it. */
-export function failureNote(
-  message: Pick<HeldMessage, 'attributes' | 'movedBySqs'>,
-  name: 'failureReason' | 'failedAt',
-): string | undefined {
+export function failureNote(message: Noted, name: 'failureReason' | 'failedAt'): string | undefined {
   // A redriven message keeps its attributes. If SQS moves it then, they are of an earlier failure.
   return message.movedBySqs ? undefined : noted(message, name);
 }
 
 /** Why the message is where it is. */
-export function reasonOf(
-  message: Pick<HeldMessage, 'attributes' | 'movedBySqs'>,
-  { kind }: Pick<AnyQueue, 'kind'>,
-): string {
+export function reasonOf(message: Noted, { kind }: Pick<AnyQueue, 'kind'>): string {
   if (kind === 'quarantine') {
     return noted(message, 'reason') ?? 'no reason noted: not put here by the receiver';
   }

@@ -20,15 +20,11 @@ const FAILS_AGAIN_WITHIN_SECONDS = 1;
 /**
  * Redrives a whole dead-letter queue by SQS's own move task. The task goes on in SQS if this process ends. Ctrl-C
  * cancels it, and leaves each message on one of the two queues.
- * @param options `rate`: messages a second at most, by default as many as SQS finds right
+ * @param rate messages a second at most, by default as many as SQS finds right
  * @returns whether it ended by itself and moved messages
  * @throws CommandError if there is nothing to move, or SQS fails to
  */
-export async function redriveAll(
-  operation: Operation,
-  queue: WaitingQueue,
-  { rate, pollMilliseconds = 1000 }: { readonly rate?: number; readonly pollMilliseconds?: number } = {},
-): Promise<boolean> {
+export async function redriveAll(operation: Operation, queue: WaitingQueue, rate?: number): Promise<boolean> {
   const { stack, say } = operation;
   const { sqs } = stack;
   const state = await queueState(sqs, queue.url);
@@ -51,7 +47,7 @@ export async function redriveAll(
   }
 
   const earlier = isActive(before) ? undefined : before;
-  const task = await follow(operation, state.arn, earlier, pollMilliseconds).catch((error: Error) => {
+  const task = await follow(operation, state.arn, earlier).catch((error: Error) => {
     throw new CommandError(
       `Following the redrive failed: ${error.message}. It goes on in SQS, and nothing is lost. Repeat the command to follow it`,
     );
@@ -80,10 +76,9 @@ export async function redriveAll(
  * @param before the latest task before this one was started
  */
 async function follow(
-  { stack: { sqs }, signal, say }: Operation,
+  { stack: { sqs, pollMilliseconds }, signal, say }: Operation,
   sourceArn: string,
   before: ListMessageMoveTasksResultEntry | undefined,
-  pollMilliseconds: number,
 ): Promise<ListMessageMoveTasksResultEntry> {
   let told: string | undefined;
   let cancelled = false;
@@ -101,7 +96,7 @@ async function follow(
         await cancel(sqs, task.TaskHandle);
       }
     }
-    await sleep(pollMilliseconds, undefined, { ...(!signal.aborted && { signal }) }).catch(() => {});
+    await sleep(pollMilliseconds, undefined, { signal: signal.aborted ? undefined : signal }).catch(() => {});
   }
 }
 

@@ -26,32 +26,19 @@ export function isReason(text: string): boolean {
   );
 }
 
-/** What pausing an event changes. */
-export interface PauseState {
-  readonly queue: QueueState;
-  /** Of the event source. */
-  readonly uuid: string;
-  /** Of the event source: `Enabled`, `Disabled`, or a state between them, such as `Disabling`. */
-  readonly source: string;
-  /** The alarm that says that the event is paused. */
-  readonly paused: MetricAlarm;
-  /** The alarm on the age of what waits, which in a pause rings only before something is lost. */
-  readonly waiting: MetricAlarm;
-}
-
 /** A pause, as people read it. */
 export interface Pause {
   readonly event: EventName;
   /** Messages on its queue, without those that back off. */
   readonly waiting: number;
   /** ARN of the person who paused it; absent if the event source was turned off without `npm run pause`. */
-  readonly by?: string;
-  readonly reason?: string;
-  readonly since?: Date;
+  readonly by?: string | undefined;
+  readonly reason?: string | undefined;
+  readonly since?: Date | undefined;
   /** Whether the event source is nevertheless on. */
   readonly running: boolean;
   /** It is being turned off: what it receives until then is processed. */
-  readonly turningOff?: true;
+  readonly turningOff?: true | undefined;
 }
 
 /** Alarms that DescribeAlarms gives at a time at most. Source: CloudWatch API reference. */
@@ -62,46 +49,41 @@ export const pauseText = (by: string, reason: string) => `Paused by ${by}: ${rea
 
 const PAUSED = /^Paused by (\S+): (.*)$/s;
 
-/** @throws MissingOutputError or CommandError if the stage lacks what a pause needs */
-export async function pauseState(stage: Stage, event: EventName): Promise<PauseState> {
+/**
+ * What pausing an event changes: its event source, and the alarms that say that it is paused and that messages have
+ * waited for long. `source` is `Enabled`, `Disabled` or a state between them, such as `Disabling`.
+ * @throws MissingOutputError or CommandError if the stage lacks what a pause needs
+ */
+export async function pauseState(stage: Stage, event: EventName) {
   const { queueUrl, pausedAlarm, waitingAlarm } = stage.event(event);
   const queue = await queueState(stage.sqs, queueUrl);
-  const AlarmNames = [pausedAlarm, waitingAlarm];
   const [{ EventSourceMappings: [mapping] = [] }, { MetricAlarms = [] }] = await Promise.all([
     stage.lambda.send(new ListEventSourceMappingsCommand({ EventSourceArn: queue.arn })),
-    stage.cloudwatch.send(new DescribeAlarmsCommand({ AlarmNames })),
+    stage.cloudwatch.send(new DescribeAlarmsCommand({ AlarmNames: [pausedAlarm, waitingAlarm] })),
   ]);
-  const [paused, waiting] = AlarmNames.map((name) =>
-    MetricAlarms.find(({ AlarmName }) => AlarmName === name),
-  );
+  const paused = MetricAlarms.find(({ AlarmName }) => AlarmName === pausedAlarm);
+  const waiting = MetricAlarms.find(({ AlarmName }) => AlarmName === waitingAlarm);
   if (mapping?.UUID === undefined || paused === undefined || waiting === undefined) {
     const missing = mapping === undefined ? 'event source' : 'alarm';
     throw new CommandError(`The ${missing} of ${event} no longer exists: deploy ${stage.title} again`);
   }
-  return { queue, uuid: mapping.UUID, source: mapping.State ?? '', paused, waiting };
+  const { UUID: uuid, State: source = '' } = mapping;
+  return { queue, uuid, source, paused, waiting, pause: pauseOf(event, queue, source, paused) };
 }
 
 /** @returns undefined if the event is not paused */
-export function pauseOf(
+function pauseOf(
   event: EventName,
   { visible: waiting }: QueueState,
   source: string,
   alarm: MetricAlarm | undefined,
 ): Pause | undefined {
-  const isOff = source === 'Disabled' || source === 'Disabling';
-  const isSaid = alarm?.StateValue === 'ALARM';
-  if (!isOff && !isSaid) return undefined;
-  const [, by, reason] = isSaid ? (PAUSED.exec(alarm.StateReason ?? '') ?? []) : [];
-  const since = isSaid ? (alarm.StateTransitionedTimestamp ?? alarm.StateUpdatedTimestamp) : undefined;
-  return {
-    event,
-    waiting,
-    ...(by !== undefined && { by }),
-    ...(reason !== undefined && { reason }),
-    ...(since !== undefined && { since }),
-    running: !isOff,
-    ...(source === 'Disabling' && { turningOff: true }),
-  };
+  const running = source !== 'Disabled' && source !== 'Disabling';
+  const turningOff = source === 'Disabling' ? true : undefined;
+  if (alarm?.StateValue !== 'ALARM') return running ? undefined : { event, waiting, running, turningOff };
+  const [, by, reason] = PAUSED.exec(alarm.StateReason ?? '') ?? [];
+  const since = alarm.StateTransitionedTimestamp ?? alarm.StateUpdatedTimestamp;
+  return { event, waiting, by, reason, since, running, turningOff };
 }
 
 /** Every event of the stage that is paused, or whose event source somebody has turned off. */

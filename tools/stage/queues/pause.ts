@@ -5,15 +5,16 @@ import type { EventName } from '../../../lambda/contract/catalogue.ts';
 import { EXPIRING_SECONDS, OLD_SECONDS } from '../../../lib/age-of-waiting.ts';
 import { CommandError } from '../../terminal/command-error.ts';
 import { duration, messages, printable } from '../../terminal/text.ts';
-import { caller } from '../caller.ts';
 import type { Operation } from '../operation.ts';
 import type { Stage } from '../stage.ts';
-import { type Pause, type PauseState, pauseOf, pauseState, pauseText } from './pause-state.ts';
+import { type Pause, pauseState, pauseText } from './pause-state.ts';
 import { eventOf, oldestMessage, type QueueState } from './queue.ts';
 import { LONGEST_TRIES } from './retries.ts';
 
-/** Between two looks at the event source. */
-const POLL_MILLISECONDS = 1_000;
+type PauseState = Awaited<ReturnType<typeof pauseState>>;
+
+const UNCHANGED = 'Interrupted. Nothing was changed.';
+const REPEAT = 'Interrupted before it was complete. Repeat the command to complete it, or undo it';
 
 /**
  * Turns the event source of an event off: what comes from now on waits on its queue. One alarm says so, with who
@@ -22,36 +23,30 @@ const POLL_MILLISECONDS = 1_000;
  * @returns false if it was interrupted
  * @throws CommandError if there is no such event, or it is paused already
  */
-export async function pause(
-  operation: Operation,
-  name: string,
-  reason: string,
-  pollMilliseconds = POLL_MILLISECONDS,
-): Promise<boolean> {
+export async function pause(operation: Operation, name: string, reason: string): Promise<boolean> {
   const { stack, say } = operation;
   const event = eventOf(stack, name);
-  const state = await settled(operation, event, pollMilliseconds);
-  if (state === undefined) return unchanged(operation);
-  const before = pauseOf(event, state.queue, state.source, state.paused);
-  const isSaid = before?.since !== undefined && !before.running;
-  if (before !== undefined && isSaid && isPatient(state.waiting)) {
-    throw new CommandError(`${event} is paused already, ${described(before)}`);
+  const state = await settled(operation, event, UNCHANGED);
+  if (state === undefined) return false;
+  const before = state.pause;
+  const earlier = before?.since !== undefined && !before.running ? described(before) : undefined;
+  if (earlier !== undefined && isPatient(state.waiting)) {
+    throw new CommandError(`${event} is paused already, ${earlier}`);
   }
 
-  const by = await caller(stack);
+  const undo = stack.command(event, 'resume');
+  const by = await stack.caller();
   // The effect comes first: no alarm must report a pause that was refused.
   await turn(stack, state, 'Disabled');
   try {
-    if (before !== undefined && isSaid) {
-      say(`It is paused already, ${described(before)}. Completing that.`);
+    if (earlier !== undefined) {
+      say(`It is paused already, ${earlier}. Completing that.`);
     } else {
       // An alarm reports only a new state: one that is left of a former pause would stay silent.
       if (before?.since !== undefined) await set(stack, state.paused, 'OK', 'Its event source was on');
       await set(stack, state.paused, 'ALARM', pauseText(by, reason));
     }
-    if ((await settled(operation, event, pollMilliseconds)) === undefined) {
-      return interrupted(operation, stack.command(event, 'resume'));
-    }
+    if ((await settled(operation, event, `${REPEAT}: ${undo}`)) === undefined) return false;
     // Only now: while no alarm reports the pause, the one on age must ring as always.
     await ringAt(stack, state.waiting, EXPIRING_SECONDS);
   } catch (error) {
@@ -59,7 +54,7 @@ export async function pause(
   }
   say(`Paused. Nothing processes ${event} in ${stack.title}. What comes waits on its queue.`);
   for (const line of await deadline(stack, state.queue)) say(line);
-  say(`Resume: ${stack.command(event, 'resume')}`);
+  say(`Resume: ${undo}`);
   return true;
 }
 
@@ -69,26 +64,21 @@ export async function pause(
  * @returns false if it was interrupted
  * @throws CommandError if there is no such event, or it is not paused
  */
-export async function resume(
-  operation: Operation,
-  name: string,
-  pollMilliseconds = POLL_MILLISECONDS,
-): Promise<boolean> {
+export async function resume(operation: Operation, name: string): Promise<boolean> {
   const { stack, say } = operation;
   const event = eventOf(stack, name);
-  const state = await settled(operation, event, pollMilliseconds);
-  if (state === undefined) return unchanged(operation);
-  const before = pauseOf(event, state.queue, state.source, state.paused);
+  const state = await settled(operation, event, UNCHANGED);
+  if (state === undefined) return false;
+  const before = state.pause;
   if (before === undefined && !isPatient(state.waiting)) {
     throw new CommandError(`${event} is not paused in ${stack.title}`);
   }
 
-  const by = await caller(stack);
+  const by = await stack.caller();
   await turn(stack, state, 'Enabled');
   try {
-    if ((await settled(operation, event, pollMilliseconds)) === undefined) {
-      return interrupted(operation, stack.command(`${event} --reason "…"`, 'pause'));
-    }
+    const undo = stack.command(`${event} --reason "…"`, 'pause');
+    if ((await settled(operation, event, `${REPEAT}: ${undo}`)) === undefined) return false;
     await ringAt(stack, state.waiting, OLD_SECONDS);
     // An alarm acts only on a new state: one that came on in the pause would stay silent about what still waits.
     const { waiting } = await pauseState(stack, event);
@@ -107,12 +97,12 @@ export async function resume(
 
 /**
  * Waits until the event source is on or off, and prints its state meanwhile.
- * @returns undefined if Ctrl-C ended the wait
+ * @param ifInterrupted what to print if Ctrl-C ends the wait. @returns undefined then
  */
 async function settled(
   { stack, signal, say }: Operation,
   event: EventName,
-  pollMilliseconds: number,
+  ifInterrupted: string,
 ): Promise<PauseState | undefined> {
   let told: string | undefined;
   for (;;) {
@@ -120,8 +110,10 @@ async function settled(
     if (state.source === 'Enabled' || state.source === 'Disabled') return state;
     if (state.source !== told) say(`The event source of ${event}: ${state.source} …`);
     told = state.source;
-    await sleep(pollMilliseconds, undefined, { signal }).catch(() => {});
-    if (signal.aborted) return undefined;
+    await sleep(stack.pollMilliseconds, undefined, { signal }).catch(() => {});
+    if (!signal.aborted) continue;
+    say(ifInterrupted);
+    return undefined;
   }
 }
 
@@ -181,17 +173,6 @@ function described({ since, by = 'an unknown person', reason = '' }: Pause): str
   return `since ${since?.toISOString()}, by ${by}: ${printable(reason)}`;
 }
 
-function unchanged({ say }: Operation): false {
-  say('Interrupted. Nothing was changed.');
-  return false;
-}
-
-/** @param undo a command line */
-function interrupted({ say }: Operation, undo: string): false {
-  say(`Interrupted before it was complete. Repeat the command to complete it, or undo it: ${undo}`);
-  return false;
-}
-
 function incomplete(error: unknown, what: string): CommandError {
   const { name, message } = error as Error;
   return new CommandError(`${what}: ${name}: ${message.split('\n')[0]}. Repeat the command to complete it`);
@@ -201,20 +182,17 @@ function incomplete(error: unknown, what: string): CommandError {
 async function deadline(stack: Stage, queue: QueueState): Promise<string[]> {
   const { arn, visible, inFlight, delayed, retention } = queue;
   const waiting = visible + inFlight + delayed;
-  const came = waiting === 0 ? Date.now() : await oldestMessage(stack, arn);
+  const now = Date.now();
+  const came = waiting === 0 ? now : await oldestMessage(stack, arn);
   // After three receives SQS leaves a message that backs off out of the age.
-  const first = Math.min(
-    came ?? Date.now(),
-    inFlight > 0 ? Date.now() - LONGEST_TRIES : Number.POSITIVE_INFINITY,
-  );
-  const until = first + retention * 1000;
-  const left = duration(until - Date.now());
-  return [
-    `Nothing is lost until ${new Date(until).toISOString()}, for ${left}. SQS deletes an event ${duration(retention * 1000)} after it came. An alarm rings a day before.`,
-    ...(came === undefined
-      ? [
-          `But ${messages(waiting)} waited already, and CloudWatch does not know the age of the oldest: subtract it.`,
-        ]
-      : []),
+  const until = Math.min(came ?? now, inFlight > 0 ? now - LONGEST_TRIES : now) + retention * 1000;
+  const lines = [
+    `Nothing is lost until ${new Date(until).toISOString()}, for ${duration(until - now)}. SQS deletes an event ${duration(retention * 1000)} after it came. An alarm rings a day before.`,
   ];
+  if (came === undefined) {
+    lines.push(
+      `But ${messages(waiting)} waited already, and CloudWatch does not know the age of the oldest: subtract it.`,
+    );
+  }
+  return lines;
 }

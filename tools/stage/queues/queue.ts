@@ -90,19 +90,15 @@ export async function oldestMessage(
   return times.length === 0 ? undefined : Math.min(...times);
 }
 
-/** The event of that exact name, if the stage consumes it. */
-const consumedEvent = (stage: Stage, name: string): EventName | undefined =>
-  stage.events.find((event) => event === name);
-
 /** @returns undefined if the stage has no consumer for the event */
 export function sourceQueueUrl(stage: Stage, event: string): string | undefined {
-  const consumed = consumedEvent(stage, event);
+  const consumed = stage.events.find((known) => known === event);
   return consumed && stage.event(consumed).queueUrl;
 }
 
 /** @throws CommandError if the stage has no such event */
 export function eventOf(stage: Stage, name: string): EventName {
-  const event = consumedEvent(stage, name);
+  const event = stage.events.find((known) => known === name);
   if (event !== undefined) return event;
   throw new CommandError(
     `No event '${name}' in ${stage.title}.${didYouMean(name, stage.events)} One of: ${stage.events.join(', ')}`,
@@ -118,12 +114,7 @@ export function waitingQueues(stage: Stage): WaitingQueue[] {
       title: `the dead-letter queue of ${name}`,
       url: stage.event(name).deadLetterQueueUrl,
     })),
-    {
-      name: 'quarantine',
-      kind: 'quarantine',
-      title: 'the quarantine queue',
-      url: stage.quarantineQueueUrl,
-    },
+    { name: 'quarantine', kind: 'quarantine', title: 'the quarantine queue', url: stage.quarantineQueueUrl },
     { name: 'unrouted', kind: 'unrouted', title: 'the unrouted queue', url: stage.unroutedQueueUrl },
   ];
 }

@@ -3,9 +3,8 @@ import { CopyObjectCommand } from '@aws-sdk/client-s3';
 import { type MessageAttributeValue, SendMessageCommand } from '@aws-sdk/client-sqs';
 import { CommandError } from '../../terminal/command-error.ts';
 import { printable } from '../../terminal/text.ts';
-import { parsedAnswer } from '../answer-text.ts';
 import type { Operation } from '../operation.ts';
-import { postSigned } from '../signed-post.ts';
+import { parsedAnswer, postSigned } from '../signed-post.ts';
 import type { Stage } from '../stage.ts';
 import { currentSecret } from '../webhook-secret.ts';
 import { type HeldMessage, noted, walk } from './messages.ts';
@@ -141,7 +140,7 @@ function carriedOver({ attributes }: HeldMessage): Record<string, MessageAttribu
   return Object.fromEntries(
     Object.entries(others).map(([name, { DataType, StringValue, BinaryValue }]) => [
       name,
-      { DataType, ...(BinaryValue ? { BinaryValue } : { StringValue }) },
+      { DataType, StringValue, BinaryValue },
     ]),
   );
 }

@@ -7,59 +7,42 @@ import type { Stage } from '../stage.ts';
 export const LONGEST_TRIES = 4 * 60 * 60 * 1000;
 
 /** Pages of a log that are read of one event, at most: each holds up to 1 MB, and may hold less. */
-export const MAXIMUM_PAGES = 10;
-
-/** A message that a consumer failed with, and that waits for its next attempt. */
-export interface Retry {
-  readonly event: EventName;
-  readonly eventId: string;
-  readonly messageId: string;
-  /** Attempts that failed so far. */
-  readonly attempt: number;
-  /** What the last one failed with: name and message, nothing of the payload. */
-  readonly error: string;
-  readonly since: Date;
-  readonly nextAttemptAt: Date;
-}
+const MAXIMUM_PAGES = 10;
 
 /** The lines that say how an attempt ended, except the one that ended well (`lambda/consumers/consume.ts`). */
 const FAILURES = '{ $.message = "Failed" || $.message = "DeadLettered" }';
 
 /**
- * The messages of an event that back off. SQS hides them, and only says how many: its consumer's log says which.
- * @returns `complete` is false if the log has more failures than {@link MAXIMUM_PAGES} pages
+ * The messages of an event that failed and wait for their next attempt. SQS hides them, and only says how many: its
+ * consumer's log says which.
+ * @returns `attempt`: attempts that failed so far; `error`: what the last one failed with, nothing of the payload;
+ * `reason`: why other messages are in flight
  * @throws MissingOutputError or what AWS answers if the log cannot be read
  */
-export async function retriesOf(
-  stage: Stage,
-  event: EventName,
-): Promise<{ readonly retries: readonly Retry[]; readonly complete: boolean }> {
+export async function retriesOf(stage: Stage, event: EventName) {
   const logGroupName = stage.event(event).logGroup;
   const query = { logGroupName, filterPattern: FAILURES, startTime: Date.now() - LONGEST_TRIES };
   const failures: LogLine[] = [];
   let pages = 0;
-  let complete = true;
+  let reason = 'being processed, or hidden after a crash';
   for await (const { events = [], nextToken } of paginateFilterLogEvents({ client: stage.logs }, query)) {
     failures.push(...events.flatMap(({ message = '' }) => parseLogLine(message) ?? []));
     pages += 1;
-    complete = nextToken === undefined;
-    if (pages === MAXIMUM_PAGES) break;
+    if (pages < MAXIMUM_PAGES) continue;
+    if (nextToken !== undefined) {
+      reason = `not identified: its log has more failures than the ${MAXIMUM_PAGES} pages that are read`;
+    }
+    break;
   }
-  const byMessage = Map.groupBy(
-    failures.sort((a, b) => a.at - b.at),
-    ({ messageId = '' }) => messageId,
-  );
-  const retries = [...byMessage].flatMap(([messageId, lines]) => retryOf(event, messageId, lines));
-  return { retries, complete };
-}
-
-/** A message backs off if its last failure says when it is tried again, and that is still to come. */
-function retryOf(event: EventName, messageId: string, failures: readonly LogLine[]): Retry[] {
-  const [first, last] = [failures[0], failures.at(-1)];
-  if (first === undefined || last?.retryInSeconds === undefined) return [];
-  const nextAttemptAt = new Date(last.at + last.retryInSeconds * 1000);
-  if (nextAttemptAt.getTime() < Date.now()) return [];
-  const { eventId, attempt = 1 } = last;
-  const since = new Date(first.at);
-  return [{ event, eventId, messageId, attempt, error: last.error ?? 'Error', since, nextAttemptAt }];
+  failures.sort((a, b) => a.at - b.at);
+  const byMessage = Map.groupBy(failures, ({ messageId = '' }) => messageId);
+  const retries = [...byMessage].flatMap(([messageId, lines]) => {
+    const [first, last] = [lines[0], lines.at(-1)];
+    if (first === undefined || last?.retryInSeconds === undefined) return [];
+    const nextAttemptAt = new Date(last.at + last.retryInSeconds * 1000);
+    if (nextAttemptAt.getTime() < Date.now()) return [];
+    const { eventId, attempt = 1, error = 'Error' } = last;
+    return [{ event, eventId, messageId, attempt, error, since: new Date(first.at), nextAttemptAt }];
+  });
+  return { retries, reason };
 }

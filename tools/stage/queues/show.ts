@@ -1,3 +1,4 @@
+import { facts } from '../../terminal/facts.ts';
 import { duration, messages, printable } from '../../terminal/text.ts';
 import type { Operation } from '../operation.ts';
 import type { Stage } from '../stage.ts';
@@ -5,19 +6,14 @@ import { failureNote, type HeldMessage, noted, reasonOf, walk } from './messages
 import { payloadFields } from './payload.ts';
 import { type AnyQueue, emptiness, queueState, sourceQueueUrl } from './queue.ts';
 
-interface ShowOptions {
-  /** Messages at most. */
-  readonly limit: number;
-  /** Prints what the partner sent: personal data. */
-  readonly payload: boolean;
-  readonly json: boolean;
-}
-
-/** `show`: why each message of a queue is there. What the partner sent is shown only if asked for. */
+/**
+ * `show`: why each message of a queue is there.
+ * @param options `limit`: messages at most; `payload`: also what the partner sent, which is personal data
+ */
 export async function show(
   operation: Operation,
   queue: AnyQueue,
-  { limit, payload, json }: ShowOptions,
+  { limit, payload, json }: { limit: number; payload: boolean; json: boolean },
 ): Promise<void> {
   const { stack, signal, say } = operation;
   const state = await queueState(stack.sqs, queue.url);
@@ -78,10 +74,10 @@ function shownMessage(queue: AnyQueue, retention: number, message: HeldMessage) 
 function describe(stack: Stage, { kind }: AnyQueue, message: ShownMessage): string[] {
   const { event = '', body, bodyBase64, unreadable } = message;
   const isUnrouted = kind === 'unrouted';
-  const facts: [string, string | undefined][] = [
+  const all: [string, string | false | undefined][] = [
     ['why', message.reason],
-    ['event', isUnrouted ? event : undefined],
-    ['', isUnrouted && sourceQueueUrl(stack, event) ? 'has a consumer now' : undefined],
+    ['event', isUnrouted && event],
+    ['', isUnrouted && sourceQueueUrl(stack, event) && 'has a consumer now'],
     ['failed', moment(message.failedAt)],
     ['delivered', moment(message.receivedAt)],
     ['queued', moment(message.sentAt)],
@@ -91,12 +87,8 @@ function describe(stack: Stage, { kind }: AnyQueue, message: ShownMessage): stri
     ['received', `${message.receives} × from this queue (every look counts)`],
     ['payload', unreadable === undefined ? (body ?? bodyBase64) : `not readable: ${unreadable}`],
   ];
-  return [
-    `message ${message.messageId}`,
-    ...facts.flatMap(([name, value]) =>
-      value === undefined ? [] : [`  ${name.padEnd(10)}  ${printable(value)}`],
-    ),
-  ];
+  // Not wrapped, so that a payload can be copied.
+  return [`message ${message.messageId}`, ...facts(all, Number.POSITIVE_INFINITY).map(printable)];
 }
 
 function moment(text: string | undefined): string | undefined {

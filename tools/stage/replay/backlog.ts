@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { SQSClient } from '@aws-sdk/client-sqs';
 import type { EventName } from '../../../lambda/contract/catalogue.ts';
 import { CommandError } from '../../terminal/command-error.ts';
 import { duration } from '../../terminal/text.ts';
 import { queueState } from '../queues/queue.ts';
+import type { Stage } from '../stage.ts';
 
 /**
  * Waiting messages of an event at which a replay holds. By default a consumer processes 20 batches of 10 at a time, so
@@ -33,9 +33,8 @@ const LIMITS = { waiting: MOST_WAITING, inFlight: MOST_IN_FLIGHT, hold: LONGEST_
 
 /** The messages on an event's queue, so that a replay is never faster than the consumer. */
 export class Backlog {
-  readonly #sqs: SQSClient;
-  readonly #url: string;
   readonly event: EventName;
+  readonly #stack: Stage;
   readonly #limits: typeof LIMITS;
   #lookedAt = Number.NEGATIVE_INFINITY;
   /** Counted by SQS, with those sent since. */
@@ -44,9 +43,8 @@ export class Backlog {
   /** Since when too many are in flight. */
   #failingSince: number | undefined;
 
-  constructor(sqs: SQSClient, url: string, event: EventName, limits: Partial<typeof LIMITS> = {}) {
-    this.#sqs = sqs;
-    this.#url = url;
+  constructor(stack: Stage, event: EventName, limits: Partial<typeof LIMITS> = {}) {
+    this.#stack = stack;
     this.event = event;
     this.#limits = { ...LIMITS, ...limits };
   }
@@ -64,8 +62,7 @@ export class Backlog {
       await sleep(Math.max(0, SHORTEST_INTERVAL - this.#age), undefined, { signal });
       await this.#look();
       if (!isFull()) break;
-      this.#refuseToGoOnFailing();
-      onHold(this.#reason);
+      onHold(this.#reason());
       await sleep(LOOK_INTERVAL, undefined, { signal });
     }
     this.#waiting += count;
@@ -75,23 +72,21 @@ export class Backlog {
     return performance.now() - this.#lookedAt;
   }
 
-  get #reason(): string {
-    return this.#failingSince === undefined
-      ? `${this.#waiting.toLocaleString('en')} wait on the queue of ${this.event}`
-      : `${this.#inFlight.toLocaleString('en')} of ${this.event} are in flight because attempts fail`;
-  }
-
-  #refuseToGoOnFailing(): void {
-    if (this.#failingSince === undefined) return;
+  /** @throws CommandError if too many have been in flight for too long */
+  #reason(): string {
+    if (this.#failingSince === undefined) {
+      return `${this.#waiting.toLocaleString('en')} wait on the queue of ${this.event}`;
+    }
     const held = performance.now() - this.#failingSince;
-    if (held < this.#limits.hold) return;
+    const inFlight = this.#inFlight.toLocaleString('en');
+    if (held < this.#limits.hold) return `${inFlight} of ${this.event} are in flight because attempts fail`;
     throw new CommandError(
-      `${this.#inFlight.toLocaleString('en')} messages of ${this.event} have been in flight for ${duration(held)}, so its consumer fails. Find the reason in its log and fix it`,
+      `${inFlight} messages of ${this.event} have been in flight for ${duration(held)}, so its consumer fails. Find the reason in its log and fix it`,
     );
   }
 
   async #look(): Promise<void> {
-    const { visible, inFlight } = await queueState(this.#sqs, this.#url);
+    const { visible, inFlight } = await queueState(this.#stack.sqs, this.#stack.event(this.event).queueUrl);
     const { inFlight: most } = this.#limits;
     this.#waiting = visible;
     this.#inFlight = inFlight;

@@ -3,7 +3,7 @@ import type { EventName } from '../../../lambda/contract/catalogue.ts';
 import { REPLAYABLE_RECEIPT_DAYS } from '../../../lambda/queue/replay.ts';
 import { lateProgress } from '../../terminal/progress.ts';
 import { matches, type RecordFilter, recordFilter } from '../archive/filter.ts';
-import type { ArchiveObject, DamagedObjectError } from '../archive/object.ts';
+import type { ArchiveObject } from '../archive/object.ts';
 import { readArchive } from '../archive/reader.ts';
 import type { Operation } from '../operation.ts';
 import type { Stage } from '../stage.ts';
@@ -13,16 +13,8 @@ import type { Unsent } from './state.ts';
 
 const DAY = 24 * 60 * 60 * 1000;
 
-/** What a replay would do. */
-export interface Plan {
-  readonly messages: number;
-  /** Messages by event and outcome. */
-  readonly counts: ReadonlyMap<EventName, ReadonlyMap<SettledOutcome, number>>;
-  readonly skipped: Readonly<Record<Unsent, number>>;
-  readonly damaged: readonly DamagedObjectError[];
-  /** Objects without messages, as `done` of the state has them, and what is skipped in them. They are not read again. */
-  readonly barren: { readonly done: string; readonly skipped: Readonly<Record<Unsent, number>> };
-}
+/** What a replay would do: its messages, by event and outcome too, and what is skipped. */
+export type Plan = NonNullable<Awaited<ReturnType<typeof makePlan>>>;
 
 /**
  * The objects of a replay's window for one event, one at a time: a replay may wait for hours, and objects that were opened
@@ -61,8 +53,12 @@ function filterOf({ filter: { since, until, events, shop, ids, outcomes } }: Rep
 
 const nothing = (): Record<Unsent, number> => ({ ofReplays: 0, forgotten: 0, tooOld: 0, payloadGone: 0 });
 
-/** Reads what there is to replay, and holds none of it. @returns undefined if Ctrl-C ended it */
-export async function makePlan(operation: Operation, request: ReplayRequest): Promise<Plan | undefined> {
+/**
+ * Reads what there is to replay, and holds none of it.
+ * @returns undefined if Ctrl-C ended it. `barren`: objects without messages, as `done` of the state has them, and what
+ * is skipped in them. They are not read again
+ */
+export async function makePlan(operation: Operation, request: ReplayRequest) {
   const { stack, signal, progress = lateProgress() } = operation;
   const counts = new Map<EventName, Map<SettledOutcome, number>>();
   const skipped = nothing();

@@ -1,9 +1,7 @@
 import { CommandError } from '../../terminal/command-error.ts';
 import { confirm, requireSomebodyToAsk } from '../../terminal/confirm.ts';
-import { Progress, type ProgressDisplay } from '../../terminal/progress.ts';
 import { duration, manyMessages } from '../../terminal/text.ts';
 import { expiredPart } from '../archive/retention.ts';
-import { caller } from '../caller.ts';
 import type { Operation } from '../operation.ts';
 import { archiveDelay } from './late.ts';
 import { makePlan, type Plan } from './plan.ts';
@@ -17,15 +15,11 @@ import { describePlan, describeRest, describeUnsent } from './text.ts';
  * @returns whether all of it was sent
  * @throws CommandError if the options are wrong, and then nothing was sent; or if it stopped half-way
  */
-export async function replay(
-  operation: Operation,
-  options: ReplayOptions,
-  progress: ProgressDisplay = operation.progress ?? new Progress(),
-): Promise<boolean> {
+export async function replay(operation: Operation, options: ReplayOptions): Promise<boolean> {
   const { stack, say, width } = operation;
   const { name, rate, dryRun } = options;
   const left = name === undefined ? undefined : await new StateFile(stack, name).read();
-  if (left === undefined) return await begin(operation, options, progress);
+  if (left === undefined) return await begin(operation, options);
 
   refuseEnded(left);
   refuseAnother(options, left);
@@ -38,16 +32,11 @@ export async function replay(
   const file = new StateFile(stack, left.name);
   const state = (await file.read()) ?? left;
   refuseEnded(state);
-  return await runReplay(operation, { file, state, by: await caller(stack), rate, delay, progress });
+  return await runReplay(operation, { file, state, by: await stack.caller(), rate, delay });
 }
 
-async function begin(
-  operation: Operation,
-  options: ReplayOptions,
-  progress: ProgressDisplay,
-): Promise<boolean> {
+async function begin(operation: Operation, options: ReplayOptions): Promise<boolean> {
   const { stack, say, width } = operation;
-  const { title } = stack;
   const { rate, dryRun } = options;
   const now = new Date();
   const request = newRequest(stack, options, now);
@@ -60,8 +49,9 @@ async function begin(
     say('Interrupted. Nothing was sent.');
     return false;
   }
-  if (plan.messages === 0)
-    throw nothingToReplay(title, plan, Date.parse(until) + delay > Date.now() ? delay : 0);
+  if (plan.messages === 0) {
+    throw nothingToReplay(stack.title, plan, Date.parse(until) + delay > Date.now() ? delay : 0);
+  }
   for (const line of describePlan(stack, request, plan, { rate, delay, expired, width })) say(line);
   if (dryRun) return plan.damaged.length === 0;
   if (!(await consented(operation, options, `Send ${manyMessages(plan.messages)}?`))) return false;
@@ -70,7 +60,7 @@ async function begin(
   if ((await file.read()) !== undefined) {
     throw new CommandError(`There is a replay ${request.name} already. Choose another --name`);
   }
-  const by = await caller(stack);
+  const by = await stack.caller();
   const state: ReplayState = {
     ...request,
     by,
@@ -83,7 +73,7 @@ async function begin(
     refused: { count: 0, first: [] },
     damaged: [],
   };
-  return await runReplay(operation, { file, state, by, rate, delay, progress });
+  return await runReplay(operation, { file, state, by, rate, delay });
 }
 
 /** @throws CommandError if nobody could answer, once all other options are right */

@@ -52,10 +52,7 @@ export function newRequest(stack: Stage, options: ReplayOptions, now: Date): Rep
     );
   }
   const end = until?.moment ?? now;
-  for (const [option, time] of [
-    ['since', since.moment],
-    ['until', end],
-  ] as const) {
+  for (const [option, time] of Object.entries({ since: since.moment, until: end })) {
     if (time > now) throw new CommandError(`--${option} is in the future: ${time.toISOString()}`);
   }
   // Refuses an empty window.
@@ -66,7 +63,12 @@ export function newRequest(stack: Stage, options: ReplayOptions, now: Date): Rep
       `A replay reaches back ${REPLAYABLE_DAYS} days, to ${earliest.toISOString()}. --since is ${since.moment.toISOString()}`,
     );
   }
-  if (notify) refuseToNotifyNobody(events);
+  if (notify && events.length > 0 && !events.some(isNotification)) {
+    const notifying = eventNames.filter(isNotification).join(' and ');
+    throw new CommandError(
+      `--notify is for events that send notifications: ${notifying}. These do not: ${events.join(', ')}`,
+    );
+  }
   return {
     name: name ?? `${mode}-${compact(now)}`,
     mode,
@@ -75,11 +77,11 @@ export function newRequest(stack: Stage, options: ReplayOptions, now: Date): Rep
       events: [...new Set(events.length === 0 ? eventNames : events)],
       since: since.moment.toISOString(),
       until: end.toISOString(),
-      ...(shop !== undefined && { shop }),
-      ...(ids !== undefined && { ids: [...ids] }),
-      ...(outcomes !== undefined && { outcomes: [...outcomes] }),
+      shop,
+      ids: ids && [...ids],
+      outcomes: outcomes && [...outcomes],
     },
-    typed: { since: since.text, ...(until !== undefined && { until: until.text }) },
+    typed: { since: since.text, until: until?.text },
   };
 }
 
@@ -109,14 +111,6 @@ export function refuseAnother(options: ReplayOptions, state: ReplayState): void 
   if (differences.length === 0) return;
   throw new CommandError(
     `Replay ${name} has other options: ${differences.join('; ')}. Continue it with --name alone, or choose another --name`,
-  );
-}
-
-function refuseToNotifyNobody(events: readonly EventName[]): void {
-  if (events.length === 0 || events.some(isNotification)) return;
-  const notifying = eventNames.filter(isNotification).join(' and ');
-  throw new CommandError(
-    `--notify is for events that send notifications: ${notifying}. These do not: ${events.join(', ')}`,
   );
 }
 

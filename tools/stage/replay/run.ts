@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CommandError } from '../../terminal/command-error.ts';
 import { lines } from '../../terminal/facts.ts';
-import type { ProgressDisplay } from '../../terminal/progress.ts';
+import { Progress } from '../../terminal/progress.ts';
 import { manyMessages } from '../../terminal/text.ts';
 import type { Operation } from '../operation.ts';
 import { heldBack } from './late.ts';
@@ -20,27 +20,22 @@ export const DEAD_AFTER = 15_000;
 /** Milliseconds between two updates of the progress. */
 const SHOW_INTERVAL = 200;
 
-interface Run {
-  readonly file: StateFile;
-  /** As it was begun, or left. Nobody runs it. */
-  readonly state: ReplayState;
-  /** ARN of the person who runs it. */
-  readonly by: string;
-  /** Messages a second. */
-  readonly rate: number;
-  /** Milliseconds by which the archive is late. */
-  readonly delay: number;
-  readonly progress: ProgressDisplay;
-}
-
 /**
  * Runs a replay to its end, or until Ctrl-C.
+ * @param run `state`: as it was begun, or left; `by`: ARN of the person who runs it; `rate`: messages a second; `delay`:
+ * milliseconds by which the archive is late
  * @returns whether all of it was sent
  * @throws CommandError if somebody else runs it, or that says why it stopped and how to go on
  */
 export async function runReplay(
-  { stack, say, signal: interrupted, width }: Operation,
-  { file, state, by, rate, delay, progress }: Run,
+  { stack, say, signal: interrupted, width, progress = new Progress() }: Operation,
+  {
+    file,
+    state,
+    by,
+    rate,
+    delay,
+  }: { file: StateFile; state: ReplayState; by: string; rate: number; delay: number },
 ): Promise<boolean> {
   const { name, planned } = state;
   const { events } = state.filter;

@@ -69,7 +69,7 @@ export async function sendRecords(options: SendOptions): Promise<void> {
     for await (const group of groups(options)) {
       const { event } = group;
       await settling;
-      if (backlog?.event !== event) backlog = new Backlog(stack.sqs, stack.event(event).queueUrl, event);
+      if (backlog?.event !== event) backlog = new Backlog(stack, event);
       settling = settle(group, backlog, options);
       // The next await throws it.
       settling.catch(() => {});

@@ -3,7 +3,7 @@ import { REPLAYABLE_RECEIPT_DAYS, type ReplayMode } from '../../../lambda/queue/
 import { isNotification } from '../../cost/write-units.ts';
 import { facts, lines } from '../../terminal/facts.ts';
 import { table } from '../../terminal/table.ts';
-import { duration, manyMessages, printable } from '../../terminal/text.ts';
+import { counted, duration, manyMessages, printable } from '../../terminal/text.ts';
 import { settledOutcomes } from '../archive/filter.ts';
 import { describeDamage } from '../archive/reader.ts';
 import type { Stage } from '../stage.ts';
@@ -43,13 +43,13 @@ export function describePlan(
 ): string[] {
   const { name, mode, filter, typed } = request;
   const only = [
-    filter.shop === undefined ? [] : `shop ${printable(filter.shop)}`,
-    filter.ids === undefined ? [] : `ids ${filter.ids.map(printable).join(', ')}`,
-    filter.outcomes === undefined ? [] : `outcome ${filter.outcomes.join(' or ')}`,
-  ].flat();
-  const dead = sum([...counts.values()].map((outcomes) => outcomes.get('DeadLettered') ?? 0));
+    filter.shop && `shop ${printable(filter.shop)}`,
+    filter.ids && `ids ${filter.ids.map(printable).join(', ')}`,
+    filter.outcomes && `outcome ${filter.outcomes.join(' or ')}`,
+  ].filter(Boolean);
+  const dead = sum(counts.values().map((outcomes) => outcomes.get('DeadLettered') ?? 0));
   const writtenAt = Date.parse(filter.until) + delay;
-  const all: (readonly [string, string | false | undefined])[] = [
+  const all: [string, string | false | undefined][] = [
     ['mode', MODES[mode]],
     ['people', describePeople(request, counts)],
     ['messages', count(messages)],
@@ -59,8 +59,8 @@ export function describePlan(
       writtenAt > Date.now() &&
         `until ${toTheSecond(writtenAt)} for records that Firehose has not written yet`,
     ],
-    ['only', only.join('; ')],
-    ['skipped', describeUnsent(skipped)],
+    ['only', only.join('; ') || undefined],
+    ['skipped', describeUnsent(skipped) || undefined],
     // They are in two places then, which has no second effect.
     ['dead letters', dead > 0 && `${count(dead)}. They also stay on the dead-letter queue unless redriven.`],
     ['window', `settled from ${filter.since} to ${filter.until}`],
@@ -75,10 +75,7 @@ export function describePlan(
   return [
     `Replay ${name} in ${title}`,
     '',
-    ...facts(
-      all.flatMap(([fact, value]) => (value ? [[fact, value] as const] : [])),
-      width,
-    ),
+    ...facts(all, width),
     '',
     ...describeCounts(counts, width),
     ...(damaged.length === 0 ? [] : ['', ...describeDamage(damaged)]),
@@ -87,14 +84,13 @@ export function describePlan(
 
 /** Who is notified, and how often at most. */
 function describePeople({ notify }: ReplayRequest, counts: Plan['counts']): string {
-  const topics = [...counts]
-    .filter(([event]) => isNotification(event))
-    .map(([event, of]) => ({ topic: catalogue[event].effect, total: sum([...of.values()]) }));
+  const topics = [...counts].filter(([event]) => isNotification(event));
   if (topics.length === 0) return 'nobody: these events send no notifications';
-  const total = sum(topics.map((topic) => topic.total));
-  const most = `at most ${count(total)} ${total === 1 ? 'notification' : 'notifications'}`;
-  const each = topics.map((topic) => `${topic.topic} ${count(topic.total)}`).join(', ');
-  return `${most} (${each}). ${notify ? NOTIFIED_AGAIN : 'Nobody is notified twice about an event.'}`;
+  const total = sum(topics.map(([, of]) => sum(of.values())));
+  const each = topics
+    .map(([event, of]) => `${catalogue[event].effect} ${count(sum(of.values()))}`)
+    .join(', ');
+  return `at most ${counted(total, 'notification')} (${each}). ${notify ? NOTIFIED_AGAIN : 'Nobody is notified twice about an event.'}`;
 }
 
 function describeCounts(counts: Plan['counts'], width: number): string[] {
@@ -109,7 +105,7 @@ function describeCounts(counts: Plan['counts'], width: number): string[] {
       .sort(([one], [other]) => one.localeCompare(other))
       .map(([event, of]) => [
         event,
-        count(sum([...of.values()])),
+        count(sum(of.values())),
         ...outcomes.map((outcome) => count(of.get(outcome) ?? 0)),
       ]),
     width,
@@ -145,7 +141,7 @@ export function describeRest(state: ReplayState, title: string, width: number): 
       [
         ['started', `${startedAt} by ${by}`],
         ['mode', MODES[mode]],
-        ...(notify ? [['people', NOTIFIED_AGAIN] as const] : []),
+        ['people', notify && NOTIFIED_AGAIN],
         ['window', `settled from ${filter.since} to ${filter.until}`],
         ['sent', `${count(sentOf(state))} of ${manyMessages(planned)}`],
       ],
@@ -204,7 +200,7 @@ export function describeEnd(
 const describeTime = (seconds: number) =>
   seconds < 1 ? 'about a second' : `at least ${duration(seconds * 1000)}`;
 
-const sum = (numbers: readonly number[]) => numbers.reduce((total, number) => total + number, 0);
+const sum = (numbers: Iterable<number>) => [...numbers].reduce((total, number) => total + number, 0);
 
 const count = (value: number) => value.toLocaleString('en');
 

@@ -174,7 +174,7 @@ test(
     expect(withoutReceipt(local).steps).toEqual(withoutReceipt(aws).steps);
 
     await restore();
-    await redriveAll(operator.operation(), operator.queue('user.updated'), { pollMilliseconds: 100 });
+    await redriveAll(operator.operation(), operator.queue('user.updated'));
     const redriven = await histories(eventId, 'processed');
     expect(redriven.aws.steps.find(({ kind }) => kind === 'processed')).toMatchObject({
       attempt: 1,

@@ -257,7 +257,7 @@ describe('while a table is throttled', () => {
       idIs: 'messageId',
       history: dead.history,
     });
-    await redriveAll(operator.operation(), operator.queue('shop.updated'), { pollMilliseconds: 20 });
+    await redriveAll(operator.operation(), operator.queue('shop.updated'));
     const trace = await traced(body.eventId);
     expect(kinds(trace)).toEqual([
       ...RECEIVED,
@@ -315,7 +315,7 @@ describe('a consumer that dies', () => {
     expect(text).toContain(place);
 
     await stack.replaceCode('girl-deleted', codeDirectory ?? '');
-    await redriveAll(operator.operation(), operator.queue('girl.deleted'), { pollMilliseconds: 20 });
+    await redriveAll(operator.operation(), operator.queue('girl.deleted'));
     const trace = await traced(eventId);
     expect(kinds(trace)).toEqual([
       ...RECEIVED,

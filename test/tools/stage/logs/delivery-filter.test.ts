@@ -1,10 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
-import { type DeliveryFilter, deliveryFilter } from '../../../../tools/stage/logs/delivery-filter.ts';
 import type { FunctionName } from '../../../../tools/stage/logs/follow.ts';
+import { deliveryFilter } from '../../../../tools/stage/logs/tail.ts';
 
 const eventId = 'abcdef0123456789'.repeat(4);
 const ids = { eventId, requestId: 'Request-1=', messageId: 'message-1' };
-const passes = (filter: DeliveryFilter, line: object | string, name: FunctionName = 'shop.updated') =>
+type Filter = Parameters<typeof deliveryFilter>[0];
+const passes = (filter: Filter, line: object | string, name: FunctionName = 'shop.updated') =>
   deliveryFilter(filter)({
     function: name,
     at: 0,
@@ -34,7 +35,7 @@ describe('without a wish', () => {
 });
 
 describe('of one event', () => {
-  const filter: DeliveryFilter = { events: ['shop.updated'] };
+  const filter: Filter = { events: ['shop.updated'] };
   test.each([
     ['the receiver’s line of it', { event: 'shop.updated' }, 'receiver', true],
     ['the receiver’s line of another', { event: 'user.updated' }, 'receiver', false],

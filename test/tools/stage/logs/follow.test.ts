@@ -8,7 +8,6 @@ import { pascalCase } from '../../../../lambda/contract/event-names.ts';
 import { type AwsEndpoint, startAwsEndpoint } from '../../../../local/aws/endpoint.ts';
 import {
   type FollowedLine,
-  type FollowOptions,
   type FunctionName,
   followLogs,
   functionNames,
@@ -69,7 +68,7 @@ const clientOf = (accessKeyId: string) =>
   });
 
 /** Follows until it is disposed of. */
-function follow(options: Partial<FollowOptions> = {}, of = stack) {
+function follow(options: Partial<Parameters<typeof followLogs>[1]> = {}, of = stack) {
   const lines: FollowedLine[] = [];
   const problems: string[] = [];
   const controller = new AbortController();

@@ -5,10 +5,9 @@ import type { AddressInfo } from 'node:net';
 import { DeleteQueueCommand } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { eventNames } from '../../../../lambda/contract/catalogue.ts';
-import { eventually } from '../../../support/eventually.ts';
 import { startTestAws, type TestAws } from '../../../support/test-aws.ts';
 import { Project } from '../../commands/project.ts';
-import { DEAD, Operator, shopUpdated } from './support.ts';
+import { DEAD, Operator } from './support.ts';
 
 const QUEUES = [...eventNames, 'quarantine', 'unrouted'].join(', ');
 
@@ -65,11 +64,6 @@ describe('what it cannot do it says in one line, and exits with 1', () => {
       'a wrong event',
       () => ['show', 'example.unknown', '--outputs', operator.outputsFile],
       () => `No queue 'example.unknown' in the stack of ${operator.outputsFile}. One of: ${QUEUES}`,
-    ],
-    [
-      'an empty queue',
-      () => ['redrive', 'user.updated', '--outputs', operator.outputsFile],
-      () => 'Nothing to redrive: the dead-letter queue of user.updated is empty',
     ],
     [
       'a stage that is not deployed',
@@ -130,22 +124,4 @@ test('an export whose reader ends early is no error, and gives the messages back
   expect({ code, lines: stdout.trim().split('\n').length }).toEqual({ code: 0, lines: 1 });
   expect(stderr).not.toMatch(/EPIPE/);
   expect(await operator.queues.count(dead)).toBe(60);
-});
-
-test('Ctrl-C in a redrive: it is cancelled, said so, and nothing is lost', async () => {
-  const { ShopUpdatedDeadLetterQueueUrl: dead, ShopUpdatedQueueUrl: source } = aws.outputs;
-  for (let count = 0; count < 20; count += 1) await operator.put(dead, shopUpdated('shop-1'), DEAD);
-  const args = ['dlq', 'redrive', 'shop.updated', '--rate', '2', '--outputs', operator.outputsFile];
-  const redrive = project.start(args);
-  await eventually(async () => redrive.stdout().includes('Moved') || undefined);
-  redrive.interrupt();
-  const { code, stdout, stderr } = await redrive.ended;
-  expect({ code, stderr, last: stdout.trimEnd().split('\n').at(-1) }).toEqual({
-    code: 130,
-    stderr: '',
-    last: expect.stringMatching(/^Cancelled\. Moved \d+ messages? to .* Nothing is lost\.$/),
-  });
-  const left = await operator.queues.count(dead);
-  expect(left).toBeGreaterThan(0);
-  expect(left + (await operator.queues.count(source))).toBe(20);
 });

@@ -171,16 +171,6 @@ describe('show', () => {
     expect(await shown('shop.updated')).toContain(`    2 × ${DEAD.failureReason}\n    1 × rare\n`);
   });
 
-  test('takes a dead letter without a reason for one that SQS moved', async () => {
-    await operator.put(dead, shopUpdated('shop-1'));
-    expect(await shown('shop.updated')).toContain('SQS moved it after too many receives');
-  });
-
-  test('shows what the partner sent where it is asked for', async () => {
-    await operator.put(dead, shopUpdated('shop-1'), DEAD);
-    expect(await shown('shop.updated', { payload: true })).toContain('Personal name');
-  });
-
   test('with --json gives all of it to programs, and what the partner sent if it is asked for', async () => {
     const id = await operator.put(dead, shopUpdated('shop-1'), DEAD);
     const { failureReason, ...noted } = DEAD;

@@ -11,8 +11,6 @@ import { startTestAws, type TestAws } from '../../../support/test-aws.ts';
 import { startTestStack } from '../../../support/test-stack.ts';
 import { DEAD, Operator, shopUpdated } from './support.ts';
 
-const poll = { pollMilliseconds: 20 };
-
 describe('where nothing consumes', () => {
   let aws: TestAws;
   let operator: Operator;
@@ -34,7 +32,7 @@ describe('where nothing consumes', () => {
   beforeEach(() => operator.empty());
 
   const redriveShopUpdated = (operation = operator.operation()) =>
-    redriveAll(operation, operator.queue('shop.updated'), poll);
+    redriveAll(operation, operator.queue('shop.updated'));
 
   describe('redrive of an event', () => {
     test('moves every dead letter to the queue of the event, also those that a consumer put there', async () => {
@@ -60,7 +58,7 @@ describe('where nothing consumes', () => {
 
     test('follows the one that is under way', async () => {
       for (let count = 0; count < 3; count += 1) await operator.put(dead, shopUpdated('shop-1'), DEAD);
-      const first = redriveAll(operator.operation(), operator.queue('shop.updated'), { ...poll, rate: 2 });
+      const first = redriveAll(operator.operation(), operator.queue('shop.updated'), 2);
       const second = operator.operation();
       await eventually(async () => (await operator.queues.count(source)) || undefined);
       await redriveShopUpdated(second);
@@ -75,7 +73,7 @@ describe('where nothing consumes', () => {
       for (let count = 0; count < 5; count += 1) await operator.put(dead, shopUpdated('shop-1'), DEAD);
       const interruption = new AbortController();
       const operation = operator.operation(interruption.signal);
-      const redrive = redriveAll(operation, operator.queue('shop.updated'), { ...poll, rate: 1 });
+      const redrive = redriveAll(operation, operator.queue('shop.updated'), 1);
       await eventually(async () => (await operator.queues.count(source)) || undefined);
       interruption.abort();
       expect(await redrive).toBe(false);
@@ -193,7 +191,7 @@ describe('where the stack runs', () => {
   test('a redriven dead letter is processed, whatever its attributes say of its failure', async () => {
     const shopId = randomUUID();
     await operator.put(stack.outputs.ShopUpdatedDeadLetterQueueUrl, shopUpdated(shopId), DEAD);
-    await redriveAll(operator.operation(), operator.queue('shop.updated'), poll);
+    await redriveAll(operator.operation(), operator.queue('shop.updated'));
     expect(await invalidated(shopId)).toMatchObject({ invalidated_at: DEAD.receivedAt });
   });
 
@@ -235,17 +233,12 @@ describe('where the stack runs', () => {
       expect(await operator.queues.count(stack.outputs.QuarantineQueueUrl)).toBe(1);
     });
 
-    test('keeps everything where nothing answers', async () => {
+    test.each([
+      ['nothing answers', () => 'http://127.0.0.1:1/'],
+      ['something other than the receiver refuses it', () => stack.awsUrl],
+    ])('keeps everything if %s', async (_name, url) => {
       await operator.put(stack.outputs.QuarantineQueueUrl, quarantined(shopUpdated('shop-1')));
-      const outputs = { ...operator.outputs, WebhookUrl: 'http://127.0.0.1:1/' };
-      const operation = { ...operator.operation(), stack: operator.stack.with({ outputs }) };
-      expect(await redriveQuarantine(operation)).toBe(false);
-      expect(await operator.queues.count(stack.outputs.QuarantineQueueUrl)).toBe(1);
-    });
-
-    test('keeps what something other than the receiver refuses', async () => {
-      await operator.put(stack.outputs.QuarantineQueueUrl, quarantined(shopUpdated('shop-1')));
-      const outputs = { ...operator.outputs, WebhookUrl: stack.awsUrl };
+      const outputs = { ...operator.outputs, WebhookUrl: url() };
       const operation = { ...operator.operation(), stack: operator.stack.with({ outputs }) };
       expect(await redriveQuarantine(operation)).toBe(false);
       expect(await operator.queues.count(stack.outputs.QuarantineQueueUrl)).toBe(1);

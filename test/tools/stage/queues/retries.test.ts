@@ -57,11 +57,11 @@ test('a message that backs off is listed, with its failures so far and its next 
 });
 
 test('while its event is paused, it is tried again once resumed', async () => {
-  await pause(operator.operation(), 'shop.updated', 'The table is being restored', 25);
+  await pause(operator.operation(), 'shop.updated', 'The table is being restored');
   const text = await listed(operator.stack);
   expect(text).toMatch(/\nshop\.updated +0 +1 +paused; 1 retrying\n/);
   expect(text).toMatch(/\nshop\.updated .* ago +once resumed\n/);
-  await resume(operator.operation(), 'shop.updated', 25);
+  await resume(operator.operation(), 'shop.updated');
 });
 
 test('on a terminal its id is shortened, and the table fits', async () => {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import {
   CreateQueueCommand,
   DeleteMessageBatchCommand,
-  type MessageAttributeValue,
+  type Message,
   ReceiveMessageCommand,
   SendMessageCommand,
 } from '@aws-sdk/client-sqs';
@@ -14,7 +14,7 @@ import { findStackOfFile, type Stage } from '../../../../tools/stage/stage.ts';
 import { Queues } from '../../../support/queues.ts';
 import type { TestAws } from '../../../support/test-aws.ts';
 
-/** A person at a terminal: a operation on a stack, and what it has said. */
+/** A person at a terminal: operations on a stack, and what they print. */
 export class Operator {
   readonly outputsFile: string;
   readonly stack: Stage;
@@ -34,7 +34,7 @@ export class Operator {
     this.outputsFile = file;
     this.outputs = outputs;
     this.queues = queues;
-    this.stack = findStackOfFile(file);
+    this.stack = findStackOfFile(file).with({ pollMilliseconds: 20 });
   }
 
   /** A path that nothing is at yet. */
@@ -44,13 +44,8 @@ export class Operator {
 
   operation(signal = new AbortController().signal): Operation & { readonly said: string[] } {
     const said: string[] = [];
-    return {
-      stack: this.stack,
-      signal,
-      say: (line) => said.push(line),
-      width: Number.POSITIVE_INFINITY,
-      said,
-    };
+    const say = (line: string) => said.push(line);
+    return { stack: this.stack, signal, say, width: Number.POSITIVE_INFINITY, said };
   }
 
   queue(name: string): WaitingQueue {
@@ -71,15 +66,11 @@ export class Operator {
     body: string,
     attributes: Readonly<Record<string, string>> = {},
   ): Promise<string> {
-    const MessageAttributes: Record<string, MessageAttributeValue> = Object.fromEntries(
+    const MessageAttributes = Object.fromEntries(
       Object.entries(attributes).map(([name, StringValue]) => [name, { DataType: 'String', StringValue }]),
     );
     const { MessageId = '' } = await this.queues.client.send(
-      new SendMessageCommand({
-        QueueUrl: url,
-        MessageBody: body,
-        MessageAttributes,
-      }),
+      new SendMessageCommand({ QueueUrl: url, MessageBody: body, MessageAttributes }),
     );
     return MessageId;
   }
@@ -93,13 +84,16 @@ export class Operator {
   /** Deletes everything that is visible on every queue. */
   async empty(): Promise<void> {
     const urls = Object.entries(this.outputs).filter(([name]) => name.endsWith('QueueUrl'));
-    await Promise.all(urls.map(([, url]) => this.#emptyQueue(url)));
+    await Promise.all(urls.map(([, url]) => this.taken(url)));
   }
 
-  async #emptyQueue(QueueUrl: string): Promise<void> {
+  /** Takes everything that is visible off a queue. */
+  async taken(QueueUrl: string | undefined): Promise<Message[]> {
+    const all: Message[] = [];
     for (;;) {
       const messages = await this.queues.receive(QueueUrl);
-      if (messages.length === 0) return;
+      if (messages.length === 0) return all;
+      all.push(...messages);
       const Entries = messages.map(({ ReceiptHandle }, index) => ({ Id: String(index), ReceiptHandle }));
       await this.queues.client.send(new DeleteMessageBatchCommand({ QueueUrl, Entries }));
     }

@@ -74,7 +74,7 @@ async function succeed(messages: readonly Message[]): Promise<void> {
 const never = new AbortController().signal;
 
 test('of a consumer that fails no more than so many are sent, and it stops', async () => {
-  const backlog = new Backlog(sqs(), url, 'shop.updated', { inFlight: 40, hold: 1_500 });
+  const backlog = new Backlog(replayer.operator.stack, 'shop.updated', { inFlight: 40, hold: 1_500 });
   const consumer = new AbortController();
   const consuming = (async () => {
     while (!consumer.signal.aborted) if ((await fail()).length === 0) await sleep(10);
@@ -106,7 +106,7 @@ test('of a consumer that fails no more than so many are sent, and it stops', asy
 });
 
 test('it goes on once half of them are done, and not before', async () => {
-  const backlog = new Backlog(sqs(), url, 'shop.updated', { inFlight: 20 });
+  const backlog = new Backlog(replayer.operator.stack, 'shop.updated', { inFlight: 20 });
   const messages = await failed(30);
   let hasRoom = false;
   const room = backlog

@@ -4,9 +4,8 @@ import { archiveDelay, heldBack } from '../../../../tools/stage/replay/late.ts';
 import { runReplay } from '../../../../tools/stage/replay/run.ts';
 import { StateFile } from '../../../../tools/stage/replay/state.ts';
 import type { Stage } from '../../../../tools/stage/stage.ts';
-import { Progress } from '../../../../tools/terminal/progress.ts';
 import { startTestAws, type TestAws } from '../../../support/test-aws.ts';
-import { ago, Replayer } from './support.ts';
+import { ago, begun, OPERATOR, Replayer } from './support.ts';
 
 let aws: TestAws;
 let replayer: Replayer;
@@ -90,29 +89,12 @@ describe('what Firehose holds longer', () => {
   test('is said by the replay that is finished without it, and that did not send all', async () => {
     const stack = inAws(() => [minutesOld(600)]);
     const operation = { ...replayer.operator.operation(), stack };
-    const [since, until] = [ago(180), ago(90)];
     const done = await runReplay(operation, {
       file: new StateFile(stack, 'held'),
-      state: {
-        name: 'held',
-        mode: 'fill',
-        notify: false,
-        filter: { events: [...SHOPS], since: since.toISOString(), until: until.toISOString() },
-        typed: { since: '3h' },
-        by: 'somebody',
-        startedAt: new Date().toISOString(),
-        planned: 0,
-        begun: {},
-        done: '',
-        sent: {},
-        skipped: { ofReplays: 0, forgotten: 0, tooOld: 0, payloadGone: 0 },
-        refused: { count: 0, first: [] },
-        damaged: [],
-      },
-      by: 'somebody',
+      state: begun('held', ago(90)),
+      by: OPERATOR,
       rate: 100,
       delay: 0,
-      progress: new Progress(),
     });
     expect(done).toBe(false);
     expect(operation.said.at(-1)).toMatch(/^Firehose still holds records since /);

@@ -4,9 +4,7 @@ import { DONE_IN_STATE, Ledger } from '../../../../tools/stage/replay/ledger.ts'
 import { StateFile } from '../../../../tools/stage/replay/state.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { startTestAws, type TestAws } from '../../../support/test-aws.ts';
-import { ago, at, numbered, Replayer } from './support.ts';
-
-const OPERATOR = 'arn:aws:iam::000000000000:user/operator';
+import { ago, at, begun, numbered, OPERATOR, Replayer, SINCE } from './support.ts';
 
 let aws: TestAws;
 let replayer: Replayer;
@@ -23,9 +21,8 @@ afterEach(async () => {
   await replayer.close();
 });
 
-const since = at(ago(180));
-const shops = async () =>
-  (await replayer.taken('ShopUpdatedQueueUrl')).map(({ Body = '' }) => JSON.parse(Body).data.shop_id);
+const since = at(SINCE);
+const shops = () => replayer.shops();
 /** 90 shops in three objects, each once in the archive for all tests. */
 const EXPECTED = Array.from({ length: 90 }, (_, index) => `shop-${index}`).sort();
 
@@ -35,64 +32,27 @@ beforeAll(async () => {
   await first.close();
 });
 
-/** A replay that Ctrl-C ends once it has sent something, but not all. */
-async function interrupted(name: string, asked: object = {}): Promise<string> {
-  const controller = new AbortController();
-  const ended = replayer.replay({ name, since, rate: 40, ...asked }, controller.signal);
-  await eventually(async () =>
-    (await replayer.operator.queues.count(aws.outputs.ShopUpdatedQueueUrl)) > 8 ? true : undefined,
-  );
-  controller.abort();
-  const { done, said } = await ended;
-  expect(done).toBe(false);
-  return said;
-}
-
-describe('Ctrl-C', () => {
-  test('ends it where nothing is half done, and says how to go on', async () => {
-    const said = await interrupted('interrupted');
-    const [, sent] = /Interrupted: (\d+) of 90 messages are sent/.exec(said) ?? [];
-    expect(said).toContain(
-      `Continue with: npm run replay -- --name interrupted --outputs ${replayer.operator.outputsFile}`,
-    );
-    expect(await shops()).toHaveLength(Number(sent));
-    const state = await replayer.state('interrupted');
-    expect(state).toMatchObject({ by: OPERATOR, planned: 90, sent: { 'shop.updated': Number(sent) } });
-    expect(state).not.toHaveProperty('running');
-    expect(state).not.toHaveProperty('finishedAt');
-  });
-
-  test('during the plan leaves nothing behind', async () => {
-    const controller = new AbortController();
-    controller.abort();
-    const { done, said } = await replayer.replay({ name: 'planned', since }, controller.signal);
-    expect({ done, said }).toEqual({ done: false, said: 'Interrupted. Nothing was sent.' });
-    await expect(replayer.state('planned')).rejects.toMatchObject({ name: 'NoSuchKey' });
-  });
+test('Ctrl-C during the plan leaves nothing behind', async () => {
+  const { done, said } = await replayer.replay({ name: 'planned', since }, AbortSignal.abort());
+  expect({ done, said }).toEqual({ done: false, said: 'Interrupted. Nothing was sent.' });
+  await expect(replayer.state('planned')).rejects.toMatchObject({ name: 'NoSuchKey' });
 });
 
 describe('run again under its name', () => {
-  test('it goes on where it was: each message once', async () => {
-    await interrupted('again');
-    const { done, said } = await replayer.replay({ name: 'again', since: undefined });
+  test('it goes on where it was, each message once; the same options do not matter, and the rate may be another one', async () => {
+    const asked = { name: 'same', since, mode: 'repair' as const, events: ['shop.updated' as const] };
+    const controller = new AbortController();
+    const ended = replayer.replay({ ...asked, rate: 40 }, controller.signal);
+    const count = () => replayer.operator.queues.count(aws.outputs.ShopUpdatedQueueUrl);
+    await eventually(async () => (await count()) > 8 || undefined);
+    controller.abort();
+    expect((await ended).done).toBe(false);
+    const { done, said } = await replayer.replay(asked);
     expect(done).toBe(true);
-    expect(said).toContain('Continuing replay again in the stack of');
-    expect(said).toMatch(/Replay again is finished: sent \d+ messages in \d+ s, and \d+ before\./);
-    expect((await shops()).sort()).toEqual(EXPECTED);
-    expect(await replayer.state('again')).toMatchObject({ sent: { 'shop.updated': 90 } });
-  });
-
-  test('the same options do not matter, and the rate may be another one', async () => {
-    await interrupted('same', { shop: undefined, mode: 'repair', events: ['shop.updated'] });
-    const same = {
-      name: 'same',
-      since,
-      mode: 'repair' as const,
-      events: ['shop.updated' as const],
-      rate: 5_000,
-    };
-    expect((await replayer.replay(same)).done).toBe(true);
-    expect((await shops()).sort()).toEqual(EXPECTED);
+    expect(said).toContain('Continuing replay same in the stack of');
+    expect(said).toMatch(/Replay same is finished: sent \d+ messages in \d+ s, and \d+ before\./);
+    expect(await shops()).toEqual(EXPECTED);
+    expect(await replayer.state('same')).toMatchObject({ sent: { 'shop.updated': 90 } });
   });
 
   test.each([
@@ -203,23 +163,3 @@ test('finished objects are known again, also those that the state has no room fo
   expect(keys.filter((key) => !again.isDone(key))).toEqual([]);
   expect(again.isDone('event=shop.updated/other')).toBe(false);
 });
-
-/** A replay that has been begun and left before it sent anything. */
-function begun(name: string) {
-  return {
-    name,
-    mode: 'fill' as const,
-    notify: false,
-    filter: { events: ['shop.updated' as const], since: since.text, until: new Date().toISOString() },
-    typed: { since: since.text },
-    by: OPERATOR,
-    startedAt: new Date().toISOString(),
-    planned: 90,
-    begun: {},
-    done: '',
-    sent: {},
-    skipped: { ofReplays: 0, forgotten: 0, tooOld: 0, payloadGone: 0 },
-    refused: { count: 0, first: [] },
-    damaged: [],
-  };
-}

@@ -2,7 +2,7 @@ import { cp, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Message } from '@aws-sdk/client-sqs';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { LocalStack } from '../../../../local/local-stack.ts';
 import { FunctionLines } from '../../../lambda/function-lines.ts';
 import { takeAll } from '../../../soak/take-all.ts';
@@ -89,7 +89,7 @@ beforeAll(async () => {
   };
   await Promise.all(Array.from({ length: POSTS_AT_A_TIME }, post));
   await quiet();
-}, LONG);
+});
 
 afterAll(async () => {
   await project?.remove();
@@ -153,101 +153,72 @@ test('with the mistakes every name is wrong, and everybody is told once', async 
   expectEachOnce(await told());
 });
 
-test(
-  'once they are mended, a replay that fills leaves the wrong rows as they are, as they are up to date',
-  async () => {
-    await mend();
-    expect(await replayer.replay({ since, mode: 'fill' })).toMatchObject({ done: true });
-    await quiet();
-    const names = (await rows()).map(({ name, display_name }) => String(name ?? display_name));
-    expect(names.filter((name) => !name.startsWith('wrong '))).toEqual([]);
-    expect(await told()).toEqual([]);
-  },
-  LONG,
-);
+test('once they are mended, a replay that fills leaves the wrong rows as they are, as they are up to date', async () => {
+  await mend();
+  expect(await replayer.replay({ since, mode: 'fill' })).toMatchObject({ done: true });
+  await quiet();
+  const names = (await rows()).map(({ name, display_name }) => String(name ?? display_name));
+  expect(names.filter((name) => !name.startsWith('wrong '))).toEqual([]);
+  expect(await told()).toEqual([]);
+});
 
-test(
-  'one that repairs makes every row right by its newest event, and nobody is told; it shows as a replay',
-  async () => {
-    const before = { logged: lines.logged.length, metrics: lines.metrics.length };
-    const { said, done } = await replayer.replay({ since, mode: 'repair', name: 'mend-names' });
-    expect(done).toBe(true);
-    await quiet();
-    expect((await rows()).sort(byId)).toEqual(expectedRows().sort(byId));
-    expect(await told()).toEqual([]);
-    expect(said).toContain('sent 1,000 messages');
+test('one that repairs makes every row right by its newest event, and nobody is told; it shows as a replay', async () => {
+  const before = { logged: lines.logged.length, metrics: lines.metrics.length };
+  const { said, done } = await replayer.replay({ since, mode: 'repair', name: 'mend-names' });
+  expect(done).toBe(true);
+  await quiet();
+  expect((await rows()).sort(byId)).toEqual(expectedRows().sort(byId));
+  expect(await told()).toEqual([]);
+  expect(said).toContain('sent 1,000 messages');
 
-    const counted = lines.metrics.slice(before.metrics).map(({ name }) => name);
-    expect(new Set(counted)).toEqual(new Set(['Replayed']));
-    expect(counted).toHaveLength(bodies.length);
-    const settled = lines.logged
-      .slice(before.logged)
-      .filter(({ message }) => ['Processed', 'Stale', 'Duplicate'].includes(String(message)));
-    expect(settled).toHaveLength(bodies.length);
-    expect(
-      settled.filter(({ replay, latencyMs }) => replay !== 'mend-names' || latencyMs !== undefined),
-    ).toEqual([]);
-  },
-  LONG,
-);
+  const counted = lines.metrics.slice(before.metrics).map(({ name }) => name);
+  expect(new Set(counted)).toEqual(new Set(['Replayed']));
+  expect(counted).toHaveLength(bodies.length);
+  const settled = lines.logged
+    .slice(before.logged)
+    .filter(({ message }) => ['Processed', 'Stale', 'Duplicate'].includes(String(message)));
+  expect(settled).toHaveLength(bodies.length);
+  expect(
+    settled.filter(({ replay, latencyMs }) => replay !== 'mend-names' || latencyMs !== undefined),
+  ).toEqual([]);
+});
 
-test(
-  'with --notify everybody is told once more, and the rows stay right',
-  async () => {
-    expect(await replayer.replay({ since, mode: 'repair', notify: true })).toMatchObject({ done: true });
-    await quiet();
-    expectEachOnce(await told());
-    expect((await rows()).sort(byId)).toEqual(expectedRows().sort(byId));
-  },
-  LONG,
-);
+test('with --notify everybody is told once more, and the rows stay right', async () => {
+  expect(await replayer.replay({ since, mode: 'repair', notify: true })).toMatchObject({ done: true });
+  await quiet();
+  expectEachOnce(await told());
+  expect((await rows()).sort(byId)).toEqual(expectedRows().sort(byId));
+});
 
-describe('killed in the middle', () => {
-  const options = [
-    'review.posted',
-    '--since',
-    '1h',
-    '--mode',
-    'repair',
-    '--notify',
-    '--name',
-    'killed',
-    '--yes',
-  ];
-
-  test(
-    'and run again under its name it tells each once',
+test('killed in the middle and run again under its name it tells each once', async () => {
+  const options = 'review.posted --since 1h --mode repair --notify --name killed --yes'.split(' ');
+  const where = ['--outputs', replayer.operator.outputsFile];
+  const killed = project.start(['replay', ...options, '--rate', '30', ...where]);
+  await eventually(
     async () => {
-      const where = ['--outputs', replayer.operator.outputsFile];
-      const killed = project.start(['replay', ...options, '--rate', '30', ...where]);
-      await eventually(
-        async () => {
-          const { sent = {} } = await replayer.state('killed').catch(() => ({ sent: {} }));
-          return Object.values<number>(sent).some((count) => count > 0) || undefined;
-        },
-        { limit: LONG },
-      );
-      killed.process.kill('SIGKILL');
-      await killed.ended;
-
-      const again = ['replay', ...options, ...where];
-      const refused = await project.run(again);
-      expect(refused).toMatchObject({ code: 1, stdout: '' });
-      expect(refused.stderr).toMatch(/^Replay killed is running, by \S+, last seen \d+ s ago\. .*\n$/);
-
-      // As if a quarter of a minute had passed.
-      const { running, ...state } = await replayer.state('killed');
-      expect(running).toBeDefined();
-      const sent = state.sent['review.posted'] ?? 0;
-      expect(sent).toBeGreaterThan(0);
-      expect(sent).toBeLessThan(REVIEWS);
-      await replayer.putState(state);
-      const { code, stdout } = await project.run(again);
-      expect(code).toBe(0);
-      expect(stdout).toContain(`Replay killed is finished: sent ${REVIEWS - sent} messages in`);
-      await quiet();
-      expectEachOnce(await told());
+      const { sent = {} } = await replayer.state('killed').catch(() => ({ sent: {} }));
+      return Object.values<number>(sent).some((count) => count > 0) || undefined;
     },
-    LONG,
+    { limit: LONG },
   );
+  killed.process.kill('SIGKILL');
+  await killed.ended;
+
+  const again = ['replay', ...options, ...where];
+  const refused = await project.run(again);
+  expect(refused).toMatchObject({ code: 1, stdout: '' });
+  expect(refused.stderr).toMatch(/^Replay killed is running, by \S+, last seen \d+ s ago\. .*\n$/);
+
+  // As if a quarter of a minute had passed.
+  const { running, ...state } = await replayer.state('killed');
+  expect(running).toBeDefined();
+  const sent = state.sent['review.posted'] ?? 0;
+  expect(sent).toBeGreaterThan(0);
+  expect(sent).toBeLessThan(REVIEWS);
+  await replayer.putState(state);
+  const { code, stdout } = await project.run(again);
+  expect(code).toBe(0);
+  expect(stdout).toContain(`Replay killed is finished: sent ${REVIEWS - sent} messages in`);
+  await quiet();
+  expectEachOnce(await told());
 });

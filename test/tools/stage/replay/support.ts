@@ -1,6 +1,6 @@
 import { Writable } from 'node:stream';
 import { GetObjectCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
-import { DeleteMessageBatchCommand, type Message } from '@aws-sdk/client-sqs';
+import type { Message } from '@aws-sdk/client-sqs';
 import type { ArchiveRecord } from '../../../../lambda/archive/record.ts';
 import { sha256Hex } from '../../../../lambda/hash.ts';
 import { replay } from '../../../../tools/stage/replay/replay.ts';
@@ -11,6 +11,8 @@ import type { TestAws } from '../../../support/test-aws.ts';
 import { archived, objectKey, putObject, putRecords } from '../archive/support.ts';
 import { Operator } from '../queues/support.ts';
 
+export const OPERATOR = 'arn:aws:iam::000000000000:user/operator';
+
 export type Asked = Partial<ReplayOptions>;
 
 /** A time as it is typed in full. */
@@ -20,6 +22,16 @@ export function at(moment: Date) {
 
 /** Minutes before now. */
 export const ago = (minutes: number) => new Date(Date.now() - minutes * 60_000);
+
+let windows = 0;
+
+/** A window of its own for each test, so that none sees what another has archived. */
+export function window() {
+  windows += 1;
+  const end = ago(windows * 24 * 60);
+  const before = (minutes: number) => new Date(end.getTime() - minutes * 60_000);
+  return { since: at(before(120)), until: at(end), middle: before(60) };
+}
 
 /** Somebody who replays what a test has put into the archive. */
 export class Replayer {
@@ -69,37 +81,25 @@ export class Replayer {
         done();
       },
     });
-    const terminal = Object.assign(stream, {
-      isTTY: true,
-      columns: 200,
-      rows: 50,
-    }) as unknown as NodeJS.WriteStream;
+    const size = { isTTY: true, columns: 200, rows: 50 };
+    const terminal = Object.assign(stream, size) as unknown as NodeJS.WriteStream;
     this.#replays += 1;
     const name = `test-${this.#replays}`;
-    const options = {
-      name,
-      events: [],
-      rate: 10_000,
-      dryRun: false,
-      yes: true,
-      since: at(ago(180)),
-      ...asked,
-    };
-    const done = await replay(operation, options, new Progress(terminal));
+    const usual = { name, events: [], rate: 10_000, dryRun: false, yes: true, since: at(ago(180)) };
+    const options = { ...usual, ...asked };
+    const done = await replay({ ...operation, progress: new Progress(terminal) }, options);
     return { done, said: operation.said.join('\n'), shown: shown.join('') };
   }
 
   /** Takes everything off a queue. */
-  async taken(output: string): Promise<Message[]> {
-    const QueueUrl = this.operator.outputs[output];
-    const all: Message[] = [];
-    for (;;) {
-      const messages = await this.operator.queues.receive(QueueUrl);
-      if (messages.length === 0) return all;
-      all.push(...messages);
-      const Entries = messages.map(({ ReceiptHandle }, index) => ({ Id: String(index), ReceiptHandle }));
-      await this.operator.queues.client.send(new DeleteMessageBatchCommand({ QueueUrl, Entries }));
-    }
+  taken(output: string): Promise<Message[]> {
+    return this.operator.taken(this.operator.outputs[output]);
+  }
+
+  /** The shops of shop.updated's queue, in their order. Takes them off it. */
+  async shops(): Promise<string[]> {
+    const messages = await this.taken('ShopUpdatedQueueUrl');
+    return messages.map(({ Body = '' }) => JSON.parse(Body).data.shop_id).sort();
   }
 
   async state(name: string): Promise<ReplayState> {
@@ -132,6 +132,30 @@ export function numbered(count: number, first = 0): Partial<ArchiveRecord>[] {
     });
     return { eventId: sha256Hex(body), shopId: shop, body, requestId: `request-${first + index}` };
   });
+}
+
+/** Start of {@link begun}'s window. */
+export const SINCE = ago(180);
+
+/** A replay that was begun and left before it sent anything. */
+export function begun(name: string, until = new Date()): ReplayState {
+  const since = SINCE.toISOString();
+  return {
+    name,
+    mode: 'fill',
+    notify: false,
+    filter: { events: ['shop.updated'], since, until: until.toISOString() },
+    typed: { since },
+    by: OPERATOR,
+    startedAt: new Date().toISOString(),
+    planned: 90,
+    begun: {},
+    done: '',
+    sent: {},
+    skipped: { ofReplays: 0, forgotten: 0, tooOld: 0, payloadGone: 0 },
+    refused: { count: 0, first: [] },
+    damaged: [],
+  };
 }
 
 /** Text of an attribute of a message. */
