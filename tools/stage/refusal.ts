@@ -1,4 +1,5 @@
 import { CommandError } from '../terminal/command-error.ts';
+import type { Stage } from './stage.ts';
 import { forPeople } from './work.ts';
 
 /** How AWS names a permission that is missing. */
@@ -13,4 +14,19 @@ export function refusalOf(error: unknown, local: boolean): string {
   if (!(said instanceof CommandError)) throw error;
   const permission = NOT_AUTHORIZED.exec(said.message)?.[1];
   return permission === undefined ? said.message : `the permission ${permission} is missing`;
+}
+
+/** @returns why AWS refuses it, or what the stage lacks for it */
+export async function orRefusal<Value>(
+  { local }: Stage,
+  ask: () => Promise<Value>,
+): Promise<Value | { readonly refused: string }> {
+  try {
+    return await ask();
+  } catch (error) {
+    // An answer of a service has its name; otherwise, the network or the local stack is away, and nothing can be read.
+    const isAnswer = error instanceof Error && '$fault' in error;
+    if (!isAnswer && !(error instanceof CommandError)) throw error;
+    return { refused: refusalOf(error, local) };
+  }
 }

@@ -15,7 +15,7 @@ const WRITES: Readonly<Record<EffectName, { readonly table: string; readonly id:
 };
 
 /** The row that an event is about, and the version that it gave to it. */
-export interface ItemOfEvent {
+interface ItemOfEvent {
   /** Output of the stack. */
   readonly table: string;
   readonly key: string;

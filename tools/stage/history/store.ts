@@ -1,7 +1,9 @@
 import { hash } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
-import { type Effect, type Fact, identityOf } from './facts.ts';
+import type { ArchiveRecord } from '../../../lambda/archive/record.ts';
+import { bytesAsSent } from './bytes-as-sent.ts';
+import { type Effect, type Fact, identityOf, recordFact } from './facts.ts';
 import { deliveryOf, fold } from './fold.ts';
 import type { Delivery, History, State } from './history.ts';
 
@@ -133,6 +135,15 @@ export class HistoryStore implements Disposable {
     this.#payloads.bytes += bytes.length;
     while (this.#payloads.count > MAXIMUM_PAYLOADS || this.#payloads.bytes > MAXIMUM_PAYLOAD_BYTES) {
       this.#removePayload(this.#one<{ n: number }>('SELECT min(n) AS n FROM payloads').n);
+    }
+  }
+
+  /** Adds a record of the archive, and the payload that it has. @param object key of the object that has it */
+  addRecord(record: ArchiveRecord, object: string): void {
+    this.add(recordFact(record, object));
+    const { requestId, body, eventId } = record;
+    if (requestId !== undefined && body !== undefined) {
+      this.addPayload(requestId, bytesAsSent(body, eventId));
     }
   }
 

@@ -3,15 +3,14 @@ import { CommandError } from '../../terminal/command-error.ts';
 import { printable } from '../../terminal/text.ts';
 import { type FunctionName, followLogs } from '../logs/follow.ts';
 import type { Operation } from '../operation.ts';
-import { unloggedFacts } from './aws-feed.ts';
 import type { Fact } from './facts.ts';
 import { fold, hasSettled } from './fold.ts';
 import type { History } from './history.ts';
 import { locate } from './locate.ts';
-import { parseCrash } from './log-line.ts';
-import { lineFact } from './log-query.ts';
+import { lineFact, parseCrash } from './log-line.ts';
 import { describePlaces, GrowingTrace, titleOf } from './print.ts';
 import type { Trace } from './trace.ts';
+import { unloggedFacts } from './unlogged-facts.ts';
 import { stateTitle } from './words.ts';
 
 /** By how much the clocks of this machine and of CloudWatch Logs may differ, in milliseconds. */
@@ -26,7 +25,7 @@ const OVERDUE = 5_000;
 /** Milliseconds between two looks at dead letters and crashes, here and in AWS. */
 const LOOK_INTERVAL = { local: 500, aws: 10_000 };
 
-export interface AwaitOptions {
+interface AwaitOptions {
   /** When the first was posted. */
   readonly since: Date;
   /** How long to wait from now on, for all of them. */
@@ -124,7 +123,7 @@ export async function awaitDeliveries(
           one.facts.push(fact);
           one.heardAt = Date.now();
         }
-        if (fact === undefined && parseCrash(text, name) !== undefined) hasCrashed = true;
+        hasCrashed ||= parseCrash(text, name) !== undefined;
       }
     }
   }

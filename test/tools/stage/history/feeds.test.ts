@@ -6,13 +6,11 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { sha256Hex } from '../../../../lambda/hash.ts';
 import { Faults } from '../../../../local/aws/faults.ts';
 import type { LocalStack } from '../../../../local/local-stack.ts';
-import { findFacts } from '../../../../tools/stage/history/aws-feed.ts';
 import type { Fact } from '../../../../tools/stage/history/facts.ts';
+import { findFacts } from '../../../../tools/stage/history/find-facts.ts';
 import { fold } from '../../../../tools/stage/history/fold.ts';
 import type { History, State } from '../../../../tools/stage/history/history.ts';
 import { LocalFeed } from '../../../../tools/stage/history/local-feed.ts';
-import { windowOf } from '../../../../tools/stage/history/trace.ts';
-import { parseTraceId } from '../../../../tools/stage/history/trace-id.ts';
 import { redriveAll } from '../../../../tools/stage/queues/move-task.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { Partner } from '../../../support/partner.ts';
@@ -76,10 +74,7 @@ async function histories(
 ): Promise<{ aws: History; local: History }> {
   return eventually(
     async () => {
-      const found = await findFacts(operator.stack, parseTraceId(eventId), {
-        window: windowOf({}),
-        signal,
-      }).catch(() => undefined);
+      const found = await findFacts(operator.stack, eventId, { signal }).catch(() => undefined);
       const aws = fold(found?.facts ?? []);
       if (aws.now[0].state !== state || aws.steps.length < steps) return undefined;
       const local = fold([...feed.store.facts({ eventId }), ...(found?.facts ?? []).filter(isRecord)]);

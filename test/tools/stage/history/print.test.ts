@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import stringWidth from 'string-width';
-import type { Sources } from '../../../../tools/stage/history/aws-feed.ts';
 import type { Fact } from '../../../../tools/stage/history/facts.ts';
+import type { Sources } from '../../../../tools/stage/history/find-facts.ts';
 import { fold } from '../../../../tools/stage/history/fold.ts';
 import type { Place } from '../../../../tools/stage/history/history.ts';
 import { describeTrace } from '../../../../tools/stage/history/print.ts';
