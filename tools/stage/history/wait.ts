@@ -25,33 +25,6 @@ const OVERDUE = 5_000;
 /** Milliseconds between two looks at dead letters and crashes, here and in AWS. */
 const LOOK_INTERVAL = { local: 500, aws: 10_000 };
 
-interface AwaitOptions {
-  /** When the first was posted. */
-  readonly since: Date;
-  /** How long to wait from now on, for all of them. */
-  readonly seconds: number;
-  /** Whose lines are read. @default every function's */
-  readonly functions?: readonly FunctionName[] | undefined;
-  /**
-   * Called with each in turn, once it has settled or has not in time.
-   * @default its history is printed as it grows, and where it is
-   */
-  readonly onTrace?: ((trace: Trace) => void) | undefined;
-}
-
-/** A delivery that is awaited. Another one of the same bytes is not its business. */
-interface Awaited {
-  readonly eventId: string;
-  readonly requestId: string;
-  readonly facts: Fact[];
-  /** Dead letters and crashes, as of the last look. */
-  unlogged: readonly Fact[];
-  /** Epoch milliseconds: of the last line about it, and of the last look. */
-  heardAt: number;
-  lookedAt: number;
-  readonly growing: GrowingTrace;
-}
-
 /**
  * Waits until each delivery has settled: its effect, or a queue where somebody has to look. It follows the lines that
  * functions write, because a query of all logs for each delivery would take longer than most effects.
@@ -61,20 +34,39 @@ interface Awaited {
 export async function awaitDeliveries(
   { stack, signal, say, width }: Operation,
   deliveries: readonly { readonly eventId: string; readonly requestId: string }[],
-  { since, seconds, functions, onTrace }: AwaitOptions,
+  {
+    since,
+    seconds,
+    functions,
+    onTrace,
+  }: {
+    /** When the first was posted. */
+    readonly since: Date;
+    /** How long to wait from now on, for all of them. */
+    readonly seconds: number;
+    /** Whose lines are read. @default every function's */
+    readonly functions?: readonly FunctionName[] | undefined;
+    /**
+     * Called with each in turn, once it has settled or has not in time.
+     * @default its history is printed as it grows, and where it is
+     */
+    readonly onTrace?: ((trace: Trace) => void) | undefined;
+  },
 ): Promise<boolean> {
   const from = new Date(since.getTime() - CLOCKS_DIFFER);
-  const awaited = deliveries.map(
-    ({ eventId, requestId }): Awaited => ({
-      eventId,
-      requestId,
-      facts: [],
-      unlogged: [],
-      heardAt: Date.now(),
-      lookedAt: 0,
-      growing: new GrowingTrace(width),
-    }),
-  );
+  // Another delivery of the same bytes is not the business of one.
+  const awaited = deliveries.map(({ eventId, requestId }) => ({
+    eventId,
+    requestId,
+    facts: [] as Fact[],
+    /** Dead letters and crashes, as of the last look. */
+    unlogged: [] as Fact[],
+    /** Epoch milliseconds: of the last line about it, and of the last look. */
+    heardAt: Date.now(),
+    lookedAt: 0,
+    growing: new GrowingTrace(width),
+  }));
+  type Awaited = (typeof awaited)[number];
   const byRequest = new Map(awaited.map((one) => [one.requestId, one]));
   const problems: string[] = [];
   /** A line said that a consumer crashed. */
@@ -119,10 +111,8 @@ export async function awaitDeliveries(
       for (const { function: name, text } of batch) {
         const fact = lineFact(text);
         const one = byRequest.get(fact?.requestId ?? '');
-        if (fact !== undefined && one !== undefined) {
-          one.facts.push(fact);
-          one.heardAt = Date.now();
-        }
+        if (fact !== undefined) one?.facts.push(fact);
+        if (one !== undefined) one.heardAt = Date.now();
         hasCrashed ||= parseCrash(text, name) !== undefined;
       }
     }
@@ -164,4 +154,5 @@ export async function awaitDeliveries(
   }
 }
 
-const historyOf = ({ facts, unlogged }: Awaited): History => fold([...facts, ...unlogged]);
+const historyOf = ({ facts, unlogged }: { readonly facts: Fact[]; readonly unlogged: Fact[] }): History =>
+  fold([...facts, ...unlogged]);
