@@ -11,6 +11,7 @@ import type {
 } from '../../../local/observation.ts';
 import { plainItem } from './effects.ts';
 import type { CrashFact, ExchangeFact, ItemEffect } from './facts.ts';
+import { isObject, jsonOf, textOf } from './json.ts';
 import { lineFact } from './log-line.ts';
 import { HistoryStore } from './store.ts';
 
@@ -174,7 +175,10 @@ function writersOf({ before = {}, after = {} }: RowChange): Set<string> {
 function payloadFacts(body: Buffer) {
   if (body.length > PARSED_BYTES) {
     const text = body.toString('utf8', 0, PARSED_BYTES);
-    return { event: textOf(jsonOf(EVENT.exec(text)?.[1])), shopId: shopOf(jsonOf(SHOP.exec(text)?.[1])) };
+    return {
+      event: textOf(jsonOf(EVENT.exec(text)?.[1] ?? '')),
+      shopId: shopOf(jsonOf(SHOP.exec(text)?.[1] ?? '')),
+    };
   }
   const payload = objectOf(body);
   const data = payload?.data;
@@ -188,19 +192,6 @@ function objectOf(bytes: Buffer): Record<string, unknown> | undefined {
   const value = bytes.length > PARSED_BYTES ? undefined : jsonOf(bytes.toString());
   return isObject(value) ? value : undefined;
 }
-
-function jsonOf(text: string | undefined): unknown {
-  try {
-    return text === undefined ? undefined : JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
-const textOf = (value: unknown) => (typeof value === 'string' && value !== '' ? value : undefined);
 
 /** As archive and tables have it. */
 function shopOf(value: unknown): string | undefined {

@@ -2,6 +2,7 @@ import * as z from 'zod/mini';
 import { isEventName } from '../../../lambda/contract/catalogue.ts';
 import { errorText } from '../../../lambda/error-text.ts';
 import type { CrashFact, LineFact } from './facts.ts';
+import { isObject, jsonOf, textOf } from './json.ts';
 
 const summary = z.object({
   call: z.optional(z.string()),
@@ -56,11 +57,8 @@ export function parseLogLine(text: string): LogLine | undefined {
  */
 export function lineFact(text: string): LineFact | undefined {
   const line = text.startsWith('{') ? jsonOf(text) : undefined;
-  if (typeof line !== 'object' || line === null || '_aws' in line) return undefined;
-  const { requestId, eventId, timestamp, event, message, messageId, service } = line as Record<
-    string,
-    unknown
-  >;
+  if (!isObject(line) || '_aws' in line) return undefined;
+  const { requestId, eventId, timestamp, event, message, messageId, service } = line;
   if (typeof eventId !== 'string') return undefined;
   const at = Date.parse(String(timestamp));
   // Consumers say which message they work on; what the receiver says of an event is about the request.
@@ -76,8 +74,6 @@ export function lineFact(text: string): LineFact | undefined {
     text,
   };
 }
-
-const textOf = (value: unknown) => (typeof value === 'string' && value !== '' ? value : undefined);
 
 /** What the runtime logs of an error that ended an invocation. The local stack adds which event it was. */
 const runtimeSchema = z.object({
@@ -120,12 +116,4 @@ export function parseCrash(text: string, event: string): CrashFact | undefined {
 function crash(event: string, time: string, invocationId: string, error: string): CrashFact | undefined {
   const at = Date.parse(time);
   return Number.isNaN(at) ? undefined : { kind: 'crash', at, event, invocationId, error };
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

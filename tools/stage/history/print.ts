@@ -81,7 +81,7 @@ export function describeTrace(
 }
 
 /** Which event it is. */
-export const titleOf = (
+const titleOf = (
   { event, eventId }: Pick<History, 'event' | 'eventId'>,
   { title }: Pick<Stage, 'title'>,
   width: number,
@@ -106,34 +106,25 @@ function nextCommand({ queue, paused }: Place, tone: Tone, stage: Pick<Stage, 'c
   return tone === 'bad' ? `Show it: ${stage.command(`show ${queue}`)}` : undefined;
 }
 
-/** A history line by line, as its steps become known. */
-export class GrowingTrace {
-  readonly #width: number;
-  readonly #printed = new Set<string>();
-  #day = '';
-
-  /** @param width of the terminal */
-  constructor(width: number) {
-    this.#width = width;
-  }
-
-  get isEmpty(): boolean {
-    return this.#printed.size === 0;
-  }
-
-  /** @returns lines for the steps that were not known before, in the columns of a whole trace */
-  grow(history: History): string[] {
-    return history.steps.flatMap((step, index) => {
+/**
+ * A history line by line, as its steps become known.
+ * @returns says the steps that were not known before, in the columns of a whole trace; before the first, which event it is
+ */
+export function growingTrace(stage: Pick<Stage, 'title'>, width: number): (history: History) => string[] {
+  const known = new Set<string>();
+  let day = '';
+  return (history) =>
+    history.steps.flatMap((step, index) => {
       const key = keyOf(step);
-      if (this.#printed.has(key)) return [];
-      this.#printed.add(key);
-      const day = step.at.slice(0, 10);
-      const head = day === this.#day ? [] : [gray(`${day}, times in UTC`)];
-      this.#day = day;
+      if (known.has(key)) return [];
+      known.add(key);
+      const title = day === '' ? ['', titleOf(history, stage, width)] : [];
+      const date = step.at.slice(0, 10);
+      const head = date === day ? [] : [gray(`${date}, times in UTC`)];
+      day = date;
       const gap = gapOf(step, history.steps[index - 1]).padStart(GAP_WIDTH);
-      return [...head, ...describeStep(step, history, gap, { titleWidth: TITLE_WIDTH, width: this.#width })];
+      return [...title, ...head, ...describeStep(step, history, gap, { titleWidth: TITLE_WIDTH, width })];
     });
-  }
 }
 
 /** Equal for the same step, also once its time or its message is known. */

@@ -15,10 +15,7 @@ const LIMITS = { objects: 1_000, bytes: 256 * 1024 * 1024 };
 /** Milliseconds that this may take. */
 const LONGEST = 20_000;
 
-type Reading = Pick<
-  NonNullable<Parameters<typeof readArchive>[1]>,
-  'events' | 'since' | 'until' | 'limits' | 'signal' | 'progress'
-> & {
+type Reading = NonNullable<Parameters<typeof readArchive>[1]> & {
   /** Keys of objects that are left out. Those that were read are added. */
   readonly read?: Set<string>;
 };

@@ -8,7 +8,7 @@ import { fold, hasSettled } from './fold.ts';
 import type { History } from './history.ts';
 import { locate } from './locate.ts';
 import { lineFact, parseCrash } from './log-line.ts';
-import { describePlaces, GrowingTrace, titleOf } from './print.ts';
+import { describePlaces, growingTrace } from './print.ts';
 import type { Trace } from './trace.ts';
 import { unloggedFacts } from './unlogged-facts.ts';
 import { stateTitle } from './words.ts';
@@ -64,7 +64,7 @@ export async function awaitDeliveries(
     /** Epoch milliseconds: of the last line about it, and of the last look. */
     heardAt: Date.now(),
     lookedAt: 0,
-    growing: new GrowingTrace(width),
+    newLines: growingTrace(stack, width),
   }));
   type Awaited = (typeof awaited)[number];
   const byRequest = new Map(awaited.map((one) => [one.requestId, one]));
@@ -131,11 +131,7 @@ export async function awaitDeliveries(
 
   function show(one: Awaited): History {
     const history = historyOf(one);
-    if (onTrace !== undefined) return history;
-    const { isEmpty } = one.growing;
-    const lines = one.growing.grow(history);
-    if (isEmpty && lines.length > 0) say(`\n${titleOf(history, stack, width)}`);
-    for (const line of lines) say(line);
+    if (onTrace === undefined) for (const line of one.newLines(history)) say(line);
     return history;
   }
 
