@@ -6,8 +6,8 @@ import { isEventName } from '../../lambda/contract/catalogue.ts';
 import { WEBHOOK_PATH } from '../../lambda/contract/webhook-path.ts';
 import { didYouMean } from '../../lib/nearest.ts';
 import type { Trace } from '../stage/history/trace.ts';
-import type { AwaitOptions } from '../stage/history/wait.ts';
 import { OUTPUTS_FILE } from '../stage/local-folder.ts';
+import type { FunctionName } from '../stage/logs/follow.ts';
 import type { Operation } from '../stage/operation.ts';
 import { answerText, parsedAnswer, postSigned } from '../stage/signed-post.ts';
 import { forPeople, outputsOption, stageOption, work } from '../stage/work.ts';
@@ -151,7 +151,15 @@ interface Answer {
 async function awaitAnswers(
   operation: Operation,
   answers: readonly Answer[],
-  { json, ...options }: Omit<AwaitOptions, 'onTrace'> & { readonly json: true | undefined },
+  {
+    json,
+    ...options
+  }: {
+    readonly since: Date;
+    readonly seconds: number;
+    readonly functions: readonly FunctionName[] | undefined;
+    readonly json: true | undefined;
+  },
 ): Promise<boolean> {
   const accepted = answers.flatMap((answer) => {
     const ids = acceptedSchema.safeParse(answer.body);
@@ -167,7 +175,7 @@ async function awaitAnswers(
     told += 1;
   };
   const { awaitDeliveries } = await import('../stage/history/wait.ts');
-  return awaitDeliveries(operation, accepted, { ...options, ...(json && { onTrace }) });
+  return awaitDeliveries(operation, accepted, { ...options, onTrace: json && onTrace });
 }
 
 function sampleBodies(event: string | undefined, count: number): Uint8Array[] {

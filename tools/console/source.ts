@@ -1,13 +1,6 @@
 import type { ArchiveRecord } from '../../lambda/archive/record.ts';
 import { isEventName } from '../../lambda/contract/catalogue.ts';
 import { WEBHOOK_PATH } from '../../lambda/contract/webhook-path.ts';
-import {
-  bytesAsSent,
-  findFacts,
-  followArchive,
-  followFacts,
-  readRecords,
-} from '../stage/history/aws-feed.ts';
 import { itemNow, itemOfEvent } from '../stage/history/effects.ts';
 import {
   type Effect,
@@ -17,10 +10,12 @@ import {
   type RecordFact,
   recordFact,
 } from '../stage/history/facts.ts';
+import { findFacts } from '../stage/history/find-facts.ts';
 import { foldedAttempts } from '../stage/history/fold.ts';
+import { followArchive, followLines } from '../stage/history/follow-facts.ts';
 import type { Delivery, History } from '../stage/history/history.ts';
-import { archivedPayload } from '../stage/history/kept-payload.ts';
 import { locate } from '../stage/history/locate.ts';
+import { readNewestRecords, storedRecord } from '../stage/history/records.ts';
 import {
   containsText,
   type DeliveryFilter,
@@ -28,8 +23,6 @@ import {
   MAXIMUM_PAYLOAD_BYTES,
   MAXIMUM_PAYLOADS,
 } from '../stage/history/store.ts';
-import { windowOf } from '../stage/history/trace.ts';
-import { parseTraceId } from '../stage/history/trace-id.ts';
 import type { Stage } from '../stage/stage.ts';
 import { refusalOf } from '../stage/work.ts';
 import type { DeliveryDetail, Notice, PayloadSearch, RecordedRequest } from './api.ts';
@@ -37,10 +30,6 @@ import { itemOf } from './tables.ts';
 
 /** Texts whose searches are remembered, so that asking again continues them. */
 const SEARCHES = 20;
-
-/** The most that one search reads, so that a typed word does not cost a month of the archive. */
-const SEARCH_LIMITS = { objects: 1_000, bytes: 256 * 1024 * 1024 };
-const SEARCH_SECONDS = 20;
 
 const HOUR = 60 * 60 * 1000;
 
@@ -149,19 +138,11 @@ export class Source {
     if (text === undefined || this.since === undefined || since === undefined) return undefined;
     const search = this.#searchFor(text);
     try {
-      const { unread } = await readRecords(
-        this.stage,
-        {
-          window: { since, ...(until && { until }) },
-          limits: SEARCH_LIMITS,
-          skip: search.read,
-          signal: AbortSignal.any([signal, AbortSignal.timeout(SEARCH_SECONDS * 1000)]),
-        },
-        ({ record, object }) => {
-          search.records += 1;
-          if (hasText(record, text)) this.#addRecord(record, object);
-        },
-      );
+      const reading = { since, until, signal, read: search.read };
+      const { unread } = await readNewestRecords(this.stage, reading, (records, object) => {
+        search.records += records.length;
+        for (const record of records) if (hasText(record, text)) this.store.addRecord(record, object);
+      });
       return {
         objects: search.read.size,
         records: search.records,
@@ -188,36 +169,30 @@ export class Source {
       else problems.set(source, this.#whyNot(error));
       notify(source === 'archive' ? archiveNotice(problems) : logsNotice(problems));
     };
-    const options = { signal: this.#closing.signal, onProblem };
-    const batches =
-      this.since !== undefined
-        ? followFacts(this.stage, { ...options, since: this.since })
-        : followArchive(this.stage, { ...options, since: new Date(Date.now() - HOUR) });
-    if (this.since === undefined && !this.stage.hasArchive) return;
-    for await (const { facts, payloads } of batches) {
-      if (this.since === undefined) {
-        // The list has what was observed. The archive may have more, of a run without the console.
-        this.store.add(...facts.filter(({ requestId = '' }) => this.store.get(requestId) !== undefined));
-        continue;
-      }
-      this.store.add(...facts);
-      for (const [id, bytes] of payloads) this.store.addPayload(id, bytes);
+    const { stage, store } = this;
+    const signal = this.#closing.signal;
+    if (this.since === undefined) {
+      const options = { since: new Date(Date.now() - HOUR), signal, onProblem };
+      // The list has what was observed. The archive may have more, of a run without the console.
+      return followArchive(stage, options, (records, object) => {
+        const facts = records.map((record) => recordFact(record, object));
+        store.add(...facts.filter(({ requestId = '' }) => store.get(requestId) !== undefined));
+      });
     }
-  }
-
-  #addRecord(record: ArchiveRecord, object: string): void {
-    this.store.add(recordFact(record, object));
-    const { requestId, body, eventId } = record;
-    if (requestId !== undefined && body !== undefined) {
-      this.store.addPayload(requestId, bytesAsSent(body, eventId));
-    }
+    const options = { since: this.since, signal, onProblem };
+    await Promise.all([
+      followLines(stage, options, (facts) => store.add(...facts)),
+      followArchive(stage, options, (records, object) => {
+        for (const record of records) store.addRecord(record, object);
+      }),
+    ]);
   }
 
   /** Adds to the store what a stage knows of a delivery. @returns why it cannot be known, or not all of it */
   async #find({ id, eventId }: Delivery, signal: AbortSignal): Promise<string | undefined> {
     if (this.since === undefined || eventId === undefined) return undefined;
     try {
-      const found = await findFacts(this.stage, parseTraceId(id), { window: windowOf({}), signal });
+      const found = await findFacts(this.stage, id, { signal });
       if (found === undefined) return undefined;
       this.store.add(...found.facts);
       const { logs, archive, queues, crashes } = found.sources;
@@ -250,13 +225,11 @@ export class Source {
     if (this.#record(delivery) === undefined && isInArchive(delivery)) await this.#find(delivery, signal);
     const fact = this.#record(delivery);
     if (fact === undefined) return undefined;
-    const found = await archivedPayload(this.stage, fact, signal);
-    if (found === undefined) return undefined;
-    const { record, bytes } = found;
-    if (bytes !== undefined) {
-      this.store.addPayload(delivery.id, bytes);
-      return bytes;
-    }
+    const stored = await storedRecord(this.stage, fact, signal);
+    if (stored === undefined) return undefined;
+    const { bytes, record } = stored;
+    if (bytes !== undefined) this.store.addPayload(delivery.id, bytes);
+    if (bytes !== undefined) return bytes;
     return record.forgottenAt === undefined
       ? 'It was large, and is not kept any more'
       : `A person's data was removed from the archive at ${record.forgottenAt}`;

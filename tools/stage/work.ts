@@ -78,3 +78,18 @@ export function refusalOf(error: unknown, local: boolean): string {
   const permission = NOT_AUTHORIZED.exec(said.message)?.[1];
   return permission === undefined ? said.message : `the permission ${permission} is missing`;
 }
+
+/** @returns why AWS refuses it, or what the stage lacks for it */
+export async function orRefusal<Value>(
+  { local }: Stage,
+  ask: () => Promise<Value>,
+): Promise<Value | { readonly refused: string }> {
+  try {
+    return await ask();
+  } catch (error) {
+    // An answer of a service has its name; otherwise, the network or the local stack is away, and nothing can be read.
+    const isAnswer = error instanceof Error && '$fault' in error;
+    if (!isAnswer && !(error instanceof CommandError)) throw error;
+    return { refused: refusalOf(error, local) };
+  }
+}

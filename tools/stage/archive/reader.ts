@@ -43,13 +43,13 @@ interface ReadOptions extends ArchiveWindow {
   /** Objects that are open at a time. They are still read in order, one after the other. @default 8 */
   readonly parallel?: number;
   /** The most to read. Bytes are counted as they are stored. @default no limit */
-  readonly limits?: { readonly objects: number; readonly bytes: number };
+  readonly limits?: { readonly objects: number; readonly bytes: number } | undefined;
   /** Whether an object is left out. It counts nowhere. */
   readonly skip?: (key: string) => boolean;
   /** Ends the reading early, without an error. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /** Shows how many objects have been read, and of how many. @default nowhere */
-  readonly progress?: ProgressDisplay;
+  readonly progress?: ProgressDisplay | undefined;
   /** What the progress says. @default 'Reading' */
   readonly doing?: string;
 }

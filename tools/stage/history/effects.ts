@@ -4,6 +4,7 @@ import { catalogue, type EffectName } from '../../../lambda/contract/catalogue.t
 import { parsePayloadText } from '../../../lambda/contract/envelope.ts';
 import { tableKey } from '../../../lambda/effects/table-key.ts';
 import type { Item, ItemEffect } from './facts.ts';
+import { isObject } from './json.ts';
 
 /** Where an effect writes: the stack's output, and the field of `data` that names the row. Topics have no rows. */
 const WRITES: Readonly<Record<EffectName, { readonly table: string; readonly id: string } | undefined>> = {
@@ -15,7 +16,7 @@ const WRITES: Readonly<Record<EffectName, { readonly table: string; readonly id:
 };
 
 /** The row that an event is about, and the version that it gave to it. */
-export interface ItemOfEvent {
+interface ItemOfEvent {
   /** Output of the stack. */
   readonly table: string;
   readonly key: string;
@@ -71,6 +72,3 @@ function plainNumber(text: unknown): unknown {
   const value = Number(text);
   return String(value) === text ? value : text;
 }
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);

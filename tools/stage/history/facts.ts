@@ -79,13 +79,13 @@ export interface DeadLetterFact extends FactBase {
 }
 
 /** A dead letter was moved back to its queue. */
-export interface RedriveFact extends FactBase {
+interface RedriveFact extends FactBase {
   readonly kind: 'redrive';
   readonly requestId: string;
 }
 
 /** What a consumer changed: an item, before and after, or a notification. Of the local stack only. */
-export interface EffectFact extends FactBase {
+interface EffectFact extends FactBase {
   readonly kind: 'effect';
   readonly eventId: string;
   readonly effect: Effect;

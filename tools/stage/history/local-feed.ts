@@ -1,4 +1,3 @@
-import { isEventName } from '../../../lambda/contract/catalogue.ts';
 import { pascalCase } from '../../../lambda/contract/event-names.ts';
 import { WEBHOOK_PATH } from '../../../lambda/contract/webhook-path.ts';
 import { tableKey } from '../../../lambda/effects/table-key.ts';
@@ -11,7 +10,9 @@ import type {
   StackObserver,
 } from '../../../local/observation.ts';
 import { plainItem } from './effects.ts';
-import type { CrashFact, ExchangeFact, ItemEffect, LineFact } from './facts.ts';
+import type { CrashFact, ExchangeFact, ItemEffect } from './facts.ts';
+import { isObject, jsonOf, textOf } from './json.ts';
+import { lineFact } from './log-line.ts';
 import { HistoryStore } from './store.ts';
 
 /** Bytes of a body up to which it is parsed; of a longer one its beginning is searched for kind and shop. */
@@ -71,21 +72,15 @@ export class LocalFeed implements StackObserver, Disposable {
 
   onLog({ text, crash }: Pick<LogLine, 'text' | 'crash'>): void {
     const line = lineFact(text);
-    if (line !== undefined) this.store.add(line);
+    const isLong = text.length > LINE_CHARACTERS;
+    const kept = isLong ? `${text.slice(0, LINE_CHARACTERS)}…` : text;
+    if (line !== undefined) this.store.add({ ...line, text: kept });
     const at = line?.at ?? Date.now();
-    for (const { messageId, attempt, event, eventId, requestId } of crash?.messages ?? []) {
-      const { invocationId, error } = crash ?? { invocationId: '', error: '' };
-      const fact: CrashFact = {
-        kind: 'crash',
-        at,
-        event,
-        eventId,
-        requestId,
-        messageId,
-        attempt,
-        invocationId,
-        error,
-      };
+    if (crash === undefined) return;
+    const { invocationId, error } = crash;
+    for (const { messageId, attempt, event, eventId, requestId } of crash.messages) {
+      const ids = { event, eventId, requestId, messageId };
+      const fact: CrashFact = { kind: 'crash', at, ...ids, attempt, invocationId, error };
       this.store.add(fact);
       this.#crashed.set(messageId, fact);
       this.#looking ??= setInterval(() => void this.#look(), LOOK_INTERVAL);
@@ -108,14 +103,8 @@ export class LocalFeed implements StackObserver, Disposable {
         const crash = this.#crashed.get(id);
         if (crash === undefined) continue;
         const { eventId, requestId } = crash;
-        this.store.add({
-          kind: 'dead-letter',
-          at: sentAt.getTime(),
-          event,
-          eventId,
-          requestId,
-          messageId: id,
-        });
+        const ids = { event, eventId, requestId, messageId: id };
+        this.store.add({ kind: 'dead-letter', at: sentAt.getTime(), ...ids });
         this.#crashed.delete(id);
       }
     }
@@ -138,14 +127,13 @@ export function exchangeFact(exchange: Exchange): ExchangeFact | undefined {
   const { requestId, receivedAt, method, path, query, headers, sourceIp, status, body } = exchange;
   if ((method === 'GET' || method === 'HEAD') && path !== WEBHOOK_PATH) return undefined;
   const answer = objectOf(exchange.responseBody);
-  const { event, shopId } = status === 200 || status === 400 ? payloadFacts(body) : {};
+  const isRead = body !== undefined && (status === 200 || status === 400);
   return {
     kind: 'exchange',
     at: receivedAt.getTime(),
     requestId,
     eventId: textOf(answer?.eventId),
-    event,
-    shopId,
+    ...(isRead && payloadFacts(body)),
     status,
     // API Gateway's own answers have a message only.
     byReceiver: status === 200 || typeof answer?.type === 'string',
@@ -160,27 +148,6 @@ export function exchangeFact(exchange: Exchange): ExchangeFact | undefined {
     responseHeaders: exchange.responseHeaders,
     responseBody: exchange.responseBody.toString(),
     durationMs: exchange.durationMilliseconds,
-  };
-}
-
-/** @returns undefined for what is about no delivery: a metric, or a line of the runtime */
-function lineFact(text: string): LineFact | undefined {
-  const line = text.startsWith('{') ? objectOf(Buffer.from(text), text.length) : undefined;
-  if (line === undefined || '_aws' in line) return undefined;
-  const { requestId, eventId, timestamp, event, messageId, service } = line;
-  if (typeof eventId !== 'string') return undefined;
-  const at = Date.parse(String(timestamp));
-  // Consumers say which message they work on; what the receiver says of an event is about the request.
-  const isConsumer = typeof event === 'string' && isEventName(event) && messageId !== undefined;
-  return {
-    kind: 'line',
-    at: Number.isNaN(at) ? Date.now() : at,
-    // That of a crash is Lambda's.
-    requestId: typeof line.message === 'string' ? textOf(requestId) : undefined,
-    eventId,
-    event: textOf(event),
-    function: isConsumer ? event : String(service ?? 'receiver'),
-    text: text.length <= LINE_CHARACTERS ? text : `${text.slice(0, LINE_CHARACTERS)}…`,
   };
 }
 
@@ -204,15 +171,15 @@ function writersOf({ before = {}, after = {} }: RowChange): Set<string> {
   return new Set(writers);
 }
 
-interface PayloadFacts {
-  readonly event?: string | undefined;
-  readonly shopId?: string | undefined;
-}
-
 /** Kind and shop of a payload, as far as they can be seen. */
-function payloadFacts(body: Buffer | undefined): PayloadFacts {
-  if (body === undefined) return {};
-  if (body.length > PARSED_BYTES) return beginningFacts(body.toString('utf8', 0, PARSED_BYTES));
+function payloadFacts(body: Buffer) {
+  if (body.length > PARSED_BYTES) {
+    const text = body.toString('utf8', 0, PARSED_BYTES);
+    return {
+      event: textOf(jsonOf(EVENT.exec(text)?.[1] ?? '')),
+      shopId: shopOf(jsonOf(SHOP.exec(text)?.[1] ?? '')),
+    };
+  }
   const payload = objectOf(body);
   const data = payload?.data;
   return { event: textOf(payload?.event), shopId: isObject(data) ? shopOf(data.shop_id) : undefined };
@@ -221,28 +188,10 @@ function payloadFacts(body: Buffer | undefined): PayloadFacts {
 const EVENT = /"event"\s*:\s*("(?:[^"\\]|\\.){1,200}")/;
 const SHOP = /"shop_id"\s*:\s*("(?:[^"\\]|\\.){1,4096}"|\d{1,15}(?=\s*[,}]))/;
 
-/** Of a text that is cut off. */
-function beginningFacts(text: string): PayloadFacts {
-  return { event: textOf(jsonOf(EVENT.exec(text)?.[1])), shopId: shopOf(jsonOf(SHOP.exec(text)?.[1])) };
-}
-
-function objectOf(bytes: Buffer, limit = PARSED_BYTES): Record<string, unknown> | undefined {
-  const value = bytes.length > limit ? undefined : jsonOf(bytes.toString());
+function objectOf(bytes: Buffer): Record<string, unknown> | undefined {
+  const value = bytes.length > PARSED_BYTES ? undefined : jsonOf(bytes.toString());
   return isObject(value) ? value : undefined;
 }
-
-function jsonOf(text: string | undefined): unknown {
-  try {
-    return text === undefined ? undefined : JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
-const textOf = (value: unknown) => (typeof value === 'string' && value !== '' ? value : undefined);
 
 /** As archive and tables have it. */
 function shopOf(value: unknown): string | undefined {

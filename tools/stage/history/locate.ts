@@ -10,10 +10,8 @@ import type { History, PausedQueue, Place } from './history.ts';
  */
 export async function locate(stage: Stage, history: History): Promise<History> {
   const [first, ...others] = history.now;
-  return {
-    ...history,
-    now: [await look(stage, first), ...(await Promise.all(others.map((place) => look(stage, place))))],
-  };
+  const rest = await Promise.all(others.map((place) => look(stage, place)));
+  return { ...history, now: [await look(stage, first), ...rest] };
 }
 
 async function look(stage: Stage, place: Place): Promise<Place> {
@@ -33,14 +31,11 @@ async function look(stage: Stage, place: Place): Promise<Place> {
 
 async function pauseOfEvent(stage: Stage, event: EventName): Promise<PausedQueue | undefined> {
   const { pause } = await pauseState(stage, event);
-  if (pause === undefined || pause.running) return undefined;
-  return pausedQueue(pause);
+  return pause === undefined || pause.running ? undefined : pausedQueue(pause);
 }
 
-export function pausedQueue({ by, reason, since }: Pause): PausedQueue {
-  return {
-    ...(by !== undefined && { by }),
-    ...(reason !== undefined && { reason }),
-    ...(since !== undefined && { since: since.toISOString() }),
-  };
-}
+export const pausedQueue = ({ by, reason, since }: Pause): PausedQueue => ({
+  by,
+  reason,
+  since: since?.toISOString(),
+});

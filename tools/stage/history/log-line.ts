@@ -1,6 +1,8 @@
 import * as z from 'zod/mini';
+import { isEventName } from '../../../lambda/contract/catalogue.ts';
 import { errorText } from '../../../lambda/error-text.ts';
-import type { CrashFact } from './facts.ts';
+import type { CrashFact, LineFact } from './facts.ts';
+import { isObject, jsonOf, textOf } from './json.ts';
 
 const summary = z.object({
   call: z.optional(z.string()),
@@ -49,6 +51,30 @@ export function parseLogLine(text: string): LogLine | undefined {
   return { ...line, at, error: (error ?? errorMessage) ? errorText(failure) : undefined };
 }
 
+/**
+ * A line that a function logged about an event, also one that is no step of a timeline.
+ * @returns undefined for a metric, a line of the runtime, or one about no event
+ */
+export function lineFact(text: string): LineFact | undefined {
+  const line = text.startsWith('{') ? jsonOf(text) : undefined;
+  if (!isObject(line) || '_aws' in line) return undefined;
+  const { requestId, eventId, timestamp, event, message, messageId, service } = line;
+  if (typeof eventId !== 'string') return undefined;
+  const at = Date.parse(String(timestamp));
+  // Consumers say which message they work on; what the receiver says of an event is about the request.
+  const isConsumer = typeof event === 'string' && isEventName(event) && messageId !== undefined;
+  return {
+    kind: 'line',
+    at: Number.isNaN(at) ? Date.now() : at,
+    // That of a crash is Lambda's.
+    requestId: typeof message === 'string' ? textOf(requestId) : undefined,
+    eventId,
+    event: textOf(event),
+    function: isConsumer ? event : String(service ?? 'receiver'),
+    text,
+  };
+}
+
 /** What the runtime logs of an error that ended an invocation. The local stack adds which event it was. */
 const runtimeSchema = z.object({
   timestamp: z.string(),
@@ -90,12 +116,4 @@ export function parseCrash(text: string, event: string): CrashFact | undefined {
 function crash(event: string, time: string, invocationId: string, error: string): CrashFact | undefined {
   const at = Date.parse(time);
   return Number.isNaN(at) ? undefined : { kind: 'crash', at, event, invocationId, error };
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -8,14 +8,9 @@ import {
 } from '@aws-sdk/client-cloudwatch-logs';
 import { CommandError } from '../../terminal/command-error.ts';
 import type { Stage } from '../stage.ts';
+import { orRefusal } from '../work.ts';
 import type { LineFact } from './facts.ts';
-import { parseLogLine } from './log-line.ts';
-
-/** From when until when something is looked for. */
-export interface Window {
-  readonly since: Date;
-  readonly until: Date;
-}
+import { lineFact } from './log-line.ts';
 
 /** Lines that a query returns: an ordinary delivery has two, one that fails to the end twelve. */
 export const MAXIMUM_LINES = 1_000;
@@ -25,8 +20,17 @@ const POLL = { first: 100, longest: 1_000 };
 
 const DAY = 24 * 60 * 60 * 1000;
 
+/** Days that are looked through by default: a query of the logs is paid by the byte. */
+const DEFAULT_DAYS = 30;
+
+/** From when until when something is looked for. */
+interface Window {
+  readonly since: Date;
+  readonly until: Date;
+}
+
 /** What was looked through in the logs. */
-export interface LogsSearched {
+interface LogsSearched {
   /** ISO 8601. */
   readonly since: string;
   readonly until: string;
@@ -35,54 +39,90 @@ export interface LogsSearched {
   readonly bytesScanned: number;
   /** There are more lines than a query returns. */
   readonly truncated: boolean;
+  /** Why the logs could not be read. */
+  readonly refused?: string;
 }
 
-/**
- * The newest lines of the receiver and of all consumers that a regular expression matches, by one query of CloudWatch
- * Logs Insights.
- * @returns undefined if it was interrupted: the query is stopped, and costs what it has scanned
- * @throws CommandError if the query fails, or the stack lacks an output
- */
-export async function queryLines(
-  stage: Stage,
-  pattern: string,
-  window: Window,
-  signal: AbortSignal,
-): Promise<{ readonly facts: LineFact[]; readonly searched: LogsSearched } | undefined> {
-  const logGroupNames = [stage.receiverLogGroup, ...stage.events.map((event) => stage.event(event).logGroup)];
-  const { since, until } = await reachable(stage, window);
-  const times = { since: since.toISOString(), until: until.toISOString() };
-  if (since >= until) {
-    return { facts: [], searched: { ...times, lines: 0, bytesScanned: 0, truncated: false } };
-  }
-  const { queryId } = await stage.logs.send(
-    new StartQueryCommand({
-      logGroupNames,
-      queryString: `fields @message | filter @message like /${pattern}/ | sort @timestamp desc | limit ${MAXIMUM_LINES}`,
-      // Whole seconds, both inclusive.
-      startTime: Math.floor(since.getTime() / 1000),
-      endTime: Math.ceil(until.getTime() / 1000),
-    }),
+/** @throws CommandError if it is empty */
+export function windowOf({
+  since,
+  until = new Date(),
+}: {
+  /** @default 30 days before `until` */
+  readonly since?: Date | undefined;
+  /** @default now */
+  readonly until?: Date | undefined;
+}): Window {
+  const window = { since: since ?? new Date(until.getTime() - DEFAULT_DAYS * DAY), until };
+  if (window.until > window.since) return window;
+  throw new CommandError(
+    `--until must be after --since: ${until.toISOString()} is not after ${window.since.toISOString()}`,
   );
-  const answer = await resultOf(stage, queryId, signal);
-  if (answer === undefined) return undefined;
-  const { results = [], statistics: { bytesScanned = 0, recordsMatched = 0 } = {} } = answer;
-  const facts = results.flatMap((row) => {
-    const text = row.find(({ field }) => field === '@message')?.value?.trimEnd() ?? '';
-    return lineFact(text) ?? [];
-  });
-  const truncated = recordsMatched > results.length;
-  return { facts, searched: { ...times, lines: facts.length, bytesScanned, truncated } };
 }
 
-/** @returns undefined if the line is not about an event */
-export function lineFact(text: string): LineFact | undefined {
-  const line = parseLogLine(text);
-  if (line === undefined) return undefined;
-  const { at, requestId, eventId, event, messageId } = line;
-  const name = messageId === undefined ? 'receiver' : (event ?? '');
-  return { kind: 'line', at, requestId, eventId, event, function: name, text };
+/** The logs of the receiver and of all consumers in a window. Each search is a query of CloudWatch Logs Insights. */
+export class LogSearch {
+  searched: LogsSearched;
+  readonly #stage: Stage;
+  readonly #window: Window;
+  readonly #signal: AbortSignal;
+
+  constructor(stage: Stage, window: Window, signal: AbortSignal) {
+    this.#stage = stage;
+    this.#window = window;
+    this.#signal = signal;
+    this.searched = { ...isoTimes(window), lines: 0, bytesScanned: 0, truncated: false };
+  }
+
+  /**
+   * @param pattern a regular expression; undefined if there is nothing to look for
+   * @returns the newest lines that match; none if the logs may not be read
+   * @throws CommandError if the query fails
+   */
+  async find(pattern: string | undefined): Promise<LineFact[]> {
+    if (pattern === undefined || this.searched.refused !== undefined || this.#signal.aborted) return [];
+    const found = await orRefusal(this.#stage, () => this.#query(pattern));
+    if (!('refused' in found)) return found;
+    this.searched = { ...this.searched, ...found };
+    return [];
+  }
+
+  /** An interruption stops the query, which costs what it has scanned. */
+  async #query(pattern: string): Promise<LineFact[]> {
+    const { logs, receiverLogGroup, events } = this.#stage;
+    const window = await reachable(this.#stage, this.#window);
+    const times = isoTimes(window);
+    if (window.since >= window.until) {
+      this.searched = { ...times, lines: 0, bytesScanned: this.searched.bytesScanned, truncated: false };
+      return [];
+    }
+    const { queryId } = await logs.send(
+      new StartQueryCommand({
+        logGroupNames: [receiverLogGroup, ...events.map((event) => this.#stage.event(event).logGroup)],
+        queryString: `fields @message | filter @message like /${pattern}/ | sort @timestamp desc | limit ${MAXIMUM_LINES}`,
+        // Whole seconds, both inclusive.
+        startTime: Math.floor(window.since.getTime() / 1000),
+        endTime: Math.ceil(window.until.getTime() / 1000),
+      }),
+    );
+    const answer = await resultOf(this.#stage, queryId, this.#signal);
+    if (answer === undefined) return [];
+    const { results = [], statistics: { bytesScanned = 0, recordsMatched = 0 } = {} } = answer;
+    const facts = results.flatMap((row) => {
+      const text = row.find(({ field }) => field === '@message')?.value?.trimEnd() ?? '';
+      return lineFact(text) ?? [];
+    });
+    this.searched = {
+      ...times,
+      lines: facts.length,
+      bytesScanned: this.searched.bytesScanned + bytesScanned,
+      truncated: recordsMatched > results.length,
+    };
+    return facts;
+  }
 }
+
+const isoTimes = ({ since, until }: Window) => ({ since: since.toISOString(), until: until.toISOString() });
 
 /** A text as a part of a query's regular expression. */
 export const inPattern = (text: string) => text.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&');
@@ -103,6 +143,7 @@ async function reachable(stage: Stage, { since, until }: Window): Promise<Window
   return { since: new Date(Math.max(since.getTime(), oldest)), until };
 }
 
+/** @returns undefined if it was interrupted */
 async function resultOf(
   { logs }: Stage,
   queryId: string | undefined,

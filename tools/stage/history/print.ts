@@ -1,15 +1,17 @@
 import { styleText } from 'node:util';
 import stringWidth from 'string-width';
 import { prices } from '../../../lib/prices.ts';
+import { lines } from '../../terminal/facts.ts';
 import { lateProgress } from '../../terminal/progress.ts';
 import { shownId } from '../../terminal/screen.ts';
-import { duration, printable } from '../../terminal/text.ts';
+import { counted, duration, printable } from '../../terminal/text.ts';
 import type { Operation } from '../operation.ts';
 import type { Stage } from '../stage.ts';
-import type { ArchiveSearched, Sources } from './aws-feed.ts';
+import type { Sources } from './find-facts.ts';
 import { foldedAttempts } from './fold.ts';
 import type { History, Place, Step } from './history.ts';
-import { type Trace, type TraceOptions, traceDelivery } from './trace.ts';
+import type { windowOf } from './log-query.ts';
+import { type Trace, traceDelivery } from './trace.ts';
 import { stateWords, stepWords, type Tone } from './words.ts';
 
 /** Width below which a step's detail stands below its title, and not beside it. */
@@ -42,7 +44,7 @@ const COLOURS: Readonly<Record<Tone, Parameters<typeof styleText>[0]>> = {
 export async function printTrace(
   { stack, signal, say, width }: Operation,
   id: string,
-  { json, ...times }: Pick<TraceOptions, 'since' | 'until'> & { readonly json: boolean },
+  { json, ...times }: Parameters<typeof windowOf>[0] & { readonly json: boolean },
 ): Promise<boolean> {
   const trace = await traceDelivery(stack, id, { ...times, signal, progress: lateProgress() });
   if (trace === undefined) {
@@ -52,11 +54,9 @@ export async function printTrace(
   if (json) say(JSON.stringify(trace, undefined, 2));
   else for (const line of describeTrace(trace, stack, width)) say(line);
   const { logs, archive, queues, crashes } = trace.sources;
-  return ![logs, queues, crashes].some((source) => source?.refused) && !isIncomplete(archive);
+  const isRefused = [logs, queues, crashes].some((source) => source?.refused);
+  return !isRefused && archive?.state !== 'refused' && !archive?.damaged.length;
 }
-
-const isIncomplete = (archive: ArchiveSearched | undefined) =>
-  archive !== undefined && (archive.state === 'refused' || archive.damaged.length > 0);
 
 /** A trace for people: what happened from top to bottom, then where it is. @param width as of a terminal */
 export function describeTrace(
@@ -68,7 +68,7 @@ export function describeTrace(
   const facts = [
     shopId && `shop ${printable(shopId)}`,
     timestamp && `the partner’s timestamp ${timestamp.replace(/\.?0+Z$/, 'Z')}`,
-  ].filter((fact) => fact !== undefined);
+  ].filter(Boolean);
   return [
     titleOf(history, stage, width),
     ...wrap(facts.join(', '), width).map(gray),
@@ -81,7 +81,7 @@ export function describeTrace(
 }
 
 /** Which event it is. */
-export const titleOf = (
+const titleOf = (
   { event, eventId }: Pick<History, 'event' | 'eventId'>,
   { title }: Pick<Stage, 'title'>,
   width: number,
@@ -106,34 +106,25 @@ function nextCommand({ queue, paused }: Place, tone: Tone, stage: Pick<Stage, 'c
   return tone === 'bad' ? `Show it: ${stage.command(`show ${queue}`)}` : undefined;
 }
 
-/** A history line by line, as its steps become known. */
-export class GrowingTrace {
-  readonly #width: number;
-  readonly #printed = new Set<string>();
-  #day = '';
-
-  /** @param width of the terminal */
-  constructor(width: number) {
-    this.#width = width;
-  }
-
-  get isEmpty(): boolean {
-    return this.#printed.size === 0;
-  }
-
-  /** @returns lines for the steps that were not known before, in the columns of a whole trace */
-  grow(history: History): string[] {
-    return history.steps.flatMap((step, index) => {
+/**
+ * A history line by line, as its steps become known.
+ * @returns says the steps that were not known before, in the columns of a whole trace; before the first, which event it is
+ */
+export function growingTrace(stage: Pick<Stage, 'title'>, width: number): (history: History) => string[] {
+  const known = new Set<string>();
+  let day = '';
+  return (history) =>
+    history.steps.flatMap((step, index) => {
       const key = keyOf(step);
-      if (this.#printed.has(key)) return [];
-      this.#printed.add(key);
-      const day = step.at.slice(0, 10);
-      const head = day === this.#day ? [] : [gray(`${day}, times in UTC`)];
-      this.#day = day;
+      if (known.has(key)) return [];
+      known.add(key);
+      const title = day === '' ? ['', titleOf(history, stage, width)] : [];
+      const date = step.at.slice(0, 10);
+      const head = date === day ? [] : [gray(`${date}, times in UTC`)];
+      day = date;
       const gap = gapOf(step, history.steps[index - 1]).padStart(GAP_WIDTH);
-      return [...head, ...describeStep(step, history, gap, { titleWidth: TITLE_WIDTH, width: this.#width })];
+      return [...title, ...head, ...describeStep(step, history, gap, { titleWidth: TITLE_WIDTH, width })];
     });
-  }
 }
 
 /** Equal for the same step, also once its time or its message is known. */
@@ -146,18 +137,18 @@ function describeSteps(history: History, asked: string, width: number): string[]
   const gaps = steps.map((step, index) => gapOf(step, steps[index - 1]));
   const gapWidth = Math.max(0, ...gaps.map((gap) => gap.length));
   const titleWidth = Math.max(0, ...steps.map((step) => stepWords(step, history, clock()).title.length));
-  const lines: string[] = [];
+  const printed: string[] = [];
   let day = '';
   for (const [index, step] of steps.entries()) {
     const date = step.at.slice(0, 10);
-    if (date !== day) lines.push('', gray(day === '' ? `${date}, times in UTC` : date));
-    else if (isBeginning(step)) lines.push('');
+    if (date !== day) printed.push('', gray(day === '' ? `${date}, times in UTC` : date));
+    else if (isBeginning(step)) printed.push('');
     day = date;
     const gap = (gaps[index] ?? '').padStart(gapWidth);
-    lines.push(...describeStep(step, history, gap, { titleWidth, width }));
+    printed.push(...describeStep(step, history, gap, { titleWidth, width }));
   }
-  if (left > 0) lines.push('', gray(`… and ${left} more requests with these bytes, all answered 401`));
-  return lines;
+  if (left > 0) printed.push('', gray(`… and ${left} more requests with these bytes, all answered 401`));
+  return printed;
 }
 
 /** Anybody can send the same bytes again and again. @param asked the request that is always shown */
@@ -213,13 +204,13 @@ function gapOf({ at }: Step, before: Step | undefined): string {
 
 /** What was looked through, and what is missing. */
 function describeSources({ logs, archive, queues, crashes }: Sources, local: boolean): string[] {
-  const { since, until, lines, bytesScanned, truncated, refused } = logs;
+  const { since, until, bytesScanned, truncated, refused } = logs;
   const dollars = (bytesScanned / GIGABYTE) * prices.logsInsightsGigabyte;
   const cost = local ? '' : `, ${size(bytesScanned)} scanned for ${dollars.toFixed(4)} dollars`;
   const more = truncated ? ' There are more lines: narrow the window with --since and --until.' : '';
   return [
     refused === undefined
-      ? `Logs from ${toTheMinute(since)} to ${toTheMinute(until)}: ${counted(lines, 'line')}${cost}.${more}`
+      ? `Logs from ${toTheMinute(since)} to ${toTheMinute(until)}: ${counted(logs.lines, 'line')}${cost}.${more}`
       : `The logs could not be read, so rejected requests and failed attempts are missing: ${refused}.`,
     ...(archive === undefined ? [] : describeArchive(archive)),
     queues?.refused && `The dead-letter queue could not be read: ${queues.refused}.`,
@@ -230,7 +221,13 @@ function describeSources({ logs, archive, queues, crashes }: Sources, local: boo
   ].filter((line) => typeof line === 'string');
 }
 
-function describeArchive({ state, reason, objects, records, damaged }: ArchiveSearched): string[] {
+function describeArchive({
+  state,
+  reason,
+  objects,
+  records,
+  damaged,
+}: NonNullable<Sources['archive']>): string[] {
   if (state === 'none') return ['The stage keeps no archive (archive.days is 0).'];
   if (state === 'refused') return [`The archive could not be read: ${reason}.`];
   const late = state === 'early' ? ' A record may be missing: Firehose collects for up to 15 minutes.' : '';
@@ -239,8 +236,6 @@ function describeArchive({ state, reason, objects, records, damaged }: ArchiveSe
     ...damaged.map((fault) => `Damaged, and skipped from there on: ${printable(fault)}`),
   ];
 }
-
-const counted = (count: number, noun: string) => `${count} ${count === 1 ? noun : `${noun}s`}`;
 
 const toTheMinute = (time: string) => `${time.slice(0, 16)}Z`;
 
@@ -251,18 +246,8 @@ function size(bytes: number): string {
 
 /** Words in lines of a width; one that is longer is cut. */
 function wrap(text: string, width: number): string[] {
-  const lines: string[] = [];
-  let line = '';
-  for (const word of text.split(' ').flatMap((whole) => cut(whole, width))) {
-    const longer = line === '' ? word : `${line} ${word}`;
-    if (line !== '' && stringWidth(longer) > width) {
-      lines.push(line);
-      line = word;
-    } else {
-      line = longer;
-    }
-  }
-  return line === '' ? lines : [...lines, line];
+  const words = text.split(' ').flatMap((word) => cut(word, width));
+  return text === '' ? [] : lines(words.join(' '), width);
 }
 
 function cut(word: string, width: number): string[] {

@@ -4,19 +4,12 @@ import { shownId } from '../../terminal/screen.ts';
 import { table } from '../../terminal/table.ts';
 import { printable } from '../../terminal/text.ts';
 import type { Operation } from '../operation.ts';
-import { bytesAsSent, LogSearch, orRefusal, readRecords } from './aws-feed.ts';
-import { recordFact } from './facts.ts';
+import { orRefusal } from '../work.ts';
 import type { Delivery } from './history.ts';
-import { inPattern, MAXIMUM_LINES } from './log-query.ts';
+import { inPattern, LogSearch, MAXIMUM_LINES, windowOf } from './log-query.ts';
+import { readNewestRecords } from './records.ts';
 import { HistoryStore } from './store.ts';
-import { type TraceOptions, windowOf } from './trace.ts';
 import { skipText, stateTitle } from './words.ts';
-
-/** What one search reads of the archive at most, the newest first: each object is a call, and its bytes come over the network. */
-const ARCHIVE_LIMITS = { objects: 1_000, bytes: 256 * 1024 * 1024 };
-
-/** Milliseconds that reading the archive may take. */
-const LONGEST = 20_000;
 
 /** Deliveries that are listed, the newest: more help nobody to choose. */
 const MAXIMUM_LISTED = 100;
@@ -38,7 +31,7 @@ interface Found {
 export async function printSearch(
   { stack, signal, say, width }: Operation,
   text: string,
-  { json, ...times }: Pick<TraceOptions, 'since' | 'until'> & { readonly json: boolean },
+  { json, ...times }: Parameters<typeof windowOf>[0] & { readonly json: boolean },
 ): Promise<boolean> {
   if (text.trim() === '') throw new CommandError('The text to search for is empty');
   const window = windowOf(times);
@@ -56,56 +49,50 @@ export async function printSearch(
     if (!json) say('Interrupted. Nothing was changed.');
     return false;
   }
-  const { deliveries, total } = store.list({ search: text }, MAXIMUM_LISTED);
-  const { refused } = logs.searched;
+  const { refused, since, truncated } = logs.searched;
   const notSearched = [
     refused && `The logs could not be read: ${refused}.`,
     isTruncated && `More than ${MAXIMUM_LINES} log lines have the text: only the newest were read.`,
-    refused === undefined &&
-      logs.searched.truncated &&
+    truncated &&
       !isTruncated &&
       `Of the deliveries below, only the newest ${MAXIMUM_LINES} log lines were read.`,
-    refused === undefined &&
-      window.since < new Date(logs.searched.since) &&
-      `The logs reach back to ${logs.searched.since} only.`,
-    archive === undefined && 'The stage keeps no archive, so payloads and shops were not searched.',
-    archive &&
-      'refused' in archive &&
-      `The archive, which knows payloads and shops, could not be read: ${archive.refused}.`,
-    archive &&
-      'unread' in archive &&
-      archive.unread &&
-      `The archive was read back to ${archive.unread.split('/').slice(1, 3).join('/')} only.`,
-    ...(archive && 'damaged' in archive
-      ? archive.damaged.map((fault) => `Damaged: ${printable(fault)}.`)
-      : []),
+    refused === undefined && window.since < new Date(since) && `The logs reach back to ${since} only.`,
+    ...(archive === undefined
+      ? ['The stage keeps no archive, so payloads and shops were not searched.']
+      : archiveGaps(archive)),
     'Payloads that wait on a queue or are too large for the archive’s records were not searched.',
   ].filter((line) => typeof line === 'string');
-  if (json) {
-    const found: Found = { deliveries, total, notSearched };
-    say(JSON.stringify(found, undefined, 2));
-  } else {
-    for (const line of describeFound(text, { deliveries, total, notSearched }, width)) say(line);
-  }
+  const found: Found = { ...store.list({ search: text }, MAXIMUM_LISTED), notSearched };
+  if (json) say(JSON.stringify(found, undefined, 2));
+  else for (const line of describeFound(text, found, width)) say(line);
   return refused === undefined && !(archive && ('refused' in archive || archive.damaged.length > 0));
 
-  async function readArchive() {
-    const inTime = AbortSignal.any([signal, AbortSignal.timeout(LONGEST)]);
+  function readArchive() {
+    const reading = { ...window, signal, progress: lateProgress() };
     return orRefusal(stack, () =>
-      readRecords(
-        stack,
-        { window, limits: ARCHIVE_LIMITS, signal: inTime, progress: lateProgress() },
-        ({ record, object }) => {
+      readNewestRecords(stack, reading, (records, object) => {
+        for (const record of records) {
           const at = Date.parse(record.settledAt);
-          if (at < window.since.getTime() || at >= window.until.getTime()) return;
-          store.add(recordFact(record, object));
-          if (record.requestId !== undefined && record.body !== undefined) {
-            store.addPayload(record.requestId, bytesAsSent(record.body, record.eventId));
-          }
-        },
-      ),
+          const isMeant = at >= window.since.getTime() && at < window.until.getTime();
+          if (isMeant) store.addRecord(record, object);
+        }
+      }),
     );
   }
+}
+
+function archiveGaps(
+  read: { readonly refused: string } | Awaited<ReturnType<typeof readNewestRecords>>,
+): string[] {
+  if ('refused' in read) {
+    return [`The archive, which knows payloads and shops, could not be read: ${read.refused}.`];
+  }
+  const { unread, damaged } = read;
+  const hour = unread?.split('/').slice(1, 3).join('/');
+  return [
+    ...(hour === undefined ? [] : [`The archive was read back to ${hour} only.`]),
+    ...damaged.map((fault) => `Damaged: ${printable(fault)}.`),
+  ];
 }
 
 /**
@@ -128,18 +115,14 @@ function describeFound(text: string, { deliveries, total, notSearched }: Found, 
     shownId(id, width),
   ]);
   const counted = total === 1 ? '1 delivery has' : `${total} deliveries have`;
+  const listed = table(
+    columns.map((heading) => ({ heading })),
+    rows.map((cells) => cells.map(printable)),
+    width,
+  );
   return [
     `${total === 0 ? 'No delivery has' : counted} '${printable(text)}'.`,
-    ...(rows.length === 0
-      ? []
-      : [
-          '',
-          ...table(
-            columns.map((heading) => ({ heading })),
-            rows.map((cells) => cells.map(printable)),
-            width,
-          ),
-        ]),
+    ...(rows.length === 0 ? [] : ['', ...listed]),
     ...(total > rows.length ? ['', `Only the newest ${rows.length} are listed.`] : []),
     '',
     ...notSearched,

@@ -1,7 +1,9 @@
 import { hash } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
-import { type Effect, type Fact, identityOf } from './facts.ts';
+import type { ArchiveRecord } from '../../../lambda/archive/record.ts';
+import { bytesAsSent } from './bytes-as-sent.ts';
+import { type Effect, type Fact, identityOf, recordFact } from './facts.ts';
 import { deliveryOf, fold } from './fold.ts';
 import type { Delivery, History, State } from './history.ts';
 
@@ -104,14 +106,9 @@ export class HistoryStore implements Disposable {
     for (const fact of facts) {
       const { requestId, eventId = null, at } = fact;
       const n = requestId === undefined ? null : this.#number(requestId);
-      this.#run(
-        'INSERT OR IGNORE INTO facts (key, n, event_id, at, fact) VALUES (?, ?, ?, ?, ?)',
-        keyOf(fact),
-        n,
-        eventId,
-        at,
-        JSON.stringify(fact),
-      );
+      const key = hash('md5', identityOf(fact), 'base64url');
+      const sql = 'INSERT OR IGNORE INTO facts (key, n, event_id, at, fact) VALUES (?, ?, ?, ?, ?)';
+      this.#run(sql, key, n, eventId, at, JSON.stringify(fact));
       if (n !== null) this.#dirty.add(n);
     }
   }
@@ -121,18 +118,22 @@ export class HistoryStore implements Disposable {
     if (!this.#database.isOpen) return;
     this.#begin();
     const n = this.#number(id);
-    const { changes } = this.#run(
-      'INSERT OR IGNORE INTO payloads (n, size, bytes) VALUES (?, ?, ?)',
-      n,
-      bytes.length,
-      bytes,
-    );
-    if (changes === 0) return;
+    const sql = 'INSERT OR IGNORE INTO payloads (n, size, bytes) VALUES (?, ?, ?)';
+    if (this.#run(sql, n, bytes.length, bytes).changes === 0) return;
     this.#run('INSERT INTO texts (rowid, text) VALUES (?, ?)', 2 * n + 1, searchableText(bytes));
     this.#payloads.count += 1;
     this.#payloads.bytes += bytes.length;
     while (this.#payloads.count > MAXIMUM_PAYLOADS || this.#payloads.bytes > MAXIMUM_PAYLOAD_BYTES) {
       this.#removePayload(this.#one<{ n: number }>('SELECT min(n) AS n FROM payloads').n);
+    }
+  }
+
+  /** Adds a record of the archive, and the payload that it has. @param object key of the object that has it */
+  addRecord(record: ArchiveRecord, object: string): void {
+    this.add(recordFact(record, object));
+    const { requestId, body, eventId } = record;
+    if (requestId !== undefined && body !== undefined) {
+      this.addPayload(requestId, bytesAsSent(body, eventId));
     }
   }
 
@@ -156,17 +157,11 @@ export class HistoryStore implements Disposable {
   /** @returns undefined if it is unknown, or was removed */
   get(id: string): Delivery | undefined {
     this.#fold();
-    return this.#changed('id = ?', id)[0]?.delivery;
+    return this.changeOf(id)?.delivery;
   }
 
   /** The facts of one request, and of all deliveries of its bytes. */
-  facts({
-    id,
-    eventId,
-  }: {
-    readonly id?: string | undefined;
-    readonly eventId?: string | undefined;
-  }): Fact[] {
+  facts({ id, eventId }: Partial<Pick<Delivery, 'id' | 'eventId'>>): Fact[] {
     const sql = `SELECT fact FROM facts WHERE n = (SELECT n FROM deliveries WHERE id = ?) OR event_id = ?
       ORDER BY at, key`;
     return this.#all<{ fact: string }>(sql, id ?? null, eventId ?? null).map(({ fact }) => JSON.parse(fact));
@@ -186,19 +181,12 @@ export class HistoryStore implements Disposable {
   list(filter: DeliveryFilter, limit = MAXIMUM_DELIVERIES): { deliveries: Delivery[]; total: number } {
     this.#fold();
     const { where, values } = condition(filter);
-    const order = 'ORDER BY received_at DESC, id DESC LIMIT ?';
-    const rows = this.#all<{ row: string }>(
-      `SELECT row FROM deliveries WHERE ${where} ${order}`,
-      ...values,
-      limit,
-    );
+    const sql = `SELECT row FROM deliveries WHERE ${where} ORDER BY received_at DESC, id DESC LIMIT ?`;
+    const rows = this.#all<{ row: string }>(sql, ...values, limit);
     const deliveries = rows.map(({ row }) => JSON.parse(row) as Delivery);
     if (deliveries.length < limit) return { deliveries, total: deliveries.length };
-    const { total } = this.#one<{ total: number }>(
-      `SELECT count(*) AS total FROM deliveries WHERE ${where}`,
-      ...values,
-    );
-    return { deliveries, total };
+    const count = `SELECT count(*) AS total FROM deliveries WHERE ${where}`;
+    return { deliveries, total: this.#one<{ total: number }>(count, ...values).total };
   }
 
   /**
@@ -253,17 +241,13 @@ export class HistoryStore implements Disposable {
 
   /** @returns the id of the delivery if its row is new or has changed */
   #foldOne(n: number): string | undefined {
-    const facts = this.#all<{ key: string; fact: string }>(
-      'SELECT key, fact FROM facts WHERE n = ? ORDER BY at, key',
-      n,
-    );
+    const known = 'SELECT key, fact FROM facts WHERE n = ? ORDER BY at, key';
+    const facts = this.#all<{ key: string; fact: string }>(known, n);
     for (const { key } of facts.splice(0, facts.length - MAXIMUM_FACTS)) {
       this.#run('DELETE FROM facts WHERE key = ?', key);
     }
-    const { id, row, text } = this.#one<{ id: string; row: string | null; text: string | null }>(
-      'SELECT id, row, text FROM deliveries WHERE n = ?',
-      n,
-    );
+    const before = 'SELECT id, row, text FROM deliveries WHERE n = ?';
+    const { id, row, text } = this.#one<{ id: string; row: string | null; text: string | null }>(before, n);
     const own = facts.map(({ fact }) => JSON.parse(fact) as Fact);
     const history = fold(own);
     const delivery = deliveryOf(id, own, history);
@@ -293,11 +277,9 @@ export class HistoryStore implements Disposable {
     for (const { n, event_id: eventId } of oldest) {
       this.#sequence += 1;
       this.#size -= 1;
-      this.#run(
-        'UPDATE deliveries SET row = NULL, text = NULL, event_id = NULL, sequence = ? WHERE n = ?',
-        this.#sequence,
-        n,
-      );
+      const emptied =
+        'UPDATE deliveries SET row = NULL, text = NULL, event_id = NULL, sequence = ? WHERE n = ?';
+      this.#run(emptied, this.#sequence, n);
       this.#run('DELETE FROM facts WHERE n = ?', n);
       this.#run(
         `DELETE FROM facts WHERE n IS NULL AND event_id = ?1
@@ -355,8 +337,6 @@ export class HistoryStore implements Disposable {
     return this.#statement(sql).get(...values) as Row;
   }
 }
-
-const keyOf = (fact: Fact) => hash('md5', identityOf(fact), 'base64url');
 
 /** Opens a database with the tables of this version. A file that is damaged, or of another version, begins empty. */
 function open(file: string): DatabaseSync {

@@ -1,4 +1,5 @@
 import { CommandError } from '../../terminal/command-error.ts';
+import { isObject, jsonOf } from './json.ts';
 
 /** Characters of a shortened id at least, as commands print them. Eight hex digits tell four billion apart. */
 const SHORTEST_PREFIX = 8;
@@ -58,13 +59,7 @@ export function kindOf({ text, prefix, eventIdPrefix }: TraceId, ids: Ids): IdKi
 function webhookIdIs(text: string, body: string): boolean {
   // Most bodies do not have it, escaped or not.
   if (!body.includes(text) && !body.includes('\\')) return false;
-  try {
-    const payload: unknown = JSON.parse(body);
-    return (
-      typeof payload === 'object' && payload !== null && 'webhookId' in payload && payload.webhookId === text
-    );
-  } catch {
-    // A dead letter's body need not be JSON.
-    return false;
-  }
+  // A dead letter's body need not be JSON.
+  const payload = jsonOf(body);
+  return isObject(payload) && payload.webhookId === text;
 }

@@ -3,15 +3,14 @@ import { CommandError } from '../../terminal/command-error.ts';
 import { printable } from '../../terminal/text.ts';
 import { type FunctionName, followLogs } from '../logs/follow.ts';
 import type { Operation } from '../operation.ts';
-import { unloggedFacts } from './aws-feed.ts';
 import type { Fact } from './facts.ts';
 import { fold, hasSettled } from './fold.ts';
 import type { History } from './history.ts';
 import { locate } from './locate.ts';
-import { parseCrash } from './log-line.ts';
-import { lineFact } from './log-query.ts';
-import { describePlaces, GrowingTrace, titleOf } from './print.ts';
+import { lineFact, parseCrash } from './log-line.ts';
+import { describePlaces, growingTrace } from './print.ts';
 import type { Trace } from './trace.ts';
+import { unloggedFacts } from './unlogged-facts.ts';
 import { stateTitle } from './words.ts';
 
 /** By how much the clocks of this machine and of CloudWatch Logs may differ, in milliseconds. */
@@ -26,33 +25,6 @@ const OVERDUE = 5_000;
 /** Milliseconds between two looks at dead letters and crashes, here and in AWS. */
 const LOOK_INTERVAL = { local: 500, aws: 10_000 };
 
-export interface AwaitOptions {
-  /** When the first was posted. */
-  readonly since: Date;
-  /** How long to wait from now on, for all of them. */
-  readonly seconds: number;
-  /** Whose lines are read. @default every function's */
-  readonly functions?: readonly FunctionName[] | undefined;
-  /**
-   * Called with each in turn, once it has settled or has not in time.
-   * @default its history is printed as it grows, and where it is
-   */
-  readonly onTrace?: ((trace: Trace) => void) | undefined;
-}
-
-/** A delivery that is awaited. Another one of the same bytes is not its business. */
-interface Awaited {
-  readonly eventId: string;
-  readonly requestId: string;
-  readonly facts: Fact[];
-  /** Dead letters and crashes, as of the last look. */
-  unlogged: readonly Fact[];
-  /** Epoch milliseconds: of the last line about it, and of the last look. */
-  heardAt: number;
-  lookedAt: number;
-  readonly growing: GrowingTrace;
-}
-
 /**
  * Waits until each delivery has settled: its effect, or a queue where somebody has to look. It follows the lines that
  * functions write, because a query of all logs for each delivery would take longer than most effects.
@@ -62,20 +34,39 @@ interface Awaited {
 export async function awaitDeliveries(
   { stack, signal, say, width }: Operation,
   deliveries: readonly { readonly eventId: string; readonly requestId: string }[],
-  { since, seconds, functions, onTrace }: AwaitOptions,
+  {
+    since,
+    seconds,
+    functions,
+    onTrace,
+  }: {
+    /** When the first was posted. */
+    readonly since: Date;
+    /** How long to wait from now on, for all of them. */
+    readonly seconds: number;
+    /** Whose lines are read. @default every function's */
+    readonly functions?: readonly FunctionName[] | undefined;
+    /**
+     * Called with each in turn, once it has settled or has not in time.
+     * @default its history is printed as it grows, and where it is
+     */
+    readonly onTrace?: ((trace: Trace) => void) | undefined;
+  },
 ): Promise<boolean> {
   const from = new Date(since.getTime() - CLOCKS_DIFFER);
-  const awaited = deliveries.map(
-    ({ eventId, requestId }): Awaited => ({
-      eventId,
-      requestId,
-      facts: [],
-      unlogged: [],
-      heardAt: Date.now(),
-      lookedAt: 0,
-      growing: new GrowingTrace(width),
-    }),
-  );
+  // Another delivery of the same bytes is not the business of one.
+  const awaited = deliveries.map(({ eventId, requestId }) => ({
+    eventId,
+    requestId,
+    facts: [] as Fact[],
+    /** Dead letters and crashes, as of the last look. */
+    unlogged: [] as Fact[],
+    /** Epoch milliseconds: of the last line about it, and of the last look. */
+    heardAt: Date.now(),
+    lookedAt: 0,
+    newLines: growingTrace(stack, width),
+  }));
+  type Awaited = (typeof awaited)[number];
   const byRequest = new Map(awaited.map((one) => [one.requestId, one]));
   const problems: string[] = [];
   /** A line said that a consumer crashed. */
@@ -120,11 +111,9 @@ export async function awaitDeliveries(
       for (const { function: name, text } of batch) {
         const fact = lineFact(text);
         const one = byRequest.get(fact?.requestId ?? '');
-        if (fact !== undefined && one !== undefined) {
-          one.facts.push(fact);
-          one.heardAt = Date.now();
-        }
-        if (fact === undefined && parseCrash(text, name) !== undefined) hasCrashed = true;
+        if (fact !== undefined) one?.facts.push(fact);
+        if (one !== undefined) one.heardAt = Date.now();
+        hasCrashed ||= parseCrash(text, name) !== undefined;
       }
     }
   }
@@ -142,11 +131,7 @@ export async function awaitDeliveries(
 
   function show(one: Awaited): History {
     const history = historyOf(one);
-    if (onTrace !== undefined) return history;
-    const { isEmpty } = one.growing;
-    const lines = one.growing.grow(history);
-    if (isEmpty && lines.length > 0) say(`\n${titleOf(history, stack, width)}`);
-    for (const line of lines) say(line);
+    if (onTrace === undefined) for (const line of one.newLines(history)) say(line);
     return history;
   }
 
@@ -165,4 +150,5 @@ export async function awaitDeliveries(
   }
 }
 
-const historyOf = ({ facts, unlogged }: Awaited): History => fold([...facts, ...unlogged]);
+const historyOf = ({ facts, unlogged }: { readonly facts: Fact[]; readonly unlogged: Fact[] }): History =>
+  fold([...facts, ...unlogged]);

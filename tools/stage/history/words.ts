@@ -15,7 +15,7 @@ import {
 export type Tone = 'good' | 'warning' | 'bad' | 'neutral';
 
 /** What people read of a step or a state. The title is a word or two; the detail is a sentence or a list of facts. */
-export interface Words {
+interface Words {
   readonly title: string;
   readonly detail: string;
   readonly tone: Tone;
@@ -27,18 +27,6 @@ export interface Clock {
   readonly now: number;
   /** An ISO time to the second, such as `13:06:47`. */
   readonly time: (iso: string) => string;
-}
-
-interface StepWords {
-  readonly title: (step: Step) => string;
-  readonly detail: (step: Step, history: History, clock: Clock) => string;
-  readonly tone: (step: Step) => Tone;
-}
-
-interface StateWords {
-  readonly title: string;
-  readonly detail: (place: Place, clock: Clock) => string;
-  readonly tone: Tone;
 }
 
 /** Characters of a log line's message that can be a title; a longer one is in the detail. */
@@ -57,85 +45,82 @@ const SKIPS: Readonly<Record<SkipReason, string>> = {
 };
 
 /** The words of each step. */
-const STEPS: Readonly<Record<StepKind, StepWords>> = {
-  received: {
-    title: () => 'received',
-    detail: (step, history) =>
-      joined(', ', [
-        isFirstReceipt(step, history) ? `request ${step.requestId}` : `again, as request ${step.requestId}`,
-        step.atTheLatest && 'no later than this',
-        step.lagMs !== undefined && `${span(step.lagMs)} after the partner’s timestamp`,
-        step.smokeTest && 'smoke test of a deployment',
-      ]),
-    tone: () => 'neutral',
-  },
-  queued: {
-    title: () => 'queued',
-    detail: ({ queue = '' }) => (queue === 'quarantine' ? 'in quarantine' : `on the ${queueText(queue)}`),
-    tone: () => 'neutral',
-  },
-  answered: {
-    title: () => 'answered',
-    detail: answerDetail,
-    tone: ({ status }) => (status === 200 ? 'good' : status === 400 ? 'warning' : 'bad'),
-  },
-  failed: {
-    title: () => 'failed',
-    detail: (step, _history, clock) =>
-      joined('; ', [
-        `${attemptText(step)}: ${withoutStop(step.error)}`,
-        step.nextAttemptAt !== undefined &&
-          `next attempt at ${clock.time(step.nextAttemptAt)}, after ${span(gap(step.until ?? step.at, step.nextAttemptAt))}`,
-      ]),
-    tone: () => 'warning',
-  },
-  crashed: {
-    title: () => 'crashed',
-    detail: (step) => `${attemptText(step)}: ${lower(crashText(step.error))}`,
-    tone: () => 'warning',
-  },
-  processed: {
-    title: () => 'processed',
-    detail: (step) => joined(', ', [attemptText(step), latencyText(step)]),
-    tone: () => 'good',
-  },
-  skipped: {
-    title: () => 'skipped',
-    detail: (step) => joined(', ', [attemptText(step), step.reason && SKIPS[step.reason], latencyText(step)]),
-    tone: () => 'good',
-  },
-  'dead-lettered': {
-    title: () => 'dead letter',
-    detail: (step) =>
+const STEPS: Readonly<Record<StepKind, (step: Step, history: History, clock: Clock) => Words>> = {
+  received: (step, history) => ({
+    title: 'received',
+    detail: joined(', ', [
+      isFirstReceipt(step, history) ? `request ${step.requestId}` : `again, as request ${step.requestId}`,
+      step.atTheLatest && 'no later than this',
+      step.lagMs !== undefined && `${span(step.lagMs)} after the partner’s timestamp`,
+      step.smokeTest && 'smoke test of a deployment',
+    ]),
+    tone: 'neutral',
+  }),
+  queued: ({ queue = '' }) => ({
+    title: 'queued',
+    detail: queue === 'quarantine' ? 'in quarantine' : `on the ${queueText(queue)}`,
+    tone: 'neutral',
+  }),
+  answered: (step, history) => ({
+    title: 'answered',
+    detail: answerDetail(step, history),
+    tone: step.status === 200 ? 'good' : step.status === 400 ? 'warning' : 'bad',
+  }),
+  failed: (step, _history, clock) => ({
+    title: 'failed',
+    detail: joined('; ', [
+      `${attemptText(step)}: ${withoutStop(step.error)}`,
+      step.nextAttemptAt !== undefined &&
+        `next attempt at ${clock.time(step.nextAttemptAt)}, after ${span(gap(step.until ?? step.at, step.nextAttemptAt))}`,
+    ]),
+    tone: 'warning',
+  }),
+  crashed: (step) => ({
+    title: 'crashed',
+    detail: `${attemptText(step)}: ${lower(crashText(step.error))}`,
+    tone: 'warning',
+  }),
+  processed: (step) => ({
+    title: 'processed',
+    detail: joined(', ', [attemptText(step), latencyText(step)]),
+    tone: 'good',
+  }),
+  skipped: (step) => ({
+    title: 'skipped',
+    detail: joined(', ', [attemptText(step), step.reason && SKIPS[step.reason], latencyText(step)]),
+    tone: 'good',
+  }),
+  'dead-lettered': (step) => ({
+    title: 'dead letter',
+    detail:
       step.error === undefined
         ? `SQS moved it to the dead-letter queue after ${step.attempt === 1 ? 'its attempt' : `${step.attempt} attempts`}`
         : `${attemptText(step)}: ${withoutStop(step.error)}`,
-    tone: () => 'bad',
-  },
-  archived: {
-    title: () => 'archived',
-    detail: ({ object = '', forgottenAt }) =>
-      joined('; ', [
-        `in ${/date=[^/]+\/hour=[^/]+/.exec(object)?.[0] ?? object}`,
-        forgottenAt !== undefined && `its payload was deleted on ${forgottenAt}`,
-      ]),
-    tone: () => 'neutral',
-  },
-  noted: {
-    title: ({ message = '', level = '' }) =>
-      message.length <= LONGEST_TITLE ? message : level.toLowerCase(),
-    detail: ({ message = '', error }) => joined(': ', [message.length > LONGEST_TITLE && message, error]),
-    tone: ({ level }) => (level === 'ERROR' ? 'bad' : 'warning'),
+    tone: 'bad',
+  }),
+  archived: ({ object = '', forgottenAt }) => ({
+    title: 'archived',
+    detail: joined('; ', [
+      `in ${/date=[^/]+\/hour=[^/]+/.exec(object)?.[0] ?? object}`,
+      forgottenAt !== undefined && `its payload was deleted on ${forgottenAt}`,
+    ]),
+    tone: 'neutral',
+  }),
+  noted: ({ message = '', level = '', error }) => {
+    const isLong = message.length > LONGEST_TITLE;
+    return {
+      title: isLong ? level.toLowerCase() : message,
+      detail: joined(': ', [isLong && message, error]),
+      tone: level === 'ERROR' ? 'bad' : 'warning',
+    };
   },
 };
 
 /** The words of each state. */
-const STATES: Readonly<Record<State, StateWords>> = {
-  received: {
-    title: 'Received',
-    detail: () => 'The receiver has not answered yet.',
-    tone: 'warning',
-  },
+const STATES: Readonly<
+  Record<State, Omit<Words, 'detail'> & { readonly detail: (place: Place, clock: Clock) => string }>
+> = {
+  received: { title: 'Received', detail: () => 'The receiver has not answered yet.', tone: 'warning' },
   refused: {
     title: 'Refused',
     detail: ({ status, error }) =>
@@ -211,19 +196,13 @@ const STATES: Readonly<Record<State, StateWords>> = {
   },
 };
 
-export function stepWords(step: Step, history: History, clock: Clock): Words {
-  const { title, detail, tone } = STEPS[step.kind];
-  return { title: title(step), detail: detail(step, history, clock), tone: tone(step) };
-}
+export const stepWords = (step: Step, history: History, clock: Clock): Words =>
+  STEPS[step.kind](step, history, clock);
 
 export function stateWords(place: Place, clock: Clock): Words {
   const { title, detail, tone } = STATES[place.state];
   const isOfReplay = place.replay !== undefined && place.state !== 'processed' && place.state !== 'skipped';
-  return {
-    title,
-    tone,
-    detail: isOfReplay ? `Replay ${place.replay}: ${detail(place, clock)}` : detail(place, clock),
-  };
+  return { title, tone, detail: `${isOfReplay ? `Replay ${place.replay}: ` : ''}${detail(place, clock)}` };
 }
 
 /** Title and tone of a state, without a place. */
@@ -239,7 +218,7 @@ export function outcomeText(outcome: SettledOutcome): string {
 export const skipText = (reason: SkipReason): string => capital(SKIPS[reason]);
 
 /** `queue of shop.updated`, `unrouted queue`. */
-export const queueText = (queue = '') =>
+const queueText = (queue = '') =>
   queue === 'unrouted' || queue === 'quarantine' ? `${queue} queue` : `queue of ${queue}`;
 
 const NOT_TAKEN = 'No attempt is known since: the consumer crashes, is throttled, or is behind.';

@@ -8,20 +8,7 @@ import { queueState, type WaitingQueue, waitingQueues } from './queue.ts';
 const MOST_SEARCHED = 1_000;
 
 /** A message that waits for a person: a dead letter, in quarantine, or of an unknown kind. */
-export interface WaitingMessage {
-  readonly queue: WaitingQueue;
-  readonly message: HeldMessage;
-  /** When SQS deletes it. */
-  readonly keptUntil: Date;
-  readonly messageId: string;
-  readonly requestId: string | undefined;
-  readonly eventId: string;
-  readonly event: string | undefined;
-  /** Why its consumer gave it up; undefined if SQS moved it, because no consumer could note a reason then. */
-  readonly failureReason: string | undefined;
-  /** The partner's text; undefined if it is too large for a queue. */
-  readonly body: string | undefined;
-}
+export type WaitingMessage = Awaited<ReturnType<typeof waitingMessage>>;
 
 /**
  * The messages that fit, on queues that nothing consumes. Looking at them removes nothing and leaves them visible.
@@ -50,24 +37,22 @@ export async function waitingMessages(
   return { messages, complete: !complete.includes(false) && !signal.aborted };
 }
 
-async function waitingMessage(
-  stage: Stage,
-  queue: WaitingQueue,
-  message: HeldMessage,
-  retention: number,
-): Promise<WaitingMessage> {
+async function waitingMessage(stage: Stage, queue: WaitingQueue, message: HeldMessage, retention: number) {
   const isLarge = noted(message, 'payloadKey') !== undefined;
   const bytes = isLarge ? undefined : await readPayload(stage, queue, message).catch(() => undefined);
   return {
     queue,
     message,
+    /** When SQS deletes it. */
     keptUntil: new Date(message.sentAt.getTime() + retention * 1000),
     messageId: message.id,
     requestId: noted(message, 'requestId'),
     // A message that was sent by hand has no attributes.
     eventId: noted(message, 'eventId') ?? sha256Hex(bytes ?? Buffer.from(message.body)),
     event: queue.kind === 'dead-letter' ? queue.name : noted(message, 'event'),
+    /** Why its consumer gave it up; undefined if SQS moved it, because no consumer could note a reason then. */
     failureReason: failureNote(message, 'failureReason'),
+    /** The partner's text; undefined if it is too large for a queue. */
     body: bytes?.toString(),
   };
 }

@@ -54,6 +54,12 @@ describe('what it cannot do it says in one line, and exits with 1', () => {
       ['abcdef01', '--since', 'yesterday'],
       /^Option '--since <time>' argument 'yesterday' is invalid\. It must be a time/,
     ],
+    [
+      'a window without time',
+      ['abcdef01', '--since', '2026-01-31', '--until', '2026-01-30'],
+      /^--until must be after --since: /,
+    ],
+    ['an id and a search', ['abcdef01', '--search', 'x'], 'Either an id or --search, not both'],
   ])('%s', async (_, args, line) => {
     const { code, stdout, stderr } = await project.run(['trace', ...args, '--outputs', outputsFile]);
     expect({ code, stdout, lines: stderr.split('\n').length }).toEqual({ code: 1, stdout: '', lines: 2 });

@@ -1,35 +1,26 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { SetQueueAttributesCommand } from '@aws-sdk/client-sqs';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { sha256Hex } from '../../../../lambda/hash.ts';
 import { Faults } from '../../../../local/aws/faults.ts';
 import type { LocalStack } from '../../../../local/local-stack.ts';
-import { findFacts } from '../../../../tools/stage/history/aws-feed.ts';
 import type { Fact } from '../../../../tools/stage/history/facts.ts';
+import { findFacts } from '../../../../tools/stage/history/find-facts.ts';
 import { fold } from '../../../../tools/stage/history/fold.ts';
 import type { History, State } from '../../../../tools/stage/history/history.ts';
 import { LocalFeed } from '../../../../tools/stage/history/local-feed.ts';
-import { windowOf } from '../../../../tools/stage/history/trace.ts';
-import { parseTraceId } from '../../../../tools/stage/history/trace-id.ts';
 import { redriveAll } from '../../../../tools/stage/queues/move-task.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { Partner } from '../../../support/partner.ts';
 import { startTestStack } from '../../../support/test-stack.ts';
 import { Operator } from '../queues/support.ts';
+import { crashConsumer } from './crashing-consumer.ts';
 
-/** Starts of the stack, and a message that SQS gives up: more than Jest's 5 s. */
-const SLOW = 60_000;
-
-/** Receives, and seconds between two, after which SQS moves a message that crashes its consumer. */
-const CRASHES = { maxReceiveCount: 3, VisibilityTimeout: 1 };
+/** Starts of the stack, and a message that SQS gives up, take more than Jest's 5 s. */
+jest.setTimeout(60_000);
 
 let stack: LocalStack;
 let feed: LocalFeed;
 let operator: Operator;
 let partner: Partner;
-let folder: string;
 const faults = new Faults();
 const { signal } = new AbortController();
 
@@ -44,19 +35,19 @@ beforeAll(async () => {
   feed.attach(stack);
   operator = await Operator.create(stack);
   partner = new Partner(stack.outputs.WebhookUrl);
-  folder = await mkdtemp(join(tmpdir(), 'feeds-'));
-}, SLOW);
+});
 afterAll(async () => {
   feed[Symbol.dispose]();
   await operator.close();
   await stack.close();
-  await rm(folder, { recursive: true });
 });
+
+const timestamp = '2026-01-31T09:00:00Z';
 
 let shops = 0;
 function shopUpdated() {
   shops += 1;
-  return { event: 'shop.updated', data: { shop_id: `shop-${shops}` }, timestamp: '2026-01-31T09:00:00Z' };
+  return { event: 'shop.updated', data: { shop_id: `shop-${shops}` }, timestamp };
 }
 
 /** @returns the id of the event */
@@ -68,6 +59,8 @@ async function post(payload: object): Promise<string> {
 /** Only the archive has its records, so they are of both feeds. */
 const isRecord = ({ kind }: Fact) => kind === 'record';
 
+const kinds = ({ steps }: History) => steps.map(({ kind }) => kind);
+
 /** What each feed knows of an event, once the AWS feed says so. */
 async function histories(
   eventId: string,
@@ -76,10 +69,7 @@ async function histories(
 ): Promise<{ aws: History; local: History }> {
   return eventually(
     async () => {
-      const found = await findFacts(operator.stack, parseTraceId(eventId), {
-        window: windowOf({}),
-        signal,
-      }).catch(() => undefined);
+      const found = await findFacts(operator.stack, eventId, { signal }).catch(() => undefined);
       const aws = fold(found?.facts ?? []);
       if (aws.now[0].state !== state || aws.steps.length < steps) return undefined;
       const local = fold([...feed.store.facts({ eventId }), ...(found?.facts ?? []).filter(isRecord)]);
@@ -92,125 +82,60 @@ async function histories(
   );
 }
 
-test(
-  'an ordinary delivery has the same history by both feeds',
-  async () => {
-    const { aws, local } = await histories(await post(shopUpdated()), 'processed', 5);
-    expect(aws.steps.map(({ kind }) => kind)).toEqual([
-      'received',
-      'queued',
-      'answered',
-      'processed',
-      'archived',
-    ]);
-    expect(local).toEqual(aws);
-  },
-  SLOW,
-);
+test('an ordinary delivery has the same history by both feeds', async () => {
+  const { aws, local } = await histories(await post(shopUpdated()), 'processed', 5);
+  expect(kinds(aws)).toEqual(['received', 'queued', 'answered', 'processed', 'archived']);
+  expect(local).toEqual(aws);
+});
 
-test(
-  'so has one that came twice',
-  async () => {
-    const payload = shopUpdated();
-    const eventId = await post(payload);
-    await histories(eventId, 'processed', 5);
-    await post(payload);
-    const { aws, local } = await histories(eventId, 'processed', 10);
-    expect(aws.steps.find(({ kind }) => kind === 'skipped')).toMatchObject({ reason: 'already-processed' });
-    expect(local).toEqual(aws);
-  },
-  SLOW,
-);
+test('so has one that came twice', async () => {
+  const payload = shopUpdated();
+  const eventId = await post(payload);
+  await histories(eventId, 'processed', 5);
+  await post(payload);
+  const { aws, local } = await histories(eventId, 'processed', 10);
+  expect(aws.steps.find(({ kind }) => kind === 'skipped')).toMatchObject({ reason: 'already-processed' });
+  expect(local).toEqual(aws);
+});
 
-test(
-  'so has one that failed to the end',
-  async () => {
-    faults.inject({ service: 'dynamodb', kind: 'down' });
-    const eventId = await post(shopUpdated());
-    const { aws, local } = await histories(eventId, 'dead-letter', 6);
-    faults.clear();
-    expect(aws.steps.map(({ kind }) => kind)).toEqual([
-      'received',
-      'queued',
-      'answered',
-      'failed',
-      'dead-lettered',
-      'archived',
-    ]);
-    // When SQS deletes it is known by a look at the queue.
-    expect(local).toEqual({ ...aws, now: [{ ...aws.now[0], until: undefined }] });
-  },
-  SLOW,
-);
+test('so has one that failed to the end', async () => {
+  faults.inject({ service: 'dynamodb', kind: 'down' });
+  const eventId = await post(shopUpdated());
+  const { aws, local } = await histories(eventId, 'dead-letter', 6);
+  faults.clear();
+  expect(kinds(aws)).toEqual(['received', 'queued', 'answered', 'failed', 'dead-lettered', 'archived']);
+  // When SQS deletes it is known by a look at the queue.
+  expect(local).toEqual({ ...aws, now: [{ ...aws.now[0], until: undefined }] });
+});
 
 test.each([
   ['is invalid', { event: 'shop.updated', data: {}, timestamp: 'yesterday' }, 'invalid'],
-  [
-    'is of an unknown kind',
-    { event: 'example.unknown', data: {}, timestamp: '2026-01-31T09:00:00Z' },
-    'parked',
-  ],
+  ['is of an unknown kind', { event: 'example.unknown', data: {}, timestamp }, 'parked'],
 ] as const)('so has one that %s', async (_, payload, state) => {
   const { aws, local } = await histories(await post(payload), state);
   expect(withoutReceipt(local)).toEqual(withoutReceipt(aws));
 });
 
-test(
-  'so has one that crashes its consumer until SQS moves it, and is redriven',
-  async () => {
-    const queueUrl = operator.stack.event('user.updated').queueUrl;
-    const { CodeDirectory, restore } = await crashingConsumer();
-    await setRedrive(queueUrl);
-    expect(await stack.replaceCode('user-updated', CodeDirectory)).toBeUndefined();
-    const eventId = await post({
-      event: 'user.updated',
-      data: { user_id: 'user-1' },
-      timestamp: '2026-01-31T09:00:00Z',
-    });
-    const { aws, local } = await histories(eventId, 'dead-letter');
-    expect(
-      aws.steps.filter(({ kind }) => kind === 'crashed').map(({ attempt, error }) => [attempt, error]),
-    ).toEqual([1, 2, 3].map((attempt) => [attempt, 'Runtime.ExitError']));
-    expect(withoutReceipt(local).steps).toEqual(withoutReceipt(aws).steps);
+test('so has one that crashes its consumer until SQS moves it, and is redriven', async () => {
+  const restore = await crashConsumer(stack, operator, 'user.updated', 3);
+  const eventId = await post({ event: 'user.updated', data: { user_id: 'user-1' }, timestamp });
+  const { aws, local } = await histories(eventId, 'dead-letter');
+  expect(
+    aws.steps.filter(({ kind }) => kind === 'crashed').map(({ attempt, error }) => [attempt, error]),
+  ).toEqual([1, 2, 3].map((attempt) => [attempt, 'Runtime.ExitError']));
+  expect(withoutReceipt(local).steps).toEqual(withoutReceipt(aws).steps);
 
-    await restore();
-    await redriveAll(operator.operation(), operator.queue('user.updated'));
-    const redriven = await histories(eventId, 'processed');
-    expect(redriven.aws.steps.find(({ kind }) => kind === 'processed')).toMatchObject({
-      attempt: 1,
-      origin: { kind: 'redriven' },
-    });
-    expect(redriven.aws.steps.filter(({ kind }) => kind === 'crashed')).toHaveLength(3);
-  },
-  SLOW,
-);
+  await restore();
+  await redriveAll(operator.operation(), operator.queue('user.updated'));
+  const redriven = await histories(eventId, 'processed');
+  expect(redriven.aws.steps.find(({ kind }) => kind === 'processed')).toMatchObject({
+    attempt: 1,
+    origin: { kind: 'redriven' },
+  });
+  expect(redriven.aws.steps.filter(({ kind }) => kind === 'crashed')).toHaveLength(3);
+});
 
 /** The receipt is exact by the local gateway only, until the archive has it. */
 function withoutReceipt({ steps, now: [{ until: _, ...place }] }: History) {
   return { place, steps: steps.filter(({ kind }) => kind !== 'received') };
-}
-
-async function setRedrive(QueueUrl: string): Promise<void> {
-  const deadLetterTargetArn = operator.stack
-    .event('user.updated')
-    .deadLetterQueueUrl.replace(/^.*\/(\d+)\/(.*)$/, 'arn:aws:sqs:us-east-1:$1:$2');
-  const { maxReceiveCount, VisibilityTimeout } = CRASHES;
-  await operator.stack.sqs.send(
-    new SetQueueAttributesCommand({
-      QueueUrl,
-      Attributes: {
-        VisibilityTimeout: String(VisibilityTimeout),
-        RedrivePolicy: JSON.stringify({ deadLetterTargetArn, maxReceiveCount }),
-      },
-    }),
-  );
-}
-
-async function crashingConsumer() {
-  const before = stack.functions.get('user-updated')?.definition.codeDirectory ?? '';
-  await writeFile(join(folder, 'index.mjs'), 'export const handler = () => process.exit(1);\n');
-  return {
-    CodeDirectory: folder,
-    restore: async () => expect(await stack.replaceCode('user-updated', before)).toBeUndefined(),
-  };
 }

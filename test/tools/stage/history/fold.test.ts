@@ -25,12 +25,18 @@ const dead = consumed(3, 'DeadLettered', { level: 'ERROR', attempt: 2, error: 'V
 const ofRedrive = { messageId: 'message-2' };
 const ofReplay = { messageId: 'message-3', replay: 'repair-1' };
 const replay = { name: 'repair-1', mode: 'repair', notify: true } as const;
+const givenUp = [accepted, failed(1, 1, 2), dead];
+const crashes = [accepted, crash(1), crash(31), crash(61)];
+const rejected = (seconds: number, requestId: string) => received(seconds, 'Rejected', { requestId });
 const DELIVERED = 'received, on shop.updated, 200';
+const PROCESSED = `${DELIVERED}, processed 1`;
+const GIVEN_UP = `${DELIVERED}, failed 1, dead-lettered 2`;
+const CRASHED = `${DELIVERED}, crashed 1, crashed 2, crashed 3`;
 
 const stories: readonly (readonly [name: string, facts: readonly Fact[], steps: string, states: string])[] = [
   ['accepted, and no more', [accepted], DELIVERED, 'queued'],
-  ['processed', [accepted, processed], `${DELIVERED}, processed 1`, 'processed'],
-  ['archived', [accepted, processed, record(1.003)], `${DELIVERED}, processed 1, archived 1`, 'processed'],
+  ['processed', [accepted, processed], PROCESSED, 'processed'],
+  ['archived', [accepted, processed, record(1.003)], `${PROCESSED}, archived 1`, 'processed'],
   ['failed', [accepted, failed(1, 1, 30)], `${DELIVERED}, failed 1`, 'retrying'],
   [
     'failed, then processed',
@@ -48,46 +54,36 @@ const stories: readonly (readonly [name: string, facts: readonly Fact[], steps: 
   [
     'processed, but not archived at first',
     [accepted, processed, failed(1.1, 1, 30, { error: 'NotArchivedError' })],
-    `${DELIVERED}, processed 1, failed 1`,
+    `${PROCESSED}, failed 1`,
     'processed, retrying',
   ],
-  [
-    'a dead letter',
-    [accepted, failed(1, 1, 2), dead],
-    `${DELIVERED}, failed 1, dead-lettered 2`,
-    'dead-letter',
-  ],
+  ['a dead letter', givenUp, GIVEN_UP, 'dead-letter'],
   [
     'a dead letter that was found on its queue',
-    [accepted, failed(1, 1, 2), dead, deadLetter({ messageId: 'message-9', error: 'ValidationException' })],
-    `${DELIVERED}, failed 1, dead-lettered 2`,
+    [...givenUp, deadLetter({ messageId: 'message-9', error: 'ValidationException' })],
+    GIVEN_UP,
     'dead-letter',
   ],
   [
     'a dead letter that could not be moved',
-    [accepted, failed(1, 1, 2), dead, consumed(3.1, 'BuryFailed', { level: 'ERROR', attempt: 2 })],
-    `${DELIVERED}, failed 1, dead-lettered 2, BuryFailed`,
+    [...givenUp, consumed(3.1, 'BuryFailed', { level: 'ERROR', attempt: 2 })],
+    `${GIVEN_UP}, BuryFailed`,
     'retrying',
   ],
   [
     'a dead letter redriven',
-    [accepted, failed(1, 1, 2), dead, consumed(90, 'Processed', ofRedrive)],
-    `${DELIVERED}, failed 1, dead-lettered 2, processed 1 redriven`,
+    [...givenUp, consumed(90, 'Processed', ofRedrive)],
+    `${GIVEN_UP}, processed 1 redriven`,
     'processed',
   ],
   [
     'a dead letter redriven in vain',
-    [accepted, failed(1, 1, 2), dead, consumed(90, 'DeadLettered', ofRedrive)],
-    `${DELIVERED}, failed 1, dead-lettered 2, dead-lettered 1 redriven`,
+    [...givenUp, consumed(90, 'DeadLettered', ofRedrive)],
+    `${GIVEN_UP}, dead-lettered 1 redriven`,
     'dead-letter',
   ],
   ['crashes so far', [accepted, crash(1), crash(31)], `${DELIVERED}, crashed 1, crashed 2`, 'retrying'],
-  [
-    'crashes until SQS moved it',
-    [accepted, crash(1), crash(31), crash(61), deadLetter()],
-    `${DELIVERED}, crashed 1, crashed 2, crashed 3, dead-lettered 3`,
-    'dead-letter',
-  ],
+  ['crashes until SQS moved it', [...crashes, deadLetter()], `${CRASHED}, dead-lettered 3`, 'dead-letter'],
   [
     'what SQS moved, and no crash is known any more',
     [accepted, deadLetter()],
@@ -96,8 +92,8 @@ const stories: readonly (readonly [name: string, facts: readonly Fact[], steps: 
   ],
   [
     'crashes until SQS moved it, then redriven',
-    [accepted, crash(1), crash(31), crash(61), consumed(900, 'Processed', ofRedrive)],
-    `${DELIVERED}, crashed 1, crashed 2, crashed 3, dead-lettered 3, processed 1 redriven`,
+    [...crashes, consumed(900, 'Processed', ofRedrive)],
+    `${CRASHED}, dead-lettered 3, processed 1 redriven`,
     'processed',
   ],
   [
@@ -109,58 +105,58 @@ const stories: readonly (readonly [name: string, facts: readonly Fact[], steps: 
   [
     'queued twice by one request',
     [accepted, processed, consumed(2, 'Duplicate', ofRedrive)],
-    `${DELIVERED}, processed 1, skipped 1 already-processed repeated`,
+    `${PROCESSED}, skipped 1 already-processed repeated`,
     'processed',
   ],
   ['newer data stored', [accepted, consumed(1, 'Stale')], `${DELIVERED}, skipped 1 newer-data`, 'skipped'],
   [
     'delivered twice',
     [accepted, processed, again, consumed(61, 'Duplicate', { requestId: 'request-2', ...ofRedrive })],
-    `${DELIVERED}, processed 1, ${DELIVERED}, skipped 1 already-processed`,
+    `${PROCESSED}, ${DELIVERED}, skipped 1 already-processed`,
     'processed',
   ],
   [
     'a second delivery that waits',
     [accepted, processed, again],
-    `${DELIVERED}, processed 1, ${DELIVERED}`,
+    `${PROCESSED}, ${DELIVERED}`,
     'processed, queued',
   ],
   [
     'a replay',
     [accepted, processed, consumed(90, 'Processed', ofReplay)],
-    `${DELIVERED}, processed 1, processed 1 replay`,
+    `${PROCESSED}, processed 1 replay`,
     'processed',
   ],
   [
     'a replay that found all up to date',
     [accepted, processed, consumed(90, 'Duplicate', ofReplay)],
-    `${DELIVERED}, processed 1, skipped 1 up-to-date replay`,
+    `${PROCESSED}, skipped 1 up-to-date replay`,
     'processed',
   ],
   [
     'a replay that failed',
     [accepted, processed, consumed(90, 'DeadLettered', { ...ofReplay, error: 'Error' })],
-    `${DELIVERED}, processed 1, dead-lettered 1 replay`,
+    `${PROCESSED}, dead-lettered 1 replay`,
     'processed, dead-letter',
   ],
   [
     'a replay soon after, of which alone there is a record',
     [accepted, processed, consumed(5, 'Processed', ofReplay), record(5, { replay })],
-    `${DELIVERED}, processed 1, processed 1 replay, archived 1 replay`,
+    `${PROCESSED}, processed 1 replay, archived 1 replay`,
     'processed',
   ],
   ['sent by hand', [consumed(1, 'Processed', { requestId: undefined })], 'processed 1 by hand', 'processed'],
   ['rejected', [received(0, 'Rejected', { level: 'WARN' })], 'received, 401', 'rejected'],
   [
     'rejected, then accepted',
-    [received(-60, 'Rejected', { requestId: 'request-0' }), accepted, processed],
-    `received, 401, ${DELIVERED}, processed 1`,
+    [rejected(-60, 'request-0'), accepted, processed],
+    `received, 401, ${PROCESSED}`,
     'processed',
   ],
   [
     'processed, and later rejected',
-    [accepted, processed, received(60, 'Rejected', { requestId: 'request-2' })],
-    `${DELIVERED}, processed 1, received, 401`,
+    [accepted, processed, rejected(60, 'request-2')],
+    `${PROCESSED}, received, 401`,
     'processed',
   ],
   ['not accepted', [received(0, 'ServerError', { error: 'QueueDoesNotExist' })], 'received, 500', 'failed'],
@@ -174,7 +170,7 @@ const stories: readonly (readonly [name: string, facts: readonly Fact[], steps: 
   [
     'invalid, then delivered again',
     [received(-9, 'Unusable', { requestId: 'request-0' }), accepted, processed],
-    `received, on quarantine, 400, ${DELIVERED}, processed 1`,
+    `received, on quarantine, 400, ${PROCESSED}`,
     'processed',
   ],
   ['parked', [received(0, 'Parked')], 'received, on unrouted, 200', 'parked'],
@@ -200,7 +196,7 @@ const stories: readonly (readonly [name: string, facts: readonly Fact[], steps: 
   [
     'a line, and the record of another attempt',
     [accepted, processed, record(600, { outcome: 'Duplicate' })],
-    `${DELIVERED}, processed 1, skipped 1 already-processed repeated, archived 1 repeated`,
+    `${PROCESSED}, skipped 1 already-processed repeated, archived 1 repeated`,
     'processed',
   ],
   ['known by the quarantine alone', [deadLetter({ queue: 'quarantine' })], '', 'invalid'],
@@ -295,5 +291,5 @@ test('a line that is no JSON, or of an older version of the functions, takes not
     text,
   });
   const history = fold([accepted, processed, line('Task timed out'), line('{"message":"Processed"}')]);
-  expect(stepsOf(history)).toBe(`${DELIVERED}, processed 1`);
+  expect(stepsOf(history)).toBe(PROCESSED);
 });

@@ -1,12 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
 import stringWidth from 'string-width';
-import type { Sources } from '../../../../tools/stage/history/aws-feed.ts';
 import type { Fact } from '../../../../tools/stage/history/facts.ts';
+import type { Sources } from '../../../../tools/stage/history/find-facts.ts';
 import { fold } from '../../../../tools/stage/history/fold.ts';
 import type { Place } from '../../../../tools/stage/history/history.ts';
 import { describeTrace } from '../../../../tools/stage/history/print.ts';
 import type { Trace } from '../../../../tools/stage/history/trace.ts';
-import { at, consumed, crash, deadLetter, EVENT_ID, failed, received, record } from './support.ts';
+import { at, consumed, EVENT_ID, failed, received, record } from './support.ts';
 
 const stage = {
   title: 'stage prod in eu-west-1',
@@ -70,14 +70,6 @@ test.each([100, 60])('it fits a terminal of %d columns, and loses nothing', (wid
   expect(letters(lines.join(''))).toBe(letters(text(story).replace(EVENT_ID, EVENT_ID.slice(0, 8))));
 });
 
-test('equal attempts are one line', () => {
-  const accepted = received(0, 'Accepted');
-  const crashes = Array.from({ length: 3 }, (_, index) => crash(30 * index + 1));
-  const printed = text(traceOf([accepted, ...crashes, deadLetter()]));
-  expect(printed).toMatch(/● crashed +attempts 1–3: the function crashed \(Runtime\.ExitError\)\n/);
-  expect(printed).toMatch(/● dead letter +SQS moved it to the dead-letter queue after 3 attempts\n/);
-});
-
 test('text from outside cannot command the terminal', () => {
   const trace = traceOf([received(0, 'ServerError', { errorMessage: '\u001b[2J' })]);
   expect(text(trace)).toContain('500: Error: \\u001b[2J');
@@ -123,10 +115,7 @@ describe('where it is', () => {
       { state: 'dead-letter', queue, since, until: since, queueHolds: 3 },
       `It was on the dead-letter queue of shop.updated until ${since}, when SQS deleted it.`,
     ],
-    [
-      { state: 'invalid', queue: 'quarantine', since, queueHolds: 0 },
-      'It was in quarantine, which is empty now',
-    ],
+    [{ state: 'invalid', queue: 'quarantine', since, queueHolds: 0 }, 'in quarantine, which is empty now'],
     [
       { state: 'parked', queue: 'unrouted', since },
       'It is on the unrouted queue. Show it: npm run dlq -- show unrouted',

@@ -194,8 +194,4 @@ describe('trace --search', () => {
     expect(stdout).toContain('The logs could not be read: ResourceNotFoundException');
     expect(stdout).toContain('The archive, which knows payloads and shops, could not be read: NoSuchBucket');
   });
-
-  test('takes no id', async () => {
-    expect((await search('x', 'abcdef01')).stderr).toBe('Either an id or --search, not both\n');
-  });
 });

@@ -7,7 +7,7 @@ import {
   type RecordFact,
   recordFact,
 } from '../../../../tools/stage/history/facts.ts';
-import { lineFact } from '../../../../tools/stage/history/log-query.ts';
+import { lineFact } from '../../../../tools/stage/history/log-line.ts';
 
 export const EVENT_ID = sha256Hex('one event');
 const START = Date.parse('2026-01-31T09:00:00.000Z');

@@ -1,0 +1,15 @@
+import { sha256Hex } from '../../../lambda/hash.ts';
+
+/**
+ * The bytes of a text that the archive and the queues keep with two characters escaped, which SQS does not take
+ * (decision D14).
+ */
+export function bytesAsSent(body: string, eventId: string): Buffer {
+  const kept = Buffer.from(body);
+  if (sha256Hex(kept) === eventId) return kept;
+  const unescaped = body.replace(/\\u(fff[ef])/g, (_, code) =>
+    String.fromCharCode(Number.parseInt(code, 16)),
+  );
+  const sent = Buffer.from(unescaped);
+  return sha256Hex(sent) === eventId ? sent : kept;
+}

@@ -1,0 +1,254 @@
+import type { ArchiveRecord } from '../../../lambda/archive/record.ts';
+import { isEventName } from '../../../lambda/contract/catalogue.ts';
+import { CommandError } from '../../terminal/command-error.ts';
+import type { ProgressDisplay } from '../../terminal/progress.ts';
+import { counted } from '../../terminal/text.ts';
+import { type WaitingMessage, waitingMessages } from '../queues/waiting-messages.ts';
+import type { Stage } from '../stage.ts';
+import { orRefusal } from '../work.ts';
+import { type Fact, identityOf, type LineFact, recordFact } from './facts.ts';
+import { parseLogLine } from './log-line.ts';
+import { inPattern, LogSearch, windowOf } from './log-query.ts';
+import { isOf, LINE_TO_RECORD } from './messages.ts';
+import { readRecords } from './records.ts';
+import { type Ids, kindOf, parseTraceId, type TraceId } from './trace-id.ts';
+import { deadLetterFact, unloggedFacts } from './unlogged-facts.ts';
+
+/** Events from which on more of them help nobody to choose. */
+const MAXIMUM_CANDIDATES = 10;
+
+/**
+ * Milliseconds in which a record may not be readable yet: Firehose collects for 900 s at most, and a batch may take
+ * as long until it is archived.
+ */
+const ARCHIVE_BEHIND = 30 * 60 * 1000;
+
+/** Lines of which the archive has a record. */
+const SETTLED = ['Processed', 'Stale', 'Duplicate', 'DeadLettered'];
+
+/** What was looked through, and why what was not may not be read. */
+export interface Sources {
+  readonly logs: LogSearch['searched'];
+  /** Absent if there was no reason to look. */
+  readonly archive?:
+    | {
+        /** `early`: a record may not be there yet. `none`: the stage keeps no archive. */
+        readonly state: 'searched' | 'early' | 'none' | 'refused';
+        readonly reason?: string;
+        readonly objects: number;
+        readonly records: number;
+        /** Objects that could not be read to their end, and why. */
+        readonly damaged: readonly string[];
+      }
+    | undefined;
+  /** Queues that wait for a person. Absent if there was no reason to look. */
+  readonly queues?: { readonly complete: boolean; readonly refused?: string } | undefined;
+  /** Why crashes of the consumer could not be looked for. */
+  readonly crashes?: { readonly refused: string } | undefined;
+}
+
+interface FoundRecords {
+  readonly found: readonly { readonly record: ArchiveRecord; readonly object: string }[];
+  readonly searched: NonNullable<Sources['archive']>;
+}
+
+/**
+ * Finds the facts of one event by any of its ids: in the logs, then in the archive, then on the queues that wait for a
+ * person. What may not be read is named in the sources.
+ * @returns undefined if it was interrupted
+ * @throws CommandError if nothing, or more than one event, is found by the id
+ */
+export async function findFacts(
+  stage: Stage,
+  text: string,
+  {
+    signal,
+    progress,
+    ...times
+  }: Parameters<typeof windowOf>[0] & { readonly signal: AbortSignal; readonly progress?: ProgressDisplay },
+) {
+  const id = parseTraceId(text);
+  const window = windowOf(times);
+  const logs = new LogSearch(stage, window, signal);
+  let lines = await logs.find(idsPattern(id));
+  let known = onlyOne(id, linesOf(lines));
+  let archive: FoundRecords | undefined;
+  let queues: Sources['queues'];
+  let waiting: readonly WaitingMessage[] = [];
+  if (known === undefined && !signal.aborted) {
+    archive = await searchArchive((record) => kindOf(id, record) !== undefined);
+    const candidates = archive.found.map(({ record }) => ({ ...record, at: Date.parse(record.settledAt) }));
+    known = onlyOne(id, candidates);
+  }
+  if (known === undefined && !signal.aborted) {
+    const looked = await orRefusal(stage, () =>
+      waitingMessages(stage, (message) => kindOf(id, message) !== undefined, signal),
+    );
+    if ('refused' in looked) queues = { complete: false, ...looked };
+    else {
+      queues = { complete: looked.complete };
+      waiting = looked.messages;
+    }
+    const candidates = waiting.map((one) => ({ ...one, at: one.message.sentAt.getTime() }));
+    known = onlyOne(id, candidates);
+  }
+  if (signal.aborted) return undefined;
+  if (known === undefined) {
+    throw unknown(id, { logs: logs.searched, archive: archive?.searched, queues }, window);
+  }
+  const { eventId, kind } = known;
+  // By another id only its own delivery is found.
+  if (kind !== 'eventId') lines = await logs.find(`"eventId":"${eventId}`);
+  if (archive === undefined) {
+    archive = await recordsOfLines(stage, lines, signal);
+  } else if (kind !== 'eventId') {
+    // Its other deliveries and its replays have other ids, and no body.
+    archive = await searchArchive((record) => record.eventId === eventId);
+  }
+  const logged: Fact[] = [
+    ...lines.filter((line) => line.eventId === eventId),
+    ...(archive?.found ?? []).map(({ record, object }) => recordFact(record, object)),
+    ...waiting.map((message) => deadLetterFact(message)),
+  ];
+  const unlogged = await unloggedFacts(stage, logged, signal);
+  if (signal.aborted) return undefined;
+  // A dead letter that was found twice has more facts the second time.
+  const facts = new Map([...logged, ...unlogged.facts].map((fact) => [identityOf(fact), fact]));
+  const sources: Sources = {
+    logs: logs.searched,
+    archive: archive?.searched,
+    queues: unlogged.queues ?? queues,
+    crashes: unlogged.crashes,
+  };
+  return { eventId, idIs: kind, facts: [...facts.values()], sources };
+
+  /** The records of the window that fit, until they are of too many events. */
+  function searchArchive(fits: (record: ArchiveRecord) => boolean): Promise<FoundRecords> {
+    const isMeant = (record: ArchiveRecord) => {
+      const at = Date.parse(record.settledAt);
+      return at >= window.since.getTime() && at < window.until.getTime() && fits(record);
+    };
+    return findRecords(stage, { ...window, signal, progress }, isMeant, (found) => {
+      return new Set(found.map(({ record }) => record.eventId)).size > MAXIMUM_CANDIDATES;
+    });
+  }
+}
+
+const linesOf = (facts: readonly LineFact[]) => facts.flatMap(({ text }) => parseLogLine(text) ?? []);
+
+/** What the logs are searched for; undefined if nothing in them can be meant. */
+function idsPattern({ prefix, eventIdPrefix }: TraceId): string | undefined {
+  if (prefix === undefined) return undefined;
+  const text = inPattern(prefix);
+  const eventId = eventIdPrefix === undefined ? [] : [`"eventId":"${eventIdPrefix}`];
+  return [...eventId, `"requestId":"${text}`, `"messageId":"${text}`].join('|');
+}
+
+/** The records that belong to lines: only the objects around their times are read, and no more than it takes. */
+async function recordsOfLines(
+  stage: Stage,
+  lines: readonly LineFact[],
+  signal: AbortSignal,
+): Promise<FoundRecords | undefined> {
+  const settled = linesOf(lines).filter(({ message }) => SETTLED.includes(message));
+  const event = settled.find((line) => line.event !== undefined)?.event;
+  if (event === undefined || !isEventName(event)) return undefined;
+  const times = settled.map(({ at }) => at);
+  const since = new Date(Math.min(...times) - LINE_TO_RECORD);
+  const until = new Date(Math.max(...times) + LINE_TO_RECORD);
+  const missing = (found: FoundRecords['found']) => {
+    const facts = found.map(({ record, object }) => recordFact(record, object));
+    return settled.filter((line) => !facts.some((fact) => isOf(fact, line)));
+  };
+  const { found, searched } = await findRecords(
+    stage,
+    { events: [event], since, until, signal },
+    (record) => record.eventId === settled[0]?.eventId,
+    (some) => missing(some).length === 0,
+  );
+  const isEarly = missing(found).some(({ at }) => Date.now() - at < ARCHIVE_BEHIND);
+  const state = searched.state === 'searched' && isEarly ? 'early' : searched.state;
+  return { found, searched: { ...searched, state } };
+}
+
+async function findRecords(
+  stage: Stage,
+  reading: Parameters<typeof readRecords>[1],
+  fits: (record: ArchiveRecord) => boolean,
+  isEnough: (found: FoundRecords['found']) => boolean,
+): Promise<FoundRecords> {
+  const found: { record: ArchiveRecord; object: string }[] = [];
+  const nothing = { objects: 0, records: 0, damaged: [] };
+  if (!stage.hasArchive) return { found, searched: { state: 'none', ...nothing } };
+  const read = await orRefusal(stage, () =>
+    readRecords(stage, reading, (records, object) => {
+      for (const record of records.filter(fits)) found.push({ record, object });
+      return isEnough(found);
+    }),
+  );
+  if ('refused' in read) return { found, searched: { state: 'refused', reason: read.refused, ...nothing } };
+  const { objects, records, damaged } = read;
+  return { found, searched: { state: 'searched', objects, records, damaged } };
+}
+
+/**
+ * @param candidates lines, records or messages that an id may stand for; `at` is one of their times, in epoch milliseconds
+ * @returns the event that an id stands for, and what the id is to it; undefined if there is none
+ * @throws CommandError if there are several, which it lists
+ */
+function onlyOne(
+  id: TraceId,
+  candidates: readonly (Ids & Pick<Fact, 'event' | 'at'> & { eventId: string })[],
+) {
+  const all = candidates.flatMap((one) => {
+    const kind = kindOf(id, one);
+    return kind === undefined
+      ? []
+      : [{ ...one, kind, isWhole: kind === 'webhookId' || one[kind] === id.text }];
+  });
+  const whole = all.filter(({ isWhole }) => isWhole);
+  const byEvent = Map.groupBy(whole.length > 0 ? whole : all, ({ eventId }) => eventId);
+  const events = [...byEvent.values()].flatMap(
+    (ofEvent) => ofEvent.find(({ event }) => event !== undefined) ?? ofEvent.slice(0, 1),
+  );
+  const [only, ...others] = events;
+  if (only === undefined || others.length === 0) return only;
+  const listed = events.slice(0, MAXIMUM_CANDIDATES).map(({ eventId, event, at }) => {
+    return `${eventId} (${[event, new Date(at).toISOString()].filter(Boolean).join(', ')})`;
+  });
+  const more = events.length > listed.length ? ' and more' : '';
+  throw new CommandError(`'${id.text}' matches several events. One of: ${listed.join(', ')}${more}`);
+}
+
+function unknown(
+  { text, prefix }: TraceId,
+  { logs, archive, queues }: Sources,
+  { since, until }: ReturnType<typeof windowOf>,
+): CommandError {
+  const notSearched = [
+    queues?.refused && `The queues could not be read: ${queues.refused}.`,
+    queues?.complete === false && !queues.refused && 'Some messages on queues were not looked at.',
+    logs.refused && `The logs could not be read: ${logs.refused}.`,
+    prefix === undefined &&
+      'The logs were not searched: only a whole webhookId can be so short, so long or have such characters, and logs have none.',
+    archive?.state === 'refused' && `The archive could not be read: ${archive.reason}.`,
+    archive?.state === 'none' && 'The stage keeps no archive, so nothing can be found by a webhookId.',
+  ].filter((part) => typeof part === 'string');
+  const searched = [
+    logs.refused === undefined &&
+      prefix !== undefined &&
+      (logs.since === logs.until
+        ? 'in the logs, which do not reach back so far'
+        : `in the logs since ${logs.since}`),
+    archive?.state === 'searched' &&
+      `in the archive since ${since.toISOString()} (${counted(archive.records, 'record')} in ${counted(archive.objects, 'object')}${archive.damaged.length > 0 ? `, ${archive.damaged.length} of them damaged` : ''})`,
+    queues?.refused === undefined && 'on the queues that wait for a person',
+  ].filter((part) => typeof part === 'string');
+  return new CommandError(
+    [
+      `Nothing was found for '${text}'${searched.length > 0 ? ` ${searched.join(', ')}` : ''}, until ${until.toISOString()}.`,
+      ...notSearched,
+      'The request may never have arrived, or API Gateway answered it itself: see its access log. The archive has an event some minutes after its effect. --since and --until change the window.',
+    ].join(' '),
+  );
+}

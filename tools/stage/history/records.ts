@@ -1,0 +1,74 @@
+import type { ArchiveRecord } from '../../../lambda/archive/record.ts';
+import { ArchiveObject } from '../archive/object.ts';
+import { readArchive } from '../archive/reader.ts';
+import { storedPayload } from '../queues/payload.ts';
+import type { Stage } from '../stage.ts';
+import { bytesAsSent } from './bytes-as-sent.ts';
+import type { RecordFact } from './facts.ts';
+
+/**
+ * What is read at a time at most, so that one word to search for does not cost a month of the archive: each object is a
+ * call, and its bytes come over the network.
+ */
+const LIMITS = { objects: 1_000, bytes: 256 * 1024 * 1024 };
+
+/** Milliseconds that this may take. */
+const LONGEST = 20_000;
+
+type Reading = NonNullable<Parameters<typeof readArchive>[1]> & {
+  /** Keys of objects that are left out. Those that were read are added. */
+  readonly read?: Set<string>;
+};
+
+/** The records of one object. @returns true if nothing more has to be read */
+type Visit = (records: readonly ArchiveRecord[], object: string) => unknown;
+
+/**
+ * Reads the archive from the newest hour on.
+ * @returns what was read, and the key of the newest object that was not
+ */
+export async function readRecords(stage: Stage, { read = new Set(), ...options }: Reading, visit: Visit) {
+  const reading = readArchive(stage, {
+    ...options,
+    order: 'newest-first',
+    skip: (key) => read.has(key),
+    doing: 'Reading the archive',
+  });
+  for await (const object of reading) {
+    const records: ArchiveRecord[] = [];
+    for await (const { record } of object.records()) records.push(record);
+    if (object.isRead) read.add(object.key);
+    if (visit(records, object.key) === true) break;
+  }
+  const { objects, records, damaged, unread } = reading;
+  return { objects, records, damaged: damaged.map(({ message }) => message), unread: unread?.key };
+}
+
+/** Reads no more than the limits allow. Call it again with the same `read` to go on. */
+export function readNewestRecords(
+  stage: Stage,
+  { signal, ...options }: Reading & { readonly signal: AbortSignal },
+  visit: Visit,
+) {
+  const inTime = AbortSignal.any([signal, AbortSignal.timeout(LONGEST)]);
+  return readRecords(stage, { ...options, limits: LIMITS, signal: inTime }, visit);
+}
+
+/**
+ * A record as it is now, and the bytes that the partner sent.
+ * @returns undefined if it has expired; no bytes if they were forgotten or have expired
+ */
+export async function storedRecord(
+  stage: Stage,
+  { record: { requestId, eventId }, object }: RecordFact,
+  signal: AbortSignal,
+): Promise<{ readonly record: ArchiveRecord; readonly bytes: Buffer | undefined } | undefined> {
+  for await (const { record } of new ArchiveObject(stage, object, 0, signal).records()) {
+    const { body, payloadKey } = record;
+    // A replay's record has no payload.
+    if (record.requestId !== requestId || record.eventId !== eventId || record.replay !== undefined) continue;
+    if (body !== undefined) return { record, bytes: bytesAsSent(body, eventId) };
+    return { record, bytes: payloadKey === undefined ? undefined : await storedPayload(stage, payloadKey) };
+  }
+  return undefined;
+}
