@@ -91,11 +91,8 @@ export class LogSearch {
   async #query(pattern: string): Promise<LineFact[]> {
     const { logs, receiverLogGroup, events } = this.#stage;
     const window = await reachable(this.#stage, this.#window);
-    const times = isoTimes(window);
-    if (window.since >= window.until) {
-      this.searched = { ...times, lines: 0, bytesScanned: this.searched.bytesScanned, truncated: false };
-      return [];
-    }
+    this.searched = { ...this.searched, ...isoTimes(window), lines: 0, truncated: false };
+    if (window.since >= window.until) return [];
     const { queryId } = await logs.send(
       new StartQueryCommand({
         logGroupNames: [receiverLogGroup, ...events.map((event) => this.#stage.event(event).logGroup)],
@@ -112,12 +109,9 @@ export class LogSearch {
       const text = row.find(({ field }) => field === '@message')?.value?.trimEnd() ?? '';
       return lineFact(text) ?? [];
     });
-    this.searched = {
-      ...times,
-      lines: facts.length,
-      bytesScanned: this.searched.bytesScanned + bytesScanned,
-      truncated: recordsMatched > results.length,
-    };
+    const allScanned = this.searched.bytesScanned + bytesScanned;
+    const truncated = recordsMatched > results.length;
+    this.searched = { ...this.searched, lines: facts.length, bytesScanned: allScanned, truncated };
     return facts;
   }
 }

@@ -66,7 +66,8 @@ export async function awaitDeliveries(
     lookedAt: 0,
     newLines: growingTrace(stack, width),
   }));
-  type Awaited = (typeof awaited)[number];
+  type Delivery = (typeof awaited)[number];
+  const historyOf = ({ facts, unlogged }: Delivery): History => fold([...facts, ...unlogged]);
   const byRequest = new Map(awaited.map((one) => [one.requestId, one]));
   const problems: string[] = [];
   /** A line said that a consumer crashed. */
@@ -118,24 +119,24 @@ export async function awaitDeliveries(
     }
   }
 
-  function isSilent({ heardAt, lookedAt }: Awaited): boolean {
+  function isSilent({ heardAt, lookedAt }: Delivery): boolean {
     const interval = stack.local ? LOOK_INTERVAL.local : LOOK_INTERVAL.aws;
     return (hasCrashed || Date.now() - heardAt > OVERDUE) && Date.now() - lookedAt > interval;
   }
 
-  async function look(one: Awaited): Promise<void> {
+  async function look(one: Delivery): Promise<void> {
     one.lookedAt = Date.now();
     const { facts } = await unloggedFacts(stack, one.facts, inTime);
     one.unlogged = facts.filter(({ requestId = one.requestId }) => requestId === one.requestId);
   }
 
-  function show(one: Awaited): History {
+  function show(one: Delivery): History {
     const history = historyOf(one);
     if (onTrace === undefined) for (const line of one.newLines(history)) say(line);
     return history;
   }
 
-  async function end(one: Awaited): Promise<void> {
+  async function end(one: Delivery): Promise<void> {
     const history = await locate(stack, historyOf(one));
     if (onTrace === undefined) {
       if (!hasSettled(history)) say(`It has not settled after ${seconds} s.`);
@@ -149,6 +150,3 @@ export async function awaitDeliveries(
     onTrace({ stack: stack.title, id: eventId, idIs: 'eventId', history, sources: { logs } });
   }
 }
-
-const historyOf = ({ facts, unlogged }: { readonly facts: Fact[]; readonly unlogged: Fact[] }): History =>
-  fold([...facts, ...unlogged]);
