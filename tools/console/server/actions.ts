@@ -123,7 +123,7 @@ function redrive(
     subject: title,
     run: (operation) =>
       use.redrive(url, async () => {
-        const before = queue.kind === 'dead-letter' ? await inspect?.(url) : undefined;
+        const before = queue.kind === 'quarantine' ? undefined : await inspect?.(url);
         // What fails again at once has done so before the move is known to have ended.
         const at = Date.now();
         const done = await (isMove ? redriveAll(operation, queue) : redriveEach(operation, queue, ids));

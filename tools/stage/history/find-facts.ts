@@ -230,7 +230,7 @@ function unknown(
     queues?.complete === false && !queues.refused && 'Some messages on queues were not looked at.',
     logs.refused && `The logs could not be read: ${logs.refused}.`,
     prefix === undefined &&
-      'The logs were not searched: only a whole webhookId can be so short, so long or have such characters, and logs have none.',
+      'It was searched as a whole webhookId, which logs do not have. Of another id, give at least 8 characters.',
     archive?.state === 'refused' && `The archive could not be read: ${archive.reason}.`,
     archive?.state === 'none' && 'The stage keeps no archive, so nothing can be found by a webhookId.',
   ].filter((part) => typeof part === 'string');

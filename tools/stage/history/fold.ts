@@ -1,15 +1,17 @@
 import { SMOKE_TEST_PREFIX } from '../../../lambda/smoke-test/request-id.ts';
-import { type DeadLetterFact, type Fact, identityOf, ofKind } from './facts.ts';
+import { type CrashFact, type DeadLetterFact, type Fact, identityOf, ofKind } from './facts.ts';
 import { type Delivery, type History, isSettled, type Place, type State, type Step } from './history.ts';
 import { type LogLine, parseLogLine } from './log-line.ts';
 import {
   type Attempt,
   isAnswer,
   isEnd,
+  isGivenUp,
   type Message,
   messagesOf,
   type Request,
   requestsOf,
+  startOf,
 } from './messages.ts';
 import { crashText } from './words.ts';
 
@@ -102,7 +104,11 @@ const lastAttempt = ({ attempt = 1, attempts = 1 }: Pick<Step, 'attempt' | 'atte
 
 const sum = (numbers: readonly number[]) => numbers.reduce((total, number) => total + number, 0);
 
-const iso = (at: number) => new Date(at).toISOString();
+/** Milliseconds from 1970 that a Date can be away. Source: ECMA-262, "Time Values and Time Range". */
+const FARTHEST_TIME = 8.64e15;
+
+const iso = (at: number) =>
+  new Date(Math.max(-FARTHEST_TIME, Math.min(FARTHEST_TIME, at)) || 0).toISOString();
 
 const firstOf = (facts: readonly Fact[], name: 'event' | 'eventId') =>
   facts.find((fact) => fact[name] !== undefined)?.[name];
@@ -227,8 +233,16 @@ function placesOf(
   requests: readonly Request[],
   messages: readonly Message[],
 ): [Place, ...Place[]] {
+  const known = {
+    hasMessages: messages.length > 0,
+    withMessages: new Set(messages.map(({ requestId }) => requestId)),
+    lastAt: Math.max(...requests.map(({ at }) => at)),
+    lastKeptAt: Math.max(...requests.flatMap(({ queue, at }) => (queue === undefined ? [] : [at]))),
+    crashes: ofKind(facts, 'crash').filter(({ messageId }) => messageId === undefined),
+    redriven: new Set(ofKind(facts, 'redrive').map(({ requestId }) => requestId)),
+  };
   const open = [
-    ...requests.flatMap((request) => ofRequest(request, requests, messages)),
+    ...requests.flatMap((request) => ofRequest(request, event, known)),
     ...messages.flatMap((message) => ofMessage(event ?? '', message, messages, facts)),
     ...ofKind(facts, 'dead-letter').flatMap((letter) => ofLetter(letter, requests)),
   ].sort((a, b) => WORST_FIRST.indexOf(a.state) - WORST_FIRST.indexOf(b.state));
@@ -246,22 +260,35 @@ function unansweredOf(facts: readonly Fact[]): State {
   return known.every(({ kind }) => kind === 'redrive') ? 'queued' : 'received';
 }
 
-/** Where what a request brought is, as long as no message of it is known. */
-function ofRequest(request: Request, requests: readonly Request[], messages: readonly Message[]): Place[] {
+/** What is known of all requests and messages together. Times are -Infinity if there is none. */
+interface Known {
+  readonly hasMessages: boolean;
+  readonly withMessages: ReadonlySet<string | undefined>;
+  readonly lastAt: number;
+  /** When the last request was answered whose payload was put on a queue. */
+  readonly lastKeptAt: number;
+  /** Of the consumer, while any message was on its queue. */
+  readonly crashes: readonly CrashFact[];
+  readonly redriven: ReadonlySet<string>;
+}
+
+/** Where the payload of a request is, as long as no message of it is known. */
+function ofRequest(request: Request, event: string | undefined, known: Known): Place[] {
   const { requestId, exchange, end, status, queue, at } = request;
-  if (status === undefined || messages.some((message) => message.requestId === requestId)) return [];
+  if (status === undefined || known.withMessages.has(requestId)) return [];
   const since = iso(at);
-  if (status === 200)
-    return [{ state: queue === 'unrouted' ? 'parked' : 'queued', queue: queue ?? '', since }];
-  const later = requests.filter((other) => other.at > at);
+  if (status === 200 || (queue !== undefined && queue !== 'quarantine')) {
+    const isParked = queue === 'unrouted' && !known.redriven.has(requestId);
+    if (isParked) return [{ state: 'parked', queue, since }];
+    const crashes = known.crashes.filter((crash) => crash.at >= at).length || undefined;
+    return [{ state: 'queued', queue: event ?? '', since, crashes }];
+  }
   const error = errorOfAnswer(request);
   // A redrive of the quarantine delivers the bytes again.
   if (queue === 'quarantine')
-    return later.length > 0 ? [] : [{ state: 'invalid', queue, since, status, error }];
-  // The partner repeats it, and what was accepted once is accepted.
-  const isElsewhere =
-    later.length > 0 || messages.length > 0 || requests.some((other) => other.queue !== undefined);
-  if (isElsewhere) return [];
+    return known.lastKeptAt > at ? [] : [{ state: 'invalid', queue, since, status, error }];
+  // The partner repeats it, and what was kept once is kept.
+  if (known.lastAt > at || known.hasMessages || known.lastKeptAt > Number.NEGATIVE_INFINITY) return [];
   // A function that fails without an answer is a 500, whoever says so.
   const isRefused = end === undefined && exchange?.byReceiver !== true && status !== 500;
   const state = isRefused ? 'refused' : status === 401 ? 'rejected' : 'failed';
@@ -294,7 +321,7 @@ function ofMessage(
   if (last === undefined || last.kind === 'processed' || last.kind === 'skipped') return [];
   const later = messages.slice(messages.indexOf(message) + 1);
   const isRedriven = later.some(
-    ({ origin, requestId: other }) => origin.kind === 'redriven' && other === requestId,
+    (other) => other.requestId === requestId && other.replay === replay && isGivenUp(message, startOf(other)),
   );
   if (isRedriven) return [];
   const crashes = attempts.filter(({ kind }) => kind === 'crashed').map((crash) => crash.attempts ?? 1);

@@ -146,7 +146,7 @@ export interface Place {
   readonly status?: number | undefined;
   /** Of `skipped`. */
   readonly reason?: SkipReason | undefined;
-  /** Attempts so far, of `queued` and `retrying`, and how many of them crashed. */
+  /** Attempts so far, of `retrying`, and how many of them crashed. Of `queued`: crashes of the consumer meanwhile. */
   readonly attempts?: number | undefined;
   readonly crashes?: number | undefined;
   /** Of `retrying`, if it is known. */

@@ -34,7 +34,10 @@ export async function keptPayload(stage: Stage, id: string, signal: AbortSignal)
   }
   if (signal.aborted) return undefined;
   const { title } = stateTitle(now[0].state);
+  if (now[0].state === 'rejected' || now[0].state === 'failed') {
+    throw new CommandError('It was not accepted, so its bytes were not stored and cannot be sent again');
+  }
   throw new CommandError(
-    `The bytes of event ${eventId} (${title.toLowerCase()}) are not kept. The archive has them some minutes after the event was processed, unless they were forgotten; queues have dead letters, quarantine and unknown kinds. A rejected request is kept nowhere`,
+    `The bytes of event ${eventId} (${title.toLowerCase()}) are not kept. The archive has them some minutes after the event was processed, unless they were forgotten; queues have dead letters, quarantine and unknown kinds`,
   );
 }

@@ -148,7 +148,7 @@ export function messagesOf(
   }));
 }
 
-const startOf = ({ attempts }: Draft) => attempts[0]?.at ?? 0;
+export const startOf = ({ attempts }: Draft) => attempts[0]?.at ?? 0;
 
 const byTime = (a: Draft, b: Draft) =>
   startOf(a) - startOf(b) || ((a.messageId ?? '') < (b.messageId ?? '') ? -1 : 1);
@@ -182,7 +182,8 @@ function draftOf(
   attempts.sort((a, b) => a.at - b.at || a.attempt - b.attempt);
   const isWhole = letter !== undefined || replay !== undefined || isLogged.has(requestId);
   const lastEnd = ends.at(-1)?.at ?? 0;
-  const buryFailed = lines.some(({ message, at }) => message === 'BuryFailed' && at >= lastEnd);
+  const buryFailed =
+    letter === undefined && lines.some(({ message, at }) => message === 'BuryFailed' && at >= lastEnd);
   return {
     messageId,
     requestId,
@@ -239,7 +240,8 @@ function draftOfRecord(record: RecordFact): Draft {
 
 /**
  * Gives crashes of a consumer to the message that was on its queue then, without a line. A message that comes back has a
- * higher attempt, so crashes before a first attempt are of an earlier message, which SQS moved and somebody redrove.
+ * higher attempt, so crashes before a first attempt are of an earlier message, which SQS moved and somebody redrove. As
+ * long as there is neither an attempt nor a dead letter, they may be of another message.
  */
 function withCrashes(
   drafts: readonly Draft[],
@@ -251,18 +253,21 @@ function withCrashes(
   for (const { requestId, at, queue, status } of requests) {
     if (status !== 200 || queue === undefined) continue;
     const first = drafts.find((draft) => draft.requestId === requestId && draft.replay === undefined);
-    const end = first === undefined ? Number.POSITIVE_INFINITY : endOfSilence(first);
+    if (first === undefined) continue;
+    const end = endOfSilence(first);
     const silent = [...left].filter((crash) => crash.at >= at && crash.at <= end);
-    const last = silent.at(-1);
-    if (last === undefined) continue;
+    if (silent.length === 0) continue;
     for (const crash of silent) left.delete(crash);
-    if (first?.attempts[0]?.kind === 'crashed') {
+    const unseen = first.attempts[0]?.kind === 'crashed' ? (first.attempts[0].attempts ?? 1) : 0;
+    if (unseen > 0) {
       complete.delete(first);
       complete.add({ ...first, attempts: timed(first.attempts, silent) });
-      continue;
     }
-    const attempts = silent.map((crash, index) => crashed(crash, index + 1));
-    if (first !== undefined) attempts.push({ kind: 'dead-lettered', at: last.at, attempt: silent.length });
+    const before = silent.slice(0, silent.length - unseen);
+    // Fewer than the queue allows are of other messages.
+    if (before.length === 0 || before.length < unseen) continue;
+    const attempts = before.map((crash, index) => crashed(crash, index + 1));
+    attempts.push({ kind: 'dead-lettered', at: before.at(-1)?.at ?? at, attempt: before.length });
     complete.add({ requestId, attempts });
   }
   return [...complete];
@@ -316,7 +321,7 @@ function originOf(
 }
 
 /** Whether a message had ended without an effect at a time. */
-function isGivenUp({ attempts }: Draft, at: number): boolean {
+export function isGivenUp({ attempts }: Draft, at: number): boolean {
   const last = attempts.findLast((one) => one.at <= at);
   if (last?.kind === 'failed') return last.at + (last.retryInSeconds ?? 0) * 1000 < at;
   return last?.kind === 'dead-lettered' || last?.kind === 'crashed';

@@ -13,8 +13,9 @@ export const MAXIMUM_DELIVERIES = 20_000;
 /** Deliveries that are removed at a time. */
 const REMOVED_AT_A_TIME = 200;
 
-/** Facts of one delivery that are kept, the newest: one that fails to the end has some 40. */
+/** Facts of one delivery that are kept, the first and the newest: one that fails to the end has some 40. */
 const MAXIMUM_FACTS = 200;
+const FIRST_FACTS = 20;
 
 /** Payloads that are kept, the newest, and their bytes: some 60 of the largest that API Gateway and Lambda accept. */
 export const MAXIMUM_PAYLOADS = 10_000;
@@ -106,8 +107,11 @@ export class HistoryStore implements Disposable {
     for (const fact of facts) {
       const { requestId, eventId = null, at } = fact;
       const n = requestId === undefined ? null : this.#number(requestId);
+      if (n === undefined) continue;
       const key = hash('md5', identityOf(fact), 'base64url');
-      const sql = 'INSERT OR IGNORE INTO facts (key, n, event_id, at, fact) VALUES (?, ?, ?, ?, ?)';
+      // Told again, it may have more: when SQS deletes a dead letter, or that a record was forgotten.
+      const sql = `INSERT INTO facts (key, n, event_id, at, fact) VALUES (?, ?, ?, ?, ?)
+        ON CONFLICT (key) DO UPDATE SET fact = excluded.fact`;
       this.#run(sql, key, n, eventId, at, JSON.stringify(fact));
       if (n !== null) this.#dirty.add(n);
     }
@@ -118,6 +122,7 @@ export class HistoryStore implements Disposable {
     if (!this.#database.isOpen) return;
     this.#begin();
     const n = this.#number(id);
+    if (n === undefined) return;
     const sql = 'INSERT OR IGNORE INTO payloads (n, size, bytes) VALUES (?, ?, ?)';
     if (this.#run(sql, n, bytes.length, bytes).changes === 0) return;
     this.#run('INSERT INTO texts (rowid, text) VALUES (?, ?)', 2 * n + 1, searchableText(bytes));
@@ -131,10 +136,11 @@ export class HistoryStore implements Disposable {
   /** Adds a record of the archive, and the payload that it has. @param object key of the object that has it */
   addRecord(record: ArchiveRecord, object: string): void {
     this.add(recordFact(record, object));
-    const { requestId, body, eventId } = record;
-    if (requestId !== undefined && body !== undefined) {
-      this.addPayload(requestId, bytesAsSent(body, eventId));
-    }
+    const { requestId, body, eventId, forgottenAt } = record;
+    if (requestId === undefined) return;
+    if (body !== undefined) this.addPayload(requestId, bytesAsSent(body, eventId));
+    const n = forgottenAt === undefined ? undefined : this.#number(requestId);
+    if (n !== undefined) this.#removePayload(n);
   }
 
   /** The bytes that the partner sent; undefined if they are not kept. */
@@ -214,8 +220,11 @@ export class HistoryStore implements Disposable {
   close(): void {
     clearTimeout(this.#timer);
     if (!this.#database.isOpen) return;
-    if (this.#database.isTransaction) this.#fold();
-    this.#database.close();
+    try {
+      this.#fold();
+    } finally {
+      this.#database.close();
+    }
   }
 
   [Symbol.dispose](): void {
@@ -225,15 +234,23 @@ export class HistoryStore implements Disposable {
   /** What is added is written and folded together, at the latest after {@link FOLD_INTERVAL}. */
   #begin(): void {
     if (!this.#database.isTransaction) this.#database.exec('BEGIN');
-    this.#timer ??= setTimeout(() => this.#fold(), FOLD_INTERVAL);
+    this.#timer ??= setTimeout(() => {
+      try {
+        this.#fold();
+      } catch (error) {
+        // Such as a full disk: the stack goes on without its history.
+        warn('The history of deliveries cannot be written', error);
+      }
+    }, FOLD_INTERVAL);
   }
 
   #fold(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
     if (!this.#database.isTransaction) return;
-    const changed = [...this.#dirty].flatMap((n) => this.#foldOne(n) ?? []);
+    const dirty = [...this.#dirty];
     this.#dirty.clear();
+    const changed = dirty.flatMap((n) => this.#foldOne(n) ?? []);
     while (this.#size > MAXIMUM_DELIVERIES) changed.push(...this.#removeOldest());
     this.#database.exec('COMMIT');
     for (const id of changed) for (const listener of this.#listeners) listener(id);
@@ -243,7 +260,7 @@ export class HistoryStore implements Disposable {
   #foldOne(n: number): string | undefined {
     const known = 'SELECT key, fact FROM facts WHERE n = ? ORDER BY at, key';
     const facts = this.#all<{ key: string; fact: string }>(known, n);
-    for (const { key } of facts.splice(0, facts.length - MAXIMUM_FACTS)) {
+    for (const { key } of facts.splice(FIRST_FACTS, facts.length - MAXIMUM_FACTS)) {
       this.#run('DELETE FROM facts WHERE key = ?', key);
     }
     const before = 'SELECT id, row, text FROM deliveries WHERE n = ?';
@@ -307,9 +324,12 @@ export class HistoryStore implements Disposable {
     this.#payloads.bytes -= payload.size;
   }
 
-  #number(id: string): number {
+  /** @returns undefined for a delivery that was removed: it stays so */
+  #number(id: string): number | undefined {
     this.#run('INSERT OR IGNORE INTO deliveries (id) VALUES (?)', id);
-    return this.#one<{ n: number }>('SELECT n FROM deliveries WHERE id = ?', id).n;
+    const sql = 'SELECT n, row IS NULL AND sequence > 0 AS isRemoved FROM deliveries WHERE id = ?';
+    const { n, isRemoved } = this.#one<{ n: number; isRemoved: 0 | 1 }>(sql, id);
+    return isRemoved ? undefined : n;
   }
 
   #changed(where: string, value: SQLInputValue): ChangedDelivery[] {
@@ -338,12 +358,25 @@ export class HistoryStore implements Disposable {
   }
 }
 
+const warn = (what: string, error: unknown) =>
+  process.emitWarning(`${what}: ${String(error).split('\n')[0]}`);
+
+/** SQLite's result codes for damage. Source: sqlite.org/rescode.html */
+const SQLITE_CORRUPT = 11;
+const SQLITE_NOTADB = 26;
+
+/** The file cannot be used as it is. */
+class UnusableFileError extends Error {}
+
 /** Opens a database with the tables of this version. A file that is damaged, or of another version, begins empty. */
 function open(file: string): DatabaseSync {
   try {
     return opened(file);
   } catch (error) {
-    if (file === '') throw error;
+    const { errcode = 0 } = error as { readonly errcode?: number };
+    const isDamaged =
+      error instanceof UnusableFileError || [SQLITE_CORRUPT, SQLITE_NOTADB].includes(errcode & 0xff);
+    if (!isDamaged) throw error;
     for (const name of [file, `${file}-wal`, `${file}-shm`]) rmSync(name, { force: true });
     return opened(file);
   }
@@ -360,8 +393,9 @@ function opened(file: string): DatabaseSync {
     const { user_version: version } = { ...database.prepare('PRAGMA user_version').get() };
     const isNew = database.prepare('SELECT 1 FROM sqlite_schema').get() === undefined;
     if (isNew) database.exec(TABLES);
-    else if (version !== VERSION) throw new Error(`It has version ${version}`);
-    else database.exec('PRAGMA quick_check(1)');
+    else if (version !== VERSION) throw new UnusableFileError(`It has version ${version}`);
+    const { quick_check: finding } = { ...database.prepare('PRAGMA quick_check(1)').get() };
+    if (finding !== 'ok') throw new UnusableFileError(String(finding));
     return database;
   } catch (error) {
     database.close();
@@ -370,7 +404,9 @@ function opened(file: string): DatabaseSync {
 }
 
 function condition(filter: DeliveryFilter): { where: string; values: SQLInputValue[] } {
-  const { search, event, states, shop, since, until, ids } = filter;
+  const { event, states, shop, since, until, ids } = filter;
+  // SQLite ends a text there.
+  const search = filter.search?.replaceAll('\0', ' ');
   const parts: [sql: string, value: SQLInputValue | undefined][] = [
     ['event = ?', event],
     ['state IN (SELECT value FROM json_each(?))', states && JSON.stringify([...states])],
@@ -407,9 +443,9 @@ const ESCAPES: Readonly<Record<string, string>> = { b: '\b', f: '\f', n: '\n', r
 /** A payload as it is written and, if that differs, without the escapes of JSON. */
 function searchableText(bytes: Uint8Array): string {
   const text = Buffer.from(bytes.subarray(0, SEARCHED_BYTES)).toString();
-  if (!text.includes('\\')) return text;
+  if (!text.includes('\\')) return text.replaceAll('\0', ' ');
   const plain = text.replace(/\\(?:u([0-9a-f]{4})|(["\\/bfnrt]))/gi, (_, code?: string, letter = '') =>
     code === undefined ? (ESCAPES[letter] ?? letter) : String.fromCharCode(Number.parseInt(code, 16)),
   );
-  return `${text}\n${plain}`;
+  return `${text}\n${plain}`.replaceAll('\0', ' ');
 }

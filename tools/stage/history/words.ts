@@ -71,7 +71,7 @@ const STEPS: Readonly<Record<StepKind, (step: Step, history: History, clock: Clo
     detail: joined('; ', [
       `${attemptText(step)}: ${withoutStop(step.error)}`,
       step.nextAttemptAt !== undefined &&
-        `next attempt at ${clock.time(step.nextAttemptAt)}, after ${span(gap(step.until ?? step.at, step.nextAttemptAt))}`,
+        `next attempt at ${clock.time(step.nextAttemptAt)}, ${delayText(gap(step.until ?? step.at, step.nextAttemptAt))}`,
     ]),
     tone: 'warning',
   }),
@@ -155,7 +155,7 @@ const STATES: Readonly<
     detail: (place, clock) =>
       joined(' ', [
         `It has waited on the ${queueText(place.queue)} for ${span(clock.now - Date.parse(place.since))}.`,
-        isOverdue(place.since, clock) && NOT_TAKEN,
+        consumerCrashesText(place) ?? (isOverdue(place.since, clock) && NOT_TAKEN),
         pauseText(place, clock),
       ]),
     tone: 'warning',
@@ -181,7 +181,7 @@ const STATES: Readonly<
   },
   processed: {
     title: 'Processed',
-    detail: ({ since }, clock) => `It was processed at ${clock.time(since)}.`,
+    detail: ({ since }, clock) => `Done at ${clock.time(since)}.`,
     tone: 'good',
   },
   skipped: {
@@ -223,6 +223,14 @@ const queueText = (queue = '') =>
 
 const NOT_TAKEN = 'No attempt is known since: the consumer crashes, is throttled, or is behind.';
 
+const delayText = (milliseconds: number) => (milliseconds < 1000 ? 'at once' : `${span(milliseconds)} later`);
+
+/** @returns undefined if there are none, or if they are attempts of the message itself */
+function consumerCrashesText({ crashes, attempts }: Place): string | undefined {
+  if (crashes === undefined || attempts !== undefined) return undefined;
+  return `Meanwhile, its consumer crashed ${crashes === 1 ? 'once' : `${crashes} times`}, perhaps because of it.`;
+}
+
 const isOverdue = (since: string, { now }: Clock) => now - Date.parse(since) > OVERDUE;
 
 function nextAttemptText({ nextAttemptAt, since }: Place, clock: Clock): string {
@@ -239,10 +247,10 @@ function pauseText({ paused }: Place, clock: Clock): string | undefined {
   if (paused === undefined) return undefined;
   const { by, reason, since } = paused;
   const facts = joined(' ', [
-    since !== undefined && `for ${span(clock.now - Date.parse(since))}`,
+    since !== undefined && `${span(clock.now - Date.parse(since))} ago`,
     by !== undefined && `by ${by}`,
   ]);
-  return `The event is paused${facts === '' ? '' : ` ${facts}`}${reason === undefined ? '.' : `: ${sentence(reason)}`}`;
+  return `The event was paused${facts === '' ? '' : ` ${facts}`}${reason === undefined ? '.' : `: ${sentence(reason)}`}`;
 }
 
 function keptText(where: string, { until, queueHolds }: Place, { now }: Clock): string {

@@ -82,7 +82,18 @@ const stories: readonly (readonly [name: string, facts: readonly Fact[], steps: 
     `${GIVEN_UP}, dead-lettered 1 redriven`,
     'dead-letter',
   ],
-  ['crashes so far', [accepted, crash(1), crash(31)], `${DELIVERED}, crashed 1, crashed 2`, 'retrying'],
+  [
+    'crashes of the consumer so far, which may be of other messages',
+    [accepted, crash(1), crash(31)],
+    DELIVERED,
+    'queued',
+  ],
+  [
+    'crashes until SQS moved it, redriven, and again until SQS moved it',
+    [...crashes, crash(901), crash(931), crash(961), deadLetter()],
+    `${CRASHED}, dead-lettered 3, crashed 1 redriven, crashed 2 redriven, crashed 3 redriven, dead-lettered 3 redriven`,
+    'dead-letter',
+  ],
   ['crashes until SQS moved it', [...crashes, deadLetter()], `${CRASHED}, dead-lettered 3`, 'dead-letter'],
   [
     'what SQS moved, and no crash is known any more',

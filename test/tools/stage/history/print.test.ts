@@ -50,14 +50,14 @@ shop shop-1, the partner’s timestamp 2026-01-31T08:59:58.1Z
 08:59:59.500     +1 d  ● received   again, as request request-1, 2 s after the partner’s timestamp
 09:00:00.000  +500 ms  ● queued     on the queue of shop.updated
 09:00:00.000           ● answered   200 queued
-09:00:01.000     +1 s  ● failed     attempt 1: Throttled: ${EXCEEDED}; next attempt at 09:00:31, after 30 s
+09:00:01.000     +1 s  ● failed     attempt 1: Throttled: ${EXCEEDED}; next attempt at 09:00:31, 30 s later
 09:00:31.000    +30 s  ● processed  attempt 2, 32 s after the receipt
 09:00:31.000           ● archived   in date=2026-01-31/hour=09
 
 09:00:50.000    +19 s  ● processed  attempt 1 (replay repair-1, repair, notifies)
 09:00:50.000           ● archived   in date=2026-01-31/hour=09
 
-Processed: It was processed at 09:00:31.
+Processed: Done at 09:00:31.
 
 Logs from 2026-01-30T09:00Z to 2026-02-01T09:00Z: 4 lines, 2.1 GB scanned for 0.0100 dollars.`);
 });
@@ -105,7 +105,7 @@ describe('where it is', () => {
     ],
     [
       { state: 'queued', queue, since, paused },
-      /paused for 1 min \d+ s by ann: ticket 1\. Resume it: npm run resume -- shop\.updated --stage prod/,
+      /paused 1 min \d+ s ago by ann: ticket 1\. Resume it: npm run resume -- shop\.updated --stage prod/,
     ],
     [
       { state: 'dead-letter', queue, since, error, until: soon, queueHolds: 3 },
