@@ -18,3 +18,12 @@ test('a word that is longer than a line stands alone', () => {
   const id = 'e'.repeat(64);
   expect(facts([['ids', `${id} x`]], 40)).toEqual([`  ids  ${id}`, '       x']);
 });
+
+test('a fact without a value is left out, and a value that is not wrapped stays as it is', () => {
+  const all = [
+    ['expired', undefined],
+    ['people', false],
+    ['payload', '  {"a":  1}'],
+  ] as const;
+  expect(facts(all, Number.POSITIVE_INFINITY)).toEqual(['  payload    {"a":  1}']);
+});

@@ -32,28 +32,19 @@ interface SendOptions {
 }
 
 /** What is settled together: messages of one event, and the records and ends of objects between them. */
-class Group {
-  readonly event: EventName;
-  readonly messages: ReplayMessage[] = [];
-  readonly unsent: { readonly key: string; readonly line: number; readonly reason: Unsent }[] = [];
-  readonly ended: { readonly key: string; readonly damage: string | undefined }[] = [];
-  readonly #most: number;
+const newGroup = (event: EventName) => ({
+  event,
+  messages: [] as ReplayMessage[],
+  unsent: [] as { key: string; line: number; reason: Unsent }[],
+  ended: [] as { key: string; damage: string | undefined }[],
+});
 
-  /** @param most messages */
-  constructor(event: EventName, most: number) {
-    this.event = event;
-    this.#most = most;
-  }
+type Group = ReturnType<typeof newGroup>;
 
-  get isEmpty(): boolean {
-    return this.messages.length + this.unsent.length + this.ended.length === 0;
-  }
-
-  get isFull(): boolean {
-    const bytes = this.messages.reduce((sum, message) => sum + message.bytes, 0);
-    const others = this.unsent.length + this.ended.length;
-    return this.messages.length >= this.#most || bytes >= GROUP_BYTES || others >= GROUP_OTHERS;
-  }
+/** @param most messages */
+function isFull({ messages, unsent, ended }: Group, most: number): boolean {
+  const bytes = messages.reduce((sum, message) => sum + message.bytes, 0);
+  return messages.length >= most || bytes >= GROUP_BYTES || unsent.length + ended.length >= GROUP_OTHERS;
 }
 
 /**
@@ -87,7 +78,7 @@ async function* groups({ stack, ledger, pace, signal }: SendOptions): AsyncGener
   const most = Math.min(GROUP_MESSAGES, pace.burst);
   const skip = (key: string) => ledger.isDone(key);
   for (const event of state.filter.events.toSorted()) {
-    let group = new Group(event, most);
+    let group = newGroup(event);
     for await (const object of replayObjects(stack, state, { event, skip, signal })) {
       const { key } = object;
       for await (const { line, record, unsent } of replayRecords(object, state)) {
@@ -96,16 +87,16 @@ async function* groups({ stack, ledger, pace, signal }: SendOptions): AsyncGener
         const reason = unsent ?? (await payloadGone(stack, record));
         if (reason === undefined) group.messages.push({ ...place, ...replayMessage(record, state) });
         else group.unsent.push({ ...place, reason });
-        if (group.isFull) {
+        if (isFull(group, most)) {
           yield group;
-          group = new Group(event, most);
+          group = newGroup(event);
         }
       }
       // An object that Ctrl-C left unread is not done.
       if (signal.aborted) return;
       group.ended.push({ key, damage: object.damage?.message });
     }
-    if (!group.isEmpty) yield group;
+    if (group.messages.length + group.unsent.length + group.ended.length > 0) yield group;
   }
 }
 
