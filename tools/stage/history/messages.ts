@@ -214,7 +214,7 @@ function withUnseen(attempts: readonly Attempt[], isWhole: boolean, isMoved: boo
   const all: Attempt[] = [];
   let last = isWhole ? 0 : (attempts[0]?.attempt ?? 0);
   for (const one of attempts) {
-    const isMove = isMoved && one.kind === 'dead-lettered';
+    const isMove = isMoved && one === attempts.at(-1);
     const missing = one.attempt - last - (isMove ? 0 : 1);
     if (missing > 0) all.push({ kind: 'crashed', at: one.at, attempt: last + 1, attempts: missing });
     all.push(one);

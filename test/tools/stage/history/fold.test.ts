@@ -28,6 +28,14 @@ const replay = { name: 'repair-1', mode: 'repair', notify: true } as const;
 const givenUp = [accepted, failed(1, 1, 2), dead];
 const crashes = [accepted, crash(1), crash(31), crash(61)];
 const rejected = (seconds: number, requestId: string) => received(seconds, 'Rejected', { requestId });
+const replayedTwice = [
+  consumed(60, 'DeadLettered', { ...ofReplay, error: 'ValidationException' }),
+  consumed(90, 'Stale', { ...ofReplay, messageId: 'message-4' }),
+];
+const byHand = [
+  consumed(1, 'DeadLettered', { requestId: undefined, error: 'ValidationException' }),
+  consumed(60, 'Stale', { requestId: undefined, messageId: 'message-2' }),
+];
 const DELIVERED = 'received, on shop.updated, 200';
 const PROCESSED = `${DELIVERED}, processed 1`;
 const GIVEN_UP = `${DELIVERED}, failed 1, dead-lettered 2`;
@@ -184,6 +192,35 @@ const stories: readonly (readonly [name: string, facts: readonly Fact[], steps: 
     `received, on quarantine, 400, ${PROCESSED}`,
     'processed',
   ],
+  [
+    'invalid, and later rejected',
+    [received(0, 'Unusable'), rejected(60, 'request-2')],
+    'received, on quarantine, 400, received, 401',
+    'invalid',
+  ],
+  [
+    'a dead letter of a replay, redriven',
+    [accepted, processed, ...replayedTwice],
+    `${PROCESSED}, dead-lettered 1 replay, skipped 1 newer-data replay`,
+    'processed',
+  ],
+  [
+    'a dead letter that was sent by hand, redriven',
+    byHand.map((line) => ({ ...line, requestId: undefined })),
+    'dead-lettered 1 by hand, skipped 1 newer-data by hand',
+    'skipped',
+  ],
+  [
+    'given up, but moved by SQS, as the dead-letter queue was away',
+    [
+      ...givenUp,
+      consumed(3.1, 'BuryFailed', { level: 'ERROR', attempt: 2 }),
+      deadLetter({ messageId: 'message-1', receives: 2 }),
+    ],
+    `${GIVEN_UP}, dead-lettered 2, BuryFailed`,
+    'dead-letter',
+  ],
+  ['a delay beyond all time', [accepted, failed(1, 1, 1e300)], `${DELIVERED}, failed 1`, 'retrying'],
   ['parked', [received(0, 'Parked')], 'received, on unrouted, 200', 'parked'],
   [
     'parked, then redriven',
