@@ -124,6 +124,23 @@ test('one whose state somebody else has written stops', async () => {
   await expect(third.write(begun('taken'))).rejects.toMatchObject(refusal);
 });
 
+test('one that another process has taken over never writes its state again', async () => {
+  const { stack } = replayer.operator;
+  const take = async (file: StateFile) =>
+    Ledger.take(file, (await file.read()) ?? begun('stalled'), OPERATOR);
+  const file = new StateFile(stack, 'stalled');
+  const stalled = await take(file);
+  await take(new StateFile(stack, 'stalled'));
+  const expected = await replayer.state('stalled');
+  const refusal = { message: 'Another process has taken over this replay. This one stops' };
+  await expect(stalled.save()).rejects.toMatchObject(refusal);
+  await expect(file.write(begun('stalled'))).rejects.toMatchObject(refusal);
+  // Even if the state is free again.
+  await file.read();
+  await expect(stalled.save({})).rejects.toMatchObject(refusal);
+  expect(await replayer.state('stalled')).toEqual(expected);
+});
+
 test('a write whose answer was lost is not taken for somebody else’s', async () => {
   let lost = 0;
   const s3 = new S3Client({ ...aws.operator, forcePathStyle: true });
