@@ -57,6 +57,8 @@ export class Ledger {
     this.#recent = split(state.done);
     this.#done = new Set([...done, ...this.#recent]);
     this.#savedSent = sentOf(state);
+    // Finished objects are written before the state. A kill in between leaves them here, too.
+    for (const key of Object.keys(left.begun)) if (this.isDone(key)) delete left.begun[key];
   }
 
   get state(): Readonly<ReplayState> {

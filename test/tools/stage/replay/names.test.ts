@@ -1,6 +1,6 @@
 import { S3Client } from '@aws-sdk/client-s3';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { DONE_IN_STATE, Ledger } from '../../../../tools/stage/replay/ledger.ts';
+import { DONE_IN_STATE, hashes, Ledger } from '../../../../tools/stage/replay/ledger.ts';
 import { StateFile } from '../../../../tools/stage/replay/state.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { startTestAws, type TestAws } from '../../../support/test-aws.ts';
@@ -179,4 +179,16 @@ test('finished objects are known again, also those that the state has no room fo
   const again = await open();
   expect(keys.filter((key) => !again.isDone(key))).toEqual([]);
   expect(again.isDone('event=shop.updated/other')).toBe(false);
+});
+
+test('an object that was finished when the process was killed is no longer unfinished', async () => {
+  const file = new StateFile(replayer.operator.stack, 'killed');
+  await file.done.write(hashes(['finished']));
+  const place = { line: 3, left: [] };
+  const ledger = await Ledger.take(
+    file,
+    { ...begun('killed'), begun: { finished: place, other: place } },
+    OPERATOR,
+  );
+  expect(ledger.state.begun).toEqual({ other: place });
 });
