@@ -71,7 +71,7 @@ class ArchiveReading {
   /** Objects to read: known with `progress` or `newest-first`. */
   total = 0;
   readonly damaged: DamagedObjectError[] = [];
-  /** The first object in order that a limit or the signal left unread. */
+  /** The first object in order that a limit or the signal left unread; an hour's keys if it is not known. */
   unread: StoredObject | undefined;
   readonly #stage: Stage;
   readonly #options: ReadOptions;
@@ -130,11 +130,22 @@ class ArchiveReading {
   }
 
   async *#list(): AsyncGenerator<StoredObject> {
-    const { order, progress } = this.#options;
+    const { order, progress, signal, until = new Date() } = this.#options;
     if (order === 'newest-first') {
       const all: StoredObject[] = [];
-      for await (const object of this.#wanted()) all.push(object);
-      all.sort((one, other) => (hourOf(one) < hourOf(other) ? 1 : -1));
+      for await (const object of this.#wanted()) {
+        if (signal?.aborted) {
+          // The newest object may not be listed yet, so nothing before the end of the window was read.
+          this.unread = { key: partition(eventNames[0], until.getTime()), bytes: 0 };
+          return;
+        }
+        all.push(object);
+      }
+      all.sort((one, other) => {
+        const [hour, otherHour] = [hourOf(one), hourOf(other)];
+        if (hour === otherHour) return 0;
+        return hour < otherHour ? 1 : -1;
+      });
       this.total = all.length;
       yield* all;
       return;

@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import type { EventName } from '../../../lambda/contract/catalogue.ts';
-import { type ReplayState, type StateFile, sentOf, type Unsent } from './state.ts';
+import { type ReplayState, type StateFile, sentOf, TakenOverError, type Unsent } from './state.ts';
 
 /** Characters of base64 of a key's hash: 72 bits, so that no two of a million keys are the same. */
 const HASH_LENGTH = 12;
@@ -57,6 +57,8 @@ export class Ledger {
     this.#recent = split(state.done);
     this.#done = new Set([...done, ...this.#recent]);
     this.#savedSent = sentOf(state);
+    // Finished objects are written before the state. A kill in between leaves them here, too.
+    for (const key of Object.keys(left.begun)) if (this.isDone(key)) delete left.begun[key];
   }
 
   get state(): Readonly<ReplayState> {
@@ -114,12 +116,12 @@ export class Ledger {
   }
 
   /**
-   * Writes all that is noted. Saves follow one another.
+   * Writes all that is noted. Saves follow one another. After a TakenOverError, none writes again.
    * @param end how the run ended; absent while it goes on
    * @throws TakenOverError
    */
   save(end?: Pick<ReplayState, 'finishedAt'>): Promise<void> {
-    this.#saving = this.#saving.catch(() => {}).then(() => this.#save(end));
+    this.#saving = this.#saving.catch(unlessTakenOver).then(() => this.#save(end));
     return this.#saving;
   }
 
@@ -141,4 +143,9 @@ export class Ledger {
     this.#state.begun[key] = begun;
     return begun;
   }
+}
+
+/** A failed save does not stop the next one, unless the replay belongs to another process. */
+function unlessTakenOver(error: unknown): void {
+  if (error instanceof TakenOverError) throw error;
 }

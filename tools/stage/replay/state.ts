@@ -74,10 +74,15 @@ class OwnedText {
 
   /** @returns undefined if there is none */
   async read(): Promise<string | undefined> {
+    const stored = await this.#stored();
+    this.#etag = stored?.etag;
+    return stored?.text;
+  }
+
+  async #stored() {
     try {
       const { Body, ETag } = await this.#stack.s3.send(new GetObjectCommand(this.#place));
-      this.#etag = ETag;
-      return await Body?.transformToString();
+      return { text: await Body?.transformToString(), etag: ETag };
     } catch (error) {
       if (error instanceof NoSuchKey) return undefined;
       throw error;
@@ -94,7 +99,11 @@ class OwnedText {
     } catch (error) {
       if (!(error instanceof Error) || error.name !== 'PreconditionFailed') throw error;
       // The client repeats a write whose answer was lost, and then finds its own text.
-      if ((await this.read()) === Body) return;
+      const stored = await this.#stored();
+      if (stored?.text === Body) {
+        this.#etag = stored.etag;
+        return;
+      }
       throw new TakenOverError('Another process has taken over this replay. This one stops');
     }
   }

@@ -172,9 +172,30 @@ describe('a reading', () => {
 
   test('the newest hour first, for all events together', async () => {
     const { read, reading } = await readAll({ ...WINDOW, order: 'newest-first' });
-    const hours = keysOf(read).map((key) => key.replace(/.*hour=(\d\d).*/, '$1'));
-    expect(hours).toEqual(['02', '02', '01', '01', '00', '00']);
+    expect(keysOf(read)).toEqual([2, 1, 0].flatMap((hour) => [shops[hour], users[hour]]));
     expect(reading.total).toBe(6);
+  });
+
+  test('the newest hour first, that is aborted while objects are listed, lists no more', async () => {
+    const abort = new AbortController();
+    const listed: unknown[] = [];
+    const s3 = new S3Client({ ...aws.operator, forcePathStyle: true });
+    s3.middlewareStack.add((next) => (args) => {
+      listed.push((args.input as { Prefix?: string }).Prefix);
+      abort.abort();
+      return next(args);
+    });
+    const until = new Date('2026-03-01T15:30:00Z');
+    const window = { ...WINDOW, until, events: ['shop.updated', 'user.updated'] as const };
+    const reading = readArchive(operator.stack.with({ s3 }), {
+      ...window,
+      order: 'newest-first',
+      signal: abort.signal,
+    });
+    expect(await all(reading)).toEqual([]);
+    s3.destroy();
+    expect(listed).toEqual(['event=shop.updated/date=']);
+    expect(reading.unread?.key).toContain('/date=2026-03-01/hour=15');
   });
 
   test('without the objects that are skipped', async () => {

@@ -1,6 +1,6 @@
 import { S3Client } from '@aws-sdk/client-s3';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { DONE_IN_STATE, Ledger } from '../../../../tools/stage/replay/ledger.ts';
+import { DONE_IN_STATE, hashes, Ledger } from '../../../../tools/stage/replay/ledger.ts';
 import { StateFile } from '../../../../tools/stage/replay/state.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { startTestAws, type TestAws } from '../../../support/test-aws.ts';
@@ -124,6 +124,23 @@ test('one whose state somebody else has written stops', async () => {
   await expect(third.write(begun('taken'))).rejects.toMatchObject(refusal);
 });
 
+test('one that another process has taken over never writes its state again', async () => {
+  const { stack } = replayer.operator;
+  const take = async (file: StateFile) =>
+    Ledger.take(file, (await file.read()) ?? begun('stalled'), OPERATOR);
+  const file = new StateFile(stack, 'stalled');
+  const stalled = await take(file);
+  await take(new StateFile(stack, 'stalled'));
+  const expected = await replayer.state('stalled');
+  const refusal = { message: 'Another process has taken over this replay. This one stops' };
+  await expect(stalled.save()).rejects.toMatchObject(refusal);
+  await expect(file.write(begun('stalled'))).rejects.toMatchObject(refusal);
+  // Even if the state is free again.
+  await file.read();
+  await expect(stalled.save({})).rejects.toMatchObject(refusal);
+  expect(await replayer.state('stalled')).toEqual(expected);
+});
+
 test('a write whose answer was lost is not taken for somebody else’s', async () => {
   let lost = 0;
   const s3 = new S3Client({ ...aws.operator, forcePathStyle: true });
@@ -162,4 +179,16 @@ test('finished objects are known again, also those that the state has no room fo
   const again = await open();
   expect(keys.filter((key) => !again.isDone(key))).toEqual([]);
   expect(again.isDone('event=shop.updated/other')).toBe(false);
+});
+
+test('an object that was finished when the process was killed is no longer unfinished', async () => {
+  const file = new StateFile(replayer.operator.stack, 'killed');
+  await file.done.write(hashes(['finished']));
+  const place = { line: 3, left: [] };
+  const ledger = await Ledger.take(
+    file,
+    { ...begun('killed'), begun: { finished: place, other: place } },
+    OPERATOR,
+  );
+  expect(ledger.state.begun).toEqual({ other: place });
 });
