@@ -1,4 +1,3 @@
-import type { ArchiveRecord } from '../../lambda/archive/record.ts';
 import { isEventName } from '../../lambda/contract/catalogue.ts';
 import { WEBHOOK_PATH } from '../../lambda/contract/webhook-path.ts';
 import { itemNow, itemOfEvent } from '../stage/history/effects.ts';
@@ -17,9 +16,9 @@ import type { Delivery, History } from '../stage/history/history.ts';
 import { locate } from '../stage/history/locate.ts';
 import { readNewestRecords, storedRecord } from '../stage/history/records.ts';
 import {
-  containsText,
   type DeliveryFilter,
   type HistoryStore,
+  hasText,
   MAXIMUM_PAYLOAD_BYTES,
   MAXIMUM_PAYLOADS,
 } from '../stage/history/store.ts';
@@ -276,10 +275,6 @@ const isDelivered = (fact: Fact): fact is RecordFact =>
 
 const isInArchive = ({ event, state }: Delivery) =>
   event !== undefined && isEventName(event) && ['processed', 'skipped', 'dead-letter'].includes(state);
-
-const hasText = ({ requestId, eventId, shopId, failureReason, body }: ArchiveRecord, text: string) =>
-  requestId !== undefined &&
-  containsText([requestId, eventId, shopId, failureReason, body].filter(Boolean).join('\n'), text);
 
 function whyMissing(exchange: ExchangeFact | undefined): string {
   if (exchange === undefined) {

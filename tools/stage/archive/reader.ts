@@ -136,7 +136,7 @@ class ArchiveReading {
       for await (const object of this.#wanted()) {
         if (signal?.aborted) {
           // The newest object may not be listed yet, so nothing before the end of the window was read.
-          this.unread = { key: partition(eventNames[0], until.getTime()), bytes: 0 };
+          this.unread = { key: partition(String(eventNames[0]), until.getTime()), bytes: 0 };
           return;
         }
         all.push(object);
@@ -224,7 +224,7 @@ export async function* listObjects(
 }
 
 /** The beginning of the keys of an hour. `lib/archive.ts` has Firehose write there. */
-function partition(event: EventName, time: number): string {
+function partition(event: string, time: number): string {
   const [date, clock = ''] = new Date(time).toISOString().split('T');
   return `event=${event}/date=${date}/hour=${clock.slice(0, 2)}`;
 }

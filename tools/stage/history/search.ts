@@ -8,7 +8,7 @@ import { orRefusal } from '../work.ts';
 import type { Delivery } from './history.ts';
 import { inPattern, LogSearch, MAXIMUM_LINES, windowOf } from './log-query.ts';
 import { readNewestRecords } from './records.ts';
-import { HistoryStore } from './store.ts';
+import { HistoryStore, hasText } from './store.ts';
 import { skipText, stateTitle } from './words.ts';
 
 /** Deliveries that are listed, the newest: more help nobody to choose. */
@@ -74,7 +74,7 @@ export async function printSearch(
         for (const record of records) {
           const at = Date.parse(record.settledAt);
           const isMeant = at >= window.since.getTime() && at < window.until.getTime();
-          if (isMeant) store.addRecord(record, object);
+          if (isMeant && hasText(record, text)) store.addRecord(record, object);
         }
       }),
     );
@@ -121,7 +121,9 @@ function describeFound(text: string, { deliveries, total, notSearched }: Found, 
     width,
   );
   return [
-    `${total === 0 ? 'No delivery has' : counted} '${printable(text)}'.`,
+    total === 0
+      ? `Nothing was found for '${printable(text)}' in what was searched.`
+      : `${counted} '${printable(text)}'.`,
     ...(rows.length === 0 ? [] : ['', ...listed]),
     ...(total > rows.length ? ['', `Only the newest ${rows.length} are listed.`] : []),
     '',

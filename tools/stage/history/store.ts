@@ -434,9 +434,15 @@ function textOf({ id, eventId, event, shopId, error }: Delivery, { steps }: Hist
   return [...new Set([id, eventId, event, shopId, error, ...others])].filter(Boolean).join('\n');
 }
 
-/** Whether a text is found in a payload, as a search of the store finds it. */
-export const containsText = (payload: string, text: string): boolean =>
-  searchableText(Buffer.from(payload)).toLowerCase().includes(text.toLowerCase());
+/** Whether a search of the store finds a delivery by its record. Adding all records would push out the newest. */
+export function hasText(
+  { requestId, eventId, shopId, failureReason, body }: ArchiveRecord,
+  text: string,
+): boolean {
+  if (requestId === undefined) return false;
+  const all = [requestId, eventId, shopId, failureReason, body].filter(Boolean).join('\n');
+  return searchableText(Buffer.from(all)).toLowerCase().includes(text.toLowerCase());
+}
 
 const ESCAPES: Readonly<Record<string, string>> = { b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' };
 

@@ -182,7 +182,10 @@ describe('trace --search', () => {
 
   test('finds nothing outside its window', async () => {
     const { code, stdout } = await search('shop-1', '--until', '2026-01-31');
-    expect({ code, first: stdout.split('\n')[0] }).toEqual({ code: 0, first: "No delivery has 'shop-1'." });
+    expect({ code, first: stdout.split('\n')[0] }).toEqual({
+      code: 0,
+      first: "Nothing was found for 'shop-1' in what was searched.",
+    });
   });
 
   test('names what may not be read', async () => {
