@@ -74,7 +74,8 @@ export async function printSearch(
         for (const record of records) {
           const at = Date.parse(record.settledAt);
           const isMeant = at >= window.since.getTime() && at < window.until.getTime();
-          if (isMeant && hasText(record, text)) store.addRecord(record, object);
+          const isFound = hasText(record, text) || store.get(record.requestId ?? '') !== undefined;
+          if (isMeant && isFound) store.addRecord(record, object);
         }
       }),
     );
