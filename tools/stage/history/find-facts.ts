@@ -23,7 +23,7 @@ const MAXIMUM_CANDIDATES = 10;
  */
 const ARCHIVE_BEHIND = 30 * 60 * 1000;
 
-/** Lines of which the archive has a record. */
+/** Messages of log lines for which the archive has a record. */
 const SETTLED = ['Processed', 'Stale', 'Duplicate', 'DeadLettered'];
 
 /** What was looked through, and why what was not may not be read. */

@@ -187,7 +187,7 @@ function receiptOf(requestId: string, messages: readonly Message[]): number | un
   return one && one.at - (one.latencyMs ?? 0);
 }
 
-/** Receipts of which neither the gateway nor the receiver's log has anything any more. */
+/** Receipts that only the archive still knows. */
 function receivedByArchive(requests: readonly Request[], messages: readonly Message[]): Step[] {
   const ids = new Set(messages.flatMap(({ requestId }) => requestId ?? []));
   for (const { requestId } of requests) ids.delete(requestId);
@@ -289,7 +289,7 @@ function ofRequest(request: Request, event: string | undefined, known: Known): P
     return known.lastKeptAt > at ? [] : [{ state: 'invalid', queue, since, status, error }];
   // The partner repeats it, and what was kept once is kept.
   if (known.lastAt > at || known.hasMessages || known.lastKeptAt > Number.NEGATIVE_INFINITY) return [];
-  // A function that fails without an answer is a 500, whoever says so.
+  // If the function fails without an answer, API Gateway answers 500 for it.
   const isRefused = end === undefined && exchange?.byReceiver !== true && status !== 500;
   const state = isRefused ? 'refused' : status === 401 ? 'rejected' : 'failed';
   return [{ state, since, status, error }];

@@ -70,7 +70,7 @@ export interface Step {
   readonly queue?: string | undefined;
   /** Of `answered`: HTTP status. */
   readonly status?: number | undefined;
-  /** Of `answered` with 400: the fields because of which the payload is unusable. */
+  /** Of `answered` with 400: the fields that make the payload unusable. */
   readonly fields?: readonly string[] | undefined;
   /** Of `answered` with 401: why, and who sent it. */
   readonly rejection?: string | undefined;

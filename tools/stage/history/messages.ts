@@ -48,7 +48,7 @@ export interface Attempt {
   /** Epoch milliseconds. */
   readonly at: number;
   readonly attempt: number;
-  /** Of attempts that crashed and of which no time is known: how many in a row. @default 1 */
+  /** Crashed attempts in a row without a known time. @default 1 */
   readonly attempts?: number;
   readonly reason?: SkipReason | undefined;
   readonly latencyMs?: number | undefined;
@@ -286,7 +286,7 @@ function endOfSilence({ attempts }: Draft): number {
   return seen?.at ?? Number.POSITIVE_INFINITY;
 }
 
-/** The first attempts, of which only the number is known, with the times of the last crashes. */
+/** Gives the first attempts, known only by their number, the times of the last crashes. */
 function timed([unseen, ...others]: readonly Attempt[], crashes: readonly CrashFact[]): Attempt[] {
   if (unseen === undefined) return [];
   const own = crashes.slice(-(unseen.attempts ?? 1));

@@ -351,7 +351,7 @@ describe('a damaged object is named with its line, and ends nothing else', () =>
   });
 });
 
-/** S3 for one bucket with one object, of which it can be watched how much has been sent. */
+/** S3 for one bucket with one object, and counts the bytes that were sent. */
 describe('a large object', () => {
   const COUNT = 50_000;
   let server: Server;
@@ -421,7 +421,7 @@ describe('a large object', () => {
     expect(furthest).toBeLessThan(8 * 1024 * 1024);
   });
 
-  test('of which only the first record is read is not fetched any further', async () => {
+  test('is not fetched any further if only its first record is read', async () => {
     const { signal } = new AbortController();
     const object = new ArchiveObject(operator.stack.with({ s3 }), 'large', 0, signal);
     for await (const _ of object.records()) break;
@@ -429,7 +429,7 @@ describe('a large object', () => {
     expect(compressed).toBeLessThan(8 * 1024 * 1024);
   }, 20_000);
 
-  test('of which the connection is lost goes on behind its last line', async () => {
+  test('continues behind its last line if the connection is lost', async () => {
     requests = 0;
     losses = [5_000_000, 5_000_000, 12_000_000];
     let expected = 1;
