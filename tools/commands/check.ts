@@ -24,7 +24,7 @@ export const command = npmScript(
 /** The console's page knows a browser and not Node.js, so it is a project of its own. */
 async function checkTypes(): Promise<number> {
   const codes: number[] = [];
-  for (const project of ['.', 'tools/console/client']) {
+  for (const project of ['.', 'tools/console/page']) {
     const code = await runProgram(['node_modules/typescript/bin/tsc', '--noEmit', '--project', project]);
     if (code === INTERRUPTED) return code;
     codes.push(code);

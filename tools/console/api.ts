@@ -7,6 +7,8 @@
 import type { EventName } from '../../lambda/contract/catalogue.ts';
 import type { Effect, ExchangeFact, Item, LineFact } from '../stage/history/facts.ts';
 import type { Delivery, History, PausedQueue } from '../stage/history/history.ts';
+import type { Block } from '../terminal/block.ts';
+import type { Step } from '../terminal/progress.ts';
 
 /** `GET /api/stack`: what the page shows. */
 export interface StackInfo {
@@ -18,6 +20,8 @@ export interface StackInfo {
   /** ISO 8601: deliveries are known from then on; absent where they are from the stack's start. */
   readonly since?: string;
   readonly webhookUrl: string;
+  /** What a command has to name this stack, such as ` --stage prod`; empty for the local stack. */
+  readonly commandSuffix: string;
   /** By which deliveries to the local stack are signed; absent of a stage. */
   readonly secret?: string;
   readonly events: readonly EventInfo[];
@@ -232,59 +236,29 @@ export interface FaultSettings {
   readonly share?: number;
 }
 
-/** `POST /api/tasks`: does something. Unless `confirmed`, only says what it would be. */
+/** `POST /api/tasks`: runs a command, one of those that the console allows. */
 export interface TaskRequest {
-  readonly action: Action;
-  readonly confirmed: boolean;
+  /** As it is typed after `npm run`: `['dlq', 'redrive', 'shop.updated']`. The stack's own options are added. */
+  readonly argv: readonly string[];
+  /** What the command reads from standard input. */
+  readonly input?: string | undefined;
 }
 
-export type Action =
-  /** A sample of `events/`, its timestamp now. */
-  | { readonly kind: 'send'; readonly event: EventName }
-  /** A delivery again, byte for byte: with its own signature here, of a stage signed anew. */
-  | { readonly kind: 'resend'; readonly id: string }
-  /** Any text, signed with the local secret. Of the local stack only. */
-  | { readonly kind: 'send-text'; readonly body: string }
-  /** All of a queue (`dead:<event>` is the event's name, `quarantine`, `unrouted`), or some messages of it. */
-  | { readonly kind: 'redrive'; readonly queue: string; readonly ids?: readonly string[] | undefined }
-  | { readonly kind: 'pause'; readonly event: EventName; readonly reason: string }
-  | { readonly kind: 'resume'; readonly event: EventName }
-  | ReplayAction;
-
-export interface ReplayAction {
-  readonly kind: 'replay';
-  /** Only says the plan. */
-  readonly dryRun: boolean;
-  readonly events: readonly EventName[];
-  /** As the options of `npm run replay`. */
-  readonly since?: string | undefined;
-  readonly until?: string | undefined;
-  readonly ids?: readonly string[] | undefined;
-  readonly shop?: string | undefined;
-  readonly mode?: 'fill' | 'repair' | undefined;
-  readonly notify?: boolean | undefined;
-  readonly rate?: number | undefined;
-  readonly name?: string | undefined;
-}
-
-/** Answer to an action that is not confirmed. */
-export interface Confirmation {
-  /** What stands for it in a terminal: `npm run dlq -- redrive shop.updated --stage prod`. */
-  readonly command: string;
-  /** What it does, in a sentence. */
-  readonly explanation: string;
-}
-
-/** An action under way or done; `GET /api/tasks` has the last ones, `GET /api/tasks/<id>` one. */
+/** A command that runs or has run. `GET /api/tasks` has the last ones, `GET /api/tasks/<id>` one; `DELETE` interrupts it. */
 export interface Task {
   readonly id: string;
+  readonly argv: readonly string[];
+  /** As it is typed in a terminal: `npm run dlq -- redrive shop.updated --stage prod`. */
   readonly command: string;
   readonly state: 'running' | 'done' | 'failed';
-  /** What the command says, line by line. */
+  /** ISO 8601. */
+  readonly startedAt: string;
+  readonly endedAt?: string;
+  /** While it runs. */
+  readonly progress?: Step;
+  /** What it printed: as parts, and as the lines of a terminal. */
+  readonly blocks: readonly Block[];
   readonly lines: readonly string[];
-  /** Of a delivery that was sent: the request's id. */
-  readonly delivery?: string;
+  /** Ids of the requests that it sent. */
+  readonly deliveries: readonly string[];
 }
-
-/** Carries the token. It is in the page of the local stack, and in the address of a stage's page. */
-export const TOKEN_HEADER = 'x-console-token';

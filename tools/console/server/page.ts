@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { build } from 'esbuild';
 
-const FOLDER = 'tools/console/client';
+const FOLDER = 'tools/console/page';
 
 /** The page's script and its style, each with the styles that it imports. */
 const ENTRIES = [`${FOLDER}/main.tsx`, `${FOLDER}/style.css`];

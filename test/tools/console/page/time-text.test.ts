@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { shortMomentText } from '../../../../tools/console/client/shared/time-text.ts';
+import { shortMomentText } from '../../../../tools/console/page/shared/time-text.ts';
 
 test.each([
   ['of today has milliseconds', new Date(2026, 10, 21, 13, 4, 59, 7), '13:04:59.007'],

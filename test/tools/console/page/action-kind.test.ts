@@ -5,7 +5,7 @@ import {
   endedCount,
   isSeenElsewhere,
   refusalOf,
-} from '../../../../tools/console/client/tasks/action-kind.ts';
+} from '../../../../tools/console/page/tasks/action-kind.ts';
 
 const stack = (local: boolean, readOnly = false): StackInfo => ({
   title: 'the stack',

@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { formatJson } from '../../../../tools/console/client/text/format-json.ts';
-import { columnsOf } from '../../../../tools/console/client/text/invisible.ts';
-import { type Lines, rawLines } from '../../../../tools/console/client/text/lines.ts';
-import { cutLines, endOfPiece } from '../../../../tools/console/client/text/pieces.ts';
+import { formatJson } from '../../../../tools/console/page/text/format-json.ts';
+import { columnsOf } from '../../../../tools/console/page/text/invisible.ts';
+import { type Lines, rawLines } from '../../../../tools/console/page/text/lines.ts';
+import { cutLines, endOfPiece } from '../../../../tools/console/page/text/pieces.ts';
 
 function piecesOf(lines: Lines, columns: number): string[] {
   const pieces = cutLines(lines, columns);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { callerName, deadName, namedQueue } from '../../../../tools/console/client/queues/queue-names.ts';
+import { callerName, deadName, namedQueue } from '../../../../tools/console/page/queues/queue-names.ts';
 
 describe('the name of a queue', () => {
   test.each([

@@ -8,7 +8,7 @@ import {
   faultTitle,
   parseMilliseconds,
   parseShare,
-} from '../../../../tools/console/client/faults/fault-text.ts';
+} from '../../../../tools/console/page/faults/fault-text.ts';
 
 describe('what a fault is called', () => {
   test.each([

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { scrollToRow, windowOf } from '../../../../tools/console/client/shared/window.ts';
+import { scrollToRow, windowOf } from '../../../../tools/console/page/shared/window.ts';
 
 const viewport = fc.record({
   scrollTop: fc.integer({ min: -50, max: 9_000_000 }),

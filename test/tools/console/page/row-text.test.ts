@@ -6,7 +6,7 @@ import {
   isBlock,
   tableTitle,
   valueText,
-} from '../../../../tools/console/client/tables/row-text.ts';
+} from '../../../../tools/console/page/tables/row-text.ts';
 
 describe('rows of a table', () => {
   test('the list has the key, then what tells rows apart, of all rows', () => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { countNew, holdList, rowAfterKey } from '../../../../tools/console/client/deliveries/held-list.ts';
-import { DeliveryIndex } from '../../../../tools/console/client/stream/delivery-index.ts';
+import { countNew, holdList, rowAfterKey } from '../../../../tools/console/page/deliveries/held-list.ts';
+import { DeliveryIndex } from '../../../../tools/console/page/stream/delivery-index.ts';
 import type { Delivery } from '../../../../tools/stage/history/history.ts';
 
 const delivery = (id: string, second: number, change: Partial<Delivery> = {}): Delivery => ({

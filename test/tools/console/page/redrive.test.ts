@@ -4,7 +4,7 @@ import {
   queuesOf,
   redriveAll,
   redriveGroup,
-} from '../../../../tools/console/client/dead-letters/redrive.ts';
+} from '../../../../tools/console/page/dead-letters/redrive.ts';
 
 const at = { firstAt: '2026-01-01T00:00:00.000Z', lastAt: '2026-01-02T00:00:00.000Z' };
 const schema = {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { faultText, formatJson, textOf } from '../../../../tools/console/client/text/format-json.ts';
+import { faultText, formatJson, textOf } from '../../../../tools/console/page/text/format-json.ts';
 
 function format(text: string): string {
   const formatted = formatJson(text);

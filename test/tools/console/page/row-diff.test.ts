@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { diffRows } from '../../../../tools/console/client/detail/row-diff.ts';
+import { diffRows } from '../../../../tools/console/page/detail/row-diff.ts';
 
 describe('what a write made of a row', () => {
   test('is what came, went, changed and stayed', () => {

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { ageText } from '../../../../tools/console/client/shared/age-text.ts';
+import { ageText } from '../../../../tools/console/page/shared/age-text.ts';
 
 const now = Date.parse('2026-01-31T12:00:00.000Z');
 

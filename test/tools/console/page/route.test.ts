@@ -4,8 +4,8 @@ import {
   filterOf,
   movesWithTime,
   streamQuery,
-} from '../../../../tools/console/client/deliveries/filter-query.ts';
-import { formatRoute, parseRoute, VIEWS } from '../../../../tools/console/client/shell/route.ts';
+} from '../../../../tools/console/page/deliveries/filter-query.ts';
+import { formatRoute, parseRoute, VIEWS } from '../../../../tools/console/page/shell/route.ts';
 
 describe('an address of the page', () => {
   test('leads to a delivery and the list around it', () => {

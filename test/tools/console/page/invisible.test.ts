@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { visibleParts } from '../../../../tools/console/client/text/invisible.ts';
+import { visibleParts } from '../../../../tools/console/page/text/invisible.ts';
 
 const shown = (text: string) =>
   visibleParts(text)

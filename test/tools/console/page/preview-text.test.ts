@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { previewText } from '../../../../tools/console/client/queues/preview-text.ts';
+import { previewText } from '../../../../tools/console/page/queues/preview-text.ts';
 
 const deep = `${'['.repeat(10_000)}${']'.repeat(10_000)}`;
 

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import {
   type ServerSentEvent,
   ServerSentEventParser,
-} from '../../../../tools/console/client/stream/sse-parser.ts';
+} from '../../../../tools/console/page/stream/sse-parser.ts';
 
 const parse = (...pieces: readonly string[]): ServerSentEvent[] => {
   const parser = new ServerSentEventParser();

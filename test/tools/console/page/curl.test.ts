@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { createHmac } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { curlCommand, shellQuote } from '../../../../tools/console/client/acting/curl.ts';
+import { curlCommand, shellQuote } from '../../../../tools/console/page/acting/curl.ts';
 
 const request = {
   url: 'http://localhost:3000/api/v1/webhooks/partner',

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { countNew, holdList, olderThan } from '../../../../tools/console/client/deliveries/held-list.ts';
+import { countNew, holdList, olderThan } from '../../../../tools/console/page/deliveries/held-list.ts';
 import type { Delivery } from '../../../../tools/stage/history/history.ts';
 
 const row = (id: string): Delivery => ({

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { tokenOf } from '../../../../tools/console/client/token-of.ts';
+import { tokenOf } from '../../../../tools/console/page/token-of.ts';
 
 test('the token of a stage is in the fragment of the address that the terminal shows', () => {
   expect(tokenOf('#token=aB-_9')).toBe('aB-_9');

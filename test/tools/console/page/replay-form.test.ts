@@ -5,7 +5,7 @@ import {
   formProblems,
   isPlanOf,
   replayAction,
-} from '../../../../tools/console/client/replay/replay-form.ts';
+} from '../../../../tools/console/page/replay/replay-form.ts';
 import { time } from '../../../../tools/terminal/options.ts';
 
 describe('the form of a replay', () => {
