@@ -7,8 +7,7 @@
 import type { EventName } from '../../lambda/contract/catalogue.ts';
 import type { Effect, ExchangeFact, Item, LineFact } from '../stage/history/facts.ts';
 import type { Delivery, History, PausedQueue } from '../stage/history/history.ts';
-import type { Block } from '../terminal/block.ts';
-import type { Step } from '../terminal/progress.ts';
+import type { Block, Step } from '../terminal/block.ts';
 
 /** `GET /api/stack`: what the page shows. */
 export interface StackInfo {

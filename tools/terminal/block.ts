@@ -1,4 +1,8 @@
-import type { Column } from './table.ts';
+export interface Column {
+  readonly heading: string;
+  /** @default 'left' */
+  readonly align?: 'left' | 'right';
+}
 
 /** A part of what a command prints. A terminal shows it as lines, the console as text and tables. */
 export type Block =
@@ -9,3 +13,15 @@ export type Block =
       readonly columns: readonly Column[];
       readonly rows: readonly (readonly string[])[];
     };
+
+/** How far a long piece of work has come. */
+export interface Step {
+  /** `Posting`, `Waiting for quiet`. */
+  readonly doing: string;
+  readonly done: number;
+  readonly total: number;
+  /** What is counted: `rounds`. @default nothing is said */
+  readonly unit?: string;
+  /** What else is worth knowing: `19 kills`. @default nothing */
+  readonly note?: string;
+}

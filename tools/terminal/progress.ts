@@ -1,4 +1,5 @@
 import { createLogUpdate } from 'log-update';
+import type { Step } from './block.ts';
 import { duration } from './text.ts';
 
 /** Where it is no terminal: at most one line in so many milliseconds. */
@@ -9,18 +10,6 @@ const ESTIMATED_FROM = 0.02;
 
 /** What is left below that, in milliseconds, is not worth saying. */
 const SHORTEST_ESTIMATE = 1_000;
-
-/** How far a long piece of work has come. */
-export interface Step {
-  /** `Posting`, `Waiting for quiet`. */
-  readonly doing: string;
-  readonly done: number;
-  readonly total: number;
-  /** What is counted: `rounds`. @default nothing is said */
-  readonly unit?: string;
-  /** What else is worth knowing: `19 kills`. @default nothing */
-  readonly note?: string;
-}
 
 /** Where it is shown how far a piece of work has come. */
 export interface ProgressDisplay {

@@ -1,18 +1,13 @@
 import { styleText } from 'node:util';
 import stringWidth from 'string-width';
 import { getBorderCharacters, table as layOut } from 'table';
+import type { Column } from './block.ts';
 
 /** Spaces between two columns. */
 const GAP = 2;
 
 /** Characters below which no column is narrowed: what is longer wraps, and stays readable. */
 const NARROWEST = 8;
-
-export interface Column {
-  readonly heading: string;
-  /** @default 'left' */
-  readonly align?: 'left' | 'right';
-}
 
 /**
  * Rows under their headings, in columns as wide as they need. Where that is wider than the terminal, the widest
