@@ -6,7 +6,7 @@ import { catalogue, eventNames } from '../../lambda/contract/catalogue.ts';
 import { kebabCase } from '../../lambda/contract/event-names.ts';
 import { type Fault, Faults } from '../../local/aws/faults.ts';
 import { type LocalStack, startLocalStack } from '../../local/local-stack.ts';
-import type { Step } from '../../tools/terminal/progress.ts';
+import type { Step } from '../../tools/terminal/block.ts';
 import { essence, expectedState, type ReceivedDelivery } from '../support/oracle.ts';
 import { Queues } from '../support/queues.ts';
 import { type Row, Tables } from '../support/tables.ts';

@@ -3,7 +3,8 @@ import { stageOverrides, synthesise } from '../../local/template/synthesise.ts';
 import { Workspace } from '../stage/local-folder.ts';
 import { npmScript } from '../terminal/command.ts';
 import { anySeed, gatewayOption, seedOption, wholeNumber } from '../terminal/options.ts';
-import { Progress, type Step } from '../terminal/progress.ts';
+import type { Step } from '../terminal/block.ts';
+import { Progress } from '../terminal/progress.ts';
 
 /** Deliveries of a run that is about something else: a kill, an outage. */
 const REVIEWS_PER_KILL = 10;

@@ -7,7 +7,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/gl
 import { type ArchiveRecord, archiveLine } from '../../../../lambda/archive/record.ts';
 import { ArchiveObject } from '../../../../tools/stage/archive/object.ts';
 import { countFailedObjects, listArchive, readArchive } from '../../../../tools/stage/archive/reader.ts';
-import type { Step } from '../../../../tools/terminal/progress.ts';
+import type { Step } from '../../../../tools/terminal/block.ts';
 import { startTestAws, type TestAws } from '../../../support/test-aws.ts';
 import { Operator } from '../queues/support.ts';
 import { all, archived, deleteObjects, objectKey, putObject, putRecords } from './support.ts';
