@@ -23,31 +23,29 @@ describe('the console of a stage', () => {
   test.each([
     { options: [], status: 202, said: '' },
     { options: ['--read-only'], status: 403, said: ', read only' },
-  ])(
-    'with $options says its address, whose token opens it, until Ctrl-C',
-    async ({ options, status, said }) => {
-      const running = project.start(['console', '--outputs', 'outputs.json', '--port', '0', ...options]);
-      const address = await eventually(async () => {
-        if (running.process.exitCode !== null) throw new Error((await running.ended).stderr);
-        return /Console {3}(\S+)/.exec(running.stdout())?.[1];
-      });
-      expect(running.stdout()).toMatch(new RegExp(`^the stack of outputs.json, as arn:aws:\\S+${said}\n`));
-      const { origin, hash } = new URL(address);
-      const token = hash.replace('#token=', '');
-      expect(token.length).toBeGreaterThanOrEqual(32);
-      const headers = { 'x-console-token': token, 'content-type': 'application/json' };
-      const read = await fetch(`${origin}/api/queues`, { headers });
-      expect({ status: read.status, body: await read.json() }).toMatchObject({
-        status: 200,
-        body: { problems: [] },
-      });
-      const body = JSON.stringify({ action: { kind: 'resume', event: 'shop.updated' }, confirmed: true });
-      expect((await fetch(`${origin}/api/tasks`, { method: 'POST', headers, body })).status).toBe(status);
-      expect((await fetch(`${origin}/api/queues`)).status).toBe(403);
-      running.interrupt();
-      expect(await running.ended).toMatchObject({ code: 0, stderr: '' });
-    },
-  );
+  ])('with $options says its address, which opens it, until Ctrl-C', async ({ options, status, said }) => {
+    const running = project.start(['console', '--outputs', 'outputs.json', '--port', '0', ...options]);
+    const address = await eventually(async () => {
+      if (running.process.exitCode !== null) throw new Error((await running.ended).stderr);
+      return /Console {3}(\S+)/.exec(running.stdout())?.[1];
+    });
+    expect(running.stdout()).toMatch(new RegExp(`^the stack of outputs.json, as arn:aws:\\S+${said}\n`));
+    const { origin, searchParams } = new URL(address);
+    expect(searchParams.get('token')?.length).toBeGreaterThanOrEqual(32);
+    const opened = await fetch(address, { redirect: 'manual' });
+    const [cookie = ''] = opened.headers.get('set-cookie')?.split(';') ?? [];
+    const headers = { cookie, 'content-type': 'application/json' };
+    const read = await fetch(`${origin}/api/queues`, { headers });
+    expect({ status: read.status, body: await read.json() }).toMatchObject({
+      status: 200,
+      body: { problems: [] },
+    });
+    const body = JSON.stringify({ argv: ['resume', 'shop.updated'] });
+    expect((await fetch(`${origin}/api/tasks`, { method: 'POST', headers, body })).status).toBe(status);
+    expect((await fetch(`${origin}/api/queues`)).status).toBe(403);
+    running.interrupt();
+    expect(await running.ended).toMatchObject({ code: 0, stderr: '' });
+  });
 
   test('refuses a port that is in use', async () => {
     const { port, server } = await occupyPort();
@@ -63,7 +61,27 @@ describe('the console of a stage', () => {
     }
   });
 
-  test('is not the local one, of which it says where it is', async () => {
+  test('names all that is missing in one line: the region and the credentials', async () => {
+    const nothing = {
+      AWS_CONFIG_FILE: 'none',
+      AWS_SHARED_CREDENTIALS_FILE: 'none',
+      AWS_EC2_METADATA_DISABLED: 'true',
+    };
+    expect(await project.run(['console', '--stage', 'prod'], nothing)).toEqual({
+      code: 1,
+      stdout: '',
+      stderr:
+        'Missing for AWS: the region (set AWS_REGION, or AWS_PROFILE to a profile that has one); credentials (set AWS_PROFILE, or run: aws login)\n',
+    });
+    expect(
+      await project.run(['console', '--stage', 'prod'], { ...nothing, AWS_REGION: 'eu-west-1' }),
+    ).toMatchObject({
+      code: 1,
+      stderr: 'Missing for AWS: credentials (set AWS_PROFILE, or run: aws login)\n',
+    });
+  });
+
+  test('of the local stack runs with it, and says where it is', async () => {
     expect(await project.run(['console'])).toEqual({
       code: 1,
       stdout: '',
