@@ -10,7 +10,15 @@ import type { Stage } from './stage.ts';
 interface Where {
   readonly stage?: string | undefined;
   readonly outputs?: string | undefined;
+  /** Address of a webhook, instead of a stage. */
+  readonly url?: string | undefined;
 }
+
+/**
+ * Does the task of a command: {@link work} in a terminal. The console has its own, which does it on the console's stack.
+ * @param task returns false if it could not do everything, and has printed why
+ */
+export type Work = (where: Where, task: (operation: Operation) => Promise<unknown>) => Promise<void>;
 
 export const stageOption = () =>
   new Option('--stage <stage>', 'a stage in AWS; without it, the stack that npm start runs');
@@ -20,34 +28,35 @@ export const outputsOption = () =>
 
 /**
  * Does a task on the stack that the options name: by default the one that `npm start` runs.
- * @param task returns false where it could not do all that it was told, which it has said itself
- * @throws CommandError where there is no such stack, and for what AWS has against it
+ * @throws CommandError if there is no such stack, or AWS refuses something
  */
-export async function work(
-  { stage, outputs }: Where,
-  task: (operation: Operation) => Promise<unknown>,
-): Promise<void> {
+export const work: Work = async (where, task) => {
   const interrupted = interruption();
   let stack: Stage | undefined;
   try {
-    stack = await findStack({ stage, outputs });
+    stack = await findStack(where);
     const done = await task({ stack, signal: interrupted, say: console.log, width: screenWidth() });
     if (done === false) process.exitCode = 1;
-    if (interrupted.aborted) process.exitCode = INTERRUPTED;
   } catch (error) {
-    throw forPeople(error, stack?.local ?? false);
+    if (!isInterruption(error, interrupted)) throw forPeople(error, stack?.local ?? false);
   } finally {
     stack?.close();
   }
-}
+  if (interrupted.aborted) process.exitCode = INTERRUPTED;
+};
 
-/** @throws CommandError where there is no such stack, or two are named */
-async function findStack({ stage, outputs }: Where): Promise<Stage> {
+/** Whether an error says only that what was under way has been aborted. */
+export const isInterruption = (error: unknown, signal: AbortSignal) =>
+  signal.aborted && error instanceof Error && error.name === 'AbortError';
+
+/** @throws CommandError if there is no such stack, or two are named */
+async function findStack({ stage, outputs, url }: Where): Promise<Stage> {
   if (stage !== undefined && outputs !== undefined) {
     throw new CommandError('Either --stage or --outputs, not both');
   }
   // With AWS' clients it takes longer to load than most of what is refused before.
-  const { findLocalStack, findStackOfFile, findStage } = await import('./stage.ts');
+  const { findLocalStack, findStackOfFile, findStage, stageAt } = await import('./stage.ts');
+  if (url !== undefined) return stageAt(new URL(url));
   if (stage !== undefined) return findStage(stage);
   return outputs === undefined ? findLocalStack() : findStackOfFile(outputs);
 }

@@ -1,5 +1,6 @@
 import { Command } from '@commander-js/extra-typings';
-import { endWithClosedPipe } from './closed-pipe.ts';
+import { didYouMean } from '../../lib/nearest.ts';
+import { CommandError } from './command-error.ts';
 
 /**
  * A command as `npm run <script>` types it; its file in `tools/commands/` exports it as `command`. Whatever is
@@ -13,12 +14,29 @@ export function npmScript(script: string, description: string): Command {
   return new Command(typed)
     .description(description)
     .helpOption('-h, --help', 'this text')
-    .hook('preAction', endWithClosedPipe)
     .configureOutput({ outputError: (text, write) => write(`${inOneLine(text)}\n`) });
 }
 
+/** A command that its subcommands do: without one of them it names them. */
+export function npmScriptWithSubcommands(script: string, description: string): Command {
+  const command = npmScript(script, description);
+  // An unknown subcommand is reported, not its options and arguments.
+  command.argument('[subcommand]').allowUnknownOption().allowExcessArguments();
+  command.action(() => {
+    const [subcommand] = command.args;
+    const names = command.commands.map((known) => known.name());
+    const choice = names.join(', ');
+    throw new CommandError(
+      subcommand === undefined
+        ? `Choose a subcommand: ${choice}`
+        : `No subcommand '${subcommand}'.${didYouMean(subcommand, names)} One of: ${choice}`,
+    );
+  });
+  return command;
+}
+
 /** commander writes what is wrong, and below it what may have been meant. */
-function inOneLine(text: string): string {
+export function inOneLine(text: string): string {
   const line = text
     .trim()
     .replace(/^error: /, '')

@@ -150,7 +150,10 @@ describe('a command that cannot do as it was told says so in one line and exits 
     },
     { args: ['resume'], line: "Missing required argument 'event'" },
     { args: ['resume', 'shop.updated'], line: 'The local stack is not running. Start it with: npm start' },
-    { args: ['dlq', 'lits'], line: "No subcommand 'lits'. One of: list, show, redrive, export" },
+    {
+      args: ['dlq', 'redriv', 'shop.updated', '--id', 'x'],
+      line: "No subcommand 'redriv'. Did you mean redrive? One of: list, show, redrive, export",
+    },
     {
       args: ['cost', '--batch', '0.5'],
       line: "Option '--batch <n>' argument '0.5' is invalid. It must be a number from 1 to 10000.",

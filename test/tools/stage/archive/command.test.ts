@@ -36,7 +36,7 @@ const archive = (...args: string[]) => project.run(['archive', ...args, '--outpu
 
 describe('what it cannot do it says in one line, and exits with 1', () => {
   test.each([
-    [[], 'Say which: list, export, forget'],
+    [[], 'Choose a subcommand: list, export, forget'],
     [['list'], 'The local stack is not running. Start it with: npm start'],
     [
       ['list', 'example.unknown'],
