@@ -20,10 +20,11 @@ export function npmScript(script: string, description: string): Command {
 /** A command that its subcommands do: without one of them it names them. */
 export function npmScriptWithSubcommands(script: string, description: string): Command {
   const command = npmScript(script, description);
-  // An unknown subcommand is reported, not its options and arguments.
+  // Without these, commander would report the options and arguments of an unknown subcommand instead of it.
   command.argument('[subcommand]').allowUnknownOption().allowExcessArguments();
   command.action(() => {
     const [subcommand] = command.args;
+    if (subcommand?.startsWith('-')) command.error(`error: unknown option '${subcommand}'`);
     const names = command.commands.map((known) => known.name());
     const choice = names.join(', ');
     throw new CommandError(
