@@ -11,7 +11,7 @@ import {
 import { outputsOption, stageOption, work } from '../stage/work.ts';
 import { npmScriptWithSubcommands } from '../terminal/command.ts';
 import { CommandError } from '../terminal/command-error.ts';
-import { confirm, requireSomebodyToAsk } from '../terminal/confirm.ts';
+import { confirm, requireTerminal } from '../terminal/confirm.ts';
 import { Destination } from '../terminal/destination.ts';
 import { jsonOption } from '../terminal/options.ts';
 
@@ -82,7 +82,7 @@ command
     ];
     if (persons.length === 0) throw new CommandError('Say who: --user <id> or --girl <id>');
     // Before the search of the whole archive, which takes a while.
-    if (!dryRun && !yes) requireSomebodyToAsk();
+    if (!dryRun && !yes) requireTerminal();
     return work(where, async (operation) => {
       const { forget } = await import('../stage/archive/forget.ts');
       const agreed = async (question: string) => yes || confirm(question, operation.signal);

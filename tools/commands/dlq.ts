@@ -44,7 +44,7 @@ export function dlqCommand(work: Work) {
       }),
     );
 
-  on('redrive', 'Tries the messages of a queue again')
+  on('redrive', 'Processes the messages of a queue again')
     .argument('<queue>', QUEUE)
     .option(
       '--id <id>',

@@ -35,7 +35,7 @@ const LONGEST_WAIT = 3_600;
 /** Names standard input instead of a file. */
 export const STANDARD_INPUT = '-';
 
-/** What the receiver says of a delivery that it has taken. */
+/** The receiver's answer to a delivery that it has accepted. */
 const acceptedSchema = z.object({ eventId: z.string(), requestId: z.string() });
 
 /**
@@ -56,13 +56,13 @@ export const sendCommand = (work: Work) =>
     )
     .option(
       '--url <url>',
-      'where to, such as localhost:3000; without it to the webhook of the stack that npm start runs',
+      'address such as localhost:3000 (default: the webhook of the stack that npm start runs)',
       webhookUrl,
     )
     .addOption(secretOption())
     .option(
       '--count <n>',
-      'deliveries; of a sample each is a millisecond newer than the one before',
+      'number of deliveries; each of a sample is a millisecond newer than the one before',
       wholeNumber(1, MAX_DELIVERIES),
       1,
     )
@@ -71,11 +71,11 @@ export const sendCommand = (work: Work) =>
         .choices(['hex', 'base64'])
         .default('hex' as const),
     )
-    .option('--bad-signature', 'signs with another secret; 401 is then what is expected')
+    .option('--bad-signature', 'signs with a wrong secret and expects 401')
     .addOption(
       new Option(
         '--wait [seconds]',
-        'until the effect, and prints the history as it grows; exit code 1 if there is none in time',
+        'waits for the effect and prints the history as it grows; exit code 1 if there is none in time',
       )
         .argParser(wholeNumber(1, LONGEST_WAIT))
         .preset('30'),
@@ -238,7 +238,7 @@ async function askLocalConsole(id: string): Promise<RecordedDelivery | undefined
 
 /** What deliveries are signed with: the option, or the secret of the stack if it is known. */
 async function keyOf({ stack }: Operation, isDefault: boolean, secret: string): Promise<string> {
-  // Of an address elsewhere, only the webhook is known.
+  // Only the webhook is known of an address elsewhere.
   if (!isDefault || (stack.local && stack.outputs.WebhookSecretArn === undefined)) return secret;
   const { currentSecret } = await import('../stage/webhook-secret.ts');
   return currentSecret(stack);

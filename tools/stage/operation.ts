@@ -7,7 +7,7 @@ import type { Stage } from './stage.ts';
 /** What a command works with: in a terminal, or in the console, which runs some commands itself. */
 export interface Operation {
   readonly stack: Stage;
-  /** Aborted by Ctrl-C. Work stops where nothing is half done, and says what became of the messages. */
+  /** Aborted by Ctrl-C. Work stops at a point where nothing is half done, and prints what became of the messages. */
   readonly signal: AbortSignal;
   /** Prints a line. */
   readonly say: (line: string) => void;
@@ -19,13 +19,13 @@ export interface Operation {
   readonly progress?: ProgressDisplay;
   /** What the command reads from standard input. @default standard input */
   readonly input?: Uint8Array | undefined;
-  /** A delivery by the id of its request. @default asks the console of the local stack */
+  /** A delivery, by the id of its request. @default asks the console of the local stack */
   readonly recorded?: (id: string) => Promise<RecordedDelivery | undefined>;
   /** Called with the id of each request that was posted. */
   readonly onPosted?: (requestId: string) => void;
 }
 
-/** A delivery of which the console knows what came in. */
+/** A delivery as the console has it. */
 export interface RecordedDelivery {
   /** Without headers if only the body is known. */
   readonly request: RecordedRequest;

@@ -9,7 +9,7 @@ import { printable } from '../terminal/text.ts';
 interface Post {
   readonly url: string;
   readonly body: Uint8Array;
-  /** Gives up: an answer may be minutes away, as of a receiver that a debugger holds. */
+  /** Ends the wait: a receiver that a debugger holds may answer minutes later. */
   readonly signal?: AbortSignal;
 }
 
@@ -36,7 +36,7 @@ interface WebhookAnswer {
 
 /**
  * Posts a body as the partner does: signed, as JSON.
- * @throws CommandError where nothing answers; AbortError where the signal is aborted
+ * @throws CommandError if nothing answers; AbortError if the signal is aborted
  */
 export async function postSigned(post: SignedPost): Promise<WebhookAnswer> {
   const { url, body, signal = null } = post;
@@ -68,7 +68,7 @@ const OF_CONNECTION = new Set([
  * Posts a recorded request as it came, with its own headers and so its own signature. Headers of a tunnel are left out:
  * with them the request would be taken for one that came through the tunnel.
  * @param post `url`: of the webhook, whose origin is used with the request's path
- * @throws CommandError where nothing answers; AbortError where the signal is aborted
+ * @throws CommandError if nothing answers; AbortError if the signal is aborted
  */
 export async function postRecorded(
   { method, path, headers }: RecordedRequest,
@@ -104,7 +104,7 @@ function answerOf(status: number, body: string, header: (name: string) => unknow
   return { status, body, requestId: ids.find((id) => typeof id === 'string') };
 }
 
-/** `200 queued  event 1a2b3c4d  request JKJaXmPL`; of an error what the answer says. */
+/** `200 queued  event 1a2b3c4d  request JKJaXmPL`; for an error, its detail. */
 export function answerText({ status, body }: { status: number; body: unknown }): string {
   if (typeof body !== 'object' || body === null) return `${status} ${printable(String(body))}`;
   const { status: word, detail, message, eventId, requestId } = body as Record<string, unknown>;
@@ -115,7 +115,7 @@ export function answerText({ status, body }: { status: number; body: unknown }):
   ].join('  ');
 }
 
-/** The JSON of an answer, or its text if it is none. */
+/** An answer's JSON, or its text if it is not JSON. */
 export function parsedAnswer(body: string): unknown {
   try {
     return JSON.parse(body);

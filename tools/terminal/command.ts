@@ -3,10 +3,10 @@ import { didYouMean } from '../../lib/nearest.ts';
 import { CommandError } from './command-error.ts';
 
 /**
- * A command as `npm run <script>` types it; its file in `tools/commands/` exports it as `command`. Whatever is
- * wrong with its arguments ends it with one line and exit code 1.
+ * A command as `npm run <script>` types it; its file in `tools/commands/` exports it as `command`. Wrong arguments end
+ * it with one line and exit code 1.
  *
- * What doing it takes is imported by its action: AWS' clients alone would make `--help` three times as slow.
+ * Its action imports what it needs: AWS' clients alone would make `--help` three times as slow.
  * @param script name in package.json; `npm start` and `npm test` need no `run`
  */
 export function npmScript(script: string, description: string): Command {
@@ -36,7 +36,7 @@ export function npmScriptWithSubcommands(script: string, description: string): C
   return command;
 }
 
-/** commander writes what is wrong, and below it what may have been meant. */
+/** commander writes the error and, below it, what may have been meant. */
 export function inOneLine(text: string): string {
   const line = text
     .trim()

@@ -121,7 +121,7 @@ describe('a command that cannot do as it was told says so in one line and exits 
     },
     {
       args: ['load', '--url', 'https://example.com/', '--i-own', 'example.com'],
-      line: 'It asks first, and nobody can answer here: look with --dry-run, then say --yes',
+      line: 'There is no terminal to confirm this in. Check it with --dry-run, then use --yes',
     },
     {
       args: ['load', '--rate', '20001'],

@@ -51,5 +51,10 @@ test('what came through a tunnel is posted again as the partner sent it, without
   const request = { method: 'POST', path: '/hook', headers: [...ofPartner, ...ofTunnel] };
   const post = { url: `http://${server.host}/hook`, body: Buffer.from('{}') };
   expect(await postRecorded(request, post)).toEqual({ status: 200, body: '{}', requestId: 'request-1' });
-  expect(got).toEqual([['host', server.host], ...ofPartner, ['content-length', '2'], ['connection', 'close']]);
+  expect(got).toEqual([
+    ['host', server.host],
+    ...ofPartner,
+    ['content-length', '2'],
+    ['connection', 'close'],
+  ]);
 });

@@ -1,5 +1,5 @@
 import { CommandError } from '../../terminal/command-error.ts';
-import { confirm, requireSomebodyToAsk } from '../../terminal/confirm.ts';
+import { confirm, requireTerminal } from '../../terminal/confirm.ts';
 import { duration, manyMessages } from '../../terminal/text.ts';
 import { expiredPart } from '../archive/retention.ts';
 import { type Operation, printBlocks } from '../operation.ts';
@@ -76,9 +76,9 @@ async function begin(operation: Operation, options: ReplayOptions): Promise<bool
   return await runReplay(operation, { file, state, by, rate, delay });
 }
 
-/** @throws CommandError if nobody could answer, once all other options are right */
+/** @throws CommandError if it would have to ask, and there is no terminal to ask in */
 function requireConsent({ dryRun, yes }: ReplayOptions): void {
-  if (!dryRun && !yes) requireSomebodyToAsk();
+  if (!dryRun && !yes) requireTerminal();
 }
 
 async function consented(

@@ -24,7 +24,7 @@ const SHOW_INTERVAL = 200;
  * @param run `state`: as it was begun, or left; `by`: ARN of the person who runs it; `rate`: messages a second; `delay`:
  * milliseconds by which the archive is late
  * @returns whether all of it was sent
- * @throws CommandError if somebody else runs it, or that says why it stopped and how to go on
+ * @throws CommandError if another process runs it; or if it stopped, with the reason and how to continue
  */
 export async function runReplay(
   operation: Operation,
