@@ -172,20 +172,17 @@ const notAllowed = () => badRequest(`The console does not run this command. It r
 
 /** @throws Problem if the console does not take one of the options that were typed */
 function refuseOptions(command: CommandUnknownOpts, { options }: AllowedCommand): void {
-  for (const { long = '', defaultValue, attributeName } of command.options.map(withName)) {
-    if (options.includes(long)) continue;
-    const source = command.getOptionValueSource(attributeName);
+  for (const option of command.options) {
+    if (options.includes(option.long ?? '')) continue;
+    const name = option.attributeName();
+    const source = command.getOptionValueSource(name);
     if (source === 'cli') {
       const known = options.length === 0 ? 'none' : options.join(', ');
-      throw badRequest(`The console does not take ${long}. Options here: ${known}`);
+      throw badRequest(`The console does not take ${option.long}. Options here: ${known}`);
     }
     // The secret is that of the console's stack, whatever its environment has.
-    if (source === 'env') command.setOptionValueWithSource(attributeName, defaultValue, 'default');
+    if (source === 'env') command.setOptionValueWithSource(name, option.defaultValue, 'default');
   }
-}
-
-function withName(option: CommandUnknownOpts['options'][number]) {
-  return { long: option.long, defaultValue: option.defaultValue, attributeName: option.attributeName() };
 }
 
 function commandLine([script, ...words]: readonly string[], { source }: CommandContext): string {

@@ -49,8 +49,8 @@ export function taskRoutes(console: ConsoleContext, tasks: Tasks) {
     });
 }
 
-interface RunningTask {
-  readonly command: string;
+interface TaskEntry {
+  readonly record: TaskRecord;
   readonly subject: string | undefined;
   readonly interruption: AbortController;
   readonly ended: Promise<void>;
@@ -61,8 +61,7 @@ export class Tasks {
   readonly #stack: Stage;
   readonly #onChange: (task: Task) => void;
   /** The newest last. */
-  readonly #tasks = new Map<string, Task>();
-  readonly #running = new Map<string, RunningTask>();
+  readonly #entries = new Map<string, TaskEntry>();
   #isClosing = false;
 
   /** @param onChange called when a task has changed, though not for every change */
@@ -73,11 +72,11 @@ export class Tasks {
 
   /** Newest first. */
   list(): Task[] {
-    return [...this.#tasks.values()].reverse();
+    return [...this.#entries.values()].map(({ record }) => record.task).reverse();
   }
 
   get(id: string): Task | undefined {
-    return this.#tasks.get(id);
+    return this.#entries.get(id)?.record.task;
   }
 
   /** @throws Problem if another task changes the same, or the console closes */
@@ -85,35 +84,43 @@ export class Tasks {
     if (this.#isClosing) {
       throw new Problem('closing', 503, 'Closing', 'The console is closing and starts nothing more');
     }
-    const running = [...this.#running.values()];
-    const other = running.find((one) => subject !== undefined && one.subject === subject);
+    const other = this.#running().find((one) => subject !== undefined && one.subject === subject);
     if (other !== undefined) {
       throw new Problem(
         'under-way',
         409,
         'Under way',
-        `This task already changes ${subject}: ${other.command}. Wait until it ends, or interrupt it`,
+        `This task already changes ${subject}: ${other.record.task.command}. Wait until it ends, or interrupt it`,
       );
     }
     const id = randomUUID();
     const interruption = new AbortController();
-    const record = new TaskRecord({ id, argv, command }, (task) => this.#keep(task));
-    const ended = this.#carryOut(run, record, interruption.signal).finally(() => this.#running.delete(id));
-    this.#running.set(id, { command, subject, interruption, ended });
-    return record.task;
+    const record = new TaskRecord({ id, argv, command }, this.#onChange);
+    const { task } = record;
+    const ended = this.#carryOut(run, record, interruption.signal);
+    this.#entries.set(id, { record, subject, interruption, ended });
+    for (const [oldest, { record }] of this.#entries) {
+      if (this.#entries.size <= MAXIMUM_TASKS) break;
+      if (record.task.state !== 'running') this.#entries.delete(oldest);
+    }
+    return task;
   }
 
   /** Ends a task as Ctrl-C ends the command: nothing is left half done. */
   interrupt(id: string): void {
-    this.#running.get(id)?.interruption.abort();
+    this.#entries.get(id)?.interruption.abort();
   }
 
   /** Interrupts every task, starts no other, and waits until each has ended. */
   async close(): Promise<void> {
     this.#isClosing = true;
-    const all = [...this.#running.values()];
-    for (const { interruption } of all) interruption.abort();
-    await Promise.all(all.map(({ ended }) => ended));
+    const running = this.#running();
+    for (const { interruption } of running) interruption.abort();
+    await Promise.all(running.map(({ ended }) => ended));
+  }
+
+  #running(): TaskEntry[] {
+    return [...this.#entries.values()].filter(({ record }) => record.task.state === 'running');
   }
 
   async #carryOut(run: RunnableCommand['run'], record: TaskRecord, signal: AbortSignal): Promise<void> {
@@ -137,15 +144,6 @@ export class Tasks {
       operation.say(lineOf(error, signal, this.#stack.local));
       record.end('failed');
     }
-  }
-
-  #keep(task: Task): void {
-    this.#tasks.set(task.id, task);
-    for (const id of this.#tasks.keys()) {
-      if (this.#tasks.size <= MAXIMUM_TASKS) break;
-      if (!this.#running.has(id)) this.#tasks.delete(id);
-    }
-    this.#onChange(task);
   }
 }
 
