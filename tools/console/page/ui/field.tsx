@@ -1,6 +1,13 @@
 import { useId } from 'preact/hooks';
 
-interface FieldProps {
+/** What the browser checks of a text of one line. */
+interface Checks {
+  type?: 'text' | 'number';
+  required?: boolean;
+  min?: number;
+}
+
+interface FieldProps extends Checks {
   name: string;
   label: string;
   hint?: string;
@@ -14,7 +21,17 @@ interface FieldProps {
 }
 
 /** A text field with its label, a hint, and what is wrong with it in the hint's place. */
-export function Field({ name, label, hint, value, problem, placeholder, lines, onInput }: FieldProps) {
+export function Field({
+  name,
+  label,
+  hint,
+  value,
+  problem,
+  placeholder,
+  lines,
+  onInput,
+  ...checks
+}: FieldProps) {
   const id = useId();
   const says = problem ?? hint;
   const common = {
@@ -32,7 +49,7 @@ export function Field({ name, label, hint, value, problem, placeholder, lines, o
     <div class="form-row">
       <label for={id}>{label}</label>
       {lines === undefined ? (
-        <input {...common} onInput={({ currentTarget }) => onInput(currentTarget.value)} />
+        <input {...common} {...checks} onInput={({ currentTarget }) => onInput(currentTarget.value)} />
       ) : (
         <textarea {...common} rows={lines} onInput={({ currentTarget }) => onInput(currentTarget.value)} />
       )}
