@@ -67,10 +67,6 @@ export function ReplayView() {
             submit.preventDefault();
             if (!busy && !isRunning) showPlan();
           }}
-          onInvalidCapture={({ target }) => {
-            // A field in closed details cannot take the focus.
-            if (target instanceof Element) target.closest('details')?.setAttribute('open', '');
-          }}
         >
           <p class="soft">Sends events of the archive to their queues once more. The plan sends nothing.</p>
           <Fields />
@@ -201,8 +197,6 @@ function Fields() {
             name="rate"
             label="Messages per second"
             hint="Empty: the default"
-            type="number"
-            min={1}
             value={rate}
             onInput={(text) => change({ rate: text })}
           />

@@ -1,13 +1,6 @@
 import { useId } from 'preact/hooks';
 
-/** What the browser checks of a text of one line. */
-interface Checks {
-  type?: 'text' | 'number';
-  required?: boolean;
-  min?: number;
-}
-
-interface FieldProps extends Checks {
+interface FieldProps {
   name: string;
   label: string;
   hint?: string;
@@ -17,6 +10,7 @@ interface FieldProps extends Checks {
   placeholder?: string;
   /** Of a text that may have several. */
   lines?: number;
+  required?: boolean;
   onInput: (value: string) => void;
 }
 
@@ -30,7 +24,7 @@ export function Field({
   placeholder,
   lines,
   onInput,
-  ...checks
+  required = false,
 }: FieldProps) {
   const id = useId();
   const says = problem ?? hint;
@@ -39,6 +33,7 @@ export function Field({
     name,
     value,
     placeholder,
+    required,
     class: 'field',
     spellcheck: false,
     autoComplete: 'off',
@@ -49,7 +44,7 @@ export function Field({
     <div class="form-row">
       <label for={id}>{label}</label>
       {lines === undefined ? (
-        <input {...common} {...checks} onInput={({ currentTarget }) => onInput(currentTarget.value)} />
+        <input {...common} onInput={({ currentTarget }) => onInput(currentTarget.value)} />
       ) : (
         <textarea {...common} rows={lines} onInput={({ currentTarget }) => onInput(currentTarget.value)} />
       )}
