@@ -74,7 +74,7 @@ async function lookAtEveryView(stage: string, address: URL, partner: Partner): P
     return (await response.json()) as Answer;
   }
   /** Runs a command to its end. */
-  async function run(...argv: readonly string[]): Promise<Task> {
+  async function run(...argv: string[]): Promise<Task> {
     const { id } = await ask<Task>('/tasks', { argv });
     const task = await eventually(async () => {
       const now = await ask<Task>(`/tasks/${id}`);

@@ -194,6 +194,17 @@ export function localStackAt(address: URL): Stage | undefined {
   return undefined;
 }
 
+/** The local stack, if the address is that of its webhook; otherwise a stage of which only the webhook is known. */
+export function stageAt(address: URL): Stage {
+  const local = localStackAt(address);
+  const outputs = { ...local?.outputs, WebhookUrl: address.href };
+  // Its queues are unknown. An address outside AWS says that it is not in a region.
+  return (
+    local?.with({ outputs }) ??
+    new Stage(`the receiver at ${address.host}`, { ...outputs, QuarantineQueueUrl: address.href })
+  );
+}
+
 /** Whether it is a loopback address, or a name that RFC 6761 §6.3 keeps for those. */
 export function isThisMachine({ hostname }: URL): boolean {
   const address = hostname.replace(/^\[(.*)\]$/, '$1');

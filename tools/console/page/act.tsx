@@ -1,0 +1,200 @@
+import { signal, useSignal } from '@preact/signals';
+import { useRef } from 'preact/hooks';
+import { shellWord } from '../../terminal/shell-word.ts';
+import type { Task, TaskRequest } from '../api.ts';
+import { api, errorText } from './api.ts';
+import { formatRoute } from './route.ts';
+import { connection, putTask, refusal, stack, tasks } from './store.ts';
+import { Button } from './ui/button.tsx';
+import { Copy } from './ui/copy.tsx';
+import { Dialog } from './ui/dialog.tsx';
+import { showToast } from './ui/toast.tsx';
+
+/** A command that the page runs for the reader. */
+export interface Command extends TaskRequest {
+  /** What it does, in a sentence: the question before it on a stage. */
+  readonly does: string;
+  /** It only reads, so nothing is asked first. */
+  readonly reads?: boolean;
+}
+
+/** As it is typed in a terminal. */
+export const commandText = ([script, ...words]: readonly string[]) =>
+  `npm run ${script} -- ${words.map(shellWord).join(' ')}${stack.commandSuffix}`;
+
+/** The task whose output is open; undefined: none, or the newest. */
+export const shownTask = signal<string | undefined>(undefined);
+export const tasksAreOpen = signal(false);
+
+interface Question {
+  readonly commands: readonly Command[];
+  readonly answer: (confirmed: boolean) => void;
+}
+
+const question = signal<Question | undefined>(undefined);
+
+/**
+ * Runs commands, one after the other. On a stage, a dialog asks first.
+ * @returns the tasks as they began; undefined if the reader did not confirm
+ * @throws ApiError
+ */
+export async function run(commands: readonly Command[]): Promise<readonly Task[] | undefined> {
+  if (!stack.local && commands.some(({ reads }) => reads !== true) && !(await confirmed(commands))) {
+    return undefined;
+  }
+  const begun: Task[] = [];
+  for (const { argv, input } of commands) {
+    const task = await api.run({ argv, input });
+    putTask(task);
+    begun.push(task);
+  }
+  return begun;
+}
+
+async function confirmed(commands: readonly Command[]): Promise<boolean> {
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  question.value?.answer(false);
+  question.value = { commands, answer: resolve };
+  const answer = await promise;
+  question.value = undefined;
+  return answer;
+}
+
+/** Asks before a stage is changed, and shows the commands that do the same. */
+export function Confirmation() {
+  if (question.value === undefined) return null;
+  const { commands, answer } = question.value;
+  const many = commands.length > 1;
+  const texts = commands.map(({ argv }) => commandText(argv));
+  return (
+    <Dialog
+      title={`Change ${stack.title}?`}
+      onClose={() => answer(false)}
+      width={many ? 'wide' : 'narrow'}
+      actions={
+        <>
+          <Button onClick={() => answer(false)}>Cancel</Button>
+          <Button kind="primary" onClick={() => answer(true)}>
+            {many ? `Run ${commands.length} commands` : 'Run this command'}
+          </Button>
+        </>
+      }
+    >
+      <div class="stack">
+        {[...new Set(commands.map(({ does }) => does))].map((does) => (
+          <p key={does}>{does}</p>
+        ))}
+        <p class="soft">{many ? 'The same in a terminal, one by one:' : 'The same in a terminal:'}</p>
+        <ul class="stack">
+          {texts.map((text) => (
+            <li key={text} class="row">
+              <code class="command grow">{text}</code>
+              <Copy text={text} label="Copy the command" />
+            </li>
+          ))}
+        </ul>
+      </div>
+    </Dialog>
+  );
+}
+
+/** The stream tells of the end of a task at once. If it is broken, the server is asked this often, in milliseconds. */
+const ASKED_EVERY = 1_000;
+
+/** A task once it has ended. */
+export async function taskEnd(task: Task): Promise<Task> {
+  for (;;) {
+    const newest = tasks.value.find(({ id }) => id === task.id) ?? task;
+    if (newest.state !== 'running') return newest;
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(end, ASKED_EVERY);
+      const unsubscribe = tasks.subscribe(
+        (all) => all.some((one) => one.id === task.id && one !== newest) && end(),
+      );
+      function end() {
+        clearTimeout(timer);
+        unsubscribe?.();
+        resolve();
+      }
+    });
+    if (connection.value.state !== 'live') putTask(await api.task(task.id));
+  }
+}
+
+/**
+ * For buttons that run commands whose output matters: the output opens.
+ * @returns `start` runs commands and returns their tasks; undefined if they did not begin, and then `error` says why
+ */
+export function useRun({ opens = true } = {}) {
+  const busy = useSignal(false);
+  const error = useSignal<string | undefined>(undefined);
+  const start = async (commands: readonly Command[]): Promise<readonly Task[] | undefined> => {
+    busy.value = true;
+    error.value = undefined;
+    try {
+      const begun = await run(commands);
+      if (begun !== undefined && opens) {
+        shownTask.value = begun.at(-1)?.id;
+        tasksAreOpen.value = true;
+      }
+      return begun;
+    } catch (failure) {
+      error.value = errorText(failure);
+      return undefined;
+    } finally {
+      busy.value = false;
+    }
+  };
+  return { start, busy: busy.value, error: error.value, refusal: refusal() };
+}
+
+const toastError = (text: string) => showToast({ level: 'error', text });
+
+const openDialog = () => document.querySelector('dialog[open]');
+
+/**
+ * For buttons that send one delivery: what came of it shows in the list.
+ * @param onError takes what failed, if a toast would not be seen
+ */
+export function useSend(onError: (text: string) => void = toastError) {
+  const busy = useSignal(false);
+  /** Of this moment: `busy` is of the last drawing. */
+  const isSending = useRef(false);
+  /** @param onSent takes the request's id; without it a link is shown @returns whether it was sent */
+  const send = async (command: Command, onSent?: (delivery: string) => void): Promise<boolean> => {
+    const refused = refusal();
+    if (refused !== undefined) onError(refused);
+    if (refused !== undefined || isSending.current) return false;
+    const dialog = openDialog();
+    isSending.current = true;
+    busy.value = true;
+    try {
+      const [begun] = (await run([command])) ?? [];
+      if (begun === undefined) return false;
+      const task = await taskEnd(begun);
+      if (task.state === 'failed') {
+        onError(task.lines.join('\n'));
+        return false;
+      }
+      const [delivery] = task.deliveries;
+      // To go there would close a dialog that was opened meanwhile, and lose what was written in it.
+      const isFree = openDialog() === null || openDialog() === dialog;
+      if (delivery !== undefined && onSent !== undefined && isFree) onSent(delivery);
+      else showToast(sentToast(delivery));
+      return true;
+    } catch (error) {
+      onError(errorText(error));
+      return false;
+    } finally {
+      isSending.current = false;
+      busy.value = false;
+    }
+  };
+  return { send, busy: busy.value, refusal: refusal() };
+}
+
+function sentToast(delivery: string | undefined) {
+  const toast = { level: 'info', text: 'Sent.' } as const;
+  if (delivery === undefined) return toast;
+  return { ...toast, link: { text: 'Show it', href: formatRoute({ view: 'deliveries', path: [delivery] }) } };
+}

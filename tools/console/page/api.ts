@@ -1,0 +1,98 @@
+import type {
+  ActiveFault,
+  DeadLetters,
+  DeliveryDetail,
+  DeliveryList,
+  FaultSettings,
+  Faults,
+  QueueMessages,
+  Queues,
+  StackInfo,
+  TableRows,
+  Task,
+  TaskRequest,
+} from '../api.ts';
+import { type Body, bodyOf } from './text/body.ts';
+
+/** The server answered with an error, or did not answer. */
+export class ApiError extends Error {
+  override readonly name = 'ApiError';
+  /** 0 if there was no answer. */
+  readonly status: number;
+
+  constructor(status: number, message: string) {
+    super(message);
+    this.status = status;
+  }
+}
+
+export const errorText = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+const part = encodeURIComponent;
+
+/** The console's JSON API. Its types are those of the server's code, as both are of one build. */
+export const api = {
+  stack: () => get<StackInfo>('/api/stack'),
+  /** @param query as of the address: `search=…&limit=1` */
+  deliveries: (query: string) => get<DeliveryList>(`/api/deliveries?${query}`),
+  delivery: (id: string, signal?: AbortSignal) => get<DeliveryDetail>(`/api/deliveries/${part(id)}`, signal),
+  /** Answers once nothing more happens to the delivery, or after some seconds. */
+  settled: (id: string, seconds: number, signal?: AbortSignal) =>
+    get<DeliveryDetail>(`/api/deliveries/${part(id)}/settled?timeout=${seconds}`, signal),
+  body: async (id: string, signal?: AbortSignal): Promise<Body> =>
+    bodyOf(await (await request(`/api/deliveries/${part(id)}/body`, withSignal(signal))).arrayBuffer()),
+  queues: (signal?: AbortSignal) => get<Queues>('/api/queues', signal),
+  messages: (queue: string, limit: number, signal?: AbortSignal) =>
+    get<QueueMessages>(`/api/queues/${part(queue)}/messages?limit=${limit}`, signal),
+  deadLetters: (signal?: AbortSignal) => get<DeadLetters>('/api/dead-letters', signal),
+  /** @param query `key` of one item, or `after` which key to go on */
+  table: (name: string, query: { key: string } | { after: string }, signal?: AbortSignal) =>
+    get<TableRows>(`/api/tables/${part(name)}?${new URLSearchParams(query)}`, signal),
+  tasks: () => get<readonly Task[]>('/api/tasks'),
+  task: (id: string) => get<Task>(`/api/tasks/${part(id)}`),
+  run: (task: TaskRequest) => post<Task>('/api/tasks', task),
+  interrupt: (id: string) => change(`/api/tasks/${part(id)}`, 'DELETE'),
+  faults: (signal?: AbortSignal) => get<Faults>('/api/faults', signal),
+  beginFault: (fault: FaultSettings) => post<ActiveFault>('/api/faults', fault),
+  /** @param id undefined: all faults */
+  endFault: (id?: string) => change(id === undefined ? '/api/faults' : `/api/faults/${part(id)}`, 'DELETE'),
+  kill: (name: string, next: boolean) => change(`/api/functions/${part(name)}/kill`, 'POST', { next }),
+};
+
+const withSignal = (signal: AbortSignal | undefined): RequestInit => (signal === undefined ? {} : { signal });
+
+async function get<T>(path: string, signal?: AbortSignal): Promise<T> {
+  return (await request(path, withSignal(signal))).json();
+}
+
+async function post<T>(path: string, body: unknown): Promise<T> {
+  return (await change(path, 'POST', body)).json();
+}
+
+function change(path: string, method: 'POST' | 'DELETE', body?: unknown): Promise<Response> {
+  const headers = { 'content-type': 'application/json' };
+  return request(path, { method, headers, ...(body !== undefined && { body: JSON.stringify(body) }) });
+}
+
+/** @throws ApiError for every answer but 2xx, and for none */
+async function request(path: string, init: RequestInit): Promise<Response> {
+  let response: Response;
+  try {
+    response = await fetch(path, init);
+  } catch (error) {
+    if (init.signal?.aborted) throw error;
+    throw new ApiError(0, 'The console’s server does not answer. Check that its process is still running.');
+  }
+  if (!response.ok) throw new ApiError(response.status, await problemText(response));
+  return response;
+}
+
+/** The detail of an RFC 9457 problem. */
+async function problemText(response: Response): Promise<string> {
+  try {
+    const { detail, title } = await response.json();
+    return String(detail ?? title);
+  } catch {
+    return `The server answered ${response.status}.`;
+  }
+}

@@ -1,0 +1,115 @@
+import { useSignal } from '@preact/signals';
+import { useEffect, useRef } from 'preact/hooks';
+import { stack } from './store.ts';
+import { Dialog } from './ui/dialog.tsx';
+
+/** What a key does, by `KeyboardEvent.key`. If it returns false, the browser does what it does with the key. */
+export type Keys = Readonly<Record<string, ((event: KeyboardEvent) => boolean | undefined) | (() => void)>>;
+
+/** Keys that go on while they are held. All others act once for each press: a held `r` sends one delivery. */
+const REPEATED: ReadonlySet<string> = new Set(['j', 'k', 'ArrowDown', 'ArrowUp']);
+
+const KEEPER = 'console-single-keys';
+
+/** Speech that is taken for typing would set off keys of one character, so they can be turned off (WCAG 2.1.4). */
+const hasSingleKeys = () => localStorage.getItem(KEEPER) !== 'off';
+
+/** Keys of the whole page. They do nothing in a field, while a dialog is open, or with a modifier. */
+export function useKeys(keys: Keys): void {
+  const current = useRef(keys);
+  current.current = keys;
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      const { key, target } = event;
+      const act = Object.hasOwn(current.current, key) ? current.current[key] : undefined;
+      if (act === undefined || event.defaultPrevented || event.isComposing) return;
+      if (event.ctrlKey || event.metaKey || event.altKey) return;
+      if (key.length === 1 && !hasSingleKeys()) return;
+      if (event.repeat && !REPEATED.has(key)) return;
+      if (isTyping(target) || document.querySelector('dialog[open]') !== null) return;
+      if (act(event) !== false) event.preventDefault();
+    };
+    addEventListener('keydown', onKey);
+    return () => removeEventListener('keydown', onKey);
+  }, []);
+}
+
+const isTyping = (target: EventTarget | null) =>
+  target instanceof HTMLElement &&
+  target.matches('input:not([type=checkbox]), textarea, select, [contenteditable]');
+
+interface Group {
+  readonly title: string;
+  readonly keys: readonly (readonly [keys: string, does: string])[];
+}
+
+const groups = (): readonly Group[] => [
+  {
+    title: 'Everywhere',
+    keys: [
+      [stack.local ? '1 – 6' : '1 – 5', 'Views, from left to right'],
+      ['/', 'Search deliveries'],
+      ['?', 'This help'],
+      ['Escape', 'Close, or back to the list'],
+    ],
+  },
+  {
+    title: 'List of deliveries',
+    keys: [
+      ['j k', 'Next, previous'],
+      ['Home End', 'Newest, oldest'],
+      ['Enter', 'Go to the detail'],
+      ['Space', 'Select for resend or redrive'],
+      ['n', 'Go to the newest and follow'],
+    ],
+  },
+  {
+    title: 'Delivery',
+    keys: [
+      ['r', 'Resend'],
+      ['e', 'Edit and send'],
+      ['c', 'Copy as curl'],
+      ['l', 'Copy a link'],
+      ['[ ]', 'Previous tab, next tab'],
+    ],
+  },
+];
+
+export function KeysDialog({ onClose }: { onClose: () => void }) {
+  const single = useSignal(hasSingleKeys());
+  return (
+    <Dialog title="Keyboard shortcuts" onClose={onClose} width="wide">
+      <div class="columns">
+        {groups().map(({ title, keys }) => (
+          <section key={title} class="stack">
+            <h3>{title}</h3>
+            <dl class="facts">
+              {keys.map(([names, does]) => (
+                <div key={names}>
+                  <dt>
+                    {names.split(' ').map((name) => (
+                      <kbd key={name}>{name}</kbd>
+                    ))}
+                  </dt>
+                  <dd>{does}</dd>
+                </div>
+              ))}
+            </dl>
+          </section>
+        ))}
+      </div>
+      <label class="check">
+        <input
+          type="checkbox"
+          checked={single.value}
+          onChange={({ currentTarget: { checked } }) => {
+            if (checked) localStorage.removeItem(KEEPER);
+            else localStorage.setItem(KEEPER, 'off');
+            single.value = checked;
+          }}
+        />
+        Use shortcuts of one character
+      </label>
+    </Dialog>
+  );
+}

@@ -1,0 +1,66 @@
+import { effect, signal } from '@preact/signals';
+
+export const VIEWS = ['deliveries', 'queues', 'dead-letters', 'replay', 'tables', 'faults'] as const;
+export type ViewName = (typeof VIEWS)[number];
+
+/** What an address of the page says: `#/deliveries/<id>?search=…`. */
+export interface Route {
+  readonly view: ViewName;
+  /** What follows the view's name: a delivery's id, a queue's or a table's name. */
+  readonly path: readonly string[];
+  readonly query: Readonly<Record<string, string>>;
+}
+
+/** @param hash with its `#`. An unknown view leads to the deliveries. */
+export function parseRoute(hash: string): Route {
+  const [path = '', query = ''] = hash.replace(/^#\/?/, '').split('?', 2);
+  const [name = '', ...rest] = path.split('/').map(decode);
+  const view = VIEWS.find((known) => known === name);
+  if (view === undefined) return { view: 'deliveries', path: [], query: {} };
+  return {
+    view,
+    path: rest.filter((part) => part !== ''),
+    query: Object.fromEntries(new URLSearchParams(query)),
+  };
+}
+
+/** The address of a route. Empty values of its query are left out. */
+export function formatRoute({ view, path = [], query = {} }: { view: ViewName } & Partial<Route>): string {
+  const parameters = new URLSearchParams(Object.entries(query).filter(([, value]) => value !== ''));
+  const parts = [view, ...path].map(encodeURIComponent).join('/');
+  return `#/${parts}${parameters.size > 0 ? `?${parameters}` : ''}`;
+}
+
+function decode(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}
+
+/** The route of the page's address. */
+export const route = signal<Route>({ view: 'deliveries', path: [], query: {} });
+
+/** Address of the deliveries as they were seen last: other views link back to it. */
+export const deliveriesAddress = signal('#/deliveries');
+
+export function followAddress(): void {
+  const read = () => {
+    route.value = parseRoute(location.hash);
+  };
+  read();
+  addEventListener('hashchange', read);
+  effect(() => {
+    if (route.value.view === 'deliveries') deliveriesAddress.value = formatRoute(route.value);
+  });
+}
+
+/** Goes to a route. `replace` leaves no step to go back to: for what changes with every key. */
+export function navigate(target: { view: ViewName } & Partial<Route>, { replace = false } = {}): void {
+  const address = formatRoute(target);
+  if (address === location.hash) return;
+  if (replace) history.replaceState(null, '', address);
+  else history.pushState(null, '', address);
+  route.value = parseRoute(address);
+}

@@ -1,2 +1,0 @@
-/** What a colour says; words say it too. */
-export type Tone = 'neutral' | 'info' | 'good' | 'warning' | 'bad';

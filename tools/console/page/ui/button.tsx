@@ -1,0 +1,64 @@
+import type { ButtonHTMLAttributes, ComponentChildren } from 'preact';
+import { Icon, type IconName } from './icon.tsx';
+
+interface ButtonProps extends Omit<ButtonHTMLAttributes<HTMLButtonElement>, 'children' | 'label'> {
+  kind?: 'primary' | 'normal' | 'quiet' | 'danger';
+  /** The key that does the same. */
+  keyHint?: string;
+  /** Why it cannot be used. It stays reachable and shows the reason. */
+  refusal?: string | undefined;
+  busy?: boolean;
+  /** For a screen reader, if the text alone is ambiguous: `Redrive m-1`. */
+  label?: string | undefined;
+  children: ComponentChildren;
+}
+
+export function Button({
+  kind = 'normal',
+  keyHint,
+  refusal,
+  busy = false,
+  label,
+  class: more = '',
+  onClick,
+  children,
+  ...rest
+}: ButtonProps) {
+  const isOff = refusal !== undefined || busy;
+  return (
+    <button
+      type="button"
+      class={`button button-${kind} ${more}`}
+      aria-keyshortcuts={keyHint}
+      aria-disabled={isOff ? 'true' : undefined}
+      aria-label={label}
+      title={refusal}
+      onClick={(event) => {
+        if (isOff) event.preventDefault();
+        else onClick?.(event);
+      }}
+      {...rest}
+    >
+      {children}
+      {keyHint !== undefined && (
+        <span aria-hidden="true">
+          <kbd>{keyHint}</kbd>
+        </span>
+      )}
+    </button>
+  );
+}
+
+interface IconButtonProps
+  extends Omit<ButtonHTMLAttributes<HTMLButtonElement>, 'children' | 'icon' | 'label'> {
+  icon: IconName;
+  label: string;
+}
+
+export function IconButton({ icon, label, class: more = '', ...rest }: IconButtonProps) {
+  return (
+    <button type="button" class={`icon-button ${more}`} aria-label={label} title={label} {...rest}>
+      <Icon name={icon} />
+    </button>
+  );
+}

@@ -1,0 +1,45 @@
+import { useEffect, useState } from 'preact/hooks';
+import { errorText } from '../api.ts';
+import { IconButton } from './button.tsx';
+import { showToast } from './toast.tsx';
+
+/** Milliseconds for which the button says that it has copied. */
+const SAID_MS = 1_500;
+
+/** Copies a text. @param label what it copies: `Copy the event id` */
+export function Copy({ text, label }: { text: string; label: string }) {
+  const [copied, setCopied] = useState(false);
+  useEffect(() => {
+    if (!copied) return;
+    const timer = setTimeout(() => setCopied(false), SAID_MS);
+    return () => clearTimeout(timer);
+  }, [copied]);
+  return (
+    <IconButton
+      class={copied ? 'copy is-copied' : 'copy'}
+      icon={copied ? 'check' : 'copy'}
+      label={copied ? 'Copied' : label}
+      onClick={async () => setCopied(await copyText(text))}
+    />
+  );
+}
+
+/**
+ * Copies a text. A toast says why if that fails.
+ * @param text may still come: Safari allows a copy only if it begins with the click
+ * @returns whether it was copied
+ */
+export async function copyText(text: string | Promise<string>): Promise<boolean> {
+  try {
+    if (typeof text === 'string') {
+      await navigator.clipboard.writeText(text);
+    } else {
+      const blob = text.then((known) => new Blob([known], { type: 'text/plain' }));
+      await navigator.clipboard.write([new ClipboardItem({ 'text/plain': blob })]);
+    }
+    return true;
+  } catch (error) {
+    showToast({ level: 'error', text: `Not copied: ${errorText(error)}` });
+    return false;
+  }
+}

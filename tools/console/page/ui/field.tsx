@@ -1,0 +1,58 @@
+import { useId } from 'preact/hooks';
+
+interface FieldProps {
+  name: string;
+  label: string;
+  hint?: string;
+  value: string;
+  /** What is wrong with it. */
+  problem?: string | undefined;
+  placeholder?: string;
+  /** Of a text that may have several. */
+  lines?: number;
+  required?: boolean;
+  onInput: (value: string) => void;
+}
+
+/** A text field with its label, a hint, and what is wrong with it in the hint's place. */
+export function Field({
+  name,
+  label,
+  hint,
+  value,
+  problem,
+  placeholder,
+  lines,
+  onInput,
+  required = false,
+}: FieldProps) {
+  const id = useId();
+  const says = problem ?? hint;
+  const common = {
+    id,
+    name,
+    value,
+    placeholder,
+    required,
+    class: 'field',
+    spellcheck: false,
+    autoComplete: 'off',
+    'aria-invalid': problem !== undefined,
+    'aria-describedby': says === undefined ? undefined : `${id}-says`,
+  } as const;
+  return (
+    <div class="form-row">
+      <label for={id}>{label}</label>
+      {lines === undefined ? (
+        <input {...common} onInput={({ currentTarget }) => onInput(currentTarget.value)} />
+      ) : (
+        <textarea {...common} rows={lines} onInput={({ currentTarget }) => onInput(currentTarget.value)} />
+      )}
+      {says !== undefined && (
+        <p id={`${id}-says`} class={problem === undefined ? 'hint soft' : 'hint is-problem'}>
+          {says}
+        </p>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,59 @@
+import { useCallback, useEffect, useState } from 'preact/hooks';
+import { errorText } from '../api.ts';
+import { stack, tasks } from '../store.ts';
+
+/** Milliseconds between two reads of the local stack. Reading a stage costs money and is left to the reader. */
+const LOCAL_REFRESH = 2_000;
+
+export interface Loaded<T> {
+  /** The last answer. It stays while a newer one is asked for. */
+  readonly value: T | undefined;
+  readonly error: string | undefined;
+  readonly reload: () => void;
+}
+
+/** For {@link useLoad}: every two seconds on the local stack, never on a stage. */
+export const localRefresh = () => (stack.local ? LOCAL_REFRESH : undefined);
+
+/**
+ * Loads a value, again if `key` changes, if a task ends, and every so often while the page is seen.
+ * @param key names what is loaded: a value of another key is never shown
+ * @param every milliseconds; undefined: not by itself
+ */
+export function useLoad<T>(
+  key: string,
+  load: (signal: AbortSignal) => Promise<T>,
+  every?: number | undefined,
+): Loaded<T> {
+  const [state, setState] = useState<{ key: string; value?: T; error?: string }>({ key });
+  const [round, setRound] = useState(0);
+  const reload = useCallback(() => setRound((number) => number + 1), []);
+  const ended = tasks.value.filter((task) => task.state !== 'running').length;
+  useEffect(() => {
+    const abort = new AbortController();
+    const onSeen = () => document.hidden || reload();
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    load(abort.signal)
+      .then(
+        (value) => abort.signal.aborted || setState({ key, value }),
+        (error) => {
+          if (abort.signal.aborted) return;
+          setState((before) => ({ ...(before.key === key ? before : { key }), error: errorText(error) }));
+        },
+      )
+      .finally(() => {
+        if (every === undefined || abort.signal.aborted) return;
+        timer = setTimeout(() => {
+          if (document.hidden) document.addEventListener('visibilitychange', onSeen);
+          else reload();
+        }, every);
+      });
+    return () => {
+      abort.abort();
+      clearTimeout(timer);
+      document.removeEventListener('visibilitychange', onSeen);
+    };
+  }, [key, round, ended, every]);
+  const isCurrent = state.key === key;
+  return { value: isCurrent ? state.value : undefined, error: isCurrent ? state.error : undefined, reload };
+}

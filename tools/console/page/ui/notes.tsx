@@ -1,0 +1,75 @@
+import type { ComponentChildren } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import type { Tone as StateTone } from '../../../stage/history/words.ts';
+
+export type Tone = StateTone | 'info';
+
+/** A word with a colour. The word alone says what it means. */
+export function Badge({ tone = 'neutral', children }: { tone?: Tone; children: ComponentChildren }) {
+  return <span class={`badge tone-${tone}`}>{children}</span>;
+}
+
+/** Takes the place of content that does not exist: why, and what to do. */
+export function Empty({ title, children }: { title: string; children?: ComponentChildren }) {
+  return (
+    <div class="empty">
+      <h2>{title}</h2>
+      {children}
+    </div>
+  );
+}
+
+/** Something failed. The rest of the view works. */
+export function ErrorNote({ children }: { children: ComponentChildren }) {
+  if (children === undefined) return null;
+  return (
+    <div class="note tone-bad" role="alert">
+      {children}
+    </div>
+  );
+}
+
+/** What is unknown and why, such as a missing permission. The rest of the view works. */
+export function Problems({ problems }: { problems: readonly string[] }) {
+  if (problems.length === 0) return null;
+  return (
+    <ul class="note tone-warning" aria-label="Not known">
+      {problems.map((problem) => (
+        <li key={problem}>{problem}</li>
+      ))}
+    </ul>
+  );
+}
+
+/** Milliseconds. What comes sooner needs no word, which would flicker. */
+const SAID_AFTER = 300;
+
+export function Loading() {
+  const [isLate, setIsLate] = useState(false);
+  useEffect(() => {
+    const timer = setTimeout(setIsLate, SAID_AFTER, true);
+    return () => clearTimeout(timer);
+  }, []);
+  return (
+    <p class="loading soft" role="status">
+      {isLate && 'Loading …'}
+    </p>
+  );
+}
+
+interface ScrolledProps {
+  /** For a screen reader: `Overview`. */
+  label: string;
+  class?: string;
+  children: ComponentChildren;
+}
+
+/** An area that scrolls. It takes the focus so that the keyboard can scroll it. */
+export function Scrolled({ label, class: more = '', children }: ScrolledProps) {
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard must reach what scrolls
+    <section class={`scrolled ${more}`} aria-label={label} tabIndex={0}>
+      {children}
+    </section>
+  );
+}

@@ -1,0 +1,118 @@
+import { signal } from '@preact/signals';
+import type { ComponentChildren, RefObject } from 'preact';
+import { useLayoutEffect, useRef } from 'preact/hooks';
+import { useKeys } from '../keys.tsx';
+
+const KEEPER = 'console-split';
+
+/** Percent of the width that the list has at least and at most, and by default. */
+const MINIMUM = 25;
+const MAXIMUM = 75;
+const DEFAULT = 45;
+
+/** Percent by which an arrow key moves the splitter. */
+const STEP = 2;
+
+const clamp = (percent: number) => Math.min(MAXIMUM, Math.max(MINIMUM, Math.round(percent)));
+
+/** Percent of the width that a list has beside its detail. All views share it, and it is remembered. */
+const share = signal(clamp(Number(localStorage.getItem(KEEPER) ?? DEFAULT) || DEFAULT));
+
+function move(percent: number): void {
+  share.value = clamp(percent);
+  localStorage.setItem(KEEPER, String(share.value));
+}
+
+interface SplitProps {
+  /** Undefined: the list has the full width. On a narrow page the detail takes its place. */
+  detail: ComponentChildren | undefined;
+  detailLabel: string;
+  detailRef?: RefObject<HTMLElement | null>;
+  children: ComponentChildren;
+}
+
+/** A list, and the detail of what is open in it, with a splitter between them. */
+export function Split({ detail, detailLabel, detailRef, children }: SplitProps) {
+  const element = useRef<HTMLDivElement>(null);
+  const onPointerMove = (event: PointerEvent) => {
+    const box = element.current?.getBoundingClientRect();
+    const bar = event.currentTarget as HTMLElement;
+    if (box === undefined || !bar.hasPointerCapture(event.pointerId)) return;
+    move(((event.clientX - box.left) / box.width) * 100);
+  };
+  if (detail === undefined) return <div class="split">{children}</div>;
+  return (
+    <div ref={element} class="split is-open" style={{ '--share': `${share.value}%` }}>
+      {children}
+      {/* biome-ignore lint/a11y/useSemanticElements: a splitter that moves is a widget and no line */}
+      <div
+        role="separator"
+        class="splitter"
+        tabIndex={0}
+        aria-label="Width of the list"
+        aria-orientation="vertical"
+        aria-valuenow={share.value}
+        aria-valuemin={MINIMUM}
+        aria-valuemax={MAXIMUM}
+        onPointerDown={(event) => {
+          event.preventDefault();
+          event.currentTarget.setPointerCapture(event.pointerId);
+        }}
+        onPointerMove={onPointerMove}
+        onDblClick={() => move(DEFAULT)}
+        onKeyDown={(event) => {
+          const to = {
+            ArrowLeft: share.value - STEP,
+            ArrowRight: share.value + STEP,
+            Home: MINIMUM,
+            End: MAXIMUM,
+          };
+          const percent = to[event.key as keyof typeof to];
+          if (percent === undefined) return;
+          event.preventDefault();
+          event.stopPropagation();
+          move(percent);
+        }}
+      />
+      <section
+        {...(detailRef !== undefined && { ref: detailRef })}
+        id="detail"
+        class="detail-pane"
+        aria-label={detailLabel}
+        tabIndex={-1}
+      >
+        {detail}
+      </section>
+    </div>
+  );
+}
+
+/** Milliseconds after which the list is drawn again, and nothing else has taken the focus. */
+const GIVEN_BACK_AFTER = 50;
+
+/**
+ * For the detail beside a list whose rows are links: it takes the focus and gives it back to its link, and Escape closes it.
+ * @param list address of the list without it @param link address of the detail
+ * @returns for its heading
+ */
+export function usePane(list: string, link: string): RefObject<HTMLHeadingElement | null> {
+  const heading = useRef<HTMLHeadingElement>(null);
+  useKeys({
+    Escape: () => {
+      location.hash = list;
+    },
+  });
+  // A layout effect, because other effects are cleaned up after the pane and the focus in it are gone.
+  useLayoutEffect(() => {
+    const pane = heading.current?.closest('section');
+    heading.current?.focus();
+    return () => {
+      if (!pane?.contains(document.activeElement)) return;
+      setTimeout(() => {
+        if (document.activeElement !== document.body) return;
+        document.querySelector<HTMLElement>(`a[href="${CSS.escape(link)}"]`)?.focus();
+      }, GIVEN_BACK_AFTER);
+    };
+  }, [link]);
+  return heading;
+}

@@ -1,0 +1,266 @@
+import { elementScroll, observeElementOffset, observeElementRect, Virtualizer } from '@tanstack/virtual-core';
+import type { ComponentChildren, RefObject } from 'preact';
+import { useLayoutEffect, useReducer, useRef, useState } from 'preact/hooks';
+
+/** Rows beyond the edges that are drawn as well, so that a quick scroll meets no blank. */
+const OVERSCAN = 10;
+
+/** Rows that Page Up and Page Down move by. */
+const PAGE = 15;
+
+export interface Column<Row> {
+  /** Unique in its table. The cell has the class `col-<name>`. */
+  readonly name: string;
+  /** Also the label of the cell on a narrow page, where each row is a card. */
+  readonly heading: ComponentChildren;
+  /** Only screen readers get the heading. */
+  readonly hidesHeading?: boolean;
+  /** A CSS grid track. @default auto */
+  readonly width?: string;
+  /** Numbers are aligned at their end. */
+  readonly end?: boolean;
+  readonly cell: (row: Row) => ComponentChildren;
+}
+
+export interface TableProps<Row> {
+  /** For a screen reader. */
+  label: string;
+  columns: readonly Column<Row>[];
+  rows: readonly Row[];
+  idOf: (row: Row) => string;
+  /** The row that is opened beside the table or below itself. */
+  current?: string | undefined;
+  /** Opens a row: by a click or a key that moves. With it the table takes the focus and the keys. */
+  onOpen?: ((id: string) => void) | undefined;
+  /** Enter: moves the focus into what is opened. */
+  onEnter?: (() => void) | undefined;
+  /** Rows with a tick. With `onCheck` each row has a check box. */
+  checked?: ReadonlySet<string>;
+  onCheck?: (ids: ReadonlySet<string>) => void;
+  /** Shown below a row that is disclosed. */
+  below?: (row: Row) => ComponentChildren;
+  /** Pixels of a row. With it only the rows in view are drawn, and columns need widths that do not depend on rows. */
+  rowHeight?: number;
+  /** The element that scrolls, if others have to know. */
+  element?: RefObject<HTMLDivElement | null>;
+  onScroll?: (scrollTop: number) => void;
+  class?: string;
+}
+
+/**
+ * The table of every view. It has roles instead of table elements: rows share the tracks of a CSS grid, and those of a long
+ * list are drawn at their place.
+ */
+export function Table<Row>(props: TableProps<Row>) {
+  const { label, columns, rows, idOf, current, onOpen, onEnter, checked, onCheck, below, rowHeight } = props;
+  const own = useRef<HTMLDivElement>(null);
+  const element = props.element ?? own;
+  const items = useVirtualItems(element, rows.length, rowHeight);
+  const index = current === undefined ? -1 : rows.findIndex((row) => idOf(row) === current);
+  const id = (of: string) => `row-${label}-${of}`.replaceAll(/\s/g, '-');
+
+  useLayoutEffect(() => {
+    if (index !== -1 && rowHeight !== undefined) items.scrollTo(index);
+    // Not with each change of the rows: a reader who scrolled away from the opened row stays there.
+  }, [current, index === -1]);
+
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || event.target !== element.current) return;
+    const row = rows[index];
+    if (event.key === 'Enter' && row !== undefined) onEnter?.();
+    else if (event.key === ' ' && row !== undefined && onCheck !== undefined)
+      onCheck(toggled(checked, idOf(row)));
+    else {
+      const to = rows[rowAfterKey(event.key, index, rows.length) ?? -1];
+      if (to === undefined) return;
+      onOpen?.(idOf(to));
+    }
+    event.preventDefault();
+  };
+
+  const tracks = [...(onCheck === undefined ? [] : ['28px']), ...columns.map(({ width = 'auto' }) => width)];
+  const isGrid = onOpen !== undefined;
+  const cell = isGrid ? 'gridcell' : 'cell';
+  const drawRow = (row: Row, at: number, top?: number) => {
+    const rowId = idOf(row);
+    const isCurrent = rowId === current;
+    return (
+      <div
+        key={rowId}
+        id={id(rowId)}
+        role="row"
+        class={`tr${isCurrent ? ' is-current' : ''}${isGrid ? ' opens' : ''}`}
+        aria-rowindex={at + 2}
+        aria-selected={isGrid ? isCurrent : undefined}
+        data-id={rowId}
+        style={
+          top === undefined ? undefined : { transform: `translateY(${top}px)`, height: `${rowHeight}px` }
+        }
+      >
+        {onCheck !== undefined && (
+          <span role={cell} class="td col-check">
+            <input
+              type="checkbox"
+              aria-label="Select"
+              tabIndex={-1}
+              checked={checked?.has(rowId) ?? false}
+              onChange={() => onCheck(toggled(checked, rowId))}
+            />
+          </span>
+        )}
+        {columns.map(({ name, heading, end, cell: draw }) => (
+          <span
+            key={name}
+            role={cell}
+            class={`td col-${name}${end ? ' end' : ''}`}
+            data-label={typeof heading === 'string' ? heading : undefined}
+          >
+            {draw(row)}
+          </span>
+        ))}
+        {below !== undefined && belowOf(below(row), cell)}
+      </div>
+    );
+  };
+  const active = rows[index];
+  return (
+    <div
+      ref={element}
+      role={isGrid ? 'grid' : 'table'}
+      class={`table${rowHeight === undefined ? '' : ' is-virtual'} ${props.class ?? ''}`}
+      style={{ '--tracks': tracks.join(' ') }}
+      aria-label={label}
+      aria-rowcount={rows.length + 1}
+      aria-multiselectable={onCheck === undefined ? undefined : true}
+      aria-activedescendant={isGrid && active !== undefined ? id(idOf(active)) : undefined}
+      tabIndex={isGrid ? 0 : undefined}
+      onKeyDown={isGrid ? onKeyDown : undefined}
+      onScroll={({ currentTarget }) => props.onScroll?.(currentTarget.scrollTop)}
+      onClick={({ target }) => {
+        if (onOpen === undefined || !(target instanceof Element)) return;
+        if (target.closest('a, button, input, .below') !== null) return;
+        const row = target.closest<HTMLElement>('.tr[data-id]');
+        if (row?.dataset.id !== undefined) onOpen(row.dataset.id);
+      }}
+    >
+      <div role="rowgroup" class="thead">
+        <div role="row" class="tr" aria-rowindex={1}>
+          {onCheck !== undefined && (
+            <span role="columnheader" class="th col-check">
+              <input
+                type="checkbox"
+                aria-label="Select all"
+                checked={rows.length > 0 && checked?.size === rows.length}
+                onChange={({ currentTarget }) =>
+                  onCheck(new Set(currentTarget.checked ? rows.map(idOf) : []))
+                }
+              />
+            </span>
+          )}
+          {columns.map(({ name, heading, end, hidesHeading }) => (
+            <span key={name} role="columnheader" class={`th col-${name}${end ? ' end' : ''}`}>
+              {hidesHeading ? <span class="visually-hidden">{heading}</span> : heading}
+            </span>
+          ))}
+        </div>
+      </div>
+      <div
+        role="rowgroup"
+        class="tbody"
+        style={items.height === undefined ? undefined : { height: `${items.height}px` }}
+      >
+        {items.drawn === undefined
+          ? rows.map((row, at) => drawRow(row, at))
+          : items.drawn.map(({ index: at, start }) => {
+              const row = rows[at];
+              return row === undefined ? null : drawRow(row, at, start);
+            })}
+        {/* A screen reader is told of the opened row by its id: it has to be there. */}
+        {items.drawn !== undefined &&
+          active !== undefined &&
+          !items.drawn.some(({ index: at }) => at === index) &&
+          drawRow(active, index, index * (rowHeight ?? 0))}
+      </div>
+    </div>
+  );
+}
+
+function belowOf(content: ComponentChildren, cell: 'cell' | 'gridcell') {
+  if (content === undefined || content === null || content === false) return null;
+  return (
+    <div role={cell} class="below">
+      {content}
+    </div>
+  );
+}
+
+function toggled(checked: ReadonlySet<string> | undefined, id: string): ReadonlySet<string> {
+  const next = new Set(checked);
+  if (!next.delete(id)) next.add(id);
+  return next;
+}
+
+/** Where a key leads from a row, `current` being -1 if none is open; undefined for other keys. */
+export function rowAfterKey(key: string, current: number, count: number): number | undefined {
+  if (count === 0) return undefined;
+  const within = (index: number) => Math.min(count - 1, Math.max(0, index));
+  switch (key) {
+    case 'j':
+    case 'ArrowDown':
+      return within(current + 1);
+    case 'k':
+    case 'ArrowUp':
+      return within(current === -1 ? 0 : current - 1);
+    case 'PageDown':
+      return within(current + PAGE);
+    case 'PageUp':
+      return within(current - PAGE);
+    case 'Home':
+      return 0;
+    case 'End':
+      return count - 1;
+    default:
+      return undefined;
+  }
+}
+
+/** The rows in view, if rows have a height; else none is left out. */
+function useVirtualItems(
+  element: RefObject<HTMLDivElement | null>,
+  count: number,
+  rowHeight: number | undefined,
+) {
+  const [, redraw] = useReducer((number: number) => number + 1, 0);
+  const [virtualizer] = useState(
+    () =>
+      new Virtualizer<HTMLDivElement, HTMLDivElement>(optionsOf(element, count, rowHeight, () => redraw(0))),
+  );
+  virtualizer.setOptions(optionsOf(element, count, rowHeight, () => redraw(0)));
+  useLayoutEffect(() => (rowHeight === undefined ? undefined : virtualizer._didMount()), []);
+  useLayoutEffect(() => {
+    if (rowHeight !== undefined) virtualizer._willUpdate();
+  });
+  useLayoutEffect(() => virtualizer.measure(), [rowHeight]);
+  if (rowHeight === undefined) return { drawn: undefined, height: undefined, scrollTo: () => {} };
+  return {
+    drawn: virtualizer.getVirtualItems(),
+    height: virtualizer.getTotalSize(),
+    scrollTo: (index: number) => virtualizer.scrollToIndex(index, { align: 'auto' }),
+  };
+}
+
+const optionsOf = (
+  element: RefObject<HTMLDivElement | null>,
+  count: number,
+  rowHeight: number | undefined,
+  onChange: () => void,
+) => ({
+  count: rowHeight === undefined ? 0 : count,
+  getScrollElement: () => element.current,
+  estimateSize: () => rowHeight ?? 0,
+  overscan: OVERSCAN,
+  scrollToFn: elementScroll,
+  observeElementRect,
+  observeElementOffset,
+  onChange,
+});

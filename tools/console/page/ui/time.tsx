@@ -1,0 +1,60 @@
+const two = (number: number) => String(number).padStart(2, '0');
+
+/** `13:04:59` or `13:04:59.123`, local time. `Intl` takes too long for each row of a list. */
+export function clockText(date: Date, milliseconds = false): string {
+  const clock = `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`;
+  return milliseconds ? `${clock}.${String(date.getMilliseconds()).padStart(3, '0')}` : clock;
+}
+
+/** `11-21 ` of another day of this year, `2025-11-21 ` of another year, nothing of today. */
+export function dayText(date: Date, now: Date): string {
+  if (date.toDateString() === now.toDateString()) return '';
+  const day = `${two(date.getMonth() + 1)}-${two(date.getDate())} `;
+  return date.getFullYear() === now.getFullYear() ? day : `${date.getFullYear()}-${day}`;
+}
+
+/** The title of every time: the same moment in UTC, as logs have it. */
+export const utcText = (at: string) => `${at.replace('T', ' ').replace('Z', '')} UTC`;
+
+/** `12 ms`, `1.2 s`, `35 s`, `12 min`: as few digits as tell two apart. */
+export function durationText(milliseconds: number): string {
+  if (milliseconds < 1000) return `${Math.round(milliseconds)} ms`;
+  if (milliseconds < 10_000) return `${(milliseconds / 1000).toFixed(1)} s`;
+  if (milliseconds < 60_000) return `${Math.round(milliseconds / 1000)} s`;
+  if (milliseconds < 3_600_000) return `${Math.round(milliseconds / 60_000)} min`;
+  if (milliseconds < 172_800_000) return `${Math.round(milliseconds / 3_600_000)} h`;
+  return `${Math.round(milliseconds / 86_400_000)} d`;
+}
+
+/** `0 s`, `12 s`, `3 min`, `2 d`. A moment that lies ahead by another clock has the age 0. */
+export function ageText(at: string, now: number): string {
+  const milliseconds = Math.max(0, now - Date.parse(at));
+  return milliseconds < 60_000 ? `${Math.floor(milliseconds / 1000)} s` : durationText(milliseconds);
+}
+
+/** `0 bytes`, `812 bytes`, `3.1 kB`, `4.0 MB`. */
+export function bytesText(bytes: number): string {
+  if (bytes < 1000) return `${bytes} ${bytes === 1 ? 'byte' : 'bytes'}`;
+  return bytes < 1e6 ? `${(bytes / 1e3).toFixed(1)} kB` : `${(bytes / 1e6).toFixed(1)} MB`;
+}
+
+/** A moment: `13:04:59`, and with its day if that is not today. @param at ISO 8601 */
+export function Time({ at, milliseconds = false }: { at: string; milliseconds?: boolean }) {
+  const date = new Date(at);
+  return (
+    <time dateTime={at} title={utcText(at)} class="time">
+      {dayText(date, new Date())}
+      {clockText(date, milliseconds)}
+    </time>
+  );
+}
+
+/** How long ago something was. @param at ISO 8601 */
+export function Age({ at, suffix = ' ago' }: { at: string; suffix?: ' ago' | '' }) {
+  return (
+    <time dateTime={at} title={utcText(at)} class="time">
+      {ageText(at, Date.now())}
+      {suffix}
+    </time>
+  );
+}

@@ -1,0 +1,72 @@
+import { signal, useSignal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+import { connection, notices } from '../store.ts';
+import { IconButton } from './button.tsx';
+
+interface Toast {
+  readonly text: string;
+  readonly level: 'info' | 'error';
+  /** Where to see more. */
+  readonly link?: { readonly text: string; readonly href: string };
+}
+
+/** Milliseconds. A toast about an error stays until it is closed. */
+const SHOWN_MS = 6_000;
+
+const toast = signal<Toast | undefined>(undefined);
+
+/** Says in the corner what an action led to. A newer toast takes its place. */
+export function showToast(next: Toast): void {
+  toast.value = next;
+}
+
+/** What the server and actions have to say, in a corner where it moves nothing. */
+export function Notices() {
+  /** Each stream tells of the same notices again. */
+  const closed = useSignal<ReadonlySet<string>>(new Set());
+  const current = toast.value;
+  useEffect(() => {
+    if (current?.level !== 'info') return;
+    const timer = setTimeout(() => {
+      toast.value = undefined;
+    }, SHOWN_MS);
+    return () => clearTimeout(timer);
+  }, [current]);
+  const refused = connection.value.state === 'refused' ? connection.value.reason : undefined;
+  return (
+    <div class="notices" role="status">
+      {refused !== undefined && (
+        <div class="notice is-error">
+          <p>{refused}</p>
+        </div>
+      )}
+      {notices.value
+        .filter(({ text }) => !closed.value.has(text))
+        .map(({ about, level, text }) => (
+          <div key={about} class={`notice is-${level}`}>
+            <p>{text}</p>
+            <IconButton
+              icon="close"
+              label="Close this notice"
+              onClick={() => {
+                closed.value = new Set([...closed.value, text]);
+              }}
+            />
+          </div>
+        ))}
+      {current !== undefined && (
+        <div class={`notice is-${current.level}`}>
+          <p>{current.text}</p>
+          {current.link !== undefined && <a href={current.link.href}>{current.link.text}</a>}
+          <IconButton
+            icon="close"
+            label="Close"
+            onClick={() => {
+              toast.value = undefined;
+            }}
+          />
+        </div>
+      )}
+    </div>
+  );
+}
