@@ -61,23 +61,19 @@ describe('the console of a stage', () => {
     }
   });
 
-  test('names all that is missing in one line: the region and the credentials', async () => {
-    const nothing = {
-      AWS_CONFIG_FILE: 'none',
-      AWS_SHARED_CREDENTIALS_FILE: 'none',
-      AWS_EC2_METADATA_DISABLED: 'true',
-    };
-    expect(await project.run(['console', '--stage', 'prod'], nothing)).toEqual({
+  test.each([
+    [
+      { AWS_REGION: '' },
+      'a region (set AWS_REGION, or AWS_PROFILE to a profile that has one) and credentials (Could not load credentials from any providers)',
+    ],
+    [{ AWS_REGION: 'eu-west-1' }, 'credentials (Could not load credentials from any providers)'],
+  ])('names all that is missing in one line: %j', async (given, missing) => {
+    const nothing = { AWS_ACCESS_KEY_ID: '', AWS_PROFILE: '', AWS_EC2_METADATA_DISABLED: 'true' };
+    const noFiles = { AWS_CONFIG_FILE: 'none', AWS_SHARED_CREDENTIALS_FILE: 'none' };
+    expect(await project.run(['console', '--stage', 'prod'], { ...nothing, ...noFiles, ...given })).toEqual({
       code: 1,
       stdout: '',
-      stderr:
-        'Missing for AWS: the region (set AWS_REGION, or AWS_PROFILE to a profile that has one); credentials (set AWS_PROFILE, or run: aws login)\n',
-    });
-    expect(
-      await project.run(['console', '--stage', 'prod'], { ...nothing, AWS_REGION: 'eu-west-1' }),
-    ).toMatchObject({
-      code: 1,
-      stderr: 'Missing for AWS: credentials (set AWS_PROFILE, or run: aws login)\n',
+      stderr: `AWS needs ${missing}\n`,
     });
   });
 
@@ -85,7 +81,7 @@ describe('the console of a stage', () => {
     expect(await project.run(['console'])).toEqual({
       code: 1,
       stdout: '',
-      stderr: 'Say which stage: --stage … The local stack has its console with it: npm start\n',
+      stderr: 'Name a stage: --stage … The console of the local stack runs with it: npm start\n',
     });
     await mkdir(project.path('.local'));
     const { servers, port } = await listen({}, (_request, response) => response.end(), { port: 0 });
@@ -93,14 +89,14 @@ describe('the console of a stage', () => {
     await writeFile(project.path('.local/console.json'), JSON.stringify({ url }));
     expect(await project.run(['console'])).toEqual({
       code: 0,
-      stdout: `The local stack has its console with it, at ${url} For a stage say which: --stage …\n`,
+      stdout: `The console of the local stack is at ${url} For a stage in AWS, name it: --stage …\n`,
       stderr: '',
     });
     for (const server of servers) await once(server.close(), 'close');
     expect(await project.run(['console'])).toEqual({
       code: 1,
       stdout: '',
-      stderr: `The console at ${url} is gone. The local stack is started with: npm start\n`,
+      stderr: `The console at ${url} does not run any more. Start the local stack with: npm start\n`,
     });
   });
 });
