@@ -2,6 +2,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { PutSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { LocalStack } from '../../../local/local-stack.ts';
+import { eventually } from '../../support/eventually.ts';
 import { Partner } from '../../support/partner.ts';
 import { startTestStack } from '../../support/test-stack.ts';
 import { startTestConsole } from '../console/support.ts';
@@ -55,6 +56,13 @@ test('send --file - signs what it reads from standard input', async () => {
     code: 1,
     stdout: expect.stringMatching(/^400 /),
   });
+});
+
+test('Ctrl-C ends a send of many deliveries', async () => {
+  const sending = project.start(['send', 'shop.updated', '--secret', 'rotated', '--count', '100000']);
+  await eventually(async () => sending.stdout().includes('200 queued') || undefined);
+  sending.interrupt();
+  expect(await sending.ended).toMatchObject({ code: 130, stderr: '' });
 });
 
 describe('send --again --same-headers', () => {
