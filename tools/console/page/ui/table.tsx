@@ -1,6 +1,7 @@
 import { elementScroll, observeElementOffset, observeElementRect, Virtualizer } from '@tanstack/virtual-core';
 import type { ComponentChildren, RefObject } from 'preact';
 import { useLayoutEffect, useReducer, useRef, useState } from 'preact/hooks';
+import { toggled } from './disclose.tsx';
 
 /** Rows beyond the edges that are drawn as well, so that a quick scroll meets no blank. */
 const OVERSCAN = 10;
@@ -192,12 +193,6 @@ function belowOf(content: ComponentChildren, cell: 'cell' | 'gridcell') {
       {content}
     </div>
   );
-}
-
-function toggled(checked: ReadonlySet<string> | undefined, id: string): ReadonlySet<string> {
-  const next = new Set(checked);
-  if (!next.delete(id)) next.add(id);
-  return next;
 }
 
 /** Where a key leads from a row, `current` being -1 if none is open; undefined for other keys. */
