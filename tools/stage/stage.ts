@@ -37,7 +37,7 @@ export class Stage {
   /** Whether `npm start` runs it. */
   readonly local: boolean;
   /** How a command names it: ` --stage prod`; empty for the local stack. */
-  private readonly option: string;
+  readonly commandSuffix: string;
   readonly sqs: SQSClient;
   readonly dynamodb: DynamoDBClient;
   readonly s3: S3Client;
@@ -57,7 +57,7 @@ export class Stage {
     this.title = title;
     this.outputs = outputs;
     this.local = region === undefined;
-    this.option = option;
+    this.commandSuffix = option;
     const settings = clientSettings(region, origin);
     this.sqs = new SQSClient(settings);
     this.dynamodb = new DynamoDBClient(settings);
@@ -159,7 +159,7 @@ export class Stage {
    * @param script @default 'dlq'
    */
   command(text: string, script = 'dlq'): string {
-    return `npm run ${script} -- ${text}${this.option}`;
+    return `npm run ${script} -- ${text}${this.commandSuffix}`;
   }
 
   /** The same stage, with other values for some properties: other clients, or outputs that lack something. */
@@ -192,6 +192,17 @@ export function localStackAt(address: URL): Stage | undefined {
   if (URL.parse(stack.outputs.WebhookUrl ?? '')?.port === address.port) return stack;
   stack.close();
   return undefined;
+}
+
+/** The local stack, if the address is that of its webhook; otherwise a stage of which only the webhook is known. */
+export function stageAt(address: URL): Stage {
+  const local = localStackAt(address);
+  const outputs = { ...local?.outputs, WebhookUrl: address.href };
+  // Its queues are unknown. An address outside AWS says that it is not in a region.
+  return (
+    local?.with({ outputs }) ??
+    new Stage(`the receiver at ${address.host}`, { ...outputs, QuarantineQueueUrl: address.href })
+  );
 }
 
 /** Whether it is a loopback address, or a name that RFC 6761 §6.3 keeps for those. */

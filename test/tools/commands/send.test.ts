@@ -1,4 +1,4 @@
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { PutSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { LocalStack } from '../../../local/local-stack.ts';
@@ -36,4 +36,31 @@ test('send signs with the new secret after a rotation', async () => {
   const rejected = { code: 1, stdout: expect.stringMatching(/^401 /), stderr: '' };
   expect(await send()).toEqual(accepted);
   expect(await send('--secret', 'another')).toEqual(rejected);
+});
+
+/** Runs send with a text on its standard input. */
+function sendInput(text: string, ...args: string[]) {
+  const { process, ended } = project.start(['send', ...args]);
+  process.stdin?.end(text);
+  return ended;
+}
+
+test('send --file - signs what it reads from standard input', async () => {
+  const sample = await readFile('events/shop-updated.json', 'utf8');
+  const sent = await sendInput(sample, '--file', '-', '--secret', 'rotated', '--count', '2');
+  expect(sent).toEqual({ code: 0, stdout: expect.stringMatching(/^200 queued .*\n200 queued /), stderr: '' });
+  expect(await sendInput('no JSON', '--file', '-')).toMatchObject({
+    code: 1,
+    stdout: expect.stringMatching(/^400 /),
+  });
+});
+
+test('send --same-headers is for --again, and needs the console of the local stack', async () => {
+  const refused = (line: string) => ({ code: 1, stdout: '', stderr: `${line}\n` });
+  expect(await send('--same-headers')).toEqual(
+    refused('--same-headers is for --again, without --bad-signature'),
+  );
+  expect(await project.run(['send', '--again', 'request-1', '--same-headers'])).toEqual(
+    refused('--same-headers needs the console of the local stack: npm start'),
+  );
 });
