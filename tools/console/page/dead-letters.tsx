@@ -6,12 +6,11 @@ import { deadLetterAddress, eventCounts, redriveAll, redriveCommand, redriveGrou
 import { formatRoute } from './route.ts';
 import { stack } from './store.ts';
 import { Visible } from './text/visible.tsx';
-import { Button } from './ui/button.tsx';
+import { Button, Disclose } from './ui/button.tsx';
 import { Copy } from './ui/copy.tsx';
-import { Disclose, toggled } from './ui/disclose.tsx';
 import { localRefresh, useLoad } from './ui/load.ts';
 import { Empty, ErrorNote, Loading, Problems, Quantity } from './ui/notes.tsx';
-import { type Column, Table } from './ui/table.tsx';
+import { type Column, Table, toggled } from './ui/table.tsx';
 import { Age } from './ui/time.tsx';
 
 const plural = (count: number, one: string) =>

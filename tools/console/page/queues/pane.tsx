@@ -7,14 +7,13 @@ import { formatRoute } from '../route.ts';
 import { stack } from '../store.ts';
 import { TextBlock } from '../text/text-block.tsx';
 import { Visible } from '../text/visible.tsx';
-import { Button } from '../ui/button.tsx';
+import { Button, Disclose } from '../ui/button.tsx';
 import { Copy } from '../ui/copy.tsx';
-import { Disclose, toggled } from '../ui/disclose.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { localRefresh, useLoad } from '../ui/load.ts';
 import { Badge, Empty, ErrorNote, Loading, Quantity } from '../ui/notes.tsx';
 import { usePane } from '../ui/split.tsx';
-import { type Column, Table } from '../ui/table.tsx';
+import { type Column, Table, toggled } from '../ui/table.tsx';
 import { Age } from '../ui/time.tsx';
 import { deadLetterAddress, namedQueue, previewText, queueAddress, redriveCommand } from './queue.ts';
 

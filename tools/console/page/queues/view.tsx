@@ -125,7 +125,7 @@ function columnsOf(
     {
       name: 'queue',
       heading: 'Queue',
-      width: 'minmax(0, 1fr)',
+      width: isOpen ? 'minmax(0, max-content)' : 'minmax(0, 1fr)',
       cell: ({ name }) => (
         <a class="row-link" href={queueAddress(name)}>
           {name}
@@ -145,11 +145,16 @@ function columnsOf(
       end: true,
       cell: ({ oldestAt }) => (oldestAt === undefined ? <Dash /> : <Age at={oldestAt} suffix="" />),
     },
-    { name: 'dead', heading: 'Dead letters', end: true, cell: deadLetterCell },
+    {
+      name: 'dead',
+      heading: 'Dead letters',
+      end: true,
+      cell: deadLetterCell,
+    },
     {
       name: 'processing',
       heading: 'Processing',
-      width: 'minmax(0, 2fr)',
+      width: isOpen ? 'auto' : 'minmax(0, 2fr)',
       cell: (row) => {
         if (row.event !== undefined) {
           return <Processing queue={row.event} isUnknown={pausesUnknown === true} isShort={isOpen} />;

@@ -1,7 +1,6 @@
 import { elementScroll, observeElementOffset, observeElementRect, Virtualizer } from '@tanstack/virtual-core';
 import type { ComponentChildren, RefObject } from 'preact';
 import { useLayoutEffect, useReducer, useRef, useState } from 'preact/hooks';
-import { toggled } from './disclose.tsx';
 
 /** Rows beyond the edges that are drawn as well, so that a quick scroll meets no blank. */
 const OVERSCAN = 10;
@@ -109,12 +108,12 @@ export function Table<Row>(props: TableProps<Row>) {
             />
           </span>
         )}
-        {columns.map(({ name, heading, end, cell: draw }) => (
+        {columns.map(({ name, heading, hidesHeading, end, cell: draw }) => (
           <span
             key={name}
             role={cell}
             class={`td col-${name}${end ? ' end' : ''}`}
-            data-label={typeof heading === 'string' ? heading : undefined}
+            data-label={typeof heading === 'string' && !hidesHeading ? heading : undefined}
           >
             {draw(row)}
           </span>
@@ -193,6 +192,13 @@ function belowOf(content: ComponentChildren, cell: 'cell' | 'gridcell') {
       {content}
     </div>
   );
+}
+
+/** A set with an id added, or removed if it was there. */
+export function toggled(checked: ReadonlySet<string> | undefined, id: string): ReadonlySet<string> {
+  const next = new Set(checked);
+  if (!next.delete(id)) next.add(id);
+  return next;
 }
 
 /** Where a key leads from a row, `current` being -1 if none is open; undefined for other keys. */
