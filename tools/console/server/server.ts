@@ -18,7 +18,7 @@ import { QueueUse } from './queue-messages.ts';
 import { queueRoutes } from './queues.ts';
 import { guard, type SecurityRules, securityHeaders } from './security.ts';
 import { streamRoutes } from './stream.ts';
-import { Tasks } from './tasks.ts';
+import { Tasks, taskRoutes } from './tasks.ts';
 
 /** How long `close()` waits for requests that are being answered, in milliseconds. */
 const CLOSE_LIMIT = 2_000;
@@ -62,7 +62,7 @@ export async function startConsole(options: ConsoleOptions): Promise<Console> {
   };
   const tasks = new Tasks(source.stage, (task) => context.news.task(task));
   const rules = { port: options.port, token, readOnly, local: local !== undefined };
-  const app = consoleApp(context, rules);
+  const app = consoleApp(context, tasks, rules);
   const listener = getRequestListener(app.fetch, {
     // Functions of the local stack run in this process.
     overrideGlobalObjects: false,
@@ -89,7 +89,7 @@ export async function startConsole(options: ConsoleOptions): Promise<Console> {
   };
 }
 
-function consoleApp(console: ConsoleContext, rules: SecurityRules) {
+function consoleApp(console: ConsoleContext, tasks: Tasks, rules: SecurityRules) {
   const { stage } = console.source;
   const app = new Hono<ConsoleEnv>();
   app.use(
@@ -135,6 +135,7 @@ function consoleApp(console: ConsoleContext, rules: SecurityRules) {
     })
     .route('/api/deliveries', deliveryRoutes(console))
     .route('/api/stream', streamRoutes(console))
+    .route('/api/tasks', taskRoutes(console, tasks))
     .route('/api', queueRoutes(console))
     .route('/api', faultRoutes(console))
     .route('/', pageRoutes());
