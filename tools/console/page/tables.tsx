@@ -87,7 +87,7 @@ function Items({ table: { name, key }, opened }: { table: TableInfo; opened: str
         }}
       >
         <input
-          class="field mono key-field"
+          class="field mono"
           aria-label={`Find by ${key}`}
           placeholder={key}
           value={search.value}
@@ -113,7 +113,6 @@ function Items({ table: { name, key }, opened }: { table: TableInfo; opened: str
       )}
       {items.length > 0 && (
         <Table
-          class="items"
           label={`Items of ${tableTitle(name)}`}
           columns={columnNames(items, key, opened === undefined ? COLUMNS.alone : COLUMNS.beside).map(
             (column) => ({
@@ -121,11 +120,18 @@ function Items({ table: { name, key }, opened }: { table: TableInfo; opened: str
               heading: column,
               width: 'minmax(0, 1fr)',
               cell: (item: Item) => {
-                if (column !== key) return <Visible text={cellText(item[column])} />;
+                if (column !== key)
+                  return (
+                    <code>
+                      <Visible text={cellText(item[column])} />
+                    </code>
+                  );
                 const id = String(item[key]);
                 return (
                   <a class="row-link" href={addressOf(name, id)}>
-                    <Visible text={id} />
+                    <code>
+                      <Visible text={id} />
+                    </code>
                   </a>
                 );
               },

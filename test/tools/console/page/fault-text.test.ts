@@ -39,7 +39,7 @@ describe('what to expect of a fault', () => {
   test('a service slower than the timeout of a call counts as down', () => {
     const at = (milliseconds: number) => expectation({ service: 'dynamodb', kind: 'slow', milliseconds });
     expect(at(1_999)).toMatch(/^The call is delayed\. Processing is delayed/);
-    expect(at(2_000)).toMatch(/^Calls time out after 2 s, as if the service was down\. No item changes/);
+    expect(at(2_000)).toMatch(/^Calls time out after 2 s, as if the service were down\. No item changes/);
   });
 });
 

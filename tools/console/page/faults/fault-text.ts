@@ -125,7 +125,7 @@ export const canFail = (service: FaultService, kind: FaultKind) =>
 export function expectation({ service, kind, milliseconds = 0 }: FaultSettings): string {
   const { expect } = services[service];
   if (kind === 'slow' && milliseconds >= CALL_TIMEOUT_MS) {
-    return `Calls time out after ${seconds(CALL_TIMEOUT_MS)}, as if the service was down. ${expect.down}`;
+    return `Calls time out after ${seconds(CALL_TIMEOUT_MS)}, as if the service were down. ${expect.down}`;
   }
   return `${KIND_EFFECTS[kind]} ${expect[kind]}`;
 }

@@ -40,7 +40,7 @@ export function FaultsView() {
     <div class="page">
       <div class="stack sections">
         <header class="row">
-          <div class="prose grow">
+          <div class="intro">
             <h2>Break something, and watch it heal</h2>
             <p class="soft">
               A fault affects the calls of functions and event sources until you end it. It does not affect
@@ -174,7 +174,8 @@ function NumberField({ label, unit, value, problem, onInput }: NumberFieldProps)
     <label>
       {label}{' '}
       <input
-        class="field end number-field"
+        class="field end"
+        size={5}
         inputMode="decimal"
         value={value}
         aria-invalid={problem}
