@@ -118,6 +118,7 @@ function Board({ active }: { active: readonly ActiveFault[] }) {
     ...faultKinds.map((kind) => ({
       name: kind,
       heading: kindNames[kind],
+      width: 'minmax(auto, 120px)',
       cell: (service: FaultService) =>
         canFail(service, kind) ? switchOf(service, kind) : <span class="faint">–</span>,
     })),

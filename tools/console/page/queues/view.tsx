@@ -121,6 +121,7 @@ function columnsOf(
   isOpen: boolean,
   act: (queue: EventQueue) => preact.JSX.Element,
 ): Column<Row>[] {
+  const width = isOpen ? 'auto' : 'minmax(auto, 96px)';
   const all: Column<Row>[] = [
     {
       name: 'queue',
@@ -132,23 +133,32 @@ function columnsOf(
         </a>
       ),
     },
-    { name: 'waiting', heading: 'Waiting', end: true, cell: ({ visible }) => <Quantity of={visible} /> },
+    {
+      name: 'waiting',
+      heading: 'Waiting',
+      end: true,
+      width,
+      cell: ({ visible }) => <Quantity of={visible} />,
+    },
     {
       name: 'in-flight',
       heading: 'In flight',
       end: true,
+      width,
       cell: ({ inFlight }) => <Quantity of={inFlight} />,
     },
     {
       name: 'oldest',
       heading: 'Oldest',
       end: true,
+      width,
       cell: ({ oldestAt }) => (oldestAt === undefined ? <Dash /> : <Age at={oldestAt} suffix="" />),
     },
     {
       name: 'dead',
       heading: 'Dead letters',
       end: true,
+      width,
       cell: deadLetterCell,
     },
     {
