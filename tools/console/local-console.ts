@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { LocalStack } from '../../local/local-stack.ts';
 import type { LocalFeed } from '../stage/history/local-feed.ts';
 import { Stage } from '../stage/stage.ts';
-import type { News } from './server/news.ts';
+import type { News } from './server/context.ts';
 import { startConsole } from './server/server.ts';
 import { Source } from './source.ts';
 

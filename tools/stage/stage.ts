@@ -37,7 +37,7 @@ export class Stage {
   /** Whether `npm start` runs it. */
   readonly local: boolean;
   /** How a command names it: ` --stage prod`; empty for the local stack. */
-  private readonly option: string;
+  readonly commandSuffix: string;
   readonly sqs: SQSClient;
   readonly dynamodb: DynamoDBClient;
   readonly s3: S3Client;
@@ -57,7 +57,7 @@ export class Stage {
     this.title = title;
     this.outputs = outputs;
     this.local = region === undefined;
-    this.option = option;
+    this.commandSuffix = option;
     const settings = clientSettings(region, origin);
     this.sqs = new SQSClient(settings);
     this.dynamodb = new DynamoDBClient(settings);
@@ -159,7 +159,7 @@ export class Stage {
    * @param script @default 'dlq'
    */
   command(text: string, script = 'dlq'): string {
-    return `npm run ${script} -- ${text}${this.option}`;
+    return `npm run ${script} -- ${text}${this.commandSuffix}`;
   }
 
   /** The same stage, with other values for some properties: other clients, or outputs that lack something. */

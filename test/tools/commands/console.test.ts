@@ -41,7 +41,7 @@ describe('the console of a stage', () => {
         status: 200,
         body: { problems: [] },
       });
-      const body = JSON.stringify({ action: { kind: 'resume', event: 'shop.updated' }, confirmed: true });
+      const body = JSON.stringify({ argv: ['resume', 'shop.updated'] });
       expect((await fetch(`${origin}/api/tasks`, { method: 'POST', headers, body })).status).toBe(status);
       expect((await fetch(`${origin}/api/queues`)).status).toBe(403);
       running.interrupt();

@@ -5,20 +5,22 @@ import { join } from 'node:path';
 import { SetQueueAttributesCommand } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { Task } from '../../../tools/console/api.ts';
+import { startConsole } from '../../../tools/console/server/server.ts';
+import { Tasks } from '../../../tools/console/server/tasks.ts';
 import type { Step } from '../../../tools/stage/history/history.ts';
 import { eventually } from '../../support/eventually.ts';
 import { Partner } from '../../support/partner.ts';
 import { Tables } from '../../support/tables.ts';
 import { DEAD, Operator, shopUpdated } from '../stage/queues/support.ts';
-import { startTestTasks, type TestTasks } from './test-tasks.ts';
+import { Api, startTestConsole, TEST_TOKEN, type TestConsole } from './support.ts';
 
-let running: TestTasks;
+let running: TestConsole;
 let operator: Operator;
 let tables: Tables;
 let partner: Partner;
 
 beforeAll(async () => {
-  running = await startTestTasks();
+  running = await startTestConsole();
   operator = await Operator.create(running.stack);
   tables = new Tables(running.stack.operator);
   partner = new Partner(running.stack.outputs.WebhookUrl);
@@ -29,7 +31,7 @@ afterAll(async () => {
 });
 beforeEach(() => operator.empty());
 
-const post = (request: unknown) => running.request('POST', '/api/tasks', request);
+const post = (request: unknown) => running.api.post('/api/tasks', request);
 
 /** Runs a command to its end. */
 async function run(line: string, input?: string): Promise<Task> {
@@ -40,7 +42,7 @@ async function run(line: string, input?: string): Promise<Task> {
 
 const ended = (id: string) =>
   eventually(async () => {
-    const { body } = await running.request('GET', `/api/tasks/${id}`);
+    const { body } = await running.api.get(`/api/tasks/${id}`);
     return body.state === 'running' ? undefined : (body as Task);
   });
 
@@ -106,7 +108,7 @@ describe('what the console does not run is refused in one line,', () => {
     const answer = await post(request);
     expect(answer).toMatchObject({ status, body: { detail: expect.stringContaining(detail) } });
     expect(answer.body.detail).not.toContain('\n');
-    expect((await running.request('GET', '/api/tasks')).body).toEqual([]);
+    expect((await running.api.get('/api/tasks')).body).toEqual([]);
   });
 
   test('and so is a command of thousands of ids', async () => {
@@ -170,7 +172,12 @@ describe('send', () => {
   });
 
   test('to a stage takes no text', async () => {
-    const { status, body } = await running.requestOfStage({ argv: ['send', '--file', '-'], input: '{}' });
+    const { source } = running;
+    const options = { source, port: 0, token: TEST_TOKEN, readOnly: false, local: undefined };
+    const stage = await startConsole(options);
+    const request = { argv: ['send', '--file', '-'], input: '{}' };
+    const { status, body } = await new Api(stage.port).post('/api/tasks', request);
+    await stage.close();
     expect({ status, detail: body.detail }).toEqual({
       status: 403,
       detail: expect.stringContaining('A stage gets only what the partner has sent'),
@@ -210,10 +217,10 @@ describe('dlq redrive', () => {
       body: { detail: expect.stringContaining(first.command) },
     });
     const progress = await eventually(
-      async () => (await running.request('GET', `/api/tasks/${first.id}`)).body.progress,
+      async () => (await running.api.get(`/api/tasks/${first.id}`)).body.progress,
     );
     expect(progress).toMatchObject({ doing: 'Moving', total: 4, unit: 'messages' });
-    await running.request('DELETE', `/api/tasks/${first.id}`);
+    await running.api.delete(`/api/tasks/${first.id}`);
     expect(await ended(first.id)).toMatchObject({
       state: 'failed',
       lines: [expect.any(String), expect.stringMatching(/^Cancelled\. /)],
@@ -348,24 +355,28 @@ describe('replay', () => {
       status: 409,
       body: { detail: expect.stringContaining(`already changes the archive by a replay: ${task.command}`) },
     });
-    expect(await running.request('DELETE', `/api/tasks/${task.id}`)).toMatchObject({ status: 202 });
+    expect(await running.api.delete(`/api/tasks/${task.id}`)).toMatchObject({ status: 202 });
     expect(await ended(task.id)).toMatchObject({ state: 'failed' });
-    expect(await running.request('DELETE', '/api/tasks/none')).toMatchObject({ status: 404 });
+    expect(await running.api.delete('/api/tasks/none')).toMatchObject({ status: 404 });
   });
 });
 
 test('pages get each change of a task, and the list has the newest first', async () => {
-  running.changes.length = 0;
+  const changes: Task[] = [];
+  const unsubscribe = running.console.news.subscribe((_subject, { event, data }) => {
+    if (event === 'task') changes.push(data);
+  });
   const { id } = await run('send review.posted');
-  const states = running.changes.map((task) => `${task.id} ${task.state}`);
+  unsubscribe();
+  const states = changes.map((task) => `${task.id} ${task.state}`);
   expect([states[0], states.at(-1)]).toEqual([`${id} running`, `${id} done`]);
-  expect((await running.request('GET', '/api/tasks')).body[0]).toMatchObject({ id });
+  expect((await running.api.get('/api/tasks')).body[0]).toMatchObject({ id });
 });
 
 test('nothing starts while a closing console waits for the end of its tasks', async () => {
   const ending = Promise.withResolvers<boolean>();
   const command = { argv: [], command: 'npm run send', subject: undefined, run: () => ending.promise };
-  const { tasks } = running;
+  const tasks = new Tasks(running.source.stage, () => {});
   tasks.start(command);
   const closed = tasks.close();
   expect(() => tasks.start(command)).toThrow('The console is closing');
