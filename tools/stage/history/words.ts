@@ -143,7 +143,7 @@ const STATES: Readonly<
     title: 'Invalid',
     detail: (place, clock) =>
       joined(' ', [
-        place.error && `The answer was 400: ${sentence(place.error)}`,
+        place.error && `The answer was 400: ${sentence(lower(place.error))}`,
         keptText('in quarantine', place, clock),
       ]),
     tone: 'bad',

@@ -92,12 +92,12 @@ function orderedText(value: unknown): string {
 }
 
 /** Signs of a line, and what a screen reader says. */
-const ADDED = { sign: '+', word: 'added', style: 'is-added' };
-const REMOVED = { sign: '−', word: 'removed', style: 'is-removed' };
+const ADDED = { sign: '+', word: 'added', style: 'tone-good' };
+const REMOVED = { sign: '−', word: 'removed', style: 'tone-bad' };
 const LINES = {
   added: ADDED,
   removed: REMOVED,
-  same: { sign: '', word: 'unchanged', style: 'is-same' },
+  same: { sign: '', word: 'unchanged', style: 'soft' },
   from: { ...REMOVED, word: 'changed from' },
   to: { ...ADDED, word: 'to' },
 } as const;
@@ -154,7 +154,7 @@ function NotificationCard({ effect: { topic, at, subject, texts } }: { effect: N
         <h5>
           <Visible text={subject} />
         </h5>
-        <p class="letter">
+        <p class="command">
           <Visible text={texts[chosen] ?? ''} />
         </p>
         {protocols.length > 1 && (

@@ -36,7 +36,7 @@ function LogLine({ line: { at, function: name, text } }: { line: LineFact }) {
   return (
     <li>
       <details>
-        <summary>
+        <summary class="row">
           <Time at={new Date(at).toISOString()} milliseconds />
           <span class="soft">{name}</span>
           {level !== undefined && <Badge tone={TONES[level] ?? 'neutral'}>{level.toLowerCase()}</Badge>}
@@ -48,7 +48,7 @@ function LogLine({ line: { at, function: name, text } }: { line: LineFact }) {
           </span>
         </summary>
         {fields === undefined ? (
-          <pre class="wrap">
+          <pre class="command">
             <Visible text={text} />
           </pre>
         ) : (

@@ -35,7 +35,13 @@ export function Overview({ delivery, detail, action, busy, error }: OverviewProp
   return (
     <Scrolled class="overview stack" label="Overview">
       <Outcome place={first} clock={clock}>
-        <Button kind="primary" {...action} busy={busy} onClick={action.act}>
+        <Button
+          kind="primary"
+          keyHint={action.keyHint}
+          refusal={action.refusal}
+          busy={busy}
+          onClick={action.act}
+        >
           {action.label}
         </Button>
       </Outcome>
@@ -70,7 +76,7 @@ function Outcome({ place, clock, children }: OutcomeProps) {
   const { title, detail, tone } = stateWords(place, clock);
   const queue = queueOf(place);
   return (
-    <div class={`outcome tone-${tone}`}>
+    <div class={`outcome note row tone-${tone}`}>
       <div class="grow">
         <h3>{title}</h3>
         <p>
@@ -115,10 +121,10 @@ function Timeline({ history, clock }: { history: History; clock: Clock }) {
             <li key={index} class={`step is-${tone}`}>
               <span class="step-time">
                 <Time at={step.at} milliseconds />
-                <span class="step-gap">{gapText(step, shown[index - 1])}</span>
+                <span class="soft">{gapText(step, shown[index - 1])}</span>
               </span>
               <span class="step-title">{title}</span>
-              <span class="step-facts">
+              <span class="soft wrap">
                 <Sentence text={detail} />
               </span>
             </li>

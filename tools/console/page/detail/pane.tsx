@@ -94,7 +94,6 @@ function Shown({ delivery, detail, error, reload, onClose, onSent }: ShownProps)
           <IconButton icon="back" label="Back to the list" class="detail-back" onClick={onClose} />
           <h2 class="wrap">{event === undefined ? 'Unknown event' : <Visible text={event} />}</h2>
           <Badge tone={tone}>{title}</Badge>
-          <span class="grow" />
           <Menu
             class="icon-button"
             label="More actions"
@@ -157,8 +156,8 @@ function Facts({
     <dl class="detail-facts">
       {facts.map(([name, value]) => (
         <div key={name}>
-          <dt>{name}</dt>
-          <dd>{value}</dd>
+          <dt class="soft">{name}</dt>
+          <dd class="wrap">{value}</dd>
         </div>
       ))}
     </dl>
@@ -167,7 +166,7 @@ function Facts({
 
 const Id = ({ id, label }: { id: string; label: string }) => (
   <>
-    <span class="mono wrap">{id}</span>
+    <span class="mono">{id}</span>
     <Copy text={id} label={label} />
   </>
 );

@@ -35,7 +35,7 @@ export function Request({ detail: { id, request } }: { detail: DeliveryDetail })
             </button>
           ))}
         </fieldset>
-        <span class="mono soft wrap grow">
+        <span class="mono soft grow">
           {request.method} {request.path}
         </span>
         {part !== 'headers' && body !== undefined && <BodyTools id={id} body={body} part={part} />}

@@ -3,7 +3,7 @@ import { json } from '@codemirror/lang-json';
 import { HighlightStyle, syntaxHighlighting } from '@codemirror/language';
 import { linter } from '@codemirror/lint';
 import { EditorState, Prec } from '@codemirror/state';
-import { drawSelection, EditorView, keymap, lineNumbers } from '@codemirror/view';
+import { drawSelection, EditorView, highlightSpecialChars, keymap, lineNumbers } from '@codemirror/view';
 import { tags } from '@lezer/highlight';
 import { formatJson } from '../text/format-json.ts';
 
@@ -38,6 +38,7 @@ export function mountEditor(
         lineNumbers(),
         history(),
         drawSelection(),
+        highlightSpecialChars(),
         json(),
         syntaxHighlighting(colours),
         linter(({ state }) => faultsOf(state.doc.toString()), { delay: 300 }),

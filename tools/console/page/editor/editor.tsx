@@ -67,7 +67,7 @@ export function Editor({ title, text: given, isEdit = false, onClose, onSent }: 
           </>
         ) : (
           <>
-            <p class={`grow editor-state ${json.ok ? 'is-valid' : 'is-invalid'}`} role="status">
+            <p class="grow soft" role="status">
               {json.ok ? 'Valid JSON' : `Not JSON. ${faultText(json.fault)}`}
             </p>
             <Button
@@ -184,11 +184,11 @@ function TextEditor({ text, onSend, onEscape }: TextEditorProps) {
   };
   if (!isPlain) {
     // biome-ignore lint/a11y/noStaticElementInteractions: CodeMirror's own textbox is within
-    return <div ref={host} class="editor" onKeyDown={onKeyDown} />;
+    return <div ref={host} class="field editor" onKeyDown={onKeyDown} />;
   }
   return (
     <textarea
-      class="editor"
+      class="field editor"
       aria-label="Body"
       spellcheck={false}
       autocomplete="off"
