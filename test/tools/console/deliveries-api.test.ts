@@ -126,7 +126,7 @@ describe('a delivery', () => {
       'without its fields',
       { ...shopUpdated(), data: {} },
       {},
-      { state: 'invalid', status: 400, error: 'Unusable: data.shop_id' },
+      { state: 'invalid', status: 400, error: 'Invalid or missing: data.shop_id' },
     ],
     [
       'of a kind that nobody knows',

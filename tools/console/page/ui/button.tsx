@@ -4,7 +4,7 @@ import { Icon, type IconName } from './icon.tsx';
 interface ButtonProps extends Omit<ButtonHTMLAttributes<HTMLButtonElement>, 'children' | 'label'> {
   kind?: 'primary' | 'normal' | 'quiet' | 'danger';
   /** The key that does the same. */
-  keyHint?: string;
+  keyHint?: string | undefined;
   /** Why it cannot be used. It stays reachable and shows the reason. */
   refusal?: string | undefined;
   busy?: boolean;
