@@ -257,7 +257,7 @@ function Functions({ names }: { names: readonly string[] }) {
             cell: (name) => (
               <div class="row">
                 <Button
-                  label={`Kill ${name} now`}
+                  label={`Kill now: ${name}`}
                   onClick={() =>
                     change(() => api.kill(name, false), `${name} was killed, with any work in progress.`)
                   }
@@ -265,7 +265,7 @@ function Functions({ names }: { names: readonly string[] }) {
                   Kill now
                 </Button>
                 <Button
-                  label={`Kill ${name} on its next invocation`}
+                  label={`Kill on next invocation: ${name}`}
                   onClick={() =>
                     change(() => api.kill(name, true), `${name} will be killed during its next invocation.`)
                   }

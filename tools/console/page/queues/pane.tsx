@@ -23,6 +23,9 @@ const LIMIT = 50;
 /** Rows of a body that are seen at once. */
 const BODY_ROWS = 20;
 
+/** Characters of an id that tell messages apart at a glance. */
+const SHORT_ID = 8;
+
 const NOTHING: QueueMessages = { messages: [], limited: false };
 
 interface QueuePaneProps {
@@ -174,16 +177,17 @@ function Messages({ messages, hasState, redrive }: MessagesProps) {
       width: 'minmax(0, 1fr)',
       cell: ({ id, eventId }) => {
         const known = eventId ?? id;
+        const short = known.slice(0, SHORT_ID);
         return (
           <div class="row">
             <Disclose
               open={open.value.has(id)}
-              label={`Body of ${known}`}
+              label={`Body of ${short}`}
               onToggle={() => {
                 open.value = toggled(open.value, id);
               }}
             >
-              <code title={known}>{known.slice(0, 8)}</code>
+              <code title={known}>{short}</code>
             </Disclose>
             <Copy text={known} label={eventId === undefined ? 'Copy the message id' : 'Copy the event id'} />
           </div>
