@@ -61,8 +61,11 @@ async function addressOf(command: ChildProcess): Promise<URL> {
   }, PATIENCE);
 }
 
-async function lookAtEveryView(stage: string, { origin, hash }: URL, partner: Partner): Promise<void> {
-  const headers = { 'x-console-token': hash.replace('#token=', ''), 'content-type': 'application/json' };
+async function lookAtEveryView(stage: string, address: URL, partner: Partner): Promise<void> {
+  const { origin } = address;
+  const opened = await fetch(address, { redirect: 'manual' });
+  const [cookie = ''] = opened.headers.get('set-cookie')?.split(';') ?? [];
+  const headers = { cookie, 'content-type': 'application/json' };
 
   async function ask<Answer>(path: string, body?: unknown): Promise<Answer> {
     const sent = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) };

@@ -237,7 +237,7 @@ export function findStackOfFile(file: string): Stage {
 export async function findStage(stage: string): Promise<Stage> {
   const client = new CloudFormationClient({});
   const StackName = `PartnerWebhooks-${stage}`;
-  const region = await client.config.region();
+  const region = await configuredRegion(client);
   let stack: Stack | undefined;
   try {
     const { Stacks } = await client.send(new DescribeStacksCommand({ StackName }));
@@ -256,6 +256,20 @@ export async function findStage(stage: string): Promise<Stage> {
     throw new CommandError(`Stage '${stage}' is not deployed in ${region}: ${found}`);
   }
   return new Stage(`stage ${stage} in ${region}`, outputs, ` --stage ${stage}`);
+}
+
+/** @throws CommandError that names all that is missing: the region, the credentials */
+async function configuredRegion({ config }: CloudFormationClient): Promise<string> {
+  const [region, credentials] = await Promise.allSettled([config.region(), config.credentials()]);
+  const why = credentials.status === 'rejected' && String(credentials.reason.message).split('\n')[0];
+  const missing = [
+    ...(region.status === 'rejected'
+      ? ['a region (set AWS_REGION, or AWS_PROFILE to a profile that has one)']
+      : []),
+    ...(why ? [`credentials (${why})`] : []),
+  ];
+  if (region.status === 'fulfilled' && missing.length === 0) return region.value;
+  throw new CommandError(`AWS needs ${missing.join(' and ')}`);
 }
 
 const isOfThisApp = (outputs: Readonly<Record<string, string>>) =>

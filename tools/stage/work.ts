@@ -65,9 +65,6 @@ async function findStack({ stage, outputs, url }: Where): Promise<Stage> {
 export function forPeople(error: unknown, local: boolean): unknown {
   if (!(error instanceof Error)) return error;
   if (local && 'code' in error && error.code === 'ECONNREFUSED') return new CommandError(NOT_RUNNING);
-  if (error.message === 'Region is missing') {
-    return new CommandError('No AWS region is set. Set AWS_REGION, or AWS_PROFILE to a profile that has one');
-  }
   if ('$metadata' in error || 'code' in error || error.name === 'CredentialsProviderError') {
     return new CommandError(`${error.name}: ${error.message.split('\n')[0]}`);
   }

@@ -112,7 +112,8 @@ test('the oldest deliveries are removed from open pages, also those that resume'
   search.cut();
   deliver('request-new', payload(MANY));
   await open.until((now) => now.rows().has('request-new'));
-  expect([...before.keys()].filter((id) => !open.rows().has(id))).toContain('request-0');
+  const now = open.rows();
+  expect([...before.keys()].filter((id) => !now.has(id))).toContain('request-0');
   const resumed = await new EventReader(
     console.port,
     '/api/stream?search=user.updated',

@@ -118,6 +118,16 @@ describe('a delivery to a stage', () => {
   }
 });
 
+test('the console says how a command names the stage, and has no faults for it', async () => {
+  const { body } = await stage.api.get('/api/stack');
+  expect(body).toMatchObject({ local: false, commandSuffix: ` --outputs ${stage.operator.outputsFile}` });
+  expect(body).not.toHaveProperty('secret');
+  expect(await stage.api.get('/api/faults')).toMatchObject({
+    status: 409,
+    body: { detail: 'Faults are available on the local stack only' },
+  });
+});
+
 describe('a search of payloads', () => {
   test('finds what the archive has, whatever the case, and says how far it came', async () => {
     const name = `Näme ${randomUUID()}`;

@@ -133,6 +133,15 @@ describe('send', () => {
     expect(await settled(task.deliveries[0])).toMatchObject({ event: 'shop.updated', state: 'processed' });
   });
 
+  test('signs with the secret of the stack, whatever the environment has', async () => {
+    process.env.WEBHOOK_SECRET = 'another';
+    try {
+      expect(await run('send shop.updated')).toMatchObject({ state: 'done' });
+    } finally {
+      delete process.env.WEBHOOK_SECRET;
+    }
+  });
+
   test('--again --same-headers posts the same bytes, headers and signature', async () => {
     const text = `${shopUpdated(randomUUID())}\n`;
     const { body } = await partner.post(text, { headers: { 'X-Partner-Trace': 'trace-1' } });

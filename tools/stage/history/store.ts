@@ -415,9 +415,10 @@ function condition(filter: DeliveryFilter): { where: string; values: SQLInputVal
     ['received_at >= ?', since?.toISOString()],
     ['received_at < ?', until?.toISOString()],
     ['id IN (SELECT value FROM json_each(?))', ids && JSON.stringify(ids)],
+    // By the plus sign SQLite searches once. Without it, it searches for each of the ids, 2 ms each.
     search !== undefined && [...search].length >= SHORTEST_INDEXED
-      ? ['n IN (SELECT rowid >> 1 FROM texts WHERE texts MATCH ?)', `"${search.replaceAll('"', '""')}"`]
-      : ["n IN (SELECT rowid >> 1 FROM texts WHERE text LIKE ? ESCAPE '\\')", search && likePart(search)],
+      ? ['+n IN (SELECT rowid >> 1 FROM texts WHERE texts MATCH ?)', `"${search.replaceAll('"', '""')}"`]
+      : ["+n IN (SELECT rowid >> 1 FROM texts WHERE text LIKE ? ESCAPE '\\')", search && likePart(search)],
   ];
   const given = parts.filter(([, value]) => value !== undefined);
   return {

@@ -103,7 +103,7 @@ function countTable(counts: Plan['counts']): Block {
     columns: [
       { heading: 'EVENT' },
       { heading: 'MESSAGES', align: 'right' },
-      ...outcomes.map((outcome) => ({ heading: outcome.toUpperCase(), align: 'right' as const })),
+      ...outcomes.map((outcome) => ({ heading: headingOf(outcome), align: 'right' as const })),
     ],
     rows: [...counts]
       .sort(([one], [other]) => one.localeCompare(other))
@@ -204,3 +204,6 @@ const sum = (numbers: Iterable<number>) => [...numbers].reduce((total, number) =
 const count = (value: number) => value.toLocaleString('en');
 
 const toTheSecond = (time: number) => `${new Date(time + 999).toISOString().slice(0, 19)}Z`;
+
+/** `DEAD-LETTERED` of `DeadLettered`. */
+const headingOf = (outcome: SettledOutcome) => outcome.replaceAll(/(?<=[a-z])(?=[A-Z])/g, '-').toUpperCase();

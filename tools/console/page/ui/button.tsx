@@ -62,3 +62,20 @@ export function IconButton({ icon, label, class: more = '', ...rest }: IconButto
     </button>
   );
 }
+
+interface DiscloseProps {
+  open: boolean;
+  /** For a screen reader, if the text alone is ambiguous: `Body of m-1`. */
+  label?: string;
+  onToggle: () => void;
+  children: ComponentChildren;
+}
+
+/** Shows or hides what stands below its row. */
+export function Disclose({ open, label, onToggle, children }: DiscloseProps) {
+  return (
+    <button type="button" class="disclose" aria-expanded={open} aria-label={label} onClick={onToggle}>
+      {children}
+    </button>
+  );
+}

@@ -2,24 +2,25 @@ import { describe, expect, test } from '@jest/globals';
 import {
   attributesOf,
   cellText,
-  columnsOf,
+  columnNames,
   isBlock,
   tableTitle,
   valueText,
-} from '../../../../tools/console/page/tables/row-text.ts';
+} from '../../../../tools/console/page/item-text.ts';
 
-describe('rows of a table', () => {
-  test('the list has the key, then what tells rows apart, of all rows', () => {
-    const rows = [
+describe('items of a table', () => {
+  test('the list has columns for the key, then for what tells items apart', () => {
+    const items = [
       { version: '1', girl_id: 'g1', data: '{}', updated_at: 'now' },
       { girl_id: 'g2', expires_at: 1, status: 'deleted', name: 'Aoi' },
     ];
-    expect(columnsOf(rows, 'girl_id')).toEqual(['girl_id', 'status', 'name', 'updated_at', 'data']);
+    expect(columnNames(items, 'girl_id', 1)).toEqual(['girl_id', 'status']);
+    expect(columnNames(items, 'girl_id', 4)).toEqual(['girl_id', 'status', 'name', 'updated_at', 'data']);
   });
 
-  test('an empty table has its key', () => expect(columnsOf([], 'shop_id')).toEqual(['shop_id']));
+  test('an empty table has its key', () => expect(columnNames([], 'shop_id', 4)).toEqual(['shop_id']));
 
-  test('an opened row has its key first, then all by name', () => {
+  test('an opened item has its key first, then all by name', () => {
     expect(attributesOf({ b: 1, id: 2, a: 3 }, 'id')).toEqual([
       ['id', 2],
       ['a', 3],
