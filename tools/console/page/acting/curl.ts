@@ -1,1 +1,0 @@
-export { curlCommand } from '../editor/curl.ts';
