@@ -5,7 +5,7 @@ import { api } from './api.ts';
 import { attributesOf, cellText, columnNames, isBlock, tableTitle, valueText } from './item-text.ts';
 import { formatRoute, navigate, route } from './route.ts';
 import { stack } from './store.ts';
-import { TextBlock } from './text/text-block.tsx';
+import { TextBlock } from './text/viewer.tsx';
 import { Visible } from './text/visible.tsx';
 import { Button } from './ui/button.tsx';
 import { Icon } from './ui/icon.tsx';

@@ -5,7 +5,7 @@ import { useRun } from '../act.tsx';
 import { api } from '../api.ts';
 import { formatRoute } from '../route.ts';
 import { stack } from '../store.ts';
-import { TextBlock } from '../text/text-block.tsx';
+import { TextBlock } from '../text/viewer.tsx';
 import { Visible } from '../text/visible.tsx';
 import { Button, Disclose } from '../ui/button.tsx';
 import { Copy } from '../ui/copy.tsx';

@@ -1,1 +1,0 @@
-export { TextBlock } from './viewer.tsx';
