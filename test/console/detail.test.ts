@@ -14,7 +14,7 @@ afterEach(() => {
 
 /** Posts, and opens its detail. */
 async function openDelivery(body: unknown, tab = ''): Promise<string> {
-  const { requestId } = (await open.partner.post(body)).body;
+  const requestId = String((await open.partner.post(body)).body.requestId);
   await open.goto(`#/deliveries/${encodeURIComponent(requestId)}${tab}`);
   return requestId;
 }

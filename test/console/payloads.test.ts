@@ -17,7 +17,7 @@ afterEach(() => {
 
 /** Posts, and opens its request. */
 async function openRequest(body: unknown): Promise<void> {
-  const { requestId } = (await open.partner.post(body)).body;
+  const requestId = String((await open.partner.post(body)).body.requestId);
   await open.goto(`#/deliveries/${encodeURIComponent(requestId)}?tab=request`);
 }
 

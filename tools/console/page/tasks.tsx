@@ -6,6 +6,7 @@ import type { Task } from '../api.ts';
 import { shownTask, tasksAreOpen } from './act.tsx';
 import { api, errorText } from './api.ts';
 import { tasks } from './store.ts';
+import { Sentence } from './text/visible.tsx';
 import { Button, IconButton } from './ui/button.tsx';
 import { Copy } from './ui/copy.tsx';
 import { Badge, type Tone } from './ui/notes.tsx';
@@ -215,14 +216,20 @@ function BlockView({ block, failed }: { block: Block; failed: boolean }) {
     case 'heading':
       return <h3>{block.text}</h3>;
     case 'text':
-      return <p class={failed ? 'note tone-bad' : undefined}>{block.text}</p>;
+      return (
+        <p class={failed ? 'note tone-bad' : undefined}>
+          <Sentence text={block.text} />
+        </p>
+      );
     case 'facts':
       return (
         <dl class="facts">
           {block.facts.map(([name, value], index) => (
             <div key={index}>
               <dt>{inSentenceCase(name)}</dt>
-              <dd>{value}</dd>
+              <dd>
+                <Sentence text={value} />
+              </dd>
             </div>
           ))}
         </dl>
@@ -230,7 +237,6 @@ function BlockView({ block, failed }: { block: Block; failed: boolean }) {
     case 'table':
       return (
         <Table
-          class="card"
           label={block.columns.map(({ heading }) => inSentenceCase(heading)).join(', ')}
           columns={block.columns.map(({ heading, align }, column) => ({
             name: String(column),

@@ -4,7 +4,6 @@ import { basename } from 'node:path';
 import { build } from 'esbuild';
 import { Hono } from 'hono';
 import { etag, RETAINED_304_HEADERS } from 'hono/etag';
-import type { SecureHeadersVariables } from 'hono/secure-headers';
 import { notFound, Problem } from './problem.ts';
 
 const FOLDER = 'tools/console/page';
@@ -30,8 +29,8 @@ const retainedHeaders = [...RETAINED_304_HEADERS, 'content-security-policy'];
 export function pageRoutes() {
   let bundled: ReturnType<typeof bundle> | undefined;
 
-  return new Hono<{ Variables: SecureHeadersVariables }>()
-    .get('/', (c) => c.html(shell(c.get('secureHeadersNonce') ?? '')))
+  return new Hono()
+    .get('/', (c) => c.html(SHELL))
     .get('/:file', etag(), async (c) => {
       // If it failed, the next request tries again.
       bundled ??= bundle().catch((error) => {
@@ -58,8 +57,7 @@ export function pageRoutes() {
     });
 }
 
-/** @param nonce for style sheets that a script adds: `document.querySelector('link[nonce]').nonce` */
-const shell = (nonce: string) => `<!doctype html>
+const SHELL = `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -67,7 +65,7 @@ const shell = (nonce: string) => `<!doctype html>
 <meta name="color-scheme" content="light dark">
 <title>Partner webhooks</title>
 <link rel="icon" href="/logo.svg">
-<link rel="stylesheet" href="/console.css" nonce="${nonce}">
+<link rel="stylesheet" href="/console.css">
 <script type="module" src="/console.js"></script>
 </head>
 <body>

@@ -1,3 +1,4 @@
+import type { SettledOutcome } from '../../../lambda/archive/record.ts';
 import { catalogue } from '../../../lambda/contract/catalogue.ts';
 import { REPLAYABLE_RECEIPT_DAYS, type ReplayMode } from '../../../lambda/queue/replay.ts';
 import { isNotification } from '../../cost/write-units.ts';

@@ -4,7 +4,7 @@ import { type Clock, stateWords, stepWords } from '../../../stage/history/words.
 import { duration } from '../../../terminal/text.ts';
 import type { DeliveryDetail } from '../../api.ts';
 import { formatRoute } from '../route.ts';
-import { Visible } from '../text/visible.tsx';
+import { Sentence } from '../text/visible.tsx';
 import { Button } from '../ui/button.tsx';
 import { ErrorNote, Problems, Scrolled } from '../ui/notes.tsx';
 import { Time } from '../ui/time.tsx';
@@ -94,14 +94,6 @@ function queueOf({ state, queue, queueHolds }: Place): string | undefined {
   if (queue === undefined || queueHolds === 0) return undefined;
   if (state === 'dead-letter') return `dead:${queue}`;
   return ['queued', 'retrying', 'invalid', 'parked'].includes(state) ? queue : undefined;
-}
-
-/** A text with times in ISO 8601, which it shows as all times are shown. */
-function Sentence({ text }: { text: string }) {
-  const parts = text.split(/(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z)/);
-  return parts.map((part, index) =>
-    index % 2 === 1 ? <Time key={index} at={part} /> : <Visible key={index} text={part} />,
-  );
 }
 
 /** Steps that are shown from the beginning and from the end: the same bytes may come a thousand times. */

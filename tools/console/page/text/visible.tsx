@@ -1,3 +1,5 @@
+import { Time } from '../ui/time.tsx';
+
 /**
  * Characters that are not seen, or that change how others are seen: controls of C0 and C1, soft hyphen, marks of
  * direction and their overrides (Unicode's Bidi_Control), zero width, line and paragraph separator, byte order mark,
@@ -84,5 +86,13 @@ export function Visible({ text, whole = false }: { text: string; whole?: boolean
         <span class="soft"> … {(text.length - shown.length).toLocaleString('en')} more characters</span>
       )}
     </bdi>
+  );
+}
+
+/** A text with times in ISO 8601, which it shows as all times are shown. */
+export function Sentence({ text }: { text: string }) {
+  const parts = text.split(/(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z)/);
+  return parts.map((part, index) =>
+    index % 2 === 1 ? <Time key={index} at={part} /> : <Visible key={index} text={part} />,
   );
 }
