@@ -78,7 +78,7 @@ export class OpenConsole implements AsyncDisposable {
     // Another hash alone would be the same page.
     await this.page.goto('about:blank');
     await this.page.goto(`${this.url}${hash}`);
-    await this.page.getByText('Live', { exact: true }).waitFor();
+    await this.page.locator('.connection.is-live').waitFor();
   }
 
   /** Takes the console away, and brings it back on the same port after some work. */
@@ -95,7 +95,7 @@ export class OpenConsole implements AsyncDisposable {
 
   /** Of the list of deliveries, as far as they are in view. */
   get rows(): Locator {
-    return this.page.getByRole('listbox', { name: 'Deliveries' }).getByRole('option');
+    return this.page.locator('.deliveries-table .tr[data-id]');
   }
 
   /** The list's rows of a shop, or of anything else that stands in them. */

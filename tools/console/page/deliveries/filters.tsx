@@ -1,12 +1,16 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { isSettled, type State, states } from '../../../stage/history/history.ts';
+import { states } from '../../../stage/history/history.ts';
 import { stateTitle } from '../../../stage/history/words.ts';
-import { Icon } from '../shared/icon.tsx';
-import { useConsole } from '../shell/context.ts';
-import { filterOf } from './filter-query.ts';
+import { stack } from '../store.ts';
+import { Button } from '../ui/button.tsx';
+import { Icon } from '../ui/icon.tsx';
+import { isFiltered, NO_FILTERS, OUTCOME_WORDS, OUTCOMES, statesOf } from './filter.ts';
 
-/** While somebody types, the list waits for a pause of this length. */
+/** While the reader types, the list waits for a pause of so many milliseconds. */
 const PAUSE_MS = 200;
+
+/** Value of the choice that shows the fields of a time range. */
+const CUSTOM = 'custom';
 
 const TIMES: readonly (readonly [since: string, label: string])[] = [
   ['', 'Any time'],
@@ -14,15 +18,6 @@ const TIMES: readonly (readonly [since: string, label: string])[] = [
   ['1h', 'Last hour'],
   ['24h', 'Last 24 hours'],
   ['7d', 'Last 7 days'],
-];
-
-const isDone = (state: State) => stateTitle(state).tone === 'good';
-
-/** Several states, as values of the filter. */
-const STATE_GROUPS: readonly { readonly label: string; readonly members: readonly State[] }[] = [
-  { label: 'On its way', members: states.filter((state) => !isSettled(state) && state !== 'unknown') },
-  { label: 'Done', members: states.filter(isDone) },
-  { label: 'Needs a look', members: states.filter((state) => isSettled(state) && !isDone(state)) },
 ];
 
 interface FiltersProps {
@@ -33,100 +28,137 @@ interface FiltersProps {
 }
 
 export function Filters({ query, onChange, onLeave }: FiltersProps) {
-  const { stack } = useConsole();
   const { event = '', state = '', since = '', until = '' } = query;
-  const isFiltered = Object.keys(filterOf(query)).length > 0;
-  const knownStates: readonly string[] = [...STATE_GROUPS.map(({ members }) => members.join()), ...states];
+  const isCustom = until !== '' || !TIMES.some(([length]) => length === since);
   return (
-    <search class="filters">
-      <SearchBox
-        value={query.search ?? ''}
-        // A search of a stage looks through its archive: not for each letter.
-        whileTyping={stack.local}
-        placeholder={
-          stack.local ? 'Search payloads, ids and errors' : 'Search payloads, ids and errors, with Enter'
+    <search class="filters row">
+      <SearchBox value={query.search ?? ''} onChange={(search) => onChange({ search })} onLeave={onLeave} />
+      <select
+        class={`field filter${event === '' ? '' : ' is-set'}`}
+        aria-label="Event"
+        value={event}
+        onChange={({ currentTarget }) => onChange({ event: currentTarget.value })}
+      >
+        <option value="">All events</option>
+        {event !== '' && !stack.events.some(({ name }) => name === event) && (
+          <option value={event}>{event}</option>
+        )}
+        {stack.events.map(({ name }) => (
+          <option key={name} value={name}>
+            {name}
+          </option>
+        ))}
+      </select>
+      <StateSelect value={state} onChange={(next) => onChange({ state: next })} />
+      <Typed value={query.shop ?? ''} onChange={(shop) => onChange({ shop })} />
+      <select
+        class={`field filter${since === '' && until === '' ? '' : ' is-set'}`}
+        aria-label="Time"
+        value={isCustom ? CUSTOM : since}
+        onChange={({ currentTarget: { value } }) =>
+          onChange({
+            since: value === CUSTOM ? new Date(Date.now() - 3_600_000).toISOString() : value,
+            until: '',
+          })
         }
-        onChange={(search) => onChange({ search })}
-        onLeave={onLeave}
-      />
-      <div class="filter-row">
-        <select
-          class={`field filter${event === '' ? '' : ' is-set'}`}
-          aria-label="Event"
-          value={event}
-          onChange={({ currentTarget }) => onChange({ event: currentTarget.value })}
-        >
-          <option value="">All events</option>
-          {event !== '' && !stack.events.some(({ name }) => name === event) && (
-            <option value={event}>{event}</option>
-          )}
-          {stack.events.map(({ name }) => (
-            <option key={name} value={name}>
-              {name}
-            </option>
-          ))}
-        </select>
-        <select
-          class={`field filter${state === '' ? '' : ' is-set'}`}
-          aria-label="State"
-          value={state}
-          onChange={({ currentTarget }) => onChange({ state: currentTarget.value })}
-        >
-          <option value="">Any state</option>
-          {state !== '' && !knownStates.includes(state) && <option value={state}>{state}</option>}
-          {STATE_GROUPS.map(({ label, members }) => (
-            <optgroup key={label} label={label}>
-              <option value={members.join()}>{label}: all</option>
-              {members.map((name) => (
-                <option key={name} value={name}>
-                  {stateTitle(name).title}
-                </option>
-              ))}
-            </optgroup>
-          ))}
-        </select>
-        <Typed
-          class={`field filter${(query.shop ?? '') === '' ? '' : ' is-set'}`}
-          label="Shop"
-          value={query.shop ?? ''}
-          onChange={(shop) => onChange({ shop })}
-        />
-        <select
-          class={`field filter${since === '' ? '' : ' is-set'}`}
-          aria-label="Time"
-          value={since}
-          onChange={({ currentTarget }) => onChange({ since: currentTarget.value, until: '' })}
-        >
-          {!TIMES.some(([length]) => length === since) && <option value={since}>Since {since}</option>}
-          {TIMES.map(([length, label]) => (
-            <option key={length} value={length}>
-              {length === '' && until !== '' ? `Until ${until}` : label}
-            </option>
-          ))}
-        </select>
-        <button
-          type="button"
-          class="filter-clear"
-          disabled={!isFiltered}
-          onClick={() => onChange({ search: '', event: '', state: '', shop: '', since: '', until: '' })}
-        >
-          Clear
-        </button>
-      </div>
+      >
+        {TIMES.map(([length, label]) => (
+          <option key={length} value={length}>
+            {label}
+          </option>
+        ))}
+        <option value={CUSTOM}>Custom range …</option>
+      </select>
+      {isFiltered(query) && (
+        <Button kind="quiet" onClick={() => onChange(NO_FILTERS)}>
+          Clear filters
+        </Button>
+      )}
+      <Button
+        kind="quiet"
+        title="Hides what was received until now. “Clear filters” shows it again."
+        onClick={() => onChange({ since: new Date().toISOString(), until: '' })}
+      >
+        Clear list
+      </Button>
+      {isCustom && (
+        <div class="row time-range">
+          <MomentField label="From" value={since} onChange={(next) => onChange({ since: next })} />
+          <MomentField label="To" value={until} onChange={(next) => onChange({ until: next })} />
+        </div>
+      )}
     </search>
   );
 }
 
+function StateSelect({ value, onChange }: { value: string; onChange: (value: string) => void }) {
+  const groups = OUTCOMES.map((outcome) => ({ label: OUTCOME_WORDS[outcome], members: statesOf(outcome) }));
+  const known = [...groups.map(({ members }) => members.join()), ...states];
+  return (
+    <select
+      class={`field filter${value === '' ? '' : ' is-set'}`}
+      aria-label="State"
+      value={value}
+      onChange={({ currentTarget }) => onChange(currentTarget.value)}
+    >
+      <option value="">Any state</option>
+      {value !== '' && !known.some((one) => one === value) && <option value={value}>{value}</option>}
+      {groups.map(({ label, members }) => (
+        <optgroup key={label} label={label}>
+          <option value={members.join()}>{label}: all</option>
+          {members.map((name) => (
+            <option key={name} value={name}>
+              {stateTitle(name).title}
+            </option>
+          ))}
+        </optgroup>
+      ))}
+    </select>
+  );
+}
+
+interface MomentFieldProps {
+  label: string;
+  /** ISO 8601, or a length such as `1h`, which is shown as the moment that it means now. */
+  value: string;
+  onChange: (iso: string) => void;
+}
+
+/** Local time, kept as ISO 8601. */
+function MomentField({ label, value, onChange }: MomentFieldProps) {
+  return (
+    <label class="row">
+      {label}
+      <input
+        type="datetime-local"
+        class="field"
+        step={1}
+        value={localText(new Date(value))}
+        onChange={({ currentTarget }) => {
+          const moment = new Date(currentTarget.value);
+          // It has no value while a part of it is typed.
+          if (!Number.isNaN(moment.getTime())) onChange(moment.toISOString());
+        }}
+      />
+    </label>
+  );
+}
+
+/** As a `datetime-local` field takes it: `2026-11-22T13:04:59`. */
+function localText(date: Date): string {
+  if (Number.isNaN(date.getTime())) return '';
+  return new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 19);
+}
+
 interface SearchBoxProps {
   value: string;
-  whileTyping: boolean;
-  placeholder: string;
   onChange: (text: string) => void;
   onLeave: () => void;
 }
 
-function SearchBox({ value, whileTyping, placeholder, onChange, onLeave }: SearchBoxProps) {
-  const { text, type, flush } = useTyped(value, onChange, whileTyping);
+function SearchBox({ value, onChange, onLeave }: SearchBoxProps) {
+  // A search of a stage looks through its archive, which takes seconds: not for each letter.
+  const { text, type, flush } = useTyped(value, onChange, stack.local);
   return (
     <div class="search-box">
       <Icon name="search" />
@@ -136,7 +168,9 @@ function SearchBox({ value, whileTyping, placeholder, onChange, onLeave }: Searc
         class="field"
         aria-label="Search payloads, ids and errors"
         aria-keyshortcuts="/"
-        placeholder={placeholder}
+        placeholder={
+          stack.local ? 'Search payloads, ids and errors' : 'Search payloads, ids and errors: press Enter'
+        }
         autocomplete="off"
         spellcheck={false}
         value={text}
@@ -162,20 +196,13 @@ function SearchBox({ value, whileTyping, placeholder, onChange, onLeave }: Searc
   );
 }
 
-interface TypedProps {
-  class: string;
-  label: string;
-  value: string;
-  onChange: (text: string) => void;
-}
-
-function Typed({ class: className, label, value, onChange }: TypedProps) {
+function Typed({ value, onChange }: { value: string; onChange: (text: string) => void }) {
   const { text, type, flush } = useTyped(value, onChange, true);
   return (
     <input
-      class={className}
-      aria-label={label}
-      placeholder={label}
+      class={`field filter${value === '' ? '' : ' is-set'}`}
+      aria-label="Shop"
+      placeholder="Shop"
       autocomplete="off"
       spellcheck={false}
       value={text}
@@ -185,21 +212,21 @@ function Typed({ class: className, label, value, onChange }: TypedProps) {
   );
 }
 
-/** A text that is told once whoever types it pauses; it follows what the address says meanwhile. */
+/** A text that is reported once the reader pauses. Meanwhile it follows the address. */
 function useTyped(value: string, onChange: (text: string) => void, whileTyping: boolean) {
   const [text, setText] = useState(value);
   const timer = useRef(0);
-  const told = useRef(value);
+  const reported = useRef(value);
   useEffect(() => {
-    if (value === told.current) return;
+    if (value === reported.current) return;
     clearTimeout(timer.current);
-    told.current = value;
+    reported.current = value;
     setText(value);
   }, [value]);
   useEffect(() => () => clearTimeout(timer.current), []);
-  const tell = (newer: string) => {
+  const report = (newer: string) => {
     clearTimeout(timer.current);
-    told.current = newer.trim();
+    reported.current = newer.trim();
     onChange(newer.trim());
   };
   return {
@@ -207,11 +234,11 @@ function useTyped(value: string, onChange: (text: string) => void, whileTyping: 
     type: (newer: string) => {
       setText(newer);
       clearTimeout(timer.current);
-      if (whileTyping || newer === '') timer.current = Number(setTimeout(tell, PAUSE_MS, newer));
+      if (whileTyping || newer === '') timer.current = Number(setTimeout(report, PAUSE_MS, newer));
     },
     flush: (newer: string) => {
       setText(newer);
-      tell(newer);
+      report(newer);
     },
   };
 }

@@ -1,18 +1,50 @@
+import { useSend } from '../act.tsx';
 import { curlCommand } from '../acting/curl.ts';
-import { useSend } from '../acting/use-send.ts';
-import { Button } from '../shared/button.tsx';
-import { Copy } from '../shared/copy.tsx';
-import { useConsole } from '../shell/context.ts';
-import { SendMenu } from './send-menu.tsx';
+import { stack } from '../store.ts';
+import { Button } from '../ui/button.tsx';
+import { Copy } from '../ui/copy.tsx';
+import { Icon } from '../ui/icon.tsx';
+import { Menu } from '../ui/menu.tsx';
 
-interface FirstEventProps {
+interface SendProps {
   onSent: (delivery: string) => void;
+  /** Opens the editor. */
   onWrite: () => void;
 }
 
-/** What stands where no delivery has come yet: the shortest way to the first one. */
-export function FirstEvent({ onSent, onWrite }: FirstEventProps) {
-  const { stack } = useConsole();
+const sends = (event: string) => ({ argv: ['send', event], does: `Sends a sample of ${event}.` });
+
+/** A sample of any event, or a body that the reader writes. */
+export function SendMenu({ label = 'Send', onSent, onWrite }: SendProps & { label?: string }) {
+  const { send, refusal } = useSend();
+  const refused = refusal === undefined ? {} : { refusal };
+  return (
+    <Menu
+      button={
+        <>
+          {label}
+          <Icon name="down" />
+        </>
+      }
+      items={[
+        ...stack.events.map(({ name, meaning }) => ({
+          label: (
+            <span class="send-item">
+              {name}
+              <span class="soft">{meaning}</span>
+            </span>
+          ),
+          ...refused,
+          onChoose: () => send(sends(name), onSent),
+        })),
+        ...(stack.local ? [{ label: 'Write a body …', ...refused, onChoose: onWrite }] : []),
+      ]}
+    />
+  );
+}
+
+/** Shown until the first delivery comes. */
+export function FirstEvent({ onSent, onWrite }: SendProps) {
   const { send, busy, refusal } = useSend();
   const [event] = stack.events;
   if (event === undefined) return null;
@@ -25,53 +57,31 @@ export function FirstEvent({ onSent, onWrite }: FirstEventProps) {
   });
   return (
     <div class="page">
-      <div class="first">
-        <h1>No delivery yet</h1>
-        <p class="first-lead">
-          Send a signed <code>{event.name}</code> to {stack.title}, and watch its way to the effect.
+      <div class="empty">
+        <h2>No deliveries yet</h2>
+        <p>
+          Send a signed <code>{event.name}</code>. The receiver verifies and queues it, a consumer processes
+          it, and you see each step here.
         </p>
-        <div class="first-actions">
+        <div class="row">
           <Button
             kind="primary"
-            class="button-large"
-            disabled={busy || refusal !== undefined}
-            title={refusal}
-            onClick={() => send({ kind: 'send', event: event.name }, onSent)}
+            busy={busy}
+            refusal={refusal}
+            onClick={() => send(sends(event.name), onSent)}
           >
             Send the first event
           </Button>
           <SendMenu label="Another event" onSent={onSent} onWrite={onWrite} />
         </div>
-        <ol class="first-steps">
-          <li>
-            <h2>The receiver verifies it</h2>
-            <p>
-              The signature is checked against the secret, the event is put on its queue, and the answer is
-              200.
-            </p>
-          </li>
-          <li>
-            <h2>Its consumer takes it</h2>
-            <p>
-              {event.processing}. What fails is tried again, and what cannot be done becomes a dead letter.
-            </p>
-          </li>
-          <li>
-            <h2>You see what became of it</h2>
-            <p>
-              Each step with its time, the row before and after or the notification, and what the functions
-              wrote.
-            </p>
-          </li>
-        </ol>
-        <section class="first-shell">
-          <header>
-            <h2>The same from a terminal, as the partner does it</h2>
-            <Copy text={command} label="Copy the command" />
-          </header>
-          <pre class="command">{command}</pre>
-        </section>
       </div>
+      <section class="stack first-command">
+        <div class="row">
+          <h2 class="grow">The same in a terminal, without this project’s tools</h2>
+          <Copy text={command} label="Copy the command" />
+        </div>
+        <pre class="command">{command}</pre>
+      </section>
     </div>
   );
 }

@@ -55,7 +55,9 @@ export function Split({ detail, detailLabel, detailRef, children }: SplitProps) 
         aria-valuemin={MINIMUM}
         aria-valuemax={MAXIMUM}
         onPointerDown={(event) => {
+          // No text is selected meanwhile.
           event.preventDefault();
+          event.currentTarget.focus();
           event.currentTarget.setPointerCapture(event.pointerId);
         }}
         onPointerMove={onPointerMove}

@@ -56,6 +56,8 @@ export function Table<Row>(props: TableProps<Row>) {
   const own = useRef<HTMLDivElement>(null);
   const element = props.element ?? own;
   const items = useVirtualItems(element, rows.length, rowHeight);
+  /** Where a range of check boxes begins that Shift extends. */
+  const anchor = useRef<string | undefined>(undefined);
   const index = current === undefined ? -1 : rows.findIndex((row) => idOf(row) === current);
   const id = (of: string) => `row-${label}-${of}`.replaceAll(/\s/g, '-');
 
@@ -78,7 +80,19 @@ export function Table<Row>(props: TableProps<Row>) {
     event.preventDefault();
   };
 
-  const tracks = [...(onCheck === undefined ? [] : ['28px']), ...columns.map(({ width = 'auto' }) => width)];
+  const onTick = (rowId: string, extend: boolean) => {
+    const from = extend ? rows.findIndex((row) => idOf(row) === anchor.current) : -1;
+    anchor.current = rowId;
+    if (from === -1) {
+      onCheck?.(toggled(checked, rowId));
+      return;
+    }
+    const to = rows.findIndex((row) => idOf(row) === rowId);
+    const range = rows.slice(Math.min(from, to), Math.max(from, to) + 1).map(idOf);
+    onCheck?.(new Set([...(checked ?? []), ...range]));
+  };
+
+  const tracks = [...(onCheck === undefined ? [] : ['16px']), ...columns.map(({ width = 'auto' }) => width)];
   const isGrid = onOpen !== undefined;
   const cell = isGrid ? 'gridcell' : 'cell';
   const drawRow = (row: Row, at: number, top?: number) => {
@@ -104,7 +118,7 @@ export function Table<Row>(props: TableProps<Row>) {
               aria-label="Select"
               tabIndex={-1}
               checked={checked?.has(rowId) ?? false}
-              onChange={() => onCheck(toggled(checked, rowId))}
+              onClick={({ shiftKey }) => onTick(rowId, shiftKey)}
             />
           </span>
         )}
@@ -131,7 +145,6 @@ export function Table<Row>(props: TableProps<Row>) {
       style={{ '--tracks': tracks.join(' ') }}
       aria-label={label}
       aria-rowcount={rows.length + 1}
-      aria-multiselectable={onCheck === undefined ? undefined : true}
       aria-activedescendant={isGrid && active !== undefined ? id(idOf(active)) : undefined}
       tabIndex={isGrid ? 0 : undefined}
       onKeyDown={isGrid ? onKeyDown : undefined}
@@ -231,36 +244,35 @@ function useVirtualItems(
   rowHeight: number | undefined,
 ) {
   const [, redraw] = useReducer((number: number) => number + 1, 0);
-  const [virtualizer] = useState(
-    () =>
-      new Virtualizer<HTMLDivElement, HTMLDivElement>(optionsOf(element, count, rowHeight, () => redraw(0))),
-  );
-  virtualizer.setOptions(optionsOf(element, count, rowHeight, () => redraw(0)));
+  /** Pixels of the head, which stays in view above the rows. */
+  const head = useRef(0);
+  const options = () => ({
+    count: rowHeight === undefined ? 0 : count,
+    getScrollElement: () => element.current,
+    estimateSize: () => rowHeight ?? 0,
+    overscan: OVERSCAN,
+    scrollMargin: head.current,
+    scrollPaddingStart: head.current,
+    scrollToFn: elementScroll,
+    observeElementRect,
+    observeElementOffset,
+    onChange: () => redraw(0),
+  });
+  const [virtualizer] = useState(() => new Virtualizer<HTMLDivElement, HTMLDivElement>(options()));
+  virtualizer.setOptions(options());
   useLayoutEffect(() => (rowHeight === undefined ? undefined : virtualizer._didMount()), []);
   useLayoutEffect(() => {
     if (rowHeight !== undefined) virtualizer._willUpdate();
   });
-  useLayoutEffect(() => virtualizer.measure(), [rowHeight]);
+  useLayoutEffect(() => {
+    head.current = element.current?.querySelector<HTMLElement>('.thead')?.offsetHeight ?? 0;
+    virtualizer.setOptions(options());
+    virtualizer.measure();
+  }, [rowHeight]);
   if (rowHeight === undefined) return { drawn: undefined, height: undefined, scrollTo: () => {} };
   return {
-    drawn: virtualizer.getVirtualItems(),
+    drawn: virtualizer.getVirtualItems().map(({ index, start }) => ({ index, start: start - head.current })),
     height: virtualizer.getTotalSize(),
     scrollTo: (index: number) => virtualizer.scrollToIndex(index, { align: 'auto' }),
   };
 }
-
-const optionsOf = (
-  element: RefObject<HTMLDivElement | null>,
-  count: number,
-  rowHeight: number | undefined,
-  onChange: () => void,
-) => ({
-  count: rowHeight === undefined ? 0 : count,
-  getScrollElement: () => element.current,
-  estimateSize: () => rowHeight ?? 0,
-  overscan: OVERSCAN,
-  scrollToFn: elementScroll,
-  observeElementRect,
-  observeElementOffset,
-  onChange,
-});

@@ -1,0 +1,197 @@
+import type { RefObject } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type { Delivery } from '../../../stage/history/history.ts';
+import { skipText, stateTitle } from '../../../stage/history/words.ts';
+import type { PayloadSearch } from '../../api.ts';
+import { Visible } from '../text/visible.tsx';
+import { Badge } from '../ui/notes.tsx';
+import { type Column, Table } from '../ui/table.tsx';
+import { dayText, durationText, Time } from '../ui/time.tsx';
+
+/** Pixels of the list's width below which a row has two lines, and of the rows, as in the stylesheet. */
+const NARROW = 720;
+const ONE_LINE = 32;
+const TWO_LINES = 52;
+
+/** Pixels of a character of a time. */
+const CHARACTER = 7.4;
+
+interface ListProps {
+  element: RefObject<HTMLDivElement | null>;
+  rows: readonly Delivery[];
+  selected: string | undefined;
+  checked: ReadonlySet<string>;
+  onSelect: (id: string) => void;
+  onEnter: () => void;
+  onCheck: (ids: ReadonlySet<string>) => void;
+  onScroll: (scrollTop: number) => void;
+}
+
+/** The rows of deliveries. Only those in view are drawn. */
+export function List({ element, rows, selected, checked, onSelect, onEnter, onCheck, onScroll }: ListProps) {
+  const [isNarrow, setIsNarrow] = useState(false);
+  useEffect(() => {
+    if (element.current === null) return;
+    const observer = new ResizeObserver(([entry]) => {
+      const width = entry?.contentRect.width ?? 0;
+      // Without a width it is hidden, and stays as it is.
+      if (width > 0) setIsNarrow(width < NARROW);
+    });
+    observer.observe(element.current);
+    return () => observer.disconnect();
+  }, []);
+  const oldest = rows.at(-1);
+  const day = oldest === undefined ? '' : dayText(new Date(oldest.receivedAt), new Date());
+  return (
+    <Table
+      label="Deliveries, newest first"
+      class={`deliveries-table${isNarrow ? ' has-two-lines' : ''}`}
+      element={element}
+      columns={columnsOf(day.length + 8)}
+      rows={rows}
+      idOf={({ id }) => id}
+      current={selected}
+      rowHeight={isNarrow ? TWO_LINES : ONE_LINE}
+      checked={checked}
+      onCheck={onCheck}
+      onOpen={onSelect}
+      onEnter={onEnter}
+      onScroll={onScroll}
+    />
+  );
+}
+
+/** @param timeLength characters of the longest time */
+const columnsOf = (timeLength: number): readonly Column<Delivery>[] => [
+  {
+    name: 'time',
+    heading: 'Received',
+    width: `${Math.ceil(timeLength * CHARACTER)}px`,
+    cell: ({ receivedAt }) => <Time at={receivedAt} />,
+  },
+  {
+    name: 'event',
+    heading: 'Event',
+    width: 'minmax(0, 168px)',
+    cell: ({ event, smokeTest }) => (
+      <span class="cut" title={event}>
+        {event === undefined ? (
+          <span class="soft">{smokeTest ? 'smoke test' : 'unknown event'}</span>
+        ) : (
+          <Visible text={event} />
+        )}
+      </span>
+    ),
+  },
+  {
+    name: 'state',
+    heading: 'State',
+    width: '104px',
+    cell: ({ state }) => {
+      const { title, tone } = stateTitle(state);
+      return <Badge tone={tone}>{title}</Badge>;
+    },
+  },
+  {
+    name: 'shop',
+    heading: 'Shop',
+    width: 'minmax(0, 1fr)',
+    cell: ({ shopId }) =>
+      shopId !== undefined && (
+        <span class="cut" title={shopId}>
+          <Visible text={shopId} />
+        </span>
+      ),
+  },
+  {
+    name: 'outcome',
+    heading: 'Time or error',
+    width: 'minmax(0, 3fr)',
+    cell: (delivery) => <OutcomeCell delivery={delivery} />,
+  },
+  {
+    name: 'attempts',
+    heading: 'Attempts',
+    width: '60px',
+    end: true,
+    cell: ({ attempts }) => attempts > 1 && <span title={`${attempts} attempts`}>{attempts}×</span>,
+  },
+  { name: 'status', heading: 'Status', width: '44px', end: true, cell: ({ status }) => status },
+];
+
+function OutcomeCell({ delivery: { reason, error, latencyMs } }: { delivery: Delivery }) {
+  if (reason !== undefined) return <span class="cut">{skipText(reason)}</span>;
+  if (latencyMs !== undefined) return <span class="cut">{durationText(latencyMs)}</span>;
+  if (error === undefined) return null;
+  return (
+    <span class="cut is-error" title={error}>
+      <Visible text={error} />
+    </span>
+  );
+}
+
+/** Milliseconds between two messages about new deliveries to a screen reader. */
+const ANNOUNCED_EVERY = 5_000;
+
+interface SummaryProps {
+  shown: number;
+  newer: number;
+  ready: boolean;
+  /** The server does not accept the search. */
+  refused: boolean;
+  filtered: boolean;
+  paused: boolean;
+  searched: PayloadSearch | undefined;
+}
+
+/** Below the list: how many there are, how far payloads were searched, and whether it follows. */
+export function Summary({ shown, newer, ready, refused, filtered, paused, searched }: SummaryProps) {
+  const all = `${shown.toLocaleString('en')} ${shown === 1 ? 'delivery' : 'deliveries'}`;
+  const matching = filtered ? (shown === 1 ? ' matches' : ' match') : '';
+  return (
+    <footer class="list-summary row">
+      <span>{refused ? 'Not loaded' : ready ? `${all}${matching}` : 'Loading …'}</span>
+      {searched !== undefined && (
+        <span
+          class="cut"
+          title={`${searched.objects.toLocaleString('en')} archive objects, none older than ${searched.since}`}
+        >
+          {searchText(searched)}
+        </span>
+      )}
+      <span class="list-mode" title={paused ? 'The list stays as it is. Press n to follow.' : undefined}>
+        {paused ? 'Paused' : 'Live'}
+      </span>
+      <Announcement count={shown + newer} ready={ready} />
+    </footer>
+  );
+}
+
+function searchText({ refused, records, limited }: PayloadSearch): string {
+  if (refused !== undefined) return `Payloads not searched: ${refused}`;
+  return `${records.toLocaleString('en')} payloads searched${limited ? ', not all' : ''}`;
+}
+
+function Announcement({ count, ready }: { count: number; ready: boolean }) {
+  const [text, setText] = useState('');
+  const latest = useRef(count);
+  const announced = useRef(count);
+  const wasReady = useRef(ready);
+  latest.current = count;
+  // Deliveries that were there from the start, or come with another filter, are not new.
+  if (!ready || !wasReady.current) announced.current = count;
+  wasReady.current = ready;
+  useEffect(() => {
+    const timer = setInterval(() => {
+      const more = latest.current - announced.current;
+      announced.current = latest.current;
+      setText(more > 0 ? `${more} new ${more === 1 ? 'delivery' : 'deliveries'}` : '');
+    }, ANNOUNCED_EVERY);
+    return () => clearInterval(timer);
+  }, []);
+  return (
+    <span class="visually-hidden" aria-live="polite">
+      {text}
+    </span>
+  );
+}

@@ -1,0 +1,87 @@
+import type { Delivery } from '../../../stage/history/history.ts';
+import { type Filter, matches, momentAt, type Outcome, outcomeOf } from './filter.ts';
+
+type Counts = Record<Outcome, number>;
+
+/** Deliveries by outcome, in total and over time. */
+export interface Outcomes {
+  /** Epoch milliseconds of the first bar's start. */
+  readonly from: number;
+  /** Milliseconds of each bar. */
+  readonly step: number;
+  readonly bars: readonly Readonly<Counts>[];
+  readonly total: Readonly<Counts>;
+}
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
+/** Milliseconds that a bar can stand for. */
+const STEPS = [MINUTE, 5 * MINUTE, 15 * MINUTE, HOUR, 6 * HOUR, DAY, 7 * DAY];
+
+/** More bars are too thin to be hit with a pointer. */
+const MAX_BARS = 120;
+
+/** Milliseconds that are shown at least, if no time range is set. */
+const SHORTEST_RANGE = 30 * MINUTE;
+
+const none = (): Counts => ({ good: 0, warning: 0, bad: 0 });
+
+/**
+ * Counts what a filter admits, whatever its states, so that the counts are what each state filter would show.
+ * @param rows newest first @param now epoch milliseconds
+ */
+export function countOutcomes(rows: readonly Delivery[], filter: Filter, now: number): Outcomes {
+  const admitted = rows.filter((row) => matches(row, { ...filter, states: undefined }, now));
+  const newest = admitted[0];
+  const oldest = admitted.at(-1);
+  const end = filter.until === undefined ? Math.max(now, at(newest) ?? 0) : momentAt(filter.until, now);
+  const begin =
+    filter.since === undefined
+      ? Math.min(at(oldest) ?? end, end - SHORTEST_RANGE)
+      : Math.min(momentAt(filter.since, now), end);
+  const step = STEPS.find((length) => (end - begin) / length < MAX_BARS) ?? 7 * DAY;
+  // Days begin at midnight of local time.
+  const offset = new Date(end).getTimezoneOffset() * MINUTE;
+  const startOf = (time: number) => Math.floor((time - offset) / step) * step + offset;
+  const from = Math.max(startOf(begin), startOf(end) - (MAX_BARS - 1) * step);
+  const bars = Array.from({ length: Math.floor((end - 1 - from) / step) + 1 || 1 }, none);
+  const total = none();
+  for (const row of admitted) {
+    const outcome = outcomeOf(row.state);
+    total[outcome] += 1;
+    const bar = bars[Math.floor((Date.parse(row.receivedAt) - from) / step)];
+    if (bar !== undefined) bar[outcome] += 1;
+  }
+  return { from, step, bars, total };
+}
+
+const at = (row: Delivery | undefined) => (row === undefined ? undefined : Date.parse(row.receivedAt));
+
+/** `per minute`, `per 15 minutes`, `per day`. */
+export function rateText(step: number): string {
+  const [length, name] = step < HOUR ? [MINUTE, 'minute'] : step < DAY ? [HOUR, 'hour'] : [DAY, 'day'];
+  return step === length ? `per ${name}` : `per ${step / length} ${name}s`;
+}
+
+/** Heights of the parts of a bar, from the bottom: failures stand on the ground, where they are seen first. */
+export interface Stack {
+  readonly outcome: Outcome;
+  readonly bottom: number;
+  readonly height: number;
+}
+
+/** Any part is that high at least, so that one failure among thousands is seen. */
+const LOWEST = 2;
+
+/** @param highest deliveries of the highest bar @param height its height */
+export function stackOf(counts: Readonly<Counts>, highest: number, height: number): readonly Stack[] {
+  let bottom = 0;
+  return (['bad', 'warning', 'good'] as const).flatMap((outcome) => {
+    if (counts[outcome] === 0) return [];
+    const part = Math.max(LOWEST, (counts[outcome] / highest) * (height - 2 * LOWEST));
+    bottom += part;
+    return [{ outcome, bottom: bottom - part, height: part }];
+  });
+}

@@ -1,0 +1,1 @@
+export const DetailPane = (_: { id: string; onClose: () => void; onSent: (id: string) => void }) => null;
