@@ -8,9 +8,19 @@ export default {
   injectGlobals: false,
   roots: ['<rootDir>/test'],
   testMatch: ['**/*.test.ts'],
-  extensionsToTreatAsEsm: ['.ts'],
+  extensionsToTreatAsEsm: ['.ts', '.tsx'],
   transform: {
     '^.+\\.ts$': ['@swc/jest', { jsc: { parser: { syntax: 'typescript' }, target: 'es2024' } }],
+    '^.+\\.tsx$': [
+      '@swc/jest',
+      {
+        jsc: {
+          parser: { syntax: 'typescript', tsx: true },
+          transform: { react: { runtime: 'automatic', importSource: 'preact' } },
+          target: 'es2024',
+        },
+      },
+    ],
   },
   // These run against a deployed stack, which test/local-stack/acceptance.test.ts gives them, and in a browser.
   testPathIgnorePatterns: ['/node_modules/', '<rootDir>/test/acceptance/', '<rootDir>/test/console/'],

@@ -15,13 +15,10 @@ afterEach(() => {
   expect(open.wrongs).toEqual([]);
 });
 
-/** Posts, and opens the request of it. */
-async function openRequest(shop: string, body: unknown): Promise<void> {
-  const { page, partner } = open;
-  await partner.post(body);
-  await open.goto('#/deliveries');
-  await open.row(shop).first().click();
-  await page.getByRole('tab', { name: /^Request/ }).click();
+/** Posts, and opens its request. */
+async function openRequest(body: unknown): Promise<void> {
+  const requestId = String((await open.partner.post(body)).body.requestId);
+  await open.goto(`#/deliveries/${encodeURIComponent(requestId)}?tab=request`);
 }
 
 const bodyView = () => open.page.getByRole('region', { name: /^Body/ });
@@ -29,7 +26,7 @@ const bodyView = () => open.page.getByRole('region', { name: /^Body/ });
 test('markup is shown as text, wherever it stands', async () => {
   const { page } = open;
   const markup = '<img src=x onerror="window.hit=1"><script>window.hit=1</script>';
-  await openRequest('shop-markup', shopUpdated('shop-markup', { name: markup, updated_fields: [markup] }));
+  await openRequest(shopUpdated('shop-markup', { name: markup, updated_fields: [markup] }));
   await bodyView()
     .getByText(/<img src=x onerror=/)
     .first()
@@ -43,10 +40,7 @@ test('markup is shown as text, wherever it stands', async () => {
 });
 
 test('control characters and those that turn text around are made visible', async () => {
-  await openRequest(
-    'shop-control',
-    shopUpdated('shop-control', { name: `a${RIGHT_TO_LEFT_OVERRIDE}b\u0001c\u200bd` }),
-  );
+  await openRequest(shopUpdated('shop-control', { name: `a${RIGHT_TO_LEFT_OVERRIDE}b\u0001c\u200bd` }));
   await open.page.getByRole('button', { name: 'As sent' }).click();
   const text = (await bodyView().textContent()) ?? '';
   expect(text).toContain('shop-control');
@@ -54,12 +48,39 @@ test('control characters and those that turn text around are made visible', asyn
   expect(text).not.toContain('\u200b');
 });
 
+test('text from right to left leaves the punctuation of JSON where it is', async () => {
+  const text = JSON.stringify(shopUpdated('shop-right-to-left', { name: 'مطعم, (2)', tags: ['שלום!', 'x'] }));
+  await openRequest(text);
+  for (const part of ['Formatted', 'As sent']) {
+    await open.page.getByRole('button', { name: part }).click();
+    await bodyView().getByText('مطعم').waitFor();
+    // Where each quote, comma and colon is drawn: from left to right, as in the text.
+    const isInOrder = await bodyView().evaluate((view) => {
+      return [...view.querySelectorAll('.text-line')].every((line) => {
+        const places: number[] = [];
+        const walker = document.createTreeWalker(line, NodeFilter.SHOW_TEXT);
+        for (let node = walker.nextNode(); node !== null; node = walker.nextNode()) {
+          if (!/^["]$|^[":,[\]{} ]+$/.test(node.textContent ?? '')) continue;
+          const range = document.createRange();
+          range.selectNode(node);
+          places.push(range.getBoundingClientRect().left);
+        }
+        return places.every((place, index) => index === 0 || place >= (places[index - 1] ?? 0));
+      });
+    });
+    expect(isInOrder).toBe(true);
+  }
+});
+
+test('emoji that are joined stay one character', async () => {
+  await openRequest(shopUpdated('shop-emoji', { name: 'a👨‍👩‍👧‍👦b' }));
+  await bodyView().getByText('a👨‍👩‍👧‍👦b').waitFor();
+  expect(await bodyView().locator('.invisible').count()).toBe(0);
+});
+
 test('a payload of 4 MB, of one line, is shown in part and can be scrolled to its end', async () => {
   const { page } = open;
-  await openRequest(
-    'shop-large',
-    shopUpdated('shop-large', { name: 'x'.repeat(4 * MEGABYTE), end: 'the-end' }),
-  );
+  await openRequest(shopUpdated('shop-large', { name: 'x'.repeat(4 * MEGABYTE), end: 'the-end' }));
   await page.getByRole('button', { name: 'As sent' }).click();
   await bodyView().getByText(/xxxx/).first().waitFor();
   expect(await page.locator('.text-row').count()).toBeLessThan(300);
@@ -79,7 +100,7 @@ test('a payload of 10,000 levels is shown, formatted and as it was sent', async 
     '"name":"deep"',
     `"name":"deep","levels":${'['.repeat(10_000)}${']'.repeat(10_000)}`,
   );
-  await openRequest('shop-deep', text);
+  await openRequest(text);
   await bodyView()
     .getByText(/levels/)
     .first()

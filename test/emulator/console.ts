@@ -3,7 +3,6 @@ import type { ChildProcess } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { eventNames } from '../../lambda/contract/catalogue.ts';
 import type {
-  Action,
   DeadLetters,
   DeliveryDetail,
   DeliveryList,
@@ -62,8 +61,11 @@ async function addressOf(command: ChildProcess): Promise<URL> {
   }, PATIENCE);
 }
 
-async function lookAtEveryView(stage: string, { origin, hash }: URL, partner: Partner): Promise<void> {
-  const headers = { 'x-console-token': hash.replace('#token=', ''), 'content-type': 'application/json' };
+async function lookAtEveryView(stage: string, address: URL, partner: Partner): Promise<void> {
+  const { origin } = address;
+  const opened = await fetch(address, { redirect: 'manual' });
+  const [cookie = ''] = opened.headers.get('set-cookie')?.split(';') ?? [];
+  const headers = { cookie, 'content-type': 'application/json' };
 
   async function ask<Answer>(path: string, body?: unknown): Promise<Answer> {
     const sent = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) };
@@ -71,9 +73,9 @@ async function lookAtEveryView(stage: string, { origin, hash }: URL, partner: Pa
     if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`);
     return (await response.json()) as Answer;
   }
-  /** Has an action done to its end. */
-  async function act(action: Action): Promise<Task> {
-    const { id } = await ask<Task>('/tasks', { action, confirmed: true });
+  /** Runs a command to its end. */
+  async function run(...argv: string[]): Promise<Task> {
+    const { id } = await ask<Task>('/tasks', { argv });
     const task = await eventually(async () => {
       const now = await ask<Task>(`/tasks/${id}`);
       return now.state === 'running' ? undefined : now;
@@ -121,10 +123,10 @@ async function lookAtEveryView(stage: string, { origin, hash }: URL, partner: Pa
   const rows = await ask<TableRows>(`/tables/ShopCacheTable?key=${encodeURIComponent(key)}`);
   assert.equal(rows.rows.length, 1);
 
-  await act({ kind: 'pause', event: 'review.posted', reason: 'The console is tried' });
+  await run('pause', 'review.posted', '--reason', 'The console is tried');
   const { events } = await ask<Queues>('/queues');
   const paused = events.find(({ event }) => event === 'review.posted')?.paused;
   assert.equal(paused?.reason, 'The console is tried');
-  await act({ kind: 'resume', event: 'review.posted' });
-  await act({ kind: 'replay', dryRun: true, events: ['shop.updated'], since: '1h' });
+  await run('resume', 'review.posted');
+  await run('replay', 'shop.updated', '--since', '1h', '--dry-run');
 }

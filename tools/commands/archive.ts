@@ -9,25 +9,17 @@ import {
   untilOption,
 } from '../stage/archive/filter.ts';
 import { outputsOption, stageOption, work } from '../stage/work.ts';
-import { npmScript } from '../terminal/command.ts';
+import { npmScriptWithSubcommands } from '../terminal/command.ts';
 import { CommandError } from '../terminal/command-error.ts';
-import { confirm, requireSomebodyToAsk } from '../terminal/confirm.ts';
+import { confirm, requireTerminal } from '../terminal/confirm.ts';
 import { Destination } from '../terminal/destination.ts';
 import { jsonOption } from '../terminal/options.ts';
 
 /** `npm run archive`: what became of past messages, and how to forget a person. */
-export const command = npmScript(
+export const command = npmScriptWithSubcommands(
   'archive',
   'Shows what became of each message. A message that was settled more than once has several records.',
-)
-  .usage('list | export | forget [options]')
-  .argument('[subcommand]')
-  .action((subcommand) => {
-    const choice = command.commands.map((known) => known.name()).join(', ');
-    throw new CommandError(
-      subcommand === undefined ? `Say which: ${choice}` : `No subcommand '${subcommand}'. One of: ${choice}`,
-    );
-  });
+).usage('list | export | forget [options]');
 
 /** A subcommand on some records of a stage. */
 const on = (name: string, description: string) =>
@@ -90,7 +82,7 @@ command
     ];
     if (persons.length === 0) throw new CommandError('Say who: --user <id> or --girl <id>');
     // Before the search of the whole archive, which takes a while.
-    if (!dryRun && !yes) requireSomebodyToAsk();
+    if (!dryRun && !yes) requireTerminal();
     return work(where, async (operation) => {
       const { forget } = await import('../stage/archive/forget.ts');
       const agreed = async (question: string) => yes || confirm(question, operation.signal);

@@ -21,10 +21,10 @@ export const command = npmScript(
     process.exitCode = Math.max(types, lint);
   });
 
-/** The console's page knows a browser and not Node.js, so it is a project of its own. */
+/** The console's page knows a browser and not Node.js, so it is a project of its own. Its tests know both. */
 async function checkTypes(): Promise<number> {
   const codes: number[] = [];
-  for (const project of ['.', 'tools/console/page']) {
+  for (const project of ['.', 'tools/console/page', 'test/tools/console/page']) {
     const code = await runProgram(['node_modules/typescript/bin/tsc', '--noEmit', '--project', project]);
     if (code === INTERRUPTED) return code;
     codes.push(code);

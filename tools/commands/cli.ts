@@ -4,6 +4,7 @@ import { relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Command } from '@commander-js/extra-typings';
 import { COMPILED_MODULES } from '../../local/compiled-modules.ts';
+import { endWithClosedPipe } from '../terminal/closed-pipe.ts';
 
 /** Errors that say to whoever typed the command what is wrong: their message is all that is to be read. */
 const EXPECTED = new Set(['CommandError', 'SynthesisError', 'UnusableStateError']);
@@ -19,6 +20,7 @@ async function main([script = '', ...args]: string[]): Promise<void> {
   }
   module.enableCompileCache(COMPILED_MODULES);
   const { command } = (await import(`./${script.replace(':', '-')}.ts`)) as { command: Command };
+  endWithClosedPipe();
   await command.parseAsync(args, { from: 'user' });
 }
 

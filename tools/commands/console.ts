@@ -9,10 +9,10 @@ import { CommandError } from '../terminal/command-error.ts';
 import { readJson } from '../terminal/files.ts';
 import { port, time } from '../terminal/options.ts';
 
-/** How far back the list reaches where nothing is said. */
+/** How far back the list reaches, by default. */
 const SINCE = '1h';
 
-/** Milliseconds in which a console on this machine answers, also while it is busy. */
+/** Milliseconds in which a console on this machine answers, even if it is busy. */
 const ANSWER_LIMIT = 5_000;
 
 interface Settings {
@@ -24,7 +24,7 @@ interface Settings {
 /** `npm run console -- --stage prod`: a deployed stage in the browser, until Ctrl-C. */
 export const command = npmScript(
   'console',
-  'A deployed stage in the browser: deliveries, queues, dead letters, tables. It runs on this machine until Ctrl-C, with your own AWS rights.',
+  'A deployed stage in the browser: deliveries, queues, dead letters, tables. It runs on this machine until Ctrl-C, with your own AWS permissions.',
 )
   .addOption(new Option('--stage <stage>', 'a stage in AWS'))
   .addOption(outputsOption())
@@ -34,11 +34,11 @@ export const command = npmScript(
       .argParser(port)
       .default(3001),
   )
-  .option('--read-only', 'refuses everything that changes something')
+  .option('--read-only', 'refuses all changes')
   .option('--since <time>', `the list begins then: a time, a date, or 90m, 3h, 7d (default: ${SINCE})`, time)
   .action(async ({ port, readOnly = false, since = time(SINCE), ...where }) => {
     if (where.stage === undefined && where.outputs === undefined) {
-      await sayWhereTheLocalOneIs();
+      await printLocalAddress();
       return;
     }
     await work(where, (operation) => serve(operation, { port, readOnly, since }));
@@ -46,20 +46,22 @@ export const command = npmScript(
     process.exitCode = 0;
   });
 
-/** @throws CommandError where `npm start` does not run, or runs without a console */
-async function sayWhereTheLocalOneIs(): Promise<void> {
+/** @throws CommandError if `npm start` does not run, or runs without a console */
+async function printLocalAddress(): Promise<void> {
   if (!existsSync(CONSOLE_FILE)) {
-    throw new CommandError('Say which stage: --stage … The local stack has its console with it: npm start');
+    throw new CommandError('Name a stage: --stage … The console of the local stack runs with it: npm start');
   }
   const { url } = readJson(CONSOLE_FILE) as { url: string };
-  // One that was killed has left its address.
+  // A process that was killed leaves its file.
   const answer = await fetch(url, { method: 'HEAD', signal: AbortSignal.timeout(ANSWER_LIMIT) }).catch(
     () => {},
   );
   if (answer === undefined) {
-    throw new CommandError(`The console at ${url} is gone. The local stack is started with: npm start`);
+    throw new CommandError(
+      `The console at ${url} does not run any more. Start the local stack with: npm start`,
+    );
   }
-  console.log(`The local stack has its console with it, at ${url} For a stage say which: --stage …`);
+  console.log(`The console of the local stack is at ${url} For a stage in AWS, name it: --stage …`);
 }
 
 async function serve({ stack, signal, say }: Operation, settings: Settings): Promise<void> {
@@ -87,7 +89,7 @@ async function serve({ stack, signal, say }: Operation, settings: Settings): Pro
     say('');
     say(`  Console   ${page.url}`);
     say('');
-    say('Whoever has this address can do with the stage what you can. Ctrl-C ends it.');
+    say('Anyone who has this address has your permissions on the stage. Ctrl-C ends it.');
     if (!signal.aborted) await once(signal, 'abort');
     await page.close();
   } finally {

@@ -1,9 +1,9 @@
 import { Option } from '@commander-js/extra-typings';
 import { stageOverrides, synthesise } from '../../local/template/synthesise.ts';
 import { Workspace } from '../stage/local-folder.ts';
+import type { Step } from '../terminal/block.ts';
 import { npmScript } from '../terminal/command.ts';
 import { anySeed, gatewayOption, seedOption, wholeNumber } from '../terminal/options.ts';
-import type { Step } from '../terminal/block.ts';
 import { Progress } from '../terminal/progress.ts';
 
 /** Deliveries of a run that is about something else: a kill, an outage. */

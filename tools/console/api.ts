@@ -1,8 +1,8 @@
 /**
- * The console's JSON API, as both of its sides know it. Types only: the page takes them from here.
+ * Types of the console's JSON API, for the server and the page.
  *
- * Every request but those of the page itself is below `/api`. Errors are RFC 9457 problems. What changes something is a
- * POST or a DELETE with `content-type: application/json` and the header {@link TOKEN_HEADER}.
+ * All paths are below `/api`. Errors are RFC 9457 problems. A change is a POST or a DELETE with
+ * `content-type: application/json` and the page's cookie, which reading a stage needs, too.
  */
 import type { EventName } from '../../lambda/contract/catalogue.ts';
 import type { Effect, ExchangeFact, Item, LineFact } from '../stage/history/facts.ts';
@@ -19,7 +19,7 @@ export interface StackInfo {
   /** ISO 8601: deliveries are known from then on; absent where they are from the stack's start. */
   readonly since?: string;
   readonly webhookUrl: string;
-  /** What a command has to name this stack, such as ` --stage prod`; empty for the local stack. */
+  /** What a command needs to name this stack, such as ` --stage prod`; empty for the local stack. */
   readonly commandSuffix: string;
   /** By which deliveries to the local stack are signed; absent of a stage. */
   readonly secret?: string;
@@ -42,13 +42,14 @@ export interface TableInfo {
   readonly key: string;
 }
 
-/** Query of `GET /api/deliveries` and `GET /api/stream`; empty ones are left out. */
+/** Query of `GET /api/deliveries`; empty values count as absent. The stream takes `search` only. */
 export interface DeliveryQuery {
   /** Part of the payload, of an id, of the shop or of an error, whatever the case. */
   readonly search?: string;
   readonly event?: string;
   /** One of {@link Delivery}’s states, several joined by commas. */
   readonly state?: string;
+  /** Part of the shop's id, whatever the case. */
   readonly shop?: string;
   /** ISO 8601, or a length back from now such as `90m`, `3h`, `7d`. */
   readonly since?: string;
@@ -108,18 +109,18 @@ export interface RecordedRequest {
 }
 
 /**
- * `GET /api/stream`: server-sent events, for the filter of the query. The id of each is where to go on with
- * `Last-Event-ID`; after one of another process everything comes anew, `reset` first.
+ * `GET /api/stream?search=&after=`: server-sent events. An event about rows has an id, after which `Last-Event-ID` or
+ * `after` resumes. If the id is of another process, `reset` comes first, then all rows.
  */
 export interface StreamEvents {
-  /** What was there before is not true any more: what follows is all there is. */
+  /** Forget all rows: what follows is everything. */
   readonly reset: Record<string, never>;
-  /** Rows of the list that are new or have changed, in the order in which they changed; at most 500. */
+  /** At most 500 rows that are new or have changed, in the order of their changes, and ids of rows to remove. */
   readonly deliveries: { readonly put: readonly Delivery[]; readonly removed: readonly string[] };
   /** All that was there when the stream was opened has been sent. */
   readonly ready: { readonly total: number; readonly searched?: PayloadSearch };
   readonly task: Task;
-  /** Something to tell whoever looks: code was rebuilt, does not build, a source is not reachable. */
+  /** Such as: code was rebuilt, does not build, a source cannot be read. */
   readonly notice: Notice;
 }
 

@@ -2,19 +2,19 @@ import { randomBytes } from 'node:crypto';
 import type { LocalStack } from '../../local/local-stack.ts';
 import type { LocalFeed } from '../stage/history/local-feed.ts';
 import { Stage } from '../stage/stage.ts';
-import type { News } from './server/news.ts';
+import type { News } from './server/context.ts';
 import { startConsole } from './server/server.ts';
 import { Source } from './source.ts';
 
-/** Bytes of a token: nobody guesses it. */
+/** Bytes of a token, too many to guess. */
 const TOKEN_BYTES = 24;
 
-/** Of a console, new with each. */
+/** The value of a console's cookie, new for each. */
 export const newToken = () => randomBytes(TOKEN_BYTES).toString('base64url');
 
 export interface LocalConsole extends AsyncDisposable {
   readonly url: string;
-  /** What changes something has to show. */
+  /** The value of the page's cookie. */
   readonly token: string;
   readonly news: News;
 }

@@ -3,7 +3,7 @@ import { dirname, extname } from 'node:path';
 import type { Operation } from '../stage/operation.ts';
 import { isThisMachine, type Stage } from '../stage/stage.ts';
 import { CommandError } from '../terminal/command-error.ts';
-import { confirm, requireSomebodyToAsk } from '../terminal/confirm.ts';
+import { confirm, requireTerminal } from '../terminal/confirm.ts';
 import { Progress } from '../terminal/progress.ts';
 import { type Effect, EffectReader } from './effect.ts';
 import { deploymentOf, describeForecast, takenStage } from './forecast.ts';
@@ -60,7 +60,7 @@ async function agreed(operation: LoadOperation, options: LoadOptions): Promise<b
   // Behind an address of this machine there may be a tunnel.
   const isElsewhere = !isThisMachine(url) || stack?.local === false;
   if (!isElsewhere && !dryRun) return true;
-  if (isElsewhere && !dryRun && !yes) requireSomebodyToAsk();
+  if (isElsewhere && !dryRun && !yes) requireTerminal();
   if (isElsewhere) console.error('Synthesising the stage, to know what it costs …');
   const taken = takenStage(stage);
   const deployment = isElsewhere ? await deploymentOf(taken) : undefined;

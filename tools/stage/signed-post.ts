@@ -1,40 +1,110 @@
+import { request as httpRequest, type IncomingMessage } from 'node:http';
+import { buffer } from 'node:stream/consumers';
 import { signatureOf } from '../../events/signing.ts';
+import { isOfProxy } from '../../local/gateway/admitted-host.ts';
 import { CommandError } from '../terminal/command-error.ts';
 import { shownId } from '../terminal/screen.ts';
 import { printable } from '../terminal/text.ts';
 
-interface SignedPost {
+interface Post {
   readonly url: string;
   readonly body: Uint8Array;
+  /** Ends the wait: a receiver that a debugger holds may answer minutes later. */
+  readonly signal?: AbortSignal;
+}
+
+interface SignedPost extends Post {
   readonly secret: string;
   /** @default 'hex' */
   readonly encoding?: 'hex' | 'base64';
-  /** Gives up: an answer may be minutes away, as of a receiver that a debugger holds. */
-  readonly signal?: AbortSignal;
+}
+
+/** A request as it came in. */
+export interface RecordedRequest {
+  readonly method: string;
+  readonly path: string;
+  /** In the order in which they came. */
+  readonly headers: readonly (readonly [name: string, value: string])[];
+}
+
+interface WebhookAnswer {
+  readonly status: number;
+  readonly body: string;
+  /** Of the receiver or, if it was not called, of API Gateway. */
+  readonly requestId: string | undefined;
 }
 
 /**
  * Posts a body as the partner does: signed, as JSON.
- * @throws CommandError where nothing answers; AbortError where the signal is aborted
+ * @throws CommandError if nothing answers; AbortError if the signal is aborted
  */
-export async function postSigned(post: SignedPost): Promise<{ status: number; body: string }> {
+export async function postSigned(post: SignedPost): Promise<WebhookAnswer> {
+  const { url, body, signal = null } = post;
+  const headers = { 'content-type': 'application/json', 'x-webhook-signature': signatureOf(post) };
   try {
-    const response = await fetch(post.url, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', 'x-webhook-signature': signatureOf(post) },
-      body: Buffer.from(post.body),
-      signal: post.signal ?? null,
-    });
-    return { status: response.status, body: await response.text() };
+    const response = await fetch(url, { method: 'POST', headers, body: Buffer.from(body), signal });
+    return answerOf(response.status, await response.text(), (name) => response.headers.get(name));
   } catch (error) {
     if (!(error instanceof TypeError)) throw error;
-    throw new CommandError(
-      `Nothing answers at ${post.url}. Is it the right address? The local stack is started with: npm start`,
-    );
+    throw nothingAnswers(url);
   }
 }
 
-/** `200 queued  event 1a2b3c4d  request JKJaXmPL`; of an error what the answer says. */
+/** Headers of one connection: the partner did not write them. */
+const OF_CONNECTION = new Set([
+  'host',
+  'connection',
+  'content-length',
+  'expect',
+  'keep-alive',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+]);
+
+/**
+ * Posts a recorded request as it came, with its own headers and so its own signature. Headers of a tunnel are left out:
+ * with them the request would be taken for one that came through the tunnel.
+ * @param post `url`: of the webhook, whose origin is used with the request's path
+ * @throws CommandError if nothing answers; AbortError if the signal is aborted
+ */
+export async function postRecorded(
+  { method, path, headers }: RecordedRequest,
+  { url, body, signal }: Post,
+): Promise<WebhookAnswer> {
+  const { origin, host } = new URL(url);
+  const own = headers.filter(([name]) => !OF_CONNECTION.has(name.toLowerCase()) && !isOfProxy(name));
+  const all = [['host', host], ...own, ['content-length', String(body.length)], ['connection', 'close']];
+  const response = await new Promise<IncomingMessage>((resolve, reject) => {
+    // A list of headers is sent as it is written, in order and case.
+    const options = { method, headers: all.flat(), ...(signal && { signal }) };
+    httpRequest(`${origin}${path}`, options, resolve)
+      .on('error', (error: NodeJS.ErrnoException) =>
+        reject(error.code === 'ECONNREFUSED' ? nothingAnswers(url) : error),
+      )
+      .end(body);
+  });
+  const text = (await buffer(response)).toString();
+  return answerOf(response.statusCode ?? 0, text, (name) => response.headers[name]);
+}
+
+const nothingAnswers = (url: string) =>
+  new CommandError(
+    `Nothing answers at ${url}. Is it the right address? The local stack is started with: npm start`,
+  );
+
+/** Ids of a request in answers of API Gateway itself: of an HTTP API, of a REST API. */
+const ID_HEADERS = ['apigw-requestid', 'x-amz-apigw-id'];
+
+function answerOf(status: number, body: string, header: (name: string) => unknown): WebhookAnswer {
+  const { requestId } = Object(parsedAnswer(body)) as { requestId?: unknown };
+  const ids = [requestId, ...ID_HEADERS.map(header)];
+  return { status, body, requestId: ids.find((id) => typeof id === 'string') };
+}
+
+/** `200 queued  event 1a2b3c4d  request JKJaXmPL`; for an error, its detail. */
 export function answerText({ status, body }: { status: number; body: unknown }): string {
   if (typeof body !== 'object' || body === null) return `${status} ${printable(String(body))}`;
   const { status: word, detail, message, eventId, requestId } = body as Record<string, unknown>;
@@ -45,7 +115,7 @@ export function answerText({ status, body }: { status: number; body: unknown }):
   ].join('  ');
 }
 
-/** The JSON of an answer, or its text if it is none. */
+/** An answer's JSON, or its text if it is not JSON. */
 export function parsedAnswer(body: string): unknown {
   try {
     return JSON.parse(body);

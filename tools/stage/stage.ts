@@ -37,7 +37,7 @@ export class Stage {
   /** Whether `npm start` runs it. */
   readonly local: boolean;
   /** How a command names it: ` --stage prod`; empty for the local stack. */
-  private readonly option: string;
+  readonly commandSuffix: string;
   readonly sqs: SQSClient;
   readonly dynamodb: DynamoDBClient;
   readonly s3: S3Client;
@@ -57,7 +57,7 @@ export class Stage {
     this.title = title;
     this.outputs = outputs;
     this.local = region === undefined;
-    this.option = option;
+    this.commandSuffix = option;
     const settings = clientSettings(region, origin);
     this.sqs = new SQSClient(settings);
     this.dynamodb = new DynamoDBClient(settings);
@@ -159,7 +159,7 @@ export class Stage {
    * @param script @default 'dlq'
    */
   command(text: string, script = 'dlq'): string {
-    return `npm run ${script} -- ${text}${this.option}`;
+    return `npm run ${script} -- ${text}${this.commandSuffix}`;
   }
 
   /** The same stage, with other values for some properties: other clients, or outputs that lack something. */
@@ -194,6 +194,17 @@ export function localStackAt(address: URL): Stage | undefined {
   return undefined;
 }
 
+/** The local stack, if the address is that of its webhook; otherwise a stage of which only the webhook is known. */
+export function stageAt(address: URL): Stage {
+  const local = localStackAt(address);
+  const outputs = { ...local?.outputs, WebhookUrl: address.href };
+  // Its queues are unknown. An address outside AWS says that it is not in a region.
+  return (
+    local?.with({ outputs }) ??
+    new Stage(`the receiver at ${address.host}`, { ...outputs, QuarantineQueueUrl: address.href })
+  );
+}
+
 /** Whether it is a loopback address, or a name that RFC 6761 §6.3 keeps for those. */
 export function isThisMachine({ hostname }: URL): boolean {
   const address = hostname.replace(/^\[(.*)\]$/, '$1');
@@ -226,7 +237,7 @@ export function findStackOfFile(file: string): Stage {
 export async function findStage(stage: string): Promise<Stage> {
   const client = new CloudFormationClient({});
   const StackName = `PartnerWebhooks-${stage}`;
-  const region = await client.config.region();
+  const region = await configuredRegion(client);
   let stack: Stack | undefined;
   try {
     const { Stacks } = await client.send(new DescribeStacksCommand({ StackName }));
@@ -245,6 +256,20 @@ export async function findStage(stage: string): Promise<Stage> {
     throw new CommandError(`Stage '${stage}' is not deployed in ${region}: ${found}`);
   }
   return new Stage(`stage ${stage} in ${region}`, outputs, ` --stage ${stage}`);
+}
+
+/** @throws CommandError that names all that is missing: the region, the credentials */
+async function configuredRegion({ config }: CloudFormationClient): Promise<string> {
+  const [region, credentials] = await Promise.allSettled([config.region(), config.credentials()]);
+  const why = credentials.status === 'rejected' && String(credentials.reason.message).split('\n')[0];
+  const missing = [
+    ...(region.status === 'rejected'
+      ? ['a region (set AWS_REGION, or AWS_PROFILE to a profile that has one)']
+      : []),
+    ...(why ? [`credentials (${why})`] : []),
+  ];
+  if (region.status === 'fulfilled' && missing.length === 0) return region.value;
+  throw new CommandError(`AWS needs ${missing.join(' and ')}`);
 }
 
 const isOfThisApp = (outputs: Readonly<Record<string, string>>) =>

@@ -10,55 +10,61 @@ import type { Stage } from './stage.ts';
 interface Where {
   readonly stage?: string | undefined;
   readonly outputs?: string | undefined;
+  /** Address of a webhook, instead of a stage. */
+  readonly url?: string | undefined;
 }
+
+/**
+ * Does the task of a command: {@link work} in a terminal. The console has its own, which does it on the console's stack.
+ * @param task returns false if it could not do everything, and has printed why
+ */
+export type Work = (where: Where, task: (operation: Operation) => Promise<unknown>) => Promise<void>;
 
 export const stageOption = () =>
   new Option('--stage <stage>', 'a stage in AWS; without it, the stack that npm start runs');
 
 export const outputsOption = () =>
-  new Option('--outputs <file>', 'the stack that cdk deploy --outputs-file wrote of');
+  new Option('--outputs <file>', 'the stack of a file that cdk deploy --outputs-file wrote');
 
 /**
  * Does a task on the stack that the options name: by default the one that `npm start` runs.
- * @param task returns false where it could not do all that it was told, which it has said itself
- * @throws CommandError where there is no such stack, and for what AWS has against it
+ * @throws CommandError if there is no such stack, or AWS refuses something
  */
-export async function work(
-  { stage, outputs }: Where,
-  task: (operation: Operation) => Promise<unknown>,
-): Promise<void> {
+export const work: Work = async (where, task) => {
   const interrupted = interruption();
   let stack: Stage | undefined;
   try {
-    stack = await findStack({ stage, outputs });
+    stack = await findStack(where);
     const done = await task({ stack, signal: interrupted, say: console.log, width: screenWidth() });
     if (done === false) process.exitCode = 1;
-    if (interrupted.aborted) process.exitCode = INTERRUPTED;
   } catch (error) {
-    throw forPeople(error, stack?.local ?? false);
+    if (!isInterruption(error, interrupted)) throw forPeople(error, stack?.local ?? false);
   } finally {
     stack?.close();
   }
-}
+  if (interrupted.aborted) process.exitCode = INTERRUPTED;
+};
 
-/** @throws CommandError where there is no such stack, or two are named */
-async function findStack({ stage, outputs }: Where): Promise<Stage> {
+/** Whether an error means only that the work was interrupted. */
+export const isInterruption = (error: unknown, signal: AbortSignal) =>
+  signal.aborted && error instanceof Error && error.name === 'AbortError';
+
+/** @throws CommandError if there is no such stack, or two are named */
+async function findStack({ stage, outputs, url }: Where): Promise<Stage> {
   if (stage !== undefined && outputs !== undefined) {
     throw new CommandError('Either --stage or --outputs, not both');
   }
-  // With AWS' clients it takes longer to load than most of what is refused before.
-  const { findLocalStack, findStackOfFile, findStage } = await import('./stage.ts');
+  // Loading it with AWS' clients takes longer than to refuse most wrong options.
+  const { findLocalStack, findStackOfFile, findStage, stageAt } = await import('./stage.ts');
+  if (url !== undefined) return stageAt(new URL(url));
   if (stage !== undefined) return findStage(stage);
   return outputs === undefined ? findLocalStack() : findStackOfFile(outputs);
 }
 
-/** What AWS or the way to it has against a command is said in one line; a fault of the command is not. */
+/** A refusal of AWS, or a failed connection to it, as one line. A fault of the command stays as it is. */
 export function forPeople(error: unknown, local: boolean): unknown {
   if (!(error instanceof Error)) return error;
   if (local && 'code' in error && error.code === 'ECONNREFUSED') return new CommandError(NOT_RUNNING);
-  if (error.message === 'Region is missing') {
-    return new CommandError('Which AWS region? Set AWS_REGION, or AWS_PROFILE to a profile that has one');
-  }
   if ('$metadata' in error || 'code' in error || error.name === 'CredentialsProviderError') {
     return new CommandError(`${error.name}: ${error.message.split('\n')[0]}`);
   }
@@ -69,17 +75,17 @@ export function forPeople(error: unknown, local: boolean): unknown {
 const NOT_AUTHORIZED = /not authorized to perform: ([\w-]+:[\w*]+)/;
 
 /**
- * Why something is not known, in a line; of a permission that is missing which.
- * @throws what is a fault of the console itself
+ * Why something is unknown, in a line; names the permission if one is missing.
+ * @throws the error, if it is a fault of the console itself
  */
 export function refusalOf(error: unknown, local: boolean): string {
-  const said = forPeople(error, local);
-  if (!(said instanceof CommandError)) throw error;
-  const permission = NOT_AUTHORIZED.exec(said.message)?.[1];
-  return permission === undefined ? said.message : `the permission ${permission} is missing`;
+  const shown = forPeople(error, local);
+  if (!(shown instanceof CommandError)) throw error;
+  const permission = NOT_AUTHORIZED.exec(shown.message)?.[1];
+  return permission === undefined ? shown.message : `the permission ${permission} is missing`;
 }
 
-/** @returns why AWS refuses it, or what the stage lacks for it */
+/** @returns why AWS refuses it, or which output the stage lacks */
 export async function orRefusal<Value>(
   { local }: Stage,
   ask: () => Promise<Value>,
@@ -87,7 +93,7 @@ export async function orRefusal<Value>(
   try {
     return await ask();
   } catch (error) {
-    // An answer of a service has its name; otherwise, the network or the local stack is away, and nothing can be read.
+    // An answer of a service has a fault. Without one, the network or the local stack is away, and nothing can be read.
     const isAnswer = error instanceof Error && '$fault' in error;
     if (!isAnswer && !(error instanceof CommandError)) throw error;
     return { refused: refusalOf(error, local) };

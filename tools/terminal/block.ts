@@ -20,7 +20,7 @@ export interface Step {
   readonly doing: string;
   readonly done: number;
   readonly total: number;
-  /** What is counted: `rounds`. @default nothing is said */
+  /** What is counted: `rounds`. @default without a unit */
   readonly unit?: string;
   /** What else is worth knowing: `19 kills`. @default nothing */
   readonly note?: string;

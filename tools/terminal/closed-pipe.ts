@@ -1,6 +1,6 @@
 /**
- * Ends a command without an error once nobody reads its output any more, as `head -1` does. Work that Ctrl-C can
- * interrupt ends as it does then.
+ * Ends a command without an error once its output is not read any more, as by `head -1`. Work that Ctrl-C can
+ * interrupt ends as with Ctrl-C.
  */
 export function endWithClosedPipe(): void {
   let isClosed = false;

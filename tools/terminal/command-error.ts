@@ -1,4 +1,4 @@
-/** What a command says when it cannot do as it was told: one clear line, exit code 1. */
+/** Why a command cannot do what was asked: it prints this one line, and its exit code is 1. */
 export class CommandError extends Error {
   override readonly name = 'CommandError';
 }

@@ -1,20 +1,20 @@
 import { createInterface } from 'node:readline/promises';
 import { CommandError } from './command-error.ts';
 
-/** @throws CommandError where nobody can answer a question */
-export function requireSomebodyToAsk(): void {
+/** @throws CommandError if there is no terminal to ask in */
+export function requireTerminal(): void {
   if (process.stdin.isTTY) return;
-  throw new CommandError('It asks first, and nobody can answer here: look with --dry-run, then say --yes');
+  throw new CommandError('There is no terminal to confirm this in. Check it with --dry-run, then use --yes');
 }
 
 /**
- * Asks whoever types, on standard error. Anything but yes is no, and so is Ctrl-C.
- * @throws CommandError where nobody can answer
+ * Asks on standard error. Anything but yes is no, and so is Ctrl-C.
+ * @throws CommandError if there is no terminal to ask in
  */
 export async function confirm(question: string, signal: AbortSignal): Promise<boolean> {
-  requireSomebodyToAsk();
+  requireTerminal();
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
-  // It takes Ctrl-C from the terminal, so that no signal comes by itself.
+  // It takes Ctrl-C from the terminal, which then sends no signal.
   terminal.on('SIGINT', () => process.kill(process.pid, 'SIGINT'));
   const closed = new Promise<string>((resolve) => terminal.once('close', () => resolve('')));
   try {

@@ -14,7 +14,7 @@ export class Destination implements AsyncDisposable {
     this.#path = path;
   }
 
-  /** @throws CommandError where the file exists already, or cannot be written */
+  /** @throws CommandError if the file exists already, or cannot be written */
   write(line: string): Promise<void> {
     this.#last = this.#last.then(() => this.#write(line));
     return this.#last;
@@ -29,7 +29,7 @@ export class Destination implements AsyncDisposable {
     await this.#file.write(line);
   }
 
-  /** For its owner only: it holds personal data. */
+  /** Only its owner can read it: it holds personal data. */
   async #create(path: string): Promise<FileHandle> {
     try {
       return await open(path, 'wx', 0o600);
@@ -50,7 +50,7 @@ export class Destination implements AsyncDisposable {
   }
 }
 
-/** A closed pipe ends the command by itself. @throws CommandError where standard output cannot be written */
+/** A closed pipe ends the command by itself. @throws CommandError if standard output cannot be written */
 function writeOut(line: string): Promise<void> {
   return new Promise((resolve, reject) => {
     process.stdout.write(line, (error: NodeJS.ErrnoException | null | undefined) => {

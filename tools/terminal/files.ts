@@ -4,10 +4,10 @@ import { CommandError } from './command-error.ts';
 const REASONS: Readonly<Record<string, (file: string) => string>> = {
   ENOENT: (file) => `No file ${file}`,
   EISDIR: (file) => `${file} is a folder, not a file`,
-  EACCES: (file) => `${file} must not be read by you`,
+  EACCES: (file) => `Permission denied: ${file}`,
 };
 
-/** The bytes of a file that was named on the command line. @throws CommandError where there are none */
+/** The bytes of a file that was named on the command line. @throws CommandError if it cannot be read */
 export function readBytes(file: string): Buffer {
   try {
     return readFileSync(file);

@@ -1,15 +1,15 @@
-/** How long a line may wait for others, in milliseconds: nobody sees that. */
+/** How long a line may wait for others, in milliseconds: too short to see. */
 const GATHERING = 20;
 
 /**
  * Writes lines to standard output, those that come at about the same time together: each call waits
- * for the terminal, and a stack says some four lines of each delivery.
+ * for the terminal, and a stack writes some four lines about each delivery.
  */
 export class LineWriter {
   #lines: string[] = [];
 
   constructor() {
-    // Also of a process that dies of an error: its last lines say why.
+    // Also if an error ends the process: its last lines say why.
     process.once('exit', () => this.#flush());
   }
 

@@ -8,8 +8,8 @@ import { screenWidth, shownId } from './screen.ts';
 import { printable } from './text.ts';
 
 /**
- * Keys of a structured log line that tell a developer on this machine nothing, or what the line says already: the
- * event's id is that of the request and of the message, too. `npm start -- --json` shows all.
+ * Keys of a structured log line that are no use to a developer on this machine, or repeat the line: the event's id is
+ * also that of the request and of the message. `npm start -- --json` shows all.
  */
 const OMITTED = new Set([
   'level',
@@ -35,8 +35,8 @@ const SERVICE_WIDTH = Math.max(...eventNames.map((event) => event.length));
 const LEVEL_WIDTH = 'ERROR'.length;
 const MESSAGE_WIDTH = 'DeadLettered'.length;
 
-/** Different stacks that are remembered, of some kilobytes each. */
-const MOST_STACKS = 100;
+/** Different stacks that are remembered: some kilobytes each. */
+const MAX_STACKS = 100;
 
 /** Milliseconds after which an equal stack is shown again: the first one has scrolled away. */
 const STACK_SHOWN_AGAIN = 60_000;
@@ -62,8 +62,8 @@ export class LogFormat {
   readonly #stacks = new Map<string, { readonly shownAt: number; times: number }>();
 
   /**
-   * @param stream that the lines are for: colours only where it shows them
-   * @param width of the terminal, which shows ids shortened; Infinity where it is none
+   * @param stream that the lines are for: colours only if it shows them
+   * @param width of the terminal, which shows ids shortened; Infinity if it is not a terminal
    */
   constructor(stream: NodeJS.WriteStream = process.stdout, width = screenWidth(stream)) {
     this.#stream = stream;
@@ -73,7 +73,7 @@ export class LogFormat {
   /**
    * A function's log line: time, function, level and what happened in columns, then the event's id, the error and the
    * facts; below it the stack of an error.
-   * @returns undefined for a metric (EMF), which nobody wants to read
+   * @returns undefined for a metric (EMF)
    */
   logLine({ functionName, text, at = Date.now() }: LogLine): string | undefined {
     const line = whatEndedIt(functionName, parseObject(text));
@@ -143,21 +143,21 @@ export class LogFormat {
     const isRecent = before !== undefined && at - before.shownAt < STACK_SHOWN_AGAIN;
     const counted = isRecent ? before : { shownAt: at, times: 0 };
     counted.times += 1;
-    // What came last is the last one, so that the first can be forgotten.
+    // The newest is the last one, so that the first can be forgotten.
     this.#stacks.delete(key);
     this.#stacks.set(key, counted);
     const [oldest] = this.#stacks.keys();
-    if (this.#stacks.size > MOST_STACKS && oldest !== undefined) this.#stacks.delete(oldest);
+    if (this.#stacks.size > MAX_STACKS && oldest !== undefined) this.#stacks.delete(oldest);
     return counted.times;
   }
 }
 
-/** `DynamoDB UpdateItem: connection closed`; empty where there is no error. */
+/** `DynamoDB UpdateItem: connection closed`; empty if there is no error. */
 function errorWords({ call, error, errorMessage }: Readonly<Record<string, unknown>>): string {
   return printable([call, error, errorMessage].filter((text) => text !== undefined).join(': '));
 }
 
-/** A line as JSON: as it is, or of one that is none, such as what the runtime writes, its text. */
+/** A line as JSON: as it is or, if it is not JSON, as the runtime's lines, its text. */
 export const asJson = ({ functionName, text }: LogLine) =>
   text.startsWith('{') ? text : JSON.stringify({ functionName, text });
 

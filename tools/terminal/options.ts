@@ -4,7 +4,7 @@ import { didYouMean } from '../../lib/nearest.ts';
 
 /**
  * Reads an option's value as a whole number.
- * @throws InvalidArgumentError, which becomes the command's one line, where it is none of that range
+ * @throws InvalidArgumentError, which becomes the command's one line, if it is not in that range
  */
 export function wholeNumber(minimum: number, maximum = Number.MAX_SAFE_INTEGER) {
   const range = maximum === Number.MAX_SAFE_INTEGER ? `from ${minimum}` : `from ${minimum} to ${maximum}`;
@@ -38,7 +38,7 @@ export function time(text: string): Date {
   const [, date = ''] = MOMENT.exec(text) ?? [];
   const day = new Date(date);
   const moment = new Date(text);
-  // JavaScript takes 30 February for 2 March.
+  // JavaScript reads 30 February as 2 March.
   const exists = !Number.isNaN(day.getTime()) && day.toISOString().startsWith(date);
   if (exists && !Number.isNaN(moment.getTime())) return moment;
   throw new InvalidArgumentError(
@@ -58,7 +58,7 @@ export function eachOf<Word extends string>(words: readonly Word[]) {
 /** A TCP port. */
 export const port = wholeNumber(0, 65_535);
 
-/** Reads a secret. @throws InvalidArgumentError where it is empty */
+/** Reads a secret. @throws InvalidArgumentError if it is empty */
 export function nonEmptySecret(text: string): string {
   if (text === '') throw new InvalidArgumentError('With an empty secret anybody could sign.');
   return text;
@@ -80,10 +80,10 @@ export const seedOption = () =>
     wholeNumber(0, LARGEST_SEED),
   );
 
-/** A seed that nobody chose. */
+/** A seed if none was given. */
 export const anySeed = () => Date.now() % LARGEST_SEED;
 
-/** For what programs read: everything, with whole ids. */
+/** For programs: everything, with whole ids. */
 export const jsonOption = () =>
   new Option('--json', 'JSON with all there is, for programs: type npm run --silent');
 
@@ -91,9 +91,9 @@ const GATEWAYS = ['http', 'rest'] as const;
 
 export type GatewayKind = (typeof GATEWAYS)[number];
 
-/** The API before the receiver, whatever the stage says. */
+/** The API before the receiver, instead of the stage's own. */
 export const gatewayOption = () =>
   new Option(
     '--gateway <kind>',
-    'http or rest: the API before the receiver, instead of what the stage says',
+    'http or rest: the API before the receiver (default: that of the stage)',
   ).choices(GATEWAYS);

@@ -2,24 +2,24 @@ import { createLogUpdate } from 'log-update';
 import type { Step } from './block.ts';
 import { duration } from './text.ts';
 
-/** Where it is no terminal: at most one line in so many milliseconds. */
+/** Milliseconds between two lines, if the output is not a terminal. */
 const LINE_INTERVAL = 10_000;
 
 /** Share of the work that has to be done before what is left can be estimated. */
 const ESTIMATED_FROM = 0.02;
 
-/** What is left below that, in milliseconds, is not worth saying. */
+/** Milliseconds that are worth an estimate. */
 const SHORTEST_ESTIMATE = 1_000;
 
-/** Where it is shown how far a piece of work has come. */
+/** Shows how far a piece of work has come. */
 export interface ProgressDisplay {
-  /** To be called as often as there is something new. */
+  /** May be called at any rate. */
   show(step: Step): void;
-  /** Takes it away: what follows stands in its place. */
+  /** Removes it. */
   end(): void;
 }
 
-/** Shows how far a piece of work has come and how long it may take yet: one line that changes, on standard error. */
+/** One line on standard error that changes: how far a piece of work has come, and how long it may still take. */
 export class Progress implements ProgressDisplay {
   readonly #stream: NodeJS.WriteStream;
   readonly #update: ReturnType<typeof createLogUpdate>;

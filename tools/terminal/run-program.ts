@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import { INTERRUPTED } from './interrupted.ts';
 
 /**
- * Runs a program of `node_modules` on this Node.js, with this terminal, to its end. Whatever ends this process
+ * Runs a program of `node_modules` on this Node.js, with this terminal, to its end. A signal that ends this process
  * ends the program, too.
- * @returns its exit code; {@link INTERRUPTED} after Ctrl-C, and 1 where another signal ended it
+ * @returns its exit code; {@link INTERRUPTED} after Ctrl-C, and 1 if another signal ended it
  */
 export async function runProgram(
   args: readonly string[],
@@ -13,7 +13,7 @@ export async function runProgram(
 ): Promise<number> {
   const child = spawn(process.execPath, args, { stdio: 'inherit', env: { ...process.env, ...environment } });
   let interrupted = false;
-  // The terminal interrupts the program as well, which says itself how it ended.
+  // The terminal interrupts the program as well, which reports how it ended.
   const interrupt = () => {
     interrupted = true;
   };
@@ -21,7 +21,7 @@ export async function runProgram(
   process.on('SIGINT', interrupt).on('SIGTERM', passOn).on('SIGHUP', passOn);
   try {
     const [code, signal] = (await once(child, 'close')) as [number | null, NodeJS.Signals | null];
-    // Nobody reads its output any more.
+    // Its output is not read any more.
     if (signal === 'SIGPIPE') return 0;
     return interrupted ? INTERRUPTED : (code ?? 1);
   } finally {

@@ -1,7 +1,7 @@
 /** Characters of an id that a terminal shows: enough to tell two apart, and for `dlq redrive --id`. */
 const SHORT_ID_LENGTH = 8;
 
-/** Characters of a line; Infinity where the stream is no terminal's, so that nothing wraps in a file or a pipe. */
+/** Characters of a line; Infinity if the stream is not a terminal, so that nothing wraps in a file or a pipe. */
 export function screenWidth(stream: NodeJS.WriteStream = process.stdout): number {
   return stream.isTTY ? stream.columns : Number.POSITIVE_INFINITY;
 }

@@ -1,4 +1,4 @@
-/** What no shell takes for anything else than itself. */
+/** Characters that have no meaning in a shell. */
 const PLAIN = /^[\w@%+=:,./-]+$/;
 
 /** A text as one word of a command line that is to be copied into a shell. */

@@ -10,9 +10,9 @@ const GAP = 2;
 const NARROWEST = 8;
 
 /**
- * Rows under their headings, in columns as wide as they need. Where that is wider than the terminal, the widest
+ * Rows under their headings, in columns as wide as they need. If that is wider than the terminal, the widest
  * columns are narrowed and their cells wrap.
- * @param width characters of a line; Infinity where it is no terminal that shows them
+ * @param width characters of a line; Infinity if the output is not a terminal
  */
 export function table(
   columns: readonly Column[],
@@ -48,7 +48,7 @@ function narrow(natural: readonly number[], room: number): number[] {
   return widths;
 }
 
-/** A tab has no width of its own, and the library takes none. */
+/** A tab has no fixed width, and the library does not take one. */
 const oneSpace = (cell: string) => cell.replaceAll('\t', ' ');
 
 const longestLine = (cell = '') => Math.max(...cell.split('\n').map((line) => stringWidth(line)));

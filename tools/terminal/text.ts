@@ -33,11 +33,11 @@ export function duration(milliseconds: number): string {
     .join(' ');
 }
 
-/** Control characters but tab and line feed, of C0 and C1: what a terminal could take for commands. */
+/** Control characters but tab and line feed, of C0 and C1: a terminal could run them as commands. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: it is control characters that are looked for
 const CONTROL = /[\u0000-\u0008\u000B-\u001F\u007F-\u009F]/g;
 
-/** Text from outside, such that it cannot command a terminal. */
+/** Text from outside that cannot control a terminal. */
 export function printable(text: string): string {
   return text.replaceAll(
     CONTROL,

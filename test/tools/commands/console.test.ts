@@ -23,31 +23,29 @@ describe('the console of a stage', () => {
   test.each([
     { options: [], status: 202, said: '' },
     { options: ['--read-only'], status: 403, said: ', read only' },
-  ])(
-    'with $options says its address, whose token opens it, until Ctrl-C',
-    async ({ options, status, said }) => {
-      const running = project.start(['console', '--outputs', 'outputs.json', '--port', '0', ...options]);
-      const address = await eventually(async () => {
-        if (running.process.exitCode !== null) throw new Error((await running.ended).stderr);
-        return /Console {3}(\S+)/.exec(running.stdout())?.[1];
-      });
-      expect(running.stdout()).toMatch(new RegExp(`^the stack of outputs.json, as arn:aws:\\S+${said}\n`));
-      const { origin, hash } = new URL(address);
-      const token = hash.replace('#token=', '');
-      expect(token.length).toBeGreaterThanOrEqual(32);
-      const headers = { 'x-console-token': token, 'content-type': 'application/json' };
-      const read = await fetch(`${origin}/api/queues`, { headers });
-      expect({ status: read.status, body: await read.json() }).toMatchObject({
-        status: 200,
-        body: { problems: [] },
-      });
-      const body = JSON.stringify({ action: { kind: 'resume', event: 'shop.updated' }, confirmed: true });
-      expect((await fetch(`${origin}/api/tasks`, { method: 'POST', headers, body })).status).toBe(status);
-      expect((await fetch(`${origin}/api/queues`)).status).toBe(403);
-      running.interrupt();
-      expect(await running.ended).toMatchObject({ code: 0, stderr: '' });
-    },
-  );
+  ])('with $options says its address, which opens it, until Ctrl-C', async ({ options, status, said }) => {
+    const running = project.start(['console', '--outputs', 'outputs.json', '--port', '0', ...options]);
+    const address = await eventually(async () => {
+      if (running.process.exitCode !== null) throw new Error((await running.ended).stderr);
+      return /Console {3}(\S+)/.exec(running.stdout())?.[1];
+    });
+    expect(running.stdout()).toMatch(new RegExp(`^the stack of outputs.json, as arn:aws:\\S+${said}\n`));
+    const { origin, searchParams } = new URL(address);
+    expect(searchParams.get('token')?.length).toBeGreaterThanOrEqual(32);
+    const opened = await fetch(address, { redirect: 'manual' });
+    const [cookie = ''] = opened.headers.get('set-cookie')?.split(';') ?? [];
+    const headers = { cookie, 'content-type': 'application/json' };
+    const read = await fetch(`${origin}/api/queues`, { headers });
+    expect({ status: read.status, body: await read.json() }).toMatchObject({
+      status: 200,
+      body: { problems: [] },
+    });
+    const body = JSON.stringify({ argv: ['resume', 'shop.updated'] });
+    expect((await fetch(`${origin}/api/tasks`, { method: 'POST', headers, body })).status).toBe(status);
+    expect((await fetch(`${origin}/api/queues`)).status).toBe(403);
+    running.interrupt();
+    expect(await running.ended).toMatchObject({ code: 0, stderr: '' });
+  });
 
   test('refuses a port that is in use', async () => {
     const { port, server } = await occupyPort();
@@ -63,11 +61,27 @@ describe('the console of a stage', () => {
     }
   });
 
-  test('is not the local one, of which it says where it is', async () => {
+  test.each([
+    [
+      { AWS_REGION: '' },
+      'a region (set AWS_REGION, or AWS_PROFILE to a profile that has one) and credentials (Could not load credentials from any providers)',
+    ],
+    [{ AWS_REGION: 'eu-west-1' }, 'credentials (Could not load credentials from any providers)'],
+  ])('names all that is missing in one line: %j', async (given, missing) => {
+    const nothing = { AWS_ACCESS_KEY_ID: '', AWS_PROFILE: '', AWS_EC2_METADATA_DISABLED: 'true' };
+    const noFiles = { AWS_CONFIG_FILE: 'none', AWS_SHARED_CREDENTIALS_FILE: 'none' };
+    expect(await project.run(['console', '--stage', 'prod'], { ...nothing, ...noFiles, ...given })).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: `AWS needs ${missing}\n`,
+    });
+  });
+
+  test('of the local stack runs with it, and says where it is', async () => {
     expect(await project.run(['console'])).toEqual({
       code: 1,
       stdout: '',
-      stderr: 'Say which stage: --stage … The local stack has its console with it: npm start\n',
+      stderr: 'Name a stage: --stage … The console of the local stack runs with it: npm start\n',
     });
     await mkdir(project.path('.local'));
     const { servers, port } = await listen({}, (_request, response) => response.end(), { port: 0 });
@@ -75,14 +89,14 @@ describe('the console of a stage', () => {
     await writeFile(project.path('.local/console.json'), JSON.stringify({ url }));
     expect(await project.run(['console'])).toEqual({
       code: 0,
-      stdout: `The local stack has its console with it, at ${url} For a stage say which: --stage …\n`,
+      stdout: `The console of the local stack is at ${url} For a stage in AWS, name it: --stage …\n`,
       stderr: '',
     });
     for (const server of servers) await once(server.close(), 'close');
     expect(await project.run(['console'])).toEqual({
       code: 1,
       stdout: '',
-      stderr: `The console at ${url} is gone. The local stack is started with: npm start\n`,
+      stderr: `The console at ${url} does not run any more. Start the local stack with: npm start\n`,
     });
   });
 });

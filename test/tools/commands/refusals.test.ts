@@ -121,7 +121,7 @@ describe('a command that cannot do as it was told says so in one line and exits 
     },
     {
       args: ['load', '--url', 'https://example.com/', '--i-own', 'example.com'],
-      line: 'It asks first, and nobody can answer here: look with --dry-run, then say --yes',
+      line: 'There is no terminal to confirm this in. Check it with --dry-run, then use --yes',
     },
     {
       args: ['load', '--rate', '20001'],
@@ -150,7 +150,10 @@ describe('a command that cannot do as it was told says so in one line and exits 
     },
     { args: ['resume'], line: "Missing required argument 'event'" },
     { args: ['resume', 'shop.updated'], line: 'The local stack is not running. Start it with: npm start' },
-    { args: ['dlq', 'lits'], line: "No subcommand 'lits'. One of: list, show, redrive, export" },
+    {
+      args: ['dlq', 'redriv', 'shop.updated', '--id', 'x'],
+      line: "No subcommand 'redriv'. Did you mean redrive? One of: list, show, redrive, export",
+    },
     {
       args: ['cost', '--batch', '0.5'],
       line: "Option '--batch <n>' argument '0.5' is invalid. It must be a number from 1 to 10000.",

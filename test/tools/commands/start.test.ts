@@ -63,8 +63,8 @@ describe('a running stack', () => {
     const { url, token } = JSON.parse(readFileSync(file, 'utf8'));
     expect(stack.stdout()).toContain(`  Console   ${url}\n  Webhook   `);
     expect(statSync(file).mode & 0o777).toBe(0o600);
-    const page = await (await fetch(url)).text();
-    expect(page).toContain(`<meta name="console-token" content="${token}">`);
+    const page = await fetch(url);
+    expect(page.headers.get('set-cookie')).toContain(`=${token};`);
   });
 
   test.each([
@@ -74,7 +74,7 @@ describe('a running stack', () => {
     const page = await fetch(`http://localhost:${portOf()}/`, {
       headers: { accept: 'text/html,application/xhtml+xml' },
     });
-    expect(await page.text()).toContain('<meta name="console-token"');
+    expect(await page.text()).toContain('<script type="module" src="/console.js">');
   });
 
   test('is found by `send`', async () => {

@@ -1,6 +1,8 @@
 import { type ClientRequest, type IncomingMessage, request } from 'node:http';
+import { cookieName } from '../../../tools/console/server/security.ts';
 import type { Delivery } from '../../../tools/stage/history/history.ts';
 import { eventually } from '../../support/eventually.ts';
+import { TEST_TOKEN } from './support.ts';
 
 export interface ReadEvent {
   readonly id: string | undefined;
@@ -20,12 +22,7 @@ export class EventReader {
   /** The connection is over, whoever ended it. */
   isOver = false;
 
-  constructor(
-    port: number,
-    path = '/api/stream',
-    lastEventId?: string,
-    headers: Readonly<Record<string, string>> = {},
-  ) {
+  constructor(port: number, path = '/api/stream', lastEventId?: string) {
     this.#request = request(
       {
         host: '127.0.0.1',
@@ -34,7 +31,7 @@ export class EventReader {
         agent: false,
         headers: {
           host: `localhost:${port}`,
-          ...headers,
+          cookie: `${cookieName(port)}=${TEST_TOKEN}`,
           ...(lastEventId !== undefined && { 'last-event-id': lastEventId }),
         },
       },

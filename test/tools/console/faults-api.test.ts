@@ -17,12 +17,6 @@ afterAll(async () => {
 afterEach(() => running.stack.faults.clear());
 
 const faults = async () => (await running.api.get('/api/faults')).body;
-const end = (path: string) =>
-  running.api.request(path, {
-    method: 'DELETE',
-    headers: { 'content-type': 'application/json', 'x-console-token': 'test-token' },
-  });
-
 test('a fault hits calls until it is ended', async () => {
   expect(await faults()).toEqual({ active: [], functions: ['receiver', ...eventNames] });
   const { status, body } = await running.api.post('/api/faults', { service: 'sqs', kind: 'throttled' });
@@ -36,8 +30,8 @@ test('a fault hits calls until it is ended', async () => {
   expect(active).toMatchObject([{ id: body.id }]);
   expect(active[0].hits).toBeGreaterThan(0);
 
-  expect(await end(`/api/faults/${body.id}`)).toMatchObject({ status: 204 });
-  expect(await end(`/api/faults/${body.id}`)).toMatchObject({ status: 404 });
+  expect(await running.api.delete(`/api/faults/${body.id}`)).toMatchObject({ status: 204 });
+  expect(await running.api.delete(`/api/faults/${body.id}`)).toMatchObject({ status: 404 });
   expect(await partner.post(shopUpdated('shop-1'))).toMatchObject({ status: 200 });
 });
 
@@ -45,7 +39,7 @@ test('all faults end together', async () => {
   await running.api.post('/api/faults', { service: 'dynamodb', kind: 'slow', milliseconds: 5, share: 0.5 });
   await running.api.post('/api/faults', { service: 's3', kind: 'down' });
   expect((await faults()).active).toMatchObject([{ milliseconds: 5, share: 0.5 }, { service: 's3' }]);
-  expect(await end('/api/faults')).toMatchObject({ status: 204 });
+  expect(await running.api.delete('/api/faults')).toMatchObject({ status: 204 });
   expect((await faults()).active).toEqual([]);
 });
 

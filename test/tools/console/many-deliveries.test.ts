@@ -6,7 +6,7 @@ import { LocalFeed } from '../../../tools/stage/history/local-feed.ts';
 import { MAXIMUM_DELIVERIES } from '../../../tools/stage/history/store.ts';
 import { Stage } from '../../../tools/stage/stage.ts';
 import { EventReader } from './event-reader.ts';
-import { Api } from './support.ts';
+import { Api, TEST_TOKEN } from './support.ts';
 
 /** Deliveries whose bodies are so large that the oldest bodies go. */
 const LARGE = 50;
@@ -27,7 +27,7 @@ let api: Api;
 beforeAll(async () => {
   feed = new LocalFeed();
   source = new Source(new Stage('the local stack', outputs), feed.store);
-  console = await startConsole({ source, port: 0, token: 'token', readOnly: false, local: undefined });
+  console = await startConsole({ source, port: 0, token: TEST_TOKEN, readOnly: false, local: undefined });
   api = new Api(console.port);
   for (let index = 0; index < MANY; index += 1) deliver(`request-${index}`, payload(index));
 });
@@ -69,17 +69,12 @@ function deliver(requestId: string, body: Buffer): void {
   });
 }
 
-const headers = { 'x-console-token': 'token' };
-
 describe('almost 20,000 deliveries', () => {
   test('are listed, and compressed where the client takes it', async () => {
-    const { body } = await api.get(`/api/deliveries?limit=${MANY}`, headers);
+    const { body } = await api.get(`/api/deliveries?limit=${MANY}`);
     expect(body.total).toBe(MANY);
     expect(new Set(body.deliveries.map(({ id }: { id: string }) => id)).size).toBe(MANY);
-    const compressed = await api.get(`/api/deliveries?limit=${MANY}`, {
-      ...headers,
-      'accept-encoding': 'gzip, br',
-    });
+    const compressed = await api.get(`/api/deliveries?limit=${MANY}`, { 'accept-encoding': 'gzip, br' });
     expect(compressed.headers['content-encoding']).toBe('gzip');
     expect(compressed.bytes.length).toBeLessThan(JSON.stringify(body).length / 4);
   });
@@ -90,7 +85,7 @@ describe('almost 20,000 deliveries', () => {
   });
 
   test('are streamed', async () => {
-    const reader = new EventReader(console.port, '/api/stream', undefined, headers);
+    const reader = new EventReader(console.port, '/api/stream', undefined);
     await reader.ready();
     expect(reader.rows().size).toBe(MANY);
     reader.cut();
@@ -106,8 +101,27 @@ test('of large bodies the oldest are let go, which their requests say', async ()
   expect(await requestOf('large-49')).not.toHaveProperty('bodyMissing');
   const kept = ids.filter((id) => feed.store.payload(id) !== undefined);
   expect(kept).toHaveLength(Math.floor((256 * 1024 * 1024) / BODY_BYTES));
-  const missing = await api.get('/api/deliveries/large-0/body', headers);
+  const missing = await api.get('/api/deliveries/large-0/body');
   expect(missing).toMatchObject({ status: 404, body: { detail: 'The body of this delivery is not kept' } });
+});
+
+test('the oldest deliveries are removed from open pages, also those that resume', async () => {
+  const open = await new EventReader(console.port).ready();
+  const before = open.rows();
+  const search = await new EventReader(console.port, '/api/stream?search=user.updated').ready();
+  search.cut();
+  deliver('request-new', payload(MANY));
+  await open.until((now) => now.rows().has('request-new'));
+  const now = open.rows();
+  expect([...before.keys()].filter((id) => !now.has(id))).toContain('request-0');
+  const resumed = await new EventReader(
+    console.port,
+    '/api/stream?search=user.updated',
+    search.lastId,
+  ).ready();
+  expect([...resumed.rows().keys()]).toEqual(['request-new']);
+  expect(resumed.rows(search.rows()).has('request-0')).toBe(false);
+  for (const reader of [open, resumed]) reader.cut();
 });
 
 function fail(id: string): never {

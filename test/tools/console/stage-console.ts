@@ -11,16 +11,9 @@ export interface StageConsole extends AsyncDisposable {
   readonly operator: Operator;
   readonly source: Source;
   readonly console: Console;
-  readonly api: StageApi;
+  readonly api: Api;
   /** What pages were told. */
   readonly notices: readonly Notice[];
-}
-
-/** A page of a stage shows its token to read, too. */
-export class StageApi extends Api {
-  override get(path: string) {
-    return super.get(path, { 'x-console-token': TEST_TOKEN });
-  }
 }
 
 export async function startStageConsole(
@@ -48,7 +41,7 @@ export async function startStageConsole(
     operator,
     source,
     console,
-    api: new StageApi(console.port),
+    api: new Api(console.port),
     notices,
     async [Symbol.asyncDispose]() {
       await console.close();

@@ -82,19 +82,12 @@ describe('a delivery to a stage', () => {
   test('is sent again signed by the stage’s own secret', async () => {
     const { id, eventId } = await delivered(renamed(randomUUID(), 'Aiko', 1));
     await archived(id);
-    const ask = (confirmed: boolean) =>
-      stage.api.post('/api/tasks', { action: { kind: 'resend', id }, confirmed });
-    expect((await ask(false)).body).toEqual({
-      command: `npm run send -- --file body.json --outputs ${stage.operator.outputsFile}`,
-      explanation: expect.stringMatching(/^Signs the same bytes with the secret of the stack of/),
+    const done = await resent(id);
+    expect(done).toMatchObject({
+      state: 'done',
+      command: `npm run send -- --again ${id} --outputs ${stage.operator.outputsFile}`,
     });
-    const { body: task } = await ask(true);
-    const done = await eventually(async () => {
-      const { body } = await stage.api.get(`/api/tasks/${task.id}`);
-      return body.state === 'running' ? undefined : body;
-    });
-    expect(done).toMatchObject({ state: 'done' });
-    const again = await eventually(async () => stage.source.store.get(done.delivery));
+    const again = await eventually(async () => stage.source.store.get(done.deliveries[0]));
     expect(again.eventId).toBe(eventId);
   });
 
@@ -109,17 +102,29 @@ describe('a delivery to a stage', () => {
       request: { bodyMissing: expect.stringMatching(/^The archive does not have it/) },
       effects: [],
     });
-    const resend = { action: { kind: 'resend', id }, confirmed: true };
-    expect(await stage.api.post('/api/tasks', resend)).toMatchObject({
-      status: 409,
-      body: { detail: expect.stringContaining('is not there to be sent again') },
+    expect(await resent(id)).toMatchObject({
+      state: 'failed',
+      lines: ['It was not accepted, so its bytes were not stored and cannot be sent again'],
     });
   });
 
-  test('cannot be a made-up text', async () => {
-    const action = { kind: 'send-text', body: '{}' };
-    expect(await stage.api.post('/api/tasks', { action, confirmed: true })).toMatchObject({ status: 403 });
-    expect(await stage.api.get('/api/faults')).toMatchObject({ status: 409 });
+  /** Sends a delivery again. @returns the task, once it has ended */
+  async function resent(id: string) {
+    const { body } = await stage.api.post('/api/tasks', { argv: ['send', '--again', id] });
+    return eventually(async () => {
+      const { body: task } = await stage.api.get(`/api/tasks/${body.id}`);
+      return task.state === 'running' ? undefined : task;
+    });
+  }
+});
+
+test('the console says how a command names the stage, and has no faults for it', async () => {
+  const { body } = await stage.api.get('/api/stack');
+  expect(body).toMatchObject({ local: false, commandSuffix: ` --outputs ${stage.operator.outputsFile}` });
+  expect(body).not.toHaveProperty('secret');
+  expect(await stage.api.get('/api/faults')).toMatchObject({
+    status: 409,
+    body: { detail: 'Faults are available on the local stack only' },
   });
 });
 

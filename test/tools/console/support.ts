@@ -1,6 +1,8 @@
-import { request as httpRequest } from 'node:http';
+import { once } from 'node:events';
+import { request as httpRequest, type IncomingMessage } from 'node:http';
+import { buffer } from 'node:stream/consumers';
 import type { LocalStack, LocalStackOptions } from '../../../local/local-stack.ts';
-import { TOKEN_HEADER } from '../../../tools/console/api.ts';
+import { cookieName } from '../../../tools/console/server/security.ts';
 import { type Console, type ConsoleOptions, startConsole } from '../../../tools/console/server/server.ts';
 import { Source } from '../../../tools/console/source.ts';
 import { LocalFeed } from '../../../tools/stage/history/local-feed.ts';
@@ -69,53 +71,42 @@ export interface ApiRequest {
   readonly body?: unknown;
 }
 
-/** Asks a console as no browser would: with any headers. */
+/** Asks a console with its cookie, as its page does, or with any other headers. */
 export class Api {
   readonly #port: number;
+  readonly #cookie: string;
 
-  constructor(port: number) {
+  constructor(port: number, token = TEST_TOKEN) {
     this.#port = port;
+    this.#cookie = `${cookieName(port)}=${token}`;
   }
 
   get(path: string, headers: Readonly<Record<string, string>> = {}): Promise<ApiAnswer> {
     return this.request(path, { headers });
   }
 
-  /** With all that the page sends along. */
   post(path: string, body: unknown): Promise<ApiAnswer> {
-    const headers = { 'content-type': 'application/json', [TOKEN_HEADER]: TEST_TOKEN };
-    return this.request(path, { method: 'POST', headers, body });
+    return this.request(path, { method: 'POST', headers: { 'content-type': 'application/json' }, body });
   }
 
-  request(path: string, { method = 'GET', headers = {}, body }: ApiRequest = {}): Promise<ApiAnswer> {
-    return new Promise((resolve, reject) => {
-      const request = httpRequest(
-        {
-          host: '127.0.0.1',
-          port: this.#port,
-          path,
-          method,
-          headers: { host: `localhost:${this.#port}`, ...headers },
-        },
-        (response) => {
-          const chunks: Buffer[] = [];
-          response.on('data', (chunk: Buffer) => chunks.push(chunk));
-          response.on('error', reject);
-          response.on('end', () => {
-            const bytes = Buffer.concat(chunks);
-            const isJson = /json/.test(response.headers['content-type'] ?? '') && bytes.length > 0;
-            const isPlain = response.headers['content-encoding'] === undefined;
-            resolve({
-              status: response.statusCode ?? 0,
-              headers: response.headers,
-              bytes,
-              body: isJson && isPlain ? JSON.parse(bytes.toString()) : undefined,
-            });
-          });
-        },
-      );
-      request.on('error', reject);
-      request.end(body === undefined ? undefined : JSON.stringify(body));
-    });
+  delete(path: string): Promise<ApiAnswer> {
+    return this.request(path, { method: 'DELETE', headers: { 'content-type': 'application/json' } });
+  }
+
+  async request(path: string, { method = 'GET', headers = {}, body }: ApiRequest = {}): Promise<ApiAnswer> {
+    const own = { host: `localhost:${this.#port}`, cookie: this.#cookie };
+    const options = { host: '127.0.0.1', port: this.#port, path, method, headers: { ...own, ...headers } };
+    const request = httpRequest(options);
+    request.end(body === undefined ? undefined : JSON.stringify(body));
+    const [response] = (await once(request, 'response')) as [IncomingMessage];
+    const bytes = await buffer(response);
+    const isJson = /json/.test(response.headers['content-type'] ?? '') && bytes.length > 0;
+    const isPlain = response.headers['content-encoding'] === undefined;
+    return {
+      status: response.statusCode ?? 0,
+      headers: response.headers,
+      bytes,
+      body: isJson && isPlain ? JSON.parse(bytes.toString()) : undefined,
+    };
   }
 }

@@ -46,7 +46,7 @@ describe('where nobody can answer', () => {
     const operation = { stack, signal: new AbortController().signal, say: () => {}, width: 80 };
     const options = { plan: planned(), url, secret: 'a-secret', json: false, dryRun: false, yes: false };
     try {
-      await expect(load(operation, options)).rejects.toThrow(/^It asks first, and nobody can answer here/);
+      await expect(load(operation, options)).rejects.toThrow(/^There is no terminal to confirm this in/);
     } finally {
       stack.close();
     }

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { facts } from '../../../tools/terminal/facts.ts';
+import { facts, lines } from '../../../tools/terminal/facts.ts';
 
 test('facts have their names in one column, and values that do not fit go on below themselves', () => {
   const all = [
@@ -26,4 +26,9 @@ test('a fact without a value is left out, and a value that is not wrapped stays 
     ['payload', '  {"a":  1}'],
   ] as const;
   expect(facts(all, Number.POSITIVE_INFINITY)).toEqual(['  payload    {"a":  1}']);
+});
+
+test('a text that is wrapped keeps its indentation on each line', () => {
+  expect(lines('  shop.updated is damaged', 14)).toEqual(['  shop.updated', '  is damaged']);
+  expect(lines('', 14)).toEqual(['']);
 });

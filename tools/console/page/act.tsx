@@ -172,11 +172,12 @@ export function useSend(onError: (text: string) => void = toastError) {
       const [begun] = (await run([command])) ?? [];
       if (begun === undefined) return false;
       const task = await taskEnd(begun);
-      if (task.state === 'failed') {
+      const [delivery] = task.deliveries;
+      // What was answered with an error was sent all the same, and the list shows it.
+      if (task.state === 'failed' && delivery === undefined) {
         onError(task.lines.join('\n'));
         return false;
       }
-      const [delivery] = task.deliveries;
       // To go there would close a dialog that was opened meanwhile, and lose what was written in it.
       const isFree = openDialog() === null || openDialog() === dialog;
       if (delivery !== undefined && onSent !== undefined && isFree) onSent(delivery);

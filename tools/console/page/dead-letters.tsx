@@ -1,1 +1,198 @@
-export const DeadLettersView = () => null;
+import { useSignal } from '@preact/signals';
+import type { DeadLetterGroup } from '../api.ts';
+import { type Command, useRun } from './act.tsx';
+import { api } from './api.ts';
+import { deadLetterAddress, eventCounts, redriveAll, redriveCommand, redriveGroup } from './queues/queue.ts';
+import { formatRoute } from './route.ts';
+import { stack } from './store.ts';
+import { Visible } from './text/visible.tsx';
+import { Button, Disclose } from './ui/button.tsx';
+import { Copy } from './ui/copy.tsx';
+import { localRefresh, useLoad } from './ui/load.ts';
+import { Empty, ErrorNote, Loading, Problems, Quantity } from './ui/notes.tsx';
+import { type Column, Table, toggled } from './ui/table.tsx';
+import { Age } from './ui/time.tsx';
+
+const plural = (count: number, one: string) =>
+  `${count.toLocaleString('en')} ${one}${count === 1 ? '' : 's'}`;
+
+/** Dead letters of all events, by their reason. */
+export function DeadLettersView() {
+  const { start, busy, error: failure, refusal } = useRun();
+  const { value, error, reload } = useLoad('dead letters', api.deadLetters, localRefresh());
+  const groups = value?.groups ?? [];
+  const total = groups.reduce((sum, { count }) => sum + count, 0);
+  const act = { refusal, busy, start };
+  return (
+    <div class="page">
+      <div class="stack">
+        {total > 0 && (
+          <header class="row">
+            <h2 class="grow">
+              {plural(total, 'dead letter')}, {plural(groups.length, 'reason')}
+            </h2>
+            {!stack.local && <Button onClick={reload}>Refresh</Button>}
+            <Button refusal={refusal} busy={busy} onClick={() => start(redriveAll(groups))}>
+              Redrive all
+            </Button>
+          </header>
+        )}
+        <ErrorNote>{failure}</ErrorNote>
+        <ErrorNote>{error}</ErrorNote>
+        {value === undefined && error === undefined && <Loading />}
+        <Problems
+          problems={[
+            ...(value?.problems ?? []),
+            ...(value?.limited ?? []).map((event) => `${event} has more dead letters than are shown here.`),
+          ]}
+        />
+        {value !== undefined && total === 0 && <NoDeadLetters />}
+        {total > 0 && <Groups groups={groups} act={act} />}
+      </div>
+    </div>
+  );
+}
+
+function NoDeadLetters() {
+  return (
+    <Empty title="No dead letters">
+      <p>
+        An event that cannot be processed, or that failed ten times, becomes a dead letter. It is kept here
+        with its reason for 14 days. Fix the cause, then redrive it.
+      </p>
+      {stack.local && (
+        <p>
+          To see one, start the stack with <code>npm start -- --retry-fast</code>, turn on “DynamoDB down”
+          under <a href={formatRoute({ view: 'faults' })}>Faults</a> and send a sample. Its ten attempts then
+          take about ten seconds.
+        </p>
+      )}
+    </Empty>
+  );
+}
+
+interface GroupProps {
+  refusal: string | undefined;
+  busy: boolean;
+  start: (commands: readonly Command[]) => unknown;
+}
+
+function Groups({ groups, act }: { groups: readonly DeadLetterGroup[]; act: GroupProps }) {
+  const open = useSignal<ReadonlySet<string>>(new Set());
+  const { start, ...state } = act;
+  const columns: Column<DeadLetterGroup>[] = [
+    {
+      name: 'reason',
+      heading: 'Reason',
+      width: 'minmax(0, 3fr)',
+      cell: ({ reason }) => (
+        <Disclose
+          open={open.value.has(reason)}
+          onToggle={() => {
+            open.value = toggled(open.value, reason);
+          }}
+        >
+          <Visible text={reason} />
+        </Disclose>
+      ),
+    },
+    {
+      name: 'events',
+      heading: 'Events',
+      width: 'minmax(0, 2fr)',
+      cell: (group) => (
+        <ul>
+          {eventCounts(group).map(({ event, count }) => (
+            <li key={event}>
+              {event} <span class="soft">{count.toLocaleString('en')}</span>
+            </li>
+          ))}
+        </ul>
+      ),
+    },
+    { name: 'count', heading: 'Count', end: true, cell: ({ count }) => <Quantity of={count} /> },
+    { name: 'first', heading: 'First', end: true, cell: ({ firstAt }) => <Age at={firstAt} /> },
+    { name: 'last', heading: 'Last', end: true, cell: ({ lastAt }) => <Age at={lastAt} /> },
+    {
+      name: 'act',
+      heading: 'Redrive',
+      hidesHeading: true,
+      end: true,
+      cell: (group) => (
+        <Button
+          {...state}
+          label={`Redrive ${plural(group.count, 'dead letter')}: ${group.reason}`}
+          onClick={() => start(redriveGroup(group))}
+        >
+          Redrive
+        </Button>
+      ),
+    },
+  ];
+  return (
+    <Table
+      label="Dead letters by reason"
+      columns={columns}
+      rows={groups}
+      idOf={({ reason }) => reason}
+      below={(group) => open.value.has(group.reason) && <Letters group={group} act={act} />}
+    />
+  );
+}
+
+/** Messages of a group, each with links to its deliveries and its queue. */
+function Letters({ group, act }: { group: DeadLetterGroup; act: GroupProps }) {
+  const { start, ...state } = act;
+  const columns: Column<DeadLetterGroup['messages'][number]>[] = [
+    { name: 'event', heading: 'Event', cell: ({ queue }) => <a href={deadLetterAddress(queue)}>{queue}</a> },
+    {
+      name: 'id',
+      heading: 'Id',
+      width: 'minmax(0, 1fr)',
+      cell: ({ id, eventId }) => (
+        <>
+          <code>{eventId ?? id}</code>{' '}
+          <Copy
+            text={eventId ?? id}
+            label={eventId === undefined ? 'Copy the message id' : 'Copy the event id'}
+          />
+        </>
+      ),
+    },
+    {
+      name: 'act',
+      heading: 'Actions',
+      hidesHeading: true,
+      end: true,
+      cell: ({ queue, id, eventId }) => (
+        <>
+          {eventId !== undefined && (
+            <a
+              class="button button-quiet"
+              href={formatRoute({ view: 'deliveries', query: { search: eventId } })}
+              aria-label={`Deliveries of ${eventId}`}
+            >
+              Deliveries
+            </a>
+          )}
+          <Button
+            {...state}
+            kind="quiet"
+            label={`Redrive ${eventId ?? id}`}
+            onClick={() => start([redriveCommand(queue, [id])])}
+          >
+            Redrive
+          </Button>
+        </>
+      ),
+    },
+  ];
+  return (
+    <Table
+      label={`Dead letters: ${group.reason}`}
+      columns={columns}
+      rows={group.messages}
+      idOf={({ id }) => id}
+    />
+  );
+}

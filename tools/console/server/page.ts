@@ -1,35 +1,70 @@
-import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { promisify } from 'node:util';
-import { gzip } from 'node:zlib';
+import { readFile } from 'node:fs/promises';
+import { basename } from 'node:path';
 import { build } from 'esbuild';
+import { Hono } from 'hono';
+import { etag, RETAINED_304_HEADERS } from 'hono/etag';
+import { notFound, Problem } from './problem.ts';
 
 const FOLDER = 'tools/console/page';
 
-/** The page's script and its style, each with the styles that it imports. */
-const ENTRIES = [`${FOLDER}/main.tsx`, `${FOLDER}/style.css`];
+/** The description of the endpoint, with its page. */
+const DOCS_FOLDER = 'docs/api';
 
-const compress = promisify(gzip);
+const TYPES: Readonly<Record<string, string>> = {
+  js: 'text/javascript; charset=utf-8',
+  css: 'text/css; charset=utf-8',
+  svg: 'image/svg+xml',
+};
 
-/** A file of the page. */
-interface Asset {
-  readonly type: string;
-  readonly body: Uint8Array;
-  readonly gzipped: Uint8Array;
-  readonly etag: string;
+const DOCS_TYPES: Readonly<Record<string, string>> = {
+  'webhook.html': 'text/html; charset=utf-8',
+  'openapi.json': 'application/json',
+};
+
+/** A browser takes the headers of a 304 over into what it has kept (RFC 9111 §4.3.4). */
+const retainedHeaders = [...RETAINED_304_HEADERS, 'content-security-policy'];
+
+/** The page, its files, and the description of the endpoint. */
+export function pageRoutes() {
+  let bundled: ReturnType<typeof bundle> | undefined;
+
+  return new Hono()
+    .get('/', (c) => c.html(SHELL))
+    .get('/:file', etag(), async (c) => {
+      // If it failed, the next request tries again.
+      bundled ??= bundle().catch((error) => {
+        bundled = undefined;
+        throw error;
+      });
+      const name = c.req.param('file');
+      const body = (await bundled).get(name);
+      if (body === undefined) throw notFound('The page is at /');
+      const type = TYPES[name.split('.').at(-1) ?? ''] ?? 'application/octet-stream';
+      return c.body(body, 200, { 'content-type': type, 'cache-control': 'no-cache' });
+    })
+    .get('/api-docs/:name', etag({ retainedHeaders }), async (c) => {
+      const name = c.req.param('name');
+      const type = Object.hasOwn(DOCS_TYPES, name) ? DOCS_TYPES[name] : undefined;
+      if (type === undefined) throw notFound(`Only these are here: ${Object.keys(DOCS_TYPES).join(', ')}`);
+      const file = `${DOCS_FOLDER}/${name}`;
+      if (!existsSync(file)) throw notFound(`${file} is missing. Restore it: git checkout -- ${file}`);
+      const text = await readFile(file, 'utf8');
+      const headers = { 'content-type': type, 'cache-control': 'no-cache' };
+      if (!name.endsWith('.html')) return c.body(text, 200, headers);
+      c.header('content-security-policy', policyOf(file, text));
+      return c.body(withWayBack(text), 200, headers);
+    });
 }
 
-/** @param token of the local stack; absent for a stage, where it is in the address alone */
-export function shell(token: string | undefined): string {
-  const meta = token === undefined ? '' : `\n<meta name="console-token" content="${token}">`;
-  return `<!doctype html>
+const SHELL = `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">${meta}
+<meta name="color-scheme" content="light dark">
 <title>Partner webhooks</title>
-<link rel="icon" href="/icon.svg">
+<link rel="icon" href="/logo.svg">
 <link rel="stylesheet" href="/console.css">
 <script type="module" src="/console.js"></script>
 </head>
@@ -38,31 +73,17 @@ export function shell(token: string | undefined): string {
 </body>
 </html>
 `;
-}
 
-const ICON = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><rect width="16" height="16" rx="3" fill="#2557d6"/><path d="M4 5l3 3-3 3M8.5 11H12" fill="none" stroke="#fff" stroke-width="1.6" stroke-linecap="round" stroke-linejoin="round"/></svg>`;
-
-/** The page's files, bundled when the first of them is asked for. */
-export class Page {
-  #assets: Promise<ReadonlyMap<string, Asset>> | undefined;
-
-  /** @throws BuildFailure of esbuild; the next call tries again */
-  async asset(path: string): Promise<Asset | undefined> {
-    this.#assets ??= bundle();
-    try {
-      return (await this.#assets).get(path);
-    } catch (error) {
-      this.#assets = undefined;
-      throw error;
-    }
-  }
-}
-
-async function bundle(): Promise<ReadonlyMap<string, Asset>> {
+/** The page's script, its style, and what the script loads on demand. */
+async function bundle(): Promise<ReadonlyMap<string, string>> {
   const { outputFiles } = await build({
-    entryPoints: ENTRIES.filter((file) => existsSync(file)),
+    entryPoints: [
+      { in: `${FOLDER}/main.tsx`, out: 'console' },
+      { in: `${FOLDER}/style.css`, out: 'console' },
+    ],
     outdir: FOLDER,
     bundle: true,
+    splitting: true,
     minify: true,
     write: false,
     format: 'esm',
@@ -72,20 +93,35 @@ async function bundle(): Promise<ReadonlyMap<string, Asset>> {
     legalComments: 'none',
     logLevel: 'silent',
   });
-  const text = (extension: string) =>
-    outputFiles
-      .filter(({ path }) => path.endsWith(extension))
-      .map(({ text }) => text)
-      .join('');
-  return new Map([
-    ['/console.js', await asset('text/javascript; charset=utf-8', text('.js'))],
-    ['/console.css', await asset('text/css; charset=utf-8', text('.css'))],
-    ['/icon.svg', await asset('image/svg+xml', ICON)],
-  ]);
+  const files = outputFiles.map(({ path, text }) => [basename(path), text] as const);
+  return new Map([...files, ['logo.svg', await readFile(`${FOLDER}/logo.svg`, 'utf8')]]);
 }
 
-async function asset(type: string, text: string): Promise<Asset> {
-  const body = Buffer.from(text);
-  const etag = `"${createHash('sha256').update(body).digest('base64url')}"`;
-  return { type, body, gzipped: await compress(body), etag };
+const POLICY = /<meta http-equiv="content-security-policy" content="([^"]+)">/;
+
+/**
+ * The policy that the page itself has, and what only a header can say. The page is one file: its scripts may run, by
+ * their hashes, and connect to nowhere.
+ */
+function policyOf(file: string, page: string): string {
+  const [, policy] = POLICY.exec(page) ?? [];
+  if (policy !== undefined) return `${policy}; frame-ancestors 'none'`;
+  throw new Problem(
+    'no-policy',
+    500,
+    'No policy',
+    `${file} has no content security policy, and is not shown`,
+  );
 }
+
+/** Without a script, which the policy would have to allow. */
+const withWayBack = (page: string) =>
+  page.replace(
+    '\n<body>\n',
+    `
+<body>
+<header style="padding: 12px 20px; font: 15px system-ui, sans-serif; border-bottom: 1px solid #d0d4db">
+<a href="/" style="color: #1d4ab8">← Console</a>
+</header>
+`,
+  );

@@ -24,26 +24,33 @@ export const badQuery = (detail: string) => new Problem('bad-query', 400, 'Bad q
 
 export const badRequest = (detail: string) => new Problem('bad-request', 400, 'Bad request', detail);
 
+export const forbidden = (kind: string, detail: string) => new Problem(kind, 403, 'Forbidden', detail);
+
 export const notFound = (detail: string) => new Problem('not-found', 404, 'Not found', detail);
 
+export function problemResponse(
+  { details }: Problem,
+  others: Readonly<Record<string, string>> = {},
+): Response {
+  const headers = { 'content-type': 'application/problem+json', 'cache-control': 'no-store', ...others };
+  return new Response(JSON.stringify(details), { status: details.status, headers });
+}
+
 /**
- * Any error of a handler as a problem. What AWS or a command says is for people; of anything else nothing is shown.
- * @returns undefined where it is a fault of the console itself
+ * Any error of a handler as a problem. Messages of AWS and of commands are for people; other messages are not shown.
+ * @returns undefined if it is a fault of the console itself
  */
-export function problemOf(error: unknown): ProblemDetails | undefined {
-  if (error instanceof Problem) return error.details;
+export function problemOf(error: unknown): Problem | undefined {
+  if (error instanceof Problem) return error;
   if (!(error instanceof Error)) return undefined;
-  if (error.name === 'CommandError') {
-    return new Problem('not-possible', 409, 'Not possible', error.message).details;
-  }
+  if (error.name === 'CommandError') return new Problem('not-possible', 409, 'Not possible', error.message);
   if ('$metadata' in error || error.name === 'CredentialsProviderError' || isNetworkError(error)) {
     const detail = `${error.name}: ${error.message.split('\n')[0]}`;
-    return new Problem('aws', 502, 'AWS answered with an error', detail).details;
+    return new Problem('aws', 502, 'AWS answered with an error', detail);
   }
   return undefined;
 }
 
-/** As Node.js' sockets fail. */
-const isNetworkError = (error: Error) =>
-  'code' in error &&
-  ['ECONNREFUSED', 'ECONNRESET', 'ENOTFOUND', 'ETIMEDOUT', 'EAI_AGAIN'].includes(String(error.code));
+const NETWORK_ERRORS = ['ECONNREFUSED', 'ECONNRESET', 'ENOTFOUND', 'ETIMEDOUT', 'EAI_AGAIN'];
+
+const isNetworkError = (error: Error) => 'code' in error && NETWORK_ERRORS.includes(String(error.code));

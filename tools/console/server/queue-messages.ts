@@ -1,44 +1,46 @@
+import { isEventName } from '../../../lambda/contract/catalogue.ts';
 import type { InspectedMessage } from '../../../local/observation.ts';
 import { failureNote, type HeldMessage, noted, reasonOf, walk } from '../../stage/queues/messages.ts';
 import { readPayload, UnreadablePayloadError } from '../../stage/queues/payload.ts';
 import { sourceQueueUrl, type WaitingQueue, waitingQueues } from '../../stage/queues/queue.ts';
 import type { Stage } from '../../stage/stage.ts';
-import type { QueueMessage, QueueMessages } from '../api.ts';
-import { notFound, Problem } from './problem.ts';
-import type { QueueUse } from './queue-use.ts';
+import { refusalOf } from '../../stage/work.ts';
+import type { DeadLetterGroup, DeadLetters, QueueMessage, QueueMessages } from '../api.ts';
+import { forbidden, notFound, Problem } from './problem.ts';
 
-/** Characters of a body that are shown of a message in a list of many. */
+/** Characters of a body in a list of messages. */
 export const SHOWN_CHARACTERS = 16 * 1024;
+
+/** Messages of a dead-letter queue that are read: from a stage 10 a call, and hidden from others meanwhile. */
+const MAXIMUM_DEAD_LETTERS = 500;
 
 /** Looks at the messages of a queue without receiving any. */
 export type Inspect = (url: string) => readonly InspectedMessage[] | Promise<readonly InspectedMessage[]>;
 
-/** A message, however it was looked at. */
-export type SeenMessage = Pick<
-  HeldMessage,
-  'id' | 'body' | 'attributes' | 'sentAt' | 'receives' | 'movedBySqs'
-> &
+type SeenMessage = Pick<HeldMessage, 'id' | 'body' | 'attributes' | 'sentAt' | 'receives' | 'movedBySqs'> &
   Pick<QueueMessage, 'state'>;
 
 /** How queues are looked into. */
 export interface Look {
   readonly stack: Stage;
-  /** Absent where looking is receiving. */
+  /** Absent if a look receives the messages. */
   readonly inspect?: Inspect | undefined;
   readonly use: QueueUse;
   readonly signal: AbortSignal;
-  /** Nothing may be changed, and so nothing of a stage received. */
+  /** Nothing may be changed, and so nothing received from a stage. */
   readonly readOnly: boolean;
 }
 
 /**
- * The messages of a queue, taking none away.
+ * The messages of a queue. None is removed.
  * @param name an event, `dead:<event>`, `quarantine` or `unrouted`
- * @throws Problem where there is no such queue, or a look would count as an attempt
+ * @throws Problem if there is no such queue, or a look would count as an attempt
  */
 export async function queueMessages(look: Look, name: string, limit: number): Promise<QueueMessages> {
   const { stack, inspect } = look;
-  const queue = queueOf(stack, name);
+  const queue = waitingQueues(stack).find(
+    ({ kind, name: own }) => name === (kind === 'dead-letter' ? `dead:${own}` : own),
+  );
   const url = queue?.url ?? sourceQueueUrl(stack, name);
   if (url === undefined) throw notFound(`There is no queue '${name}' in ${stack.title}`);
   if (queue === undefined && inspect === undefined) {
@@ -46,29 +48,52 @@ export async function queueMessages(look: Look, name: string, limit: number): Pr
       'counts-as-attempt',
       409,
       'A look would count as an attempt',
-      `SQS shows a message only to who receives it, and each receive of ${name} is one of its ten attempts. What is being retried the deliveries show`,
+      `SQS shows a message only to a client that receives it, and each receive of ${name} is one of its ten attempts. The deliveries show what is being retried`,
     );
   }
   return await seenMessages(look, url, limit, (message) => shown(stack, queue, message));
 }
 
-/** @throws Problem where a look would receive what it sees, and nothing may be changed */
-export function requireLook({ inspect, readOnly }: Pick<Look, 'inspect' | 'readOnly'>): void {
-  if (inspect !== undefined || !readOnly) return;
-  throw new Problem(
-    'read-only',
-    403,
-    'Forbidden',
-    'SQS shows a message only to who receives it, which counts and hides it for a while: how many there are the queues say. To look, start the console without --read-only',
+/**
+ * The dead letters of every event by reason, the most frequent first. One queue is read after the other.
+ * @throws Problem if a look would change something, and nothing may be changed
+ */
+export async function deadLetters(look: Look): Promise<DeadLetters> {
+  requireLook(look);
+  const problems = new Shortcomings(look.stack.local);
+  const limitedQueues: string[] = [];
+  const found: Letter[] = [];
+  for (const queue of waitingQueues(look.stack)) {
+    const { kind, name, title, url } = queue;
+    if (kind !== 'dead-letter' || !isEventName(name)) continue;
+    const letters = seenMessages(look, url, MAXIMUM_DEAD_LETTERS, (one) => letterOf(one, queue, name));
+    const seen = await problems.unless(title, letters);
+    if (seen?.limited) limitedQueues.push(name);
+    found.push(...(seen?.messages ?? []));
+  }
+  const groups = [...Map.groupBy(found, ({ reason }) => reason)].map(([reason, letters]) =>
+    groupOf(reason, letters),
   );
+  return {
+    groups: groups.sort((a, b) => b.count - a.count || (a.lastAt < b.lastAt ? 1 : -1)),
+    limited: limitedQueues,
+    problems: problems.lines(),
+  };
+}
+
+/** @throws Problem if a look would receive messages, and nothing may be changed */
+function requireLook({ inspect, readOnly }: Pick<Look, 'inspect' | 'readOnly'>): void {
+  if (inspect !== undefined || !readOnly) return;
+  const detail =
+    'SQS shows a message only to a client that receives it, which counts and hides it for a while. The queues show how many there are. To see them, start the console without --read-only';
+  throw forbidden('read-only', detail);
 }
 
 /**
- * The messages of a queue that are seen, and whether there are more.
- * @param show what is kept of each: whole they may be 1 MiB each
- * @throws Problem where a look would change something, and nothing may be changed
+ * The messages of a queue, and whether there are more.
+ * @param show what is kept of each: a message may have 1 MiB
  */
-export async function seenMessages<Shown>(
+async function seenMessages<Shown>(
   look: Look,
   url: string,
   limit: number,
@@ -89,13 +114,6 @@ export async function seenMessages<Shown>(
     });
     return { messages, limited };
   });
-}
-
-/** @returns undefined where it is none on which messages wait for somebody to look */
-function queueOf(stack: Stage, name: string): WaitingQueue | undefined {
-  return waitingQueues(stack).find(
-    (queue) => name === (queue.kind === 'dead-letter' ? `dead:${queue.name}` : queue.name),
-  );
 }
 
 function inspected({ attributes, ...message }: InspectedMessage): SeenMessage {
@@ -130,7 +148,7 @@ async function shown(
   };
 }
 
-/** The body; of what the quarantine wraps what the partner sent, unless that is in S3. */
+/** The body; in quarantine, what the partner sent, unless that is in S3. */
 async function textOf(stack: Stage, queue: WaitingQueue | undefined, message: SeenMessage): Promise<string> {
   if (queue?.kind !== 'quarantine' || noted(message, 'payloadKey') !== undefined) return message.body;
   try {
@@ -138,5 +156,106 @@ async function textOf(stack: Stage, queue: WaitingQueue | undefined, message: Se
   } catch (error) {
     if (error instanceof UnreadablePayloadError) return message.body;
     throw error;
+  }
+}
+
+type Letter = DeadLetterGroup['messages'][number] & { readonly reason: string; readonly at: string };
+
+function letterOf(message: SeenMessage, queue: WaitingQueue, name: Letter['queue']): Letter {
+  const eventId = noted(message, 'eventId');
+  return {
+    queue: name,
+    id: message.id,
+    ...(eventId !== undefined && { eventId }),
+    reason: reasonOf(message, queue),
+    at: failedAt(message),
+  };
+}
+
+/** When it failed for good; if SQS moved it or the time is unusable, when it was sent. */
+function failedAt(message: SeenMessage): string {
+  const time = Date.parse(failureNote(message, 'failedAt') ?? '');
+  return (Number.isNaN(time) ? message.sentAt : new Date(time)).toISOString();
+}
+
+function groupOf(reason: string, letters: readonly Letter[]): DeadLetterGroup {
+  const times = letters.map(({ at }) => at).sort();
+  return {
+    reason,
+    count: letters.length,
+    firstAt: times[0] ?? '',
+    lastAt: times.at(-1) ?? '',
+    messages: letters.map(({ reason: _reason, at: _at, ...message }) => message),
+  };
+}
+
+/** What could not be read while the rest could: a line for each reason, with all that it concerns. */
+export class Shortcomings {
+  readonly #local: boolean;
+  readonly #subjects = new Map<string, string[]>();
+
+  /** @param local whether the stack runs on this machine */
+  constructor(local: boolean) {
+    this.#local = local;
+  }
+
+  /**
+   * @param subject what is read: `the queue of shop.updated`
+   * @returns undefined if it cannot be read now
+   * @throws what is a fault of the console itself
+   */
+  async unless<Known>(subject: string, read: Promise<Known>): Promise<Known | undefined> {
+    try {
+      return await read;
+    } catch (error) {
+      const reason = error instanceof Problem ? error.message : refusalOf(error, this.#local);
+      this.#subjects.set(reason, [...(this.#subjects.get(reason) ?? []), subject]);
+      return undefined;
+    }
+  }
+
+  lines(): string[] {
+    return [...this.#subjects].map(([reason, subjects]) => `${subjects.join(', ')}: ${reason}`);
+  }
+}
+
+/**
+ * Keeps looks at a queue and its redrives apart, and one look from another. Each hides the messages that it holds, so
+ * that the other would not see them.
+ */
+export class QueueUse {
+  /** The last in line for a queue, by its address. */
+  readonly #last = new Map<string, Promise<unknown>>();
+  readonly #redriven = new Set<string>();
+
+  /** Looks once those before are done. @throws Problem during a redrive, which may take long */
+  async look<Seen>(url: string, work: () => Promise<Seen>): Promise<Seen> {
+    if (this.#redriven.has(url)) {
+      const detail =
+        'it is being redriven, and a look would hide messages from that. Look again when the task is done';
+      throw new Problem('redriven', 409, 'Being redriven', detail);
+    }
+    return await this.#after(url, work);
+  }
+
+  /** Redrives once the looks before are done, and refuses looks until the end. */
+  async redrive<Done>(url: string, work: () => Promise<Done>): Promise<Done> {
+    this.#redriven.add(url);
+    try {
+      return await this.#after(url, work);
+    } finally {
+      this.#redriven.delete(url);
+    }
+  }
+
+  async #after<Result>(url: string, work: () => Promise<Result>): Promise<Result> {
+    const before = this.#last.get(url) ?? Promise.resolve();
+    const result = before.then(work);
+    const settled = result.then(
+      () => {},
+      () => {},
+    );
+    this.#last.set(url, settled);
+    return await result;
   }
 }

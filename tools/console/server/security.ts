@@ -1,26 +1,22 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { TOKEN_HEADER } from '../api.ts';
-import { Problem } from './problem.ts';
-
-/** What a request is judged by. */
-export interface JudgedRequest {
-  readonly method: string;
-  /** Without the query. */
-  readonly path: string;
-  /** As Node.js gives them: names in lower case. */
-  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-}
+import type { MiddlewareHandler } from 'hono';
+import { getCookie, setCookie } from 'hono/cookie';
+import { secureHeaders } from 'hono/secure-headers';
+import { forbidden, Problem } from './problem.ts';
 
 export interface SecurityRules {
   /** Port that the console listens on. */
   readonly port: number;
   readonly token: string;
-  /** Of a stage the token is needed to read, too: what it holds is not a developer's own. */
+  /** Reading a stage needs the cookie, too: its data is not the developer's own. */
   readonly local: boolean;
   readonly readOnly: boolean;
 }
 
-/** Names of this machine that a browser may call the console by: any other is a name that somebody else resolves. */
+/** A browser has one set of cookies for all ports of this machine. */
+export const cookieName = (port: number) => `console-${port}`;
+
+/** Names of this machine in a browser. Any other name may resolve to this machine by DNS rebinding. */
 const HOSTS = ['localhost', '127.0.0.1', '[::1]'];
 
 /** Methods that change nothing. */
@@ -30,95 +26,100 @@ const READS = new Set(['GET', 'HEAD']);
 const HTTP_PORT = 80;
 
 /**
- * Whether a request may be answered. A page of another origin can neither read an answer nor cause a change, whichever
- * name it resolves to this machine (DNS rebinding).
- * @returns what is against it
+ * Answers only what comes from this machine's own page, or from a client that is no browser. A page of another origin can
+ * neither read an answer nor cause a change. The local stack's page gets its cookie by itself, a stage's by the token in
+ * its address.
  */
-export function judge(request: JudgedRequest, rules: SecurityRules): Problem | undefined {
-  const { method, path, headers } = request;
-  const authorities = HOSTS.flatMap((host) => [
-    `${host}:${rules.port}`,
-    ...(rules.port === HTTP_PORT ? [host] : []),
-  ]);
+export function guard(rules: SecurityRules): MiddlewareHandler {
+  return async (c, next) => {
+    const { local, readOnly, token } = rules;
+    const { method, path } = c.req;
+    const isApi = path === '/api' || path.startsWith('/api/');
+    const isRead = READS.has(method);
+    requireOwnOrigin(method, path, isApi, c.req.header(), rules.port);
+    if (!isRead && readOnly) throw forbidden('read-only', 'The console was started with --read-only');
+    if (!isRead && !isJson(c.req.header('content-type'))) {
+      const detail = 'A request that changes something needs content-type: application/json';
+      throw new Problem('not-json', 415, 'Unsupported media type', detail);
+    }
+    const name = cookieName(rules.port);
+    if (path === '/' && isRead) {
+      const given = c.req.query('token');
+      if (given !== undefined && !isToken(given, token)) {
+        throw forbidden('token', `This is not the token of the console that runs now. ${whereToFind(local)}`);
+      }
+      if (local || given !== undefined) setCookie(c, name, token, { httpOnly: true, sameSite: 'Strict' });
+      if (given !== undefined) return c.redirect('/', 303);
+    }
+    const needsCookie = !isRead || (isApi && !local);
+    if (needsCookie && !isToken(getCookie(c, name), token)) {
+      const detail = `The cookie ${name} is missing, or of a console that does not run any more. ${whereToFind(local)}`;
+      throw forbidden('cookie', detail);
+    }
+    return next();
+  };
+}
+
+const whereToFind = (local: boolean) =>
+  local ? 'Reload the page' : 'Open the address that npm run console printed';
+
+/** @throws Problem if another origin may have caused the request */
+function requireOwnOrigin(
+  method: string,
+  path: string,
+  isApi: boolean,
+  headers: Readonly<Record<string, string>>,
+  port: number,
+): void {
+  const authorities = HOSTS.flatMap((host) => [`${host}:${port}`, ...(port === HTTP_PORT ? [host] : [])]);
   if (!authorities.includes(String(headers.host).toLowerCase())) {
-    return new Problem(
+    throw new Problem(
       'foreign-host',
       421,
       'Misdirected request',
       'The console answers to localhost, 127.0.0.1 and [::1] with its own port',
     );
   }
-  const { origin } = headers;
+  const { origin, 'sec-fetch-site': site } = headers;
   if (origin !== undefined && !authorities.some((authority) => origin === `http://${authority}`)) {
-    return forbidden('foreign-origin', 'The console answers to its own page only');
+    throw forbidden('foreign-origin', 'The console answers to its own page only');
   }
-  if (isForeign(request)) {
-    return forbidden('foreign-site', 'The console answers to its own page only');
-  }
-  const isApi = path === '/api' || path.startsWith('/api/');
-  const isRead = READS.has(method);
-  if (isRead && (rules.local || !isApi)) return undefined;
-  if (!isRead) {
-    if (rules.readOnly) return forbidden('read-only', 'The console was started with --read-only');
-    if (!isJson(headers['content-type'])) {
-      return new Problem(
-        'not-json',
-        415,
-        'Unsupported media type',
-        'What changes something has content-type application/json',
-      );
-    }
-  }
-  if (!isToken(headers[TOKEN_HEADER], rules.token)) {
-    return forbidden('token', `The header ${TOKEN_HEADER} is not this console’s token: load the page anew`);
-  }
-  return undefined;
-}
-
-/**
- * Whether the browser says that another site caused the request. Another port of this machine is the same site, and not
- * the same origin. A link from anywhere may lead to the page, which nobody else can read or frame.
- */
-function isForeign({ method, path, headers }: JudgedRequest): boolean {
-  const site = headers['sec-fetch-site'];
-  if (site === undefined || site === 'same-origin' || site === 'none') return false;
+  // A typed address, and a link from anywhere, may lead to the page, which nobody else can read or frame.
   const isLink =
     method === 'GET' &&
     path === '/' &&
     headers['sec-fetch-mode'] === 'navigate' &&
     headers['sec-fetch-dest'] === 'document';
-  return !isLink;
+  const isOwn = site === undefined || site === 'same-origin' || (site === 'none' && !isApi) || isLink;
+  if (!isOwn) throw forbidden('foreign-site', 'The console answers to its own page only');
 }
 
-const forbidden = (kind: string, detail: string) => new Problem(kind, 403, 'Forbidden', detail);
-
-const isJson = (contentType: string | string[] | undefined) =>
-  typeof contentType === 'string' && /^application\/json\s*(;|$)/i.test(contentType);
+const isJson = (contentType: string | undefined) =>
+  contentType !== undefined && /^application\/json\s*(;|$)/i.test(contentType);
 
 /** In constant time, whatever the length. */
-function isToken(given: string | string[] | undefined, token: string): boolean {
-  if (typeof given !== 'string') return false;
+function isToken(given: string | undefined, token: string): boolean {
   const hash = (text: string) => createHash('sha256').update(text).digest();
-  return timingSafeEqual(hash(given), hash(token));
+  return given !== undefined && timingSafeEqual(hash(given), hash(token));
 }
 
 /**
- * Headers of every answer. The page loads its own script and style, and talks to its own server; nobody frames it, and
- * no other origin reads it.
+ * The page loads its own script and style, and talks to its own server; nobody frames it, and no other origin reads it.
  */
-export const SECURITY_HEADERS: Readonly<Record<string, string>> = {
-  'content-security-policy': [
-    "default-src 'none'",
-    "script-src 'self'",
-    "style-src 'self'",
-    "connect-src 'self'",
-    "img-src 'self'",
-    "base-uri 'none'",
-    "form-action 'none'",
-    "frame-ancestors 'none'",
-  ].join('; '),
-  'cross-origin-opener-policy': 'same-origin',
-  'cross-origin-resource-policy': 'same-origin',
-  'referrer-policy': 'no-referrer',
-  'x-content-type-options': 'nosniff',
-};
+export const securityHeaders = () =>
+  secureHeaders({
+    contentSecurityPolicy: {
+      defaultSrc: ["'none'"],
+      scriptSrc: ["'self'"],
+      styleSrc: ["'self'"],
+      connectSrc: ["'self'"],
+      imgSrc: ["'self'"],
+      baseUri: ["'none'"],
+      formAction: ["'none'"],
+      frameAncestors: ["'none'"],
+    },
+    // The console is served by HTTP.
+    strictTransportSecurity: false,
+    // Set by a handler: the policy of the API's description.
+    overwrite: false,
+  });

@@ -1,199 +1,210 @@
 import { randomUUID } from 'node:crypto';
 import { stripVTControlCharacters } from 'node:util';
+import { Hono } from 'hono';
 import type { Operation } from '../../stage/operation.ts';
 import type { Stage } from '../../stage/stage.ts';
-import { forPeople } from '../../stage/work.ts';
+import { forPeople, isInterruption } from '../../stage/work.ts';
+import type { Step } from '../../terminal/block.ts';
+import { blockLines } from '../../terminal/block-lines.ts';
 import { CommandError } from '../../terminal/command-error.ts';
-import { describe } from '../../terminal/progress.ts';
 import { printable } from '../../terminal/text.ts';
 import type { Task } from '../api.ts';
-import { Problem } from './problem.ts';
+import { parseCommand, type RunnableCommand, taskRequestSchema } from './commands.ts';
+import { type ConsoleContext, type ConsoleEnv, readJson } from './context.ts';
+import { notFound, Problem } from './problem.ts';
 
 /** Tasks that are remembered. */
-export const KEPT_TASKS = 50;
+const MAXIMUM_TASKS = 50;
 
-/** Lines of a task that are kept, the newest: a redrive says one each second. */
-const KEPT_LINES = 1_000;
+/** Lines and blocks of a task that are kept, the newest. */
+const MAXIMUM_LINES = 1_000;
 
-/** Characters of a line that commands lay their text out for. */
+/** Ids of a task that are kept, the newest. */
+const MAXIMUM_DELIVERIES = 1_000;
+
+/** Characters of a line. */
 const WIDTH = 100;
 
-/** Milliseconds between two times that pages are told of the same task. */
-const TOLD_EVERY = 100;
+/** Milliseconds between two times that pages get the same task. */
+const INTERVAL = 100;
 
-/** What a task is to do. */
-export interface Work {
-  /** What stands for it in a terminal. */
-  readonly command: string;
-  /** What nothing else may act on meanwhile: `the dead-letter queue of shop.updated`. */
-  readonly subject?: string | undefined;
-  /** Returns the id of the delivery that it sent, or false where it has said itself what it could not do. */
-  run(operation: Operation): Promise<TaskResult>;
+/** Below `/api/tasks`. @param tasks closed by the server */
+export function taskRoutes(console: ConsoleContext, tasks: Tasks) {
+  const find = (id: string): Task => {
+    const task = tasks.get(id);
+    if (task !== undefined) return task;
+    throw notFound(`There is no task ${id}. The console keeps the newest ${MAXIMUM_TASKS}`);
+  };
+  return new Hono<ConsoleEnv>()
+    .get('/', (c) => c.json(tasks.list()))
+    .get('/:id', (c) => c.json(find(c.req.param('id'))))
+    .post('/', async (c) => {
+      const request = await readJson(c, taskRequestSchema);
+      return c.json(tasks.start(await parseCommand(request, console)), 202);
+    })
+    .delete('/:id', (c) => {
+      const { id } = find(c.req.param('id'));
+      tasks.interrupt(id);
+      return c.json(find(id), 202);
+    });
 }
 
-export type TaskResult = boolean | { readonly delivery: string | undefined };
-
-interface Running {
+interface TaskEntry {
+  readonly record: TaskRecord;
   readonly subject: string | undefined;
   readonly interruption: AbortController;
   readonly ended: Promise<void>;
 }
 
-/** Actions that are under way or done, the newest last. */
+/** Commands that run or have run in the console. */
 export class Tasks {
   readonly #stack: Stage;
-  readonly #tell: (task: Task) => void;
-  readonly #tasks = new Map<string, Task>();
-  readonly #running = new Map<string, Running>();
+  readonly #onChange: (task: Task) => void;
+  /** The newest last. */
+  readonly #entries = new Map<string, TaskEntry>();
   #isClosing = false;
 
-  /** @param tell told of a task whenever it has changed, though not of every change */
-  constructor(stack: Stage, tell: (task: Task) => void) {
+  /** @param onChange called when a task has changed, though not for every change */
+  constructor(stack: Stage, onChange: (task: Task) => void) {
     this.#stack = stack;
-    this.#tell = tell;
+    this.#onChange = onChange;
   }
 
   /** Newest first. */
   list(): Task[] {
-    return [...this.#tasks.values()].reverse();
+    return [...this.#entries.values()].map(({ record }) => record.task).reverse();
   }
 
   get(id: string): Task | undefined {
-    return this.#tasks.get(id);
+    return this.#entries.get(id)?.record.task;
   }
 
-  /** @throws Problem where something else acts on the same, or the console closes */
-  start({ command, subject, run }: Work): Task {
+  /** @throws Problem if another task changes the same, or the console closes */
+  start({ argv, command, subject, run }: RunnableCommand): Task {
     if (this.#isClosing) {
-      throw new Problem('closing', 503, 'Closing', 'The console is closing: nothing is begun any more');
+      throw new Problem('closing', 503, 'Closing', 'The console is closing and starts nothing more');
     }
-    const other = [...this.#running].find(
-      ([, running]) => subject !== undefined && running.subject === subject,
-    );
+    const other = this.#running().find((one) => subject !== undefined && one.subject === subject);
     if (other !== undefined) {
-      const otherCommand = this.#tasks.get(other[0])?.command ?? '';
       throw new Problem(
         'under-way',
         409,
         'Under way',
-        `Something acts on ${subject} already: ${otherCommand}. Wait for its end, or interrupt it`,
+        `This task already changes ${subject}: ${other.record.task.command}. Wait until it ends, or interrupt it`,
       );
     }
     const id = randomUUID();
     const interruption = new AbortController();
-    const record = new Recorder({ id, command, state: 'running', lines: [] }, (task) => this.#keep(task));
-    const task = record.task;
-    this.#keep(task);
-    const ended = this.#carryOut(run, record, interruption.signal).finally(() => this.#running.delete(id));
-    this.#running.set(id, { subject, interruption, ended });
+    const record = new TaskRecord({ id, argv, command }, this.#onChange);
+    const { task } = record;
+    const ended = this.#carryOut(run, record, interruption.signal);
+    this.#entries.set(id, { record, subject, interruption, ended });
+    for (const [oldest, { record }] of this.#entries) {
+      if (this.#entries.size <= MAXIMUM_TASKS) break;
+      if (record.task.state !== 'running') this.#entries.delete(oldest);
+    }
     return task;
   }
 
-  /** Ends a task as Ctrl-C ends the command: nothing is left half done. @returns whether it was running */
-  interrupt(id: string): boolean {
-    const running = this.#running.get(id);
-    running?.interruption.abort();
-    return running !== undefined;
+  /** Ends a task as Ctrl-C ends the command: nothing is left half done. */
+  interrupt(id: string): void {
+    this.#entries.get(id)?.interruption.abort();
   }
 
-  /** Interrupts every task, begins no other, and waits until each has left things in order. */
+  /** Interrupts every task, starts no other, and waits until each has ended. */
   async close(): Promise<void> {
     this.#isClosing = true;
-    const all = [...this.#running.values()];
-    for (const { interruption } of all) interruption.abort();
-    await Promise.all(all.map(({ ended }) => ended));
+    const running = this.#running();
+    for (const { interruption } of running) interruption.abort();
+    await Promise.all(running.map(({ ended }) => ended));
   }
 
-  async #carryOut(run: Work['run'], record: Recorder, signal: AbortSignal): Promise<void> {
+  #running(): TaskEntry[] {
+    return [...this.#entries.values()].filter(({ record }) => record.task.state === 'running');
+  }
+
+  async #carryOut(run: RunnableCommand['run'], record: TaskRecord, signal: AbortSignal): Promise<void> {
     const operation: Operation = {
       stack: this.#stack,
       signal,
-      say: (line) => record.say(line),
+      say: (line) => record.add([line], { kind: 'text', text: line }),
+      print: (block) => record.add(blockLines(block, WIDTH), block),
       width: WIDTH,
       progress: {
-        show: (step) => record.progress(describe(step, 0)),
+        show: (step) => record.progress(step),
         end: () => record.progress(undefined),
       },
+      onPosted: (id) =>
+        record.change({ deliveries: [...record.task.deliveries, id].slice(-MAXIMUM_DELIVERIES) }),
     };
     try {
-      const result = await run(operation);
-      record.end(
-        result === false ? 'failed' : 'done',
-        typeof result === 'object' ? result.delivery : undefined,
-      );
+      const done = await run(operation);
+      record.end(done === false ? 'failed' : 'done');
     } catch (error) {
-      record.say(lineOf(error, signal, this.#stack.local));
+      operation.say(lineOf(error, signal, this.#stack.local));
       record.end('failed');
     }
   }
-
-  #keep(task: Task): void {
-    this.#tasks.set(task.id, task);
-    for (const id of this.#tasks.keys()) {
-      if (this.#tasks.size <= KEPT_TASKS) break;
-      if (!this.#running.has(id)) this.#tasks.delete(id);
-    }
-    this.#tell(task);
-  }
 }
 
-/** What a task says, as it is to be shown. */
-class Recorder {
-  readonly #changed: (task: Task) => void;
-  readonly #lines: string[] = [];
+/** A task as pages get it: its text is printable, and its changes come at intervals. */
+class TaskRecord {
+  readonly #onChange: (task: Task) => void;
   #task: Task;
-  #progress: string | undefined;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(task: Task, changed: (task: Task) => void) {
-    this.#task = task;
-    this.#changed = changed;
+  constructor(about: Pick<Task, 'id' | 'argv' | 'command'>, onChange: (task: Task) => void) {
+    const startedAt = new Date().toISOString();
+    this.#task = { ...about, state: 'running', startedAt, blocks: [], lines: [], deliveries: [] };
+    this.#onChange = onChange;
+    onChange(this.#task);
   }
 
   get task(): Task {
     return this.#task;
   }
 
-  say(text: string): void {
-    // Commands colour what they say where a terminal started this process.
-    for (const line of stripVTControlCharacters(text).split('\n')) this.#lines.push(printable(line));
-    if (this.#lines.length > KEPT_LINES) this.#lines.splice(0, this.#lines.length - KEPT_LINES);
-    this.#change();
+  add(lines: readonly string[], block: Task['blocks'][number]): void {
+    const isGap = block.kind === 'text' && block.text === '';
+    this.change({
+      lines: [...this.#task.lines, ...clean(lines).flatMap((line) => line.split('\n'))].slice(-MAXIMUM_LINES),
+      blocks: [...this.#task.blocks, ...(isGap ? [] : [clean(block)])].slice(-MAXIMUM_LINES),
+    });
   }
 
-  /** Shows a line that changes below the others, or takes it away. */
-  progress(line: string | undefined): void {
-    if (line === this.#progress) return;
-    this.#progress = line;
-    this.#change();
+  progress(step: Step | undefined): void {
+    const { progress: _progress, ...task } = this.#task;
+    this.#task = task;
+    this.change(step === undefined ? {} : { progress: clean(step) });
   }
 
-  end(state: 'done' | 'failed', delivery?: string): void {
-    clearTimeout(this.#timer);
-    this.#progress = undefined;
-    this.#task = { ...this.#now(), state, ...(delivery !== undefined && { delivery }) };
-    this.#changed(this.#task);
-  }
-
-  #change(): void {
-    this.#task = this.#now();
+  change(changed: Partial<Task>): void {
+    this.#task = { ...this.#task, ...changed };
     this.#timer ??= setTimeout(() => {
       this.#timer = undefined;
-      this.#changed(this.#task);
-    }, TOLD_EVERY);
+      this.#onChange(this.#task);
+    }, INTERVAL);
   }
 
-  #now(): Task {
-    const lines = this.#progress === undefined ? [...this.#lines] : [...this.#lines, this.#progress];
-    return { ...this.#task, lines };
+  end(state: 'done' | 'failed'): void {
+    clearTimeout(this.#timer);
+    const { progress: _progress, ...task } = this.#task;
+    this.#task = { ...task, state, endedAt: new Date().toISOString() };
+    this.#onChange(this.#task);
   }
 }
 
-/** What kept a task from its end, in one line. */
+/** Without what commands a terminal: also the colours that commands use if a terminal started this process. */
+const clean = <Value>(value: Value): Value =>
+  JSON.parse(JSON.stringify(value), (_key, part) =>
+    typeof part === 'string' ? printable(stripVTControlCharacters(part)) : part,
+  );
+
+/** Why a task failed, in one line. */
 function lineOf(error: unknown, signal: AbortSignal, local: boolean): string {
-  if (signal.aborted && error instanceof Error && error.name === 'AbortError') return 'Interrupted.';
-  const said = forPeople(error, local);
-  if (said instanceof CommandError) return said.message;
-  const { name, message } = said instanceof Error ? said : { name: 'Error', message: String(said) };
+  if (isInterruption(error, signal)) return 'Interrupted.';
+  const shown = forPeople(error, local);
+  if (shown instanceof CommandError) return shown.message;
+  const { name, message } = shown instanceof Error ? shown : { name: 'Error', message: String(shown) };
   return `${name}: ${message.split('\n')[0]}`;
 }

@@ -303,7 +303,8 @@ function ofLetter({ queue, requestId, at, until }: DeadLetterFact, requests: rea
 }
 
 function errorOfAnswer({ end, exchange }: Request): string {
-  if (end?.fields !== undefined && end.fields.length > 0) return `Unusable: ${end.fields.join(', ')}`;
+  if (end?.fields !== undefined && end.fields.length > 0)
+    return `Invalid or missing: ${end.fields.join(', ')}`;
   if (end?.reason !== undefined) return end.reason.replace('-', ' ');
   if (end?.error !== undefined) return end.error;
   return exchange?.error ?? (end?.message === 'Unusable' ? 'Not an event' : 'Error');

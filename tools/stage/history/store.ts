@@ -58,6 +58,7 @@ export interface DeliveryFilter {
   readonly search?: string | undefined;
   readonly event?: string | undefined;
   readonly states?: ReadonlySet<State> | undefined;
+  /** Part of the shop's id, whatever the case of its ASCII letters. */
   readonly shop?: string | undefined;
   readonly since?: Date | undefined;
   readonly until?: Date | undefined;
@@ -410,16 +411,14 @@ function condition(filter: DeliveryFilter): { where: string; values: SQLInputVal
   const parts: [sql: string, value: SQLInputValue | undefined][] = [
     ['event = ?', event],
     ['state IN (SELECT value FROM json_each(?))', states && JSON.stringify([...states])],
-    ['shop = ?', shop],
+    ["shop LIKE ? ESCAPE '\\'", shop && likePart(shop)],
     ['received_at >= ?', since?.toISOString()],
     ['received_at < ?', until?.toISOString()],
     ['id IN (SELECT value FROM json_each(?))', ids && JSON.stringify(ids)],
+    // By the plus sign SQLite searches once. Without it, it searches for each of the ids, 2 ms each.
     search !== undefined && [...search].length >= SHORTEST_INDEXED
-      ? ['n IN (SELECT rowid >> 1 FROM texts WHERE texts MATCH ?)', `"${search.replaceAll('"', '""')}"`]
-      : [
-          "n IN (SELECT rowid >> 1 FROM texts WHERE text LIKE ? ESCAPE '\\')",
-          search && `%${search.replace(/[\\%_]/g, '\\$&')}%`,
-        ],
+      ? ['+n IN (SELECT rowid >> 1 FROM texts WHERE texts MATCH ?)', `"${search.replaceAll('"', '""')}"`]
+      : ["+n IN (SELECT rowid >> 1 FROM texts WHERE text LIKE ? ESCAPE '\\')", search && likePart(search)],
   ];
   const given = parts.filter(([, value]) => value !== undefined);
   return {
@@ -427,6 +426,9 @@ function condition(filter: DeliveryFilter): { where: string; values: SQLInputVal
     values: given.map(([, value]) => value ?? null),
   };
 }
+
+/** A part of a text, for SQL's `LIKE … ESCAPE '\\'`. */
+const likePart = (text: string) => `%${text.replace(/[\\%_]/g, '\\$&')}%`;
 
 /** What a search finds a delivery by, beside its payload. */
 function textOf({ id, eventId, event, shopId, error }: Delivery, { steps }: History): string {

@@ -11,10 +11,10 @@ import {
   skipReason,
 } from './history.ts';
 
-/** How a step or a state is to be taken: `good` is done, `warning` needs time, `bad` needs a person. */
+/** What a step or a state means to a person: `good` is done, `warning` needs time, `bad` needs a person. */
 export type Tone = 'good' | 'warning' | 'bad' | 'neutral';
 
-/** What people read of a step or a state. The title is a word or two; the detail is a sentence or a list of facts. */
+/** The title has a word or two. The detail is a sentence or a list of facts. */
 interface Words {
   readonly title: string;
   readonly detail: string;
@@ -50,7 +50,7 @@ const STEPS: Readonly<Record<StepKind, (step: Step, history: History, clock: Clo
     title: 'received',
     detail: joined(', ', [
       isFirstReceipt(step, history) ? `request ${step.requestId}` : `again, as request ${step.requestId}`,
-      step.atTheLatest && 'no later than this',
+      step.atTheLatest && 'no later than this time',
       step.lagMs !== undefined && `${span(step.lagMs)} after the partner’s timestamp`,
       step.smokeTest && 'smoke test of a deployment',
     ]),
@@ -71,7 +71,7 @@ const STEPS: Readonly<Record<StepKind, (step: Step, history: History, clock: Clo
     detail: joined('; ', [
       `${attemptText(step)}: ${withoutStop(step.error)}`,
       step.nextAttemptAt !== undefined &&
-        `next attempt at ${clock.time(step.nextAttemptAt)}, ${delayText(gap(step.until ?? step.at, step.nextAttemptAt))}`,
+        `retry scheduled for ${clock.time(step.nextAttemptAt)}, ${delayText(gap(step.until ?? step.at, step.nextAttemptAt))}`,
     ]),
     tone: 'warning',
   }),
@@ -94,7 +94,7 @@ const STEPS: Readonly<Record<StepKind, (step: Step, history: History, clock: Clo
     title: 'dead letter',
     detail:
       step.error === undefined
-        ? `SQS moved it to the dead-letter queue after ${step.attempt === 1 ? 'its attempt' : `${step.attempt} attempts`}`
+        ? `SQS moved it to the dead-letter queue after ${step.attempt === 1 ? '1 attempt' : `${step.attempt} attempts`}`
         : `${attemptText(step)}: ${withoutStop(step.error)}`,
     tone: 'bad',
   }),
@@ -122,32 +122,36 @@ const STATES: Readonly<
 > = {
   received: { title: 'Received', detail: () => 'The receiver has not answered yet.', tone: 'warning' },
   refused: {
-    title: 'Refused',
+    title: 'Gateway error',
     detail: ({ status, error }) =>
-      `API Gateway answered ${status} itself: ${sentence(error)} No function saw it.`,
+      `API Gateway answered ${status} itself: ${sentence(error)} The receiver was not called.`,
     tone: 'bad',
   },
   rejected: {
-    title: 'Rejected',
+    title: 'Bad signature',
     detail: ({ error }) =>
-      `The answer was 401: ${sentence(error)} Nothing was stored. The partner repeats it.`,
+      `The answer was 401: ${sentence(error)} Nothing was stored. The partner sends it again.`,
     tone: 'bad',
   },
   failed: {
-    title: 'Not accepted',
+    title: 'Server error',
     detail: ({ status, error }) =>
-      `The answer was ${status}: ${sentence(error)} Nothing was stored. The partner repeats it.`,
+      `The answer was ${status}: ${sentence(error)} Nothing was stored. The partner sends it again.`,
     tone: 'bad',
   },
   invalid: {
     title: 'Invalid',
-    detail: (place, clock) => keptText('in quarantine', place, clock),
+    detail: (place, clock) =>
+      joined(' ', [
+        place.error && `The answer was 400: ${sentence(lower(place.error))}`,
+        keptText('in quarantine', place, clock),
+      ]),
     tone: 'bad',
   },
   parked: {
     title: 'Parked',
     detail: (place, clock) =>
-      `No consumer knows its kind. ${keptText('on the unrouted queue', place, clock)}`,
+      `No consumer handles this event. ${keptText('on the unrouted queue', place, clock)}`,
     tone: 'bad',
   },
   queued: {
@@ -181,7 +185,7 @@ const STATES: Readonly<
   },
   processed: {
     title: 'Processed',
-    detail: ({ since }, clock) => `Done at ${clock.time(since)}.`,
+    detail: ({ since }, clock) => `Finished at ${clock.time(since)}.`,
     tone: 'good',
   },
   skipped: {
@@ -191,7 +195,7 @@ const STATES: Readonly<
   },
   unknown: {
     title: 'Unknown',
-    detail: () => 'Logs and archive do not say where it is.',
+    detail: () => 'Neither the logs nor the archive say where it is.',
     tone: 'warning',
   },
 };
@@ -221,25 +225,26 @@ export const skipText = (reason: SkipReason): string => capital(SKIPS[reason]);
 const queueText = (queue = '') =>
   queue === 'unrouted' || queue === 'quarantine' ? `${queue} queue` : `queue of ${queue}`;
 
-const NOT_TAKEN = 'No attempt is known since: the consumer crashes, is throttled, or is behind.';
+const NOT_TAKEN = 'No attempt since then is known: the consumer crashes, is throttled, or is behind.';
 
-const delayText = (milliseconds: number) => (milliseconds < 1000 ? 'at once' : `${span(milliseconds)} later`);
+const delayText = (milliseconds: number) =>
+  milliseconds < 1000 ? 'immediately' : `${span(milliseconds)} later`;
 
 /** @returns undefined if there are none, or if they are attempts of the message itself */
 function consumerCrashesText({ crashes, attempts }: Place): string | undefined {
   if (crashes === undefined || attempts !== undefined) return undefined;
-  return `Meanwhile, its consumer crashed ${crashes === 1 ? 'once' : `${crashes} times`}, perhaps because of it.`;
+  return `Its consumer has crashed ${crashes === 1 ? 'once' : `${crashes} times`} since then, perhaps because of this event.`;
 }
 
 const isOverdue = (since: string, { now }: Clock) => now - Date.parse(since) > OVERDUE;
 
 function nextAttemptText({ nextAttemptAt, since }: Place, clock: Clock): string {
   if (nextAttemptAt === undefined) {
-    return `It is tried again after the queue’s visibility timeout. ${isOverdue(since, clock) ? NOT_TAKEN : ''}`.trim();
+    return `It will be retried after the queue’s visibility timeout. ${isOverdue(since, clock) ? NOT_TAKEN : ''}`.trim();
   }
   const left = Date.parse(nextAttemptAt) - clock.now;
-  if (left > 0) return `Next attempt at ${clock.time(nextAttemptAt)}, in ${span(left)}.`;
-  const due = `The next attempt was due at ${clock.time(nextAttemptAt)}.`;
+  if (left > 0) return `Next attempt in ${span(left)}, at ${clock.time(nextAttemptAt)}.`;
+  const due = `Retry scheduled for ${clock.time(nextAttemptAt)}.`;
   return isOverdue(nextAttemptAt, clock) ? `${due} ${NOT_TAKEN}` : due;
 }
 
@@ -304,8 +309,7 @@ export function crashText(error: string | undefined): string {
   return error.includes('Timedout') ? 'The function timed out' : `The function crashed (${error})`;
 }
 
-const latencyText = ({ latencyMs }: Step) =>
-  latencyMs !== undefined && `${span(latencyMs)} after the receipt`;
+const latencyText = ({ latencyMs }: Step) => latencyMs !== undefined && `${span(latencyMs)} after receipt`;
 
 const joined = (separator: string, parts: readonly (string | false | undefined)[]) =>
   parts.filter((part) => part !== undefined && part !== false && part !== '').join(separator);

@@ -1,8 +1,8 @@
 import { styleText } from 'node:util';
 import { QueueDoesNotExist } from '@aws-sdk/client-sqs';
 import type { EventName } from '../../../lambda/contract/catalogue.ts';
-import { shownId } from '../../terminal/screen.ts';
 import type { Column } from '../../terminal/block.ts';
+import { shownId } from '../../terminal/screen.ts';
 import { table } from '../../terminal/table.ts';
 import { duration, messages, printable } from '../../terminal/text.ts';
 import type { Operation } from '../operation.ts';

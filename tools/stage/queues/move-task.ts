@@ -9,6 +9,7 @@ import {
   UnsupportedOperation,
 } from '@aws-sdk/client-sqs';
 import { CommandError } from '../../terminal/command-error.ts';
+import { lateProgress, type ProgressDisplay } from '../../terminal/progress.ts';
 import { messages } from '../../terminal/text.ts';
 import type { Operation } from '../operation.ts';
 import { hasMessage } from './messages.ts';
@@ -25,7 +26,7 @@ const FAILS_AGAIN_WITHIN_SECONDS = 1;
  * @throws CommandError if there is nothing to move, or SQS fails to
  */
 export async function redriveAll(operation: Operation, queue: WaitingQueue, rate?: number): Promise<boolean> {
-  const { stack, say } = operation;
+  const { stack, say, progress = lateProgress() } = operation;
   const { sqs } = stack;
   const state = await queueState(sqs, queue.url);
   const before = await latestTask(sqs, state.arn);
@@ -47,11 +48,13 @@ export async function redriveAll(operation: Operation, queue: WaitingQueue, rate
   }
 
   const earlier = isActive(before) ? undefined : before;
-  const task = await follow(operation, state.arn, earlier).catch((error: Error) => {
-    throw new CommandError(
-      `Following the redrive failed: ${error.message}. It goes on in SQS, and nothing is lost. Repeat the command to follow it`,
-    );
-  });
+  const task = await follow(operation, progress, state.arn, earlier)
+    .catch((error: Error) => {
+      throw new CommandError(
+        `Following the redrive failed: ${error.message}. It goes on in SQS, and nothing is lost. Repeat the command to follow it`,
+      );
+    })
+    .finally(() => progress.end());
   const moved = task.ApproximateNumberOfMessagesMoved ?? 0;
   const done = `Moved ${messages(moved)} to the queue of ${queue.name}.`;
   if (task.Status === 'FAILED') {
@@ -72,24 +75,24 @@ export async function redriveAll(operation: Operation, queue: WaitingQueue, rate
 }
 
 /**
- * Waits until the task has ended, and prints its progress. Ctrl-C cancels the task.
+ * Waits until the task has ended, and shows its progress. Ctrl-C cancels the task.
  * @param before the latest task before this one was started
  */
 async function follow(
   { stack: { sqs, pollMilliseconds }, signal, say }: Operation,
+  progress: ProgressDisplay,
   sourceArn: string,
   before: ListMessageMoveTasksResultEntry | undefined,
 ): Promise<ListMessageMoveTasksResultEntry> {
-  let told: string | undefined;
   let cancelled = false;
   for (;;) {
     const task = await latestTask(sqs, sourceArn);
     // A task may take a moment until it is listed: until then the one before is the latest.
     if (task && task.StartedTimestamp !== before?.StartedTimestamp) {
-      const progress = `Moved ${task.ApproximateNumberOfMessagesMoved ?? 0} of about ${task.ApproximateNumberOfMessagesToMove ?? 0} …`;
+      const { ApproximateNumberOfMessagesMoved: done = 0, ApproximateNumberOfMessagesToMove: total = 0 } =
+        task;
+      progress.show({ doing: 'Moving', done, total: Math.max(done, total), unit: 'messages' });
       if (!isActive(task)) return task;
-      if (progress !== told) say(progress);
-      told = progress;
       if (signal.aborted && !cancelled) {
         cancelled = true;
         say('Interrupted: cancelling the move …');

@@ -41,8 +41,8 @@ export interface Pause {
   readonly turningOff?: true | undefined;
 }
 
-/** Alarms that DescribeAlarms gives at a time at most. Source: CloudWatch API reference. */
-const MOST_ALARMS = 100;
+/** Alarms that DescribeAlarms returns at a time. Source: CloudWatch API reference. */
+const MAX_ALARMS = 100;
 
 /** The reason of the alarm's state: what its mail says of a pause. */
 export const pauseText = (by: string, reason: string) => `Paused by ${by}: ${reason}`;
@@ -92,7 +92,7 @@ export async function pausesOf(stage: Stage): Promise<Pause[]> {
   const [sources, { MetricAlarms = [] }] = await Promise.all([
     sourcesOf(stage),
     stage.cloudwatch.send(
-      new DescribeAlarmsCommand({ AlarmNames, StateValue: 'ALARM', MaxRecords: MOST_ALARMS }),
+      new DescribeAlarmsCommand({ AlarmNames, StateValue: 'ALARM', MaxRecords: MAX_ALARMS }),
     ),
   ]);
   const found = await Promise.all(

@@ -104,12 +104,12 @@ async function settled(
   event: EventName,
   ifInterrupted: string,
 ): Promise<PauseState | undefined> {
-  let told: string | undefined;
+  let shown: string | undefined;
   for (;;) {
     const state = await pauseState(stack, event);
     if (state.source === 'Enabled' || state.source === 'Disabled') return state;
-    if (state.source !== told) say(`The event source of ${event}: ${state.source} …`);
-    told = state.source;
+    if (state.source !== shown) say(`The event source of ${event}: ${state.source} …`);
+    shown = state.source;
     await sleep(stack.pollMilliseconds, undefined, { signal }).catch(() => {});
     if (!signal.aborted) continue;
     say(ifInterrupted);

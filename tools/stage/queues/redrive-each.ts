@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { CopyObjectCommand } from '@aws-sdk/client-s3';
 import { type MessageAttributeValue, SendMessageCommand } from '@aws-sdk/client-sqs';
 import { CommandError } from '../../terminal/command-error.ts';
+import { lateProgress } from '../../terminal/progress.ts';
 import { printable } from '../../terminal/text.ts';
 import type { Operation } from '../operation.ts';
 import { parsedAnswer, postSigned } from '../signed-post.ts';
@@ -40,7 +41,7 @@ export async function redriveEach(
   queue: WaitingQueue,
   ids?: readonly string[],
 ): Promise<boolean> {
-  const { stack, signal, say } = operation;
+  const { stack, signal, say, progress = lateProgress() } = operation;
   const short = ids?.find((id) => id.length < SHORTEST_ID);
   if (short !== undefined) {
     throw new CommandError(
@@ -48,6 +49,7 @@ export async function redriveEach(
     );
   }
   const redriveOne = await redriverOf(stack, queue);
+  const total = ids?.length ?? (await queueState(stack.sqs, queue.url)).visible;
   const missing = new Set(ids);
   const outcomes: Outcome[] = [];
   const enough = new AbortController();
@@ -66,9 +68,11 @@ export async function redriveEach(
       if (outcome?.hopeless || (ids !== undefined && missing.size === 0)) enough.abort();
       if (outcome === undefined) return 'kept';
       outcomes.push(outcome);
+      const done = outcomes.length;
+      progress.show({ doing: 'Redriving', done, total: Math.max(done, total), unit: 'messages' });
       return outcome.fate;
     },
-  );
+  ).finally(() => progress.end());
 
   for (const [what, { length }] of Map.groupBy(outcomes, (outcome) => outcome.what)) {
     say(`${String(length).padStart(5)} × ${printable(what)}`);

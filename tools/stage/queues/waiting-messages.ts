@@ -5,7 +5,7 @@ import { readPayload } from './payload.ts';
 import { queueState, type WaitingQueue, waitingQueues } from './queue.ts';
 
 /** Messages that a search looks at on each queue: 100 calls of 10 messages, some seconds in AWS. */
-const MOST_SEARCHED = 1_000;
+const MAX_SEARCHED = 1_000;
 
 /** A message that waits for a person: a dead letter, in quarantine, or of an unknown kind. */
 export type WaitingMessage = Awaited<ReturnType<typeof waitingMessage>>;
@@ -26,7 +26,7 @@ export async function waitingMessages(
     const { visible, inFlight, delayed, retention } = await queueState(stage.sqs, queue.url);
     const isAllVisible = inFlight + delayed === 0;
     if (visible === 0) return isAllVisible;
-    const { limited } = await walk(stage, queue.url, { signal, limit: MOST_SEARCHED }, async (message) => {
+    const { limited } = await walk(stage, queue.url, { signal, limit: MAX_SEARCHED }, async (message) => {
       const found = await waitingMessage(stage, queue, message, retention);
       if (fits(found)) messages.push(found);
       return 'kept';

@@ -10,14 +10,14 @@ import type { Stage } from '../stage.ts';
  * the partner's next delivery waits for five rounds at most. SQS counts up to a minute late. If more are waiting, its
  * fair queues keep the group of the replay from delaying those of the shops.
  */
-export const MOST_WAITING = 1_000;
+export const MAX_WAITING = 1_000;
 
 /**
  * Messages in flight at which a replay holds. A healthy consumer has a few hundred. A message that failed is in flight
  * until its next attempt, for up to an hour. At 120,000 (SQS developer guide, "Standard queue quotas") a queue delivers
  * nothing, not even new deliveries. This leaves room for a count that is a minute late.
  */
-export const MOST_IN_FLIGHT = 3_000;
+export const MAX_IN_FLIGHT = 3_000;
 
 /** Share of that limit below which it goes on. */
 const LOW = 0.5;
@@ -29,7 +29,7 @@ const LONGEST_HOLD = 5 * 60_000;
 const SHORTEST_INTERVAL = 100;
 const LOOK_INTERVAL = 1_000;
 
-const LIMITS = { waiting: MOST_WAITING, inFlight: MOST_IN_FLIGHT, hold: LONGEST_HOLD };
+const LIMITS = { waiting: MAX_WAITING, inFlight: MAX_IN_FLIGHT, hold: LONGEST_HOLD };
 
 /** The messages on an event's queue, so that a replay is never faster than the consumer. */
 export class Backlog {

@@ -42,7 +42,7 @@ async function timeout(stack: Stage, event: EventName): Promise<number> {
 /**
  * Asks whether Firehose still holds records of a window. If S3 refuses them, it retries for a day.
  * @param until end of the window
- * @returns what to say; undefined if it holds none, or nobody measures
+ * @returns a text for people; undefined if it holds none, or it is not measured
  */
 export async function heldBack(
   stack: Stage,

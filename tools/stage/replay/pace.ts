@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Messages a second of a replay, unless it is said otherwise, and at most. */
+/** Messages a second of a replay, by default and at most. */
 export const USUAL_RATE = 100;
 export const FASTEST_RATE = 10_000;
 
@@ -23,8 +23,8 @@ export class Pace {
   }
 
   /**
-   * Takes tokens, and waits until they were there: whoever comes later waits behind.
-   * @throws AbortError where the signal ends the wait
+   * Takes tokens, and waits until there are enough. Later callers wait behind earlier ones.
+   * @throws AbortError if the signal ends the wait
    */
   async take(count: number, signal: AbortSignal): Promise<void> {
     const now = performance.now();

@@ -1,8 +1,8 @@
 import { CommandError } from '../../terminal/command-error.ts';
-import { confirm, requireSomebodyToAsk } from '../../terminal/confirm.ts';
+import { confirm, requireTerminal } from '../../terminal/confirm.ts';
 import { duration, manyMessages } from '../../terminal/text.ts';
 import { expiredPart } from '../archive/retention.ts';
-import type { Operation } from '../operation.ts';
+import { type Operation, printBlocks } from '../operation.ts';
 import { archiveDelay } from './late.ts';
 import { makePlan, type Plan } from './plan.ts';
 import { newRequest, type ReplayOptions, refuseAnother } from './request.ts';
@@ -16,7 +16,7 @@ import { describePlan, describeRest, describeUnsent } from './text.ts';
  * @throws CommandError if the options are wrong, and then nothing was sent; or if it stopped half-way
  */
 export async function replay(operation: Operation, options: ReplayOptions): Promise<boolean> {
-  const { stack, say, width } = operation;
+  const { stack } = operation;
   const { name, rate, dryRun } = options;
   const left = name === undefined ? undefined : await new StateFile(stack, name).read();
   if (left === undefined) return await begin(operation, options);
@@ -25,7 +25,7 @@ export async function replay(operation: Operation, options: ReplayOptions): Prom
   refuseAnother(options, left);
   requireConsent(options);
   const delay = await archiveDelay(stack, left.filter.events);
-  for (const line of describeRest(left, stack.title, width)) say(line);
+  printBlocks(operation, describeRest(left, stack.title));
   if (dryRun) return true;
   if (!(await consented(operation, options, 'Continue?'))) return false;
   // The question may have been open for long.
@@ -36,7 +36,7 @@ export async function replay(operation: Operation, options: ReplayOptions): Prom
 }
 
 async function begin(operation: Operation, options: ReplayOptions): Promise<boolean> {
-  const { stack, say, width } = operation;
+  const { stack, say } = operation;
   const { rate, dryRun } = options;
   const now = new Date();
   const request = newRequest(stack, options, now);
@@ -52,7 +52,7 @@ async function begin(operation: Operation, options: ReplayOptions): Promise<bool
   if (plan.messages === 0) {
     throw nothingToReplay(stack.title, plan, Date.parse(until) + delay > Date.now() ? delay : 0);
   }
-  for (const line of describePlan(stack, request, plan, { rate, delay, expired, width })) say(line);
+  printBlocks(operation, describePlan(stack, request, plan, { rate, delay, expired }));
   if (dryRun) return plan.damaged.length === 0;
   if (!(await consented(operation, options, `Send ${manyMessages(plan.messages)}?`))) return false;
 
@@ -76,9 +76,9 @@ async function begin(operation: Operation, options: ReplayOptions): Promise<bool
   return await runReplay(operation, { file, state, by, rate, delay });
 }
 
-/** @throws CommandError if nobody could answer, once all other options are right */
+/** @throws CommandError if it would have to ask, and there is no terminal to ask in */
 function requireConsent({ dryRun, yes }: ReplayOptions): void {
-  if (!dryRun && !yes) requireSomebodyToAsk();
+  if (!dryRun && !yes) requireTerminal();
 }
 
 async function consented(

@@ -1,9 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CommandError } from '../../terminal/command-error.ts';
-import { lines } from '../../terminal/facts.ts';
 import { Progress } from '../../terminal/progress.ts';
 import { manyMessages } from '../../terminal/text.ts';
-import type { Operation } from '../operation.ts';
+import { type Operation, printBlocks } from '../operation.ts';
 import { heldBack } from './late.ts';
 import { Ledger } from './ledger.ts';
 import { Pace } from './pace.ts';
@@ -25,10 +24,10 @@ const SHOW_INTERVAL = 200;
  * @param run `state`: as it was begun, or left; `by`: ARN of the person who runs it; `rate`: messages a second; `delay`:
  * milliseconds by which the archive is late
  * @returns whether all of it was sent
- * @throws CommandError if somebody else runs it, or that says why it stopped and how to go on
+ * @throws CommandError if another process runs it; or if it stopped, with the reason and how to continue
  */
 export async function runReplay(
-  { stack, say, signal: interrupted, width, progress = new Progress() }: Operation,
+  operation: Operation,
   {
     file,
     state,
@@ -37,6 +36,7 @@ export async function runReplay(
     delay,
   }: { file: StateFile; state: ReplayState; by: string; rate: number; delay: number },
 ): Promise<boolean> {
+  const { stack, signal: interrupted, progress = new Progress() } = operation;
   const { name, planned } = state;
   const { events } = state.filter;
   const until = new Date(state.filter.until);
@@ -112,8 +112,9 @@ export async function runReplay(
 
   const sent = ledger.sent - before;
   const took = performance.now() - began;
-  for (const line of describeEnd(stack, ledger.state, { finished, sent, took, width })) say(line);
-  if (held !== undefined) for (const line of ['', ...lines(held, width)]) say(line);
+  const end = describeEnd(stack, ledger.state, { finished, sent, took });
+  const rest = held === undefined ? [] : ['', held];
+  printBlocks(operation, [...end, ...rest.map((text) => ({ kind: 'text' as const, text }))]);
   const { damaged, refused } = ledger.state;
   return finished && held === undefined && damaged.length === 0 && refused.count === 0;
 }

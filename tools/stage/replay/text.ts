@@ -1,8 +1,9 @@
+import type { SettledOutcome } from '../../../lambda/archive/record.ts';
 import { catalogue } from '../../../lambda/contract/catalogue.ts';
 import { REPLAYABLE_RECEIPT_DAYS, type ReplayMode } from '../../../lambda/queue/replay.ts';
 import { isNotification } from '../../cost/write-units.ts';
-import { facts, lines } from '../../terminal/facts.ts';
-import { table } from '../../terminal/table.ts';
+import type { Block } from '../../terminal/block.ts';
+import { knownFacts } from '../../terminal/facts.ts';
 import { counted, duration, manyMessages, printable } from '../../terminal/text.ts';
 import { settledOutcomes } from '../archive/filter.ts';
 import { describeDamage } from '../archive/reader.ts';
@@ -24,8 +25,16 @@ const MODES: Readonly<Record<ReplayMode, string>> = {
 
 const NOTIFIED_AGAIN = 'People are notified again, once per replay name.';
 
+const text = (line: string): Block => ({ kind: 'text', text: line });
+
+const heading = (line: string): Block => ({ kind: 'heading', text: line });
+
+const facts = (all: Parameters<typeof knownFacts>[0]): Block => ({ kind: 'facts', facts: knownFacts(all) });
+
+const GAP = text('');
+
 /**
- * The plan of a replay, in lines.
+ * The plan of a replay.
  * @param rate messages a second
  * @param delay milliseconds by which the archive is late
  * @param expired what to say if the window begins before the archive
@@ -34,13 +43,8 @@ export function describePlan(
   { title }: Stage,
   request: ReplayRequest,
   { messages, counts, skipped, damaged }: Plan,
-  {
-    rate,
-    delay,
-    expired,
-    width,
-  }: { rate: number; delay: number; expired: string | undefined; width: number },
-): string[] {
+  { rate, delay, expired }: { rate: number; delay: number; expired: string | undefined },
+): Block[] {
   const { name, mode, filter, typed } = request;
   const only = [
     filter.shop && `shop ${printable(filter.shop)}`,
@@ -49,7 +53,7 @@ export function describePlan(
   ].filter(Boolean);
   const dead = sum(counts.values().map((outcomes) => outcomes.get('DeadLettered') ?? 0));
   const writtenAt = Date.parse(filter.until) + delay;
-  const all: [string, string | false | undefined][] = [
+  const all: Parameters<typeof facts>[0] = [
     ['mode', MODES[mode]],
     ['people', describePeople(request, counts)],
     ['messages', count(messages)],
@@ -73,12 +77,12 @@ export function describePlan(
     ],
   ];
   return [
-    `Replay ${name} in ${title}`,
-    '',
-    ...facts(all, width),
-    '',
-    ...describeCounts(counts, width),
-    ...(damaged.length === 0 ? [] : ['', ...describeDamage(damaged)]),
+    heading(`Replay ${name} in ${title}`),
+    GAP,
+    facts(all),
+    GAP,
+    countTable(counts),
+    ...(damaged.length === 0 ? [] : [GAP, ...describeDamage(damaged).map(text)]),
   ];
 }
 
@@ -93,23 +97,23 @@ function describePeople({ notify }: ReplayRequest, counts: Plan['counts']): stri
   return `at most ${counted(total, 'notification')} (${each}). ${notify ? NOTIFIED_AGAIN : 'Nobody is notified twice about an event.'}`;
 }
 
-function describeCounts(counts: Plan['counts'], width: number): string[] {
+function countTable(counts: Plan['counts']): Block {
   const outcomes = settledOutcomes.filter((outcome) => [...counts.values()].some((of) => of.has(outcome)));
-  return table(
-    [
+  return {
+    kind: 'table',
+    columns: [
       { heading: 'EVENT' },
       { heading: 'MESSAGES', align: 'right' },
-      ...outcomes.map((outcome) => ({ heading: outcome.toUpperCase(), align: 'right' as const })),
+      ...outcomes.map((outcome) => ({ heading: headingOf(outcome), align: 'right' as const })),
     ],
-    [...counts]
+    rows: [...counts]
       .sort(([one], [other]) => one.localeCompare(other))
       .map(([event, of]) => [
         event,
         count(sum(of.values())),
         ...outcomes.map((outcome) => count(of.get(outcome) ?? 0)),
       ]),
-    width,
-  );
+  };
 }
 
 /** `12 from replays, 3 forgotten`. */
@@ -131,69 +135,65 @@ export function describeUnsent({
     .join(', ');
 }
 
-/** What is left of a replay that was interrupted, in lines. */
-export function describeRest(state: ReplayState, title: string, width: number): string[] {
+/** What is left of a replay that was interrupted. */
+export function describeRest(state: ReplayState, title: string): Block[] {
   const { name, startedAt, by, mode, notify, filter, planned } = state;
   return [
-    `Continuing replay ${name} in ${title}`,
-    '',
-    ...facts(
-      [
-        ['started', `${startedAt} by ${by}`],
-        ['mode', MODES[mode]],
-        ['people', notify && NOTIFIED_AGAIN],
-        ['window', `settled from ${filter.since} to ${filter.until}`],
-        ['sent', `${count(sentOf(state))} of ${manyMessages(planned)}`],
-      ],
-      width,
-    ),
+    heading(`Continuing replay ${name} in ${title}`),
+    GAP,
+    facts([
+      ['started', `${startedAt} by ${by}`],
+      ['mode', MODES[mode]],
+      ['people', notify && NOTIFIED_AGAIN],
+      ['window', `settled from ${filter.since} to ${filter.until}`],
+      ['sent', `${count(sentOf(state))} of ${manyMessages(planned)}`],
+    ]),
   ];
 }
 
 /**
- * What a run of a replay has sent and has not, and where to look, in lines.
+ * What a run of a replay has sent and has not, and where to look.
  * @param sent messages of this run @param took milliseconds
  */
 export function describeEnd(
   stack: Stage,
   state: ReplayState,
-  { finished, sent, took, width }: { finished: boolean; sent: number; took: number; width: number },
-): string[] {
+  { finished, sent, took }: { finished: boolean; sent: number; took: number },
+): Block[] {
   const { name, planned, skipped, refused, damaged } = state;
   const total = sentOf(state);
   if (!finished) {
     return [
-      '',
-      `Interrupted: ${count(total)} of ${manyMessages(planned)} are sent.`,
-      `Continue with: ${stack.command(`--name ${name}`, 'replay')}`,
+      GAP,
+      text(`Interrupted: ${count(total)} of ${manyMessages(planned)} are sent.`),
+      text(`Continue with: ${stack.command(`--name ${name}`, 'replay')}`),
     ];
   }
   const before = total === sent ? '' : `, and ${count(total - sent)} before`;
   const unsent = describeUnsent(skipped);
   return [
-    '',
-    ...lines(
+    GAP,
+    text(
       `Replay ${name} is finished: sent ${manyMessages(sent)} in ${duration(Math.max(1_000, took))}${before}.`,
-      width,
     ),
-    '',
-    ...table(
-      [{ heading: 'EVENT' }, { heading: 'SENT', align: 'right' }],
-      Object.entries(state.sent)
+    GAP,
+    {
+      kind: 'table',
+      columns: [{ heading: 'EVENT' }, { heading: 'SENT', align: 'right' }],
+      rows: Object.entries(state.sent)
         .sort(([one], [other]) => one.localeCompare(other))
         .map(([event, messages]) => [event, count(messages)]),
-      width,
-    ),
-    ...(unsent === '' ? [] : ['', ...lines(`Skipped: ${unsent}.`, width)]),
-    ...(refused.count === 0 ? [] : ['', `SQS refuses ${manyMessages(refused.count)}:`]),
-    ...refused.first.map(({ event, eventId, why }) => `  ${event} ${eventId}: ${printable(why)}`),
-    ...(refused.count > refused.first.length ? ['  …'] : []),
+    },
+    ...(unsent === '' ? [] : [GAP, text(`Skipped: ${unsent}.`)]),
+    ...(refused.count === 0 ? [] : [GAP, text(`SQS refuses ${manyMessages(refused.count)}:`)]),
+    ...refused.first.map(({ event, eventId, why }) => text(`  ${event} ${eventId}: ${printable(why)}`)),
+    ...(refused.count > refused.first.length ? [text('  …')] : []),
     ...(damaged.length === 0
       ? []
-      : ['', ...describeDamage(damaged.map((fault) => ({ message: printable(fault) })))]),
-    '',
-    `To follow one message:  ${stack.command('<event id>', 'trace')}`,
-    `To see what failed:     ${stack.command('list')}`,
+      : [GAP, ...describeDamage(damaged.map((fault) => ({ message: printable(fault) }))).map(text)]),
+    GAP,
+    text(`To follow one message:  ${stack.command('<event id>', 'trace')}`),
+    text(`To see what failed:     ${stack.command('list')}`),
   ];
 }
 
@@ -205,3 +205,6 @@ const sum = (numbers: Iterable<number>) => [...numbers].reduce((total, number) =
 const count = (value: number) => value.toLocaleString('en');
 
 const toTheSecond = (time: number) => `${new Date(time + 999).toISOString().slice(0, 19)}Z`;
+
+/** `DEAD-LETTERED` of `DeadLettered`. */
+const headingOf = (outcome: SettledOutcome) => outcome.replaceAll(/(?<=[a-z])(?=[A-Z])/g, '-').toUpperCase();

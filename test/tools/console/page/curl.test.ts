@@ -1,8 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { createHmac } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
-import fc from 'fast-check';
-import { curlCommand, shellQuote } from '../../../../tools/console/page/acting/curl.ts';
+import { curlCommand } from '../../../../tools/console/page/editor/curl.ts';
 
 const request = {
   url: 'http://localhost:3000/api/v1/webhooks/partner',
@@ -23,21 +22,6 @@ function run(command: string, input = ''): { signature: string; body: string; ar
 }
 
 const sign = (secret: string, body: string) => createHmac('sha256', secret).update(body).digest('hex');
-
-describe('a word of a shell', () => {
-  test('is what was quoted, whatever it is', () => {
-    // A shell has no word with NUL, and no text with half a pair.
-    const text = fc.string({ unit: 'binary' }).map((any) => any.replaceAll('\0', ''));
-    fc.assert(
-      fc.property(text, (word) => {
-        expect(execFileSync('sh', ['-c', `printf '%s' ${shellQuote(word)}`], { encoding: 'utf8' })).toBe(
-          word,
-        );
-      }),
-      { numRuns: 60 },
-    );
-  });
-});
 
 describe('a delivery as curl', () => {
   test.each([

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { factsOfLine, readLogLine } from '../../../../tools/console/page/detail/log-line.ts';
+import { factsOfLine, readLogLine } from '../../../../tools/console/page/detail/logs.tsx';
 
 test('a line of a function is its level, its message, and what else it says', () => {
   const line = readLogLine(

@@ -1,9 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { formatJson } from '../../../../tools/console/page/text/format-json.ts';
-import { columnsOf } from '../../../../tools/console/page/text/invisible.ts';
-import { type Lines, rawLines } from '../../../../tools/console/page/text/lines.ts';
-import { cutLines, endOfPiece } from '../../../../tools/console/page/text/pieces.ts';
+import { cutLines, endOfPiece, type Lines, rawLines } from '../../../../tools/console/page/text/lines.ts';
+import { columnsOf } from '../../../../tools/console/page/text/visible.tsx';
 
 function piecesOf(lines: Lines, columns: number): string[] {
   const pieces = cutLines(lines, columns);
@@ -50,10 +49,21 @@ describe('a text in pieces', () => {
     );
   });
 
-  test('never divides a pair of surrogates', () => {
-    const pieces = piecesOf(rawLines('😀'.repeat(50)), 21);
-    expect(pieces.join('')).toBe('😀'.repeat(50));
-    expect(pieces.every((piece) => piece.isWellFormed())).toBe(true);
+  test.each([
+    ['a pair of surrogates', '😀'],
+    ['a skin tone', '👍🏽'],
+    ['a family', '👨‍👩‍👧‍👦'],
+    ['a flag', '🇨🇭'],
+    ['a flag by tags', '🏴\u{e0067}\u{e0062}\u{e0073}\u{e0063}\u{e0074}\u{e007f}'],
+    ['a letter with marks', 'é\u0323'],
+    ['a syllable of Devanagari', 'क्षि'],
+  ])('never divides %s', (_, grapheme) => {
+    for (const columns of [20, 21, 22, 23]) {
+      const pieces = piecesOf(rawLines(grapheme.repeat(50)), columns);
+      expect(pieces.length).toBeGreaterThan(1);
+      expect(pieces.join('').length).toBe(grapheme.length * 50);
+      expect(pieces.every((piece) => piece.length % grapheme.length === 0)).toBe(true);
+    }
   });
 
   test('of a line of 4 MB costs little', () => {

@@ -1,11 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import {
-  filterOf,
-  movesWithTime,
-  streamQuery,
-} from '../../../../tools/console/page/deliveries/filter-query.ts';
-import { formatRoute, parseRoute, VIEWS } from '../../../../tools/console/page/shell/route.ts';
+import { formatRoute, parseRoute, VIEWS } from '../../../../tools/console/page/route.ts';
 
 describe('an address of the page', () => {
   test('leads to a delivery and the list around it', () => {
@@ -53,33 +48,5 @@ describe('an address of the page', () => {
     expect(formatRoute({ view: 'deliveries', query: { search: '', event: 'x' } })).toBe(
       '#/deliveries?event=x',
     );
-  });
-});
-
-describe('the filter of an address', () => {
-  test('is asked of the server without what is empty or not a filter', () => {
-    expect(filterOf({ search: ' a ', event: '', state: 'dead,parked', tab: 'logs' })).toEqual({
-      search: 'a',
-      state: 'dead,parked',
-    });
-  });
-
-  test('is one query however the address is ordered', () => {
-    expect(streamQuery({ shop: 's&t', search: 'a' })).toBe('?search=a&shop=s%26t');
-    expect(streamQuery({ search: 'a', tab: 'logs', shop: 's&t' })).toBe('?search=a&shop=s%26t');
-    expect(streamQuery({ tab: 'logs' })).toBe('');
-  });
-});
-
-describe('what a filter admits', () => {
-  test.each([{ since: '15m' }, { until: '2h' }, { since: '7d', event: 'x' }])(
-    'changes with time by %j',
-    (filter) => {
-      expect(movesWithTime(filter)).toBe(true);
-    },
-  );
-
-  test.each([{}, { since: '2026-11-21' }, { since: '15m', search: 'x' }])('does not by %j', (filter) => {
-    expect(movesWithTime(filter)).toBe(false);
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { scrollToRow, windowOf } from '../../../../tools/console/page/shared/window.ts';
+import { windowOf } from '../../../../tools/console/page/text/viewer.tsx';
 
 const viewport = fc.record({
   scrollTop: fc.integer({ min: -50, max: 9_000_000 }),
@@ -36,24 +36,5 @@ describe('the rows that are drawn', () => {
 
   test('are in an area that a browser can have', () => {
     expect(windowOf({ scrollTop: 0, height: 800, rowHeight: 18, count: 4_000_000 }).height).toBe(8_000_000);
-  });
-});
-
-describe('scrolling to a row', () => {
-  test('brings it into view', () => {
-    fc.assert(
-      fc.property(viewport, fc.nat(5_000_000), (view, any) => {
-        fc.pre(view.count > 0 && view.height >= view.rowHeight * 2);
-        const index = any % view.count;
-        const scrollTop = scrollToRow(index, { ...view, scrollTop: Math.max(0, view.scrollTop) });
-        const { first, end } = windowOf({ ...view, scrollTop });
-        expect(index).toBeGreaterThanOrEqual(first);
-        expect(index).toBeLessThan(end);
-      }),
-    );
-  });
-
-  test('moves nothing where it is in view', () => {
-    expect(scrollToRow(5, { scrollTop: 96, height: 320, rowHeight: 32, count: 100 })).toBe(96);
   });
 });

@@ -36,7 +36,7 @@ const archive = (...args: string[]) => project.run(['archive', ...args, '--outpu
 
 describe('what it cannot do it says in one line, and exits with 1', () => {
   test.each([
-    [[], 'Say which: list, export, forget'],
+    [[], 'Choose a subcommand: list, export, forget'],
     [['list'], 'The local stack is not running. Start it with: npm start'],
     [
       ['list', 'example.unknown'],
@@ -82,7 +82,7 @@ describe('what it cannot do it says in one line, and exits with 1', () => {
     expect(await archive('forget', '--user', 'user-7')).toEqual({
       code: 1,
       stdout: '',
-      stderr: 'It asks first, and nobody can answer here: look with --dry-run, then say --yes\n',
+      stderr: 'There is no terminal to confirm this in. Check it with --dry-run, then use --yes\n',
     });
     expect(await archive('forget', '--user', 'user-7', '--yes')).toMatchObject({
       code: 0,

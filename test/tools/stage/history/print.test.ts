@@ -43,21 +43,21 @@ test('each step stands at its time, with how long after the one before it was', 
 shop shop-1, the partner’s timestamp 2026-01-31T08:59:58.1Z
 
 2026-01-30, times in UTC
-09:00:00.000           ● received   request request-0, no later than this
+09:00:00.000           ● received   request request-0, no later than this time
 09:00:00.000           ● answered   401 wrong signature, from 203.0.113.7
 
 2026-01-31
 08:59:59.500     +1 d  ● received   again, as request request-1, 2 s after the partner’s timestamp
 09:00:00.000  +500 ms  ● queued     on the queue of shop.updated
 09:00:00.000           ● answered   200 queued
-09:00:01.000     +1 s  ● failed     attempt 1: Throttled: ${EXCEEDED}; next attempt at 09:00:31, 30 s later
-09:00:31.000    +30 s  ● processed  attempt 2, 32 s after the receipt
+09:00:01.000     +1 s  ● failed     attempt 1: Throttled: ${EXCEEDED}; retry scheduled for 09:00:31, 30 s later
+09:00:31.000    +30 s  ● processed  attempt 2, 32 s after receipt
 09:00:31.000           ● archived   in date=2026-01-31/hour=09
 
 09:00:50.000    +19 s  ● processed  attempt 1 (replay repair-1, repair, notifies)
 09:00:50.000           ● archived   in date=2026-01-31/hour=09
 
-Processed: Done at 09:00:31.
+Processed: Finished at 09:00:31.
 
 Logs from 2026-01-30T09:00Z to 2026-02-01T09:00Z: 4 lines, 2.1 GB scanned for 0.0100 dollars.`);
 });
@@ -98,10 +98,13 @@ describe('where it is', () => {
     [{ state: 'skipped', since, reason: 'already-processed' }, 'Skipped: This event was processed before.'],
     [{ state: 'skipped', since, reason: 'up-to-date' }, 'Skipped: The stored data is up to date.'],
     [{ state: 'queued', queue, since }, /It has waited on the queue of shop\.updated for 1 min \d+ s\.\n/],
-    [{ state: 'queued', queue, since: longAgo }, /for 1 h\. No attempt is known since: the consumer crashes/],
+    [
+      { state: 'queued', queue, since: longAgo },
+      /for 1 h\. No attempt since then is known: the consumer crashes/,
+    ],
     [
       { state: 'retrying', queue, since, attempts: 1, nextAttemptAt: soon, error },
-      new RegExp(`1 attempt failed: Throttled\\. Next attempt at ${soon.slice(11, 19)}, in 1 min`),
+      new RegExp(`1 attempt failed: Throttled\\. Next attempt in 1 min \\d+ s, at ${soon.slice(11, 19)}`),
     ],
     [
       { state: 'queued', queue, since, paused },
@@ -117,11 +120,22 @@ describe('where it is', () => {
     ],
     [{ state: 'invalid', queue: 'quarantine', since, queueHolds: 0 }, 'in quarantine, which is empty now'],
     [
+      { state: 'invalid', queue: 'quarantine', since, error: 'data.shop_id is missing' },
+      'Invalid: The answer was 400: data.shop_id is missing. It is in quarantine.',
+    ],
+    [
+      { state: 'retrying', queue, since, attempts: 2, nextAttemptAt: since, error },
+      `2 attempts failed: Throttled. Retry scheduled for ${since.slice(11, 19)}.`,
+    ],
+    [
       { state: 'parked', queue: 'unrouted', since },
       'It is on the unrouted queue. Show it: npm run dlq -- show unrouted',
     ],
-    [{ state: 'rejected', status: 401, error, since }, 'The answer was 401: Throttled. Nothing was stored.'],
-    [{ state: 'unknown', since }, 'Unknown: Logs and archive do not say where it is.'],
+    [
+      { state: 'rejected', status: 401, error, since },
+      'Bad signature: The answer was 401: Throttled. Nothing was stored.',
+    ],
+    [{ state: 'unknown', since }, 'Unknown: Neither the logs nor the archive say where it is.'],
   ])('%j', (place, expected) => {
     expect(text({ ...traceOf([]), history: { eventId: EVENT_ID, steps: [], now: [place] } })).toMatch(
       expected,

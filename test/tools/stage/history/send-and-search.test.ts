@@ -36,7 +36,7 @@ describe('send --wait', () => {
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toMatch(/^200 queued {2}event [0-9a-f]{64} {2}request \S+\n\nshop\.updated /);
     expect(stepsOf(stdout)).toEqual(['received', 'queued', 'answered', 'processed']);
-    expect(stdout).toMatch(/\nProcessed: Done at \S+\.\n$/);
+    expect(stdout).toMatch(/\nProcessed: Finished at \S+\.\n$/);
   });
 
   test('prints each of several histories, the same bytes again as a delivery of its own', async () => {

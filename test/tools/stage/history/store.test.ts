@@ -65,6 +65,22 @@ describe('the list of deliveries', () => {
   });
 });
 
+test.each([
+  ['the whole id', 'Shop_1', ['request-1']],
+  ['a part of it, whatever the case', 'HOP', ['request-2', 'request-1']],
+  ['a part with a character that SQL has for any', '_1', ['request-1']],
+])('the list can be filtered by the shop: %s', (_, shop, expected) => {
+  const exchange = {
+    kind: 'exchange',
+    ...{ status: 200, byReceiver: true, parked: false, method: 'POST', path: '/', headers: [] },
+    ...{ sourceIp: '127.0.0.1', responseHeaders: [], responseBody: '', durationMs: 1 },
+  } as const;
+  store.add({ ...exchange, requestId: 'request-1', at: START, shopId: 'Shop_1' });
+  store.add({ ...exchange, requestId: 'request-2', at: START + 1, shopId: 'shop-12' });
+  store.add({ ...exchange, requestId: 'request-3', at: START + 2 });
+  expect(idsOf({ shop })).toEqual(expected);
+});
+
 describe('a search', () => {
   const payloads: readonly [what: string, payload: string, search: string][] = [
     ['whatever the case', '{"name":"Café ÉLYSÉE"}', 'café élysée'],

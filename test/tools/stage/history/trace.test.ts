@@ -326,7 +326,7 @@ test('what was not accepted says what failed, and that it is repeated', async ()
   expect(kinds(trace)).toEqual(['received', 'answered']);
   expect(step(trace, 'answered')).toMatchObject({ status: 500, error: expect.stringMatching(/\w+/) });
   expect((await printed(body.requestId)).text).toMatch(
-    /Not accepted: The answer was 500: .* The partner repeats it\./,
+    /Server error: The answer was 500: .* The partner sends it again\./,
   );
 });
 

@@ -58,7 +58,7 @@ const doesNotExist = (name: string | null) =>
 
 describe('what it cannot do it says in one line, and exits with 1', () => {
   test.each([
-    ['no subcommand', () => [], () => 'Say which: list, show, redrive, export'],
+    ['no subcommand', () => [], () => 'Choose a subcommand: list, show, redrive, export'],
     ['no local stack', () => ['list'], () => 'The local stack is not running. Start it with: npm start'],
     [
       'a wrong event',

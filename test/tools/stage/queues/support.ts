@@ -45,7 +45,8 @@ export class Operator {
   operation(signal = new AbortController().signal): Operation & { readonly said: string[] } {
     const said: string[] = [];
     const say = (line: string) => said.push(line);
-    return { stack: this.stack, signal, say, width: Number.POSITIVE_INFINITY, said };
+    const progress = { show: () => {}, end: () => {} };
+    return { stack: this.stack, signal, say, progress, width: Number.POSITIVE_INFINITY, said };
   }
 
   queue(name: string): WaitingQueue {

@@ -8,7 +8,7 @@ import {
   SendMessageBatchCommand,
 } from '@aws-sdk/client-sqs';
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
-import { Backlog, MOST_IN_FLIGHT } from '../../../../tools/stage/replay/backlog.ts';
+import { Backlog, MAX_IN_FLIGHT } from '../../../../tools/stage/replay/backlog.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { startTestAws, type TestAws } from '../../../support/test-aws.ts';
 import { numbered, Replayer } from './support.ts';
@@ -123,11 +123,11 @@ test('it goes on once half of them are done, and not before', async () => {
 
 test('a replay holds where its consumer fails, says so, and Ctrl-C leaves it as any other time', async () => {
   await replayer.archive('failing', numbered(20));
-  await failed(MOST_IN_FLIGHT + 1);
+  await failed(MAX_IN_FLIGHT + 1);
   const interrupt = new AbortController();
   const ended = replayer.replay({ name: 'failing' }, interrupt.signal);
   await sleep(2_500);
-  await expect(replayer.operator.queues.count(url)).resolves.toBe(MOST_IN_FLIGHT + 1);
+  await expect(replayer.operator.queues.count(url)).resolves.toBe(MAX_IN_FLIGHT + 1);
   interrupt.abort();
   const { shown, said, done } = await ended;
   expect(done).toBe(false);

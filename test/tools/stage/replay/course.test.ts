@@ -4,7 +4,7 @@ import { SQSClient } from '@aws-sdk/client-sqs';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { archiveLine } from '../../../../lambda/archive/record.ts';
 import { Faults } from '../../../../local/aws/faults.ts';
-import { MOST_WAITING } from '../../../../tools/stage/replay/backlog.ts';
+import { MAX_WAITING } from '../../../../tools/stage/replay/backlog.ts';
 import type { Stage } from '../../../../tools/stage/stage.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { startTestAws, type TestAws } from '../../../support/test-aws.ts';
@@ -43,18 +43,18 @@ test('a rate is kept', async () => {
 
 test('it holds while more wait on the queue than its consumer works off soon, and says so', async () => {
   const { since, until, middle } = window();
-  await replayer.archive('much', numbered(MOST_WAITING + 200), middle);
+  await replayer.archive('much', numbered(MAX_WAITING + 200), middle);
   const ended = replayer.replay({ since, until });
   const waiting = () => replayer.operator.queues.count(aws.outputs.ShopUpdatedQueueUrl);
-  await eventually(async () => ((await waiting()) === MOST_WAITING ? true : undefined));
+  await eventually(async () => ((await waiting()) === MAX_WAITING ? true : undefined));
   await new Promise((resolve) => setTimeout(resolve, 1_500));
-  expect(await waiting()).toBe(MOST_WAITING);
+  expect(await waiting()).toBe(MAX_WAITING);
   const first = await shops();
   const { shown, done } = await ended;
   expect(done).toBe(true);
-  expect(new Set([...first, ...(await shops())]).size).toBe(MOST_WAITING + 200);
+  expect(new Set([...first, ...(await shops())]).size).toBe(MAX_WAITING + 200);
   expect(shown).toContain('Replaying');
-  expect(shown).toContain(`holds: ${MOST_WAITING.toLocaleString('en')} wait on the queue of shop.updated`);
+  expect(shown).toContain(`holds: ${MAX_WAITING.toLocaleString('en')} wait on the queue of shop.updated`);
 });
 
 test('what comes into the archive while it runs, wherever its key sorts, is sent, too', async () => {

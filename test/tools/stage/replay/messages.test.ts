@@ -208,7 +208,7 @@ test('--dry-run ends after the plan: nothing is sent, and no name is used', asyn
   expect(said).toContain('Replay dry in the stack of');
   expect(said).toContain('at least 4 s, at 1 message a second');
   expect(said).toContain('dead letters  1. They also stay on the dead-letter queue unless redriven.');
-  expect(said).toMatch(/EVENT +MESSAGES +PROCESSED +DEADLETTERED\nshop\.updated +4 +3 +1$/);
+  expect(said).toMatch(/EVENT +MESSAGES +PROCESSED +DEAD-LETTERED\nshop\.updated +4 +3 +1$/);
   await expect(replayer.state('dry')).rejects.toMatchObject({ name: 'NoSuchKey' });
 });
 

@@ -135,7 +135,7 @@ describe('as it is typed', () => {
         ] as const,
     ),
     [['--since', '1h', '--until', '2h'], expect.stringMatching(/^--until must be after --since: /)],
-    [['--since', '1h'], 'It asks first, and nobody can answer here: look with --dry-run, then say --yes'],
+    [['--since', '1h'], 'There is no terminal to confirm this in. Check it with --dry-run, then use --yes'],
   ] as const)('%s', async (args, line) => {
     const where = ['--outputs', replayer.operator.outputsFile];
     const { stderr, ...others } = await project.run(['replay', ...args, ...where]);

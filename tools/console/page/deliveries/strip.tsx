@@ -28,7 +28,7 @@ export function Strip({ rows, ready, filter, now, query, onChange }: StripProps)
   return (
     <div class="strip">
       <Bars outcomes={outcomes} chosen={query.state ?? ''} now={now} onChange={onChange} />
-      <fieldset class="outcomes" aria-label="Outcome">
+      <fieldset class="outcome-filters" aria-label="Outcome">
         {OUTCOMES.map((outcome) => {
           const states = statesOf(outcome).join();
           const isPressed = query.state === states;
@@ -36,7 +36,7 @@ export function Strip({ rows, ready, filter, now, query, onChange }: StripProps)
             <button
               key={outcome}
               type="button"
-              class="outcome"
+              class="outcome-filter"
               aria-pressed={isPressed}
               title={statesOf(outcome)
                 .map((state) => stateTitle(state).title)

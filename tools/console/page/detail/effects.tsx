@@ -1,15 +1,15 @@
 import { useState } from 'preact/hooks';
-import type { Effect, ItemEffect, NotificationEffect } from '../../../stage/history/facts.ts';
-import { Badge } from '../shared/badge.tsx';
-import { Time } from '../shared/time.tsx';
-import { formatRoute } from '../shell/route.ts';
+import type { Effect, Item, ItemEffect, NotificationEffect } from '../../../stage/history/facts.ts';
+import { formatRoute } from '../route.ts';
 import { Visible } from '../text/visible.tsx';
-import { type AttributeChange, diffRows, orderedText } from './row-diff.ts';
+import { Badge } from '../ui/notes.tsx';
+import { Time } from '../ui/time.tsx';
 
+/** What a delivery has changed: items before and after, and notifications. */
 export function Effects({ effects }: { effects: readonly Effect[] }) {
   if (effects.length === 0) return null;
   return (
-    <section class="block">
+    <section class="stack">
       <h3>{effects.length === 1 ? 'Effect' : 'Effects'}</h3>
       {effects.map((effect, index) =>
         effect.kind === 'item' ? (
@@ -25,101 +25,117 @@ export function Effects({ effects }: { effects: readonly Effect[] }) {
 function ItemCard({ effect }: { effect: ItemEffect }) {
   const { table, key, at, before, after, now, written } = effect;
   const isKnown = before !== undefined || after !== undefined;
-  const address = formatRoute({ view: 'tables', path: [table], query: { key } });
+  const changes = isKnown ? diffItems(before ?? null, after ?? null) : diffItems(now ?? null, now ?? null);
   return (
     <article class="card">
-      <header class="card-head">
+      <header>
         <h4>
-          <a href={address}>{table}</a>
+          <a href={formatRoute({ view: 'tables', path: [table], query: { key } })}>{table}</a>
         </h4>
-        <span class="mono cut">
+        <span class="mono grow">
           <Visible text={key} />
         </span>
-        <ItemWord effect={effect} />
-        {at !== undefined && <Time at={at} day milliseconds />}
+        {isKnown && <ItemWord effect={effect} />}
+        {at !== undefined && <Time at={at} milliseconds />}
       </header>
-      {isKnown ? (
-        <Diff changes={diffRows(before ?? null, after ?? null)} />
-      ) : now === null || now === undefined ? (
-        <p class="card-note">There is no such item now.</p>
-      ) : (
-        <Diff
-          changes={Object.entries(now).map(([name, value]) => ({
-            name,
-            kind: 'same',
-            after: orderedText(value),
-          }))}
-        />
+      {!isKnown && (
+        <p class="soft">
+          {now == null ? 'The item does not exist now.' : `The item as it is now, written ${written ?? ''}.`}
+        </p>
       )}
-      {written !== undefined && !isKnown && <p class="card-note">As it is now, written {written}.</p>}
+      {changes.length > 0 && <Diff changes={changes} />}
     </article>
   );
 }
 
 function ItemWord({ effect: { before, after } }: { effect: ItemEffect }) {
-  if (before === undefined && after === undefined) return null;
-  if (before === null || before === undefined) return <Badge tone="good">item added</Badge>;
-  if (after === null || after === undefined) return <Badge tone="bad">item deleted</Badge>;
-  return <Badge tone="warning">item changed</Badge>;
+  if (before == null) return <Badge tone="good">Item added</Badge>;
+  if (after == null) return <Badge tone="bad">Item deleted</Badge>;
+  return <Badge tone="warning">Item changed</Badge>;
 }
 
-const SIGNS = { added: '+', removed: '−', changed: '~', same: '' } as const;
-const SIGN_NAMES = { added: 'added', removed: 'removed', changed: 'changed', same: 'unchanged' } as const;
+/** One attribute of an item, before and after, as JSON text. */
+interface AttributeChange {
+  readonly name: string;
+  readonly kind: 'added' | 'removed' | 'changed' | 'same';
+  readonly before?: string;
+  readonly after?: string;
+}
+
+/** What a write changed in an item, with all that stayed, in the order of the newer one. */
+export function diffItems(before: Item | null, after: Item | null): AttributeChange[] {
+  const old = new Map(Object.entries(before ?? {}));
+  const changes: AttributeChange[] = [];
+  for (const [name, value] of Object.entries(after ?? {})) {
+    const newer = orderedText(value);
+    if (!old.has(name)) {
+      changes.push({ name, kind: 'added', after: newer });
+      continue;
+    }
+    const older = orderedText(old.get(name));
+    old.delete(name);
+    changes.push({ name, kind: older === newer ? 'same' : 'changed', before: older, after: newer });
+  }
+  for (const [name, value] of old) changes.push({ name, kind: 'removed', before: orderedText(value) });
+  return changes;
+}
+
+/** JSON with keys in order, so that equal values have equal texts. */
+function orderedText(value: unknown): string {
+  return (
+    JSON.stringify(value, (_, inner: unknown) =>
+      typeof inner === 'object' && inner !== null && !Array.isArray(inner)
+        ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)))
+        : inner,
+    ) ?? 'undefined'
+  );
+}
+
+/** Signs of a line, and what a screen reader says. */
+const ADDED = { sign: '+', word: 'added', style: 'tone-good' };
+const REMOVED = { sign: '−', word: 'removed', style: 'tone-bad' };
+const LINES = {
+  added: ADDED,
+  removed: REMOVED,
+  same: { sign: '', word: 'unchanged', style: 'soft' },
+  from: { ...REMOVED, word: 'changed from' },
+  to: { ...ADDED, word: 'to' },
+} as const;
 
 function Diff({ changes }: { changes: readonly AttributeChange[] }) {
+  const lines = changes.flatMap(({ name, kind, before = '', after = '' }) =>
+    kind === 'changed'
+      ? [
+          { ...LINES.from, name, value: before },
+          { ...LINES.to, name, value: after },
+        ]
+      : [{ ...LINES[kind], name, value: kind === 'removed' ? before : after }],
+  );
   return (
     <table class="diff">
-      <thead>
+      <thead class="visually-hidden">
         <tr>
-          <th scope="col">
-            <span class="visually-hidden">Change</span>
-          </th>
+          <th scope="col">Change</th>
           <th scope="col">Attribute</th>
           <th scope="col">Value</th>
         </tr>
       </thead>
-      {changes.map(({ name, kind, before, after }) => (
-        <tbody key={name} class={`diff-${kind}`}>
-          {kind === 'changed' ? (
-            <>
-              <tr class="diff-before">
-                <td class="diff-sign">
-                  <span class="visually-hidden">changed from</span>
-                  <span aria-hidden="true">−</span>
-                </td>
-                <th scope="row" rowSpan={2}>
-                  <Visible text={name} />
-                </th>
-                <td>
-                  <Visible text={before ?? ''} />
-                </td>
-              </tr>
-              <tr class="diff-after">
-                <td class="diff-sign">
-                  <span class="visually-hidden">to</span>
-                  <span aria-hidden="true">+</span>
-                </td>
-                <td>
-                  <Visible text={after ?? ''} />
-                </td>
-              </tr>
-            </>
-          ) : (
-            <tr>
-              <td class="diff-sign">
-                <span class="visually-hidden">{SIGN_NAMES[kind]}</span>
-                <span aria-hidden="true">{SIGNS[kind]}</span>
-              </td>
-              <th scope="row">
-                <Visible text={name} />
-              </th>
-              <td>
-                <Visible text={after ?? before ?? ''} />
-              </td>
-            </tr>
-          )}
-        </tbody>
-      ))}
+      <tbody>
+        {lines.map(({ sign, word, style, name, value }, index) => (
+          <tr key={index} class={style}>
+            <td>
+              <span class="visually-hidden">{word}</span>
+              <span aria-hidden="true">{sign}</span>
+            </td>
+            <th scope="row">
+              <Visible text={name} />
+            </th>
+            <td>
+              <Visible text={value} />
+            </td>
+          </tr>
+        ))}
+      </tbody>
     </table>
   );
 }
@@ -129,33 +145,33 @@ function NotificationCard({ effect: { topic, at, subject, texts } }: { effect: N
   const [chosen, setChosen] = useState(protocols.includes('email') ? 'email' : (protocols[0] ?? ''));
   return (
     <article class="card">
-      <header class="card-head">
-        <h4>{topic}</h4>
-        <Badge tone="good">people notified</Badge>
-        <Time at={at} day milliseconds />
+      <header>
+        <h4 class="grow">{topic}</h4>
+        <Badge tone="good">Notification sent</Badge>
+        <Time at={at} milliseconds />
       </header>
-      <div class="letter">
-        <p class="letter-subject">
+      <div class="stack">
+        <h5>
           <Visible text={subject} />
-        </p>
-        <p class="letter-text">
+        </h5>
+        <p class="command">
           <Visible text={texts[chosen] ?? ''} />
         </p>
+        {protocols.length > 1 && (
+          <fieldset class="segments" aria-label="Text by protocol">
+            {protocols.map((protocol) => (
+              <button
+                key={protocol}
+                type="button"
+                aria-pressed={protocol === chosen}
+                onClick={() => setChosen(protocol)}
+              >
+                {protocol}
+              </button>
+            ))}
+          </fieldset>
+        )}
       </div>
-      {protocols.length > 1 && (
-        <fieldset class="segments" aria-label="As subscribers get it by">
-          {protocols.map((protocol) => (
-            <button
-              key={protocol}
-              type="button"
-              aria-pressed={protocol === chosen}
-              onClick={() => setChosen(protocol)}
-            >
-              {protocol}
-            </button>
-          ))}
-        </fieldset>
-      )}
     </article>
   );
 }

@@ -1,87 +1,141 @@
 import { useEffect, useState } from 'preact/hooks';
-import type { Delivery, History, Place } from '../../../stage/history/history.ts';
-import { type Clock, skipText, stateTitle, stateWords } from '../../../stage/history/words.ts';
+import type { Delivery, History, Place, Step } from '../../../stage/history/history.ts';
+import { type Clock, stateWords, stepWords } from '../../../stage/history/words.ts';
+import { duration } from '../../../terminal/text.ts';
 import type { DeliveryDetail } from '../../api.ts';
-import { ErrorNote } from '../shared/error-note.tsx';
-import { Loading } from '../shared/loading.tsx';
-import { Scrolled } from '../shared/scrolled.tsx';
-import { clockText, dayText } from '../shared/time-text.ts';
-import type { Tone } from '../shared/tone.ts';
-import { formatRoute } from '../shell/route.ts';
-import { Visible } from '../text/visible.tsx';
+import { formatRoute } from '../route.ts';
+import { Sentence } from '../text/visible.tsx';
+import { Button } from '../ui/button.tsx';
+import { ErrorNote, Problems, Scrolled } from '../ui/notes.tsx';
+import { Time } from '../ui/time.tsx';
 import { Effects } from './effects.tsx';
-import { TimelineSteps } from './timeline-steps.tsx';
+
+/** What to do about a delivery, as a button shows it. */
+export interface Action {
+  readonly label: string;
+  readonly keyHint?: string;
+  /** Why it cannot be done. */
+  readonly refusal?: string | undefined;
+  readonly act: () => void;
+}
 
 interface OverviewProps {
   delivery: Delivery;
-  /** Undefined until it is loaded: what the row says is shown at once. */
+  /** Undefined until it is loaded: the row's own data shows at once. */
   detail: DeliveryDetail | undefined;
+  action: Action;
+  busy: boolean;
+  error: string | undefined;
 }
 
-/** Where it is, how it came there, and what it has done. */
-export function Overview({ delivery, detail }: OverviewProps) {
-  if (detail === undefined) {
-    const { state, reason, error = '' } = delivery;
-    return (
-      <Scrolled class="overview" label="Overview">
-        <PlaceCard {...stateTitle(state)} detail={reason === undefined ? error : skipText(reason)} />
-        <Loading />
-      </Scrolled>
-    );
-  }
-  const { history, problems, effects, settled } = detail;
+/** Where the delivery is and what to do, what it has changed, and how it came there. */
+export function Overview({ delivery, detail, action, busy, error }: OverviewProps) {
+  const clock = useClock(detail?.settled === false);
+  const [first, ...others] = detail?.history.now ?? [placeOf(delivery)];
   return (
-    <Scrolled class="overview" label="Overview">
-      <HistoryNow history={history} ticks={!settled} />
-      {problems.map((problem) => (
-        <ErrorNote key={problem}>{problem}</ErrorNote>
+    <Scrolled class="overview stack" label="Overview">
+      <Outcome place={first} clock={clock}>
+        <Button
+          kind="primary"
+          keyHint={action.keyHint}
+          refusal={action.refusal}
+          busy={busy}
+          onClick={action.act}
+        >
+          {action.label}
+        </Button>
+      </Outcome>
+      {others.map((place, index) => (
+        <Outcome key={index} place={place} clock={clock} />
       ))}
-      <Effects effects={effects} />
+      <ErrorNote>{error}</ErrorNote>
+      {detail !== undefined && (
+        <>
+          <Problems problems={detail.problems} />
+          <Effects effects={detail.effects} />
+          <Timeline history={detail.history} clock={clock} />
+        </>
+      )}
     </Scrolled>
   );
 }
 
-function HistoryNow({ history, ticks }: { history: History; ticks: boolean }) {
-  const clock = useClock(ticks);
-  return (
-    <>
-      {history.now.map((place, index) => (
-        <PlaceCard key={index} {...stateWords(place, clock)} queue={queueOf(place)} />
-      ))}
-      <TimelineSteps history={history} clock={clock} />
-    </>
-  );
+/** Where a delivery is, as far as its row says. */
+export function placeOf({ receivedAt, latencyMs = 0, event, ...row }: Delivery): Place {
+  const queue = row.state === 'invalid' ? 'quarantine' : row.state === 'parked' ? 'unrouted' : event;
+  return { ...row, queue, since: new Date(Date.parse(receivedAt) + latencyMs).toISOString() };
 }
 
-interface PlaceCardProps {
-  title: string;
-  detail: string;
-  tone: Tone;
-  /** As the view of queues names it. */
-  queue?: string | undefined;
+interface OutcomeProps {
+  place: Place;
+  clock: Clock;
+  children?: preact.ComponentChildren;
 }
 
-function PlaceCard({ title, detail, tone, queue }: PlaceCardProps) {
+function Outcome({ place, clock, children }: OutcomeProps) {
+  const { title, detail, tone } = stateWords(place, clock);
+  const queue = queueOf(place);
   return (
-    <div class={`place tone-${tone}`}>
-      <div>
-        <p class="place-title">{title}</p>
+    <div class={`outcome note row tone-${tone}`}>
+      <div class="grow">
+        <h3>{title}</h3>
         <p>
-          <Visible text={detail} />
+          <Sentence text={detail} />{' '}
+          {queue !== undefined && <a href={formatRoute({ view: 'queues', path: [queue] })}>Show the queue</a>}
         </p>
       </div>
-      {queue !== undefined && <a href={formatRoute({ view: 'queues', path: [queue] })}>Show the queue</a>}
+      {children}
     </div>
   );
 }
 
-/** Where somebody can act on it. */
+/** The queue where it waits, as the view of queues names it. */
 function queueOf({ state, queue, queueHolds }: Place): string | undefined {
   if (queue === undefined || queueHolds === 0) return undefined;
-  return state === 'dead-letter' ? `dead:${queue}` : queue;
+  if (state === 'dead-letter') return `dead:${queue}`;
+  return ['queued', 'retrying', 'invalid', 'parked'].includes(state) ? queue : undefined;
 }
 
-/** The time, each second if it matters. */
+/** Steps that are shown from the beginning and from the end: the same bytes may come a thousand times. */
+const SHOWN_AT_EACH_END = 60;
+
+function Timeline({ history, clock }: { history: History; clock: Clock }) {
+  const { steps } = history;
+  const left = steps.length - 2 * SHOWN_AT_EACH_END;
+  const shown = left > 0 ? steps.toSpliced(SHOWN_AT_EACH_END, left) : steps;
+  return (
+    <section class="stack">
+      <h3>Timeline</h3>
+      <ol class="steps">
+        {shown.map((step, index) => {
+          const { title, detail, tone } = stepWords(step, history, clock);
+          return (
+            <li key={index} class={`step is-${tone}`}>
+              <span class="step-time">
+                <Time at={step.at} milliseconds />
+                <span class="soft">{gapText(step, shown[index - 1])}</span>
+              </span>
+              <span class="step-title">{title}</span>
+              <span class="soft wrap">
+                <Sentence text={detail} />
+              </span>
+            </li>
+          );
+        })}
+      </ol>
+      {left > 0 && <p class="soft">{left.toLocaleString('en')} steps in the middle are not shown.</p>}
+    </section>
+  );
+}
+
+/** `+12 ms` since the step before. */
+function gapText({ at }: Step, before: Step | undefined): string {
+  const gap = before === undefined ? 0 : Date.parse(at) - Date.parse(before.until ?? before.at);
+  if (!(gap > 0)) return '';
+  return `+${gap < 1000 ? `${gap} ms` : duration(gap)}`;
+}
+
+/** The time, each second if it matters. {@link Sentence} draws the times that it leaves as they are. */
 function useClock(ticks: boolean): Clock {
   const [now, setNow] = useState(() => Date.now());
   useEffect(() => {
@@ -90,11 +144,5 @@ function useClock(ticks: boolean): Clock {
     const timer = setInterval(() => setNow(Date.now()), 1_000);
     return () => clearInterval(timer);
   }, [ticks]);
-  return {
-    now,
-    time: (iso) => {
-      const date = new Date(iso);
-      return `${dayText(date, new Date(now))}${clockText(date, false)}`;
-    },
-  };
+  return { now, time: (iso) => iso };
 }

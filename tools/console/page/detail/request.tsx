@@ -1,52 +1,51 @@
 import { useMemo, useState } from 'preact/hooks';
 import type { DeliveryDetail } from '../../api.ts';
-import { Button } from '../shared/button.tsx';
-import { copyText } from '../shared/copy.tsx';
-import { Empty } from '../shared/empty.tsx';
-import { ErrorNote } from '../shared/error-note.tsx';
-import { Loading } from '../shared/loading.tsx';
-import { Scrolled } from '../shared/scrolled.tsx';
-import { showToast } from '../shell/toasts.tsx';
+import { api } from '../api.ts';
+import type { Body } from '../text/body.ts';
 import { faultText, formatJson, textOf } from '../text/format-json.ts';
 import { rawLines } from '../text/lines.ts';
-import { TextView } from '../text/text-view.tsx';
-import { Headers } from './headers.tsx';
-import { type Body, useBody } from './use-body.ts';
+import { TextBlock, Viewer } from '../text/viewer.tsx';
+import { Visible } from '../text/visible.tsx';
+import { Button } from '../ui/button.tsx';
+import { copyText } from '../ui/copy.tsx';
+import { useLoad } from '../ui/load.ts';
+import { Badge, Empty, ErrorNote, Loading, Scrolled } from '../ui/notes.tsx';
+import { durationText } from '../ui/time.tsx';
+import { showToast } from '../ui/toast.tsx';
 
-const PARTS = ['formatted', 'as sent', 'headers'] as const;
-type RequestPart = (typeof PARTS)[number];
-
-const NAMES: Record<RequestPart, string> = {
-  formatted: 'Formatted',
-  'as sent': 'As sent',
-  headers: 'Headers',
-};
+const PARTS = { formatted: 'Formatted', 'as sent': 'As sent', headers: 'Headers' } as const;
+type Part = keyof typeof PARTS;
 
 export function Request({ detail: { id, request } }: { detail: DeliveryDetail }) {
-  const [part, setPart] = useState<RequestPart>('formatted');
-  const { value: body, error } = useBody(id, request.bodyMissing);
-  const parts = PARTS.filter((name) => name !== 'headers' || request.headers.length > 0);
+  const [part, setPart] = useState<Part>('formatted');
+  // If the reason changes, the body may be there.
+  const { value: body, error } = useLoad(`${id} ${request.bodyMissing ?? ''}`, (signal) =>
+    api.body(id, signal),
+  );
+  const parts = Object.entries(PARTS).filter(
+    ([name]) => name !== 'headers' || request.headers.length > 0,
+  ) as [Part, string][];
   return (
-    <div class="fill">
-      <div class="fill-tools">
+    <div class="request">
+      <div class="row">
         <fieldset class="segments" aria-label="Part of the request">
-          {parts.map((name) => (
+          {parts.map(([name, label]) => (
             <button key={name} type="button" aria-pressed={name === part} onClick={() => setPart(name)}>
-              {NAMES[name]}
+              {label}
             </button>
           ))}
         </fieldset>
-        <span class="fill-note mono cut">
+        <span class="mono soft grow">
           {request.method} {request.path}
         </span>
         {part !== 'headers' && body !== undefined && <BodyTools id={id} body={body} part={part} />}
       </div>
       {part === 'headers' ? (
-        <Scrolled class="fill-headers" label="Headers">
-          <Headers headers={request.headers} sourceIp={request.sourceIp} />
+        <Scrolled label="Headers">
+          <Fields fields={[...fromOf(request.sourceIp), ...request.headers]} />
         </Scrolled>
       ) : request.bodyMissing !== undefined ? (
-        <Empty title="The body is not here">
+        <Empty title="The body is not available">
           <p>{request.bodyMissing}</p>
         </Empty>
       ) : error !== undefined ? (
@@ -60,6 +59,9 @@ export function Request({ detail: { id, request } }: { detail: DeliveryDetail })
   );
 }
 
+const fromOf = (sourceIp: string | undefined) =>
+  sourceIp === undefined ? [] : [['Source IP address', sourceIp] as const];
+
 function BodyText({ body, formatted }: { body: Body; formatted: boolean }) {
   const json = useMemo(() => formatJson(body.text), [body.text]);
   const raw = useMemo(() => rawLines(body.text), [body.text]);
@@ -68,27 +70,27 @@ function BodyText({ body, formatted }: { body: Body; formatted: boolean }) {
   return (
     <>
       {!body.isUtf8 && (
-        <p class="fill-warning">
-          The bytes are not UTF-8: U+FFFD stands for what is not. Save it to see them.
+        <p class="note tone-warning">
+          The body is not UTF-8. U+FFFD replaces each invalid byte. Save the body to see its bytes.
         </p>
       )}
       {formatted && !json.ok && (
-        <p class="fill-warning">No JSON, shown as it was sent. {faultText(json.fault)}</p>
+        <p class="note tone-warning">Not JSON, so it is shown as sent. {faultText(json.fault)}</p>
       )}
-      <TextView
+      <Viewer
         key={String(isFormatted)}
         lines={isFormatted ? json.lines : raw}
-        label={isFormatted ? 'Body, formatted' : 'Body, as it was sent'}
+        label={isFormatted ? 'Body, formatted' : 'Body, as sent'}
       />
     </>
   );
 }
 
-function BodyTools({ id, body, part }: { id: string; body: Body; part: RequestPart }) {
+function BodyTools({ id, body, part }: { id: string; body: Body; part: Part }) {
   const copy = async () => {
     const json = part === 'formatted' ? formatJson(body.text) : undefined;
     const text = json?.ok ? textOf(json.lines) : body.text;
-    if (await copyText(text)) showToast({ level: 'info', text: 'Copied the body.' });
+    if (await copyText(text)) showToast({ level: 'info', text: 'Body copied.' });
   };
   return (
     <>
@@ -102,12 +104,67 @@ function BodyTools({ id, body, part }: { id: string; body: Body; part: RequestPa
   );
 }
 
-/** A browser shows nothing of it: it has no type but bytes. */
+/** Milliseconds in which a browser has begun to write the file. */
+const SAVED_WITHIN = 10_000;
+
+/** A browser saves bytes of this type and shows none of them. */
 function save(bytes: Uint8Array<ArrayBuffer>, name: string): void {
   const address = URL.createObjectURL(new Blob([bytes], { type: 'application/octet-stream' }));
   const link = document.createElement('a');
   link.href = address;
   link.download = name;
   link.click();
-  setTimeout(() => URL.revokeObjectURL(address), 10_000);
+  setTimeout(() => URL.revokeObjectURL(address), SAVED_WITHIN);
+}
+
+/** Rows of a response's body, so that the headers below it stay in view. */
+const ROWS = 16;
+
+export function Response({ answer }: Pick<DeliveryDetail, 'answer'>) {
+  if (answer === undefined) {
+    return (
+      <Empty title="No response is known">
+        <p>The receiver has not answered yet, or this is a stage: AWS does not keep responses.</p>
+      </Empty>
+    );
+  }
+  const { status, durationMs, responseBody, responseHeaders } = answer;
+  return (
+    <Scrolled class="overview stack" label="Response">
+      <p class="row">
+        <Badge tone={status < 300 ? 'good' : status < 500 ? 'warning' : 'bad'}>{status}</Badge>
+        after {durationText(durationMs)}
+      </p>
+      <section class="stack">
+        <h3>Body</h3>
+        {responseBody === '' ? (
+          <p class="soft">The body is empty.</p>
+        ) : (
+          <TextBlock text={responseBody} label="Body of the response" rows={ROWS} />
+        )}
+      </section>
+      <section class="stack">
+        <h3>Headers</h3>
+        <Fields fields={responseHeaders} />
+      </section>
+    </Scrolled>
+  );
+}
+
+/** Names and values from outside. */
+export function Fields({ fields }: { fields: readonly (readonly [name: string, value: string])[] }) {
+  return (
+    <dl class="facts fields mono">
+      {fields.map(([name, value], index) => (
+        <div key={index}>
+          <dt>
+            <Visible text={name} />
+          </dt>
+          <dd>
+            <Visible text={value} />
+          </dd>
+        </div>
+      ))}
+    </dl>
+  );
 }

@@ -1,59 +1,51 @@
 import { useCallback, useEffect, useState } from 'preact/hooks';
 import type { Delivery } from '../../../stage/history/history.ts';
 import type { DeliveryDetail } from '../../api.ts';
-import { ApiError } from '../api-client.ts';
-import { errorText } from '../shared/error-text.ts';
-import { untilSeen } from '../shared/until-seen.ts';
-import { useConsole } from '../shell/context.ts';
-import { useLive } from '../stream/use-live.ts';
+import { ApiError, api, errorText } from '../api.ts';
+import { connection, stack } from '../store.ts';
 
-/** Whoever goes down the list with a key held is not asked for each row. */
-const PAUSE_MS = 60;
+/** Milliseconds. While a key is held in the list, the server is not asked for each row. */
+const PAUSE = 60;
 
-/** How long the server may wait for a delivery to settle, in seconds. */
-const SETTLED_WAIT_S = 30;
+/** Seconds that the server may wait for a delivery to settle. */
+const SETTLED_WAIT = 30;
 
 interface LoadedDetail {
-  readonly detail: DeliveryDetail | undefined;
-  readonly error: string | undefined;
-  /** It is not known yet; the server is asked until it should be. */
-  readonly awaited: boolean;
+  readonly detail?: DeliveryDetail;
+  readonly error?: string;
+  /** It is unknown yet. The server is asked until its logs should have it. */
+  readonly awaited?: boolean;
 }
 
-const NOTHING: LoadedDetail = { detail: undefined, error: undefined, awaited: false };
-
 /**
- * All that is known of a delivery, as it grows until it has settled.
- * @param row as the stream tells of it
+ * All that is known of a delivery, until it has settled.
+ * @param row as the stream has it
  */
 export function useDetail(
   id: string,
   row: Delivery | undefined,
 ): LoadedDetail & { readonly reload: () => void } {
-  const { api, stack } = useConsole();
-  const [state, setState] = useState({ id, ...NOTHING });
+  const [state, setState] = useState<LoadedDetail & { id: string }>({ id });
   const [round, setRound] = useState(0);
-  const isLive = useLive().connection.state === 'live';
-  const loaded = state.id === id ? state : NOTHING;
+  const loaded: LoadedDetail = state.id === id ? state : {};
   /** What failed is tried again once, and whenever the server is back. */
-  const retry = loaded.error === undefined ? 'not needed' : isLive;
+  const retry = loaded.error === undefined ? 'not needed' : connection.value.state === 'live';
   const hasRow = row !== undefined;
   useEffect(() => {
     const abort = new AbortController();
-    const path = `/api/deliveries/${encodeURIComponent(id)}`;
-    const take = (detail: DeliveryDetail) => setState({ id, ...NOTHING, detail });
-    const settled = () => api.get<DeliveryDetail>(`${path}/settled?timeout=${SETTLED_WAIT_S}`, abort.signal);
+    const take = (detail: DeliveryDetail) => setState({ id, detail });
+    const keep = (change: LoadedDetail) =>
+      setState((before) => ({ ...(before.id === id ? before : {}), id, ...change }));
+    const settled = () => api.settled(id, SETTLED_WAIT, abort.signal);
     const load = async () => {
-      let detail = await api.get<DeliveryDetail>(path, abort.signal).catch((error: unknown) => {
-        // Logs of a stage come late; the local stack knows at once.
+      let detail = await api.delivery(id, abort.signal).catch((error: unknown) => {
+        // Logs of a stage come late. The local stack knows at once.
         if (stack.local || !(error instanceof ApiError) || error.status !== 404) throw error;
-        setState((before) =>
-          before.id === id ? { ...before, awaited: true } : { id, ...NOTHING, awaited: true },
-        );
+        keep({ awaited: true });
         return settled();
       });
       take(detail);
-      // The stream tells of a row that it has: each request more would take one of the browser's few connections.
+      // The stream tells of a row that it has. A waiting request would take one of the browser's few connections.
       while (!hasRow && !detail.settled) {
         await untilSeen(abort.signal);
         detail = await settled();
@@ -62,21 +54,26 @@ export function useDetail(
     };
     const timer = setTimeout(() => {
       load().catch((error: unknown) => {
-        if (abort.signal.aborted) return;
-        setState((before) => ({
-          ...(before.id === id ? before : NOTHING),
-          id,
-          awaited: false,
-          error: errorText(error),
-        }));
+        if (!abort.signal.aborted) keep({ awaited: false, error: errorText(error) });
       });
-    }, PAUSE_MS);
+    }, PAUSE);
     return () => {
       clearTimeout(timer);
       abort.abort();
     };
-    // A row that changed means that there is more to know. The same row comes anew with each stream.
-  }, [api, stack.local, id, JSON.stringify(row), retry, round]);
+    // A changed row means that there is more to know. Each stream brings the same row again, as another object.
+  }, [id, JSON.stringify(row), retry, round]);
   const reload = useCallback(() => setRound((number) => number + 1), []);
   return { ...loaded, reload };
+}
+
+/** Until the page is seen. */
+async function untilSeen(signal: AbortSignal): Promise<void> {
+  while (document.hidden && !signal.aborted) {
+    await new Promise((resolve) => {
+      document.addEventListener('visibilitychange', resolve, { once: true, signal });
+      signal.addEventListener('abort', resolve);
+    });
+  }
+  signal.throwIfAborted();
 }

@@ -1,1 +1,241 @@
-export const Editor = (_: { title: string; text: string; onClose: () => void; onSent: (id: string) => void }) => null;
+import { type Signal, useSignal } from '@preact/signals';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useSend } from '../act.tsx';
+import { faultText, formatJson, textOf } from '../text/format-json.ts';
+import { Button } from '../ui/button.tsx';
+import { Dialog } from '../ui/dialog.tsx';
+import { ErrorNote } from '../ui/notes.tsx';
+import type { MountedEditor } from './code-mirror.ts';
+
+/** Characters that can be edited here. A browser takes seconds for each key in a longer text. */
+export const LONGEST_EDITED = 200_000;
+
+interface EditorProps {
+  title: string;
+  text: string;
+  /** The text is a delivery’s own: its timestamp changes only on request. */
+  isEdit?: boolean;
+  onClose: () => void;
+  /** @param delivery id of the request that was sent */
+  onSent: (delivery: string) => void;
+}
+
+/** A body that is signed with the local secret and sent. Text that is not JSON can be sent, too: that is worth a try. */
+export function Editor({ title, text: given, isEdit = false, onClose, onSent }: EditorProps) {
+  const original = useMemo(() => formattedOf(given) ?? given, [given]);
+  const text = useSignal(original);
+  const error = useSignal<string | undefined>(undefined);
+  const setsNow = useSignal(!isEdit);
+  const asks = useSignal(false);
+  const { send, busy } = useSend((problem) => {
+    error.value = problem;
+  });
+  const json = useMemo(() => formatJson(text.value), [text.value]);
+  const isChanged = text.value !== original;
+  const dated = useMemo(() => withTimestamp(text.value, new Date()), [text.value]);
+  const submit = async () => {
+    error.value = undefined;
+    const input = setsNow.value ? (withTimestamp(text.value, new Date()) ?? text.value) : text.value;
+    const command = { argv: ['send', '--file', '-'], input, does: 'Signs this body and sends it.' };
+    if (await send(command, onSent)) onClose();
+  };
+  const close = () => {
+    if (isChanged) asks.value = !asks.value;
+    else onClose();
+  };
+  return (
+    <Dialog
+      title={title}
+      width="wide"
+      onClose={close}
+      actions={
+        asks.value ? (
+          <>
+            <p class="grow" role="alert">
+              Discard your changes?
+            </p>
+            <Button
+              onClick={() => {
+                asks.value = false;
+              }}
+            >
+              Keep editing
+            </Button>
+            <Button kind="danger" onClick={onClose}>
+              Discard
+            </Button>
+          </>
+        ) : (
+          <>
+            <p class="grow soft" role="status">
+              {json.ok ? 'Valid JSON' : `Not JSON. ${faultText(json.fault)}`}
+            </p>
+            <Button
+              disabled={!json.ok}
+              onClick={() => {
+                text.value = formattedOf(text.value) ?? text.value;
+              }}
+            >
+              Format
+            </Button>
+            <Button
+              disabled={!isChanged}
+              onClick={() => {
+                text.value = original;
+              }}
+            >
+              Undo all
+            </Button>
+            <Button kind="primary" busy={busy} onClick={submit}>
+              {json.ok ? 'Sign and send' : 'Sign and send anyway'}
+            </Button>
+          </>
+        )
+      }
+    >
+      <ErrorNote>{error.value}</ErrorNote>
+      <TextEditor text={text} onSend={submit} onEscape={close} />
+      <div class="row">
+        {isEdit ? (
+          <Button
+            disabled={dated === undefined}
+            onClick={() => {
+              text.value = withTimestamp(text.value, new Date()) ?? text.value;
+            }}
+          >
+            Set timestamp to now
+          </Button>
+        ) : (
+          <label class="check">
+            <input
+              type="checkbox"
+              checked={setsNow.value}
+              onChange={({ currentTarget }) => {
+                setsNow.value = currentTarget.checked;
+              }}
+            />
+            Set timestamp to now
+          </label>
+        )}
+        <p class="soft grow">
+          Sent as UTF-8. Control+Enter or Command+Enter sends it.
+          {given.includes('\r') && ' Carriage returns were removed: the editor does not keep them.'}
+        </p>
+      </div>
+    </Dialog>
+  );
+}
+
+function formattedOf(text: string): string | undefined {
+  const json = formatJson(text);
+  return json.ok ? textOf(json.lines) : undefined;
+}
+
+interface TextEditorProps {
+  text: Signal<string>;
+  onSend: () => void;
+  onEscape: () => void;
+}
+
+/** CodeMirror, or a plain field if it does not load. */
+function TextEditor({ text, onSend, onEscape }: TextEditorProps) {
+  const host = useRef<HTMLDivElement>(null);
+  const mounted = useRef<MountedEditor>(undefined);
+  const [isPlain, setIsPlain] = useState(false);
+  /** The text as CodeMirror has it. */
+  const known = useRef(text.value);
+  const latest = useRef(onSend);
+  latest.current = onSend;
+  useEffect(() => {
+    let isGone = false;
+    import('./code-mirror.ts').then(
+      ({ mountEditor }) => {
+        if (isGone || host.current === null) return;
+        mounted.current = mountEditor(host.current, {
+          text: text.value,
+          label: 'Body',
+          onChange: (changed) => {
+            known.current = changed;
+            text.value = changed;
+          },
+          onSend: () => latest.current(),
+        });
+      },
+      () => setIsPlain(true),
+    );
+    return () => {
+      isGone = true;
+      mounted.current?.destroy();
+    };
+  }, []);
+  useEffect(() => {
+    if (text.value !== known.current) mounted.current?.set(text.value);
+    known.current = text.value;
+  }, [text.value]);
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key === 'Escape') {
+      // A browser closes a dialog by itself if its `cancel` event was prevented twice.
+      event.preventDefault();
+      onEscape();
+    } else if (isPlain && event.key === 'Enter' && (event.ctrlKey || event.metaKey)) {
+      event.preventDefault();
+      if (!event.repeat) onSend();
+    }
+  };
+  if (!isPlain) {
+    // biome-ignore lint/a11y/noStaticElementInteractions: CodeMirror's own textbox is within
+    return <div ref={host} class="field editor" onKeyDown={onKeyDown} />;
+  }
+  return (
+    <textarea
+      class="field editor"
+      aria-label="Body"
+      spellcheck={false}
+      autocomplete="off"
+      ref={(field) => {
+        if (field !== null && document.activeElement?.tagName !== 'TEXTAREA') {
+          field.setSelectionRange(0, 0);
+          field.focus();
+        }
+      }}
+      value={text.value}
+      onInput={({ currentTarget }) => {
+        text.value = currentTarget.value;
+      }}
+      onKeyDown={onKeyDown}
+    />
+  );
+}
+
+/** Strings, punctuation, and other values of JSON text. */
+const TOKEN = /"(?:[^"\\]|\\.)*"|[{}[\]:,]|[^\s{}[\]:,"]+/g;
+
+/**
+ * The text with another value of the top-level key `timestamp`, and nothing else changed. Of duplicate keys the last one
+ * changes, as it is the one that counts.
+ * @returns undefined if the text is not a JSON object with this key
+ */
+export function withTimestamp(text: string, now: Date): string | undefined {
+  if (!formatJson(text).ok) return undefined;
+  let depth = 0;
+  let token = '';
+  let end = 0;
+  /** Where the value of the key begins, while it is being read. */
+  let begin: number | undefined;
+  let found: readonly [from: number, to: number] | undefined;
+  for (const match of text.matchAll(TOKEN)) {
+    const last = token;
+    [token] = match;
+    if ('}]'.includes(token)) depth -= 1;
+    const isEnd = (depth === 1 && token === ',') || depth === 0;
+    if (begin !== undefined && isEnd) {
+      found = [begin, end];
+      begin = undefined;
+    }
+    if (depth === 1 && token === ':' && JSON.parse(last) === 'timestamp') begin = -1;
+    else if (begin === -1) begin = match.index;
+    if ('{['.includes(token)) depth += 1;
+    end = match.index + token.length;
+  }
+  return found && `${text.slice(0, found[0])}${JSON.stringify(now.toISOString())}${text.slice(found[1])}`;
+}

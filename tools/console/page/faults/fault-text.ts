@@ -3,194 +3,156 @@ import type { FaultSettings } from '../../api.ts';
 export type FaultService = FaultSettings['service'];
 export type FaultKind = FaultSettings['kind'];
 
-/** In the order in which a delivery meets them. */
-export const faultServices: readonly FaultService[] = [
-  'secretsmanager',
-  's3',
-  'sqs',
-  'dynamodb',
-  'sns',
-  'firehose',
-];
-
-/** The gravest first. */
-export const faultKinds: readonly FaultKind[] = [
-  'down',
-  'throttled',
-  'slow',
-  'response-lost',
-  'records-refused',
-];
-
+/** The most severe first. */
 export const kindNames: Readonly<Record<FaultKind, string>> = {
   down: 'Down',
   throttled: 'Throttled',
   slow: 'Slow',
-  'response-lost': 'Answers lost',
-  'records-refused': 'Records refused',
+  'response-lost': 'Response lost',
+  'records-refused': 'Records rejected',
 };
 
-/** What a fault of a kind does to a call. */
-export const kindMeanings: Readonly<Record<FaultKind, string>> = {
-  down: 'The connection breaks',
-  throttled: 'The service’s own throttling error',
-  slow: 'Waits before it is carried out',
-  'response-lost': 'Carried out, then the connection breaks',
-  'records-refused': 'Single records of a batch fail',
+/** What a fault does to a call. */
+const KIND_EFFECTS: Readonly<Record<FaultKind, string>> = {
+  down: 'The connection breaks.',
+  throttled: 'The service returns its throttling error.',
+  slow: 'The call is delayed.',
+  'response-lost': 'The call is carried out, then the connection breaks.',
+  'records-refused': 'Single records of a batch fail.',
 };
 
 interface ServiceText {
   readonly name: string;
   /** What needs it. */
   readonly use: string;
-  /** What to expect while a fault of a kind is on. */
+  /** What to expect from a fault of each kind. The service has no others. */
   readonly expect: Readonly<Partial<Record<FaultKind, string>>>;
 }
 
-/** A call of a function ends after so many milliseconds, and is tried twice: `clientSettings` of lambda/aws-clients.ts. */
-const CALL_ENDS_AFTER = 2_000;
+/** Milliseconds after which a call of a function times out. Source: `clientSettings` of lambda/aws-clients.ts. */
+const CALL_TIMEOUT_MS = 2_000;
 
+const CACHED_SECRET =
+  'A running receiver uses the secret that it has. A new one answers 500, and the partner sends the delivery again.';
+
+const BACKS_OFF = 'stays on its queue. The consumer backs off and tries again';
+
+const REARCHIVED =
+  'Events are processed. Their messages come back until they are archived, which has no second effect.';
+
+/** In the order in which a delivery needs them. */
 const services: Readonly<Record<FaultService, ServiceText>> = {
   secretsmanager: {
     name: 'Secrets Manager',
-    use: 'The receiver reads the secret there, and keeps it for five minutes.',
+    use: 'The receiver reads the secret here and caches it for five minutes.',
     expect: {
-      down: 'The receiver goes on with the secret that it has; one that has just started answers 500, and the partner delivers again.',
-      throttled:
-        'The receiver goes on with the secret that it has; one that has just started answers 500, and the partner delivers again.',
-      slow: 'The first answer of a receiver, and one in five minutes, takes so much longer.',
-      'response-lost':
-        'The receiver goes on with the secret that it has; one that has just started answers 500, and the partner delivers again.',
+      down: CACHED_SECRET,
+      throttled: CACHED_SECRET,
+      slow: 'The first response of a receiver, and one every five minutes, is delayed.',
+      'response-lost': CACHED_SECRET,
     },
   },
   s3: {
     name: 'S3',
-    use: 'Bodies that are too large for a queue lie there.',
+    use: 'Stores bodies that are too large for a queue.',
     expect: {
-      down: 'Only large deliveries feel it: the receiver answers them with 500, and consumers leave them on the queue and back off.',
+      down: 'Affects large deliveries only. The receiver answers 500. Consumers leave the message on its queue and back off.',
       throttled:
-        'Only large deliveries feel it: what fails twice is answered with 500, or stays on the queue until it is tried again.',
-      slow: 'Only large deliveries feel it: their answers and their effects take so much longer.',
+        'Affects large deliveries only. After two failed calls the receiver answers 500, and a message stays on its queue for another attempt.',
+      slow: 'Affects large deliveries only. Responses and processing are delayed.',
       'response-lost':
-        'Only large deliveries feel it: the receiver answers 500 though the body is kept, and the partner delivers again.',
+        'Affects large deliveries only. The receiver answers 500 although the body is stored, and the partner sends it again.',
     },
   },
   sqs: {
     name: 'SQS',
-    use: 'The receiver puts deliveries on queues, and consumers get them from there.',
+    use: 'The receiver queues deliveries here, and consumers receive them.',
     expect: {
-      down: 'The receiver answers 500 and the partner delivers again. What is on the queues stays there, and nothing is consumed.',
+      down: 'The receiver answers 500, and the partner sends the delivery again. Queued messages stay, and nothing is consumed.',
       throttled:
-        'What fails twice is answered with 500, and the partner delivers again. Consumers get their messages later.',
-      slow: 'Each answer to the partner takes so much longer, and so does the way to a consumer.',
+        'After two failed calls the receiver answers 500, and the partner sends the delivery again. Consumers receive messages later.',
+      slow: 'Responses to the partner and consumers are delayed.',
       'response-lost':
-        'Deliveries are on their queue and answered with 500 all the same. The partner delivers again; the second has no effect.',
+        'The receiver answers 500 although the delivery is queued. The partner sends it again, and the second one has no effect.',
     },
   },
   dynamodb: {
     name: 'DynamoDB',
-    use: 'Consumers write rows, and note whom they have told.',
+    use: 'Consumers write items here, and note sent notifications.',
     expect: {
-      down: 'Rows stay as they are: the queue keeps each message, and its consumer backs off and tries again, ten times at most.',
-      throttled: 'What fails twice stays on its queue: its consumer backs off and tries again.',
-      slow: 'Each effect takes so much longer; messages wait on their queues meanwhile.',
+      down: `No item changes. Each message ${BACKS_OFF}, up to ten times.`,
+      throttled: `After two failed calls the message ${BACKS_OFF}.`,
+      slow: 'Processing is delayed, and messages wait on their queues.',
       'response-lost':
-        'Rows are written and the consumer does not know it: it tries again, which changes nothing more.',
+        'Items are written but the consumer does not know. It tries again, which changes nothing more.',
     },
   },
   sns: {
     name: 'SNS',
-    use: 'Consumers publish notifications there.',
+    use: 'Consumers publish notifications here.',
     expect: {
-      down: 'Nobody is told: the queue keeps each message, and its consumer backs off and tries again, ten times at most.',
-      throttled: 'What fails twice stays on its queue: its consumer backs off and tries again.',
-      slow: 'People are told so much later.',
+      down: `No notification is sent. Each message ${BACKS_OFF}, up to ten times.`,
+      throttled: `After two failed calls the message ${BACKS_OFF}.`,
+      slow: 'Notifications are delayed.',
       'response-lost':
-        'People are told and the consumer does not know it: they may be told twice, and the log says of whom (PossiblyRepeated).',
+        'Notifications are sent but the consumer does not know. It may send them twice, and then logs PossiblyRepeated.',
     },
   },
   firehose: {
     name: 'Firehose',
-    use: 'Consumers archive what they have settled.',
+    use: 'Consumers archive processed events here.',
     expect: {
-      down: 'Effects happen. Their messages come back until the archive takes them, which has no second effect.',
-      throttled:
-        'Effects happen. Their messages come back until the archive takes them, which has no second effect.',
-      slow: 'Effects happen at once; their messages leave the queue so much later.',
-      'response-lost':
-        'The archive has the records and the consumer does not know it: it archives them once more.',
-      'records-refused':
-        'Of a batch the refused ones alone come back and are archived later; the others are done.',
+      down: REARCHIVED,
+      throttled: REARCHIVED,
+      slow: 'Events are processed at once, but their messages leave the queue later.',
+      'response-lost': 'The records are archived but the consumer does not know. It archives them once more.',
+      'records-refused': 'Only messages of rejected records come back and are archived later.',
     },
   },
 };
+
+export const faultServices = Object.keys(services) as FaultService[];
+export const faultKinds = Object.keys(kindNames) as FaultKind[];
 
 export const serviceName = (service: FaultService) => services[service].name;
 
 export const serviceUse = (service: FaultService) => services[service].use;
 
-/** Whether a service can fail like that. */
 export const canFail = (service: FaultService, kind: FaultKind) =>
   services[service].expect[kind] !== undefined;
 
-/** What whoever looks should see while it is on. */
+/** What a fault does and what to expect from it. */
 export function expectation({ service, kind, milliseconds = 0 }: FaultSettings): string {
-  const { name, expect } = services[service];
-  if (kind === 'slow' && milliseconds >= CALL_ENDS_AFTER) {
-    return `A call ends after ${seconds(CALL_ENDS_AFTER)}, so this counts as down. ${expect.down ?? ''}`;
+  const { expect } = services[service];
+  if (kind === 'slow' && milliseconds >= CALL_TIMEOUT_MS) {
+    return `Calls time out after ${seconds(CALL_TIMEOUT_MS)}, as if the service were down. ${expect.down}`;
   }
-  return expect[kind] ?? `${name} does not fail like that.`;
+  return `${KIND_EFFECTS[kind]} ${expect[kind]}`;
 }
 
-/** `DynamoDB: half of its calls are slow by 500 ms`. */
+/** `DynamoDB slow by 500 ms, 50 % of calls`. */
 export function faultTitle({ service, kind, milliseconds = 0, share = 1 }: FaultSettings): string {
-  const name = serviceName(service);
-  switch (kind) {
-    case 'down':
-      return share === 1 ? `${name} is down` : `${name} is down for ${percent(share)} of the calls`;
-    case 'throttled':
-      return `${name} throttles ${which(share)} of its calls`;
-    case 'slow':
-      return `${name} is slow by ${seconds(milliseconds)}${share === 1 ? '' : ` in ${percent(share)} of the calls`}`;
-    case 'response-lost':
-      return `${name} loses ${which(share)} of its answers`;
-    case 'records-refused':
-      return `${name} refuses ${which(share)} of the records`;
-  }
+  const by = kind === 'slow' ? ` by ${seconds(milliseconds)}` : '';
+  const of = share === 1 ? '' : `, ${Number((share * 100).toFixed(1))} % of calls`;
+  return `${serviceName(service)} ${kindNames[kind].toLowerCase()}${by}${of}`;
 }
-
-/** Only the whole is a word: `all`, else `25 %`. */
-const which = (share: number) => (share === 1 ? 'all' : percent(share));
-
-/** To a tenth at most. */
-export const percent = (share: number) => `${Number((share * 100).toFixed(1))} %`;
 
 const seconds = (milliseconds: number) =>
   milliseconds >= 1_000 && milliseconds % 100 === 0 ? `${milliseconds / 1_000} s` : `${milliseconds} ms`;
 
-/** For the shell, while anything is on. */
-export function activeText(faults: readonly FaultSettings[]): string {
-  const [first] = faults;
-  if (first === undefined) return '';
-  if (faults.length === 1) return `${serviceName(first.service)}: ${kindNames[first.kind].toLowerCase()}`;
-  return `${faults.length} faults are on`;
-}
-
-/** Percent as it was typed. @returns the share, or what is wrong with it */
+/** A percentage as it was typed. @returns the share, or what is wrong with it */
 export function parseShare(text: string): number | string {
   const value = Number(text);
-  if (text.trim() === '' || !(value > 0 && value <= 100)) return 'A number above 0, 100 at most';
-  return value / 100;
+  if (text.trim() !== '' && value > 0 && value <= 100) return value / 100;
+  return 'The share must be above 0 and at most 100 %.';
 }
 
-/** The longest that a call may be slowed; longer than any function runs makes no difference. */
-const LONGEST_MILLISECONDS = 60_000;
+/** Longest delay in milliseconds. No function runs longer, so a longer one would make no difference. */
+const LONGEST_DELAY = 60_000;
 
 /** Milliseconds as they were typed. @returns the number, or what is wrong with it */
 export function parseMilliseconds(text: string): number | string {
   const value = Number(text);
-  if (text.trim() !== '' && Number.isInteger(value) && value >= 1 && value <= LONGEST_MILLISECONDS) {
-    return value;
-  }
-  return `A whole number from 1 to ${LONGEST_MILLISECONDS.toLocaleString('en')}`;
+  if (Number.isInteger(value) && value >= 1 && value <= LONGEST_DELAY) return value;
+  return `The delay must be a whole number from 1 to ${LONGEST_DELAY.toLocaleString('en')} ms.`;
 }

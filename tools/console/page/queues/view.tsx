@@ -1,1 +1,311 @@
-export const QueuesView = () => null;
+import { useSignal } from '@preact/signals';
+import { useId } from 'preact/hooks';
+import type { EventQueue, QueueDepth, Queues } from '../../api.ts';
+import { useRun } from '../act.tsx';
+import { route } from '../route.ts';
+import { queues } from '../store.ts';
+import { Button } from '../ui/button.tsx';
+import { Dialog } from '../ui/dialog.tsx';
+import { Field } from '../ui/field.tsx';
+import { Badge, ErrorNote, Loading, Problems, Quantity } from '../ui/notes.tsx';
+import { Split } from '../ui/split.tsx';
+import { type Column, Table } from '../ui/table.tsx';
+import { Age } from '../ui/time.tsx';
+import { QueuePane } from './pane.tsx';
+import { callerName, deadLetterAddress, namedQueue, queueAddress } from './queue.ts';
+
+/** A queue of the table. Quarantine and unrouted have no event. */
+interface Row extends QueueDepth {
+  readonly name: string;
+  readonly event?: EventQueue;
+}
+
+/** All queues, and beside them the messages of the one that is opened: `#/queues/<name>`. */
+export function QueuesView() {
+  const [opened] = route.value.path;
+  const { value, error } = queues.value;
+  const { start, busy, error: failure, refusal } = useRun();
+  const pausing = useSignal<string | undefined>(undefined);
+  const ask = (event: string | undefined) => {
+    pausing.value = event;
+  };
+  const processing = (queue: EventQueue) => (
+    <PauseOrResume
+      queue={queue}
+      isUnknown={value?.pausesUnknown === true}
+      refusal={refusal}
+      busy={busy}
+      onPause={() => ask(queue.event)}
+      onResume={() => start([resumeCommand(queue.event)])}
+    />
+  );
+  const isOpen = opened !== undefined;
+  const named = isOpen ? namedQueue(opened) : undefined;
+  const openedEvent = value?.events.find(({ event }) => event === named?.event);
+  return (
+    <>
+      <Split
+        detailLabel={isOpen ? `Messages of ${opened}` : ''}
+        detail={
+          isOpen ? (
+            <QueuePane key={opened} name={opened} queue={openedEvent}>
+              {openedEvent !== undefined && (
+                <div class="row">
+                  <div class="grow">
+                    <Processing queue={openedEvent} isUnknown={value?.pausesUnknown === true} />
+                  </div>
+                  {processing(openedEvent)}
+                </div>
+              )}
+            </QueuePane>
+          ) : undefined
+        }
+      >
+        <div class="page">
+          <div class="stack">
+            <ErrorNote>{error}</ErrorNote>
+            <ErrorNote>{failure}</ErrorNote>
+            {value === undefined && error === undefined && <Loading />}
+            {value !== undefined && (
+              <>
+                <Problems problems={value.problems} />
+                <Table
+                  label="Queues"
+                  columns={columnsOf(value, isOpen, processing)}
+                  rows={rowsOf(value)}
+                  idOf={({ name }) => name}
+                  current={named?.event ?? opened}
+                />
+                <p class="soft prose">
+                  A message waits on the queue of its event until the consumer has processed it. An event that
+                  fails ten times, or can never succeed, becomes a dead letter. Quarantine holds signed
+                  requests that are not valid events. Unrouted holds events of an unknown kind.
+                </p>
+              </>
+            )}
+          </div>
+        </div>
+      </Split>
+      {pausing.value !== undefined && (
+        <PauseDialog
+          event={pausing.value}
+          onClose={() => ask(undefined)}
+          onPause={(reason) => {
+            if (pausing.value !== undefined) start([pauseCommand(pausing.value, reason)]);
+            ask(undefined);
+          }}
+        />
+      )}
+    </>
+  );
+}
+
+const pauseCommand = (event: string, reason: string) => ({
+  argv: ['pause', event, '--reason', reason],
+  does: `Stops the processing of ${event}. Its deliveries wait on the queue, and one alarm says who paused it and why.`,
+});
+
+const resumeCommand = (event: string) => ({
+  argv: ['resume', event],
+  does: `Starts the processing of ${event} again. Waiting messages are processed.`,
+});
+
+const rowsOf = ({ events, kept }: Queues): Row[] => [
+  ...events.map((queue) => ({ ...queue, name: queue.event, event: queue })),
+  ...kept,
+];
+
+/** @param isOpen a queue is opened beside the table, which then has less room */
+function columnsOf(
+  { pausesUnknown }: Queues,
+  isOpen: boolean,
+  act: (queue: EventQueue) => preact.JSX.Element,
+): Column<Row>[] {
+  const width = isOpen ? 'auto' : 'minmax(auto, 96px)';
+  const all: Column<Row>[] = [
+    {
+      name: 'queue',
+      heading: 'Queue',
+      width: isOpen ? 'minmax(0, max-content)' : 'minmax(0, 1fr)',
+      cell: ({ name }) => (
+        <a class="row-link" href={queueAddress(name)}>
+          {name}
+        </a>
+      ),
+    },
+    {
+      name: 'waiting',
+      heading: 'Waiting',
+      end: true,
+      width,
+      cell: ({ visible }) => <Quantity of={visible} />,
+    },
+    {
+      name: 'in-flight',
+      heading: 'In flight',
+      end: true,
+      width,
+      cell: ({ inFlight }) => <Quantity of={inFlight} />,
+    },
+    {
+      name: 'oldest',
+      heading: 'Oldest',
+      end: true,
+      width,
+      cell: ({ oldestAt }) => (oldestAt === undefined ? <Dash /> : <Age at={oldestAt} suffix="" />),
+    },
+    {
+      name: 'dead',
+      heading: 'Dead letters',
+      end: true,
+      width,
+      cell: deadLetterCell,
+    },
+    {
+      name: 'processing',
+      heading: 'Processing',
+      width: isOpen ? 'auto' : 'minmax(0, 2fr)',
+      cell: (row) => {
+        if (row.event !== undefined) {
+          return <Processing queue={row.event} isUnknown={pausesUnknown === true} isShort={isOpen} />;
+        }
+        return row.visible + row.inFlight > 0 ? <Badge tone="warning">Needs review</Badge> : <Dash />;
+      },
+    },
+    {
+      name: 'act',
+      heading: 'Pause or resume',
+      hidesHeading: true,
+      end: true,
+      cell: ({ event }) => event !== undefined && act(event),
+    },
+  ];
+  const shown = ['queue', 'waiting', 'dead', 'processing'];
+  return isOpen ? all.filter(({ name }) => shown.includes(name)) : all;
+}
+
+const Dash = () => <span class="faint">–</span>;
+
+function deadLetterCell({ event: queue }: Row) {
+  if (queue === undefined) return <Dash />;
+  const count = queue.dead.visible + queue.dead.inFlight;
+  if (count === 0) return <Quantity of={0} />;
+  return (
+    <a
+      class="count tone-bad"
+      href={deadLetterAddress(queue.event)}
+      aria-label={`${count} dead letters of ${queue.event}`}
+    >
+      {count.toLocaleString('en')}
+    </a>
+  );
+}
+
+interface ProcessingProps {
+  queue: EventQueue;
+  isUnknown: boolean;
+  /** The word alone. */
+  isShort?: boolean;
+}
+
+function Processing({ queue: { paused, pausing }, isUnknown, isShort = false }: ProcessingProps) {
+  if (paused === undefined) return <span class="soft">{isUnknown ? 'Unknown' : 'Active'}</span>;
+  const { since, by, reason } = paused;
+  return (
+    <>
+      <Badge tone="warning">{pausing ? 'Pausing …' : 'Paused'}</Badge>{' '}
+      {!isShort && (
+        <>
+          <span class="soft" title={by}>
+            {since === undefined ? 'Its event source was turned off by hand.' : <Age at={since} />}
+            {by !== undefined && ` by ${callerName(by)}`}
+          </span>
+          {reason !== undefined && <p>{reason}</p>}
+        </>
+      )}
+    </>
+  );
+}
+
+interface PauseOrResumeProps {
+  queue: EventQueue;
+  /** Whether it is paused is unknown: both are offered. */
+  isUnknown: boolean;
+  refusal: string | undefined;
+  busy: boolean;
+  onPause: () => void;
+  onResume: () => void;
+}
+
+function PauseOrResume({ queue, isUnknown, onPause, onResume, ...state }: PauseOrResumeProps) {
+  const { event, paused } = queue;
+  return (
+    <>
+      {(paused === undefined || isUnknown) && (
+        <Button {...state} kind="quiet" label={`Pause ${event}`} onClick={onPause}>
+          Pause
+        </Button>
+      )}
+      {(paused !== undefined || isUnknown) && (
+        <Button {...state} label={`Resume ${event}`} onClick={onResume}>
+          Resume
+        </Button>
+      )}
+    </>
+  );
+}
+
+/** Characters of a reason at most: `LONGEST_REASON` of tools/stage/queues/pause-state.ts. */
+const LONGEST_REASON = 400;
+
+interface PauseDialogProps {
+  event: string;
+  onClose: () => void;
+  onPause: (reason: string) => void;
+}
+
+function PauseDialog({ event, onClose, onPause }: PauseDialogProps) {
+  const reason = useSignal('');
+  const id = useId();
+  const text = reason.value.trim();
+  const isTooLong = text.length > LONGEST_REASON;
+  return (
+    <Dialog
+      title={`Pause ${event}`}
+      onClose={onClose}
+      actions={
+        <>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button kind="primary" type="submit" form={id} disabled={text === '' || isTooLong}>
+            Pause {event}
+          </Button>
+        </>
+      }
+    >
+      <form
+        id={id}
+        class="stack"
+        onSubmit={(submit) => {
+          submit.preventDefault();
+          if (text !== '' && !isTooLong) onPause(text);
+        }}
+      >
+        <p>
+          Deliveries are still accepted and wait on the queue until you resume it, for up to seven days. An
+          alarm says who paused it and why.
+        </p>
+        <Field
+          name="reason"
+          label="Reason"
+          hint="One line. It is in the alarm’s email."
+          placeholder="The chat service is down until noon"
+          problem={isTooLong ? `At most ${LONGEST_REASON} characters` : undefined}
+          value={reason.value}
+          onInput={(value) => {
+            reason.value = value;
+          }}
+        />
+      </form>
+    </Dialog>
+  );
+}

@@ -1,1 +1,214 @@
-export const ReplayView = () => null;
+import { signal } from '@preact/signals';
+import { useId } from 'preact/hooks';
+import { useRun } from '../act.tsx';
+import { stack, tasks } from '../store.ts';
+import { TaskOutput } from '../tasks.tsx';
+import { Button } from '../ui/button.tsx';
+import { Field } from '../ui/field.tsx';
+import { ErrorNote } from '../ui/notes.tsx';
+import { emptyForm, isPlanOf, type ReplayForm, replayArguments } from './form.ts';
+
+const MODES = [
+  {
+    mode: 'fill',
+    title: 'Fill',
+    text: 'Processes the events as if the partner had sent them again. Rows that are up to date stay.',
+  },
+  {
+    mode: 'repair',
+    title: 'Repair',
+    text: 'Rewrites rows from their newest events. Use it after a bug wrote wrong rows.',
+  },
+] as const;
+
+// They stay when the reader looks at another view meanwhile.
+const form = signal<ReplayForm>(emptyForm);
+const planId = signal<string | undefined>(undefined);
+const replayId = signal<string | undefined>(undefined);
+
+const change = (changed: Partial<ReplayForm>) => {
+  form.value = { ...form.value, ...changed };
+};
+
+/** Sends events of the archive once more: first the plan, then, once it was seen, the replay itself. */
+export function ReplayView() {
+  const { start, busy, error, refusal } = useRun({ opens: false });
+  const plan = tasks.value.find(({ id }) => id === planId.value);
+  const replay = tasks.value.find(({ id }) => id === replayId.value);
+  const isCurrent = plan !== undefined && isPlanOf(plan.argv, form.value);
+  const isRunning = plan?.state === 'running' || replay?.state === 'running';
+
+  const showPlan = async () => {
+    const begun = await start([
+      {
+        argv: replayArguments(form.value, '--dry-run'),
+        does: 'Reads the archive and shows the plan.',
+        reads: true,
+      },
+    ]);
+    if (begun === undefined) return;
+    planId.value = begun[0]?.id;
+    replayId.value = undefined;
+  };
+  const sendPlanned = async () => {
+    const begun = await start([
+      { argv: replayArguments(form.value, '--yes'), does: 'Sends the events of the plan once more.' },
+    ]);
+    if (begun !== undefined) replayId.value = begun[0]?.id;
+  };
+
+  return (
+    <div class="page">
+      <div class="stack replay">
+        <form
+          class="stack"
+          aria-label="Replay"
+          onSubmit={(submit) => {
+            submit.preventDefault();
+            if (!busy && !isRunning) showPlan();
+          }}
+        >
+          <p class="soft">Sends events of the archive to their queues once more. The plan sends nothing.</p>
+          <Fields />
+          <div class="row">
+            <Button
+              kind={isCurrent && replay === undefined ? 'normal' : 'primary'}
+              type="submit"
+              busy={busy || isRunning}
+            >
+              Show plan
+            </Button>
+          </div>
+          <ErrorNote>{error}</ErrorNote>
+        </form>
+        {plan !== undefined && (
+          <section class="card" aria-label={replay === undefined ? 'Plan' : 'Replay'}>
+            {/* A replay prints its plan, too. */}
+            <TaskOutput key={(replay ?? plan).id} task={replay ?? plan}>
+              {plan.state === 'done' && replay === undefined && (
+                <Button
+                  kind="primary"
+                  refusal={refusal ?? (isCurrent ? undefined : 'The form has changed. Show its plan first.')}
+                  busy={busy}
+                  onClick={sendPlanned}
+                >
+                  Replay
+                </Button>
+              )}
+            </TaskOutput>
+          </section>
+        )}
+      </div>
+    </div>
+  );
+}
+
+/** What is needed most comes first. The command checks what is typed. */
+function Fields() {
+  const id = useId();
+  const { events, since, until, shop, ids, mode, notify, rate, name } = form.value;
+  const toggle = (event: string, on: boolean) =>
+    change({
+      events: stack.events
+        .map((one) => one.name)
+        .filter((one) => (one === event ? on : events.includes(one))),
+    });
+  return (
+    <>
+      <div class="columns">
+        <Field
+          name="since"
+          label="Since"
+          hint="24h, 7d or a time such as 2026-01-31T09:00:00Z"
+          value={since}
+          required={name.trim() === ''}
+          onInput={(text) => change({ since: text })}
+        />
+        <Field
+          name="until"
+          label="Until"
+          hint="Empty: now"
+          value={until}
+          onInput={(text) => change({ until: text })}
+        />
+      </div>
+      <fieldset>
+        <legend>Events</legend>
+        <div class="row checks">
+          {stack.events.map(({ name: event }) => (
+            <label key={event} class="check">
+              <input
+                type="checkbox"
+                checked={events.includes(event)}
+                onChange={({ currentTarget }) => toggle(event, currentTarget.checked)}
+              />
+              {event}
+            </label>
+          ))}
+        </div>
+        <p class="hint soft">None selected: all events</p>
+      </fieldset>
+      <fieldset>
+        <legend>Mode</legend>
+        <div class="columns">
+          {MODES.map((one) => (
+            <label key={one.mode} class="check mode">
+              <input
+                type="radio"
+                name={`${id}-mode`}
+                checked={mode === one.mode}
+                onChange={() => change({ mode: one.mode })}
+              />
+              <span>
+                <b>{one.title}</b>
+                <span class="soft">{one.text}</span>
+              </span>
+            </label>
+          ))}
+        </div>
+      </fieldset>
+      <label class="check">
+        <input
+          type="checkbox"
+          checked={notify}
+          onChange={({ currentTarget }) => change({ notify: currentTarget.checked })}
+        />
+        Send notifications again
+      </label>
+      <details>
+        <summary>More options</summary>
+        <div class="columns">
+          <Field
+            name="shop"
+            label="Shop id"
+            hint="Empty: all shops"
+            value={shop}
+            onInput={(text) => change({ shop: text })}
+          />
+          <Field
+            name="ids"
+            label="Event or request ids"
+            hint="One per line. Empty: all"
+            lines={3}
+            value={ids}
+            onInput={(text) => change({ ids: text })}
+          />
+          <Field
+            name="rate"
+            label="Messages per second"
+            hint="Empty: the default"
+            value={rate}
+            onInput={(text) => change({ rate: text })}
+          />
+          <Field
+            name="name"
+            label="Name"
+            hint="To continue an interrupted replay, type its name and empty Since"
+            value={name}
+            onInput={(text) => change({ name: text })}
+          />
+        </div>
+      </details>
+    </>
+  );
+}

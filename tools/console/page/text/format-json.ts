@@ -1,7 +1,6 @@
-import { GrowingArray } from './growing-array.ts';
-import type { Lines } from './lines.ts';
+import { GrowingArray, type Lines } from './lines.ts';
 
-/** Where a text stops to be JSON, and why. */
+/** Where a text stops being JSON, and why. */
 export interface JsonFault {
   /** Index in the text. */
   readonly offset: number;
@@ -16,7 +15,7 @@ export type Formatted =
   | { readonly ok: true; readonly lines: Lines }
   | { readonly ok: false; readonly fault: JsonFault };
 
-/** Levels that are indented each; deeper ones stand as these do: 10,000 levels would be mostly white space. */
+/** Deeper levels have the indentation of this one: 10,000 levels would be mostly white space. */
 const DEEPEST_INDENT = 40;
 
 const INDENT = '  ';
@@ -36,19 +35,18 @@ const OBJECT = 1;
 const ARRAY = 0;
 
 /**
- * JSON text in lines for people. It takes away and adds white space outside of strings, and nothing else: numbers and
- * strings stay as they were written, be it `1.0`, `1e999` or `"\u0041"`, and so do keys that stand there twice. It does
- * not recurse, so that no depth is too deep.
+ * JSON text in lines for people. Only white space outside of strings changes: numbers and strings stay as they were
+ * written, such as `1.0`, `1e999` and `"\u0041"`, and so do duplicate keys. It does not recurse, so no depth is too deep.
  */
 export function formatJson(text: string): Formatted {
   const starts = new GrowingArray();
   const depths = new GrowingArray();
   const keyEnds = new GrowingArray();
   const kept: string[] = [];
-  /** Begin of what was not put into `kept` yet, and characters that were left out before it. */
+  /** Where the text begins that is not in `kept` yet, and how many characters were left out before it. */
   let keptFrom = 0;
   let removed = 0;
-  /** Of the containers that are open, from outside. */
+  /** Kinds of the open containers, the outermost first. */
   let containers = new Uint8Array(64);
   let depth = 0;
   let expected: Expected = 'a value';
@@ -222,7 +220,7 @@ function endOfString(text: string, start: number): End {
 
 const LITERALS = ['true', 'false', 'null'];
 
-/** @param expected to say where nothing of it stands there */
+/** @param expected for the fault, if there is no scalar */
 function endOfScalar(text: string, start: number, expected: string): End {
   const code = text.charCodeAt(start);
   if (code === QUOTE) return endOfString(text, start);
@@ -264,6 +262,6 @@ function fault(text: string, offset: number, problem: string): Formatted {
   return { ok: false, fault: { offset, line, column: offset - lineStart + 1, problem } };
 }
 
-/** Where a text stops to be JSON, in a sentence. */
+/** Where a text stops being JSON, in a sentence. */
 export const faultText = ({ line, column, problem }: JsonFault) =>
   `Line ${line}, column ${column}: ${problem}.`;

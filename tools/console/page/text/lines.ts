@@ -1,18 +1,18 @@
-import { GrowingArray } from './growing-array.ts';
+import { columnsOf, JOINED_EMOJI } from './visible.tsx';
 
-/** A text in lines. They are places in it and no strings: a text of 4 MB may have as many lines as characters. */
+/** A text in lines, as places in it instead of strings: a text of 4 MB may have as many lines as characters. */
 export interface Lines {
   readonly text: string;
   /** Of line i: where it begins in the text, and where it ends. */
   readonly starts: Uint32Array;
   readonly ends: Uint32Array;
-  /** Of line i: how deep it is indented; absent of a text as it was sent. */
+  /** Of line i: how deep it is indented. Absent of a text as it was sent. */
   readonly depths?: Uint32Array;
-  /** Of line i: where its key ends, behind the colon; its beginning where it has none. */
+  /** Of line i: where its key ends, behind the colon. Its beginning if it has none. */
   readonly keyEnds?: Uint32Array;
 }
 
-/** A text as it is. Line feeds end lines; a carriage return before one stays, to be seen. */
+/** A text as it is. A line feed ends a line. A carriage return before it stays, so that it is seen. */
 export function rawLines(text: string): Lines {
   const starts = new GrowingArray();
   const ends = new GrowingArray();
@@ -25,4 +25,113 @@ export function rawLines(text: string): Lines {
   starts.push(start);
   ends.push(text.length);
   return { text, starts: starts.toArray(), ends: ends.toArray() };
+}
+
+/** Lines cut into pieces that fit the width of the view, so that no line is too long to be drawn. */
+export interface Pieces {
+  readonly count: number;
+  /** Of piece i: where it begins in the text. */
+  readonly starts: Uint32Array;
+  /** Of piece i: the line that it is of. */
+  readonly lines: Uint32Array;
+}
+
+/** Columns that a line of text has at least, however deep it is indented. */
+const FEWEST_COLUMNS = 20;
+
+/** Deepest indentation, in columns, of what is shown: half of the width at most. */
+export const shownIndent = (depth: number, columns: number) => Math.min(depth * 2, Math.floor(columns / 2));
+
+export function cutLines({ text, starts, ends, depths, keyEnds }: Lines, columns: number): Pieces {
+  const pieceStarts = new GrowingArray();
+  const pieceLines = new GrowingArray();
+  for (let line = 0; line < starts.length; line += 1) {
+    const end = ends[line] ?? text.length;
+    let at = starts[line] ?? 0;
+    // Behind a key stands a space.
+    const space = (keyEnds?.[line] ?? 0) > at ? 1 : 0;
+    const room = Math.max(FEWEST_COLUMNS, columns - shownIndent(depths?.[line] ?? 0, columns) - space);
+    pieceStarts.push(at);
+    pieceLines.push(line);
+    let used = 0;
+    let pieceStart = at;
+    while (at < end) {
+      const { length, width } = unitAt(text, at);
+      if (used > 0 && used + width > room) {
+        at = graphemeStart(text, pieceStart, at);
+        pieceStarts.push(at);
+        pieceLines.push(line);
+        pieceStart = at;
+        used = 0;
+        continue;
+      }
+      used += width;
+      at += length;
+    }
+  }
+  return { count: pieceStarts.length, starts: pieceStarts.toArray(), lines: pieceLines.toArray() };
+}
+
+/** Where piece i ends in the text. */
+export function endOfPiece({ starts, lines }: Pieces, { ends }: Lines, index: number): number {
+  const line = lines[index] ?? 0;
+  return lines[index + 1] === line ? (starts[index + 1] ?? 0) : (ends[line] ?? 0);
+}
+
+/** A character, or emoji that are joined to one: how long it is in the text, and how many columns it takes at most. */
+function unitAt(text: string, at: number): { length: number; width: number } {
+  const unit = text.charCodeAt(at);
+  // Most of a text is ASCII, so nothing else is done for it.
+  if (unit >= 0x20 && unit < 0x7f) return PLAIN;
+  const code = text.codePointAt(at) ?? unit;
+  if (code > 0xffff || (code >= FIRST_EMOJI && code <= LAST_EMOJI_OF_BMP)) {
+    JOINED_EMOJI.lastIndex = at;
+    const length = JOINED_EMOJI.exec(text)?.[0].length;
+    // A font that does not know them draws one beside the other, with two columns each.
+    if (length !== undefined) return { length, width: length };
+  }
+  return { length: code > 0xffff ? 2 : 1, width: columnsOf(code) };
+}
+
+const PLAIN = { length: 1, width: 1 };
+
+/** Emoji of the Basic Multilingual Plane. Source: Unicode's emoji-data.txt, `Extended_Pictographic`, but © and ®. */
+const FIRST_EMOJI = 0x203c;
+const LAST_EMOJI_OF_BMP = 0x3299;
+
+const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
+
+/** Code units behind a place that decide whether a grapheme goes on there. */
+const LOOKED_AHEAD = 32;
+
+/** Where the grapheme begins that is at a place, if that is within the piece; else the place. */
+function graphemeStart(text: string, pieceStart: number, at: number): number {
+  if (text.charCodeAt(at) < 0x7f && text.charCodeAt(at - 1) < 0x7f) return at;
+  const around = text.slice(pieceStart, at + LOOKED_AHEAD);
+  const start = graphemes.segment(around).containing(at - pieceStart)?.index ?? 0;
+  return start > 0 ? pieceStart + start : at;
+}
+
+/** Numbers below 2^32. A text may have millions of lines, which an array of JavaScript would keep in ten times the memory. */
+export class GrowingArray {
+  #values = new Uint32Array(1024);
+  #length = 0;
+
+  get length(): number {
+    return this.#length;
+  }
+
+  push(value: number): void {
+    if (this.#length === this.#values.length) {
+      const larger = new Uint32Array(this.#values.length * 2);
+      larger.set(this.#values);
+      this.#values = larger;
+    }
+    this.#values[this.#length] = value;
+    this.#length += 1;
+  }
+
+  toArray(): Uint32Array {
+    return this.#values.slice(0, this.#length);
+  }
 }

@@ -4,7 +4,7 @@ import { Icon, type IconName } from './icon.tsx';
 interface ButtonProps extends Omit<ButtonHTMLAttributes<HTMLButtonElement>, 'children' | 'label'> {
   kind?: 'primary' | 'normal' | 'quiet' | 'danger';
   /** The key that does the same. */
-  keyHint?: string;
+  keyHint?: string | undefined;
   /** Why it cannot be used. It stays reachable and shows the reason. */
   refusal?: string | undefined;
   busy?: boolean;
@@ -59,6 +59,23 @@ export function IconButton({ icon, label, class: more = '', ...rest }: IconButto
   return (
     <button type="button" class={`icon-button ${more}`} aria-label={label} title={label} {...rest}>
       <Icon name={icon} />
+    </button>
+  );
+}
+
+interface DiscloseProps {
+  open: boolean;
+  /** For a screen reader, if the text alone is ambiguous: `Body of m-1`. */
+  label?: string;
+  onToggle: () => void;
+  children: ComponentChildren;
+}
+
+/** Shows or hides what stands below its row. */
+export function Disclose({ open, label, onToggle, children }: DiscloseProps) {
+  return (
+    <button type="button" class="disclose" aria-expanded={open} aria-label={label} onClick={onToggle}>
+      {children}
     </button>
   );
 }

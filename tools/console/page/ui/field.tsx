@@ -10,11 +10,22 @@ interface FieldProps {
   placeholder?: string;
   /** Of a text that may have several. */
   lines?: number;
+  required?: boolean;
   onInput: (value: string) => void;
 }
 
 /** A text field with its label, a hint, and what is wrong with it in the hint's place. */
-export function Field({ name, label, hint, value, problem, placeholder, lines, onInput }: FieldProps) {
+export function Field({
+  name,
+  label,
+  hint,
+  value,
+  problem,
+  placeholder,
+  lines,
+  onInput,
+  required = false,
+}: FieldProps) {
   const id = useId();
   const says = problem ?? hint;
   const common = {
@@ -22,6 +33,7 @@ export function Field({ name, label, hint, value, problem, placeholder, lines, o
     name,
     value,
     placeholder,
+    required,
     class: 'field',
     spellcheck: false,
     autoComplete: 'off',

@@ -9,6 +9,11 @@ export function Badge({ tone = 'neutral', children }: { tone?: Tone; children: C
   return <span class={`badge tone-${tone}`}>{children}</span>;
 }
 
+/** A number in a table. Zero is dimmed so that other counts stand out. */
+export function Quantity({ of }: { of: number }) {
+  return <span class={of === 0 ? 'faint' : undefined}>{of.toLocaleString('en')}</span>;
+}
+
 /** Takes the place of content that does not exist: why, and what to do. */
 export function Empty({ title, children }: { title: string; children?: ComponentChildren }) {
   return (

@@ -122,12 +122,12 @@ export function Table<Row>(props: TableProps<Row>) {
             />
           </span>
         )}
-        {columns.map(({ name, heading, end, cell: draw }) => (
+        {columns.map(({ name, heading, hidesHeading, end, cell: draw }) => (
           <span
             key={name}
             role={cell}
             class={`td col-${name}${end ? ' end' : ''}`}
-            data-label={typeof heading === 'string' ? heading : undefined}
+            data-label={typeof heading === 'string' && !hidesHeading ? heading : undefined}
           >
             {draw(row)}
           </span>
@@ -207,7 +207,8 @@ function belowOf(content: ComponentChildren, cell: 'cell' | 'gridcell') {
   );
 }
 
-function toggled(checked: ReadonlySet<string> | undefined, id: string): ReadonlySet<string> {
+/** A set with an id added, or removed if it was there. */
+export function toggled(checked: ReadonlySet<string> | undefined, id: string): ReadonlySet<string> {
   const next = new Set(checked);
   if (!next.delete(id)) next.add(id);
   return next;

@@ -1,0 +1,110 @@
+import type { LineFact } from '../../../stage/history/facts.ts';
+import { stack } from '../store.ts';
+import { Visible } from '../text/visible.tsx';
+import { Badge, Empty, Scrolled, type Tone } from '../ui/notes.tsx';
+import { Time } from '../ui/time.tsx';
+import { Fields } from './request.tsx';
+
+const TONES: Readonly<Record<string, Tone>> = { ERROR: 'bad', CRITICAL: 'bad', WARN: 'warning' };
+
+export function Logs({ lines }: { lines: readonly LineFact[] }) {
+  if (lines.length === 0) {
+    return (
+      <Empty title="No log lines">
+        <p>
+          {stack.local
+            ? 'The functions wrote nothing about this delivery, or their lines are no longer in memory.'
+            : 'Log lines of a stage are in CloudWatch.'}
+        </p>
+      </Empty>
+    );
+  }
+  return (
+    <Scrolled class="log" label="Log lines">
+      <ol>
+        {lines.map((line, index) => (
+          <LogLine key={index} line={line} />
+        ))}
+      </ol>
+    </Scrolled>
+  );
+}
+
+function LogLine({ line: { at, function: name, text } }: { line: LineFact }) {
+  const line = readLogLine(text);
+  const { level, message, fields } = line;
+  return (
+    <li>
+      <details>
+        <summary class="row">
+          <Time at={new Date(at).toISOString()} milliseconds />
+          <span class="soft">{name}</span>
+          {level !== undefined && <Badge tone={TONES[level] ?? 'neutral'}>{level.toLowerCase()}</Badge>}
+          <span class="wrap">
+            <Visible text={message} />
+          </span>
+          <span class="mono soft cut grow">
+            <Visible text={factsOfLine(line)} />
+          </span>
+        </summary>
+        {fields === undefined ? (
+          <pre class="command">
+            <Visible text={text} />
+          </pre>
+        ) : (
+          <Fields fields={fields} />
+        )}
+      </details>
+    </li>
+  );
+}
+
+/** A line of a function's log. */
+interface ReadLogLine {
+  readonly level?: string;
+  readonly message: string;
+  /** Absent if the line is not a JSON object. */
+  readonly fields?: readonly (readonly [name: string, value: string])[];
+}
+
+/** Fields of every line about a delivery, and those that have a place of their own. */
+const EVERYWHERE = new Set([
+  'level',
+  'message',
+  'timestamp',
+  'service',
+  'eventId',
+  'event',
+  'requestId',
+  'messageId',
+  'cold_start',
+  'xray_trace_id',
+]);
+
+/** What a line says besides its message: `attempt=1 latencyMs=652`. */
+export const factsOfLine = ({ fields = [] }: ReadLogLine): string =>
+  fields
+    .filter(([name]) => !EVERYWHERE.has(name) && !name.startsWith('function_'))
+    .map(([name, value]) => `${name}=${value}`)
+    .join('  ');
+
+export function readLogLine(text: string): ReadLogLine {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return { message: text };
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return { message: text };
+  const entries = Object.entries(value);
+  const textField = (name: string) => {
+    const found: unknown = entries.find(([key]) => key === name)?.[1];
+    return typeof found === 'string' ? found : undefined;
+  };
+  const level = textField('level');
+  return {
+    ...(level !== undefined && { level }),
+    message: textField('message') ?? text,
+    fields: entries.map(([name, field]) => [name, typeof field === 'string' ? field : JSON.stringify(field)]),
+  };
+}

@@ -1,0 +1,40 @@
+import { shellWord } from '../../../terminal/shell-word.ts';
+
+/** Longer bodies are saved to a file: Linux takes 128 KiB for one argument, and nobody can read them in a shell. */
+const LONGEST_BODY = 16_384;
+
+interface CurlRequest {
+  readonly url: string;
+  /** Undefined of a stage, whose secret the console does not know. */
+  readonly secret: string | undefined;
+  /** Undefined if its bytes are not known. */
+  readonly body: string | undefined;
+  /** Whether the text has the same bytes as the body. */
+  readonly isUtf8: boolean;
+  readonly contentType: string;
+}
+
+/** The same delivery by openssl and curl, to be pasted into a shell. */
+export function curlCommand({ url, secret, body, isUtf8, contentType }: CurlRequest): string {
+  const key = secret === undefined ? '"$WEBHOOK_SECRET"' : shellWord(secret);
+  const header = `-H ${shellWord(`Content-Type: ${contentType}`)}`;
+  if (body === undefined || !isUtf8 || !isTypable(body)) {
+    return [
+      '# Save the body as body.bin first, by the button “Save” of the request.',
+      `SIGNATURE=$(openssl dgst -sha256 -hmac ${key} -r < body.bin | cut -d ' ' -f 1)`,
+      `curl -i ${shellWord(url)} \\`,
+      `  ${header} -H "X-Webhook-Signature: $SIGNATURE" --data-binary @body.bin`,
+    ].join('\n');
+  }
+  return [
+    `BODY=${shellWord(body)}`,
+    `SIGNATURE=$(printf '%s' "$BODY" | openssl dgst -sha256 -hmac ${key} -r | cut -d ' ' -f 1)`,
+    `printf '%s' "$BODY" | curl -i ${shellWord(url)} \\`,
+    `  ${header} -H "X-Webhook-Signature: $SIGNATURE" --data-binary @-`,
+  ].join('\n');
+}
+
+/** Whether a shell takes a text as it is seen: without control characters and invisible ones. */
+function isTypable(body: string): boolean {
+  return body.length <= LONGEST_BODY && !/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u.test(body.replaceAll('\n', ''));
+}

@@ -1,0 +1,253 @@
+import { useSignal } from '@preact/signals';
+import type { ComponentChildren } from 'preact';
+import type { EventQueue, QueueDepth, QueueMessage, QueueMessages } from '../../api.ts';
+import { useRun } from '../act.tsx';
+import { api } from '../api.ts';
+import { formatRoute } from '../route.ts';
+import { stack } from '../store.ts';
+import { TextBlock } from '../text/viewer.tsx';
+import { Visible } from '../text/visible.tsx';
+import { Button, Disclose } from '../ui/button.tsx';
+import { Copy } from '../ui/copy.tsx';
+import { Icon } from '../ui/icon.tsx';
+import { localRefresh, useLoad } from '../ui/load.ts';
+import { Badge, Empty, ErrorNote, Loading, Quantity } from '../ui/notes.tsx';
+import { usePane } from '../ui/split.tsx';
+import { type Column, Table, toggled } from '../ui/table.tsx';
+import { Age } from '../ui/time.tsx';
+import { deadLetterAddress, namedQueue, previewText, queueAddress, redriveCommand } from './queue.ts';
+
+/** Messages that are read. */
+const LIMIT = 50;
+
+/** Rows of a body that are seen at once. */
+const BODY_ROWS = 20;
+
+/** Characters of an id that tell messages apart at a glance. */
+const SHORT_ID = 8;
+
+const NOTHING: QueueMessages = { messages: [], limited: false };
+
+interface QueuePaneProps {
+  name: string;
+  /** The queue of the event, if it has one. */
+  queue: EventQueue | undefined;
+  /** Whether it is processed. */
+  children: ComponentChildren;
+}
+
+/** The messages of a queue. None is taken away. */
+export function QueuePane({ name, queue, children }: QueuePaneProps) {
+  const { start, busy, error: failure, refusal } = useRun();
+  const { event, isDead } = namedQueue(name);
+  /** A person decides about its messages; no consumer takes them. */
+  const isKept = isDead || event === undefined;
+  /** On a stage, where reading means receiving. */
+  const isClosed = !stack.local && !isKept;
+  const { value, error, reload } = useLoad(
+    name,
+    (signal) => (isClosed ? Promise.resolve(NOTHING) : api.messages(name, LIMIT, signal)),
+    localRefresh(),
+  );
+  const list = formatRoute({ view: 'queues' });
+  const heading = usePane(list, queueAddress(name));
+  const messages = value?.messages ?? [];
+  const redrive = (ids?: readonly string[]) => start([redriveCommand(event ?? name, ids)]);
+  return (
+    <div class="page">
+      <div class="stack">
+        <header class="row">
+          <h2 ref={heading} tabIndex={-1} class="grow wrap">
+            {event ?? name}
+          </h2>
+          {!stack.local && !isClosed && <Button onClick={reload}>Refresh</Button>}
+          {isKept && messages.length > 0 && (
+            <Button refusal={refusal} busy={busy} onClick={() => redrive()}>
+              Redrive all
+            </Button>
+          )}
+          <a class="icon-button" href={list} aria-label={`Close ${event ?? name}`}>
+            <Icon name="close" />
+          </a>
+        </header>
+        {children}
+        {event !== undefined && (
+          <nav class="tab-list nav" aria-label={`Queues of ${event}`}>
+            <a href={queueAddress(event)} aria-current={isDead ? undefined : 'page'}>
+              Messages <Depth of={queue} />
+            </a>
+            <a href={deadLetterAddress(event)} aria-current={isDead ? 'page' : undefined}>
+              Dead letters <Depth of={queue?.dead} />
+            </a>
+          </nav>
+        )}
+        <ErrorNote>{failure}</ErrorNote>
+        <ErrorNote>{error}</ErrorNote>
+        {value === undefined && error === undefined && <Loading />}
+        {isClosed && (
+          <Empty title="Messages of a stage’s queue are not shown">
+            <p>
+              SQS shows a message only to a consumer that receives it, and each receive is one of its ten
+              attempts. Queued events and their retries are under{' '}
+              <a href={formatRoute({ view: 'deliveries', query: { event, state: 'queued,retrying' } })}>
+                Deliveries
+              </a>
+              .
+            </p>
+          </Empty>
+        )}
+        {value !== undefined && !isClosed && messages.length === 0 && <NoMessages name={name} />}
+        {messages.length > 0 && (
+          <Messages
+            messages={messages}
+            hasState={!isKept}
+            redrive={(id) =>
+              isKept && (
+                <Button
+                  kind="quiet"
+                  refusal={refusal}
+                  busy={busy}
+                  label={`Redrive ${id}`}
+                  onClick={() => redrive([id])}
+                >
+                  Redrive
+                </Button>
+              )
+            }
+          />
+        )}
+        {value?.limited && <p class="soft">Only the first {messages.length} messages are shown.</p>}
+      </div>
+    </div>
+  );
+}
+
+const Depth = ({ of }: { of: QueueDepth | undefined }) =>
+  of === undefined ? null : <Quantity of={of.visible + of.inFlight} />;
+
+function NoMessages({ name }: { name: string }) {
+  const { event, isDead } = namedQueue(name);
+  if (isDead) {
+    return (
+      <Empty title="No dead letters">
+        <p>Every event of {event} was processed or is still being tried.</p>
+      </Empty>
+    );
+  }
+  if (event !== undefined) {
+    return (
+      <Empty title="No messages">
+        <p>A message stays here only for milliseconds unless its event is paused or fails.</p>
+      </Empty>
+    );
+  }
+  if (name === 'quarantine') {
+    return (
+      <Empty title="Quarantine is empty">
+        <p>Every signed request was a valid event.</p>
+      </Empty>
+    );
+  }
+  return (
+    <Empty title="No unrouted events">
+      <p>Every event was of a known kind.</p>
+    </Empty>
+  );
+}
+
+const STATES = {
+  waiting: { tone: 'neutral', text: 'Waiting' },
+  'in flight': { tone: 'info', text: 'In flight' },
+  delayed: { tone: 'warning', text: 'Delayed' },
+} as const;
+
+interface MessagesProps {
+  messages: readonly QueueMessage[];
+  /** Dead letters and quarantine only ever wait: their state would say nothing. */
+  hasState: boolean;
+  redrive: (id: string) => ComponentChildren;
+}
+
+function Messages({ messages, hasState, redrive }: MessagesProps) {
+  const open = useSignal<ReadonlySet<string>>(new Set());
+  const columns: Column<QueueMessage>[] = [
+    {
+      name: 'message',
+      heading: 'Message',
+      width: 'minmax(0, 1fr)',
+      cell: ({ id, eventId }) => {
+        const known = eventId ?? id;
+        const short = known.slice(0, SHORT_ID);
+        return (
+          <div class="row">
+            <Disclose
+              open={open.value.has(id)}
+              label={`Body of ${short}`}
+              onToggle={() => {
+                open.value = toggled(open.value, id);
+              }}
+            >
+              <code title={known}>{short}</code>
+            </Disclose>
+            <Copy text={known} label={eventId === undefined ? 'Copy the message id' : 'Copy the event id'} />
+          </div>
+        );
+      },
+    },
+    {
+      name: 'state',
+      heading: 'State',
+      cell: ({ state }) => <Badge tone={STATES[state].tone}>{STATES[state].text}</Badge>,
+    },
+    { name: 'age', heading: 'Age', end: true, cell: ({ sentAt }) => <Age at={sentAt} suffix="" /> },
+    { name: 'receives', heading: 'Receives', end: true, cell: ({ receives }) => <Quantity of={receives} /> },
+    {
+      name: 'act',
+      heading: 'Actions',
+      hidesHeading: true,
+      end: true,
+      cell: ({ id, requestId }) => (
+        <>
+          {requestId !== undefined && (
+            <a class="button button-quiet" href={formatRoute({ view: 'deliveries', path: [requestId] })}>
+              Delivery
+            </a>
+          )}
+          {redrive(id)}
+        </>
+      ),
+    },
+  ];
+  return (
+    <Table
+      label="Messages"
+      columns={hasState ? columns : columns.filter(({ name }) => name !== 'state')}
+      rows={messages}
+      idOf={({ id }) => id}
+      below={(message) => <MessageText message={message} isOpen={open.value.has(message.id)} />}
+    />
+  );
+}
+
+/** Why a message is here, or what it is about. Its body if it is opened. */
+function MessageText({ message, isOpen }: { message: QueueMessage; isOpen: boolean }) {
+  const { id, eventId, reason, body, truncated } = message;
+  return (
+    <div class="stack">
+      {reason !== undefined && (
+        <p class="bad">
+          <Visible text={reason} />
+        </p>
+      )}
+      {reason === undefined && !isOpen && (
+        <p class="cut soft mono">
+          <Visible text={previewText(body)} />
+        </p>
+      )}
+      {isOpen && <TextBlock text={body} label={`Body of ${eventId ?? id}`} rows={BODY_ROWS} />}
+      {isOpen && truncated && (
+        <p class="soft">Only the beginning is shown. The delivery has the whole body.</p>
+      )}
+    </div>
+  );
+}

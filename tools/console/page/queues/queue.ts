@@ -1,0 +1,84 @@
+import type { DeadLetterGroup } from '../../api.ts';
+import type { Command } from '../act.tsx';
+import { formatRoute } from '../route.ts';
+
+const DEAD = 'dead:';
+
+/** What a queue's name in an address stands for; `dead:shop.updated` is the dead-letter queue of an event. */
+export function namedQueue(name: string): { readonly event: string | undefined; readonly isDead: boolean } {
+  if (name === 'quarantine' || name === 'unrouted') return { event: undefined, isDead: false };
+  const isDead = name.startsWith(DEAD);
+  return { event: isDead ? name.slice(DEAD.length) : name, isDead };
+}
+
+export const queueAddress = (name: string) => formatRoute({ view: 'queues', path: [name] });
+
+export const deadLetterAddress = (event: string) => queueAddress(`${DEAD}${event}`);
+
+/** A user or role by the last part of its ARN: `mara` of `arn:aws:sts::123456789012:assumed-role/Operator/mara`. */
+export const callerName = (arn: string) => arn.split('/').at(-1) || arn;
+
+/** Characters of a body that one line may need. */
+const PREVIEW_LENGTH = 200;
+
+/** What a body is about, in one line: the data of an event, else the beginning of the body. */
+export function previewText(body: string): string {
+  return (dataText(body) ?? body).slice(0, PREVIEW_LENGTH).replaceAll(/\s+/g, ' ').trim();
+}
+
+/** @returns undefined if it is no event, or only a part of one */
+function dataText(body: string): string | undefined {
+  try {
+    const { data } = Object(JSON.parse(body));
+    return data === undefined ? undefined : JSON.stringify(data);
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * @param queue an event (its dead letters), `quarantine` or `unrouted`
+ * @param ids of messages; by default all
+ */
+export function redriveCommand(queue: string, ids?: readonly string[]): Command {
+  return {
+    argv: ['dlq', 'redrive', queue, ...(ids ?? []).flatMap((id) => ['--id', id])],
+    does: redriveText(queue, ids?.length),
+  };
+}
+
+function redriveText(queue: string, count: number | undefined): string {
+  if (queue === 'quarantine') {
+    return 'Signs the bytes in quarantine and posts them to the receiver again. Those that are still invalid return to quarantine.';
+  }
+  if (queue === 'unrouted') {
+    return 'Moves each unrouted event that has a consumer by now to the queue of its event. The others stay.';
+  }
+  const what =
+    count === undefined ? 'all dead letters' : count === 1 ? '1 dead letter' : `${count} dead letters`;
+  return `Moves ${what} of ${queue} back to its queue. An event that fails again becomes a dead letter again.`;
+}
+
+/** Events of a group, the one with the most dead letters first. */
+export function eventCounts({ messages }: DeadLetterGroup) {
+  return [...Map.groupBy(messages, ({ queue }) => queue)]
+    .map(([event, own]) => ({ event, count: own.length }))
+    .sort((one, other) => other.count - one.count || one.event.localeCompare(other.event));
+}
+
+/** One command for each queue of a group. */
+export function redriveGroup(group: DeadLetterGroup): Command[] {
+  return eventCounts(group).map(({ event }) => {
+    const own = group.messages.filter(({ queue }) => queue === event);
+    return redriveCommand(
+      event,
+      own.map(({ id }) => id),
+    );
+  });
+}
+
+/** Whole queues: SQS moves them by itself. */
+export function redriveAll(groups: readonly DeadLetterGroup[]): Command[] {
+  const events = new Set(groups.flatMap(({ messages }) => messages.map(({ queue }) => queue)));
+  return [...events].sort().map((event) => redriveCommand(event));
+}

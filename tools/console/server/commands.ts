@@ -1,0 +1,233 @@
+import { CommanderError, type CommandUnknownOpts } from '@commander-js/extra-typings';
+import * as z from 'zod/mini';
+import type { InspectedMessage } from '../../../local/observation.ts';
+import { dlqCommand } from '../../commands/dlq.ts';
+import { pauseCommand } from '../../commands/pause.ts';
+import { replayCommand } from '../../commands/replay.ts';
+import { resumeCommand } from '../../commands/resume.ts';
+import { STANDARD_INPUT, sendCommand } from '../../commands/send.ts';
+import type { Operation } from '../../stage/operation.ts';
+import { eventOf, waitingQueue } from '../../stage/queues/queue.ts';
+import type { Work } from '../../stage/work.ts';
+import { inOneLine } from '../../terminal/command.ts';
+import { CommandError } from '../../terminal/command-error.ts';
+import { shellWord } from '../../terminal/shell-word.ts';
+import { printable } from '../../terminal/text.ts';
+import type { TaskRequest } from '../api.ts';
+import type { ConsoleContext } from './context.ts';
+import { badRequest, Problem } from './problem.ts';
+
+export const taskRequestSchema = z.strictObject({
+  argv: z.array(z.string()).check(z.minLength(1)),
+  input: z.optional(z.string()),
+});
+
+/** Characters of a command line: some 3,000 ids of messages. A shell takes as many in one argument (MAX_ARG_STRLEN of Linux). */
+const LONGEST_COMMAND = 128 * 1024;
+
+/** Words of a command line that are shown. */
+const WORDS_SHOWN = 50;
+
+/** A command line that the console can run. */
+export interface RunnableCommand {
+  readonly argv: readonly string[];
+  /** As it is typed in a terminal. */
+  readonly command: string;
+  /** What no other command may change meanwhile: `the dead-letter queue of shop.updated`. */
+  readonly subject: string | undefined;
+  readonly run: Task;
+}
+
+type Task = Parameters<Work>[1];
+
+type CommandContext = Pick<ConsoleContext, 'source' | 'local' | 'inspect' | 'use' | 'readOnly'>;
+
+/** Arguments and options of a command, as commander has parsed them. */
+interface Parsed {
+  readonly args: readonly unknown[];
+  readonly options: Readonly<Record<string, unknown>>;
+  readonly input: string | undefined;
+}
+
+/** A command that the page may run. */
+interface AllowedCommand {
+  readonly build: (work: Work) => CommandUnknownOpts;
+  readonly subcommand?: string;
+  /** All others are refused: they name another stack, read files, or are for a terminal. */
+  readonly options: readonly string[];
+  /** What it changes; undefined if it only reads or sends. @throws Problem or CommandError if it cannot be run */
+  readonly subject: (parsed: Parsed, context: CommandContext) => string | undefined;
+  /** Does the task with what the console knows besides. */
+  readonly around?: (parsed: Parsed, context: CommandContext, task: Task) => Task;
+}
+
+const COMMANDS: Readonly<Record<string, AllowedCommand>> = {
+  send: {
+    build: sendCommand,
+    options: ['--again', '--same-headers', '--file'],
+    subject({ options: { file }, input }, { local }) {
+      if (file !== undefined && local === undefined) {
+        throw new Problem(
+          'local-only',
+          403,
+          'Only on the local stack',
+          'A stage gets only what the partner has sent, and samples. Send your own text to the local stack',
+        );
+      }
+      const readsInput = file === STANDARD_INPUT;
+      if (file !== undefined && !readsInput) throw badRequest('--file takes only -, which is the input');
+      if (readsInput !== (input !== undefined)) throw badRequest('--file - and input need each other');
+      return undefined;
+    },
+  },
+  dlq: {
+    build: dlqCommand,
+    subcommand: 'redrive',
+    options: ['--id', '--rate'],
+    subject: ({ args: [queue] }, { source }) => waitingQueue(source.stage, String(queue)).title,
+    around: redriven,
+  },
+  pause: { build: pauseCommand, options: ['--reason'], subject: eventSource },
+  resume: { build: resumeCommand, options: [], subject: eventSource },
+  replay: {
+    build: replayCommand,
+    options: [
+      '--since',
+      '--until',
+      '--shop',
+      '--id',
+      '--outcome',
+      '--mode',
+      '--notify',
+      '--name',
+      '--rate',
+      '--dry-run',
+      '--yes',
+    ],
+    subject({ options: { dryRun, yes } }) {
+      if (dryRun) return undefined;
+      // It would ask in the terminal of the console.
+      if (!yes) throw badRequest('A replay needs --dry-run or --yes: the console cannot answer its question');
+      return 'the archive by a replay';
+    },
+  },
+};
+
+const ALLOWED = Object.entries(COMMANDS).map(([script, { subcommand = '' }]) =>
+  `${script} ${subcommand}`.trimEnd(),
+);
+
+function eventSource({ args: [event] }: Parsed, { source }: CommandContext): string {
+  return `the event source of ${eventOf(source.stage, String(event))}`;
+}
+
+/**
+ * Reads a command line by the command's own parser. The command gets a runner that keeps its task instead of doing it.
+ * @throws Problem if the console does not run it, or its arguments are wrong
+ */
+export async function parseCommand(
+  { argv, input }: TaskRequest,
+  context: CommandContext,
+): Promise<RunnableCommand> {
+  const [script = '', ...words] = argv;
+  const length = argv.reduce((sum, word) => sum + word.length + 1, 0);
+  if (length > LONGEST_COMMAND) {
+    throw badRequest(`The command is too long: ${length} of ${LONGEST_COMMAND} characters. Name fewer ids`);
+  }
+  const allowed = Object.hasOwn(COMMANDS, script) ? COMMANDS[script] : undefined;
+  if (allowed === undefined) throw notAllowed();
+  let task: Task | undefined;
+  let parsed: Parsed = { args: [], options: {}, input };
+  let subject: string | undefined;
+  const command = allowed.build(async (_where, given) => {
+    task = given;
+  });
+  const silent = () => {};
+  for (const one of [command, ...command.commands]) {
+    one.exitOverride().helpOption(false);
+    one.configureOutput({ writeOut: silent, writeErr: silent, outputError: silent });
+  }
+  command.hook('preAction', (_root, acting) => {
+    if (allowed.subcommand !== undefined && acting.name() !== allowed.subcommand) throw notAllowed();
+    refuseOptions(acting, allowed);
+    parsed = { args: acting.processedArgs, options: acting.opts(), input };
+    subject = allowed.subject(parsed, context);
+  });
+  try {
+    await command.parseAsync(words, { from: 'user' });
+  } catch (error) {
+    if (error instanceof CommanderError) throw badRequest(inOneLine(error.message));
+    throw error instanceof CommandError ? badRequest(error.message) : error;
+  }
+  if (task === undefined) throw notAllowed();
+  return {
+    argv,
+    command: commandLine(argv, context),
+    subject,
+    run: withConsole(allowed.around?.(parsed, context, task) ?? task, parsed, context),
+  };
+}
+
+const notAllowed = () => badRequest(`The console does not run this command. It runs: ${ALLOWED.join(', ')}`);
+
+/** @throws Problem if the console does not take one of the options that were typed */
+function refuseOptions(command: CommandUnknownOpts, { options }: AllowedCommand): void {
+  for (const option of command.options) {
+    if (options.includes(option.long ?? '')) continue;
+    const name = option.attributeName();
+    const source = command.getOptionValueSource(name);
+    if (source === 'cli') {
+      const known = options.length === 0 ? 'none' : options.join(', ');
+      throw badRequest(`The console does not take ${option.long}. Options here: ${known}`);
+    }
+    // The secret is that of the console's stack, whatever its environment has.
+    if (source === 'env') command.setOptionValueWithSource(name, option.defaultValue, 'default');
+  }
+}
+
+function commandLine([script, ...words]: readonly string[], { source }: CommandContext): string {
+  const shown = words.slice(0, WORDS_SHOWN).map(shellWord);
+  const all = words.length > WORDS_SHOWN ? [...shown, '…'] : shown;
+  return printable(source.stage.command(all.join(' '), script));
+}
+
+/** Gives a task what it cannot get from a terminal. */
+function withConsole(task: Task, { input }: Parsed, { source }: CommandContext): Task {
+  return (operation) =>
+    task({
+      ...operation,
+      input: input === undefined ? undefined : Buffer.from(input),
+      recorded: async (id) => {
+        const delivery = source.store.get(id);
+        if (delivery === undefined) return undefined;
+        const [request, body] = await Promise.all([source.request(delivery), source.body(delivery)]);
+        return { request, body };
+      },
+    });
+}
+
+/** Keeps looks at the queue away from its redrive, and notes which deliveries were redriven. */
+function redriven({ args: [name] }: Parsed, { source, inspect, use }: CommandContext, task: Task): Task {
+  const { kind, url } = waitingQueue(source.stage, String(name));
+  return (operation: Operation) =>
+    use.redrive(url, async () => {
+      const before = kind === 'quarantine' ? undefined : await inspect?.(url);
+      // A message may fail again before the redrive is known to have ended.
+      const at = Date.now();
+      const done = await task(operation);
+      if (before === undefined) return done;
+      const left = new Set((await inspect?.(url))?.map(({ id }) => id));
+      const gone = before.filter(({ id }) => !left.has(id));
+      for (const { attributes } of gone) noteRedrive(source, attributes, at);
+      return done;
+    });
+}
+
+/** A redrive is not logged until the next attempt has ended. */
+function noteRedrive(
+  { store }: ConsoleContext['source'],
+  { requestId, eventId, event }: InspectedMessage['attributes'],
+  at: number,
+): void {
+  if (requestId !== undefined) store.add({ kind: 'redrive', at, requestId, eventId, event });
+}

@@ -1,0 +1,141 @@
+import type { HttpBindings } from '@hono/node-server';
+import type { Context } from 'hono';
+import { en } from 'zod/locales';
+import * as z from 'zod/mini';
+import { readBody } from '../../../local/gateway/request-body.ts';
+import type { LocalStack } from '../../../local/local-stack.ts';
+import type { Notice, Task } from '../api.ts';
+import type { Source } from '../source.ts';
+import { badQuery, badRequest, Problem } from './problem.ts';
+import type { Look } from './queue-messages.ts';
+
+/** The stack behind the console, if it runs in the same process. */
+export interface LocalParts {
+  readonly stack: LocalStack;
+  /** Signs deliveries. */
+  readonly secret: string;
+}
+
+/** Tasks that a page gets when it opens, also those that have ended: it may have seen them begin. */
+const MAXIMUM_TASKS = 20;
+
+/** Bytes of a request: a body of API Gateway's 10 MB, each byte of which may be six as JSON (`\u0000`). */
+const MAXIMUM_BYTES = 60 * 1024 * 1024;
+
+/** What every route works with. */
+export interface ConsoleContext extends Pick<Look, 'use' | 'inspect'> {
+  readonly source: Source;
+  /** Nothing may be changed; the server refuses it before any route sees it. */
+  readonly readOnly: boolean;
+  /** Undefined for a deployed stage. */
+  readonly local: LocalParts | undefined;
+  /** Tells tasks and notices to every page that is open. */
+  readonly news: News;
+  /** Tells of a fault of the console itself. */
+  readonly report: (error: unknown) => void;
+  /** Aborted when the console closes. */
+  readonly closing: AbortSignal;
+}
+
+/** What Hono's routes have besides the request: the request and response of Node.js. */
+export interface ConsoleEnv {
+  Bindings: HttpBindings;
+}
+
+/** Aborted when the client is gone or the console closes. */
+export function endOf(
+  { env }: Context<ConsoleEnv>,
+  { closing }: Pick<ConsoleContext, 'closing'>,
+): AbortSignal {
+  const gone = new AbortController();
+  env.outgoing.once('close', () => gone.abort());
+  return AbortSignal.any([gone.signal, closing]);
+}
+
+/** The small build of the library has no messages of its own. */
+const messages = en();
+
+/** Reads the query. An empty value counts as absent. @throws Problem that names what is wrong */
+export function readQuery<Shape extends z.core.$ZodShape>(
+  { req }: Pick<Context, 'req'>,
+  shape: Shape,
+): z.output<z.ZodMiniObject<Shape>> {
+  const given = Object.entries(req.queries());
+  const [repeated] = given.find(([, values]) => values.length > 1) ?? [];
+  if (repeated !== undefined) throw badQuery(`${repeated} is given more than once`);
+  const values = given.flatMap(([name, [value]]) => (value ? [[name, value] as const] : []));
+  const unknown = values.find(([name]) => !Object.hasOwn(shape, name));
+  if (unknown !== undefined) {
+    const known = Object.keys(shape).join(', ');
+    throw badQuery(`Unknown: ${JSON.stringify(unknown[0])}${known && `; known are ${known}`}`);
+  }
+  return parse(z.object(shape), Object.fromEntries(values), badQuery);
+}
+
+/** Reads a JSON body. @throws Problem that names the first field that is wrong, and not its value */
+export async function readJson<Value>(
+  { env }: Context<ConsoleEnv>,
+  schema: z.ZodMiniType<Value>,
+): Promise<Value> {
+  const body = await readBody(env.incoming, MAXIMUM_BYTES);
+  if (body === undefined) {
+    throw new Problem('too-large', 413, 'Too large', `A request has at most ${MAXIMUM_BYTES} bytes`);
+  }
+  let value: unknown;
+  try {
+    value = JSON.parse(body.toString());
+  } catch {
+    throw badRequest('The body is not JSON');
+  }
+  return parse(schema, value, badRequest);
+}
+
+function parse<Value>(
+  schema: z.ZodMiniType<Value>,
+  value: unknown,
+  problem: (detail: string) => Problem,
+): Value {
+  const parsed = schema.safeParse(value, { error: messages.localeError });
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  throw problem(`${issue?.path.join('.') || 'The body'}: ${issue?.message}`);
+}
+
+type NewsItem =
+  | { readonly event: 'task'; readonly data: Task }
+  | { readonly event: 'notice'; readonly data: Notice };
+
+/** Tasks and notices, which every open page gets besides deliveries. */
+export class News {
+  /** By their subjects: a newer one replaces an older. */
+  readonly #notices = new Map<string, NewsItem>();
+  readonly #tasks = new Map<string, NewsItem>();
+  readonly #listeners = new Set<(subject: string, item: NewsItem) => void>();
+
+  task(data: Task): void {
+    const item = { event: 'task', data } as const;
+    this.#tasks.set(data.id, item);
+    for (const id of this.#tasks.keys()) {
+      if (this.#tasks.size <= MAXIMUM_TASKS) break;
+      this.#tasks.delete(id);
+    }
+    for (const listener of this.#listeners) listener(data.id, item);
+  }
+
+  notice(data: Notice): void {
+    const item = { event: 'notice', data } as const;
+    this.#notices.set(data.about, item);
+    for (const listener of this.#listeners) listener(data.about, item);
+  }
+
+  /** The newest item of each subject, as a page that opens needs them. */
+  current(): Map<string, NewsItem> {
+    return new Map([...this.#notices, ...this.#tasks]);
+  }
+
+  /** @returns ends it */
+  subscribe(listener: (subject: string, item: NewsItem) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+}

@@ -1,0 +1,145 @@
+import { Hono } from 'hono';
+import * as z from 'zod/mini';
+import { type Delivery, isSettled, states } from '../../stage/history/history.ts';
+import { type DeliveryFilter, MAXIMUM_DELIVERIES } from '../../stage/history/store.ts';
+import { time } from '../../terminal/options.ts';
+import type { DeliveryDetail, DeliveryList } from '../api.ts';
+import { type ConsoleContext, type ConsoleEnv, endOf, readQuery } from './context.ts';
+import { badQuery, notFound } from './problem.ts';
+
+/** Characters of a text to search for. */
+const LONGEST_SEARCH = 1_000;
+
+/** Deliveries of a list, by default. */
+const LIST_LIMIT = 500;
+
+/** Seconds until a delivery has settled: by default, and at most. Node.js' fetch waits 300 s for an answer. */
+const TIMEOUT = { default: 30, maximum: 240 };
+
+export const searchSchema = z.optional(z.string().check(z.maxLength(LONGEST_SEARCH)));
+
+const text = z.optional(z.string());
+const number = (minimum: number, maximum: number, value: number) =>
+  z._default(z.pipe(z.coerce.number(), z.int().check(z.gte(minimum), z.lte(maximum))), value);
+
+const FILTER = { search: searchSchema, event: text, state: text, shop: text, since: text, until: text };
+const LIMIT = { limit: number(1, MAXIMUM_DELIVERIES, LIST_LIMIT) };
+const SETTLED = { timeout: number(0, TIMEOUT.maximum, TIMEOUT.default) };
+
+export function deliveryRoutes(console: ConsoleContext) {
+  const { source } = console;
+
+  return new Hono<ConsoleEnv>()
+    .get('/', async (c) => {
+      const { limit, ...query } = readQuery(c, { ...FILTER, ...LIMIT });
+      const filter = filterOf(query);
+      const searched = await source.search(filter, endOf(c, console));
+      const found = source.store.list(filter, limit);
+      return c.json({ ...found, ...(searched && { searched }) } satisfies DeliveryList);
+    })
+    .get('/:id', async (c) => {
+      readQuery(c, {});
+      return c.json(await detailOf(known(c.req.param('id')), endOf(c, console)));
+    })
+    .get('/:id/body', async (c) => {
+      readQuery(c, {});
+      const body = await source.body(known(c.req.param('id')));
+      if (body === undefined) throw notFound('The body of this delivery is not kept');
+      // A browser never shows it by itself, whatever it is.
+      const headers = { 'content-type': 'application/octet-stream', 'content-disposition': 'attachment' };
+      return c.body(new Uint8Array(body), 200, headers);
+    })
+    .get('/:id/settled', async (c) => {
+      const { timeout } = readQuery(c, SETTLED);
+      const id = c.req.param('id');
+      const end = endOf(c, console);
+      await settled(id, AbortSignal.any([end, AbortSignal.timeout(timeout * 1000)]));
+      return c.json(await detailOf(known(id), end));
+    });
+
+  /** A client that has just sent it may ask before it is known here. */
+  async function settled(id: string, enough: AbortSignal): Promise<void> {
+    const isSettledNow = () => {
+      const state = source.store.get(id)?.state;
+      return state !== undefined && isSettled(state);
+    };
+    if (isSettledNow() || enough.aborted) return;
+    await new Promise<void>((resolve) => {
+      const end = () => {
+        unsubscribe();
+        enough.removeEventListener('abort', end);
+        resolve();
+      };
+      const unsubscribe = source.store.subscribe((changed) => {
+        if (changed === id && isSettledNow()) end();
+      });
+      enough.addEventListener('abort', end);
+    });
+  }
+
+  function known(id: string): Delivery {
+    const delivery = source.store.get(id);
+    if (delivery !== undefined) return delivery;
+    const kept = MAXIMUM_DELIVERIES.toLocaleString('en');
+    throw notFound(`No delivery has this id. The console keeps the newest ${kept}`);
+  }
+
+  async function detailOf(delivery: Delivery, end: AbortSignal): Promise<DeliveryDetail> {
+    const { history, problem } = await source.history(delivery, end);
+    const [request, { effects, problem: unread }] = await Promise.all([
+      source.request(delivery),
+      source.effects(delivery),
+    ]);
+    // The history may have more than the row had.
+    const now = source.store.get(delivery.id) ?? delivery;
+    return {
+      ...now,
+      settled: isSettled(now.state),
+      request,
+      answer: source.answer(delivery),
+      history,
+      problems: [problem, unread].filter((line) => line !== undefined),
+      effects,
+      logs: source.logs(now),
+    };
+  }
+}
+
+type FilterQuery = { readonly [Name in keyof typeof FILTER]?: string | undefined };
+
+/** @throws Problem that says what is wrong */
+function filterOf({ search, event, state, shop, since, until }: FilterQuery): DeliveryFilter {
+  const filter = {
+    search,
+    event,
+    states: state === undefined ? undefined : statesOf(state),
+    shop,
+    since: timeOf('since', since),
+    until: timeOf('until', until),
+  };
+  if (filter.since !== undefined && filter.until !== undefined && filter.until <= filter.since) {
+    throw badQuery('until must be after since');
+  }
+  return filter;
+}
+
+function statesOf(names: string): ReadonlySet<Delivery['state']> {
+  return new Set(
+    names.split(',').map((name) => {
+      const state = states.find((one) => one === name);
+      if (state === undefined)
+        throw badQuery(`state must be one of ${states.join(', ')}; join several by commas`);
+      return state;
+    }),
+  );
+}
+
+function timeOf(name: string, given: string | undefined): Date | undefined {
+  if (given === undefined) return undefined;
+  try {
+    return time(given);
+  } catch (error) {
+    if (!(error instanceof Error)) throw error;
+    throw badQuery(`${name}: ${error.message}`);
+  }
+}

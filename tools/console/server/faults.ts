@@ -1,0 +1,81 @@
+import { Hono } from 'hono';
+import * as z from 'zod/mini';
+import { eventNames } from '../../../lambda/contract/catalogue.ts';
+import { kebabCase } from '../../../lambda/contract/event-names.ts';
+import type { LocalStack } from '../../../local/local-stack.ts';
+import type { Faults } from '../api.ts';
+import { type ConsoleContext, type ConsoleEnv, readJson, readQuery } from './context.ts';
+import { badRequest, notFound, Problem } from './problem.ts';
+
+/** Milliseconds of `slow`. No function runs longer. Source: Lambda quotas, 900 s. */
+const SLOWEST = 900_000;
+
+const settingsSchema = z.strictObject({
+  service: z.enum(['dynamodb', 'firehose', 's3', 'secretsmanager', 'sns', 'sqs']),
+  kind: z.enum(['down', 'throttled', 'slow', 'response-lost', 'records-refused']),
+  milliseconds: z.exactOptional(z.int().check(z.gte(1), z.lte(SLOWEST))),
+  share: z.exactOptional(z.number().check(z.gt(0), z.lte(1))),
+});
+
+/** Ends a running function as a crash of its machine would, or its next invocation. */
+const killSchema = z.strictObject({ next: z.boolean() });
+
+/** Faults of the local stack. */
+export function faultRoutes({ local }: Pick<ConsoleContext, 'local'>) {
+  return new Hono<ConsoleEnv>()
+    .get('/faults', (c) => {
+      readQuery(c, {});
+      const stack = localStack();
+      return c.json({ active: stack.faults.active, functions: [...killable(stack).keys()] } satisfies Faults);
+    })
+    .post('/faults', async (c) => {
+      const stack = localStack();
+      const settings = await readJson(c, settingsSchema);
+      try {
+        stack.faults.inject(settings);
+      } catch (error) {
+        if (error instanceof RangeError) throw badRequest(error.message);
+        throw error;
+      }
+      return c.json(stack.faults.active.at(-1), 201);
+    })
+    .delete('/faults', (c) => {
+      localStack().faults.clear();
+      return c.body(null, 204);
+    })
+    .delete('/faults/:id', (c) => {
+      const id = c.req.param('id');
+      if (!localStack().faults.end(id)) throw notFound(`There is no fault ${id}: it may have ended`);
+      return c.body(null, 204);
+    })
+    .post('/functions/:name/kill', async (c) => {
+      const name = c.req.param('name');
+      const functions = killable(localStack());
+      const target = functions.get(name)?.function;
+      if (target === undefined) {
+        throw notFound(`There is no function '${name}'. One of: ${[...functions.keys()].join(', ')}`);
+      }
+      const { next } = await readJson(c, killSchema);
+      // At its beginning, before it has done anything.
+      if (next) void target.killDuringNext(0);
+      else await target.kill();
+      return c.body(null, 204);
+    });
+
+  /** @throws Problem for a stage in AWS */
+  function localStack(): LocalStack {
+    if (local !== undefined) return local.stack;
+    throw new Problem('local-only', 409, 'Local stack only', 'Faults are available on the local stack only');
+  }
+}
+
+/** Functions that deliveries reach, by the names that people use. */
+function killable({ functions }: LocalStack) {
+  const names = [['receiver', 'receiver'], ...eventNames.map((event) => [event, kebabCase(event)])] as const;
+  return new Map(
+    names.flatMap(([name = '', service = '']) => {
+      const found = functions.get(service);
+      return found === undefined ? [] : [[name, found] as const];
+    }),
+  );
+}

@@ -1,0 +1,114 @@
+import { Hono } from 'hono';
+import * as z from 'zod/mini';
+import { pausedQueue } from '../../stage/history/locate.ts';
+import { pausesOf } from '../../stage/queues/pause-state.ts';
+import { oldestMessage, type QueueState, queueState, waitingQueues } from '../../stage/queues/queue.ts';
+import type { Stage } from '../../stage/stage.ts';
+import type { EventQueue, KeptQueue, QueueDepth, Queues } from '../api.ts';
+import { type ConsoleContext, type ConsoleEnv, endOf, readQuery } from './context.ts';
+import { deadLetters, type Inspect, type Look, queueMessages, Shortcomings } from './queue-messages.ts';
+
+/** Messages of a look: by default, and at most. */
+const LIMIT = { default: 50, maximum: 500 };
+
+const limitSchema = z._default(
+  z.pipe(z.coerce.number(), z.int().check(z.gte(1), z.lte(LIMIT.maximum))),
+  LIMIT.default,
+);
+
+/** Milliseconds for which CloudWatch is not asked again. A value of the metric is for a minute. */
+const METRIC_AGE = 60_000;
+
+/** When the oldest message of a queue was sent. */
+type OldestAt = (url: string, state: QueueState) => Promise<Date | undefined>;
+
+export function queueRoutes(console: ConsoleContext) {
+  const { source, inspect, use, readOnly } = console;
+  const oldestAt = inspect ? inspectedAge(inspect) : measuredAge(source.stage);
+  const look = (signal: AbortSignal): Look => ({ stack: source.stage, inspect, use, signal, readOnly });
+
+  return new Hono<ConsoleEnv>()
+    .get('/queues', async (c) => {
+      readQuery(c, {});
+      return c.json(await queuesOf(source.stage, oldestAt));
+    })
+    .get('/queues/:name/messages', async (c) => {
+      const { limit } = readQuery(c, { limit: limitSchema });
+      return c.json(await queueMessages(look(endOf(c, console)), c.req.param('name'), limit));
+    })
+    .get('/dead-letters', async (c) => {
+      readQuery(c, {});
+      return c.json(await deadLetters(look(endOf(c, console))));
+    });
+}
+
+/** By a look that receives nothing. */
+function inspectedAge(inspect: Inspect): OldestAt {
+  return async (url) => {
+    const times = (await inspect(url)).map(({ sentAt }) => sentAt.getTime());
+    return times.length === 0 ? undefined : new Date(Math.min(...times));
+  };
+}
+
+/** By CloudWatch's metric: SQS does not say it, and a look would count as an attempt. */
+function measuredAge(stack: Pick<Stage, 'cloudwatch'>): OldestAt {
+  const known = new Map<string, { readonly askedAt: number; readonly oldest: Promise<number | undefined> }>();
+  return async (_url, { arn, visible, inFlight }) => {
+    if (visible + inFlight === 0) return undefined;
+    let answer = known.get(arn);
+    if (answer === undefined || Date.now() - answer.askedAt >= METRIC_AGE) {
+      answer = { askedAt: Date.now(), oldest: oldestMessage(stack, arn) };
+      known.set(arn, answer);
+    }
+    const at = await answer.oldest;
+    return at === undefined ? undefined : new Date(at);
+  };
+}
+
+/** How full every queue of a stack is. If a permission is missing, the answer names it and has the rest. */
+async function queuesOf(stack: Stage, oldestAt: OldestAt): Promise<Queues> {
+  const problems = new Shortcomings(stack.local);
+  const [pauses, kept, events] = await Promise.all([
+    problems.unless('what is paused', pausesOf(stack)),
+    Promise.all(waitingQueues(stack).map(({ kind, url }) => keptQueue(kind, url))),
+    Promise.all(stack.events.map(eventQueue)),
+  ]);
+  return {
+    events: events.filter((queue) => queue !== undefined).map(withPause),
+    kept: kept.filter((queue) => queue !== undefined),
+    ...(pauses === undefined && { pausesUnknown: true as const }),
+    problems: problems.lines(),
+  };
+
+  function withPause(queue: EventQueue): EventQueue {
+    const pause = pauses?.find(({ event }) => event === queue.event);
+    if (pause === undefined) return queue;
+    return { ...queue, paused: pausedQueue(pause), ...(pause.turningOff && { pausing: pause.turningOff }) };
+  }
+
+  async function eventQueue(event: EventQueue['event']): Promise<EventQueue | undefined> {
+    const { queueUrl, deadLetterQueueUrl } = stack.event(event);
+    const [own, dead] = await Promise.all([
+      depth(`the queue of ${event}`, queueUrl),
+      depth(`the dead-letter queue of ${event}`, deadLetterQueueUrl),
+    ]);
+    return own && dead && { event, ...own, dead };
+  }
+
+  async function keptQueue(
+    kind: KeptQueue['name'] | 'dead-letter',
+    url: string,
+  ): Promise<KeptQueue | undefined> {
+    if (kind === 'dead-letter') return undefined;
+    const known = await depth(`the ${kind} queue`, url);
+    return known && { name: kind, ...known };
+  }
+
+  async function depth(title: string, url: string): Promise<QueueDepth | undefined> {
+    const state = await problems.unless(title, queueState(stack.sqs, url));
+    if (state === undefined) return undefined;
+    const { visible, inFlight } = state;
+    const oldest = await problems.unless('the age of the oldest message', oldestAt(url, state));
+    return { visible, inFlight, ...(oldest && { oldestAt: oldest.toISOString() }) };
+  }
+}
