@@ -37,7 +37,7 @@ export function CheckedBar({ checked, onSelectAll, onCancel }: CheckedBarProps) 
   const noneToRedrive =
     queues.size === 0 ? 'Only dead letters, invalid and parked deliveries can be redriven.' : undefined;
   return (
-    <div class="filters row" role="toolbar" aria-label="Selected deliveries">
+    <div class="filters" role="toolbar" aria-label="Selected deliveries">
       <b>{deliveriesText(checked.length)} selected</b>
       <Button busy={busy} refusal={refusal ?? tooMany} onClick={resend}>
         Resend

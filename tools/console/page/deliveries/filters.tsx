@@ -31,7 +31,7 @@ export function Filters({ query, onChange, onLeave }: FiltersProps) {
   const { event = '', state = '', since = '', until = '' } = query;
   const isCustom = until !== '' || !TIMES.some(([length]) => length === since);
   return (
-    <search class="filters row">
+    <search class="filters">
       <SearchBox value={query.search ?? ''} onChange={(search) => onChange({ search })} onLeave={onLeave} />
       <select
         class={`field filter${event === '' ? '' : ' is-set'}`}
@@ -69,6 +69,12 @@ export function Filters({ query, onChange, onLeave }: FiltersProps) {
         ))}
         <option value={CUSTOM}>Custom range …</option>
       </select>
+      {isCustom && (
+        <div class="row time-range">
+          <MomentField label="From" value={since} onChange={(next) => onChange({ since: next })} />
+          <MomentField label="To" value={until} onChange={(next) => onChange({ until: next })} />
+        </div>
+      )}
       {isFiltered(query) && (
         <Button kind="quiet" onClick={() => onChange(NO_FILTERS)}>
           Clear filters
@@ -81,12 +87,6 @@ export function Filters({ query, onChange, onLeave }: FiltersProps) {
       >
         Clear list
       </Button>
-      {isCustom && (
-        <div class="row time-range">
-          <MomentField label="From" value={since} onChange={(next) => onChange({ since: next })} />
-          <MomentField label="To" value={until} onChange={(next) => onChange({ until: next })} />
-        </div>
-      )}
     </search>
   );
 }
@@ -128,7 +128,7 @@ interface MomentFieldProps {
 function MomentField({ label, value, onChange }: MomentFieldProps) {
   return (
     <label class="row">
-      {label}
+      <span>{label}</span>
       <input
         type="datetime-local"
         class="field"
@@ -187,11 +187,7 @@ function SearchBox({ value, onChange, onLeave }: SearchBoxProps) {
           }
         }}
       />
-      {text === '' && (
-        <span class="search-key" aria-hidden="true">
-          <kbd>/</kbd>
-        </span>
-      )}
+      {text === '' && <kbd aria-hidden="true">/</kbd>}
     </div>
   );
 }

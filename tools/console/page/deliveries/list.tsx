@@ -159,7 +159,7 @@ export function Summary({ shown, newer, ready, refused, filtered, paused, search
           {searchText(searched)}
         </span>
       )}
-      <span class="list-mode" title={paused ? 'The list stays as it is. Press n to follow.' : undefined}>
+      <span class="end" title={paused ? 'The list stays as it is. Press n to follow.' : undefined}>
         {paused ? 'Paused' : 'Live'}
       </span>
       <Announcement count={shown + newer} ready={ready} />

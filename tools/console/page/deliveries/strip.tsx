@@ -26,7 +26,7 @@ interface StripProps {
 export function Strip({ rows, ready, filter, now, query, onChange }: StripProps) {
   const outcomes = useMemo(() => countOutcomes(rows, filter, now), [now, filter, ready]);
   return (
-    <div class="strip">
+    <div class="strip row">
       <Bars outcomes={outcomes} chosen={query.state ?? ''} now={now} onChange={onChange} />
       <fieldset class="outcome-filters" aria-label="Outcome">
         {OUTCOMES.map((outcome) => {
@@ -152,7 +152,7 @@ function Bars({ outcomes: { bars, from, step, total }, chosen, now, onChange }: 
           ))}
         </svg>
       </div>
-      <p class="bars-scale" aria-hidden="true">
+      <p class="bars-scale soft" aria-hidden="true">
         <span>{time(0)}</span>
         <span>{brush.value === undefined ? rateText(step) : range}</span>
         <span>{from + (last + 1) * step > now ? 'now' : time(last + 1)}</span>

@@ -155,7 +155,7 @@ export function DeliveriesView() {
         detail={selected && <DetailPane id={selected} onClose={close} onSent={showSent} />}
       >
         <section class="list-pane" aria-label="List of deliveries">
-          <div class="list-tools">
+          <div class="list-tools row">
             {checked.value.size === 0 ? (
               <Filters query={query} onChange={change} onLeave={() => list.current?.focus()} />
             ) : (
