@@ -41,3 +41,10 @@ test('a search among them finds the one', async () => {
   await open.row('shop-7777').waitFor();
   expect(await open.rows.count()).toBe(1);
 });
+
+test('on a narrow page as well only those in view are drawn', async () => {
+  await open.page.setViewportSize({ width: 390, height: 844 });
+  await open.goto('');
+  await open.row('shop-9999').waitFor();
+  expect(await open.rows.count()).toBeLessThan(200);
+});

@@ -187,7 +187,11 @@ function SearchBox({ value, onChange, onLeave }: SearchBoxProps) {
           }
         }}
       />
-      {text === '' && <kbd aria-hidden="true">/</kbd>}
+      {text === '' && (
+        <span aria-hidden="true">
+          <kbd>/</kbd>
+        </span>
+      )}
     </div>
   );
 }
