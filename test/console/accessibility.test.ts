@@ -116,9 +116,9 @@ describe.each([
     await open.page.evaluate(AXE);
   });
 
-  test.each(VIEWS)(
-    '%s: axe finds nothing serious, light or dark, and nothing is off the page',
-    async (_, enter, leave) => {
+  test.each(VIEWS.map(([name, enter, leave]) => ({ name, enter, leave })))(
+    '$name: axe finds nothing serious, light or dark, and nothing is off the page',
+    async ({ enter, leave }) => {
       await enter();
       for (const colorScheme of ['light', 'dark'] as const) {
         await open.page.emulateMedia({ colorScheme });

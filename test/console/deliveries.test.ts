@@ -53,7 +53,7 @@ test('the filters of the page are in its address: part of a shop id, a count of 
 
 test('an address with an unknown filter says so', async () => {
   await open.goto('#/deliveries?state=lost');
-  await open.page.getByText(/lost/).first().waitFor();
+  await open.page.getByRole('alert').getByText(/lost/).waitFor();
   await open.page.getByRole('button', { name: 'Clear filters' }).click();
   await open.rows.first().waitFor();
 });
@@ -76,7 +76,7 @@ test('several deliveries are selected and sent again', async () => {
     await open.row(shop).getByText('Processed').waitFor();
     await open.row(shop).getByRole('checkbox').check();
   }
-  await page.getByText('2 selected').waitFor();
+  await page.getByText('2 deliveries selected').waitFor();
   await page.getByRole('button', { name: /^Resend/ }).click();
   await page.keyboard.press('n');
   await countOf(() => open.row('shop-many').count(), 4);
@@ -125,7 +125,7 @@ test('Enter in the search box searches, and leads into the list', async () => {
 describe('selecting a delivery', () => {
   test('stops the scrolling: what is new is counted, and one key leads to it', async () => {
     const { page, partner } = open;
-    await open.select('shop-again');
+    await open.select('shop-twice');
     const before = await open.rows.first().getAttribute('data-id');
     await partner.post(shopUpdated('shop-new'));
     await page.getByRole('button', { name: '1 new' }).waitFor();

@@ -23,7 +23,8 @@ import { Strip } from './strip.tsx';
 const TICK = 1_000;
 
 /** Elements that use arrow keys, Home and End themselves. */
-const USES_ARROWS = '.scrolled, .viewer, [role=slider], [role=separator], [role=tablist], [role=menu], .cm-editor';
+const USES_ARROWS =
+  '.scrolled, .viewer, [role=slider], [role=separator], [role=tablist], [role=menu], .cm-editor';
 
 const change = (query: Readonly<Record<string, string>>) => {
   const current = route.peek();
