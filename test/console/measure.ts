@@ -62,8 +62,8 @@ async function measureLines({ page, partner }: OpenConsole): Promise<Measured['p
   await partner.post(shopUpdated('shop-first'));
   await page.getByText('shop-first').first().waitFor();
   await page.evaluate(`new MutationObserver(() => {
-    for (const { textContent } of document.querySelectorAll('.row-shop')) seenAt(textContent, Date.now());
-  }).observe(document.querySelector('.list'), { childList: true, subtree: true, characterData: true })`);
+    for (const { textContent } of document.querySelectorAll('.col-shop')) seenAt(textContent, Date.now());
+  }).observe(document.querySelector('.deliveries-table'), { childList: true, subtree: true, characterData: true })`);
   const times: number[] = [];
   for (let number = 0; number < SENT; number += 1) {
     const shop = `shop-m-${number}`;
@@ -77,7 +77,7 @@ async function measureLines({ page, partner }: OpenConsole): Promise<Measured['p
 
 /** Scrolls the list. Resolves with what each frame took. */
 const SCROLL = `new Promise((resolve) => {
-  const list = document.querySelector('.list');
+  const list = document.querySelector('.deliveries-table');
   const frames = [];
   const begun = performance.now();
   let last = begun;

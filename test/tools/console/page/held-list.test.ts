@@ -11,18 +11,18 @@ const row = (id: string): Delivery => ({
 const held = holdList(['d', 'c', 'b'].map(row));
 
 test('what is newer than all of a held list is counted', () => {
-  expect(countNew(held, ['f', 'e', 'd', 'c', 'b'])).toBe(2);
+  expect(countNew(held, ['f', 'e', 'd', 'c', 'b'].map(row))).toBe(2);
 });
 
 test('what is older than all of a held list comes below it', () => {
-  expect(olderThan(held, ['e', 'd', 'c', 'b', 'a', '0'])).toEqual(['a', '0']);
+  expect(olderThan(held, ['e', 'd', 'c', 'b', 'a', '0'].map(row))).toEqual(['a', '0'].map(row));
 });
 
 test('what comes between its rows, or leaves them, moves nothing in a held list', () => {
-  expect(olderThan(held, ['d', 'between', 'b'])).toEqual([]);
-  expect(countNew(held, ['d', 'between', 'b'])).toBe(0);
+  expect(olderThan(held, ['d', 'between', 'b'].map(row))).toEqual([]);
+  expect(countNew(held, ['d', 'between', 'b'].map(row))).toBe(0);
 });
 
-test('nothing comes below a held list of which nothing is admitted any more', () => {
-  expect(olderThan(held, ['z', 'y'])).toEqual([]);
+test('nothing comes below a held list if its filter admits none of its rows any more', () => {
+  expect(olderThan(held, ['z', 'y'].map(row))).toEqual([]);
 });
