@@ -95,7 +95,7 @@ async function violations(): Promise<string[]> {
 const OUTSIDE = `(() => {
   const outside = [...document.body.querySelectorAll('*')].filter((element) => {
     const { right, width, height } = element.getBoundingClientRect();
-    const isHidden = element.closest('.visually-hidden, .skip, .thead') !== null;
+    const isHidden = element.closest('.visually-hidden, .skip, .thead, .ruler') !== null;
     return !isHidden && width > 1 && height > 1 && right > innerWidth + 1;
   });
   const page = document.documentElement.scrollWidth > innerWidth ? ['the page'] : [];
