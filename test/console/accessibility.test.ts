@@ -95,7 +95,7 @@ async function violations(): Promise<string[]> {
 const OUTSIDE = `(() => {
   const outside = [...document.body.querySelectorAll('*')].filter((element) => {
     const { right, width, height } = element.getBoundingClientRect();
-    const isHidden = element.closest('.visually-hidden, .skip, .thead') !== null;
+    const isHidden = element.closest('.visually-hidden, .skip, .thead, .ruler') !== null;
     return !isHidden && width > 1 && height > 1 && right > innerWidth + 1;
   });
   const page = document.documentElement.scrollWidth > innerWidth ? ['the page'] : [];
@@ -116,9 +116,9 @@ describe.each([
     await open.page.evaluate(AXE);
   });
 
-  test.each(VIEWS)(
-    '%s: axe finds nothing serious, light or dark, and nothing is off the page',
-    async (_, enter, leave) => {
+  test.each(VIEWS.map(([name, enter, leave]) => ({ name, enter, leave })))(
+    '$name: axe finds nothing serious, light or dark, and nothing is off the page',
+    async ({ enter, leave }) => {
       await enter();
       for (const colorScheme of ['light', 'dark'] as const) {
         await open.page.emulateMedia({ colorScheme });

@@ -23,7 +23,7 @@ test('an event that fails because of a fault becomes a dead letter, and is proce
 
   await partner.post(shopUpdated('shop-broken'));
   await page.getByRole('link', { name: 'Deliveries' }).click();
-  await open.row('shop-broken').getByText('dead letter').waitFor({ timeout: 50_000 });
+  await open.row('shop-broken').getByText('Dead letter').waitFor({ timeout: 50_000 });
 
   await page.getByRole('link', { name: 'Faults' }).click();
   await page.getByRole('button', { name: 'End all faults' }).click();
@@ -35,7 +35,7 @@ test('an event that fails because of a fault becomes a dead letter, and is proce
   await page.getByText('No dead letters').waitFor();
 
   await page.getByRole('link', { name: 'Deliveries' }).click();
-  await open.row('shop-broken').getByText('processed').waitFor();
+  await open.row('shop-broken').getByText('Processed').waitFor();
   await open.select('shop-broken');
   await detail
     .getByText(/redriven/i)
@@ -66,7 +66,7 @@ test('the message of a paused event waits on its queue, where its body can be re
 
   await page.getByRole('button', { name: 'Resume shop.updated' }).click();
   await page.getByRole('link', { name: 'Deliveries' }).click();
-  await open.row('shop-paused').getByText('processed').waitFor();
+  await open.row('shop-paused').getByText('Processed').waitFor();
 });
 
 test('the receiver is killed, and the next delivery is accepted by another one', async () => {
@@ -77,5 +77,5 @@ test('the receiver is killed, and the next delivery is accepted by another one',
   await page.getByText('receiver was killed, with any work in progress.').waitFor();
   expect((await partner.post(shopUpdated('shop-after-the-kill'))).status).toBe(200);
   await page.getByRole('link', { name: 'Deliveries' }).click();
-  await open.row('shop-after-the-kill').getByText('processed').waitFor();
+  await open.row('shop-after-the-kill').getByText('Processed').waitFor();
 });

@@ -7,18 +7,29 @@ const SENT = 200;
 /** Deliveries in the list while it is scrolled. */
 const MANY = 10_000;
 
-/** How long the list is scrolled, in milliseconds, and how far in each: as a flung wheel does. */
-const SCROLLED = 4_000;
+/** The last of them come at once, while the list is shown. */
+const BURST = 1_000;
+
+/** Milliseconds for which frames are recorded, and pixels that the list is scrolled in each: as a flung wheel does. */
+const RECORDED = 4_000;
 const PIXELS = 6;
 
 /** Until what was added at once is drawn and collected, in milliseconds. */
 const QUIET = 3_000;
 
+interface Frames {
+  readonly median: number;
+  readonly p99: number;
+  readonly longest: number;
+}
+
 export interface Measured {
   /** From before the POST until the line is in the document, in milliseconds. */
   readonly postToLine: { readonly median: number; readonly p99: number };
   /** Between two frames while 10,000 deliveries are scrolled, in milliseconds. */
-  readonly frames: { readonly median: number; readonly p99: number; readonly longest: number };
+  readonly frames: Frames;
+  /** The same while 1,000 deliveries come at once. */
+  readonly burst: Frames;
   /** Of the page with 10,000 deliveries, in MB. */
   readonly heap: number;
 }
@@ -39,16 +50,22 @@ export async function measureConsole(assembly: string, signal: AbortSignal): Pro
   signal.addEventListener('abort', () => void open.page.close());
   signal.throwIfAborted();
   const postToLine = await measureLines(open);
-  for (let number = 0; number < MANY; number += 1) open.feed.onExchange(exchangeOf(number));
-  await open.row(`shop-${MANY - 1}`).waitFor();
+  for (let number = 0; number < MANY - BURST; number += 1) open.feed.onExchange(exchangeOf(number));
+  await open.row(`shop-${MANY - BURST - 1}`).waitFor();
   await open.page.waitForTimeout(QUIET);
-  const frames = (await open.page.evaluate(SCROLL)) as number[];
+  const burst = open.page.evaluate(framesWhile('')) as Promise<number[]>;
+  for (let number = MANY - BURST; number < MANY; number += 1) open.feed.onExchange(exchangeOf(number));
+  await open.row(`shop-${MANY - 1}`).waitFor();
+  const burstFrames = framesOf(await burst);
+  const scroll = `document.querySelector('.deliveries-table').scrollTop = (now - begun) * ${PIXELS};`;
+  const frames = framesOf((await open.page.evaluate(framesWhile(scroll))) as number[]);
   const debugging = await open.context.newCDPSession(open.page);
   await debugging.send('HeapProfiler.collectGarbage');
   const heap = (await open.page.evaluate('performance.memory.usedJSHeapSize')) as number;
   return {
     postToLine,
-    frames: { median: share(frames, 0.5), p99: share(frames, 0.99), longest: Math.max(...frames) },
+    frames,
+    burst: burstFrames,
     heap: heap / 1024 / 1024,
   };
 }
@@ -75,21 +92,26 @@ async function measureLines({ page, partner }: OpenConsole): Promise<Measured['p
   return { median: share(times, 0.5), p99: share(times, 0.99) };
 }
 
-/** Scrolls the list. Resolves with what each frame took. */
-const SCROLL = `new Promise((resolve) => {
-  const list = document.querySelector('.deliveries-table');
+/** Resolves with what each frame took. @param work JavaScript for each frame */
+const framesWhile = (work: string) => `new Promise((resolve) => {
   const frames = [];
   const begun = performance.now();
   let last = begun;
   const frame = (now) => {
     frames.push(now - last);
     last = now;
-    list.scrollTop = (now - begun) * ${PIXELS};
-    if (now - begun < ${SCROLLED}) requestAnimationFrame(frame);
+    ${work}
+    if (now - begun < ${RECORDED}) requestAnimationFrame(frame);
     else resolve(frames.slice(1));
   };
   requestAnimationFrame(frame);
 })`;
+
+const framesOf = (frames: readonly number[]): Frames => ({
+  median: share(frames, 0.5),
+  p99: share(frames, 0.99),
+  longest: Math.max(...frames),
+});
 
 const share = (values: readonly number[], part: number) =>
   values.toSorted((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * part))] ?? 0;

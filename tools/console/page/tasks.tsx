@@ -38,7 +38,7 @@ const COLUMNS: readonly Column<Task>[] = [
   {
     name: 'took',
     heading: 'Took',
-    width: '56px',
+    width: 'max-content',
     end: true,
     cell: ({ startedAt, endedAt }) =>
       endedAt === undefined ? '' : durationText(Date.parse(endedAt) - Date.parse(startedAt)),

@@ -12,7 +12,7 @@ const MODES = [
   {
     mode: 'fill',
     title: 'Fill',
-    text: 'Processes the events as if the partner had sent them again. Rows that are up to date stay.',
+    text: 'As if the partner sent the events again. Rows that are up to date stay.',
   },
   {
     mode: 'repair',
@@ -196,7 +196,7 @@ function Fields() {
           <Field
             name="rate"
             label="Messages per second"
-            hint="Empty: the default"
+            hint="Empty: default"
             value={rate}
             onInput={(text) => change({ rate: text })}
           />
