@@ -1,4 +1,4 @@
-import { useSignal } from '@preact/signals';
+import { useState } from 'preact/hooks';
 import type { DeadLetterGroup } from '../api.ts';
 import { type Command, useRun } from './act.tsx';
 import { api } from './api.ts';
@@ -78,7 +78,7 @@ interface GroupProps {
 }
 
 function Groups({ groups, act }: { groups: readonly DeadLetterGroup[]; act: GroupProps }) {
-  const open = useSignal<ReadonlySet<string>>(new Set());
+  const [open, setOpen] = useState<ReadonlySet<string>>(new Set());
   const { start, ...state } = act;
   const columns: Column<DeadLetterGroup>[] = [
     {
@@ -86,12 +86,7 @@ function Groups({ groups, act }: { groups: readonly DeadLetterGroup[]; act: Grou
       heading: 'Reason',
       width: 'minmax(0, 3fr)',
       cell: ({ reason }) => (
-        <Disclose
-          open={open.value.has(reason)}
-          onToggle={() => {
-            open.value = toggled(open.value, reason);
-          }}
-        >
+        <Disclose open={open.has(reason)} onToggle={() => setOpen(toggled(open, reason))}>
           <Visible text={reason} />
         </Disclose>
       ),
@@ -135,7 +130,7 @@ function Groups({ groups, act }: { groups: readonly DeadLetterGroup[]; act: Grou
       columns={columns}
       rows={groups}
       idOf={({ reason }) => reason}
-      below={(group) => open.value.has(group.reason) && <Letters group={group} act={act} />}
+      below={(group) => open.has(group.reason) && <Letters group={group} act={act} />}
     />
   );
 }

@@ -1,6 +1,5 @@
-import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Block, Step } from '../../terminal/block.ts';
 import type { Task } from '../api.ts';
 import { shownTask, tasksAreOpen } from './act.tsx';
@@ -169,16 +168,16 @@ export function TaskOutput({ task, children }: { task: Task; children?: Componen
 
 /** Ends a command as Ctrl-C does: nothing is left half done. */
 function Interrupt({ id }: { id: string }) {
-  const asked = useSignal(false);
+  const [asked, setAsked] = useState(false);
   return (
     <Button
-      busy={asked.value}
+      busy={asked}
       onClick={async () => {
-        asked.value = true;
+        setAsked(true);
         try {
           await api.interrupt(id);
         } catch (error) {
-          asked.value = false;
+          setAsked(false);
           showToast({ level: 'error', text: errorText(error) });
         }
       }}

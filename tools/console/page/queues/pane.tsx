@@ -1,5 +1,5 @@
-import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
+import { useState } from 'preact/hooks';
 import type { EventQueue, QueueDepth, QueueMessage, QueueMessages } from '../../api.ts';
 import { useRun } from '../act.tsx';
 import { api } from '../api.ts';
@@ -169,7 +169,7 @@ interface MessagesProps {
 }
 
 function Messages({ messages, hasState, redrive }: MessagesProps) {
-  const open = useSignal<ReadonlySet<string>>(new Set());
+  const [open, setOpen] = useState<ReadonlySet<string>>(new Set());
   const columns: Column<QueueMessage>[] = [
     {
       name: 'message',
@@ -181,11 +181,9 @@ function Messages({ messages, hasState, redrive }: MessagesProps) {
         return (
           <div class="row">
             <Disclose
-              open={open.value.has(id)}
+              open={open.has(id)}
               label={`Body of ${short}`}
-              onToggle={() => {
-                open.value = toggled(open.value, id);
-              }}
+              onToggle={() => setOpen(toggled(open, id))}
             >
               <code title={known}>{short}</code>
             </Disclose>
@@ -224,7 +222,7 @@ function Messages({ messages, hasState, redrive }: MessagesProps) {
       columns={hasState ? columns : columns.filter(({ name }) => name !== 'state')}
       rows={messages}
       idOf={({ id }) => id}
-      below={(message) => <MessageText message={message} isOpen={open.value.has(message.id)} />}
+      below={(message) => <MessageText message={message} isOpen={open.has(message.id)} />}
     />
   );
 }

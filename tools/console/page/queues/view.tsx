@@ -1,5 +1,4 @@
-import { useSignal } from '@preact/signals';
-import { useId } from 'preact/hooks';
+import { useId, useState } from 'preact/hooks';
 import type { EventQueue, QueueDepth, Queues } from '../../api.ts';
 import { useRun } from '../act.tsx';
 import { route } from '../route.ts';
@@ -25,17 +24,14 @@ export function QueuesView() {
   const [opened] = route.value.path;
   const { value, error } = queues.value;
   const { start, busy, error: failure, refusal } = useRun();
-  const pausing = useSignal<string | undefined>(undefined);
-  const ask = (event: string | undefined) => {
-    pausing.value = event;
-  };
+  const [pausing, setPausing] = useState<string>();
   const processing = (queue: EventQueue) => (
     <PauseOrResume
       queue={queue}
       isUnknown={value?.pausesUnknown === true}
       refusal={refusal}
       busy={busy}
-      onPause={() => ask(queue.event)}
+      onPause={() => setPausing(queue.event)}
       onResume={() => start([resumeCommand(queue.event)])}
     />
   );
@@ -86,13 +82,13 @@ export function QueuesView() {
           </div>
         </div>
       </Split>
-      {pausing.value !== undefined && (
+      {pausing !== undefined && (
         <PauseDialog
-          event={pausing.value}
-          onClose={() => ask(undefined)}
+          event={pausing}
+          onClose={() => setPausing(undefined)}
           onPause={(reason) => {
-            if (pausing.value !== undefined) start([pauseCommand(pausing.value, reason)]);
-            ask(undefined);
+            start([pauseCommand(pausing, reason)]);
+            setPausing(undefined);
           }}
         />
       )}
@@ -265,9 +261,9 @@ interface PauseDialogProps {
 }
 
 function PauseDialog({ event, onClose, onPause }: PauseDialogProps) {
-  const reason = useSignal('');
+  const [reason, setReason] = useState('');
   const id = useId();
-  const text = reason.value.trim();
+  const text = reason.trim();
   const isTooLong = text.length > LONGEST_REASON;
   return (
     <Dialog
@@ -300,10 +296,8 @@ function PauseDialog({ event, onClose, onPause }: PauseDialogProps) {
           hint="One line. It is in the alarm’s email."
           placeholder="The chat service is down until noon"
           problem={isTooLong ? `At most ${LONGEST_REASON} characters` : undefined}
-          value={reason.value}
-          onInput={(value) => {
-            reason.value = value;
-          }}
+          value={reason}
+          onInput={setReason}
         />
       </form>
     </Dialog>
