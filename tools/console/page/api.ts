@@ -40,7 +40,9 @@ export const api = {
   settled: (id: string, seconds: number, signal?: AbortSignal) =>
     get<DeliveryDetail>(`/api/deliveries/${part(id)}/settled?timeout=${seconds}`, signal),
   body: async (id: string, signal?: AbortSignal): Promise<Body> =>
-    bodyOf(await (await request(`/api/deliveries/${part(id)}/body`, withSignal(signal))).arrayBuffer()),
+    bodyOf(
+      await (await request(`/api/deliveries/${part(id)}/body`, { signal: signal ?? null })).arrayBuffer(),
+    ),
   queues: (signal?: AbortSignal) => get<Queues>('/api/queues', signal),
   messages: (queue: string, limit: number, signal?: AbortSignal) =>
     get<QueueMessages>(`/api/queues/${part(queue)}/messages?limit=${limit}`, signal),
@@ -59,10 +61,8 @@ export const api = {
   kill: (name: string, next: boolean) => change(`/api/functions/${part(name)}/kill`, 'POST', { next }),
 };
 
-const withSignal = (signal: AbortSignal | undefined): RequestInit => (signal === undefined ? {} : { signal });
-
 async function get<T>(path: string, signal?: AbortSignal): Promise<T> {
-  return (await request(path, withSignal(signal))).json();
+  return (await request(path, { signal: signal ?? null })).json();
 }
 
 async function post<T>(path: string, body: unknown): Promise<T> {
