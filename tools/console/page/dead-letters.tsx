@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import type { DeadLetterGroup } from '../api.ts';
 import { type Command, useRun } from './act.tsx';
 import { api } from './api.ts';
-import { deadLetterAddress, eventCounts, redriveAll, redriveCommand, redriveGroup } from './queues/queue.ts';
+import { deadLetterAddress, eventsOf, redriveAll, redriveCommand, redriveGroup } from './queues/queue.ts';
 import { formatRoute } from './route.ts';
 import { stack } from './store.ts';
 import { Visible } from './text/visible.tsx';
@@ -97,9 +97,9 @@ function Groups({ groups, act }: { groups: readonly DeadLetterGroup[]; act: Grou
       width: 'minmax(0, 2fr)',
       cell: (group) => (
         <ul>
-          {eventCounts(group).map(({ event, count }) => (
+          {eventsOf(group).map(({ event, ids }) => (
             <li key={event}>
-              {event} <span class="soft">{count.toLocaleString('en')}</span>
+              {event} <span class="soft">{ids.length.toLocaleString('en')}</span>
             </li>
           ))}
         </ul>
