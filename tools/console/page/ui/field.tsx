@@ -1,6 +1,6 @@
 import { useId } from 'preact/hooks';
 
-interface FieldProps {
+export interface FieldProps {
   name: string;
   label: string;
   hint?: string;
