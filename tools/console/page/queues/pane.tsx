@@ -126,33 +126,22 @@ const Depth = ({ of }: { of: QueueDepth | undefined }) =>
   of === undefined ? null : <Quantity of={of.visible + of.inFlight} />;
 
 function NoMessages({ name }: { name: string }) {
-  const { event, isDead } = namedQueue(name);
-  if (isDead) {
-    return (
-      <Empty title="No dead letters">
-        <p>Every event of {event} was processed or is still being tried.</p>
-      </Empty>
-    );
-  }
-  if (event !== undefined) {
-    return (
-      <Empty title="No messages">
-        <p>A message stays here only for milliseconds unless its event is paused or fails.</p>
-      </Empty>
-    );
-  }
-  if (name === 'quarantine') {
-    return (
-      <Empty title="Quarantine is empty">
-        <p>Every signed request was a valid event.</p>
-      </Empty>
-    );
-  }
+  const [title, why] = reasonOfNone(name);
   return (
-    <Empty title="No unrouted events">
-      <p>Every event was of a known kind.</p>
+    <Empty title={title}>
+      <p>{why}</p>
     </Empty>
   );
+}
+
+function reasonOfNone(name: string): readonly [title: string, why: string] {
+  const { event, isDead } = namedQueue(name);
+  if (isDead) return ['No dead letters', `Every event of ${event} was processed or is still being tried.`];
+  if (event !== undefined) {
+    return ['No messages', 'A message stays here only for milliseconds unless its event is paused or fails.'];
+  }
+  if (name === 'quarantine') return ['Quarantine is empty', 'Every signed request was a valid event.'];
+  return ['No unrouted events', 'Every event was of a known kind.'];
 }
 
 const STATES = {

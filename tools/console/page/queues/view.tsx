@@ -23,17 +23,23 @@ interface Row extends QueueDepth {
 export function QueuesView() {
   const [opened] = route.value.path;
   const { value, error } = queues.value;
-  const { start, busy, error: failure, refusal } = useRun();
+  const { start, error: failure, ...state } = useRun();
   const [pausing, setPausing] = useState<string>();
-  const processing = (queue: EventQueue) => (
-    <PauseOrResume
-      queue={queue}
-      isUnknown={value?.pausesUnknown === true}
-      refusal={refusal}
-      busy={busy}
-      onPause={() => setPausing(queue.event)}
-      onResume={() => start([resumeCommand(queue.event)])}
-    />
+  const isUnknown = value?.pausesUnknown === true;
+  /** If it is unknown whether the event is paused, both are offered. */
+  const pauseOrResume = ({ event, paused }: EventQueue) => (
+    <>
+      {(paused === undefined || isUnknown) && (
+        <Button {...state} kind="quiet" label={`Pause ${event}`} onClick={() => setPausing(event)}>
+          Pause
+        </Button>
+      )}
+      {(paused !== undefined || isUnknown) && (
+        <Button {...state} label={`Resume ${event}`} onClick={() => start([resumeCommand(event)])}>
+          Resume
+        </Button>
+      )}
+    </>
   );
   const isOpen = opened !== undefined;
   const named = isOpen ? namedQueue(opened) : undefined;
@@ -48,9 +54,9 @@ export function QueuesView() {
               {openedEvent !== undefined && (
                 <div class="row">
                   <div class="grow">
-                    <Processing queue={openedEvent} isUnknown={value?.pausesUnknown === true} />
+                    <Processing queue={openedEvent} isUnknown={isUnknown} />
                   </div>
-                  {processing(openedEvent)}
+                  {pauseOrResume(openedEvent)}
                 </div>
               )}
             </QueuePane>
@@ -67,7 +73,7 @@ export function QueuesView() {
                 <Problems problems={value.problems} />
                 <Table
                   label="Queues"
-                  columns={columnsOf(value, isOpen, processing)}
+                  columns={columnsOf(value, isOpen, pauseOrResume)}
                   rows={rowsOf(value)}
                   idOf={({ name }) => name}
                   current={named?.event ?? opened}
@@ -150,13 +156,7 @@ function columnsOf(
       width,
       cell: ({ oldestAt }) => (oldestAt === undefined ? <Dash /> : <Age at={oldestAt} suffix="" />),
     },
-    {
-      name: 'dead',
-      heading: 'Dead letters',
-      end: true,
-      width,
-      cell: deadLetterCell,
-    },
+    { name: 'dead', heading: 'Dead letters', end: true, width, cell: deadLetterCell },
     {
       name: 'processing',
       heading: 'Processing',
@@ -218,34 +218,6 @@ function Processing({ queue: { paused, pausing }, isUnknown, isShort = false }: 
           </span>
           {reason !== undefined && <p>{reason}</p>}
         </>
-      )}
-    </>
-  );
-}
-
-interface PauseOrResumeProps {
-  queue: EventQueue;
-  /** Whether it is paused is unknown: both are offered. */
-  isUnknown: boolean;
-  refusal: string | undefined;
-  busy: boolean;
-  onPause: () => void;
-  onResume: () => void;
-}
-
-function PauseOrResume({ queue, isUnknown, onPause, onResume, ...state }: PauseOrResumeProps) {
-  const { event, paused } = queue;
-  return (
-    <>
-      {(paused === undefined || isUnknown) && (
-        <Button {...state} kind="quiet" label={`Pause ${event}`} onClick={onPause}>
-          Pause
-        </Button>
-      )}
-      {(paused !== undefined || isUnknown) && (
-        <Button {...state} label={`Resume ${event}`} onClick={onResume}>
-          Resume
-        </Button>
       )}
     </>
   );
