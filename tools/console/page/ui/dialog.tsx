@@ -51,12 +51,12 @@ export function Dialog({ title, onClose, actions, width = 'narrow', children }: 
       }}
     >
       <div class="dialog-frame">
-        <header class="dialog-head">
+        <header class="dialog-head row">
           <h2 id={heading}>{title}</h2>
           <IconButton icon="close" label="Close" onClick={onClose} />
         </header>
-        <div class="dialog-body">{children}</div>
-        {actions !== undefined && <footer class="dialog-actions">{actions}</footer>}
+        <div class="dialog-body stack">{children}</div>
+        {actions !== undefined && <footer class="dialog-actions row">{actions}</footer>}
       </div>
     </dialog>
   );

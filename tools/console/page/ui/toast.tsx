@@ -34,7 +34,7 @@ export function Notices() {
   }, [current]);
   const refused = connection.value.state === 'refused' ? connection.value.reason : undefined;
   return (
-    <div class="notices" role="status">
+    <div class="notices stack" role="status">
       {refused !== undefined && (
         <div class="notice is-error">
           <p>{refused}</p>
