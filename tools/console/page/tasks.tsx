@@ -152,7 +152,7 @@ export function TaskOutput({ task, children }: { task: Task; children?: Componen
         {state === 'running' && <Interrupt key={id} id={id} />}
         {children}
       </div>
-      {state === 'running' && <Progress {...(progress !== undefined && { step: progress })} />}
+      {state === 'running' && <Progress step={progress} />}
       {blocks.map((block, index) => (
         <BlockView key={index} block={block} failed={state === 'failed' && index === blocks.length - 1} />
       ))}
@@ -188,7 +188,7 @@ function Interrupt({ id }: { id: string }) {
 }
 
 /** Until the task knows how far it has come, the bar only moves. */
-function Progress({ step }: { step?: Step }) {
+function Progress({ step }: { step: Step | undefined }) {
   if (step === undefined) return <progress aria-label="Running" />;
   const { doing, done, total, unit, note } = step;
   const count = `${done.toLocaleString('en')} of ${total.toLocaleString('en')}${unit ? ` ${unit}` : ''}`;
