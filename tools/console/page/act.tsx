@@ -1,5 +1,5 @@
-import { signal, useSignal } from '@preact/signals';
-import { useRef } from 'preact/hooks';
+import { signal } from '@preact/signals';
+import { useRef, useState } from 'preact/hooks';
 import { shellWord } from '../../terminal/shell-word.ts';
 import type { Task, TaskRequest } from '../api.ts';
 import { api, errorText } from './api.ts';
@@ -126,11 +126,11 @@ export async function taskEnd(task: Task): Promise<Task> {
  * @returns `start` runs commands and returns their tasks; undefined if they did not begin, and then `error` says why
  */
 export function useRun({ opens = true } = {}) {
-  const busy = useSignal(false);
-  const error = useSignal<string | undefined>(undefined);
+  const [busy, setBusy] = useState(false);
+  const [error, setError] = useState<string>();
   const start = async (commands: readonly Command[]): Promise<readonly Task[] | undefined> => {
-    busy.value = true;
-    error.value = undefined;
+    setBusy(true);
+    setError(undefined);
     try {
       const begun = await run(commands);
       if (begun !== undefined && opens) {
@@ -139,13 +139,13 @@ export function useRun({ opens = true } = {}) {
       }
       return begun;
     } catch (failure) {
-      error.value = errorText(failure);
+      setError(errorText(failure));
       return undefined;
     } finally {
-      busy.value = false;
+      setBusy(false);
     }
   };
-  return { start, busy: busy.value, error: error.value, refusal: refusal() };
+  return { start, busy, error, refusal: refusal() };
 }
 
 const toastError = (text: string) => showToast({ level: 'error', text });
@@ -157,7 +157,7 @@ const openDialog = () => document.querySelector('dialog[open]');
  * @param onError takes what failed, if a toast would not be seen
  */
 export function useSend(onError: (text: string) => void = toastError) {
-  const busy = useSignal(false);
+  const [busy, setBusy] = useState(false);
   /** Of this moment: `busy` is of the last drawing. */
   const isSending = useRef(false);
   /** @param onSent takes the request's id; without it a link is shown @returns whether it was sent */
@@ -167,7 +167,7 @@ export function useSend(onError: (text: string) => void = toastError) {
     if (refused !== undefined || isSending.current) return false;
     const dialog = openDialog();
     isSending.current = true;
-    busy.value = true;
+    setBusy(true);
     try {
       const [begun] = (await run([command])) ?? [];
       if (begun === undefined) return false;
@@ -188,10 +188,10 @@ export function useSend(onError: (text: string) => void = toastError) {
       return false;
     } finally {
       isSending.current = false;
-      busy.value = false;
+      setBusy(false);
     }
   };
-  return { send, busy: busy.value, refusal: refusal() };
+  return { send, busy, refusal: refusal() };
 }
 
 function sentToast(delivery: string | undefined) {

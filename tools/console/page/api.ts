@@ -12,7 +12,14 @@ import type {
   Task,
   TaskRequest,
 } from '../api.ts';
-import { type Body, bodyOf } from './text/body.ts';
+
+/** The bytes that came in, as text too. */
+export interface Body {
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  /** If the bytes are not UTF-8, it has U+FFFD for what is not. */
+  readonly text: string;
+  readonly isUtf8: boolean;
+}
 
 /** The server answered with an error, or did not answer. */
 export class ApiError extends Error {
@@ -40,7 +47,9 @@ export const api = {
   settled: (id: string, seconds: number, signal?: AbortSignal) =>
     get<DeliveryDetail>(`/api/deliveries/${part(id)}/settled?timeout=${seconds}`, signal),
   body: async (id: string, signal?: AbortSignal): Promise<Body> =>
-    bodyOf(await (await request(`/api/deliveries/${part(id)}/body`, withSignal(signal))).arrayBuffer()),
+    bodyOf(
+      await (await request(`/api/deliveries/${part(id)}/body`, { signal: signal ?? null })).arrayBuffer(),
+    ),
   queues: (signal?: AbortSignal) => get<Queues>('/api/queues', signal),
   messages: (queue: string, limit: number, signal?: AbortSignal) =>
     get<QueueMessages>(`/api/queues/${part(queue)}/messages?limit=${limit}`, signal),
@@ -59,10 +68,8 @@ export const api = {
   kill: (name: string, next: boolean) => change(`/api/functions/${part(name)}/kill`, 'POST', { next }),
 };
 
-const withSignal = (signal: AbortSignal | undefined): RequestInit => (signal === undefined ? {} : { signal });
-
 async function get<T>(path: string, signal?: AbortSignal): Promise<T> {
-  return (await request(path, withSignal(signal))).json();
+  return (await request(path, { signal: signal ?? null })).json();
 }
 
 async function post<T>(path: string, body: unknown): Promise<T> {
@@ -94,5 +101,15 @@ async function problemText(response: Response): Promise<string> {
     return String(detail ?? title);
   } catch {
     return `The server answered ${response.status}.`;
+  }
+}
+
+function bodyOf(buffer: ArrayBuffer): Body {
+  const bytes = new Uint8Array(buffer);
+  try {
+    const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+    return { bytes, text, isUtf8: true };
+  } catch {
+    return { bytes, text: new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes), isUtf8: false };
   }
 }

@@ -1,5 +1,4 @@
-import { useSignal } from '@preact/signals';
-import { useEffect } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { Confirmation } from './act.tsx';
 import { api } from './api.ts';
 import { DeadLettersView } from './dead-letters.tsx';
@@ -41,7 +40,7 @@ const DIALOG_LOOK = 500;
 export function App() {
   const { view } = route.value;
   const views = VIEWS.filter((name) => name !== 'faults' || stack.local);
-  const helps = useSignal(false);
+  const [helps, setHelps] = useState(false);
   useNews();
   const search = parseRoute(deliveriesAddress.value).query.search?.trim() ?? '';
   useEffect(() => openStream(search), [search]);
@@ -51,9 +50,7 @@ export function App() {
   const addressOf = (name: ViewName) =>
     name === 'deliveries' ? deliveriesAddress.value : formatRoute({ view: name });
   useKeys({
-    '?': () => {
-      helps.value = true;
-    },
+    '?': () => setHelps(true),
     '/': () => {
       if (view !== 'deliveries') location.hash = deliveriesAddress.value;
       requestAnimationFrame(() => document.querySelector<HTMLElement>('#search')?.focus());
@@ -98,9 +95,7 @@ export function App() {
             icon="help"
             label="Keyboard shortcuts (?)"
             aria-keyshortcuts="?"
-            onClick={() => {
-              helps.value = true;
-            }}
+            onClick={() => setHelps(true)}
           />
         </div>
       </header>
@@ -116,13 +111,7 @@ export function App() {
       <Notices />
       <TaskDock />
       <Confirmation />
-      {helps.value && (
-        <KeysDialog
-          onClose={() => {
-            helps.value = false;
-          }}
-        />
-      )}
+      {helps && <KeysDialog onClose={() => setHelps(false)} />}
     </>
   );
 }

@@ -1,8 +1,8 @@
-import { useSignal } from '@preact/signals';
+import { useState } from 'preact/hooks';
 import type { DeadLetterGroup } from '../api.ts';
 import { type Command, useRun } from './act.tsx';
 import { api } from './api.ts';
-import { deadLetterAddress, eventCounts, redriveAll, redriveCommand, redriveGroup } from './queues/queue.ts';
+import { deadLetterAddress, eventsOf, redriveAll, redriveCommand, redriveGroup } from './queues/queue.ts';
 import { formatRoute } from './route.ts';
 import { stack } from './store.ts';
 import { Visible } from './text/visible.tsx';
@@ -78,7 +78,7 @@ interface GroupProps {
 }
 
 function Groups({ groups, act }: { groups: readonly DeadLetterGroup[]; act: GroupProps }) {
-  const open = useSignal<ReadonlySet<string>>(new Set());
+  const [open, setOpen] = useState<ReadonlySet<string>>(new Set());
   const { start, ...state } = act;
   const columns: Column<DeadLetterGroup>[] = [
     {
@@ -86,12 +86,7 @@ function Groups({ groups, act }: { groups: readonly DeadLetterGroup[]; act: Grou
       heading: 'Reason',
       width: 'minmax(0, 3fr)',
       cell: ({ reason }) => (
-        <Disclose
-          open={open.value.has(reason)}
-          onToggle={() => {
-            open.value = toggled(open.value, reason);
-          }}
-        >
+        <Disclose open={open.has(reason)} onToggle={() => setOpen(toggled(open, reason))}>
           <Visible text={reason} />
         </Disclose>
       ),
@@ -102,9 +97,9 @@ function Groups({ groups, act }: { groups: readonly DeadLetterGroup[]; act: Grou
       width: 'minmax(0, 2fr)',
       cell: (group) => (
         <ul>
-          {eventCounts(group).map(({ event, count }) => (
+          {eventsOf(group).map(({ event, ids }) => (
             <li key={event}>
-              {event} <span class="soft">{count.toLocaleString('en')}</span>
+              {event} <span class="soft">{ids.length.toLocaleString('en')}</span>
             </li>
           ))}
         </ul>
@@ -135,7 +130,7 @@ function Groups({ groups, act }: { groups: readonly DeadLetterGroup[]; act: Grou
       columns={columns}
       rows={groups}
       idOf={({ reason }) => reason}
-      below={(group) => open.value.has(group.reason) && <Letters group={group} act={act} />}
+      below={(group) => open.has(group.reason) && <Letters group={group} act={act} />}
     />
   );
 }

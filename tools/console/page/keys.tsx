@@ -1,5 +1,4 @@
-import { useSignal } from '@preact/signals';
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { stack } from './store.ts';
 import { Dialog } from './ui/dialog.tsx';
 
@@ -76,7 +75,7 @@ const groups = (): readonly Group[] => [
 ];
 
 export function KeysDialog({ onClose }: { onClose: () => void }) {
-  const single = useSignal(hasSingleKeys());
+  const [isOn, setIsOn] = useState(hasSingleKeys);
   return (
     <Dialog title="Keyboard shortcuts" onClose={onClose} width="wide">
       <div class="columns">
@@ -101,11 +100,11 @@ export function KeysDialog({ onClose }: { onClose: () => void }) {
       <label class="check">
         <input
           type="checkbox"
-          checked={single.value}
+          checked={isOn}
           onChange={({ currentTarget: { checked } }) => {
             if (checked) localStorage.removeItem(KEEPER);
             else localStorage.setItem(KEEPER, 'off');
-            single.value = checked;
+            setIsOn(checked);
           }}
         />
         Use shortcuts of one character

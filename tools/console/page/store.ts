@@ -20,9 +20,10 @@ export interface Rows {
   readonly searched?: PayloadSearch | undefined;
 }
 
-/** What is read again and again for all views. */
-interface Shared<Value> {
-  readonly value: Value | undefined;
+/** What `useLoad` has read. */
+export interface Loaded<T> {
+  /** The last answer. It stays while a newer one is asked for. */
+  readonly value: T | undefined;
   readonly error: string | undefined;
   /** Reads it now. */
   readonly reload: () => void;
@@ -45,8 +46,8 @@ export const resets = signal(0);
 export const tasks = signal<readonly Task[]>([]);
 export const notices = signal<readonly Notice[]>([]);
 /** All queues, and faults of the local stack. Every view shows their counts. */
-export const queues = signal<Shared<Queues>>(nothing);
-export const faults = signal<Shared<Faults>>(nothing);
+export const queues = signal<Loaded<Queues>>(nothing);
+export const faults = signal<Loaded<Faults | undefined>>(nothing);
 
 /** Why nothing can be changed here. */
 export const refusal = () =>

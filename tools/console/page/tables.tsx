@@ -1,4 +1,4 @@
-import { useSignal } from '@preact/signals';
+import { useState } from 'preact/hooks';
 import type { Item } from '../../stage/history/facts.ts';
 import type { TableInfo } from '../api.ts';
 import { api } from './api.ts';
@@ -64,19 +64,16 @@ export function TablesView() {
 /** The items of a table, page by page. */
 function Items({ table: { name, key }, opened }: { table: TableInfo; opened: string | undefined }) {
   /** Where each page begins that was turned to, this one last. */
-  const turned = useSignal<readonly string[]>([]);
-  const search = useSignal('');
-  const after = turned.value.at(-1) ?? '';
+  const [turned, turn] = useState<readonly string[]>([]);
+  const [search, setSearch] = useState('');
+  const after = turned.at(-1) ?? '';
   const { value, error, reload } = useLoad(
     `${name} ${after}`,
     (signal) => api.table(name, { after }, signal),
     localRefresh(),
   );
   const items = value?.rows ?? [];
-  const wanted = search.value.trim();
-  const turn = (pages: readonly string[]) => {
-    turned.value = pages;
-  };
+  const wanted = search.trim();
   return (
     <>
       <form
@@ -90,12 +87,10 @@ function Items({ table: { name, key }, opened }: { table: TableInfo; opened: str
           class="field mono"
           aria-label={`Find by ${key}`}
           placeholder={key}
-          value={search.value}
+          value={search}
           autoComplete="off"
           spellcheck={false}
-          onInput={({ currentTarget }) => {
-            search.value = currentTarget.value;
-          }}
+          onInput={({ currentTarget }) => setSearch(currentTarget.value)}
         />
         <Button type="submit" disabled={wanted === ''}>
           Find
@@ -142,15 +137,15 @@ function Items({ table: { name, key }, opened }: { table: TableInfo; opened: str
           current={opened}
         />
       )}
-      {(value?.next !== undefined || turned.value.length > 0) && (
+      {(value?.next !== undefined || turned.length > 0) && (
         <nav class="row" aria-label="Pages">
-          <Button disabled={turned.value.length === 0} onClick={() => turn(turned.value.slice(0, -1))}>
+          <Button disabled={turned.length === 0} onClick={() => turn(turned.slice(0, -1))}>
             Previous
           </Button>
-          <span class="soft">Page {turned.value.length + 1}</span>
+          <span class="soft">Page {turned.length + 1}</span>
           <Button
             disabled={value?.next === undefined}
-            onClick={() => value?.next !== undefined && turn([...turned.value, value.next])}
+            onClick={() => value?.next !== undefined && turn([...turned, value.next])}
           >
             Next
           </Button>

@@ -1,6 +1,5 @@
-import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Block, Step } from '../../terminal/block.ts';
 import type { Task } from '../api.ts';
 import { shownTask, tasksAreOpen } from './act.tsx';
@@ -153,7 +152,7 @@ export function TaskOutput({ task, children }: { task: Task; children?: Componen
         {state === 'running' && <Interrupt key={id} id={id} />}
         {children}
       </div>
-      {state === 'running' && <Progress {...(progress !== undefined && { step: progress })} />}
+      {state === 'running' && <Progress step={progress} />}
       {blocks.map((block, index) => (
         <BlockView key={index} block={block} failed={state === 'failed' && index === blocks.length - 1} />
       ))}
@@ -169,16 +168,16 @@ export function TaskOutput({ task, children }: { task: Task; children?: Componen
 
 /** Ends a command as Ctrl-C does: nothing is left half done. */
 function Interrupt({ id }: { id: string }) {
-  const asked = useSignal(false);
+  const [asked, setAsked] = useState(false);
   return (
     <Button
-      busy={asked.value}
+      busy={asked}
       onClick={async () => {
-        asked.value = true;
+        setAsked(true);
         try {
           await api.interrupt(id);
         } catch (error) {
-          asked.value = false;
+          setAsked(false);
           showToast({ level: 'error', text: errorText(error) });
         }
       }}
@@ -189,7 +188,7 @@ function Interrupt({ id }: { id: string }) {
 }
 
 /** Until the task knows how far it has come, the bar only moves. */
-function Progress({ step }: { step?: Step }) {
+function Progress({ step }: { step: Step | undefined }) {
   if (step === undefined) return <progress aria-label="Running" />;
   const { doing, done, total, unit, note } = step;
   const count = `${done.toLocaleString('en')} of ${total.toLocaleString('en')}${unit ? ` ${unit}` : ''}`;

@@ -1,4 +1,4 @@
-import { useSignal } from '@preact/signals';
+import { useState } from 'preact/hooks';
 import { IconButton } from './ui/button.tsx';
 
 type Theme = 'auto' | 'light' | 'dark';
@@ -26,15 +26,14 @@ const ICONS = { auto: 'auto', light: 'sun', dark: 'moon' } as const;
 const NAMES: Record<Theme, string> = { auto: 'system', light: 'light', dark: 'dark' };
 
 export function ThemeSwitch() {
-  const theme = useSignal(readTheme());
-  const { value } = theme;
+  const [theme, setTheme] = useState(readTheme);
   return (
     <IconButton
-      icon={ICONS[value]}
-      label={`Theme: ${NAMES[value]}. Switch to ${NAMES[NEXT[value]]}`}
+      icon={ICONS[theme]}
+      label={`Theme: ${NAMES[theme]}. Switch to ${NAMES[NEXT[theme]]}`}
       onClick={() => {
-        theme.value = NEXT[value];
-        applyTheme(theme.value);
+        setTheme(NEXT[theme]);
+        applyTheme(NEXT[theme]);
       }}
     />
   );

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import {
   callerName,
   deadLetterAddress,
-  eventCounts,
+  eventsOf,
   namedQueue,
   previewText,
   queueAddress,
@@ -91,10 +91,10 @@ describe('a redrive', () => {
     expect(redriveCommand(queue, ids).does).toMatch(text),
   );
 
-  test('counts the events of a group, most dead letters first', () => {
-    expect(eventCounts(schema)).toEqual([
-      { event: 'girl.created', count: 2 },
-      { event: 'girl.deleted', count: 1 },
+  test('lists the events of a group, most dead letters first', () => {
+    expect(eventsOf(schema)).toEqual([
+      { event: 'girl.created', ids: ['b', 'c'] },
+      { event: 'girl.deleted', ids: ['a'] },
     ]);
   });
 });

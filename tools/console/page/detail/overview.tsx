@@ -6,24 +6,16 @@ import type { DeliveryDetail } from '../../api.ts';
 import { formatRoute } from '../route.ts';
 import { Sentence } from '../text/visible.tsx';
 import { Button } from '../ui/button.tsx';
+import type { MenuItem } from '../ui/menu.tsx';
 import { ErrorNote, Problems, Scrolled } from '../ui/notes.tsx';
 import { Time } from '../ui/time.tsx';
 import { Effects } from './effects.tsx';
-
-/** What to do about a delivery, as a button shows it. */
-export interface Action {
-  readonly label: string;
-  readonly keyHint?: string;
-  /** Why it cannot be done. */
-  readonly refusal?: string | undefined;
-  readonly act: () => void;
-}
 
 interface OverviewProps {
   delivery: Delivery;
   /** Undefined until it is loaded: the row's own data shows at once. */
   detail: DeliveryDetail | undefined;
-  action: Action;
+  action: MenuItem;
   busy: boolean;
   error: string | undefined;
 }
@@ -40,7 +32,7 @@ export function Overview({ delivery, detail, action, busy, error }: OverviewProp
           keyHint={action.keyHint}
           refusal={action.refusal}
           busy={busy}
-          onClick={action.act}
+          onClick={action.onChoose}
         >
           {action.label}
         </Button>

@@ -13,13 +13,13 @@ import { Visible } from '../text/visible.tsx';
 import { IconButton } from '../ui/button.tsx';
 import { Copy, copyText } from '../ui/copy.tsx';
 import { Icon } from '../ui/icon.tsx';
-import { Menu } from '../ui/menu.tsx';
+import { Menu, type MenuItem } from '../ui/menu.tsx';
 import { Badge, Empty, ErrorNote, Loading } from '../ui/notes.tsx';
 import { Tabs } from '../ui/tabs.tsx';
 import { bytesText, durationText, Time } from '../ui/time.tsx';
 import { showToast } from '../ui/toast.tsx';
 import { Logs } from './logs.tsx';
-import { type Action, Overview, placeOf } from './overview.tsx';
+import { Overview, placeOf } from './overview.tsx';
 import { Request, Response } from './request.tsx';
 import { useDetail } from './use-detail.ts';
 
@@ -94,17 +94,7 @@ function Shown({ delivery, detail, error, reload, onClose, onSent }: ShownProps)
           <IconButton icon="back" label="Back to the list" class="detail-back" onClick={onClose} />
           <h2 class="wrap">{event === undefined ? 'Unknown event' : <Visible text={event} />}</h2>
           <Badge tone={tone}>{title}</Badge>
-          <Menu
-            class="icon-button"
-            label="More actions"
-            button={<Icon name="more" />}
-            items={others.map(({ label, keyHint, refusal: refused, act }) => ({
-              label,
-              ...(keyHint !== undefined && { keyHint }),
-              ...(refused !== undefined && { refusal: refused }),
-              onChoose: act,
-            }))}
-          />
+          <Menu class="icon-button" label="More actions" button={<Icon name="more" />} items={others} />
           <IconButton
             icon="close"
             label="Close"
@@ -246,33 +236,33 @@ function useActions(
     if (await copyText(location.href)) showToast({ level: 'info', text: 'Link copied.' });
   };
 
-  const sends: Action = { label: 'Resend', keyHint: 'r', refusal: refused, act: resend };
+  const sends: MenuItem = { label: 'Resend', keyHint: 'r', refusal: refused, onChoose: resend };
   const isInvalid = delivery.state === 'invalid';
-  const edits: Action = {
+  const edits: MenuItem = {
     label: isInvalid ? 'Edit and resend' : 'Edit and send',
     keyHint: 'e',
     refusal: editRefusal,
-    act: edit,
+    onChoose: edit,
   };
   const redrives = redriveOf(detail?.history.now[0] ?? placeOf(delivery), event, eventId);
-  const redriving: Action | undefined = redrives && {
+  const redriving: MenuItem | undefined = redrives && {
     label: redrives.label,
     refusal: refused ?? redrives.refusal,
-    act: () => {
-      redrive(redrives.queue);
-    },
+    onChoose: () => redrive(redrives.queue),
   };
   const primary = isInvalid && stack.local ? edits : (redriving ?? sends);
-  const all: Action[] = [
+  const all: MenuItem[] = [
     ...(redriving === undefined ? [] : [redriving]),
     sends,
     edits,
-    { label: 'Copy as curl', keyHint: 'c', act: copyCurl },
-    { label: 'Copy link', keyHint: 'l', act: copyLink },
-    { label: 'Refresh', act: reload },
+    { label: 'Copy as curl', keyHint: 'c', onChoose: copyCurl },
+    { label: 'Copy link', keyHint: 'l', onChoose: copyLink },
+    { label: 'Refresh', onChoose: reload },
   ];
   useKeys(
-    Object.fromEntries(all.flatMap(({ keyHint, act }) => (keyHint === undefined ? [] : [[keyHint, act]]))),
+    Object.fromEntries(
+      all.flatMap(({ keyHint, onChoose }) => (keyHint === undefined ? [] : [[keyHint, onChoose]])),
+    ),
   );
   return {
     primary,

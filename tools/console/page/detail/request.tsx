@@ -1,7 +1,6 @@
 import { useMemo, useState } from 'preact/hooks';
 import type { DeliveryDetail } from '../../api.ts';
-import { api } from '../api.ts';
-import type { Body } from '../text/body.ts';
+import { api, type Body } from '../api.ts';
 import { faultText, formatJson, textOf } from '../text/format-json.ts';
 import { rawLines } from '../text/lines.ts';
 import { TextBlock, Viewer } from '../text/viewer.tsx';
@@ -26,7 +25,7 @@ export function Request({ detail: { id, request } }: { detail: DeliveryDetail })
     ([name]) => name !== 'headers' || request.headers.length > 0,
   ) as [Part, string][];
   return (
-    <div class="request">
+    <div class="request stack">
       <div class="row">
         <fieldset class="segments" aria-label="Part of the request">
           {parts.map(([name, label]) => (

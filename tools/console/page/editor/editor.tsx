@@ -24,23 +24,21 @@ interface EditorProps {
 export function Editor({ title, text: given, isEdit = false, onClose, onSent }: EditorProps) {
   const original = useMemo(() => formattedOf(given) ?? given, [given]);
   const text = useSignal(original);
-  const error = useSignal<string | undefined>(undefined);
-  const setsNow = useSignal(!isEdit);
-  const asks = useSignal(false);
-  const { send, busy } = useSend((problem) => {
-    error.value = problem;
-  });
+  const [error, setError] = useState<string>();
+  const [setsNow, setSetsNow] = useState(!isEdit);
+  const [asks, setAsks] = useState(false);
+  const { send, busy } = useSend(setError);
   const json = useMemo(() => formatJson(text.value), [text.value]);
   const isChanged = text.value !== original;
   const dated = useMemo(() => withTimestamp(text.value, new Date()), [text.value]);
   const submit = async () => {
-    error.value = undefined;
-    const input = setsNow.value ? (withTimestamp(text.value, new Date()) ?? text.value) : text.value;
+    setError(undefined);
+    const input = setsNow ? (withTimestamp(text.value, new Date()) ?? text.value) : text.value;
     const command = { argv: ['send', '--file', '-'], input, does: 'Signs this body and sends it.' };
     if (await send(command, onSent)) onClose();
   };
   const close = () => {
-    if (isChanged) asks.value = !asks.value;
+    if (isChanged) setAsks(!asks);
     else onClose();
   };
   return (
@@ -49,18 +47,12 @@ export function Editor({ title, text: given, isEdit = false, onClose, onSent }: 
       width="wide"
       onClose={close}
       actions={
-        asks.value ? (
+        asks ? (
           <>
             <p class="grow" role="alert">
               Discard your changes?
             </p>
-            <Button
-              onClick={() => {
-                asks.value = false;
-              }}
-            >
-              Keep editing
-            </Button>
+            <Button onClick={() => setAsks(false)}>Keep editing</Button>
             <Button kind="danger" onClick={onClose}>
               Discard
             </Button>
@@ -93,7 +85,7 @@ export function Editor({ title, text: given, isEdit = false, onClose, onSent }: 
         )
       }
     >
-      <ErrorNote>{error.value}</ErrorNote>
+      <ErrorNote>{error}</ErrorNote>
       <TextEditor text={text} onSend={submit} onEscape={close} />
       <div class="row">
         {isEdit ? (
@@ -109,10 +101,8 @@ export function Editor({ title, text: given, isEdit = false, onClose, onSent }: 
           <label class="check">
             <input
               type="checkbox"
-              checked={setsNow.value}
-              onChange={({ currentTarget }) => {
-                setsNow.value = currentTarget.checked;
-              }}
+              checked={setsNow}
+              onChange={({ currentTarget }) => setSetsNow(currentTarget.checked)}
             />
             Set timestamp to now
           </label>

@@ -1,4 +1,4 @@
-import { useSignal } from '@preact/signals';
+import { useState } from 'preact/hooks';
 import type { ActiveFault, FaultSettings } from '../../api.ts';
 import { api, errorText } from '../api.ts';
 import { faults } from '../store.ts';
@@ -62,11 +62,11 @@ export function FaultsView() {
 
 /** A switch for each service and kind of fault, and what to expect from the one that is pointed at. */
 function Board({ active }: { active: readonly ActiveFault[] }) {
-  const share = useSignal('100');
-  const milliseconds = useSignal('1500');
-  const pointed = useSignal<{ service: FaultService; kind: FaultKind } | undefined>(undefined);
-  const parsedShare = parseShare(share.value);
-  const parsedMilliseconds = parseMilliseconds(milliseconds.value);
+  const [share, setShare] = useState('100');
+  const [milliseconds, setMilliseconds] = useState('1500');
+  const [pointed, setPointed] = useState<{ service: FaultService; kind: FaultKind }>();
+  const parsedShare = parseShare(share);
+  const parsedMilliseconds = parseMilliseconds(milliseconds);
   const problems = [parsedShare, parsedMilliseconds].filter((parsed) => typeof parsed === 'string');
   const find = (service: FaultService, kind: FaultKind) =>
     active.find((fault) => fault.service === service && fault.kind === kind);
@@ -78,9 +78,7 @@ function Board({ active }: { active: readonly ActiveFault[] }) {
   });
   const switchOf = (service: FaultService, kind: FaultKind) => {
     const fault = find(service, kind);
-    const point = () => {
-      pointed.value = { service, kind };
-    };
+    const point = () => setPointed({ service, kind });
     return (
       <button
         type="button"
@@ -99,10 +97,7 @@ function Board({ active }: { active: readonly ActiveFault[] }) {
       />
     );
   };
-  const shown =
-    pointed.value &&
-    (find(pointed.value.service, pointed.value.kind) ??
-      settingsOf(pointed.value.service, pointed.value.kind));
+  const shown = pointed && (find(pointed.service, pointed.kind) ?? settingsOf(pointed.service, pointed.kind));
   const columns: Column<FaultService>[] = [
     {
       name: 'service',
@@ -128,21 +123,17 @@ function Board({ active }: { active: readonly ActiveFault[] }) {
       <header>
         <NumberField
           label="Affects"
-          value={share.value}
+          value={share}
           unit="% of calls"
           problem={typeof parsedShare === 'string'}
-          onInput={(text) => {
-            share.value = text;
-          }}
+          onInput={setShare}
         />
         <NumberField
           label="Delays slow calls by"
-          value={milliseconds.value}
+          value={milliseconds}
           unit="ms"
           problem={typeof parsedMilliseconds === 'string'}
-          onInput={(text) => {
-            milliseconds.value = text;
-          }}
+          onInput={setMilliseconds}
         />
         <span class="bad" role="status">
           {problems.join(' ')}

@@ -1,5 +1,5 @@
-import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
+import { useState } from 'preact/hooks';
 import type { EventQueue, QueueDepth, QueueMessage, QueueMessages } from '../../api.ts';
 import { useRun } from '../act.tsx';
 import { api } from '../api.ts';
@@ -126,33 +126,22 @@ const Depth = ({ of }: { of: QueueDepth | undefined }) =>
   of === undefined ? null : <Quantity of={of.visible + of.inFlight} />;
 
 function NoMessages({ name }: { name: string }) {
-  const { event, isDead } = namedQueue(name);
-  if (isDead) {
-    return (
-      <Empty title="No dead letters">
-        <p>Every event of {event} was processed or is still being tried.</p>
-      </Empty>
-    );
-  }
-  if (event !== undefined) {
-    return (
-      <Empty title="No messages">
-        <p>A message stays here only for milliseconds unless its event is paused or fails.</p>
-      </Empty>
-    );
-  }
-  if (name === 'quarantine') {
-    return (
-      <Empty title="Quarantine is empty">
-        <p>Every signed request was a valid event.</p>
-      </Empty>
-    );
-  }
+  const [title, why] = reasonOfNone(name);
   return (
-    <Empty title="No unrouted events">
-      <p>Every event was of a known kind.</p>
+    <Empty title={title}>
+      <p>{why}</p>
     </Empty>
   );
+}
+
+function reasonOfNone(name: string): readonly [title: string, why: string] {
+  const { event, isDead } = namedQueue(name);
+  if (isDead) return ['No dead letters', `Every event of ${event} was processed or is still being tried.`];
+  if (event !== undefined) {
+    return ['No messages', 'A message stays here only for milliseconds unless its event is paused or fails.'];
+  }
+  if (name === 'quarantine') return ['Quarantine is empty', 'Every signed request was a valid event.'];
+  return ['No unrouted events', 'Every event was of a known kind.'];
 }
 
 const STATES = {
@@ -169,7 +158,7 @@ interface MessagesProps {
 }
 
 function Messages({ messages, hasState, redrive }: MessagesProps) {
-  const open = useSignal<ReadonlySet<string>>(new Set());
+  const [open, setOpen] = useState<ReadonlySet<string>>(new Set());
   const columns: Column<QueueMessage>[] = [
     {
       name: 'message',
@@ -181,11 +170,9 @@ function Messages({ messages, hasState, redrive }: MessagesProps) {
         return (
           <div class="row">
             <Disclose
-              open={open.value.has(id)}
+              open={open.has(id)}
               label={`Body of ${short}`}
-              onToggle={() => {
-                open.value = toggled(open.value, id);
-              }}
+              onToggle={() => setOpen(toggled(open, id))}
             >
               <code title={known}>{short}</code>
             </Disclose>
@@ -224,7 +211,7 @@ function Messages({ messages, hasState, redrive }: MessagesProps) {
       columns={hasState ? columns : columns.filter(({ name }) => name !== 'state')}
       rows={messages}
       idOf={({ id }) => id}
-      below={(message) => <MessageText message={message} isOpen={open.value.has(message.id)} />}
+      below={(message) => <MessageText message={message} isOpen={open.has(message.id)} />}
     />
   );
 }

@@ -59,23 +59,16 @@ function redriveText(queue: string, count: number | undefined): string {
   return `Moves ${what} of ${queue} back to its queue. An event that fails again becomes a dead letter again.`;
 }
 
-/** Events of a group, the one with the most dead letters first. */
-export function eventCounts({ messages }: DeadLetterGroup) {
+/** Messages of a group by their events, the one with the most dead letters first. */
+export function eventsOf({ messages }: DeadLetterGroup) {
   return [...Map.groupBy(messages, ({ queue }) => queue)]
-    .map(([event, own]) => ({ event, count: own.length }))
-    .sort((one, other) => other.count - one.count || one.event.localeCompare(other.event));
+    .map(([event, own]) => ({ event, ids: own.map(({ id }) => id) }))
+    .sort((one, other) => other.ids.length - one.ids.length || one.event.localeCompare(other.event));
 }
 
 /** One command for each queue of a group. */
-export function redriveGroup(group: DeadLetterGroup): Command[] {
-  return eventCounts(group).map(({ event }) => {
-    const own = group.messages.filter(({ queue }) => queue === event);
-    return redriveCommand(
-      event,
-      own.map(({ id }) => id),
-    );
-  });
-}
+export const redriveGroup = (group: DeadLetterGroup): Command[] =>
+  eventsOf(group).map(({ event, ids }) => redriveCommand(event, ids));
 
 /** Whole queues: SQS moves them by itself. */
 export function redriveAll(groups: readonly DeadLetterGroup[]): Command[] {

@@ -1,5 +1,4 @@
-import { useSignal } from '@preact/signals';
-import { useId } from 'preact/hooks';
+import { useId, useState } from 'preact/hooks';
 import type { EventQueue, QueueDepth, Queues } from '../../api.ts';
 import { useRun } from '../act.tsx';
 import { route } from '../route.ts';
@@ -24,20 +23,23 @@ interface Row extends QueueDepth {
 export function QueuesView() {
   const [opened] = route.value.path;
   const { value, error } = queues.value;
-  const { start, busy, error: failure, refusal } = useRun();
-  const pausing = useSignal<string | undefined>(undefined);
-  const ask = (event: string | undefined) => {
-    pausing.value = event;
-  };
-  const processing = (queue: EventQueue) => (
-    <PauseOrResume
-      queue={queue}
-      isUnknown={value?.pausesUnknown === true}
-      refusal={refusal}
-      busy={busy}
-      onPause={() => ask(queue.event)}
-      onResume={() => start([resumeCommand(queue.event)])}
-    />
+  const { start, error: failure, ...state } = useRun();
+  const [pausing, setPausing] = useState<string>();
+  const isUnknown = value?.pausesUnknown === true;
+  /** If it is unknown whether the event is paused, both are offered. */
+  const pauseOrResume = ({ event, paused }: EventQueue) => (
+    <>
+      {(paused === undefined || isUnknown) && (
+        <Button {...state} kind="quiet" label={`Pause ${event}`} onClick={() => setPausing(event)}>
+          Pause
+        </Button>
+      )}
+      {(paused !== undefined || isUnknown) && (
+        <Button {...state} label={`Resume ${event}`} onClick={() => start([resumeCommand(event)])}>
+          Resume
+        </Button>
+      )}
+    </>
   );
   const isOpen = opened !== undefined;
   const named = isOpen ? namedQueue(opened) : undefined;
@@ -52,9 +54,9 @@ export function QueuesView() {
               {openedEvent !== undefined && (
                 <div class="row">
                   <div class="grow">
-                    <Processing queue={openedEvent} isUnknown={value?.pausesUnknown === true} />
+                    <Processing queue={openedEvent} isUnknown={isUnknown} />
                   </div>
-                  {processing(openedEvent)}
+                  {pauseOrResume(openedEvent)}
                 </div>
               )}
             </QueuePane>
@@ -71,7 +73,7 @@ export function QueuesView() {
                 <Problems problems={value.problems} />
                 <Table
                   label="Queues"
-                  columns={columnsOf(value, isOpen, processing)}
+                  columns={columnsOf(value, isOpen, pauseOrResume)}
                   rows={rowsOf(value)}
                   idOf={({ name }) => name}
                   current={named?.event ?? opened}
@@ -86,13 +88,13 @@ export function QueuesView() {
           </div>
         </div>
       </Split>
-      {pausing.value !== undefined && (
+      {pausing !== undefined && (
         <PauseDialog
-          event={pausing.value}
-          onClose={() => ask(undefined)}
+          event={pausing}
+          onClose={() => setPausing(undefined)}
           onPause={(reason) => {
-            if (pausing.value !== undefined) start([pauseCommand(pausing.value, reason)]);
-            ask(undefined);
+            start([pauseCommand(pausing, reason)]);
+            setPausing(undefined);
           }}
         />
       )}
@@ -154,13 +156,7 @@ function columnsOf(
       width,
       cell: ({ oldestAt }) => (oldestAt === undefined ? <Dash /> : <Age at={oldestAt} suffix="" />),
     },
-    {
-      name: 'dead',
-      heading: 'Dead letters',
-      end: true,
-      width,
-      cell: deadLetterCell,
-    },
+    { name: 'dead', heading: 'Dead letters', end: true, width, cell: deadLetterCell },
     {
       name: 'processing',
       heading: 'Processing',
@@ -227,34 +223,6 @@ function Processing({ queue: { paused, pausing }, isUnknown, isShort = false }: 
   );
 }
 
-interface PauseOrResumeProps {
-  queue: EventQueue;
-  /** Whether it is paused is unknown: both are offered. */
-  isUnknown: boolean;
-  refusal: string | undefined;
-  busy: boolean;
-  onPause: () => void;
-  onResume: () => void;
-}
-
-function PauseOrResume({ queue, isUnknown, onPause, onResume, ...state }: PauseOrResumeProps) {
-  const { event, paused } = queue;
-  return (
-    <>
-      {(paused === undefined || isUnknown) && (
-        <Button {...state} kind="quiet" label={`Pause ${event}`} onClick={onPause}>
-          Pause
-        </Button>
-      )}
-      {(paused !== undefined || isUnknown) && (
-        <Button {...state} label={`Resume ${event}`} onClick={onResume}>
-          Resume
-        </Button>
-      )}
-    </>
-  );
-}
-
 /** Characters of a reason at most: `LONGEST_REASON` of tools/stage/queues/pause-state.ts. */
 const LONGEST_REASON = 400;
 
@@ -265,9 +233,9 @@ interface PauseDialogProps {
 }
 
 function PauseDialog({ event, onClose, onPause }: PauseDialogProps) {
-  const reason = useSignal('');
+  const [reason, setReason] = useState('');
   const id = useId();
-  const text = reason.value.trim();
+  const text = reason.trim();
   const isTooLong = text.length > LONGEST_REASON;
   return (
     <Dialog
@@ -300,10 +268,8 @@ function PauseDialog({ event, onClose, onPause }: PauseDialogProps) {
           hint="One line. It is in the alarm’s email."
           placeholder="The chat service is down until noon"
           problem={isTooLong ? `At most ${LONGEST_REASON} characters` : undefined}
-          value={reason.value}
-          onInput={(value) => {
-            reason.value = value;
-          }}
+          value={reason}
+          onInput={setReason}
         />
       </form>
     </Dialog>

@@ -4,7 +4,7 @@ import { useRun } from '../act.tsx';
 import { stack, tasks } from '../store.ts';
 import { TaskOutput } from '../tasks.tsx';
 import { Button } from '../ui/button.tsx';
-import { Field } from '../ui/field.tsx';
+import { Field, type FieldProps } from '../ui/field.tsx';
 import { ErrorNote } from '../ui/notes.tsx';
 import { emptyForm, isPlanOf, type ReplayForm, replayArguments } from './form.ts';
 
@@ -103,10 +103,18 @@ export function ReplayView() {
   );
 }
 
+interface TextFieldProps extends Omit<FieldProps, 'value' | 'onInput'> {
+  name: 'since' | 'until' | 'shop' | 'ids' | 'rate' | 'name';
+}
+
+const TextField = (props: TextFieldProps) => (
+  <Field {...props} value={form.value[props.name]} onInput={(text) => change({ [props.name]: text })} />
+);
+
 /** What is needed most comes first. The command checks what is typed. */
 function Fields() {
   const id = useId();
-  const { events, since, until, shop, ids, mode, notify, rate, name } = form.value;
+  const { events, mode, notify, name } = form.value;
   const toggle = (event: string, on: boolean) =>
     change({
       events: stack.events
@@ -116,21 +124,13 @@ function Fields() {
   return (
     <>
       <div class="columns">
-        <Field
+        <TextField
           name="since"
           label="Since"
           hint="24h, 7d or a time such as 2026-01-31T09:00:00Z"
-          value={since}
           required={name.trim() === ''}
-          onInput={(text) => change({ since: text })}
         />
-        <Field
-          name="until"
-          label="Until"
-          hint="Empty: now"
-          value={until}
-          onInput={(text) => change({ until: text })}
-        />
+        <TextField name="until" label="Until" hint="Empty: now" />
       </div>
       <fieldset>
         <legend>Events</legend>
@@ -178,34 +178,13 @@ function Fields() {
       <details>
         <summary>More options</summary>
         <div class="columns">
-          <Field
-            name="shop"
-            label="Shop id"
-            hint="Empty: all shops"
-            value={shop}
-            onInput={(text) => change({ shop: text })}
-          />
-          <Field
-            name="ids"
-            label="Event or request ids"
-            hint="One per line. Empty: all"
-            lines={3}
-            value={ids}
-            onInput={(text) => change({ ids: text })}
-          />
-          <Field
-            name="rate"
-            label="Messages per second"
-            hint="Empty: default"
-            value={rate}
-            onInput={(text) => change({ rate: text })}
-          />
-          <Field
+          <TextField name="shop" label="Shop id" hint="Empty: all shops" />
+          <TextField name="ids" label="Event or request ids" hint="One per line. Empty: all" lines={3} />
+          <TextField name="rate" label="Messages per second" hint="Empty: default" />
+          <TextField
             name="name"
             label="Name"
             hint="To continue an interrupted replay, type its name and empty Since"
-            value={name}
-            onInput={(text) => change({ name: text })}
           />
         </div>
       </details>

@@ -9,8 +9,6 @@ interface DialogProps {
   /** Buttons below, the one that does it last. */
   actions?: ComponentChildren;
   width?: 'narrow' | 'wide';
-  /** Something was filled in that is worth keeping: a click beside it does not close it. */
-  keeps?: boolean;
   children: ComponentChildren;
 }
 
@@ -21,7 +19,7 @@ const FIRST = ['.dialog-body :is(input, select, textarea)', '.dialog-actions but
  * A modal dialog. The browser holds the focus within it, and gives it back. It begins on what can be
  * filled in, else on the first of its actions.
  */
-export function Dialog({ title, onClose, actions, width = 'narrow', keeps = false, children }: DialogProps) {
+export function Dialog({ title, onClose, actions, width = 'narrow', children }: DialogProps) {
   const element = useRef<HTMLDialogElement>(null);
   const heading = useId();
   /** A selection that is dragged out of a field ends in a click on the backdrop, too. */
@@ -49,16 +47,16 @@ export function Dialog({ title, onClose, actions, width = 'narrow', keeps = fals
         isPressed.current = event.target === element.current;
       }}
       onClick={(event) => {
-        if (event.target === element.current && isPressed.current && !keeps) onClose();
+        if (event.target === element.current && isPressed.current) onClose();
       }}
     >
       <div class="dialog-frame">
-        <header class="dialog-head">
+        <header class="dialog-head row">
           <h2 id={heading}>{title}</h2>
           <IconButton icon="close" label="Close" onClick={onClose} />
         </header>
-        <div class="dialog-body">{children}</div>
-        {actions !== undefined && <footer class="dialog-actions">{actions}</footer>}
+        <div class="dialog-body stack">{children}</div>
+        {actions !== undefined && <footer class="dialog-actions row">{actions}</footer>}
       </div>
     </dialog>
   );

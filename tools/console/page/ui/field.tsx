@@ -1,6 +1,6 @@
 import { useId } from 'preact/hooks';
 
-interface FieldProps {
+export interface FieldProps {
   name: string;
   label: string;
   hint?: string;
@@ -41,7 +41,7 @@ export function Field({
     'aria-describedby': says === undefined ? undefined : `${id}-says`,
   } as const;
   return (
-    <div class="form-row">
+    <div class="form-row stack">
       <label for={id}>{label}</label>
       {lines === undefined ? (
         <input {...common} onInput={({ currentTarget }) => onInput(currentTarget.value)} />
@@ -49,7 +49,7 @@ export function Field({
         <textarea {...common} rows={lines} onInput={({ currentTarget }) => onInput(currentTarget.value)} />
       )}
       {says !== undefined && (
-        <p id={`${id}-says`} class={problem === undefined ? 'hint soft' : 'hint is-problem'}>
+        <p id={`${id}-says`} class={problem === undefined ? 'hint soft' : 'hint bad'}>
           {says}
         </p>
       )}

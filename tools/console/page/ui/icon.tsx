@@ -1,7 +1,6 @@
 /** Strokes of 16 by 16 pixels. */
 const PATHS = {
   help: 'M6 6a2 2 0 1 1 2.8 1.8c-.6.3-.8.7-.8 1.4M8 11.8h.01M8 14.5a6.5 6.5 0 1 0 0-13 6.5 6.5 0 0 0 0 13z',
-  trash: 'M3 4.5h10M6.5 4.5v-2h3v2M4.5 4.5l.6 9h5.8l.6-9',
   close: 'M4 4l8 8M12 4l-8 8',
   search: 'M7 12A5 5 0 1 0 7 2a5 5 0 0 0 0 10zM10.6 10.6 14 14',
   copy: 'M6 5.5h7v8H6zM10 5.5v-3H3v8h3',

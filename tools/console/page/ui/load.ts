@@ -1,16 +1,9 @@
 import { useCallback, useEffect, useState } from 'preact/hooks';
 import { errorText } from '../api.ts';
-import { stack, tasks } from '../store.ts';
+import { type Loaded, stack, tasks } from '../store.ts';
 
 /** Milliseconds between two reads of the local stack. Reading a stage costs money and is left to the reader. */
 const LOCAL_REFRESH = 2_000;
-
-export interface Loaded<T> {
-  /** The last answer. It stays while a newer one is asked for. */
-  readonly value: T | undefined;
-  readonly error: string | undefined;
-  readonly reload: () => void;
-}
 
 /** For {@link useLoad}: every two seconds on the local stack, never on a stage. */
 export const localRefresh = () => (stack.local ? LOCAL_REFRESH : undefined);

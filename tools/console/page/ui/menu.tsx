@@ -1,11 +1,12 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
 
+/** What can be done, by a menu or a button. */
 export interface MenuItem {
   readonly label: ComponentChildren;
   readonly keyHint?: string;
   /** Why it cannot be chosen. */
-  readonly refusal?: string;
+  readonly refusal?: string | undefined;
   readonly onChoose: () => void;
 }
 

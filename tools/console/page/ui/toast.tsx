@@ -1,5 +1,5 @@
-import { signal, useSignal } from '@preact/signals';
-import { useEffect } from 'preact/hooks';
+import { signal } from '@preact/signals';
+import { useEffect, useState } from 'preact/hooks';
 import { connection, notices } from '../store.ts';
 import { IconButton } from './button.tsx';
 
@@ -23,7 +23,7 @@ export function showToast(next: Toast): void {
 /** What the server and actions have to say, in a corner where it moves nothing. */
 export function Notices() {
   /** Each stream tells of the same notices again. */
-  const closed = useSignal<ReadonlySet<string>>(new Set());
+  const [closed, setClosed] = useState<ReadonlySet<string>>(new Set());
   const current = toast.value;
   useEffect(() => {
     if (current?.level !== 'info') return;
@@ -34,23 +34,21 @@ export function Notices() {
   }, [current]);
   const refused = connection.value.state === 'refused' ? connection.value.reason : undefined;
   return (
-    <div class="notices" role="status">
+    <div class="notices stack" role="status">
       {refused !== undefined && (
         <div class="notice is-error">
           <p>{refused}</p>
         </div>
       )}
       {notices.value
-        .filter(({ text }) => !closed.value.has(text))
+        .filter(({ text }) => !closed.has(text))
         .map(({ about, level, text }) => (
           <div key={about} class={`notice is-${level}`}>
             <p>{text}</p>
             <IconButton
               icon="close"
               label="Close this notice"
-              onClick={() => {
-                closed.value = new Set([...closed.value, text]);
-              }}
+              onClick={() => setClosed(new Set([...closed, text]))}
             />
           </div>
         ))}
