@@ -183,7 +183,6 @@ export interface QueueMessage {
   readonly state: 'waiting' | 'in flight' | 'delayed';
   /** Why it is a dead letter, or in quarantine. */
   readonly reason?: string;
-  readonly failedAt?: string;
   readonly body: string;
   /** Longer bodies are cut off. */
   readonly truncated: boolean;

@@ -60,7 +60,6 @@ describe('a look into a queue', () => {
             receives,
             state: 'waiting',
             reason: 'The table was away',
-            failedAt: DEAD.failedAt,
             body: shopUpdated('shop-1'),
             truncated: false,
           },

@@ -87,7 +87,7 @@ describe('a delivery to a stage', () => {
       state: 'done',
       command: `npm run send -- --again ${id} --outputs ${stage.operator.outputsFile}`,
     });
-    const again = await eventually(async () => stage.source.store.get(done.deliveries[0]));
+    const again = await eventually(async () => stage.source.store.get(done.deliveries[0] ?? ''));
     expect(again.eventId).toBe(eventId);
   });
 
@@ -111,10 +111,7 @@ describe('a delivery to a stage', () => {
   /** Sends a delivery again. @returns the task, once it has ended */
   async function resent(id: string) {
     const { body } = await stage.api.post('/api/tasks', { argv: ['send', '--again', id] });
-    return eventually(async () => {
-      const { body: task } = await stage.api.get(`/api/tasks/${body.id}`);
-      return task.state === 'running' ? undefined : task;
-    });
+    return stage.api.ended(body.id);
   }
 });
 

@@ -2,11 +2,14 @@ import { once } from 'node:events';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import type { LocalStack, LocalStackOptions } from '../../../local/local-stack.ts';
+import type { Exchange } from '../../../local/observation.ts';
+import type { Task } from '../../../tools/console/api.ts';
 import { cookieName } from '../../../tools/console/server/security.ts';
-import { type Console, type ConsoleOptions, startConsole } from '../../../tools/console/server/server.ts';
+import { type Console, startConsole } from '../../../tools/console/server/server.ts';
 import { Source } from '../../../tools/console/source.ts';
 import { LocalFeed } from '../../../tools/stage/history/local-feed.ts';
 import { Stage } from '../../../tools/stage/stage.ts';
+import { eventually } from '../../support/eventually.ts';
 import { startTestStack, TEST_SECRET } from '../../support/test-stack.ts';
 
 export const TEST_TOKEN = 'test-token';
@@ -20,10 +23,7 @@ export interface TestConsole extends AsyncDisposable {
   readonly api: Api;
 }
 
-export async function startTestConsole(
-  stackOptions: Partial<LocalStackOptions> = {},
-  consoleOptions: Partial<ConsoleOptions> = {},
-): Promise<TestConsole> {
+export async function startTestConsole(stackOptions: Partial<LocalStackOptions> = {}): Promise<TestConsole> {
   const feed = new LocalFeed();
   const stack = await startTestStack({
     ...stackOptions,
@@ -38,7 +38,6 @@ export async function startTestConsole(
     token: TEST_TOKEN,
     readOnly: false,
     local: { stack, secret: TEST_SECRET },
-    ...consoleOptions,
   });
   source.follow((notice) => console.news.notice(notice));
   return {
@@ -55,6 +54,22 @@ export async function startTestConsole(
     },
   };
 }
+
+/** A request that the gateway has answered, as the stack tells its observer. */
+export const answered = (requestId: string, body: Buffer, receivedAt = new Date()): Exchange => ({
+  requestId,
+  receivedAt,
+  method: 'POST',
+  path: '/api/v1/webhooks/partner',
+  query: '',
+  headers: [['content-type', 'application/json']],
+  sourceIp: '127.0.0.1',
+  body,
+  status: 200,
+  responseHeaders: [],
+  responseBody: Buffer.from('{"status":"queued"}'),
+  durationMilliseconds: 1,
+});
 
 export interface ApiAnswer {
   readonly status: number;
@@ -91,6 +106,14 @@ export class Api {
 
   delete(path: string): Promise<ApiAnswer> {
     return this.request(path, { method: 'DELETE', headers: { 'content-type': 'application/json' } });
+  }
+
+  /** A task, once it has ended. */
+  ended(id: string): Promise<Task> {
+    return eventually(async () => {
+      const { body } = await this.get(`/api/tasks/${id}`);
+      return body.state === 'running' ? undefined : (body as Task);
+    });
   }
 
   async request(path: string, { method = 'GET', headers = {}, body }: ApiRequest = {}): Promise<ApiAnswer> {

@@ -5,14 +5,14 @@ import { join } from 'node:path';
 import { SetQueueAttributesCommand } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { Task } from '../../../tools/console/api.ts';
-import { startConsole } from '../../../tools/console/server/server.ts';
 import { Tasks } from '../../../tools/console/server/tasks.ts';
 import type { Step } from '../../../tools/stage/history/history.ts';
 import { eventually } from '../../support/eventually.ts';
 import { Partner } from '../../support/partner.ts';
 import { Tables } from '../../support/tables.ts';
 import { DEAD, Operator, shopUpdated } from '../stage/queues/support.ts';
-import { Api, startTestConsole, TEST_TOKEN, type TestConsole } from './support.ts';
+import { startStageConsole } from './stage-console.ts';
+import { startTestConsole, type TestConsole } from './support.ts';
 
 let running: TestConsole;
 let operator: Operator;
@@ -37,14 +37,8 @@ const post = (request: unknown) => running.api.post('/api/tasks', request);
 async function run(line: string, input?: string): Promise<Task> {
   const { status, body } = await post({ argv: line.split(' '), input });
   expect({ status, body }).toMatchObject({ status: 202, body: { state: 'running' } });
-  return ended(body.id);
+  return running.api.ended(body.id);
 }
-
-const ended = (id: string) =>
-  eventually(async () => {
-    const { body } = await running.api.get(`/api/tasks/${id}`);
-    return body.state === 'running' ? undefined : (body as Task);
-  });
 
 const PENDING = ['queued', 'retrying', 'received'];
 
@@ -181,12 +175,9 @@ describe('send', () => {
   });
 
   test('to a stage takes no text', async () => {
-    const { source } = running;
-    const options = { source, port: 0, token: TEST_TOKEN, readOnly: false, local: undefined };
-    const stage = await startConsole(options);
+    await using stage = await startStageConsole(running.stack);
     const request = { argv: ['send', '--file', '-'], input: '{}' };
-    const { status, body } = await new Api(stage.port).post('/api/tasks', request);
-    await stage.close();
+    const { status, body } = await stage.api.post('/api/tasks', request);
     expect({ status, detail: body.detail }).toEqual({
       status: 403,
       detail: expect.stringContaining('A stage gets only what the partner has sent'),
@@ -230,7 +221,7 @@ describe('dlq redrive', () => {
     );
     expect(progress).toMatchObject({ doing: 'Moving', total: 4, unit: 'messages' });
     await running.api.delete(`/api/tasks/${first.id}`);
-    expect(await ended(first.id)).toMatchObject({
+    expect(await running.api.ended(first.id)).toMatchObject({
       state: 'failed',
       lines: [expect.any(String), expect.stringMatching(/^Cancelled\. /)],
     });
@@ -365,7 +356,7 @@ describe('replay', () => {
       body: { detail: expect.stringContaining(`already changes the archive by a replay: ${task.command}`) },
     });
     expect(await running.api.delete(`/api/tasks/${task.id}`)).toMatchObject({ status: 202 });
-    expect(await ended(task.id)).toMatchObject({ state: 'failed' });
+    expect(await running.api.ended(task.id)).toMatchObject({ state: 'failed' });
     expect(await running.api.delete('/api/tasks/none')).toMatchObject({ status: 404 });
   });
 });

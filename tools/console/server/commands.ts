@@ -6,7 +6,6 @@ import { pauseCommand } from '../../commands/pause.ts';
 import { replayCommand } from '../../commands/replay.ts';
 import { resumeCommand } from '../../commands/resume.ts';
 import { STANDARD_INPUT, sendCommand } from '../../commands/send.ts';
-import type { Operation } from '../../stage/operation.ts';
 import { eventOf, waitingQueue } from '../../stage/queues/queue.ts';
 import type { Work } from '../../stage/work.ts';
 import { inOneLine } from '../../terminal/command.ts';
@@ -40,7 +39,7 @@ export interface RunnableCommand {
 
 type Task = Parameters<Work>[1];
 
-type CommandContext = Pick<ConsoleContext, 'source' | 'local' | 'inspect' | 'use' | 'readOnly'>;
+type CommandContext = Pick<ConsoleContext, 'source' | 'local' | 'use'>;
 
 /** Arguments and options of a command, as commander has parsed them. */
 interface Parsed {
@@ -207,16 +206,17 @@ function withConsole(task: Task, { input }: Parsed, { source }: CommandContext):
 }
 
 /** Keeps looks at the queue away from its redrive, and notes which deliveries were redriven. */
-function redriven({ args: [name] }: Parsed, { source, inspect, use }: CommandContext, task: Task): Task {
+function redriven({ args: [name] }: Parsed, { source, local, use }: CommandContext, task: Task): Task {
   const { kind, url } = waitingQueue(source.stage, String(name));
-  return (operation: Operation) =>
+  const inspect = async () => local?.stack.inspectQueue(url);
+  return (operation) =>
     use.redrive(url, async () => {
-      const before = kind === 'quarantine' ? undefined : await inspect?.(url);
+      const before = kind === 'quarantine' ? undefined : await inspect();
       // A message may fail again before the redrive is known to have ended.
       const at = Date.now();
       const done = await task(operation);
       if (before === undefined) return done;
-      const left = new Set((await inspect?.(url))?.map(({ id }) => id));
+      const left = new Set((await inspect())?.map(({ id }) => id));
       const gone = before.filter(({ id }) => !left.has(id));
       for (const { attributes } of gone) noteRedrive(source, attributes, at);
       return done;

@@ -7,7 +7,7 @@ import type { LocalStack } from '../../../local/local-stack.ts';
 import type { Notice, Task } from '../api.ts';
 import type { Source } from '../source.ts';
 import { badQuery, badRequest, Problem } from './problem.ts';
-import type { Look } from './queue-messages.ts';
+import type { QueueUse } from './queue-use.ts';
 
 /** The stack behind the console, if it runs in the same process. */
 export interface LocalParts {
@@ -23,12 +23,13 @@ const MAXIMUM_TASKS = 20;
 const MAXIMUM_BYTES = 60 * 1024 * 1024;
 
 /** What every route works with. */
-export interface ConsoleContext extends Pick<Look, 'use' | 'inspect'> {
+export interface ConsoleContext {
   readonly source: Source;
   /** Nothing may be changed; the server refuses it before any route sees it. */
   readonly readOnly: boolean;
   /** Undefined for a deployed stage. */
   readonly local: LocalParts | undefined;
+  readonly use: QueueUse;
   /** Tells tasks and notices to every page that is open. */
   readonly news: News;
   /** Tells of a fault of the console itself. */
@@ -113,19 +114,15 @@ export class News {
   readonly #listeners = new Set<(subject: string, item: NewsItem) => void>();
 
   task(data: Task): void {
-    const item = { event: 'task', data } as const;
-    this.#tasks.set(data.id, item);
+    this.#tell(this.#tasks, data.id, { event: 'task', data });
     for (const id of this.#tasks.keys()) {
       if (this.#tasks.size <= MAXIMUM_TASKS) break;
       this.#tasks.delete(id);
     }
-    for (const listener of this.#listeners) listener(data.id, item);
   }
 
   notice(data: Notice): void {
-    const item = { event: 'notice', data } as const;
-    this.#notices.set(data.about, item);
-    for (const listener of this.#listeners) listener(data.about, item);
+    this.#tell(this.#notices, data.about, { event: 'notice', data });
   }
 
   /** The newest item of each subject, as a page that opens needs them. */
@@ -137,5 +134,10 @@ export class News {
   subscribe(listener: (subject: string, item: NewsItem) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
+  }
+
+  #tell(known: Map<string, NewsItem>, subject: string, item: NewsItem): void {
+    known.set(subject, item);
+    for (const listener of this.#listeners) listener(subject, item);
   }
 }

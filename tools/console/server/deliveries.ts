@@ -3,7 +3,7 @@ import * as z from 'zod/mini';
 import { type Delivery, isSettled, states } from '../../stage/history/history.ts';
 import { type DeliveryFilter, MAXIMUM_DELIVERIES } from '../../stage/history/store.ts';
 import { time } from '../../terminal/options.ts';
-import type { DeliveryDetail, DeliveryList } from '../api.ts';
+import type { DeliveryDetail, DeliveryList, DeliveryQuery } from '../api.ts';
 import { type ConsoleContext, type ConsoleEnv, endOf, readQuery } from './context.ts';
 import { badQuery, notFound } from './problem.ts';
 
@@ -16,9 +16,9 @@ const LIST_LIMIT = 500;
 /** Seconds until a delivery has settled: by default, and at most. Node.js' fetch waits 300 s for an answer. */
 const TIMEOUT = { default: 30, maximum: 240 };
 
-export const searchSchema = z.optional(z.string().check(z.maxLength(LONGEST_SEARCH)));
+export const searchSchema = z.exactOptional(z.string().check(z.maxLength(LONGEST_SEARCH)));
 
-const text = z.optional(z.string());
+const text = z.exactOptional(z.string());
 const number = (minimum: number, maximum: number, value: number) =>
   z._default(z.pipe(z.coerce.number(), z.int().check(z.gte(minimum), z.lte(maximum))), value);
 
@@ -105,10 +105,8 @@ export function deliveryRoutes(console: ConsoleContext) {
   }
 }
 
-type FilterQuery = { readonly [Name in keyof typeof FILTER]?: string | undefined };
-
 /** @throws Problem that says what is wrong */
-function filterOf({ search, event, state, shop, since, until }: FilterQuery): DeliveryFilter {
+function filterOf({ search, event, state, shop, since, until }: DeliveryQuery): DeliveryFilter {
   const filter = {
     search,
     event,

@@ -1,19 +1,12 @@
-/** RFC 9457: an error as the API answers it. */
-export interface ProblemDetails {
-  /** Identifies the kind of problem; never fetched. */
-  readonly type: `urn:partner-webhooks-console:problem:${string}`;
-  readonly title: string;
-  readonly status: number;
-  /** What is wrong and what to do, in one line. */
-  readonly detail: string;
-}
-
-/** An answer that is an error, thrown to end a request. */
+/** An answer that is an error (RFC 9457), thrown to end a request. */
 export class Problem extends Error {
   override readonly name = 'Problem';
-  readonly details: ProblemDetails;
+  readonly details: Readonly<Record<'type' | 'title' | 'detail', string>> & { readonly status: number };
 
-  /** @param kind last part of its type: `bad-query` */
+  /**
+   * @param kind last part of its type, which is never fetched: `bad-query`
+   * @param detail what is wrong and what to do, in one line
+   */
   constructor(kind: string, status: number, title: string, detail: string) {
     super(detail);
     this.details = { type: `urn:partner-webhooks-console:problem:${kind}`, title, status, detail };

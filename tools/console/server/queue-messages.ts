@@ -6,6 +6,7 @@ import { sourceQueueUrl, type WaitingQueue, waitingQueues } from '../../stage/qu
 import type { Stage } from '../../stage/stage.ts';
 import { refusalOf } from '../../stage/work.ts';
 import type { DeadLetterGroup, DeadLetters, QueueMessage, QueueMessages } from '../api.ts';
+import type { ConsoleContext } from './context.ts';
 import { forbidden, notFound, Problem } from './problem.ts';
 
 /** Characters of a body in a list of messages. */
@@ -14,22 +15,11 @@ export const SHOWN_CHARACTERS = 16 * 1024;
 /** Messages of a dead-letter queue that are read: from a stage 10 a call, and hidden from others meanwhile. */
 const MAXIMUM_DEAD_LETTERS = 500;
 
-/** Looks at the messages of a queue without receiving any. */
-export type Inspect = (url: string) => readonly InspectedMessage[] | Promise<readonly InspectedMessage[]>;
-
 type SeenMessage = Pick<HeldMessage, 'id' | 'body' | 'attributes' | 'sentAt' | 'receives' | 'movedBySqs'> &
   Pick<QueueMessage, 'state'>;
 
-/** How queues are looked into. */
-export interface Look {
-  readonly stack: Stage;
-  /** Absent if a look receives the messages. */
-  readonly inspect?: Inspect | undefined;
-  readonly use: QueueUse;
-  readonly signal: AbortSignal;
-  /** Nothing may be changed, and so nothing received from a stage. */
-  readonly readOnly: boolean;
-}
+/** How queues are looked into: the local stack's without receiving anything. */
+type Look = Pick<ConsoleContext, 'source' | 'local' | 'use' | 'readOnly'> & { readonly signal: AbortSignal };
 
 /**
  * The messages of a queue. None is removed.
@@ -37,13 +27,13 @@ export interface Look {
  * @throws Problem if there is no such queue, or a look would count as an attempt
  */
 export async function queueMessages(look: Look, name: string, limit: number): Promise<QueueMessages> {
-  const { stack, inspect } = look;
+  const stack = look.source.stage;
   const queue = waitingQueues(stack).find(
     ({ kind, name: own }) => name === (kind === 'dead-letter' ? `dead:${own}` : own),
   );
   const url = queue?.url ?? sourceQueueUrl(stack, name);
   if (url === undefined) throw notFound(`There is no queue '${name}' in ${stack.title}`);
-  if (queue === undefined && inspect === undefined) {
+  if (queue === undefined && look.local === undefined) {
     throw new Problem(
       'counts-as-attempt',
       409,
@@ -60,10 +50,11 @@ export async function queueMessages(look: Look, name: string, limit: number): Pr
  */
 export async function deadLetters(look: Look): Promise<DeadLetters> {
   requireLook(look);
-  const problems = new Shortcomings(look.stack.local);
+  const { stage } = look.source;
+  const problems = new Shortcomings(stage.local);
   const limitedQueues: string[] = [];
   const found: Letter[] = [];
-  for (const queue of waitingQueues(look.stack)) {
+  for (const queue of waitingQueues(stage)) {
     const { kind, name, title, url } = queue;
     if (kind !== 'dead-letter' || !isEventName(name)) continue;
     const letters = seenMessages(look, url, MAXIMUM_DEAD_LETTERS, (one) => letterOf(one, queue, name));
@@ -82,8 +73,8 @@ export async function deadLetters(look: Look): Promise<DeadLetters> {
 }
 
 /** @throws Problem if a look would receive messages, and nothing may be changed */
-function requireLook({ inspect, readOnly }: Pick<Look, 'inspect' | 'readOnly'>): void {
-  if (inspect !== undefined || !readOnly) return;
+function requireLook({ local, readOnly }: Look): void {
+  if (local !== undefined || !readOnly) return;
   const detail =
     'SQS shows a message only to a client that receives it, which counts and hides it for a while. The queues show how many there are. To see them, start the console without --read-only';
   throw forbidden('read-only', detail);
@@ -100,15 +91,15 @@ async function seenMessages<Shown>(
   show: (message: SeenMessage) => Shown | Promise<Shown>,
 ): Promise<{ readonly messages: readonly Shown[]; readonly limited: boolean }> {
   requireLook(look);
-  const { stack, inspect, use, signal } = look;
+  const { source, local, use, signal } = look;
   const messages: Shown[] = [];
-  if (inspect !== undefined) {
-    const all = await inspect(url);
+  if (local !== undefined) {
+    const all = await local.stack.inspectQueue(url);
     for (const message of all.slice(0, limit)) messages.push(await show(inspected(message)));
     return { messages, limited: all.length > limit };
   }
   return await use.look(url, async () => {
-    const { limited } = await walk(stack, url, { signal, limit }, async (message) => {
+    const { limited } = await walk(source.stage, url, { signal, limit }, async (message) => {
       messages.push(await show({ ...message, state: 'waiting' }));
       return 'kept';
     });
@@ -135,7 +126,6 @@ async function shown(
     event: noted(message, 'event'),
     requestId: noted(message, 'requestId'),
     reason: queue && reasonOf(message, queue),
-    failedAt: failureNote(message, 'failedAt'),
   };
   return {
     id,
@@ -216,46 +206,5 @@ export class Shortcomings {
 
   lines(): string[] {
     return [...this.#subjects].map(([reason, subjects]) => `${subjects.join(', ')}: ${reason}`);
-  }
-}
-
-/**
- * Keeps looks at a queue and its redrives apart, and one look from another. Each hides the messages that it holds, so
- * that the other would not see them.
- */
-export class QueueUse {
-  /** The last in line for a queue, by its address. */
-  readonly #last = new Map<string, Promise<unknown>>();
-  readonly #redriven = new Set<string>();
-
-  /** Looks once those before are done. @throws Problem during a redrive, which may take long */
-  async look<Seen>(url: string, work: () => Promise<Seen>): Promise<Seen> {
-    if (this.#redriven.has(url)) {
-      const detail =
-        'it is being redriven, and a look would hide messages from that. Look again when the task is done';
-      throw new Problem('redriven', 409, 'Being redriven', detail);
-    }
-    return await this.#after(url, work);
-  }
-
-  /** Redrives once the looks before are done, and refuses looks until the end. */
-  async redrive<Done>(url: string, work: () => Promise<Done>): Promise<Done> {
-    this.#redriven.add(url);
-    try {
-      return await this.#after(url, work);
-    } finally {
-      this.#redriven.delete(url);
-    }
-  }
-
-  async #after<Result>(url: string, work: () => Promise<Result>): Promise<Result> {
-    const before = this.#last.get(url) ?? Promise.resolve();
-    const result = before.then(work);
-    const settled = result.then(
-      () => {},
-      () => {},
-    );
-    this.#last.set(url, settled);
-    return await result;
   }
 }

@@ -1,12 +1,13 @@
-import { Hono } from 'hono';
+import { type Context, Hono } from 'hono';
 import * as z from 'zod/mini';
+import type { LocalStack } from '../../../local/local-stack.ts';
 import { pausedQueue } from '../../stage/history/locate.ts';
 import { pausesOf } from '../../stage/queues/pause-state.ts';
 import { oldestMessage, type QueueState, queueState, waitingQueues } from '../../stage/queues/queue.ts';
 import type { Stage } from '../../stage/stage.ts';
 import type { EventQueue, KeptQueue, QueueDepth, Queues } from '../api.ts';
 import { type ConsoleContext, type ConsoleEnv, endOf, readQuery } from './context.ts';
-import { deadLetters, type Inspect, type Look, queueMessages, Shortcomings } from './queue-messages.ts';
+import { deadLetters, queueMessages, Shortcomings } from './queue-messages.ts';
 
 /** Messages of a look: by default, and at most. */
 const LIMIT = { default: 50, maximum: 500 };
@@ -23,29 +24,29 @@ const METRIC_AGE = 60_000;
 type OldestAt = (url: string, state: QueueState) => Promise<Date | undefined>;
 
 export function queueRoutes(console: ConsoleContext) {
-  const { source, inspect, use, readOnly } = console;
-  const oldestAt = inspect ? inspectedAge(inspect) : measuredAge(source.stage);
-  const look = (signal: AbortSignal): Look => ({ stack: source.stage, inspect, use, signal, readOnly });
+  const { stage } = console.source;
+  const oldestAt = console.local ? inspectedAge(console.local.stack) : measuredAge(stage);
+  const look = (c: Context<ConsoleEnv>) => ({ ...console, signal: endOf(c, console) });
 
   return new Hono<ConsoleEnv>()
     .get('/queues', async (c) => {
       readQuery(c, {});
-      return c.json(await queuesOf(source.stage, oldestAt));
+      return c.json(await queuesOf(stage, oldestAt));
     })
     .get('/queues/:name/messages', async (c) => {
       const { limit } = readQuery(c, { limit: limitSchema });
-      return c.json(await queueMessages(look(endOf(c, console)), c.req.param('name'), limit));
+      return c.json(await queueMessages(look(c), c.req.param('name'), limit));
     })
     .get('/dead-letters', async (c) => {
       readQuery(c, {});
-      return c.json(await deadLetters(look(endOf(c, console))));
+      return c.json(await deadLetters(look(c)));
     });
 }
 
 /** By a look that receives nothing. */
-function inspectedAge(inspect: Inspect): OldestAt {
+function inspectedAge(stack: LocalStack): OldestAt {
   return async (url) => {
-    const times = (await inspect(url)).map(({ sentAt }) => sentAt.getTime());
+    const times = (await stack.inspectQueue(url)).map(({ sentAt }) => sentAt.getTime());
     return times.length === 0 ? undefined : new Date(Math.min(...times));
   };
 }

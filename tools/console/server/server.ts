@@ -14,7 +14,7 @@ import { deliveryRoutes } from './deliveries.ts';
 import { faultRoutes } from './faults.ts';
 import { pageRoutes } from './page.ts';
 import { badQuery, notFound, Problem, problemOf, problemResponse } from './problem.ts';
-import { QueueUse } from './queue-messages.ts';
+import { QueueUse } from './queue-use.ts';
 import { queueRoutes } from './queues.ts';
 import { guard, type SecurityRules, securityHeaders } from './security.ts';
 import { streamRoutes } from './stream.ts';
@@ -33,8 +33,6 @@ export interface ConsoleOptions {
   readonly readOnly: boolean;
   /** The stack, if it runs in this process; undefined for a stage. */
   readonly local: LocalParts | undefined;
-  /** Receives faults of the console itself. @default console.error */
-  readonly onProblem?: ((message: string) => void) | undefined;
 }
 
 export interface Console {
@@ -48,7 +46,7 @@ export interface Console {
 
 /** Serves the console on this machine only. @throws if the port is taken (EADDRINUSE) */
 export async function startConsole(options: ConsoleOptions): Promise<Console> {
-  const { source, token, readOnly, local, onProblem = console.error } = options;
+  const { source, token, readOnly, local } = options;
   const closing = new AbortController();
   const context: ConsoleContext = {
     source,
@@ -56,8 +54,7 @@ export async function startConsole(options: ConsoleOptions): Promise<Console> {
     local,
     news: new News(),
     use: new QueueUse(),
-    inspect: local && ((url) => local.stack.inspectQueue(url)),
-    report: (error) => onProblem(`The console: ${error instanceof Error ? error.stack : String(error)}`),
+    report: (error) => console.error('The console:', error instanceof Error ? error.stack : String(error)),
     closing: closing.signal,
   };
   const tasks = new Tasks(source.stage, (task) => context.news.task(task));
