@@ -2,7 +2,7 @@ import { signal } from '@preact/signals';
 import { useRef, useState } from 'preact/hooks';
 import { shellWord } from '../../terminal/shell-word.ts';
 import type { Task, TaskRequest } from '../api.ts';
-import { api, errorText } from './api.ts';
+import { ApiError, api, errorText } from './api.ts';
 import { formatRoute } from './route.ts';
 import { connection, putTask, refusal, stack, tasks } from './store.ts';
 import { Button } from './ui/button.tsx';
@@ -33,22 +33,29 @@ interface Question {
 
 const question = signal<Question | undefined>(undefined);
 
-/**
- * Runs commands, one after the other. On a stage, a dialog asks first.
- * @returns the tasks as they began; undefined if the reader did not confirm
- * @throws ApiError
- */
-export async function run(commands: readonly Command[]): Promise<readonly Task[] | undefined> {
+/** The tasks as they began, and why the next one did not. */
+interface Begun {
+  readonly begun: readonly Task[];
+  readonly error?: string;
+}
+
+/** Runs commands, one after the other. On a stage, a dialog asks first. @returns undefined if the reader did not confirm */
+async function run(commands: readonly Command[]): Promise<Begun | undefined> {
   if (!stack.local && commands.some(({ reads }) => reads !== true) && !(await confirmed(commands))) {
     return undefined;
   }
   const begun: Task[] = [];
   for (const { argv, input } of commands) {
-    const task = await api.run({ argv, input });
-    putTask(task);
-    begun.push(task);
+    try {
+      const task = await api.run({ argv, input });
+      putTask(task);
+      begun.push(task);
+    } catch (failure) {
+      const some = begun.length === 0 ? '' : `Started ${begun.length} of ${commands.length}. `;
+      return { begun, error: `${some}${errorText(failure)}` };
+    }
   }
-  return begun;
+  return { begun };
 }
 
 async function confirmed(commands: readonly Command[]): Promise<boolean> {
@@ -56,7 +63,7 @@ async function confirmed(commands: readonly Command[]): Promise<boolean> {
   question.value?.answer(false);
   question.value = { commands, answer: resolve };
   const answer = await promise;
-  question.value = undefined;
+  if (question.value?.answer === resolve) question.value = undefined;
   return answer;
 }
 
@@ -117,13 +124,19 @@ export async function taskEnd(task: Task): Promise<Task> {
         resolve();
       }
     });
-    if (connection.value.state !== 'live') putTask(await api.task(task.id));
+    if (connection.value.state === 'live') continue;
+    try {
+      putTask(await api.task(task.id));
+    } catch (error) {
+      // Without an answer, the server may come back.
+      if (!(error instanceof ApiError) || error.status !== 0) throw error;
+    }
   }
 }
 
 /**
  * For buttons that run commands whose output matters: the output opens.
- * @returns `start` runs commands and returns their tasks; undefined if they did not begin, and then `error` says why
+ * @returns `start` runs commands and returns the tasks that began; undefined if none did. `error` says why not all did
  */
 export function useRun({ opens = true } = {}) {
   const [busy, setBusy] = useState(false);
@@ -131,19 +144,15 @@ export function useRun({ opens = true } = {}) {
   const start = async (commands: readonly Command[]): Promise<readonly Task[] | undefined> => {
     setBusy(true);
     setError(undefined);
-    try {
-      const begun = await run(commands);
-      if (begun !== undefined && opens) {
-        shownTask.value = begun.at(-1)?.id;
-        tasksAreOpen.value = true;
-      }
-      return begun;
-    } catch (failure) {
-      setError(errorText(failure));
-      return undefined;
-    } finally {
-      setBusy(false);
+    const done = await run(commands);
+    setError(done?.error);
+    setBusy(false);
+    if (done === undefined || done.begun.length === 0) return undefined;
+    if (opens) {
+      shownTask.value = done.begun.at(-1)?.id;
+      tasksAreOpen.value = true;
     }
+    return done.begun;
   };
   return { start, busy, error, refusal: refusal() };
 }
@@ -169,7 +178,8 @@ export function useSend(onError: (text: string) => void = toastError) {
     isSending.current = true;
     setBusy(true);
     try {
-      const [begun] = (await run([command])) ?? [];
+      const { begun: [begun] = [], error } = (await run([command])) ?? {};
+      if (error !== undefined) onError(error);
       if (begun === undefined) return false;
       const task = await taskEnd(begun);
       const [delivery] = task.deliveries;

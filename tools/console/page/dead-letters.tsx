@@ -19,7 +19,7 @@ const plural = (count: number, one: string) =>
 /** Dead letters of all events, by their reason. */
 export function DeadLettersView() {
   const { start, busy, error: failure, refusal } = useRun();
-  const { value, error, reload } = useLoad('dead letters', api.deadLetters, localRefresh());
+  const { value, error, loading, reload } = useLoad('dead letters', api.deadLetters, localRefresh());
   const groups = value?.groups ?? [];
   const total = groups.reduce((sum, { count }) => sum + count, 0);
   const act = { refusal, busy, start };
@@ -31,7 +31,9 @@ export function DeadLettersView() {
             <h2 class="grow">
               {plural(total, 'dead letter')}, {plural(groups.length, 'reason')}
             </h2>
-            {!stack.local && <Button onClick={reload}>Refresh</Button>}
+            {!stack.local && <Button busy={loading} onClick={reload}>
+                Refresh
+              </Button>}
             <Button refusal={refusal} busy={busy} onClick={() => start(redriveAll(groups))}>
               Redrive all
             </Button>

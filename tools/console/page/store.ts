@@ -25,11 +25,13 @@ export interface Loaded<T> {
   /** The last answer. It stays while a newer one is asked for. */
   readonly value: T | undefined;
   readonly error: string | undefined;
+  /** It is being read. */
+  readonly loading: boolean;
   /** Reads it now. */
   readonly reload: () => void;
 }
 
-const nothing = { value: undefined, error: undefined, reload: () => {} };
+const nothing = { value: undefined, error: undefined, loading: true, reload: () => {} };
 
 /** The stack that the page shows. It is set before anything is drawn. */
 export let stack: StackInfo;
@@ -57,8 +59,8 @@ export const refusal = () =>
 export const deadLetterCount = ({ events }: Queues) =>
   events.reduce((total, { dead }) => total + dead.visible + dead.inFlight, 0);
 
-/** Tasks that are kept to be shown. */
-const TASKS_KEPT = 20;
+/** Tasks that are kept to be shown, besides those that run: a selection of rows may start 100. */
+const TASKS_KEPT = 150;
 
 let index = new DeliveryIndex();
 /** Collects another search's deliveries until all have come: the list does not go blank meanwhile. */
@@ -96,7 +98,7 @@ export function takeReady({ searched }: StreamEvents['ready'], search: string): 
 /** Also from the answer to a request, which may come before or after the stream tells of the task. */
 export function putTask(task: Task): void {
   const known = tasks.value.find(({ id }) => id === task.id);
-  if (known === undefined) tasks.value = [task, ...tasks.value].slice(0, TASKS_KEPT);
+  if (known === undefined) tasks.value = [task, ...tasks.value.filter((one, at) => at < TASKS_KEPT || one.state === 'running')];
   else if (known.state === 'running') tasks.value = tasks.value.map((one) => (one === known ? task : one));
 }
 

@@ -67,7 +67,7 @@ function Items({ table: { name, key }, opened }: { table: TableInfo; opened: str
   const [turned, turn] = useState<readonly string[]>([]);
   const [search, setSearch] = useState('');
   const after = turned.at(-1) ?? '';
-  const { value, error, reload } = useLoad(
+  const { value, error, loading, reload } = useLoad(
     `${name} ${after}`,
     (signal) => api.table(name, { after }, signal),
     localRefresh(),
@@ -95,7 +95,7 @@ function Items({ table: { name, key }, opened }: { table: TableInfo; opened: str
         <Button type="submit" disabled={wanted === ''}>
           Find
         </Button>
-        {!stack.local && <Button onClick={reload}>Refresh</Button>}
+        {!stack.local && <Button busy={loading} onClick={reload}>Refresh</Button>}
       </form>
       <ErrorNote>{error}</ErrorNote>
       {value === undefined && error === undefined && <Loading />}
@@ -157,7 +157,7 @@ function Items({ table: { name, key }, opened }: { table: TableInfo; opened: str
 
 /** One item as it is now. */
 function ItemPane({ table: { name, key }, id }: { table: TableInfo; id: string }) {
-  const { value, error, reload } = useLoad(
+  const { value, error, loading, reload } = useLoad(
     `${name}/${id}`,
     (signal) => api.table(name, { key: id }, signal),
     localRefresh(),
@@ -172,7 +172,7 @@ function ItemPane({ table: { name, key }, id }: { table: TableInfo; id: string }
           <h2 ref={heading} tabIndex={-1} class="grow wrap">
             <Visible text={id} />
           </h2>
-          {!stack.local && <Button onClick={reload}>Refresh</Button>}
+          {!stack.local && <Button busy={loading} onClick={reload}>Refresh</Button>}
           <a class="icon-button" href={list} aria-label="Close the item">
             <Icon name="close" />
           </a>

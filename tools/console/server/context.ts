@@ -17,7 +17,7 @@ export interface LocalParts {
 }
 
 /** Tasks that a page gets when it opens, also those that have ended: it may have seen them begin. */
-const MAXIMUM_TASKS = 20;
+export const MAXIMUM_TASKS = 150;
 
 /** Bytes of a request: a body of API Gateway's 10 MB, each byte of which may be six as JSON (`\u0000`). */
 const MAXIMUM_BYTES = 60 * 1024 * 1024;
@@ -115,9 +115,9 @@ export class News {
 
   task(data: Task): void {
     this.#tell(this.#tasks, data.id, { event: 'task', data });
-    for (const id of this.#tasks.keys()) {
+    for (const [id, item] of this.#tasks) {
       if (this.#tasks.size <= MAXIMUM_TASKS) break;
-      this.#tasks.delete(id);
+      if (item.event === 'task' && item.data.state !== 'running') this.#tasks.delete(id);
     }
   }
 

@@ -10,11 +10,8 @@ import { CommandError } from '../../terminal/command-error.ts';
 import { printable } from '../../terminal/text.ts';
 import type { Task } from '../api.ts';
 import { parseCommand, type RunnableCommand, taskRequestSchema } from './commands.ts';
-import { type ConsoleContext, type ConsoleEnv, readJson } from './context.ts';
+import { type ConsoleContext, type ConsoleEnv, MAXIMUM_TASKS, readJson } from './context.ts';
 import { notFound, Problem } from './problem.ts';
-
-/** Tasks that are remembered. */
-const MAXIMUM_TASKS = 50;
 
 /** Lines and blocks of a task that are kept, the newest. */
 const MAXIMUM_LINES = 1_000;

@@ -68,7 +68,7 @@ export function readFilter(query: Readonly<Record<string, string>>): Filter | st
 
 const isState = (text: string): text is State => states.some((state) => state === text);
 
-function readMoment(text: string): Moment | 'invalid' | undefined {
+export function readMoment(text: string): Moment | 'invalid' | undefined {
   if (text === '') return undefined;
   const [, count, unit = ''] = /^(\d{1,6})([mhd])$/.exec(text) ?? [];
   if (count !== undefined) return { ago: Number(count) * (UNITS[unit] ?? 0) };

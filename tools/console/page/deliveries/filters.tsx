@@ -126,6 +126,10 @@ interface MomentFieldProps {
 
 /** Local time, kept as ISO 8601. */
 function MomentField({ label, value, onChange }: MomentFieldProps) {
+  /** While a part is typed the field has no value, and the moment of the filter must not take its place. */
+  const [typed, setTyped] = useState<string>();
+  const moment = readMoment(value);
+  const shown = moment === undefined || moment === 'invalid' ? NaN : momentAt(moment, Date.now());
   return (
     <label class="row">
       <span>{label}</span>
@@ -133,11 +137,15 @@ function MomentField({ label, value, onChange }: MomentFieldProps) {
         type="datetime-local"
         class="field"
         step={1}
-        value={localText(new Date(value))}
-        onChange={({ currentTarget }) => {
-          const moment = new Date(currentTarget.value);
-          // It has no value while a part of it is typed.
-          if (!Number.isNaN(moment.getTime())) onChange(moment.toISOString());
+        value={typed ?? localText(new Date(shown))}
+        onInput={({ currentTarget }) => {
+          setTyped(currentTarget.value);
+          const next = new Date(currentTarget.value);
+          if (!Number.isNaN(next.getTime())) onChange(next.toISOString());
+        }}
+        onBlur={() => {
+          if (typed === '') onChange('');
+          setTyped(undefined);
         }}
       />
     </label>

@@ -3,6 +3,9 @@ import type { Delivery } from '../../../stage/history/history.ts';
 /** Deliveries that one action sends at most: each is a command of its own. */
 export const MAX_RESENT = 100;
 
+/** Event ids of one redrive at most: the server takes a command of 128 KiB. */
+export const MAX_REDRIVEN = 1_000;
+
 /** The queue that keeps a delivery for redrive, as `npm run dlq` names it; undefined if none does. */
 function queueOf({ state, event }: Delivery): string | undefined {
   if (state === 'dead-letter') return event;
@@ -12,14 +15,12 @@ function queueOf({ state, event }: Delivery): string | undefined {
 
 /** Event ids by the queue that a redrive takes them from. */
 export function redrivable(deliveries: readonly Delivery[]): ReadonlyMap<string, readonly string[]> {
-  const queues = new Map<string, string[]>();
+  // Two deliveries of the same bytes have the same event id.
+  const queues = new Map<string, Set<string>>();
   for (const delivery of deliveries) {
     const queue = queueOf(delivery);
     if (queue === undefined || delivery.eventId === undefined) continue;
-    const ids = queues.get(queue) ?? [];
-    queues.set(queue, ids);
-    // Two deliveries of the same bytes have the same event id.
-    if (!ids.includes(delivery.eventId)) ids.push(delivery.eventId);
+    queues.set(queue, (queues.get(queue) ?? new Set()).add(delivery.eventId));
   }
-  return queues;
+  return new Map([...queues].map(([queue, ids]) => [queue, [...ids]]));
 }

@@ -79,7 +79,7 @@ export function DeliveriesView() {
   const isSelectedThere = isThere && rows.some(({ id }) => id === selected);
   useEffect(() => {
     if (isSelectedThere) hold();
-  }, [selected, isSelectedThere]);
+  }, [selected, isSelectedThere, key]);
 
   const showSent = (id: string) => {
     const current = route.peek();
@@ -165,8 +165,8 @@ export function DeliveriesView() {
                 onSelectAll={() => {
                   checked.value = new Set(rows.map(({ id }) => id));
                 }}
-                onCancel={() => {
-                  checked.value = new Set();
+                onDone={(ids) => {
+                  checked.value = checked.value.difference(new Set(ids));
                 }}
               />
             )}

@@ -178,7 +178,8 @@ function useActions(
   const refused = refusal();
 
   const resend = async () => {
-    const argv = ['send', '--again', id, ...(stack.local ? ['--same-headers'] : [])];
+    const hasHeaders = stack.local && detail?.request.headers.length !== 0;
+    const argv = ['send', '--again', id, ...(hasHeaders ? ['--same-headers'] : [])];
     // It is the same event, so its timeline has both.
     if (await sender.send({ argv, does: 'Sends the same body again, with a new signature.' })) reload();
   };
@@ -186,10 +187,14 @@ function useActions(
     const argv = ['dlq', 'redrive', queue, ...(eventId === undefined ? [] : ['--id', eventId])];
     const begun = await runner.start([{ argv, does: `Moves this event ${redriveWords(queue)} once more.` }]);
     if (begun?.[0] === undefined) return;
-    const { state, lines } = await taskEnd(begun[0]);
-    if (state === 'done') showToast({ level: 'info', text: 'Redriven.' });
-    else showToast({ level: 'error', text: lines.join('\n') });
-    reload();
+    try {
+      const { state, lines } = await taskEnd(begun[0]);
+      if (state === 'done') showToast({ level: 'info', text: 'Redriven.' });
+      else showToast({ level: 'error', text: lines.join('\n') });
+      reload();
+    } catch (failure) {
+      showToast({ level: 'error', text: `The end of the redrive is not known: ${errorText(failure)}` });
+    }
   };
   const body = async () => {
     try {

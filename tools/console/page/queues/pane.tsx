@@ -44,7 +44,7 @@ export function QueuePane({ name, queue, children }: QueuePaneProps) {
   const isKept = isDead || event === undefined;
   /** On a stage, where reading means receiving. */
   const isClosed = !stack.local && !isKept;
-  const { value, error, reload } = useLoad(
+  const { value, error, loading, reload } = useLoad(
     name,
     (signal) => (isClosed ? Promise.resolve(NOTHING) : api.messages(name, LIMIT, signal)),
     localRefresh(),
@@ -60,7 +60,9 @@ export function QueuePane({ name, queue, children }: QueuePaneProps) {
           <h2 ref={heading} tabIndex={-1} class="grow wrap">
             {event ?? name}
           </h2>
-          {!stack.local && !isClosed && <Button onClick={reload}>Refresh</Button>}
+          {!stack.local && !isClosed && <Button busy={loading} onClick={reload}>
+              Refresh
+            </Button>}
           {isKept && messages.length > 0 && (
             <Button refusal={refusal} busy={busy} onClick={() => redrive()}>
               Redrive all

@@ -65,7 +65,7 @@ export function ReplayView() {
           aria-label="Replay"
           onSubmit={(submit) => {
             submit.preventDefault();
-            if (!busy && !isRunning) showPlan();
+            if (refusal === undefined && !busy && !isRunning) showPlan();
           }}
         >
           <p class="soft">Sends events of the archive to their queues once more. The plan sends nothing.</p>
@@ -74,6 +74,7 @@ export function ReplayView() {
             <Button
               kind={isCurrent && replay === undefined ? 'normal' : 'primary'}
               type="submit"
+              refusal={refusal}
               busy={busy || isRunning}
             >
               Show plan

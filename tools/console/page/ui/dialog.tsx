@@ -34,13 +34,20 @@ export function Dialog({ title, onClose, actions, width = 'narrow', children }: 
     return () => dialog?.close();
   }, []);
   return (
-    // biome-ignore lint/a11y/useKeyWithClickEvents: Escape does the same, by the browser itself
     <dialog
       ref={element}
       class={`dialog dialog-${width}`}
       aria-labelledby={heading}
       onCancel={(event) => {
         event.preventDefault();
+        onClose();
+      }}
+      // A browser closes a dialog that has kept itself open several times.
+      onClose={() => element.current?.isConnected && element.current.showModal()}
+      onKeyDown={(event) => {
+        if (event.key !== 'Escape' || event.defaultPrevented) return;
+        event.preventDefault();
+        event.stopPropagation();
         onClose();
       }}
       onPointerDown={(event) => {

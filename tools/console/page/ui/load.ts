@@ -20,12 +20,14 @@ export function useLoad<T>(
 ): Loaded<T> {
   const [state, setState] = useState<{ key: string; value?: T; error?: string }>({ key });
   const [round, setRound] = useState(0);
+  const [loading, setLoading] = useState(true);
   const reload = useCallback(() => setRound((number) => number + 1), []);
   const ended = tasks.value.filter((task) => task.state !== 'running').length;
   useEffect(() => {
     const abort = new AbortController();
     const onSeen = () => document.hidden || reload();
     let timer: ReturnType<typeof setTimeout> | undefined;
+    setLoading(true);
     load(abort.signal)
       .then(
         (value) => abort.signal.aborted || setState({ key, value }),
@@ -35,7 +37,9 @@ export function useLoad<T>(
         },
       )
       .finally(() => {
-        if (every === undefined || abort.signal.aborted) return;
+        if (abort.signal.aborted) return;
+        setLoading(false);
+        if (every === undefined) return;
         timer = setTimeout(() => {
           if (document.hidden) document.addEventListener('visibilitychange', onSeen);
           else reload();
@@ -48,5 +52,10 @@ export function useLoad<T>(
     };
   }, [key, round, ended, every]);
   const isCurrent = state.key === key;
-  return { value: isCurrent ? state.value : undefined, error: isCurrent ? state.error : undefined, reload };
+  return {
+    value: isCurrent ? state.value : undefined,
+    error: isCurrent ? state.error : undefined,
+    loading,
+    reload,
+  };
 }
