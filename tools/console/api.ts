@@ -16,12 +16,12 @@ export interface StackInfo {
   readonly local: boolean;
   /** Nothing can be changed: `--read-only`. */
   readonly readOnly: boolean;
-  /** ISO 8601: deliveries are known from then on; absent where they are from the stack's start. */
+  /** ISO 8601: the list begins then. Absent for the local stack, whose list begins with the stack. */
   readonly since?: string;
   readonly webhookUrl: string;
   /** What a command needs to name this stack, such as ` --stage prod`; empty for the local stack. */
   readonly commandSuffix: string;
-  /** By which deliveries to the local stack are signed; absent of a stage. */
+  /** Signs deliveries to the local stack. Absent for a stage. */
   readonly secret?: string;
   readonly events: readonly EventInfo[];
   readonly tables: readonly TableInfo[];
@@ -38,7 +38,7 @@ export interface EventInfo {
 export interface TableInfo {
   /** Name of the stack's output: `ShopCacheTable`. */
   readonly name: string;
-  /** Attribute that rows are found by: `shop_id`. */
+  /** Attribute that identifies a row: `shop_id`. */
   readonly key: string;
 }
 
@@ -59,9 +59,9 @@ export interface DeliveryQuery {
 /** `GET /api/deliveries`, newest first. */
 export interface DeliveryList {
   readonly deliveries: readonly Delivery[];
-  /** Deliveries that the filter admits, of which the list may have the newest only (`limit`). */
+  /** Deliveries that match. The list has the newest of them, up to `limit`. */
   readonly total: number;
-  /** How far the payloads of a stage were searched, where `search` asked for it. */
+  /** For a stage, if `search` was given: how far its payloads were searched. */
   readonly searched?: PayloadSearch;
 }
 
@@ -71,7 +71,7 @@ export interface PayloadSearch {
   readonly records: number;
   /** ISO 8601: nothing older was looked at. */
   readonly since: string;
-  /** Ended at its limit, and could go on. */
+  /** The search ended at its limit. The same search again continues it. */
   readonly limited: boolean;
   /** Why it could not look, such as a permission that is missing. */
   readonly refused?: string;
@@ -81,13 +81,13 @@ export interface PayloadSearch {
 export interface DeliveryDetail extends Delivery {
   /** Nothing more will happen to it by itself. */
   readonly settled: boolean;
-  /** As it came in. Of a stage, of which AWS keeps no headers, what the archive has. */
+  /** As it came in. For a stage, what the archive has: AWS keeps no headers. */
   readonly request: RecordedRequest;
-  /** Undefined of a stage: AWS keeps no answers. */
+  /** Undefined for a stage: AWS keeps no answers. */
   readonly answer:
     | Pick<ExchangeFact, 'status' | 'responseHeaders' | 'responseBody' | 'durationMs'>
     | undefined;
-  /** Of it and of all deliveries of the same bytes. Equal attempts in a row are one step. */
+  /** Also of other deliveries of the same bytes. Equal attempts in a row are one step. */
   readonly history: History;
   /** What may be missing, and why: a line each. */
   readonly problems: readonly string[];
@@ -99,7 +99,7 @@ export interface DeliveryDetail extends Delivery {
 export interface RecordedRequest {
   readonly method: string;
   readonly path: string;
-  /** In the order in which they came. Empty where only the body is known. */
+  /** In the order in which they came. Empty if only the body is known. */
   readonly headers: readonly (readonly [name: string, value: string])[];
   readonly sourceIp?: string;
   /** Bytes of the body. The body itself is `GET /api/deliveries/<id>/body`. */
@@ -120,12 +120,11 @@ export interface StreamEvents {
   /** All that was there when the stream was opened has been sent. */
   readonly ready: { readonly total: number; readonly searched?: PayloadSearch };
   readonly task: Task;
-  /** Such as: code was rebuilt, does not build, a source cannot be read. */
   readonly notice: Notice;
 }
 
 export interface Notice {
-  /** A newer notice about the same replaces it: `code`, `logs`. */
+  /** `code`, `logs` or `archive`. A newer notice about the same replaces it. */
   readonly about: string;
   readonly level: 'info' | 'error';
   readonly text: string;
@@ -136,9 +135,9 @@ export interface Queues {
   readonly events: readonly EventQueue[];
   /** `quarantine` and `unrouted`. */
   readonly kept: readonly KeptQueue[];
-  /** What is paused could not be found out; `problems` says why. */
+  /** Pauses could not be read; `problems` says why. */
   readonly pausesUnknown?: true;
-  /** What is not known, and why: a permission that is missing. */
+  /** What could not be read, and why, such as a missing permission. */
   readonly problems: readonly string[];
 }
 
@@ -146,14 +145,14 @@ export interface QueueDepth {
   /** About, as SQS counts. */
   readonly visible: number;
   readonly inFlight: number;
-  /** ISO 8601: when the message that waits longest was sent, where it is known. */
+  /** ISO 8601: when the oldest message was sent, if known. */
   readonly oldestAt?: string;
 }
 
 export interface EventQueue extends QueueDepth {
   readonly event: EventName;
   readonly paused?: PausedQueue;
-  /** It is being paused: until its event source is off, which takes some seconds, what comes is processed. */
+  /** Its event source is being turned off, which takes some seconds. Until then it processes messages. */
   readonly pausing?: true;
   readonly dead: QueueDepth;
 }
@@ -163,8 +162,8 @@ export interface KeptQueue extends QueueDepth {
 }
 
 /**
- * `GET /api/queues/<name>/messages?limit=50`: a look that takes nothing away. Names are an event (its queue; of a stage
- * not offered, as a look there counts as an attempt), `dead:<event>`, `quarantine` and `unrouted`.
+ * `GET /api/queues/<name>/messages?limit=50`: a look that removes nothing. The name is `dead:<event>`, `quarantine`,
+ * `unrouted` or, on the local stack, an event. On a stage, a look at an event's own queue would count as an attempt.
  */
 export interface QueueMessages {
   readonly messages: readonly QueueMessage[];
@@ -188,10 +187,10 @@ export interface QueueMessage {
   readonly truncated: boolean;
 }
 
-/** `GET /api/dead-letters`: over all queues, the reason that most have first. */
+/** `GET /api/dead-letters`: of all queues, the most frequent reason first. */
 export interface DeadLetters {
   readonly groups: readonly DeadLetterGroup[];
-  /** Queues of which not all was looked at. */
+  /** Queues that have more than were read. */
   readonly limited: readonly string[];
   readonly problems: readonly string[];
 }
@@ -205,10 +204,10 @@ export interface DeadLetterGroup {
   readonly messages: readonly { readonly queue: EventName; readonly id: string; readonly eventId?: string }[];
 }
 
-/** `GET /api/tables/<name>?key=…` finds one row, `?after=…` goes on: some 50 rows. */
+/** `GET /api/tables/<name>`: 50 rows. `?key=…` finds one row, `?after=…` gets the next page. */
 export interface TableRows {
   readonly rows: readonly Item[];
-  /** What `after` is to be for further rows; absent at the end. */
+  /** Value of `after` for the next page. Absent on the last page. */
   readonly next?: string;
 }
 
@@ -229,7 +228,7 @@ export interface ActiveFault extends FaultSettings {
 export interface FaultSettings {
   readonly service: 'dynamodb' | 'firehose' | 's3' | 'secretsmanager' | 'sns' | 'sqs';
   readonly kind: 'down' | 'throttled' | 'slow' | 'response-lost' | 'records-refused';
-  /** Of `slow`. */
+  /** For `slow` only. */
   readonly milliseconds?: number;
   /** Share of the calls that are hit, from 0 to 1. @default 1 */
   readonly share?: number;
@@ -254,7 +253,7 @@ export interface Task {
   readonly startedAt: string;
   readonly endedAt?: string;
   /** While it runs. */
-  readonly progress?: Step;
+  readonly progress?: Step | undefined;
   /** What it printed: as parts, and as the lines of a terminal. */
   readonly blocks: readonly Block[];
   readonly lines: readonly string[];

@@ -6,7 +6,7 @@ import { readBody } from '../../../local/gateway/request-body.ts';
 import type { LocalStack } from '../../../local/local-stack.ts';
 import type { Notice, Task } from '../api.ts';
 import type { Source } from '../source.ts';
-import { badQuery, badRequest, Problem } from './problem.ts';
+import { badRequest, Problem } from './problem.ts';
 import type { QueueUse } from './queue-use.ts';
 
 /** The stack behind the console, if it runs in the same process. */
@@ -63,14 +63,14 @@ export function readQuery<Shape extends z.core.$ZodShape>(
 ): z.output<z.ZodMiniObject<Shape>> {
   const given = Object.entries(req.queries());
   const [repeated] = given.find(([, values]) => values.length > 1) ?? [];
-  if (repeated !== undefined) throw badQuery(`${repeated} is given more than once`);
+  if (repeated !== undefined) throw badRequest(`${repeated} is given more than once`);
   const values = given.flatMap(([name, [value]]) => (value ? [[name, value] as const] : []));
   const unknown = values.find(([name]) => !Object.hasOwn(shape, name));
   if (unknown !== undefined) {
     const known = Object.keys(shape).join(', ');
-    throw badQuery(`Unknown: ${JSON.stringify(unknown[0])}${known && `; known are ${known}`}`);
+    throw badRequest(`Unknown: ${JSON.stringify(unknown[0])}${known && `; known are ${known}`}`);
   }
-  return parse(z.object(shape), Object.fromEntries(values), badQuery);
+  return parse(z.object(shape), Object.fromEntries(values));
 }
 
 /** Reads a JSON body. @throws Problem that names the first field that is wrong, and not its value */
@@ -88,18 +88,14 @@ export async function readJson<Value>(
   } catch {
     throw badRequest('The body is not JSON');
   }
-  return parse(schema, value, badRequest);
+  return parse(schema, value);
 }
 
-function parse<Value>(
-  schema: z.ZodMiniType<Value>,
-  value: unknown,
-  problem: (detail: string) => Problem,
-): Value {
+function parse<Value>(schema: z.ZodMiniType<Value>, value: unknown): Value {
   const parsed = schema.safeParse(value, { error: messages.localeError });
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
-  throw problem(`${issue?.path.join('.') || 'The body'}: ${issue?.message}`);
+  throw badRequest(`${issue?.path.join('.') || 'The body'}: ${issue?.message}`);
 }
 
 type NewsItem =

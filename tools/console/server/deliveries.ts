@@ -5,7 +5,7 @@ import { type DeliveryFilter, MAXIMUM_DELIVERIES } from '../../stage/history/sto
 import { time } from '../../terminal/options.ts';
 import type { DeliveryDetail, DeliveryList, DeliveryQuery } from '../api.ts';
 import { type ConsoleContext, type ConsoleEnv, endOf, readQuery } from './context.ts';
-import { badQuery, notFound } from './problem.ts';
+import { badRequest, notFound } from './problem.ts';
 
 /** Characters of a text to search for. */
 const LONGEST_SEARCH = 1_000;
@@ -116,7 +116,7 @@ function filterOf({ search, event, state, shop, since, until }: DeliveryQuery): 
     until: timeOf('until', until),
   };
   if (filter.since !== undefined && filter.until !== undefined && filter.until <= filter.since) {
-    throw badQuery('until must be after since');
+    throw badRequest('until must be after since');
   }
   return filter;
 }
@@ -126,7 +126,7 @@ function statesOf(names: string): ReadonlySet<Delivery['state']> {
     names.split(',').map((name) => {
       const state = states.find((one) => one === name);
       if (state === undefined)
-        throw badQuery(`state must be one of ${states.join(', ')}; join several by commas`);
+        throw badRequest(`state must be one of ${states.join(', ')}; join several by commas`);
       return state;
     }),
   );
@@ -138,6 +138,6 @@ function timeOf(name: string, given: string | undefined): Date | undefined {
     return time(given);
   } catch (error) {
     if (!(error instanceof Error)) throw error;
-    throw badQuery(`${name}: ${error.message}`);
+    throw badRequest(`${name}: ${error.message}`);
   }
 }

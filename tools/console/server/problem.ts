@@ -4,7 +4,7 @@ export class Problem extends Error {
   readonly details: Readonly<Record<'type' | 'title' | 'detail', string>> & { readonly status: number };
 
   /**
-   * @param kind last part of its type, which is never fetched: `bad-query`
+   * @param kind last part of its type, which is never fetched: `bad-request`
    * @param detail what is wrong and what to do, in one line
    */
   constructor(kind: string, status: number, title: string, detail: string) {
@@ -12,8 +12,6 @@ export class Problem extends Error {
     this.details = { type: `urn:partner-webhooks-console:problem:${kind}`, title, status, detail };
   }
 }
-
-export const badQuery = (detail: string) => new Problem('bad-query', 400, 'Bad query', detail);
 
 export const badRequest = (detail: string) => new Problem('bad-request', 400, 'Bad request', detail);
 

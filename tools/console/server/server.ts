@@ -13,7 +13,7 @@ import { type ConsoleContext, type ConsoleEnv, type LocalParts, News, readQuery 
 import { deliveryRoutes } from './deliveries.ts';
 import { faultRoutes } from './faults.ts';
 import { pageRoutes } from './page.ts';
-import { badQuery, notFound, Problem, problemOf, problemResponse } from './problem.ts';
+import { badRequest, notFound, Problem, problemOf, problemResponse } from './problem.ts';
 import { QueueUse } from './queue-use.ts';
 import { queueRoutes } from './queues.ts';
 import { guard, type SecurityRules, securityHeaders } from './security.ts';
@@ -125,7 +125,7 @@ function consoleApp(console: ConsoleContext, tasks: Tasks, rules: SecurityRules)
     .get('/api/tables/:name', async (c) => {
       const name = c.req.param('name');
       const { key, after } = readQuery(c, { key: z.optional(z.string()), after: z.optional(z.string()) });
-      if (key !== undefined && after !== undefined) throw badQuery('Either key or after, not both');
+      if (key !== undefined && after !== undefined) throw badRequest('Either key or after, not both');
       if (key === undefined) return c.json(await pageOf(stage, name, after));
       const row = await itemOf(stage, name, key);
       return c.json({ rows: row === undefined ? [] : [row] } satisfies TableRows);

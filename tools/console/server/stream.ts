@@ -26,12 +26,12 @@ const RETRY = 1_000;
 /** Of this process: changes are counted from 1 in each. */
 const processToken = randomBytes(6).toString('hex');
 
+type StreamContext = Pick<ConsoleContext, 'source' | 'news' | 'report' | 'closing'>;
+
 /**
  * Server-sent events: first all rows, or those that changed after the event with the given id; then each that changes.
  * A round sends what has changed since the last one, so that a slow client costs no memory.
  */
-type StreamContext = Pick<ConsoleContext, 'source' | 'news' | 'report' | 'closing'>;
-
 export function streamRoutes(console: StreamContext, patience = PATIENCE) {
   const { source, news } = console;
   const { store } = source;

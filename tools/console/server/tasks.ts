@@ -170,9 +170,7 @@ class TaskRecord {
   }
 
   progress(step: Step | undefined): void {
-    const { progress: _progress, ...task } = this.#task;
-    this.#task = task;
-    this.change(step === undefined ? {} : { progress: clean(step) });
+    this.change({ progress: step && clean(step) });
   }
 
   change(changed: Partial<Task>): void {
@@ -185,8 +183,7 @@ class TaskRecord {
 
   end(state: 'done' | 'failed'): void {
     clearTimeout(this.#timer);
-    const { progress: _progress, ...task } = this.#task;
-    this.#task = { ...task, state, endedAt: new Date().toISOString() };
+    this.#task = { ...this.#task, state, progress: undefined, endedAt: new Date().toISOString() };
     this.#onChange(this.#task);
   }
 }
