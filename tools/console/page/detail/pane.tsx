@@ -2,11 +2,12 @@ import { useState } from 'preact/hooks';
 import type { Delivery, Place } from '../../../stage/history/history.ts';
 import { stateTitle } from '../../../stage/history/words.ts';
 import type { DeliveryDetail } from '../../api.ts';
-import { taskEnd, useRun, useSend } from '../act.tsx';
+import { type Command, taskEnd, useRun, useSend } from '../act.tsx';
 import { api, errorText } from '../api.ts';
 import { curlCommand } from '../editor/curl.ts';
 import { Editor, LONGEST_EDITED } from '../editor/editor.tsx';
 import { useKeys } from '../keys.tsx';
+import { redriveCommand } from '../queues/queue.ts';
 import { navigate, route } from '../route.ts';
 import { deliveryOf, refusal, rows, stack, tasks } from '../store.ts';
 import { Visible } from '../text/visible.tsx';
@@ -161,9 +162,6 @@ const Id = ({ id, label }: { id: string; label: string }) => (
   </>
 );
 
-const redriveWords = (queue: string) =>
-  queue === 'quarantine' || queue === 'unrouted' ? `from ${queue}` : `to the queue of ${queue}`;
-
 /** All that can be done with a delivery: the one that its outcome asks for first. */
 function useActions(
   delivery: Delivery,
@@ -183,9 +181,8 @@ function useActions(
     // It is the same event, so its timeline has both.
     if (await sender.send({ argv, does: 'Sends the same body again, with a new signature.' })) reload();
   };
-  const redrive = async (queue: string) => {
-    const argv = ['dlq', 'redrive', queue, ...(eventId === undefined ? [] : ['--id', eventId])];
-    const begun = await runner.start([{ argv, does: `Moves this event ${redriveWords(queue)} once more.` }]);
+  const redrive = async (command: Command) => {
+    const begun = await runner.start([command]);
     if (begun?.[0] === undefined) return;
     try {
       const { state, lines } = await taskEnd(begun[0]);
@@ -253,7 +250,7 @@ function useActions(
   const redriving: MenuItem | undefined = redrives && {
     label: redrives.label,
     refusal: refused ?? redrives.refusal,
-    onChoose: () => redrive(redrives.queue),
+    onChoose: () => redrive(redrives.command),
   };
   const primary = isInvalid && stack.local ? edits : (redriving ?? sends);
   const all: MenuItem[] = [
@@ -286,21 +283,18 @@ function useActions(
   };
 }
 
-/** From which queue a delivery can be redriven, and why it cannot yet. Undefined if it waits on none. */
+/** How a delivery is redriven, and why it cannot be yet. Undefined if it waits on no queue. */
 function redriveOf(
   { state, queue, queueHolds }: Place,
   event: string | undefined,
   eventId: string | undefined,
-): { queue: string; label: string; refusal?: string } | undefined {
+): { command: Command; label: string; refusal?: string } | undefined {
   if (eventId === undefined || queueHolds === 0) return undefined;
-  if (state === 'invalid') return { queue: 'quarantine', label: 'Redrive from quarantine' };
-  if (state === 'dead-letter') return { queue: queue ?? event ?? '', label: 'Redrive' };
+  const from = (name: string) => redriveCommand(name, [eventId]);
+  if (state === 'invalid') return { command: from('quarantine'), label: 'Redrive from quarantine' };
+  if (state === 'dead-letter') return { command: from(queue ?? event ?? ''), label: 'Redrive' };
   if (state !== 'parked') return undefined;
-  const label = 'Redrive from unrouted';
-  if (stack.events.some(({ name }) => name === event)) return { queue: 'unrouted', label };
-  return {
-    queue: 'unrouted',
-    label,
-    refusal: `${event ?? 'This event'} has no consumer yet. Add one first.`,
-  };
+  const parked = { command: from('unrouted'), label: 'Redrive from unrouted' };
+  if (stack.events.some(({ name }) => name === event)) return parked;
+  return { ...parked, refusal: `${event ?? 'This event'} has no consumer yet. Add one first.` };
 }
