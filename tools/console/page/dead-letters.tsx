@@ -31,9 +31,11 @@ export function DeadLettersView() {
             <h2 class="grow">
               {plural(total, 'dead letter')}, {plural(groups.length, 'reason')}
             </h2>
-            {!stack.local && <Button busy={loading} onClick={reload}>
+            {!stack.local && (
+              <Button busy={loading} onClick={reload}>
                 Refresh
-              </Button>}
+              </Button>
+            )}
             <Button refusal={refusal} busy={busy} onClick={() => start(redriveAll(groups))}>
               Redrive all
             </Button>

@@ -98,7 +98,8 @@ export function takeReady({ searched }: StreamEvents['ready'], search: string): 
 /** Also from the answer to a request, which may come before or after the stream tells of the task. */
 export function putTask(task: Task): void {
   const known = tasks.value.find(({ id }) => id === task.id);
-  if (known === undefined) tasks.value = [task, ...tasks.value.filter((one, at) => at < TASKS_KEPT || one.state === 'running')];
+  if (known === undefined)
+    tasks.value = [task, ...tasks.value.filter((one, at) => at < TASKS_KEPT || one.state === 'running')];
   else if (known.state === 'running') tasks.value = tasks.value.map((one) => (one === known ? task : one));
 }
 

@@ -95,7 +95,11 @@ function Items({ table: { name, key }, opened }: { table: TableInfo; opened: str
         <Button type="submit" disabled={wanted === ''}>
           Find
         </Button>
-        {!stack.local && <Button busy={loading} onClick={reload}>Refresh</Button>}
+        {!stack.local && (
+          <Button busy={loading} onClick={reload}>
+            Refresh
+          </Button>
+        )}
       </form>
       <ErrorNote>{error}</ErrorNote>
       {value === undefined && error === undefined && <Loading />}
@@ -172,7 +176,11 @@ function ItemPane({ table: { name, key }, id }: { table: TableInfo; id: string }
           <h2 ref={heading} tabIndex={-1} class="grow wrap">
             <Visible text={id} />
           </h2>
-          {!stack.local && <Button busy={loading} onClick={reload}>Refresh</Button>}
+          {!stack.local && (
+            <Button busy={loading} onClick={reload}>
+              Refresh
+            </Button>
+          )}
           <a class="icon-button" href={list} aria-label="Close the item">
             <Icon name="close" />
           </a>

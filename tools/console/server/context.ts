@@ -16,7 +16,7 @@ export interface LocalParts {
   readonly secret: string;
 }
 
-/** Tasks that a page gets when it opens, also those that have ended: it may have seen them begin. */
+/** Tasks that are remembered, besides those that run. One action of the page may start 100. */
 export const MAXIMUM_TASKS = 150;
 
 /** Bytes of a request: a body of API Gateway's 10 MB, each byte of which may be six as JSON (`\u0000`). */

@@ -48,7 +48,10 @@ export function guard(rules: SecurityRules): MiddlewareHandler {
       if (given !== undefined && !isToken(given, token)) {
         throw forbidden('token', `This is not the token of the console that runs now. ${whereToFind(local)}`);
       }
-      if (local || given !== undefined) setCookie(c, name, token, { path: '/api', httpOnly: true, sameSite: 'Strict' });
+      if (local || given !== undefined) {
+        // Other servers on other ports get it only below the same path.
+        setCookie(c, name, token, { path: '/api', httpOnly: true, sameSite: 'Strict' });
+      }
       if (given !== undefined) return c.redirect('/', 303);
     }
     const needsCookie = !isRead || (isApi && !local);

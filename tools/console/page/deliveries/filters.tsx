@@ -4,7 +4,7 @@ import { stateTitle } from '../../../stage/history/words.ts';
 import { stack } from '../store.ts';
 import { Button } from '../ui/button.tsx';
 import { Icon } from '../ui/icon.tsx';
-import { isFiltered, NO_FILTERS, OUTCOME_WORDS, OUTCOMES, statesOf } from './filter.ts';
+import { isFiltered, momentAt, NO_FILTERS, OUTCOME_WORDS, OUTCOMES, readMoment, statesOf } from './filter.ts';
 
 /** While the reader types, the list waits for a pause of so many milliseconds. */
 const PAUSE_MS = 200;
@@ -129,7 +129,7 @@ function MomentField({ label, value, onChange }: MomentFieldProps) {
   /** While a part is typed the field has no value, and the moment of the filter must not take its place. */
   const [typed, setTyped] = useState<string>();
   const moment = readMoment(value);
-  const shown = moment === undefined || moment === 'invalid' ? NaN : momentAt(moment, Date.now());
+  const shown = moment === undefined || moment === 'invalid' ? Number.NaN : momentAt(moment, Date.now());
   return (
     <label class="row">
       <span>{label}</span>

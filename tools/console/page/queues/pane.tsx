@@ -60,9 +60,11 @@ export function QueuePane({ name, queue, children }: QueuePaneProps) {
           <h2 ref={heading} tabIndex={-1} class="grow wrap">
             {event ?? name}
           </h2>
-          {!stack.local && !isClosed && <Button busy={loading} onClick={reload}>
+          {!stack.local && !isClosed && (
+            <Button busy={loading} onClick={reload}>
               Refresh
-            </Button>}
+            </Button>
+          )}
           {isKept && messages.length > 0 && (
             <Button refusal={refusal} busy={busy} onClick={() => redrive()}>
               Redrive all
