@@ -18,7 +18,7 @@ test('while the console is away the page says so, and afterwards it has every de
     await page.getByText('Reconnecting').waitFor();
     for (const shop of ['shop-1', 'shop-2', 'shop-3']) await partner.post(shopUpdated(shop));
   });
-  await page.getByText('Live', { exact: true }).first().waitFor();
+  await page.getByText('Connected', { exact: true }).waitFor();
   for (const shop of ['shop-1', 'shop-2', 'shop-3']) await open.row(shop).getByText('Processed').waitFor();
   expect(await open.rows.count()).toBe(4);
 });
@@ -36,7 +36,7 @@ test('seven tabs work: a hidden one releases its connection, and catches up when
   for (let number = 0; number < 6; number += 1) {
     const other = await context.newPage();
     await other.goto(url);
-    await other.getByText('Live', { exact: true }).first().waitFor();
+    await other.getByText('Connected', { exact: true }).waitFor();
     await hide(other, true);
     others.push(other);
   }

@@ -150,7 +150,7 @@ describe('reading', () => {
 });
 
 describe('the cookie', () => {
-  const set = `console-3001=${TOKEN}; Path=/; HttpOnly; SameSite=Strict`;
+  const set = `console-3001=${TOKEN}; Path=/api; HttpOnly; SameSite=Strict`;
 
   test.each([
     ['is set by the page of the local stack', true, '/', 200, set],

@@ -1,5 +1,6 @@
+import { EventEmitter } from 'node:events';
 import { getRequestListener, type HttpBindings } from '@hono/node-server';
-import { expect, test } from '@jest/globals';
+import { expect, jest, test } from '@jest/globals';
 import { listen } from '../../../local/listen.ts';
 import { News } from '../../../tools/console/server/context.ts';
 import { streamRoutes } from '../../../tools/console/server/stream.ts';
@@ -32,6 +33,18 @@ function failed(index: number, attempt: number): Fact {
   };
   return { kind: 'line', at, function: 'shop.updated', ...ids, text: JSON.stringify({ ...line, ...ids }) };
 }
+
+test('a client that has gone before its stream begins leaves nothing behind', async () => {
+  using store = new HistoryStore();
+  const news = new News();
+  const subscribe = jest.spyOn(news, 'subscribe');
+  const source = new Source(new Stage('the local stack', outputs), store);
+  const closing = AbortSignal.abort();
+  const app = streamRoutes({ source, news, report: () => {}, closing });
+  const response = await app.request('/', {}, { outgoing: new EventEmitter() });
+  expect(await response.text()).toBe('');
+  expect(subscribe).not.toHaveBeenCalled();
+});
 
 test('a client that does not read is cut off, costs little memory, and resumes where it was', async () => {
   using store = new HistoryStore();

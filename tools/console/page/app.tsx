@@ -165,7 +165,7 @@ function FaultCount() {
 
 const CONNECTION_WORDS = {
   connecting: 'Connecting',
-  live: 'Live',
+  live: 'Connected',
   reconnecting: 'Reconnecting',
   refused: 'Not connected',
 } as const;

@@ -107,7 +107,7 @@ export function KeysDialog({ onClose }: { onClose: () => void }) {
             setIsOn(checked);
           }}
         />
-        Use shortcuts of one character
+        Single-key shortcuts
       </label>
     </Dialog>
   );

@@ -49,6 +49,7 @@ export function endOf(
   { closing }: Pick<ConsoleContext, 'closing'>,
 ): AbortSignal {
   const gone = new AbortController();
+  if (env.outgoing.closed) gone.abort();
   env.outgoing.once('close', () => gone.abort());
   return AbortSignal.any([gone.signal, closing]);
 }

@@ -120,6 +120,8 @@ export function streamRoutes(console: StreamContext, patience = PATIENCE) {
         await send('ready', { total, ...(searched && { searched }) });
       }
 
+      // The signal of a client that has already gone would not end what begins here.
+      if (end.aborted) return;
       const heartbeat = setInterval(() => wake(), HEARTBEAT);
       const unsubscribe = [
         store.subscribe(() => wake()),

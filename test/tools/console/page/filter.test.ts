@@ -79,15 +79,16 @@ describe('the strip', () => {
   });
 });
 
-test('what is on a queue for review can be redriven, each event once', () => {
+test('what is on a queue for review can be redriven, each event once, if it has a consumer', () => {
   const rows = [
     delivery({ state: 'dead-letter', eventId: 'e1' }),
     delivery({ state: 'dead-letter', eventId: 'e1' }),
     delivery({ state: 'invalid', eventId: 'e2' }),
     delivery({ state: 'parked', eventId: 'e3' }),
+    delivery({ state: 'parked', event: 'shop.exploded', eventId: 'e5' }),
     delivery({ eventId: 'e4' }),
   ];
-  expect([...redrivable(rows)]).toEqual([
+  expect([...redrivable(rows, ['shop.updated'])]).toEqual([
     ['shop.updated', ['e1']],
     ['quarantine', ['e2']],
     ['unrouted', ['e3']],

@@ -19,7 +19,14 @@ const deliveriesText = (count: number) =>
 /** What can be done with several deliveries. It takes the place of the filters. */
 export function CheckedBar({ checked, onSelectAll, onDone }: CheckedBarProps) {
   const { start, busy, error, refusal } = useRun();
-  const queues = useMemo(() => redrivable(checked), [checked]);
+  const queues = useMemo(
+    () =>
+      redrivable(
+        checked,
+        stack.events.map(({ name }) => name),
+      ),
+    [checked],
+  );
   const redriven = [...queues.values()].flat().length;
   const ids = checked.map(({ id }) => id);
   const resend = async () => {
@@ -41,7 +48,7 @@ export function CheckedBar({ checked, onSelectAll, onDone }: CheckedBarProps) {
     checked.length > MAX_RESENT ? `At most ${MAX_RESENT} deliveries can be sent at once.` : undefined;
   const whyNotRedrive =
     queues.size === 0
-      ? 'Only dead letters, invalid and parked deliveries can be redriven.'
+      ? 'Only dead letters, invalid deliveries, and parked ones whose event has a consumer by now can be redriven.'
       : redriven > MAX_REDRIVEN
         ? `At most ${MAX_REDRIVEN} deliveries can be redriven at once. A queue’s page redrives all of it.`
         : undefined;
@@ -58,7 +65,7 @@ export function CheckedBar({ checked, onSelectAll, onDone }: CheckedBarProps) {
         Select all
       </Button>
       <Button kind="quiet" onClick={() => onDone(ids)}>
-        Cancel
+        Clear selection
       </Button>
       {error !== undefined && <ErrorNote>{error}</ErrorNote>}
     </div>

@@ -7,18 +7,24 @@ export const MAX_RESENT = 100;
 export const MAX_REDRIVEN = 1_000;
 
 /** The queue that keeps a delivery for redrive, as `npm run dlq` names it; undefined if none does. */
-function queueOf({ state, event }: Delivery): string | undefined {
+function queueOf({ state, event = '' }: Delivery, events: readonly string[]): string | undefined {
   if (state === 'dead-letter') return event;
   if (state === 'invalid') return 'quarantine';
-  return state === 'parked' ? 'unrouted' : undefined;
+  return state === 'parked' && events.includes(event) ? 'unrouted' : undefined;
 }
 
-/** Event ids by the queue that a redrive takes them from. */
-export function redrivable(deliveries: readonly Delivery[]): ReadonlyMap<string, readonly string[]> {
+/**
+ * Event ids by the queue that a redrive takes them from.
+ * @param events with a consumer: a redrive leaves others where they are
+ */
+export function redrivable(
+  deliveries: readonly Delivery[],
+  events: readonly string[],
+): ReadonlyMap<string, readonly string[]> {
   // Two deliveries of the same bytes have the same event id.
   const queues = new Map<string, Set<string>>();
   for (const delivery of deliveries) {
-    const queue = queueOf(delivery);
+    const queue = queueOf(delivery, events);
     if (queue === undefined || delivery.eventId === undefined) continue;
     queues.set(queue, (queues.get(queue) ?? new Set()).add(delivery.eventId));
   }

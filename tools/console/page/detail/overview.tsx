@@ -23,7 +23,7 @@ interface OverviewProps {
 /** Where the delivery is and what to do, what it has changed, and how it came there. */
 export function Overview({ delivery, detail, action, busy, error }: OverviewProps) {
   const clock = useClock(detail?.settled === false);
-  const [first, ...others] = detail?.history.now ?? [placeOf(delivery)];
+  const [first, ...others] = placesOf(delivery, detail);
   return (
     <Scrolled class="overview stack" label="Overview">
       <Outcome place={first} clock={clock}>
@@ -50,6 +50,13 @@ export function Overview({ delivery, detail, action, busy, error }: OverviewProp
       )}
     </Scrolled>
   );
+}
+
+/** The delivery's own place first. The same event, delivered more than once, may be at another. */
+function placesOf(delivery: Delivery, detail: DeliveryDetail | undefined): readonly [Place, ...Place[]] {
+  const known = detail?.history.now;
+  if (known === undefined) return [placeOf(delivery)];
+  return known[0].state === delivery.state ? known : [placeOf(delivery), ...known];
 }
 
 /** Where a delivery is, as far as its row says. */

@@ -141,7 +141,7 @@ function Board({ active }: { active: readonly ActiveFault[] }) {
       </header>
       <p class="expectation" role="status">
         {shown === undefined ? (
-          <span class="soft">Point at a switch to see what it does.</span>
+          <span class="soft">Select a switch to see what it does.</span>
         ) : (
           <>
             <b>{faultTitle(shown)}:</b> {expectation(shown)}

@@ -27,20 +27,28 @@ export function QueuesView() {
   const [pausing, setPausing] = useState<string>();
   const isUnknown = value?.pausesUnknown === true;
   /** If it is unknown whether the event is paused, both are offered. */
-  const pauseOrResume = ({ event, paused }: EventQueue) => (
-    <>
-      {(paused === undefined || isUnknown) && (
-        <Button {...state} kind="quiet" label={`Pause ${event}`} onClick={() => setPausing(event)}>
-          Pause
-        </Button>
-      )}
-      {(paused !== undefined || isUnknown) && (
-        <Button {...state} label={`Resume ${event}`} onClick={() => start([resumeCommand(event)])}>
-          Resume
-        </Button>
-      )}
-    </>
-  );
+  const pauseOrResume = ({ event, paused }: EventQueue) => {
+    const pause = { label: `Pause ${event}`, kind: 'quiet', onClick: () => setPausing(event) } as const;
+    const resume = { label: `Resume ${event}`, onClick: () => start([resumeCommand(event)]) };
+    if (isUnknown) {
+      return (
+        <>
+          <Button {...state} {...pause}>
+            Pause
+          </Button>
+          <Button {...state} {...resume}>
+            Resume
+          </Button>
+        </>
+      );
+    }
+    // One button, so that it keeps the focus when the state has changed.
+    return (
+      <Button {...state} {...(paused === undefined ? pause : resume)}>
+        {paused === undefined ? 'Pause' : 'Resume'}
+      </Button>
+    );
+  };
   const isOpen = opened !== undefined;
   const named = isOpen ? namedQueue(opened) : undefined;
   const openedEvent = value?.events.find(({ event }) => event === named?.event);
