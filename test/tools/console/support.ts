@@ -119,7 +119,8 @@ export class Api {
   async request(path: string, { method = 'GET', headers = {}, body }: ApiRequest = {}): Promise<ApiAnswer> {
     const own = { host: `localhost:${this.#port}`, cookie: this.#cookie };
     const options = { host: '127.0.0.1', port: this.#port, path, method, headers: { ...own, ...headers } };
-    const request = httpRequest(options);
+    // A connection of its own: the server closes one that waits while a test keeps this process busy.
+    const request = httpRequest({ ...options, agent: false });
     request.end(body === undefined ? undefined : JSON.stringify(body));
     const [response] = (await once(request, 'response')) as [IncomingMessage];
     const bytes = await buffer(response);

@@ -53,12 +53,13 @@ export function deliveryOf(id: string, facts: readonly Fact[], history: History)
   const received = steps.find(({ kind }) => kind === 'received');
   const answered = steps.find(({ kind }) => kind === 'answered');
   const done = steps.find(({ latencyMs }) => latencyMs !== undefined);
+  const consumed = steps.filter(({ attempt, kind }) => attempt !== undefined && kind !== 'archived');
+  // Those of a replay do not say how the delivery itself went.
   const attempts = Map.groupBy(
-    steps.filter(({ attempt, kind }) => attempt !== undefined && kind !== 'archived'),
+    consumed.filter(({ origin }) => origin?.kind !== 'replay'),
     ({ messageId }) => messageId,
   );
-  const consumed = attempts.size > 0;
-  const status = exchange?.status ?? answered?.status ?? (consumed ? 200 : undefined);
+  const status = exchange?.status ?? answered?.status ?? (consumed.length > 0 ? 200 : undefined);
   return {
     id,
     eventId,
@@ -303,8 +304,9 @@ function ofLetter({ queue, requestId, at, until }: DeadLetterFact, requests: rea
 }
 
 function errorOfAnswer({ end, exchange }: Request): string {
-  if (end?.fields !== undefined && end.fields.length > 0)
-    return `Invalid or missing: ${end.fields.join(', ')}`;
+  const { fields = [] } = end ?? {};
+  if (fields.length === 1 && fields[0] === 'body') return 'The body is not a JSON object';
+  if (fields.length > 0) return `Invalid or missing: ${fields.join(', ')}`;
   if (end?.reason !== undefined) return end.reason.replace('-', ' ');
   if (end?.error !== undefined) return end.error;
   return exchange?.error ?? (end?.message === 'Unusable' ? 'Not an event' : 'Error');

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { Fact, LineFact } from '../../../../tools/stage/history/facts.ts';
-import { fold, foldedAttempts } from '../../../../tools/stage/history/fold.ts';
+import { deliveryOf, fold, foldedAttempts } from '../../../../tools/stage/history/fold.ts';
 import type { History, Step } from '../../../../tools/stage/history/history.ts';
 import { at, consumed, crash, deadLetter, EVENT_ID, failed, received, record, time } from './support.ts';
 
@@ -340,4 +340,18 @@ test('a line that is no JSON, or of an older version of the functions, takes not
   });
   const history = fold([accepted, processed, line('Task timed out'), line('{"message":"Processed"}')]);
   expect(stepsOf(history)).toBe(PROCESSED);
+});
+
+const rowOf = (facts: Fact[]) => deliveryOf('request-1', facts, fold(facts));
+
+test('a row counts the attempts of its delivery, and none of a replay', () => {
+  expect(rowOf([accepted, failed(1, 1, 2), consumed(3, 'Processed', { attempt: 2 })]).attempts).toBe(2);
+  expect(rowOf([accepted, processed, consumed(90, 'Processed', ofReplay)]).attempts).toBe(1);
+});
+
+test.each([
+  [['timestamp', 'data.shop_id'], 'Invalid or missing: timestamp, data.shop_id'],
+  [['body'], 'The body is not a JSON object'],
+])('a row names what makes a payload unusable: %j', (fields, error) => {
+  expect(rowOf([received(0, 'Unusable', { fields })]).error).toBe(error);
 });
