@@ -1,5 +1,5 @@
 import type { APIGatewayProxyEvent, APIGatewayProxyEventV2, SQSEvent } from 'aws-lambda';
-import { WEBHOOK_PATH } from '../lambda/contract/webhook-path.ts';
+import { WEBHOOK_PATH } from '../lambda/events/webhook-path.ts';
 import { sha256Hex } from '../lambda/hash.ts';
 import { eventAttributes } from '../lambda/queue/message.ts';
 import { httpApiEvent, restApiEvent } from './gateway-events.ts';

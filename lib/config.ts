@@ -1,6 +1,6 @@
 import { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import * as z from 'zod';
-import { type EventName, eventNames } from '../lambda/contract/catalogue.ts';
+import { type EventName, eventNames } from '../lambda/events/catalogue.ts';
 import { didYouMean } from './nearest.ts';
 import { warningIds } from './warning-ids.ts';
 
@@ -106,7 +106,7 @@ interface Target {
 }
 
 /**
- * Rule groups of AWS that can stand before the API. Which of their rules only count: `lib/gateway/firewall.ts`. Source: AWS
+ * Rule groups of AWS that can stand before the API. Which of their rules only count: `lib/api/firewall.ts`. Source: AWS
  * WAF developer guide, "AWS Managed Rules rule groups list".
  */
 const managedLists = [

@@ -1,8 +1,8 @@
 import { App, type AppProps, Validations } from 'aws-cdk-lib';
-import { tooLongDescriptions } from './alarm-description.ts';
+import { tooLongDescriptions } from './alarms/alarm-description.ts';
 import { findStage, parseConfig, type StageConfig, stackNameOf } from './config.ts';
-import { FunctionBundles } from './function-bundles.ts';
 import { PartnerWebhooksStack } from './partner-webhooks-stack.ts';
+import { FunctionBundles } from './release/function-bundles.ts';
 
 /** The configuration of a stage cannot be used. The message is for whoever has to mend it. */
 export class ConfigError extends Error {

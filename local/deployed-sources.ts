@@ -1,7 +1,7 @@
 import { SQSClient } from '@aws-sdk/client-sqs';
 import type { AwsEndpoint } from './aws/endpoint.ts';
 import type { DeployedFunctions } from './deployed-functions.ts';
-import { type SqsEventSource, startSqsEventSource } from './event-sources/sqs-event-source.ts';
+import { type SqsEventSource, startSqsEventSource } from './functions/event-source/sqs-event-source.ts';
 import { serviceOf } from './functions/function-definition.ts';
 import { ACCOUNT_ID, clientSettings, REGION } from './place.ts';
 import type { Resource, Resources } from './template/resources.ts';

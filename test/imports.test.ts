@@ -38,15 +38,15 @@ const EXPORTED = 'export const one = 1;\n';
 
 /** From the top to the bottom: each may import what is below it. */
 const ORDER = [
-  ['tools/commands', 'test'],
+  ['tools/cli/commands', 'test'],
   ['test', 'bench'],
   ['test', 'examples'],
   ['bench', 'tools/stage'],
-  ['tools/generate', 'tools/cost'],
-  ['tools/watch', 'tools/stage'],
-  ['tools/start', 'tools/stage'],
-  ['tools/cost', 'tools/terminal'],
-  ['tools/terminal', 'local'],
+  ['tools/generate', 'tools/measure/cost'],
+  ['tools/dev/watch', 'tools/stage'],
+  ['tools/dev/start', 'tools/stage'],
+  ['tools/measure/cost', 'tools/cli/terminal'],
+  ['tools/cli/terminal', 'local'],
   ['local', 'events'],
   ['events', 'lambda'],
   ['lib', 'lambda'],

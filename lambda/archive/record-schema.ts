@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
-import { eventNames } from '../contract/catalogue.ts';
 import type { EffectOutcome } from '../effects/outcome.ts';
+import { eventNames } from '../events/catalogue.ts';
 import { replaySchema } from '../queue/replay.ts';
 
 /*

@@ -1,4 +1,4 @@
-import type { Words } from '../contract/words.ts';
+import type { Words } from '../events/words.ts';
 import { type NotificationFacts, notificationDocument } from './notification-document.ts';
 import { shortened } from './shortened.ts';
 

@@ -1,8 +1,8 @@
 import { SendMessageCommand, type SQSClient } from '@aws-sdk/client-sqs';
-import { type EventName, eventNames } from '../contract/catalogue.ts';
-import { describeProblems, type Parsed, type Problem } from '../contract/envelope.ts';
-import { queueUrlVariable } from '../contract/event-names.ts';
 import { requireEnvironment } from '../environment.ts';
+import { type EventName, eventNames } from '../events/catalogue.ts';
+import { describeProblems, type Parsed, type Problem } from '../events/envelope.ts';
+import { queueUrlVariable } from '../events/event-names.ts';
 import { MAXIMUM_ATTRIBUTE_LENGTH, stringAttribute } from '../message-attribute.ts';
 import {
   attribute,

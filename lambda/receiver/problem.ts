@@ -1,6 +1,6 @@
 import type middy from '@middy/core';
 import type { APIGatewayProxyStructuredResultV2 } from 'aws-lambda';
-import { describeProblems, type Problem as FieldProblem } from '../contract/envelope.ts';
+import { describeProblems, type Problem as FieldProblem } from '../events/envelope.ts';
 import { type GatewayEvent, requestIdOf } from './request.ts';
 
 interface ProblemDetails {

@@ -1,5 +1,5 @@
 import type { APIGatewayProxyStructuredResultV2 } from 'aws-lambda';
-import { type PartnerEvent, parsePayload } from '../contract/envelope.ts';
+import { type PartnerEvent, parsePayload } from '../events/envelope.ts';
 import { sha256Hex } from '../hash.ts';
 import type { RejectionReason } from '../metric-names.ts';
 import type { Delivery, EventQueues } from './event-queues.ts';

@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import * as z from 'zod/mini';
-import { expecting } from '../contract/fields.ts';
-import { WEBHOOK_PATH } from '../contract/webhook-path.ts';
+import { expecting } from '../events/fields.ts';
+import { WEBHOOK_PATH } from '../events/webhook-path.ts';
 import { SMOKE_TEST_PREFIX } from './request-id.ts';
 
 /** One function version, what it is sent, and what it must make of it. */

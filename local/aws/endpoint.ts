@@ -4,23 +4,19 @@ import { type ConsoleUrl, consoleRedirect } from '../console-redirect.ts';
 import { listen } from '../listen.ts';
 import type { InspectedMessage, StackObserver } from '../observation.ts';
 import { accessDenied } from './access-denied.ts';
-import { type AlarmDefinition, createAlarms } from './alarms.ts';
-import { alarmsQueryResponse } from './alarms-query.ts';
 import { compilePolicy, type Policy, type PolicyStatement } from './authorization.ts';
 import { AwsError } from './aws-error.ts';
-import { callerIdentity } from './caller-identity.ts';
-import { createDatabase } from './database.ts';
-import { createEventSourceMappings, type EventSourceMapping } from './event-source-mappings.ts';
+import { type AlarmDefinition, createAlarms } from './cloudwatch/alarms.ts';
+import { alarmsQueryResponse } from './cloudwatch/alarms-query.ts';
+import { createDatabase } from './dynamodb/database.ts';
 import { ConnectionLostError, type Faults } from './faults.ts';
-import { createFirehose } from './firehose.ts';
+import { createFirehose } from './firehose/firehose.ts';
 import { bodyOf, KEEP_ALIVE_MS, MAX_BODY_BYTES, write } from './http-server.ts';
 import type { KeptState } from './kept/kept-state.ts';
-import { createLogs } from './logs.ts';
-import { createMessaging } from './messaging.ts';
-import { createObjectWriter } from './object-writer.ts';
+import { createEventSourceMappings, type EventSourceMapping } from './lambda/event-source-mappings.ts';
+import { createLogs } from './logs/logs.ts';
 import { isOwnHost } from './own-host.ts';
 import type { Stack } from './permissions.ts';
-import { publishedNotification } from './published-notification.ts';
 import {
   type AwsRequest,
   credentialOf,
@@ -37,7 +33,11 @@ import {
   jsonResponse,
   withChecksum,
 } from './response.ts';
-import { createSecretsManager } from './secrets-manager.ts';
+import { createObjectWriter } from './s3/object-writer.ts';
+import { createSecretsManager } from './secrets-manager/secrets-manager.ts';
+import { publishedNotification } from './sns/published-notification.ts';
+import { createMessaging } from './sqs/messaging.ts';
+import { callerIdentity } from './sts/caller-identity.ts';
 
 /** A role that calls with an access key of its own. */
 export interface Principal {

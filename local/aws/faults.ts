@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AwsError } from './aws-error.ts';
+import { putOthers } from './firehose/refused-records.ts';
 import { objectsOf } from './json.ts';
-import { putOthers } from './refused-records.ts';
 import type { AwsRequest, Service } from './request.ts';
 import type { AwsResponse } from './response.ts';
 

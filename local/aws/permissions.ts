@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject, textOf, textsOf } from './json.ts';
-import { sourceOfTaskHandle } from './message-move-handle.ts';
+import { sourceOfTaskHandle } from './sqs/message-move-handle.ts';
 
 /** What IAM asks of the caller's policies: an action on a resource, `*` where the action has none. */
 export interface Permission {

@@ -1,13 +1,13 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { pathOf, queryOf } from './address.ts';
-import { alarmParameters } from './alarms-query.ts';
 import { AwsError } from './aws-error.ts';
+import { alarmParameters } from './cloudwatch/alarms-query.ts';
 import { type JsonObject, parseJsonObject } from './json.ts';
-import { parseLambdaRequest } from './lambda-request.ts';
+import { parseLambdaRequest } from './lambda/lambda-request.ts';
 import { type Permission, permissionsOf, type Stack } from './permissions.ts';
 import type { Protocol } from './response.ts';
-import { parseS3Request } from './s3-request.ts';
-import { sqsParameters } from './sqs-query.ts';
+import { parseS3Request } from './s3/s3-request.ts';
+import { sqsParameters } from './sqs/sqs-query.ts';
 
 /** An HTTP request with its whole body. */
 export interface HttpRequest {

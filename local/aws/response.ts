@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import type { AwsError } from './aws-error.ts';
 import type { JsonObject } from './json.ts';
-import { sqsQueryCode } from './sqs-error-codes.ts';
+import { sqsQueryCode } from './sqs/sqs-error-codes.ts';
 import { element } from './xml.ts';
 
 /** What goes back to the client. */

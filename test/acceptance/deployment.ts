@@ -137,7 +137,7 @@ export class Deployment {
       '--outputs': process.env[variable.outputs] ?? '',
     };
     await execFile(process.execPath, [
-      ...['tools/commands/entry.js', 'replay', '--yes'],
+      ...['tools/cli/commands/entry.js', 'replay', '--yes'],
       ...Object.entries(options).flat(),
     ]);
   }

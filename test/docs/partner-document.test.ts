@@ -3,7 +3,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { LocalStack } from '../../local/local-stack.ts';
-import { ANSWER_WAIT_SECONDS } from '../../tools/check-sender/repeats.ts';
+import { ANSWER_WAIT_SECONDS } from '../../tools/partner/check-sender/repeats.ts';
 import { eventually } from '../support/eventually.ts';
 import { Partner } from '../support/partner.ts';
 import { bodyOf, signingVectors } from '../support/signing-vectors.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { eventNames } from '../../lambda/contract/catalogue.ts';
+import { eventNames } from '../../lambda/events/catalogue.ts';
 import { readTarget } from '../acceptance/target.ts';
 import { killAll, mustRun, run } from './command.ts';
 import { mustShow } from './console.ts';

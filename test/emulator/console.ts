@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { ChildProcess } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { eventNames } from '../../lambda/contract/catalogue.ts';
+import { eventNames } from '../../lambda/events/catalogue.ts';
 import type {
   DeadLetters,
   DeliveryDetail,

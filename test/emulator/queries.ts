@@ -9,9 +9,9 @@ import {
 import { FirehoseClient, PutRecordBatchCommand } from '@aws-sdk/client-firehose';
 import { DeleteObjectCommand, HeadObjectCommand, ListObjectsV2Command, S3Client } from '@aws-sdk/client-s3';
 import { type ArchiveRecord, archiveLine } from '../../lambda/archive/record.ts';
-import type { EventName } from '../../lambda/contract/catalogue.ts';
-import { pascalCase } from '../../lambda/contract/event-names.ts';
-import { type ArchiveQuery, archiveQuery } from '../../lib/archive-queries.ts';
+import type { EventName } from '../../lambda/events/catalogue.ts';
+import { pascalCase } from '../../lambda/events/event-names.ts';
+import { type ArchiveQuery, archiveQuery } from '../../lib/archive/archive-queries.ts';
 import { eventIdOf, Partner } from '../acceptance/partner.ts';
 import { readTarget } from '../acceptance/target.ts';
 import { readWebhookSecret } from '../acceptance/webhook-secret.ts';

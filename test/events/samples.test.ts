@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
 import { readSamples } from '../../events/samples.ts';
-import { eventNames } from '../../lambda/contract/catalogue.ts';
-import { parsePayload } from '../../lambda/contract/envelope.ts';
-import { kebabCase } from '../../lambda/contract/event-names.ts';
+import { eventNames } from '../../lambda/events/catalogue.ts';
+import { parsePayload } from '../../lambda/events/envelope.ts';
+import { kebabCase } from '../../lambda/events/event-names.ts';
 
 describe('the samples', () => {
   test('are one for each event of the catalogue, named after it', () => {

@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { createHash, createHmac } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
 import { signatureOf } from '../../events/signing.ts';
-import { parsePayload } from '../../lambda/contract/envelope.ts';
+import { parsePayload } from '../../lambda/events/envelope.ts';
 import { bodyOf, type SigningVector, signingVectors } from '../support/signing-vectors.ts';
 
 const { spellings, mistakes, vectors } = signingVectors;

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { EventName } from '../../lambda/contract/catalogue.ts';
+import type { EventName } from '../../lambda/events/catalogue.ts';
 
 /** Stands in every value that a generated event carries: in an answer or a log line it would be a leak. */
 export const PERSONAL = 'personal-';

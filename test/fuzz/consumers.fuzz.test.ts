@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Context, SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
 import fc from 'fast-check';
-import { eventNames } from '../../lambda/contract/catalogue.ts';
-import { kebabCase, pascalCase } from '../../lambda/contract/event-names.ts';
+import { eventNames } from '../../lambda/events/catalogue.ts';
+import { kebabCase, pascalCase } from '../../lambda/events/event-names.ts';
 import { functionEnvironment } from '../support/function-environment.ts';
 import { Queues } from '../support/queues.ts';
 import { startTestAws, type TestAws } from '../support/test-aws.ts';
@@ -21,7 +21,7 @@ beforeAll(async () => {
   aws = await startTestAws();
   for (const event of eventNames) {
     Object.assign(process.env, functionEnvironment(kebabCase(event), aws));
-    const { handler } = await import(`../../lambda/consumers/${kebabCase(event)}.ts`);
+    const { handler } = await import(`../../lambda/events/${kebabCase(event)}/consumer.ts`);
     handlers.set(event, handler);
   }
 });

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { createHash, createHmac } from 'node:crypto';
-import { type EventName, eventNames } from '../../lambda/contract/catalogue.ts';
-import type { GatewayKind } from '../../tools/terminal/options.ts';
+import { type EventName, eventNames } from '../../lambda/events/catalogue.ts';
+import type { GatewayKind } from '../../tools/cli/terminal/options.ts';
 import { type FuzzRequest, headersOf } from './requests.ts';
 
 /**

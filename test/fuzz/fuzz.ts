@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
-import type { GatewayKind } from '../../tools/terminal/options.ts';
+import type { GatewayKind } from '../../tools/cli/terminal/options.ts';
 import setUp from '../support/global-setup.ts';
 import tearDown from '../support/global-teardown.ts';
 import type { TestAws } from '../support/test-aws.ts';

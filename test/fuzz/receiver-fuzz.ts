@@ -9,11 +9,11 @@ import {
 import type { APIGatewayProxyStructuredResultV2, Context } from 'aws-lambda';
 import fc from 'fast-check';
 import { httpApiEvent, restApiEvent } from '../../events/gateway-events.ts';
-import { catalogue, type EventName, eventNames } from '../../lambda/contract/catalogue.ts';
-import { queueUrlVariable } from '../../lambda/contract/event-names.ts';
-import { WEBHOOK_PATH } from '../../lambda/contract/webhook-path.ts';
+import { catalogue, type EventName, eventNames } from '../../lambda/events/catalogue.ts';
+import { queueUrlVariable } from '../../lambda/events/event-names.ts';
+import { WEBHOOK_PATH } from '../../lambda/events/webhook-path.ts';
 import type { GatewayEvent } from '../../lambda/receiver/request.ts';
-import type { GatewayKind } from '../../tools/terminal/options.ts';
+import type { GatewayKind } from '../../tools/cli/terminal/options.ts';
 import { functionEnvironment } from '../support/function-environment.ts';
 import type { TestAws } from '../support/test-aws.ts';
 import { TEST_SECRET } from '../support/test-stack.ts';

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { DeleteTableCommand, DynamoDBClient, ListTablesCommand } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { EventName } from '../../lambda/contract/catalogue.ts';
-import { kebabCase } from '../../lambda/contract/event-names.ts';
+import type { EventName } from '../../lambda/events/catalogue.ts';
+import { kebabCase } from '../../lambda/events/event-names.ts';
 import { LocalFunction } from '../../local/functions/local-function.ts';
 import type { LocalStack } from '../../local/local-stack.ts';
 import { Partner } from '../support/partner.ts';
@@ -20,7 +20,7 @@ function place(file: string, text: string, functionName?: string): string {
   return functionName === undefined ? line : `${line} in ${functionName}`;
 }
 
-const takesEffect = place('lambda/consumers/consume.ts', 'await process(event', 'takeEffect');
+const takesEffect = place('lambda/consumer/consume.ts', 'await process(event', 'takeEffect');
 
 function invoke(service: string, event: unknown) {
   return stack.functions.get(service)?.function.invoke(event);
@@ -129,7 +129,7 @@ test('so is an error of a bundle that does not load', async () => {
       errorMessage: expect.stringContaining('CAST_TABLE'),
       trace: expect.arrayContaining([
         `    at ${place('lambda/effects/cast.ts', "requireEnvironment(['CAST_TABLE'])", 'Cast.fromEnvironment')}`,
-        `    at ${place('lambda/consumers/girl-created.ts', 'Cast.fromEnvironment()')}`,
+        `    at ${place('lambda/events/girl-created/consumer.ts', 'Cast.fromEnvironment()')}`,
       ]),
     });
   } finally {

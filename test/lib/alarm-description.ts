@@ -1,4 +1,4 @@
-import { longestDescription } from '../../lib/alarm-description.ts';
+import { longestDescription } from '../../lib/alarms/alarm-description.ts';
 import type { Resource, SynthesisedTemplate } from '../../tools/generate/synthesised-template.ts';
 
 /** The description of an alarm as it is mailed, with the longest names that CloudFormation may put in. */

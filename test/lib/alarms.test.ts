@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { catalogue, eventNames } from '../../lambda/contract/catalogue.ts';
-import { kebabCase, pascalCase } from '../../lambda/contract/event-names.ts';
+import { catalogue, eventNames } from '../../lambda/events/catalogue.ts';
+import { kebabCase, pascalCase } from '../../lambda/events/event-names.ts';
 import { metrics } from '../../lambda/metric-names.ts';
-import { LONGEST_LOOK_SECONDS } from '../../lib/longest-look.ts';
-import { logFilter } from '../../local/aws/log-filter.ts';
+import { LONGEST_LOOK_SECONDS } from '../../lib/pipeline/longest-look.ts';
+import { logFilter } from '../../local/aws/logs/log-filter.ts';
 import { stages } from '../../tools/generate/stages.ts';
 import { type Resource, SynthesisedTemplate } from '../../tools/generate/synthesised-template.ts';
 import { type PeriodValues, rings } from '../support/alarm-evaluation.ts';

@@ -1,8 +1,8 @@
 import { readdirSync } from 'node:fs';
 import { basename } from 'node:path';
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { eventNames } from '../../lambda/contract/catalogue.ts';
-import { type ArchiveQuery, archiveQueries, archiveQuery } from '../../lib/archive-queries.ts';
+import { eventNames } from '../../lambda/events/catalogue.ts';
+import { type ArchiveQuery, archiveQueries, archiveQuery } from '../../lib/archive/archive-queries.ts';
 import { SynthesisedTemplate } from '../../tools/generate/synthesised-template.ts';
 import { testAssembly } from '../support/test-stack.ts';
 import { stageAssembly } from './stage-assembly.ts';
@@ -138,7 +138,7 @@ test('nobody may query by this stack: no policy of it names Athena or Glue', () 
 
 describe('the saved queries', () => {
   test('are the files of their folder', () => {
-    const files = readdirSync('lib/archive-queries').map((file) => basename(file, '.sql'));
+    const files = readdirSync('lib/archive/archive-queries').map((file) => basename(file, '.sql'));
     expect(files.sort()).toEqual([...questions].sort());
   });
 

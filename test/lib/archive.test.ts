@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { eventNames } from '../../lambda/contract/catalogue.ts';
-import { pascalCase } from '../../lambda/contract/event-names.ts';
+import { eventNames } from '../../lambda/events/catalogue.ts';
+import { pascalCase } from '../../lambda/events/event-names.ts';
 import { SynthesisedTemplate } from '../../tools/generate/synthesised-template.ts';
 import { sharedAssembly } from '../support/shared-assembly.ts';
 import { testAssembly } from '../support/test-stack.ts';

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { App, Stack } from 'aws-cdk-lib';
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Queue } from 'aws-cdk-lib/aws-sqs';
-import { certificateLink, logLink, queueLink } from '../../lib/console-links.ts';
+import { certificateLink, logLink, queueLink } from '../../lib/alarms/console-links.ts';
 
 const ACCOUNT = '111122223333';
 const stackIn = (region: string) => new Stack(new App(), 'Test', { env: { account: ACCOUNT, region } });

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
@@ -7,12 +7,12 @@ import { describe, expect, test } from '@jest/globals';
 import { App, Duration, Stack } from 'aws-cdk-lib';
 import { Alarm, type AlarmProps, ComparisonOperator } from 'aws-cdk-lib/aws-cloudwatch';
 import { Queue } from 'aws-cdk-lib/aws-sqs';
-import { catalogue, eventNames } from '../../lambda/contract/catalogue.ts';
-import { kebabCase, pascalCase } from '../../lambda/contract/event-names.ts';
+import { catalogue, eventNames } from '../../lambda/events/catalogue.ts';
+import { kebabCase, pascalCase } from '../../lambda/events/event-names.ts';
 import { metrics as reportedMetrics } from '../../lambda/metric-names.ts';
-import { AlarmLines } from '../../lib/monitoring/alarm-lines.ts';
+import { ReportedMetrics } from '../../lib/alarms/reported-metrics.ts';
+import { AlarmLines } from '../../lib/dashboard/alarm-lines.ts';
 import { prices } from '../../lib/prices.ts';
-import { ReportedMetrics } from '../../lib/reported-metrics.ts';
 import { readCloudAssembly } from '../../local/template/cloud-assembly.ts';
 import { type DashboardBody, drawDashboard, readDashboard } from '../../tools/generate/dashboard-picture.ts';
 import { SynthesisedTemplate } from '../../tools/generate/synthesised-template.ts';
@@ -260,17 +260,18 @@ describe('the row of each event', () => {
       }
       await symlink(resolve('node_modules'), join(project, 'node_modules'));
       const file = (path: string) => join(project, path);
-      const entries = await readFile('lambda/contract/catalogue.ts', 'utf8');
+      const entries = await readFile('lambda/events/catalogue.ts', 'utf8');
       await writeFile(
-        file('lambda/contract/catalogue.ts'),
+        file('lambda/events/catalogue.ts'),
         entries.replace(
           'export const catalogue = {',
           `$&\n'example.unknown': { meaning: 'M', processing: 'Do it', effect: 'shop-cache', impact: 'I', data: shopUpdated },`,
         ),
       );
-      const consumer = await readFile('lambda/consumers/shop-updated.ts', 'utf8');
+      await mkdir(file('lambda/events/example-unknown'));
+      const consumer = await readFile('lambda/events/shop-updated/consumer.ts', 'utf8');
       await writeFile(
-        file('lambda/consumers/example-unknown.ts'),
+        file('lambda/events/example-unknown/consumer.ts'),
         consumer.replaceAll('shop.updated', 'example.unknown'),
       );
       const { context } = JSON.parse(await readFile('cdk.json', 'utf8'));

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { eventNames } from '../../lambda/contract/catalogue.ts';
-import { pascalCase } from '../../lambda/contract/event-names.ts';
+import { eventNames } from '../../lambda/events/catalogue.ts';
+import { pascalCase } from '../../lambda/events/event-names.ts';
 import { stages } from '../../tools/generate/stages.ts';
 import { type Resource, SynthesisedTemplate } from '../../tools/generate/synthesised-template.ts';
 import { sharedAssembly } from '../support/shared-assembly.ts';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { catalogue, eventNames } from '../../lambda/contract/catalogue.ts';
-import { pascalCase } from '../../lambda/contract/event-names.ts';
+import { catalogue, eventNames } from '../../lambda/events/catalogue.ts';
+import { pascalCase } from '../../lambda/events/event-names.ts';
 import { SynthesisedTemplate } from '../../tools/generate/synthesised-template.ts';
 import { sharedAssembly } from '../support/shared-assembly.ts';
 import { stageAssembly } from './stage-assembly.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { functionNames } from '../../lib/function-names.ts';
+import { functionNames } from '../../lib/release/function-names.ts';
 
 /** The names of the functions around each call of `here`. */
 function namesIn(source: string): (string | undefined)[] {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { KeptBundles } from '../../lib/kept-bundles.ts';
+import { KeptBundles } from '../../lib/release/kept-bundles.ts';
 
 const before = process.cwd();
 let folder: string;
@@ -22,7 +22,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-const SOURCES = ['lambda/consumers/consume.ts', 'lambda/consumers/retry.ts'];
+const SOURCES = ['lambda/consumer/consume.ts', 'lambda/consumer/retry.ts'];
 
 const find = (entry = 'lambda/first.ts') =>
   KeptBundles.find(entry, { PARTNER_WEBHOOKS_KEPT_BUNDLES: join(folder, 'kept') });
@@ -30,11 +30,11 @@ const find = (entry = 'lambda/first.ts') =>
 test('what is kept is there for the same function of the same sources, and for no other', async () => {
   expect(await find()?.copyTo('to')).toBeUndefined();
   await Promise.all([find()?.keep('from', SOURCES), find()?.keep('from', SOURCES)]);
-  await appendFile('lambda/consumers/girl-created.ts', '\n');
+  await appendFile('lambda/events/girl-created/consumer.ts', '\n');
   expect(await find()?.copyTo('to')).toEqual(SOURCES);
   expect(await readFile('to/bundle.mjs', 'utf8')).toBe('bundled');
   expect(await find('lambda/second.ts')?.copyTo('to')).toBeUndefined();
-  await appendFile('lambda/consumers/consume.ts', '\n');
+  await appendFile('lambda/consumer/consume.ts', '\n');
   expect(await find()?.copyTo('to')).toBeUndefined();
 });
 
@@ -48,12 +48,12 @@ test('what is kept is not there for other packages', async () => {
 test('a bundle of sources that were taken back is there again, and what was used longest ago goes', async () => {
   const states = Array.from({ length: 9 }, (_, state) => `${state}`.padEnd(10));
   for (const state of states) {
-    await writeFile('lambda/consumers/retry.ts', state);
+    await writeFile('lambda/consumer/retry.ts', state);
     await find()?.keep('from', SOURCES);
     await sleep(10);
   }
   const isThere = async (state = '') => {
-    await writeFile('lambda/consumers/retry.ts', state);
+    await writeFile('lambda/consumer/retry.ts', state);
     return (await find()?.copyTo('to')) !== undefined;
   };
   expect(await isThere(states[1])).toBe(true);
@@ -62,7 +62,7 @@ test('a bundle of sources that were taken back is there again, and what was used
 });
 
 test('nothing is kept that was bundled while somebody saved', async () => {
-  const source = 'lambda/consumers/retry.ts';
+  const source = 'lambda/consumer/retry.ts';
   const text = await readFile(source, 'utf8');
   const kept = find();
   await writeFile(source, `${text}\n`);

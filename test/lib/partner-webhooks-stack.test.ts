@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { catalogue, eventNames } from '../../lambda/contract/catalogue.ts';
-import { kebabCase, pascalCase, queueUrlVariable } from '../../lambda/contract/event-names.ts';
+import { catalogue, eventNames } from '../../lambda/events/catalogue.ts';
+import { kebabCase, pascalCase, queueUrlVariable } from '../../lambda/events/event-names.ts';
 import { listOf, type Resource, SynthesisedTemplate } from '../../tools/generate/synthesised-template.ts';
 import { testAssembly } from '../support/test-stack.ts';
 

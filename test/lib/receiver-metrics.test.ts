@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
 import { readProbes } from '../../lambda/smoke-test/probes.ts';
-import { logFilter } from '../../local/aws/log-filter.ts';
+import { logFilter } from '../../local/aws/logs/log-filter.ts';
 import type { LocalStack } from '../../local/local-stack.ts';
 import { SynthesisedTemplate } from '../../tools/generate/synthesised-template.ts';
 import { rings } from '../support/alarm-evaluation.ts';

@@ -6,7 +6,7 @@ import { ListObjectsV2Command, S3Client } from '@aws-sdk/client-s3';
 import { ListSubscriptionsCommand, SNSClient } from '@aws-sdk/client-sns';
 import { ListQueuesCommand } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { catalogue, eventNames } from '../../lambda/contract/catalogue.ts';
+import { catalogue, eventNames } from '../../lambda/events/catalogue.ts';
 import type { LocalStack } from '../../local/local-stack.ts';
 import { gatewayAssembly } from '../support/gateway-assembly.ts';
 import { Queues } from '../support/queues.ts';

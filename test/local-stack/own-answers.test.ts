@@ -1,7 +1,7 @@
 import { CloudWatchLogsClient, FilterLogEventsCommand } from '@aws-sdk/client-cloudwatch-logs';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { LocalStack } from '../../local/local-stack.ts';
-import type { GatewayKind } from '../../tools/terminal/options.ts';
+import type { GatewayKind } from '../../tools/cli/terminal/options.ts';
 import { scarceAssembly } from '../support/gateway-assembly.ts';
 import { signBody } from '../support/partner.ts';
 import { startTestStack } from '../support/test-stack.ts';

@@ -9,7 +9,7 @@ export async function runAcceptance(
   args: readonly string[],
   settings: Readonly<Record<string, string>> = {},
 ): Promise<{ code: number | null; output: string }> {
-  const child = spawn(process.execPath, ['tools/commands/entry.js', 'acceptance', ...args], {
+  const child = spawn(process.execPath, ['tools/cli/commands/entry.js', 'acceptance', ...args], {
     env: {
       PATH: process.env.PATH,
       NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,

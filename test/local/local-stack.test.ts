@@ -18,8 +18,8 @@ import {
   SQSClient,
 } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { catalogue, type EffectName, eventNames } from '../../lambda/contract/catalogue.ts';
-import { kebabCase, pascalCase, queueUrlVariable } from '../../lambda/contract/event-names.ts';
+import { catalogue, type EffectName, eventNames } from '../../lambda/events/catalogue.ts';
+import { kebabCase, pascalCase, queueUrlVariable } from '../../lambda/events/event-names.ts';
 import type { LocalStack } from '../../local/local-stack.ts';
 import type { Exchange, RowChange } from '../../local/observation.ts';
 import { eventually } from '../support/eventually.ts';

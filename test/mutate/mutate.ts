@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { dirname, relative, resolve } from 'node:path';
 import { Stryker } from '@stryker-mutator/core';
-import { CommandError } from '../../tools/terminal/command-error.ts';
-import { JEST } from '../../tools/terminal/run-program.ts';
+import { CommandError } from '../../tools/cli/terminal/command-error.ts';
+import { JEST } from '../../tools/cli/terminal/run-program.ts';
 
 /** Where Stryker puts the mutated copy of the project. */
 const SCRATCH = '.local/mutate';
@@ -19,8 +19,8 @@ const TIMEOUT_FACTOR = 3;
  */
 const USERS: Readonly<Record<string, readonly string[]>> = {
   'lambda/effects': [
-    'test/lambda/consumers/convergence.test.ts',
-    'test/lambda/consumers/notifying-consumers.test.ts',
+    'test/lambda/consumer/convergence.test.ts',
+    'test/lambda/consumer/notifying-consumers.test.ts',
   ],
   'lambda/queue': ['test/lambda/receiver/event-queues.test.ts', 'test/fuzz/receiver.fuzz.test.ts'],
   'lambda/receiver': ['test/fuzz/receiver.fuzz.test.ts', 'test/local-stack/server-errors.test.ts'],
@@ -30,7 +30,7 @@ type StrykerOptions = ConstructorParameters<typeof Stryker>[0];
 
 /** A mutant that no test noticed. */
 export interface Survivor {
-  /** `lambda/contract/fields.ts:64` */
+  /** `lambda/events/fields.ts:64` */
   readonly place: string;
   /** What stood there. */
   readonly original: string;

@@ -9,7 +9,7 @@ import { json } from 'node:stream/consumers';
 import { apiGatewayEvent, sqsEvent } from '../../events/lambda-events.ts';
 import { readSamples, type Sample } from '../../events/samples.ts';
 import { LOCAL_SECRET } from '../../events/signing.ts';
-import { kebabCase } from '../../lambda/contract/event-names.ts';
+import { kebabCase } from '../../lambda/events/event-names.ts';
 import { startLocalStack } from '../../local/local-stack.ts';
 import { synthesise } from '../../local/template/synthesise.ts';
 import { type Invoke, runBundle } from './run-bundle.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SetQueueAttributesCommand } from '@aws-sdk/client-sqs';
 import { startLocalStack } from '../../local/local-stack.ts';
-import type { Step } from '../../tools/terminal/block.ts';
+import type { Step } from '../../tools/cli/terminal/block.ts';
 import { Queues } from '../support/queues.ts';
 import { PartnerSimulator } from './partner-simulator.ts';
 import { takeAll } from './take-all.ts';

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { SetQueueAttributesCommand } from '@aws-sdk/client-sqs';
 import { Faults } from '../../local/aws/faults.ts';
 import { startLocalStack } from '../../local/local-stack.ts';
-import type { Step } from '../../tools/terminal/block.ts';
+import type { Step } from '../../tools/cli/terminal/block.ts';
 import { Queues } from '../support/queues.ts';
 import { Tables } from '../support/tables.ts';
 import { PartnerSimulator } from './partner-simulator.ts';

@@ -1,5 +1,5 @@
 import { stageOverrides } from '../../local/template/synthesise.ts';
-import type { GatewayKind } from '../../tools/terminal/options.ts';
+import type { GatewayKind } from '../../tools/cli/terminal/options.ts';
 import { sharedAssembly } from './shared-assembly.ts';
 import { testAssembly } from './test-stack.ts';
 

@@ -2,12 +2,12 @@ import { statSync } from 'node:fs';
 
 /** What takes longest, above all because it starts the stack several times; part of the test files' paths. */
 const LONGEST = [
-  'test/tools/commands/',
+  'test/tools/cli/commands/',
   'test/soak/',
   'test/local-stack/',
-  'test/lambda/consumers/',
+  'test/lambda/consumer/',
   'test/tools/stage/replay/',
-  'test/tools/start/',
+  'test/tools/dev/start/',
   'test/fuzz/',
 ];
 

@@ -49,7 +49,7 @@ export class StateConsumers {
     });
     const handlers = new Map<string, Handler>();
     for (const name of ['shop-updated', 'girl-created', 'girl-deleted', 'user-updated']) {
-      const { handler } = (await import(`../../lambda/consumers/${name}.ts`)) as { handler: Handler };
+      const { handler } = (await import(`../../lambda/events/${name}/consumer.ts`)) as { handler: Handler };
       handlers.set(name.replace('-', '.'), handler);
     }
     return new StateConsumers(aws, handlers);

@@ -4,10 +4,10 @@
  * All paths are below `/api`. Errors are RFC 9457 problems. A change is a POST or a DELETE with
  * `content-type: application/json` and the page's cookie, which reading a stage needs, too.
  */
-import type { EventName } from '../../lambda/contract/catalogue.ts';
+import type { EventName } from '../../lambda/events/catalogue.ts';
+import type { Block, Step } from '../cli/terminal/block.ts';
 import type { Effect, ExchangeFact, Item, LineFact } from '../stage/history/facts.ts';
 import type { Delivery, History, PausedQueue } from '../stage/history/history.ts';
-import type { Block, Step } from '../terminal/block.ts';
 
 /** `GET /api/stack`: what the page shows. */
 export interface StackInfo {

@@ -1,5 +1,5 @@
-import { isEventName } from '../../lambda/contract/catalogue.ts';
-import { WEBHOOK_PATH } from '../../lambda/contract/webhook-path.ts';
+import { isEventName } from '../../lambda/events/catalogue.ts';
+import { WEBHOOK_PATH } from '../../lambda/events/webhook-path.ts';
 import { itemNow, itemOfEvent } from '../stage/history/effects.ts';
 import {
   type Effect,

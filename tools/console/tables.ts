@@ -9,7 +9,7 @@ import { notFound } from './server/problem.ts';
 /** Items of a page. */
 const PAGE = 50;
 
-/** Tables that the console shows, by their outputs; `lib/effects.ts` says how their items are found. */
+/** Tables that the console shows, by their outputs; `lib/pipeline/effects.ts` says how their items are found. */
 const TABLES: readonly TableInfo[] = [
   { name: 'ShopCacheTable', key: 'shop_id' },
   { name: 'CastTable', key: 'girl_id' },

@@ -1,7 +1,7 @@
-import { costReport, type ReportBlock, scaleReport } from '../cost/cost-report.ts';
-import { readDeployment } from '../cost/deployment.ts';
-import { MEASURED_LOG_BYTES } from '../cost/log-bytes.ts';
-import { ACCOUNT_CONCURRENCY, defaultWorkload } from '../cost/workload.ts';
+import { costReport, type ReportBlock, scaleReport } from '../measure/cost/cost-report.ts';
+import { readDeployment } from '../measure/cost/deployment.ts';
+import { MEASURED_LOG_BYTES } from '../measure/cost/log-bytes.ts';
+import { ACCOUNT_CONCURRENCY, defaultWorkload } from '../measure/cost/workload.ts';
 import { fillPlace } from './place.ts';
 
 /** The document on scale and cost with what `npm run cost` prints without options, and with `--scale`. */

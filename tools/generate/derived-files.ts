@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { readCloudAssembly } from '../../local/template/cloud-assembly.ts';
-import { API_FOLDER, apiFiles } from './api/files.ts';
+import { API_FOLDER, apiFiles } from '../partner/api/files.ts';
 import { configurationDocument } from './configuration-document.ts';
 import { withCostTables } from './cost-tables.ts';
 import { drawDashboard } from './dashboard-picture.ts';

@@ -1,7 +1,7 @@
 import { readSamples, type Sample } from '../../events/samples.ts';
-import type { EffectName } from '../../lambda/contract/catalogue.ts';
-import { kebabCase, pascalCase } from '../../lambda/contract/event-names.ts';
-import { CommandError } from '../terminal/command-error.ts';
+import type { EffectName } from '../../lambda/events/catalogue.ts';
+import { kebabCase, pascalCase } from '../../lambda/events/event-names.ts';
+import { CommandError } from '../cli/terminal/command-error.ts';
 
 /** A further event, as somebody asks for it. */
 export interface NewEvent {
@@ -58,8 +58,8 @@ export const effectTexts: Readonly<Record<EffectName, (name: string) => EffectTe
     impact: `Readers go on seeing a shop as it was before ${name}.`,
     needsId: true,
     fields: () => ({}),
-    consumer: ({ id }) => `import { shopInvalidator } from '../effects/shop-invalidation.ts';
-import { consume } from './consume.ts';
+    consumer: ({ id }) => `import { shopInvalidator } from '../../effects/shop-invalidation.ts';
+import { consume } from '../../consumer/consume.ts';
 
 const invalidateShop = await shopInvalidator();
 
@@ -74,8 +74,8 @@ export const handler = consume('${name}', ({ data, eventId, receivedAt, version,
     impact: `The cast list stays as it was before ${name}.`,
     needsId: true,
     fields: () => ({ shop_id: SHOP, name: 'Aoi' }),
-    consumer: ({ id }) => `import { Cast } from '../effects/cast.ts';
-import { consume } from './consume.ts';
+    consumer: ({ id }) => `import { Cast } from '../../effects/cast.ts';
+import { consume } from '../../consumer/consume.ts';
 
 const cast = Cast.fromEnvironment();
 
@@ -97,8 +97,8 @@ export const handler = consume('${name}', ({ data, sentData, receivedAt, version
       display_name: 'Sora',
       profile_image_url: `https://images.example.com/${ids('user_id')}.png`,
     }),
-    consumer: ({ id }) => `import { ContactPartner } from '../effects/contact-partner.ts';
-import { consume } from './consume.ts';
+    consumer: ({ id }) => `import { ContactPartner } from '../../effects/contact-partner.ts';
+import { consume } from '../../consumer/consume.ts';
 
 const contacts = ContactPartner.fromEnvironment();
 
@@ -114,9 +114,9 @@ export const handler = consume('${name}', ({ data, receivedAt, version, replay }
     impact: `The chat room is not told of ${name}.`,
     needsId: false,
     fields: () => ({ shop_id: SHOP, name: 'Café Aozora' }),
-    consumer: () => `import { words } from '../contract/schemas/${kebabCase(name)}.ts';
-import { notifier } from '../effects/notifications.ts';
-import { consume } from './consume.ts';
+    consumer: () => `import { words } from './schema.ts';
+import { notifier } from '../../effects/notifications.ts';
+import { consume } from '../../consumer/consume.ts';
 
 const tellChatRoom = notifier('${name}', 'CHAT_TOPIC_ARN');
 
@@ -138,9 +138,9 @@ ${id === 'shop_id' ? '' : `    ['${label(id)}', data.${id}],\n`}    ['Name', dat
       rating: 5,
       comment: 'Thank you!',
     }),
-    consumer: () => `import { words } from '../contract/schemas/${kebabCase(name)}.ts';
-import { notifier } from '../effects/notifications.ts';
-import { consume } from './consume.ts';
+    consumer: () => `import { words } from './schema.ts';
+import { notifier } from '../../effects/notifications.ts';
+import { consume } from '../../consumer/consume.ts';
 
 const tellReviewers = notifier('${name}', 'REVIEW_TOPIC_ARN');
 
@@ -156,12 +156,12 @@ ${id === 'shop_id' ? '' : `    ['${label(id)}', data.${id}],\n`}    ['Rating', d
   }),
 };
 
-export const CATALOGUE = 'lambda/contract/catalogue.ts';
+export const CATALOGUE = 'lambda/events/catalogue.ts';
 
 /** The files of an event that are its own. */
 export const eventPaths = (name: string) => ({
-  schema: `lambda/contract/schemas/${kebabCase(name)}.ts`,
-  consumer: `lambda/consumers/${kebabCase(name)}.ts`,
+  schema: `lambda/events/${kebabCase(name)}/schema.ts`,
+  consumer: `lambda/events/${kebabCase(name)}/consumer.ts`,
   sample: `events/${kebabCase(name)}.json`,
 });
 
@@ -203,7 +203,7 @@ function withEntry(catalogue: string, event: NewEvent, { processing, impact }: E
   },
 `;
   return catalogue
-    .replace(imports, () => `${imports}import { ${schema} } from './schemas/${kebabCase(event.name)}.ts';\n`)
+    .replace(imports, () => `${imports}import { ${schema} } from './${kebabCase(event.name)}/schema.ts';\n`)
     .replace(end, () => entry + end);
 }
 

@@ -1,14 +1,14 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { readSamples } from '../../events/samples.ts';
-import { kebabCase } from '../../lambda/contract/event-names.ts';
+import { kebabCase } from '../../lambda/events/event-names.ts';
 import { CATALOGUE, eventPaths } from './event-files.ts';
 
 /** An entry of the catalogue, as the formatter leaves it: `  'shop.updated': {`. */
 const ENTRY = /^ {2}'?([\w.]+)'?: \{$/gm;
 
-/** What makes a file of `lambda/consumers/` a consumer. */
-const IS_CONSUMER = /^export const handler = /m;
+/** Folder of the events: each has a folder of its own in it. */
+const EVENTS = dirname(CATALOGUE);
 
 /**
  * What each event lacks, and files that belong to no event, a line each. It reads the files as text, because
@@ -28,20 +28,11 @@ export function incompleteEvents(): string[] {
   return [...missing, ...left];
 }
 
-/** Schemas, consumers and samples that are there: the event's name in kebab case, by the file. */
+/** Folders and samples that are there: the event's name in kebab case, by the path. */
 function filesOfEvents(): Readonly<Record<string, string>> {
-  const { schema, consumer, sample } = eventPaths('any');
-  const schemas = sourcesIn(dirname(schema));
-  const consumers = sourcesIn(dirname(consumer)).filter((file) =>
-    IS_CONSUMER.test(readFileSync(file, 'utf8')),
-  );
-  const samples = readSamples().map(({ name }) => `${dirname(sample)}/${name}.json`);
-  return Object.fromEntries(
-    [...schemas, ...consumers, ...samples].map((file) => [file, file.replace(/^.*\/|\.\w+$/g, '')]),
-  );
+  const folders = readdirSync(EVENTS, { withFileTypes: true }).filter((entry) => entry.isDirectory());
+  return Object.fromEntries([
+    ...folders.map(({ name }) => [`${EVENTS}/${name}`, name]),
+    ...readSamples().map(({ name }) => [eventPaths(name).sample, name]),
+  ]);
 }
-
-const sourcesIn = (folder: string) =>
-  readdirSync(folder)
-    .filter((file) => file.endsWith('.ts'))
-    .map((file) => `${folder}/${file}`);

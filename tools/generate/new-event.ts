@@ -1,9 +1,9 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { eventNames, isEventName } from '../../lambda/contract/catalogue.ts';
-import { kebabCase, pascalCase, queueUrlVariable } from '../../lambda/contract/event-names.ts';
-import { CommandError } from '../terminal/command-error.ts';
+import { eventNames, isEventName } from '../../lambda/events/catalogue.ts';
+import { kebabCase, pascalCase, queueUrlVariable } from '../../lambda/events/event-names.ts';
+import { CommandError } from '../cli/terminal/command-error.ts';
 import { derivedPlaces, PROD_SNAPSHOT } from './derived-files.ts';
 import { CATALOGUE, camelCase, effectTexts, eventFiles, eventPaths, type NewEvent } from './event-files.ts';
 import { KeptFiles } from './kept-files.ts';
@@ -88,7 +88,7 @@ function clashOf(name: string): string | undefined {
   const file = Object.values(eventPaths(name)).find((path) => existsSync(path));
   if (file !== undefined) return `${file} is there already`;
   const word = new RegExp(`\\b${camelCase(name)}\\b`);
-  const namesake = [CATALOGUE, 'lambda/contract/fields.ts'].find((path) =>
+  const namesake = [CATALOGUE, 'lambda/events/fields.ts'].find((path) =>
     word.test(readFileSync(path, 'utf8')),
   );
   if (namesake !== undefined) return `${namesake} has another ${camelCase(name)}`;
@@ -122,7 +122,7 @@ export async function addEvent(event: NewEvent, generate: boolean): Promise<stri
     for (const [file, text] of files) writeFileSync(file, text);
     await steps.run('node_modules/@biomejs/biome/bin/biome', 'check', '--write', ...paths);
     // In a process of its own: this one has the catalogue as it was.
-    if (generate) await steps.run('tools/commands/entry.js', 'generate');
+    if (generate) await steps.run('tools/cli/commands/entry.js', 'generate');
   } catch (error) {
     kept.putBack();
     if (steps.signal !== undefined)

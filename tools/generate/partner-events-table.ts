@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
-import { catalogue, eventNames } from '../../lambda/contract/catalogue.ts';
-import { dataSchema } from './api/json-schema.ts';
+import { catalogue, eventNames } from '../../lambda/events/catalogue.ts';
+import { dataSchema } from '../partner/api/json-schema.ts';
 
 const typed = z.object({ type: z.string() });
 

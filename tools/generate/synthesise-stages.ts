@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { FunctionBundles } from '../../lib/function-bundles.ts';
+import { FunctionBundles } from '../../lib/release/function-bundles.ts';
 import { webhookApp } from '../../lib/webhook-app.ts';
 import { stages } from './stages.ts';
 

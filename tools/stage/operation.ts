@@ -1,6 +1,6 @@
-import type { Block } from '../terminal/block.ts';
-import { blockLines } from '../terminal/block-lines.ts';
-import type { ProgressDisplay } from '../terminal/progress.ts';
+import type { Block } from '../cli/terminal/block.ts';
+import { blockLines } from '../cli/terminal/block-lines.ts';
+import type { ProgressDisplay } from '../cli/terminal/progress.ts';
 import type { RecordedRequest } from './signed-post.ts';
 import type { Stage } from './stage.ts';
 

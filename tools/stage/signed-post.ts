@@ -2,9 +2,9 @@ import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { signatureOf } from '../../events/signing.ts';
 import { isOfProxy } from '../../local/gateway/admitted-host.ts';
-import { CommandError } from '../terminal/command-error.ts';
-import { shownId } from '../terminal/screen.ts';
-import { printable } from '../terminal/text.ts';
+import { CommandError } from '../cli/terminal/command-error.ts';
+import { shownId } from '../cli/terminal/screen.ts';
+import { printable } from '../cli/terminal/text.ts';
 
 interface Post {
   readonly url: string;

@@ -15,10 +15,10 @@ import { S3Client } from '@aws-sdk/client-s3';
 import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { SQSClient } from '@aws-sdk/client-sqs';
 import { GetCallerIdentityCommand, STSClient } from '@aws-sdk/client-sts';
-import { type EventName, eventNames } from '../../lambda/contract/catalogue.ts';
-import { pascalCase } from '../../lambda/contract/event-names.ts';
-import { CommandError } from '../terminal/command-error.ts';
-import { readJson } from '../terminal/files.ts';
+import { type EventName, eventNames } from '../../lambda/events/catalogue.ts';
+import { pascalCase } from '../../lambda/events/event-names.ts';
+import { CommandError } from '../cli/terminal/command-error.ts';
+import { readJson } from '../cli/terminal/files.ts';
 import { NOT_RUNNING, OUTPUTS_FILE } from './local-folder.ts';
 
 /** What a stage lacks: it was deployed by an earlier version, or is set to do without. */

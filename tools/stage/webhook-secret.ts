@@ -1,5 +1,5 @@
 import { GetSecretValueCommand } from '@aws-sdk/client-secrets-manager';
-import { CommandError } from '../terminal/command-error.ts';
+import { CommandError } from '../cli/terminal/command-error.ts';
 import type { Stage } from './stage.ts';
 
 /**

@@ -1,7 +1,7 @@
 import { Option } from '@commander-js/extra-typings';
-import { CommandError } from '../terminal/command-error.ts';
-import { INTERRUPTED, interruption } from '../terminal/interrupted.ts';
-import { screenWidth } from '../terminal/screen.ts';
+import { CommandError } from '../cli/terminal/command-error.ts';
+import { INTERRUPTED, interruption } from '../cli/terminal/interrupted.ts';
+import { screenWidth } from '../cli/terminal/screen.ts';
 import { NOT_RUNNING } from './local-folder.ts';
 import type { Operation } from './operation.ts';
 import type { Stage } from './stage.ts';

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fillDocument } from '../../../tools/generate/api/page.ts';
+import { fillDocument } from '../../../tools/partner/api/page.ts';
 import { licencesOf, packagesOf } from './licences.ts';
 
 export const PAGE = 'docs/api/webhook.html';

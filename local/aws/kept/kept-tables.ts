@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
-import { createTable, type Dynalite } from '../dynalite.ts';
-import { keyOf } from '../item-key.ts';
+import { createTable, type Dynalite } from '../dynamodb/dynalite.ts';
+import { keyOf } from '../dynamodb/item-key.ts';
 import { isJsonObject, type JsonObject, objectsOf, textOf } from '../json.ts';
 import type { KeptState } from './kept-state.ts';
 

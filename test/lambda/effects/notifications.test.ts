@@ -1,8 +1,8 @@
 import { SNSClient } from '@aws-sdk/client-sns';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { catalogue, eventNames } from '../../../lambda/contract/catalogue.ts';
 import { type Notification, notificationMessage } from '../../../lambda/effects/notification-text.ts';
 import { Notifications } from '../../../lambda/effects/notifications.ts';
+import { catalogue, eventNames } from '../../../lambda/events/catalogue.ts';
 import { MAXIMUM_ATTRIBUTE_LENGTH } from '../../../lambda/message-attribute.ts';
 import { Queues } from '../../support/queues.ts';
 import { startTestAws, type TestAws } from '../../support/test-aws.ts';

@@ -1,6 +1,6 @@
 import { type SendMessageCommandInput, SQSClient } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { parsePayload } from '../../../lambda/contract/envelope.ts';
+import { parsePayload } from '../../../lambda/events/envelope.ts';
 import { EventQueues } from '../../../lambda/receiver/event-queues.ts';
 import { startTestAws, type TestAws } from '../../support/test-aws.ts';
 

@@ -7,9 +7,9 @@ import { join } from 'node:path';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
-import { type Certificate, makeCertificate } from '../../../bench/aws/certificate.ts';
 import { clientSettings } from '../../../lambda/aws-clients.ts';
 import { PreparedAgent } from '../../../lambda/receiver/prepared-agent.ts';
+import { type Certificate, makeCertificate } from '../../../tools/measure/bench/aws/certificate.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'prepared-agent-'));
 const trusted = getCACertificates('default');

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { eventNames } from '../../../lambda/contract/catalogue.ts';
+import { eventNames } from '../../../lambda/events/catalogue.ts';
 import { Partner } from '../../support/partner.ts';
 import { TEST_SECRET } from '../../support/test-stack.ts';
 import { startTestConsole, type TestConsole } from './support.ts';

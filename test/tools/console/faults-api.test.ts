@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
-import { eventNames } from '../../../lambda/contract/catalogue.ts';
+import { eventNames } from '../../../lambda/events/catalogue.ts';
 import { eventually } from '../../support/eventually.ts';
 import { Partner } from '../../support/partner.ts';
 import { shopUpdated } from '../stage/queues/support.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { incompleteEvents } from '../../../tools/generate/incomplete-events.ts';
 
-const CATALOGUE = 'lambda/contract/catalogue.ts';
+const CATALOGUE = 'lambda/events/catalogue.ts';
 const ENTRY = "  'girl.schedule_changed': {\n";
 
 const before = process.cwd();
@@ -26,8 +26,8 @@ test('the events of this project lack nothing', () => {
 });
 
 test.each([
-  ['schema', 'lambda/contract/schemas/girl-schedule-changed.ts'],
-  ['consumer', 'lambda/consumers/girl-schedule-changed.ts'],
+  ['schema', 'lambda/events/girl-schedule-changed/schema.ts'],
+  ['consumer', 'lambda/events/girl-schedule-changed/consumer.ts'],
   ['sample', 'events/girl-schedule-changed.json'],
 ])('an event without its %s is found', async (part, path) => {
   await rename(path, 'aside');
@@ -39,7 +39,7 @@ test('an event that was only added to the catalogue lacks all of it, in one line
   const catalogue = await readFile(CATALOGUE, 'utf8');
   await writeFile(CATALOGUE, catalogue.replace(ENTRY, `  'example.unknown': {\n  },\n${ENTRY}`));
   expect(incompleteEvents()).toEqual([
-    'example.unknown has no schema (lambda/contract/schemas/example-unknown.ts), no consumer (lambda/consumers/example-unknown.ts), no sample (events/example-unknown.json)',
+    'example.unknown has no schema (lambda/events/example-unknown.ts), no consumer (lambda/consumer/example-unknown.ts), no sample (events/example-unknown.json)',
   ]);
   await writeFile(CATALOGUE, catalogue);
 });
@@ -50,8 +50,8 @@ test('the files of an event that the catalogue does not have are found, and no o
   await writeFile(CATALOGUE, catalogue.replace(ENTRY, ''));
   expect(incompleteEvents()).toEqual(
     [
-      'lambda/contract/schemas/girl-schedule-changed.ts',
-      'lambda/consumers/girl-schedule-changed.ts',
+      'lambda/events/girl-schedule-changed/schema.ts',
+      'lambda/events/girl-schedule-changed/consumer.ts',
       'events/girl-schedule-changed.json',
     ].map((path) => `${path} belongs to no event: ${CATALOGUE} has no such entry`),
   );

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { Block, Step } from '../../terminal/block.ts';
+import type { Block, Step } from '../../cli/terminal/block.ts';
 import type { Task } from '../api.ts';
 import { shownTask, tasksAreOpen } from './act.tsx';
 import { api, errorText } from './api.ts';

@@ -1,8 +1,8 @@
 import { Hono } from 'hono';
 import * as z from 'zod/mini';
+import { time } from '../../cli/terminal/options.ts';
 import { type Delivery, isSettled, states } from '../../stage/history/history.ts';
 import { type DeliveryFilter, MAXIMUM_DELIVERIES } from '../../stage/history/store.ts';
-import { time } from '../../terminal/options.ts';
 import type { DeliveryDetail, DeliveryList, DeliveryQuery } from '../api.ts';
 import { type ConsoleContext, type ConsoleEnv, endOf, readQuery } from './context.ts';
 import { badRequest, notFound } from './problem.ts';

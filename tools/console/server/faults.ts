@@ -1,7 +1,7 @@
 import { Hono } from 'hono';
 import * as z from 'zod/mini';
-import { eventNames } from '../../../lambda/contract/catalogue.ts';
-import { kebabCase } from '../../../lambda/contract/event-names.ts';
+import { eventNames } from '../../../lambda/events/catalogue.ts';
+import { kebabCase } from '../../../lambda/events/event-names.ts';
 import type { LocalStack } from '../../../local/local-stack.ts';
 import type { Faults } from '../api.ts';
 import { type ConsoleContext, type ConsoleEnv, readJson, readQuery } from './context.ts';

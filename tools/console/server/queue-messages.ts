@@ -1,4 +1,4 @@
-import { isEventName } from '../../../lambda/contract/catalogue.ts';
+import { isEventName } from '../../../lambda/events/catalogue.ts';
 import type { InspectedMessage } from '../../../local/observation.ts';
 import { failureNote, type HeldMessage, noted, reasonOf, walk } from '../../stage/queues/messages.ts';
 import { readPayload, UnreadablePayloadError } from '../../stage/queues/payload.ts';

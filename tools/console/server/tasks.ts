@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { stripVTControlCharacters } from 'node:util';
 import { Hono } from 'hono';
+import type { Step } from '../../cli/terminal/block.ts';
+import { blockLines } from '../../cli/terminal/block-lines.ts';
+import { CommandError } from '../../cli/terminal/command-error.ts';
+import { printable } from '../../cli/terminal/text.ts';
 import type { Operation } from '../../stage/operation.ts';
 import type { Stage } from '../../stage/stage.ts';
 import { forPeople, isInterruption } from '../../stage/work.ts';
-import type { Step } from '../../terminal/block.ts';
-import { blockLines } from '../../terminal/block-lines.ts';
-import { CommandError } from '../../terminal/command-error.ts';
-import { printable } from '../../terminal/text.ts';
 import type { Task } from '../api.ts';
 import { parseCommand, type RunnableCommand, taskRequestSchema } from './commands.ts';
 import { type ConsoleContext, type ConsoleEnv, MAXIMUM_TASKS, readJson } from './context.ts';

@@ -1,5 +1,5 @@
-import { lateProgress } from '../../terminal/progress.ts';
-import { counted } from '../../terminal/text.ts';
+import { lateProgress } from '../../cli/terminal/progress.ts';
+import { counted } from '../../cli/terminal/text.ts';
 import type { Operation } from '../operation.ts';
 import { storedPayload } from '../queues/payload.ts';
 import type { Stage } from '../stage.ts';

@@ -1,10 +1,10 @@
 import { Argument, InvalidArgumentError, Option } from '@commander-js/extra-typings';
 import type { ArchiveRecord, SettledOutcome } from '../../../lambda/archive/record.ts';
 import { settledOutcomes } from '../../../lambda/archive/record-schema.ts';
-import { type EventName, eventNames } from '../../../lambda/contract/catalogue.ts';
 import { tableKey } from '../../../lambda/effects/table-key.ts';
-import { CommandError } from '../../terminal/command-error.ts';
-import { eachOf, time } from '../../terminal/options.ts';
+import { type EventName, eventNames } from '../../../lambda/events/catalogue.ts';
+import { CommandError } from '../../cli/terminal/command-error.ts';
+import { eachOf, time } from '../../cli/terminal/options.ts';
 
 export { settledOutcomes };
 

@@ -1,10 +1,10 @@
 import { styleText } from 'node:util';
 import type { ArchiveRecord, SettledOutcome } from '../../../lambda/archive/record.ts';
 import { settledOutcomes } from '../../../lambda/archive/record-schema.ts';
-import type { EventName } from '../../../lambda/contract/catalogue.ts';
-import { lateProgress } from '../../terminal/progress.ts';
-import { table } from '../../terminal/table.ts';
-import { counted, printable } from '../../terminal/text.ts';
+import type { EventName } from '../../../lambda/events/catalogue.ts';
+import { lateProgress } from '../../cli/terminal/progress.ts';
+import { table } from '../../cli/terminal/table.ts';
+import { counted, printable } from '../../cli/terminal/text.ts';
 import type { Operation } from '../operation.ts';
 import { matches, type RecordFilter } from './filter.ts';
 import { countFailedObjects, describeDamage, readArchive } from './reader.ts';

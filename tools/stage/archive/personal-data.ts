@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { recordSchema } from '../../../lambda/archive/record-schema.ts';
-import { parsePayloadText } from '../../../lambda/contract/envelope.ts';
+import { parsePayloadText } from '../../../lambda/events/envelope.ts';
 import { storedPayload } from '../queues/payload.ts';
 import type { Stage } from '../stage.ts';
 import { type ArchiveObject, parseLine } from './object.ts';

@@ -1,6 +1,6 @@
 import { ListObjectsV2Command } from '@aws-sdk/client-s3';
-import { type EventName, eventNames } from '../../../lambda/contract/catalogue.ts';
-import type { ProgressDisplay } from '../../terminal/progress.ts';
+import { type EventName, eventNames } from '../../../lambda/events/catalogue.ts';
+import type { ProgressDisplay } from '../../cli/terminal/progress.ts';
 import type { Stage } from '../stage.ts';
 import { ArchiveObject, type DamagedObjectError } from './object.ts';
 
@@ -223,7 +223,7 @@ export async function* listObjects(
   } while (token !== undefined);
 }
 
-/** The beginning of the keys of an hour. `lib/archive.ts` has Firehose write there. */
+/** The beginning of the keys of an hour. `lib/archive/archive.ts` has Firehose write there. */
 function partition(event: string, time: number): string {
   const [date, clock = ''] = new Date(time).toISOString().split('T');
   return `event=${event}/date=${date}/hour=${clock.slice(0, 2)}`;

@@ -9,7 +9,7 @@ import {
   PutObjectCommand,
   S3ServiceException,
 } from '@aws-sdk/client-s3';
-import { CommandError } from '../../terminal/command-error.ts';
+import { CommandError } from '../../cli/terminal/command-error.ts';
 import type { Stage } from '../stage.ts';
 import { objectLines } from './object.ts';
 

@@ -1,8 +1,8 @@
 import type { ArchiveRecord } from '../../../lambda/archive/record.ts';
-import { versionOf } from '../../../lambda/consumers/version.ts';
-import { catalogue, type EffectName } from '../../../lambda/contract/catalogue.ts';
-import { parsePayloadText } from '../../../lambda/contract/envelope.ts';
+import { versionOf } from '../../../lambda/consumer/version.ts';
 import { tableKey } from '../../../lambda/effects/table-key.ts';
+import { catalogue, type EffectName } from '../../../lambda/events/catalogue.ts';
+import { parsePayloadText } from '../../../lambda/events/envelope.ts';
 import type { Item, ItemEffect } from './facts.ts';
 import { isObject } from './json.ts';
 

@@ -1,8 +1,8 @@
 import type { ArchiveRecord } from '../../../lambda/archive/record.ts';
-import { isEventName } from '../../../lambda/contract/catalogue.ts';
-import { CommandError } from '../../terminal/command-error.ts';
-import type { ProgressDisplay } from '../../terminal/progress.ts';
-import { counted } from '../../terminal/text.ts';
+import { isEventName } from '../../../lambda/events/catalogue.ts';
+import { CommandError } from '../../cli/terminal/command-error.ts';
+import type { ProgressDisplay } from '../../cli/terminal/progress.ts';
+import { counted } from '../../cli/terminal/text.ts';
 import { type WaitingMessage, waitingMessages } from '../queues/waiting-messages.ts';
 import type { Stage } from '../stage.ts';
 import { orRefusal } from '../work.ts';

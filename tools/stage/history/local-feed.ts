@@ -1,6 +1,6 @@
-import { pascalCase } from '../../../lambda/contract/event-names.ts';
-import { WEBHOOK_PATH } from '../../../lambda/contract/webhook-path.ts';
 import { tableKey } from '../../../lambda/effects/table-key.ts';
+import { pascalCase } from '../../../lambda/events/event-names.ts';
+import { WEBHOOK_PATH } from '../../../lambda/events/webhook-path.ts';
 import type { LogLine } from '../../../local/functions/invocation.ts';
 import type { LocalStack } from '../../../local/local-stack.ts';
 import type {

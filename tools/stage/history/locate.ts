@@ -1,4 +1,4 @@
-import { type EventName, isEventName } from '../../../lambda/contract/catalogue.ts';
+import { type EventName, isEventName } from '../../../lambda/events/catalogue.ts';
 import { type Pause, pauseState } from '../queues/pause-state.ts';
 import { queueState, waitingQueues } from '../queues/queue.ts';
 import type { Stage } from '../stage.ts';

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
-import { isEventName } from '../../../lambda/contract/catalogue.ts';
 import { errorText } from '../../../lambda/error-text.ts';
+import { isEventName } from '../../../lambda/events/catalogue.ts';
 import type { CrashFact, LineFact } from './facts.ts';
 import { isObject, jsonOf, textOf } from './json.ts';
 
@@ -10,7 +10,7 @@ const summary = z.object({
   errorMessage: z.optional(z.string()),
 });
 
-/** What receiver and consumers write, as far as a timeline needs it (`lambda/receiver`, `lambda/consumers`). */
+/** What receiver and consumers write, as far as a timeline needs it (`lambda/receiver`, `lambda/consumer`). */
 const schema = z.object({
   timestamp: z.string(),
   level: z.string(),

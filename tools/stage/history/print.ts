@@ -1,10 +1,10 @@
 import { styleText } from 'node:util';
 import stringWidth from 'string-width';
 import { prices } from '../../../lib/prices.ts';
-import { lines } from '../../terminal/facts.ts';
-import { lateProgress } from '../../terminal/progress.ts';
-import { shownId } from '../../terminal/screen.ts';
-import { counted, duration, printable } from '../../terminal/text.ts';
+import { lines } from '../../cli/terminal/facts.ts';
+import { lateProgress } from '../../cli/terminal/progress.ts';
+import { shownId } from '../../cli/terminal/screen.ts';
+import { counted, duration, printable } from '../../cli/terminal/text.ts';
 import type { Operation } from '../operation.ts';
 import type { Stage } from '../stage.ts';
 import type { Sources } from './find-facts.ts';

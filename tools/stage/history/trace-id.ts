@@ -1,4 +1,4 @@
-import { CommandError } from '../../terminal/command-error.ts';
+import { CommandError } from '../../cli/terminal/command-error.ts';
 import { isObject, jsonOf } from './json.ts';
 
 /** Characters of a shortened id at least, as commands print them. Eight hex digits tell four billion apart. */

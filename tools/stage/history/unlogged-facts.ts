@@ -1,6 +1,6 @@
 import { FilterLogEventsCommand } from '@aws-sdk/client-cloudwatch-logs';
 import { GetQueueAttributesCommand } from '@aws-sdk/client-sqs';
-import { type EventName, isEventName } from '../../../lambda/contract/catalogue.ts';
+import { type EventName, isEventName } from '../../../lambda/events/catalogue.ts';
 import { waitingQueue } from '../queues/queue.ts';
 import { type WaitingMessage, waitingMessages } from '../queues/waiting-messages.ts';
 import type { Stage } from '../stage.ts';

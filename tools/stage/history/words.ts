@@ -1,5 +1,5 @@
 import type { SettledOutcome } from '../../../lambda/archive/record.ts';
-import { duration } from '../../terminal/text.ts';
+import { duration } from '../../cli/terminal/text.ts';
 import {
   type History,
   type Origin,

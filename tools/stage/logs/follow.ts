@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { FilterLogEventsCommand } from '@aws-sdk/client-cloudwatch-logs';
-import { type EventName, eventNames } from '../../../lambda/contract/catalogue.ts';
+import { type EventName, eventNames } from '../../../lambda/events/catalogue.ts';
 import { Pace } from '../replay/pace.ts';
 import type { Stage } from '../stage.ts';
 

@@ -1,10 +1,10 @@
 import { styleText } from 'node:util';
 import { QueueDoesNotExist } from '@aws-sdk/client-sqs';
-import type { EventName } from '../../../lambda/contract/catalogue.ts';
-import type { Column } from '../../terminal/block.ts';
-import { shownId } from '../../terminal/screen.ts';
-import { table } from '../../terminal/table.ts';
-import { duration, messages, printable } from '../../terminal/text.ts';
+import type { EventName } from '../../../lambda/events/catalogue.ts';
+import type { Column } from '../../cli/terminal/block.ts';
+import { shownId } from '../../cli/terminal/screen.ts';
+import { table } from '../../cli/terminal/table.ts';
+import { duration, messages, printable } from '../../cli/terminal/text.ts';
 import type { Operation } from '../operation.ts';
 import type { Stage } from '../stage.ts';
 import { refusalOf } from '../work.ts';

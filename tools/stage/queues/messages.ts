@@ -6,7 +6,7 @@ import {
   ReceiveMessageCommand,
   type SQSClient,
 } from '@aws-sdk/client-sqs';
-import { LONGEST_LOOK_SECONDS } from '../../../lib/longest-look.ts';
+import { LONGEST_LOOK_SECONDS } from '../../../lib/pipeline/longest-look.ts';
 import type { Stage } from '../stage.ts';
 import { type AnyQueue, queueState } from './queue.ts';
 

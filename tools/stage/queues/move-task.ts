@@ -8,9 +8,9 @@ import {
   StartMessageMoveTaskCommand,
   UnsupportedOperation,
 } from '@aws-sdk/client-sqs';
-import { CommandError } from '../../terminal/command-error.ts';
-import { lateProgress, type ProgressDisplay } from '../../terminal/progress.ts';
-import { messages } from '../../terminal/text.ts';
+import { CommandError } from '../../cli/terminal/command-error.ts';
+import { lateProgress, type ProgressDisplay } from '../../cli/terminal/progress.ts';
+import { messages } from '../../cli/terminal/text.ts';
 import type { Operation } from '../operation.ts';
 import { hasMessage } from './messages.ts';
 import { emptiness, eventOf, queueState, type WaitingQueue } from './queue.ts';

@@ -4,9 +4,9 @@ import {
   ListEventSourceMappingsCommand,
   paginateListEventSourceMappings,
 } from '@aws-sdk/client-lambda';
-import type { EventName } from '../../../lambda/contract/catalogue.ts';
-import { CommandError } from '../../terminal/command-error.ts';
-import { printable } from '../../terminal/text.ts';
+import type { EventName } from '../../../lambda/events/catalogue.ts';
+import { CommandError } from '../../cli/terminal/command-error.ts';
+import { printable } from '../../cli/terminal/text.ts';
 import type { Stage } from '../stage.ts';
 import { type QueueState, queueState } from './queue.ts';
 

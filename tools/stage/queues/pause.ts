@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type MetricAlarm, PutMetricAlarmCommand, SetAlarmStateCommand } from '@aws-sdk/client-cloudwatch';
 import { UpdateEventSourceMappingCommand } from '@aws-sdk/client-lambda';
-import type { EventName } from '../../../lambda/contract/catalogue.ts';
-import { EXPIRING_SECONDS, OLD_SECONDS } from '../../../lib/age-of-waiting.ts';
-import { CommandError } from '../../terminal/command-error.ts';
-import { duration, messages, printable } from '../../terminal/text.ts';
+import type { EventName } from '../../../lambda/events/catalogue.ts';
+import { EXPIRING_SECONDS, OLD_SECONDS } from '../../../lib/pipeline/queue-retention.ts';
+import { CommandError } from '../../cli/terminal/command-error.ts';
+import { duration, messages, printable } from '../../cli/terminal/text.ts';
 import type { Operation } from '../operation.ts';
 import type { Stage } from '../stage.ts';
 import { type Pause, pauseState, pauseText } from './pause-state.ts';

@@ -1,9 +1,9 @@
 import { GetMetricStatisticsCommand } from '@aws-sdk/client-cloudwatch';
 import { GetQueueAttributesCommand, paginateListQueues, type SQSClient } from '@aws-sdk/client-sqs';
-import type { EventName } from '../../../lambda/contract/catalogue.ts';
+import type { EventName } from '../../../lambda/events/catalogue.ts';
 import { didYouMean } from '../../../lib/nearest.ts';
-import { CommandError } from '../../terminal/command-error.ts';
-import { messages } from '../../terminal/text.ts';
+import { CommandError } from '../../cli/terminal/command-error.ts';
+import { messages } from '../../cli/terminal/text.ts';
 import type { Stage } from '../stage.ts';
 
 /** A queue whose messages wait for a person: nothing consumes it. */

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { CopyObjectCommand } from '@aws-sdk/client-s3';
 import { type MessageAttributeValue, SendMessageCommand } from '@aws-sdk/client-sqs';
-import { CommandError } from '../../terminal/command-error.ts';
-import { lateProgress } from '../../terminal/progress.ts';
-import { printable } from '../../terminal/text.ts';
+import { CommandError } from '../../cli/terminal/command-error.ts';
+import { lateProgress } from '../../cli/terminal/progress.ts';
+import { printable } from '../../cli/terminal/text.ts';
 import type { Operation } from '../operation.ts';
 import { parsedAnswer, postSigned } from '../signed-post.ts';
 import type { Stage } from '../stage.ts';

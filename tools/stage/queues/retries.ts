@@ -1,5 +1,5 @@
 import { paginateFilterLogEvents } from '@aws-sdk/client-cloudwatch-logs';
-import type { EventName } from '../../../lambda/contract/catalogue.ts';
+import type { EventName } from '../../../lambda/events/catalogue.ts';
 import { type LogLine, parseLogLine } from '../history/log-line.ts';
 import type { Stage } from '../stage.ts';
 
@@ -9,7 +9,7 @@ export const LONGEST_TRIES = 4 * 60 * 60 * 1000;
 /** Pages of a log that are read of one event, at most: each holds up to 1 MB, and may hold less. */
 const MAXIMUM_PAGES = 10;
 
-/** The lines that say how an attempt ended, except the one that ended well (`lambda/consumers/consume.ts`). */
+/** The lines that say how an attempt ended, except the one that ended well (`lambda/consumer/consume.ts`). */
 const FAILURES = '{ $.message = "Failed" || $.message = "DeadLettered" }';
 
 /**

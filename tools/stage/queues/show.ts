@@ -1,5 +1,5 @@
-import { facts } from '../../terminal/facts.ts';
-import { duration, messages, printable } from '../../terminal/text.ts';
+import { facts } from '../../cli/terminal/facts.ts';
+import { duration, messages, printable } from '../../cli/terminal/text.ts';
 import type { Operation } from '../operation.ts';
 import type { Stage } from '../stage.ts';
 import { failureNote, type HeldMessage, noted, reasonOf, walk } from './messages.ts';

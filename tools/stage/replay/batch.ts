@@ -5,11 +5,11 @@ import {
   type SendMessageBatchRequestEntry,
 } from '@aws-sdk/client-sqs';
 import type { ArchiveRecord } from '../../../lambda/archive/record.ts';
-import type { EventName } from '../../../lambda/contract/catalogue.ts';
+import type { EventName } from '../../../lambda/events/catalogue.ts';
 import { stringAttribute } from '../../../lambda/message-attribute.ts';
 import { attribute } from '../../../lambda/queue/message.ts';
 import type { Replay } from '../../../lambda/queue/replay.ts';
-import { CommandError } from '../../terminal/command-error.ts';
+import { CommandError } from '../../cli/terminal/command-error.ts';
 import type { Stage } from '../stage.ts';
 import type { Ledger } from './ledger.ts';
 

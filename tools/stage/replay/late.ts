@@ -1,6 +1,6 @@
 import { GetMetricStatisticsCommand } from '@aws-sdk/client-cloudwatch';
 import { GetQueueAttributesCommand } from '@aws-sdk/client-sqs';
-import type { EventName } from '../../../lambda/contract/catalogue.ts';
+import type { EventName } from '../../../lambda/events/catalogue.ts';
 import { bufferSeconds } from '../archive/retention.ts';
 import type { Stage } from '../stage.ts';
 
@@ -14,7 +14,7 @@ const LONGEST_BATCH = 900;
 /** Seconds that Firehose may take to compress and write an object. An assumption: AWS documents none. */
 const WRITE_MARGIN = 5 * 60;
 
-/** A queue hides a message for so many timeouts of its consumer (`lib/event-pipeline.ts`). */
+/** A queue hides a message for so many timeouts of its consumer (`lib/pipeline/event-pipeline.ts`). */
 const VISIBILITY_TIMEOUTS = 6;
 
 /** Milliseconds back to look for a metric's newest value: Firehose publishes each minute, some minutes late. */

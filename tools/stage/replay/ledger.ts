@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
-import type { EventName } from '../../../lambda/contract/catalogue.ts';
+import type { EventName } from '../../../lambda/events/catalogue.ts';
 import { type ReplayState, type StateFile, sentOf, TakenOverError, type Unsent } from './state.ts';
 
 /** Characters of base64 of a key's hash: 72 bits, so that no two of a million keys are the same. */

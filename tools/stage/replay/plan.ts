@@ -1,7 +1,7 @@
 import type { ArchiveRecord, SettledOutcome } from '../../../lambda/archive/record.ts';
-import type { EventName } from '../../../lambda/contract/catalogue.ts';
+import type { EventName } from '../../../lambda/events/catalogue.ts';
 import { REPLAYABLE_RECEIPT_DAYS } from '../../../lambda/queue/replay.ts';
-import { lateProgress } from '../../terminal/progress.ts';
+import { lateProgress } from '../../cli/terminal/progress.ts';
 import { matches, type RecordFilter, recordFilter } from '../archive/filter.ts';
 import type { ArchiveObject } from '../archive/object.ts';
 import { readArchive } from '../archive/reader.ts';

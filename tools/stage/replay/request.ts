@@ -1,8 +1,7 @@
 import type { SettledOutcome } from '../../../lambda/archive/record.ts';
-import { type EventName, eventNames } from '../../../lambda/contract/catalogue.ts';
+import { type EventName, eventNames, isNotification } from '../../../lambda/events/catalogue.ts';
 import { REPLAYABLE_DAYS, type ReplayMode } from '../../../lambda/queue/replay.ts';
-import { isNotification } from '../../cost/write-units.ts';
-import { CommandError } from '../../terminal/command-error.ts';
+import { CommandError } from '../../cli/terminal/command-error.ts';
 import { recordFilter } from '../archive/filter.ts';
 import type { Stage } from '../stage.ts';
 import type { ReplayState } from './state.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { CommandError } from '../../terminal/command-error.ts';
-import { Progress } from '../../terminal/progress.ts';
-import { manyMessages } from '../../terminal/text.ts';
+import { CommandError } from '../../cli/terminal/command-error.ts';
+import { Progress } from '../../cli/terminal/progress.ts';
+import { manyMessages } from '../../cli/terminal/text.ts';
 import { type Operation, printBlocks } from '../operation.ts';
 import { heldBack } from './late.ts';
 import { Ledger } from './ledger.ts';

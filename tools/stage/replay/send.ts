@@ -1,6 +1,6 @@
 import { HeadObjectCommand } from '@aws-sdk/client-s3';
 import type { ArchiveRecord } from '../../../lambda/archive/record.ts';
-import type { EventName } from '../../../lambda/contract/catalogue.ts';
+import type { EventName } from '../../../lambda/events/catalogue.ts';
 import type { Stage } from '../stage.ts';
 import { Backlog } from './backlog.ts';
 import { BATCH_BYTES, batchesOf, type ReplayMessage, replayMessage, sendBatch } from './batch.ts';

@@ -1,9 +1,9 @@
 import { GetObjectCommand, NoSuchKey, PutObjectCommand } from '@aws-sdk/client-s3';
 import * as z from 'zod/mini';
 import type { SettledOutcome } from '../../../lambda/archive/record.ts';
-import { type EventName, isEventName } from '../../../lambda/contract/catalogue.ts';
+import { type EventName, isEventName } from '../../../lambda/events/catalogue.ts';
 import { REPLAY_NAME, replayModes } from '../../../lambda/queue/replay.ts';
-import { CommandError } from '../../terminal/command-error.ts';
+import { CommandError } from '../../cli/terminal/command-error.ts';
 import { settledOutcomes } from '../archive/filter.ts';
 import type { Stage } from '../stage.ts';
 

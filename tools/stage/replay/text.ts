@@ -1,10 +1,9 @@
 import type { SettledOutcome } from '../../../lambda/archive/record.ts';
-import { catalogue } from '../../../lambda/contract/catalogue.ts';
+import { catalogue, isNotification } from '../../../lambda/events/catalogue.ts';
 import { REPLAYABLE_RECEIPT_DAYS, type ReplayMode } from '../../../lambda/queue/replay.ts';
-import { isNotification } from '../../cost/write-units.ts';
-import type { Block } from '../../terminal/block.ts';
-import { knownFacts } from '../../terminal/facts.ts';
-import { counted, duration, manyMessages, printable } from '../../terminal/text.ts';
+import type { Block } from '../../cli/terminal/block.ts';
+import { knownFacts } from '../../cli/terminal/facts.ts';
+import { counted, duration, manyMessages, printable } from '../../cli/terminal/text.ts';
 import { settledOutcomes } from '../archive/filter.ts';
 import { describeDamage } from '../archive/reader.ts';
 import type { Stage } from '../stage.ts';

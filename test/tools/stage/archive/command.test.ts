@@ -2,9 +2,9 @@ import { readFile, stat, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { archiveLine } from '../../../../lambda/archive/record.ts';
-import { eventNames } from '../../../../lambda/contract/catalogue.ts';
+import { eventNames } from '../../../../lambda/events/catalogue.ts';
 import { startTestAws, type TestAws } from '../../../support/test-aws.ts';
-import { Project } from '../../commands/project.ts';
+import { Project } from '../../cli/commands/project.ts';
 import { Operator } from '../queues/support.ts';
 import { archived, objectKey, putObject, putRecords } from './support.ts';
 

@@ -26,7 +26,7 @@ export function archived(given: Partial<ArchiveRecord> = {}): ArchiveRecord {
   };
 }
 
-/** The key of an object as `lib/archive.ts` has Firehose make it. @param hour `2026-01-31T09` */
+/** The key of an object as `lib/archive/archive.ts` has Firehose make it. @param hour `2026-01-31T09` */
 export function objectKey(name: string, event = 'shop.updated', hour = '2026-01-31T09'): string {
   const [date, clock] = hour.split('T');
   return `event=${event}/date=${date}/hour=${clock}/${name}.jsonl.gz`;

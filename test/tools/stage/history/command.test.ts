@@ -3,10 +3,10 @@ import { writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { eventNames } from '../../../../lambda/contract/catalogue.ts';
-import { pascalCase } from '../../../../lambda/contract/event-names.ts';
+import { eventNames } from '../../../../lambda/events/catalogue.ts';
+import { pascalCase } from '../../../../lambda/events/event-names.ts';
 import { eventually } from '../../../support/eventually.ts';
-import { Project } from '../../commands/project.ts';
+import { Project } from '../../cli/commands/project.ts';
 
 let project: Project;
 /** Stands for Logs Insights with a query that takes for ever. */

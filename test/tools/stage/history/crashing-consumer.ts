@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { GetQueueAttributesCommand, SetQueueAttributesCommand } from '@aws-sdk/client-sqs';
 import { expect } from '@jest/globals';
-import type { EventName } from '../../../../lambda/contract/catalogue.ts';
-import { kebabCase } from '../../../../lambda/contract/event-names.ts';
+import type { EventName } from '../../../../lambda/events/catalogue.ts';
+import { kebabCase } from '../../../../lambda/events/event-names.ts';
 import type { LocalStack } from '../../../../local/local-stack.ts';
 import type { Operator } from '../queues/support.ts';
 

@@ -5,7 +5,7 @@ import type { LocalStack } from '../../../../local/local-stack.ts';
 import { pauseState } from '../../../../tools/stage/queues/pause-state.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { startTestStack } from '../../../support/test-stack.ts';
-import { Project } from '../../commands/project.ts';
+import { Project } from '../../cli/commands/project.ts';
 import { Operator } from '../queues/support.ts';
 
 let project: Project;

@@ -10,7 +10,7 @@ import type { Stage } from '../../../../tools/stage/stage.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { type Answer, Partner, signBody } from '../../../support/partner.ts';
 import { startTestStack } from '../../../support/test-stack.ts';
-import { Project } from '../../commands/project.ts';
+import { Project } from '../../cli/commands/project.ts';
 import { archived, objectKey, putObject, putRecords } from '../archive/support.ts';
 import { Operator } from '../queues/support.ts';
 import { crashConsumer } from './crashing-consumer.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CloudWatchLogsClient } from '@aws-sdk/client-cloudwatch-logs';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { pascalCase } from '../../../../lambda/contract/event-names.ts';
+import { pascalCase } from '../../../../lambda/events/event-names.ts';
 import { type AwsEndpoint, startAwsEndpoint } from '../../../../local/aws/endpoint.ts';
 import {
   type FollowedLine,

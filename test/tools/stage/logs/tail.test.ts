@@ -3,7 +3,7 @@ import type { LocalStack } from '../../../../local/local-stack.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { Partner } from '../../../support/partner.ts';
 import { startTestStack } from '../../../support/test-stack.ts';
-import { Project, type Running } from '../../commands/project.ts';
+import { Project, type Running } from '../../cli/commands/project.ts';
 import { Operator } from '../queues/support.ts';
 
 let project: Project;

@@ -4,9 +4,9 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { DeleteQueueCommand } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { eventNames } from '../../../../lambda/contract/catalogue.ts';
+import { eventNames } from '../../../../lambda/events/catalogue.ts';
 import { startTestAws, type TestAws } from '../../../support/test-aws.ts';
-import { Project } from '../../commands/project.ts';
+import { Project } from '../../cli/commands/project.ts';
 import { DEAD, Operator } from './support.ts';
 
 const QUEUES = [...eventNames, 'quarantine', 'unrouted'].join(', ');
@@ -118,7 +118,7 @@ test('what a removed event has left is exported, and is not redriven', async () 
 test('an export whose reader ends early is no error, and gives the messages back', async () => {
   const { UserUpdatedDeadLetterQueueUrl: dead } = aws.outputs;
   for (let count = 0; count < 60; count += 1) await operator.put(dead, '{}', DEAD);
-  const typed = `${process.execPath} tools/commands/entry.js dlq export user.updated --outputs ${operator.outputsFile}`;
+  const typed = `${process.execPath} tools/cli/commands/entry.js dlq export user.updated --outputs ${operator.outputsFile}`;
   const { code, stdout, stderr } = await project.spawn(['bash', '-c', `set -o pipefail; ${typed} | head -1`])
     .ended;
   expect({ code, lines: stdout.trim().split('\n').length }).toEqual({ code: 0, lines: 1 });

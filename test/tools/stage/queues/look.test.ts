@@ -1,7 +1,7 @@
 import { CreateBucketCommand, PutObjectCommand } from '@aws-sdk/client-s3';
 import { DeleteQueueCommand, SendMessageCommand } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { eventNames } from '../../../../lambda/contract/catalogue.ts';
+import { eventNames } from '../../../../lambda/events/catalogue.ts';
 import { Faults } from '../../../../local/aws/faults.ts';
 import { list } from '../../../../tools/stage/queues/list.ts';
 import { findQueue } from '../../../../tools/stage/queues/queue.ts';

@@ -1,7 +1,7 @@
 import { CloudWatchClient, SetAlarmStateCommand } from '@aws-sdk/client-cloudwatch';
 import { LambdaClient, UpdateEventSourceMappingCommand } from '@aws-sdk/client-lambda';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import { EXPIRING_SECONDS, OLD_SECONDS } from '../../../../lib/age-of-waiting.ts';
+import { EXPIRING_SECONDS, OLD_SECONDS } from '../../../../lib/pipeline/queue-retention.ts';
 import type { LocalStack } from '../../../../local/local-stack.ts';
 import { list } from '../../../../tools/stage/queues/list.ts';
 import { pause, resume } from '../../../../tools/stage/queues/pause.ts';

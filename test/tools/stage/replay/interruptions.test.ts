@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { eventually } from '../../../support/eventually.ts';
 import { startTestAws, type TestAws } from '../../../support/test-aws.ts';
-import { Project } from '../../commands/project.ts';
+import { Project } from '../../cli/commands/project.ts';
 import { ago, at, numbered, Replayer } from './support.ts';
 
 let aws: TestAws;

@@ -1,6 +1,6 @@
 import { PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import { eventNames } from '../../../../lambda/contract/catalogue.ts';
+import { eventNames } from '../../../../lambda/events/catalogue.ts';
 import { REPLAYABLE_RECEIPT_DAYS } from '../../../../lambda/queue/replay.ts';
 import { replayMessage } from '../../../../tools/stage/replay/batch.ts';
 import { startTestAws, type TestAws } from '../../../support/test-aws.ts';

@@ -1,11 +1,10 @@
 import { PutBucketLifecycleConfigurationCommand, S3Client } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { eventNames } from '../../../../lambda/contract/catalogue.ts';
+import { eventNames, isNotification } from '../../../../lambda/events/catalogue.ts';
 import { REPLAYABLE_DAYS } from '../../../../lambda/queue/replay.ts';
-import { isNotification } from '../../../../tools/cost/write-units.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { startTestAws, type TestAws } from '../../../support/test-aws.ts';
-import { Project } from '../../commands/project.ts';
+import { Project } from '../../cli/commands/project.ts';
 import { type Asked, ago, at, numbered, OPERATOR, Replayer } from './support.ts';
 
 const telling = eventNames.filter(isNotification);

@@ -11,7 +11,7 @@ import { essence, expectedState, type ReceivedDelivery } from '../../../support/
 import { Partner } from '../../../support/partner.ts';
 import { type Row, Tables } from '../../../support/tables.ts';
 import { startTestStack, testAssembly } from '../../../support/test-stack.ts';
-import { Project } from '../../commands/project.ts';
+import { Project } from '../../cli/commands/project.ts';
 import { ago, at, noted, Replayer } from './support.ts';
 import { deployMistake, type Mistake } from './wrong-consumer.ts';
 

@@ -3,10 +3,10 @@ import { GetObjectCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3
 import type { Message } from '@aws-sdk/client-sqs';
 import type { ArchiveRecord } from '../../../../lambda/archive/record.ts';
 import { sha256Hex } from '../../../../lambda/hash.ts';
+import { Progress } from '../../../../tools/cli/terminal/progress.ts';
 import { replay } from '../../../../tools/stage/replay/replay.ts';
 import type { ReplayOptions } from '../../../../tools/stage/replay/request.ts';
 import type { ReplayState } from '../../../../tools/stage/replay/state.ts';
-import { Progress } from '../../../../tools/terminal/progress.ts';
 import type { TestAws } from '../../../support/test-aws.ts';
 import { archived, objectKey, putObject, putRecords } from '../archive/support.ts';
 import { Operator } from '../queues/support.ts';

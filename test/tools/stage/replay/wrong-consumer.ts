@@ -1,7 +1,7 @@
 import { cp, readFile, rm } from 'node:fs/promises';
 import { build } from 'esbuild';
-import { kebabCase } from '../../../../lambda/contract/event-names.ts';
-import { BUNDLE_OPTIONS } from '../../../../lib/bundle.ts';
+import { kebabCase } from '../../../../lambda/events/event-names.ts';
+import { BUNDLE_OPTIONS } from '../../../../lib/release/bundle.ts';
 import type { LocalStack } from '../../../../local/local-stack.ts';
 
 /** A mistake in a consumer's source. */
@@ -26,7 +26,7 @@ export async function deployMistake(
   const deployed = stack.functions.get(name);
   if (deployed === undefined) throw new Error(`No function ${name}`);
   const folder = deployed.definition.codeDirectory;
-  const source = `lambda/consumers/${name}.ts`;
+  const source = `lambda/events/${name}/consumer.ts`;
   const text = await readFile(source, 'utf8');
   if (!text.includes(right)) throw new Error(`${source} does not say ${right}`);
 
@@ -40,10 +40,10 @@ export async function deployMistake(
       {
         name: 'mistake',
         setup: ({ onLoad }) =>
-          onLoad({ filter: new RegExp(`/consumers/${name}\\.ts$`) }, () => ({
+          onLoad({ filter: new RegExp(`/events/${name}/consumer\\.ts$`) }, () => ({
             contents: text.replace(right, wrong),
             loader: 'ts',
-            resolveDir: 'lambda/consumers',
+            resolveDir: `lambda/events/${name}`,
           })),
       },
     ],

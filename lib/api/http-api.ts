@@ -1,0 +1,64 @@
+import { Stack } from 'aws-cdk-lib';
+import { AccessLogFormat } from 'aws-cdk-lib/aws-apigateway';
+import {
+  ApiMapping,
+  HttpApi,
+  HttpMethod,
+  HttpStage,
+  LogGroupLogDestination,
+} from 'aws-cdk-lib/aws-apigatewayv2';
+import { HttpLambdaIntegration } from 'aws-cdk-lib/aws-apigatewayv2-integrations';
+import { FilterPattern } from 'aws-cdk-lib/aws-logs';
+import type { Construct } from 'constructs';
+import { WEBHOOK_PATH } from '../../lambda/events/webhook-path.ts';
+import { acknowledge } from '../acknowledge.ts';
+import { httpApiLink } from '../alarms/console-links.ts';
+import { accessLogFormat, statusIn } from './access-log.ts';
+import type { Gateway, GatewayProps } from './gateway.ts';
+
+/** An HTTP API: what it answers by itself cannot be changed. */
+export function httpGateway(scope: Construct, props: GatewayProps): Gateway {
+  const { receiver, throttle, accessLog, defaultEndpoint } = props;
+  const api = new HttpApi(scope, 'HttpApi', {
+    apiName: Stack.of(scope).stackName,
+    createDefaultStage: false,
+    disableExecuteApiEndpoint: !defaultEndpoint,
+  });
+  api.addRoutes({
+    path: WEBHOOK_PATH,
+    methods: [HttpMethod.POST],
+    integration: new HttpLambdaIntegration('Receiver', receiver),
+  });
+  acknowledge(
+    api,
+    'AwsSolutions-APIG4',
+    'A delivery proves itself by the HMAC of its body (contract, Authentication), which an authorizer does not see.',
+  );
+  const stage = new HttpStage(scope, 'Stage', {
+    httpApi: api,
+    stageName: '$default',
+    autoDeploy: true,
+    throttle: { rateLimit: throttle.rate, burstLimit: throttle.burst },
+    accessLogSettings: {
+      destination: new LogGroupLogDestination(accessLog),
+      format: AccessLogFormat.custom(accessLogFormat('requestId', 'routeKey')),
+    },
+  });
+  return {
+    kind: 'http',
+    get webhookUrl() {
+      return `${api.apiEndpoint}${WEBHOOK_PATH}`;
+    },
+    metrics: api,
+    link: httpApiLink(api, api.apiId),
+    shows: {
+      throttled: statusIn(429),
+      // The receiver answers none of these; its own 500 is repeated.
+      unavailable: statusIn(502, 503, 504),
+      tooLarge: statusIn(413),
+      // The partner posts; what goes round looking for holes mostly does not.
+      wrongAddress: FilterPattern.all(FilterPattern.stringValue('$.method', '=', 'POST'), statusIn(403, 404)),
+    },
+    serveAt: (domainName) => new ApiMapping(scope, 'Mapping', { api, domainName, stage }),
+  };
+}

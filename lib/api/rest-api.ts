@@ -1,0 +1,144 @@
+import { Stack } from 'aws-cdk-lib';
+import {
+  AccessLogFormat,
+  EndpointType,
+  LambdaIntegration,
+  LogGroupLogDestination,
+  ResponseType,
+  RestApi,
+} from 'aws-cdk-lib/aws-apigateway';
+import { CfnApiMapping } from 'aws-cdk-lib/aws-apigatewayv2';
+import { FilterPattern } from 'aws-cdk-lib/aws-logs';
+import type { Construct } from 'constructs';
+import { WEBHOOK_PATH } from '../../lambda/events/webhook-path.ts';
+import { serverError } from '../../lambda/receiver/problem.ts';
+import { acknowledge } from '../acknowledge.ts';
+import { restApiLink } from '../alarms/console-links.ts';
+import type { StageConfig } from '../config.ts';
+import { accessLogFormat, statusIn } from './access-log.ts';
+import { addFirewall, type FirewallSettings } from './firewall.ts';
+import type { Gateway, GatewayProps } from './gateway.ts';
+import { NOT_FOUND, refusals } from './refusals.ts';
+import { sampleTraces } from './trace-sampling.ts';
+
+export interface RestGatewayProps extends GatewayProps {
+  readonly firewall: FirewallSettings | undefined;
+  /** What X-Ray follows. @default what Lambda decides */
+  readonly sampling: StageConfig['sampling'];
+}
+
+/** The first part of the contract's path is the stage of the API, the rest its resource. */
+const [, STAGE = '', ...RESOURCE] = WEBHOOK_PATH.split('/');
+
+/**
+ * A regional REST API: whatever it refuses by itself it answers with 500, which the partner repeats, and it hands
+ * over the bytes of any body as they were sent.
+ */
+export function restGateway(scope: Construct, { firewall, sampling, ...props }: RestGatewayProps): Gateway {
+  const { receiver, throttle, accessLog, defaultEndpoint } = props;
+  const api = new RestApi(scope, 'RestApi', {
+    restApiName: Stack.of(scope).stackName,
+    endpointTypes: [EndpointType.REGIONAL],
+    binaryMediaTypes: ['*/*'],
+    disableExecuteApiEndpoint: !defaultEndpoint,
+    // The role is one setting of the whole account and not this stack's: docs/deploying.md.
+    cloudWatchRole: false,
+    deployOptions: {
+      stageName: STAGE,
+      throttlingRateLimit: throttle.rate,
+      throttlingBurstLimit: throttle.burst,
+      accessLogDestination: new LogGroupLogDestination(accessLog),
+      accessLogFormat: AccessLogFormat.custom(accessLogFormat('extendedRequestId', 'resourcePath')),
+      tracingEnabled: sampling !== undefined,
+    },
+  });
+  // An address that the CDK adds to the outputs, which is not the one to post to.
+  api.node.tryRemoveChild('Endpoint');
+  api.root
+    .resourceForPath(RESOURCE.join('/'))
+    .addMethod('POST', new LambdaIntegration(receiver, { allowTestInvoke: false }));
+  answerWith500(api);
+  acknowledgeFindings(api, firewall !== undefined, sampling !== undefined);
+  const { deploymentStage: stage } = api;
+  if (firewall !== undefined) addFirewall(scope, stage, firewall);
+  if (sampling !== undefined) sampleTraces(scope, stage.stageArn, sampling);
+  return {
+    kind: 'rest',
+    webhookUrl: stage.urlForPath(`/${RESOURCE.join('/')}`),
+    metrics: stage,
+    link: restApiLink(api, api.restApiId),
+    shows: {
+      // Lambda's throttling that is passed through is a 429, or has taken the status of DEFAULT_4XX.
+      throttled: FilterPattern.any(statusIn(429), answeredAs('THROTTLED'), answeredAs('DEFAULT_4XX')),
+      unavailable: FilterPattern.any(
+        // What does not take the status that is set for it.
+        statusIn(502, 503, 504),
+        FilterPattern.all(
+          statusIn(500),
+          ...['-', 'THROTTLED', 'DEFAULT_4XX', 'REQUEST_TOO_LARGE', 'WAF_FILTERED'].map((type) =>
+            FilterPattern.stringValue('$.responseType', '!=', type),
+          ),
+        ),
+      ),
+      tooLarge: FilterPattern.any(statusIn(413), answeredAs('REQUEST_TOO_LARGE')),
+      wrongAddress: FilterPattern.all(
+        FilterPattern.stringValue('$.method', '=', 'POST'),
+        // The receiver does not answer it.
+        statusIn(404),
+      ),
+    },
+    serveAt: (domainName) =>
+      new CfnApiMapping(scope, 'RestMapping', {
+        apiId: api.restApiId,
+        apiMappingKey: STAGE,
+        domainName: domainName.name,
+        stage: stage.stageName,
+      }),
+  };
+}
+
+/** By the access log's `responseType`: the status is 500 for all. */
+export const answeredAs = (responseType: string) =>
+  FilterPattern.stringValue('$.responseType', '=', responseType);
+
+function answerWith500(api: RestApi): void {
+  const body = JSON.stringify({ ...serverError, requestId: '$context.extendedRequestId' });
+  for (const [type, retryAfter] of Object.entries(refusals)) {
+    api.addGatewayResponse(type, {
+      type: ResponseType.of(type),
+      statusCode: String(serverError.status),
+      responseHeaders: {
+        'Content-Type': "'application/problem+json'",
+        ...(retryAfter !== undefined && { 'Retry-After': `'${retryAfter}'` }),
+      },
+      templates: { 'application/json': body },
+    });
+  }
+  // As an HTTP API says it; otherwise it would be 403 and speak of a token.
+  for (const [id, type] of Object.entries(NOT_FOUND)) {
+    api.addGatewayResponse(id, {
+      type: ResponseType.of(type),
+      statusCode: '404',
+      templates: { 'application/json': '{"message":"Not Found"}' },
+    });
+  }
+}
+
+function acknowledgeFindings(api: RestApi, hasFirewall: boolean, isTraced: boolean): void {
+  const reasons = {
+    'AwsSolutions-APIG2':
+      'The receiver validates: what is signed and invalid has to be kept, not refused before.',
+    'AwsSolutions-APIG4':
+      'A delivery proves itself by the HMAC of its body (contract, Authentication), which an authorizer does not see.',
+    'AwsSolutions-APIG6':
+      'The execution log holds headers, and with them signatures; there is an access log.',
+    'AwsSolutions-COG4': 'The partner has no user pool: a delivery proves itself by the HMAC of its body.',
+    ...(!isTraced && {
+      'Serverless-APIGWXrayEnabled': 'The receiver begins the trace, as behind an HTTP API (`tracing`).',
+    }),
+    ...(!hasFirewall && {
+      'AwsSolutions-APIG3': 'AWS WAF is a setting of the stage (`waf`), and is paid for.',
+    }),
+  };
+  for (const [rule, reason] of Object.entries(reasons)) acknowledge(api, rule, reason);
+}

@@ -1,0 +1,190 @@
+import { readFileSync } from 'node:fs';
+import { Duration, Stack } from 'aws-cdk-lib';
+import { CfnNamedQuery, CfnWorkGroup } from 'aws-cdk-lib/aws-athena';
+import { CfnDatabase, CfnTable } from 'aws-cdk-lib/aws-glue';
+import type { Bucket } from 'aws-cdk-lib/aws-s3';
+import { Construct } from 'constructs';
+import * as z from 'zod/mini';
+import { recordSchema } from '../../lambda/archive/record-schema.ts';
+import { eventNames } from '../../lambda/events/catalogue.ts';
+import type { StageConfig } from '../config.ts';
+import type { Encryption } from '../encryption.ts';
+import { RECORDS_PREFIX } from './archive.ts';
+
+export interface ArchiveQueriesProps {
+  readonly bucket: Bucket;
+  readonly config: Pick<StageConfig, 'archive' | 'savedQueries'>;
+  readonly encryption: Encryption;
+}
+
+/** Prefix of the results, which go after a day: whoever asked has read them. */
+export const RESULTS_PREFIX = 'queries/';
+const RESULTS_KEPT = Duration.days(1);
+
+/** As the prices count them. */
+const BYTES_OF_A_GIGABYTE = 2 ** 30;
+
+/** Athena has its own meaning for these names. */
+const RESERVED: Readonly<Record<string, string>> = { timestamp: 'sent_at' };
+
+const COLUMN_TYPES: Readonly<Record<string, string>> = {
+  string: 'string',
+  integer: 'int',
+  boolean: 'boolean',
+};
+
+/**
+ * A record's fields as columns. Glue's names have no capitals. Times stay text: ISO 8601 of one width sorts correctly.
+ * `event` is a partition.
+ */
+const COLUMNS = Object.entries(z.toJSONSchema(recordSchema, { io: 'input' }).properties ?? {})
+  .filter(([field]) => field !== 'event')
+  .map(([field, schema]) => ({
+    field,
+    name: RESERVED[field] ?? field.replace(/[A-Z]/g, (capital) => `_${capital.toLowerCase()}`),
+    type: columnType(schema),
+  }));
+
+/** @throws if a field has a type that no column has yet */
+function columnType(field: z.core.JSONSchema._JSONSchema): string {
+  const { type, properties } = typeof field === 'boolean' ? {} : field;
+  if (properties !== undefined) {
+    const columns = Object.entries(properties).map(([name, inner]) => `${name}:${columnType(inner)}`);
+    return `struct<${columns.join(',')}>`;
+  }
+  const known = COLUMN_TYPES[String(type)];
+  if (known === undefined) throw new Error(`No column type for a field of type ${type}`);
+  return known;
+}
+
+/** The name by which the queries know it. */
+const TABLE = 'records';
+
+/** What is asked most: each in the file of its name, in Athena's SQL over the table `records`. */
+export const archiveQueries = {
+  'sent-by-shop': 'What did a shop send last week?',
+  stale: 'How many events were stale, by event and day?',
+  'name-changes': 'Which users changed their name most?',
+  lag: 'What was the lag, by event and day?',
+  replays: 'What was replayed?',
+} as const;
+
+export type ArchiveQuery = keyof typeof archiveQueries;
+
+/** The SQL of a question. */
+export function archiveQuery(name: ArchiveQuery): string {
+  return readFileSync(new URL(`archive-queries/${name}.sql`, import.meta.url), 'utf8');
+}
+
+/**
+ * SQL over the archive: a table whose partitions Athena computes, so that no crawler has to find them, and a workgroup
+ * that says where results go and how much a query may read. Both cost nothing until somebody asks.
+ */
+export class ArchiveQueries extends Construct {
+  readonly outputs: Readonly<Record<'ArchiveDatabase' | 'ArchiveWorkgroup', string>>;
+
+  constructor(scope: Construct, id: string, props: ArchiveQueriesProps) {
+    super(scope, id);
+    const { bucket, config, encryption } = props;
+    const { stackName, account } = Stack.of(this);
+    // Hyphens would have to be quoted in every query.
+    const databaseName = stackName.toLowerCase().replaceAll('-', '_');
+    const workgroupName = stackName;
+    this.outputs = { ArchiveDatabase: databaseName, ArchiveWorkgroup: workgroupName };
+
+    const database = new CfnDatabase(this, 'Database', {
+      catalogId: account,
+      databaseInput: { name: databaseName, description: `The archive of ${stackName}.` },
+    });
+    const table = new CfnTable(this, 'Records', {
+      catalogId: account,
+      databaseName,
+      tableInput: {
+        name: TABLE,
+        description: 'What became of each message; one that came twice is here twice.',
+        tableType: 'EXTERNAL_TABLE',
+        partitionKeys: ['event', 'date', 'hour'].map((name) => ({ name, type: 'string' })),
+        parameters: {
+          EXTERNAL: 'TRUE',
+          classification: 'json',
+          ...projection(`s3://${bucket.bucketName}/${RECORDS_PREFIX}`, config.archive.days),
+        },
+        storageDescriptor: {
+          location: `s3://${bucket.bucketName}/`,
+          columns: COLUMNS.map(({ name, type }) => ({ name, type })),
+          inputFormat: 'org.apache.hadoop.mapred.TextInputFormat',
+          outputFormat: 'org.apache.hadoop.hive.ql.io.HiveIgnoreKeyTextOutputFormat',
+          serdeInfo: {
+            serializationLibrary: 'org.openx.data.jsonserde.JsonSerDe',
+            parameters: SERIALISATION,
+          },
+        },
+      },
+    });
+    table.addResourceDependency(database);
+
+    const workgroup = new CfnWorkGroup(this, 'Workgroup', {
+      name: workgroupName,
+      description: `Questions to the archive of ${stackName}.`,
+      // What people have saved in it would keep the stack from being deleted.
+      recursiveDeleteOption: true,
+      workGroupConfiguration: {
+        enforceWorkGroupConfiguration: true,
+        engineVersion: { selectedEngineVersion: 'Athena engine version 3' },
+        bytesScannedCutoffPerQuery: config.archive.queryGigabytes * BYTES_OF_A_GIGABYTE,
+        publishCloudWatchMetricsEnabled: false,
+        resultConfiguration: {
+          outputLocation: `s3://${bucket.bucketName}/${RESULTS_PREFIX}`,
+          expectedBucketOwner: account,
+          encryptionConfiguration: encryption.key
+            ? { encryptionOption: 'SSE_KMS', kmsKey: encryption.key.keyArn }
+            : { encryptionOption: 'SSE_S3' },
+        },
+      },
+    });
+    bucket.addLifecycleRule({ prefix: RESULTS_PREFIX, expiration: RESULTS_KEPT });
+    if (!config.savedQueries) return;
+    for (const [name, description] of Object.entries(archiveQueries)) {
+      new CfnNamedQuery(this, name, {
+        name,
+        description,
+        database: databaseName,
+        workGroup: workgroupName,
+        queryString: archiveQuery(name as ArchiveQuery),
+      }).addResourceDependency(workgroup);
+    }
+  }
+}
+
+/**
+ * How a line becomes a row. One that is damaged becomes a row of nulls instead of ending the query. Source: Athena user
+ * guide, "OpenX JSON SerDe".
+ */
+const SERIALISATION = {
+  'ignore.malformed.json': 'true',
+  'case.insensitive': 'false',
+  ...Object.fromEntries(
+    COLUMNS.filter(({ field, name }) => field !== name).map(({ field, name }) => [`mapping.${name}`, field]),
+  ),
+};
+
+/**
+ * The partitions that there are, for Athena to compute: all hours of the days that S3 keeps, which rounds the end of a
+ * record's time up to midnight. Source: Athena user guide, "Set up partition projection".
+ */
+function projection(records: string, days: number): Record<string, string> {
+  return {
+    'projection.enabled': 'true',
+    'projection.event.type': 'enum',
+    'projection.event.values': eventNames.join(','),
+    'projection.date.type': 'date',
+    'projection.date.format': 'yyyy-MM-dd',
+    'projection.date.range': `NOW-${days + 1}DAYS,NOW`,
+    'projection.date.interval': '1',
+    'projection.date.interval.unit': 'DAYS',
+    'projection.hour.type': 'integer',
+    'projection.hour.range': '0,23',
+    'projection.hour.digits': '2',
+    'storage.location.template': `${records}\${event}/date=\${date}/hour=\${hour}/`,
+  };
+}

@@ -1,0 +1,189 @@
+import { Duration, Stack } from 'aws-cdk-lib';
+import { Metric, type MetricOptions } from 'aws-cdk-lib/aws-cloudwatch';
+import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import { CfnDeliveryStream } from 'aws-cdk-lib/aws-kinesisfirehose';
+import { FilterPattern, type LogGroup, LogStream } from 'aws-cdk-lib/aws-logs';
+import { BlockPublicAccess, Bucket, BucketEncryption, type CfnBucket } from 'aws-cdk-lib/aws-s3';
+import { Construct } from 'constructs';
+import { type EventName, eventNames } from '../../lambda/events/catalogue.ts';
+import { pascalCase } from '../../lambda/events/event-names.ts';
+import { acknowledge } from '../acknowledge.ts';
+import type { Alarms } from '../alarms/alarms.ts';
+import { logLink } from '../alarms/console-links.ts';
+import type { StageConfig } from '../config.ts';
+import { ProtectedLog } from '../pipeline/protected-log.ts';
+import type { FunctionDefaults } from '../pipeline/webhook-function.ts';
+
+export interface ArchiveProps {
+  readonly config: StageConfig['archive'];
+  readonly defaults: Pick<FunctionDefaults, 'encryption' | 'removalPolicy' | 'logRetention'>;
+  readonly alarms: Alarms;
+}
+
+/** Prefix of all records; each event has its own below it. */
+export const RECORDS_PREFIX = 'event=';
+
+/** A line about an object that was not written. Source: Firehose developer guide, "Monitor using CloudWatch Logs". */
+const FAILED = '"errorCode"';
+
+/** Megabytes of records before compression that end an object early, so that none takes long to read. */
+const BUFFER_MEGABYTES = 64;
+
+/**
+ * What became of each message, kept for some time: a delivery stream for each event into one bucket, under
+ * `event=<kind>/date=YYYY-MM-DD/hour=HH/` by the time of writing, as gzipped JSON lines (`lambda/archive/record.ts`).
+ */
+export class Archive extends Construct {
+  readonly bucket: Bucket;
+  readonly #streams: ReadonlyMap<EventName, CfnDeliveryStream>;
+
+  constructor(scope: Construct, id: string, props: ArchiveProps) {
+    super(scope, id);
+    const { config, alarms } = props;
+    const { encryption, removalPolicy, logRetention } = props.defaults;
+    this.bucket = new Bucket(this, 'Bucket', {
+      ...(encryption.key
+        ? { encryption: BucketEncryption.KMS, encryptionKey: encryption.key, bucketKeyEnabled: true }
+        : { encryption: BucketEncryption.S3_MANAGED }),
+      enforceSSL: true,
+      blockPublicAccess: BlockPublicAccess.BLOCK_ALL,
+      lifecycleRules: [
+        {
+          prefix: RECORDS_PREFIX,
+          expiration: Duration.days(config.days),
+          abortIncompleteMultipartUploadAfter: Duration.days(1),
+        },
+      ],
+      removalPolicy,
+    });
+    encryption.awaitGrants(this.bucket);
+    acknowledge(
+      this.bucket,
+      'AwsSolutions-S1',
+      'Delivery streams and operators reach it; a log of them would need a second bucket that nobody reads. CloudTrail data events audit it where that is asked for.',
+    );
+
+    const log = new ProtectedLog(this, 'Log', { encryption, retention: logRetention, removalPolicy });
+    const { account } = Stack.of(this);
+    const writer = new Role(this, 'Writer', {
+      description: 'Delivery streams write the archive with it.',
+      assumedBy: new ServicePrincipal('firehose.amazonaws.com', {
+        // Source: Firehose developer guide, "Controlling access with Amazon Data Firehose".
+        conditions: { StringEquals: { 'sts:ExternalId': account } },
+      }),
+    });
+    const permissions = [
+      new PolicyStatement({
+        // As in the sample policy. Source: Firehose developer guide, "Grant Firehose access to an Amazon S3 destination".
+        actions: ['s3:AbortMultipartUpload', 's3:GetObject', 's3:PutObject'],
+        resources: [this.bucket.arnForObjects(`${RECORDS_PREFIX}*`)],
+      }),
+      new PolicyStatement({
+        actions: ['s3:GetBucketLocation', 's3:ListBucket', 's3:ListBucketMultipartUploads'],
+        resources: [this.bucket.bucketArn],
+      }),
+      new PolicyStatement({ actions: ['logs:PutLogEvents'], resources: [log.logGroupArn] }),
+    ];
+    for (const statement of permissions) writer.addToPolicy(statement);
+    encryption.grant(writer, permissions);
+    if (encryption.key) {
+      // AWS documents it for the role that creates the stream. Others needed it for the delivery role, too:
+      // https://github.com/ministryofjustice/modernisation-platform-environments/pull/19058.
+      writer.addToPolicy(
+        new PolicyStatement({
+          actions: ['kms:CreateGrant'],
+          resources: [encryption.key.keyArn],
+          conditions: { Bool: { 'kms:GrantIsForAWSResource': 'true' } },
+        }),
+      );
+    }
+    const bucketId = Stack.of(this).getLogicalId(this.bucket.node.defaultChild as CfnBucket);
+    acknowledge(
+      writer,
+      `AwsSolutions-IAM5[Resource::<${bucketId}.Arn>/${RECORDS_PREFIX}*]`,
+      'Firehose ends the keys of its objects in an id of its own.',
+    );
+
+    alarms.add(this, 'Failing', {
+      metric: failures(log),
+      threshold: 1,
+      impact: 'what became of messages is not kept, and is lost after a day. Their processing goes on.',
+      firstStep: 'read in the log why Firehose cannot write to the bucket',
+      section: 'archive-failing',
+      links: [logLink(log, FAILED)],
+    });
+
+    this.#streams = new Map(
+      eventNames.map((event) => {
+        const { logStreamName } = new LogStream(this, `${pascalCase(event)}Log`, {
+          logGroup: log,
+          removalPolicy,
+        });
+        const stream = new CfnDeliveryStream(this, pascalCase(event), {
+          deliveryStreamType: 'DirectPut',
+          deliveryStreamEncryptionConfigurationInput: encryption.key
+            ? { keyType: 'CUSTOMER_MANAGED_CMK', keyArn: encryption.key.keyArn }
+            : { keyType: 'AWS_OWNED_CMK' },
+          extendedS3DestinationConfiguration: {
+            bucketArn: this.bucket.bucketArn,
+            roleArn: writer.roleArn,
+            prefix: `${RECORDS_PREFIX}${event}/date=!{timestamp:yyyy-MM-dd}/hour=!{timestamp:HH}/`,
+            errorOutputPrefix: `${RECORDS_PREFIX}${event}/failed=!{firehose:error-output-type}/`,
+            fileExtension: '.jsonl.gz',
+            compressionFormat: 'GZIP',
+            cloudWatchLoggingOptions: { enabled: true, logGroupName: log.logGroupName, logStreamName },
+            bufferingHints: { intervalInSeconds: config.bufferSeconds, sizeInMBs: BUFFER_MEGABYTES },
+          },
+        });
+        // A stream tries its right to write when it is made.
+        stream.node.addDependency(writer);
+        encryption.awaitGrants(stream);
+        return [event, stream];
+      }),
+    );
+  }
+
+  /** What a consumer needs to archive what it has settled. */
+  access(event: EventName): { environment: Record<string, string>; permissions: PolicyStatement[] } {
+    const stream = this.streamOf(event);
+    return {
+      environment: { ARCHIVE_STREAM: stream.ref },
+      permissions: [
+        new PolicyStatement({ actions: ['firehose:PutRecordBatch'], resources: [stream.attrArn] }),
+      ],
+    };
+  }
+
+  /** An event's delivery stream. */
+  streamOf(event: EventName): CfnDeliveryStream {
+    return this.#streams.get(event) as CfnDeliveryStream;
+  }
+}
+
+/**
+ * Objects that Firehose could not write, of all streams: counted from their log, which has nothing else, so that it is one
+ * alarm, and a metric that is paid for only while something fails. Firehose drops what it could not write for a day.
+ * Source: Firehose developer guide, "Handle data delivery failures".
+ */
+function failures(log: LogGroup): Metric {
+  return log
+    .addMetricFilter('Failures', {
+      filterPattern: FilterPattern.literal(FAILED),
+      metricNamespace: Stack.of(log).stackName,
+      metricName: 'ArchiveFailures',
+      metricValue: '1',
+    })
+    .metric({ period: Duration.minutes(5), statistic: 'Sum' });
+}
+
+/** Seconds that the oldest record has waited for its object. */
+export function oldestHeldBack(stream: CfnDeliveryStream, options: MetricOptions = {}): Metric {
+  return new Metric({
+    namespace: 'AWS/Firehose',
+    metricName: 'DeliveryToS3.DataFreshness',
+    dimensionsMap: { DeliveryStreamName: stream.ref },
+    period: Duration.minutes(5),
+    statistic: 'Maximum',
+    ...options,
+  });
+}

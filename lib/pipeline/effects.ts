@@ -1,0 +1,158 @@
+import { RemovalPolicy, Stack } from 'aws-cdk-lib';
+import {
+  AttributeType,
+  BillingMode,
+  Table,
+  TableEncryption,
+  type TableProps,
+} from 'aws-cdk-lib/aws-dynamodb';
+import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
+import { Topic } from 'aws-cdk-lib/aws-sns';
+import { Construct } from 'constructs';
+import type { EffectName } from '../../lambda/events/catalogue.ts';
+import type { Alarms } from '../alarms/alarms.ts';
+import { ChatChannels } from '../alarms/chat-channels.ts';
+import { subscribeEmails } from '../alarms/email-subscriptions.ts';
+import { watchDelivery } from '../alarms/watch-delivery.ts';
+import type { StageConfig } from '../config.ts';
+import type { Encryption } from '../encryption.ts';
+
+/** What a consumer gets for its effect: where it is, and leave to do it. */
+export interface EffectAccess {
+  readonly environment: Readonly<Record<string, string>>;
+  readonly permissions: readonly PolicyStatement[];
+}
+
+export interface EffectsProps {
+  readonly config: Pick<StageConfig, 'deletionProtection' | 'cloudFront' | 'reviewEmails' | 'chat'>;
+  readonly removalPolicy: RemovalPolicy;
+  readonly encryption: Encryption;
+  readonly alarms: Alarms;
+}
+
+/** Index of the cast by shop. */
+const CAST_OF_SHOP = 'shop_id';
+
+/**
+ * Everything that events have an effect on: three tables and two topics, and the table that
+ * keeps a notification from being sent twice.
+ */
+export class Effects extends Construct {
+  readonly shopCache: Table;
+  readonly cast: Table;
+  readonly contactPartner: Table;
+  readonly chat: Topic;
+  readonly review: Topic;
+  /** Every table, with the names of its indexes. */
+  readonly tables: readonly { readonly table: Table; readonly indexes?: readonly string[] }[];
+  /** By the effect that the catalogue names. */
+  readonly access: Readonly<Record<EffectName, EffectAccess>>;
+
+  constructor(scope: Construct, id: string, props: EffectsProps) {
+    super(scope, id);
+    const { config, removalPolicy, encryption, alarms } = props;
+    const table = (name: string, key: string, more?: Partial<TableProps>) => {
+      const made = new Table(this, name, {
+        partitionKey: { name: key, type: AttributeType.STRING },
+        billingMode: BillingMode.PAY_PER_REQUEST,
+        pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
+        deletionProtection: config.deletionProtection,
+        // A protected table cannot be deleted, not even by the roll-back of its own creation.
+        removalPolicy: config.deletionProtection ? RemovalPolicy.RETAIN : removalPolicy,
+        ...(encryption.key && {
+          encryption: TableEncryption.CUSTOMER_MANAGED,
+          encryptionKey: encryption.key,
+        }),
+        ...more,
+      });
+      encryption.awaitGrants(made);
+      return made;
+    };
+    this.shopCache = table('ShopCache', 'shop_id');
+    this.cast = table('Cast', 'girl_id', { timeToLiveAttribute: 'expires_at' });
+    this.cast.addGlobalSecondaryIndex({
+      indexName: CAST_OF_SHOP,
+      partitionKey: { name: 'shop_id', type: AttributeType.STRING },
+    });
+    this.contactPartner = table('ContactPartner', 'user_id');
+
+    const topic = (name: string) => {
+      const made = new Topic(this, name, { masterKey: encryption.topicKey, enforceSSL: true });
+      encryption.awaitGrants(made);
+      return made;
+    };
+    this.chat = topic('Chat');
+    this.review = topic('Review');
+    subscribeEmails(this.review, config.reviewEmails);
+    new ChatChannels(this, 'ChatChannels', { topic: this.chat, ...config.chat });
+    watchDelivery(this.chat, alarms, 'a chat room was not told of a change.');
+    watchDelivery(this.review, alarms, 'somebody was not told of a review.');
+
+    const idempotency = table('Idempotency', 'id', { timeToLiveAttribute: 'expiration' });
+    this.tables = [
+      { table: this.shopCache },
+      { table: this.cast, indexes: [CAST_OF_SHOP] },
+      { table: this.contactPartner },
+      { table: idempotency },
+    ];
+
+    const write = (variable: string, to: Table, action: 'dynamodb:PutItem' | 'dynamodb:UpdateItem') => ({
+      environment: { [variable]: to.tableName },
+      permissions: [new PolicyStatement({ actions: [action], resources: [to.tableArn] })],
+    });
+    const publish = (variable: string, to: Topic) => ({
+      environment: { [variable]: to.topicArn, IDEMPOTENCY_TABLE: idempotency.tableName },
+      permissions: [
+        new PolicyStatement({
+          actions: ['dynamodb:DeleteItem', 'dynamodb:GetItem', 'dynamodb:PutItem', 'dynamodb:UpdateItem'],
+          resources: [idempotency.tableArn],
+        }),
+        new PolicyStatement({ actions: ['sns:Publish'], resources: [to.topicArn] }),
+        ...(encryption.key === undefined
+          ? [
+              new PolicyStatement({
+                actions: ['kms:Decrypt', 'kms:GenerateDataKey'],
+                resources: [encryption.topicKey.keyArn],
+              }),
+            ]
+          : []),
+      ],
+    });
+    this.access = {
+      'shop-cache': both(
+        write('SHOP_CACHE_TABLE', this.shopCache, 'dynamodb:UpdateItem'),
+        config.cloudFront && this.#invalidate(config.cloudFront),
+      ),
+      cast: write('CAST_TABLE', this.cast, 'dynamodb:PutItem'),
+      'contact-partner': write('CONTACT_PARTNER_TABLE', this.contactPartner, 'dynamodb:UpdateItem'),
+      chat: publish('CHAT_TOPIC_ARN', this.chat),
+      review: publish('REVIEW_TOPIC_ARN', this.review),
+    };
+  }
+
+  #invalidate({ distributionId, paths }: NonNullable<StageConfig['cloudFront']>): EffectAccess {
+    return {
+      environment: { DISTRIBUTION_ID: distributionId, INVALIDATION_PATHS: JSON.stringify(paths) },
+      permissions: [
+        new PolicyStatement({
+          actions: ['cloudfront:CreateInvalidation'],
+          resources: [
+            Stack.of(this).formatArn({
+              service: 'cloudfront',
+              region: '',
+              resource: 'distribution',
+              resourceName: distributionId,
+            }),
+          ],
+        }),
+      ],
+    };
+  }
+}
+
+function both(one: EffectAccess, other: EffectAccess | undefined): EffectAccess {
+  return {
+    environment: { ...one.environment, ...other?.environment },
+    permissions: [...one.permissions, ...(other?.permissions ?? [])],
+  };
+}

@@ -1,0 +1,155 @@
+import { Duration, Stack } from 'aws-cdk-lib';
+import { type Alarm, Metric, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
+import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
+import { Construct } from 'constructs';
+import { catalogue, type EventName } from '../../lambda/events/catalogue.ts';
+import { kebabCase } from '../../lambda/events/event-names.ts';
+import { acknowledge } from '../acknowledge.ts';
+import { type Alarms, EACH_MINUTE } from '../alarms/alarms.ts';
+import { logLink, queueLink } from '../alarms/console-links.ts';
+import { watchLastStop } from '../alarms/dead-letter-alarm.ts';
+import type { EventSettings } from '../config.ts';
+import { ReleasedFunction } from '../release/released-function.ts';
+import type { EffectAccess } from './effects.ts';
+import type { PayloadBucket } from './payload-bucket.ts';
+import { ProtectedQueue } from './protected-queue.ts';
+import { OLD_SECONDS, RETENTION_SECONDS } from './queue-retention.ts';
+import type { FunctionDefaults } from './webhook-function.ts';
+
+export interface EventPipelineProps {
+  readonly event: EventName;
+  readonly defaults: FunctionDefaults;
+  readonly settings: EventSettings;
+  /** What the consumer may touch. */
+  readonly access: EffectAccess;
+  readonly payloads: PayloadBucket;
+  /** What it needs to archive; undefined where the stage keeps no archive. */
+  readonly archiving: EffectAccess | undefined;
+  readonly alarms: Alarms;
+}
+
+/** Source: Lambda developer guide, "Using Lambda with Amazon SQS": at least six times the function's time-out. */
+const VISIBILITY_TIMEOUTS = 6;
+
+/** Receives before a message goes to the dead-letter queue: some three hours. */
+const MAXIMUM_RECEIVES = 10;
+
+/** Wait after the first failure that may pass; it doubles from then on. */
+const FIRST_RETRY_DELAY = Duration.seconds(30);
+
+/** What Lambda needs to poll for the function, and the function to hide what it tries again later. */
+const CONSUMING = [
+  'sqs:ChangeMessageVisibility',
+  'sqs:DeleteMessage',
+  'sqs:GetQueueAttributes',
+  'sqs:ReceiveMessage',
+];
+
+/** The way of one event from the receiver to its effect: queue, dead-letter queue, consumer, alarms. */
+export class EventPipeline extends Construct {
+  readonly event: EventName;
+  readonly queue: ProtectedQueue;
+  readonly deadLetterQueue: ProtectedQueue;
+  readonly consumer: ReleasedFunction;
+  /** On the age of what waits. `npm run pause` has it ring a day before the queue deletes something, and not at once. */
+  readonly waiting: Alarm;
+  /** On as long as `npm run pause` has turned the event source off, and says who did and why. */
+  readonly paused: Alarm;
+
+  constructor(scope: Construct, id: string, props: EventPipelineProps) {
+    super(scope, id);
+    const { event, defaults, settings, access, payloads, archiving } = props;
+    const { encryption, removalPolicy } = defaults;
+    this.event = event;
+    this.deadLetterQueue = new ProtectedQueue(this, 'DeadLetterQueue', { encryption, removalPolicy });
+    this.queue = new ProtectedQueue(this, 'Queue', {
+      encryption,
+      removalPolicy,
+      retentionPeriod: Duration.seconds(RETENTION_SECONDS),
+      visibilityTimeout: Duration.seconds(VISIBILITY_TIMEOUTS * settings.timeout),
+      deadLetterQueue: { queue: this.deadLetterQueue, maxReceiveCount: MAXIMUM_RECEIVES },
+    });
+
+    this.consumer = new ReleasedFunction(this, 'Consumer', {
+      ...defaults,
+      service: kebabCase(event),
+      description: `${event}: ${catalogue[event].processing}`,
+      timeout: Duration.seconds(settings.timeout),
+      memory: settings.memory,
+      reservedConcurrency: settings.reservedConcurrency,
+      environment: {
+        ...access.environment,
+        ...archiving?.environment,
+        PAYLOAD_BUCKET: payloads.bucketName,
+        QUEUE_URL: this.queue.queueUrl,
+        DEAD_LETTER_QUEUE_URL: this.deadLetterQueue.queueUrl,
+        MAXIMUM_RECEIVES: String(MAXIMUM_RECEIVES),
+        FIRST_RETRY_DELAY_SECONDS: String(FIRST_RETRY_DELAY.toSeconds()),
+      },
+      permissions: [
+        ...access.permissions,
+        ...(archiving?.permissions ?? []),
+        payloads.getPermission(event),
+        new PolicyStatement({ actions: CONSUMING, resources: [this.queue.queueArn] }),
+        new PolicyStatement({ actions: ['sqs:SendMessage'], resources: [this.deadLetterQueue.queueArn] }),
+      ],
+    });
+    this.consumer.alias.addEventSourceMapping('Queue', {
+      eventSourceArn: this.queue.queueArn,
+      batchSize: settings.batchSize,
+      maxConcurrency: settings.maximumConcurrency,
+      reportBatchItemFailures: true,
+    });
+    payloads.acknowledgeWildcard(this.consumer, `${event}/*`);
+    acknowledge(
+      this.consumer,
+      'Serverless-LambdaEventSourceMappingDestination',
+      'Sources of SQS have none: what fails stays on the queue, and its dead-letter queue takes it in the end.',
+    );
+    const { waiting, paused } = this.#watchAge(props.alarms);
+    this.waiting = waiting;
+    this.paused = paused;
+    this.#watch(props.alarms);
+  }
+
+  /** Watches what waits, and says while nothing is done about it on purpose. */
+  #watchAge(alarms: Alarms): { waiting: Alarm; paused: Alarm } {
+    const age = this.queue.metricApproximateAgeOfOldestMessage({ period: EACH_MINUTE, statistic: 'Maximum' });
+    const { impact } = catalogue[this.event];
+    const links = [queueLink(this.queue)] as const;
+    const waiting = alarms.add(this, 'Waiting', {
+      metric: age,
+      threshold: OLD_SECONDS,
+      impact,
+      firstStep:
+        'see whether its consumer runs: event source, throttles, log. If the event is paused, resume it within a day, before SQS deletes',
+      section: 'waiting',
+      links: [...links, logLink(this.consumer.logGroup, '{ $.level = "ERROR" || $.level = "WARN" }')],
+    });
+    const paused = alarms.add(this, 'Paused', {
+      // Nobody publishes it: the alarm keeps the state that `npm run pause` and `resume` set.
+      metric: new Metric({
+        namespace: Stack.of(this).stackName,
+        metricName: 'Paused',
+        dimensionsMap: { event: this.event },
+        period: EACH_MINUTE,
+        statistic: 'Maximum',
+      }),
+      threshold: 1,
+      missingData: TreatMissingData.IGNORE,
+      impact,
+      firstStep: alarms.resume(this.event),
+      section: 'paused',
+      links,
+    });
+    return { waiting, paused };
+  }
+
+  #watch(alarms: Alarms): void {
+    watchLastStop(this.deadLetterQueue, alarms, {
+      impact: catalogue[this.event].impact,
+      firstStep: alarms.lookInto(this.event),
+      section: 'dead-letters-of-an-event',
+    });
+  }
+}

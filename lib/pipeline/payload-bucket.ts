@@ -1,0 +1,68 @@
+import { Duration, type RemovalPolicy, Stack } from 'aws-cdk-lib';
+import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
+import { BlockPublicAccess, Bucket, BucketEncryption, type CfnBucket } from 'aws-cdk-lib/aws-s3';
+import type { Construct, IConstruct } from 'constructs';
+import { acknowledge } from '../acknowledge.ts';
+import type { Encryption } from '../encryption.ts';
+
+/**
+ * Days, at least: as long as notifications and deletions are remembered. Each stay on a queue is 14 days at most, and
+ * each redrive begins another: whoever redrives for longer exports the payloads first.
+ */
+const SHORTEST_DAYS = 90;
+
+/** Days from the receipt to the record that refers to a payload: 7 on the event's queue, 14 on the dead-letter queue. */
+const LATEST_RECORD_DAYS = 21;
+
+export interface PayloadBucketProps {
+  readonly encryption: Encryption;
+  readonly removalPolicy: RemovalPolicy;
+  /** Days that the archive keeps a record, which may refer to a payload. */
+  readonly archiveDays: number;
+}
+
+/** Payloads that are too large for a message (decision D13), by event: `shop.updated/<eventId>`. */
+export class PayloadBucket extends Bucket {
+  constructor(scope: Construct, id: string, { encryption, removalPolicy, archiveDays }: PayloadBucketProps) {
+    super(scope, id, {
+      ...(encryption.key
+        ? { encryption: BucketEncryption.KMS, encryptionKey: encryption.key, bucketKeyEnabled: true }
+        : { encryption: BucketEncryption.S3_MANAGED }),
+      enforceSSL: true,
+      blockPublicAccess: BlockPublicAccess.BLOCK_ALL,
+      lifecycleRules: [
+        {
+          expiration: Duration.days(Math.max(SHORTEST_DAYS, archiveDays + LATEST_RECORD_DAYS)),
+          abortIncompleteMultipartUploadAfter: Duration.days(1),
+        },
+      ],
+      removalPolicy,
+    });
+    encryption.awaitGrants(this);
+    acknowledge(
+      this,
+      'AwsSolutions-S1',
+      'Only the functions of this stack reach it; a log of them would need a second bucket that nobody reads. CloudTrail data events audit it where that is asked for.',
+    );
+  }
+
+  /** Leave to store payloads. */
+  putPermission(): PolicyStatement {
+    return new PolicyStatement({ actions: ['s3:PutObject'], resources: [this.arnForObjects('*')] });
+  }
+
+  /** Says why a role holds a wildcard: the keys end in the id of an event, which is not known before it comes. */
+  acknowledgeWildcard(scope: IConstruct, keys: string): void {
+    const logicalId = Stack.of(this).getLogicalId(this.node.defaultChild as CfnBucket);
+    acknowledge(
+      scope,
+      `AwsSolutions-IAM5[Resource::<${logicalId}.Arn>/${keys}]`,
+      'The keys of payloads end in the ids of events, which are not known before they come.',
+    );
+  }
+
+  /** Leave to read the payloads of one event. */
+  getPermission(event: string): PolicyStatement {
+    return new PolicyStatement({ actions: ['s3:GetObject'], resources: [this.arnForObjects(`${event}/*`)] });
+  }
+}

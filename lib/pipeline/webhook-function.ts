@@ -1,0 +1,110 @@
+import { type Duration, type RemovalPolicy, Stack } from 'aws-cdk-lib';
+import { type PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import {
+  Architecture,
+  Function as LambdaFunction,
+  LoggingFormat,
+  Runtime,
+  SystemLogLevel,
+  Tracing,
+} from 'aws-cdk-lib/aws-lambda';
+import type { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs';
+import { Construct } from 'constructs';
+import { acknowledge } from '../acknowledge.ts';
+import type { Encryption } from '../encryption.ts';
+import type { FunctionBundles } from '../release/function-bundles.ts';
+import { ProtectedLog } from './protected-log.ts';
+
+/** What every function of a stage has in common. */
+export interface FunctionDefaults {
+  readonly bundles: FunctionBundles;
+  readonly logRetention: RetentionDays;
+  /** Whether X-Ray follows deliveries through the functions and their queues. */
+  readonly tracing: boolean;
+  /** Whether Lambda logs of invocations that do not fail, too. */
+  readonly platformLogs: boolean;
+  readonly encryption: Encryption;
+  readonly removalPolicy: RemovalPolicy;
+}
+
+export interface WebhookFunctionProps extends FunctionDefaults {
+  /** Name of its bundle, in log lines and on the command line, such as `receiver` or `shop-updated`. */
+  readonly service: string;
+  /** One sentence for whoever finds the function in the console. */
+  readonly description: string;
+  readonly timeout: Duration;
+  /** Megabytes. Lambda gives processor time by it, and a start-up is mostly that. */
+  readonly memory: number;
+  /**
+   * Executions at a time that it is promised and does not exceed.
+   * @default what the account has left
+   */
+  readonly reservedConcurrency?: number | undefined;
+  readonly environment: Readonly<Record<string, string>>;
+  /** All that the function may do, besides writing its own log and traces, and using the key for everything. */
+  readonly permissions: readonly PolicyStatement[];
+}
+
+/** A function of this service: its bundle, its own log group, and a role that holds what it needs and no more. */
+export class WebhookFunction extends Construct {
+  readonly function: LambdaFunction;
+  readonly logGroup: LogGroup;
+  readonly service: string;
+
+  constructor(scope: Construct, id: string, props: WebhookFunctionProps) {
+    super(scope, id);
+    this.service = props.service;
+    this.logGroup = new ProtectedLog(this, 'Log', {
+      encryption: props.encryption,
+      retention: props.logRetention,
+      removalPolicy: props.removalPolicy,
+    });
+    // AWS' managed policy for logging allows writing to every log group of the account.
+    const role = new Role(this, 'Role', { assumedBy: new ServicePrincipal('lambda.amazonaws.com') });
+    this.logGroup.grantWrite(role);
+    for (const statement of props.permissions) role.addToPolicy(statement);
+    props.encryption.grant(role, props.permissions);
+
+    this.function = new LambdaFunction(this, 'Function', {
+      code: props.bundles.code(props.service),
+      handler: 'index.handler',
+      description: props.description,
+      runtime: Runtime.NODEJS_24_X,
+      architecture: Architecture.ARM_64,
+      memorySize: props.memory,
+      timeout: props.timeout,
+      ...(props.reservedConcurrency && { reservedConcurrentExecutions: props.reservedConcurrency }),
+      role,
+      logGroup: this.logGroup,
+      // Lambda knows levels in this format only; lines that are JSON it leaves as they are.
+      loggingFormat: LoggingFormat.JSON,
+      systemLogLevelV2: props.platformLogs ? SystemLogLevel.INFO : SystemLogLevel.WARN,
+      tracing: props.tracing ? Tracing.ACTIVE : Tracing.DISABLED,
+      // Where data is retained, so are versions: the alias can be put back to one by hand.
+      currentVersionOptions: { removalPolicy: props.removalPolicy },
+      environment: {
+        ...props.environment,
+        POWERTOOLS_SERVICE_NAME: props.service,
+        POWERTOOLS_METRICS_NAMESPACE: Stack.of(this).stackName,
+      },
+    });
+    if (props.tracing) {
+      acknowledge(
+        role,
+        'AwsSolutions-IAM5[Resource::*]',
+        'X-Ray knows no resources: traces are written to the account.',
+      );
+    } else {
+      acknowledge(
+        this.function,
+        'Serverless-LambdaTracing',
+        'Turned off unless a stage asks for it: traces can cost more than all else about a delivery, and logs follow it, too.',
+      );
+    }
+    acknowledge(
+      this.function,
+      'Serverless-LambdaDLQ',
+      'For asynchronous invocations, of which there are none that may be lost: API Gateway and SQS wait for the result, and so does CloudFormation.',
+    );
+  }
+}

@@ -1,0 +1,106 @@
+import { Lazy, Stack } from 'aws-cdk-lib';
+import { CfnAlarm, type IAlarm, type IMetric } from 'aws-cdk-lib/aws-cloudwatch';
+import { LambdaApplication, LambdaDeploymentConfig, LambdaDeploymentGroup } from 'aws-cdk-lib/aws-codedeploy';
+import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import { CfnVersion } from 'aws-cdk-lib/aws-lambda';
+import { Construct } from 'constructs';
+import { acknowledge } from '../acknowledge.ts';
+import type { Alarms } from '../alarms/alarms.ts';
+import { DIED, logLink, saying } from '../alarms/console-links.ts';
+import { ReportedMetrics } from '../alarms/reported-metrics.ts';
+import { LIVE, type ReleasedFunction } from './released-function.ts';
+
+export interface CanariesProps {
+  readonly receiver: ReleasedFunction;
+  readonly consumers: readonly ReleasedFunction[];
+  readonly alarms: Alarms;
+}
+
+/** Characters of the hash that the CDK puts at the end of a version's logical id. */
+const VERSION_HASH_LENGTH = 32;
+
+/**
+ * Shifts each function in two steps: a tenth of the traffic for five minutes, then the rest. What takes a
+ * function back looks at its new version only: a version that fails already must not keep its repair out.
+ */
+export class Canaries extends Construct {
+  constructor(scope: Construct, id: string, { receiver, consumers, alarms }: CanariesProps) {
+    super(scope, id);
+    const functions = [receiver, ...consumers];
+    const application = new LambdaApplication(this, 'Application');
+    const arns = functions.map((item) => item.function.functionArn);
+    // AWS' managed policy allows moving the alias of every function of the account.
+    const role = new Role(this, 'Role', { assumedBy: new ServicePrincipal('codedeploy.amazonaws.com') });
+    role.addToPolicy(
+      new PolicyStatement({
+        actions: ['lambda:GetAlias', 'lambda:GetProvisionedConcurrencyConfig', 'lambda:UpdateAlias'],
+        resources: arns.flatMap((arn) => [arn, `${arn}:${LIVE}`]),
+      }),
+    );
+    role.addToPolicy(new PolicyStatement({ actions: ['cloudwatch:DescribeAlarms'], resources: ['*'] }));
+    acknowledge(
+      role,
+      'AwsSolutions-IAM5[Resource::*]',
+      'As in AWS’ own policy for it: how CodeDeploy asks for alarms is not documented, and one that it may not see would stop every deployment.',
+    );
+
+    const takeBack = (id: string, of: ReleasedFunction, metric: IMetric, filterPattern: string) => {
+      const alarm = alarms.add(this, id, {
+        metric,
+        threshold: 1,
+        // CodeDeploy reads its state. The metric goes on when the version has all the traffic.
+        told: false,
+        impact: `the new version of ${of.service} fails; while traffic is shifted to it, it is taken back by itself.`,
+        firstStep: `read the log of ${of.service}: the deployment has not taken place`,
+        section: 'taking-a-deployment-back',
+        links: [logLink(of.logGroup, filterPattern)],
+      });
+      nameAfterVersion(alarm.node.defaultChild, of);
+      return alarm;
+    };
+    const reported = ReportedMetrics.of(this);
+    const failures = ({ service, newVersion }: ReleasedFunction) =>
+      reported.ofService('VersionError', service, { version: newVersion });
+    const ofReceiver = [
+      takeBack('ReceiverAnswers500', receiver, failures(receiver), saying('ServerError')),
+      takeBack('ReceiverDies', receiver, receiver.newVersionErrors(), DIED),
+    ];
+    for (const consumer of consumers) {
+      const { service } = consumer;
+      const own = [
+        takeBack(`${service}-fails`, consumer, failures(consumer), saying('Failed', 'DeadLettered')),
+        takeBack(`${service}-dies`, consumer, consumer.newVersionErrors(), DIED),
+      ];
+      this.#shift(consumer, application, role, [...ofReceiver, ...own]);
+    }
+    this.#shift(receiver, application, role, ofReceiver);
+  }
+
+  #shift(
+    { alias, service }: ReleasedFunction,
+    application: LambdaApplication,
+    role: Role,
+    rollBackOn: readonly IAlarm[],
+  ): void {
+    const group = new LambdaDeploymentGroup(this, service, {
+      application,
+      alias,
+      deploymentConfig: LambdaDeploymentConfig.CANARY_10PERCENT_5MINUTES,
+      alarms: [...rollBackOn],
+      role: role.withoutPolicyUpdates(),
+    });
+    // An alias must not begin to move before its mover may move it.
+    group.node.addDependency(role);
+  }
+}
+
+/** Makes another alarm for each version: one that only looked elsewhere would keep the state of the version before. */
+function nameAfterVersion(alarm: unknown, { function: { currentVersion } }: ReleasedFunction): void {
+  const version = currentVersion.node.defaultChild;
+  if (!(alarm instanceof CfnAlarm) || !(version instanceof CfnVersion)) throw new Error('Not of this CDK');
+  const stack = Stack.of(alarm);
+  const ownName = stack.resolve(alarm.logicalId);
+  // The version's name ends in a hash of its code and settings, which is known when all is said.
+  const versionHash = () => String(stack.resolve(version.logicalId)).slice(-VERSION_HASH_LENGTH);
+  alarm.overrideLogicalId(Lazy.uncachedString({ produce: () => `${ownName}${versionHash()}` }));
+}

@@ -1,0 +1,50 @@
+import { CustomResource, Duration } from 'aws-cdk-lib';
+import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
+import { Construct } from 'constructs';
+import { type FunctionDefaults, WebhookFunction } from '../pipeline/webhook-function.ts';
+import type { ReleasedFunction } from './released-function.ts';
+
+export interface SmokeTestProps {
+  readonly defaults: FunctionDefaults;
+  readonly receiver: ReleasedFunction;
+  readonly consumers: readonly ReleasedFunction[];
+}
+
+const TIMEOUT = Duration.minutes(2);
+const MEMORY_MEGABYTES = 256;
+
+/**
+ * Tries the new version of each function before any of them gets traffic. Where one does not answer as it
+ * should, CloudFormation takes the whole deployment back: a broken bundle, a missing variable or a secret
+ * that cannot be read never meets a delivery.
+ */
+export class SmokeTest extends Construct {
+  constructor(scope: Construct, id: string, { defaults, receiver, consumers }: SmokeTestProps) {
+    super(scope, id);
+    const tested = [receiver, ...consumers];
+    const tester = new WebhookFunction(this, 'Tester', {
+      ...defaults,
+      service: 'smoke-test',
+      description: 'Tries new versions before they get traffic',
+      timeout: TIMEOUT,
+      memory: MEMORY_MEGABYTES,
+      environment: {},
+      permissions: [
+        new PolicyStatement({
+          actions: ['lambda:InvokeFunction'],
+          resources: tested.map(({ newVersionArn }) => newVersionArn),
+        }),
+      ],
+    });
+    const passed = new CustomResource(this, 'Passed', {
+      resourceType: 'Custom::SmokeTest',
+      serviceToken: tester.function.functionArn,
+      serviceTimeout: TIMEOUT.plus(Duration.minutes(1)),
+      properties: {
+        Receiver: receiver.newVersionArn,
+        Consumers: consumers.map(({ newVersionArn }) => newVersionArn),
+      },
+    });
+    for (const { alias } of tested) alias.node.addDependency(passed);
+  }
+}

@@ -1,0 +1,173 @@
+import { createRequire } from 'node:module';
+import { AwsError } from '../aws-error.ts';
+import { isJsonObject, type JsonObject, textOf } from '../json.ts';
+
+/**
+ * Runs one operation of DynamoDB.
+ * @throws AwsError as DynamoDB would answer; InternalServerError where dynalite itself fails
+ */
+export type Dynalite = (operation: string, parameters: JsonObject) => Promise<JsonObject>;
+
+// dynalite has no types, and its entry is an HTTP server that ends the process on an error of its own.
+// So its parts are used: the store, and for each operation the validation and the action.
+type Callback = (error: DynaliteError | undefined, result?: JsonObject) => void;
+type Action = (store: Store, parameters: JsonObject, callback: Callback) => void;
+interface DynaliteError extends Error {
+  statusCode?: number;
+  body?: JsonObject;
+}
+interface Store {
+  tableDb: { awsRegion: string; awsAccountId: string };
+  db: LevelDatabase;
+}
+interface Validation {
+  types: object;
+  custom?: object;
+}
+interface Validations {
+  checkTypes(parameters: JsonObject, types: object): JsonObject;
+  checkValidations(parameters: JsonObject, types: object, custom: object | undefined, store: Store): void;
+}
+type Listener = (...values: unknown[]) => void;
+type Keyed = (...valuesAndCallback: unknown[]) => unknown;
+interface LevelDatabase extends Record<'get' | 'put' | 'del' | 'batch', Keyed> {
+  createValueStream(options: object): { on(event: string, listener: Listener): unknown };
+}
+
+const require = createRequire(import.meta.url);
+storeText();
+const database: { create(options: object): Store } = require('dynalite/db');
+const validations: Validations = require('dynalite/validations');
+
+const OPERATIONS = new Set(
+  'BatchGetItem BatchWriteItem CreateTable DeleteItem DeleteTable DescribeTable GetItem ListTables ListTagsOfResource PutItem Query Scan TagResource UntagResource UpdateItem UpdateTable'.split(
+    ' ',
+  ),
+);
+
+/** After a failure of its own, dynalite never lets go of the item that it was working on. */
+const TIMEOUT_MS = 10_000;
+
+/**
+ * Has dynalite's database keep text instead of buffers. A small buffer is a part of one of Node's pools of
+ * 64 KiB, and an item that is kept would keep the whole of its pool.
+ */
+function storeText(): void {
+  const memoryLevel: { MemoryLevel: new (options: object) => object } = createRequire(
+    require.resolve('dynalite/db'),
+  )('memory-level');
+  const { MemoryLevel } = memoryLevel;
+  memoryLevel.MemoryLevel = class extends MemoryLevel {
+    constructor(options: object) {
+      super({ ...options, storeEncoding: 'utf8' });
+    }
+  };
+}
+
+/** Opens an empty store in memory. */
+export function createDynalite(region: string, accountId: string): Dynalite {
+  const store = database.create({ createTableMs: 0, deleteTableMs: 0, updateTableMs: 0 });
+  Object.assign(store.tableDb, { awsRegion: region, awsAccountId: accountId });
+
+  /** Of each operation under way, what fails it. */
+  const underWay = new Set<(error: unknown) => void>();
+  guardCallbacks(store.db, (error) => {
+    for (const fail of underWay) fail(error);
+  });
+
+  return async (operation, parameters) => {
+    if (!OPERATIONS.has(operation)) {
+      throw new AwsError(
+        'UnknownOperationException',
+        `The local AWS endpoint does not offer DynamoDB's ${operation}.`,
+      );
+    }
+    try {
+      return await new Promise<JsonObject>((resolve, reject) => {
+        const timer = setTimeout(() => settle(reject, new Error('dynalite gave no answer')), TIMEOUT_MS);
+        const fail = (error: unknown) => settle(reject, error);
+        const settle = <T>(how: (value: T) => void, value: T) => {
+          clearTimeout(timer);
+          underWay.delete(fail);
+          how(value);
+        };
+        underWay.add(fail);
+        try {
+          const checked = validate(store, operation, parameters);
+          actionOf(operation)(store, checked, (error, result) =>
+            error ? fail(error) : settle(resolve, result ?? {}),
+          );
+        } catch (error) {
+          fail(error);
+        }
+      });
+    } catch (error) {
+      throw asAwsError(operation, error);
+    }
+  };
+}
+
+/** Answers once the table is ACTIVE: dynalite writes that a moment after its own answer. */
+export async function createTable(dynalite: Dynalite, parameters: JsonObject): Promise<JsonObject> {
+  const { TableName } = parameters;
+  await dynalite('CreateTable', parameters);
+  for (;;) {
+    const { Table } = await dynalite('DescribeTable', { TableName });
+    if (isJsonObject(Table) && Table.TableStatus === 'ACTIVE') return { TableDescription: Table };
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
+function validate(store: Store, operation: string, parameters: JsonObject): JsonObject {
+  const { types, custom }: Validation = require(`dynalite/validations/${fileOf(operation)}`);
+  const checked = validations.checkTypes(parameters, types);
+  validations.checkValidations(checked, types, custom, store);
+  return checked;
+}
+
+function actionOf(operation: string): Action {
+  return require(`dynalite/actions/${fileOf(operation)}`);
+}
+
+function fileOf(operation: string): string {
+  return operation.charAt(0).toLowerCase() + operation.slice(1);
+}
+
+function asAwsError(operation: string, error: unknown): AwsError {
+  const { statusCode, body, message } = error as DynaliteError;
+  if (statusCode === undefined || body === undefined) {
+    return new AwsError('InternalServerError', `dynalite failed in ${operation}: ${message}`, {
+      status: 500,
+    });
+  }
+  const code = textOf(body, '__type')?.split('#').at(-1) ?? 'InternalServerError';
+  return new AwsError(code, textOf(body, 'message') ?? textOf(body, 'Message') ?? code, {
+    status: statusCode,
+  });
+}
+
+/** Whatever dynalite does later than in the call itself, it does in a callback of its database. */
+function guardCallbacks(db: LevelDatabase, onError: (error: unknown) => void): void {
+  const guarded =
+    (callback: Listener): Listener =>
+    (...values) => {
+      try {
+        callback(...values);
+      } catch (error) {
+        onError(error);
+      }
+    };
+  for (const method of ['get', 'put', 'del', 'batch'] as const) {
+    const original = db[method];
+    db[method] = (...values) =>
+      original(...values.map((value) => (typeof value === 'function' ? guarded(value as Listener) : value)));
+  }
+  const createValueStream = db.createValueStream;
+  db.createValueStream = (options) => {
+    const stream = createValueStream(options);
+    const on = stream.on.bind(stream);
+    stream.on = (event, listener) =>
+      on(event, event === 'data' || event === 'end' ? guarded(listener) : listener);
+    return stream;
+  };
+}

@@ -1,0 +1,245 @@
+import { randomUUID } from 'node:crypto';
+import { AwsError } from '../aws-error.ts';
+import { isJsonObject, type JsonObject, objectsOf, textOf } from '../json.ts';
+import type { KeptState } from '../kept/kept-state.ts';
+import type { Permission } from '../permissions.ts';
+import { DeliveryStream, keptRecords, type WriteObject } from './delivery-stream.ts';
+import { evaluatedPrefix } from './firehose-prefix.ts';
+
+/** Before base64, as the limits of a record and a call. Source: Firehose API reference, `PutRecordBatch`. */
+const MAXIMUM_RECORD_BYTES = 1_000 * 1024;
+const MAXIMUM_CALL_BYTES = 4 * 1024 * 1024;
+const MAXIMUM_CALL_RECORDS = 500;
+
+/** Of a page of names, where the caller does not say. Source: Firehose API reference, `ListDeliveryStreams`. */
+const DEFAULT_PAGE = 10;
+
+/** Source: Firehose API reference, `CreateDeliveryStream`. */
+const STREAM_NAME = /^[a-zA-Z0-9_.-]{1,64}$/;
+const DEFAULT_BUFFERING_HINTS = { IntervalInSeconds: 300, SizeInMBs: 5 };
+
+/** It counts the changes of a stream's configuration, of which there are none here. */
+const ONLY_VERSION = '1';
+
+/** Firehose, with streams that are put into directly and deliver to S3. */
+export interface Firehose {
+  /** @param isAllowed whether the caller has a permission */
+  answer(
+    operation: string,
+    parameters: JsonObject,
+    isAllowed: (permission: Permission) => boolean,
+  ): JsonObject;
+  /** Delivers what is on its way. */
+  close(): Promise<void>;
+}
+
+interface FirehoseOptions {
+  region: string;
+  accountId: string;
+  /** Writes an object with the rights of a role. @throws where the role may not, or S3 does not take it */
+  writeObject(roleArn: string, ...object: Parameters<WriteObject>): Promise<void>;
+  /** Told of records that are not delivered. */
+  onProblem(message: string): void;
+  /** @default nothing is kept */
+  kept?: KeptState | undefined;
+}
+
+interface Stream {
+  readonly name: string;
+  readonly delivery: DeliveryStream;
+  readonly description: JsonObject;
+  /** ARN of the customer's key that it is under. */
+  readonly keyArn: string | undefined;
+}
+
+/**
+ * What a caller needs of a customer's key to put records into a stream that it encrypts. Source: AWS' notice "Enhanced
+ * security controls for Amazon Data Firehose", quoted in
+ * https://github.com/ministryofjustice/modernisation-platform/issues/12960.
+ */
+const ASKED_OF_CALLERS = ['kms:GenerateDataKey', 'kms:Decrypt'];
+
+export function createFirehose({
+  region,
+  accountId,
+  writeObject,
+  onProblem,
+  kept,
+}: FirehoseOptions): Firehose {
+  const streams = new Map<string, Stream>();
+  const shelf = kept?.shelf('firehose', keptRecords);
+
+  function streamOf(parameters: JsonObject): Stream {
+    const name = textOf(parameters, 'DeliveryStreamName') ?? '';
+    const stream = streams.get(name);
+    if (stream !== undefined) return stream;
+    throw new AwsError('ResourceNotFoundException', `Firehose ${name} under account ${accountId} not found.`);
+  }
+
+  type IsAllowed = Parameters<Firehose['answer']>[2];
+
+  /** The stream that a caller puts into. @throws AwsError if the caller may not use its key */
+  function putInto(parameters: JsonObject, isAllowed: IsAllowed): DeliveryStream {
+    const { name, delivery, keyArn } = streamOf(parameters);
+    if (keyArn === undefined) return delivery;
+    if (ASKED_OF_CALLERS.every((action) => isAllowed({ action, resource: keyArn }))) return delivery;
+    throw new AwsError(
+      'InvalidKMSResourceException',
+      `The grant for the CMK ${keyArn} to the Firehose ${name} might have been revoked or caller might not have sufficient permissions for the CMK.`,
+    );
+  }
+
+  const operations: Record<string, (parameters: JsonObject, isAllowed: IsAllowed) => JsonObject> = {
+    CreateDeliveryStream(parameters) {
+      const name = textOf(parameters, 'DeliveryStreamName') ?? '';
+      if (!STREAM_NAME.test(name)) {
+        throw invalid(`DeliveryStreamName must match ${STREAM_NAME.source}, not ${name}.`);
+      }
+      if (streams.has(name)) {
+        throw new AwsError(
+          'ResourceInUseException',
+          `Firehose ${name} under accountId ${accountId} already exists`,
+        );
+      }
+      const arn = `arn:aws:firehose:${region}:${accountId}:deliverystream/${name}`;
+      const configuration = s3ConfigurationOf(parameters);
+      const roleArn = textOf(configuration, 'RoleARN') ?? '';
+      const delivery = new DeliveryStream({
+        name,
+        version: ONLY_VERSION,
+        destination: {
+          bucket: (textOf(configuration, 'BucketARN') ?? '').replace(/^arn:[^:]*:s3:::/, ''),
+          prefix: textOf(configuration, 'Prefix') ?? '',
+          fileExtension: textOf(configuration, 'FileExtension') ?? '',
+          isCompressed: configuration.CompressionFormat === 'GZIP',
+        },
+        write: (...object) => writeObject(roleArn, ...object),
+        kept: shelf,
+        onProblem: (message) => onProblem(`Delivery stream ${message}`),
+      });
+      const encryption = parameters.DeliveryStreamEncryptionConfigurationInput;
+      streams.set(name, {
+        name,
+        delivery,
+        description: describe(name, arn, configuration),
+        keyArn: isJsonObject(encryption) ? textOf(encryption, 'KeyARN') : undefined,
+      });
+      return { DeliveryStreamARN: arn };
+    },
+
+    DescribeDeliveryStream: (parameters) => ({
+      DeliveryStreamDescription: streamOf(parameters).description,
+    }),
+
+    ListDeliveryStreams(parameters) {
+      const after = textOf(parameters, 'ExclusiveStartDeliveryStreamName') ?? '';
+      const names = [...streams.keys()].sort().filter((name) => name > after);
+      const page = names.slice(0, Number(parameters.Limit ?? DEFAULT_PAGE));
+      return { DeliveryStreamNames: page, HasMoreDeliveryStreams: page.length < names.length };
+    },
+
+    PutRecord(parameters, isAllowed) {
+      const delivery = putInto(parameters, isAllowed);
+      const { Record: record } = parameters;
+      delivery.add([dataOf(isJsonObject(record) ? record : {}, 'record')]);
+      return { RecordId: randomUUID(), Encrypted: false };
+    },
+
+    PutRecordBatch(parameters, isAllowed) {
+      const delivery = putInto(parameters, isAllowed);
+      const entries = objectsOf(parameters, 'Records');
+      if (entries.length === 0) throw violation('[]', 'records', 'have length greater than or equal to 1');
+      if (entries.length > MAXIMUM_CALL_RECORDS) {
+        throw violation('[…]', 'records', `have length less than or equal to ${MAXIMUM_CALL_RECORDS}`);
+      }
+      const records = entries.map((entry, index) => dataOf(entry, `records.${index + 1}.member`));
+      const bytes = records.reduce((sum, { length }) => sum + length, 0);
+      if (bytes > MAXIMUM_CALL_BYTES) throw invalid('Records size exceeds 4 MB limit');
+      delivery.add(records);
+      return {
+        FailedPutCount: 0,
+        Encrypted: false,
+        RequestResponses: records.map(() => ({ RecordId: randomUUID() })),
+      };
+    },
+  };
+
+  return {
+    answer(operation, parameters, isAllowed) {
+      const carryOut = Object.hasOwn(operations, operation) ? operations[operation] : undefined;
+      if (carryOut === undefined) {
+        throw new AwsError(
+          'UnknownOperationException',
+          `The local AWS endpoint does not offer Firehose's ${operation}, only ${Object.keys(operations).join(', ')}.`,
+        );
+      }
+      return carryOut(parameters, isAllowed);
+    },
+
+    async close() {
+      await Promise.all([...streams.values()].map(({ delivery }) => delivery.close()));
+    },
+  };
+}
+
+/** @throws AwsError for a stream that is not put into directly, or delivers to anything but S3 as it is understood here */
+function s3ConfigurationOf(parameters: JsonObject): JsonObject {
+  const type = parameters.DeliveryStreamType ?? 'DirectPut';
+  const configuration = parameters.ExtendedS3DestinationConfiguration;
+  if (type !== 'DirectPut' || !isJsonObject(configuration)) {
+    throw invalid('The local AWS endpoint offers DirectPut with ExtendedS3DestinationConfiguration alone.');
+  }
+  const format = configuration.CompressionFormat ?? 'UNCOMPRESSED';
+  if (format !== 'GZIP' && format !== 'UNCOMPRESSED') {
+    throw invalid('The local AWS endpoint writes GZIP and UNCOMPRESSED alone.');
+  }
+  try {
+    evaluatedPrefix(textOf(configuration, 'Prefix') ?? '', new Date());
+  } catch (error) {
+    throw invalid(error instanceof Error ? error.message : String(error));
+  }
+  return configuration;
+}
+
+function describe(name: string, arn: string, configuration: JsonObject): JsonObject {
+  const destination = {
+    BufferingHints: DEFAULT_BUFFERING_HINTS,
+    CompressionFormat: 'UNCOMPRESSED',
+    EncryptionConfiguration: { NoEncryptionConfig: 'NoEncryption' },
+    ...configuration,
+  };
+  return {
+    DeliveryStreamName: name,
+    DeliveryStreamARN: arn,
+    DeliveryStreamStatus: 'ACTIVE',
+    DeliveryStreamType: 'DirectPut',
+    VersionId: ONLY_VERSION,
+    CreateTimestamp: Date.now() / 1000,
+    Destinations: [
+      { DestinationId: 'destinationId-000000000001', ExtendedS3DestinationDescription: destination },
+    ],
+    HasMoreDestinations: false,
+  };
+}
+
+/** @param path of the record in the parameters, for the error */
+function dataOf(record: JsonObject, path: string): Buffer {
+  const text = textOf(record, 'Data');
+  if (text === undefined) throw violation('null', `${path}.data`, 'not be null');
+  const data = Buffer.from(text, 'base64');
+  if (data.length <= MAXIMUM_RECORD_BYTES) return data;
+  const value = `java.nio.HeapByteBuffer[pos=0 lim=${data.length} cap=${data.length}]`;
+  throw violation(value, `${path}.data`, `have length less than or equal to ${MAXIMUM_RECORD_BYTES}`);
+}
+
+/** What AWS answers where a parameter is not as its API says. */
+function violation(value: string, path: string, rule: string): AwsError {
+  return new AwsError(
+    'ValidationException',
+    `1 validation error detected: Value '${value}' at '${path}' failed to satisfy constraint: Member must ${rule}`,
+  );
+}
+
+function invalid(message: string): AwsError {
+  return new AwsError('InvalidArgumentException', message);
+}

@@ -1,0 +1,106 @@
+import { AwsError } from '../aws-error.ts';
+import { type JsonObject, textOf, textsOf } from '../json.ts';
+
+/** Queries that are remembered: the oldest go first. */
+const QUERIES_KEPT = 100;
+
+/** The one form of query that is known: the newest lines that a regular expression fits. */
+const QUERY =
+  /^fields @message \| filter @message like \/((?:\\.|[^/\\])+)\/ \| sort @timestamp desc \| limit ([1-9]\d{0,3})$/;
+
+/** A line of a group. */
+interface Line {
+  /** Epoch milliseconds. */
+  readonly timestamp: number;
+  readonly message: string;
+}
+
+interface Query {
+  status: 'Running' | 'Complete' | 'Cancelled';
+  readonly results: JsonObject[][];
+  readonly statistics: JsonObject;
+}
+
+/**
+ * CloudWatch Logs Insights, as far as this project asks it: one form of query, refused in any other. A query is done
+ * as soon as somebody has asked for it once, so that whoever does not wait for it is found out.
+ * @param linesOf throws AwsError where there is no such group
+ */
+export function createQueries(
+  linesOf: (group: string) => readonly Line[],
+): Record<'StartQuery' | 'GetQueryResults' | 'StopQuery', (parameters: JsonObject) => JsonObject> {
+  const queries = new Map<string, Query>();
+
+  function named(parameters: JsonObject): Query {
+    const query = queries.get(textOf(parameters, 'queryId') ?? '');
+    if (query === undefined) {
+      throw new AwsError('ResourceNotFoundException', 'The specified query does not exist.');
+    }
+    return query;
+  }
+
+  return {
+    StartQuery(parameters) {
+      const [, pattern = '', limit] = QUERY.exec(textOf(parameters, 'queryString') ?? '') ?? [];
+      if (limit === undefined) throw malformed();
+      const { startTime, endTime } = parameters;
+      if (typeof startTime !== 'number' || typeof endTime !== 'number' || endTime < startTime) {
+        throw new AwsError('InvalidParameterException', 'The query needs a startTime and a later endTime.');
+      }
+      const groups = textsOf(parameters, 'logGroupNames') ?? [];
+      if (groups.length === 0) throw new AwsError('InvalidParameterException', 'logGroupNames is needed.');
+      const expression = compile(pattern);
+      const scanned = groups
+        .flatMap(linesOf)
+        .filter(({ timestamp }) => timestamp >= startTime * 1000 && timestamp <= endTime * 1000);
+      const matched = scanned.filter(({ message }) => expression.test(message));
+      const newest = matched.toSorted((a, b) => b.timestamp - a.timestamp).slice(0, Number(limit));
+      const queryId = crypto.randomUUID();
+      queries.set(queryId, {
+        status: 'Running',
+        results: newest.map(({ message }) => [{ field: '@message', value: message }]),
+        statistics: {
+          recordsMatched: matched.length,
+          recordsScanned: scanned.length,
+          bytesScanned: scanned.reduce((sum, { message }) => sum + Buffer.byteLength(message), 0),
+        },
+      });
+      const [oldest] = queries.keys();
+      if (oldest !== undefined && queries.size > QUERIES_KEPT) queries.delete(oldest);
+      return { queryId };
+    },
+
+    GetQueryResults(parameters) {
+      const query = named(parameters);
+      const { status, results, statistics } = query;
+      if (status === 'Running') query.status = 'Complete';
+      return status === 'Complete'
+        ? { status, results, statistics }
+        : { status, results: [], statistics: {} };
+    },
+
+    StopQuery(parameters) {
+      const query = named(parameters);
+      if (query.status !== 'Running') {
+        throw new AwsError('InvalidParameterException', 'The specified query is not running.');
+      }
+      query.status = 'Cancelled';
+      return { success: true };
+    },
+  };
+}
+
+function compile(pattern: string): RegExp {
+  try {
+    return new RegExp(pattern);
+  } catch {
+    throw malformed();
+  }
+}
+
+function malformed(): AwsError {
+  return new AwsError(
+    'MalformedQueryException',
+    'The local AWS endpoint knows one form of query: fields @message | filter @message like /…/ | sort @timestamp desc | limit …',
+  );
+}

@@ -1,0 +1,179 @@
+import * as z from 'zod/mini';
+import { AwsError } from '../aws-error.ts';
+import { type JsonObject, textOf } from '../json.ts';
+import type { KeptState } from '../kept/kept-state.ts';
+import { logFilter } from './log-filter.ts';
+import { createQueries } from './logs-query.ts';
+
+/** Lines that are kept of each group, some 600 bytes each: the oldest go first. */
+const LINES_KEPT = 5_000;
+
+/** Lines that FilterLogEvents answers with at a time, at most. Source: CloudWatch Logs API reference. */
+const MAXIMUM_PAGE = 10_000;
+
+/**
+ * Bytes of lines that FilterLogEvents looks through for one page. AWS answers with 1 MB at most, and may stop earlier:
+ * a page may be empty with more to come. Source: CloudWatch Logs API reference, `FilterLogEvents`.
+ */
+const PAGE_BYTES = 1024 * 1024;
+
+/** Bytes that a line counts beside its text. Source: CloudWatch Logs API reference, `PutLogEvents`. */
+const LINE_OVERHEAD = 26;
+
+/** Digits of a line's id. */
+const ID_LENGTH = 56;
+
+/** All lines of a group are in one stream: nobody here looks for an instance. */
+const STREAM = 'local';
+
+const line = z.object({
+  group: z.string(),
+  /** Counts up from the first line of all. */
+  number: z.number(),
+  /** Epoch milliseconds. */
+  timestamp: z.number(),
+  /** When it was added. */
+  ingestionTime: z.number(),
+  message: z.string(),
+});
+
+type Line = Readonly<z.infer<typeof line>>;
+
+/** CloudWatch Logs, in memory: what functions write, to be read. */
+export interface Logs {
+  /** Makes a group, which is empty but for what was kept of it. */
+  create(group: string): void;
+  /** Adds a line to a group. @param at when it was written, which CloudWatch may show late. @default now */
+  write(group: string, message: string, at?: number): void;
+  answer(operation: string, parameters: JsonObject): JsonObject;
+}
+
+interface LogsOptions {
+  region: string;
+  accountId: string;
+  /** @default nothing is kept */
+  kept?: KeptState | undefined;
+}
+
+export function createLogs({ region, accountId, kept }: LogsOptions): Logs {
+  const groups = new Map<string, Line[]>();
+  const shelf = kept?.shelf('log line', line);
+  const before = (shelf?.entries() ?? [])
+    .map(([, one]) => one)
+    .sort((a, b) => a.timestamp - b.timestamp || a.number - b.number);
+  let count = before.reduce((next, { number }) => Math.max(next, number + 1), 0);
+
+  const arnOf = (name: string) => `arn:aws:logs:${region}:${accountId}:log-group:${name}`;
+
+  function linesOf(parameters: JsonObject): readonly Line[] {
+    const named = textOf(parameters, 'logGroupName') ?? textOf(parameters, 'logGroupIdentifier') ?? '';
+    return linesOfGroup(named.replace(/^arn:.*:log-group:/, '').replace(/:\*$/, ''));
+  }
+
+  function linesOfGroup(name: string): readonly Line[] {
+    const lines = groups.get(name);
+    if (lines === undefined) {
+      throw new AwsError('ResourceNotFoundException', 'The specified log group does not exist.');
+    }
+    return lines;
+  }
+
+  const operations: Record<string, (parameters: JsonObject) => JsonObject> = {
+    ...createQueries(linesOfGroup),
+
+    DescribeLogGroups(parameters) {
+      const prefix = textOf(parameters, 'logGroupNamePrefix') ?? '';
+      const names = [...groups.keys()].filter((name) => name.startsWith(prefix)).sort();
+      return {
+        logGroups: names.map((logGroupName) => ({
+          logGroupName,
+          arn: `${arnOf(logGroupName)}:*`,
+          logGroupArn: arnOf(logGroupName),
+        })),
+      };
+    },
+
+    FilterLogEvents(parameters) {
+      const lines = linesOf(parameters);
+      const matches = logFilter(textOf(parameters, 'filterPattern') ?? '');
+      const from = Number(parameters.startTime ?? 0);
+      const to = Number(parameters.endTime ?? Number.POSITIVE_INFINITY);
+      const limit = Number(parameters.limit ?? MAXIMUM_PAGE);
+      if (!(limit >= 1 && limit <= MAXIMUM_PAGE)) throw invalid(`limit must be from 1 to ${MAXIMUM_PAGE}`);
+      const isNext = afterToken(textOf(parameters, 'nextToken'));
+      const left = lines.filter((line) => line.timestamp >= from && line.timestamp <= to && isNext(line));
+      const events: Line[] = [];
+      let bytes = 0;
+      let last: Line | undefined;
+      for (const line of left) {
+        bytes += Buffer.byteLength(line.message) + LINE_OVERHEAD;
+        if (events.length === limit || (last !== undefined && bytes > PAGE_BYTES)) break;
+        if (matches(line.message)) events.push(line);
+        last = line;
+      }
+      return {
+        events: events.map(({ number, timestamp, ingestionTime, message }) => ({
+          logStreamName: STREAM,
+          timestamp,
+          message,
+          ingestionTime,
+          eventId: idOf(timestamp, number),
+        })),
+        searchedLogStreams: [],
+        ...(last !== undefined && last !== left.at(-1) && { nextToken: tokenOf(last) }),
+      };
+    },
+  };
+
+  function create(group: string): Line[] {
+    const lines = groups.get(group) ?? [];
+    groups.set(group, lines);
+    return lines;
+  }
+
+  for (const one of before) create(one.group).push(one);
+
+  return {
+    create,
+
+    write(group, message, at) {
+      const lines = create(group);
+      const now = Date.now();
+      const one: Line = { group, number: count, timestamp: at ?? now, ingestionTime: now, message };
+      lines.splice(lines.findLastIndex(({ timestamp }) => timestamp <= one.timestamp) + 1, 0, one);
+      shelf?.put(String(one.number), one);
+      count += 1;
+      const oldest = lines.length > LINES_KEPT ? lines.shift() : undefined;
+      if (oldest !== undefined) shelf?.delete(String(oldest.number));
+    },
+
+    answer(operation, parameters) {
+      const carryOut = Object.hasOwn(operations, operation) ? operations[operation] : undefined;
+      if (carryOut === undefined) {
+        throw new AwsError(
+          'UnknownOperationException',
+          `The local AWS endpoint does not offer CloudWatch Logs' ${operation}.`,
+        );
+      }
+      return carryOut(parameters);
+    },
+  };
+}
+
+/** Begins with the time, so that no line of a stack that is started anew has an id of one before. */
+const idOf = (timestamp: number, number: number) =>
+  `${timestamp}${String(number).padStart(ID_LENGTH - String(timestamp).length, '0')}`;
+
+/** Says after which line a page goes on. */
+const tokenOf = ({ timestamp, number }: Line) => `${timestamp}/${number}`;
+
+/** @returns what tells the lines after that one */
+function afterToken(token: string | undefined): (line: Line) => boolean {
+  if (token === undefined) return () => true;
+  const [, at, last] = /^(\d+)\/(\d+)$/.exec(token) ?? [];
+  if (last === undefined) throw invalid('The specified nextToken is invalid.');
+  return ({ timestamp, number }) =>
+    timestamp > Number(at) || (timestamp === Number(at) && number > Number(last));
+}
+
+const invalid = (text: string) => new AwsError('InvalidParameterException', text);

@@ -1,0 +1,316 @@
+import { randomInt, randomUUID } from 'node:crypto';
+import * as z from 'zod/mini';
+import { AwsError } from '../aws-error.ts';
+import { type JsonObject, objectsOf, textOf, textsOf } from '../json.ts';
+import type { KeptState } from '../kept/kept-state.ts';
+import { attach, CURRENT, detach, holderOf, type SecretVersion, secretVersion } from './secret-versions.ts';
+
+const secretSchema = z.object({
+  name: z.string(),
+  arn: z.string(),
+  description: z.optional(z.string()),
+  kmsKeyId: z.optional(z.string()),
+  tags: z.array(z.object({ Key: z.optional(z.string()), Value: z.optional(z.string()) })),
+  /** Oldest first. */
+  versions: z.array(secretVersion),
+  /** Times are epoch seconds with a fraction, as the API writes them. */
+  createdDate: z.number(),
+  lastChangedDate: z.number(),
+  lastAccessedDate: z.optional(z.number()),
+  deletedDate: z.optional(z.number()),
+});
+
+type Secret = z.infer<typeof secretSchema>;
+
+/** Secrets Manager, in memory. */
+export interface SecretsManager {
+  answer(operation: string, parameters: JsonObject): JsonObject;
+  /** The full ARN of the secret with this name, ARN, or ARN without its suffix. */
+  arnOf(secretId: string): string | undefined;
+}
+
+interface SecretsManagerOptions {
+  region: string;
+  accountId: string;
+  /** @default nothing is kept */
+  kept?: KeptState | undefined;
+}
+
+type Operation = (parameters: JsonObject) => JsonObject;
+
+const SECONDS_PER_DAY = 86_400;
+const DEFAULT_RECOVERY_DAYS = 30;
+
+export function createSecretsManager({ region, accountId, kept }: SecretsManagerOptions): SecretsManager {
+  const shelf = kept?.shelf('secret', secretSchema);
+  const secrets: Secret[] = shelf?.entries().map(([, secret]) => secret) ?? [];
+
+  function find(secretId: string): Secret | undefined {
+    return secrets.find(({ name, arn }) => [name, arn, arn.slice(0, -SUFFIX_LENGTH)].includes(secretId));
+  }
+
+  function existing(parameters: JsonObject): Secret {
+    const id = textOf(parameters, 'SecretId');
+    if (!id) throw invalidParameter('You must provide a value for the SecretId parameter.');
+    const secret = find(id);
+    if (secret === undefined) throw notFound("Secrets Manager can't find the specified secret.");
+    return secret;
+  }
+
+  function usable(parameters: JsonObject): Secret {
+    const secret = existing(parameters);
+    if (secret.deletedDate !== undefined) {
+      throw invalidRequest(
+        "You can't perform this operation on the secret because it was marked for deletion.",
+      );
+    }
+    return secret;
+  }
+
+  const operations: Record<string, Operation> = {
+    CreateSecret(parameters) {
+      const name = textOf(parameters, 'Name');
+      if (!name) throw invalidParameter('You must provide a value for the Name parameter.');
+      const clash = find(name);
+      if (clash?.deletedDate !== undefined) {
+        throw invalidRequest(
+          "You can't create this secret because a secret with this name is already scheduled for deletion.",
+        );
+      }
+      if (clash !== undefined) {
+        throw new AwsError(
+          'ResourceExistsException',
+          `The operation failed because the secret ${name} already exists.`,
+        );
+      }
+      const now = epochSeconds();
+      const secret: Secret = {
+        name,
+        arn: `arn:aws:secretsmanager:${region}:${accountId}:secret:${name}${arnSuffix()}`,
+        description: textOf(parameters, 'Description'),
+        kmsKeyId: textOf(parameters, 'KmsKeyId'),
+        tags: objectsOf(parameters, 'Tags').map((tag) => ({
+          Key: textOf(tag, 'Key'),
+          Value: textOf(tag, 'Value'),
+        })),
+        versions: [],
+        createdDate: now,
+        lastChangedDate: now,
+        lastAccessedDate: undefined,
+        deletedDate: undefined,
+      };
+      const version = hasValue(parameters) ? addVersion(secret, parameters, [CURRENT]) : undefined;
+      secrets.push(secret);
+      return { ARN: secret.arn, Name: name, VersionId: version?.id };
+    },
+
+    GetSecretValue(parameters) {
+      const secret = usable(parameters);
+      const version = requestedVersion(secret, parameters);
+      secret.lastAccessedDate = epochSeconds();
+      return {
+        ARN: secret.arn,
+        Name: secret.name,
+        VersionId: version.id,
+        SecretString: version.secretString,
+        SecretBinary: version.secretBinary,
+        VersionStages: version.stages,
+        CreatedDate: version.createdDate,
+      };
+    },
+
+    PutSecretValue(parameters) {
+      const secret = usable(parameters);
+      const stages = textsOf(parameters, 'VersionStages') ?? [CURRENT];
+      const version = addVersion(secret, parameters, stages);
+      return { ARN: secret.arn, Name: secret.name, VersionId: version.id, VersionStages: version.stages };
+    },
+
+    UpdateSecret(parameters) {
+      const secret = usable(parameters);
+      const version = hasValue(parameters) ? addVersion(secret, parameters, [CURRENT]) : undefined;
+      secret.description = textOf(parameters, 'Description') ?? secret.description;
+      secret.kmsKeyId = textOf(parameters, 'KmsKeyId') ?? secret.kmsKeyId;
+      secret.lastChangedDate = epochSeconds();
+      return { ARN: secret.arn, Name: secret.name, VersionId: version?.id };
+    },
+
+    UpdateSecretVersionStage(parameters) {
+      const secret = usable(parameters);
+      const stage = textOf(parameters, 'VersionStage');
+      if (!stage) throw invalidParameter('You must provide a value for the VersionStage parameter.');
+      const from = textOf(parameters, 'RemoveFromVersionId');
+      const to = textOf(parameters, 'MoveToVersionId');
+      const holder = holderOf(secret.versions, stage)?.id;
+      if (from !== holder && !(from === undefined && to === holder)) {
+        throw invalidParameter(
+          `The parameter RemoveFromVersionId must be the version that the staging label ${stage} is attached to, which is ${holder ?? 'none'}.`,
+        );
+      }
+      const target = to === undefined ? undefined : versionWithId(secret, to);
+      if (target === undefined && stage === CURRENT) {
+        throw invalidParameter(`You can only move the staging label ${CURRENT} to a different version.`);
+      }
+      if (target === undefined) detach(secret.versions, stage);
+      else attach(secret.versions, target, stage);
+      secret.lastChangedDate = epochSeconds();
+      return { ARN: secret.arn, Name: secret.name };
+    },
+
+    DescribeSecret(parameters) {
+      return describe(existing(parameters));
+    },
+
+    ListSecrets(parameters) {
+      const shown = secrets.filter(
+        ({ deletedDate }) => deletedDate === undefined || parameters.IncludePlannedDeletion === true,
+      );
+      return {
+        SecretList: shown.map((secret) => {
+          const { VersionIdsToStages: SecretVersionsToStages, ...entry } = describe(secret);
+          return { ...entry, SecretVersionsToStages };
+        }),
+      };
+    },
+
+    ListSecretVersionIds(parameters) {
+      const secret = existing(parameters);
+      const shown = secret.versions.filter(
+        ({ stages }) => stages.length > 0 || parameters.IncludeDeprecated === true,
+      );
+      return {
+        ARN: secret.arn,
+        Name: secret.name,
+        Versions: shown.map(({ id, stages, createdDate }) => ({
+          VersionId: id,
+          VersionStages: stages,
+          CreatedDate: createdDate,
+        })),
+      };
+    },
+
+    DeleteSecret(parameters) {
+      const secret = existing(parameters);
+      const now = epochSeconds();
+      if (parameters.ForceDeleteWithoutRecovery === true) {
+        secrets.splice(secrets.indexOf(secret), 1);
+        shelf?.delete(secret.arn);
+        return { ARN: secret.arn, Name: secret.name, DeletionDate: now };
+      }
+      const days = Number(parameters.RecoveryWindowInDays ?? DEFAULT_RECOVERY_DAYS);
+      secret.deletedDate ??= now;
+      return { ARN: secret.arn, Name: secret.name, DeletionDate: now + days * SECONDS_PER_DAY };
+    },
+  };
+
+  return {
+    answer(operation, parameters) {
+      const run = Object.hasOwn(operations, operation) ? operations[operation] : undefined;
+      if (run === undefined) {
+        throw new AwsError(
+          'UnknownOperationException',
+          `The local AWS endpoint does not offer Secrets Manager's ${operation}, only ${Object.keys(operations).join(', ')}.`,
+        );
+      }
+      const answer = run(parameters);
+      for (const secret of secrets) shelf?.put(secret.arn, secret);
+      return answer;
+    },
+    arnOf: (secretId) => find(secretId)?.arn,
+  };
+}
+
+/** Adds a version, or finds the one that an earlier call with the same token and value added. */
+function addVersion(secret: Secret, parameters: JsonObject, stages: string[]): SecretVersion {
+  const secretString = textOf(parameters, 'SecretString');
+  const secretBinary = textOf(parameters, 'SecretBinary');
+  if ((secretString === undefined) === (secretBinary === undefined)) {
+    throw invalidParameter('You must provide either SecretString or SecretBinary, and not both.');
+  }
+  const id = textOf(parameters, 'ClientRequestToken') ?? randomUUID();
+  if (id.length < 32 || id.length > 64) {
+    throw invalidParameter('ClientRequestToken must have 32 to 64 characters.');
+  }
+  const earlier = secret.versions.find((version) => version.id === id);
+  if (earlier !== undefined) {
+    if (earlier.secretString !== secretString || earlier.secretBinary !== secretBinary) {
+      throw new AwsError(
+        'ResourceExistsException',
+        "You can't use ClientRequestToken because that value is already in use for a version of this secret.",
+      );
+    }
+    return earlier;
+  }
+  const version: SecretVersion = { id, secretString, secretBinary, stages: [], createdDate: epochSeconds() };
+  secret.versions.push(version);
+  for (const stage of stages) attach(secret.versions, version, stage);
+  secret.lastChangedDate = version.createdDate;
+  return version;
+}
+
+function requestedVersion(secret: Secret, parameters: JsonObject): SecretVersion {
+  const id = textOf(parameters, 'VersionId');
+  const stage = textOf(parameters, 'VersionStage');
+  if (id === undefined) {
+    const label = stage ?? CURRENT;
+    const version = holderOf(secret.versions, label);
+    if (version !== undefined) return version;
+    throw notFound(`Secrets Manager can't find the specified secret value for staging label: ${label}`);
+  }
+  const version = versionWithId(secret, id);
+  if (stage === undefined || version.stages.includes(stage)) return version;
+  throw invalidRequest('You provided a VersionStage that is not associated to the provided VersionId.');
+}
+
+function versionWithId(secret: Secret, id: string): SecretVersion {
+  const version = secret.versions.find((candidate) => candidate.id === id);
+  if (version !== undefined) return version;
+  throw notFound(`Secrets Manager can't find the specified secret value for VersionId: ${id}`);
+}
+
+function describe(secret: Secret): JsonObject {
+  const labelled = secret.versions.filter(({ stages }) => stages.length > 0);
+  return {
+    ARN: secret.arn,
+    Name: secret.name,
+    Description: secret.description,
+    KmsKeyId: secret.kmsKeyId,
+    Tags: secret.tags,
+    CreatedDate: secret.createdDate,
+    LastChangedDate: secret.lastChangedDate,
+    LastAccessedDate: secret.lastAccessedDate,
+    DeletedDate: secret.deletedDate,
+    VersionIdsToStages: Object.fromEntries(labelled.map(({ id, stages }) => [id, stages])),
+  };
+}
+
+function hasValue(parameters: JsonObject): boolean {
+  return parameters.SecretString !== undefined || parameters.SecretBinary !== undefined;
+}
+
+const SUFFIX_CHARACTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
+const SUFFIX_LENGTH = '-xxxxxx'.length;
+
+/** Hyphen and six characters, so that a secret deleted and created again is another resource. */
+function arnSuffix(): string {
+  const characters = Array.from({ length: SUFFIX_LENGTH - 1 }, () =>
+    SUFFIX_CHARACTERS.charAt(randomInt(SUFFIX_CHARACTERS.length)),
+  );
+  return `-${characters.join('')}`;
+}
+
+function epochSeconds(): number {
+  return Date.now() / 1000;
+}
+
+function notFound(message: string): AwsError {
+  return new AwsError('ResourceNotFoundException', message);
+}
+
+function invalidParameter(message: string): AwsError {
+  return new AwsError('InvalidParameterException', message);
+}
+
+function invalidRequest(message: string): AwsError {
+  return new AwsError('InvalidRequestException', message);
+}

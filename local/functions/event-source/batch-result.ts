@@ -1,0 +1,51 @@
+import type { InvocationResult } from '../invocation.ts';
+
+/** What is to become of a batch. What is not deleted comes back after its visibility timeout. */
+export interface BatchOutcome {
+  /** Ids of the messages that are done with. */
+  deleted: string[];
+  /** Why the function's response counts as the failure of all, where it is malformed. */
+  malformed?: string;
+}
+
+/**
+ * Decides which messages of a batch are deleted, by Lambda's rules
+ * (https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-errorhandling.html).
+ *
+ * Assumptions where they are silent: an object without `batchItemFailures` is a success whatever else
+ * it holds; a response that is no object is malformed; an identifier may be repeated.
+ */
+export function batchOutcome(
+  messageIds: string[],
+  result: InvocationResult,
+  reportBatchItemFailures: boolean,
+): BatchOutcome {
+  if (!result.ok) return { deleted: [] };
+  if (!reportBatchItemFailures || result.payload === null || result.payload === undefined) {
+    return { deleted: messageIds };
+  }
+  if (typeof result.payload !== 'object' || Array.isArray(result.payload)) {
+    return malformed('it is not an object');
+  }
+  const failures = 'batchItemFailures' in result.payload ? result.payload.batchItemFailures : undefined;
+  if (failures === null || failures === undefined) return { deleted: messageIds };
+  if (!Array.isArray(failures)) return malformed('batchItemFailures is not a list');
+
+  const remaining = new Set(messageIds);
+  for (const failure of failures) {
+    const identifier = itemIdentifier(failure);
+    if (identifier === undefined) return malformed('an item has no itemIdentifier');
+    if (!messageIds.includes(identifier)) return malformed('an itemIdentifier is not of this batch');
+    remaining.delete(identifier);
+  }
+  return { deleted: [...remaining] };
+}
+
+function itemIdentifier(failure: unknown): string | undefined {
+  if (typeof failure !== 'object' || failure === null || !('itemIdentifier' in failure)) return undefined;
+  return typeof failure.itemIdentifier === 'string' ? failure.itemIdentifier : undefined;
+}
+
+function malformed(reason: string): BatchOutcome {
+  return { deleted: [], malformed: reason };
+}

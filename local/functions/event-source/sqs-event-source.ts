@@ -1,0 +1,285 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { DeleteMessageBatchCommand, ReceiveMessageCommand, type SQSClient } from '@aws-sdk/client-sqs';
+import type { SQSEvent, SQSRecord } from 'aws-lambda';
+import { connectionFailure } from '../../../lambda/error-text.ts';
+import type { InvocationResult } from '../invocation.ts';
+import { batchOutcome } from './batch-result.ts';
+import { pause } from './retry.ts';
+import { splitBySize, toRecord } from './sqs-event.ts';
+
+/**
+ * How long a receive waits for messages. SQS would let it for 20 s; but one that is under way when the source is
+ * turned off has to end by itself, as nobody else would see what it still receives.
+ */
+const LONG_POLL_SECONDS = 2;
+
+/**
+ * How long a queue that had something, but not a whole batch, is left alone, in milliseconds. Under load it fills a batch,
+ * and ten messages are received, handled and deleted in about the time of one; a single message waits for nothing.
+ */
+const LULL = 50;
+
+/**
+ * How long a queue is left alone at most, in milliseconds, while whoever sends has to wait for the processors. A batch
+ * of ten takes some 100 ms of them from code that has just started, so that six queues take a tenth of one, and go on.
+ */
+const LULL_WHEN_BUSY = 5_000;
+
+/** The most messages that SQS receives or deletes in one call. */
+const SQS_BATCH_SIZE = 10;
+
+/** Attempts at a deletion, some 18 s in all; then the messages come back after their visibility timeout. */
+const DELETE_ATTEMPTS = 8;
+
+/** How long `stop()` waits for running batches. */
+const STOP_LIMIT_MILLISECONDS = 5_000;
+
+/** The same kind of problem is reported at most this often. */
+const REPORT_INTERVAL_MILLISECONDS = 60_000;
+
+/** An event source mapping from a standard queue to a function, as the template describes it. */
+export interface SqsEventSourceDefinition {
+  functionName: string;
+  queueUrl: string;
+  queueArn: string;
+  batchSize: number;
+  /** How long to gather messages for a batch; with 0 a batch is what one receive returns. */
+  maximumBatchingWindowSeconds: number;
+  reportBatchItemFailures: boolean;
+  /** Batches that are processed at the same time at most. */
+  maximumConcurrency: number;
+  region: string;
+}
+
+export interface SqsEventSourceOptions {
+  /** Has the credentials of the function's role, as Lambda polls in its name. */
+  client: SQSClient;
+  invoke(event: SQSEvent): Promise<InvocationResult>;
+  /** Whether there is more urgent work, for which batches wait. @default there never is */
+  isBusy?: () => boolean;
+  /** How long they wait for it, in milliseconds, and then for no longer. @default 5000 */
+  longestLullMilliseconds?: number;
+  /**
+   * Told of failing receives and deletions and of malformed responses; each kind at most once a
+   * minute and never with the content of a message. Function errors are the function's to log.
+   */
+  onProblem(message: string): void;
+}
+
+/** A running event source mapping. */
+export interface SqsEventSource {
+  /**
+   * Tells whether no message is in hand. One may be on its way from the queue, so whoever waits for
+   * quiet must look at the queue's own counts too.
+   */
+  idle(): boolean;
+  /** Ends polling. @returns when everything that was received is done with */
+  disable(): Promise<void>;
+  /** Polls again. Not to be called before a {@link disable} has ended. */
+  enable(): void;
+  /** Stops polling at once and waits for running batches, for 5 s at most. */
+  stop(): Promise<void>;
+}
+
+/** Polls a queue and invokes a function with batches of its messages, as Lambda does. */
+export function startSqsEventSource(
+  definition: SqsEventSourceDefinition,
+  options: SqsEventSourceOptions,
+): SqsEventSource {
+  const source = new Source(definition, options);
+  source.enable();
+  let stopping: Promise<void> | undefined;
+  return {
+    idle: () => source.messagesInHand === 0,
+    disable: () => source.disable(),
+    enable: () => source.enable(),
+    stop: () => {
+      stopping ??= source.stop();
+      return stopping;
+    },
+  };
+}
+
+class Source {
+  messagesInHand = 0;
+  #enabled = false;
+  /** Ends with the polling; never rejects. */
+  #polling: Promise<void> = Promise.resolve();
+  readonly #definition: SqsEventSourceDefinition;
+  readonly #options: SqsEventSourceOptions;
+  readonly #running = new Set<Promise<void>>();
+  readonly #reportedAt = new Map<string, number>();
+  readonly #stopped = new AbortController();
+  /** Aborted when `stop()` has waited long enough for running batches. */
+  readonly #abandoned = new AbortController();
+
+  constructor(definition: SqsEventSourceDefinition, options: SqsEventSourceOptions) {
+    this.#definition = definition;
+    this.#options = options;
+  }
+
+  enable(): void {
+    if (this.#enabled) return;
+    this.#enabled = true;
+    this.#polling = this.#polling.then(() => this.#poll());
+  }
+
+  async disable(): Promise<void> {
+    this.#enabled = false;
+    await this.#polling;
+    await Promise.all(this.#running);
+  }
+
+  get #polls(): boolean {
+    return this.#enabled && !this.#stopped.signal.aborted;
+  }
+
+  async #poll(): Promise<void> {
+    while (this.#polls) {
+      await this.#freeSlot();
+      const records = await this.#gather();
+      for (const batch of splitBySize(records)) {
+        await this.#freeSlot();
+        if (!this.#stopped.signal.aborted) this.#start(batch);
+      }
+      this.messagesInHand -= records.length;
+      if (records.length > 0) await this.#rest(records.length);
+    }
+  }
+
+  /** Until there is no more urgent work, or it has been so for long. */
+  async #rest(received: number): Promise<void> {
+    const { longestLullMilliseconds = LULL_WHEN_BUSY } = this.#options;
+    const isBusy = () => this.#polls && this.#options.isBusy?.() === true;
+    const start = performance.now();
+    let rests = received < this.#definition.batchSize || isBusy();
+    while (rests) {
+      await sleep(LULL, undefined, { signal: this.#stopped.signal }).catch(() => {});
+      rests = isBusy() && performance.now() - start < longestLullMilliseconds;
+    }
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped.abort();
+    const timer = new AbortController();
+    const limit = sleep(STOP_LIMIT_MILLISECONDS, undefined, { signal: timer.signal }).catch(() => {});
+    await Promise.race([Promise.all([this.#polling, ...this.#running]), limit]);
+    timer.abort();
+    this.#abandoned.abort();
+  }
+
+  async #freeSlot(): Promise<void> {
+    while (this.#running.size >= this.#definition.maximumConcurrency) await Promise.race(this.#running);
+  }
+
+  /** Receives the messages of one batch; each counts as in hand from here on. */
+  async #gather(): Promise<SQSRecord[]> {
+    const { batchSize, maximumBatchingWindowSeconds } = this.#definition;
+    const records = await this.#receive(batchSize, LONG_POLL_SECONDS);
+    const windowEnd = Date.now() + maximumBatchingWindowSeconds * 1000;
+    while (records.length > 0 && records.length < batchSize && this.#polls) {
+      const secondsLeft = Math.ceil((windowEnd - Date.now()) / 1000);
+      if (secondsLeft <= 0) break;
+      const more = await this.#receive(batchSize - records.length, Math.min(secondsLeft, LONG_POLL_SECONDS));
+      records.push(...more);
+    }
+    return records;
+  }
+
+  /** Retries until it succeeds; returns nothing where it is turned off or stopped meanwhile. */
+  async #receive(wanted: number, waitSeconds: number): Promise<SQSRecord[]> {
+    const command = new ReceiveMessageCommand({
+      QueueUrl: this.#definition.queueUrl,
+      MaxNumberOfMessages: Math.min(wanted, SQS_BATCH_SIZE),
+      WaitTimeSeconds: waitSeconds,
+      MessageSystemAttributeNames: ['All'],
+      MessageAttributeNames: ['All'],
+    });
+    for (let failures = 1; this.#polls; failures += 1) {
+      try {
+        const { Messages = [] } = await this.#options.client.send(command, {
+          abortSignal: this.#stopped.signal,
+        });
+        this.messagesInHand += Messages.length;
+        return Messages.map((message) => toRecord(message, this.#definition));
+      } catch (error) {
+        if (!this.#stopped.signal.aborted) this.#report('SQS ReceiveMessage', describe(error));
+        await pause(failures, this.#stopped.signal);
+      }
+    }
+    return [];
+  }
+
+  #start(batch: SQSRecord[]): void {
+    this.messagesInHand += batch.length;
+    const running = this.#process(batch).finally(() => {
+      this.messagesInHand -= batch.length;
+      this.#running.delete(running);
+    });
+    this.#running.add(running);
+  }
+
+  async #process(batch: SQSRecord[]): Promise<void> {
+    let result: InvocationResult;
+    try {
+      result = await this.#options.invoke({ Records: batch });
+    } catch (error) {
+      this.#report('Lambda Invoke', describe(error));
+      return;
+    }
+    const outcome = batchOutcome(
+      batch.map((record) => record.messageId),
+      result,
+      this.#definition.reportBatchItemFailures,
+    );
+    if (outcome.malformed !== undefined) this.#report('Response', outcome.malformed);
+    const handles = batch
+      .filter((record) => outcome.deleted.includes(record.messageId))
+      .map((record) => record.receiptHandle);
+    for (let start = 0; start < handles.length; start += SQS_BATCH_SIZE) {
+      await this.#delete(handles.slice(start, start + SQS_BATCH_SIZE));
+    }
+  }
+
+  async #delete(receiptHandles: string[]): Promise<void> {
+    let remaining = receiptHandles;
+    for (let attempt = 1; attempt <= DELETE_ATTEMPTS && !this.#abandoned.signal.aborted; attempt += 1) {
+      remaining = await this.#deleteOnce(remaining);
+      if (remaining.length === 0) return;
+      await pause(attempt, this.#abandoned.signal);
+    }
+  }
+
+  /** @returns the receipt handles that are worth another attempt */
+  async #deleteOnce(receiptHandles: string[]): Promise<string[]> {
+    const command = new DeleteMessageBatchCommand({
+      QueueUrl: this.#definition.queueUrl,
+      Entries: receiptHandles.map((handle, index) => ({ Id: String(index), ReceiptHandle: handle })),
+    });
+    try {
+      const { Failed = [] } = await this.#options.client.send(command, {
+        abortSignal: this.#abandoned.signal,
+      });
+      if (Failed[0] !== undefined) this.#report('SQS DeleteMessageBatch', Failed[0].Code ?? 'unknown');
+      const retried = Failed.filter((failure) => !failure.SenderFault).map((failure) => Number(failure.Id));
+      return receiptHandles.filter((_handle, index) => retried.includes(index));
+    } catch (error) {
+      this.#report('SQS DeleteMessageBatch', describe(error));
+      return receiptHandles;
+    }
+  }
+
+  /** @param what failed: a call, or the function's response */
+  #report(what: string, reason: string): void {
+    const last = this.#reportedAt.get(what);
+    if (last !== undefined && Date.now() - last < REPORT_INTERVAL_MILLISECONDS) return;
+    if (this.#abandoned.signal.aborted) return;
+    this.#reportedAt.set(what, Date.now());
+    this.#options.onProblem(`Event source of ${this.#definition.functionName}: ${what}: ${reason}`);
+  }
+}
+
+function describe(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return connectionFailure(error) ?? `${error.name}: ${error.message}`;
+}

@@ -1,0 +1,35 @@
+import { existsSync } from 'node:fs';
+import { expect, test } from '@jest/globals';
+import { catalogue, eventNames, isEventName } from '../../../lambda/events/catalogue.ts';
+import { kebabCase, pascalCase, queueUrlVariable } from '../../../lambda/events/event-names.ts';
+
+test('the catalogue holds the events of the contract with their processing', () => {
+  expect(
+    Object.fromEntries(Object.entries(catalogue).map(([event, { processing }]) => [event, processing])),
+  ).toMatchObject({
+    'shop.updated': 'Invalidate the shop cache',
+    'girl.schedule_changed': 'Send a notification to the chat room',
+    'girl.created': 'Synchronise the cast',
+    'girl.deleted': 'Synchronise the cast',
+    'review.posted': 'Send a review notification',
+    'user.updated': 'Update the contact_partner record',
+  });
+});
+
+test.each(eventNames)('%s has a consumer file and a sample', (event) => {
+  expect(existsSync(`lambda/events/${kebabCase(event)}/consumer.ts`)).toBe(true);
+  expect(existsSync(`events/${kebabCase(event)}.json`)).toBe(true);
+});
+
+test.each(['example.unknown', '', 'constructor', '__proto__', 'hasOwnProperty'])(
+  '%p is no event of the catalogue',
+  (name) => {
+    expect(isEventName(name)).toBe(false);
+  },
+);
+
+test('everything that is named after an event is named by one rule', () => {
+  expect(kebabCase('girl.schedule_changed')).toBe('girl-schedule-changed');
+  expect(pascalCase('girl.schedule_changed')).toBe('GirlScheduleChanged');
+  expect(queueUrlVariable('girl.schedule_changed')).toBe('QUEUE_URL_GIRL_SCHEDULE_CHANGED');
+});

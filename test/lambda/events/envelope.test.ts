@@ -1,0 +1,306 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { catalogue, type EventName, eventNames } from '../../../lambda/events/catalogue.ts';
+import { describeProblems, parsePayload, parsePayloadText } from '../../../lambda/events/envelope.ts';
+
+const timestamp = '2026-01-31T09:00:00Z';
+const shopUpdated = { event: 'shop.updated', data: { shop_id: 'shop-1' }, timestamp };
+
+const parse = (payload: unknown) => parsePayloadText(JSON.stringify(payload));
+
+/** The fields that make a payload unusable, in order. */
+function unusableFields(bytes: Uint8Array | string): string[] | string {
+  const parsed = typeof bytes === 'string' ? parsePayloadText(bytes) : parsePayload(bytes);
+  return parsed.kind === 'unusable' ? parsed.problems.map(({ field }) => field) : parsed.kind;
+}
+
+/** The text with a byte that UTF-8 never has in the place of the 1 of `shop-1`. */
+function withBadByte(text: string): Uint8Array {
+  const bytes = Buffer.from(text);
+  bytes[bytes.indexOf('shop-1') + 'shop-'.length] = 0xff;
+  return bytes;
+}
+
+describe('a usable event', () => {
+  test('has the event, the data and the timestamp; the webhookId stays in the text', () => {
+    expect(parse({ ...shopUpdated, webhookId: 'w-1' })).toEqual({
+      kind: 'event',
+      event: {
+        event: 'shop.updated',
+        data: { shop_id: 'shop-1' },
+        sentData: { shop_id: 'shop-1' },
+        timestamp: '2026-01-31T09:00:00.000000000Z',
+      },
+      text: JSON.stringify({ ...shopUpdated, webhookId: 'w-1' }),
+    });
+  });
+
+  test.each([
+    ['webhookId is absent', shopUpdated],
+    ['webhookId is not a string', { ...shopUpdated, webhookId: 7 }],
+    ['there are unknown fields', { ...shopUpdated, extra: 1, data: { shop_id: 'shop-1', extra: [] } }],
+    [
+      'constructor is a key',
+      { ...shopUpdated, constructor: 1, data: { shop_id: 'shop-1', constructor: {} } },
+    ],
+  ])('is one where %s', (_, payload) => {
+    expect(parse(payload).kind).toBe('event');
+  });
+
+  test('is one where __proto__ is a key, and nothing inherits from it', () => {
+    const parsed = parsePayloadText(
+      `{"event":"shop.updated","data":{"shop_id":"s","__proto__":{"name":"x"}},"timestamp":"${timestamp}","__proto__":{"webhookId":"x"}}`,
+    );
+    expect(parsed).toMatchObject({ kind: 'event', event: { data: { shop_id: 's' } } });
+    expect(parsed.kind === 'event' && (parsed.event.data as Record<string, unknown>).name).toBeUndefined();
+    expect(({} as Record<string, unknown>).name).toBeUndefined();
+  });
+
+  test('keeps unknown fields in what was sent', () => {
+    const parsed = parse({ ...shopUpdated, data: { shop_id: 'shop-1', opened: 1999 } });
+    expect(parsed).toMatchObject({ event: { sentData: { shop_id: 'shop-1', opened: 1999 } } });
+  });
+
+  test('may begin with a byte order mark', () => {
+    const bytes = Buffer.concat([Buffer.from([0xef, 0xbb, 0xbf]), Buffer.from(JSON.stringify(shopUpdated))]);
+    expect(parsePayload(bytes).kind).toBe('event');
+  });
+
+  test('has its text exactly as the partner wrote it', () => {
+    const text = `{ "timestamp":"${timestamp}",\n\t"event" : "shop.updated", "data":{"shop_id":"\\u0041😀"} }`;
+    expect(parsePayload(Buffer.from(text))).toMatchObject({ text, event: { data: { shop_id: 'A😀' } } });
+  });
+});
+
+describe('an unusable payload', () => {
+  test.each<[string, Uint8Array | string, string[]]>([
+    ['is empty', '', ['body']],
+    ['is not UTF-8', Buffer.from([0x7b, 0xff, 0x7d]), ['body']],
+    ['has one byte that is not UTF-8', withBadByte(JSON.stringify(shopUpdated)), ['body']],
+    ['is not JSON', '{"event":', ['body']],
+    ['is a JSON array', '[]', ['body']],
+    ['is a JSON string', '"shop.updated"', ['body']],
+    ['is null', 'null', ['body']],
+    ['is an empty object', '{}', ['event', 'data', 'timestamp']],
+    ['has an event that is no string', JSON.stringify({ ...shopUpdated, event: 1 }), ['event']],
+    [
+      'has a known event in a list',
+      JSON.stringify({ event: ['shop.updated'], data: {}, timestamp }),
+      ['event'],
+    ],
+    ['has an empty event', JSON.stringify({ ...shopUpdated, event: '' }), ['event']],
+    ['has data that is an array', JSON.stringify({ ...shopUpdated, data: [] }), ['data']],
+    ['has data that is null', JSON.stringify({ ...shopUpdated, data: null }), ['data']],
+    ['has a timestamp that is no string', JSON.stringify({ ...shopUpdated, timestamp: 1 }), ['timestamp']],
+    [
+      'has a timestamp in another zone',
+      JSON.stringify({ ...shopUpdated, timestamp: '2026-01-31T09:00:00+09:00' }),
+      ['timestamp'],
+    ],
+    [
+      'has several faults',
+      JSON.stringify({ event: 'user.updated', data: { display_name: 1 } }),
+      ['timestamp', 'data.user_id', 'data.display_name'],
+    ],
+    [
+      'has wrong entries in a list',
+      JSON.stringify({
+        ...shopUpdated,
+        data: { shop_id: 's', updated_fields: ['name', 1, 'address', null] },
+      }),
+      ['data.updated_fields.1', 'data.updated_fields.3'],
+    ],
+  ])('that %s names each offending field', (_, bytes, fields) => {
+    expect(unusableFields(bytes)).toEqual(fields);
+  });
+
+  test('never has its values in the answer', () => {
+    const parsed = parse({
+      event: 'user.updated',
+      data: { user_id: 12345678, display_name: ['Sora Aoi'] },
+      timestamp: 'soon',
+    });
+    expect(JSON.stringify(parsed)).not.toMatch(/12345678|Sora|soon/);
+  });
+
+  test('says of a field whether it is missing or of the wrong type', () => {
+    expect(parse({ ...shopUpdated, data: { name: 5 } })).toMatchObject({
+      problems: [
+        { field: 'data.shop_id', detail: 'is missing: expected a non-empty string' },
+        { field: 'data.name', detail: 'must be a string' },
+      ],
+    });
+  });
+
+  test.each<[string, Uint8Array | string, string]>([
+    ['is empty', '', 'must not be empty'],
+    ['is not UTF-8', Buffer.from([0x7b, 0xff, 0x7d]), 'must be UTF-8'],
+    ['is not JSON', '{"event":', 'must be JSON'],
+    ['is no object', '[]', 'must be a JSON object'],
+  ])('that %s says so of the body', (_, bytes, detail) => {
+    const parsed = typeof bytes === 'string' ? parsePayloadText(bytes) : parsePayload(bytes);
+    expect(parsed).toEqual({ kind: 'unusable', problems: [{ field: 'body', detail }] });
+  });
+
+  test('says of a timestamp how it should be written', () => {
+    expect(parse({ ...shopUpdated, timestamp: '31.1.2026' })).toMatchObject({
+      problems: [{ detail: 'must be an ISO 8601 date-time in UTC, such as 2026-01-31T09:00:00Z' }],
+    });
+  });
+
+  test('is described in one line', () => {
+    const problems = [
+      { field: 'event', detail: 'must not be empty' },
+      { field: 'data.shop_id', detail: 'is missing' },
+    ];
+    expect(describeProblems(problems)).toBe('event must not be empty; data.shop_id is missing');
+  });
+
+  test('names twenty problems at most of one list', () => {
+    const updated_fields = Array.from({ length: 100_000 }, () => 1);
+    expect(
+      unusableFields(JSON.stringify({ ...shopUpdated, data: { shop_id: 's', updated_fields } })),
+    ).toHaveLength(20);
+  });
+
+  test('names twenty problems at most of the envelope and a list together', () => {
+    const updated_fields = Array.from({ length: 20 }, () => 1);
+    const payload = { event: 'shop.updated', data: { shop_id: 's', updated_fields } };
+    expect(unusableFields(JSON.stringify(payload))).toEqual([
+      'timestamp',
+      ...Array.from({ length: 19 }, (_, index) => `data.updated_fields.${index}`),
+    ]);
+  });
+});
+
+describe('an unknown event kind', () => {
+  test.each(['example.unknown', 'Shop.Updated', 'constructor', '__proto__', 'toString'])(
+    '%s is told from the known ones',
+    (event) => {
+      expect(parse({ event, data: {}, timestamp })).toMatchObject({ kind: 'unknown', event: { event } });
+    },
+  );
+
+  test('in an unusable envelope is unusable', () => {
+    expect(parse({ event: 'example.unknown', data: {} }).kind).toBe('unusable');
+  });
+});
+
+describe('the data of each event', () => {
+  const problems = (event: EventName, data: unknown) =>
+    unusableFields(JSON.stringify({ event, data, timestamp }));
+
+  test.each<[EventName, string, object]>([
+    ['shop.updated', 'shop_id', { name: 'x', updated_fields: ['name'] }],
+    ['user.updated', 'user_id', { shop_id: 's', display_name: 'x', profile_image_url: 'https://x.example' }],
+    ['girl.created', 'girl_id', { shop_id: 's', name: 'x' }],
+    ['girl.deleted', 'girl_id', { shop_id: 's' }],
+  ])('%s needs %s, and nothing else', (event, id, others) => {
+    expect(problems(event, { [id]: 'x' })).toBe('event');
+    expect(problems(event, others)).toEqual([`data.${id}`]);
+    expect(problems(event, { ...others, [id]: '' })).toEqual([`data.${id}`]);
+    expect(problems(event, { ...others, [id]: null })).toEqual([`data.${id}`]);
+    expect(problems(event, { ...others, [id]: '\ud800' })).toEqual([`data.${id}`]);
+  });
+
+  test.each<[EventName]>([['girl.schedule_changed'], ['review.posted']])('%s needs an object', (event) => {
+    expect(problems(event, {})).toBe('event');
+    expect(problems(event, 'x')).toEqual(['data']);
+  });
+
+  test.each<[EventName, string, unknown]>([
+    ['shop.updated', 'name', 1],
+    ['shop.updated', 'updated_fields', 'name'],
+    ['user.updated', 'shop_id', 1],
+    ['user.updated', 'display_name', null],
+    ['user.updated', 'profile_image_url', {}],
+  ])('%s is unusable where %s, which the contract shows, has another type', (event, field, value) => {
+    const ids = { shop_id: 's', user_id: 'u' };
+    expect(problems(event, { ...ids, [field]: value })).toEqual([`data.${field}`]);
+  });
+
+  test.each<[EventName, string]>([
+    ['girl.created', 'shop_id'],
+    ['girl.created', 'name'],
+    ['girl.deleted', 'shop_id'],
+    ['girl.schedule_changed', 'girl_id'],
+    ['review.posted', 'rating'],
+    ['review.posted', 'comment'],
+  ])('%s goes without %s, which the contract does not show, where it has another type', (event, field) => {
+    const parsed = parse({ event, data: { girl_id: 'g', [field]: { x: 1 } }, timestamp });
+    expect(parsed.kind).toBe('event');
+    expect(
+      parsed.kind === 'event' && Object.hasOwn(parsed.event.data, field) && field in parsed.event.data
+        ? (parsed.event.data as Record<string, unknown>)[field]
+        : undefined,
+    ).toBeUndefined();
+  });
+
+  test.each([
+    ['a string', '07', '07'],
+    ['a number', 7, '7'],
+    ['the largest exact number', 2 ** 53 - 1, '9007199254740991'],
+  ])('girl_id may be %s and is kept as a string', (_, sent, kept) => {
+    expect(parse({ event: 'girl.created', data: { girl_id: sent }, timestamp })).toMatchObject({
+      event: { data: { girl_id: kept }, sentData: { girl_id: sent } },
+    });
+  });
+
+  test.each([2 ** 53, 1.5, 1e300, true])('girl_id may not be %s, which is not exact', (girl_id) => {
+    expect(problems('girl.deleted', { girl_id })).toEqual(['data.girl_id']);
+  });
+
+  test('updated_fields are kept in their order', () => {
+    const updated_fields = ['name', 'address', 'a\ud800'];
+    expect(parse({ ...shopUpdated, data: { shop_id: 's', updated_fields } })).toMatchObject({
+      event: { data: { updated_fields: ['name', 'address', 'a\ufffd'] } },
+    });
+  });
+
+  test.each<[EventName, object, object]>([
+    [
+      'girl.schedule_changed',
+      { shop_id: 1, girl_id: 'g', name: 'a\ud800' },
+      { shop_id: '1', girl_id: 'g', name: 'a\ufffd' },
+    ],
+    [
+      'review.posted',
+      { review_id: 'r', shop_id: 's', girl_id: 7, name: '', rating: 4.5, comment: 'Nice', other: 1 },
+      { review_id: 'r', shop_id: 's', girl_id: '7', rating: '4.5', comment: 'Nice' },
+    ],
+  ])('%s has every assumed field as text, without those that are empty', (event, sent, data) => {
+    const parsed = parse({ event, data: sent, timestamp });
+    expect(parsed.kind === 'event' && parsed.event.data).toEqual(data);
+  });
+
+  test('a lone surrogate in a name becomes the replacement character', () => {
+    expect(
+      parse({ event: 'user.updated', data: { user_id: 'u', display_name: 'a\ud800' }, timestamp }),
+    ).toMatchObject({
+      event: { data: { display_name: 'a\ufffd' } },
+    });
+  });
+});
+
+test('parsing never throws, whatever the bytes', () => {
+  fc.assert(
+    fc.property(
+      fc.oneof(
+        fc.uint8Array(),
+        fc.json().map((text) => Buffer.from(text)),
+      ),
+      (bytes) => {
+        expect(['event', 'unknown', 'unusable']).toContain(parsePayload(bytes).kind);
+      },
+    ),
+  );
+});
+
+test('parsing never throws, whatever the data of an event', () => {
+  fc.assert(
+    fc.property(fc.constantFrom(...eventNames), fc.jsonValue(), (event, data) => {
+      expect(Object.hasOwn(catalogue, event)).toBe(true);
+      expect(['event', 'unusable']).toContain(parse({ event, data, timestamp }).kind);
+    }),
+  );
+});

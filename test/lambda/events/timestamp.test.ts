@@ -1,0 +1,49 @@
+import { expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { normaliseTimestamp } from '../../../lambda/events/timestamp.ts';
+
+test.each([
+  ['2026-01-31T09:00:00Z', '2026-01-31T09:00:00.000000000Z'],
+  ['2026-01-31T09:00:00+00:00', '2026-01-31T09:00:00.000000000Z'],
+  ['2026-01-31T09:00:00.5Z', '2026-01-31T09:00:00.500000000Z'],
+  ['2026-01-31T09:00:00.123456789Z', '2026-01-31T09:00:00.123456789Z'],
+  ['2026-01-31T09:00:00.1234567891Z', '2026-01-31T09:00:00.123456789Z'],
+  ['2024-02-29T23:59:59.999+00:00', '2024-02-29T23:59:59.999000000Z'],
+  ['9999-12-31T23:59:59Z', '9999-12-31T23:59:59.000000000Z'],
+])('%s is a moment', (text, normalised) => {
+  expect(normaliseTimestamp(text)).toBe(normalised);
+});
+
+test.each([
+  ['empty', ''],
+  ['a word', 'yesterday'],
+  ['a date alone', '2026-01-31'],
+  ['no zone', '2026-01-31T09:00:00'],
+  ['another zone', '2026-01-31T09:00:00+09:00'],
+  ['an unknown local offset', '2026-01-31T09:00:00-00:00'],
+  ['a space for the T', '2026-01-31 09:00:00Z'],
+  ['an empty fraction', '2026-01-31T09:00:00.Z'],
+  ['30 February', '2026-02-30T09:00:00Z'],
+  ['month 13', '2026-13-01T09:00:00Z'],
+  ['hour 24', '2026-01-31T24:00:00Z'],
+  ['second 61', '2026-01-31T09:00:61Z'],
+  ['seconds since the epoch', '1769850000'],
+  ['something before it', 'at 2026-01-31T09:00:00Z'],
+  ['something behind it', '2026-01-31T09:00:00Z!'],
+])('%s is no moment in UTC', (_, text) => {
+  expect(normaliseTimestamp(text)).toBeUndefined();
+});
+
+test('the order of the texts is the order in time', () => {
+  const moment = fc.date({
+    min: new Date(0),
+    max: new Date('9999-12-31T23:59:59.999Z'),
+    noInvalidDate: true,
+  });
+  fc.assert(
+    fc.property(moment, moment, (a, b) => {
+      const [first = '', second = ''] = [a, b].map((date) => normaliseTimestamp(date.toISOString()));
+      expect(first < second).toBe(a.getTime() < b.getTime());
+    }),
+  );
+});

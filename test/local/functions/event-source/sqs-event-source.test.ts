@@ -1,0 +1,412 @@
+import { SendMessageBatchCommand, SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import type { SQSEvent } from 'aws-lambda';
+import { type FauxqsServer, startFauxqs } from 'fauxqs';
+import {
+  type SqsEventSource,
+  type SqsEventSourceDefinition,
+  type SqsEventSourceOptions,
+  startSqsEventSource,
+} from '../../../../local/functions/event-source/sqs-event-source.ts';
+import { type InvocationResult, TooManyRequestsError } from '../../../../local/functions/invocation.ts';
+
+const region = 'eu-central-1';
+const credentials = { accessKeyId: 'AKIALOCAL', secretAccessKey: 'local-key' };
+
+let aws: FauxqsServer;
+let client: SQSClient;
+let queues = 0;
+const sources: SqsEventSource[] = [];
+
+beforeAll(async () => {
+  aws = await startFauxqs({ port: 0, logger: false });
+  client = new SQSClient({ region, credentials, endpoint: `http://127.0.0.1:${aws.port}` });
+});
+
+afterEach(async () => {
+  for (const source of sources.splice(0)) await source.stop();
+});
+
+afterAll(async () => {
+  client.destroy();
+  await aws.stop();
+});
+
+const succeed = async (): Promise<InvocationResult> => ({ ok: true, payload: null });
+
+function createQueue(visibilityTimeoutSeconds = 30) {
+  queues += 1;
+  return aws.createQueue(`queue-${queues}`, {
+    region,
+    attributes: { VisibilityTimeout: String(visibilityTimeoutSeconds) },
+  });
+}
+
+type Queue = ReturnType<typeof createQueue>;
+
+function startSource(
+  queue: Queue,
+  invoke: (event: SQSEvent) => Promise<InvocationResult>,
+  definition: Partial<SqsEventSourceDefinition> = {},
+  useClient = client,
+  options: Partial<SqsEventSourceOptions> = {},
+) {
+  const problems: string[] = [];
+  const source = startSqsEventSource(
+    {
+      functionName: 'shop-updated',
+      queueUrl: queue.queueUrl,
+      queueArn: queue.queueArn,
+      batchSize: 10,
+      maximumBatchingWindowSeconds: 0,
+      reportBatchItemFailures: true,
+      maximumConcurrency: 2,
+      region,
+      ...definition,
+    },
+    { client: useClient, invoke, ...options, onProblem: (message) => problems.push(message) },
+  );
+  sources.push(source);
+  return { source, problems };
+}
+
+async function send(queue: Queue, ...bodies: string[]): Promise<void> {
+  const Entries = bodies.map((body, index) => ({ Id: String(index), MessageBody: body }));
+  await client.send(new SendMessageBatchCommand({ QueueUrl: queue.queueUrl, Entries }));
+}
+
+function counts(queue: Queue) {
+  const messages = aws.inspectQueue(queue.queueName)?.messages;
+  return { ready: messages?.ready.length, inflight: messages?.inflight.length };
+}
+
+async function until(holds: () => boolean): Promise<void> {
+  for (let waited = 0; !holds(); waited += 20) {
+    if (waited > 15_000) throw new Error('what the test waits for has not come about');
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+describe('the batch', () => {
+  /** Milliseconds from one batch to the next one. @param longest for which more urgent work is waited */
+  async function distance(isBusy: (elapsed: number) => boolean, longest: number): Promise<number> {
+    const queue = createQueue();
+    await send(queue, 'first');
+    const times: number[] = [];
+    const invoke = async () => {
+      times.push(performance.now());
+      if (times.length === 1) await send(queue, 'second');
+      return succeed();
+    };
+    const { source } = startSource(queue, invoke, {}, client, {
+      isBusy: () => isBusy(performance.now() - (times[0] ?? Number.POSITIVE_INFINITY)),
+      longestLullMilliseconds: longest,
+    });
+    await until(() => times.length === 2 && source.idle());
+    const [first = 0, second = 0] = times;
+    return second - first;
+  }
+
+  test('waits until there is no more urgent work', async () => {
+    const milliseconds = await distance((elapsed) => elapsed < 300, 60_000);
+    expect(milliseconds).toBeGreaterThanOrEqual(300);
+  });
+
+  test('comes in spite of more urgent work when it has waited for long', async () => {
+    const milliseconds = await distance(() => true, 300);
+    // Timers count in whole milliseconds.
+    expect(milliseconds).toBeGreaterThanOrEqual(299);
+  });
+
+  test('a message reaches the function as a record, and is deleted after a success', async () => {
+    const queue = createQueue();
+    await client.send(
+      new SendMessageCommand({
+        QueueUrl: queue.queueUrl,
+        MessageBody: '{"event":"shop.updated"}',
+        MessageAttributes: {
+          event: { DataType: 'String', StringValue: 'shop.updated' },
+          raw: { DataType: 'Binary', BinaryValue: new Uint8Array([1, 255]) },
+        },
+      }),
+    );
+    const events: SQSEvent[] = [];
+    const { source, problems } = startSource(queue, async (event) => {
+      events.push(event);
+      return succeed();
+    });
+    await until(() => events.length > 0 && source.idle());
+    expect(events).toEqual([
+      {
+        Records: [
+          {
+            messageId: expect.stringMatching(/^[0-9a-f-]{36}$/),
+            receiptHandle: expect.any(String),
+            body: '{"event":"shop.updated"}',
+            attributes: {
+              ApproximateReceiveCount: '1',
+              SentTimestamp: expect.stringMatching(/^\d{13}$/),
+              SenderId: expect.any(String),
+              ApproximateFirstReceiveTimestamp: expect.stringMatching(/^\d{13}$/),
+            },
+            messageAttributes: {
+              event: {
+                stringValue: 'shop.updated',
+                stringListValues: [],
+                binaryListValues: [],
+                dataType: 'String',
+              },
+              raw: { binaryValue: 'Af8=', stringListValues: [], binaryListValues: [], dataType: 'Binary' },
+            },
+            md5OfMessageAttributes: expect.stringMatching(/^[0-9a-f]{32}$/),
+            md5OfBody: expect.stringMatching(/^[0-9a-f]{32}$/),
+            eventSource: 'aws:sqs',
+            eventSourceARN: queue.queueArn,
+            awsRegion: region,
+          },
+        ],
+      },
+    ]);
+    expect(counts(queue)).toEqual({ ready: 0, inflight: 0 });
+    expect(problems).toEqual([]);
+  });
+
+  test('is never larger than the batch size', async () => {
+    const queue = createQueue();
+    await send(queue, '1', '2', '3', '4', '5');
+    const sizes: number[] = [];
+    const { source } = startSource(
+      queue,
+      async ({ Records }) => {
+        sizes.push(Records.length);
+        return succeed();
+      },
+      { batchSize: 2 },
+    );
+    await until(() => sizes.length === 3 && source.idle());
+    expect(sizes).toEqual([2, 2, 1]);
+  });
+
+  test('is gathered over several receives during the batching window', async () => {
+    const queue = createQueue();
+    const batches: string[][] = [];
+    const { source } = startSource(
+      queue,
+      async ({ Records }) => {
+        batches.push(Records.map((record) => record.body));
+        return succeed();
+      },
+      { batchSize: 12, maximumBatchingWindowSeconds: 20 },
+    );
+    await send(queue, ...'abcdefghij');
+    await until(() => !source.idle());
+    await send(queue, 'k', 'l');
+    await until(() => batches.length > 0 && source.idle());
+    expect(batches).toEqual([[...'abcdefghijkl']]);
+    expect(counts(queue)).toEqual({ ready: 0, inflight: 0 });
+  });
+
+  test('waits until fewer than the maximum are running', async () => {
+    const queue = createQueue();
+    await send(queue, '1', '2', '3', '4', '5', '6');
+    let running = 0;
+    let most = 0;
+    let done = 0;
+    startSource(
+      queue,
+      async () => {
+        running += 1;
+        most = Math.max(most, running);
+        await new Promise((resolve) => setTimeout(resolve, 100));
+        running -= 1;
+        done += 1;
+        return succeed();
+      },
+      { batchSize: 1 },
+    );
+    await until(() => done === 6);
+    expect(most).toBe(2);
+  });
+});
+
+describe('what becomes of the messages', () => {
+  test('those that the function names as failed come back after the visibility timeout', async () => {
+    const queue = createQueue(1);
+    await send(queue, 'good', 'bad');
+    const seen: string[] = [];
+    const { source } = startSource(queue, async ({ Records }) => {
+      seen.push(...Records.map((record) => `${record.body} ${record.attributes.ApproximateReceiveCount}`));
+      const failed = Records.filter(
+        (record) => record.body === 'bad' && record.attributes.ApproximateReceiveCount === '1',
+      );
+      const batchItemFailures = failed.map((record) => ({ itemIdentifier: record.messageId }));
+      return { ok: true, payload: { batchItemFailures } };
+    });
+    await until(() => seen.includes('bad 2') && source.idle());
+    expect(seen).toEqual(['good 1', 'bad 1', 'bad 2']);
+    expect(counts(queue)).toEqual({ ready: 0, inflight: 0 });
+  });
+
+  test.each<[string, () => Promise<InvocationResult>, RegExp | undefined]>([
+    [
+      'a function error',
+      async () => ({ ok: false, errorType: 'Error', errorMessage: 'no table' }),
+      undefined,
+    ],
+    [
+      'a rejected invocation',
+      () => Promise.reject(new Error('no worker')),
+      /Lambda Invoke: Error: no worker/,
+    ],
+    [
+      'a function without free concurrency',
+      () => Promise.reject(new TooManyRequestsError()),
+      /Event source of .*: Lambda Invoke: TooManyRequestsException: Rate Exceeded\./,
+    ],
+    ['a malformed response', async () => ({ ok: true, payload: { batchItemFailures: 7 } }), /not a list/],
+  ])('%s leaves all to the visibility timeout', async (_case, invoke, problem) => {
+    const queue = createQueue();
+    await send(queue, 'one', 'two');
+    let invocations = 0;
+    const { source, problems } = startSource(queue, () => {
+      invocations += 1;
+      return invoke();
+    });
+    await until(() => invocations > 0 && source.idle());
+    expect(counts(queue)).toEqual({ ready: 0, inflight: 2 });
+    expect(problems).toEqual(problem === undefined ? [] : [expect.stringMatching(problem)]);
+  });
+});
+
+describe('problems with the queue', () => {
+  /** Fails the first calls of one operation, as a restarting endpoint would. */
+  function failing(command: string, times: number): SQSClient {
+    const flaky = new SQSClient({
+      region,
+      credentials,
+      endpoint: `http://127.0.0.1:${aws.port}`,
+      maxAttempts: 1,
+    });
+    let failures = 0;
+    flaky.middlewareStack.add((next, context) => (args) => {
+      if (context.commandName === command && failures < times) {
+        failures += 1;
+        throw new Error('connection refused');
+      }
+      return next(args);
+    });
+    return flaky;
+  }
+
+  test.each([
+    ['ReceiveMessageCommand', /: SQS ReceiveMessage: Error: connection refused/],
+    ['DeleteMessageBatchCommand', /: SQS DeleteMessageBatch: Error: connection refused/],
+  ])('%s is retried, and its failures are reported once', async (command, problem) => {
+    const queue = createQueue();
+    await send(queue, 'secret content');
+    let invocations = 0;
+    const { source, problems } = startSource(
+      queue,
+      async () => {
+        invocations += 1;
+        return succeed();
+      },
+      {},
+      failing(command, 3),
+    );
+    await until(() => invocations > 0 && source.idle());
+    expect(invocations).toBe(1);
+    expect(counts(queue)).toEqual({ ready: 0, inflight: 0 });
+    expect(problems).toEqual([expect.stringMatching(problem)]);
+    expect(problems.join()).not.toContain('secret content');
+  });
+
+  test('a queue that does not exist is reported and polled on', async () => {
+    const missing = {
+      queueUrl: `http://127.0.0.1:${aws.port}/000000000000/none`,
+      queueArn: 'arn:none',
+      queueName: 'none',
+    };
+    const { problems } = startSource(missing, succeed);
+    await until(() => problems.length > 0);
+    expect(problems).toEqual([expect.stringContaining('SQS ReceiveMessage: QueueDoesNotExist')]);
+  });
+});
+
+describe('turned off', () => {
+  test('it leaves what comes on the queue, unreceived, until it is turned on again', async () => {
+    const queue = createQueue();
+    const seen: string[] = [];
+    const { source, problems } = startSource(queue, async ({ Records }) => {
+      seen.push(...Records.map(({ body, attributes }) => `${body} ${attributes.ApproximateReceiveCount}`));
+      return succeed();
+    });
+    await source.disable();
+    await send(queue, 'one', 'two');
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    expect([seen, counts(queue)]).toEqual([[], { ready: 2, inflight: 0 }]);
+    source.enable();
+    await until(() => seen.length === 2 && source.idle());
+    expect(seen.sort()).toEqual(['one 1', 'two 1']);
+    expect(problems).toEqual([]);
+  });
+
+  test('it ends what it has in hand first', async () => {
+    const queue = createQueue();
+    await send(queue, 'one');
+    const result = Promise.withResolvers<InvocationResult>();
+    const { source } = startSource(queue, () => result.promise);
+    await until(() => !source.idle());
+    let isOff = false;
+    const off = source.disable().then(() => {
+      isOff = true;
+    });
+    await new Promise((resolve) => setTimeout(resolve, 2_500));
+    expect(isOff).toBe(false);
+    result.resolve({ ok: true, payload: null });
+    await off;
+    expect(counts(queue)).toEqual({ ready: 0, inflight: 0 });
+  });
+
+  test('it can be stopped', async () => {
+    const queue = createQueue();
+    const { source } = startSource(queue, succeed);
+    await source.disable();
+    await source.stop();
+    expect(source.idle()).toBe(true);
+  });
+});
+
+describe('stopping', () => {
+  test('ends a long poll at once, without a problem', async () => {
+    const queue = createQueue();
+    const { source, problems } = startSource(queue, succeed);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    const start = performance.now();
+    await source.stop();
+    expect(performance.now() - start).toBeLessThan(10_000);
+    expect(problems).toEqual([]);
+  });
+
+  test('waits for the batch that is running, and its messages are deleted', async () => {
+    const queue = createQueue();
+    await send(queue, 'one');
+    const result = Promise.withResolvers<InvocationResult>();
+    const { source } = startSource(queue, () => result.promise);
+    await until(() => !source.idle());
+    const stopped = source.stop();
+    result.resolve({ ok: true, payload: null });
+    await stopped;
+    expect(source.idle()).toBe(true);
+    expect(counts(queue)).toEqual({ ready: 0, inflight: 0 });
+  });
+
+  test('does not wait for ever for a batch that hangs', async () => {
+    const queue = createQueue();
+    await send(queue, 'one');
+    const { source } = startSource(queue, () => new Promise(() => {}));
+    await until(() => !source.idle());
+    await source.stop();
+    expect(counts(queue)).toEqual({ ready: 0, inflight: 1 });
+  });
+});

@@ -1,0 +1,250 @@
+import { readFile, stat, writeFile } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ListObjectsV2Command, S3Client } from '@aws-sdk/client-s3';
+import { SendMessageCommand, SetQueueAttributesCommand } from '@aws-sdk/client-sqs';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { eventually } from '../../../support/eventually.ts';
+import { Partner } from '../../../support/partner.ts';
+import { Queues } from '../../../support/queues.ts';
+import { Tables } from '../../../support/tables.ts';
+import { freePort, Project, type Running } from './project.ts';
+
+/** Three starts with a synthesis each, on a machine that does much else. */
+const PATIENCE = 300_000;
+
+const SECRET = 'of the first run';
+const OTHER_SECRET = 'of the second run';
+
+/** Deliveries that are under way when the stack is killed. */
+const BURST = 60;
+/** Answers that came by then. */
+const ANSWERED = 20;
+
+let project: Project;
+let stack: Running;
+let port: number;
+
+beforeAll(async () => {
+  project = await Project.create();
+  await start(SECRET);
+}, PATIENCE);
+
+afterAll(async () => {
+  await kill();
+  await project?.remove();
+}, PATIENCE);
+
+async function start(secret: string): Promise<void> {
+  port = await freePort();
+  const ports = ['--port', String(port), '--aws-port', String(await freePort()), '--console-port', '0'];
+  stack = project.start(['start', '--keep', '--secret', secret, ...ports]);
+  while (!stack.stdout().includes('Ready in')) {
+    if (stack.process.exitCode !== null) throw new Error(`The stack ended: ${(await stack.ended).stderr}`);
+    await sleep(50);
+  }
+}
+
+/** Stops the stack as Ctrl-C does. */
+async function interrupt(): Promise<void> {
+  stack.interrupt();
+  expect(await stack.ended).toMatchObject({ code: 0 });
+}
+
+/** Every process of it, as a crash of the machine's user session would. */
+async function kill(): Promise<void> {
+  const { pid, exitCode, signalCode } = stack?.process ?? {};
+  if (pid === undefined || exitCode !== null || signalCode !== null) return;
+  process.kill(-pid, 'SIGKILL');
+  await stack.ended;
+}
+
+async function here() {
+  const [outputs] = Object.values<Record<string, string>>(
+    JSON.parse(await readFile(project.path('.local/outputs.json'), 'utf8')),
+  );
+  if (outputs === undefined) throw new Error('The stack has left no outputs');
+  const settings = {
+    endpoint: new URL(outputs.ShopUpdatedQueueUrl ?? '').origin,
+    region: 'us-east-1',
+    credentials: { accessKeyId: 'operator', secretAccessKey: 'any' },
+  };
+  return {
+    outputs,
+    queues: new Queues(settings),
+    tables: new Tables(settings),
+    s3: new S3Client({ ...settings, forcePathStyle: true }),
+    partner: new Partner(outputs.WebhookUrl),
+  };
+}
+
+const timestamp = '2026-01-31T09:00:00Z';
+const userUpdated = (id: string) => ({ event: 'user.updated', data: { user_id: id }, timestamp });
+
+/** The console's list, as JSON. */
+async function listed(): Promise<string> {
+  const { url } = JSON.parse(await readFile(project.path('.local/console.json'), 'utf8'));
+  return (await fetch(new URL('/api/deliveries', url))).text();
+}
+
+describe('a stack that is started with --keep, stopped, started again and killed in the middle of its work', () => {
+  let eventId: string;
+  let beginning: string;
+  let continued: string;
+
+  beforeAll(async () => {
+    beginning = stack.stdout();
+    const { outputs, queues, tables, s3, partner } = await here();
+    const post = async (body: unknown) => (await partner.post(body, { secret: SECRET })).body;
+
+    ({ eventId } = (await post({ event: 'shop.updated', data: { shop_id: 'shop-1' }, timestamp })) as {
+      eventId: string;
+    });
+    await eventually(async () => tables.get(outputs.ShopCacheTable, { shop_id: 'shop-1' }));
+    await queues.client.send(
+      new SendMessageCommand({ QueueUrl: outputs.ShopUpdatedQueueUrl, MessageBody: 'no message' }),
+    );
+    await eventually(async () =>
+      (await queues.count(outputs.ShopUpdatedDeadLetterQueueUrl)) > 0 ? true : undefined,
+    );
+    await eventually(async () => {
+      const { Contents } = await s3.send(new ListObjectsV2Command({ Bucket: outputs.ArchiveBucket }));
+      return Contents;
+    });
+
+    const paused = await project.run(['pause', 'girl.created', '--reason', 'of a test']);
+    expect(paused).toMatchObject({ code: 0 });
+    await post({ event: 'girl.created', data: { girl_id: 'girl-1' }, timestamp });
+    await interrupt();
+    await start(OTHER_SECRET);
+    continued = stack.stdout();
+    await burst();
+    await kill();
+    await start(OTHER_SECRET);
+  }, PATIENCE);
+
+  /** @returns in the middle of it */
+  async function burst(): Promise<void> {
+    const { outputs, queues, partner } = await here();
+    // What is in flight when the stack is killed comes back soon.
+    await queues.client.send(
+      new SetQueueAttributesCommand({
+        QueueUrl: outputs.UserUpdatedQueueUrl,
+        Attributes: { VisibilityTimeout: '3' },
+      }),
+    );
+    let answered = 0;
+    for (let index = 0; index < BURST; index += 1) {
+      partner.post(userUpdated(`user-${index}`), { secret: OTHER_SECRET }).then(
+        () => {
+          answered += 1;
+        },
+        () => {},
+      );
+    }
+    await eventually(async () => (answered >= ANSWERED ? true : undefined), { interval: 1 });
+  }
+
+  test('says at first that it begins empty', () => {
+    expect(beginning).toMatch(/^Beginning empty, kept in \.local\/kept$/m);
+  });
+
+  test('says what it goes on with, and that the secret is another one', () => {
+    expect(continued).toContain('Going on with .local/kept');
+    expect(continued).toContain('The secret is not the one that was kept');
+  });
+
+  test(
+    'processes what it had accepted when it was killed',
+    async () => {
+      const { outputs, queues } = await here();
+      await eventually(async () =>
+        (await queues.count(outputs.UserUpdatedQueueUrl)) === 0 ? true : undefined,
+      );
+      expect(await queues.count(outputs.UserUpdatedDeadLetterQueueUrl)).toBe(0);
+    },
+    PATIENCE,
+  );
+
+  test('has the row, the archive and the dead letter with its reason', async () => {
+    const { outputs, queues, tables, s3 } = await here();
+    expect(await tables.get(outputs.ShopCacheTable, { shop_id: 'shop-1' })).toMatchObject({
+      shop_id: 'shop-1',
+    });
+    const { Contents } = await s3.send(new ListObjectsV2Command({ Bucket: outputs.ArchiveBucket }));
+    expect(Contents).toBeDefined();
+    const dead = await queues.take(outputs.ShopUpdatedDeadLetterQueueUrl);
+    expect(dead).toMatchObject({
+      Body: 'no message',
+      MessageAttributes: { failureReason: { StringValue: expect.any(String) } },
+    });
+  });
+
+  test('tells the trace of what it did before', async () => {
+    const { code, stdout } = await project.run(['trace', eventId, '--json']);
+    expect(code).toBe(0);
+    const { history } = JSON.parse(stdout);
+    expect(history.steps.map(({ kind }: { kind: string }) => kind)).toEqual([
+      'received',
+      'queued',
+      'answered',
+      'processed',
+      'archived',
+    ]);
+  });
+
+  test('lists in the console what it was told before', async () => {
+    expect(await listed()).toContain(eventId);
+  });
+
+  test('still holds the paused event, until it is resumed', async () => {
+    const { outputs, queues, tables } = await here();
+    expect(await queues.count(outputs.GirlCreatedQueueUrl)).toBe(1);
+    const key = { girl_id: 'girl-1' };
+    expect(await tables.get(outputs.CastTable, key)).toBeUndefined();
+    expect(await project.run(['resume', 'girl.created'])).toMatchObject({ code: 0 });
+    const row = await eventually(async () => tables.get(outputs.CastTable, key));
+    expect(row).toMatchObject(key);
+  });
+
+  test('lets no second one go on with the same', async () => {
+    const second = await project.run([
+      'start',
+      '--keep',
+      '--port',
+      '0',
+      '--aws-port',
+      '0',
+      '--console-port',
+      '0',
+    ]);
+    expect(second).toMatchObject({
+      code: 1,
+      stderr: 'Another stack goes on with .local/kept: stop it first, or start this one without --keep\n',
+    });
+  });
+
+  test(
+    'is not gone on with by one that is started without --keep, which says so',
+    async () => {
+      const other = project.start(['start', '--port', '0', '--aws-port', '0', '--console-port', '0']);
+      await eventually(async () => (other.stdout().includes('\n') ? true : undefined));
+      expect(other.stdout()).toContain('Beginning empty: --keep would go on with .local/kept\n');
+      other.interrupt();
+      await other.ended;
+    },
+    PATIENCE,
+  );
+
+  test(
+    'starts with an empty list if the file of the list is damaged',
+    async () => {
+      await kill();
+      const file = project.path('.local/kept/history.db');
+      expect((await stat(file)).size).toBeGreaterThan(0);
+      await writeFile(file, 'damaged');
+      await start(OTHER_SECRET);
+      expect(await listed()).not.toContain(eventId);
+    },
+    PATIENCE,
+  );
+});

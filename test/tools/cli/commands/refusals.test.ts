@@ -1,0 +1,271 @@
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { networkInterfaces } from 'node:os';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { readSamples } from '../../../../events/samples.ts';
+import { eventNames } from '../../../../lambda/events/catalogue.ts';
+import { freePort, occupyPort, Project } from './project.ts';
+
+let project: Project;
+
+beforeAll(async () => {
+  project = await Project.create();
+});
+
+afterAll(() => project.remove());
+
+/** How a command ends that cannot do as it was told: one line, and nothing else. */
+const refusal = (line: string, code = 1) => ({ code, stdout: '', stderr: `${line}\n` });
+
+/** Exit code of a command that was typed wrongly: of a checker 1 says that what it has checked is wrong. */
+const usageCode = (command: string) => (command === 'check-sender' ? 2 : 1);
+
+const events = readSamples()
+  .map(({ event }) => event)
+  .join(', ');
+/** Every command is a script of package.json, and every script a command. */
+const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as { scripts: Record<string, string> };
+const commands = Object.keys(scripts);
+
+const noPort = (name: string, value: string, from = `argument '${value}'`) =>
+  `Option '--${name} <port>' ${from} is invalid. It must be a whole number from 0 to 65535.`;
+const noCount = (value: string) =>
+  `Option '--count <n>' argument '${value}' is invalid. It must be a whole number from 1 to 100000.`;
+const emptySecret =
+  "Option '--secret <secret>' argument '' is invalid. With an empty secret anybody could sign.";
+
+test('every script of package.json goes through the one entry', () => {
+  const others = Object.entries(scripts).filter(
+    ([name, script]) =>
+      script.replaceAll(/--[a-z-]+=\d+ /g, '') !== `node tools/cli/commands/entry.js ${name}`,
+  );
+  expect(others).toEqual([]);
+});
+
+describe('--help', () => {
+  test.concurrent.each(commands)('of %s says how it is typed and what it does', async (command) => {
+    const { code, stdout, stderr } = await project.run([command, '--help']);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toMatch(new RegExp(`^Usage: npm (run )?${command} -- .*\n\n[A-Z]`));
+    expect(stdout).toContain('-h, --help');
+  });
+
+  test.concurrent.each(commands.filter((command) => command !== 'test'))(
+    'of %s is what a wrong option is not: one line, exit code 1 or, of a checker, 2',
+    async (command) => {
+      const { code, stdout, stderr } = await project.run([command, '--no-such-option']);
+      expect({ code, stdout, stderr }).toEqual(
+        refusal("Unknown option '--no-such-option'", usageCode(command)),
+      );
+    },
+  );
+});
+
+describe('a command that cannot do as it was told says so in one line and exits with 1', () => {
+  test.concurrent.each([
+    { args: [], line: `No command ''. One of: ${commands.join(', ')}` },
+    { args: ['stop'], line: `No command 'stop'. One of: ${commands.join(', ')}` },
+    { args: ['start', '--prot', '1'], line: "Unknown option '--prot' (Did you mean --port?)" },
+    { args: ['start', '--port', 'http'], line: noPort('port', 'http') },
+    { args: ['start', '--port', '-1'], line: noPort('port', '-1') },
+    { args: ['start', '--aws-port', '65536'], line: noPort('aws-port', '65536') },
+    { args: ['start', '--secret', ''], line: emptySecret },
+    {
+      args: ['start', '--gateway', 'soap'],
+      line: "Option '--gateway <kind>' argument 'soap' is invalid. Allowed choices are http, rest.",
+    },
+    { args: ['start', 'it'], line: 'Too many arguments. Expected 0 arguments but got 1: it.' },
+    { args: ['send'], line: `Name one event: ${events}` },
+    { args: ['send', 'example.unknown'], line: `No event 'example.unknown'. One of: ${events}` },
+    {
+      args: ['send', 'shop-update'],
+      line: `No event 'shop-update'. Did you mean shop.updated? One of: ${events}`,
+    },
+    {
+      args: ['tail', '--event', 'shop.udpated'],
+      line: `Option '--event <event>' argument 'shop.udpated' is invalid. Did you mean shop.updated? One of: ${eventNames.join(', ')}`,
+    },
+    {
+      args: ['start', '--inspect', 'recevier'],
+      line: `Option '--inspect <function[:port]>' argument 'recevier' is invalid. It must be a function with an optional port, such as shop.updated:9230. Did you mean receiver? One of: receiver, ${eventNames.join(', ')}`,
+    },
+    {
+      args: ['cost', '--mix', 'shop.updatd=3'],
+      line: `Option '--mix <weights>' argument 'shop.updatd=3' is invalid. It must be EVENT=WEIGHT, separated by commas, not 'shop.updatd=3'. Did you mean shop.updated? The events are ${eventNames.join(', ')}.`,
+    },
+    { args: ['dlq', 'show', 'shop.updated', '--jsn'], line: "Unknown option '--jsn' (Did you mean --json?)" },
+    { args: ['test', 'test/none.test.ts'], line: 'No test file at test/none.test.ts' },
+    {
+      args: ['send', 'shop.updated', 'user.updated'],
+      line: 'Too many arguments. Expected 1 argument but got 2: shop.updated, user.updated.',
+    },
+    { args: ['send', 'shop.updated', '--count', '0'], line: noCount('0') },
+    { args: ['send', 'shop.updated', '--count', 'many'], line: noCount('many') },
+    {
+      args: ['send', 'shop.updated', '--encoding', 'base32'],
+      line: "Option '--encoding <encoding>' argument 'base32' is invalid. Allowed choices are hex, base64.",
+    },
+    { args: ['send', 'shop.updated', '--secret', ''], line: emptySecret },
+    {
+      args: ['send', 'shop.updated', '--url', 'ftp://localhost'],
+      line: "Option '--url <url>' argument 'ftp://localhost' is invalid. It must be an address such as http://localhost:3000/api/v1/webhooks/partner.",
+    },
+    { args: ['send', '--file', 'events/none.json'], line: 'No file events/none.json' },
+    { args: ['send', '--file', 'events'], line: 'events is a folder, not a file' },
+    {
+      args: ['send', 'shop.updated', '--file', 'events/shop-updated.json'],
+      line: 'Either an event or --file, not both',
+    },
+    {
+      args: ['load', '--url', 'https://example.com/'],
+      line: 'example.com is not this machine. Where it is yours, name it a second time: --i-own example.com',
+    },
+    {
+      args: ['load', '--url', 'https://example.com/', '--i-own', 'example.com'],
+      line: 'There is no terminal to confirm this in. Check it with --dry-run, then use --yes',
+    },
+    {
+      args: ['load', '--rate', '20001'],
+      line: "Option '--rate <n>' argument '20001' is invalid. It must be a whole number from 1 to 20000.",
+    },
+    {
+      args: ['load', '--url', 'http://localhost/', '--picture', 'load.png'],
+      line: 'The picture is an SVG: --picture load.png must end in .svg',
+    },
+    { args: ['load'], line: 'The local stack is not running. Start it with: npm start' },
+    { args: ['invoke'], line: "Missing required argument 'function'" },
+    { args: ['invoke', 'shop.updated'], line: 'The local stack is not running. Start it with: npm start' },
+    { args: ['dlq', 'list'], line: 'The local stack is not running. Start it with: npm start' },
+    { args: ['pause'], line: "Missing required argument 'event'" },
+    ...[undefined, '', ' ', 'two\nlines', 'a bell \u0007', 'x'.repeat(401)].map((reason) => ({
+      args: ['pause', 'shop.updated', ...(reason === undefined ? [] : ['--reason', reason])],
+      line: 'Say why, in one line of 1 to 400 characters: --reason "…"',
+    })),
+    {
+      args: ['pause', 'shop.updated', '--reason', 'x', '--stage', 'prod', '--outputs', 'outputs.json'],
+      line: 'Either --stage or --outputs, not both',
+    },
+    {
+      args: ['pause', 'shop.updated', '--reason', 'x'],
+      line: 'The local stack is not running. Start it with: npm start',
+    },
+    { args: ['resume'], line: "Missing required argument 'event'" },
+    { args: ['resume', 'shop.updated'], line: 'The local stack is not running. Start it with: npm start' },
+    {
+      args: ['dlq', 'redriv', 'shop.updated', '--id', 'x'],
+      line: "No subcommand 'redriv'. Did you mean redrive? One of: list, show, redrive, export",
+    },
+    {
+      args: ['cost', '--batch', '0.5'],
+      line: "Option '--batch <n>' argument '0.5' is invalid. It must be a number from 1 to 10000.",
+    },
+    {
+      args: ['cost', '--mix', 'shop.updated=0'],
+      line: "Option '--mix <weights>' argument 'shop.updated=0' is invalid. It must give at least one event a weight above 0.",
+    },
+    {
+      args: ['cost', '--scale', '--measure'],
+      line: "Option '--measure' cannot be used with option '--scale'",
+    },
+    {
+      args: ['cost', '--assembly', 'events'],
+      line: 'No cloud assembly in events. Make one with: npx cdk synth --output events',
+    },
+    { args: ['mutate'], line: "Missing required argument 'path'" },
+    ...['lambda/none', 'lambda', 'lib/alarms/alarms.ts', 'lambda/../lib', 'lambda/events/none.ts'].map(
+      (path) => ({
+        args: ['mutate', path],
+        line: `No '${path}' to mutate. One of: lambda/archive, lambda/consumer, lambda/effects, lambda/events, lambda/queue, lambda/receiver, lambda/smoke-test; or a file of lambda/`,
+      }),
+    ),
+    {
+      args: ['soak', '--kills', '1', '--outage', '1'],
+      line: "Option '--kills <n>' cannot be used with option '--outage <seconds>'",
+    },
+  ])('$args', async ({ args, line }) => {
+    expect(await project.run(args)).toEqual(refusal(line));
+  });
+
+  test.concurrent.each([
+    { variable: 'PORT', value: 'abc', name: 'port' },
+    { variable: 'AWS_PORT', value: '3e3', name: 'aws-port' },
+    { variable: 'CONSOLE_PORT', value: ' 1', name: 'console-port' },
+  ])('start with $variable=$value in its environment', async ({ variable, value, name }) => {
+    const line = noPort(name, value, `value '${value}' from env '${variable}'`);
+    expect(await project.run(['start'], { [variable]: value })).toEqual(refusal(line));
+  });
+
+  test('send where nothing listens', async () => {
+    const url = `http://localhost:${await freePort()}/api/v1/webhooks/partner`;
+    expect(await project.run(['send', 'shop.updated', '--url', url])).toEqual(
+      refusal(
+        `Nothing answers at ${url}. Is it the right address? The local stack is started with: npm start`,
+      ),
+    );
+  });
+});
+
+describe('check-sender refuses in one line, with exit code 2,', () => {
+  test.concurrent.each([
+    {
+      args: [],
+      line: 'Say which secret deliveries are signed with: --secret, or WEBHOOK_SECRET in the environment',
+    },
+    { args: ['--secret', ''], line: emptySecret },
+    { args: ['--secret', 'x', '--port', '-1'], line: noPort('port', '-1') },
+    {
+      args: ['--secret', 'x', '--play', '418'],
+      line: "Option '--play <steps>' argument '418' is invalid. Each step is one of 401, 429, 500, 502, 503, 504, ok, redirect, cut, cut-late, slow, retry-after; slow is slow=35s, retry-after is retry-after=20s; joined by commas.",
+    },
+  ])('$args', async ({ args, line }) => {
+    expect(await project.run(['check-sender', ...args])).toEqual(refusal(line, 2));
+  });
+
+  test('a port that is in use', async () => {
+    const { port, server } = await occupyPort();
+    try {
+      expect(await project.run(['check-sender', '--secret', 'x', '--port', String(port)])).toEqual(
+        refusal(`Port ${port} is in use. Stop what uses it, or choose another with --port`, 2),
+      );
+    } finally {
+      await once(server.close(), 'close');
+    }
+  });
+});
+
+describe('start refuses a port that is in use', () => {
+  const loopback = Object.values(networkInterfaces()).flatMap((addresses = []) =>
+    addresses.filter(({ internal }) => internal).map(({ address }) => address),
+  );
+  const cases = [
+    ['port', 'aws-port', '127.0.0.1'],
+    ['aws-port', 'port', '127.0.0.1'],
+    ['port', 'aws-port', '::1'],
+    ['console-port', 'port', '127.0.0.1'],
+  ] as const;
+
+  test.each(cases.filter(([, , host]) => loopback.includes(host)))(
+    '--%s (besides a free --%s), by something on %s',
+    async (option, other, host) => {
+      const { port, server } = await occupyPort(host);
+      try {
+        expect(await project.run(['start', `--${option}`, String(port), `--${other}`, '0'])).toEqual(
+          refusal(`Port ${port} is in use. Stop what uses it, or choose another with --${option}`),
+        );
+      } finally {
+        await once(server.close(), 'close');
+      }
+    },
+  );
+
+  test.each([
+    ['port', 'aws-port'],
+    ['port', 'console-port'],
+    ['aws-port', 'console-port'],
+  ])('by itself: --%s and --%s', async (one, other) => {
+    const port = String(await freePort());
+    expect(await project.run(['start', `--${one}`, port, `--${other}`, port])).toEqual(
+      refusal(`--${one} and --${other} must differ, not both be ${port}`),
+    );
+  });
+});

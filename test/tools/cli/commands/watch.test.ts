@@ -1,0 +1,304 @@
+import { readFileSync } from 'node:fs';
+import { readFile, rm, writeFile } from 'node:fs/promises';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { LOCAL_SECRET } from '../../../../events/signing.ts';
+import type { FunctionDefinition } from '../../../../local/functions/function-definition.ts';
+import { eventually } from '../../../support/eventually.ts';
+import { Partner } from '../../../support/partner.ts';
+import { Tables } from '../../../support/tables.ts';
+import { freePort, Project, type Running } from './project.ts';
+
+/** How long a start, a synthesis or a further event may take, in milliseconds: machines are noisy. */
+const PATIENCE = 300_000;
+
+const CONSUMER = 'lambda/events/shop-updated/consumer.ts';
+/** All consumers import it. */
+const SHARED = 'lambda/consumer/consume.ts';
+const PIPELINE = 'lib/pipeline/event-pipeline.ts';
+const AGE = 'lib/pipeline/queue-retention.ts';
+
+/** Is said after the types were checked, too. */
+const FIXED = /^Fixed: all saved code builds/m;
+
+let project: Project;
+let port: number;
+let awsPort: number;
+let stack: Running;
+let tables: Tables;
+
+beforeAll(async () => {
+  // A link would lead the imports of a module back to the files that stay as they are.
+  const code = ['bin', 'events', 'lambda', 'lib', 'local', 'test', 'tools', 'docs', 'README.md'];
+  project = await Project.create({ copied: [...code, 'cdk.json'] });
+  port = await freePort();
+  awsPort = await freePort();
+  stack = await started();
+  const credentials = { accessKeyId: 'operator', secretAccessKey: 'local' };
+  tables = new Tables({ endpoint: `http://localhost:${awsPort}`, region: 'us-east-1', credentials });
+}, PATIENCE);
+
+afterAll(async () => {
+  await stopped(stack);
+  tables?.client.destroy();
+  await project?.remove();
+}, PATIENCE);
+
+async function started(...args: string[]): Promise<Running> {
+  const ports = ['--port', String(port), '--aws-port', String(awsPort), '--console-port', '0'];
+  const running = project.start(['start', ...ports, ...args]);
+  await eventually(
+    async () => {
+      if (running.process.exitCode !== null) throw new Error((await running.ended).stderr);
+      return running.stdout().includes('Ready in') || undefined;
+    },
+    { limit: PATIENCE },
+  );
+  return running;
+}
+
+async function stopped(running: Running | undefined): Promise<void> {
+  if (running?.process.exitCode !== null) return;
+  running.interrupt();
+  await running.ended;
+}
+
+/** Length of what the stack had written before the test. */
+let before: number;
+beforeEach(() => {
+  before = stack.stdout().length;
+});
+
+const said = () => stack.stdout().slice(before);
+
+/** Waits for a line. */
+async function saying(line: RegExp): Promise<RegExpMatchArray> {
+  return eventually(async () => said().match(line) ?? undefined, { limit: PATIENCE });
+}
+
+/** Files as they were before a test, by their path. */
+const originals = new Map<string, string>();
+
+async function replace(file: string, text: string, replacement: string): Promise<void> {
+  const source = await readFile(project.path(file), 'utf8');
+  if (!originals.has(file)) originals.set(file, source);
+  if (!source.includes(text)) throw new Error(`${file} has no ${text}`);
+  await writeFile(project.path(file), source.replace(text, replacement));
+}
+
+/** Puts the files back. @param line that says that this was taken over */
+async function putBack(line: RegExp): Promise<void> {
+  before = stack.stdout().length;
+  for (const [file, source] of originals) await writeFile(project.path(file), source);
+  originals.clear();
+  await saying(line);
+  before = stack.stdout().length;
+}
+
+afterEach(() => {
+  expect([...originals.keys()]).toEqual([]);
+});
+
+const outputs = () =>
+  Object.values(
+    JSON.parse(readFileSync(project.path('.local/outputs.json'), 'utf8')) as Record<
+      string,
+      Record<string, string>
+    >,
+  )[0] ?? {};
+const functions = (): Record<string, FunctionDefinition> =>
+  JSON.parse(readFileSync(project.path('.local/functions.json'), 'utf8'));
+
+let shops = 0;
+
+/** Posts an update of a shop that nobody knew. @returns its row */
+async function updateShop(): Promise<Record<string, unknown>> {
+  shops += 1;
+  const shopId = `shop-${shops}`;
+  const data = { shop_id: shopId, updated_fields: ['name'] };
+  const event = { event: 'shop.updated', data, timestamp: '2026-01-31T09:00:00Z' };
+  const { status } = await new Partner(outputs().WebhookUrl).post(event, { secret: LOCAL_SECRET });
+  expect(status).toBe(200);
+  return eventually(() => tables.get(outputs().ShopCacheTable, { shop_id: shopId }));
+}
+
+const writing = (...fields: string[]) =>
+  ['updatedFields: data.updated_fields', `updatedFields: ${JSON.stringify(fields)}`] as const;
+
+test(
+  'a saved consumer is rebuilt alone, takes the next message, and finds the state as it was',
+  async () => {
+    const { shop_id, ...row } = await updateShop();
+    const folders = functions();
+    await replace(CONSUMER, ...writing('by-new-code'));
+    const [line] = await saying(/^.*Rebuilt .*$/m);
+    expect(line).toMatch(/^Rebuilt shop\.updated in [\d.]+ m?s$/);
+    expect(await updateShop()).toMatchObject({ updated_fields: ['by-new-code'] });
+    expect(await tables.get(outputs().ShopCacheTable, { shop_id: String(shop_id) })).toMatchObject(row);
+    const changed = Object.entries(functions()).filter(
+      ([service, { codeDirectory }]) => codeDirectory !== folders[service]?.codeDirectory,
+    );
+    expect(changed.map(([service]) => service)).toEqual(['shop-updated']);
+    await putBack(/^Rebuilt shop\.updated in/m);
+    expect(await updateShop()).toMatchObject({ updated_fields: ['name'] });
+  },
+  PATIENCE,
+);
+
+test(
+  '`invoke` runs the new code, too',
+  async () => {
+    await replace(CONSUMER, 'export const handler', "console.log('by new code');\nexport const handler");
+    await saying(/^Rebuilt shop\.updated in/m);
+    const { stderr } = await project.run(['invoke', 'shop.updated']);
+    expect(stderr).toContain('by new code');
+    await putBack(/^Rebuilt shop\.updated in/m);
+  },
+  PATIENCE,
+);
+
+describe('a mistake is said once, with file and line, and the last good code goes on', () => {
+  test(
+    'where it does not build',
+    async () => {
+      await replace(CONSUMER, 'const invalidateShop', 'const = 1;\nconst invalidateShop');
+      await saying(/The last good code goes on/);
+      expect(said().match(/✘ \[ERROR\]/g)).toHaveLength(1);
+      expect(said()).toContain('lambda/events/shop-updated/consumer.ts:4:6:');
+      expect(await updateShop()).toMatchObject({ updated_fields: ['name'] });
+      await putBack(FIXED);
+    },
+    PATIENCE,
+  );
+
+  test(
+    'where it builds, and cannot be loaded',
+    async () => {
+      const text = "throw new Error('no such shop');\n";
+      await replace(CONSUMER, '/** shop.updated', `${text}/** shop.updated`);
+      await saying(/The last good code goes on/);
+      expect(said()).toContain(
+        'shop.updated cannot be loaded: Error: no such shop\n    at lambda/events/shop-updated/consumer.ts:6',
+      );
+      expect(await updateShop()).toMatchObject({ updated_fields: ['name'] });
+      await putBack(FIXED);
+      await replace(CONSUMER, ...writing('after-all'));
+      await saying(/^Rebuilt shop\.updated in/m);
+      expect(await updateShop()).toMatchObject({ updated_fields: ['after-all'] });
+      await putBack(/^Rebuilt shop\.updated in/m);
+    },
+    PATIENCE,
+  );
+
+  test(
+    'in a file that functions share: all of them are rebuilt when it is fixed',
+    async () => {
+      await replace(
+        SHARED,
+        '/** The function',
+        "import { gone } from './gone.ts';\ngone();\n/** The function",
+      );
+      await saying(/The last good code goes on/);
+      expect(said().match(/✘ \[ERROR\]/g)).toHaveLength(1);
+      expect(said()).toMatch(/lambda\/consumers\/consume\.ts:\d+:\d+:/);
+      // The file that was missed is in no bundle yet.
+      const gone = project.path('lambda/consumer/gone.ts');
+      await writeFile(gone, "export const gone = () => console.log('fixed');\n");
+      await saying(/^Rebuilt 6 functions in/m);
+      await saying(FIXED);
+      await updateShop();
+      await saying(/ shop-updated +fixed$/m);
+      await putBack(/^Rebuilt 6 functions in/m);
+      await rm(gone);
+    },
+    PATIENCE,
+  );
+
+  test(
+    'where the stack cannot be synthesised',
+    async () => {
+      await replace(PIPELINE, 'const MAXIMUM_RECEIVES = 10;', 'const MAXIMUM_RECEIVES = ;');
+      await saying(/The stack goes on as it was/);
+      expect(said()).toMatch(/lib\/event-pipeline\.ts:\d+:\d+:/);
+      await putBack(FIXED);
+    },
+    PATIENCE,
+  );
+});
+
+test(
+  'a type error is said with its file and line, and the saved code runs',
+  async () => {
+    await replace(CONSUMER, 'const invalidateShop', 'const name: string = 1;\nconst invalidateShop');
+    await saying(/^Type errors in the saved code:\n {2}lambda\/consumers\/shop-updated\.ts:4:7: /m);
+    expect(said()).toMatch(/^Rebuilt shop\.updated in/m);
+    await putBack(FIXED);
+  },
+  PATIENCE,
+);
+
+test(
+  'a change of the stack is taken over, and what needs a restart is said by name',
+  async () => {
+    await replace(
+      PIPELINE,
+      'FIRST_RETRY_DELAY = Duration.seconds(30)',
+      'FIRST_RETRY_DELAY = Duration.seconds(7)',
+    );
+    await saying(/^Synthesised in .*\. Changed: 6 functions$/m);
+    expect(functions()['shop-updated']?.environment.FIRST_RETRY_DELAY_SECONDS).toBe('7');
+    expect(said()).not.toContain('Stop and start it again');
+
+    await replace(AGE, 'RETENTION_SECONDS = 7 * DAY', 'RETENTION_SECONDS = 6 * DAY');
+    await saying(
+      /^Stop and start it again to take over: .*queue ShopUpdatedQueue\w+ \(MessageRetentionPeriod\)/m,
+    );
+    await putBack(/^Nothing needs a restart any more$/m);
+    expect(functions()['shop-updated']?.environment.FIRST_RETRY_DELAY_SECONDS).toBe('30');
+    expect(await updateShop()).toMatchObject({ updated_fields: ['name'] });
+  },
+  PATIENCE,
+);
+
+test(
+  'a further event is delivered without a restart',
+  async () => {
+    await updateShop();
+    const added = await project.run([
+      'new-event',
+      'example.added',
+      '--no-generate',
+      '--effect',
+      'shop-cache',
+      '--id',
+      'shop_id',
+    ]);
+    expect({ code: added.code, stderr: added.stderr }).toEqual({ code: 0, stderr: '' });
+    await saying(/^Synthesised in .*\. New: .*2 queues.*$/m);
+    expect(said()).not.toContain('cannot be loaded');
+    expect(said()).not.toContain('Stop and start it again');
+    expect(outputs()).toHaveProperty('ExampleAddedQueueUrl');
+    const sent = await project.run(['send', '--json', 'example.added']);
+    expect({ code: sent.code, stdout: sent.stdout }).toEqual({
+      code: 0,
+      stdout: expect.stringContaining('"status":"queued"'),
+    });
+    await saying(/example-added +INFO/);
+    expect(await tables.get(outputs().ShopCacheTable, { shop_id: 'shop-1' })).toBeDefined();
+  },
+  PATIENCE,
+);
+
+test(
+  'with --no-watch nothing of it is taken over',
+  async () => {
+    await stopped(stack);
+    stack = await started('--no-watch');
+    before = stack.stdout().length;
+    await replace(CONSUMER, ...writing('by-new-code'));
+    for (let count = 0; count < 20; count += 1)
+      expect(await updateShop()).toMatchObject({ updated_fields: ['name'] });
+    expect(said()).not.toContain('Rebuilt');
+    originals.clear();
+  },
+  PATIENCE,
+);

@@ -1,0 +1,172 @@
+import { stripVTControlCharacters } from 'node:util';
+import { describe, expect, test } from '@jest/globals';
+import { LogFormat } from '../../../../tools/cli/terminal/log-format.ts';
+
+/** Columns are as wide as the longest of their kind, which is no business of these tests. */
+const format = (text: string, width = Number.POSITIVE_INFINITY) =>
+  new LogFormat(process.stdout, width)
+    .logLine({ functionName: 'Hooks-Receiver', at: Date.parse(structured.timestamp), stream: 'stdout', text })
+    ?.replaceAll(/(?<=\S) +/g, ' ');
+
+const structured = {
+  level: 'INFO',
+  message: 'Accepted',
+  timestamp: '2026-01-31T09:00:00.123Z',
+  service: 'receiver',
+};
+
+describe('a line of a function is shown', () => {
+  test.each([
+    [
+      'a structured one by its time, service, level and message',
+      structured,
+      '09:00:00 receiver INFO Accepted',
+    ],
+    [
+      'a fact that is a text as it is',
+      { ...structured, event: 'shop.updated' },
+      '09:00:00 receiver INFO Accepted shop.updated',
+    ],
+    [
+      'other facts as JSON',
+      { ...structured, attempt: 2, stored: false, shop: null, fields: ['name'] },
+      '09:00:00 receiver INFO Accepted attempt=2 stored=false shop=null fields=["name"]',
+    ],
+    [
+      'without what tells nothing on this machine',
+      {
+        ...structured,
+        cold_start: true,
+        function_request_id: 'id',
+        xray_trace_id: '1-2',
+      },
+      '09:00:00 receiver INFO Accepted',
+    ],
+    [
+      'an error that ended an invocation',
+      {
+        timestamp: structured.timestamp,
+        level: 'ERROR',
+        requestId: 'id',
+        message: { errorType: 'TypeError', errorMessage: 'x is not a function', stackTrace: [] },
+      },
+      '09:00:00 Hooks-Receiver ERROR TypeError x is not a function',
+    ],
+    [
+      'an error that ended an invocation with a delivery, with the event’s id',
+      {
+        timestamp: structured.timestamp,
+        level: 'ERROR',
+        requestId: 'id',
+        event: 'shop.updated',
+        eventId: 'e1',
+        message: { errorType: 'Runtime.ExitError', errorMessage: 'exit status 1', stackTrace: [] },
+      },
+      '09:00:00 Hooks-Receiver ERROR Runtime.ExitError e1 exit status 1 shop.updated',
+    ],
+    [
+      'Lambda’s report of an invocation that timed out',
+      { time: structured.timestamp, type: 'platform.report', record: { requestId: 'id', status: 'timeout' } },
+      '09:00:00 Hooks-Receiver ERROR timeout',
+    ],
+    [
+      'a failed call by its service and operation, without the attempts of the SDK',
+      {
+        ...structured,
+        attempt: 3,
+        call: 'DynamoDB UpdateItem',
+        error: 'connection closed',
+        sdkAttempts: 2,
+      },
+      '09:00:00 receiver INFO Accepted DynamoDB UpdateItem: connection closed attempt=3',
+    ],
+    [
+      'another error by its name and text',
+      { ...structured, error: 'TypeError', errorMessage: 'x is not a function' },
+      '09:00:00 receiver INFO Accepted TypeError: x is not a function',
+    ],
+  ])('%s', (_what, line, expected) => {
+    expect(format(JSON.stringify(line))).toBe(expected);
+  });
+
+  test.each([
+    ['plain text', 'loading'],
+    ['text that only begins as JSON does', '{ not JSON'],
+    ['JSON that is no object', '["a"]'],
+    ['an empty line', ''],
+  ])('%s after its time and the name of the function', (_what, text) => {
+    expect(format(text)).toBe(`09:00:00 Hooks-Receiver ${text}`.trimEnd());
+  });
+});
+
+describe('an id', () => {
+  const line = JSON.stringify({ ...structured, eventId: 'e'.repeat(64), attempt: 10 });
+
+  test('is whole in a file or a pipe', () => {
+    expect(format(line)).toBe(`09:00:00 receiver INFO Accepted ${'e'.repeat(64)} attempt=10`);
+  });
+
+  test('is shortened to eight characters on a terminal', () => {
+    expect(format(line, 100)).toBe('09:00:00 receiver INFO Accepted eeeeeeee attempt=10');
+  });
+});
+
+test('of a consumer neither its own event nor a first attempt is repeated', () => {
+  const line = { ...structured, service: 'shop-updated', event: 'shop.updated', attempt: 1, latencyMs: 12 };
+  expect(format(JSON.stringify(line))).toBe('09:00:00 shop-updated INFO Accepted latencyMs=12');
+});
+
+test.each([60, 100])('on a terminal of %d columns facts go to the next line, and none is cut', (width) => {
+  const facts = Object.fromEntries(
+    Array.from({ length: 20 }, (_, index) => [`fact${index}`, 'x'.repeat(index)]),
+  );
+  const line = {
+    functionName: '',
+    stream: 'stdout',
+    text: JSON.stringify({ ...structured, ...facts }),
+  } as const;
+  const lines = stripVTControlCharacters(new LogFormat(process.stdout, width).logLine(line) ?? '').split(
+    '\n',
+  );
+  expect(Math.max(...lines.map(({ length }) => length))).toBeLessThanOrEqual(width);
+  for (const [key, value] of Object.entries(facts)) expect(lines.join('\n')).toContain(`${key}=${value}`);
+});
+
+test('the stack of an error stands below its line, and that of its cause below it', () => {
+  const line = {
+    ...structured,
+    level: 'ERROR',
+    message: 'Failed',
+    stack: ['lambda/effects/once.ts:84 in once'],
+    cause: { error: 'ResourceNotFoundException', errorMessage: 'gone', stack: ['node_modules/@smithy/core'] },
+  };
+  expect(format(JSON.stringify(line))?.split('\n')).toEqual([
+    '09:00:00 receiver ERROR Failed',
+    '         at lambda/effects/once.ts:84 in once',
+    '         caused by ResourceNotFoundException: gone',
+    '         at node_modules/@smithy/core',
+  ]);
+});
+
+test('equal stacks are counted for a minute, and another one is shown', () => {
+  const lines = new LogFormat(process.stdout, Number.POSITIVE_INFINITY);
+  const shown = (stack: string[], attempt: number, at = 0) => {
+    const cause = { error: 'Gone', stack: ['c.ts:1'] };
+    const text = JSON.stringify({ ...structured, message: 'Failed', attempt, stack, cause });
+    return lines.logLine({ functionName: 'x', stream: 'stdout', text, at })?.replaceAll(/(?<=\S) +/g, ' ');
+  };
+  const first = (attempt: string) => `09:00:00 receiver INFO Failed${attempt}`;
+  const causedBy = '         caused by Gone';
+  const ofCause = '         at c.ts:1';
+  expect(shown(['a.ts:1'], 1)).toBe([first(''), '         at a.ts:1', causedBy, ofCause].join('\n'));
+  expect(shown(['a.ts:1'], 2)).toBe(`${first(' attempt=2')} (the same stack, 2 times)\n${causedBy}`);
+  expect(shown(['b.ts:1'], 2)).toBe(
+    [first(' attempt=2'), '         at b.ts:1', causedBy, ofCause].join('\n'),
+  );
+  expect(shown(['a.ts:1'], 3, 59_999)).toBe(`${first(' attempt=3')} (the same stack, 3 times)\n${causedBy}`);
+  expect(shown(['a.ts:1'], 1, 60_000)).toBe([first(''), '         at a.ts:1', causedBy, ofCause].join('\n'));
+});
+
+test('a metric is not shown', () => {
+  expect(format('{"_aws":{"Timestamp":1},"Accepted":1}')).toBeUndefined();
+});

@@ -1,0 +1,202 @@
+import { existsSync } from 'node:fs';
+import { cp, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { BUNDLE_LIST } from '../../../../lib/release/bundle-list.ts';
+import type { TakenOver } from '../../../../local/local-stack.ts';
+import { SourceTree } from '../../../../tools/dev/watch/source-tree.ts';
+import type { Watch } from '../../../../tools/dev/watch/watch.ts';
+import { describeStack, Workspace } from '../../../../tools/stage/local-folder.ts';
+import { eventually } from '../../../support/eventually.ts';
+
+const FIRST = 'lambda/first.ts';
+const SECOND = 'lambda/second.ts';
+const STACK = 'lib/stack.ts';
+const bundles = {
+  first: { entry: FIRST, sources: [FIRST] },
+  second: { entry: SECOND, sources: [SECOND] },
+};
+
+const before = process.cwd();
+let folder: string;
+let workspace: Workspace;
+let watching: Watch;
+/** What was said of each save. */
+let said: string[];
+/** Folders that were synthesised to, and those that were there when they were taken over. */
+let synthesised: string[];
+let takenOver: string[];
+/** Ends a synthesis. */
+let synthesis: () => Promise<void>;
+/** Ends the replacement of a function's code. */
+let replacement: () => Promise<undefined>;
+
+// One for all tests: esbuild works in the folder that it is loaded in.
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'partner-webhooks-watch-'));
+  const modules = resolve('node_modules');
+  for (const file of ['tsconfig.json', 'tools/dev/watch/tsconfig.sources.json'])
+    await cp(file, join(folder, file));
+  process.chdir(folder);
+  await writeFile('package.json', '{ "type": "module" }');
+  await symlink(modules, 'node_modules');
+});
+
+afterAll(async () => {
+  process.chdir(before);
+  await rm(folder, { recursive: true });
+});
+
+beforeEach(async () => {
+  for (const name of ['bin', 'lib', 'lambda']) await mkdir(name, { recursive: true });
+  await writeFile('bin/app.ts', "import '../lib/stack.ts';\n");
+  for (const file of [FIRST, SECOND, STACK]) await save(file);
+  [said, synthesised, takenOver] = [[], [], []];
+  synthesis = async () => {};
+  replacement = async () => undefined;
+  workspace = await Workspace.open();
+  const stack = {
+    name: 'Stack',
+    outputs: {},
+    functions: new Map([['first', { definition: { codeDirectory: workspace.assembly } }]]) as never,
+    codeDirectories: new Set<string>(),
+    replaceCode: () => replacement(),
+    async takeOver(assembly: string): Promise<TakenOver> {
+      if (existsSync(join(assembly, BUNDLE_LIST))) takenOver.push(assembly);
+      return { resources: [], functions: [], failed: new Map(), left: [] };
+    },
+  };
+  await workspace.publish(describeStack(stack));
+  await writeAssembly(workspace.assembly);
+  const { Watch } = await import('../../../../tools/dev/watch/watch.ts');
+  watching = new Watch({
+    stack,
+    workspace,
+    sources: new SourceTree((problem) => said.push(problem)),
+    readable: new Set(),
+    async synthesise(to) {
+      synthesised.push(to);
+      await writeAssembly(to);
+      await synthesis();
+    },
+    onNotice: ({ text }) => said.push(text),
+  });
+});
+
+afterEach(async () => {
+  await watching[Symbol.asyncDispose]();
+  await workspace[Symbol.asyncDispose]();
+});
+
+async function writeAssembly(to: string): Promise<void> {
+  await mkdir(to, { recursive: true });
+  await writeFile(join(to, BUNDLE_LIST), JSON.stringify(bundles));
+}
+
+const save = (file: string) => writeFile(file, `export const saved = ${Math.random()};\n`);
+
+const until = (holds: () => boolean) => eventually(async () => holds() || undefined);
+
+/** Saves a function's source, and waits until it is rebuilt. */
+async function rebuild(file: string): Promise<void> {
+  const count = rebuilds();
+  await save(file);
+  await until(() => rebuilds() > count);
+}
+
+const rebuilds = () => said.filter((text) => text.startsWith('Rebuilt')).length;
+
+test('what is saved during a synthesis leaves it the folder that it writes to', async () => {
+  const release = Promise.withResolvers<void>();
+  synthesis = () => release.promise;
+  await save(STACK);
+  await until(() => synthesised.length === 1);
+  for (let count = 0; count < 3; count += 1) await rebuild(FIRST);
+  release.resolve();
+  await until(() => said.some((text) => text.startsWith('Synthesised in')));
+  expect(takenOver).toEqual(synthesised);
+});
+
+test('a synthesis that failed is tried again with the next save, whatever it is of', async () => {
+  synthesis = async () => {
+    synthesis = async () => {};
+    throw new Error('no space left');
+  };
+  await save(STACK);
+  await until(() => said.some((text) => text.includes('no space left')));
+  await save(FIRST);
+  await until(() => takenOver.length === 1);
+});
+
+test('a function whose entry file is gone does not hold up what removes it from the stack', async () => {
+  await rm(SECOND);
+  await until(() => takenOver.length === 1);
+  expect(said.join('\n')).not.toContain('ERROR');
+});
+
+describe('types are checked in the background', () => {
+  /** Saves a function's source, and waits for a notice. */
+  async function saying(text: string, notice: string): Promise<string | undefined> {
+    const count = said.length;
+    await writeFile(FIRST, text);
+    const found = () => said.slice(count).find((one) => one.includes(notice));
+    await until(() => found() !== undefined);
+    return found();
+  }
+
+  test('a mistake is said with its file and line, after the rebuild', async () => {
+    const notice = await saying("\nexport const name: string = 1;\nexport const id: number = '';\n", 'Type');
+    expect(notice).toBe(`Type errors in the saved code:
+  lambda/first.ts:2:14: Type 'number' is not assignable to type 'string'. (TS2322)
+  lambda/first.ts:3:14: Type 'string' is not assignable to type 'number'. (TS2322)`);
+    expect(said[0]).toMatch(/^Rebuilt first in/);
+  });
+
+  test('only code that builds and has correct types is said to be fixed', async () => {
+    await saying('export const = 1;\n', 'The last good code goes on');
+    await saying('export const name: string = 1;\n', 'Type errors');
+    await saying('export const = 2;\n', 'The last good code goes on');
+    await saying('export const name: string = 1;\n', 'Type errors');
+    expect(said.join('\n')).not.toContain('Fixed');
+    await saying(
+      "export const name: string = '';\n",
+      'Fixed: all saved code builds, and its types are correct',
+    );
+  });
+
+  test('the newest save alone is judged', async () => {
+    await rebuild(FIRST);
+    await saying('export const name: string = 1;\n', 'Rebuilt first');
+    await saying('export const size: string = 2;\n', 'Type errors');
+    expect(said.join('\n')).not.toContain('name');
+    expect(said.filter((text) => text.includes('Type errors'))).toHaveLength(1);
+  });
+
+  test('of many mistakes the first ones are said', async () => {
+    const lines = Array.from({ length: 7 }, (_, index) => `export const name${index}: string = ${index};\n`);
+    const notice = await saying(lines.join(''), 'Type errors');
+    expect(notice?.match(/TS2322/g)).toHaveLength(5);
+    expect(notice).toContain('2 more: npm run check shows all');
+  });
+});
+
+describe('what takes longer than two seconds says that it is under way:', () => {
+  test('a rebuild', async () => {
+    const release = Promise.withResolvers<undefined>();
+    replacement = () => release.promise;
+    await save(FIRST);
+    await until(() => said.includes('Rebuilding first …'));
+    release.resolve(undefined);
+    await until(() => said.some((text) => text.startsWith('Rebuilt first in')));
+  });
+
+  test('a synthesis', async () => {
+    const release = Promise.withResolvers<void>();
+    synthesis = () => release.promise;
+    await save(STACK);
+    await until(() => said.includes('Synthesising the stack …'));
+    release.resolve();
+    await until(() => said.some((text) => text.startsWith('Synthesised in')));
+  });
+});

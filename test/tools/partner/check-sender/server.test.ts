@@ -1,0 +1,804 @@
+import { once } from 'node:events';
+import { Agent, request as httpRequest } from 'node:http';
+import { connect, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { stripVTControlCharacters } from 'node:util';
+import { afterEach, describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { WEBHOOK_PATH } from '../../../../lambda/events/webhook-path.ts';
+import { type Play, plays } from '../../../../tools/partner/check-sender/play.ts';
+import { summaryText, verdictJson, verdictText } from '../../../../tools/partner/check-sender/printer.ts';
+import { type Checker, startChecker } from '../../../../tools/partner/check-sender/server.ts';
+import { isRightInAll, Tally } from '../../../../tools/partner/check-sender/summary.ts';
+import type { Verdict } from '../../../../tools/partner/check-sender/verdict.ts';
+import { eventually } from '../../../support/eventually.ts';
+import { gzipped, SECRET, sign } from './senders.ts';
+
+const BODY = JSON.stringify({ event: 'shop.updated', data: { shop_id: 'shop-1' }, timestamp: new Date() });
+
+let running: Started | undefined;
+
+afterEach(async () => {
+  await running?.checker.close();
+  running = undefined;
+});
+
+interface Started {
+  readonly checker: Checker;
+  readonly verdicts: Verdict[];
+  readonly notices: string[];
+  readonly tally: Tally;
+}
+
+async function start(
+  steps: readonly Play[] = [],
+  requestLimitMilliseconds = 5_000,
+  mostConnections = 2_000,
+): Promise<Started> {
+  const verdicts: Verdict[] = [];
+  const notices: string[] = [];
+  const tally = new Tally();
+  const checker = await startChecker({
+    secret: SECRET,
+    port: 0,
+    plays: steps,
+    requestLimitMilliseconds,
+    mostConnections,
+    onNotice: (line) => notices.push(line),
+    onVerdict: (verdict) => {
+      verdicts.push(verdict);
+      tally.add(verdict);
+    },
+  });
+  running = { checker, verdicts, notices, tally };
+  return running;
+}
+
+const urlOf = ({ checker }: Started) => `http://127.0.0.1:${checker.port}${WEBHOOK_PATH}`;
+
+const post = (
+  started: Started,
+  body: string | Buffer<ArrayBuffer> = BODY,
+  signature = sign(body).toString('hex'),
+  init: RequestInit = {},
+) =>
+  fetch(urlOf(started), {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'x-webhook-signature': signature },
+    body,
+    ...init,
+  });
+
+/** The answer to bytes that no HTTP client would send. */
+async function raw({ checker }: Started, ...parts: (string | Uint8Array)[]): Promise<string> {
+  const socket = connect({ port: checker.port, host: '127.0.0.1' });
+  let answer = '';
+  socket.setEncoding('latin1').on('data', (text: string) => {
+    answer += text;
+  });
+  socket.on('error', () => {});
+  const closed = once(socket, 'close');
+  await once(socket, 'connect');
+  for (const part of parts) socket.write(part);
+  await Promise.race([closed, sleep(3_000)]);
+  socket.destroy();
+  return answer;
+}
+
+/** The last one, once there are so many. */
+function verdict({ verdicts }: Started, count = 1): Promise<Verdict> {
+  return eventually(async () => (verdicts.length >= count ? verdicts.at(-1) : undefined), { limit: 10_000 });
+}
+
+const kindsOf = ({ findings }: Pick<Verdict, 'findings'>) => findings.map(({ kind }) => kind);
+
+const head = (...lines: string[]) =>
+  [`POST ${WEBHOOK_PATH} HTTP/1.1`, 'Host: x', 'Content-Type: application/json', ...lines, '', ''].join(
+    '\r\n',
+  );
+const signed = `X-Webhook-Signature: ${sign(BODY).toString('hex')}`;
+const closing = 'Connection: close';
+
+describe('it answers as the service does', () => {
+  test('200 to a right request, 400, 401 and 404 to wrong ones, with the words of the service', async () => {
+    const started = await start();
+    const right = await post(started);
+    expect({ status: right.status, body: await right.json() }).toMatchObject({
+      status: 200,
+      body: { status: 'queued', eventId: expect.stringMatching(/^[0-9a-f]{64}$/) },
+    });
+    const unusable = await post(started, '{}');
+    expect(unusable.headers.get('content-type')).toBe('application/problem+json');
+    expect(await unusable.json()).toMatchObject({
+      type: 'urn:partner-webhooks:problem:unusable-event',
+      status: 400,
+    });
+    const unsigned = await post(started, BODY, 'x');
+    expect(await unsigned.json()).toMatchObject({
+      type: 'urn:partner-webhooks:problem:invalid-signature',
+      status: 401,
+    });
+    const astray = await fetch(new URL('/elsewhere', urlOf(started)));
+    expect({ status: astray.status, body: await astray.json() }).toEqual({
+      status: 404,
+      body: { message: 'Not Found' },
+    });
+    await verdict(started, 4);
+    expect(started.verdicts.map(({ diagnosis }) => diagnosis?.status)).toEqual([200, 400, 401, 404]);
+    expect(started.tally.summary(started.checker.deliveries())).toMatchObject({
+      requests: 4,
+      right: 1,
+      accepted: 1,
+      statuses: { 200: 1, 400: 1, 401: 1, 404: 1 },
+    });
+  });
+});
+
+test('what would be next is told as such of the request, and counted as itself', async () => {
+  const started = await start();
+  const body = BODY.replace(/"timestamp":"([^"]+)Z"/, '"timestamp":"$1"');
+  await post(started, body, '0'.repeat(64));
+  const text = verdictText(await verdict(started), 200).map(stripVTControlCharacters);
+  expect(text).toContainEqual(expect.stringContaining('With a right signature: timestamp has no zone'));
+  const { mistakes } = started.tally.summary(started.checker.deliveries());
+  expect(mistakes.map(({ what }) => what)).toContainEqual(expect.stringMatching(/^timestamp has no zone/));
+});
+
+test('what went astray is not called queued', async () => {
+  const started = await start();
+  const headers = { 'content-type': 'application/json', 'x-webhook-signature': sign(BODY).toString('hex') };
+  await fetch(`${urlOf(started)}/`, { method: 'POST', headers, body: BODY });
+  const told = await verdict(started);
+  expect(kindsOf(told)).toEqual(['path']);
+  expect(verdictText(told, 100)[0]).not.toContain('queued');
+  expect(JSON.parse(verdictJson(told))).not.toHaveProperty('word');
+});
+
+describe('whatever comes, there is a verdict, and it goes on', () => {
+  test.each([
+    {
+      what: 'a header twice',
+      parts: [head(signed, signed, `Content-Length: ${Buffer.byteLength(BODY)}`, closing), BODY],
+      answer: /^HTTP\/1.1 401/,
+      kinds: ['signature-twice'],
+    },
+    {
+      what: 'HTTP/1.0',
+      parts: [
+        `POST ${WEBHOOK_PATH} HTTP/1.0\r\nContent-Type: application/json\r\n${signed}\r\nContent-Length: ${Buffer.byteLength(BODY)}\r\n\r\n`,
+        BODY,
+      ],
+      answer: /^HTTP\/1.1 200/,
+      kinds: ['http-version', 'host'],
+    },
+    {
+      what: 'chunks',
+      parts: [
+        head(signed, 'Transfer-Encoding: chunked', closing),
+        `${Buffer.byteLength(BODY).toString(16)}\r\n${BODY}\r\n0\r\n\r\n`,
+      ],
+      answer: /^HTTP\/1.1 200/,
+      kinds: ['chunked'],
+    },
+    {
+      what: 'Expect: 100-continue',
+      parts: [
+        head(signed, 'Expect: 100-continue', `Content-Length: ${Buffer.byteLength(BODY)}`, closing),
+        BODY,
+      ],
+      answer: /^HTTP\/1.1 100 Continue[\s\S]*HTTP\/1.1 200/,
+      kinds: ['expect'],
+    },
+    {
+      what: 'garbage',
+      parts: [Buffer.from([0, 1, 2, 3, 255, 10, 13, 10, 13, 10])],
+      answer: /^HTTP\/1.1 400/,
+      kinds: ['not-http'],
+    },
+    {
+      what: 'a TLS handshake',
+      parts: [Buffer.from([0x16, 3, 1, 2, 0, 1, 0, 1, 0xfc, 3, 3])],
+      answer: /^HTTP\/1.1 400/,
+      kinds: ['tls'],
+    },
+    {
+      what: 'HTTP/2',
+      parts: ['PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'],
+      answer: /^(HTTP\/1.1 400|$)/,
+      kinds: ['http-2'],
+    },
+    {
+      what: 'headers of 20 KB',
+      parts: [head(`Cookie: ${'c'.repeat(20_000)}`)],
+      answer: /^HTTP\/1.1 4/,
+      kinds: ['head-too-large'],
+    },
+    {
+      what: 'two lengths',
+      parts: [head('Content-Length: 1', 'Content-Length: 2'), 'xx'],
+      answer: /^HTTP\/1.1 400/,
+      kinds: ['framing'],
+    },
+    {
+      what: 'a length and chunks',
+      parts: [head('Content-Length: 1', 'Transfer-Encoding: chunked'), 'xx'],
+      answer: /^HTTP\/1.1 400/,
+      kinds: ['framing'],
+    },
+    {
+      what: 'a wrong chunk',
+      parts: [head('Transfer-Encoding: chunked'), 'zz\r\n'],
+      answer: /^HTTP\/1.1 400/,
+      kinds: ['framing'],
+    },
+    {
+      what: 'a line break in a signature',
+      parts: [head('X-Webhook-Signature: abc\r\ndef', closing)],
+      answer: /^HTTP\/1.1 400/,
+      kinds: ['malformed-head'],
+    },
+    {
+      what: 'CONNECT',
+      parts: ['CONNECT example.com:443 HTTP/1.1\r\nHost: example.com\r\n\r\n'],
+      answer: /^HTTP\/1.1 404/,
+      kinds: ['method'],
+    },
+  ])('$what', async ({ parts, answer, kinds }) => {
+    const started = await start();
+    expect(await raw(started, ...parts)).toMatch(answer);
+    expect(kindsOf(await verdict(started))).toEqual(kinds);
+    expect((await post(started)).status).toBe(200);
+    await verdict(started, 2);
+  });
+
+  test.each([
+    {
+      what: 'headers that never end',
+      parts: [`POST ${WEBHOOK_PATH} HTTP/1.1\r\nHost: x\r\n`],
+      says: /its headers never ended/,
+      advice: /empty line/,
+    },
+    {
+      what: 'a body that never ends',
+      parts: [head('Content-Length: 100'), '12345'],
+      says: /5 bytes came/,
+      advice: /Content-Length/,
+    },
+  ])('$what: it says so once the time is over', async ({ parts, says, advice }) => {
+    const started = await start([], 500);
+    expect(await raw(started, ...parts)).toMatch(/^HTTP\/1.1 408/);
+    const { findings } = await verdict(started);
+    expect(findings).toEqual([
+      expect.objectContaining({
+        kind: 'never-ended',
+        what: expect.stringMatching(says),
+        remedy: expect.stringMatching(advice),
+      }),
+    ]);
+    await sleep(50);
+    expect(started.verdicts).toHaveLength(1);
+  });
+
+  const accented = BODY.replace('shop-1', 'café-é');
+  const accents = 'T'.repeat(3).replaceAll('T', 'é');
+  const short = (body: string, signature = sign(body).toString('hex')) =>
+    head(`X-Webhook-Signature: ${signature}`, `Content-Length: ${body.length}`);
+  test.each([
+    { what: 'in one write', parts: [`${short(accented)}${accented}`], kinds: ['content-length-small'] },
+    {
+      what: 'with more of it left out, from the T of the timestamp on',
+      parts: [
+        `${short(accented.replace('é-é', accents.repeat(5)))}${accented.replace('é-é', accents.repeat(5))}`,
+      ],
+      kinds: ['content-length-small'],
+    },
+    {
+      what: 'with the last byte later',
+      parts: [`${short(accented)}${accented.slice(0, -2)}`, accented.slice(-2, -1), '}'],
+      kinds: ['content-length-small'],
+    },
+    {
+      what: 'and the signature of another secret',
+      parts: [`${short(accented, sign(accented, 'another').toString('hex'))}${accented}`],
+      kinds: ['content-length-small', 'signature-other'],
+    },
+    {
+      what: 'by being absent',
+      parts: [`${head(signed)}${BODY}`],
+      kinds: ['content-length-small'],
+    },
+  ])(
+    'a Content-Length that counts characters, $what: the answer of the service, and one verdict',
+    async ({ parts, kinds }) => {
+      const started = await start();
+      const socket = await open(started);
+      let answer = '';
+      socket.setEncoding('latin1').on('data', (text: string) => {
+        answer += text;
+      });
+      const closed = once(socket, 'close');
+      for (const part of parts) {
+        socket.write(part);
+        await sleep(20);
+      }
+      await closed;
+      expect(answer).toMatch(/^HTTP\/1.1 401[\s\S]*invalid-signature/);
+      expect(kindsOf(await verdict(started))).toEqual(kinds);
+      expect((await post(started)).status).toBe(200);
+      await verdict(started, 2);
+      expect(started.verdicts.map(({ number }) => number)).toEqual([1, 2]);
+    },
+  );
+
+  test('bytes behind a right request are told, and it is accepted', async () => {
+    const started = await start();
+    expect(
+      await raw(started, `${head(signed, `Content-Length: ${Buffer.byteLength(BODY)}`)}${BODY}}}`),
+    ).toMatch(/^HTTP\/1.1 200/);
+    expect(kindsOf(await verdict(started))).toEqual(['content-length-small']);
+  });
+
+  test('requests that are sent before the answer to the one before, and line breaks between them', async () => {
+    const started = await start();
+    const one = `${head(signed, `Content-Length: ${Buffer.byteLength(BODY)}`)}${BODY}`;
+    const other = BODY.replace('shop-1', 'shop-2');
+    const last = `${head(`X-Webhook-Signature: ${sign(other).toString('hex')}`, `Content-Length: ${other.length}`, closing)}${other}`;
+    expect(await raw(started, `${one}\r\n${last}`)).toMatch(/^HTTP\/1.1 200[\s\S]*HTTP\/1.1 200/);
+    await verdict(started, 2);
+    expect(isRightInAll(started.tally.summary(started.checker.deliveries(), true))).toBe(true);
+  });
+
+  test('a body that breaks off', async () => {
+    const started = await start();
+    const socket = await open(started);
+    socket.write(`${head('Content-Length: 100')}12345`);
+    await sleep(50);
+    socket.destroy();
+    const { findings } = await verdict(started);
+    expect(findings).toEqual([
+      expect.objectContaining({ kind: 'broken-off', what: expect.stringContaining('after 5 bytes') }),
+    ]);
+  });
+
+  test('more connections than it takes are told of once, not each', async () => {
+    const started = await start([], 5_000, 1);
+    const sockets = [await open(started)];
+    for (let count = 0; count < 5; count += 1) {
+      const socket = await open(started);
+      await once(socket, 'close');
+      sockets.push(socket);
+    }
+    for (const socket of sockets) socket.destroy();
+    expect(started.notices).toEqual(['More than 1 connections at a time: the others are turned away.']);
+  });
+
+  test('a connection without a request is nothing to speak of', async () => {
+    const started = await start();
+    const socket = await open(started);
+    socket.end();
+    await once(socket, 'close');
+    expect((await post(started)).status).toBe(200);
+    await verdict(started);
+  });
+
+  test('20 MB: 413, and what is beyond the limit is not held', async () => {
+    const started = await start();
+    const before = process.memoryUsage().arrayBuffers;
+    const size = 20 * 1024 * 1024;
+    const { status, most } = await new Promise<{ status: number | undefined; most: number }>(
+      (resolve, reject) => {
+        let most = 0;
+        const request = httpRequest(
+          urlOf(started),
+          { method: 'POST', headers: { 'content-length': size } },
+          (answer) => {
+            answer.resume();
+            resolve({ status: answer.statusCode, most });
+          },
+        );
+        request.on('error', reject);
+        const part = Buffer.alloc(1024 * 1024, ' ');
+        const write = (left: number) => {
+          most = Math.max(most, process.memoryUsage().arrayBuffers - before);
+          if (left === 0) request.end();
+          else request.write(part, () => write(left - part.length));
+        };
+        write(size);
+      },
+    );
+    expect(status).toBe(413);
+    expect(most).toBeLessThan(size);
+    expect(kindsOf(await verdict(started))).toEqual(['body-too-large']);
+  });
+
+  test('1,000 connections at a time', async () => {
+    const started = await start();
+    const count = 1_000;
+    const agent = new Agent({ maxSockets: count });
+    const statuses = await Promise.all(
+      Array.from(
+        { length: count },
+        (_, index) =>
+          new Promise<number | undefined>((resolve, reject) => {
+            const body = BODY.replace('shop-1', `shop-${index}`);
+            httpRequest(
+              urlOf(started),
+              {
+                agent,
+                method: 'POST',
+                headers: {
+                  'content-type': 'application/json',
+                  'x-webhook-signature': sign(body).toString('hex'),
+                },
+              },
+              (answer) => {
+                answer.resume();
+                resolve(answer.statusCode);
+              },
+            )
+              .on('error', reject)
+              .end(body);
+          }),
+      ),
+    );
+    expect(new Set(statuses)).toEqual(new Set([200]));
+    await verdict(started, count);
+    expect(isRightInAll(started.tally.summary(started.checker.deliveries(), true))).toBe(true);
+    agent.destroy();
+  });
+});
+
+async function open({ checker }: Started): Promise<Socket> {
+  const socket = connect({ port: checker.port, host: '127.0.0.1' });
+  socket.on('error', () => {});
+  await once(socket, 'connect');
+  return socket;
+}
+
+test('a signature of the event before is named, and a right one is none', async () => {
+  const started = await start();
+  const other = BODY.replace('shop-1', 'shop-2');
+  await post(started);
+  await post(started, other, sign(BODY).toString('hex'));
+  await post(started, other);
+  await verdict(started, 3);
+  expect(started.verdicts.map(kindsOf)).toEqual([[], ['signed-event-before'], []]);
+});
+
+test('what the sender does to the bytes is named first, even if the event was sent before', async () => {
+  const started = await start();
+  await post(started);
+  await post(started, Buffer.from(gzipped(BODY)), sign(BODY).toString('hex'));
+  expect(kindsOf(await verdict(started, 2))).toEqual(['compressed']);
+});
+
+describe('it plays', () => {
+  test('slow without a time as slow=35s: longer than the gateway waits', () => {
+    expect(plays('slow,ok')).toEqual(plays('slow=35s,ok'));
+  });
+
+  test('a sequence, for each delivery its own, and reports how each was repeated', async () => {
+    const started = await start(plays('500,401,429,502,503,504,ok'));
+    const other = BODY.replace('shop-1', 'shop-2');
+    const statuses = [500, 401, 429, 502, 503, 504, 200];
+    for (const status of statuses) expect((await post(started)).status).toBe(status);
+    expect((await post(started, other)).status).toBe(500);
+    await verdict(started, 8);
+    const { repeats, unrepeated, accepted } = started.tally.summary(started.checker.deliveries());
+    expect(accepted).toBe(8);
+    expect(repeats).toEqual([
+      expect.objectContaining({
+        delivery: 1,
+        event: 'shop.updated',
+        requests: 7,
+        endings: statuses,
+        isSameBytes: true,
+        isSameSignature: true,
+      }),
+    ]);
+    expect(unrepeated).toBe(1);
+  });
+
+  test('a failure: the headline does not call it accepted', async () => {
+    const started = await start(plays('500'));
+    await post(started);
+    const [headline = ''] = verdictText(await verdict(started), 100).map(stripVTControlCharacters);
+    expect(headline).toMatch(/^✓ right +500 played .*by itself 200 queued$/);
+    expect(headline).not.toContain('accepted');
+  });
+
+  test.each([
+    {
+      what: 'without the repeat',
+      bodies: [BODY],
+      isCut: false,
+      isRight: false,
+      line: '✗ It was right, and not',
+    },
+    { what: 'ended before a repeat', bodies: [BODY], isCut: true, isRight: true, line: '✓ It was right.' },
+    { what: 'repeated', bodies: [BODY, BODY], isCut: false, isRight: true, line: '✓ All 2 were right.' },
+    {
+      what: 'repeated with other bytes',
+      bodies: [BODY, BODY.replace(/Z"/, '1Z"')],
+      isCut: false,
+      isRight: false,
+      line: '✗ 1 of 2 was wrong.',
+    },
+  ])('a failure, $what: right in all is $isRight', async ({ bodies, isCut, isRight, line }) => {
+    const started = await start(plays('500,ok'));
+    for (const [index, body] of bodies.entries()) {
+      await post(started, body);
+      await verdict(started, index + 1);
+    }
+    const summary = started.tally.summary(started.checker.deliveries(), isCut);
+    expect(isRightInAll(summary)).toBe(isRight);
+    expect(stripVTControlCharacters(summaryText(summary, 100)[0] ?? '')).toContain(line);
+  });
+
+  test.each([
+    { step: '500', words: { type: 'urn:partner-webhooks:problem:server-error' } },
+    { step: '401', words: { type: 'urn:partner-webhooks:problem:invalid-signature' } },
+    { step: '429', words: { message: 'Too Many Requests' } },
+    { step: '502', words: { message: 'Bad Gateway' } },
+    { step: '503', words: { message: 'Service Unavailable' } },
+    { step: '504', words: { message: 'Gateway Timeout' } },
+  ])('$step in the words of the service', async ({ step, words }) => {
+    const answer = await post(await start(plays(step)));
+    expect({ status: String(answer.status), words: await answer.json() }).toMatchObject({
+      status: step,
+      words,
+    });
+  });
+
+  test('Retry-After, and says so if the sender repeats sooner', async () => {
+    const started = await start(plays('retry-after=60s,ok'));
+    const { status, headers } = await post(started);
+    expect({ status, retryAfter: headers.get('retry-after') }).toEqual({ status: 500, retryAfter: '60' });
+    await post(started);
+    expect(kindsOf(await verdict(started, 2))).toEqual(['repeat', 'retry-after-ignored']);
+  });
+
+  test.each([
+    { what: 'follows', redirect: 'follow', kinds: [[], ['redirect-followed']] },
+    { what: 'does not follow', redirect: 'manual', kinds: [[]] },
+  ] as const)('a redirect, and says so if the sender follows it: it $what', async ({ redirect, kinds }) => {
+    const started = await start(plays('redirect,ok'));
+    await post(started, BODY, undefined, { redirect });
+    await verdict(started, kinds.length);
+    expect(started.verdicts.map(kindsOf)).toEqual(kinds);
+    expect(started.verdicts[0]?.ending).toBe(302);
+  });
+
+  test.each(['cut', 'cut-late'])(
+    '%s: the sender has no answer, and nothing is held against its repeat',
+    async (step) => {
+      const started = await start(plays(`${step},ok`));
+      await expect(post(started).then((answer) => answer.text())).rejects.toThrow();
+      await verdict(started);
+      expect((await post(started)).status).toBe(200);
+      const { findings, delivery } = await verdict(started, 2);
+      expect(started.verdicts[0]).toMatchObject({ ending: 'cut', findings: [] });
+      expect(delivery).toMatchObject({ number: 1, attempt: 2 });
+      expect(findings.map(({ grade, kind }) => `${grade} ${kind}`)).toEqual(['fine repeat']);
+    },
+  );
+
+  test('slowness, and says when the sender gave up', async () => {
+    const started = await start(plays('slow=10s'));
+    await expect(post(started, BODY, undefined, { signal: AbortSignal.timeout(300) })).rejects.toThrow();
+    const { ending, findings, milliseconds } = await verdict(started);
+    expect(ending).toBe('gave up');
+    expect(kindsOf({ findings })).toEqual(['gave-up-early']);
+    expect(milliseconds).toBeGreaterThan(250);
+    expect(milliseconds).toBeLessThan(5_000);
+  });
+
+  test('slowness that ends', async () => {
+    const started = await start(plays('slow=100ms'));
+    expect((await post(started)).status).toBe(200);
+    expect(await verdict(started)).toMatchObject({ ending: 200, findings: [] });
+  });
+});
+
+describe('of a repeat it says', () => {
+  test.each([
+    { what: 'that 200 is final', steps: 'ok', bodies: [BODY, BODY], kinds: ['repeat', 'repeat-after-200'] },
+    { what: 'that it came early', steps: '500', bodies: [BODY, BODY], kinds: ['repeat', 'repeat-early'] },
+    {
+      what: 'that its timestamp is new',
+      steps: '500',
+      bodies: [BODY, BODY.replace(/Z"/, '1Z"')],
+      kinds: ['repeat', 'repeat-early', 'repeat-changed'],
+    },
+    {
+      what: 'that it was serialised again',
+      steps: 'cut,ok',
+      bodies: [BODY, JSON.stringify(JSON.parse(BODY), null, 1)],
+      kinds: ['repeat', 'repeat-changed'],
+    },
+    {
+      what: 'that 200 is final, also for the same event in other bytes',
+      steps: 'ok',
+      bodies: [BODY, JSON.stringify(JSON.parse(BODY), null, 1)],
+      kinds: ['repeat', 'repeat-after-200'],
+    },
+    {
+      what: 'nothing, where another event has the same webhookId: it may name a subscription',
+      steps: 'ok',
+      bodies: ['shop-1', 'shop-2'].map((id) => BODY.replace('{', '{"webhookId":"w",').replace('shop-1', id)),
+      kinds: [],
+    },
+    {
+      what: 'nothing, where the data came before and was accepted: it is another event',
+      steps: 'ok',
+      bodies: [BODY, BODY.replace(/Z"/, '1Z"')],
+      kinds: [],
+    },
+  ])('$what', async ({ steps, bodies, kinds }) => {
+    const started = await start(plays(steps));
+    for (const [index, body] of bodies.entries()) {
+      await post(started, body).catch(() => {});
+      await verdict(started, index + 1);
+    }
+    expect(kindsOf(await verdict(started, bodies.length))).toEqual(kinds);
+  });
+});
+
+test('another event with the same data, while the first is under way, is no repeat', async () => {
+  const started = await start(plays('slow=500ms'));
+  await Promise.all([post(started), post(started, BODY.replace(/Z"/, '1Z"'))]);
+  await verdict(started, 2);
+  expect(started.verdicts.map(kindsOf)).toEqual([[], []]);
+});
+
+describe('a refused request that is corrected', () => {
+  const at = (timestamp: string) => BODY.replace(/"timestamp":"[^"]+"/, `"timestamp":"${timestamp}"`);
+  const now = new Date().toISOString();
+  interface Refused {
+    readonly body: string | Buffer<ArrayBuffer>;
+    /** @default that of the body */
+    readonly signature?: string;
+  }
+  const wrongSecret = { body: BODY, signature: sign(BODY, 'another').toString('hex') };
+
+  test.each([
+    { what: 'the signature of the same bytes', steps: 'ok', refused: [wrongSecret], corrected: BODY },
+    { what: 'the secret, of a new body', steps: 'ok', refused: [wrongSecret], corrected: at(now) },
+    {
+      what: 'the secret, after it was repeated with the wrong one',
+      steps: 'ok',
+      refused: [wrongSecret, wrongSecret],
+      corrected: at(now),
+    },
+    {
+      what: 'the secret, then a timestamp',
+      steps: 'ok',
+      refused: [wrongSecret, { body: at('2026-01-31') }],
+      corrected: at(now),
+    },
+    {
+      what: 'JSON that was serialised twice',
+      steps: 'ok',
+      refused: [{ body: JSON.stringify(BODY) }],
+      corrected: BODY,
+    },
+    {
+      what: 'compression',
+      steps: 'ok',
+      refused: [{ body: Buffer.from(gzipped(BODY)) }],
+      corrected: BODY,
+    },
+    {
+      what: 'UTF-16',
+      steps: 'ok',
+      refused: [{ body: Buffer.from(BODY, 'utf16le') }],
+      corrected: BODY,
+    },
+    {
+      what: 'the name of a field',
+      steps: 'ok',
+      refused: [{ body: BODY.replace('shop_id', 'shopId') }],
+      corrected: at(now),
+    },
+    {
+      what: 'the secret, while a failure is played',
+      steps: '500,ok',
+      refused: [wrongSecret],
+      corrected: at(now),
+    },
+  ])('is no repeat, and the correction is right: $what', async ({ steps, refused, corrected }) => {
+    const started = await start(plays(steps));
+    for (const { body, signature } of refused as Refused[]) {
+      await post(started, body, signature);
+    }
+    await post(started, corrected);
+    const count = refused.length + 1;
+    expect(kindsOf(await verdict(started, count))).toEqual([]);
+    const summary = started.tally.summary(started.checker.deliveries(), true);
+    expect(summary).toMatchObject({ requests: count, right: 1, corrected: refused.length, repeats: [] });
+    expect(isRightInAll(summary)).toBe(true);
+    expect(stripVTControlCharacters(summaryText(summary, 100)[0] ?? '')).toMatch(
+      /^✓ \d of \d (was|were) wrong, and corrected since\./,
+    );
+  });
+
+  test('leaves others wrong', async () => {
+    const started = await start();
+    await post(started, wrongSecret.body, wrongSecret.signature);
+    const other = BODY.replace('shop-1', 'shop-2');
+    await post(started, other, sign(other, 'another').toString('hex'));
+    await post(started);
+    await verdict(started, 3);
+    const summary = started.tally.summary(started.checker.deliveries(), true);
+    expect(isRightInAll(summary)).toBe(false);
+    expect(stripVTControlCharacters(summaryText(summary, 100)[0] ?? '')).toMatch(
+      /^✗ 2 of 3 were wrong, and 1 of them corrected since\./,
+    );
+  });
+
+  test('does not hide that a repeat had other bytes', async () => {
+    const started = await start(plays('500,ok'));
+    await post(started);
+    await post(started, at('2026-01-31T09:00:00Z'), sign(BODY).toString('hex'));
+    await post(started, at(now));
+    await verdict(started, 3);
+    const changed = started.verdicts.map((told) => kindsOf(told).includes('repeat-changed'));
+    expect(changed).toEqual([false, true, false]);
+    expect(isRightInAll(started.tally.summary(started.checker.deliveries(), true))).toBe(false);
+  });
+});
+
+test('what it writes shows neither secret nor signature nor anything of the body, and commands no terminal', async () => {
+  const started = await start(plays('ok,500'));
+  const word = fc.string({
+    unit: fc.constantFrom(...'abcXYZ \u0001\u0007\u001b\u007f\u009b\u202e'),
+    minLength: 12,
+    maxLength: 20,
+  });
+  await fc.assert(
+    fc.asyncProperty(word, word, fc.boolean(), fc.nat(3), async (one, two, isSigned, shape) => {
+      const body = [
+        JSON.stringify({ event: one, data: { [two]: one }, timestamp: two, [one]: two }),
+        JSON.stringify({
+          event: 'shop.updated',
+          data: { shop_id: one, [two]: one },
+          timestamp: '2026-01-31T09:00:00Z',
+        }),
+        JSON.stringify({ event: 'shop.updated', data: one, timestamp: two }),
+        `${one}=${two}`,
+      ][shape] as string;
+      const signature = sign(body, isSigned ? SECRET : two).toString('hex');
+      const before = started.verdicts.length;
+      await fetch(`${urlOf(started)}?${encodeURIComponent(one)}`, {
+        method: 'POST',
+        headers: {
+          'x-webhook-signature': signature,
+          'content-type': 'application/json',
+          'user-agent': encodeURIComponent(two),
+        },
+        body,
+      });
+      const told = await verdict(started, before + 1);
+      const summary = started.tally.summary(started.checker.deliveries());
+      const lines = [
+        ...verdictText(told, 100),
+        verdictJson(told),
+        ...summaryText(summary, 100),
+        JSON.stringify(summary),
+      ].join('\n');
+      for (const hidden of [
+        SECRET,
+        signature,
+        one,
+        two,
+        JSON.stringify(one).slice(1, -1),
+        JSON.stringify(two).slice(1, -1),
+      ]) {
+        expect(lines).not.toContain(hidden);
+      }
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: it is control characters that are looked for
+      expect(lines.replaceAll(/\u001b\[\d+m/g, '')).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/);
+    }),
+    { numRuns: 40 },
+  );
+});

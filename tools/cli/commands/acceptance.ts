@@ -1,0 +1,115 @@
+import { randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
+import { variable } from '../../../test/acceptance/settings.ts';
+import { readTarget, type Target, TargetError } from '../../../test/acceptance/target.ts';
+import { readWebhookSecret } from '../../../test/acceptance/webhook-secret.ts';
+import { NOT_RUNNING, OUTPUTS_FILE } from '../../stage/local-folder.ts';
+import { npmScript } from '../terminal/command.ts';
+import { CommandError } from '../terminal/command-error.ts';
+import { INTERRUPTED } from '../terminal/interrupted.ts';
+import { wholeNumber } from '../terminal/options.ts';
+import { JEST, runProgram } from '../terminal/run-program.ts';
+
+/** `npm run acceptance`: the suite of `test/acceptance/` against a deployed stack. */
+export const command = npmScript(
+  'acceptance',
+  'Posts signed events to a deployed stack, and checks every answer of the contract but 500, and every effect.',
+)
+  .option(
+    '--outputs <file>',
+    'what "npx cdk deploy --outputs-file FILE" wrote; without it, the stack that npm start runs',
+  )
+  .option(
+    '--wait <seconds>',
+    'how long an effect may take: functions may have to start',
+    wholeNumber(1, 999),
+    60,
+  )
+  .addHelpText(
+    'after',
+    `
+With --outputs, region and credentials are those of every AWS tool (AWS_REGION, AWS_PROFILE, …). AWS_ENDPOINT_URL is the
+address of a stack that is not in AWS.
+
+Other traffic may flow meanwhile. What the run makes bears its name, acceptance-…, and is removed at the end, also of
+a failed run, but not where Ctrl-C ends it. Until then it is real: the alarms of the quarantine and unrouted queues and
+of refused signatures may ring, and whoever is subscribed to the chat and review topics is told of some events. That
+they were told is remembered for 90 days.`,
+  )
+  .action(async ({ outputs: given, wait }) => {
+    if (given === undefined && !existsSync(OUTPUTS_FILE)) {
+      throw new CommandError(`${NOT_RUNNING}. Or name a deployed stack: --outputs FILE`);
+    }
+    const file = given ?? OUTPUTS_FILE;
+    const { stackName, outputs } = target(file);
+    if (given === undefined) {
+      const { localEnvironment } = await import('../../stage/stage.ts');
+      // With a profile the SDK ignores the keys of the environment.
+      delete process.env.AWS_PROFILE;
+      Object.assign(process.env, localEnvironment(outputs));
+    }
+    const region = await findRegion();
+    await proveAccess(outputs.WebhookSecretArn, region, given === undefined);
+
+    const run = `acceptance-${randomBytes(4).toString('hex')}`;
+    const code = await runProgram([...JEST, '--config=test/acceptance/jest.config.js'], {
+      [variable.outputs]: file,
+      [variable.run]: run,
+      [variable.wait]: String(wait),
+    });
+    // Jest is interrupted as well, and then cleans nothing up.
+    if (code === INTERRUPTED) {
+      console.error(`Interrupted: what bears the name ${run} has not been removed`);
+      process.exitCode = INTERRUPTED;
+      return;
+    }
+    const elsewhere = process.env.AWS_ENDPOINT_URL ? ` at ${process.env.AWS_ENDPOINT_URL}` : '';
+    console.log(
+      `${run} ${code === 0 ? 'passed' : 'FAILED'}: ${stackName} in ${region}${elsewhere}, ${outputs.WebhookUrl}`,
+    );
+    process.exitCode = code;
+  });
+
+/** @throws CommandError where the file does not say which stack */
+function target(file: string): Target {
+  try {
+    return readTarget(file);
+  } catch (error) {
+    throw error instanceof TargetError ? new CommandError(error.message) : error;
+  }
+}
+
+/** @throws CommandError where there is no region, or there are no credentials */
+async function findRegion(): Promise<string> {
+  const { config } = new SecretsManagerClient();
+  let region: string;
+  try {
+    region = await config.region();
+  } catch {
+    throw new CommandError('No AWS region. Set AWS_REGION to the one that the stack is in');
+  }
+  try {
+    await config.credentials();
+  } catch (error) {
+    throw new CommandError(`No AWS credentials. Set AWS_PROFILE, or log in. ${(error as Error).message}`);
+  }
+  return region;
+}
+
+/**
+ * Reads the secret, as every delivery is going to need it.
+ * @throws CommandError if it cannot be read: the credentials are of another account, or may not, or nothing answers
+ */
+async function proveAccess(secretArn: string, region: string, isLocal: boolean): Promise<void> {
+  try {
+    await readWebhookSecret(secretArn);
+  } catch (error) {
+    const { name, message } = error as Error;
+    const isRefused = (error as NodeJS.ErrnoException).code === 'ECONNREFUSED';
+    if (isRefused && isLocal) throw new CommandError(NOT_RUNNING);
+    throw new CommandError(
+      `Cannot read the secret ${secretArn} (WebhookSecretArn) in ${region}: ${name}: ${message}`,
+    );
+  }
+}

@@ -1,0 +1,91 @@
+import { InvalidArgumentError } from '@commander-js/extra-typings';
+import {
+  eventsArgument,
+  idOption,
+  outcomeOption,
+  recordFilter,
+  shopOption,
+  sinceOption,
+  untilOption,
+} from '../../stage/archive/filter.ts';
+import { outputsOption, stageOption, work } from '../../stage/work.ts';
+import { npmScriptWithSubcommands } from '../terminal/command.ts';
+import { CommandError } from '../terminal/command-error.ts';
+import { confirm, requireTerminal } from '../terminal/confirm.ts';
+import { Destination } from '../terminal/destination.ts';
+import { jsonOption } from '../terminal/options.ts';
+
+/** `npm run archive`: what became of past messages, and how to forget a person. */
+export const command = npmScriptWithSubcommands(
+  'archive',
+  'Shows what became of each message. A message that was settled more than once has several records.',
+).usage('list | export | forget [options]');
+
+/** A subcommand on some records of a stage. */
+const on = (name: string, description: string) =>
+  command
+    .command(name)
+    .description(description)
+    .addArgument(eventsArgument())
+    .addOption(sinceOption())
+    .addOption(untilOption())
+    .addOption(shopOption())
+    .addOption(outcomeOption())
+    .addOption(idOption())
+    .addOption(stageOption())
+    .addOption(outputsOption());
+
+on('list', 'Counts records by event, day and outcome')
+  .addOption(jsonOption())
+  .action((events, { since, until, shop, outcome, id, json = false, ...where }) => {
+    const filter = recordFilter({ events, since, until, shop, outcomes: outcome, ids: id });
+    return work(where, async (operation) => {
+      const { list } = await import('../../stage/archive/list.ts');
+      return list(operation, filter, { json });
+    });
+  });
+
+on('export', 'Writes records as lines of JSON, with what the partner sent, which is personal data')
+  .option('--output <file>', 'a new file (default: standard output, with npm run --silent)')
+  .option('--payloads', 'adds the bytes of large payloads as bodyBase64')
+  .action((events, { since, until, shop, outcome, id, output, payloads = false, ...where }) => {
+    const filter = recordFilter({ events, since, until, shop, outcomes: outcome, ids: id });
+    return work(where, async (operation) => {
+      const { exportRecords } = await import('../../stage/archive/export.ts');
+      await using destination = new Destination(output);
+      // The records go to standard output, so messages do not.
+      const aside = { ...operation, say: console.error };
+      return exportRecords(aside, filter, { payloads, write: (line) => destination.write(line) });
+    });
+  });
+
+const collect = (text: string, before: string[] = []) => {
+  if (text === '') throw new InvalidArgumentError('It must not be empty.');
+  return [...before, text];
+};
+
+command
+  .command('forget')
+  .description(
+    'Removes what the partner sent from each record that names a person. The records stay, and a note says that it was done.',
+  )
+  .option('--user <id>', 'a user_id; repeatable', collect)
+  .option('--girl <id>', 'a girl_id; repeatable', collect)
+  .option('--dry-run', 'only shows what would be removed')
+  .option('--yes', 'does not ask for confirmation')
+  .addOption(stageOption())
+  .addOption(outputsOption())
+  .action(({ user = [], girl = [], dryRun = false, yes = false, ...where }) => {
+    const persons = [
+      ...user.map((id) => ({ kind: 'user', id }) as const),
+      ...girl.map((id) => ({ kind: 'girl', id }) as const),
+    ];
+    if (persons.length === 0) throw new CommandError('Say who: --user <id> or --girl <id>');
+    // Before the search of the whole archive, which takes a while.
+    if (!dryRun && !yes) requireTerminal();
+    return work(where, async (operation) => {
+      const { forget } = await import('../../stage/archive/forget.ts');
+      const agreed = async (question: string) => yes || confirm(question, operation.signal);
+      return forget(operation, persons, { dryRun, agreed });
+    });
+  });

@@ -1,0 +1,141 @@
+import { Argument } from '@commander-js/extra-typings';
+import { type FigureRow, figureJson, figureTable } from '../../measure/bench/figure-table.ts';
+import { npmScript } from '../terminal/command.ts';
+import { CommandError } from '../terminal/command-error.ts';
+import { INTERRUPTED, interruption } from '../terminal/interrupted.ts';
+import { jsonOption, wholeNumber } from '../terminal/options.ts';
+import { Progress } from '../terminal/progress.ts';
+import { screenWidth } from '../terminal/screen.ts';
+import { table } from '../terminal/table.ts';
+
+/** Starts of each variant: enough for a median that holds on a noisy machine. */
+const ROUNDS = 25;
+
+/**
+ * `npm run bench`: every figure that has a goal, as ratios of one run; or what each other way of bundling the receiver would be
+ * worth; or where the time of a start goes; or how quick the console's page is, in the system's Chromium.
+ */
+export const command = npmScript(
+  'bench',
+  'Every figure that has a goal, measured in one run. Or one of them by name; or “start”, where the time of a start goes; or “bundles”, what each other way of bundling the receiver would be worth; or “console”, how quick its page is in a browser.',
+)
+  .addArgument(
+    new Argument('[subject]', 'figures, start, bundles, console, or the name of a figure').default('figures'),
+  )
+  .option('--rounds <n>', 'starts of each bundle', wholeNumber(1, 10_000), ROUNDS)
+  .addOption(jsonOption())
+  .action(async (subject, { rounds, json }) => {
+    const signal = interruption();
+    const options = { rounds, json: json === true, signal };
+    const measuring =
+      subject === 'console'
+        ? benchConsole(signal)
+        : subject === 'start'
+          ? benchStart(options)
+          : subject === 'bundles'
+            ? benchBundles(options)
+            : benchFigures(subject, options);
+    await measuring.catch((error: unknown) => {
+      if (!signal.aborted) throw error;
+    });
+    if (signal.aborted) process.exitCode = INTERRUPTED;
+  });
+
+interface BenchOptions {
+  readonly rounds: number;
+  readonly json: boolean;
+  readonly signal: AbortSignal;
+}
+
+/** What cannot be measured is said, and keeps nothing else from being measured. */
+async function benchFigures(subject: string, { json, signal }: BenchOptions) {
+  const { FIGURES } = await import('../../measure/bench/figures.ts');
+  const chosen = subject === 'figures' ? FIGURES : FIGURES.filter(({ name }) => name === subject);
+  if (chosen.length === 0) {
+    const names = ['figures', 'start', 'bundles', 'console', ...FIGURES.map(({ name }) => name)];
+    throw new CommandError(`Nothing to measure is named '${subject}'. One of: ${names.join(', ')}`);
+  }
+  const progress = new Progress();
+  const rows: FigureRow[] = [];
+  for (const figure of chosen) {
+    const say = (doing: string) =>
+      progress.show({
+        doing: `${figure.name}, ${doing}`,
+        done: rows.length,
+        total: chosen.length,
+        unit: 'figures',
+      });
+    say('begins');
+    const result = await figure.measure({ signal, say }).catch((error: Error) => error);
+    if (signal.aborted) break;
+    rows.push({ figure, result });
+  }
+  progress.end();
+  console.log(json ? figureJson(rows) : figureTable(rows, screenWidth()).join('\n'));
+  if (rows.some(({ result }) => result instanceof Error)) process.exitCode = 1;
+}
+
+/** Step by step, from the start of the process to the first 200. */
+async function benchStart({ rounds, json, signal }: BenchOptions) {
+  const { startTimeline } = await import('../../measure/bench/start-timeline.ts');
+  const progress = new Progress();
+  const steps = await startTimeline({
+    rounds,
+    signal,
+    onProgress: (done) => progress.show({ doing: 'Starting', done, total: rounds, unit: 'rounds' }),
+  }).finally(() => progress.end());
+  if (json) {
+    console.log(JSON.stringify(steps, undefined, 2));
+    return;
+  }
+  const lines = table(
+    [{ heading: 'STEP' }, { heading: 'UNTIL MS', align: 'right' }, { heading: 'TAKES MS', align: 'right' }],
+    steps.map(({ name, at, took }) => [name, at === undefined ? '' : at.toFixed(0), took.toFixed(1)]),
+    screenWidth(),
+  );
+  console.log(lines.join('\n'));
+}
+
+async function benchBundles({ rounds, json, signal }: BenchOptions) {
+  const { measureVariants } = await import('../../measure/bench/bundle-variants.ts');
+  const progress = new Progress();
+  const rows = await measureVariants({
+    rounds,
+    signal,
+    onProgress: (done) => progress.show({ doing: 'Starting', done, total: rounds, unit: 'rounds' }),
+  }).finally(() => progress.end());
+  if (json) {
+    console.log(JSON.stringify(rows, undefined, 2));
+    return;
+  }
+  const lines = table(
+    [
+      { heading: 'RECEIVER' },
+      { heading: 'KB LOADED', align: 'right' },
+      { heading: 'KB ZIPPED', align: 'right' },
+      { heading: 'MEDIAN MS', align: 'right' },
+      { heading: 'RATIO', align: 'right' },
+    ],
+    rows.map(({ name, kilobytes, zipKilobytes, milliseconds, ratio }) => [
+      name,
+      kilobytes.toFixed(0),
+      zipKilobytes.toFixed(0),
+      milliseconds.toFixed(1),
+      ratio.toFixed(2),
+    ]),
+    screenWidth(),
+  );
+  console.log(lines.join('\n'));
+}
+
+/** In milliseconds and MB: there is nothing to compare a page with but what a person notices. */
+async function benchConsole(signal: AbortSignal) {
+  const [{ measureConsole }, { synthesise }, { Workspace }] = await Promise.all([
+    import('../../../test/console/measure.ts'),
+    import('../../../local/template/synthesise.ts'),
+    import('../../stage/local-folder.ts'),
+  ]);
+  await using workspace = await Workspace.open();
+  await synthesise(workspace.assembly);
+  console.log(JSON.stringify(await measureConsole(workspace.assembly, signal), undefined, 2));
+}

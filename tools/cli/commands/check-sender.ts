@@ -1,0 +1,125 @@
+import { Option } from '@commander-js/extra-typings';
+import { WEBHOOK_PATH } from '../../../lambda/events/webhook-path.ts';
+import { plays } from '../../partner/check-sender/play.ts';
+import { summaryText, verdictJson, verdictText } from '../../partner/check-sender/printer.ts';
+import { type Checker, startChecker } from '../../partner/check-sender/server.ts';
+import { isRightInAll, Tally } from '../../partner/check-sender/summary.ts';
+import { npmScript } from '../terminal/command.ts';
+import { interruption } from '../terminal/interrupted.ts';
+import { jsonOption, nonEmptySecret, port, wholeNumber } from '../terminal/options.ts';
+import { screenWidth } from '../terminal/screen.ts';
+
+const DEFAULT_PORT = 8080;
+
+/** Something was wrong with a request, or none came, or a repeat did not. */
+const WRONG = 1;
+
+/** The command was typed wrongly, or cannot listen: for a CI another thing than {@link WRONG}. */
+const USAGE = 2;
+
+/**
+ * `npm run check-sender`: says of each request what is right and what is wrong with it, until Ctrl-C. Nothing is stored,
+ * and nothing that was sent is shown.
+ */
+export const command = npmScript(
+  'check-sender',
+  'Listens for your deliveries, and says of each what is right, what is wrong, and which mistake is the likely one.',
+)
+  .option('--port <port>', 'to listen on; 0 for any free one', port, DEFAULT_PORT)
+  .option('--host <address>', 'to listen on instead of this machine alone, such as 0.0.0.0')
+  .addOption(
+    new Option('--secret <secret>', 'that deliveries are to be signed with')
+      .env('WEBHOOK_SECRET')
+      .argParser(nonEmptySecret),
+  )
+  .option(
+    '--play <steps>',
+    "instead of the service's answers: 401, 429, 500, 502, 503, 504, retry-after=20s, redirect, slow=35s, cut (no answer), cut-late (half of it) or ok, one for each request of a delivery, the last one for all further",
+    plays,
+  )
+  .option('--requests <n>', 'ends after so many', wholeNumber(1))
+  .addOption(jsonOption())
+  .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : USAGE))
+  .addHelpText(
+    'after',
+    `
+Examples:
+  npm run check-sender -- --secret 'the one that we agreed on'
+  npm run check-sender -- --play 500,500,ok        does it repeat, and how?
+  npm run check-sender -- --play slow=35s          does it wait for an answer?
+  npm run check-sender -- --play retry-after=20s,redirect,ok
+                                                   does it wait as long as asked, and follow no redirect?
+  npm run check-sender -- --requests 1             for a CI: exit code 0 if right, 1 if wrong, 2 if typed wrongly
+
+Send to http://localhost:${DEFAULT_PORT}${WEBHOOK_PATH}. It answers as the service does, and keeps nothing.`,
+  )
+  .action(async ({ port, host, secret, play, requests, json }) => {
+    if (secret === undefined) {
+      usage('Say which secret deliveries are signed with: --secret, or WEBHOOK_SECRET in the environment');
+    }
+    const say = console.log;
+    const notice = console.error;
+    process.stdout.on('error', endWithReader);
+    const interrupted = interruption();
+    const tally = new Tally();
+    const done = Promise.withResolvers<void>();
+    interrupted.addEventListener('abort', () => done.resolve());
+    const checker = await startChecker({
+      secret,
+      port,
+      host,
+      plays: play ?? [],
+      onNotice: notice,
+      onVerdict: (verdict) => {
+        if (tally.requests === requests) return;
+        tally.add(verdict);
+        say(json ? verdictJson(verdict) : spaced(verdictText(verdict, screenWidth())).join('\n'));
+        if (tally.requests === requests) done.resolve();
+      },
+    }).catch((error: unknown) => usage(listenProblem(error, port, host)));
+    notice(welcome(checker, host, secret));
+    await done.promise;
+    const isEnough = tally.requests === requests;
+    const summary = tally.summary(checker.deliveries(), isEnough);
+    await checker.close();
+    say(json ? JSON.stringify({ summary }) : ['', ...summaryText(summary, screenWidth())].join('\n'));
+    process.exitCode = isRightInAll(summary) && (requests === undefined || isEnough) ? 0 : WRONG;
+  });
+
+/** What has more to say stands by itself. */
+const spaced = (lines: readonly string[]) => (lines.length > 1 ? ['', ...lines] : lines);
+
+function welcome({ port }: Checker, host = 'localhost', secret: string): string {
+  const address = `http://${host.includes(':') ? `[${host}]` : host}:${port}${WEBHOOK_PATH}`;
+  return [
+    `Send to ${address}. Ctrl-C ends it. The service itself takes https:// alone.`,
+    ...(secret === secret.trim()
+      ? []
+      : ['The secret begins or ends with white space, and is used with it: was it pasted?']),
+    ...(host === 'localhost' ? [] : ['Whoever reaches this address can send to it; it keeps nothing.']),
+  ].join('\n');
+}
+
+/** @throws an error that no address or port explains */
+function listenProblem(error: unknown, port: number, host: string | undefined): string {
+  const { code } = error as NodeJS.ErrnoException;
+  if (code === 'EADDRINUSE')
+    return `Port ${port} is in use. Stop what uses it, or choose another with --port`;
+  if (code === 'EACCES')
+    return `Port ${port} may not be listened on by you: choose one from 1024 on with --port`;
+  if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND' || code === 'EAI_AGAIN') {
+    return `${JSON.stringify(host)} is no address of this machine: try --host 0.0.0.0`;
+  }
+  throw error;
+}
+
+function usage(line: string): never {
+  console.error(line);
+  process.exit(USAGE);
+}
+
+/** `npm run check-sender | head`: whoever reads has seen enough. */
+function endWithReader(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'EPIPE') throw error;
+  process.exit();
+}

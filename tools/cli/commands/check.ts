@@ -1,0 +1,33 @@
+import { npmScript } from '../terminal/command.ts';
+import { CommandError } from '../terminal/command-error.ts';
+import { INTERRUPTED } from '../terminal/interrupted.ts';
+import { runProgram } from '../terminal/run-program.ts';
+
+/** `npm run check`: what can be said of the code without running it. */
+export const command = npmScript(
+  'check',
+  'Types, lint and format; events that lack a file; no circles of imports, and no import against the order of folders.',
+)
+  .option('--fix', 'fixes what Biome can: format, order of imports')
+  .action(async ({ fix }) => {
+    const { incompleteEvents } = await import('../../generate/incomplete-events.ts');
+    const incomplete = incompleteEvents();
+    if (incomplete.length > 0) throw new CommandError(incomplete.join('\n'));
+    const types = await checkTypes();
+    const lint =
+      types === INTERRUPTED
+        ? INTERRUPTED
+        : await runProgram(['node_modules/@biomejs/biome/bin/biome', 'check', ...(fix ? ['--write'] : [])]);
+    process.exitCode = Math.max(types, lint);
+  });
+
+/** The console's page knows a browser and not Node.js, so it is a project of its own. Its tests know both. */
+async function checkTypes(): Promise<number> {
+  const codes: number[] = [];
+  for (const project of ['.', 'tools/console/page', 'test/tools/console/page']) {
+    const code = await runProgram(['node_modules/typescript/bin/tsc', '--noEmit', '--project', project]);
+    if (code === INTERRUPTED) return code;
+    codes.push(code);
+  }
+  return Math.max(...codes);
+}

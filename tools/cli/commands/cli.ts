@@ -1,0 +1,58 @@
+import { readFileSync } from 'node:fs';
+import module from 'node:module';
+import { relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Command } from '@commander-js/extra-typings';
+import { COMPILED_MODULES } from '../../../local/compiled-modules.ts';
+import { endWithClosedPipe } from '../terminal/closed-pipe.ts';
+
+/** Errors that say to whoever typed the command what is wrong: their message is all that is to be read. */
+const EXPECTED = new Set(['CommandError', 'SynthesisError', 'UnusableStateError']);
+
+/**
+ * Runs one command: `entry.js <script> [arguments]`, as every script of package.json does. Its file is named after it,
+ * and exports `command`.
+ */
+async function main([script = '', ...args]: string[]): Promise<void> {
+  const { scripts } = JSON.parse(readFileSync('package.json', 'utf8'));
+  if (!Object.hasOwn(scripts, script)) {
+    fail(`No command '${script}'. One of: ${Object.keys(scripts).join(', ')}`);
+  }
+  module.enableCompileCache(COMPILED_MODULES);
+  const { command } = (await import(`./${script.replace(':', '-')}.ts`)) as { command: Command };
+  endWithClosedPipe();
+  await command.parseAsync(args, { from: 'user' });
+}
+
+/**
+ * Of a file that does not parse, such as one that commands share with the functions: what is wrong and where. Node.js
+ * puts the place and the lines before the stack.
+ * @returns undefined for another error
+ */
+function mistake(error: Error): string | undefined {
+  if (!('code' in error) || error.code !== 'ERR_INVALID_TYPESCRIPT_SYNTAX') return undefined;
+  const [place = '', ...lines] = (error.stack ?? '').split('\n\n', 1).join().split('\n');
+  const [, file = place, line] = /^(file:.*):(\d+)$/.exec(place) ?? [];
+  const path = file.startsWith('file:') ? relative('', fileURLToPath(file)) : file;
+  return [`${path}:${line}: ${error.message}`, '', ...lines].join('\n');
+}
+
+function fail(line: string): never {
+  console.error(line);
+  process.exit(1);
+}
+
+main(process.argv.slice(2)).catch(async (error: unknown) => {
+  if (error instanceof Error) {
+    if (EXPECTED.has(error.name)) fail(error.message);
+    const text = mistake(error);
+    if (text !== undefined) fail(text);
+    if ('code' in error && error.code === 'ERR_MODULE_NOT_FOUND') {
+      const { incompleteEvents } = await import('../../generate/incomplete-events.ts');
+      const lines = incompleteEvents();
+      if (lines.length > 0) fail(lines.join('\n'));
+    }
+  }
+  console.error(error);
+  process.exit(1);
+});

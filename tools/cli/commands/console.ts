@@ -1,0 +1,98 @@
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { Option } from '@commander-js/extra-typings';
+import { CONSOLE_FILE } from '../../stage/local-folder.ts';
+import type { Operation } from '../../stage/operation.ts';
+import { outputsOption, work } from '../../stage/work.ts';
+import { npmScript } from '../terminal/command.ts';
+import { CommandError } from '../terminal/command-error.ts';
+import { readJson } from '../terminal/files.ts';
+import { port, time } from '../terminal/options.ts';
+
+/** How far back the list reaches, by default. */
+const SINCE = '1h';
+
+/** Milliseconds in which a console on this machine answers, even if it is busy. */
+const ANSWER_LIMIT = 5_000;
+
+interface Settings {
+  readonly port: number;
+  readonly readOnly: boolean;
+  readonly since: Date;
+}
+
+/** `npm run console -- --stage prod`: a deployed stage in the browser, until Ctrl-C. */
+export const command = npmScript(
+  'console',
+  'A deployed stage in the browser: deliveries, queues, dead letters, tables. It runs on this machine until Ctrl-C, with your own AWS permissions.',
+)
+  .addOption(new Option('--stage <stage>', 'a stage in AWS'))
+  .addOption(outputsOption())
+  .addOption(
+    new Option('--port <port>', 'of the console; 0: any free one')
+      .env('CONSOLE_PORT')
+      .argParser(port)
+      .default(3001),
+  )
+  .option('--read-only', 'refuses all changes')
+  .option('--since <time>', `the list begins then: a time, a date, or 90m, 3h, 7d (default: ${SINCE})`, time)
+  .action(async ({ port, readOnly = false, since = time(SINCE), ...where }) => {
+    if (where.stage === undefined && where.outputs === undefined) {
+      await printLocalAddress();
+      return;
+    }
+    await work(where, (operation) => serve(operation, { port, readOnly, since }));
+    // Ctrl-C is how it ends.
+    process.exitCode = 0;
+  });
+
+/** @throws CommandError if `npm start` does not run, or runs without a console */
+async function printLocalAddress(): Promise<void> {
+  if (!existsSync(CONSOLE_FILE)) {
+    throw new CommandError('Name a stage: --stage … The console of the local stack runs with it: npm start');
+  }
+  const { url } = readJson(CONSOLE_FILE) as { url: string };
+  // A process that was killed leaves its file.
+  const answer = await fetch(url, { method: 'HEAD', signal: AbortSignal.timeout(ANSWER_LIMIT) }).catch(
+    () => {},
+  );
+  if (answer === undefined) {
+    throw new CommandError(
+      `The console at ${url} does not run any more. Start the local stack with: npm start`,
+    );
+  }
+  console.log(`The console of the local stack is at ${url} For a stage in AWS, name it: --stage …`);
+}
+
+async function serve({ stack, signal, say }: Operation, settings: Settings): Promise<void> {
+  const { newToken } = await import('../../console/local-console.ts');
+  const { startConsole } = await import('../../console/server/server.ts');
+  const { Source } = await import('../../console/source.ts');
+  const { HistoryStore } = await import('../../stage/history/store.ts');
+  const { port, readOnly, since } = settings;
+  const who = await stack.caller();
+  using store = new HistoryStore();
+  const source = new Source(stack, store, since);
+  try {
+    const page = await startConsole({
+      source,
+      port,
+      token: newToken(),
+      readOnly,
+      local: undefined,
+    }).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EADDRINUSE') throw error;
+      throw new CommandError(`Port ${port} is in use. Stop what uses it, or choose another with --port`);
+    });
+    source.follow((notice) => page.news.notice(notice));
+    say(`${stack.title}, as ${who}${readOnly ? ', read only' : ''}`);
+    say('');
+    say(`  Console   ${page.url}`);
+    say('');
+    say('Anyone who has this address has your permissions on the stage. Ctrl-C ends it.');
+    if (!signal.aborted) await once(signal, 'abort');
+    await page.close();
+  } finally {
+    await source.close();
+  }
+}

@@ -1,0 +1,135 @@
+import { existsSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { InvalidArgumentError, Option } from '@commander-js/extra-typings';
+import { synthesise } from '../../../local/template/synthesise.ts';
+import { costReport, type ReportBlock, scaleReport } from '../../measure/cost/cost-report.ts';
+import { readDeployment } from '../../measure/cost/deployment.ts';
+import { MEASURED_LOG_BYTES, measureLogBytes } from '../../measure/cost/log-bytes.ts';
+import { parseMix } from '../../measure/cost/mix.ts';
+import { ACCOUNT_CONCURRENCY, defaultWorkload } from '../../measure/cost/workload.ts';
+import { npmScript } from '../terminal/command.ts';
+import { CommandError } from '../terminal/command-error.ts';
+import { decimal, wholeNumber } from '../terminal/options.ts';
+import { screenWidth } from '../terminal/screen.ts';
+import { table } from '../terminal/table.ts';
+
+/** A body that fits a message: 1 MiB less 32 KiB (`lambda/queue/message.ts`). */
+const MAXIMUM_PAYLOAD_BYTES = (1024 - 32) * 1024;
+
+/** Source: Lambda developer guide, "Lambda quotas", function memory allocation and timeout. */
+const MEMORY = { minimum: 128, maximum: 10_240 };
+const MAXIMUM_MILLISECONDS = 900_000;
+
+/** Messages of a batch, at most. Source: Lambda developer guide, "Using Lambda with Amazon SQS". */
+const MAXIMUM_BATCH = 10_000;
+
+/** `npm run cost`: what a month costs, what saturates first, and what both are computed from. */
+export const command = npmScript(
+  'cost',
+  'Dollars for a month of deliveries to the prod stage, or with --scale what saturates first.',
+)
+  .option('--deliveries <n>', 'in a month', wholeNumber(1), defaultWorkload.deliveries)
+  .option(
+    '--payload-bytes <n>',
+    'of a body that fits a message; --oversize-share is for larger ones',
+    wholeNumber(1, MAXIMUM_PAYLOAD_BYTES),
+    defaultWorkload.payloadBytes,
+  )
+  .option(
+    '--receiver-ms <n>',
+    'of a receiver’s invocation',
+    wholeNumber(1, MAXIMUM_MILLISECONDS),
+    defaultWorkload.receiverMilliseconds,
+  )
+  .option(
+    '--consumer-ms <n>',
+    'of a consumer’s invocation, for its whole batch',
+    wholeNumber(1, MAXIMUM_MILLISECONDS),
+    defaultWorkload.consumerMilliseconds,
+  )
+  .option('--batch <n>', 'messages of a batch in the mean', decimal(1, MAXIMUM_BATCH), defaultWorkload.batch)
+  .option('--oversize-share <n>', 'of the deliveries', decimal(0, 1), defaultWorkload.oversizeShare)
+  .option(
+    '--memory <mb>',
+    'of every function; without it, what the template gives each',
+    wholeNumber(MEMORY.minimum, MEMORY.maximum),
+  )
+  .option(
+    '--review-emails <n>',
+    'addresses that get every review',
+    wholeNumber(0),
+    defaultWorkload.reviewEmails,
+  )
+  .option('--cloudfront', 'each shop update invalidates a path of a distribution')
+  .option(
+    '--questions <n>',
+    'to Athena, about a week of the archive',
+    wholeNumber(0),
+    defaultWorkload.questions,
+  )
+  .option('--mix <weights>', 'such as shop.updated=3,review.posted=1; without it, all events alike', mix)
+  .option('--account-concurrency <n>', 'quota of concurrent executions', wholeNumber(1), ACCOUNT_CONCURRENCY)
+  .option('--assembly <folder>', 'a cloud assembly; without it, prod is synthesised')
+  .option('--scale', 'what saturates first, and at which rate')
+  .addOption(
+    new Option('--measure', 'the log lines of a delivery, for tools/measure/cost/log-bytes.ts').conflicts(
+      'scale',
+    ),
+  )
+  .action(async (options) => {
+    const folder = await mkdtemp(join(tmpdir(), 'cost-'));
+    try {
+      if (options.assembly === undefined) await synthesise(folder, { stage: 'prod' });
+      const assembly = options.assembly ?? folder;
+      if (!existsSync(join(assembly, 'manifest.json'))) {
+        throw new CommandError(
+          `No cloud assembly in ${assembly}. Make one with: npx cdk synth --output ${assembly}`,
+        );
+      }
+      if (options.measure) {
+        console.log(await measureLogBytes(assembly));
+        return;
+      }
+      const workload = {
+        deliveries: options.deliveries,
+        payloadBytes: options.payloadBytes,
+        receiverMilliseconds: options.receiverMs,
+        consumerMilliseconds: options.consumerMs,
+        batch: options.batch,
+        oversizeShare: options.oversizeShare,
+        memoryMegabytes: options.memory,
+        mix: options.mix ?? defaultWorkload.mix,
+        reviewEmails: options.reviewEmails,
+        cloudFront: options.cloudfront ?? false,
+        questions: options.questions,
+      };
+      const deployment = readDeployment(assembly);
+      const report = options.scale
+        ? scaleReport(workload, deployment, options.accountConcurrency)
+        : costReport(workload, deployment, MEASURED_LOG_BYTES);
+      console.log(report.map(shown).join('\n\n'));
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  });
+
+function mix(text: string) {
+  try {
+    return parseMix(text);
+  } catch (error) {
+    throw new InvalidArgumentError((error as Error).message);
+  }
+}
+
+function shown(block: ReportBlock): string {
+  if (typeof block === 'string') return block;
+  const numeric = (index: number) =>
+    block.rows.every((cells) => /^[−+]?[\d,.]*( a million)?$/.test(cells[index] ?? ''));
+  return table(
+    block.head.map((heading, index) => ({ heading, align: numeric(index) ? 'right' : 'left' })),
+    block.rows,
+    screenWidth(),
+  ).join('\n');
+}

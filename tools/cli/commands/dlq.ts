@@ -1,0 +1,97 @@
+import { outputsOption, stageOption, type Work, work } from '../../stage/work.ts';
+import { npmScriptWithSubcommands } from '../terminal/command.ts';
+import { CommandError } from '../terminal/command-error.ts';
+import { Destination } from '../terminal/destination.ts';
+import { jsonOption, wholeNumber } from '../terminal/options.ts';
+
+/** Messages a second at most. Source: SQS API reference, `StartMessageMoveTask`. */
+const FASTEST_MOVE = 500;
+
+const QUEUE = 'an event such as shop.updated, quarantine, unrouted, or a name that list shows';
+
+const collect = (text: string, before: string[] = []) => [...before, text];
+
+/** `npm run dlq`: shows the messages that could not be processed, and redrives them. */
+export function dlqCommand(work: Work) {
+  const command = npmScriptWithSubcommands(
+    'dlq',
+    'Messages that could not be processed: dead letters, quarantine and unrouted events. Only redrive changes anything.',
+  ).usage('list | show | redrive | export [options]');
+
+  /** A subcommand, on the local stack or another one. */
+  const on = (name: string, description: string) =>
+    command.command(name).description(description).addOption(stageOption()).addOption(outputsOption());
+
+  on('list', 'What waits on each queue, what is being retried and what is paused')
+    .addOption(jsonOption())
+    .action(({ json, ...where }) =>
+      work(where, async (operation) => {
+        const { list } = await import('../../stage/queues/list.ts');
+        return list(operation, { json: json ?? false });
+      }),
+    );
+
+  on('show', 'Why each message of a queue is there')
+    .argument('<queue>', QUEUE)
+    .option('--limit <n>', 'messages at most', wholeNumber(1, 10_000), 20)
+    .option('--payload', 'also what the partner sent, which is personal data')
+    .addOption(jsonOption())
+    .action((name, { limit, payload = false, json = false, ...where }) =>
+      work(where, async (operation) => {
+        const { findQueue } = await import('../../stage/queues/queue.ts');
+        const { show } = await import('../../stage/queues/show.ts');
+        return show(operation, await findQueue(operation.stack, name), { limit, payload, json });
+      }),
+    );
+
+  on('redrive', 'Processes the messages of a queue again')
+    .argument('<queue>', QUEUE)
+    .option(
+      '--id <id>',
+      'only this message: its id, its event id, or at least 8 characters of one; repeatable',
+      collect,
+    )
+    .option(
+      '--rate <n>',
+      'messages a second; only for all dead letters of an event',
+      wholeNumber(1, FASTEST_MOVE),
+    )
+    .action((name, { id, rate, ...where }) =>
+      work(where, async (operation) => {
+        const { findQueue } = await import('../../stage/queues/queue.ts');
+        const queue = await findQueue(operation.stack, name);
+        if (queue.kind === 'removed') {
+          throw new CommandError(
+            `Not redriven: nothing consumes ${queue.title}. Keep a copy: ${operation.stack.command(`export ${name}`)}`,
+          );
+        }
+        if (queue.kind === 'dead-letter' && id === undefined) {
+          const { redriveAll } = await import('../../stage/queues/move-task.ts');
+          return redriveAll(operation, queue, rate);
+        }
+        if (rate !== undefined) {
+          throw new CommandError('--rate is only for a redrive of all dead letters of an event');
+        }
+        const { redriveEach } = await import('../../stage/queues/redrive-each.ts');
+        return redriveEach(operation, queue, id);
+      }),
+    );
+
+  on('export', 'Writes every message of a queue as a line of JSON, with what the partner sent')
+    .argument('<queue>', QUEUE)
+    .option('--output <file>', 'a new file; default: standard output (type npm run --silent)')
+    .action((name, { output, ...where }) =>
+      work(where, async (operation) => {
+        const { findQueue } = await import('../../stage/queues/queue.ts');
+        const { exportMessages } = await import('../../stage/queues/show.ts');
+        const queue = await findQueue(operation.stack, name);
+        await using destination = new Destination(output);
+        // Standard output is for the lines alone.
+        const aside = { ...operation, say: console.error };
+        return exportMessages(aside, queue, (line) => destination.write(line));
+      }),
+    );
+  return command;
+}
+
+export const command = dlqCommand(work);

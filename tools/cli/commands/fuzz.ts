@@ -1,0 +1,29 @@
+import { npmScript } from '../terminal/command.ts';
+import { anySeed, gatewayOption, seedOption, wholeNumber } from '../terminal/options.ts';
+import { Progress } from '../terminal/progress.ts';
+
+/** `npm run fuzz`: as many requests as wanted, from any seed. Exit code 1 where one is treated wrongly. */
+export const command = npmScript(
+  'fuzz',
+  'Sends mutated requests to the receiver, and holds each answer and each message against what the decisions say.',
+)
+  .option('--requests <n>', 'how many', wholeNumber(1), 100_000)
+  .addOption(seedOption())
+  .addOption(gatewayOption())
+  .action(async ({ requests, seed = anySeed(), gateway = 'http' }) => {
+    const { fuzz } = await import('../../../test/fuzz/fuzz.ts');
+    const progress = new Progress();
+    const started = performance.now();
+    const { violation, ...report } = await fuzz(requests, seed, gateway, (done) =>
+      progress.show({ doing: 'Sending', done, total: requests }),
+    ).finally(() => progress.end());
+    const seconds = Math.round((performance.now() - started) / 100) / 10;
+    console.log(
+      JSON.stringify(
+        { gateway, seed, requests, seconds, ...report, ...(violation && { violation }) },
+        null,
+        2,
+      ),
+    );
+    if (violation !== undefined) process.exitCode = 1;
+  });

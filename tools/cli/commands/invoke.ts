@@ -1,0 +1,101 @@
+import { existsSync } from 'node:fs';
+import { eventNames, isEventName } from '../../../lambda/events/catalogue.ts';
+import { kebabCase } from '../../../lambda/events/event-names.ts';
+import { didYouMean } from '../../../lib/nearest.ts';
+import type { FunctionDefinition } from '../../../local/functions/function-definition.ts';
+import type { LogLine } from '../../../local/functions/invocation.ts';
+import { LocalFunction } from '../../../local/functions/local-function.ts';
+import { FUNCTIONS_FILE, NOT_RUNNING } from '../../stage/local-folder.ts';
+import { npmScript } from '../terminal/command.ts';
+import { CommandError } from '../terminal/command-error.ts';
+import { readJson } from '../terminal/files.ts';
+import { LogFormat } from '../terminal/log-format.ts';
+
+/**
+ * `npm run invoke -- <function> [event]`: runs one handler in this process, with the environment and the
+ * rights that it has in the running local stack, and prints its result.
+ */
+export const command = npmScript(
+  'invoke',
+  'Runs one function of the stack that npm start runs, with its environment and rights, and prints its result.',
+)
+  .argument('<function>', 'receiver, smoke-test, or an event for its consumer: shop.updated')
+  .argument(
+    '[event]',
+    "file with the function's event, or an event for its sample; of a consumer its own sample",
+  )
+  .addHelpText(
+    'after',
+    `
+Examples:
+  npm run invoke -- shop.updated
+  npm run invoke -- receiver shop.updated
+  npm run invoke -- receiver events/api-gateway/shop-updated.json
+  npm run invoke -- receiver events/rest-api/shop-updated.json`,
+  )
+  .action(async (name, event) => {
+    const definition = definitionOf(name);
+    const payload = readJson(eventFile(name, event));
+    let outcome: string | undefined;
+    const handler = new LocalFunction(definition, (line) => {
+      outcome = skippedAs(line) ?? outcome;
+      print(line);
+    });
+    try {
+      const { requestId, durationMilliseconds, ...result } = await handler.invoke(payload);
+      console.log(JSON.stringify(result.ok ? result.payload : result, undefined, 2));
+      console.error(`${requestId}: ${Math.round(durationMilliseconds)} ms`);
+      if (outcome !== undefined) console.error(SKIPPED[outcome]);
+      if (!result.ok) process.exitCode = 1;
+    } finally {
+      await handler.close();
+    }
+  });
+
+function definitionOf(name: string): FunctionDefinition {
+  if (!existsSync(FUNCTIONS_FILE)) throw new CommandError(NOT_RUNNING);
+  const definitions = readJson(FUNCTIONS_FILE) as Record<string, FunctionDefinition>;
+  const key = isEventName(name) ? kebabCase(name) : name;
+  const definition = Object.hasOwn(definitions, key) ? definitions[key] : undefined;
+  if (definition !== undefined) return definition;
+  const events = new Map<string, string>(eventNames.map((event) => [kebabCase(event), event]));
+  const choice = Object.keys(definitions).map((service) => events.get(service) ?? service);
+  throw new CommandError(`No function '${name}'.${didYouMean(name, choice)} One of: ${choice.join(', ')}`);
+}
+
+/** @throws CommandError where neither an event nor a file is meant */
+function eventFile(name: string, event: string | undefined): string {
+  const consumer = eventNames.find((known) => name === known || name === kebabCase(known));
+  if (event === undefined && consumer === undefined) {
+    throw new CommandError(`Which event for ${name}? A file, or one of: ${eventNames.join(', ')}`);
+  }
+  const sample = event ?? consumer ?? '';
+  if (!isEventName(sample)) {
+    const meant = didYouMean(sample, eventNames);
+    if (meant !== '' && !existsSync(sample)) throw new CommandError(`No file or event ${sample}.${meant}`);
+    return sample;
+  }
+  return `events/${name === 'receiver' ? 'api-gateway' : 'sqs'}/${kebabCase(sample)}.json`;
+}
+
+/** Why a consumer did nothing about an event, by its log line. */
+const SKIPPED: Readonly<Record<string, string>> = {
+  Stale:
+    'Skipped: newer data is stored. A sample has a fixed timestamp. npm run send gives it the current time.',
+  Duplicate: 'Skipped: this event was already processed. npm run send makes a new event from the sample.',
+};
+
+const skippedAs = ({ text }: LogLine) =>
+  Object.keys(SKIPPED).find((outcome) => text.includes(`"message":"${outcome}"`));
+
+const format = new LogFormat(process.stderr);
+
+/**
+ * The log goes to standard error: the result alone is standard output's. The message of a sample is on no queue, so
+ * it can be neither hidden nor comes back: that a consumer says so of its failure would mislead.
+ */
+function print(line: LogLine): void {
+  if (/"message":"HideFailed"/.test(line.text)) return;
+  const text = format.logLine(line);
+  if (text !== undefined) console.error(text);
+}

@@ -1,0 +1,38 @@
+import { Option } from '@commander-js/extra-typings';
+import type { EffectName } from '../../../lambda/events/catalogue.ts';
+import { effectTexts } from '../../generate/event-files.ts';
+import { npmScript } from '../terminal/command.ts';
+import { CommandError } from '../terminal/command-error.ts';
+
+const effects = Object.keys(effectTexts) as EffectName[];
+
+export const command = npmScript(
+  'new-event',
+  'Adds an event: its catalogue entry, schema, consumer and sample, and every file that follows from them.',
+)
+  .argument('<event>', 'its name, such as shop.closed')
+  .addOption(new Option('--effect <effect>', 'required: what its consumer does').choices(effects))
+  .option('--id <field>', 'the field of data that says which shop, staff member or user, such as shop_id')
+  .option('--meaning <text>', 'what happened at the partner; by default the name’s words')
+  .option('--no-generate', 'leaves what follows from them to npm run generate, where several are added')
+  .action(async (name, { effect, generate, ...wish }) => {
+    if (effect === undefined)
+      throw new CommandError(`Say what its consumer does, by --effect: one of ${effects.join(', ')}`);
+    const { addEvent, checkedEvent } = await import('../../generate/new-event.ts');
+    const event = checkedEvent({ name, effect, ...wish });
+    console.log(`Adding ${name} …`);
+    const files = await addEvent(event, generate);
+    const followed = generate
+      ? 'Everything that follows from them is up to date: git status shows it. Next:\n'
+      : 'What follows from them is not up to date yet. Next:\n\n  npm run generate';
+    console.log(`
+Written, for you to read: fields and texts are assumptions until the partner shows them.
+
+${files.map((file) => `  ${file}`).join('\n')}
+
+${followed}
+  npm run check
+  npm test
+  npm run demo
+`);
+  });

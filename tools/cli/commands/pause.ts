@@ -1,0 +1,27 @@
+import { outputsOption, stageOption, type Work, work } from '../../stage/work.ts';
+import { npmScript } from '../terminal/command.ts';
+import { CommandError } from '../terminal/command-error.ts';
+
+/** `npm run pause -- <event>`: keeps an event on its queue while something that its consumer needs is down. */
+export const pauseCommand = (work: Work) =>
+  npmScript(
+    'pause',
+    'Stops the processing of an event. Its deliveries are accepted and wait on its queue. An alarm says who paused it and why.',
+  )
+    .argument('<event>', 'such as shop.updated')
+    .option('--reason <text>', 'required: why, in one line, for the readers of the alarm’s mail')
+    .addOption(stageOption())
+    .addOption(outputsOption())
+    .action(async (event, { reason = '', ...where }) => {
+      const { isReason, LONGEST_REASON } = await import('../../stage/queues/pause-state.ts');
+      const line = reason.trim();
+      if (!isReason(line)) {
+        throw new CommandError(`Say why, in one line of 1 to ${LONGEST_REASON} characters: --reason "…"`);
+      }
+      await work(where, async (operation) => {
+        const { pause } = await import('../../stage/queues/pause.ts');
+        return pause(operation, event, line);
+      });
+    });
+
+export const command = pauseCommand(work);

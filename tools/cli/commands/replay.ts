@@ -1,0 +1,70 @@
+import { InvalidArgumentError, Option } from '@commander-js/extra-typings';
+import { REPLAY_NAME, replayModes } from '../../../lambda/queue/replay.ts';
+import {
+  eventsArgument,
+  idOption,
+  outcomeOption,
+  shopOption,
+  sinceOption,
+  untilOption,
+} from '../../stage/archive/filter.ts';
+import { FASTEST_RATE, USUAL_RATE } from '../../stage/replay/pace.ts';
+import { outputsOption, stageOption, type Work, work } from '../../stage/work.ts';
+import { npmScript } from '../terminal/command.ts';
+import { time, wholeNumber } from '../terminal/options.ts';
+
+/** `npm run replay`: sends what the archive has to its queues once more. */
+export const replayCommand = (work: Work) =>
+  npmScript(
+    'replay',
+    'Sends the events of a window once more, from the archive. Shows a plan and asks first. If interrupted, it continues by its name.',
+  )
+    .addArgument(eventsArgument())
+    .addOption(sinceOption().argParser(typed))
+    .addOption(untilOption().argParser(typed))
+    .addOption(shopOption())
+    .addOption(idOption())
+    .addOption(outcomeOption())
+    .addOption(
+      new Option(
+        '--mode <mode>',
+        'fill (default): writes missing rows; repair: rewrites rows from their newest events',
+      ).choices(replayModes),
+    )
+    .option('--notify', 'notifies people again, once per name')
+    .option(
+      '--name <name>',
+      'of a new replay, or of the one to continue (default: mode and time)',
+      replayName,
+    )
+    .option('--rate <n>', `messages a second, 1 to ${FASTEST_RATE}`, wholeNumber(1, FASTEST_RATE), USUAL_RATE)
+    .option('--dry-run', 'shows the plan only')
+    .option('--yes', 'does not ask')
+    .addOption(stageOption())
+    .addOption(outputsOption())
+    .action((events, { stage, outputs, id, outcome, dryRun = false, yes = false, ...options }) =>
+      work({ stage, outputs }, async (operation) => {
+        const { replay } = await import('../../stage/replay/replay.ts');
+        return replay(operation, {
+          events: events ?? [],
+          ids: id,
+          outcomes: outcome,
+          dryRun,
+          yes,
+          ...options,
+        });
+      }),
+    );
+
+export const command = replayCommand(work);
+
+function typed(text: string) {
+  return { text, moment: time(text) };
+}
+
+function replayName(text: string): string {
+  if (REPLAY_NAME.test(text)) return text;
+  throw new InvalidArgumentError(
+    'It must be 1 to 63 lower-case letters, digits and hyphens, and not begin with a hyphen.',
+  );
+}

@@ -1,0 +1,295 @@
+import { existsSync } from 'node:fs';
+import { buffer } from 'node:stream/consumers';
+import { InvalidArgumentError, Option } from '@commander-js/extra-typings';
+import * as z from 'zod/mini';
+import { readSamples, sampleBody } from '../../../events/samples.ts';
+import { isEventName } from '../../../lambda/events/catalogue.ts';
+import { WEBHOOK_PATH } from '../../../lambda/events/webhook-path.ts';
+import { didYouMean } from '../../../lib/nearest.ts';
+import type { Trace } from '../../stage/history/trace.ts';
+import { CONSOLE_FILE, OUTPUTS_FILE } from '../../stage/local-folder.ts';
+import type { FunctionName } from '../../stage/logs/follow.ts';
+import type { Operation, RecordedDelivery } from '../../stage/operation.ts';
+import {
+  answerText,
+  parsedAnswer,
+  postRecorded,
+  postSigned,
+  type RecordedRequest,
+} from '../../stage/signed-post.ts';
+import { outputsOption, stageOption, type Work, work } from '../../stage/work.ts';
+import { npmScript } from '../terminal/command.ts';
+import { CommandError } from '../terminal/command-error.ts';
+import { readBytes, readJson } from '../terminal/files.ts';
+import { jsonOption, secretOption, wholeNumber } from '../terminal/options.ts';
+import { shownId } from '../terminal/screen.ts';
+
+const DEFAULT_URL = `http://localhost:3000${WEBHOOK_PATH}`;
+
+/** Their answers are kept until the end. */
+const MAX_DELIVERIES = 100_000;
+
+/** Seconds: an effect that takes longer is better traced later. */
+const LONGEST_WAIT = 3_600;
+
+/** Names standard input instead of a file. */
+export const STANDARD_INPUT = '-';
+
+/** The receiver's answer to a delivery that it has accepted. */
+const acceptedSchema = z.object({ eventId: z.string(), requestId: z.string() });
+
+/**
+ * `npm run send -- <event>`: signs a sample and posts it, its `timestamp` set to now so that it is
+ * newer than what was sent before. `--file` sends the bytes of a file as they are, `--again` those of a delivery.
+ */
+export const sendCommand = (work: Work) =>
+  npmScript('send', 'Signs a sample event and posts it, its timestamp set to now.')
+    .argument('[event]', 'such as shop.updated: events/ has a sample of each')
+    .option('--file <file>', 'posts the bytes of a file instead of a sample; - is standard input')
+    .option(
+      '--again <id>',
+      'posts the bytes of a delivery once more, signed with the current secret: its event, request or message id, or its webhookId, as npm run trace takes them',
+    )
+    .option(
+      '--same-headers',
+      'with --again: posts the headers of the delivery too, with its signature, instead of a new one; only on the local stack, and the id is that of the request',
+    )
+    .option(
+      '--url <url>',
+      'address such as localhost:3000 (default: the webhook of the stack that npm start runs)',
+      webhookUrl,
+    )
+    .addOption(secretOption())
+    .option(
+      '--count <n>',
+      'number of deliveries; each of a sample is a millisecond newer than the one before',
+      wholeNumber(1, MAX_DELIVERIES),
+      1,
+    )
+    .addOption(
+      new Option('--encoding <encoding>', 'of the signature')
+        .choices(['hex', 'base64'])
+        .default('hex' as const),
+    )
+    .option('--bad-signature', 'signs with a wrong secret and expects 401')
+    .addOption(
+      new Option(
+        '--wait [seconds]',
+        'waits for the effect and prints the history as it grows; exit code 1 if there is none in time',
+      )
+        .argParser(wholeNumber(1, LONGEST_WAIT))
+        .preset('30'),
+    )
+    .addOption(stageOption())
+    .addOption(outputsOption())
+    .addOption(jsonOption())
+    .action(async (event, options, send) => {
+      const { again, sameHeaders, file, url, secret, count, encoding, badSignature, json, wait, ...where } =
+        options;
+      if (again !== undefined && (event !== undefined || file !== undefined || url !== undefined)) {
+        throw new CommandError('--again sends a delivery of a stack: leave out the event, --file and --url');
+      }
+      if (sameHeaders && (again === undefined || badSignature)) {
+        throw new CommandError('--same-headers is for --again, without --bad-signature');
+      }
+      if (file !== undefined && event !== undefined) {
+        throw new CommandError('Either an event or --file, not both');
+      }
+      const namesStack = where.stage !== undefined || where.outputs !== undefined;
+      if (url !== undefined && namesStack) throw new CommandError('Either --url or a stack, not both');
+      if (url !== undefined && wait !== undefined) {
+        throw new CommandError(
+          '--wait reads the logs of a stack: name it by --stage or --outputs, not --url',
+        );
+      }
+      const given = again === undefined && file !== STANDARD_INPUT ? bodyOf(file, event) : undefined;
+      const needsStack = namesStack || again !== undefined || wait !== undefined;
+      const isOfStack = needsStack || existsSync(OUTPUTS_FILE);
+      await work({ ...where, url: url ?? (isOfStack ? undefined : DEFAULT_URL) }, async (operation) => {
+        const { stack, say, signal, onPosted } = operation;
+        const source =
+          again === undefined
+            ? { bodyAt: given ?? (await standardInput(operation)), event }
+            : await deliveryOf(operation, again, { sameHeaders, json });
+        if (source === undefined) return false;
+        const key = await keyOf(operation, send.getOptionValueSource('secret') === 'default', secret);
+        const signing = { secret: badSignature ? `${key} but wrong` : key, encoding };
+        const since = new Date();
+        const answers: Answer[] = [];
+        for (let index = 0; index < count && !signal.aborted; index += 1) {
+          const post = { url: stack.webhookUrl, body: source.bodyAt(index), signal };
+          const { status, body, requestId } = await (source.request
+            ? postRecorded(source.request, post)
+            : postSigned({ ...post, ...signing }));
+          if (requestId !== undefined) onPosted?.(requestId);
+          const answer = { status, body: parsedAnswer(body) };
+          if (!json) say(answerText(answer));
+          else if (wait === undefined) say(JSON.stringify(answer));
+          answers.push(answer);
+        }
+        const areExpected = answers.every(({ status }) => status === (badSignature ? 401 : 200));
+        if (wait === undefined || signal.aborted) return areExpected;
+        const kind = source.event;
+        const functions = kind !== undefined && isEventName(kind) ? ['receiver' as const, kind] : undefined;
+        const awaiting = { seconds: Number(wait), since, functions, json };
+        return (await awaitAnswers(operation, answers, awaiting)) && areExpected;
+      });
+    });
+
+export const command = sendCommand(work);
+
+/** What is sent. */
+interface Sendable {
+  /** @param index of the delivery, from 0 */
+  readonly bodyAt: (index: number) => Uint8Array;
+  readonly event?: string | undefined;
+  /** Sent with its own headers. @default signed */
+  readonly request?: RecordedRequest | undefined;
+}
+
+/** The bytes of a file, or a sample that is newer with each delivery. @throws CommandError */
+function bodyOf(file: string | undefined, event: string | undefined): Sendable['bodyAt'] {
+  if (file !== undefined) {
+    const bytes = readBytes(file);
+    return () => bytes;
+  }
+  const samples = readSamples();
+  const sample = samples.find((candidate) => candidate.event === event);
+  if (sample === undefined) {
+    const events = samples.map((candidate) => candidate.event);
+    const choice = events.join(', ');
+    throw new CommandError(
+      event === undefined
+        ? `Name one event: ${choice}`
+        : `No event '${event}'.${didYouMean(event, events)} One of: ${choice}`,
+    );
+  }
+  const now = Date.now();
+  return (index) => sampleBody(sample, new Date(now + index));
+}
+
+async function standardInput({ input }: Operation): Promise<Sendable['bodyAt']> {
+  const bytes = input ?? (await buffer(process.stdin));
+  return () => bytes;
+}
+
+/**
+ * A delivery that is sent again: as the console has it, or as the stack keeps it.
+ * @returns undefined if it was interrupted @throws CommandError if the bytes are not kept
+ */
+async function deliveryOf(
+  operation: Operation,
+  id: string,
+  { sameHeaders, json }: { readonly sameHeaders: true | undefined; readonly json: true | undefined },
+): Promise<Sendable | undefined> {
+  const { stack, signal, say, width, recorded = sameHeaders && askLocalConsole } = operation;
+  if (sameHeaders && !stack.local) {
+    throw new CommandError('--same-headers is for the local stack: AWS keeps no headers of a request');
+  }
+  const delivery = await recorded?.(id);
+  if (sameHeaders && delivery === undefined) {
+    throw new CommandError(
+      `The console of the local stack has no delivery ${id}. Give the id of its request`,
+    );
+  }
+  if (sameHeaders && (delivery?.body === undefined || delivery.request.headers.length === 0)) {
+    throw new CommandError(`The request ${id} is not kept as it came in. Send it without --same-headers`);
+  }
+  if (delivery?.body !== undefined) {
+    const { request, body } = delivery;
+    if (!json) say(`Sending request ${shownId(id, width)} (${body.length} bytes) again.`);
+    return { bodyAt: () => body, request: sameHeaders && request };
+  }
+  const { keptPayload } = await import('../../stage/history/kept-payload.ts');
+  const kept = await keptPayload(stack, id, signal);
+  if (kept === undefined) return undefined;
+  const { event, eventId, bytes, from } = kept;
+  if (!json) {
+    const what = `${event ?? 'unknown kind'}, ${bytes.length} bytes`;
+    say(`Sending event ${shownId(eventId, width)} (${what}) again, from ${from}.`);
+  }
+  return { bodyAt: () => bytes, event };
+}
+
+const recordedSchema = z.object({
+  request: z.object({
+    method: z.string(),
+    path: z.string(),
+    headers: z.array(z.tuple([z.string(), z.string()])),
+  }),
+});
+
+/** A delivery, as the console of the local stack has it. @throws CommandError if it does not run */
+async function askLocalConsole(id: string): Promise<RecordedDelivery | undefined> {
+  const isAway = new CommandError('--same-headers needs the console of the local stack: npm start');
+  if (!existsSync(CONSOLE_FILE)) throw isAway;
+  const { url } = z.object({ url: z.string() }).parse(readJson(CONSOLE_FILE));
+  const path = `/api/deliveries/${encodeURIComponent(id)}`;
+  const get = (end = '') =>
+    fetch(new URL(`${path}${end}`, url)).catch(() => {
+      throw isAway;
+    });
+  const detail = await get();
+  if (!detail.ok) return undefined;
+  const { request } = recordedSchema.parse(await detail.json());
+  const body = await get('/body');
+  return { request, body: body.ok ? new Uint8Array(await body.arrayBuffer()) : undefined };
+}
+
+/** What deliveries are signed with: the option, or the secret of the stack if it is known. */
+async function keyOf({ stack }: Operation, isDefault: boolean, secret: string): Promise<string> {
+  // Only the webhook is known of an address elsewhere.
+  if (!isDefault || (stack.local && stack.outputs.WebhookSecretArn === undefined)) return secret;
+  const { currentSecret } = await import('../../stage/webhook-secret.ts');
+  return currentSecret(stack);
+}
+
+interface Answer {
+  readonly status: number;
+  readonly body: unknown;
+}
+
+/** @returns false if a delivery has no effect in time */
+async function awaitAnswers(
+  operation: Operation,
+  answers: readonly Answer[],
+  {
+    json,
+    ...options
+  }: {
+    readonly since: Date;
+    readonly seconds: number;
+    readonly functions: readonly FunctionName[] | undefined;
+    readonly json: true | undefined;
+  },
+): Promise<boolean> {
+  const { say } = operation;
+  const accepted = answers.flatMap((answer) => {
+    const ids = acceptedSchema.safeParse(answer.body);
+    return answer.status === 200 && ids.success ? [{ ...ids.data, answer }] : [];
+  });
+  const awaited = new Set(accepted.map(({ answer }) => answer));
+  const others = answers.filter((answer) => !awaited.has(answer));
+  if (json) for (const answer of others) say(JSON.stringify(answer));
+  if (accepted.length === 0) return true;
+  let traced = 0;
+  const onTrace = (trace: Trace) => {
+    say(JSON.stringify({ ...accepted[traced]?.answer, trace }));
+    traced += 1;
+  };
+  const { awaitDeliveries } = await import('../../stage/history/wait.ts');
+  return awaitDeliveries(operation, accepted, { ...options, onTrace: json && onTrace });
+}
+
+/**
+ * Reads an address. Without a protocol it is `http://`, and a host alone gets the path of the webhook.
+ * @throws InvalidArgumentError
+ */
+function webhookUrl(text: string): string {
+  const url = URL.parse(/^[a-z]+:\/\//i.test(text) ? text : `http://${text}`);
+  if (url === null || !/^https?:$/.test(url.protocol)) {
+    throw new InvalidArgumentError(`It must be an address such as ${DEFAULT_URL}.`);
+  }
+  if (!text.includes('/')) url.pathname = WEBHOOK_PATH;
+  return url.href;
+}

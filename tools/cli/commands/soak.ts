@@ -1,0 +1,80 @@
+import { Option } from '@commander-js/extra-typings';
+import { stageOverrides, synthesise } from '../../../local/template/synthesise.ts';
+import { Workspace } from '../../stage/local-folder.ts';
+import type { Step } from '../terminal/block.ts';
+import { npmScript } from '../terminal/command.ts';
+import { anySeed, gatewayOption, seedOption, wholeNumber } from '../terminal/options.ts';
+import { Progress } from '../terminal/progress.ts';
+
+/** Deliveries of a run that is about something else: a kill, an outage. */
+const REVIEWS_PER_KILL = 10;
+const DELIVERIES_IN_AN_OUTAGE = 200;
+
+/** Instead of the template's 180 s: the time after which what a killed consumer had in hand comes back. */
+const VISIBILITY_SECONDS = 5;
+
+/** Differences that are printed. */
+const MOST_SHOWN = 20;
+
+/** `npm run soak`: exit code 1, and the seed, on any difference. */
+export const command = npmScript(
+  'soak',
+  'Posts deliveries at a stack that faults beset, waits for quiet, and holds everything that is there against an oracle.',
+)
+  .option('--deliveries <n>', 'posts, repeats after 401 and 500 not counted', wholeNumber(1), 20_000)
+  .addOption(seedOption())
+  .addOption(
+    new Option('--kills <n>', 'instead kills a consumer so often in the middle of its batches')
+      .argParser(wholeNumber(1))
+      .conflicts(['outage', 'seed', 'deliveries']),
+  )
+  .addOption(
+    new Option('--outage <seconds>', 'instead keeps DynamoDB down for so long')
+      .argParser(wholeNumber(1))
+      .conflicts(['seed', 'deliveries']),
+  )
+  .addOption(gatewayOption())
+  .action(async ({ gateway, ...options }) => {
+    const progress = new Progress();
+    await using workspace = await Workspace.open();
+    console.error('Synthesising the stack …');
+    await synthesise(workspace.assembly, gateway && stageOverrides({ gateway }));
+    const run = { assembly: workspace.assembly, onProgress: progress.show.bind(progress) };
+    const { report, differences, shown = [] } = await carryOut(options, run).finally(() => progress.end());
+    for (const difference of shown) console.error(difference);
+    console.log(JSON.stringify({ ...report, differences }, undefined, 2));
+    if (differences > 0) process.exitCode = 1;
+  });
+
+interface Asked {
+  readonly deliveries: number;
+  readonly seed?: number | undefined;
+  readonly kills?: number | undefined;
+  readonly outage?: number | undefined;
+}
+
+interface Outcome {
+  readonly report: object;
+  readonly differences: number;
+  readonly shown?: readonly string[];
+}
+
+async function carryOut(
+  { deliveries, seed = anySeed(), kills, outage }: Asked,
+  run: { readonly assembly: string; readonly onProgress: (step: Step) => void },
+): Promise<Outcome> {
+  if (kills !== undefined) {
+    const { surviveKills } = await import('../../../test/soak/kills.ts');
+    const settings = { kills, reviewsPerKill: REVIEWS_PER_KILL, visibilitySeconds: VISIBILITY_SECONDS };
+    const report = await surviveKills({ ...run, ...settings });
+    return { report, differences: report.lost };
+  }
+  if (outage !== undefined) {
+    const { surviveOutage } = await import('../../../test/soak/outage.ts');
+    const report = await surviveOutage({ ...run, seconds: outage, deliveries: DELIVERIES_IN_AN_OUTAGE });
+    return { report, differences: report.deliveries - report.processed + report.deadLetters };
+  }
+  const { soak } = await import('../../../test/soak/soak.ts');
+  const { differences, ...report } = await soak({ ...run, deliveries, seed });
+  return { report, differences: differences.length, shown: differences.slice(0, MOST_SHOWN) };
+}

@@ -1,0 +1,241 @@
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { Option } from '@commander-js/extra-typings';
+import { KEPT_BUNDLES_FOLDER } from '../../../lib/release/kept-bundles-folder.ts';
+import { checkKeptState } from '../../../local/aws/kept/kept-state.ts';
+import { stageOverrides, synthesise } from '../../../local/template/synthesise.ts';
+import type { Notice } from '../../console/api.ts';
+import { adjustAssembly } from '../../dev/start/adjust-assembly.ts';
+import { besideFolder, runAllBeside } from '../../dev/start/beside.ts';
+import {
+  bundleReadably,
+  type InspectedFunction,
+  inspectedFunction,
+  inspectText,
+  openInspectors,
+  withPorts,
+} from '../../dev/start/inspected-functions.ts';
+import { KeptAssemblies } from '../../dev/start/kept-assembly.ts';
+import { assertPorts, namingPorts, type WantedPort } from '../../dev/start/ports.ts';
+import { assertOwnSecret, publicHost } from '../../dev/start/public-hosts.ts';
+import { beginning, welcome } from '../../dev/start/welcome.ts';
+import { SourceTree } from '../../dev/watch/source-tree.ts';
+import type { Watch, WatchOptions } from '../../dev/watch/watch.ts';
+import {
+  BUNDLES_FOLDER,
+  describeStack,
+  KEPT_FOLDER,
+  SYNTHESISED_FOLDER,
+  Workspace,
+} from '../../stage/local-folder.ts';
+import { npmScript } from '../terminal/command.ts';
+import { interruption } from '../terminal/interrupted.ts';
+import { LineWriter } from '../terminal/line-writer.ts';
+import { asJson, LogFormat } from '../terminal/log-format.ts';
+import { type GatewayKind, gatewayOption, jsonOption, port, secretOption } from '../terminal/options.ts';
+
+interface Settings {
+  readonly port: number;
+  readonly awsPort: number;
+  readonly consolePort: number;
+  /** False without the console. */
+  readonly console: boolean;
+  readonly secret: string;
+  readonly gateway?: GatewayKind | undefined;
+  /** Names by which tunnels lead to the webhook. */
+  readonly publicHost?: readonly string[] | undefined;
+  /** Folders of others' stacks. */
+  readonly beside?: readonly string[] | undefined;
+  /** Whether the state is stored, and an earlier run's is continued. */
+  readonly keep?: true | undefined;
+  readonly retryFast?: boolean | undefined;
+  readonly inspect?: readonly InspectedFunction[] | undefined;
+  /** Functions' log lines as they are, and the rest on standard error. */
+  readonly json?: true | undefined;
+  /** Whether the stack keeps up with what is saved. */
+  readonly watch: boolean;
+}
+
+/** `npm start`: synthesises the stack and runs it until Ctrl-C. */
+export const command = npmScript(
+  'start',
+  'Synthesises the stack and runs it on this machine until Ctrl-C. State is in memory and is lost on Ctrl-C, unless --keep stores it.',
+)
+  .addOption(
+    new Option('--port <port>', 'of the webhook; 0: any free one').env('PORT').argParser(port).default(3000),
+  )
+  .addOption(
+    new Option('--aws-port <port>', 'of the AWS endpoint; 0: any free one')
+      .env('AWS_PORT')
+      .argParser(port)
+      .default(4566),
+  )
+  .addOption(
+    new Option('--console-port <port>', 'of the console; 0: any free one')
+      .env('CONSOLE_PORT')
+      .argParser(port)
+      .default(3001),
+  )
+  .option('--no-console', 'without the console')
+  .addOption(secretOption())
+  .addOption(gatewayOption())
+  .option(
+    '--public-host <name>',
+    'lets a tunnel of this name in to the webhook, such as abc.trycloudflare.com; repeatable; needs a --secret of its own',
+    publicHost,
+  )
+  .option(
+    '--beside <folder>',
+    'runs a stack of yours, too, as `cdk synth -o <folder>` has written it, such as a subscriber of the topics; repeatable',
+    besideFolder,
+  )
+  .option(
+    '--keep',
+    `stores the state in ${KEPT_FOLDER} and continues with it. State is written behind: a crash may lose the last second`,
+  )
+  .option('--retry-fast', 'waits seconds between attempts: a dead letter takes some ten, and not three hours')
+  .option(
+    '--inspect <function[:port]>',
+    'lets a debugger into it: receiver, or an event for its consumer; repeatable; port from 9229 on',
+    inspectedFunction,
+  )
+  .addOption(jsonOption())
+  .option('--no-watch', 'goes on with the code as it is now, whatever is saved')
+  .action(start);
+
+async function start(settings: Settings): Promise<void> {
+  const {
+    port,
+    awsPort,
+    consolePort,
+    secret,
+    gateway,
+    keep = false,
+    retryFast = false,
+    inspect = [],
+    publicHost: publicHosts = [],
+    beside = [],
+    json,
+  } = settings;
+  assertOwnSecret(publicHosts, secret);
+  const inspected = withPorts(inspect, Object.values(portsOf(settings)));
+  const ports = wantedPorts(settings, inspected);
+  await assertPorts(ports);
+  // Before the check, which makes the folder.
+  const begin = beginning(keep);
+  if (keep) checkKeptState(KEPT_FOLDER);
+
+  const started = performance.now();
+  const lines = new LineWriter();
+  const say = json ? console.error : lines.write;
+  const format = new LogFormat(json ? process.stderr : process.stdout);
+  const step = (text: string) => say(`${text} …`);
+  say(begin);
+  await using workspace = await Workspace.open();
+  step('Synthesising the stack');
+  const onProblem = (message: string) => console.error(`Problem: ${message}`);
+  const sources = settings.watch ? new SourceTree(onProblem) : undefined;
+  const services = new Set(inspected.map(({ service }) => service));
+  // For the synthesis, and for what is saved later.
+  process.env[KEPT_BUNDLES_FOLDER] ??= BUNDLES_FOLDER;
+  const assemblies = new KeptAssemblies({ folder: SYNTHESISED_FOLDER, synthesise });
+  const synthesiseTo = async (folder: string) => {
+    await assemblies.write(folder, gateway && stageOverrides({ gateway }));
+    await bundleReadably(folder, inspected);
+    adjustAssembly(folder, { retryFast, inspected: services });
+  };
+  // What runs the stack is loaded while another process synthesises it.
+  const [{ startLocalStack }, { LocalFeed }, { startLocalConsole }] = await Promise.all([
+    import('../../../local/local-stack.ts'),
+    import('../../stage/history/local-feed.ts'),
+    import('../../console/local-console.ts'),
+    synthesiseTo(workspace.assembly),
+  ]);
+  const history = keep ? join(KEPT_FOLDER, 'history.db') : undefined;
+  using feed = settings.console ? new LocalFeed(history) : undefined;
+  let consoleUrl: string | undefined;
+  const inspectors = await namingPorts(ports, () => openInspectors(inspected));
+  const stack = await namingPorts(ports, () =>
+    startLocalStack({
+      assembly: workspace.assembly,
+      port,
+      awsPort,
+      secret,
+      keep: keep ? KEPT_FOLDER : undefined,
+      inspect: inspectors,
+      publicHosts,
+      onStep: step,
+      onNote: say,
+      onLog: (line) => {
+        const text = json ? asJson(line) : format.logLine(line);
+        if (text !== undefined) lines.write(text);
+        feed?.onLog(line);
+      },
+      ...(feed && { observer: feed }),
+      consoleUrl: () => consoleUrl,
+      onRequest: (request) => say(format.request(request)),
+      onProblem,
+    }),
+  );
+  try {
+    feed?.attach(stack);
+    await using page =
+      feed && (await namingPorts(ports, () => startLocalConsole(feed, { stack, secret, port: consolePort })));
+    consoleUrl = page?.url;
+    const isSecond = await workspace.publish({
+      ...describeStack(stack),
+      ...(page && { console: { url: page.url, token: page.token } }),
+    });
+    const milliseconds = performance.now() - started;
+    const besides = await runAllBeside(stack, beside, json ? say : lines.write);
+    say(welcome(stack, { consoleUrl, publicHosts, secret, keep, retryFast, milliseconds }));
+    for (const text of besides) say(text);
+    for (const one of inspected) {
+      const inspector = inspectors.get(one.service);
+      if (inspector !== undefined) say(inspectText(one, inspector));
+    }
+    if (isSecond)
+      say('Another stack of this folder runs, too. The other commands talk to this one until it stops.\n');
+    const interrupted = once(interruption(), 'abort');
+    const onNotice = (notice: Notice) => {
+      say(notice.text);
+      page?.news.notice(notice);
+    };
+    await using _watch =
+      sources &&
+      (await startWatch({
+        stack,
+        workspace,
+        sources,
+        readable: services,
+        synthesise: synthesiseTo,
+        onNotice,
+      }));
+    await interrupted;
+    say('Stopping …');
+  } finally {
+    await stack.close();
+  }
+  const { requests, peakMegabytes } = stack.usage();
+  say(`Stopped: ${requests.toLocaleString('en')} requests served, ${peakMegabytes} MB of memory at most`);
+}
+
+/** By the options that name them. */
+const portsOf = ({ port, awsPort, consolePort, console }: Settings) => ({
+  port,
+  'aws-port': awsPort,
+  ...(console && { 'console-port': consolePort }),
+});
+
+function wantedPorts(settings: Settings, inspected: ReturnType<typeof withPorts>): WantedPort[] {
+  return [
+    ...Object.entries(portsOf(settings)).map(([option, port]) => ({ option, port })),
+    ...inspected.map(({ name, port }) => ({ option: `inspect ${name}:<port>`, port })),
+  ];
+}
+
+/** Loaded when the stack is up, so that it is not for this that anybody waits. */
+async function startWatch(options: WatchOptions): Promise<Watch> {
+  const { Watch } = await import('../../dev/watch/watch.ts');
+  return new Watch(options);
+}

@@ -1,0 +1,219 @@
+import { styleText } from 'node:util';
+import stringWidth from 'string-width';
+import { eventNames } from '../../../lambda/events/catalogue.ts';
+import { kebabCase } from '../../../lambda/events/event-names.ts';
+import type { LogLine } from '../../../local/functions/invocation.ts';
+import type { RequestSummary } from '../../../local/gateway/server.ts';
+import { screenWidth, shownId } from './screen.ts';
+import { printable } from './text.ts';
+
+/**
+ * Keys of a structured log line that are no use to a developer on this machine, or repeat the line: the event's id is
+ * also that of the request and of the message. `npm start -- --json` shows all.
+ */
+const OMITTED = new Set([
+  'level',
+  'message',
+  'timestamp',
+  'service',
+  'call',
+  'error',
+  'errorMessage',
+  'stack',
+  'cause',
+  'sdkAttempts',
+  'eventId',
+  'requestId',
+  'messageId',
+  'cold_start',
+  'function_request_id',
+  'xray_trace_id',
+]);
+
+/** Columns in front of a line's facts: names of functions, levels, and what happened. */
+const SERVICE_WIDTH = Math.max(...eventNames.map((event) => event.length));
+const LEVEL_WIDTH = 'ERROR'.length;
+const MESSAGE_WIDTH = 'DeadLettered'.length;
+
+/** Different stacks that are remembered: some kilobytes each. */
+const MAX_STACKS = 100;
+
+/** Milliseconds after which an equal stack is shown again: the first one has scrolled away. */
+const STACK_SHOWN_AGAIN = 60_000;
+
+/** What does not fit a line is indented on the next ones. */
+const INDENT = ' '.repeat('00:00:00 '.length);
+
+type Colour = Parameters<typeof styleText>[0];
+
+const LEVEL_COLOURS: Readonly<Record<string, Colour>> = {
+  DEBUG: 'gray',
+  INFO: 'green',
+  WARN: 'yellow',
+  ERROR: 'red',
+  CRITICAL: 'red',
+};
+
+/** Lines of a running stack, for people. */
+export class LogFormat {
+  readonly #stream: NodeJS.WriteStream;
+  readonly #width: number;
+  /** When each stack was shown, and how often it has come since. */
+  readonly #stacks = new Map<string, { readonly shownAt: number; times: number }>();
+
+  /**
+   * @param stream that the lines are for: colours only if it shows them
+   * @param width of the terminal, which shows ids shortened; Infinity if it is not a terminal
+   */
+  constructor(stream: NodeJS.WriteStream = process.stdout, width = screenWidth(stream)) {
+    this.#stream = stream;
+    this.#width = width;
+  }
+
+  /**
+   * A function's log line: time, function, level and what happened in columns, then the event's id, the error and the
+   * facts; below it the stack of an error.
+   * @returns undefined for a metric (EMF)
+   */
+  logLine({ functionName, text, at = Date.now() }: LogLine): string | undefined {
+    const line = whatEndedIt(functionName, parseObject(text));
+    if (line?.message === undefined) {
+      if (line !== undefined && '_aws' in line) return undefined;
+      const head = this.#head(new Date(at).toISOString(), functionName, '');
+      return [...head, printable(text)].join(' ').trimEnd();
+    }
+    const { timestamp, service, level, message, eventId } = line;
+    const cause = isObject(line.cause) ? line.cause : undefined;
+    const causedBy = cause === undefined ? [] : [`${INDENT}caused by ${errorWords(cause)}`];
+    const stack = [...this.#framesOf(line), ...causedBy, ...this.#framesOf(cause)];
+    const times = stack.length > causedBy.length ? this.#count(stack, at) : 1;
+    const words = [
+      ...this.#head(String(timestamp), String(service), String(level), LEVEL_COLOURS[String(level)]),
+      printable(String(message)).padEnd(MESSAGE_WIDTH),
+      ...(typeof eventId === 'string' ? [this.#paint('cyan', shownId(eventId, this.#width))] : []),
+      ...[errorWords(line)].filter((text) => text !== ''),
+      ...this.#factsOf(line),
+      ...(times > 1 ? [this.#paint('gray', `(the same stack, ${times} times)`)] : []),
+    ];
+    return [...wrap(words, this.#width), ...(times > 1 ? causedBy : stack)].join('\n');
+  }
+
+  /** An answer of the webhook, in the same columns. */
+  request({ method, path, status, durationMilliseconds }: RequestSummary): string {
+    const colour = status < 400 ? 'green' : status < 500 ? 'yellow' : 'red';
+    const head = this.#head(new Date().toISOString(), 'webhook', String(status), colour);
+    const words = [...head, method, printable(path), `${Math.round(durationMilliseconds)} ms`];
+    return wrap(words, this.#width).join('\n');
+  }
+
+  #paint(colour: Colour, text: string): string {
+    return styleText(colour, text, { stream: this.#stream });
+  }
+
+  #head(timestamp: string, service: string, level: string, colour: Colour = 'gray'): string[] {
+    return [
+      this.#paint('gray', timestamp.slice(11, 19)),
+      service.padEnd(SERVICE_WIDTH),
+      this.#paint(colour, level.padEnd(LEVEL_WIDTH)),
+    ];
+  }
+
+  #factsOf(line: Readonly<Record<string, unknown>>): string[] {
+    return Object.entries(line)
+      .filter(([key, value]) => {
+        if (key === 'event') return kebabCase(String(value)) !== line.service;
+        return !OMITTED.has(key) && !(key === 'attempt' && value === 1);
+      })
+      .map(([key, value]) => {
+        const text = printable(typeof value === 'string' ? value : JSON.stringify(value));
+        return key === 'event' ? text : `${this.#paint('gray', `${key}=`)}${text}`;
+      });
+  }
+
+  /** Where in the source an error comes from. */
+  #framesOf({ stack }: Readonly<Record<string, unknown>> = {}): string[] {
+    if (!Array.isArray(stack)) return [];
+    return stack.map((frame) => this.#paint('gray', `${INDENT}at ${printable(String(frame))}`));
+  }
+
+  /** @returns how often this stack has come since it was shown; 1 if it is to be shown */
+  #count(stack: readonly string[], at: number): number {
+    const key = stack.join('\n');
+    const before = this.#stacks.get(key);
+    const isRecent = before !== undefined && at - before.shownAt < STACK_SHOWN_AGAIN;
+    const counted = isRecent ? before : { shownAt: at, times: 0 };
+    counted.times += 1;
+    // The newest is the last one, so that the first can be forgotten.
+    this.#stacks.delete(key);
+    this.#stacks.set(key, counted);
+    const [oldest] = this.#stacks.keys();
+    if (this.#stacks.size > MAX_STACKS && oldest !== undefined) this.#stacks.delete(oldest);
+    return counted.times;
+  }
+}
+
+/** `DynamoDB UpdateItem: connection closed`; empty if there is no error. */
+function errorWords({ call, error, errorMessage }: Readonly<Record<string, unknown>>): string {
+  return printable([call, error, errorMessage].filter((text) => text !== undefined).join(': '));
+}
+
+/** A line as JSON: as it is or, if it is not JSON, as the runtime's lines, its text. */
+export const asJson = ({ functionName, text }: LogLine) =>
+  text.startsWith('{') ? text : JSON.stringify({ functionName, text });
+
+/** Words in lines that fit a width, as far as each of them does. */
+function wrap(words: readonly string[], width: number): string[] {
+  if (width === Number.POSITIVE_INFINITY) return [words.join(' ').trimEnd()];
+  const lines: string[] = [];
+  let line = '';
+  for (const word of words) {
+    if (line !== '' && stringWidth(line) + 1 + stringWidth(word.trimEnd()) > width) {
+      lines.push(line.trimEnd());
+      line = `${INDENT}${word}`;
+    } else {
+      line = line === '' ? word : `${line} ${word}`;
+    }
+  }
+  return [...lines, line.trimEnd()];
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null;
+}
+
+function parseObject(text: string): Record<string, unknown> | undefined {
+  if (!text.startsWith('{')) return undefined;
+  try {
+    return JSON.parse(text) as Record<string, unknown>;
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * What Lambda writes of an invocation that ended in an error, as a line of ours. Sources:
+ * aws-lambda-nodejs-runtime-interface-client, `LogPatch.js`, JSON format; Lambda telemetry API reference,
+ * `platform.report`.
+ */
+function whatEndedIt(
+  service: string,
+  line: Readonly<Record<string, unknown>> | undefined,
+): Readonly<Record<string, unknown>> | undefined {
+  if (isObject(line?.message)) {
+    const { errorType, stackTrace } = line.message;
+    const frames = Array.isArray(stackTrace) ? stackTrace.flatMap(frameOf) : [];
+    const errorMessage = String(line.message.errorMessage).replace(/^RequestId: [0-9a-f-]{36} Error: /, '');
+    return { service, ...line, message: errorType, errorMessage, stack: frames };
+  }
+  if (line?.type === 'platform.report' && isObject(line.record)) {
+    const { status, errorType = status } = line.record;
+    return { service, timestamp: line.time, level: 'ERROR', message: errorType };
+  }
+  return line;
+}
+
+/** A stack begins with name and message of the error. */
+function frameOf(stackLine: unknown): string[] {
+  const [, frame] = /^\s+at (.*)$/.exec(String(stackLine)) ?? [];
+  return frame === undefined ? [] : [frame];
+}

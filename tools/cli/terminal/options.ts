@@ -1,0 +1,99 @@
+import { InvalidArgumentError, Option } from '@commander-js/extra-typings';
+import { LOCAL_SECRET } from '../../../events/signing.ts';
+import { didYouMean } from '../../../lib/nearest.ts';
+
+/**
+ * Reads an option's value as a whole number.
+ * @throws InvalidArgumentError, which becomes the command's one line, if it is not in that range
+ */
+export function wholeNumber(minimum: number, maximum = Number.MAX_SAFE_INTEGER) {
+  const range = maximum === Number.MAX_SAFE_INTEGER ? `from ${minimum}` : `from ${minimum} to ${maximum}`;
+  return (text: string): number => {
+    const value = Number(text);
+    if (/^(0|[1-9]\d*)$/.test(text) && value >= minimum && value <= maximum) return value;
+    throw new InvalidArgumentError(`It must be a whole number ${range}.`);
+  };
+}
+
+/** Reads an option's value as a number of a range, a fraction too. @throws InvalidArgumentError */
+export function decimal(minimum: number, maximum: number) {
+  return (text: string): number => {
+    const value = Number(text);
+    if (/^\d+(\.\d+)?$/.test(text) && value >= minimum && value <= maximum) return value;
+    throw new InvalidArgumentError(`It must be a number from ${minimum} to ${maximum}.`);
+  };
+}
+
+const MILLISECONDS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+const LENGTH = /^([1-9]\d{0,5})([mhd])$/;
+
+/** RFC 3339 with or without seconds, or a date alone. */
+const MOMENT = /^(\d{4}-\d{2}-\d{2})(T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2}))?$/;
+
+/** Reads an option's value as a time; a date alone is its midnight in UTC. @throws InvalidArgumentError */
+export function time(text: string): Date {
+  const [, length, unit = ''] = LENGTH.exec(text) ?? [];
+  if (length !== undefined) return new Date(Date.now() - Number(length) * (MILLISECONDS[unit] ?? 0));
+  const [, date = ''] = MOMENT.exec(text) ?? [];
+  const day = new Date(date);
+  const moment = new Date(text);
+  // JavaScript reads 30 February as 2 March.
+  const exists = !Number.isNaN(day.getTime()) && day.toISOString().startsWith(date);
+  if (exists && !Number.isNaN(moment.getTime())) return moment;
+  throw new InvalidArgumentError(
+    'It must be a time such as 2026-01-31T09:00:00Z, a date such as 2026-01-31, which is its midnight in UTC, or a length back from now such as 90m, 3h or 7d.',
+  );
+}
+
+/** Collects values of an option or argument that may be repeated, each one of some words. @throws InvalidArgumentError */
+export function eachOf<Word extends string>(words: readonly Word[]) {
+  return (text: string, before: readonly Word[] = []): readonly Word[] => {
+    const word = words.find((known) => known === text);
+    if (word !== undefined) return [...before, word];
+    throw new InvalidArgumentError(`${didYouMean(text, words)} One of: ${words.join(', ')}`.trim());
+  };
+}
+
+/** A TCP port. */
+export const port = wholeNumber(0, 65_535);
+
+/** Reads a secret. @throws InvalidArgumentError if it is empty */
+export function nonEmptySecret(text: string): string {
+  if (text === '') throw new InvalidArgumentError('With an empty secret anybody could sign.');
+  return text;
+}
+
+/** The secret that deliveries are signed with: an option, else WEBHOOK_SECRET, else the local one. */
+export const secretOption = () =>
+  new Option('--secret <secret>', 'that deliveries are signed with')
+    .env('WEBHOOK_SECRET')
+    .default(LOCAL_SECRET)
+    .argParser(nonEmptySecret);
+
+/** Seeds of generators are 32-bit, and signed in one of them. */
+const LARGEST_SEED = 2 ** 31 - 1;
+
+/** What random numbers begin with. */
+export const seedOption = () =>
+  new Option('--seed <n>', 'the same seed makes the same run; without it, another one each time').argParser(
+    wholeNumber(0, LARGEST_SEED),
+  );
+
+/** A seed if none was given. */
+export const anySeed = () => Date.now() % LARGEST_SEED;
+
+/** For programs: everything, with whole ids. */
+export const jsonOption = () =>
+  new Option('--json', 'JSON with all there is, for programs: type npm run --silent');
+
+const GATEWAYS = ['http', 'rest'] as const;
+
+export type GatewayKind = (typeof GATEWAYS)[number];
+
+/** The API before the receiver, instead of the stage's own. */
+export const gatewayOption = () =>
+  new Option(
+    '--gateway <kind>',
+    'http or rest: the API before the receiver (default: that of the stage)',
+  ).choices(GATEWAYS);

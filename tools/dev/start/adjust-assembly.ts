@@ -1,0 +1,100 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import * as z from 'zod/mini';
+import { readCloudAssembly } from '../../../local/template/cloud-assembly.ts';
+
+/**
+ * Seconds of the first wait, as the consumers double it from there: nine waits are 10 s together, the first ones none
+ * and the last one 5 s, as they count whole seconds (`lambda/consumer/retry.ts`).
+ */
+const FAST_FIRST_DELAY = 0.02;
+
+/** Seconds after which a message comes back whose function has died. A function that takes longer gets it twice. */
+const FAST_VISIBILITY = 5;
+
+/** Seconds that somebody may look at a breakpoint: the longest that SQS hides a message. Source: SQS API reference. */
+const LOOKING = 12 * 60 * 60;
+
+export interface Adjustments {
+  /** Whether waits are of seconds, so that a dead letter takes some ten. */
+  readonly retryFast: boolean;
+  /** Functions that somebody debugs, by their names on the command line: none of their time-outs is to end that. */
+  readonly inspected: ReadonlySet<string>;
+}
+
+const properties = z.record(z.string(), z.unknown());
+
+const templateSchema = z.looseObject({
+  Resources: z.record(z.string(), z.looseObject({ Type: z.string(), Properties: z.optional(properties) })),
+});
+
+const functionSchema = z.looseObject({
+  Environment: z.looseObject({
+    Variables: z.looseObject({
+      POWERTOOLS_SERVICE_NAME: z.string(),
+      QUEUE_URL: z.optional(z.object({ Ref: z.string() })),
+    }),
+  }),
+});
+
+const methodSchema = z.looseObject({ Integration: properties });
+
+const assetsSchema = z.looseObject({ files: properties });
+
+/** Where in an assembly the code of a function that somebody debugs is to be. */
+export const inspectedCode = (folder: string, service: string) => join(folder, assetOf(service));
+
+const assetOf = (service: string) => `inspected-${service}`;
+
+/** Changes a synthesised stack as it is about to run on this machine. */
+export function adjustAssembly(folder: string, { retryFast, inspected }: Adjustments): void {
+  const { name } = readCloudAssembly(folder);
+  rewrite(join(folder, `${name}.template.json`), (json) => {
+    const template = templateSchema.parse(json);
+    const resources = Object.values(template.Resources);
+    for (const resource of resources.filter(({ Type }) => Type === 'AWS::Lambda::Function')) {
+      const parsed = functionSchema.safeParse(resource.Properties);
+      if (!parsed.success) continue;
+      const { Variables } = parsed.data.Environment;
+      const service = Variables.POWERTOOLS_SERVICE_NAME;
+      const queue = template.Resources[Variables.QUEUE_URL?.Ref ?? ''];
+      resource.Properties = parsed.data;
+      if (retryFast && queue !== undefined) {
+        Variables.FIRST_RETRY_DELAY_SECONDS = String(FAST_FIRST_DELAY);
+        queue.Properties = { ...queue.Properties, VisibilityTimeout: FAST_VISIBILITY };
+      }
+      if (!inspected.has(service)) continue;
+      Object.assign(parsed.data, { Timeout: LOOKING, Code: { S3Key: assetOf(service) } });
+      if (queue !== undefined) queue.Properties = { ...queue.Properties, VisibilityTimeout: LOOKING };
+    }
+    if (inspected.has('receiver')) letApisWait(resources);
+    return template;
+  });
+  rewrite(join(folder, `${name}.assets.json`), (json) => {
+    const assets = assetsSchema.parse(json);
+    for (const service of inspected) {
+      const asset = assetOf(service);
+      assets.files[asset] = { source: { path: asset }, destinations: { local: { objectKey: asset } } };
+    }
+    return assets;
+  });
+}
+
+type AnyResource = z.infer<typeof templateSchema>['Resources'][string];
+
+/** An API of either kind waits for the receiver, the only function that it has. */
+function letApisWait(resources: readonly AnyResource[]): void {
+  const TimeoutInMillis = LOOKING * 1000;
+  for (const resource of resources) {
+    if (resource.Type === 'AWS::ApiGatewayV2::Integration') {
+      resource.Properties = { ...resource.Properties, TimeoutInMillis };
+    } else if (resource.Type === 'AWS::ApiGateway::Method') {
+      const method = methodSchema.parse(resource.Properties);
+      resource.Properties = { ...method, Integration: { ...method.Integration, TimeoutInMillis } };
+    }
+  }
+}
+
+function rewrite(file: string, change: (json: unknown) => unknown): void {
+  writeFileSync(file, JSON.stringify(change(JSON.parse(readFileSync(file, 'utf8')))));
+}

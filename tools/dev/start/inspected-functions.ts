@@ -1,0 +1,99 @@
+import { join } from 'node:path';
+import { InvalidArgumentError } from '@commander-js/extra-typings';
+import * as z from 'zod/mini';
+import { eventNames } from '../../../lambda/events/catalogue.ts';
+import { kebabCase } from '../../../lambda/events/event-names.ts';
+import { didYouMean } from '../../../lib/nearest.ts';
+import { BUNDLE_LIST } from '../../../lib/release/bundle-list.ts';
+import { InspectorPort } from '../../../local/functions/inspector-port.ts';
+import { readJson } from '../../cli/terminal/files.ts';
+import { inspectedCode } from './adjust-assembly.ts';
+
+/** Where debuggers look first. Source: Node.js documentation, "Debugger". */
+const FIRST_PORT = 9229;
+
+const LARGEST_PORT = 65_535;
+
+/** A function that somebody wants to debug. */
+export interface InspectedFunction {
+  /** As it was typed: `receiver`, `shop.updated`. */
+  readonly name: string;
+  /** On the command line of other commands: `shop-updated`. */
+  readonly service: string;
+  /** Undefined for the next one from 9229 on. */
+  readonly port: number | undefined;
+}
+
+const names = ['receiver', ...eventNames];
+
+/** Reads a value of `--inspect`, which may be repeated. @throws InvalidArgumentError */
+export function inspectedFunction(
+  text: string,
+  before: readonly InspectedFunction[] = [],
+): readonly InspectedFunction[] {
+  const [, name = '', digits] = /^([^:]*)(?::(\d{1,5}))?$/.exec(text) ?? [];
+  const port = digits === undefined ? undefined : Number(digits);
+  if (!names.includes(name)) {
+    throw new InvalidArgumentError(
+      `It must be a function with an optional port, such as shop.updated:9230.${didYouMean(name, names)} One of: ${names.join(', ')}`,
+    );
+  }
+  if ((port ?? 0) > LARGEST_PORT) throw new InvalidArgumentError(`The largest port is ${LARGEST_PORT}.`);
+  if (before.some((other) => other.name === name)) throw new InvalidArgumentError(`${name} is named twice.`);
+  return [...before, { name, service: kebabCase(name), port }];
+}
+
+/**
+ * Gives each function without a port the next one from 9229 on that no other has.
+ * @param others ports that the stack itself is to have
+ */
+export function withPorts(
+  functions: readonly InspectedFunction[],
+  others: readonly number[],
+): (InspectedFunction & { port: number })[] {
+  const taken = new Set([...functions.map(({ port }) => port), ...others]);
+  let next = FIRST_PORT;
+  return functions.map((one) => {
+    if (one.port !== undefined) return { ...one, port: one.port };
+    while (taken.has(next)) next += 1;
+    taken.add(next);
+    return { ...one, port: next };
+  });
+}
+
+/** Opens the port of each, by the function's name on the command line of other commands. */
+export async function openInspectors(
+  functions: readonly (InspectedFunction & { port: number })[],
+): Promise<Map<string, InspectorPort>> {
+  const opened = new Map<string, InspectorPort>();
+  for (const { service, port } of functions) opened.set(service, await InspectorPort.open(port));
+  return opened;
+}
+
+const bundleListSchema = z.record(z.string(), z.object({ entry: z.string() }));
+
+/** Bundles functions readably into an assembly that was synthesised. */
+export async function bundleReadably(
+  assembly: string,
+  functions: readonly Pick<InspectedFunction, 'service'>[],
+): Promise<void> {
+  if (functions.length === 0) return;
+  const { writeReadableBundle } = await import('../../../lib/release/bundle.ts');
+  const bundles = bundleListSchema.parse(readJson(join(assembly, BUNDLE_LIST)));
+  for (const { service } of functions) {
+    const { entry } = bundles[service] ?? {};
+    if (entry !== undefined) await writeReadableBundle(entry, inspectedCode(assembly, service));
+  }
+}
+
+/** How to debug a function, for people. */
+export function inspectText({ name }: InspectedFunction, { address }: InspectorPort): string {
+  const port = Number(address.split(':').at(-1));
+  const attach = JSON.stringify({ type: 'node', request: 'attach', name, port, restart: true });
+  return `
+Debug ${name} at ${address}: in Chrome by chrome://inspect (Configure: ${address}), in VS Code by
+  ${attach}
+It takes one invocation at a time. At a breakpoint nothing runs out for 12 h: neither its time-out, nor its queue's
+visibility timeout, nor the wait of the API.
+`;
+}

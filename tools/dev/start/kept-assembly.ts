@@ -1,0 +1,116 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { dirname, join, relative } from 'node:path';
+import { deserialize, serialize } from 'node:v8';
+import { filesDigest } from '../../../lib/release/files-digest.ts';
+
+/** All that a synthesis reads, from the project's root, and what makes it: `npm ci` writes anew what is installed. */
+export const MADE_OF = [
+  'bin',
+  'cdk.json',
+  'check-node.js',
+  'lambda',
+  'lib',
+  'local/template/synthesise.ts',
+  'node_modules/.package-lock.json',
+  'package-lock.json',
+  'package.json',
+  'tsconfig.json',
+];
+
+/** Variables that the CDK and its app read. Source: `process.env` in `lib/` and in aws-cdk-lib's core. */
+const VARIABLE = /^(CDK|JSII)_/;
+
+/** The default stage, that of a REST API, and a change that is tried and taken back. Each is some 9 MB. */
+const KEPT = 3;
+
+/** Bytes of a SHA-256. */
+const CHECKSUM = 32;
+
+interface KeptAssembliesOptions {
+  /** Where they are kept. */
+  readonly folder: string;
+  /** Writes a cloud assembly. */
+  readonly synthesise: (folder: string, overrides: Readonly<Record<string, unknown>>) => Promise<void>;
+  /** Files and folders that it reads. @default those of this project */
+  readonly madeOf?: readonly string[];
+}
+
+/**
+ * Cloud assemblies of earlier starts, each in one file that is named by the digest of all that it was made of: where
+ * nothing has changed since, it is what a synthesis would write.
+ */
+export class KeptAssemblies {
+  readonly #options: KeptAssembliesOptions;
+
+  constructor(options: KeptAssembliesOptions) {
+    this.#options = options;
+  }
+
+  /** Writes the assembly of the sources as they are now. @throws what a synthesis throws */
+  async write(folder: string, overrides: Readonly<Record<string, unknown>> = {}): Promise<void> {
+    const digest = this.#digest(overrides);
+    const file = join(this.#options.folder, digest);
+    const kept = await readFile(file)
+      .then(unpacked)
+      .catch(() => undefined);
+    if (kept !== undefined) {
+      await Promise.all(Object.entries(kept).map(([path, content]) => writeAt(join(folder, path), content)));
+      // The one that was used last is the last to go. It may be gone already.
+      await utimes(file, new Date(), new Date()).catch(() => {});
+      return;
+    }
+    await this.#options.synthesise(folder, overrides);
+    // Saved meanwhile: which of both was synthesised, nobody knows.
+    if (this.#digest(overrides) !== digest) return;
+    // Where it cannot be kept the next start takes longer, and that is all.
+    await this.#keep(file, folder).catch(() => {});
+  }
+
+  async #keep(file: string, folder: string): Promise<void> {
+    await mkdir(dirname(file), { recursive: true });
+    // In one step, for whoever starts at the same time.
+    const unfinished = `${file}.${randomUUID()}`;
+    await writeFile(unfinished, await packed(folder));
+    await rename(unfinished, file);
+    const files = await Promise.all(
+      (await readdir(dirname(file))).map(async (name) => {
+        const path = join(dirname(file), name);
+        return { path, at: (await stat(path).catch(() => undefined))?.mtimeMs ?? 0 };
+      }),
+    );
+    const old = files.sort((a, b) => b.at - a.at).slice(KEPT);
+    await Promise.all(old.map(({ path }) => rm(path, { force: true })));
+  }
+
+  #digest(overrides: Readonly<Record<string, unknown>>): string {
+    const environment = Object.entries(process.env).filter(([name]) => VARIABLE.test(name));
+    return filesDigest(this.#options.madeOf ?? MADE_OF, [process.version, overrides, environment.sort()]);
+  }
+}
+
+/** All files of a folder, after their checksum. */
+async function packed(folder: string): Promise<Buffer> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const files = entries
+    .filter((entry) => entry.isFile())
+    .map(async ({ parentPath, name }) => {
+      const path = join(parentPath, name);
+      return [relative(folder, path), await readFile(path)] as const;
+    });
+  const content = serialize(Object.fromEntries(await Promise.all(files)));
+  return Buffer.concat([checksum(content), content]);
+}
+
+/** @returns undefined where it is not what was packed */
+function unpacked(file: Buffer): Readonly<Record<string, Uint8Array>> | undefined {
+  const content = file.subarray(CHECKSUM);
+  return checksum(content).equals(file.subarray(0, CHECKSUM)) ? deserialize(content) : undefined;
+}
+
+async function writeAt(path: string, content: Uint8Array): Promise<void> {
+  await mkdir(dirname(path), { recursive: true });
+  await writeFile(path, content);
+}
+
+const checksum = (content: Uint8Array) => createHash('sha256').update(content).digest();

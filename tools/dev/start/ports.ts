@@ -1,0 +1,62 @@
+import { listen } from '../../../local/listen.ts';
+import { CommandError } from '../../cli/terminal/command-error.ts';
+
+/** A port that the stack is to listen on. */
+export interface WantedPort {
+  /** That names it, and chooses another: `aws-port`, `inspect receiver:<port>`. */
+  readonly option: string;
+  /** 0 for any free one. */
+  readonly port: number;
+}
+
+/**
+ * Before the stack is synthesised, so that all ports in use are named at once.
+ * @throws CommandError where two are the same, or some are in use
+ */
+export async function assertPorts(ports: readonly WantedPort[]): Promise<void> {
+  for (const [index, { option, port }] of ports.entries()) {
+    const same = ports.slice(index + 1).find((other) => other.port === port && port !== 0);
+    if (same !== undefined) {
+      throw new CommandError(`--${option} and --${same.option} must differ, not both be ${port}`);
+    }
+  }
+  const used: WantedPort[] = [];
+  for (const wanted of ports) if (await isInUse(wanted)) used.push(wanted);
+  if (used.length > 0) throw inUse(used);
+}
+
+async function isInUse({ port }: WantedPort): Promise<boolean> {
+  try {
+    const { servers } = await listen({}, () => {}, { port });
+    for (const server of servers) server.close();
+    return false;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EADDRINUSE') return true;
+    throw error;
+  }
+}
+
+function inUse(ports: readonly WantedPort[]): CommandError {
+  const numbers = ports.map(({ port }) => port).join(', ');
+  const options = ports.map(({ option }) => `--${option}`).join(', ');
+  return new CommandError(
+    ports.length === 1
+      ? `Port ${numbers} is in use. Stop what uses it, or choose another with ${options}`
+      : `Ports ${numbers} are in use. Stop what uses them, or choose others with ${options}`,
+  );
+}
+
+/**
+ * Runs what listens on the ports: one may have been taken since they were looked at.
+ * @throws CommandError that names the option of the one that is in use
+ */
+export async function namingPorts<T>(ports: readonly WantedPort[], run: () => Promise<T>): Promise<T> {
+  try {
+    return await run();
+  } catch (error) {
+    const { code, port } = error as NodeJS.ErrnoException & { port?: number };
+    if (code !== 'EADDRINUSE') throw error;
+    const option = ports.find((wanted) => wanted.port === port)?.option ?? 'port';
+    throw inUse([{ option, port: port ?? 0 }]);
+  }
+}

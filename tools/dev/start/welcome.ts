@@ -1,0 +1,52 @@
+import { existsSync } from 'node:fs';
+import { WEBHOOK_PATH } from '../../../lambda/events/webhook-path.ts';
+import type { LocalStack } from '../../../local/local-stack.ts';
+import { KEPT_FOLDER, OUTPUTS_FILE } from '../../stage/local-folder.ts';
+
+const RETRIES_ARE_FAST = `Retries are fast: ten attempts take some ten seconds, and a message whose function dies comes back after 5 s.
+`;
+
+/** What the stack begins with. */
+export function beginning(keep: boolean): string {
+  const isThere = existsSync(KEPT_FOLDER);
+  if (keep) return isThere ? `Going on with ${KEPT_FOLDER}` : `Beginning empty, kept in ${KEPT_FOLDER}`;
+  return isThere
+    ? `Beginning empty: --keep would go on with ${KEPT_FOLDER}`
+    : `Beginning empty. --keep would store the state in ${KEPT_FOLDER}`;
+}
+
+interface Welcome {
+  /** Undefined without the console. */
+  readonly consoleUrl: string | undefined;
+  /** Names by which tunnels lead to the webhook. */
+  readonly publicHosts: readonly string[];
+  readonly secret: string;
+  readonly keep: boolean;
+  readonly retryFast: boolean;
+  /** What starting took. */
+  readonly milliseconds: number;
+}
+
+/** Where everything is of a stack that runs. */
+export function welcome(
+  { outputs, awsUrl, operator }: Pick<LocalStack, 'outputs' | 'awsUrl' | 'operator'>,
+  about: Welcome,
+): string {
+  const { consoleUrl, publicHosts, secret, keep, retryFast, milliseconds } = about;
+  const page = consoleUrl === undefined ? '' : `  Console   ${consoleUrl}\n`;
+  const tunnels = publicHosts
+    .map((host) => `            also, to whoever has the secret, https://${host}${WEBHOOK_PATH}\n`)
+    .join('');
+  return `
+Ready in ${(milliseconds / 1000).toFixed(1)} s. Ctrl-C stops it${keep ? `. Its state stays in ${KEPT_FOLDER}` : ' and deletes its state'}.
+
+${page}  Webhook   ${outputs.WebhookUrl}
+${tunnels}  Secret    ${secret}
+  AWS       ${awsUrl} (region ${operator.region}, any access key)
+  Outputs   ${OUTPUTS_FILE}
+
+Send a signed event from another terminal:
+
+  npm run send -- shop.updated
+${retryFast ? `\n${RETRIES_ARE_FAST}` : ''}`;
+}

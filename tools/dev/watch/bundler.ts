@@ -1,0 +1,87 @@
+import { build, stop } from 'esbuild';
+import {
+  type Bundle,
+  BundleError,
+  messageText,
+  mistakesIn,
+  sourceMapReducer,
+  writeReadableBundle,
+} from '../../../lib/release/bundle.ts';
+import { writeKeptBundles } from '../../../lib/release/kept-bundles.ts';
+
+/** Functions that are bundled at a time. Each has esbuild's process take some 150 MB, and uses both of two cores. */
+const AT_A_TIME = 2;
+
+/** Milliseconds without a save after which esbuild's process ends, and gives its memory back. */
+const IDLE = 60_000;
+
+/** Bundles functions one by one, as they are deployed. A synthesis that follows finds their bundles kept. */
+export class Bundler {
+  readonly #sourceMaps = sourceMapReducer();
+  readonly #waiting: (() => void)[] = [];
+  #running = 0;
+  #idle: NodeJS.Timeout | undefined;
+
+  /** To be called for every file that was saved. */
+  forget(file: string): void {
+    this.#sourceMaps.forget(file);
+  }
+
+  /**
+   * @param isReadable for a debugger, and not as it is deployed
+   * @throws BuildFailure of esbuild where it does not build
+   */
+  bundle(entry: string, folder: string, isReadable = false): Promise<Bundle> {
+    return this.#inTurn(async () => {
+      if (isReadable) return writeReadableBundle(entry, folder);
+      const [bundle = { warnings: [], sources: [] }] = await writeKeptBundles(
+        [{ entry, folder }],
+        this.#sourceMaps,
+      );
+      return bundle;
+    });
+  }
+
+  /**
+   * What the synthesis runs, of this project, from its root: `lib/config.ts`.
+   * @throws BundleError where an import leads nowhere, or a file cannot be read
+   */
+  appSources(): Promise<Set<string>> {
+    return this.#inTurn(async () => {
+      try {
+        const { metafile } = await build({
+          entryPoints: ['bin/app.ts'],
+          bundle: true,
+          packages: 'external',
+          platform: 'node',
+          format: 'esm',
+          write: false,
+          metafile: true,
+          logLevel: 'silent',
+        });
+        return new Set(Object.keys(metafile.inputs));
+      } catch (error) {
+        throw new BundleError(await messageText('error', mistakesIn(error as Error)));
+      }
+    });
+  }
+
+  async close(): Promise<void> {
+    clearTimeout(this.#idle);
+    await stop();
+  }
+
+  async #inTurn<T>(run: () => Promise<T>): Promise<T> {
+    clearTimeout(this.#idle);
+    if (this.#running === AT_A_TIME) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    else this.#running += 1;
+    try {
+      return await run();
+    } finally {
+      const next = this.#waiting.shift();
+      if (next === undefined) this.#running -= 1;
+      else next();
+      if (this.#running === 0) this.#idle = setTimeout(() => void stop(), IDLE).unref();
+    }
+  }
+}

@@ -1,0 +1,115 @@
+import { eventNames } from '../../../lambda/events/catalogue.ts';
+import { kebabCase } from '../../../lambda/events/event-names.ts';
+import type { FunctionError } from '../../../local/functions/messages.ts';
+import type { TakenOver } from '../../../local/local-stack.ts';
+import type { Difference } from '../../../local/take-over.ts';
+
+/** Functions that are named in one line at most; of more their number is told. */
+const NAMED = 3;
+
+/** Places in the source that are shown of an error. */
+const PLACES = 3;
+
+/** Type errors that are shown: a changed type can break a hundred lines. */
+const TYPE_ERRORS = 5;
+
+/** What people call the types of a template. */
+const NOUNS: Readonly<Record<string, string>> = {
+  'AWS::CloudWatch::Alarm': 'alarm',
+  'AWS::DynamoDB::Table': 'table',
+  'AWS::IAM::Role': 'role',
+  'AWS::KinesisFirehose::DeliveryStream': 'delivery stream',
+  'AWS::Lambda::Alias': 'alias',
+  'AWS::Lambda::EventSourceMapping': 'event source',
+  'AWS::Lambda::Function': 'function',
+  'AWS::S3::Bucket': 'bucket',
+  'AWS::SNS::Topic': 'topic',
+  'AWS::SQS::Queue': 'queue',
+  'AWS::SecretsManager::Secret': 'secret',
+};
+
+const nounOf = (type: string) => NOUNS[type] ?? type.replace(/^AWS::ApiGateway(V2)?::/, 'API ').toLowerCase();
+
+/** `shop.updated` of a consumer, `receiver` */
+const functionName = (service: string) => eventNames.find((event) => kebabCase(event) === service) ?? service;
+
+/** `1.2 s`, `180 ms` */
+const duration = (milliseconds: number) =>
+  milliseconds < 1_000 ? `${Math.round(milliseconds)} ms` : `${(milliseconds / 1_000).toFixed(1)} s`;
+
+/** `receiver and shop.updated`, `8 functions` */
+function functionNames(services: readonly string[]): string {
+  const names = services.map(functionName).sort();
+  if (names.length > NAMED) return `${names.length} functions`;
+  return list(names);
+}
+
+const list = (words: readonly string[]) =>
+  [words.slice(0, -1).join(', '), ...words.slice(-1)].filter(Boolean).join(' and ');
+
+/** `Rebuilding 8 functions …` */
+export const rebuildingText = (services: readonly string[]) => `Rebuilding ${functionNames(services)} …`;
+
+/** `Rebuilt shop.updated in 180 ms` */
+export function rebuiltText(services: readonly string[], milliseconds: number): string {
+  if (services.length === 0) return `Saved: no function changes (${duration(milliseconds)})`;
+  return `Rebuilt ${functionNames(services)} in ${duration(milliseconds)}`;
+}
+
+/** Why a function cannot be loaded, with places in its source. */
+export function loadFailureText(
+  service: string,
+  { errorType, errorMessage, trace = [] }: FunctionError,
+): string {
+  const places = trace.filter((line) => /^ {4}at lambda\//.test(line)).slice(0, PLACES);
+  return [`${functionName(service)} cannot be loaded: ${errorType}: ${errorMessage}`, ...places].join('\n');
+}
+
+export function typeMistakesText(mistakes: readonly string[]): string {
+  const more = mistakes.length - TYPE_ERRORS;
+  return [
+    'Type errors in the saved code:',
+    ...mistakes.slice(0, TYPE_ERRORS).map((mistake) => `  ${mistake}`),
+    ...(more > 0 ? [`  ${more} more: npm run check shows all`] : []),
+  ].join('\n');
+}
+
+/** `Synthesised in 4.2 s. New: 2 queues and 1 function. Changed: function receiver` */
+export function takenOverText({ resources, functions }: TakenOver, milliseconds: number): string {
+  const created = counted(resources.filter(({ kind }) => kind === 'new'));
+  const changed = counted(resources.filter(({ kind }) => kind === 'changed'));
+  if (functions.length > 0) changed.unshift(functionNames(functions));
+  return [
+    `Synthesised in ${duration(milliseconds)}`,
+    ...(created.length > 0 ? [`New: ${list(created)}`] : []),
+    ...(changed.length > 0 ? [`Changed: ${list(changed)}`] : []),
+    ...(created.length + changed.length === 0 ? ['Nothing to take over'] : []),
+  ].join('. ');
+}
+
+/** `['2 queues', '1 function']` */
+function counted(differences: readonly Difference[]): string[] {
+  const counts = new Map<string, number>();
+  for (const { type } of differences) counts.set(nounOf(type), (counts.get(nounOf(type)) ?? 0) + 1);
+  return [...counts].map(([noun, count]) => (count === 1 ? `1 ${noun}` : `${count} ${plural(noun)}`));
+}
+
+const plural = (noun: string) => (noun.endsWith('s') ? `${noun}es` : `${noun}s`);
+
+/** What only a restart takes over, by name. @returns undefined where there is nothing */
+export function leftText(left: readonly Difference[]): string | undefined {
+  if (left.length === 0) return undefined;
+  const items = left.map(({ kind, type, logicalId, properties }) => {
+    return `${nounOf(type)} ${logicalId} (${kind === 'changed' ? properties.join(', ') : kind})`;
+  });
+  return `Stop and start it again to take over: ${items.join('; ')}`;
+}
+
+/** What a synthesis said, without the lines that are Node.js' own. */
+export function withoutNodeLines(text: string): string {
+  return text
+    .split('\n')
+    .filter((line) => !/^\s+at .*node:|^Node\.js v/.test(line))
+    .join('\n')
+    .trim();
+}

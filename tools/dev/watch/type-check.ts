@@ -1,0 +1,52 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { constants, setPriority } from 'node:os';
+
+/** The sources that a running stack is made of. */
+const PROJECT = 'tools/dev/watch/tsconfig.sources.json';
+
+/** `lambda/events/catalogue.ts(7,28): error TS2307: Cannot find module …` */
+const MISTAKE = /^(.+)\((\d+),(\d+)\): error (TS\d+): (.+)$/gm;
+
+/** Checks the types of saved sources by `tsc`, one check at a time. */
+export class TypeCheck {
+  #running: ChildProcess | undefined;
+
+  /**
+   * @returns each mistake with its file and line; undefined if the check was stopped
+   * @throws Error if `tsc` could not check
+   */
+  async run(): Promise<readonly string[] | undefined> {
+    const args = ['node_modules/typescript/bin/tsc', '--noEmit', '--pretty', 'false', '--project', PROJECT];
+    const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] });
+    this.#running = child;
+    let output = '';
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.setEncoding('utf8').on('data', (text: string) => {
+        output += text;
+      });
+    }
+    lowerPriority(child);
+    const [code, signal] = (await once(child, 'close')) as [number | null, NodeJS.Signals | null];
+    this.#running = undefined;
+    if (signal !== null) return undefined;
+    const mistakes = [...output.matchAll(MISTAKE)].map(
+      ([, file, line, column, error, text]) => `${file}:${line}:${column}: ${text} (${error})`,
+    );
+    if (code !== 0 && mistakes.length === 0) throw new Error(output.trim());
+    return mistakes;
+  }
+
+  stop(): void {
+    this.#running?.kill();
+  }
+}
+
+/** The stack, and the next rebuild, come first. */
+function lowerPriority({ pid }: ChildProcess): void {
+  try {
+    if (pid !== undefined) setPriority(pid, constants.priority.PRIORITY_LOW);
+  } catch {
+    // It has ended already.
+  }
+}

@@ -1,0 +1,35 @@
+import { httpApiEvent } from '../../../events/gateway-events.ts';
+import { signatureOf } from '../../../events/signing.ts';
+
+/** Of what is delivered here. */
+export const SECRET = 'secret-of-the-bench';
+
+/** A delivery that is accepted, as an HTTP API hands it over. @param number of it, by which its bytes differ */
+export function delivery(number = 0) {
+  const body = JSON.stringify({
+    event: 'user.updated',
+    data: {
+      user_id: `user-${number}`,
+      shop_id: 'shop-1',
+      display_name: 'Sora',
+      profile_image_url: 'https://example.com/a.png',
+    },
+    timestamp: new Date().toISOString(),
+  });
+  return httpApiEvent(
+    {
+      method: 'POST',
+      path: '/api/v1/webhooks/partner',
+      headers: [
+        ['content-type', 'application/json'],
+        ['x-webhook-signature', signatureOf({ body: Buffer.from(body), secret: SECRET })],
+      ],
+      body,
+      isBase64Encoded: false,
+      sourceIp: '192.0.2.1',
+      receivedAt: new Date(),
+      requestId: `request-${number}`,
+    },
+    { accountId: '000000000000', apiId: 'api', domainName: 'api.execute-api.us-east-1.amazonaws.com' },
+  );
+}

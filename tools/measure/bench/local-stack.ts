@@ -1,0 +1,174 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { text } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { DynamoDBClient, ListTablesCommand, paginateScan } from '@aws-sdk/client-dynamodb';
+import { GetQueueAttributesCommand, ListQueuesCommand, SQSClient } from '@aws-sdk/client-sqs';
+import { LOCAL_SECRET } from '../../../events/signing.ts';
+import { clientSettings } from '../../../local/place.ts';
+import { exactly, type Figure, type Measured, type MeasureOptions, spread } from './figure.ts';
+import type { Posted, Posting } from './post-bodies.ts';
+import { cleanEnvironment, RunningStack } from './running-stack.ts';
+
+const CONNECTIONS = 20;
+const WARM_UP_MILLISECONDS = 4_000;
+const MILLISECONDS = 8_000;
+
+/** Signed ahead: more than are sent in that time at 2,500 a second. */
+const BODIES = 30_000;
+
+/** How long effects may take once nothing comes any more, in milliseconds. */
+const DRAIN_LIMIT = 120_000;
+
+interface Run {
+  readonly receipts: Measured;
+  readonly memory: Measured;
+}
+
+/** Both figures are of one run. */
+let run: Promise<Run> | undefined;
+
+export const localThroughput: Figure = {
+  name: 'local-throughput',
+  title: `local stack: distinct signed bodies, ${CONNECTIONS} connections`,
+  goal: { atLeast: 600 },
+  unit: '/s',
+  measure: async (options) => (await measured(options)).receipts,
+};
+
+export const localMemory: Figure = {
+  name: 'local-memory',
+  title: 'local stack: resident memory after that',
+  goal: { atMost: 600 },
+  unit: 'MB',
+  measure: async (options) => (await measured(options)).memory,
+};
+
+function measured(options: MeasureOptions): Promise<Run> {
+  run ??= measure(options);
+  return run;
+}
+
+/**
+ * As people run it: with the console, and somebody who reads what it says.
+ * @throws Error where what was accepted has not had its effect
+ */
+async function measure({ signal, say }: MeasureOptions): Promise<Run> {
+  say('starting the stack');
+  await using stack = await RunningStack.start(signal, ['--no-watch']);
+  say('posting');
+  const posted = await post(stack.webhookUrl, signal);
+  const sent = performance.now();
+  say('waiting for effects');
+  const queues = await Queues.of(stack.awsUrl);
+  const waiting = await queues.left();
+  await queues.drain(signal);
+  const drained = (performance.now() - sent) / 1000;
+  const megabytes = await stack.megabytes();
+  await assertEffects(stack.awsUrl, posted);
+  const accepted = total(posted.accepted);
+  return {
+    receipts: {
+      ...spread(posted.rates),
+      made: `${accepted} receipts, ${((accepted - waiting) / ((WARM_UP_MILLISECONDS + MILLISECONDS) / 1000)).toFixed(0)} effects/s meanwhile, the last ${waiting} in ${drained.toFixed(1)} s`,
+    },
+    memory: { ...exactly(megabytes), made: `all processes, after ${accepted} deliveries` },
+  };
+}
+
+/** From a process of its own. @throws Error where an answer is not 200 */
+export async function post(url: string, signal: AbortSignal): Promise<Posted> {
+  const posting: Posting = {
+    url,
+    secret: LOCAL_SECRET,
+    connections: CONNECTIONS,
+    warmUpMilliseconds: WARM_UP_MILLISECONDS,
+    milliseconds: MILLISECONDS,
+    bodies: BODIES,
+  };
+  const child = spawn(process.execPath, ['tools/measure/bench/post-bodies.ts'], {
+    env: cleanEnvironment(),
+    stdio: ['pipe', 'pipe', 'inherit'],
+    signal,
+  });
+  child.stdin.on('error', () => {}).end(JSON.stringify(posting));
+  const said = text(child.stdout);
+  const [code] = await once(child, 'exit').catch((error) => {
+    signal.throwIfAborted();
+    throw error;
+  });
+  if (code !== 0) throw new Error(`tools/measure/bench/post-bodies.ts ended with ${code}`);
+  const posted = JSON.parse(await said) as Posted;
+  if (total(posted.others) > 0) throw new Error(`Answers other than 200: ${JSON.stringify(posted.others)}`);
+  return posted;
+}
+
+/** All queues of the stack. */
+class Queues {
+  readonly #client: SQSClient;
+  readonly #urls: readonly string[];
+
+  static async of(awsUrl: string): Promise<Queues> {
+    const client = new SQSClient(clientSettings(awsUrl, 'operator'));
+    const { QueueUrls = [] } = await client.send(new ListQueuesCommand({}));
+    return new Queues(client, QueueUrls);
+  }
+
+  private constructor(client: SQSClient, urls: readonly string[]) {
+    this.#client = client;
+    this.#urls = urls;
+  }
+
+  /** Messages that are not done with. */
+  async left(): Promise<number> {
+    const counts = await Promise.all(
+      this.#urls.map(async (QueueUrl) => {
+        const { Attributes = {} } = await this.#client.send(
+          new GetQueueAttributesCommand({ QueueUrl, AttributeNames: ['All'] }),
+        );
+        const { ApproximateNumberOfMessages, ApproximateNumberOfMessagesNotVisible } = Attributes;
+        return Number(ApproximateNumberOfMessages) + Number(ApproximateNumberOfMessagesNotVisible);
+      }),
+    );
+    return counts.reduce((sum, count) => sum + count, 0);
+  }
+
+  async drain(signal: AbortSignal): Promise<void> {
+    const deadline = performance.now() + DRAIN_LIMIT;
+    for (let left = await this.left(); left > 0; left = await this.left()) {
+      if (performance.now() > deadline) throw new Error(`${left} messages have had no effect`);
+      await sleep(100, undefined, { signal });
+    }
+    this.#client.destroy();
+  }
+}
+
+/** Kinds by the table in which each of their deliveries makes one row. Notifications have one in that of their claims. */
+const ROWS: Readonly<Record<string, RegExp>> = {
+  'shop.updated': /ShopCache/,
+  'girl.created': /Cast/,
+  'girl.deleted': /Cast/,
+  'user.updated': /ContactPartner/,
+  'girl.schedule_changed': /Idempotency/,
+  'review.posted': /Idempotency/,
+};
+
+/** @throws Error where there are not as many rows as deliveries that make one */
+async function assertEffects(awsUrl: string, { accepted }: Posted): Promise<void> {
+  const client = new DynamoDBClient(clientSettings(awsUrl, 'operator'));
+  const { TableNames = [] } = await client.send(new ListTablesCommand({}));
+  for (const TableName of TableNames) {
+    const wanted = Object.entries(ROWS).reduce(
+      (sum, [event, name]) => sum + (name.test(TableName) ? (accepted[event] ?? 0) : 0),
+      0,
+    );
+    let rows = 0;
+    for await (const { Count = 0 } of paginateScan({ client }, { TableName, Select: 'COUNT' })) rows += Count;
+    if (rows !== wanted)
+      throw new Error(`${TableName} has ${rows} rows, not one for each of ${wanted} deliveries`);
+  }
+  client.destroy();
+}
+
+const total = (counts: Readonly<Record<string, number>>) =>
+  Object.values(counts).reduce((sum, count) => sum + count, 0);

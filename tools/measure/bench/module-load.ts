@@ -1,0 +1,38 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { buildFunction, writeFiles } from '../../../lib/release/bundle.ts';
+import { type Figure, ratios, spread } from './figure.ts';
+import { load } from './load-module.ts';
+import { bundleReceiver, nothingAhead } from './receiver.ts';
+
+/** Starts of each: enough for a median that holds on a noisy machine. */
+const ROUNDS = 25;
+
+/** What any receiver with these packages has to load. */
+const BARE = 'tools/measure/bench/bare-receiver.ts';
+
+/** How long the receiver's module takes to load, besides what its packages take at any rate. */
+export const moduleLoad: Figure = {
+  name: 'module-load',
+  title: 'module load ÷ bare bundle of the same SDK clients and middy',
+  goal: { atMost: 1.1 },
+  async measure({ signal, say }) {
+    const folder = mkdtempSync(join(tmpdir(), 'module-load-'));
+    try {
+      // What it does ahead of its first request is no part of loading it: `first-request` measures that.
+      await bundleReceiver(join(folder, 'receiver'), { plugins: [nothingAhead] });
+      await writeFiles((await buildFunction(BARE, { outdir: join(folder, 'bare') })).files);
+      const files = { of: join(folder, 'receiver/index.mjs'), to: join(folder, 'bare/index.mjs') };
+      const pairs: { of: number; to: number }[] = [];
+      for (let round = 1; round <= ROUNDS; round += 1) {
+        say(`start ${round} of ${ROUNDS}`);
+        pairs.push({ of: await load(files.of, [], signal), to: await load(files.to, [], signal) });
+      }
+      const [of, to] = [spread(pairs.map(({ of }) => of)), spread(pairs.map(({ to }) => to))];
+      return { ...ratios(pairs), made: `${of.median.toFixed(1)} ms ÷ ${to.median.toFixed(1)} ms` };
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  },
+};

@@ -1,0 +1,97 @@
+/**
+ * Posts distinct signed bodies in a closed loop, on as many connections as it is told, in a process of its own: what it
+ * takes is not the stack's. Says on standard output, in JSON, what was answered.
+ *
+ * Its standard input is a {@link Posting}, in JSON.
+ */
+import { Agent, request } from 'node:http';
+import { json } from 'node:stream/consumers';
+import { readSamples, type Sample } from '../../../events/samples.ts';
+import { signatureOf } from '../../../events/signing.ts';
+
+export interface Posting {
+  readonly url: string;
+  readonly secret: string;
+  readonly connections: number;
+  /** Before this has passed the answers are not counted in the rate: code is compiled, and environments start. */
+  readonly warmUpMilliseconds: number;
+  /** Counted, after the warm-up. */
+  readonly milliseconds: number;
+  /** Bodies that are signed ahead. Where they are too few, further ones are signed when they are sent. */
+  readonly bodies: number;
+}
+
+export interface Posted {
+  /** How many of each kind were answered 200, those of the warm-up, too. */
+  readonly accepted: Readonly<Record<string, number>>;
+  /** Of other answers, by status. */
+  readonly others: Readonly<Record<string, number>>;
+  /** 200s a second, each half second of the time that is counted. */
+  readonly rates: readonly number[];
+}
+
+/** Milliseconds of which each makes a rate. */
+const INTERVAL = 500;
+
+interface Delivery {
+  readonly event: string;
+  readonly body: Buffer;
+  readonly signature: string;
+}
+
+async function post(posting: Posting): Promise<Posted> {
+  const { url, secret, connections, warmUpMilliseconds, milliseconds, bodies } = posting;
+  const samples = readSamples();
+  const signed = (index: number) => signedBody(index, samples[index % samples.length], secret);
+  const ahead = Array.from({ length: bodies }, (_, index) => signed(index));
+  let sent = 0;
+  const agent = new Agent({ keepAlive: true, maxSockets: connections });
+  const accepted: Record<string, number> = {};
+  const others: Record<string, number> = {};
+  const begin = performance.now() + warmUpMilliseconds;
+  const counts: number[] = Array(Math.floor(milliseconds / INTERVAL)).fill(0);
+
+  async function loop(): Promise<void> {
+    while (performance.now() < begin + milliseconds) {
+      const delivery = ahead[sent] ?? signed(sent);
+      sent += 1;
+      const status = await send(url, delivery, agent);
+      if (status !== 200) {
+        others[status] = (others[status] ?? 0) + 1;
+        continue;
+      }
+      accepted[delivery.event] = (accepted[delivery.event] ?? 0) + 1;
+      const interval = Math.floor((performance.now() - begin) / INTERVAL);
+      if (counts[interval] !== undefined) counts[interval] += 1;
+    }
+  }
+
+  await Promise.all(Array.from({ length: connections }, loop));
+  agent.destroy();
+  return { accepted, others, rates: counts.map((count) => (count * 1000) / INTERVAL) };
+}
+
+/** Each is about somebody else. */
+function signedBody(index: number, sample: Sample | undefined, secret: string): Delivery {
+  const { event = '', payload } = sample ?? {};
+  const ids = { shop_id: `shop-${index}`, girl_id: `girl-${index}`, user_id: `user-${index}` };
+  const data = { ...(payload?.data as object), ...ids };
+  const body = Buffer.from(JSON.stringify({ ...payload, data, timestamp: new Date().toISOString() }));
+  return { event, body, signature: signatureOf({ body, secret }) };
+}
+
+function send(url: string, { body, signature }: Delivery, agent: Agent): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const headers = {
+      'content-type': 'application/json',
+      'content-length': body.length,
+      'x-webhook-signature': signature,
+    };
+    const sent = request(url, { method: 'POST', agent, headers }, (answer) => {
+      answer.resume().once('end', () => resolve(answer.statusCode ?? 0));
+    });
+    sent.once('error', reject).end(body);
+  });
+}
+
+console.log(JSON.stringify(await post((await json(process.stdin)) as Posting)));

@@ -1,0 +1,41 @@
+import type { BuildOptions, Plugin } from 'esbuild';
+import { eventNames } from '../../../lambda/events/catalogue.ts';
+import { queueUrlVariable } from '../../../lambda/events/event-names.ts';
+import { buildFunction, writeFiles } from '../../../lib/release/bundle.ts';
+
+/** The receiver's entry point, from the project's root. */
+export const RECEIVER = 'lambda/receiver/handler.ts';
+
+/** Takes the place of what the receiver does ahead of its first request: nothing. */
+export const nothingAhead: Plugin = {
+  name: 'nothing-ahead',
+  setup: ({ onLoad }) => {
+    onLoad({ filter: /\/lambda\/receiver\/ahead\.ts$/ }, () => ({
+      contents: 'export async function ahead() {}',
+    }));
+  },
+};
+
+/** Bundles the receiver as it is deployed, but for its source maps, which nothing reads. */
+export async function bundleReceiver(outdir: string, options: BuildOptions = {}): Promise<void> {
+  const { files } = await buildFunction(RECEIVER, { ...options, outdir });
+  await writeFiles(files);
+}
+
+/** Of the receiver, as the stack sets it. @param queueUrl of each of its queues */
+export const receiverEnvironment = (queueUrl: string): Record<string, string> => ({
+  ...Object.fromEntries(
+    [...eventNames.map(queueUrlVariable), 'QUARANTINE_QUEUE_URL', 'UNROUTED_QUEUE_URL'].map((name) => [
+      name,
+      queueUrl,
+    ]),
+  ),
+  WEBHOOK_SECRET_ARN: 'secret',
+  SECRET_GRACE_SECONDS: '86400',
+  POWERTOOLS_SERVICE_NAME: 'receiver',
+  POWERTOOLS_METRICS_NAMESPACE: 'bench',
+  AWS_REGION: 'us-east-1',
+  AWS_ACCESS_KEY_ID: 'key',
+  AWS_SECRET_ACCESS_KEY: 'key',
+  AWS_SESSION_TOKEN: 'token',
+});

@@ -1,0 +1,248 @@
+import { catalogue, type EffectName, eventNames, isNotification } from '../../../lambda/events/catalogue.ts';
+import { recordBytes } from './archive-cost.ts';
+import type { Deployment } from './deployment.ts';
+import type { Workload } from './workload.ts';
+import { eventsWith, tableOf, writeUnits } from './write-units.ts';
+
+/** Default quotas of an account in us-east-1. Their sources: `docs/scale-and-cost.md`, "Quotas". */
+const QUOTA = {
+  apiRate: 10_000,
+  /** Invocations a second for each unit of concurrency, of the account or reserved. */
+  invocationsForConcurrency: 10,
+  newTableWriteUnits: 4_000,
+  tableWriteUnits: 40_000,
+  partitionWriteUnits: 1_000,
+  snsPublishes: 30_000,
+  snsEmails: 10,
+  slackMessages: 1,
+  inFlightMessages: 120_000,
+  /** Of each delivery stream that is put to directly. */
+  firehose: { bytes: 5 * 1024 ** 2, calls: 2_000, records: 500_000 },
+} as const;
+
+/** Something that is full at some rate of deliveries. */
+export interface Limit {
+  readonly name: string;
+  /** Deliveries a second that fill it. */
+  readonly deliveries: number;
+  /** What happens beyond it. */
+  readonly consequence: string;
+  /** The field of the configuration or the quota that moves it. */
+  readonly raise: string;
+}
+
+const QUEUES_GROW = 'queues grow, nothing is lost';
+/** By the kind of API: what it answers above its throttle, and where the receiver is turned away. */
+const THROTTLED = {
+  http: 'the API answers 429 (lost unless the partner repeats it, which the contract does not promise)',
+  rest: 'the API answers 500, which the partner repeats',
+};
+const UNAVAILABLE = {
+  http: 'the API answers 503 (the contract names only 500 as repeated)',
+  rest: THROTTLED.rest,
+};
+
+/**
+ * What the stack runs into, the first one first: with the events mixed as in the workload, full batches, no
+ * shop busier than another, and nothing else in the account.
+ * @param accountConcurrency the account's quota of concurrent executions
+ */
+export function limits(workload: Workload, deployment: Deployment, accountConcurrency: number): Limit[] {
+  const { mix } = workload;
+  const { consumers, receiver, apiThrottle, gateway } = deployment;
+  const receiverSeconds = workload.receiverMilliseconds / 1000;
+
+  const batchesForDelivery = consumers.reduce((sum, { event, batchSize }) => sum + mix[event] / batchSize, 0);
+  const consumersAtMost = consumers.reduce((sum, { maximumConcurrency }) => sum + maximumConcurrency, 0);
+  const left = Math.max(0, accountConcurrency - consumersAtMost);
+  const { reservedConcurrency: reserved } = receiver;
+  const slowest = slowestConsumers(workload, consumers);
+  const fullTable = fullestTable(workload);
+  const notifications = eventNames.filter(isNotification).reduce((sum, name) => sum + mix[name], 0);
+
+  return [
+    {
+      name: `DynamoDB: ${fullTable.name}, while new`,
+      deliveries: QUOTA.newTableWriteUnits / fullTable.units,
+      consequence: QUEUES_GROW,
+      raise: 'ramp up: on demand takes twice the last peak after 30 minutes; or warm throughput on the table',
+    },
+    {
+      name: 'Lambda: invocations a second',
+      deliveries:
+        reserved === undefined
+          ? (QUOTA.invocationsForConcurrency * accountConcurrency) / (1 + batchesForDelivery)
+          : QUOTA.invocationsForConcurrency * reserved,
+      consequence: UNAVAILABLE[gateway],
+      raise:
+        reserved === undefined
+          ? 'quota “Concurrent executions”: ten a second for each'
+          : '`receiver.reservedConcurrency`: ten a second for each',
+    },
+    {
+      name: 'API Gateway: requests a second',
+      deliveries: Math.min(apiThrottle.rate, QUOTA.apiRate),
+      consequence: THROTTLED[gateway],
+      raise: 'quota “Throttle rate”, and `apiThrottle`',
+    },
+    {
+      name: `Consumers: ${slowest.name}`,
+      deliveries: slowest.deliveries,
+      consequence: QUEUES_GROW,
+      raise: '`events.<event>.maximumConcurrency`, then `batchSize` and `memory`',
+    },
+    {
+      name: 'Lambda: concurrent receivers',
+      deliveries: (reserved ?? left) / receiverSeconds,
+      consequence: UNAVAILABLE[gateway],
+      raise:
+        reserved === undefined
+          ? 'quota “Concurrent executions”'
+          : '`receiver.reservedConcurrency`, then the quota',
+    },
+    {
+      name: `DynamoDB: ${fullTable.name}`,
+      deliveries: QUOTA.tableWriteUnits / fullTable.units,
+      consequence: QUEUES_GROW,
+      raise: 'quota “Table-level write throughput limit”',
+    },
+    {
+      name: 'SNS: publishes a second',
+      deliveries: QUOTA.snsPublishes / notifications,
+      consequence: QUEUES_GROW,
+      raise: 'quota “Messages published per second”; 300 in the smallest regions',
+    },
+    ...archiveLimits(workload, deployment),
+  ]
+    .filter(({ deliveries }) => Number.isFinite(deliveries))
+    .sort((a, b) => a.deliveries - b.deliveries);
+}
+
+/** What of its three quotas the busiest delivery stream reaches first; nothing where no archive is kept. */
+function archiveLimits({ mix, payloadBytes }: Workload, { archive, consumers }: Deployment): Limit[] {
+  if (archive === undefined) return [];
+  const records = Math.max(...eventNames.map((event) => mix[event]));
+  const calls = Math.max(...consumers.map(({ event, batchSize }) => mix[event] / batchSize));
+  const [full, deliveries] = Object.entries({
+    bytes: QUOTA.firehose.bytes / (records * recordBytes(payloadBytes)),
+    calls: QUOTA.firehose.calls / calls,
+    records: QUOTA.firehose.records / records,
+  }).reduce((first, next) => (next[1] < first[1] ? next : first));
+  return [
+    {
+      name: `Firehose: ${full} a second to a stream`,
+      deliveries,
+      consequence: 'queues grow, as what is not archived comes back, and nothing is lost',
+      raise:
+        'quotas of direct PUT, which move together; in most regions a fifth of the bytes, and half of the calls',
+    },
+  ];
+}
+
+/** What is full while the stack itself is not: a shop that is busier than others, and people. */
+export function narrowLimits({
+  mix,
+  payloadBytes,
+}: Workload): Pick<Limit, 'name' | 'deliveries' | 'consequence'>[] {
+  const shareOf = (effect: EffectName) => eventsWith(effect).reduce((sum, name) => sum + mix[name], 0);
+  return [
+    {
+      name: `Slack: messages to one channel, of ${listed(eventsWith('chat'))}`,
+      deliveries: QUOTA.slackMessages / shareOf('chat'),
+      consequence:
+        'Slack refuses, Amazon Q drops or delays: rooms subscribe to their own shops with a filter policy',
+    },
+    {
+      name: `SNS: e-mails to one address without a filter, of ${listed(eventsWith('review'))}`,
+      deliveries: QUOTA.snsEmails / shareOf('review'),
+      consequence: 'SNS deactivates the subscription: filter by `shop_id`, or subscribe a queue',
+    },
+    {
+      name: `DynamoDB: ${listed(eventsWith('shop-cache'))} of one shop`,
+      deliveries: QUOTA.partitionWriteUnits / writeUnits('shop-cache', payloadBytes).table,
+      consequence: 'writes to that shop are throttled; fair queues keep the others going',
+    },
+    {
+      name: `DynamoDB: ${listed(eventsWith('cast'))} of one shop (the index by shop)`,
+      deliveries: QUOTA.partitionWriteUnits / writeUnits('cast', payloadBytes).index,
+      consequence: 'the index holds up the whole cast table',
+    },
+  ].filter(({ deliveries }) => Number.isFinite(deliveries));
+}
+
+/** What a rate of deliveries takes. */
+export interface Load {
+  readonly rate: number;
+  /** Receivers and consumers that are busy at a time (Little's law), as far as their settings let them. */
+  readonly receiversBusy: number;
+  readonly consumersBusy: number;
+  /** The limits that it exceeds, or reaches; where there are none, the one that is nearest. */
+  readonly full: readonly Limit[];
+  readonly nearest: Limit;
+  /**
+   * Seconds of an outage of what all consumers need until each queue has as many messages in flight as SQS
+   * lets.
+   */
+  readonly secondsToInFlight: number;
+}
+
+export function load(
+  rate: number,
+  workload: Workload,
+  deployment: Deployment,
+  accountConcurrency: number,
+): Load {
+  const all = limits(workload, deployment, accountConcurrency);
+  const [nearest] = all;
+  if (nearest === undefined) throw new Error('No limit is known');
+  const busiest = Math.max(...eventNames.map((name) => workload.mix[name]));
+  return {
+    rate,
+    receiversBusy: Math.ceil((rate * workload.receiverMilliseconds) / 1000),
+    consumersBusy: deployment.consumers.reduce((sum, { event, batchSize, maximumConcurrency }) => {
+      const batches = (rate * workload.mix[event]) / batchSize;
+      return sum + Math.min(maximumConcurrency, Math.ceil((batches * workload.consumerMilliseconds) / 1000));
+    }, 0),
+    full: all.filter(({ deliveries }) => deliveries <= rate),
+    nearest,
+    secondsToInFlight: QUOTA.inFlightMessages / (rate * busiest),
+  };
+}
+
+/** The tables that take most write units of a delivery. */
+function fullestTable({ mix, payloadBytes }: Workload): { name: string; units: number } {
+  const units = new Map<string, number>();
+  for (const name of eventNames) {
+    const table = tableOf(name);
+    units.set(
+      table,
+      (units.get(table) ?? 0) + mix[name] * writeUnits(catalogue[name].effect, payloadBytes).table,
+    );
+  }
+  const most = Math.max(...units.values());
+  const names = [...units].filter(([, each]) => same(each, most)).map(([name]) => name);
+  return { name: `table ${listed(names)}`, units: most };
+}
+
+/** The consumers that are full first. */
+function slowestConsumers(
+  workload: Workload,
+  consumers: Deployment['consumers'],
+): Pick<Limit, 'name' | 'deliveries'> {
+  const full = consumers
+    .filter(({ event }) => workload.mix[event] > 0)
+    .map(({ event, batchSize, maximumConcurrency }) => {
+      const eventsASecond = (maximumConcurrency * batchSize) / (workload.consumerMilliseconds / 1000);
+      return [event, eventsASecond / workload.mix[event]] as const;
+    });
+  const deliveries = Math.min(...full.map(([, each]) => each));
+  const first = full.filter(([, each]) => same(each, deliveries));
+  const names = first.map(([name]) => name);
+  return { name: names.length === eventNames.length ? 'all alike' : listed(names), deliveries };
+}
+
+/** `a, b and c` */
+const listed = (names: readonly string[]) => new Intl.ListFormat('en-GB').format(names);
+
+/** Sums of shares differ in their last digit. */
+const same = (a: number, b: number) => Math.abs(a - b) < 1e-9 * Math.max(a, b);

@@ -1,0 +1,59 @@
+import { type EventName, eventNames } from '../../../lambda/events/catalogue.ts';
+
+/** What is sent, and how long it takes: what no template says. */
+export interface Workload {
+  /**
+   * Deliveries in a month, spread evenly. All are accepted, and each once: repeats and 401s count as
+   * deliveries, too.
+   */
+  readonly deliveries: number;
+  /** Mean size of a body that fits a message. */
+  readonly payloadBytes: number;
+  /** Mean billed milliseconds of an invocation of the receiver. */
+  readonly receiverMilliseconds: number;
+  /** Mean billed milliseconds of an invocation of a consumer, for its whole batch. */
+  readonly consumerMilliseconds: number;
+  /** Mean messages of a batch. */
+  readonly batch: number;
+  /** Share of the deliveries, from 0 to 1, that is kept in S3 (decision D13). */
+  readonly oversizeShare: number;
+  /** Megabytes of every function; undefined: what the template gives each. */
+  readonly memoryMegabytes: number | undefined;
+  /** Share of each event. They sum up to 1. */
+  readonly mix: Readonly<Record<EventName, number>>;
+  /** E-mail addresses that get every review notification. */
+  readonly reviewEmails: number;
+  /** Whether each event of the shop cache invalidates a path of a CloudFront distribution. */
+  readonly cloudFront: boolean;
+  /** Queries in Athena about a week of the archive. */
+  readonly questions: number;
+}
+
+/** Every event as often as every other. */
+const evenMix = Object.fromEntries(eventNames.map((event) => [event, 1 / eventNames.length])) as Record<
+  EventName,
+  number
+>;
+
+/**
+ * Payload: twice that of the samples in `events/`, whose ids are short. Milliseconds: assumed, not measured
+ * on Lambda: a warm receiver makes one call (SQS), a warm consumer one or three (DynamoDB, SNS), each of a
+ * few milliseconds in the region, and starts are spread over many invocations. Batch: 1, as a queue that is
+ * not behind gives its messages one by one; the dearest case.
+ */
+export const defaultWorkload: Workload = {
+  deliveries: 1_000_000,
+  payloadBytes: 350,
+  receiverMilliseconds: 15,
+  consumerMilliseconds: 25,
+  batch: 1,
+  oversizeShare: 0,
+  memoryMegabytes: undefined,
+  mix: evenMix,
+  reviewEmails: 0,
+  cloudFront: false,
+  questions: 0,
+};
+
+/** The account's quota, unless it was raised. Source: Lambda developer guide, "Lambda quotas", concurrent executions. */
+export const ACCOUNT_CONCURRENCY = 1_000;

@@ -1,0 +1,116 @@
+import type { Sample } from '../../../events/samples.ts';
+import { signatureOf } from '../../../events/signing.ts';
+import type { LoadPlan } from './plan.ts';
+
+/** Characters of a signature in hex. */
+export const SIGNATURE_LENGTH = 64;
+
+/** The deliveries of one second, such that a thread hands them to another without copying them one by one. */
+export interface SignedSecond {
+  /** Number of the first delivery, from 0. */
+  readonly first: number;
+  /** When each is to be sent, in milliseconds since the second began, in order. */
+  readonly offsets: Float64Array<ArrayBuffer>;
+  /** The bodies one behind the other. */
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  /** Where each body ends. */
+  readonly ends: Uint32Array<ArrayBuffer>;
+  /** The signatures one behind the other. */
+  readonly signatures: string;
+}
+
+/** What is made of a plan. */
+export interface DeliveriesOptions {
+  readonly plan: Pick<LoadPlan, 'mix' | 'shops' | 'run'>;
+  readonly samples: readonly Sample[];
+  readonly secret: string;
+  /** From 0 up to 1. @default Math.random */
+  readonly random?: () => number;
+}
+
+/**
+ * Makes and signs the deliveries of a run: every one is another event, as its `webhookId` is its own, and says of which
+ * run it is and its number.
+ */
+export class Deliveries {
+  readonly #options: DeliveriesOptions;
+  readonly #random: () => number;
+  /** What each event is owed of the deliveries so far. */
+  readonly #owed: { readonly sample: Sample; readonly share: number; owed: number }[];
+  #made = 0;
+
+  constructor(options: DeliveriesOptions) {
+    this.#options = options;
+    this.#random = options.random ?? Math.random;
+    const { mix } = options.plan;
+    this.#owed = Object.entries(mix)
+      .filter(([, share]) => share > 0)
+      .map(([event, share]) => {
+        const sample = options.samples.find((candidate) => candidate.event === event);
+        if (sample === undefined) throw new Error(`events/ has no sample of ${event}`);
+        return { sample, share, owed: 0 };
+      });
+  }
+
+  /**
+   * The next second's.
+   * @param rate how many
+   * @param begin of the second, epoch milliseconds
+   */
+  next(rate: number, begin: number): SignedSecond {
+    const first = this.#made;
+    // Sorted, random moments are arrivals of a Poisson process of which so many came in the second.
+    const offsets = Float64Array.from({ length: rate }, () => this.#random() * 1_000).sort();
+    const bodies = Array.from(offsets, (offset) => this.#body(new Date(begin + offset)));
+    const ends = new Uint32Array(rate);
+    let end = 0;
+    for (const [index, body] of bodies.entries()) {
+      end += body.length;
+      ends[index] = end;
+    }
+    const { secret } = this.#options;
+    const signatures = bodies.map((body) => signatureOf({ body, secret })).join('');
+    return { first, offsets, bytes: new Uint8Array(Buffer.concat(bodies)), ends, signatures };
+  }
+
+  #body(timestamp: Date): Buffer {
+    const { run, shops } = this.#options.plan;
+    const number = this.#made;
+    this.#made += 1;
+    const { payload } = this.#nextSample();
+    const shop = `load-${run}-shop-${Math.floor(this.#random() * shops)}`;
+    const data = Object.fromEntries(
+      Object.entries(payload.data as Record<string, unknown>).map(([field, value]) => {
+        if (field === 'shop_id') return [field, shop];
+        return [field, field.endsWith('_id') ? `load-${run}-${number}` : value];
+      }),
+    );
+    return Buffer.from(
+      JSON.stringify({
+        ...payload,
+        data,
+        timestamp: timestamp.toISOString(),
+        webhookId: webhookIdOf(run, number),
+      }),
+    );
+  }
+
+  /** The event that is owed most: any stretch of the run has the mix. */
+  #nextSample(): Sample {
+    for (const one of this.#owed) one.owed += one.share;
+    const most = this.#owed.reduce((first, one) => (one.owed > first.owed ? one : first));
+    most.owed -= 1;
+    return most.sample;
+  }
+}
+
+const webhookIdOf = (run: string, number: number) => `load-${run}-${number}`;
+
+/** Reads the number of a delivery in the partner's text. @returns undefined of a delivery that is not of the run */
+export function numberReader(run: string): (body: string) => number | undefined {
+  const pattern = new RegExp(`"webhookId":"load-${run}-(\\d+)"`);
+  return (body) => {
+    const number = pattern.exec(body)?.[1];
+    return number === undefined ? undefined : Number(number);
+  };
+}

@@ -1,0 +1,119 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { readContext, synthesise } from '../../../local/template/synthesise.ts';
+import { facts } from '../../cli/terminal/facts.ts';
+import { duration } from '../../cli/terminal/text.ts';
+import { costs } from '../cost/cost-model.ts';
+import { type Deployment, readDeployment } from '../cost/deployment.ts';
+import { dollars } from '../cost/line-item.ts';
+import { MEASURED_LOG_BYTES } from '../cost/log-bytes.ts';
+import { limits, narrowLimits } from '../cost/scale-model.ts';
+import { ACCOUNT_CONCURRENCY, defaultWorkload } from '../cost/workload.ts';
+import { deliveriesOf, type LoadPlan } from './plan.ts';
+
+/** Share of the first limit that a test had better stay below: `docs/scale-and-cost.md`, "Testing under load". */
+const NEAR = 0.7;
+
+/** The stage that one is taken as: `prod` for one that cdk.json does not know, and where no stage was named. */
+export function takenStage(stage: string | undefined): string {
+  return stage !== undefined && Object.hasOwn(readContext().stages, stage) ? stage : 'prod';
+}
+
+/** What a stage is made of, by its template. @param stage one that cdk.json knows */
+export async function deploymentOf(stage: string): Promise<Deployment> {
+  const folder = await mkdtemp(join(tmpdir(), 'load-'));
+  try {
+    await synthesise(folder, { stage });
+    return readDeployment(folder);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}
+
+/** Where a run leads to. */
+export interface Destination {
+  readonly title: string;
+  readonly url: URL;
+  /** Of a stage in AWS, where it costs money. */
+  readonly deployment: Deployment | undefined;
+  /** The stage that the deployment is of, where it is not the one that was named. */
+  readonly takenAs?: string | undefined;
+}
+
+/** What is to be known of a run before it begins: of a stage also what it costs, and what it runs into. */
+export function describeForecast(
+  plan: LoadPlan,
+  { title, url, deployment, takenAs }: Destination,
+  width: number,
+): string[] {
+  const deliveries = deliveriesOf(plan);
+  return [
+    `Load on ${title}`,
+    '',
+    ...facts(
+      [
+        ['to', url.href],
+        [
+          'deliveries',
+          `${count(deliveries)}, ${plan.ramp ? 'up to ' : ''}${count(plan.rate)} a second for ${duration(plan.seconds * 1_000)}`,
+        ],
+        ['shops', `${count(plan.shops)}, named load-${plan.run}-shop-0 and so on`],
+        ...(deployment === undefined ? [] : forecast(plan, deployment, takenAs)),
+      ],
+      width,
+    ),
+  ];
+}
+
+function forecast(
+  plan: LoadPlan,
+  deployment: Deployment,
+  takenAs: string | undefined,
+): (readonly [string, string])[] {
+  const deliveries = deliveriesOf(plan);
+  const workload = { ...defaultWorkload, deliveries, mix: plan.mix };
+  const items = costs(workload, deployment, MEASURED_LOG_BYTES).deliveries;
+  const total = items.reduce((sum, item) => sum + dollars(item), 0);
+  const full = limits(workload, deployment, ACCOUNT_CONCURRENCY);
+  const near = full.filter(({ deliveries: at }) => plan.rate > at * NEAR);
+  const [first] = full;
+  const people = narrowLimits(workload).filter(
+    ({ deliveries: at, name }) => plan.rate > at && /^(SNS|Slack)/.test(name),
+  );
+  const { rate, burst } = deployment.apiThrottle;
+  return [
+    ...(takenAs === undefined
+      ? []
+      : [
+          [
+            'taken as',
+            `${takenAs}: its cost, limits and throttle, as cdk.json does not know this stage`,
+          ] as const,
+        ]),
+    [
+      'cost',
+      `about $${total.toFixed(2)} in us-east-1, as npm run cost counts; what it writes stays in tables and archive`,
+    ],
+    ...near.map(
+      ({ name, deliveries: at, consequence }) =>
+        ['limit', `${name}, at ${count(Math.floor(at))} a second: ${consequence}`] as const,
+    ),
+    ...(near.length > 0 || first === undefined
+      ? []
+      : [
+          [
+            'limits',
+            `below ${NEAR * 100} % of each; the first is ${first.name}, at ${count(Math.floor(first.deliveries))} a second`,
+          ] as const,
+        ]),
+    [
+      'throttle',
+      `${count(rate)} a second and ${count(burst)} at once, as cdk.json says; the account’s quota is shared with its other APIs`,
+    ],
+    ...people.map(({ name, consequence }) => ['people', `${name}: ${consequence}`] as const),
+    ['subscribers', 'let nobody be subscribed: whoever is, is told of each of these'],
+  ];
+}
+
+const count = (value: number) => value.toLocaleString('en');

@@ -1,0 +1,111 @@
+import { access, constants, writeFile } from 'node:fs/promises';
+import { dirname, extname } from 'node:path';
+import { CommandError } from '../../cli/terminal/command-error.ts';
+import { confirm, requireTerminal } from '../../cli/terminal/confirm.ts';
+import { Progress } from '../../cli/terminal/progress.ts';
+import type { Operation } from '../../stage/operation.ts';
+import { isThisMachine, type Stage } from '../../stage/stage.ts';
+import { type Effect, EffectReader } from './effect.ts';
+import { deploymentOf, describeForecast, takenStage } from './forecast.ts';
+import { drawReport } from './picture.ts';
+import type { LoadPlan } from './plan.ts';
+import { makeReport, type Unread } from './report.ts';
+import { describeReport } from './report-text.ts';
+import { type Run, runLoad } from './run.ts';
+
+/** What a load test is told. */
+export interface LoadOptions {
+  readonly plan: LoadPlan;
+  readonly url: URL;
+  readonly secret: string;
+  /** By its name, where one was named. */
+  readonly stage?: string | undefined;
+  readonly json: boolean;
+  /** A file for the picture. */
+  readonly picture?: string | undefined;
+  /** Ends after the plan. */
+  readonly dryRun: boolean;
+  /** Does not ask. */
+  readonly yes: boolean;
+}
+
+/** Where it is done: the stack is what the effect is read of. */
+export type LoadOperation = Omit<Operation, 'stack'> & { readonly stack: Stage | undefined };
+
+/**
+ * Sends what is planned, and tells what came of it.
+ * @returns whether all of it was sent at its rate, answered 200 and had its effect, as far as that is known
+ * @throws CommandError where it cannot be done as it was told; nothing has been sent then
+ */
+export async function load(operation: LoadOperation, options: LoadOptions): Promise<boolean> {
+  const { signal, say, width, stack } = operation;
+  const { plan, url, picture } = options;
+  if (picture !== undefined) await requireWritable(picture);
+  if (!(await agreed(operation, options))) return options.dryRun;
+  const progress = operation.progress ?? new Progress();
+  const reader = await openReader(operation, plan);
+  const run = await runLoad({ plan, url, secret: options.secret, signal, progress, warn: console.error });
+  const effect = await effectOf(reader, run, stack);
+  const report = makeReport(run, effect);
+  if (options.json) say(JSON.stringify(report, undefined, 2));
+  else for (const line of describeReport(report, width)) say(line);
+  if (picture !== undefined) await writeFile(picture, drawReport(report));
+  return report.succeeded;
+}
+
+/** Of what costs money it is said what it costs, and asked. */
+async function agreed(operation: LoadOperation, options: LoadOptions): Promise<boolean> {
+  const { say, width, signal, stack } = operation;
+  const { plan, url, stage, dryRun, yes, json } = options;
+  // Behind an address of this machine there may be a tunnel.
+  const isElsewhere = !isThisMachine(url) || stack?.local === false;
+  if (!isElsewhere && !dryRun) return true;
+  if (isElsewhere && !dryRun && !yes) requireTerminal();
+  if (isElsewhere) console.error('Synthesising the stage, to know what it costs …');
+  const taken = takenStage(stage);
+  const deployment = isElsewhere ? await deploymentOf(taken) : undefined;
+  const takenAs = taken === stage ? undefined : taken;
+  const destination = { title: stack?.title ?? url.host, url, deployment, takenAs };
+  // What a program reads is the report alone.
+  const tell = json ? console.error : say;
+  for (const line of describeForecast(plan, destination, width)) tell(line);
+  if (dryRun) return false;
+  tell('');
+  if (yes || (await confirm('Send them?', signal))) return true;
+  tell('Nothing was sent.');
+  return false;
+}
+
+async function openReader(operation: LoadOperation, plan: LoadPlan): Promise<EffectReader | undefined> {
+  const { stack } = operation;
+  if (stack?.outputs.ArchiveBucket === undefined) return undefined;
+  return EffectReader.open({ ...operation, stack }, plan);
+}
+
+async function effectOf(
+  reader: EffectReader | undefined,
+  run: Run,
+  stack: Stage | undefined,
+): Promise<Effect | Unread> {
+  if (stack === undefined) {
+    return { why: 'it is read in the archive of the stack, so name that by --stage or --outputs.' };
+  }
+  if (reader === undefined) {
+    return {
+      why: `${stack.title} keeps no archive (archive.days is 0); the dashboard shows its EffectLatency.`,
+    };
+  }
+  if (run.ended !== undefined) return { why: 'it was not waited for.' };
+  return reader.read(run);
+}
+
+/** @throws CommandError before a run whose picture would be lost */
+async function requireWritable(file: string): Promise<void> {
+  if (extname(file) !== '.svg')
+    throw new CommandError(`The picture is an SVG: --picture ${file} must end in .svg`);
+  try {
+    await access(dirname(file), constants.W_OK);
+  } catch {
+    throw new CommandError(`There is no folder ${dirname(file)} for the picture, or it cannot be written to`);
+  }
+}

@@ -1,0 +1,74 @@
+import { readSamples, type Sample } from '../../../events/samples.ts';
+import { catalogue, type EventName, eventNames } from '../../../lambda/events/catalogue.ts';
+import { kebabCase, pascalCase } from '../../../lambda/events/event-names.ts';
+import { UTC_DATE_TIME } from '../../../lambda/events/timestamp.ts';
+import { CommandError } from '../../cli/terminal/command-error.ts';
+import type { JsonSchema } from './field-schemas.ts';
+import { dataSchema } from './json-schema.ts';
+
+export const DRAFT = 'https://json-schema.org/draft/2020-12/schema';
+
+/** What names a schema of ours: never fetched. */
+export const schemaId = (name: string) => `urn:partner-webhooks:schema:${name}`;
+
+/** An event by the names it has in the documents. */
+export interface DescribedEvent {
+  readonly event: EventName;
+  /** Of files, operations and messages: `shop-updated`. */
+  readonly name: string;
+  /** Of schemas: `ShopUpdated`. */
+  readonly schemaName: string;
+  readonly meaning: string;
+  /** What we do about it, as part of a sentence: `invalidate the shop cache`. */
+  readonly processing: string;
+  readonly samples: readonly Sample[];
+}
+
+/** Every event of the catalogue, with its samples. @throws CommandError where one has no sample */
+export function describedEvents(): DescribedEvent[] {
+  const samples = readSamples();
+  return eventNames.map((event) => {
+    const { meaning, processing } = catalogue[event];
+    const own = samples.filter((sample) => sample.event === event);
+    if (own.length === 0)
+      throw new CommandError(`events/ has no sample of ${event}, which would be its example`);
+    return {
+      event,
+      name: kebabCase(event),
+      schemaName: pascalCase(event),
+      meaning,
+      processing: processing.charAt(0).toLowerCase() + processing.slice(1),
+      samples: own,
+    };
+  });
+}
+
+const timestamp = {
+  type: 'string',
+  // Without `format: date-time`: generated clients would parse it, and send it with fewer digits or in another zone.
+  // Elsewhere `\d` has the digits of every script.
+  pattern: UTC_DATE_TIME.source.replaceAll('\\d', '[0-9]'),
+  description:
+    'When it happened: a date and time of RFC 3339 in UTC, with a capital `T`, seconds, and `Z` or `+00:00`. Send as many digits of a second as you have; we use nine. It must be a moment that exists: 30 February, 24:00 and a leap second (`:60`) are refused. Any age is accepted. Of two events about the same thing the later `timestamp` wins.',
+};
+
+const webhookId = {
+  description: 'Yours to use: whatever it is, it is kept with the event, and nothing is decided by it.',
+};
+
+/** The whole of a payload, as the partner sends it. */
+export function payloadSchema({ event, meaning, processing, samples }: DescribedEvent): JsonSchema {
+  return {
+    title: event,
+    description: `${meaning}. We ${processing}. You may send more fields.`,
+    type: 'object',
+    properties: {
+      event: { type: 'string', const: event, description: 'What kind of event it is.' },
+      data: { ...dataSchema(event, 'input'), description: 'What the event is about.' },
+      timestamp,
+      webhookId,
+    },
+    required: ['event', 'data', 'timestamp'],
+    examples: samples.map(({ payload }) => payload),
+  };
+}

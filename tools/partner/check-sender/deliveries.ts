@@ -1,0 +1,200 @@
+import type { EventName } from '../../../lambda/events/catalogue.ts';
+import { sha256Hex } from '../../../lambda/hash.ts';
+import { type JsonNode, jsonTree, memberOf } from './payload/json-tree.ts';
+import { jsonForms, writeJson } from './signature/json-forms.ts';
+import { inflated, UTF_16 } from './signature/signed-messages.ts';
+
+/** Deliveries that are remembered, by hashes alone; beyond, the oldest is forgotten. */
+const MOST_DELIVERIES = 10_000;
+
+/** Requests of one delivery that are remembered; beyond, they are only counted. */
+const MOST_ATTEMPTS = 1_000;
+
+/** Bytes of a body above which only its hash is compared. */
+const MOST_BYTES_PARSED = 256 * 1024;
+
+/** How one request ended: with an answer, or without. */
+export type Ending = number | 'cut' | 'gave up';
+
+export interface End {
+  readonly how: Ending;
+  /** Milliseconds, of the same clock as the attempt's `at`. */
+  readonly at: number;
+  /** As the answer's `Retry-After` says. @default 0 */
+  readonly retryAfterSeconds?: number;
+}
+
+export interface Attempt {
+  /** Milliseconds, of one clock. */
+  readonly at: number;
+  /** The service's own answer, whatever is played in its place. */
+  readonly status: number;
+  /** Undefined while it is under way. */
+  end: End | undefined;
+  readonly connection: number;
+  /** Whether another request came before it on the same connection. */
+  readonly isReused: boolean;
+  /** Whether its bytes are those of the delivery's first request. */
+  readonly isSameBytes: boolean;
+  /** Whether its signature is that of the first with these bytes. */
+  readonly isSameSignature: boolean;
+}
+
+/** One event as its sender sends it, again and again until it is accepted. */
+export interface Delivery {
+  readonly number: number;
+  /** Of the first request. */
+  readonly eventId: string;
+  event: EventName | undefined;
+  readonly attempts: Attempt[];
+  /** Attempts beyond those that are remembered, too. */
+  count: number;
+  /** Requests that the service refused, and that this delivery corrects. */
+  readonly corrects: number;
+}
+
+/** What a request says of itself. */
+export interface Sighting {
+  readonly at: number;
+  readonly status: number;
+  readonly eventId: string;
+  readonly body: Buffer;
+  readonly event: EventName | undefined;
+  readonly signature: string;
+  readonly connection: number;
+  readonly isReused: boolean;
+}
+
+/**
+ * Tells which requests are of one delivery: those with the same bytes; and those with other bytes that carry the same
+ * content in another notation, or, after a refusal, the same values under another timestamp. `webhookId` tells nothing: it
+ * may name a subscription (decision D6).
+ *
+ * If the service itself refused a delivery, and it comes with other bytes or another signature, somebody has corrected
+ * it: a new delivery begins.
+ */
+export class Deliveries {
+  readonly #all = new Map<string, { delivery: Delivery; keys: string[] }>();
+  readonly #byKey = new Map<string, string>();
+  readonly #signatures = new Map<string, string>();
+  #number = 0;
+
+  /** Remembers a request under way. */
+  note(sighting: Sighting): { delivery: Delivery; attempt: Attempt } {
+    const { at, status, eventId, connection, isReused } = sighting;
+    const signature = sha256Hex(sighting.signature);
+    const keys = keysOf(sighting);
+    const found = this.#find(keys);
+    const delivery =
+      found === undefined || this.#isCorrected(found, eventId, signature)
+        ? this.#add(sighting, keys, found)
+        : found;
+    const before = this.#signatures.get(eventId);
+    if (before === undefined) this.#signatures.set(eventId, signature);
+    const attempt: Attempt = {
+      at,
+      status,
+      end: undefined,
+      connection,
+      isReused,
+      isSameBytes: eventId === delivery.eventId,
+      isSameSignature: before === undefined || before === signature,
+    };
+    delivery.count += 1;
+    delivery.event ??= sighting.event;
+    if (delivery.attempts.length < MOST_ATTEMPTS) delivery.attempts.push(attempt);
+    return { delivery, attempt };
+  }
+
+  /** In the order of their first requests. */
+  all(): Delivery[] {
+    return [...this.#all.values()].map(({ delivery }) => delivery);
+  }
+
+  #find(keys: Keys): Delivery | undefined {
+    for (const key of [...keys.exact, ...keys.afterRefusal]) {
+      const delivery = this.#all.get(this.#byKey.get(key) ?? '')?.delivery;
+      if (delivery === undefined) continue;
+      const ending = delivery.attempts.at(-1)?.end?.how;
+      const isRefused = ending !== undefined && ending !== 200;
+      if (keys.exact.includes(key) || isRefused) return delivery;
+    }
+    return undefined;
+  }
+
+  #isCorrected({ eventId, attempts }: Delivery, newEventId: string, newSignature: string): boolean {
+    const isOther = newEventId !== eventId || newSignature !== this.#signatures.get(eventId);
+    return isOther && attempts.every(({ status }) => status !== 200);
+  }
+
+  /** @param corrected that this one takes the place of */
+  #add({ eventId, event }: Sighting, keys: Keys, corrected?: Delivery): Delivery {
+    if (corrected !== undefined) this.#forget(corrected.eventId);
+    const corrects = corrected === undefined ? 0 : corrected.corrects + corrected.count;
+    this.#number += 1;
+    const delivery: Delivery = { number: this.#number, eventId, event, attempts: [], count: 0, corrects };
+    const all = [...keys.exact, ...keys.afterRefusal];
+    this.#all.set(eventId, { delivery, keys: all });
+    for (const key of all) this.#byKey.set(key, eventId);
+    const [oldest] = this.#all.keys();
+    if (oldest !== undefined && this.#all.size > MOST_DELIVERIES) this.#forget(oldest);
+    return delivery;
+  }
+
+  #forget(eventId: string): void {
+    const { keys } = this.#all.get(eventId) ?? { keys: [] };
+    this.#all.delete(eventId);
+    this.#signatures.delete(eventId);
+    for (const key of keys) if (this.#byKey.get(key) === eventId) this.#byKey.delete(key);
+  }
+}
+
+interface Keys {
+  /** Each names the delivery. */
+  readonly exact: readonly string[];
+  /** Each names it where it was not accepted: otherwise it may well be another event. */
+  readonly afterRefusal: readonly string[];
+}
+
+function keysOf({ eventId, body }: Sighting): Keys {
+  const bytes = `bytes ${eventId}`;
+  if (body.length > MOST_BYTES_PARSED) return { exact: [bytes], afterRefusal: [] };
+  const sent = objectIn(body.toString());
+  const meant = sent ?? meantObject(body);
+  const data = memberOf(meant, 'data');
+  const values = JSON.stringify([valuesIn(memberOf(meant, 'event')), valuesIn(data).sort()]);
+  return {
+    exact: sent === undefined ? [bytes] : [bytes, `content ${sha256Hex(canonical(sent))}`],
+    afterRefusal: data === undefined ? [] : [`values ${sha256Hex(values)}`],
+  };
+}
+
+function objectIn(text: string): JsonNode | undefined {
+  const tree = jsonTree(text.replace(/^\uFEFF/, ''));
+  return tree?.kind === 'object' ? tree : undefined;
+}
+
+/** The event in a body that the service cannot read, as it was serialised twice, compressed or in UTF-16. */
+function meantObject(body: Buffer): JsonNode | undefined {
+  const tree = jsonTree(body.toString());
+  if (tree?.kind === 'string') return objectIn(tree.value);
+  const plain = inflated({ headers: [], body });
+  if (plain !== undefined) return plain.length > MOST_BYTES_PARSED ? undefined : objectIn(plain.toString());
+  if (body.length % 2 !== 0) return undefined;
+  return UTF_16.map(({ decode }) => objectIn(decode(body))).find((found) => found !== undefined);
+}
+
+/** The same for the same content, however it is written. */
+function canonical(node: JsonNode): string {
+  const form = jsonForms.find(({ sorted }) => sorted);
+  return form === undefined ? '' : writeJson(node, form);
+}
+
+/** Values without their names and types, which a correction may change: `{"shopId": 1}` becomes `{"shop_id": "1"}`. */
+function valuesIn(node: JsonNode | undefined): string[] {
+  if (node === undefined) return [];
+  if (node.kind === 'object') return node.entries.flatMap(([, value]) => valuesIn(value));
+  if (node.kind === 'array') return node.items.flatMap(valuesIn);
+  if (node.kind === 'string') return [node.value];
+  return node.text === 'null' ? [] : [node.text];
+}

@@ -1,0 +1,211 @@
+import { styleText } from 'node:util';
+import { lines } from '../../cli/terminal/facts.ts';
+import { table } from '../../cli/terminal/table.ts';
+import type { Ending } from './deliveries.ts';
+import type { Diagnosis } from './diagnose.ts';
+import type { Finding, Grade } from './finding.ts';
+import { type RepeatReport, seconds } from './repeats.ts';
+import { isRightInAll, type Summary } from './summary.ts';
+import { isRight, type Verdict } from './verdict.ts';
+
+type Style = Parameters<typeof styleText>[0];
+
+/** Findings of one request that are shown: the rest is for `--json`. */
+const MOST_FINDINGS = 5;
+
+/** Deliveries whose repeats are shown one by one. */
+const MOST_REPEATS = 20;
+
+/** Answers and waits of one delivery that are shown. */
+const MOST_SHOWN = 8;
+
+/** Characters of an event id that tell two apart. */
+const SHORT_ID = 8;
+
+/** Characters before a finding's sentence: `  wrong  `. */
+const INDENT = 9;
+
+const GRADES: Readonly<Record<Grade, { word: string; style: Style }>> = {
+  wrong: { word: 'wrong', style: 'red' },
+  risky: { word: 'risky', style: 'yellow' },
+  fine: { word: 'note', style: 'dim' },
+};
+
+/** A verdict for people: what became of the request, and below it what there is to say. */
+export function verdictText(verdict: Verdict, width: number): string[] {
+  const shown = verdict.findings.slice(0, MOST_FINDINGS);
+  const more = verdict.findings.length - shown.length;
+  return [
+    headline(verdict),
+    ...shown.flatMap((finding) => findingText(finding, width)),
+    ...(more > 0 ? [`${' '.repeat(INDENT)}and ${more} more: --json shows all`] : []),
+  ];
+}
+
+function headline(verdict: Verdict): string {
+  const { number, at, diagnosis, bytes, method, ending } = verdict;
+  const parts = [
+    ...(diagnosis?.event === undefined ? [] : [diagnosis.event]),
+    ...(method === undefined || method === 'POST' ? [] : [method]),
+    `${bytes.toLocaleString('en')} ${bytes === 1 ? 'byte' : 'bytes'}`,
+    ...(diagnosis === undefined || diagnosis.eventId === ''
+      ? []
+      : [`event ${diagnosis.eventId.slice(0, SHORT_ID)}`]),
+    ...(diagnosis === undefined || !isOther(verdict) ? [] : [`by itself ${statusText(diagnosis)}`]),
+  ];
+  const { style, text } = stateOf(verdict);
+  const status =
+    diagnosis === undefined ? 'no request' : isOther(verdict) ? otherText(ending) : statusText(diagnosis);
+  return [
+    styleText(style, text.padEnd('✓ accepted'.length)),
+    styleText('bold', status.padEnd('200 queued'.length)),
+    styleText('dim', `#${number}  ${at.toISOString().slice(11, 19)}`),
+    parts.join(' · '),
+  ].join('  ');
+}
+
+function stateOf(verdict: Verdict): { style: Style; text: string } {
+  const { diagnosis, findings } = verdict;
+  if (diagnosis === undefined) return { style: 'red', text: '✗ broken' };
+  if (diagnosis.status !== 200) return { style: 'red', text: '✗ refused' };
+  // What the sender was told is not what it would have been told: right it may be, and accepted it was not.
+  const state = isOther(verdict) ? 'right' : 'accepted';
+  if (!isRight(verdict)) return { style: 'red', text: isOther(verdict) ? '✗ wrong' : '✗ accepted' };
+  return findings.some(({ grade }) => grade === 'risky')
+    ? { style: 'yellow', text: `! ${state}` }
+    : { style: 'green', text: `✓ ${state}` };
+}
+
+/** Whether something was played, or no answer taken, in place of the service's own. */
+const isOther = ({ diagnosis, ending }: Verdict) => diagnosis !== undefined && ending !== diagnosis.status;
+
+const statusText = ({ status, word }: Diagnosis) =>
+  word === undefined ? String(status) : `${status} ${word}`;
+
+const otherText = (ending: Ending) => (ending === 'gave up' ? 'no answer' : `${ending} played`);
+
+function findingText({ grade, what, remedy, isNext = false }: Finding, width: number): string[] {
+  const { word, style } = GRADES[grade];
+  const room = Math.max(20, width - INDENT);
+  const indented = (text: string, first: string) =>
+    lines(text, room).map((line, index) => `${index === 0 ? first : ' '.repeat(INDENT)}${line}`);
+  const label = `  ${styleText(style, word.padEnd(INDENT - 2))}`;
+  if (grade === 'fine') return indented(what, label).map((line) => styleText('dim', line));
+  return [
+    ...indented(isNext ? `With a right signature: ${what}` : what, label),
+    ...(remedy === undefined ? [] : indented(`→ ${remedy}`, ' '.repeat(INDENT))),
+  ];
+}
+
+/** Everything that was seen, for people. */
+export function summaryText(summary: Summary, width: number): string[] {
+  const { requests, accepted, mistakes, repeats, unrepeated } = summary;
+  if (requests === 0) return ['No request came.'];
+  const verdict = isRightInAll(summary)
+    ? styleText('green', `✓ ${outcomeText(summary)}.`)
+    : styleText('red', `✗ ${outcomeText(summary)}.`);
+  const statuses = Object.entries(summary.statuses).map(
+    ([status, count]) => `${status === 'none' ? 'no request' : status} ×${count.toLocaleString('en')}`,
+  );
+  return [
+    `${verdict}  ${accepted.toLocaleString('en')} accepted · ${statuses.join(' · ')}`,
+    ...(mistakes.length === 0 ? [] : ['', ...mistakeTable(summary, width)]),
+    ...(repeats.length === 0 ? [] : ['', ...repeatTable(repeats, width)]),
+    ...(unrepeated === 0
+      ? []
+      : [
+          '',
+          `${unrepeated === 1 ? '1 delivery was' : `${unrepeated.toLocaleString('en')} deliveries were`} to be repeated after the last answer, and had not been by the end${summary.isCut ? ', which --requests set' : ''}.`,
+        ]),
+  ];
+}
+
+/** `1 of 2 was wrong, and corrected since`. */
+function outcomeText(summary: Summary): string {
+  const { requests, right, corrected } = summary;
+  const wrong = requests - right;
+  const all = requests === 1 ? 'It was' : `All ${requests.toLocaleString('en')} were`;
+  const some = `${wrong.toLocaleString('en')} of ${requests.toLocaleString('en')} ${wrong === 1 ? 'was' : 'were'}`;
+  const since = corrected === wrong ? 'corrected' : `${corrected.toLocaleString('en')} of them corrected`;
+  return [
+    wrong === 0 ? `${all} right` : `${some} wrong`,
+    ...(corrected === 0 ? [] : [`${since} since`]),
+    ...(corrected === wrong && !isRightInAll(summary) ? ['not repeated where it had to be'] : []),
+  ].join(', and ');
+}
+
+function mistakeTable({ mistakes }: Summary, width: number): string[] {
+  return table(
+    [{ heading: 'Times', align: 'right' }, { heading: 'Grade' }, { heading: 'What' }],
+    mistakes.map(({ count, grade, what }) => [
+      count.toLocaleString('en'),
+      styleText(GRADES[grade].style, GRADES[grade].word),
+      what,
+    ]),
+    width,
+  );
+}
+
+function repeatTable(repeats: readonly RepeatReport[], width: number): string[] {
+  const shown = repeats.slice(0, MOST_REPEATS);
+  const rows = shown.map((report) => [
+    String(report.delivery),
+    some(report.endings.map((ending) => String(ending ?? 'under way'))),
+    `${some(report.waits.map(seconds))}${report.backOff === undefined ? '' : `: ${report.backOff}`}`,
+    report.isSameBytes ? 'same' : styleText('yellow', 'changed'),
+    report.isSameSignature ? 'same' : 'changed',
+    report.reused === 0
+      ? 'new each time'
+      : `${report.reused.toLocaleString('en')} of ${report.requests.toLocaleString('en')} kept alive`,
+  ]);
+  const columns = ['Delivery', 'Answers', 'Waits', 'Bytes', 'Signature', 'Connection'];
+  return [
+    ...table(
+      columns.map((heading) => ({ heading })),
+      rows,
+      width,
+    ),
+    ...(repeats.length > shown.length ? [`and ${repeats.length - shown.length} more: --json shows all`] : []),
+  ];
+}
+
+function some(words: readonly string[]): string {
+  const shown = words.slice(0, MOST_SHOWN).join(', ');
+  return words.length > MOST_SHOWN ? `${shown}, … ${words.length - MOST_SHOWN} more` : shown;
+}
+
+/** The same as {@link verdictText} for programs: one line of JSON. */
+export function verdictJson(verdict: Verdict): string {
+  const {
+    number,
+    at,
+    method,
+    bytes,
+    diagnosis,
+    ending,
+    milliseconds,
+    connection,
+    isReused,
+    delivery,
+    findings,
+  } = verdict;
+  return JSON.stringify({
+    request: number,
+    at: at.toISOString(),
+    isRight: isRight(verdict),
+    status: diagnosis?.status,
+    word: diagnosis?.word,
+    event: diagnosis?.event,
+    eventId: diagnosis?.eventId === '' ? undefined : diagnosis?.eventId,
+    method,
+    bytes,
+    ending,
+    milliseconds: Math.round(milliseconds),
+    connection,
+    isReused,
+    delivery: delivery?.number,
+    attempt: delivery?.attempt,
+    corrects: delivery?.corrects,
+    findings,
+  });
+}
