@@ -1,23 +1,20 @@
-import { injectLambdaContext } from '@aws-lambda-powertools/logger/middleware';
-import middy from '@middy/core';
 import type { Context, SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
 import { Archive } from '../archive/archive.ts';
 import type { ArchiveRecord } from '../archive/record.ts';
-import { describeError } from '../aws-clients.ts';
-import type { EffectOutcome } from '../effects/outcome.ts';
+import type { EffectOutcome } from '../effects/event-order.ts';
 import { tableKey } from '../effects/table-key.ts';
-import { errorText } from '../error-text.ts';
+import { describeError, errorText } from '../errors.ts';
 import type { EventName } from '../events/catalogue.ts';
-import { MAXIMUM_ATTRIBUTE_LENGTH } from '../message-attribute.ts';
-import { recordLog, withRecordKeys } from '../record-log.ts';
+import { MAX_ATTRIBUTE_LENGTH } from '../queue/message.ts';
 import { count, functionVersion, logger } from '../telemetry.ts';
 import { type MessageFacts, payloadOf, type ReceivedEvent, readFacts, readRecord } from './received-event.ts';
+import { recordLog, withRecordKeys } from './record-log.ts';
 import { backOffSeconds, isHopeless, isOutage } from './retry.ts';
 import { SourceQueue } from './source-queue.ts';
 
 /**
- * Milliseconds before its time-out at which a function gives up the effects that it has not finished: time to archive
- * the others and to hide these, one call each.
+ * Milliseconds before its timeout at which a function gives up the effects that it has not finished: time to archive
+ * the others and to delay the retry of these, one call each.
  */
 const OUT_OF_TIME_MARGIN = 9_000;
 
@@ -26,7 +23,7 @@ class OutOfTimeError extends Error {
   override readonly name = 'OutOfTimeError';
 }
 
-/** Ends the work on a batch shortly before the function's time-out. */
+/** Ends the work on a batch shortly before the function's timeout. */
 class Deadline implements Disposable {
   readonly #passed = Promise.withResolvers<never>();
   readonly #timer: NodeJS.Timeout;
@@ -40,8 +37,8 @@ class Deadline implements Disposable {
     this.#passed.promise.catch(() => {});
   }
 
-  /** @throws OutOfTimeError where the work is not done by then */
-  async ends<Result>(work: Promise<Result>): Promise<Result> {
+  /** @throws OutOfTimeError if the work is not done by then */
+  async limit<Result>(work: Promise<Result>): Promise<Result> {
     return await Promise.race([work, this.#passed.promise]);
   }
 
@@ -51,18 +48,17 @@ class Deadline implements Disposable {
 }
 
 /**
- * Receives after which a message that only the archive refuses is a dead letter: an hour. Its effect is had, and what
- * waits is in flight, of which SQS allows a queue some 120,000: at 30 a second no other message would get its effect.
+ * Receives after which a message that only the archive refuses is a dead letter: an hour. It was processed, and while it
+ * waits it is in flight. SQS allows a queue some 120,000 such messages: at 30 a second, no other would be processed.
  * Source: SQS developer guide, "Message quotas".
  */
-const UNARCHIVED_RECEIVES = 8;
+const MAX_UNARCHIVED_RECEIVES = 8;
 
-/** What settles a failure. */
 interface FailureOptions {
   /** What could be read of the event. */
   readonly read?: Pick<ArchiveRecord, 'shopId' | 'timestamp'>;
-  /** After which it is a dead letter. @default those of the queue */
-  readonly receives?: number;
+  /** Receives after which the message is a dead letter. @default the queue's */
+  readonly maxReceives?: number;
 }
 
 /** A message of a batch. */
@@ -83,7 +79,7 @@ interface Settled extends Message {
  * The handler of one event's queue. The records of a batch are processed in parallel, then archived in one call. Of
  * those that fail in either, what may pass waits longer each time and is tried again; what cannot, or has been tried
  * often enough, goes to the dead-letter queue with its reason. The rest of the batch is done.
- * @param process has the event's effect. It may be called again with the same event.
+ * @param process causes the event's effect. It may be called again with the same event.
  */
 export function consume<Name extends EventName>(
   name: Name,
@@ -136,15 +132,15 @@ export function consume<Name extends EventName>(
       return await process(event, context);
     };
     try {
-      const outcome = await deadline.ends(takeEffect());
-      await tell(outcome, message.facts);
+      const outcome = await deadline.limit(takeEffect());
+      await report(outcome, message.facts);
       return { ...message, entry: entryOf(message, outcome, read) };
     } catch (error) {
       return settleFailure(message, error, { read });
     }
   }
 
-  async function tell(outcome: EffectOutcome, { receivedAt, replay }: MessageFacts): Promise<void> {
+  async function report(outcome: EffectOutcome, { receivedAt, replay }: MessageFacts): Promise<void> {
     if (replay !== undefined) {
       recordLog.info(outcome);
       await count('Replayed', { event: name });
@@ -156,31 +152,31 @@ export function consume<Name extends EventName>(
     if (outcome !== 'Processed') await count(outcome, { event: name });
   }
 
-  /** @returns the message, with an entry where it is on the dead-letter queue; without one it comes back */
+  /** @returns the message, with an entry if it is on the dead-letter queue; without one it comes back */
   async function settleFailure(
     message: Message,
     error: unknown,
-    { read = {}, receives = source.maximumReceives }: FailureOptions = {},
+    { read = {}, maxReceives = source.maxReceives }: FailureOptions = {},
   ): Promise<Settled> {
     const { record, attempt } = message;
     // A later attempt may be of a message that another version failed first.
     if (attempt === 1 && !isOutage(error)) await count('VersionError', { version: functionVersion });
     const described = await describeError(error);
-    if (isHopeless(error) || attempt >= receives) {
+    if (isHopeless(error) || attempt >= maxReceives) {
       recordLog.error('DeadLettered', described);
       await count('DeadLettered', { event: name });
-      const failureReason = errorText(described).slice(0, MAXIMUM_ATTRIBUTE_LENGTH);
-      // Where this fails the message comes back, and after its last receive SQS moves it.
-      const isBuried = await telling('BuryFailed', () => source.bury(record, failureReason));
-      return isBuried
+      const failureReason = errorText(described).slice(0, MAX_ATTRIBUTE_LENGTH);
+      // If this fails the message comes back, and after its last receive SQS moves it.
+      const isMoved = await succeeds('BuryFailed', () => source.sendToDeadLetterQueue(record, failureReason));
+      return isMoved
         ? { ...message, entry: entryOf(message, 'DeadLettered', { ...read, failureReason }) }
         : { ...message, entry: undefined };
     }
     const seconds = backOffSeconds(attempt, source.firstRetryDelay);
     recordLog.warn('Failed', { ...described, retryInSeconds: seconds });
     await count('Failed', { event: name });
-    // Where this fails the message comes back after the queue's visibility timeout.
-    await telling('HideFailed', () => source.hide(record, seconds));
+    // If this fails the message comes back after the queue's visibility timeout.
+    await succeeds('HideFailed', () => source.delayRetry(record, seconds));
     return { ...message, entry: undefined };
   }
 
@@ -188,7 +184,7 @@ export function consume<Name extends EventName>(
   async function settleUnarchived(message: Settled, error: Error): Promise<Settled> {
     if (message.entry?.outcome !== 'DeadLettered') {
       return settleFailure(message, error, {
-        receives: Math.min(UNARCHIVED_RECEIVES, source.maximumReceives),
+        maxReceives: Math.min(MAX_UNARCHIVED_RECEIVES, source.maxReceives),
       });
     }
     recordLog.warn('NotArchived', await describeError(error));
@@ -213,19 +209,18 @@ export function consume<Name extends EventName>(
     };
   }
 
-  return middy<SQSEvent, SQSBatchResponse>()
-    .use(injectLambdaContext(logger, { logEvent: false, resetKeys: true }))
-    .handler(async ({ Records }, context) => {
-      const settled = await settleBatch(Records, context);
-      const comingBack = settled.filter(({ entry }) => entry === undefined);
-      return {
-        batchItemFailures: comingBack.map(({ record }) => ({ itemIdentifier: record.messageId })),
-      };
-    });
+  return async ({ Records }: SQSEvent, context: Context): Promise<SQSBatchResponse> => {
+    logger.addContext(context);
+    const settled = await settleBatch(Records, context);
+    const comingBack = settled.filter(({ entry }) => entry === undefined);
+    return {
+      batchItemFailures: comingBack.map(({ record }) => ({ itemIdentifier: record.messageId })),
+    };
+  };
 }
 
-/** Carries out a call. @returns false where it failed, which is logged */
-async function telling(failure: 'BuryFailed' | 'HideFailed', call: () => Promise<void>): Promise<boolean> {
+/** Carries out a call. @returns false if it failed, which is logged and counted */
+async function succeeds(failure: 'BuryFailed' | 'HideFailed', call: () => Promise<void>): Promise<boolean> {
   try {
     await call();
     return true;

@@ -7,32 +7,28 @@ import {
 import type { SQSRecord } from 'aws-lambda';
 import { clientSettings } from '../aws-clients.ts';
 import { requireEnvironment } from '../environment.ts';
-import { MAXIMUM_ATTRIBUTE_LENGTH, stringAttribute } from '../message-attribute.ts';
-import { attribute } from '../queue/message.ts';
-import { traceAttribute } from '../queue/trace-header.ts';
+import { attribute, MAX_ATTRIBUTE_LENGTH, stringAttribute, traceAttribute } from '../queue/message.ts';
 
 export interface SourceQueueSettings {
   readonly queueUrl: string;
   readonly deadLetterQueueUrl: string;
-  readonly maximumReceives: number;
+  /** Receives after which a message is a dead letter. */
+  readonly maxReceives: number;
+  /** Wait after the first failure, in seconds. */
   readonly firstRetryDelay: number;
 }
 
 /** The queue that a consumer's messages come from, and its dead-letter queue. */
 export class SourceQueue {
   readonly #client: SQSClient;
-  readonly #queueUrl: string;
-  readonly #deadLetterQueueUrl: string;
-  /** Receives after which a message is a dead letter. */
-  readonly maximumReceives: number;
-  /** Wait after the first failure, in seconds. */
+  readonly #settings: SourceQueueSettings;
+  readonly maxReceives: number;
   readonly firstRetryDelay: number;
 
   constructor(client: SQSClient, settings: SourceQueueSettings) {
     this.#client = client;
-    this.#queueUrl = settings.queueUrl;
-    this.#deadLetterQueueUrl = settings.deadLetterQueueUrl;
-    this.maximumReceives = settings.maximumReceives;
+    this.#settings = settings;
+    this.maxReceives = settings.maxReceives;
     this.firstRetryDelay = settings.firstRetryDelay;
   }
 
@@ -46,16 +42,16 @@ export class SourceQueue {
     return new SourceQueue(new SQSClient(clientSettings), {
       queueUrl: environment.QUEUE_URL,
       deadLetterQueueUrl: environment.DEAD_LETTER_QUEUE_URL,
-      maximumReceives: Number(environment.MAXIMUM_RECEIVES),
+      maxReceives: Number(environment.MAXIMUM_RECEIVES),
       firstRetryDelay: Number(environment.FIRST_RETRY_DELAY_SECONDS),
     });
   }
 
-  /** Hides a message from now on for that long. */
-  async hide(record: SQSRecord, seconds: number): Promise<void> {
+  /** Keeps a message from being received again for that long from now. */
+  async delayRetry(record: SQSRecord, seconds: number): Promise<void> {
     await this.#client.send(
       new ChangeMessageVisibilityCommand({
-        QueueUrl: this.#queueUrl,
+        QueueUrl: this.#settings.queueUrl,
         ReceiptHandle: record.receiptHandle,
         VisibilityTimeout: seconds,
       }),
@@ -63,17 +59,17 @@ export class SourceQueue {
   }
 
   /** Puts a message on the dead-letter queue as it is, with the reason. The original is not deleted here. */
-  async bury(record: SQSRecord, reason: string): Promise<void> {
+  async sendToDeadLetterQueue(record: SQSRecord, reason: string): Promise<void> {
     await this.#client.send(
       new SendMessageCommand({
-        QueueUrl: this.#deadLetterQueueUrl,
+        QueueUrl: this.#settings.deadLetterQueueUrl,
         MessageBody: record.body,
         MessageGroupId: record.attributes.MessageGroupId,
         // Of the delivery, not of this invocation: its batch has messages of many.
         ...traceAttribute(record.attributes.AWSTraceHeader),
         MessageAttributes: {
           ...carriedOver(record),
-          [attribute.failureReason]: stringAttribute(reason.slice(0, MAXIMUM_ATTRIBUTE_LENGTH)),
+          [attribute.failureReason]: stringAttribute(reason.slice(0, MAX_ATTRIBUTE_LENGTH)),
           [attribute.failedAt]: stringAttribute(new Date().toISOString()),
         },
       }),

@@ -1,9 +1,8 @@
 import { type AttributeValue, DynamoDBClient, PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { clientSettings } from '../aws-clients.ts';
 import { requireEnvironment } from '../environment.ts';
-import type { EffectOutcome } from './outcome.ts';
+import { type EffectOutcome, mayWrite, type VersionedChange, versionedWrite } from './event-order.ts';
 import { tableKey } from './table-key.ts';
-import { mayWrite, type VersionedChange, versionedWrite } from './versioned-write.ts';
 
 export interface CastMember {
   readonly girlId: string;
@@ -14,7 +13,7 @@ export interface CastMember {
 }
 
 /** Bytes of the partner's data that are kept: an item holds 400 KB, and the row must not fail for them. */
-const MAXIMUM_SENT_DATA_BYTES = 256 * 1024;
+const MAX_SENT_DATA_BYTES = 256 * 1024;
 
 /**
  * Life of a tombstone in seconds: 90 days (decision D8), far beyond the 14 days that a message can
@@ -45,7 +44,7 @@ export class Cast {
       status: { S: 'active' },
       ...(name !== undefined && { name: { S: name } }),
       ...(sentData !== undefined &&
-        Buffer.byteLength(sentData) <= MAXIMUM_SENT_DATA_BYTES && { data: { S: sentData } }),
+        Buffer.byteLength(sentData) <= MAX_SENT_DATA_BYTES && { data: { S: sentData } }),
     });
   }
 

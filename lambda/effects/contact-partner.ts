@@ -2,9 +2,8 @@ import { DynamoDBClient, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import { clientSettings } from '../aws-clients.ts';
 import { requireEnvironment } from '../environment.ts';
 import { isRepair } from '../queue/replay.ts';
-import type { EffectOutcome } from './outcome.ts';
+import { type EffectOutcome, mayWrite, type VersionedChange, versionedWrite } from './event-order.ts';
 import { tableKey } from './table-key.ts';
-import { mayWrite, type VersionedChange, versionedWrite } from './versioned-write.ts';
 
 /** Fields of a contact that an event may carry; each has an attribute, and one more for its version. */
 const FIELDS = ['shop_id', 'display_name', 'profile_image_url'] as const;

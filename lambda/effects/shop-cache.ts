@@ -1,9 +1,9 @@
 import { DynamoDBClient, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import { clientSettings } from '../aws-clients.ts';
 import { requireEnvironment } from '../environment.ts';
-import type { EffectOutcome } from './outcome.ts';
+import { isRepair } from '../queue/replay.ts';
+import { type EffectOutcome, mayWrite, type VersionedChange, versionedWrite } from './event-order.ts';
 import { tableKey } from './table-key.ts';
-import { mayWrite, type VersionedChange, versionedWrite } from './versioned-write.ts';
 
 export interface ShopUpdate extends VersionedChange {
   readonly shopId: string;
@@ -12,7 +12,7 @@ export interface ShopUpdate extends VersionedChange {
 }
 
 /** Bytes of field names that are kept: an item holds 400 KB, and the invalidation must not fail for them. */
-const MAXIMUM_UPDATED_FIELDS_BYTES = 64 * 1024;
+const MAX_UPDATED_FIELDS_BYTES = 64 * 1024;
 
 /**
  * The cached shops, one item a shop. Whoever reads a shop caches it under `shop`, on the condition
@@ -61,5 +61,39 @@ export class ShopCache {
 }
 
 function fits(fields: readonly string[] | undefined): fields is readonly string[] {
-  return fields !== undefined && Buffer.byteLength(JSON.stringify(fields)) <= MAXIMUM_UPDATED_FIELDS_BYTES;
+  return fields !== undefined && Buffer.byteLength(JSON.stringify(fields)) <= MAX_UPDATED_FIELDS_BYTES;
+}
+
+export interface ShopChange extends ShopUpdate {
+  /** The event that changes the shop. */
+  readonly eventId: string;
+}
+
+/**
+ * What makes everything that is cached of a shop be read anew: it invalidates the shop cache, then what
+ * CloudFront has of the shop.
+ * @throws Error where the environment names half a distribution
+ */
+export async function shopInvalidator(): Promise<(change: ShopChange) => Promise<EffectOutcome>> {
+  const shopCache = ShopCache.fromEnvironment();
+  const { DISTRIBUTION_ID, INVALIDATION_PATHS } = process.env;
+  // Only where the stack names one, or is half configured, which is said at start-up.
+  const distribution =
+    DISTRIBUTION_ID || INVALIDATION_PATHS
+      ? (await import('./distribution.ts')).Distribution.fromEnvironment()
+      : undefined;
+
+  return async ({ eventId, ...update }) => {
+    const { replay } = update;
+    const repairs = isRepair(replay);
+    const outcome = await shopCache.invalidate(update);
+    // A skipped event is invalidated, too: its invalidation may have failed after its write, and a newer event may be
+    // stored since. A repair writes again after such a failure, so if it did not write, a newer event is stored.
+    if (!repairs || outcome === 'Processed') {
+      // Under the event's reference alone CloudFront would take a repair for done.
+      const reference = repairs ? `${eventId}-${replay?.name}` : eventId;
+      await distribution?.invalidate({ shopId: update.shopId, reference });
+    }
+    return outcome;
+  };
 }

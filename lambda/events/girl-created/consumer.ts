@@ -3,7 +3,6 @@ import { Cast } from '../../effects/cast.ts';
 
 const cast = Cast.fromEnvironment();
 
-/** girl.created: synchronises the cast by adding the staff member. */
 export const handler = consume('girl.created', ({ data, sentData, receivedAt, version, replay }) =>
   cast.add(
     { girlId: data.girl_id, shopId: data.shop_id, name: data.name, sentData },

@@ -3,7 +3,6 @@ import { Cast } from '../../effects/cast.ts';
 
 const cast = Cast.fromEnvironment();
 
-/** girl.deleted: synchronises the cast by removing the staff member. */
 export const handler = consume('girl.deleted', ({ data, receivedAt, version, replay }) =>
   cast.remove({ girlId: data.girl_id, shopId: data.shop_id }, { at: receivedAt, version, replay }),
 );

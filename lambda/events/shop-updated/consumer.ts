@@ -1,9 +1,8 @@
 import { consume } from '../../consumer/consume.ts';
-import { shopInvalidator } from '../../effects/shop-invalidation.ts';
+import { shopInvalidator } from '../../effects/shop-cache.ts';
 
 const invalidateShop = await shopInvalidator();
 
-/** shop.updated: invalidates what is cached of the shop. */
 export const handler = consume('shop.updated', ({ data, eventId, receivedAt, version, replay }) =>
   invalidateShop({
     shopId: data.shop_id,

@@ -21,7 +21,7 @@ beforeAll(async () => {
   source = new SourceQueue(new SQSClient(aws.operator), {
     queueUrl: aws.outputs.ShopUpdatedQueueUrl ?? '',
     deadLetterQueueUrl: aws.outputs.ShopUpdatedDeadLetterQueueUrl ?? '',
-    maximumReceives: 10,
+    maxReceives: 10,
     firstRetryDelay: 30,
   });
 });
@@ -29,7 +29,7 @@ afterAll(() => aws.close());
 
 /** @returns the dead letter that a record becomes */
 async function bury(record: SQSRecord, reason: string) {
-  await source.bury(record, reason);
+  await source.sendToDeadLetterQueue(record, reason);
   return queues.take(aws.outputs.ShopUpdatedDeadLetterQueueUrl);
 }
 

@@ -3,7 +3,7 @@ import { GetQueueAttributesCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { marshall } from '@aws-sdk/util-dynamodb';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Cast } from '../../../lambda/effects/cast.ts';
-import type { VersionedChange } from '../../../lambda/effects/versioned-write.ts';
+import type { VersionedChange } from '../../../lambda/effects/event-order.ts';
 import { REPLAYABLE_DAYS } from '../../../lambda/queue/replay.ts';
 import { type Row, Tables } from '../../support/tables.ts';
 import { startTestAws, type TestAws } from '../../support/test-aws.ts';
