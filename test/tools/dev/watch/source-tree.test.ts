@@ -20,7 +20,8 @@ const newTree = () => new SourceTree((problem) => problems.push(problem));
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'partner-webhooks-source-tree-'));
   process.chdir(folder);
-  for (const name of ['bin', 'lib', 'lambda/events/shop-updated', 'lambda/consumer']) await mkdir(name, { recursive: true });
+  for (const name of ['bin', 'lib', 'lambda/events/shop-updated', 'lambda/consumer'])
+    await mkdir(name, { recursive: true });
   for (const file of [FILE, OTHER, 'cdk.json', 'package.json']) await writeFile(file, 'as it was');
   told = [];
   problems = [];
