@@ -19,7 +19,10 @@ export interface ReceivedEvent<Name extends EventName = EventName> extends Partn
 }
 
 /** What is known of a message before its payload is read. */
-export type MessageFacts = Pick<ReceivedEvent, 'eventId' | 'receivedAt' | 'requestId' | 'replay'>;
+export interface MessageFacts extends Pick<ReceivedEvent, 'eventId' | 'receivedAt' | 'requestId' | 'replay'> {
+  /** 1 for the first receive. */
+  readonly attempt: number;
+}
 
 /** A message that no repetition can make processable. Its message shows nothing of the payload. */
 export class UnprocessableMessageError extends Error {
@@ -60,6 +63,7 @@ export function readFacts(record: SQSRecord): MessageFacts {
     eventId: attributeOf(record, attribute.eventId) ?? sha256Hex(record.body),
     requestId: attributeOf(record, attribute.requestId),
     receivedAt: receivedAt(record),
+    attempt: Number(record.attributes.ApproximateReceiveCount),
     replay: replay === undefined ? undefined : parseReplay(replay),
   };
 }

@@ -9,49 +9,33 @@ import { clientSettings } from '../aws-clients.ts';
 import { requireEnvironment } from '../environment.ts';
 import { attribute, MAX_ATTRIBUTE_LENGTH, stringAttribute, traceAttribute } from '../queue/message.ts';
 
-export interface SourceQueueSettings {
-  readonly queueUrl: string;
-  readonly deadLetterQueueUrl: string;
+/** The queue that a consumer's messages come from, and its dead-letter queue. */
+export class SourceQueue {
+  readonly #client: SQSClient;
+  readonly #queueUrl: string;
+  readonly #deadLetterQueueUrl: string;
   /** Receives after which a message is a dead letter. */
   readonly maxReceives: number;
   /** Wait after the first failure, in seconds. */
   readonly firstRetryDelay: number;
-}
 
-/** The queue that a consumer's messages come from, and its dead-letter queue. */
-export class SourceQueue {
-  readonly #client: SQSClient;
-  readonly #settings: SourceQueueSettings;
-  readonly maxReceives: number;
-  readonly firstRetryDelay: number;
-
-  constructor(client: SQSClient, settings: SourceQueueSettings) {
+  constructor(client = new SQSClient(clientSettings), environment = process.env) {
+    const variables = requireEnvironment(
+      ['QUEUE_URL', 'DEAD_LETTER_QUEUE_URL', 'MAXIMUM_RECEIVES', 'FIRST_RETRY_DELAY_SECONDS'],
+      environment,
+    );
     this.#client = client;
-    this.#settings = settings;
-    this.maxReceives = settings.maxReceives;
-    this.firstRetryDelay = settings.firstRetryDelay;
-  }
-
-  static fromEnvironment(): SourceQueue {
-    const environment = requireEnvironment([
-      'QUEUE_URL',
-      'DEAD_LETTER_QUEUE_URL',
-      'MAXIMUM_RECEIVES',
-      'FIRST_RETRY_DELAY_SECONDS',
-    ]);
-    return new SourceQueue(new SQSClient(clientSettings), {
-      queueUrl: environment.QUEUE_URL,
-      deadLetterQueueUrl: environment.DEAD_LETTER_QUEUE_URL,
-      maxReceives: Number(environment.MAXIMUM_RECEIVES),
-      firstRetryDelay: Number(environment.FIRST_RETRY_DELAY_SECONDS),
-    });
+    this.#queueUrl = variables.QUEUE_URL;
+    this.#deadLetterQueueUrl = variables.DEAD_LETTER_QUEUE_URL;
+    this.maxReceives = Number(variables.MAXIMUM_RECEIVES);
+    this.firstRetryDelay = Number(variables.FIRST_RETRY_DELAY_SECONDS);
   }
 
   /** Keeps a message from being received again for that long from now. */
   async delayRetry(record: SQSRecord, seconds: number): Promise<void> {
     await this.#client.send(
       new ChangeMessageVisibilityCommand({
-        QueueUrl: this.#settings.queueUrl,
+        QueueUrl: this.#queueUrl,
         ReceiptHandle: record.receiptHandle,
         VisibilityTimeout: seconds,
       }),
@@ -62,7 +46,7 @@ export class SourceQueue {
   async sendToDeadLetterQueue(record: SQSRecord, reason: string): Promise<void> {
     await this.#client.send(
       new SendMessageCommand({
-        QueueUrl: this.#settings.deadLetterQueueUrl,
+        QueueUrl: this.#deadLetterQueueUrl,
         MessageBody: record.body,
         MessageGroupId: record.attributes.MessageGroupId,
         // Of the delivery, not of this invocation: its batch has messages of many.

@@ -27,13 +27,12 @@ export class Cast {
   readonly #client: DynamoDBClient;
   readonly #table: string;
 
-  constructor(client: DynamoDBClient, table: string) {
+  constructor(
+    client = new DynamoDBClient(clientSettings),
+    table = requireEnvironment(['CAST_TABLE']).CAST_TABLE,
+  ) {
     this.#client = client;
     this.#table = table;
-  }
-
-  static fromEnvironment(): Cast {
-    return new Cast(new DynamoDBClient(clientSettings), requireEnvironment(['CAST_TABLE']).CAST_TABLE);
   }
 
   /** Adds a member, or brings her up to date. */
@@ -56,7 +55,7 @@ export class Cast {
     { girlId, shopId }: Pick<CastMember, 'girlId' | 'shopId'>,
     change: VersionedChange,
   ): Promise<EffectOutcome> {
-    const expiresAt = Math.floor(Date.parse(change.at) / 1000) + TOMBSTONE_SECONDS;
+    const expiresAt = Math.floor(Date.parse(change.receivedAt) / 1000) + TOMBSTONE_SECONDS;
     return await this.#put(girlId, shopId, change, {
       status: { S: 'deleted' },
       expires_at: { N: String(expiresAt) },
@@ -69,7 +68,7 @@ export class Cast {
     change: VersionedChange,
     attributes: Record<string, AttributeValue>,
   ): Promise<EffectOutcome> {
-    const { at, version } = change;
+    const { receivedAt, version } = change;
     return await versionedWrite(version, () =>
       this.#client.send(
         new PutItemCommand({
@@ -79,7 +78,7 @@ export class Cast {
             ...(shopId !== undefined && { shop_id: { S: tableKey(shopId) } }),
             ...attributes,
             version: { S: version },
-            updated_at: { S: at },
+            updated_at: { S: receivedAt },
           },
           ConditionExpression: mayWrite(change),
           ReturnValuesOnConditionCheckFailure: 'ALL_OLD',

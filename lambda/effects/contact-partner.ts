@@ -26,16 +26,12 @@ export class ContactPartner {
   readonly #client: DynamoDBClient;
   readonly #table: string;
 
-  constructor(client: DynamoDBClient, table: string) {
+  constructor(
+    client = new DynamoDBClient(clientSettings),
+    table = requireEnvironment(['CONTACT_PARTNER_TABLE']).CONTACT_PARTNER_TABLE,
+  ) {
     this.#client = client;
     this.#table = table;
-  }
-
-  static fromEnvironment(): ContactPartner {
-    return new ContactPartner(
-      new DynamoDBClient(clientSettings),
-      requireEnvironment(['CONTACT_PARTNER_TABLE']).CONTACT_PARTNER_TABLE,
-    );
   }
 
   /** Writes the fields of the event that no newer event has written. */
@@ -74,7 +70,7 @@ export class ContactPartner {
     condition: string,
   ): Promise<EffectOutcome> {
     const sets = ['version = :version', 'updated_at = :at', ...fields.flatMap(assignments)];
-    const values = { ':at': update.at, ...valuesOf(fields) };
+    const values = { ':at': update.receivedAt, ...valuesOf(fields) };
     return await this.#write(update, `SET ${sets.join(', ')}`, condition, values);
   }
 

@@ -2,48 +2,32 @@ import { CloudFrontClient, CreateInvalidationCommand } from '@aws-sdk/client-clo
 import { clientSettings } from '../aws-clients.ts';
 import { requireEnvironment } from '../environment.ts';
 
-export interface ShopInvalidation {
-  readonly shopId: string;
-  /** Of what calls for it: an event, or a repair by one. Repeated, it is the same invalidation. */
-  readonly reference: string;
-}
-
 /**
- * A CloudFront distribution that caches what is made of shops. Imported on demand: most stacks have none,
- * and its client is large.
+ * A CloudFront distribution that caches pages of shops. Imported on demand: most stacks have none, and its client is large.
  */
 export class Distribution {
-  readonly #client: CloudFrontClient;
+  readonly #client = new CloudFrontClient(clientSettings);
   readonly #id: string;
   readonly #patterns: readonly string[];
 
-  /** @param patterns as of `readPathPatterns` */
-  constructor(client: CloudFrontClient, id: string, patterns: readonly string[]) {
-    this.#client = client;
-    this.#id = id;
-    this.#patterns = patterns;
-  }
-
-  /** @throws Error where a variable is missing or INVALIDATION_PATHS is not what it must be */
-  static fromEnvironment(): Distribution {
+  /** @throws Error if a variable is missing or INVALIDATION_PATHS is not what it must be */
+  constructor() {
     const { DISTRIBUTION_ID, INVALIDATION_PATHS } = requireEnvironment([
       'DISTRIBUTION_ID',
       'INVALIDATION_PATHS',
     ]);
-    return new Distribution(
-      new CloudFrontClient(clientSettings),
-      DISTRIBUTION_ID,
-      readPathPatterns(INVALIDATION_PATHS),
-    );
+    this.#id = DISTRIBUTION_ID;
+    this.#patterns = readPathPatterns(INVALIDATION_PATHS);
   }
 
   /**
-   * Has CloudFront forget a shop. Where the same reference did so before, nothing more is done, or paid for.
-   * @throws the client's error. All of them may pass: `TooManyInvalidationsInProgress` and throttles with
-   *   time; `NoSuchDistribution`, `AccessDenied` and `InvalidArgument` with the next deployment, as they are
-   *   mistakes of the stack and not of the event, which must not become a dead letter at once for them
+   * Invalidates a shop.
+   * @param reference of the event, or of the repair by one. Repeated, it is the same invalidation, done and paid for once.
+   * @throws the client's error. All of them may pass: `TooManyInvalidationsInProgress` and throttles with time;
+   *   `NoSuchDistribution`, `AccessDenied` and `InvalidArgument` with the next deployment, as they are mistakes of the
+   *   stack and not of the event, which must not become a dead letter at once for them
    */
-  async invalidate({ shopId, reference }: ShopInvalidation): Promise<void> {
+  async invalidate(shopId: string, reference: string): Promise<void> {
     const paths = invalidationPaths(this.#patterns, shopId);
     try {
       await this.#client.send(
@@ -56,14 +40,11 @@ export class Distribution {
         }),
       );
     } catch (error) {
-      if (!wasDoneForOtherPaths(error)) throw error;
+      // The event comes again after the patterns have changed. CloudFront has fetched the shop anew since.
+      if (error instanceof Error && error.name === 'InvalidationBatchAlreadyExists') return;
+      throw error;
     }
   }
-}
-
-/** The event comes again after the patterns have changed. CloudFront has fetched the shop anew since. */
-function wasDoneForOtherPaths(error: unknown): boolean {
-  return error instanceof Error && error.name === 'InvalidationBatchAlreadyExists';
 }
 
 /** Stands for the shop's id in a pattern. */
@@ -78,7 +59,7 @@ const PATTERN = /^\/[!-~]*$/;
 /**
  * Reads the paths to invalidate from configuration: a JSON array such as
  * `["/shops/{shop_id}", "/shops/{shop_id}/*"]`.
- * @throws Error where it is anything else
+ * @throws Error if it is anything else
  */
 export function readPathPatterns(json: string): readonly string[] {
   const patterns = parse(json);
@@ -89,10 +70,9 @@ export function readPathPatterns(json: string): readonly string[] {
 }
 
 /**
- * The paths that CloudFront must forget for a shop: the patterns with its id, percent-encoded.
+ * The paths to invalidate for a shop: the patterns with its id, percent-encoded.
  *
- * What CloudFront would refuse or misread ends in a wildcard where the trouble begins, which covers it and
- * its neighbours: a path above {@link MAX_PATH_LENGTH}; an asterisk, which is a wildcard and may only
+ * What CloudFront would refuse or misread is replaced by a wildcard from there on, which covers it and its neighbours: a path above {@link MAX_PATH_LENGTH}; an asterisk, which is a wildcard and may only
  * be the last character; a tilde, which is refused as it is, and encoded would not match the request
  * (https://github.com/aws/aws-sdk/issues/525).
  * @param shopId well-formed Unicode

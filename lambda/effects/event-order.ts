@@ -30,8 +30,8 @@ export function versionOf(event: { timestamp: string; receivedAt: string; eventI
 
 /** The change that an event makes to stored state. */
 export interface VersionedChange {
-  /** ISO 8601. */
-  readonly at: string;
+  /** When the receiver got the event, ISO 8601. */
+  readonly receivedAt: string;
   readonly version: string;
   /** That sent the event; undefined of a delivery. A repair rewrites what the event has written before. */
   readonly replay: Replay | undefined;

@@ -7,7 +7,7 @@ import { tableKey } from './table-key.ts';
 
 export interface ShopUpdate extends VersionedChange {
   readonly shopId: string;
-  /** Names of the fields that changed; absent where the partner did not say. */
+  /** Names of the fields that changed; absent if the partner did not say. */
   readonly updatedFields?: readonly string[] | undefined;
 }
 
@@ -15,29 +15,24 @@ export interface ShopUpdate extends VersionedChange {
 const MAX_UPDATED_FIELDS_BYTES = 64 * 1024;
 
 /**
- * The cached shops, one item a shop. Whoever reads a shop caches it under `shop`, on the condition
- * that `version` is still what it was before the read: so what was read before an update cannot be
- * cached after it.
+ * The cached shops, one item a shop. A reader of a shop caches it under `shop`, on the condition that `version` is still
+ * what it was before the read: so what was read before an update cannot be cached after it.
  */
 export class ShopCache {
   readonly #client: DynamoDBClient;
   readonly #table: string;
 
-  constructor(client: DynamoDBClient, table: string) {
+  constructor(
+    client = new DynamoDBClient(clientSettings),
+    table = requireEnvironment(['SHOP_CACHE_TABLE']).SHOP_CACHE_TABLE,
+  ) {
     this.#client = client;
     this.#table = table;
   }
 
-  static fromEnvironment(): ShopCache {
-    return new ShopCache(
-      new DynamoDBClient(clientSettings),
-      requireEnvironment(['SHOP_CACHE_TABLE']).SHOP_CACHE_TABLE,
-    );
-  }
-
   /** Removes the cached shop and records the version that made it stale. */
   async invalidate(update: ShopUpdate): Promise<EffectOutcome> {
-    const { shopId, updatedFields, at, version } = update;
+    const { shopId, updatedFields, receivedAt, version } = update;
     const kept = fits(updatedFields) ? updatedFields : undefined;
     return await versionedWrite(version, () =>
       this.#client.send(
@@ -51,7 +46,7 @@ export class ShopCache {
           ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
           ExpressionAttributeValues: {
             ':version': { S: version },
-            ':at': { S: at },
+            ':at': { S: receivedAt },
             ...(kept && { ':fields': { L: kept.map((field) => ({ S: field })) } }),
           },
         }),
@@ -64,35 +59,29 @@ function fits(fields: readonly string[] | undefined): fields is readonly string[
   return fields !== undefined && Buffer.byteLength(JSON.stringify(fields)) <= MAX_UPDATED_FIELDS_BYTES;
 }
 
-export interface ShopChange extends ShopUpdate {
-  /** The event that changes the shop. */
-  readonly eventId: string;
-}
-
 /**
- * What makes everything that is cached of a shop be read anew: it invalidates the shop cache, then what
- * CloudFront has of the shop.
- * @throws Error where the environment names half a distribution
+ * Makes a function that invalidates everything that is cached of a shop: the shop cache, then CloudFront.
+ * @throws Error if the environment names half a distribution
  */
-export async function shopInvalidator(): Promise<(change: ShopChange) => Promise<EffectOutcome>> {
-  const shopCache = ShopCache.fromEnvironment();
+export async function shopInvalidator() {
+  const shopCache = new ShopCache();
   const { DISTRIBUTION_ID, INVALIDATION_PATHS } = process.env;
-  // Only where the stack names one, or is half configured, which is said at start-up.
+  // Only if the stack names one, or half of one, which is an error at start-up.
   const distribution =
     DISTRIBUTION_ID || INVALIDATION_PATHS
-      ? (await import('./distribution.ts')).Distribution.fromEnvironment()
+      ? new (await import('./distribution.ts')).Distribution()
       : undefined;
 
-  return async ({ eventId, ...update }) => {
-    const { replay } = update;
+  return async (update: ShopUpdate & { readonly eventId: string }): Promise<EffectOutcome> => {
+    const { shopId, eventId, replay } = update;
     const repairs = isRepair(replay);
     const outcome = await shopCache.invalidate(update);
     // A skipped event is invalidated, too: its invalidation may have failed after its write, and a newer event may be
     // stored since. A repair writes again after such a failure, so if it did not write, a newer event is stored.
     if (!repairs || outcome === 'Processed') {
-      // Under the event's reference alone CloudFront would take a repair for done.
+      // Under the event's own reference, CloudFront would take a repair for the invalidation that it has done.
       const reference = repairs ? `${eventId}-${replay?.name}` : eventId;
-      await distribution?.invalidate({ shopId: update.shopId, reference });
+      await distribution?.invalidate(shopId, reference);
     }
     return outcome;
   };

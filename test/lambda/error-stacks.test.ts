@@ -130,8 +130,8 @@ test('so is an error of a bundle that does not load', async () => {
     expect(await consumer.invoke({})).toMatchObject({
       errorMessage: expect.stringContaining('CAST_TABLE'),
       trace: expect.arrayContaining([
-        `    at ${place('lambda/effects/cast.ts', "requireEnvironment(['CAST_TABLE'])", 'Cast.fromEnvironment')}`,
-        `    at ${place('lambda/events/girl-created/consumer.ts', 'Cast.fromEnvironment()')}`,
+        `    at ${place('lambda/effects/cast.ts', "requireEnvironment(['CAST_TABLE'])", 'new Cast')}`,
+        `    at ${place('lambda/events/girl-created/consumer.ts', 'new Cast()')}`,
       ]),
     });
   } finally {

@@ -53,9 +53,7 @@ export const templates: Readonly<Record<EffectName, Template>> = {
 
 const invalidateShop = await shopInvalidator();
 
-export const handler = consume('${name}', ({ data, eventId, receivedAt, version, replay }) =>
-  invalidateShop({ shopId: data.${id}, eventId, at: receivedAt, version, replay }),
-);
+export const handler = consume('${name}', (event) => invalidateShop({ ...event, shopId: event.data.${id} }));
 `,
   },
   cast: {
@@ -65,14 +63,12 @@ export const handler = consume('${name}', ({ data, eventId, receivedAt, version,
     fields: { shop_id: SHOP, name: 'Aoi' },
     consumer: ({ name, id }) => `import { Cast } from '../../effects/cast.ts';
 
-const cast = Cast.fromEnvironment();
+const cast = new Cast();
 
-export const handler = consume('${name}', ({ data, sentData, receivedAt, version, replay }) =>
-  cast.add(
-    { girlId: data.${id}, shopId: data.shop_id, name: data.name, sentData },
-    { at: receivedAt, version, replay },
-  ),
-);
+export const handler = consume('${name}', (event) => {
+  const { ${id}: girlId, shop_id: shopId, name } = event.data;
+  return cast.add({ girlId, shopId, name, sentData: event.sentData }, event);
+});
 `,
   },
   'contact-partner': {
@@ -86,11 +82,11 @@ export const handler = consume('${name}', ({ data, sentData, receivedAt, version
     },
     consumer: ({ name, id }) => `import { ContactPartner } from '../../effects/contact-partner.ts';
 
-const contacts = ContactPartner.fromEnvironment();
+const contacts = new ContactPartner();
 
-export const handler = consume('${name}', ({ data, receivedAt, version, replay }) => {
-  const { ${id}: userId, ...fields } = data;
-  return contacts.update({ userId, fields, at: receivedAt, version, replay });
+export const handler = consume('${name}', (event) => {
+  const { ${id}: userId, ...fields } = event.data;
+  return contacts.update({ ...event, userId, fields });
 });
 `,
   },

@@ -109,10 +109,10 @@ describe('a message that is sent', () => {
     ];
     const queueUrl = `${sqs.url}/000000000000/queue`;
     const source = new SourceQueue(client, {
-      queueUrl,
-      deadLetterQueueUrl: queueUrl,
-      maxReceives: 10,
-      firstRetryDelay: 30,
+      QUEUE_URL: queueUrl,
+      DEAD_LETTER_QUEUE_URL: queueUrl,
+      MAXIMUM_RECEIVES: '10',
+      FIRST_RETRY_DELAY_SECONDS: '30',
     });
     await source.sendToDeadLetterQueue(
       { ...record, attributes: { ...record.attributes, AWSTraceHeader: HEADER } },
