@@ -10,7 +10,6 @@ export interface RecordKeys {
   readonly messageId: string;
   /** 1 for the first receive. */
   readonly attempt: number;
-  /** Name of the replay that sent the message. */
   readonly replay: string | undefined;
 }
 
@@ -29,5 +28,4 @@ const line =
   (message: string, facts: Record<string, unknown> = {}) =>
     logger[level](message, { ...keysOfRecord.getStore(), ...facts });
 
-/** The log of consumers and effects. */
 export const recordLog = { info: line('info'), warn: line('warn'), error: line('error') };

@@ -52,7 +52,6 @@ export function idempotentPerEvent<Input>(
 /** An event's effect that a replay of this name repeats. */
 interface Repetition {
   readonly eventId: string;
-  /** Name of the replay. */
   readonly replay: string;
 }
 
