@@ -84,9 +84,12 @@ export class Effects extends Construct {
     this.review = topic('Review');
     subscribeEmails(this.review, config.reviewEmails);
     new ChatChannels(this, 'ChatChannels', { topic: this.chat, ...config.chat });
-    alarms.add(this.chat, 'Effects/Chat/NotDelivered', { of: this.chat, links: [topicLink(this.chat)] });
+    alarms.add(this.chat, 'Effects/Chat/NotDelivered', {
+      metricsOf: this.chat,
+      links: [topicLink(this.chat)],
+    });
     alarms.add(this.review, 'Effects/Review/NotDelivered', {
-      of: this.review,
+      metricsOf: this.review,
       links: [topicLink(this.review)],
     });
 
