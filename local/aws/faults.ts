@@ -1,9 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { AwsError } from './aws-error.ts';
-import { putOthers } from './firehose/refused-records.ts';
-import { objectsOf } from './json.ts';
-import type { AwsRequest, Service } from './request.ts';
-import type { AwsResponse } from './response.ts';
+import { AwsError } from './errors.ts';
+import { isJsonObject, type JsonObject, objectsOf, parseJsonObject } from './json.ts';
+import { type AwsResponse, documentResponse } from './response.ts';
+import type { AwsRequest, Service } from './services.ts';
 
 /** Something that goes wrong at the AWS endpoint until it is ended. */
 export interface Fault {
@@ -172,6 +171,33 @@ export class Faults {
     this.counts[active.fault.kind] += 1;
     return { fault: active.fault, hits };
   }
+}
+
+/** Firehose's answer for a record that it was too busy to take. */
+const REFUSAL: JsonObject = { ErrorCode: 'ServiceUnavailableException', ErrorMessage: 'Slow down.' };
+
+/**
+ * Carries out a `PutRecordBatch` without some of its records.
+ * @param isRefused by the record's index in the call
+ */
+async function putOthers(
+  request: AwsRequest,
+  isRefused: readonly boolean[],
+  carryOut: (request: AwsRequest) => AwsResponse | Promise<AwsResponse>,
+): Promise<AwsResponse> {
+  const Records = objectsOf(request.parameters, 'Records').filter((_, index) => !isRefused[index]);
+  const answer =
+    Records.length === 0
+      ? documentResponse(request, { Encrypted: false, RequestResponses: [] })
+      : await carryOut({ ...request, parameters: { ...request.parameters, Records } });
+  const document = parseJsonObject(answer.body.toString()) ?? {};
+  const taken = objectsOf(document, 'RequestResponses').values();
+  const responses = isRefused.map((refused) => (refused ? REFUSAL : (taken.next().value ?? REFUSAL)));
+  return documentResponse(request, {
+    ...document,
+    FailedPutCount: responses.filter((response) => isJsonObject(response) && response.ErrorCode).length,
+    RequestResponses: responses,
+  });
 }
 
 function concerns({ service, operation, kind }: Fault, request: AwsRequest): boolean {

@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
-import { AwsError } from '../aws-error.ts';
-import { isJsonObject, type JsonObject, textOf } from '../json.ts';
+import { AwsError } from '../errors.ts';
+import { isJsonObject, type JsonObject, objectsOf, textOf } from '../json.ts';
 
 /**
  * Runs one operation of DynamoDB.
@@ -8,8 +8,9 @@ import { isJsonObject, type JsonObject, textOf } from '../json.ts';
  */
 export type Dynalite = (operation: string, parameters: JsonObject) => Promise<JsonObject>;
 
-// dynalite has no types, and its entry is an HTTP server that ends the process on an error of its own.
-// So its parts are used: the store, and for each operation the validation and the action.
+// dynalite offers one interface, an HTTP server. It ends the process on an error of its own, answers to web pages of any
+// origin, and holds a whole pool of buffers for each item. So its parts are used here, which have no types: the store,
+// and for each operation the validation and the action.
 type Callback = (error: DynaliteError | undefined, result?: JsonObject) => void;
 type Action = (store: Store, parameters: JsonObject, callback: Callback) => void;
 interface DynaliteError extends Error {
@@ -39,18 +40,17 @@ storeText();
 const database: { create(options: object): Store } = require('dynalite/db');
 const validations: Validations = require('dynalite/validations');
 
-const OPERATIONS = new Set(
+export const OPERATIONS =
   'BatchGetItem BatchWriteItem CreateTable DeleteItem DeleteTable DescribeTable GetItem ListTables ListTagsOfResource PutItem Query Scan TagResource UntagResource UpdateItem UpdateTable'.split(
     ' ',
-  ),
-);
+  );
 
-/** After a failure of its own, dynalite never lets go of the item that it was working on. */
+/** After a failure of its own, dynalite never unlocks the item that it was working on. */
 const TIMEOUT_MS = 10_000;
 
 /**
- * Has dynalite's database keep text instead of buffers. A small buffer is a part of one of Node's pools of
- * 64 KiB, and an item that is kept would keep the whole of its pool.
+ * Makes dynalite's database store text instead of buffers. A small buffer is a part of one of Node's pools of 64 KiB, and
+ * an item would hold the whole of its pool in memory.
  */
 function storeText(): void {
   const memoryLevel: { MemoryLevel: new (options: object) => object } = createRequire(
@@ -69,19 +69,13 @@ export function createDynalite(region: string, accountId: string): Dynalite {
   const store = database.create({ createTableMs: 0, deleteTableMs: 0, updateTableMs: 0 });
   Object.assign(store.tableDb, { awsRegion: region, awsAccountId: accountId });
 
-  /** Of each operation under way, what fails it. */
+  /** What fails each operation that is under way. */
   const underWay = new Set<(error: unknown) => void>();
   guardCallbacks(store.db, (error) => {
     for (const fail of underWay) fail(error);
   });
 
   return async (operation, parameters) => {
-    if (!OPERATIONS.has(operation)) {
-      throw new AwsError(
-        'UnknownOperationException',
-        `The local AWS endpoint does not offer DynamoDB's ${operation}.`,
-      );
-    }
     try {
       return await new Promise<JsonObject>((resolve, reject) => {
         const timer = setTimeout(() => settle(reject, new Error('dynalite gave no answer')), TIMEOUT_MS);
@@ -118,6 +112,24 @@ export async function createTable(dynalite: Dynalite, parameters: JsonObject): P
   }
 }
 
+/**
+ * The key of an item, its parts in the order of the table's schema.
+ * @param item whole, or its key alone
+ * @throws AwsError if there is no such table
+ */
+export async function keyOf(
+  dynalite: Dynalite,
+  table: JsonObject[string],
+  item: JsonObject[string],
+): Promise<JsonObject> {
+  const { Table } = await dynalite('DescribeTable', { TableName: table });
+  const names = objectsOf(isJsonObject(Table) ? Table : {}, 'KeySchema').map((key) =>
+    String(key.AttributeName),
+  );
+  const attributes = isJsonObject(item) ? item : {};
+  return Object.fromEntries(names.map((name) => [name, attributes[name]]));
+}
+
 function validate(store: Store, operation: string, parameters: JsonObject): JsonObject {
   const { types, custom }: Validation = require(`dynalite/validations/${fileOf(operation)}`);
   const checked = validations.checkTypes(parameters, types);
@@ -146,7 +158,7 @@ function asAwsError(operation: string, error: unknown): AwsError {
   });
 }
 
-/** Whatever dynalite does later than in the call itself, it does in a callback of its database. */
+/** dynalite goes on after the call itself only in callbacks of its database. */
 function guardCallbacks(db: LevelDatabase, onError: (error: unknown) => void): void {
   const guarded =
     (callback: Listener): Listener =>

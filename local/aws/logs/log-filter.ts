@@ -1,4 +1,4 @@
-import { AwsError } from '../aws-error.ts';
+import { AwsError } from '../errors.ts';
 
 /** Decides on one log line. */
 export type LogFilter = (message: string) => boolean;

@@ -1,16 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { pathOf, queryOf } from '../address.ts';
-import { AwsError } from '../aws-error.ts';
-import type { Permission } from '../permissions.ts';
+import { AwsError } from '../errors.ts';
+import { pathOf, queryOf } from '../http-server.ts';
+import type { AwsRequest, HttpRequest, Permission } from '../services.ts';
 import { unescapeXml } from '../xml.ts';
-
-/** An S3 request, with the bucket in the path however the client addressed it. */
-export interface S3Request {
-  operation: string;
-  /** Path and query string. */
-  url: string;
-  permissions: Permission[];
-}
 
 /** Sub-resources that S3 has and this endpoint has not. Unnamed, they would pass for the plain operation. */
 const UNSUPPORTED = new Set(
@@ -23,30 +15,22 @@ const UNSUPPORTED = new Set(
 const VIRTUAL_HOST = /^(?:(.+?)\.)??(?:s3\.)?localhost(?::\d+)?$/;
 
 /**
- * Reads what a request asks of S3 from its method, its address and, for a multi-object delete, its body.
+ * Reads what a request asks of S3 from its method and its address, and puts the bucket into the path.
  * @throws AwsError NotImplemented for a sub-resource that is not supported here
  */
-export function parseS3Request(
-  method: string,
-  url: string,
-  headers: IncomingHttpHeaders,
-  body: Buffer,
-): S3Request {
-  const query = queryOf(url);
+export function parseS3Request(http: HttpRequest): Pick<AwsRequest, 'operation' | 'parameters' | 'http'> {
+  const { method, headers } = http;
+  const query = queryOf(http.url);
   const bucketInHost = VIRTUAL_HOST.exec(headers.host ?? '')?.[1];
-  const address = bucketInHost === undefined ? url : `/${bucketInHost}${url}`;
-  const [bucket = '', ...rest] = pathOf(address).slice(1).split('/');
+  const url = bucketInHost === undefined ? http.url : `/${bucketInHost}${http.url}`;
+  const [bucket = '', ...rest] = pathOf(url).slice(1).split('/');
   const key = decode(rest.join('/'));
 
   const unsupported = [...query.keys()].find((name) => UNSUPPORTED.has(name));
-  if (unsupported !== undefined) {
-    throw new AwsError('NotImplemented', `S3's ?${unsupported} is not supported by the local AWS endpoint.`, {
-      status: 501,
-    });
-  }
+  if (unsupported !== undefined) throw notSupported(`?${unsupported}`);
 
   const operation = operationOf(method, bucket, key, query, headers);
-  return { operation, url: address, permissions: permissionsOf(operation, bucket, key, headers, body) };
+  return { operation, parameters: { Bucket: bucket, Key: key }, http: { ...http, url } };
 }
 
 function operationOf(
@@ -131,20 +115,16 @@ const ACTIONS: Record<string, string> = {
   DeleteObjects: 'DeleteObject',
 };
 
-function permissionsOf(
-  operation: string,
-  bucket: string,
-  key: string,
-  headers: IncomingHttpHeaders,
-  body: Buffer,
-): Permission[] {
+/** The permissions that a request of S3 needs. */
+export function s3Permissions({ operation, parameters, http }: AwsRequest): Permission[] {
+  const { Bucket, Key } = parameters;
   const action = `s3:${ACTIONS[operation] ?? operation}`;
   if (operation === 'ListBuckets') return [{ action, resource: '*' }];
   if (operation === 'DeleteObjects') {
-    return keysToDelete(body).map((deleted) => ({ action, resource: `arn:aws:s3:::${bucket}/${deleted}` }));
+    return keysToDelete(http.body).map((key) => ({ action, resource: `arn:aws:s3:::${Bucket}/${key}` }));
   }
-  const permissions = [{ action, resource: `arn:aws:s3:::${bucket}${key === '' ? '' : `/${key}`}` }];
-  const source = headers['x-amz-copy-source'];
+  const permissions = [{ action, resource: `arn:aws:s3:::${Bucket}${Key === '' ? '' : `/${Key}`}` }];
+  const source = http.headers['x-amz-copy-source'];
   if (typeof source === 'string') {
     permissions.push({
       action: 's3:GetObject',

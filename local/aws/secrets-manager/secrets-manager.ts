@@ -1,9 +1,24 @@
 import { randomInt, randomUUID } from 'node:crypto';
 import * as z from 'zod/mini';
-import { AwsError } from '../aws-error.ts';
+import { AwsError } from '../errors.ts';
 import { type JsonObject, objectsOf, textOf, textsOf } from '../json.ts';
-import type { KeptState } from '../kept/kept-state.ts';
-import { attach, CURRENT, detach, holderOf, type SecretVersion, secretVersion } from './secret-versions.ts';
+import type { KeptState } from '../kept-state.ts';
+import type { Operations } from '../services.ts';
+
+const CURRENT = 'AWSCURRENT';
+const PREVIOUS = 'AWSPREVIOUS';
+
+const versionSchema = z.object({
+  id: z.string(),
+  secretString: z.optional(z.string()),
+  /** Base64, as it travels. */
+  secretBinary: z.optional(z.string()),
+  stages: z.array(z.string()),
+  /** Epoch seconds with a fraction. */
+  createdDate: z.number(),
+});
+
+type SecretVersion = z.infer<typeof versionSchema>;
 
 const secretSchema = z.object({
   name: z.string(),
@@ -12,7 +27,7 @@ const secretSchema = z.object({
   kmsKeyId: z.optional(z.string()),
   tags: z.array(z.object({ Key: z.optional(z.string()), Value: z.optional(z.string()) })),
   /** Oldest first. */
-  versions: z.array(secretVersion),
+  versions: z.array(versionSchema),
   /** Times are epoch seconds with a fraction, as the API writes them. */
   createdDate: z.number(),
   lastChangedDate: z.number(),
@@ -24,7 +39,7 @@ type Secret = z.infer<typeof secretSchema>;
 
 /** Secrets Manager, in memory. */
 export interface SecretsManager {
-  answer(operation: string, parameters: JsonObject): JsonObject;
+  readonly operations: Operations;
   /** The full ARN of the secret with this name, ARN, or ARN without its suffix. */
   arnOf(secretId: string): string | undefined;
 }
@@ -36,14 +51,12 @@ interface SecretsManagerOptions {
   kept?: KeptState | undefined;
 }
 
-type Operation = (parameters: JsonObject) => JsonObject;
-
 const SECONDS_PER_DAY = 86_400;
 const DEFAULT_RECOVERY_DAYS = 30;
 
 export function createSecretsManager({ region, accountId, kept }: SecretsManagerOptions): SecretsManager {
-  const shelf = kept?.shelf('secret', secretSchema);
-  const secrets: Secret[] = shelf?.entries().map(([, secret]) => secret) ?? [];
+  const stored = kept?.collection('secret', secretSchema);
+  const secrets: Secret[] = stored?.entries().map(([, secret]) => secret) ?? [];
 
   function find(secretId: string): Secret | undefined {
     return secrets.find(({ name, arn }) => [name, arn, arn.slice(0, -SUFFIX_LENGTH)].includes(secretId));
@@ -67,7 +80,7 @@ export function createSecretsManager({ region, accountId, kept }: SecretsManager
     return secret;
   }
 
-  const operations: Record<string, Operation> = {
+  const operations: Record<string, (parameters: JsonObject) => JsonObject> = {
     CreateSecret(parameters) {
       const name = textOf(parameters, 'Name');
       if (!name) throw invalidParameter('You must provide a value for the Name parameter.');
@@ -194,7 +207,7 @@ export function createSecretsManager({ region, accountId, kept }: SecretsManager
       const now = epochSeconds();
       if (parameters.ForceDeleteWithoutRecovery === true) {
         secrets.splice(secrets.indexOf(secret), 1);
-        shelf?.delete(secret.arn);
+        stored?.delete(secret.arn);
         return { ARN: secret.arn, Name: secret.name, DeletionDate: now };
       }
       const days = Number(parameters.RecoveryWindowInDays ?? DEFAULT_RECOVERY_DAYS);
@@ -203,19 +216,17 @@ export function createSecretsManager({ region, accountId, kept }: SecretsManager
     },
   };
 
+  /** Stores the secrets after an operation: even a read changes one. */
+  const storing = (operation: (parameters: JsonObject) => JsonObject) => (parameters: JsonObject) => {
+    const result = operation(parameters);
+    for (const secret of secrets) stored?.put(secret.arn, secret);
+    return result;
+  };
+
   return {
-    answer(operation, parameters) {
-      const run = Object.hasOwn(operations, operation) ? operations[operation] : undefined;
-      if (run === undefined) {
-        throw new AwsError(
-          'UnknownOperationException',
-          `The local AWS endpoint does not offer Secrets Manager's ${operation}, only ${Object.keys(operations).join(', ')}.`,
-        );
-      }
-      const answer = run(parameters);
-      for (const secret of secrets) shelf?.put(secret.arn, secret);
-      return answer;
-    },
+    operations: Object.fromEntries(
+      Object.entries(operations).map(([name, operation]) => [name, storing(operation)]),
+    ),
     arnOf: (secretId) => find(secretId)?.arn,
   };
 }
@@ -284,6 +295,25 @@ function describe(secret: Secret): JsonObject {
   };
 }
 
+function holderOf(versions: SecretVersion[], stage: string): SecretVersion | undefined {
+  return versions.find(({ stages }) => stages.includes(stage));
+}
+
+function detach(versions: SecretVersion[], stage: string): void {
+  for (const version of versions) version.stages = version.stages.filter((label) => label !== stage);
+}
+
+/** Moves a staging label to a version. The version that loses AWSCURRENT becomes AWSPREVIOUS. */
+function attach(versions: SecretVersion[], version: SecretVersion, stage: string): void {
+  const holder = holderOf(versions, stage);
+  if (holder === version) return;
+  detach(versions, stage);
+  version.stages.push(stage);
+  if (stage !== CURRENT || holder === undefined) return;
+  detach(versions, PREVIOUS);
+  holder.stages.push(PREVIOUS);
+}
+
 function hasValue(parameters: JsonObject): boolean {
   return parameters.SecretString !== undefined || parameters.SecretBinary !== undefined;
 }
@@ -291,7 +321,7 @@ function hasValue(parameters: JsonObject): boolean {
 const SUFFIX_CHARACTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
 const SUFFIX_LENGTH = '-xxxxxx'.length;
 
-/** Hyphen and six characters, so that a secret deleted and created again is another resource. */
+/** Hyphen and six characters: a secret that is deleted and created again is another resource. */
 function arnSuffix(): string {
   const characters = Array.from({ length: SUFFIX_LENGTH - 1 }, () =>
     SUFFIX_CHARACTERS.charAt(randomInt(SUFFIX_CHARACTERS.length)),

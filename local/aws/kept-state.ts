@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { ZodMiniType } from 'zod/mini';
-import { DATABASE_FILE, openStores, type Stores } from './fauxqs-stores.ts';
+import { DATABASE_FILE, openStores, type Stores } from './fauxqs.ts';
 
 /**
  * Version of all that is stored: SQLite's tables, fauxqs' and our own, and their content. Raise it with any change that
@@ -42,7 +42,7 @@ export interface KeptState {
   /** SQS, SNS and S3, with what is stored of them. */
   readonly stores: Stores;
   /** The values of one subject. @param schema of a value, as the file may hold anything */
-  shelf<Value>(subject: Subject, schema: ZodMiniType<Value>): Shelf<Value>;
+  collection<Value>(subject: Subject, schema: ZodMiniType<Value>): Collection<Value>;
   /** Commits, and lets others open the folder. */
   close(): void;
 }
@@ -51,7 +51,7 @@ export interface KeptState {
 type Subject = 'alarm' | 'event source' | 'firehose' | 'item' | 'log line' | 'secret' | 'table';
 
 /** Values by key, each in JSON. */
-export interface Shelf<Value> {
+export interface Collection<Value> {
   /** All of them, by key. @throws UnusableStateError if one does not match its schema */
   entries(): [key: string, value: Value][];
   put(key: string, value: Value): void;
@@ -98,7 +98,7 @@ export async function openKeptState(
 
     return {
       stores,
-      shelf: (subject, schema) => shelfOf(database, folder, subject, schema),
+      collection: (subject, schema) => collectionOf(database, folder, subject, schema),
       close() {
         if (database.isOpen) commit('COMMIT');
         if (database.isOpen) stop();
@@ -154,12 +154,12 @@ function checkDatabase(folder: string): void {
   }
 }
 
-function shelfOf<Value>(
+function collectionOf<Value>(
   database: DatabaseSync,
   folder: string,
   subject: Subject,
   schema: ZodMiniType<Value>,
-): Shelf<Value> {
+): Collection<Value> {
   const all = database.prepare('SELECT key, value FROM kept_values WHERE subject = ? ORDER BY key');
   const put = database.prepare('INSERT OR REPLACE INTO kept_values (subject, key, value) VALUES (?, ?, ?)');
   const remove = database.prepare('DELETE FROM kept_values WHERE subject = ? AND key = ?');
