@@ -113,7 +113,7 @@ function readForm(service: Service, { url, body }: HttpRequest) {
   if (service === 'sqs') {
     throw new AwsError(
       'UnsupportedProtocol',
-      `The local AWS endpoint does not speak SQS' old query protocol: update the AWS SDK or CLI to a version of December 2023 or later, or send AWS JSON with X-Amz-Target: AmazonSQS.${operation}.`,
+      `The local AWS endpoint does not speak SQS' old query protocol: update the AWS SDK or CLI to a version of May 2024 or later, or send AWS JSON with X-Amz-Target: AmazonSQS.${operation}.`,
     );
   }
   const parameters = service === 'monitoring' ? withLists(form) : form;
