@@ -4,7 +4,7 @@ import { isJsonObject, type JsonObject, objectsOf, textOf } from '../json.ts';
 
 /**
  * Runs one operation of DynamoDB.
- * @throws AwsError as DynamoDB would answer; InternalServerError where dynalite itself fails
+ * @throws AwsError as DynamoDB would answer; InternalServerError if dynalite itself fails
  */
 export type Dynalite = (operation: string, parameters: JsonObject) => Promise<JsonObject>;
 
@@ -69,39 +69,30 @@ export function createDynalite(region: string, accountId: string): Dynalite {
   const store = database.create({ createTableMs: 0, deleteTableMs: 0, updateTableMs: 0 });
   Object.assign(store.tableDb, { awsRegion: region, awsAccountId: accountId });
 
-  /** What fails each operation that is under way. */
+  /** Rejects each operation that is under way. */
   const underWay = new Set<(error: unknown) => void>();
   guardCallbacks(store.db, (error) => {
-    for (const fail of underWay) fail(error);
+    for (const reject of underWay) reject(error);
   });
 
   return async (operation, parameters) => {
+    const { promise, resolve, reject } = Promise.withResolvers<JsonObject>();
+    underWay.add(reject);
+    const timer = setTimeout(() => reject(new Error('dynalite gave no answer')), TIMEOUT_MS);
     try {
-      return await new Promise<JsonObject>((resolve, reject) => {
-        const timer = setTimeout(() => settle(reject, new Error('dynalite gave no answer')), TIMEOUT_MS);
-        const fail = (error: unknown) => settle(reject, error);
-        const settle = <T>(how: (value: T) => void, value: T) => {
-          clearTimeout(timer);
-          underWay.delete(fail);
-          how(value);
-        };
-        underWay.add(fail);
-        try {
-          const checked = validate(store, operation, parameters);
-          actionOf(operation)(store, checked, (error, result) =>
-            error ? fail(error) : settle(resolve, result ?? {}),
-          );
-        } catch (error) {
-          fail(error);
-        }
-      });
+      const checked = validate(store, operation, parameters);
+      actionOf(operation)(store, checked, (error, result) => (error ? reject(error) : resolve(result ?? {})));
+      return await promise;
     } catch (error) {
       throw asAwsError(operation, error);
+    } finally {
+      clearTimeout(timer);
+      underWay.delete(reject);
     }
   };
 }
 
-/** Answers once the table is ACTIVE: dynalite writes that a moment after its own answer. */
+/** Answers once the table is ACTIVE, which dynalite sets a moment after its own answer. */
 export async function createTable(dynalite: Dynalite, parameters: JsonObject): Promise<JsonObject> {
   const { TableName } = parameters;
   await dynalite('CreateTable', parameters);

@@ -1,24 +1,23 @@
-import { randomInt, randomUUID } from 'node:crypto';
+import { randomInt } from 'node:crypto';
 import * as z from 'zod/mini';
 import { AwsError } from '../errors.ts';
 import { type JsonObject, objectsOf, textOf, textsOf } from '../json.ts';
 import type { KeptState } from '../kept-state.ts';
 import type { Operations } from '../services.ts';
-
-const CURRENT = 'AWSCURRENT';
-const PREVIOUS = 'AWSPREVIOUS';
-
-const versionSchema = z.object({
-  id: z.string(),
-  secretString: z.optional(z.string()),
-  /** Base64, as it travels. */
-  secretBinary: z.optional(z.string()),
-  stages: z.array(z.string()),
-  /** Epoch seconds with a fraction. */
-  createdDate: z.number(),
-});
-
-type SecretVersion = z.infer<typeof versionSchema>;
+import {
+  addVersion,
+  attach,
+  CURRENT,
+  detach,
+  epochSeconds,
+  holderOf,
+  invalidParameter,
+  invalidRequest,
+  notFound,
+  requestedVersion,
+  versionSchema,
+  versionWithId,
+} from './secret-versions.ts';
 
 const secretSchema = z.object({
   name: z.string(),
@@ -112,14 +111,14 @@ export function createSecretsManager({ region, accountId, kept }: SecretsManager
         lastAccessedDate: undefined,
         deletedDate: undefined,
       };
-      const version = hasValue(parameters) ? addVersion(secret, parameters, [CURRENT]) : undefined;
+      const version = hasValue(parameters) ? addVersion(secret.versions, parameters, [CURRENT]) : undefined;
       secrets.push(secret);
       return { ARN: secret.arn, Name: name, VersionId: version?.id };
     },
 
     GetSecretValue(parameters) {
       const secret = usable(parameters);
-      const version = requestedVersion(secret, parameters);
+      const version = requestedVersion(secret.versions, parameters);
       secret.lastAccessedDate = epochSeconds();
       return {
         ARN: secret.arn,
@@ -135,13 +134,14 @@ export function createSecretsManager({ region, accountId, kept }: SecretsManager
     PutSecretValue(parameters) {
       const secret = usable(parameters);
       const stages = textsOf(parameters, 'VersionStages') ?? [CURRENT];
-      const version = addVersion(secret, parameters, stages);
+      const version = addVersion(secret.versions, parameters, stages);
+      secret.lastChangedDate = Math.max(secret.lastChangedDate, version.createdDate);
       return { ARN: secret.arn, Name: secret.name, VersionId: version.id, VersionStages: version.stages };
     },
 
     UpdateSecret(parameters) {
       const secret = usable(parameters);
-      const version = hasValue(parameters) ? addVersion(secret, parameters, [CURRENT]) : undefined;
+      const version = hasValue(parameters) ? addVersion(secret.versions, parameters, [CURRENT]) : undefined;
       secret.description = textOf(parameters, 'Description') ?? secret.description;
       secret.kmsKeyId = textOf(parameters, 'KmsKeyId') ?? secret.kmsKeyId;
       secret.lastChangedDate = epochSeconds();
@@ -160,7 +160,7 @@ export function createSecretsManager({ region, accountId, kept }: SecretsManager
           `The parameter RemoveFromVersionId must be the version that the staging label ${stage} is attached to, which is ${holder ?? 'none'}.`,
         );
       }
-      const target = to === undefined ? undefined : versionWithId(secret, to);
+      const target = to === undefined ? undefined : versionWithId(secret.versions, to);
       if (target === undefined && stage === CURRENT) {
         throw invalidParameter(`You can only move the staging label ${CURRENT} to a different version.`);
       }
@@ -170,9 +170,7 @@ export function createSecretsManager({ region, accountId, kept }: SecretsManager
       return { ARN: secret.arn, Name: secret.name };
     },
 
-    DescribeSecret(parameters) {
-      return describe(existing(parameters));
-    },
+    DescribeSecret: (parameters) => describe(existing(parameters)),
 
     ListSecrets(parameters) {
       const shown = secrets.filter(
@@ -231,54 +229,6 @@ export function createSecretsManager({ region, accountId, kept }: SecretsManager
   };
 }
 
-/** Adds a version, or finds the one that an earlier call with the same token and value added. */
-function addVersion(secret: Secret, parameters: JsonObject, stages: string[]): SecretVersion {
-  const secretString = textOf(parameters, 'SecretString');
-  const secretBinary = textOf(parameters, 'SecretBinary');
-  if ((secretString === undefined) === (secretBinary === undefined)) {
-    throw invalidParameter('You must provide either SecretString or SecretBinary, and not both.');
-  }
-  const id = textOf(parameters, 'ClientRequestToken') ?? randomUUID();
-  if (id.length < 32 || id.length > 64) {
-    throw invalidParameter('ClientRequestToken must have 32 to 64 characters.');
-  }
-  const earlier = secret.versions.find((version) => version.id === id);
-  if (earlier !== undefined) {
-    if (earlier.secretString !== secretString || earlier.secretBinary !== secretBinary) {
-      throw new AwsError(
-        'ResourceExistsException',
-        "You can't use ClientRequestToken because that value is already in use for a version of this secret.",
-      );
-    }
-    return earlier;
-  }
-  const version: SecretVersion = { id, secretString, secretBinary, stages: [], createdDate: epochSeconds() };
-  secret.versions.push(version);
-  for (const stage of stages) attach(secret.versions, version, stage);
-  secret.lastChangedDate = version.createdDate;
-  return version;
-}
-
-function requestedVersion(secret: Secret, parameters: JsonObject): SecretVersion {
-  const id = textOf(parameters, 'VersionId');
-  const stage = textOf(parameters, 'VersionStage');
-  if (id === undefined) {
-    const label = stage ?? CURRENT;
-    const version = holderOf(secret.versions, label);
-    if (version !== undefined) return version;
-    throw notFound(`Secrets Manager can't find the specified secret value for staging label: ${label}`);
-  }
-  const version = versionWithId(secret, id);
-  if (stage === undefined || version.stages.includes(stage)) return version;
-  throw invalidRequest('You provided a VersionStage that is not associated to the provided VersionId.');
-}
-
-function versionWithId(secret: Secret, id: string): SecretVersion {
-  const version = secret.versions.find((candidate) => candidate.id === id);
-  if (version !== undefined) return version;
-  throw notFound(`Secrets Manager can't find the specified secret value for VersionId: ${id}`);
-}
-
 function describe(secret: Secret): JsonObject {
   const labelled = secret.versions.filter(({ stages }) => stages.length > 0);
   return {
@@ -295,25 +245,6 @@ function describe(secret: Secret): JsonObject {
   };
 }
 
-function holderOf(versions: SecretVersion[], stage: string): SecretVersion | undefined {
-  return versions.find(({ stages }) => stages.includes(stage));
-}
-
-function detach(versions: SecretVersion[], stage: string): void {
-  for (const version of versions) version.stages = version.stages.filter((label) => label !== stage);
-}
-
-/** Moves a staging label to a version. The version that loses AWSCURRENT becomes AWSPREVIOUS. */
-function attach(versions: SecretVersion[], version: SecretVersion, stage: string): void {
-  const holder = holderOf(versions, stage);
-  if (holder === version) return;
-  detach(versions, stage);
-  version.stages.push(stage);
-  if (stage !== CURRENT || holder === undefined) return;
-  detach(versions, PREVIOUS);
-  holder.stages.push(PREVIOUS);
-}
-
 function hasValue(parameters: JsonObject): boolean {
   return parameters.SecretString !== undefined || parameters.SecretBinary !== undefined;
 }
@@ -327,20 +258,4 @@ function arnSuffix(): string {
     SUFFIX_CHARACTERS.charAt(randomInt(SUFFIX_CHARACTERS.length)),
   );
   return `-${characters.join('')}`;
-}
-
-function epochSeconds(): number {
-  return Date.now() / 1000;
-}
-
-function notFound(message: string): AwsError {
-  return new AwsError('ResourceNotFoundException', message);
-}
-
-function invalidParameter(message: string): AwsError {
-  return new AwsError('InvalidParameterException', message);
-}
-
-function invalidRequest(message: string): AwsError {
-  return new AwsError('InvalidRequestException', message);
 }
