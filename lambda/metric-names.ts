@@ -45,7 +45,7 @@ export const metrics = {
   DeadLettered: { dimensions: ['event'] },
   /** Consumer: a message could not be put on the dead-letter queue; it comes back. */
   BuryFailed: { dimensions: [] },
-  /** Consumer: a message could not be hidden until its next attempt; it comes back sooner. */
+  /** Consumer: a retry could not be delayed; the message comes back sooner. */
   HideFailed: { dimensions: [] },
   /** Consumer: SNS' answer was lost, so that a notification may have been sent twice. */
   PossiblyRepeated: { dimensions: ['event'] },

@@ -6,7 +6,7 @@ import { sha256Hex } from '../hash.ts';
 import { attribute } from '../queue/message.ts';
 import { parseReplay, type Replay } from '../queue/replay.ts';
 
-/** An event as a consumer gets it: the partner's, and what the receiver noted of its delivery. */
+/** An event as a consumer gets it: the partner's, and what the receiver knew of its delivery. */
 export interface ReceivedEvent<Name extends EventName = EventName> extends PartnerEvent<Name> {
   readonly eventId: string;
   /** ISO 8601. */
@@ -67,8 +67,8 @@ export function readFacts(record: SQSRecord): MessageFacts {
 }
 
 /**
- * What the receiver noted; of a message that was sent by hand, when SQS got it; now, where that is no time either: facts
- * are read of every message there is, and must not damage what is archived with it.
+ * By the receiver; of a message that was sent by hand, when SQS got it; now, if that is no time either. It must never
+ * fail, because a batch is archived in one call.
  */
 function receivedAt(record: SQSRecord): string {
   const times = [attributeOf(record, attribute.receivedAt), Number(record.attributes.SentTimestamp)];
@@ -83,8 +83,8 @@ export function payloadOf(record: SQSRecord): { body: string } | { payloadKey: s
 }
 
 async function stored(payloadKey: string): Promise<Uint8Array> {
-  const { payloadStore } = await import('../queue/payload-store.ts');
-  return payloadStore().get(payloadKey);
+  const { getPayload } = await import('../queue/payload-store.ts');
+  return getPayload(payloadKey);
 }
 
 const attributeOf = (record: SQSRecord, name: string) => record.messageAttributes[name]?.stringValue;

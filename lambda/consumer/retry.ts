@@ -9,8 +9,8 @@ const MAX_DELAY = 60 * 60;
 const JITTER = 0.25;
 
 /**
- * How long a message waits after a failure that may pass, in whole seconds: doubling to an hour. From
- * 30 s on, ten receives last some three hours: so long may a dependency be down with nobody awake.
+ * How long a message waits after a failure that may pass, in whole seconds: doubling to an hour. With a first delay of
+ * 30 s, ten receives take some three hours: an outage of a dependency may last so long before messages are dead letters.
  * @param attempt 1 for the first receive
  * @param firstDelay in seconds
  * @param random from 0 up to 1

@@ -40,7 +40,7 @@ export class Distribution {
         }),
       );
     } catch (error) {
-      // The event comes again after the patterns have changed. CloudFront has fetched the shop anew since.
+      // The event came before, with other patterns. CloudFront has fetched the shop again since.
       if (error instanceof Error && error.name === 'InvalidationBatchAlreadyExists') return;
       throw error;
     }

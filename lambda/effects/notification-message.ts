@@ -1,7 +1,7 @@
 import { escapeForSqs } from '../queue/message.ts';
 import type { Replay } from '../queue/replay.ts';
 
-/** What people are told of an event: a title, and labelled lines, of which those without a value are left out. */
+/** For people: a title, and labelled lines. Lines without a value are left out. */
 export interface NotificationContent {
   readonly title: string;
   readonly lines: readonly (readonly [label: string, value: string | undefined])[];

@@ -94,7 +94,7 @@ export class EventQueues {
 }
 
 async function store(key: string, body: Buffer): Promise<string> {
-  const { payloadStore } = await import('../queue/payload-store.ts');
-  await payloadStore().put(key, body);
+  const { putPayload } = await import('../queue/payload-store.ts');
+  await putPayload(key, body);
   return key;
 }

@@ -4,12 +4,11 @@ import type { Context } from 'aws-lambda';
 import { clientSettings } from '../aws-clients.ts';
 import { requireEnvironment } from '../environment.ts';
 import { describeError } from '../errors.ts';
-import { SMOKE_TEST_PREFIX } from '../smoke-test/request-id.ts';
 import { count, functionVersion, logger } from '../telemetry.ts';
 import type { Answer } from './answers.ts';
 import { EventQueues, queueUrlsFromEnvironment } from './event-queues.ts';
 import { createReceiver, type Outcome } from './receive.ts';
-import type { GatewayEvent, WebhookRequest } from './request.ts';
+import { type GatewayEvent, SMOKE_TEST_PREFIX, type WebhookRequest } from './request.ts';
 import { PreparedAgent, warmUp } from './warm-up.ts';
 import { WebhookSecrets } from './webhook-secrets.ts';
 
@@ -77,6 +76,6 @@ export async function handler(event: GatewayEvent, context: Context): Promise<An
 }
 
 await warmUp(
-  (signal) => secrets.readAhead(signal),
+  (signal) => secrets.warmUp(signal),
   (signal) => agent.prepare(queueUrls.unrouted, signal),
 );

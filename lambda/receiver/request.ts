@@ -1,5 +1,8 @@
 import type { APIGatewayProxyEvent, APIGatewayProxyEventV2 } from 'aws-lambda';
 
+/** How the request ids of the smoke test begin. API Gateway's do not, and a sender cannot choose one. */
+export const SMOKE_TEST_PREFIX = 'smoke-test-';
+
 /** What API Gateway hands over: payload format 2.0 of an HTTP API, or 1.0 of a REST API. */
 export type GatewayEvent = APIGatewayProxyEventV2 | APIGatewayProxyEvent;
 

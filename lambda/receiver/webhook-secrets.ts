@@ -55,7 +55,7 @@ export class WebhookSecrets {
    * request reads by itself, and reports.
    * @throws as {@link accepted}, or if it is aborted
    */
-  async readAhead(abortSignal: AbortSignal): Promise<void> {
+  async warmUp(abortSignal: AbortSignal): Promise<void> {
     const current = this.#version('AWSCURRENT', abortSignal);
     const previous = this.#readPrevious(abortSignal);
     // Neither may be left under way: Lambda freezes a function that has started.

@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import * as z from 'zod/mini';
 import { expecting } from '../events/fields.ts';
-import { SMOKE_TEST_PREFIX } from './request-id.ts';
+import { SMOKE_TEST_PREFIX } from '../receiver/request.ts';
 
 /** An invocation of one function version. */
 export interface Probe {

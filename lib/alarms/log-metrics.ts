@@ -4,7 +4,7 @@ import { FilterPattern, type LogGroup } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
 import type { EventName } from '../../lambda/events/catalogue.ts';
 import { metrics as reportedMetrics } from '../../lambda/metric-names.ts';
-import { SMOKE_TEST_PREFIX } from '../../lambda/smoke-test/request-id.ts';
+import { SMOKE_TEST_PREFIX } from '../../lambda/receiver/request.ts';
 
 /** What CloudWatch has metrics of: a queue, a function, an API … */
 export interface MetricSource {

@@ -1,9 +1,10 @@
 import * as z from 'zod/mini';
 import { catalogue, type EventName, eventNames } from '../../lambda/events/catalogue.ts';
 import type { EffectName } from '../../lambda/events/definition.ts';
+import { dataSchema } from '../partner/api/json-schema.ts';
 
-/** The output of the stack by which an effect is found. */
-export const FOUND_BY: Readonly<Record<EffectName, string>> = {
+/** The output of the stack that leads to an effect. */
+export const EFFECT_OUTPUTS: Readonly<Record<EffectName, string>> = {
   'shop-cache': 'ShopCacheTable',
   cast: 'CastTable',
   'contact-partner': 'ContactPartnerTable',
@@ -11,18 +12,45 @@ export const FOUND_BY: Readonly<Record<EffectName, string>> = {
   review: 'ReviewTopicArn',
 };
 
-/** Every event with the fields of `data` that it needs, and what is done about it. */
+const typed = z.object({ type: z.string() });
+
+const field = z.object({
+  type: z.optional(z.string()),
+  items: z.optional(typed),
+  oneOf: z.optional(z.array(typed)),
+  anyOf: z.optional(z.array(typed)),
+});
+
+const dataOf = z.object({
+  properties: z._default(z.record(z.string(), field), {}),
+  required: z._default(z.array(z.string()), []),
+});
+
+const schemaOf = (event: EventName) => dataOf.parse(dataSchema(event, 'input'));
+
+/** For the README: every event with the fields of `data` that it needs, and what is done about it. */
 export function eventsTable(): string {
   const rows = eventNames.map((event) => {
     const { meaning, processing, effect } = catalogue[event];
-    const needs = requiredFields(event).map((field) => `\`${field}\``);
-    return `| \`${event}\` | ${meaning} | ${needs.join(', ') || '–'} | ${processing} | \`${FOUND_BY[effect]}\` |`;
+    const needs = schemaOf(event).required.map((name) => `\`${name}\``);
+    return `| \`${event}\` | ${meaning} | ${needs.join(', ') || '–'} | ${processing} | \`${EFFECT_OUTPUTS[effect]}\` |`;
   });
   return ['| Event | Meaning | Needs | Processing | Output |', '|---|---|---|---|---|', ...rows].join('\n');
 }
 
-/** What JSON Schema has no word for counts as any value: only the names are asked for. */
-function requiredFields(event: EventName): readonly string[] {
-  const { required = [] } = z.toJSONSchema(catalogue[event].data, { io: 'input', unrepresentable: 'any' });
-  return required;
+/** For the partner: every event with each field of `data` that is read, and its type. */
+export function partnerEventsTable(): string {
+  const rows = eventNames.map((event) => {
+    const { properties, required } = schemaOf(event);
+    const fields = Object.entries(properties).map(
+      ([name, schema]) => `\`${name}${required.includes(name) ? '' : '?'}\` ${typeText(schema)}`,
+    );
+    return `| \`${event}\` | ${catalogue[event].meaning} | ${fields.join(', ')} |`;
+  });
+  return ['| `event` | When | `data` |', '|---|---|---|', ...rows].join('\n');
+}
+
+function typeText({ type, items, oneOf = [], anyOf = [] }: z.infer<typeof field>): string {
+  if (items !== undefined) return `array of ${items.type}`;
+  return [type ?? [], [...oneOf, ...anyOf].map((one) => one.type)].flat().join(' or ');
 }

@@ -3,7 +3,7 @@ import { catalogue } from '../../../lambda/events/catalogue.ts';
 import type { EffectName } from '../../../lambda/events/definition.ts';
 import { MAX_ATTRIBUTE_LENGTH } from '../../../lambda/queue/message.ts';
 import { REPLAY_NAME } from '../../../lambda/queue/replay.ts';
-import { FOUND_BY } from '../../generate/events-table.ts';
+import { EFFECT_OUTPUTS } from '../../generate/events-table.ts';
 import { type DescribedEvent, DRAFT, schemaId } from './event-schemas.ts';
 import type { JsonSchema } from './field-schemas.ts';
 import { eventId } from './ids.ts';
@@ -14,11 +14,11 @@ import { notificationForms } from './notification-forms.ts';
 export const topics = {
   chat: {
     name: 'ChatTopic',
-    output: FOUND_BY.chat,
+    output: EFFECT_OUTPUTS.chat,
     title: 'Chat topic',
     purpose: 'what a chat room is to know',
   },
-  review: { name: 'ReviewTopic', output: FOUND_BY.review, title: 'Review topic', purpose: 'reviews' },
+  review: { name: 'ReviewTopic', output: EFFECT_OUTPUTS.review, title: 'Review topic', purpose: 'reviews' },
 } as const satisfies Partial<Record<EffectName, object>>;
 
 export type TopicName = keyof typeof topics;

@@ -1,4 +1,4 @@
-import { SMOKE_TEST_PREFIX } from '../../../lambda/smoke-test/request-id.ts';
+import { SMOKE_TEST_PREFIX } from '../../../lambda/receiver/request.ts';
 import { type CrashFact, type DeadLetterFact, type Fact, identityOf, ofKind } from './facts.ts';
 import { type Delivery, type History, isSettled, type Place, type State, type Step } from './history.ts';
 import { type LogLine, parseLogLine } from './log-line.ts';
