@@ -15,7 +15,7 @@ interface SavedQuery extends QueryStringProps {
   readonly in: readonly ILogGroup[];
 }
 
-/** What Lambda writes of an invocation that failed, timed out or died. */
+/** Lambda's line about an invocation that failed, timed out or died. */
 const DIED = '(type = "platform.report" and record.status != "success")';
 
 /** Rows that a query lists: a screen or two. */
