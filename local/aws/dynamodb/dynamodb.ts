@@ -9,7 +9,6 @@ import { keepTables } from './kept-tables.ts';
 
 interface DynamodbOptions {
   region: string;
-  accountId: string;
   /** Called for each item that a single write has changed. @default none, which is quicker */
   onRow?: ((change: RowChange, accessKeyId: string) => void) | undefined;
   /** @default nothing is kept */
@@ -17,13 +16,8 @@ interface DynamodbOptions {
 }
 
 /** DynamoDB: dynalite inside this process, in memory, and what the project needs of DynamoDB that dynalite lacks. */
-export async function createDynamodb({
-  region,
-  accountId,
-  onRow,
-  kept,
-}: DynamodbOptions): Promise<Operations> {
-  const inMemory = createDynalite(region, accountId);
+export async function createDynamodb({ region, onRow, kept }: DynamodbOptions): Promise<Operations> {
+  const inMemory = createDynalite(region);
   const dynalite = kept ? await keepTables(inMemory, kept) : inMemory;
   const itemChanges = new ItemChanges(dynalite);
   /** The attribute with the expiry by table, if TTL is enabled. Nothing expires by it. */

@@ -4,7 +4,7 @@ import { AwsError } from '../errors.ts';
 import { pathOf, queryOf } from '../http-server.ts';
 import { type JsonObject, parseJsonObject } from '../json.ts';
 import type { KeptState } from '../kept-state.ts';
-import type { AwsRequest, HttpRequest, Operations } from '../services.ts';
+import { type AwsRequest, arnOf, type HttpRequest, type Operations } from '../services.ts';
 
 /** An event source that runs here, and can be turned off and on. */
 export interface EventSourceMapping {
@@ -37,11 +37,9 @@ export interface EventSourceMappings {
 
 export function createEventSourceMappings({
   region,
-  accountId,
   kept,
 }: {
   region: string;
-  accountId: string;
   /** @default nothing is kept */
   kept?: KeptState | undefined;
 }): EventSourceMappings {
@@ -58,7 +56,7 @@ export function createEventSourceMappings({
       UUID: uuid,
       ...source.settings,
       EventSourceArn: source.eventSourceArn,
-      EventSourceMappingArn: `arn:aws:lambda:${region}:${accountId}:event-source-mapping:${uuid}`,
+      EventSourceMappingArn: arnOf('lambda', region, `event-source-mapping:${uuid}`),
       FunctionArn: source.functionArn,
       LastModified: modifiedAt,
       State: state,

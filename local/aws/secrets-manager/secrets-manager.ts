@@ -3,7 +3,7 @@ import * as z from 'zod/mini';
 import { AwsError } from '../errors.ts';
 import { type JsonObject, objectsOf, textOf, textsOf } from '../json.ts';
 import type { KeptState } from '../kept-state.ts';
-import type { Operations } from '../services.ts';
+import { arnOf, type Operations } from '../services.ts';
 import {
   addVersion,
   attach,
@@ -45,7 +45,6 @@ export interface SecretsManager {
 
 interface SecretsManagerOptions {
   region: string;
-  accountId: string;
   /** @default nothing is kept */
   kept?: KeptState | undefined;
 }
@@ -53,7 +52,7 @@ interface SecretsManagerOptions {
 const SECONDS_PER_DAY = 86_400;
 const DEFAULT_RECOVERY_DAYS = 30;
 
-export function createSecretsManager({ region, accountId, kept }: SecretsManagerOptions): SecretsManager {
+export function createSecretsManager({ region, kept }: SecretsManagerOptions): SecretsManager {
   const stored = kept?.collection('secret', secretSchema);
   const secrets: Secret[] = stored?.entries().map(([, secret]) => secret) ?? [];
 
@@ -98,7 +97,7 @@ export function createSecretsManager({ region, accountId, kept }: SecretsManager
       const now = epochSeconds();
       const secret: Secret = {
         name,
-        arn: `arn:aws:secretsmanager:${region}:${accountId}:secret:${name}${arnSuffix()}`,
+        arn: arnOf('secretsmanager', region, `secret:${name}${arnSuffix()}`),
         description: textOf(parameters, 'Description'),
         kmsKeyId: textOf(parameters, 'KmsKeyId'),
         tags: objectsOf(parameters, 'Tags').map((tag) => ({

@@ -217,7 +217,7 @@ describe('a request', () => {
 describe('the port', () => {
   test('in use fails the start with EADDRINUSE', async () => {
     const port = Number(new URL(endpoint.url).port);
-    const second = startAwsEndpoint({ port, region: STACK_REGION, accountId: '000000000000' });
+    const second = startAwsEndpoint({ port, region: STACK_REGION });
     await expect(second).rejects.toMatchObject({ code: 'EADDRINUSE' });
   });
 
@@ -234,7 +234,6 @@ describe('the port', () => {
     const again = await startAwsEndpoint({
       port: Number(new URL(other.url).port),
       region: STACK_REGION,
-      accountId: '000000000000',
     });
     await again.close();
   });
