@@ -98,18 +98,17 @@ export async function startAwsEndpoint({
 }: AwsEndpointOptions): Promise<AwsEndpoint> {
   let actualPort = port;
   const publicHost = () => `localhost:${actualPort}`;
-  const secrets = createSecretsManager({ region, kept });
+  const secrets = createSecretsManager(region, kept);
   const authorization = createAuthorization({ region, secretArn: secrets.arnOf });
-  const logs = createLogs({ region, kept });
-  const dynamodb = await createDynamodb({
+  const logs = createLogs(region, kept);
+  const dynamodb = await createDynamodb(
     region,
     kept,
-    onRow:
-      observer &&
+    observer &&
       ((change, accessKeyId) => {
         if (authorization.isRole(accessKeyId)) observer.onRow(change);
       }),
-  });
+  );
   const fauxqs = await createFauxqs({
     region,
     publicHost,
@@ -119,15 +118,15 @@ export async function startAwsEndpoint({
   const sqs = createSqs({ fauxqs, region, publicHost });
   const sns = createSns(fauxqs);
   const s3 = createS3(fauxqs);
-  const alarms = createAlarms({
+  const alarms = createAlarms(
     region,
-    publish: ({ topicArn, subject, text }) =>
+    ({ topicArn, subject, text }) =>
       sns.answer({
         parameters: { Action: 'Publish', TopicArn: topicArn, Subject: subject, Message: text },
       }),
     kept,
-  });
-  const mappings = createEventSourceMappings({ region, kept });
+  );
+  const mappings = createEventSourceMappings(region, kept);
   const firehose = createFirehose({
     region,
     isAllowed: authorization.isAllowed,

@@ -55,15 +55,10 @@ export interface Alarms {
   readonly operations: Operations;
 }
 
-interface AlarmsOptions {
-  region: string;
-  /** Publishes to an SNS topic. */
-  publish(message: { topicArn: string; subject: string; text: string }): Promise<unknown>;
-  /** @default nothing is kept */
-  kept?: KeptState | undefined;
-}
+/** Publishes to an SNS topic. */
+type Publish = (message: { topicArn: string; subject: string; text: string }) => Promise<unknown>;
 
-export function createAlarms({ region, publish, kept }: AlarmsOptions): Alarms {
+export function createAlarms(region: string, publish: Publish, kept: KeptState | undefined): Alarms {
   const alarms = new Map<string, Alarm>();
   const stored = kept?.collection('alarm', settings);
   const before = new Map(stored?.entries());

@@ -35,14 +35,7 @@ export interface EventSourceMappings {
   readonly operations: Operations;
 }
 
-export function createEventSourceMappings({
-  region,
-  kept,
-}: {
-  region: string;
-  /** @default nothing is kept */
-  kept?: KeptState | undefined;
-}): EventSourceMappings {
+export function createEventSourceMappings(region: string, kept: KeptState | undefined): EventSourceMappings {
   const mappings = new Map<string, Mapping>();
   const stored = kept?.collection('event source', settings);
   const before = new Map(stored?.entries());

@@ -49,13 +49,7 @@ export interface Logs {
   readonly operations: Operations;
 }
 
-interface LogsOptions {
-  region: string;
-  /** @default nothing is kept */
-  kept?: KeptState | undefined;
-}
-
-export function createLogs({ region, kept }: LogsOptions): Logs {
+export function createLogs(region: string, kept: KeptState | undefined): Logs {
   const groups = new Map<string, Line[]>();
   const stored = kept?.collection('log line', line);
   const before = (stored?.entries() ?? [])

@@ -43,16 +43,10 @@ export interface SecretsManager {
   arnOf(secretId: string): string | undefined;
 }
 
-interface SecretsManagerOptions {
-  region: string;
-  /** @default nothing is kept */
-  kept?: KeptState | undefined;
-}
-
 const SECONDS_PER_DAY = 86_400;
 const DEFAULT_RECOVERY_DAYS = 30;
 
-export function createSecretsManager({ region, kept }: SecretsManagerOptions): SecretsManager {
+export function createSecretsManager(region: string, kept: KeptState | undefined): SecretsManager {
   const stored = kept?.collection('secret', secretSchema);
   const secrets: Secret[] = stored?.entries().map(([, secret]) => secret) ?? [];
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { AwsError } from '../errors.ts';
-import { type JsonObject, objectsOf, parseJsonObject, textOf, textsOf } from '../json.ts';
+import { isJsonObject, type JsonObject, objectsOf, parseJsonObject, textOf, textsOf } from '../json.ts';
 import { arnOf, type Operations } from '../services.ts';
 
 /** Calls one operation of SQS with the fields of its JSON protocol. */
@@ -36,7 +36,7 @@ export function createMessageMoves(
 
   async function attributesOf(queueUrl: string): Promise<JsonObject> {
     const { Attributes } = await sqs('GetQueueAttributes', { QueueUrl: queueUrl, AttributeNames: ['All'] });
-    return typeof Attributes === 'object' && !Array.isArray(Attributes) ? (Attributes ?? {}) : {};
+    return isJsonObject(Attributes) ? Attributes : {};
   }
 
   /** Addresses of the queues whose redrive policy names this dead-letter queue. */
