@@ -62,8 +62,9 @@ export interface AwsEndpoint {
   writeLog(group: string, message: string, at?: number): void;
   /** Creates an alarm of CloudWatch. */
   putAlarm(definition: AlarmDefinition): void;
-  /** Makes an event source known to Lambda's API, which turns it off and on. */
-  addEventSourceMapping(source: EventSourceMapping): void;
+  removeAlarm(name: string): void;
+  /** Makes an event source known to Lambda's API, which turns it off and on. @returns a function that removes it */
+  addEventSourceMapping(source: EventSourceMapping): () => void;
   /**
    * Looks at the messages of a queue without receiving them, oldest first.
    * @throws Error if there is no such queue
@@ -241,6 +242,7 @@ export async function startAwsEndpoint({
     createLogGroup: logs.create,
     writeLog: logs.write,
     putAlarm: alarms.put,
+    removeAlarm: alarms.remove,
     addEventSourceMapping: mappings.add,
     inspectQueue: sqs.inspectQueue,
 

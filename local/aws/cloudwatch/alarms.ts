@@ -52,6 +52,7 @@ interface Alarm extends z.infer<typeof settings> {
 export interface Alarms {
   /** Creates an alarm, or changes one, which keeps its state. */
   put(definition: AlarmDefinition): void;
+  remove(name: string): void;
   readonly operations: Operations;
 }
 
@@ -187,6 +188,10 @@ export function createAlarms(region: string, publish: Publish, kept: KeptState |
         ...existing,
         definition,
       });
+    },
+
+    remove(name) {
+      alarms.delete(name);
     },
 
     operations,

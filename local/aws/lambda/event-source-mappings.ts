@@ -31,16 +31,23 @@ interface Mapping extends z.infer<typeof settings> {
 
 /** Lambda's event source mappings, which is the whole of Lambda's API here. */
 export interface EventSourceMappings {
-  add(source: EventSourceMapping): void;
+  /**
+   * Adds a mapping. It takes over the state of a mapping of the same queue and function that an earlier run had, or that
+   * was removed.
+   * @returns a function that removes it
+   */
+  add(source: EventSourceMapping): () => void;
   readonly operations: Operations;
 }
 
 export function createEventSourceMappings(region: string, kept: KeptState | undefined): EventSourceMappings {
   const mappings = new Map<string, Mapping>();
   const stored = kept?.collection('event source', settings);
+  /** By queue and function. */
   const before = new Map(stored?.entries());
 
   function store({ source, ...set }: Mapping): void {
+    before.set(keyOf(source), set);
     stored?.put(keyOf(source), set);
   }
 
@@ -129,6 +136,7 @@ export function createEventSourceMappings(region: string, kept: KeptState | unde
       store(mapping);
       // Its messages in flight ended with the process that had them.
       if (mapping.state !== 'Enabled') turn(mapping, false);
+      return () => mappings.delete(mapping.uuid);
     },
 
     operations,
