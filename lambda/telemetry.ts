@@ -3,11 +3,11 @@ import type { LogAttributes, UnformattedAttributes } from '@aws-lambda-powertool
 import type { DimensionName, MetricName } from './metric-names.ts';
 
 /**
- * Log lines without what Powertools adds to each and the log group knows: the function's name, ARN and memory, and a rate
- * of sampling. A log is paid by the byte, and these were a third of it. What finds Lambda's own lines stands where
- * something is wrong, what finds a trace where there is one.
+ * Leaves out what Powertools adds to each line and the log group knows: the function's name, ARN and memory, and the
+ * sampling rate. A log is paid by the byte, and these were a third of it. Lambda's request id is in warnings and errors
+ * only, the trace id only if there is a trace.
  */
-class LogLines extends LogFormatter {
+class LeanLogFormatter extends LogFormatter {
   override formatAttributes(
     { logLevel, message, timestamp, serviceName, lambdaContext, xRayTraceId }: UnformattedAttributes,
     facts: LogAttributes,
@@ -29,7 +29,7 @@ class LogLines extends LogFormatter {
 /** Whether X-Ray follows the invocation. Source: X-Ray developer guide, "Tracing header". */
 const isTraced = () => process.env._X_AMZN_TRACE_ID?.includes('Sampled=1') === true;
 
-export const logger = new Logger({ logFormatter: new LogLines() });
+export const logger = new Logger({ logFormatter: new LeanLogFormatter() });
 
 /** The number that Lambda gave to the published version. */
 export const functionVersion = process.env.AWS_LAMBDA_FUNCTION_VERSION ?? '';

@@ -10,7 +10,7 @@ import { MAX_ATTRIBUTE_LENGTH } from '../queue/message.ts';
 import { count, functionVersion, logger } from '../telemetry.ts';
 import { type MessageFacts, payloadOf, type ReceivedEvent, readFacts, readRecord } from './received-event.ts';
 import { recordLog, withRecordKeys } from './record-log.ts';
-import { backOffSeconds, isHopeless, isOutage } from './retry.ts';
+import { backOffSeconds, isOutage, isPermanent } from './retry.ts';
 import { SourceQueue } from './source-queue.ts';
 
 /**
@@ -138,7 +138,7 @@ export function consume<Name extends EventName>(
     // A later attempt may be of a message that another version failed first.
     if (facts.attempt === 1 && !isOutage(error)) await count('VersionError', { version: functionVersion });
     const described = await describeError(error);
-    if (isHopeless(error) || facts.attempt >= maxReceives) {
+    if (isPermanent(error) || facts.attempt >= maxReceives) {
       recordLog.error('DeadLettered', described);
       await count('DeadLettered', { event: name });
       const failureReason = errorText(described).slice(0, MAX_ATTRIBUTE_LENGTH);

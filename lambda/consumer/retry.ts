@@ -24,7 +24,7 @@ export function backOffSeconds(attempt: number, firstDelay: number, random = Mat
  * Errors of AWS services that say that the request itself can never succeed. Any other may pass: also
  * a missing permission, table or distribution, which the next deployment brings.
  */
-const HOPELESS = new Set([
+const PERMANENT_ERRORS = new Set([
   'InvalidMessageContents',
   'InvalidParameter',
   'InvalidParameterException',
@@ -35,17 +35,17 @@ const HOPELESS = new Set([
   'ValidationException',
 ]);
 
-/** Whether no repetition can make the message succeed. */
-export function isHopeless(error: unknown): boolean {
+/** Whether no retry can make the message succeed. */
+export function isPermanent(error: unknown): boolean {
   if (error instanceof UnprocessableMessageError || error instanceof TooLargeToArchiveError) return true;
-  return error instanceof Error && HOPELESS.has(error.name);
+  return error instanceof Error && PERMANENT_ERRORS.has(error.name);
 }
 
 /**
- * Errors that a dependency causes, and that the SDK's classes leave out: another invocation sends the same notification,
- * Firehose refuses a record, a service throttles under a name of its own. Sources: API references of CloudFront, SNS and SQS.
+ * Errors of dependencies that the SDK does not classify as such: another invocation sends the same notification, Firehose
+ * refuses a record, a service throttles under a name of its own. Sources: API references of CloudFront, SNS and SQS.
  */
-const CAUSED_BY_OTHERS = new Set([
+const OUTAGE_ERRORS = new Set([
   'IdempotencyAlreadyInProgressError',
   'KMSThrottlingException',
   'KmsThrottled',
@@ -54,14 +54,14 @@ const CAUSED_BY_OTHERS = new Set([
 ]);
 
 /**
- * Whether a dependency was away or busy. Every version of the function then fails alike, so the failure does not count
- * against one of them. Others do: a bug, a message that is not understood, no time left, and what AWS refuses, such as a
- * missing permission or a table's wrong name.
+ * Whether a dependency was unavailable or busy. Every version of the function then fails alike, so the failure does not
+ * count against one of them. Others do: a bug, a message that is not understood, no time left, and what AWS refuses, such
+ * as a missing permission or a table's wrong name.
  */
 export function isOutage(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   // The SDK's type is narrower than Error; the checks are not.
   const sdkError = error as Error & { cause?: Error };
   const isRetryable = [isThrottlingError, isTransientError, isServerError].some((is) => is(sdkError));
-  return isRetryable || CAUSED_BY_OTHERS.has(error.name) || isOutage(error.cause);
+  return isRetryable || OUTAGE_ERRORS.has(error.name) || isOutage(error.cause);
 }

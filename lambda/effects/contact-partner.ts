@@ -42,26 +42,26 @@ export class ContactPartner {
     const record = await this.#writeRecord(update, fields, mayWrite(update));
     if (record === 'Processed') return 'Processed';
     const single = await Promise.all(fields.map((field) => this.#writeField(update, field)));
-    return together([record, ...single]);
+    return combined([record, ...single]);
   }
 
   /**
-   * Takes nothing for granted: each field is held against its own version, whatever that of the record is. A field
-   * that claims to be of this event, which does not carry it, loses its version, so that its real writer may write.
+   * Compares each field with its own version, whatever that of the record is. A field with this event's version that the
+   * event does not carry loses its version, so that its real writer may write.
    */
   async #repair(update: ContactUpdate, fields: readonly Field[]): Promise<EffectOutcome> {
     const absent = FIELDS.filter((name) => update.fields[name] === undefined);
     const nothingNewer = ['version', ...fields.map(versionName)].map((version) => mayWrite(update, version));
-    const nothingClaimed = absent.map((name) => `NOT ${name}_version = :version`);
-    const condition = [...nothingNewer, ...nothingClaimed].join(' AND ');
+    const nothingMislabelled = absent.map((name) => `NOT ${name}_version = :version`);
+    const condition = [...nothingNewer, ...nothingMislabelled].join(' AND ');
     if ((await this.#writeRecord(update, fields, condition)) === 'Processed') return 'Processed';
     // First the record: a live delivery that finds it older than itself looks at no field.
     const record = await this.#writeRecord(update, [], mayWrite(update));
     const others = await Promise.all([
       ...fields.map((field) => this.#writeField(update, field)),
-      ...absent.map((name) => this.#disclaim(update, name)),
+      ...absent.map((name) => this.#removeVersion(update, name)),
     ]);
-    return together([record, ...others]);
+    return combined([record, ...others]);
   }
 
   async #writeRecord(
@@ -79,7 +79,7 @@ export class ContactPartner {
     return await this.#write(update, `SET ${assignments(field).join(', ')}`, condition, valuesOf([field]));
   }
 
-  async #disclaim(update: ContactUpdate, name: string): Promise<EffectOutcome> {
+  async #removeVersion(update: ContactUpdate, name: string): Promise<EffectOutcome> {
     return await this.#write(update, `REMOVE ${name}_version`, `${name}_version = :version`);
   }
 
@@ -124,5 +124,5 @@ const valuesOf = (fields: readonly Field[]) =>
   Object.fromEntries(fields.map(([name, value]) => [`:${name}`, value]));
 
 /** The outcome of several writes: `Processed` if one was made, else `Duplicate` if one had been made before. */
-const together = (outcomes: readonly EffectOutcome[]): EffectOutcome =>
+const combined = (outcomes: readonly EffectOutcome[]): EffectOutcome =>
   (['Processed', 'Duplicate'] as const).find((outcome) => outcomes.includes(outcome)) ?? 'Stale';

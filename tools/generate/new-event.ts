@@ -145,12 +145,11 @@ function placesOf(event: string): string[] {
 /** @returns what makes files, and folders with all that is in them, as they are now; some may not be there yet */
 function snapshotOf(places: readonly string[]): () => void {
   const contents = new Map(places.flatMap(filesAt).map((file) => [file, readFileSync(file)]));
+  const absent = places.filter((place) => !existsSync(place));
   return () => {
-    for (const place of places) rmSync(place, { recursive: true, force: true });
-    for (const [file, content] of contents) {
-      mkdirSync(dirname(file), { recursive: true });
-      writeFileSync(file, content);
-    }
+    for (const place of absent) rmSync(place, { recursive: true, force: true });
+    for (const file of places.flatMap(filesAt)) if (!contents.has(file)) rmSync(file);
+    for (const [file, content] of contents) writeFileSync(file, content);
   };
 }
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { UnprocessableMessageError } from '../../../lambda/consumer/received-event.ts';
-import { backOffSeconds, isHopeless, isOutage } from '../../../lambda/consumer/retry.ts';
+import { backOffSeconds, isOutage, isPermanent } from '../../../lambda/consumer/retry.ts';
 
 describe('the wait after a failure', () => {
   test('doubles from 30 s to an hour', () => {
@@ -45,7 +45,7 @@ describe('a failure', () => {
     ['a notification that SNS refuses', named('InvalidParameterException')],
     ['a notification that SNS refuses by its short name', named('InvalidParameter')],
   ])('of %s cannot pass', (_, error) => {
-    expect(isHopeless(error)).toBe(true);
+    expect(isPermanent(error)).toBe(true);
   });
 
   test.each([
@@ -61,7 +61,7 @@ describe('a failure', () => {
     ['a bug', new TypeError('x')],
     ['what is no error', 'x'],
   ])('of %s may pass', (_, error) => {
-    expect(isHopeless(error)).toBe(false);
+    expect(isPermanent(error)).toBe(false);
   });
 });
 
