@@ -1,6 +1,6 @@
 import type { Header } from './gateway/http-message.ts';
 
-/** Told of what happens in a local stack, for whoever shows it. What it throws is said as a problem of the stack. */
+/** Is called with what happens in a local stack. What it throws is reported as a problem of the stack. */
 export interface StackObserver {
   /** A request that was answered, by a function or by the API itself. */
   onExchange(exchange: Exchange): void;
@@ -62,4 +62,31 @@ export interface InspectedMessage {
   readonly receives: number;
   /** String values of its message attributes. */
   readonly attributes: Readonly<Record<string, string>>;
+}
+
+/**
+ * An observer that may throw: the stack goes on, and the error is reported.
+ * @param onProblem is called with what it threw, in one line
+ */
+export function guardedObserver(
+  observer: StackObserver,
+  onProblem: (message: string) => void,
+): StackObserver {
+  function guarded<Observed>(
+    what: string,
+    observe: (observed: Observed) => void,
+  ): (observed: Observed) => void {
+    return (observed) => {
+      try {
+        observe(observed);
+      } catch (error) {
+        onProblem(`What observes ${what} failed: ${String(error).split('\n')[0]}`);
+      }
+    };
+  }
+  return {
+    onExchange: guarded('requests', (exchange) => observer.onExchange(exchange)),
+    onRow: guarded('rows', (change) => observer.onRow(change)),
+    onNotification: guarded('notifications', (notification) => observer.onNotification(notification)),
+  };
 }

@@ -84,8 +84,9 @@ export interface AwsEndpoint {
   writeLog(group: string, message: string, at?: number): void;
   /** Makes an alarm of CloudWatch. */
   putAlarm(definition: AlarmDefinition): void;
-  /** Makes an event source known to Lambda's API, which turns it off and on. */
-  addEventSourceMapping(source: EventSourceMapping): void;
+  removeAlarm(name: string): void;
+  /** Makes an event source known to Lambda's API, which turns it off and on. @returns what removes it */
+  addEventSourceMapping(source: EventSourceMapping): () => void;
   /**
    * Looks at the messages of a queue without receiving them, those that were sent first coming first.
    * @throws Error where there is no such queue
@@ -302,6 +303,7 @@ export async function startAwsEndpoint({
     createLogGroup: logs.create,
     writeLog: logs.write,
     putAlarm: alarms.put,
+    removeAlarm: alarms.remove,
     addEventSourceMapping: mappings.add,
     inspectQueue: messaging.inspectQueue,
 

@@ -1,7 +1,6 @@
 import * as z from 'zod/mini';
 import { attribute } from '../../lambda/queue/message.ts';
-import type { CrashedMessage } from './invocation.ts';
-import type { FunctionError } from './messages.ts';
+import type { CrashedMessage, FunctionError } from './invocation.ts';
 
 const text = z.object({ stringValue: z.string() });
 const count = z.pipe(z.string(), z.transform(Number));

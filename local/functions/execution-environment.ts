@@ -2,22 +2,49 @@
  * The inside of one execution environment: loads a function's code in this worker thread and answers
  * invocations, one at a time.
  *
- * It is started from its text (`entry-point.ts`), so it imports nothing but Node's own modules and types.
+ * It is started from its text (`start-worker.ts`), so it imports nothing but Node's own modules and types.
  */
 import { existsSync, realpathSync } from 'node:fs';
 import { open, url } from 'node:inspector';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { parentPort, workerData } from 'node:worker_threads';
-import type {
-  EnvironmentMessage,
-  EnvironmentSettings,
-  FunctionError,
-  InvocationMessage,
-} from './messages.ts';
+import type { FunctionError } from './invocation.ts';
 
-/** URL of `lambda/source-stack.ts`, which `entry-point.ts` adds: a `data:` URL has no folder to import from. */
+/** URL of `lambda/source-stack.ts`, which `start-worker.ts` adds: a `data:` URL has no folder to import from. */
 declare const SOURCE_STACK: string;
+
+/** What a worker needs to know before it can load a function's code; handed over as `workerData`. */
+export interface EnvironmentSettings {
+  handler: string;
+  codeDirectory: string;
+  functionName: string;
+  functionArn: string;
+  memoryMegabytes: number;
+  logGroupName: string;
+  logStreamName: string;
+  /** Whether a debugger may look into it. */
+  inspected: boolean;
+}
+
+/** Parent to worker: one invocation. The next one is sent only after this one's result. */
+export interface InvocationMessage {
+  requestId: string;
+  /** JSON text, as Lambda hands it over: neither side can reach the other's objects. */
+  payload: string;
+  /** When the function times out, in milliseconds since the epoch. */
+  deadline: number;
+}
+
+/** Worker to parent. One port carries them all, so they arrive in the order in which they were sent. */
+export type EnvironmentMessage =
+  /** Debuggers find it at this port. Before the code is loaded. */
+  | { type: 'inspected'; port: number }
+  | { type: 'ready' }
+  | { type: 'startFailed'; error: FunctionError }
+  | { type: 'output'; stream: 'stdout' | 'stderr'; text: string; requestId: string | undefined }
+  | { type: 'result'; payload: string }
+  | { type: 'functionError'; error: FunctionError };
 
 type Handler = (event: unknown, context: object) => unknown;
 

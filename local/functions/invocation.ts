@@ -1,4 +1,9 @@
-import type { FunctionError } from './messages.ts';
+/** An error in the shape in which Lambda reports it to the caller of the function. */
+export interface FunctionError {
+  errorType: string;
+  errorMessage: string;
+  trace?: string[];
+}
 
 /** How an invocation ended: with what the handler returned, or as a function error. */
 export type InvocationResult = { ok: true; payload: unknown } | ({ ok: false } & FunctionError);

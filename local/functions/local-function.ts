@@ -2,10 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { crashedMessages, crashLine } from './crash-line.ts';
 import { type FunctionDefinition, serviceOf } from './function-definition.ts';
 import type { InspectorPort } from './inspector-port.ts';
-import { type Crash, type InvocationResult, type LogLine, TooManyRequestsError } from './invocation.ts';
-import type { FunctionError } from './messages.ts';
+import {
+  type Crash,
+  type FunctionError,
+  type InvocationResult,
+  type LogLine,
+  TooManyRequestsError,
+} from './invocation.ts';
 import { Sandbox } from './sandbox.ts';
-import type { SharedEnvironments } from './shared-environments.ts';
 
 /**
  * How long an execution environment is kept for the next invocation, unless it is the function's last one.
@@ -18,6 +22,26 @@ const LONG_WAIT_MILLISECONDS = 15;
 
 /** How long a function counts as overloaded after such a wait, in milliseconds: not every invocation has one. */
 const OVERLOAD_MILLISECONDS = 200;
+
+/** How many execution environments several functions may have together, beyond the first one of each. */
+export class SharedEnvironments {
+  #left: number;
+
+  constructor(limit: number) {
+    this.#left = limit;
+  }
+
+  /** @returns whether one was left, which then is the caller's */
+  take(): boolean {
+    if (this.#left === 0) return false;
+    this.#left -= 1;
+    return true;
+  }
+
+  giveBack(): void {
+    this.#left += 1;
+  }
+}
 
 type CompletedInvocation = InvocationResult & { requestId: string; durationMilliseconds: number };
 
@@ -178,11 +202,17 @@ export class LocalFunction {
     await Promise.all([...this.#running].map((sandbox) => sandbox.timeOut()));
   }
 
-  /** Terminates every execution environment. Running and later invocations end as function errors. */
-  async close(): Promise<void> {
+  /** Takes it out of use. Running invocations are finished; waiting and later ones end as function errors. */
+  retire(): void {
     this.#closed = true;
     for (const { done } of this.#kills.splice(0)) done(false);
+    for (const sandbox of [...this.#sandboxes]) this.#retire(sandbox);
     this.#serve();
+  }
+
+  /** Terminates every execution environment. Running and later invocations end as function errors. */
+  async close(): Promise<void> {
+    this.retire();
     await this.kill();
   }
 

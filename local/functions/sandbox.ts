@@ -1,22 +1,14 @@
-import { randomBytes } from 'node:crypto';
 import { existsSync, realpathSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import { inspect } from 'node:util';
-import { Worker } from 'node:worker_threads';
+import type { Worker } from 'node:worker_threads';
 import { SourceMaps } from '../../lambda/source-stack.ts';
 import { crashLine } from './crash-line.ts';
-import { executionEnvironmentEntryPoint } from './entry-point.ts';
-import { environmentVariables } from './environment-variables.ts';
+import type { EnvironmentMessage, InvocationMessage } from './execution-environment.ts';
 import { type FunctionDefinition, serviceOf } from './function-definition.ts';
 import type { InspectorPort } from './inspector-port.ts';
-import type { InvocationResult, LogLine } from './invocation.ts';
-import { LineSplitter } from './line-splitter.ts';
-import type {
-  EnvironmentMessage,
-  EnvironmentSettings,
-  FunctionError,
-  InvocationMessage,
-} from './messages.ts';
+import type { FunctionError, InvocationResult, LogLine } from './invocation.ts';
+import { startWorker } from './start-worker.ts';
 
 /**
  * How long code may take to load. Lambda allows 10 s; a developer's machine starts every function at
@@ -26,13 +18,6 @@ const START_LIMIT_MILLISECONDS = 30_000;
 
 /** Lambda's limit on the response of a synchronous invocation: 6 MiB and 100 bytes. */
 const RESPONSE_LIMIT_BYTES = 6_291_556;
-
-/**
- * The young generation of an environment's heap: new objects, in three parts of this sum. V8 would let it grow
- * to 48 MB, nearly all of them garbage. `npm start` asks the same of the process around it:
- * `--max-semi-space-size` is one of the three parts.
- */
-const YOUNG_GENERATION_MEGABYTES = 12;
 
 /** How often the memory of a running invocation is looked at. */
 const MEMORY_CHECK_MILLISECONDS = 250;
@@ -250,36 +235,6 @@ export class Sandbox {
   }
 }
 
-function startWorker(definition: FunctionDefinition, inspected: boolean): Worker {
-  const log = {
-    groupName: `/aws/lambda/${definition.name}`,
-    streamName: `${new Date().toISOString().slice(0, 10).replaceAll('-', '/')}/[$LATEST]${randomBytes(16).toString('hex')}`,
-  };
-  const settings: EnvironmentSettings = {
-    handler: definition.handler,
-    codeDirectory: definition.codeDirectory,
-    functionName: definition.name,
-    functionArn: `arn:aws:lambda:${definition.region}:000000000000:function:${definition.name}`,
-    memoryMegabytes: definition.memoryMegabytes,
-    logGroupName: log.groupName,
-    logStreamName: log.streamName,
-    inspected,
-  };
-  return new Worker(executionEnvironmentEntryPoint(), {
-    workerData: settings,
-    env: environmentVariables(definition, log),
-    // None of the parent's own flags, such as a loader. Node.js would print the inspector's own port, to which no
-    // debugger should connect: InspectorPort has the one that stays.
-    execArgv: inspected ? ['--inspect-publish-uid=http'] : [],
-    stdout: true,
-    stderr: true,
-    resourceLimits: {
-      maxOldGenerationSizeMb: definition.memoryMegabytes,
-      maxYoungGenerationSizeMb: YOUNG_GENERATION_MEGABYTES,
-    },
-  });
-}
-
 function isOutOfMemory(error: unknown): boolean {
   if (typeof error !== 'object' || error === null || !('code' in error)) return false;
   return error.code === 'ERR_WORKER_OUT_OF_MEMORY';
@@ -295,4 +250,23 @@ function exitError(requestId: string | undefined, code: number): FunctionError {
 
 function requestPrefix(requestId: string | undefined): string {
   return requestId === undefined ? '' : `RequestId: ${requestId} `;
+}
+
+/** Cuts a stream's text, which comes in arbitrary pieces, into lines. */
+export class LineSplitter {
+  #rest = '';
+
+  /** @returns the lines that `text` completes, without their line ends */
+  push(text: string): string[] {
+    const lines = (this.#rest + text).split(/\r?\n/);
+    this.#rest = lines.pop() ?? '';
+    return lines;
+  }
+
+  /** @returns what has come since the last line end, if anything; it counts as a line from now on */
+  flush(): string[] {
+    const rest = this.#rest;
+    this.#rest = '';
+    return rest === '' ? [] : [rest];
+  }
 }

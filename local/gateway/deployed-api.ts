@@ -1,12 +1,18 @@
 import { randomUUID } from 'node:crypto';
+import { commonLogTime } from '../../events/gateway-events.ts';
 import type { AwsEndpoint } from '../aws/endpoint.ts';
 import type { InvocationResult } from '../functions/invocation.ts';
 import { INVOCATION_URI, type Resource, type Resources } from '../template/resources.ts';
-import { withAccessLog } from './access-log.ts';
 import { httpApi } from './http-api.ts';
 import { restApi } from './rest-api.ts';
 import type { Api } from './server.ts';
 import type { ThrottleSettings } from './throttle.ts';
+
+/** A template's API, and what people call its kind. */
+export interface DeployedApi {
+  readonly kind: 'HTTP API' | 'REST API';
+  readonly api: Api;
+}
 
 type Invoke = (event: unknown) => Promise<InvocationResult>;
 
@@ -30,7 +36,7 @@ export function deployedApi(
   owner: Owner,
   find: FindFunction,
   aws: LogWriter,
-): { kind: 'HTTP API' | 'REST API'; api: Api } {
+): DeployedApi {
   const [rest] = resources.ofType('AWS::ApiGateway::RestApi');
   if (rest !== undefined) {
     const api = deployedRestApi(resources, rest, owner, find);
@@ -150,4 +156,38 @@ function throttleOf(
 ): ThrottleSettings | undefined {
   const { ThrottlingRateLimit: rate, ThrottlingBurstLimit: burst } = settings ?? {};
   return rate === undefined || burst === undefined ? undefined : { rate, burst };
+}
+
+/** A variable of the format, such as `$context.identity.sourceIp`. */
+const VARIABLE = /\$context\.(\w+(?:\.\w+)*)/g;
+
+/** What API Gateway writes for a variable that has no value. */
+const NO_VALUE = '-';
+
+/**
+ * The same API, which logs each request that it has answered. `integrationErrorMessage` has no value here: its texts are
+ * not documented.
+ * Source: API Gateway developer guide, "Variables for access logging".
+ * @param format of a line, with variables
+ */
+export function withAccessLog(api: Api, format: string, write: (line: string) => void): Api {
+  return {
+    async answer(request, readBody) {
+      const start = performance.now();
+      const answer = await api.answer(request, readBody);
+      const { response, context } = answer;
+      if (context === undefined) return answer;
+      const values: Readonly<Record<string, string>> = {
+        'identity.sourceIp': request.sourceIp,
+        httpMethod: request.method,
+        requestTime: commonLogTime(request.receivedAt),
+        responseLatency: String(Math.round(performance.now() - start)),
+        responseLength: String(response.body.length),
+        status: String(response.status),
+        ...context,
+      };
+      write(format.replace(VARIABLE, (_, name: string) => values[name] ?? NO_VALUE));
+      return answer;
+    },
+  };
 }

@@ -1,4 +1,4 @@
-import type { Buffer } from 'node:buffer';
+import { Buffer } from 'node:buffer';
 import { randomBytes } from 'node:crypto';
 import { type IncomingMessage, validateHeaderName, validateHeaderValue } from 'node:http';
 
@@ -97,4 +97,32 @@ export function shortId(): string {
 
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/**
+ * Reads a request's body.
+ * @returns undefined as soon as it is known to exceed `limitBytes`; the rest is read and dropped, so
+ * that the client, still sending, gets to see the answer instead of a reset connection
+ * @throws where the client breaks off
+ */
+export function readBody(request: IncomingMessage, limitBytes: number): Promise<Buffer | undefined> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    const refuse = () => {
+      chunks.length = 0;
+      request.off('data', collect);
+      request.resume();
+      resolve(undefined);
+    };
+    const collect = (chunk: Buffer) => {
+      size += chunk.length;
+      if (size > limitBytes) return refuse();
+      chunks.push(chunk);
+    };
+    request.on('error', reject);
+    request.on('end', () => resolve(Buffer.concat(chunks)));
+    if (Number(request.headers['content-length'] ?? 0) > limitBytes) return refuse();
+    request.on('data', collect);
+  });
 }

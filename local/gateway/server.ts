@@ -7,8 +7,7 @@ import { type ConsoleUrl, consoleRedirect } from '../console-redirect.ts';
 import { listen } from '../listen.ts';
 import type { Exchange } from '../observation.ts';
 import { originOf } from './admitted-host.ts';
-import { type Header, type HttpRequest, type HttpResponse, requestOf } from './http-message.ts';
-import { readBody } from './request-body.ts';
+import { type Header, type HttpRequest, type HttpResponse, readBody, requestOf } from './http-message.ts';
 
 /** API Gateway's quota on a request body, "10 MB" of 2^20 bytes. Source: the quotas of both kinds of API. */
 export const BODY_LIMIT_BYTES = 10 * 1024 * 1024;

@@ -51,6 +51,7 @@ interface Alarm extends z.infer<typeof standing> {
 export interface Alarms {
   /** Makes an alarm, or changes one, which keeps its state. */
   put(definition: AlarmDefinition): void;
+  remove(name: string): void;
   answer(operation: string, parameters: JsonObject): Promise<JsonObject>;
 }
 
@@ -185,6 +186,10 @@ export function createAlarms({ region, accountId, publish, kept }: AlarmsOptions
         ...existing,
         definition,
       });
+    },
+
+    remove(name) {
+      alarms.delete(name);
     },
 
     async answer(operation, parameters) {

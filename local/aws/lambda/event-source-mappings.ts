@@ -30,7 +30,11 @@ interface Mapping extends z.infer<typeof standing> {
 
 /** Lambda's event source mappings, which is the whole of Lambda's API here. */
 export interface EventSourceMappings {
-  add(source: EventSourceMapping): void;
+  /**
+   * Adds one. One of the same queue and function, of an earlier run or removed since, lends it what was set.
+   * @returns what removes it
+   */
+  add(source: EventSourceMapping): () => void;
   /** @param parameters those of the address and of the document together */
   answer(operation: string, parameters: JsonObject): AwsResponse;
 }
@@ -49,9 +53,11 @@ export function createEventSourceMappings({
 }): EventSourceMappings {
   const mappings = new Map<string, Mapping>();
   const shelf = kept?.shelf('event source', standing);
+  /** What was set, by queue and function. */
   const before = new Map(shelf?.entries());
 
   function keep({ source, ...set }: Mapping): void {
+    before.set(keyOf(source), set);
     shelf?.put(keyOf(source), set);
   }
 
@@ -140,6 +146,7 @@ export function createEventSourceMappings({
       keep(mapping);
       // What it had in hand when it was turned off is over with the process that had it.
       if (mapping.state !== 'Enabled') turn(mapping, false);
+      return () => mappings.delete(mapping.uuid);
     },
 
     answer(operation, parameters) {

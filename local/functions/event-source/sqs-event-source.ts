@@ -4,7 +4,6 @@ import type { SQSEvent, SQSRecord } from 'aws-lambda';
 import { connectionFailure } from '../../../lambda/error-text.ts';
 import type { InvocationResult } from '../invocation.ts';
 import { batchOutcome } from './batch-result.ts';
-import { pause } from './retry.ts';
 import { splitBySize, toRecord } from './sqs-event.ts';
 
 /**
@@ -36,6 +35,10 @@ const STOP_LIMIT_MILLISECONDS = 5_000;
 
 /** The same kind of problem is reported at most this often. */
 const REPORT_INTERVAL_MILLISECONDS = 60_000;
+
+/** The pause after a failure doubles from the first to the longest of these. */
+const FIRST_PAUSE_MILLISECONDS = 100;
+const MAX_PAUSE_MILLISECONDS = 5_000;
 
 /** An event source mapping from a standard queue to a function, as the template describes it. */
 export interface SqsEventSourceDefinition {
@@ -277,6 +280,12 @@ class Source {
     this.#reportedAt.set(what, Date.now());
     this.#options.onProblem(`Event source of ${this.#definition.functionName}: ${what}: ${reason}`);
   }
+}
+
+/** Waits after a number of failures in a row, or until the signal is aborted. Never rejects. */
+async function pause(failures: number, signal: AbortSignal): Promise<void> {
+  const milliseconds = Math.min(MAX_PAUSE_MILLISECONDS, FIRST_PAUSE_MILLISECONDS * 2 ** (failures - 1));
+  await sleep(milliseconds, undefined, { signal }).catch(() => {});
 }
 
 function describe(error: unknown): string {

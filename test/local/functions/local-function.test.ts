@@ -7,8 +7,11 @@ import { afterEach, describe, expect, test } from '@jest/globals';
 import type { FunctionDefinition } from '../../../local/functions/function-definition.ts';
 import { InspectorPort } from '../../../local/functions/inspector-port.ts';
 import type { LogLine } from '../../../local/functions/invocation.ts';
-import { LocalFunction, type LocalFunctionOptions } from '../../../local/functions/local-function.ts';
-import { SharedEnvironments } from '../../../local/functions/shared-environments.ts';
+import {
+  LocalFunction,
+  type LocalFunctionOptions,
+  SharedEnvironments,
+} from '../../../local/functions/local-function.ts';
 import { eventually } from '../../support/eventually.ts';
 
 const fixtures = fileURLToPath(new URL('./fixtures', import.meta.url));

@@ -4,18 +4,18 @@ import { join, sep } from 'node:path';
 import type { BuildFailure, Message } from 'esbuild';
 import { messageText, mistakesIn } from '../../../lib/release/bundle.ts';
 import { BUNDLE_LIST, type BundleList } from '../../../lib/release/bundle-list.ts';
-import type { FunctionError } from '../../../local/functions/messages.ts';
+import type { StackChanges } from '../../../local/deployed-stack.ts';
+import type { FunctionError } from '../../../local/functions/invocation.ts';
 import { isSameCode } from '../../../local/functions/same-code.ts';
-import type { LocalStack, TakenOver } from '../../../local/local-stack.ts';
+import type { LocalStack } from '../../../local/local-stack.ts';
 import type { Notice } from '../../console/api.ts';
 import { describeStack, type Workspace } from '../../stage/local-folder.ts';
 import { Bundler } from './bundler.ts';
 import {
-  leftText,
   loadFailureText,
   rebuildingText,
   rebuiltText,
-  takenOverText,
+  synthesisedText,
   typeMistakesText,
   withoutNodeLines,
 } from './notice-text.ts';
@@ -25,7 +25,7 @@ import { TypeCheck } from './type-check.ts';
 export interface WatchOptions {
   readonly stack: Pick<
     LocalStack,
-    'name' | 'outputs' | 'functions' | 'codeDirectories' | 'replaceCode' | 'takeOver'
+    'name' | 'outputs' | 'functions' | 'codeDirectories' | 'replaceCode' | 'update'
   >;
   readonly workspace: Workspace;
   /** As it was when the stack was synthesised: what has been saved since counts. */
@@ -49,7 +49,7 @@ const AFTER_FAILURE = {
   types: 'Types were not checked.',
 };
 
-type About = 'code' | 'stack' | 'types' | 'restart';
+type About = 'code' | 'stack' | 'types';
 
 /** What became of one function that was to be rebuilt. */
 interface Outcome {
@@ -100,7 +100,6 @@ export class Watch implements AsyncDisposable {
     code: undefined,
     stack: undefined,
     types: undefined,
-    restart: undefined,
   };
   /** Whether a mistake was said, and not yet that it is fixed. */
   #hasMistake = false;
@@ -163,7 +162,7 @@ export class Watch implements AsyncDisposable {
   }
 
   /** Says what goes wrong, other than by closing. */
-  async #guarded(about: 'code' | 'stack' | 'types', run: () => Promise<void>): Promise<void> {
+  async #guarded(about: About, run: () => Promise<void>): Promise<void> {
     try {
       await run();
     } catch (error) {
@@ -272,13 +271,13 @@ export class Watch implements AsyncDisposable {
     this.#isSynthesisWanted = false;
     this.#hasSynthesisFailed = false;
     this.#rebuilt.clear();
-    let taken: TakenOver;
+    let changes: StackChanges;
     try {
       // Tells a mistake with its place, and before a synthesis has begun.
       await this.#bundler.appSources();
       await this.#sayingIfLong('stack', 'Synthesising the stack …', synthesise(folder));
       if (this.#isClosed) return;
-      taken = await this.#apply(() => stack.takeOver(folder, new Set(this.#rebuilt)));
+      changes = await this.#apply(() => stack.update(folder, new Set(this.#rebuilt)));
     } catch (error) {
       this.#hasSynthesisFailed = true;
       throw error;
@@ -287,15 +286,14 @@ export class Watch implements AsyncDisposable {
     }
     const newer = Object.entries(this.#bundles).filter(([service]) => this.#rebuilt.has(service));
     this.#bundles = { ...readBundles(folder), ...Object.fromEntries(newer) };
-    for (const service of taken.functions) this.#unloaded.delete(service);
-    for (const service of taken.failed.keys()) this.#unloaded.add(service);
+    for (const service of changes.changed) this.#unloaded.delete(service);
+    for (const service of changes.failed.keys()) this.#unloaded.add(service);
     await this.#publish();
 
     this.#said.stack = undefined;
-    this.#say('stack', 'info', takenOverText(taken, performance.now() - started));
-    const failures = [...taken.failed].map(([service, failure]) => loadFailureText(service, failure));
+    this.#say('stack', 'info', synthesisedText(changes, performance.now() - started));
+    const failures = [...changes.failed].map(([service, failure]) => loadFailureText(service, failure));
     if (failures.length > 0) this.#sayOnce('code', [...failures, GOES_ON].join('\n'));
-    this.#tellLeft(leftText(taken.left));
   }
 
   async #checkTypes(): Promise<void> {
@@ -311,14 +309,6 @@ export class Watch implements AsyncDisposable {
     if (!this.#hasMistake || this.#said.code !== undefined || this.#said.stack !== undefined) return;
     this.#hasMistake = false;
     this.#say('types', 'info', 'Fixed: all saved code builds, and its types are correct');
-  }
-
-  #tellLeft(text: string | undefined): void {
-    if (text !== undefined) this.#sayOnce('restart', text);
-    else if (this.#said.restart !== undefined) {
-      this.#said.restart = undefined;
-      this.#say('restart', 'info', 'Nothing needs a restart any more');
-    }
   }
 
   #newFolder(name: string): string {
@@ -365,7 +355,7 @@ export class Watch implements AsyncDisposable {
   }
 
   #sayOnce(about: About, text: string): void {
-    if (about !== 'restart') this.#hasMistake = true;
+    this.#hasMistake = true;
     if (this.#said[about] === text) return;
     this.#said[about] = text;
     // Type errors that are still there are said again: the fix of this mistake must not look like theirs.

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { DynamoDBClient, ListTablesCommand, paginateScan } from '@aws-sdk/client-dynamodb';
 import { GetQueueAttributesCommand, ListQueuesCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { LOCAL_SECRET } from '../../../events/signing.ts';
-import { clientSettings } from '../../../local/place.ts';
+import { clientSettings } from '../../../local/client-settings.ts';
 import { exactly, type Figure, type Measured, type MeasureOptions, spread } from './figure.ts';
 import type { Posted, Posting } from './post-bodies.ts';
 import { cleanEnvironment, RunningStack } from './running-stack.ts';

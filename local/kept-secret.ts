@@ -1,12 +1,13 @@
 import {
   GetSecretValueCommand,
   InvalidRequestException,
+  PutSecretValueCommand,
   ResourceNotFoundException,
   SecretsManagerClient,
 } from '@aws-sdk/client-secrets-manager';
 import { isLocalSecret, LOCAL_SECRET } from '../events/signing.ts';
 import { UnusableStateError } from './aws/kept/kept-state.ts';
-import type { ClientSettings } from './deploy.ts';
+import type { ClientSettings } from './client-settings.ts';
 import type { Resources } from './template/resources.ts';
 
 interface Version {
@@ -38,6 +39,30 @@ export async function assertKnownSecretNotAccepted(
         `${LOCAL_SECRET}, which everybody knows, was kept, and would still be accepted, as after a rotation: delete the folder to begin empty, or let no strangers in`,
       );
     }
+  } finally {
+    client.destroy();
+  }
+}
+
+/**
+ * Gives a kept secret the value of this start, as in a rotation: what is signed with the earlier one is still accepted.
+ * @returns whether a secret was kept with another value
+ */
+export async function rotateSecret(
+  resources: Resources,
+  settings: ClientSettings,
+  secret: string,
+): Promise<boolean> {
+  const client = new SecretsManagerClient(settings);
+  let isRotated = false;
+  try {
+    for (const { name } of resources.ofType('AWS::SecretsManager::Secret')) {
+      const current = await version(client, name, 'AWSCURRENT');
+      if (current === undefined || current.value === secret) continue;
+      await client.send(new PutSecretValueCommand({ SecretId: name, SecretString: secret }));
+      isRotated = true;
+    }
+    return isRotated;
   } finally {
     client.destroy();
   }
