@@ -4,7 +4,7 @@ import { Problem } from './problem.ts';
  * Keeps looks at a queue and its redrives apart, and one look from another. Each hides the messages that it holds, so
  * that the other would not see them.
  */
-export class QueueUse {
+export class QueueLocks {
   /** The last in line for a queue, by its address. */
   readonly #last = new Map<string, Promise<unknown>>();
   readonly #redriven = new Set<string>();
