@@ -8,7 +8,7 @@ import {
   type FunctionChanges,
   type FunctionOptions,
 } from './deployed-functions.ts';
-import { type SqsEventSource, startSqsEventSource } from './functions/event-source/sqs-event-source.ts';
+import { SqsEventSource } from './functions/event-source/sqs-event-source.ts';
 import { serviceOf } from './functions/function-definition.ts';
 import { calledByApi, type DeployedApi, deployedApi } from './gateway/deployed-api.ts';
 import { readCloudAssembly, type SynthesisedStack } from './template/cloud-assembly.ts';
@@ -204,7 +204,7 @@ export class DeployedStack {
     const { definition } = target;
     const { EventSourceArn, FunctionName, BatchSize, MaximumBatchingWindowInSeconds } = properties;
     const { FunctionResponseTypes, ScalingConfig } = properties;
-    const source = startSqsEventSource(
+    const source = new SqsEventSource(
       {
         functionName: serviceOf(definition),
         queueUrl,
@@ -225,6 +225,7 @@ export class DeployedStack {
           this.#called.some((name) => this.functions.target(name)?.function.isOverloaded === true),
       },
     );
+    source.enable();
     const remove = this.#aws.addEventSourceMapping({
       eventSourceArn: EventSourceArn,
       functionArn: functionArn(FunctionName),

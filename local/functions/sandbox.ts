@@ -127,11 +127,6 @@ export class Sandbox {
     });
   }
 
-  /** Does what happens when `timeoutSeconds` have passed. To be called only while an invocation is running. */
-  async timeOut(): Promise<void> {
-    await this.#end(this.#timedOut());
-  }
-
   #timedOut(): FunctionError {
     return {
       errorType: 'Sandbox.Timedout',

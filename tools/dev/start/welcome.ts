@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { WEBHOOK_PATH } from '../../../lambda/events/webhook-path.ts';
 import type { LocalStack } from '../../../local/local-stack.ts';
+import { CommandError } from '../../cli/terminal/command-error.ts';
 import { KEPT_FOLDER, OUTPUTS_FILE } from '../../stage/local-folder.ts';
 
 const RETRIES_ARE_FAST = `Retries are fast: ten attempts take some ten seconds, and a message whose function dies comes back after 5 s.
@@ -49,4 +50,27 @@ Send a signed event from another terminal:
 
   npm run send -- shop.updated
 ${retryFast ? `\n${RETRIES_ARE_FAST}` : ''}`;
+}
+
+/**
+ * Runs somebody else's stacks beside ours, and prints what their functions write.
+ * @returns texts with their addresses
+ * @throws CommandError if one has what cannot be run here
+ */
+export async function runBeside(
+  stack: Pick<LocalStack, 'runBeside'>,
+  folders: readonly string[],
+  print: (text: string) => void,
+): Promise<string[]> {
+  const texts: string[] = [];
+  for (const folder of folders) {
+    const { name, outputs } = await stack
+      .runBeside(folder, ({ functionName, text }) => print(`${functionName}: ${text}`))
+      .catch((error: Error) => {
+        throw new CommandError(`${folder} cannot be run beside the stack: ${error.message}`);
+      });
+    const lines = Object.entries(outputs).map(([output, value]) => `  ${output}: ${value}\n`);
+    texts.push(`Beside it runs ${name}:\n\n${lines.join('')}`);
+  }
+  return texts;
 }
