@@ -40,7 +40,7 @@ import { UnusableStateError } from './aws/kept/kept-state.ts';
 import { accessKeyOf, clientSettings } from './client-settings.ts';
 import { type Resource, type Resources, type ResourceType, rolePolicies } from './template/resources.ts';
 
-/** What a queue has where its template says nothing. Source: SQS API reference, "SetQueueAttributes". */
+/** What a queue has if its template does not say. Source: SQS API reference, "SetQueueAttributes". */
 const DEFAULT_ATTRIBUTES = {
   VisibilityTimeout: '30',
   DelaySeconds: '0',

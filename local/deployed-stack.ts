@@ -114,14 +114,14 @@ export class DeployedStack {
    * Runs another template of the stack. Deliveries are answered and processed all the while. Queues, tables and the like
    * keep their content, also those that it removes. Delivery streams that exist stay as they are.
    * @param keepCode names of functions whose code is newer than that of the assembly
-   * @throws Error if it cannot be run. Then the earlier one goes on
+   * @throws Error if it cannot be run. Then the earlier one still runs
    */
   async update(assembly: string, keepCode: ReadonlySet<string>): Promise<StackChanges> {
     const next = readCloudAssembly(assembly);
     if (next.name !== this.name) throw new Error(`The stack is called ${next.name} now, not ${this.name}`);
     const earlier = this.#resources;
     const wanted = new Resources(next, this.#options.location);
-    // What cannot be run is said before anything has changed.
+    // Throws if something cannot be run, before anything has changed.
     wanted.all();
     const changes = await this.#run(next, wanted, keepCode).catch(async (error) => {
       await this.#run(this.#stack, earlier, new Set(this.functions.byService.keys())).catch(() => {});

@@ -16,7 +16,7 @@ export interface DeployedApi {
 
 type Invoke = (event: unknown) => Promise<InvocationResult>;
 
-/** @returns what invokes the function of this name or ARN, or undefined where there is none */
+/** @returns what invokes the function of this name or ARN, or undefined if there is none */
 type FindFunction = (name: string) => Invoke | undefined;
 
 type LogWriter = Pick<AwsEndpoint, 'createLogGroup' | 'writeLog'>;
@@ -28,8 +28,8 @@ interface Owner {
 
 /**
  * The API of a template, of either kind.
- * @param aws has its access log
- * @throws Error where it is not what can be run here
+ * @param aws gets its access log
+ * @throws Error if it cannot be run here
  */
 export function deployedApi(
   resources: Resources,
@@ -165,8 +165,8 @@ const VARIABLE = /\$context\.(\w+(?:\.\w+)*)/g;
 const NO_VALUE = '-';
 
 /**
- * The same API, which logs each request that it has answered. `integrationErrorMessage` has no value here: its texts are
- * not documented.
+ * The same API, with a log line for each request that it has answered. `integrationErrorMessage` has no value: its texts
+ * are not documented.
  * Source: API Gateway developer guide, "Variables for access logging".
  * @param format of a line, with variables
  */

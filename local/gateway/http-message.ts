@@ -11,7 +11,7 @@ export interface HttpRequest {
   readonly query: string;
   /** `1.1` and the like. */
   readonly httpVersion: string;
-  /** What Node.js has neither merged nor dropped, in the order in which it came. */
+  /** As received, in order: Node.js has neither merged nor dropped any. */
   readonly headers: readonly Header[];
   readonly sourceIp: string;
   /** The port that the client connected to. */
@@ -29,7 +29,7 @@ export interface HttpResponse {
   readonly body: Buffer;
 }
 
-/** @param port of the server, where the connection is gone and no longer says its own */
+/** @param port of the server, in case that the connection is closed and no longer has its own */
 export function requestOf(message: IncomingMessage, port: number): HttpRequest {
   return {
     method: message.method ?? '',
@@ -67,7 +67,7 @@ export function without(headers: readonly Header[], names: ReadonlySet<string>):
   return headers.filter(([name]) => !names.has(name.toLowerCase()));
 }
 
-/** Whether a function may set such a header: text, a number or a boolean that HTTP can carry. */
+/** Whether a function may set such a header: text, a number or a boolean that HTTP allows. */
 export function isHeader(name: string, value: unknown): value is string | number | boolean {
   if (!['string', 'number', 'boolean'].includes(typeof value)) return false;
   try {
@@ -79,7 +79,7 @@ export function isHeader(name: string, value: unknown): value is string | number
   }
 }
 
-/** A status that a final response can have: after what is below 200 Node.js would still wait for one. */
+/** A status of a final response: after one below 200, Node.js would wait for another. */
 export function isStatus(value: unknown): value is number {
   return typeof value === 'number' && Number.isInteger(value) && value >= 200 && value <= 599;
 }
@@ -101,9 +101,9 @@ export function isObject(value: unknown): value is Record<string, unknown> {
 
 /**
  * Reads a request's body.
- * @returns undefined as soon as it is known to exceed `limitBytes`; the rest is read and dropped, so
- * that the client, still sending, gets to see the answer instead of a reset connection
- * @throws where the client breaks off
+ * @returns undefined as soon as it is known to exceed `limitBytes`. The rest is read and dropped, so that the client, still
+ * sending, gets the answer and not a reset connection
+ * @throws Error if the client disconnects
  */
 export function readBody(request: IncomingMessage, limitBytes: number): Promise<Buffer | undefined> {
   return new Promise((resolve, reject) => {

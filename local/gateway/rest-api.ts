@@ -76,7 +76,7 @@ const NO_RESPONSES = new GatewayResponses([]);
 
 /**
  * A regional REST API with one stage, payload format 1.0 and every media type binary.
- * @throws Error where a gateway response is not supported
+ * @throws Error if a gateway response is not supported
  */
 export function restApi(options: RestApiOptions): Api {
   const { stage, apiId, accountId, region } = options;
@@ -118,7 +118,7 @@ export function restApi(options: RestApiOptions): Api {
 
   return {
     async answer(request, readBody) {
-      // "Clients can override the value in the x-amzn-RequestId header", says the documentation of $context.requestId.
+      // Source: "Clients can override the value in the x-amzn-RequestId header" (documentation of $context.requestId).
       const requestId = valuesOf(request.headers, 'x-amzn-requestid').at(-1) || randomUUID();
       const extendedRequestId = shortId();
       const { response, context } = await respond(request, readBody, { requestId, extendedRequestId });

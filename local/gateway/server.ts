@@ -32,13 +32,13 @@ export interface ApiAnswer {
 export interface Api {
   /**
    * Answers one request.
-   * @param readBody gives undefined where the body exceeds {@link BODY_LIMIT_BYTES}
-   * @throws what `readBody` throws where the client breaks off
+   * @param readBody gives undefined if the body exceeds {@link BODY_LIMIT_BYTES}
+   * @throws what `readBody` throws if the client disconnects
    */
   answer(request: HttpRequest, readBody: () => Promise<Buffer | undefined>): Promise<ApiAnswer>;
 }
 
-/** What became of one request. */
+/** The outcome of one request. */
 export type RequestSummary = Pick<
   Exchange,
   'method' | 'path' | 'status' | 'durationMilliseconds' | 'requestId'
@@ -51,18 +51,18 @@ export interface GatewayOptions {
   host?: string;
   /** Called after each response of the API, also for requests that no route matches. */
   onExchange?: (exchange: Exchange) => void;
-  /** Where a browser is led that opens the port's first page. @default nowhere */
+  /** Where a browser that opens the port's first page is redirected. @default nowhere */
   consoleUrl?: ConsoleUrl;
-  /** Names by which tunnels lead here, in lower case and without ports. @default none: only this machine is answered */
+  /** Names of tunnels to this port, in lower case and without ports. @default none: only this machine is answered */
   publicHosts?: readonly string[];
-  /** Told of requests from outside under no name that was given, once a minute at most: they arrive nowhere. @default none */
+  /** Is called when a request from outside under another name was refused, once a minute at most. @default none */
   onForeign?: () => void;
 }
 
-/** How often it is said at most that such requests come, in milliseconds. */
+/** In milliseconds. */
 const FOREIGN_INTERVAL = 60_000;
 
-/** The answer to who comes from outside under no name that was given. */
+/** The answer to a request from outside under another name. */
 const FOREIGN = Buffer.from(
   'The webhook answers to its own machine. Whoever runs it lets a tunnel in by its name: npm start -- --public-host <name>\n',
 );
@@ -76,25 +76,25 @@ export interface Gateway {
 }
 
 /**
- * Serves an API as API Gateway does, to this machine, and to whom tunnels lead here by the names that it is given.
- * Those reach the API, and are not told of the console.
- * @throws where the port is taken (EADDRINUSE)
+ * Serves an API as API Gateway does, to this machine and to requests through the named tunnels. Those reach the API only,
+ * and are not redirected to the console.
+ * @throws Error if the port is taken (EADDRINUSE)
  */
 export async function startGateway(api: Api, options: GatewayOptions): Promise<Gateway> {
   const inFlight = new Set<Promise<unknown>>();
   let closing = false;
-  let saidForeignAt = Number.NEGATIVE_INFINITY;
+  let foreignReportedAt = Number.NEGATIVE_INFINITY;
 
-  function sayForeign(): void {
-    if (performance.now() - saidForeignAt < FOREIGN_INTERVAL) return;
-    saidForeignAt = performance.now();
+  function reportForeign(): void {
+    if (performance.now() - foreignReportedAt < FOREIGN_INTERVAL) return;
+    foreignReportedAt = performance.now();
     options.onForeign?.();
   }
 
   async function serve(message: IncomingMessage, response: ServerResponse): Promise<void> {
     const origin = originOf(message.headers, options.publicHosts ?? []);
     if (origin === 'foreign') {
-      sayForeign();
+      reportForeign();
       response.writeHead(421, { 'content-type': 'text/plain', connection: 'close' }).end(FOREIGN);
       return;
     }

@@ -198,7 +198,7 @@ type Schemas = typeof schemas;
 /** A type that the local stack runs. */
 export type ResourceType = keyof Schemas;
 
-/** Types that need nothing of the local stack: what they add is only there in AWS. */
+/** Types with no part in the local stack: what they add exists in AWS only. */
 const WITHOUT_LOCAL_PART = new Set([
   'AWS::ApiGateway::Account',
   'AWS::ApiGateway::BasePathMapping',
@@ -245,7 +245,7 @@ function policyDocument() {
 /** Of host names in the partition `aws`. */
 const URL_SUFFIX = 'amazonaws.com';
 
-/** Characters that SQS takes, which takes fewer than most. */
+/** Characters of SQS' names, the shortest of most services. */
 const MAX_NAME_LENGTH = 80;
 
 /** Source: Firehose API reference, `CreateDeliveryStream`. */
@@ -281,12 +281,12 @@ export class Resources {
     this.#location = location;
   }
 
-  /** Secrets Manager chooses the last characters of a secret's ARN: it is known once the secret exists. */
+  /** Secrets Manager chooses the last characters of a secret's ARN, so it is known once the secret exists. */
   setSecretArn(logicalId: string, arn: string): void {
     this.#secretArns.set(logicalId, arn);
   }
 
-  /** The resources of a type. @throws Error where a property is not what the local stack can run */
+  /** The resources of a type. @throws Error if the local stack cannot run a property */
   ofType<Type extends ResourceType>(type: Type): Resource<Type>[] {
     return Object.entries(this.#stack.template.Resources)
       .filter(([, resource]) => resource.Type === type)
@@ -323,7 +323,7 @@ export class Resources {
     );
   }
 
-  /** A REST API has no attribute for its address: templates put it together, as it is in AWS. */
+  /** A REST API has no attribute for its address: templates join its parts, as in AWS. */
   #here(text: string): string {
     const { region, apiUrl } = this.#location;
     return this.ofType('AWS::ApiGateway::RestApi').reduce(
@@ -332,7 +332,7 @@ export class Resources {
     );
   }
 
-  /** Types of the template that are neither run here nor known to need nothing. */
+  /** Types of the template that the local stack neither runs nor knows to have no part in it. */
   unknownTypes(): string[] {
     const types = Object.values(this.#stack.template.Resources).map(({ Type }) => Type);
     return [...new Set(types)].filter((type) => !(type in schemas) && !WITHOUT_LOCAL_PART.has(type));
@@ -464,7 +464,7 @@ export class Resources {
   }
 }
 
-/** An id as API Gateway makes them: ten characters that say nothing. */
+/** An id like API Gateway's: ten opaque characters. */
 function apiGatewayId(name: string): string {
   return createHash('sha256').update(name).digest('hex').slice(0, 10);
 }

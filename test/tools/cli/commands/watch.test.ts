@@ -204,7 +204,7 @@ describe('a mistake is said once, with file and line, and the last good code goe
       );
       await saying(/The last good code goes on/);
       expect(said().match(/✘ \[ERROR\]/g)).toHaveLength(1);
-      expect(said()).toMatch(/lambda\/consumers\/consume\.ts:\d+:\d+:/);
+      expect(said()).toMatch(/lambda\/consumer\/consume\.ts:\d+:\d+:/);
       // The file that was missed is in no bundle yet.
       const gone = project.path('lambda/consumer/gone.ts');
       await writeFile(gone, "export const gone = () => console.log('fixed');\n");
@@ -223,7 +223,7 @@ describe('a mistake is said once, with file and line, and the last good code goe
     async () => {
       await replace(PIPELINE, 'const MAXIMUM_RECEIVES = 10;', 'const MAXIMUM_RECEIVES = ;');
       await saying(/The stack goes on as it was/);
-      expect(said()).toMatch(/lib\/event-pipeline\.ts:\d+:\d+:/);
+      expect(said()).toMatch(/lib\/pipeline\/event-pipeline\.ts:\d+:\d+:/);
       await putBack(FIXED);
     },
     PATIENCE,
