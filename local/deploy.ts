@@ -36,7 +36,7 @@ import {
   SQSClient,
 } from '@aws-sdk/client-sqs';
 import type { AwsEndpoint } from './aws/endpoint.ts';
-import { UnusableStateError } from './aws/kept/kept-state.ts';
+import { UnusableStateError } from './aws/kept-state.ts';
 import { accessKeyOf, clientSettings } from './client-settings.ts';
 import { type Resource, type Resources, type ResourceType, rolePolicies } from './template/resources.ts';
 

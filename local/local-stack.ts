@@ -1,7 +1,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { startAwsEndpoint } from './aws/endpoint.ts';
 import { Faults } from './aws/faults.ts';
-import { openKeptState } from './aws/kept/kept-state.ts';
+import { openKeptState } from './aws/kept-state.ts';
 import { ACCOUNT_ID, type ClientSettings, clientSettings, REGION } from './client-settings.ts';
 import type { ConsoleUrl } from './console-redirect.ts';
 import type { DeployedFunction, FunctionOptions } from './deployed-functions.ts';

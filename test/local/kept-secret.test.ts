@@ -10,7 +10,7 @@ import {
 import { expect, test } from '@jest/globals';
 import { LOCAL_SECRET } from '../../events/signing.ts';
 import { type AwsEndpointOptions, startAwsEndpoint } from '../../local/aws/endpoint.ts';
-import { openKeptState } from '../../local/aws/kept/kept-state.ts';
+import { openKeptState } from '../../local/aws/kept-state.ts';
 import { ACCOUNT_ID, type ClientSettings, clientSettings, REGION } from '../../local/client-settings.ts';
 import { assertKnownSecretNotAccepted } from '../../local/kept-secret.ts';
 import { readCloudAssembly } from '../../local/template/cloud-assembly.ts';

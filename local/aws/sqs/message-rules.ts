@@ -1,8 +1,6 @@
-import { AwsError } from '../aws-error.ts';
+import { AwsError } from '../errors.ts';
+import { FORBIDDEN_CHARACTER } from '../fauxqs.ts';
 import { isJsonObject, type JsonObject, textOf } from '../json.ts';
-
-/** Anything but the characters that SQS lets into a message: XML 1.0's, as its API reference lists them. */
-export const FORBIDDEN_CHARACTER = /[^\t\n\r\x20-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/u;
 
 const GROUP_ID = /^[\w!"#$%&'()*+,\-./:;<=>?@[\\\]^`{|}~]{1,128}$/;
 const ATTRIBUTE_NAME = /^(?!\.|aws\.|amazon\.)(?!.*\.\.)[\w.-]{1,256}(?<!\.)$/i;
@@ -11,11 +9,11 @@ const MAX_ATTRIBUTES = 10;
 const MAX_DELAY_SECONDS = 900;
 
 /**
- * What SQS refuses about a message and fauxqs lets pass.
+ * Finds what SQS refuses in a message and fauxqs accepts. Source of the rules: SQS API reference, `SendMessage`.
  * @param message the parameters of SendMessage, or one entry of SendMessageBatch
- * @returns undefined where there is nothing to refuse
+ * @returns undefined if SQS accepts the message
  */
-export function faultOfMessage(message: JsonObject): AwsError | undefined {
+export function errorOfMessage(message: JsonObject): AwsError | undefined {
   if (!textOf(message, 'MessageBody')) {
     return new AwsError('MissingParameter', 'The request must contain the parameter MessageBody.');
   }
@@ -30,10 +28,10 @@ export function faultOfMessage(message: JsonObject): AwsError | undefined {
       `Value ${delay} for parameter DelaySeconds is invalid. Reason: DelaySeconds must be >= 0 and <= ${MAX_DELAY_SECONDS}.`,
     );
   }
-  return isJsonObject(attributes) ? faultOfAttributes(attributes) : undefined;
+  return isJsonObject(attributes) ? errorOfAttributes(attributes) : undefined;
 }
 
-function faultOfAttributes(attributes: JsonObject): AwsError | undefined {
+function errorOfAttributes(attributes: JsonObject): AwsError | undefined {
   const entries = Object.entries(attributes);
   if (entries.length > MAX_ATTRIBUTES) {
     return invalid(
@@ -41,13 +39,13 @@ function faultOfAttributes(attributes: JsonObject): AwsError | undefined {
     );
   }
   for (const [name, attribute] of entries) {
-    const fault = faultOfAttribute(name, isJsonObject(attribute) ? attribute : {});
-    if (fault !== undefined) return fault;
+    const error = errorOfAttribute(name, isJsonObject(attribute) ? attribute : {});
+    if (error !== undefined) return error;
   }
   return undefined;
 }
 
-function faultOfAttribute(name: string, attribute: JsonObject): AwsError | undefined {
+function errorOfAttribute(name: string, attribute: JsonObject): AwsError | undefined {
   if (!ATTRIBUTE_NAME.test(name)) {
     return invalid(
       `The message attribute name '${name}' is invalid. Attribute name can contain A-Z, a-z, 0-9, underscore (_), hyphen (-), and period (.) characters.`,

@@ -1,8 +1,7 @@
 import * as z from 'zod/mini';
-import { createTable, type Dynalite } from '../dynamodb/dynalite.ts';
-import { keyOf } from '../dynamodb/item-key.ts';
 import { isJsonObject, type JsonObject, objectsOf, textOf } from '../json.ts';
-import type { KeptState } from './kept-state.ts';
+import type { KeptState } from '../kept-state.ts';
+import { createTable, type Dynalite, keyOf } from './dynalite.ts';
 
 const request = z.custom<JsonObject>((value) => typeof value === 'object' && value !== null);
 
@@ -11,8 +10,8 @@ const request = z.custom<JsonObject>((value) => typeof value === 'object' && val
  * CreateTable, an item as those of a PutItem. Tags and UpdateTable are not stored.
  */
 export async function keepTables(dynalite: Dynalite, kept: KeptState): Promise<Dynalite> {
-  const tables = kept.shelf('table', request);
-  const items = kept.shelf('item', request);
+  const tables = kept.collection('table', request);
+  const items = kept.collection('item', request);
   for (const [, parameters] of tables.entries()) await createTable(dynalite, parameters);
   for (const [, parameters] of items.entries()) await dynalite('PutItem', parameters);
 

@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { ZodMiniType } from 'zod/mini';
-import { DATABASE_FILE, openStores, type Stores } from './fauxqs-stores.ts';
+import { DATABASE_FILE, openStores, type Stores } from './fauxqs.ts';
 
 /**
  * Version of all that is stored: SQLite's tables, fauxqs' and our own, and their content. Raise it with any change that
@@ -35,23 +35,22 @@ const SQLITE_CANTOPEN = 14;
 
 /**
  * The AWS endpoint's state in a folder, written behind: everything is committed together, every {@link COMMIT_INTERVAL}
- * and on close. A crash loses what came after the last commit, and never a part of what was done in one turn of the
- * event loop.
+ * and on close. A crash loses what came after the last commit, but never a part of one turn of the event loop.
  */
 export interface KeptState {
-  /** SQS, SNS and S3, with what is stored of them. */
+  /** The state of SQS, SNS and S3. */
   readonly stores: Stores;
-  /** The values of one subject. @param schema of a value, as the file may hold anything */
-  shelf<Value>(subject: Subject, schema: ZodMiniType<Value>): Shelf<Value>;
+  /** @param schema of a value, as the file may contain anything */
+  collection<Value>(subject: Subject, schema: ZodMiniType<Value>): Collection<Value>;
   /** Commits, and lets others open the folder. */
   close(): void;
 }
 
-/** What has values of its own, beside SQS, SNS and S3. */
+/** The collections, by what they contain. */
 type Subject = 'alarm' | 'event source' | 'firehose' | 'item' | 'log line' | 'secret' | 'table';
 
 /** Values by key, each in JSON. */
-export interface Shelf<Value> {
+export interface Collection<Value> {
   /** All of them, by key. @throws UnusableStateError if one does not match its schema */
   entries(): [key: string, value: Value][];
   put(key: string, value: Value): void;
@@ -75,8 +74,8 @@ export async function openKeptState(
   const lock = lockFolder(folder);
   try {
     const { stores, database } = await openStores(folder);
-    // A process may be killed, not the machine: a commit need not reach the disk itself. Without spilling, a full disk
-    // fails the commit alone, and no single statement in the middle of it.
+    // Commits must survive a kill of the process, not of the machine, so they need not reach the disk itself. Without
+    // spilling, a full disk fails the commit as a whole and no single statement.
     database.exec(`PRAGMA synchronous = NORMAL; PRAGMA cache_spill = OFF; ${TABLE}; BEGIN`);
     const timer = setInterval(() => commit('COMMIT; BEGIN'), COMMIT_INTERVAL).unref();
 
@@ -98,7 +97,7 @@ export async function openKeptState(
 
     return {
       stores,
-      shelf: (subject, schema) => shelfOf(database, folder, subject, schema),
+      collection: (subject, schema) => collectionOf(database, folder, subject, schema),
       close() {
         if (database.isOpen) commit('COMMIT');
         if (database.isOpen) stop();
@@ -154,12 +153,12 @@ function checkDatabase(folder: string): void {
   }
 }
 
-function shelfOf<Value>(
+function collectionOf<Value>(
   database: DatabaseSync,
   folder: string,
   subject: Subject,
   schema: ZodMiniType<Value>,
-): Shelf<Value> {
+): Collection<Value> {
   const all = database.prepare('SELECT key, value FROM kept_values WHERE subject = ? ORDER BY key');
   const put = database.prepare('INSERT OR REPLACE INTO kept_values (subject, key, value) VALUES (?, ?, ?)');
   const remove = database.prepare('DELETE FROM kept_values WHERE subject = ? AND key = ?');
@@ -178,7 +177,7 @@ function shelfOf<Value>(
   };
 }
 
-/** In one line. The message of a schema's error may quote what is stored, so it is not repeated. */
+/** One line. It does not repeat a schema's error, which may quote stored data. */
 function unusable(folder: string, error: unknown): UnusableStateError {
   if (error instanceof UnusableStateError) return error;
   const { code, errcode, message } = error as NodeJS.ErrnoException & { errcode?: number };

@@ -1,14 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { AwsError } from '../aws-error.ts';
+import { AwsError } from '../errors.ts';
 import { type JsonObject, objectsOf, parseJsonObject, textOf, textsOf } from '../json.ts';
-import { taskHandle } from './message-move-handle.ts';
-import type { SqsCall } from './sqs-call.ts';
+import type { Operations } from '../services.ts';
+
+/** Calls one operation of SQS with the fields of its JSON protocol. */
+type SqsCall = (operation: string, parameters: JsonObject) => Promise<JsonObject>;
 
 interface MoveTask {
   id: string;
   sourceArn: string;
-  /** Absent where messages go back to the queues that they came from. */
+  /** Undefined if messages go back to the queue that they came from. */
   destinationArn: string | undefined;
   maxPerSecond: number | undefined;
   status: 'RUNNING' | 'COMPLETED' | 'CANCELLING' | 'CANCELLED' | 'FAILED';
@@ -19,19 +21,17 @@ interface MoveTask {
   startedAt: number;
 }
 
-/** Moves of messages out of dead-letter queues, and who their sources are. */
-export interface MessageMoves {
-  /** @returns undefined for an operation that is not one of these */
-  answer(operation: string, parameters: JsonObject): Promise<JsonObject | undefined>;
-  close(): void;
-}
-
-/** SQS's highest rate. */
+/** Messages a second. Source: SQS API reference, `StartMessageMoveTask`. */
 const MAX_PER_SECOND = 500;
-const BATCH = 10;
 
-/** The redrive operations of SQS, which fauxqs does not have, in terms of those that it has. */
-export function createMessageMoves(sqs: SqsCall, region: string): MessageMoves {
+/** Messages of one receive. Source: SQS API reference, `ReceiveMessage`. */
+const MAX_BATCH = 10;
+
+/** The redrive operations of SQS, which fauxqs lacks, by means of those that it has. */
+export function createMessageMoves(
+  sqs: SqsCall,
+  region: string,
+): { readonly operations: Operations; close(): void } {
   const tasks: MoveTask[] = [];
 
   async function attributesOf(queueUrl: string): Promise<JsonObject> {
@@ -59,9 +59,7 @@ export function createMessageMoves(sqs: SqsCall, region: string): MessageMoves {
       throw new AwsError(
         'ResourceNotFoundException',
         `The resource that you specified for ${arn} doesn't exist.`,
-        {
-          status: 404,
-        },
+        { status: 404 },
       );
     }
   }
@@ -113,9 +111,9 @@ export function createMessageMoves(sqs: SqsCall, region: string): MessageMoves {
     return { TaskHandle: taskHandle(task.id, sourceArn) };
   }
 
-  /** Moves as many messages as were there at the start, so that what comes back meanwhile stays. */
+  /** Moves as many messages as were there at the start: those that come back meanwhile stay. */
   async function run(task: MoveTask, sourceUrl: string, destinationUrl: string): Promise<void> {
-    const batch = Math.min(task.maxPerSecond ?? BATCH, BATCH);
+    const batch = Math.min(task.maxPerSecond ?? MAX_BATCH, MAX_BATCH);
     try {
       while (task.status === 'RUNNING' && task.moved < task.toMove) {
         const received = await sqs('ReceiveMessage', {
@@ -159,9 +157,7 @@ export function createMessageMoves(sqs: SqsCall, region: string): MessageMoves {
       throw new AwsError(
         'ResourceNotFoundException',
         'The task handle does not name a message movement task.',
-        {
-          status: 404,
-        },
+        { status: 404 },
       );
     }
     if (task.status !== 'RUNNING') {
@@ -175,22 +171,15 @@ export function createMessageMoves(sqs: SqsCall, region: string): MessageMoves {
   }
 
   return {
-    async answer(operation, parameters) {
-      switch (operation) {
-        case 'StartMessageMoveTask':
-          return start(parameters);
-        case 'ListMessageMoveTasks':
-          return list(parameters);
-        case 'CancelMessageMoveTask':
-          return cancel(parameters);
-        case 'ListDeadLetterSourceQueues': {
-          const name = textOf(parameters, 'QueueUrl')?.split('/').at(-1);
-          // The real operation spells its result with a small letter.
-          return { queueUrls: await sourcesOf(`arn:aws:sqs:${region}:000000000000:${name}`) };
-        }
-        default:
-          return undefined;
-      }
+    operations: {
+      StartMessageMoveTask: start,
+      ListMessageMoveTasks: list,
+      CancelMessageMoveTask: cancel,
+      async ListDeadLetterSourceQueues(parameters) {
+        const name = textOf(parameters, 'QueueUrl')?.split('/').at(-1);
+        // The real operation spells its result with a small letter.
+        return { queueUrls: await sourcesOf(`arn:aws:sqs:${region}:000000000000:${name}`) };
+      },
     },
     close() {
       for (const task of tasks) if (task.status === 'RUNNING') task.status = 'CANCELLING';
@@ -210,4 +199,15 @@ function describe(task: MoveTask): JsonObject {
     FailureReason: task.failureReason,
     StartedTimestamp: task.startedAt,
   };
+}
+
+/** SQS' task handles carry the task's id and its source queue, which IAM needs to know. */
+function taskHandle(taskId: string, sourceArn: string): string {
+  return Buffer.from(JSON.stringify([taskId, sourceArn])).toString('base64');
+}
+
+/** @returns the ARN of the task's source queue, or undefined if this is no task handle */
+export function sourceOfTaskHandle(handle: string): string | undefined {
+  const parts = /^\["[^"]*","(arn:[^"]*)"\]$/.exec(Buffer.from(handle, 'base64').toString());
+  return parts?.[1];
 }

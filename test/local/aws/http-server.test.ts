@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { AwsEndpoint } from '../../../local/aws/endpoint.ts';
-import { isOwnHost } from '../../../local/aws/own-host.ts';
+import { isOwnHost } from '../../../local/aws/http-server.ts';
 import { send, startEndpoint } from './support.ts';
 
 let endpoint: AwsEndpoint;
