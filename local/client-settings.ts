@@ -4,14 +4,12 @@ import { createHash } from 'node:crypto';
 export const ACCOUNT_ID = '000000000000';
 export const REGION = 'us-east-1';
 
-/** How an AWS client reaches the local endpoint. */
 export interface ClientSettings {
   readonly endpoint: string;
   readonly region: string;
   readonly credentials: { readonly accessKeyId: string; readonly secretAccessKey: string };
 }
 
-/** @param endpoint address of the local AWS endpoint */
 export function clientSettings(endpoint: string, accessKeyId: string): ClientSettings {
   return { endpoint, region: REGION, credentials: { accessKeyId, secretAccessKey: 'local' } };
 }

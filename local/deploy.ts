@@ -50,7 +50,6 @@ const DEFAULT_ATTRIBUTES = {
   RedrivePolicy: '',
 };
 
-/** How the resources of one type are deployed. */
 interface Handler<Type extends ResourceType> {
   /** What people call it: `queue`. */
   readonly noun: string;
@@ -203,7 +202,6 @@ async function namesIn<Page>(
   return names;
 }
 
-/** The name at the end of a URL or an ARN. */
 const lastPart = (text: string) => text.split(/[/:]/).at(-1) ?? '';
 
 /** One that is marked for deletion is deleted: the template wants one that can be read. */
@@ -230,7 +228,6 @@ async function streamNames(client: FirehoseClient): Promise<string[]> {
   return names;
 }
 
-/** A queue's settings as SQS' API takes them. */
 function queueAttributes({
   RedrivePolicy,
   ...plain

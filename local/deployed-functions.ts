@@ -54,7 +54,6 @@ export class DeployedFunctions {
   readonly #options: FunctionOptions;
   readonly #shared = new SharedEnvironments(SHARED_ENVIRONMENTS);
   #byArn = new Map<string, Deployed>();
-  /** By ARN and name, of the function and of its alias. */
   #targets = new Map<string, Deployed>();
 
   constructor(aws: Pick<AwsEndpoint, 'url' | 'createLogGroup' | 'writeLog'>, options: FunctionOptions) {

@@ -22,13 +22,11 @@ export interface DeployedStackOptions extends FunctionOptions {
   readonly location: StackLocation;
   /** Value of a new secret. One that exists keeps its value. */
   readonly secret: string;
-  /** Is called with what goes wrong in the stack itself. */
   readonly onProblem: (message: string) => void;
   /** Is called with what is being done while the stack starts. @default none */
   readonly onStep?: (step: string) => void;
 }
 
-/** What a changed template has changed. */
 export interface StackChanges extends FunctionChanges {
   /** Resources that are new, changed or removed. Functions that were there before are in `changed` and `failed`. */
   readonly resources: readonly Difference[];
@@ -36,7 +34,6 @@ export interface StackChanges extends FunctionChanges {
 
 interface RunningSource {
   readonly source: SqsEventSource;
-  /** Removes it from Lambda's API. */
   readonly remove: () => void;
 }
 
@@ -55,7 +52,6 @@ export class DeployedStack {
   #stack: SynthesisedStack;
   #resources: Resources;
   #api: DeployedApi | undefined;
-  /** Functions that the API calls. */
   #called: readonly string[] = [];
   #leftOver: readonly string[] = [];
 

@@ -20,13 +20,11 @@ import { Resources } from './template/resources.ts';
 const HEAP_GROWING_PERCENT = 50;
 
 export interface LocalStackOptions extends FunctionOptions {
-  /** Folder of the cloud assembly, such as `cdk.out`. */
   readonly assembly: string;
   /** Port of the API; 0 for any free one. */
   readonly port: number;
   /** Port of the AWS endpoint; 0 for any free one. */
   readonly awsPort: number;
-  /** Value of the webhook secret. */
   readonly secret: string;
   /** Folder in which the AWS endpoint's state is stored, and from which it continues. @default in memory only */
   readonly keep?: string | undefined;
@@ -48,9 +46,7 @@ export interface LocalStackOptions extends FunctionOptions {
   readonly onStep?: (step: string) => void;
 }
 
-/** What a stack has done and used. */
 export interface Usage {
-  /** Requests that the API has answered. */
   readonly requests: number;
   /** The most memory that the process has had so far, in MiB: resident, of all its threads. */
   readonly peakMegabytes: number;
@@ -98,7 +94,6 @@ export interface LocalStack extends StackBeside {
    * @throws Error if there is no such queue
    */
   inspectQueue(queueUrl: string): Promise<InspectedMessage[]>;
-  /** Ends it and frees its ports. */
   close(): Promise<void>;
 }
 

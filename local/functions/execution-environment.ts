@@ -1,8 +1,6 @@
 /**
- * The inside of one execution environment: loads a function's code in this worker thread and answers
- * invocations, one at a time.
- *
- * It is started from its text (`start-worker.ts`), so it imports nothing but Node's own modules and types.
+ * The inside of one execution environment: loads a function's code in this worker thread and answers invocations, one at a
+ * time. It is started from its text (`start-worker.ts`), so it imports only Node's own modules and types.
  */
 import { existsSync, realpathSync } from 'node:fs';
 import { open, url } from 'node:inspector';
@@ -14,7 +12,6 @@ import type { FunctionError } from './invocation.ts';
 /** URL of `lambda/source-stack.ts`, which `start-worker.ts` adds: a `data:` URL has no folder to import from. */
 declare const SOURCE_STACK: string;
 
-/** What a worker needs to know before it can load a function's code; handed over as `workerData`. */
 export interface EnvironmentSettings {
   handler: string;
   codeDirectory: string;
@@ -23,22 +20,22 @@ export interface EnvironmentSettings {
   memoryMegabytes: number;
   logGroupName: string;
   logStreamName: string;
-  /** Whether a debugger may look into it. */
+  /** Whether a debugger may connect. */
   inspected: boolean;
 }
 
-/** Parent to worker: one invocation. The next one is sent only after this one's result. */
+/** Parent to worker: one invocation. The next one is sent after its result. */
 export interface InvocationMessage {
   requestId: string;
-  /** JSON text, as Lambda hands it over: neither side can reach the other's objects. */
+  /** JSON, as in Lambda: neither side can reach the other's objects. */
   payload: string;
-  /** When the function times out, in milliseconds since the epoch. */
+  /** Epoch milliseconds at which the function times out. */
   deadline: number;
 }
 
-/** Worker to parent. One port carries them all, so they arrive in the order in which they were sent. */
+/** Worker to parent, all over one port, so in the order in which they were sent. */
 export type EnvironmentMessage =
-  /** Debuggers find it at this port. Before the code is loaded. */
+  /** Port of its inspector. Sent before the code is loaded. */
   | { type: 'inspected'; port: number }
   | { type: 'ready' }
   | { type: 'startFailed'; error: FunctionError }
@@ -48,7 +45,6 @@ export type EnvironmentMessage =
 
 type Handler = (event: unknown, context: object) => unknown;
 
-/** A failure to load the code, named as Lambda names it. */
 class StartError extends Error {
   constructor(name: string, message: string, stack?: string) {
     super(message);
@@ -76,8 +72,8 @@ async function describe(reason: unknown): Promise<FunctionError> {
 }
 
 /**
- * The lines of a stack, with places in the source where the bundle has source maps. Lambda itself does not do
- * so. The module for it is loaded on demand: with Node's type stripper it costs some 40 ms.
+ * The lines of a stack, with source positions if the bundle has source maps, which Lambda itself does not do. The module for
+ * it is loaded on demand: with Node's type stripper, it costs some 40 ms.
  */
 async function sourceTrace(stack: string): Promise<string[]> {
   const lines = stack.split('\n');
@@ -91,8 +87,8 @@ async function sourceTrace(stack: string): Promise<string[]> {
 }
 
 /**
- * Sends what is written to a stream over the port that carries the results too. A worker's own stdout
- * takes another way to the parent, on which lines may arrive long after the result of their invocation.
+ * Sends what is written to a stream over the port of the results. A worker's own stdout takes another way, on which lines may
+ * arrive long after the result of their invocation.
  */
 function captureOutput(stream: 'stdout' | 'stderr'): void {
   const decoder = new TextDecoder();

@@ -106,7 +106,6 @@ export class LocalFunction {
     return this.#definition;
   }
 
-  /** Execution environments that there are, busy or not. */
   get environments(): number {
     return this.#sandboxes.size;
   }
@@ -118,7 +117,7 @@ export class LocalFunction {
     return now - waitedSince >= LONG_WAIT_MILLISECONDS || now - this.#waitedAt < OVERLOAD_MILLISECONDS;
   }
 
-  /** Folders of code that runs here or may be read: those of environments that finish their last invocation, too. */
+  /** Folders of code that runs or may be read, also those of environments that finish their last invocation. */
   get codeDirectories(): Set<string> {
     return new Set(
       [this.#definition, ...this.#sandboxes, ...this.#outdated].map((item) => item.codeDirectory),
@@ -159,7 +158,7 @@ export class LocalFunction {
    * Invokes the handler with `payload`, which goes through JSON as in Lambda.
    * Whatever goes wrong in it is a function error.
    * @returns the result; `durationMilliseconds` counts neither loading the code nor waiting in line
-   * @throws TooManyRequestsError where the function's reserved concurrency is used up
+   * @throws TooManyRequestsError if the function's reserved concurrency is used up
    */
   async invoke(payload: unknown): Promise<CompletedInvocation> {
     const { reservedConcurrency = Number.POSITIVE_INFINITY } = this.#definition;
@@ -242,7 +241,7 @@ export class LocalFunction {
     return undefined;
   }
 
-  /** Takes a shared environment where it says so. */
+  /** Takes a shared environment if it returns true for another one than the first. */
   #mayStart(): boolean {
     const maximum = this.#inspector === undefined ? this.#definition.maximumConcurrency : 1;
     if (this.#sandboxes.size >= maximum) return false;
@@ -271,7 +270,7 @@ export class LocalFunction {
     void sandbox.exited.then(() => this.#forget(sandbox));
   }
 
-  /** Takes an environment out of use: at once, or when it has finished what it runs. */
+  /** Takes an environment out of use: now, or when its invocation has ended. */
   #retire(sandbox: Sandbox): void {
     this.#remove(sandbox);
     this.#outdated.add(sandbox);

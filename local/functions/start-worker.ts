@@ -6,9 +6,8 @@ import type { EnvironmentSettings } from './execution-environment.ts';
 import type { FunctionDefinition } from './function-definition.ts';
 
 /**
- * The young generation of an environment's heap: new objects, in three parts of this sum. V8 would let it grow
- * to 48 MB, nearly all of them garbage. `npm start` asks the same of the process around it:
- * `--max-semi-space-size` is one of the three parts.
+ * The young generation of an environment's heap: new objects, in three parts. V8 would let it grow to 48 MB of garbage.
+ * `npm start` limits its own process alike: `--max-semi-space-size` is one of the three parts.
  */
 const YOUNG_GENERATION_MEGABYTES = 12;
 
@@ -31,8 +30,8 @@ export function startWorker(definition: FunctionDefinition, inspected: boolean):
   return new Worker(executionEnvironmentEntryPoint(), {
     workerData: settings,
     env: environmentVariables(definition, log),
-    // None of the parent's own flags, such as a loader. Node.js would print the inspector's own port, to which no
-    // debugger should connect: InspectorPort has the one that stays.
+    // Without the parent's own flags, such as a loader. Node.js would print the inspector's own port, but debuggers should
+    // connect to InspectorPort's, which stays.
     execArgv: inspected ? ['--inspect-publish-uid=http'] : [],
     stdout: true,
     stderr: true,
@@ -46,10 +45,8 @@ export function startWorker(definition: FunctionDefinition, inspected: boolean):
 let entryPoint: URL | undefined;
 
 /**
- * Where an execution environment's worker starts: `execution-environment.ts` as JavaScript, in a `data:` URL.
- *
- * A worker that is given the TypeScript file loads Node's type stripper for itself, which costs each
- * one 11 MB and 40 ms (Node.js 24.21); here it is loaded once for all.
+ * The entry point of a worker: `execution-environment.ts` as JavaScript, in a `data:` URL. With the TypeScript file, each
+ * worker would load Node's type stripper, which costs 11 MB and 40 ms (Node.js 24.21).
  */
 function executionEnvironmentEntryPoint(): URL {
   entryPoint ??= new URL(`data:text/javascript,${encodeURIComponent(environmentSource())}`);
@@ -64,7 +61,7 @@ function environmentSource(): string {
   return `const SOURCE_STACK = ${JSON.stringify(sourceStack.href)}; ${source}\n//# sourceURL=${file.href}\n`;
 }
 
-/** `stripTypeScriptTypes` warns at its first use that it may change; the Node.js version is pinned. */
+/** `stripTypeScriptTypes` warns at its first use that it may change. The Node.js version is pinned. */
 function withoutWarnings<T>(run: () => T): T {
   const { emitWarning } = process;
   process.emitWarning = () => {};
@@ -76,10 +73,10 @@ function withoutWarnings<T>(run: () => T): T {
 }
 
 /**
- * Everything that a function's code finds in `process.env`: Lambda's own variables and the template's.
+ * A function's `process.env`: Lambda's own variables and the template's.
  *
- * Those that Lambda reserves cannot be set by the template
- * (https://docs.aws.amazon.com/lambda/latest/dg/configuration-envvars.html), nor can the address of
+ * The template cannot set those that Lambda reserves
+ * (https://docs.aws.amazon.com/lambda/latest/dg/configuration-envvars.html), nor the address of
  * AWS: a function that runs here must not reach the real one.
  */
 export function environmentVariables(
@@ -90,7 +87,7 @@ export function environmentVariables(
     LANG: 'en_US.UTF-8',
     PATH: '/var/lang/bin:/usr/local/bin:/usr/bin/:/bin:/opt/bin',
     TZ: ':UTC',
-    // The SDK looks for .aws/config here; a developer's own must not reach the function.
+    // The SDK looks for .aws/config here. The developer's own must not reach the function.
     HOME: definition.codeDirectory,
     ...definition.environment,
     _HANDLER: definition.handler,
@@ -99,7 +96,7 @@ export function environmentVariables(
     AWS_DEFAULT_REGION: definition.region,
     AWS_REGION: definition.region,
     AWS_ENDPOINT_URL: definition.awsEndpointUrl,
-    // By its address: for a name the SDK would put the bucket before it, and not every machine resolves that.
+    // An address: before a name, the SDK would put the bucket's, and not every machine resolves that.
     AWS_ENDPOINT_URL_S3: definition.awsEndpointUrl.replace('localhost', '127.0.0.1'),
     AWS_EXECUTION_ENV: 'AWS_Lambda_nodejs24.x',
     AWS_LAMBDA_FUNCTION_MEMORY_SIZE: String(definition.memoryMegabytes),

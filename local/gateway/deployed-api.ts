@@ -62,7 +62,6 @@ function logged(
 /** Its name is the first group. */
 const LOG_GROUP_ARN = /:log-group:([^:]+)/;
 
-/** ARNs of the functions that an API of the template calls. */
 export function calledByApi(resources: Resources): string[] {
   return [
     ...resources.ofType('AWS::ApiGatewayV2::Integration').map(({ properties }) => properties.IntegrationUri),
@@ -161,7 +160,6 @@ function throttleOf(
 /** A variable of the format, such as `$context.identity.sourceIp`. */
 const VARIABLE = /\$context\.(\w+(?:\.\w+)*)/g;
 
-/** What API Gateway writes for a variable that has no value. */
 const NO_VALUE = '-';
 
 /**

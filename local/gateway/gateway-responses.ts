@@ -3,13 +3,11 @@ import type { HttpResponse } from './http-message.ts';
 
 /** An error of a REST API itself, before a gateway response changes it. */
 export interface GatewayError {
-  /** Such as `THROTTLED`. */
   readonly type: string;
   readonly status: number;
   readonly message: string;
 }
 
-/** The template's answer to an error of a type. */
 export interface GatewayResponse {
   readonly type: string;
   /** @default the error's own */
@@ -33,7 +31,6 @@ const VARIABLE = /\$(\w+(?:\.\w+)*)/g;
 
 const HEADER_PARAMETER = /^gatewayresponse\.header\.([\w-]+)$/;
 
-/** What is known of an error when it is answered. */
 interface Context {
   readonly error: GatewayError;
   readonly requestId: string;

@@ -13,7 +13,6 @@ import { Throttle, type ThrottleSettings } from './throttle.ts';
  */
 const INTEGRATION_LIMIT_MILLISECONDS = 30_000;
 
-/** A route and the function behind it. */
 export interface HttpApiRoute {
   /** Method and path, such as `POST /api/v1/webhooks/partner`. */
   routeKey: string;

@@ -2,26 +2,22 @@ import { Buffer } from 'node:buffer';
 import { randomBytes } from 'node:crypto';
 import { type IncomingMessage, validateHeaderName, validateHeaderValue } from 'node:http';
 
-/** A request as it came in, its body not read yet. */
 export interface HttpRequest {
   readonly method: string;
   /** As sent, without the query string. */
   readonly path: string;
-  /** As sent, without the question mark; empty where there is none. */
+  /** As sent, without the question mark. Empty if there is none. */
   readonly query: string;
-  /** `1.1` and the like. */
   readonly httpVersion: string;
   /** As received, in order: Node.js has neither merged nor dropped any. */
   readonly headers: readonly Header[];
   readonly sourceIp: string;
-  /** The port that the client connected to. */
   readonly port: number;
   readonly receivedAt: Date;
 }
 
 export type Header = readonly [name: string, value: string];
 
-/** A response ready to be sent. */
 export interface HttpResponse {
   readonly status: number;
   /** Names in lower case. */
@@ -57,7 +53,6 @@ export function pairs(rawHeaders: readonly string[]): Header[] {
   );
 }
 
-/** All values of a header, whatever the case of its name. */
 export function valuesOf(headers: readonly Header[], name: string): string[] {
   return headers.filter(([key]) => key.toLowerCase() === name).map(([, value]) => value);
 }

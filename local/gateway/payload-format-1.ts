@@ -22,7 +22,6 @@ import {
 /** The resource of the request, and what the API adds. */
 export interface ResourceContext extends ReceivingResource {
   requestId: string;
-  /** The value of `X-Amzn-Trace-Id`. */
   traceId: string;
 }
 
@@ -146,7 +145,7 @@ function readResponseHeaders(single: unknown, multiple: unknown): Record<string,
   return Object.fromEntries([...values].map(([name, items]) => [name, [...items]]));
 }
 
-/** @returns the name under which a header reaches the client, or undefined where it does not */
+/** @returns the name under which a header reaches the client, or undefined if it does not */
 function clientHeader(name: string): string | undefined {
   if (DROPPED_RESPONSE_HEADERS.has(name)) return undefined;
   return REMAPPED_RESPONSE_HEADERS.has(name) ? `x-amzn-remapped-${name}` : name;

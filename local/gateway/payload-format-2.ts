@@ -20,7 +20,6 @@ import {
 /** The API that received the request, and what it adds. */
 export interface ApiContext extends ReceivingApi {
   requestId: string;
-  /** The value of `x-amzn-trace-id`. */
   traceId: string;
 }
 
@@ -48,7 +47,6 @@ const OWN_HEADERS = new Set([
   'x-forwarded-proto',
 ]);
 
-/** Makes the event of payload format 2.0 for a request. */
 export function toEvent(request: HttpRequest, body: Buffer, api: ApiContext): APIGatewayProxyEventV2 {
   const isBase64Encoded = body.length > 0 && isBinary(valuesOf(request.headers, 'content-type').join(','));
   const cookies = valuesOf(request.headers, 'cookie')

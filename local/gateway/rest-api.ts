@@ -15,7 +15,6 @@ import { Throttle, type ThrottleSettings } from './throttle.ts';
  */
 const INTEGRATION_LIMIT_MILLISECONDS = 29_000;
 
-/** A method of a resource, and the function behind it. */
 export interface RestApiMethod {
   httpMethod: string;
   resourceId: string;
@@ -135,7 +134,7 @@ export function restApi(options: RestApiOptions): Api {
 /**
  * The path of a resource, below its stage. A slash at the end does not matter: that is not documented, but seen in
  * the events that AWS sends.
- * @returns undefined where the path is not of the stage
+ * @returns undefined if the path is not of the stage
  */
 function pathBelow(stage: string, path: string): string | undefined {
   const prefix = `/${stage}`;

@@ -15,7 +15,6 @@ export const BODY_LIMIT_BYTES = 10 * 1024 * 1024;
 /** How long a client may take to send a request. */
 const REQUEST_LIMIT_MILLISECONDS = 60_000;
 
-/** How long `close()` waits for requests that are being answered. */
 const CLOSE_LIMIT_MILLISECONDS = 5_000;
 
 export interface ApiAnswer {
@@ -28,7 +27,6 @@ export interface ApiAnswer {
   readonly context: Readonly<Record<string, string>> | undefined;
 }
 
-/** An API of either kind, as the server sees it. */
 export interface Api {
   /**
    * Answers one request.
@@ -38,14 +36,12 @@ export interface Api {
   answer(request: HttpRequest, readBody: () => Promise<Buffer | undefined>): Promise<ApiAnswer>;
 }
 
-/** The outcome of one request. */
 export type RequestSummary = Pick<
   Exchange,
   'method' | 'path' | 'status' | 'durationMilliseconds' | 'requestId'
 >;
 
 export interface GatewayOptions {
-  /** 0 for any free one. */
   port: number;
   /** @default both loopback addresses, 127.0.0.1 and ::1 */
   host?: string;
@@ -67,7 +63,6 @@ const FOREIGN = Buffer.from(
   'The webhook answers to its own machine. Whoever runs it lets a tunnel in by its name: npm start -- --public-host <name>\n',
 );
 
-/** A running API. */
 export interface Gateway {
   url: string;
   port: number;

@@ -33,7 +33,6 @@ const templateSchema = z.object({
 
 export type Template = z.infer<typeof templateSchema>;
 
-/** A stack as `cdk synth` wrote it. */
 export interface SynthesisedStack {
   readonly name: string;
   readonly template: Template;

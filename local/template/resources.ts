@@ -195,7 +195,6 @@ const schemas = {
 
 type Schemas = typeof schemas;
 
-/** A type that the local stack runs. */
 export type ResourceType = keyof Schemas;
 
 /** Types with no part in the local stack: what they add exists in AWS only. */
@@ -254,7 +253,6 @@ const MAX_STREAM_NAME_LENGTH = 64;
 /** Nothing is deployed here twice. */
 const ONLY_VERSION = '1';
 
-/** A resource of one type, its properties evaluated. */
 export interface Resource<Type extends ResourceType> {
   readonly logicalId: string;
   /** The name that the local stack gives it. */
@@ -265,7 +263,6 @@ export interface Resource<Type extends ResourceType> {
   readonly properties: z.infer<Schemas[Type]>;
 }
 
-/** A resource of any type that the local stack runs. */
 export type AnyResource = {
   [Type in keyof Schemas]: Resource<Type> & { readonly type: Type };
 }[keyof Schemas];
@@ -313,7 +310,6 @@ export class Resources {
     );
   }
 
-  /** The stack's outputs, evaluated. */
   outputs(): Record<string, string> {
     return Object.fromEntries(
       Object.entries(this.#stack.template.Outputs).map(([name, { Value }]) => [
@@ -476,7 +472,6 @@ export interface RolePolicy {
   readonly statements: PolicyStatement[];
 }
 
-/** Every role of the stack with the statements of all its policies. */
 export function rolePolicies(resources: Resources): RolePolicy[] {
   const attached = resources.ofType('AWS::IAM::Policy');
   return resources.ofType('AWS::IAM::Role').map(({ arn, logicalId, ref, properties }) => ({

@@ -1,6 +1,5 @@
 import { type Resources, rolePolicies } from './resources.ts';
 
-/** A resource in which two templates of a stack differ. */
 export interface Difference {
   readonly kind: 'new' | 'changed' | 'removed';
   readonly logicalId: string;

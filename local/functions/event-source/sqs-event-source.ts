@@ -30,7 +30,6 @@ const MAX_SQS_BATCH = 10;
 /** Attempts at a deletion, some 18 s in all; then the messages come back after their visibility timeout. */
 const DELETE_ATTEMPTS = 8;
 
-/** How long `stop()` waits for running batches. */
 const STOP_LIMIT_MILLISECONDS = 5_000;
 
 /** The same kind of problem is reported at most this often. */
@@ -55,7 +54,7 @@ export interface SqsEventSourceDefinition {
 }
 
 export interface SqsEventSourceOptions {
-  /** Has the credentials of the function's role, as Lambda polls in its name. */
+  /** With the credentials of the function's role, as Lambda polls with its rights. */
   client: SQSClient;
   invoke(event: SQSEvent): Promise<InvocationResult>;
   /** Whether there is more urgent work, for which batches wait. @default never */
@@ -155,7 +154,7 @@ export class SqsEventSource {
     while (this.#running.size >= this.#definition.maximumConcurrency) await Promise.race(this.#running);
   }
 
-  /** Receives the messages of one batch; each counts as in hand from here on. */
+  /** Receives the messages of one batch. They count as in hand from now on. */
   async #gather(): Promise<SQSRecord[]> {
     const { batchSize, maximumBatchingWindowSeconds } = this.#definition;
     const records = await this.#receive(batchSize, LONG_POLL_SECONDS);
@@ -169,7 +168,7 @@ export class SqsEventSource {
     return records;
   }
 
-  /** Retries until it succeeds; returns nothing where it is turned off or stopped meanwhile. */
+  /** Retries until it succeeds. @returns nothing if it is disabled or stopped meanwhile */
   async #receive(wanted: number, waitSeconds: number): Promise<SQSRecord[]> {
     const command = new ReceiveMessageCommand({
       QueueUrl: this.#definition.queueUrl,

@@ -16,7 +16,7 @@ import {
 } from '../../dev/start/inspected-functions.ts';
 import { KeptAssemblies } from '../../dev/start/kept-assembly.ts';
 import { assertOwnSecret, besideFolder, publicHost } from '../../dev/start/options.ts';
-import { assertPorts, namingPorts, type WantedPort } from '../../dev/start/ports.ts';
+import { assertPorts, type WantedPort, withPortErrors } from '../../dev/start/ports.ts';
 import { beginning, runBeside, welcome } from '../../dev/start/welcome.ts';
 import { SourceTree } from '../../dev/watch/source-tree.ts';
 import {
@@ -40,9 +40,9 @@ interface Settings {
   readonly console: boolean;
   readonly secret: string;
   readonly gateway?: GatewayKind | undefined;
-  /** Names by which tunnels lead to the webhook. */
+  /** Names of tunnels to the webhook. */
   readonly publicHost?: readonly string[] | undefined;
-  /** Folders of others' stacks. */
+  /** Folders of somebody else's stacks. */
   readonly beside?: readonly string[] | undefined;
   /** Whether the state is stored, and an earlier run's is continued. */
   readonly keep?: true | undefined;
@@ -50,7 +50,7 @@ interface Settings {
   readonly inspect?: readonly InspectedFunction[] | undefined;
   /** Functions' log lines as they are, and the rest on standard error. */
   readonly json?: true | undefined;
-  /** Whether the stack keeps up with what is saved. */
+  /** Whether saved sources update the stack. */
   readonly watch: boolean;
 }
 
@@ -119,7 +119,7 @@ async function start(settings: Settings): Promise<void> {
   const inspected = withPorts(inspect, Object.values(portsOf(settings)));
   const ports = wantedPorts(settings, inspected);
   await assertPorts(ports);
-  // Before the check, which makes the folder.
+  // Before the check, which creates the folder.
   const begin = beginning(keep);
   if (keep) checkKeptState(KEPT_FOLDER);
 
@@ -134,7 +134,7 @@ async function start(settings: Settings): Promise<void> {
   const onProblem = (message: string) => console.error(`Problem: ${message}`);
   const sources = settings.watch ? new SourceTree(onProblem) : undefined;
   const services = new Set(inspected.map(({ service }) => service));
-  // For the synthesis, and for what is saved later.
+  // For the synthesis, and for later saves.
   process.env[KEPT_BUNDLES_FOLDER] ??= BUNDLES_FOLDER;
   const assemblies = new KeptAssemblies({ folder: SYNTHESISED_FOLDER, synthesise });
   const synthesiseTo = async (folder: string) => {
@@ -142,7 +142,7 @@ async function start(settings: Settings): Promise<void> {
     await bundleReadably(folder, inspected);
     adjustAssembly(folder, { retryFast, inspected: services });
   };
-  // What runs the stack is loaded while another process synthesises it.
+  // These modules are loaded while another process synthesises the stack.
   const [{ startLocalStack }, { LocalFeed }, { startLocalConsole }] = await Promise.all([
     import('../../../local/local-stack.ts'),
     import('../../stage/history/local-feed.ts'),
@@ -152,8 +152,8 @@ async function start(settings: Settings): Promise<void> {
   const history = keep ? join(KEPT_FOLDER, 'history.db') : undefined;
   using feed = settings.console ? new LocalFeed(history) : undefined;
   let consoleUrl: string | undefined;
-  const inspectors = await namingPorts(ports, () => openInspectors(inspected));
-  const stack = await namingPorts(ports, () =>
+  const inspectors = await withPortErrors(ports, () => openInspectors(inspected));
+  const stack = await withPortErrors(ports, () =>
     startLocalStack({
       assembly: workspace.assembly,
       port,
@@ -178,7 +178,8 @@ async function start(settings: Settings): Promise<void> {
   try {
     feed?.attach(stack);
     await using page =
-      feed && (await namingPorts(ports, () => startLocalConsole(feed, { stack, secret, port: consolePort })));
+      feed &&
+      (await withPortErrors(ports, () => startLocalConsole(feed, { stack, secret, port: consolePort })));
     consoleUrl = page?.url;
     const isSecond = await workspace.publish({
       ...describeStack(stack),

@@ -7,7 +7,7 @@ import { KEPT_FOLDER, OUTPUTS_FILE } from '../../stage/local-folder.ts';
 const RETRIES_ARE_FAST = `Retries are fast: ten attempts take some ten seconds, and a message whose function dies comes back after 5 s.
 `;
 
-/** What the stack begins with. */
+/** Whether the stack begins empty or continues stored state. */
 export function beginning(keep: boolean): string {
   const isThere = existsSync(KEPT_FOLDER);
   if (keep) return isThere ? `Going on with ${KEPT_FOLDER}` : `Beginning empty, kept in ${KEPT_FOLDER}`;
@@ -19,16 +19,16 @@ export function beginning(keep: boolean): string {
 interface Welcome {
   /** Undefined without the console. */
   readonly consoleUrl: string | undefined;
-  /** Names by which tunnels lead to the webhook. */
+  /** Names of tunnels to the webhook. */
   readonly publicHosts: readonly string[];
   readonly secret: string;
   readonly keep: boolean;
   readonly retryFast: boolean;
-  /** What starting took. */
+  /** Duration of the start. */
   readonly milliseconds: number;
 }
 
-/** Where everything is of a stack that runs. */
+/** The addresses of a running stack. */
 export function welcome(
   { outputs, awsUrl, operator }: Pick<LocalStack, 'outputs' | 'awsUrl' | 'operator'>,
   about: Welcome,
