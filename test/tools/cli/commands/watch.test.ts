@@ -234,7 +234,7 @@ test(
   'a type error is said with its file and line, and the saved code runs',
   async () => {
     await replace(CONSUMER, 'const invalidateShop', 'const name: string = 1;\nconst invalidateShop');
-    await saying(/^Type errors in the saved code:\n {2}lambda\/consumers\/shop-updated\.ts:4:7: /m);
+    await saying(/^Type errors in the saved code:\n {2}lambda\/events\/shop-updated\/consumer\.ts:4:7: /m);
     expect(said()).toMatch(/^Rebuilt shop\.updated in/m);
     await putBack(FIXED);
   },
