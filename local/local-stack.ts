@@ -119,7 +119,6 @@ export async function startLocalStack(options: LocalStackOptions): Promise<Local
     const aws = await startAwsEndpoint({
       port: options.awsPort,
       region: REGION,
-      accountId: ACCOUNT_ID,
       faults,
       kept,
       onProblem,

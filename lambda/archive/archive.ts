@@ -1,12 +1,12 @@
 import { FirehoseClient, PutRecordBatchCommand } from '@aws-sdk/client-firehose';
 import { clientSettings } from '../aws-clients.ts';
-import { type ArchiveRecord, archiveLine, MAXIMUM_RECORD_BYTES } from './record.ts';
+import { type ArchiveRecord, archiveLine, MAX_RECORD_BYTES } from './record.ts';
 
 /**
  * Bytes of the records of one call. Source: Firehose API reference, `PutRecordBatch`: 4 MiB for the entire request,
  * of which base64 takes a quarter.
  */
-const MAXIMUM_CALL_BYTES = 3 * 1024 * 1024;
+const MAX_CALL_BYTES = 3 * 1024 * 1024;
 
 /** The archive did not take a record. That may pass. */
 export class NotArchivedError extends Error {
@@ -31,7 +31,7 @@ export class Archive {
     this.#stream = stream;
   }
 
-  /** @returns undefined where the stage keeps no archive */
+  /** @returns undefined if the stage keeps no archive */
   static fromEnvironment(): Archive | undefined {
     const { ARCHIVE_STREAM } = process.env;
     return ARCHIVE_STREAM ? new Archive(new FirehoseClient(clientSettings), ARCHIVE_STREAM) : undefined;
@@ -39,7 +39,7 @@ export class Archive {
 
   /**
    * Archives the records of a batch, in one call as far as it can hold them.
-   * @returns for each record what kept it from being archived; undefined where it is safe
+   * @returns for each record what kept it from being archived; undefined if it is safe
    */
   async put(records: readonly ArchiveRecord[]): Promise<readonly (Error | undefined)[]> {
     const failures: (Error | undefined)[] = records.map(() => undefined);
@@ -47,14 +47,14 @@ export class Archive {
     const calls: number[][] = [];
     let bytes = Number.POSITIVE_INFINITY;
     for (const [index, { length }] of lines.entries()) {
-      if (length > MAXIMUM_RECORD_BYTES) {
+      if (length > MAX_RECORD_BYTES) {
         failures[index] = new TooLargeToArchiveError(
-          `${length} bytes as a record, of at most ${MAXIMUM_RECORD_BYTES}`,
+          `${length} bytes as a record, of at most ${MAX_RECORD_BYTES}`,
         );
         continue;
       }
       bytes += length;
-      if (bytes > MAXIMUM_CALL_BYTES) {
+      if (bytes > MAX_CALL_BYTES) {
         calls.push([]);
         bytes = length;
       }

@@ -35,7 +35,7 @@ export const identifierOfEitherType = z.pipe(
   z.pipe(z.transform(String), z.string().check(nonEmpty, wellFormed)),
 );
 
-/** A field that the contract shows as a string, used where present. */
+/** A field that the contract shows as a string, used if present. */
 export const text = z.optional(
   z.pipe(
     z.string(expecting('a string')),
@@ -47,9 +47,9 @@ export const text = z.optional(
  * Problems that one answer names at most: of a list of 100,000 wrong entries a megabyte must not be made,
  * and the schema library must not be given them, which fails on so many.
  */
-export const MAXIMUM_PROBLEMS = 20;
+export const MAX_PROBLEMS = 20;
 
-/** A field that the contract shows as an array of strings, used where present. */
+/** A field that the contract shows as an array of strings, used if present. */
 export const textList = z.optional(
   z.pipe(
     z.custom<unknown[]>(Array.isArray, expecting('an array of strings')),
@@ -59,7 +59,7 @@ export const textList = z.optional(
         if (typeof value === 'string') texts.push(value.toWellFormed());
         else
           context.issues.push({ code: 'custom', message: 'must be a string', path: [index], input: value });
-        if (context.issues.length === MAXIMUM_PROBLEMS) break;
+        if (context.issues.length === MAX_PROBLEMS) break;
       }
       return texts;
     }),

@@ -3,16 +3,17 @@ import { requireEnvironment } from '../environment.ts';
 import { type EventName, eventNames } from '../events/catalogue.ts';
 import { describeProblems, type Parsed, type Problem } from '../events/envelope.ts';
 import { queueUrlVariable } from '../events/event-names.ts';
-import { MAXIMUM_ATTRIBUTE_LENGTH, stringAttribute } from '../message-attribute.ts';
 import {
   attribute,
   type EventFacts,
   escapeForSqs,
   eventAttributes,
   fitsMessage,
+  MAX_ATTRIBUTE_LENGTH,
   messageGroupId,
+  stringAttribute,
+  traceAttribute,
 } from '../queue/message.ts';
-import { invocationTrace } from '../queue/trace-header.ts';
 
 /** What the receiver knows of a delivery besides its payload. */
 export type Delivery = Omit<EventFacts, 'event'>;
@@ -23,7 +24,6 @@ export interface QueueUrls {
   readonly quarantine: string;
 }
 
-/** Reads where the queues are. @throws Error naming every missing variable */
 export function queueUrlsFromEnvironment(): QueueUrls {
   const environment = requireEnvironment([
     ...eventNames.map(queueUrlVariable),
@@ -39,7 +39,7 @@ export function queueUrlsFromEnvironment(): QueueUrls {
   };
 }
 
-/** Makes deliveries durable: each method returns once SQS has the message, and throws where it has not. */
+/** Stores deliveries: each method returns once SQS has the message, and throws if it has not. */
 export class EventQueues {
   readonly #client: SQSClient;
   readonly #urls: QueueUrls;
@@ -64,7 +64,7 @@ export class EventQueues {
         QueueUrl: kind === 'event' ? this.#urls.events[event.event] : this.#urls.unrouted,
         MessageBody: payloadKey === undefined ? escaped : JSON.stringify({ payloadKey }),
         MessageGroupId: messageGroupId(event.sentData.shop_id),
-        ...invocationTrace(),
+        ...traceAttribute(process.env._X_AMZN_TRACE_ID),
         MessageAttributes: {
           ...eventAttributes({ event: event.event, ...delivery }),
           ...(payloadKey !== undefined && { [attribute.payloadKey]: stringAttribute(payloadKey) }),
@@ -77,12 +77,12 @@ export class EventQueues {
   async quarantine(body: Buffer, problems: readonly Problem[], delivery: Delivery): Promise<void> {
     const whole = JSON.stringify({ problems, bodyBase64: body.toString('base64') });
     const payloadKey = fitsMessage(whole) ? undefined : await store(`quarantine/${delivery.eventId}`, body);
-    const reason = describeProblems(problems).slice(0, MAXIMUM_ATTRIBUTE_LENGTH);
+    const reason = describeProblems(problems).slice(0, MAX_ATTRIBUTE_LENGTH);
     await this.#client.send(
       new SendMessageCommand({
         QueueUrl: this.#urls.quarantine,
         MessageBody: payloadKey === undefined ? whole : JSON.stringify({ problems, payloadKey }),
-        ...invocationTrace(),
+        ...traceAttribute(process.env._X_AMZN_TRACE_ID),
         MessageAttributes: {
           ...eventAttributes({ event: 'unusable', ...delivery }),
           [attribute.reason]: stringAttribute(reason),
@@ -93,7 +93,6 @@ export class EventQueues {
   }
 }
 
-/** Stores a payload that no message can hold. @returns its key */
 async function store(key: string, body: Buffer): Promise<string> {
   const { payloadStore } = await import('../queue/payload-store.ts');
   await payloadStore().put(key, body);

@@ -4,7 +4,7 @@ import { AwsError } from '../errors.ts';
 import { pathOf, queryOf } from '../http-server.ts';
 import { type JsonObject, parseJsonObject } from '../json.ts';
 import type { KeptState } from '../kept-state.ts';
-import type { AwsRequest, HttpRequest, Operations } from '../services.ts';
+import { type AwsRequest, arnOf, type HttpRequest, type Operations } from '../services.ts';
 
 /** An event source that runs here, and can be turned off and on. */
 export interface EventSourceMapping {
@@ -32,23 +32,15 @@ interface Mapping extends z.infer<typeof settings> {
 /** Lambda's event source mappings, which is the whole of Lambda's API here. */
 export interface EventSourceMappings {
   /**
-   * Adds one. If there was one of the same queue and function, in an earlier run or this one, its state continues.
-   * @returns what removes it
+   * Adds a mapping. It takes over the state of a mapping of the same queue and function that an earlier run had, or that
+   * was removed.
+   * @returns a function that removes it
    */
   add(source: EventSourceMapping): () => void;
   readonly operations: Operations;
 }
 
-export function createEventSourceMappings({
-  region,
-  accountId,
-  kept,
-}: {
-  region: string;
-  accountId: string;
-  /** @default nothing is kept */
-  kept?: KeptState | undefined;
-}): EventSourceMappings {
+export function createEventSourceMappings(region: string, kept: KeptState | undefined): EventSourceMappings {
   const mappings = new Map<string, Mapping>();
   const stored = kept?.collection('event source', settings);
   /** By queue and function. */
@@ -64,7 +56,7 @@ export function createEventSourceMappings({
       UUID: uuid,
       ...source.settings,
       EventSourceArn: source.eventSourceArn,
-      EventSourceMappingArn: `arn:aws:lambda:${region}:${accountId}:event-source-mapping:${uuid}`,
+      EventSourceMappingArn: arnOf('lambda', region, `event-source-mapping:${uuid}`),
       FunctionArn: source.functionArn,
       LastModified: modifiedAt,
       State: state,

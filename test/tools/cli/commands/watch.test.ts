@@ -16,7 +16,6 @@ const CONSUMER = 'lambda/events/shop-updated/consumer.ts';
 /** All consumers import it. */
 const SHARED = 'lambda/consumer/consume.ts';
 const PIPELINE = 'lib/pipeline/event-pipeline.ts';
-const AGE = 'lib/pipeline/queue-retention.ts';
 
 /** Is said after the types were checked, too. */
 const FIXED = /^Fixed: all saved code builds/m;
@@ -252,7 +251,7 @@ test(
     await saying(/^Synthesised in .*\. Changed: 6 functions$/m);
     expect(functions()['shop-updated']?.environment.FIRST_RETRY_DELAY_SECONDS).toBe('7');
 
-    await replace(AGE, 'RETENTION_SECONDS = 7 * DAY', 'RETENTION_SECONDS = 6 * DAY');
+    await replace(PIPELINE, 'Duration.seconds(RETENTION_SECONDS)', 'Duration.days(6)');
     await saying(/^Synthesised in .*\. Changed: .*6 queues.*$/m);
     const attributes = { QueueUrl: outputs().ShopUpdatedQueueUrl, AttributeNames: ['All' as const] };
     const retention = async () => {

@@ -1,0 +1,66 @@
+import { IdempotencyConfig, makeIdempotent } from '@aws-lambda-powertools/idempotency';
+import { DynamoDBPersistenceLayer } from '@aws-lambda-powertools/idempotency/dynamodb';
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import type { Context } from 'aws-lambda';
+import { clientSettings } from '../aws-clients.ts';
+import { requireEnvironment } from '../environment.ts';
+import type { Replay } from '../queue/replay.ts';
+import type { EffectOutcome } from './event-order.ts';
+
+/**
+ * How long the record of an effect is kept, in seconds: 90 days, as long as a tombstone. A later replay would
+ * notify again, so none reaches so far back (`REPLAYABLE_DAYS`).
+ */
+const EXPIRY_SECONDS = 90 * 24 * 60 * 60;
+
+/** If the record of an effect cannot be written, the effect is repeated: so the record gets more attempts than the effect. */
+const RECORD_ATTEMPTS = 5;
+
+type Effect<Input> = (input: Input, context: Context) => Promise<EffectOutcome>;
+
+/** What identifies an effect: the event, and the replay that sent it. */
+export interface EffectIds {
+  readonly eventId: string;
+  readonly replay: Pick<Replay, 'name' | 'notify'> | undefined;
+}
+
+/**
+ * Makes an effect that cannot be repeated happen once for each event, and once more for each name of a replay that
+ * notifies. If the event had no effect yet, a replay's is recorded as the event's own, too, so that a repeated delivery
+ * does not repeat it. If the function dies between the effect and its record, the effect is repeated: no service can
+ * close that window.
+ * @param name keeps the ids of one kind apart from those of another
+ */
+export function idempotent<Input extends EffectIds>(name: string, effect: Effect<Input>): Effect<Input> {
+  const perEvent = once<Input>(name, ({ eventId }) => eventId, effect);
+  const perReplay = once<Input>(
+    `${name}.replay`,
+    ({ eventId, replay }) => `${replay?.name}#${eventId}`,
+    async (input, context) => {
+      const outcome = await perEvent(input, context);
+      return outcome === 'Duplicate' ? await effect(input, context) : outcome;
+    },
+  );
+  return (input, context) => (input.replay?.notify ? perReplay : perEvent)(input, context);
+}
+
+/** @param keyOf an input. Inputs of the same key have the effect once. */
+function once<Input>(name: string, keyOf: (input: Input) => string, effect: Effect<Input>): Effect<Input> {
+  const config = new IdempotencyConfig({
+    expiresAfterSeconds: EXPIRY_SECONDS,
+    responseHook: () => 'Duplicate' satisfies EffectOutcome,
+  });
+  const run = makeIdempotent((_key: string, input: Input, context: Context) => effect(input, context), {
+    keyPrefix: name,
+    config,
+    persistenceStore: new DynamoDBPersistenceLayer({
+      tableName: requireEnvironment(['IDEMPOTENCY_TABLE']).IDEMPOTENCY_TABLE,
+      awsSdkV3Client: new DynamoDBClient({ ...clientSettings, maxAttempts: RECORD_ATTEMPTS }),
+    }),
+  });
+  return (input, context) => {
+    // The record of an effect under way expires when the function that wrote it must have ended.
+    config.registerLambdaContext(context);
+    return run(keyOf(input), input, context);
+  };
+}

@@ -1,0 +1,246 @@
+import { styleText } from 'node:util';
+import { QueueDoesNotExist } from '@aws-sdk/client-sqs';
+import type { EventName } from '../../../lambda/events/catalogue.ts';
+import type { Column } from '../../cli/terminal/block.ts';
+import { shownId } from '../../cli/terminal/screen.ts';
+import { table } from '../../cli/terminal/table.ts';
+import { duration, messages, printable } from '../../cli/terminal/text.ts';
+import type { Operation } from '../operation.ts';
+import type { Stage } from '../stage.ts';
+import { refusalOf } from '../work.ts';
+import { walk } from './messages.ts';
+import { type Pause, pausesOf } from './pause-state.ts';
+import { type AnyQueue, queueState, removedQueues, waitingQueues } from './queue.ts';
+import { retriesOf } from './retries.ts';
+
+/** Messages that are looked at for their age. SQS gives them in no order, so if there are more, the oldest is a guess. */
+const LOOKED_AT = 100;
+
+/** Retries that are printed: those that are tried again first. */
+const RETRIES_SHOWN = 20;
+
+/** A queue of this kind, and when its oldest message was sent. */
+type Waiting = Awaited<ReturnType<typeof look>>;
+
+/** The queue from which the consumer of an event takes its messages. */
+type EventQueue = Awaited<ReturnType<typeof lookAtEvent>>;
+
+type Counts = Awaited<ReturnType<typeof countsOf>>;
+
+type Retry = EventQueue['retries'][number];
+
+/** `list`: how many messages wait on each queue, which of them are being retried, and what is paused. */
+export async function list(operation: Operation, { json }: { readonly json: boolean }): Promise<void> {
+  const { stack, printLine, width } = operation;
+  const [queues, removed, eventQueues, pauses] = await Promise.all([
+    Promise.all(waitingQueues(stack).map((queue) => look(operation, queue))),
+    orReason(stack, lookAtRemoved(operation)),
+    Promise.all(stack.events.map((event) => lookAtEvent(stack, event))),
+    orReason(stack, pausesOf(stack)),
+  ]);
+  const retries = eventQueues
+    .flatMap((queue) => queue.retries)
+    .sort((a, b) => a.nextAttemptAt.getTime() - b.nextAttemptAt.getTime());
+  if (json) {
+    const found = {
+      stack: stack.title,
+      queues,
+      removed: removed.found,
+      removedUnknown: removed.unknown,
+      eventQueues: eventQueues.map(({ retries: _retries, others: _others, ...counts }) => counts),
+      retries,
+      inFlight: eventQueues.flatMap(({ event, others }) => (others ? [{ event, ...others }] : [])),
+      paused: pauses.found,
+      pausedUnknown: pauses.unknown,
+    };
+    printLine(JSON.stringify(found, undefined, 2));
+    return;
+  }
+  const busy = eventQueues.filter((queue) => !isEmpty(queue));
+  const paused = new Set(pauses.found.filter(({ running }) => !running).map(({ event }) => event));
+  const lines = [
+    `Messages in ${stack.title}. SQS counts may be a minute old.`,
+    ...section(
+      'Dead letters, quarantine and unrouted events: they wait until you redrive them.',
+      [left('QUEUE'), ...COUNTS, right('OLDEST')],
+      queues.map(waitingRow),
+      width,
+    ),
+    ...section(
+      'Left by removed events, consumed by nothing (docs/operations.md, "Removing an event"):',
+      [left('QUEUE'), ...COUNTS, right('OLDEST')],
+      removed.found.map(waitingRow),
+      width,
+    ),
+    ...unknown('Which queues removed events have left', removed),
+    ...(busy.length === 0 ? ['', 'Event queues: empty.'] : []),
+    ...section(
+      'Event queues: waiting for their consumer, or in flight (received, not yet done).',
+      [left('EVENT'), ...COUNTS, left('STATE')],
+      busy.map((queue) => [queue.event, ...countsIn(queue), stateOf(queue, paused.has(queue.event))]),
+      width,
+    ),
+    ...describeRetries(retries, paused, width),
+    ...section(
+      'Paused: nothing processes these events until you resume them.',
+      [left('EVENT'), right('WAITING'), left('SINCE'), left('BY'), left('REASON')],
+      pauses.found.map((pause) => pauseRow(pause, width)),
+      width,
+    ),
+    ...unknown('What is paused', pauses),
+    '',
+    ...whatNext(stack, [...queues, ...removed.found], busy, pauses.found),
+  ];
+  for (const line of lines) printLine(line);
+}
+
+const isEmpty = ({ messages, inFlight, delayed }: Counts) => messages + inFlight + delayed === 0;
+
+/** What was found, or why that is unknown: the permission for it may be missing. */
+function orReason<Found>({ local }: Stage, finding: Promise<readonly Found[]>) {
+  return finding.then(
+    (found) => ({ found, unknown: undefined }),
+    (error: unknown) => ({ found: [], unknown: refusalOf(error, local) }),
+  );
+}
+
+async function look({ stack, signal }: Operation, { name, url }: AnyQueue) {
+  const counts = await countsOf(stack, url);
+  if (counts.messages === 0) return { queue: name, ...counts, oldest: undefined };
+  const times: number[] = [];
+  const { limited } = await walk(stack, url, { signal, limit: LOOKED_AT }, async ({ sentAt }) => {
+    times.push(sentAt.getTime());
+    return 'kept';
+  });
+  // If there are more messages than were looked at, one may be older.
+  const oldest = times.length > 0 ? { sentAt: new Date(Math.min(...times)), atLeast: limited } : undefined;
+  return { queue: name, ...counts, oldest };
+}
+
+async function lookAtRemoved(operation: Operation): Promise<Waiting[]> {
+  const looks = (await removedQueues(operation.stack)).map((queue) =>
+    look(operation, queue).catch((error: unknown) => {
+      // SQS lists a deleted queue for a minute.
+      if (error instanceof QueueDoesNotExist) return [];
+      throw error;
+    }),
+  );
+  return (await Promise.all(looks)).flat();
+}
+
+async function lookAtEvent(stack: Stage, event: EventName) {
+  const counts = await countsOf(stack, stack.event(event).queueUrl);
+  if (counts.inFlight === 0) return { event, ...counts, retries: [], others: undefined };
+  const { retries, reason } = await retriesOf(stack, event).catch((error: unknown) => ({
+    retries: [],
+    reason: `not identified: ${refusalOf(error, stack.local)}`,
+  }));
+  const others = { messages: counts.inFlight - retries.length, reason };
+  return { event, ...counts, retries, others: others.messages > 0 ? others : undefined };
+}
+
+async function countsOf({ sqs }: Stage, url: string) {
+  const { visible, inFlight, delayed } = await queueState(sqs, url);
+  return { messages: visible, inFlight, delayed };
+}
+
+const left = (heading: string): Column => ({ heading });
+const right = (heading: string): Column => ({ heading, align: 'right' });
+
+/** A heading and its table, if there are rows. */
+function section(
+  heading: string,
+  columns: readonly Column[],
+  rows: readonly (readonly string[])[],
+  width: number,
+): string[] {
+  return rows.length === 0 ? [] : ['', heading, '', ...table(columns, rows, width)];
+}
+
+const unknown = (what: string, { unknown: why }: { unknown: string | undefined }) =>
+  why === undefined ? [] : ['', `${what} is unknown: ${why}`];
+
+/** Zero is dimmed so that other counts stand out. */
+const count = (number: number) => (number === 0 ? styleText('gray', '0') : String(number));
+
+const COUNTS = [right('WAITING'), right('IN FLIGHT')];
+
+/** What is delayed waits, too: SQS delays only what was sent so, which nothing here does. */
+const countsIn = ({ messages, inFlight, delayed }: Counts) => [count(messages + delayed), count(inFlight)];
+
+const since = (time: Date) => duration(Date.now() - time.getTime());
+
+function waitingRow({ queue, oldest, ...counts }: Waiting): string[] {
+  const unseen = isEmpty(counts) ? '–' : 'unknown';
+  const age = oldest ? `${oldest.atLeast ? 'at least ' : ''}${since(oldest.sentAt)}` : unseen;
+  return [queue, ...countsIn(counts), age];
+}
+
+function stateOf({ messages, delayed, retries, others }: EventQueue, isPaused: boolean): string {
+  const waits = messages + delayed > 0 ? ['waiting'] : [];
+  return [
+    ...(isPaused ? ['paused'] : waits),
+    ...(retries.length > 0 ? [`${retries.length} retrying`] : []),
+    ...(others ? [`${others.messages} ${printable(others.reason)}`] : []),
+  ].join('; ');
+}
+
+/** The same error is printed once, above its messages. */
+function describeRetries(retries: readonly Retry[], paused: ReadonlySet<EventName>, width: number): string[] {
+  if (retries.length === 0) return [];
+  const byError = Map.groupBy(retries.slice(0, RETRIES_SHOWN), ({ error }) => error);
+  const columns = [
+    left('EVENT'),
+    left('EVENT ID'),
+    right('FAILED'),
+    left('FIRST FAILURE'),
+    left('NEXT ATTEMPT'),
+  ];
+  const row = ({ event, eventId, attempt, since: failedAt, nextAttemptAt }: Retry) => [
+    event,
+    shownId(eventId, width),
+    `${attempt} ×`,
+    `${since(failedAt)} ago`,
+    paused.has(event) ? 'once resumed' : `in ${duration(nextAttemptAt.getTime() - Date.now())}`,
+  ];
+  const rest = retries.length - RETRIES_SHOWN;
+  return [
+    '',
+    `Retrying: ${messages(retries.length)} failed. They will be tried again automatically.`,
+    ...[...byError].flatMap(([error, failed]) => [
+      '',
+      printable(error),
+      ...table(columns, failed.map(row), width),
+    ]),
+    ...(rest > 0 ? [`… and ${messages(rest)} more`] : []),
+  ];
+}
+
+function pauseRow({ event, waiting, since: pausedAt, by = '–', reason, running }: Pause, width: number) {
+  return [
+    event,
+    count(waiting),
+    pausedAt === undefined ? 'unknown' : `${since(pausedAt)} ago`,
+    // On a terminal the last part of an ARN: the name of the user or of the session.
+    Number.isFinite(width) ? by.slice(by.lastIndexOf('/') + 1) : by,
+    running
+      ? `${printable(reason ?? '–')} (but its event source is on)`
+      : printable(reason ?? 'its event source was turned off by hand'),
+  ];
+}
+
+function whatNext(
+  stack: Stage,
+  queues: readonly Waiting[],
+  busy: readonly EventQueue[],
+  [paused]: readonly Pause[],
+): string[] {
+  const stuck = queues.find((queue) => !isEmpty(queue));
+  const hints = [
+    ...(stuck ? [`See why: ${stack.command(`show ${stuck.queue}`)}`] : []),
+    ...(paused ? [`Resume: ${stack.command(paused.event, 'resume')}`] : []),
+  ];
+  if (hints.length > 0) return hints;
+  if (busy.length === 0) return ['All these queues are empty.'];
+  return ['Nothing needs you yet. If a message goes on waiting, see docs/operations.md, "Waiting".'];
+}

@@ -1,0 +1,144 @@
+import { facts } from '../../cli/terminal/facts.ts';
+import { duration, messages, printable } from '../../cli/terminal/text.ts';
+import type { Operation } from '../operation.ts';
+import type { Stage } from '../stage.ts';
+import { failureNote, noted, type ReceivedMessage, reasonOf, walk } from './messages.ts';
+import { payloadFields } from './payload.ts';
+import { type AnyQueue, emptiness, queueState, sourceQueueUrl } from './queue.ts';
+
+/**
+ * `show`: why each message of a queue is there.
+ * @param options `limit`: messages at most; `payload`: also what the partner sent, which is personal data
+ */
+export async function show(
+  operation: Operation,
+  queue: AnyQueue,
+  { limit, payload, json }: { limit: number; payload: boolean; json: boolean },
+): Promise<void> {
+  const { stack, signal, printLine } = operation;
+  const state = await queueState(stack.sqs, queue.url);
+  const shown: ShownMessage[] = [];
+  const { seen, limited } = await walk(stack, queue.url, { signal, limit }, async (message) => {
+    const fields = payload ? await payloadFields(stack, queue, message) : {};
+    shown.push({ ...shownMessage(queue, state.retention, message), ...fields });
+    return 'kept';
+  });
+  if (json) {
+    const { inFlight } = state;
+    const found = { stack: stack.title, queue: queue.name, messages: shown, more: limited, inFlight };
+    printLine(JSON.stringify(found, undefined, 2));
+    return;
+  }
+  if (seen === 0) {
+    printLine(`Nothing to show: ${emptiness(queue, state)}`);
+    return;
+  }
+  const total = limited ? ` of about ${Math.max(seen, state.visible)}` : '';
+  printLine(`${messages(seen)}${total} on ${queue.title} in ${stack.title}`);
+  printLine('');
+  const groups = [...Map.groupBy(shown, ({ reason }) => reason)];
+  for (const [reason, { length }] of groups.sort(([, a], [, b]) => b.length - a.length)) {
+    printLine(`${String(length).padStart(5)} × ${printable(reason)}`);
+  }
+  for (const message of shown) for (const line of ['', ...describe(stack, queue, message)]) printLine(line);
+  printLine('');
+  if (limited) printLine(`There may be more. To see up to ${limit * 10}: --limit ${limit * 10}`);
+  if (state.inFlight > 0) {
+    printLine(`${messages(state.inFlight)} more in flight: somebody else looks at or moves them.`);
+  }
+  printLine(
+    queue.kind === 'removed'
+      ? `Nothing consumes them. Keep a copy: ${stack.command(`export ${queue.name}`)}`
+      : `Once the cause is fixed: ${stack.command(`redrive ${queue.name}`)}   (only some: --id <message>)`,
+  );
+}
+
+type ShownMessage = ReturnType<typeof shownMessage> & Awaited<ReturnType<typeof payloadFields>>;
+
+/** A message, for programs. Times are in ISO 8601. */
+function shownMessage(queue: AnyQueue, retention: number, message: ReceivedMessage) {
+  return {
+    messageId: message.id,
+    reason: reasonOf(message, queue),
+    event: noted(message, 'event'),
+    eventId: noted(message, 'eventId'),
+    requestId: noted(message, 'requestId'),
+    failedAt: failureNote(message, 'failedAt'),
+    receivedAt: noted(message, 'receivedAt'),
+    sentAt: message.sentAt.toISOString(),
+    keptUntil: new Date(message.sentAt.getTime() + retention * 1000).toISOString(),
+    receives: message.receives,
+  };
+}
+
+function describe(stack: Stage, { kind }: AnyQueue, message: ShownMessage): string[] {
+  const { event = '', body, bodyBase64, unreadable } = message;
+  const isUnrouted = kind === 'unrouted';
+  const all: [string, string | false | undefined][] = [
+    ['why', message.reason],
+    ['event', isUnrouted && event],
+    ['', isUnrouted && sourceQueueUrl(stack, event) && 'has a consumer now'],
+    ['failed', moment(message.failedAt)],
+    ['delivered', moment(message.receivedAt)],
+    ['queued', moment(message.sentAt)],
+    ['kept until', `${message.keptUntil}, for ${duration(Date.parse(message.keptUntil) - Date.now())} more`],
+    ['event id', message.eventId],
+    ['request', message.requestId],
+    ['received', `${message.receives} × from this queue (every look counts)`],
+    ['payload', unreadable === undefined ? (body ?? bodyBase64) : `not readable: ${unreadable}`],
+  ];
+  // Not wrapped, so that a payload can be copied.
+  return [`message ${message.messageId}`, ...facts(all, Number.POSITIVE_INFINITY).map(printable)];
+}
+
+function moment(text: string | undefined): string | undefined {
+  if (text === undefined) return undefined;
+  const time = Date.parse(text);
+  return Number.isNaN(time) ? text : `${text}, ${duration(Date.now() - time)} ago`;
+}
+
+/**
+ * `export`: every message of a queue as a line of JSON, with what the partner sent. Removes nothing.
+ * @param write takes one line at a time
+ * @returns whether every message was written with its payload
+ */
+export async function exportMessages(
+  operation: Operation,
+  queue: AnyQueue,
+  write: (line: string) => Promise<void>,
+): Promise<boolean> {
+  const { stack, signal, printLine } = operation;
+  const state = await queueState(stack.sqs, queue.url);
+  let unreadable = 0;
+  const { seen, limited } = await walk(stack, queue.url, { signal }, async (message) => {
+    const payload = await payloadFields(stack, queue, message);
+    if (payload.unreadable !== undefined) unreadable += 1;
+    const { id: messageId, sentAt } = message;
+    const exported = { queue: queue.name, messageId, sentAt, attributes: attributesOf(message), ...payload };
+    await write(`${JSON.stringify(exported)}\n`);
+    return 'kept';
+  });
+  if (signal.aborted) {
+    printLine(
+      `Interrupted after ${messages(seen)}: the export is incomplete. Nothing was removed from ${queue.title}.`,
+    );
+    return false;
+  }
+  if (seen === 0) {
+    printLine(`Nothing to export: ${emptiness(queue, state)}`);
+    return true;
+  }
+  printLine(`Exported ${messages(seen)} of ${queue.title}. Nothing was removed.`);
+  if (unreadable > 0) printLine(`${messages(unreadable)} without payload. The field "unreadable" says why.`);
+  if (limited || seen < state.visible)
+    printLine(`There may be more: SQS counted ${state.visible} at the start.`);
+  return unreadable === 0;
+}
+
+const attributesOf = ({ attributes }: ReceivedMessage) =>
+  Object.fromEntries(
+    Object.entries(attributes).map(([name, { StringValue, BinaryValue }]) => [
+      name,
+      StringValue ?? Buffer.from(BinaryValue ?? []).toString('base64'),
+    ]),
+  );

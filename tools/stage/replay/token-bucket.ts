@@ -1,0 +1,36 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** Messages a second of a replay, by default and at most. */
+export const DEFAULT_RATE = 100;
+export const MAX_RATE = 10_000;
+
+/** Seconds of a rate that may pass at once: the finest that timers keep at the highest rate. */
+const BURST_SECONDS = 0.1;
+
+/** Keeps a rate: a bucket that holds some tokens, and gets new ones at that rate. */
+export class TokenBucket {
+  /** Tokens that the bucket holds at most. */
+  readonly burst: number;
+  readonly #rate: number;
+  #tokens: number;
+  #filledAt = performance.now();
+
+  /** @param rate tokens a second */
+  constructor(rate: number) {
+    this.#rate = rate;
+    this.burst = Math.max(1, Math.ceil(rate * BURST_SECONDS));
+    this.#tokens = this.burst;
+  }
+
+  /**
+   * Takes tokens, and waits until there are enough. Later callers wait behind earlier ones.
+   * @throws AbortError if the signal ends the wait
+   */
+  async take(count: number, signal: AbortSignal): Promise<void> {
+    const now = performance.now();
+    const filled = this.#tokens + ((now - this.#filledAt) / 1000) * this.#rate;
+    this.#filledAt = now;
+    this.#tokens = Math.min(this.burst, filled) - count;
+    if (this.#tokens < 0) await sleep((-this.#tokens / this.#rate) * 1000, undefined, { signal });
+  }
+}
