@@ -7,7 +7,7 @@ import { synthesise } from '../../../local/template/synthesise.ts';
 import { costReport, type ReportBlock, scaleReport } from '../../measure/cost/cost-report.ts';
 import { readDeployment } from '../../measure/cost/deployment.ts';
 import { MEASURED_LOG_BYTES, measureLogBytes } from '../../measure/cost/log-bytes.ts';
-import { parseMix } from '../../measure/cost/mix.ts';
+import { parseMix } from '../../measure/cost/workload.ts';
 import { ACCOUNT_CONCURRENCY, defaultWorkload } from '../../measure/cost/workload.ts';
 import { npmScript } from '../terminal/command.ts';
 import { CommandError } from '../terminal/command-error.ts';

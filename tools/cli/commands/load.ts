@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { InvalidArgumentError } from '@commander-js/extra-typings';
-import { parseMix } from '../../measure/cost/mix.ts';
+import { parseMix } from '../../measure/cost/workload.ts';
 import { defaultWorkload } from '../../measure/cost/workload.ts';
 import { type LoadOperation, load } from '../../measure/load/load.ts';
 import { FASTEST_RATE, MOST_CONNECTIONS, MOST_SECONDS, MOST_SHOPS } from '../../measure/load/plan.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { synthesise } from '../../../local/template/synthesise.ts';
 import { type Costs, costs } from '../cost/cost-model.ts';
 import { readDeployment } from '../cost/deployment.ts';
-import { dollars } from '../cost/line-item.ts';
+import { dollars, totalDollars } from '../cost/line-item.ts';
 import { MEASURED_LOG_BYTES } from '../cost/log-bytes.ts';
 import { defaultWorkload } from '../cost/workload.ts';
 import { exactly, type Figure } from './figure.ts';
@@ -48,7 +48,7 @@ function figure(name: string, title: string, atMost: number, of: keyof Costs): F
       const items = (await synthesised)[of];
       const largest = items.toSorted((one, other) => dollars(other) - dollars(one)).slice(0, NAMED);
       return {
-        ...exactly(items.reduce((sum, item) => sum + dollars(item), 0)),
+        ...exactly(totalDollars(items)),
         made: largest.map((line) => `${line.item} ${dollars(line).toFixed(2)}`).join(', '),
       };
     },

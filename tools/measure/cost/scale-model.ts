@@ -1,8 +1,8 @@
 import { catalogue, type EffectName, eventNames, isNotification } from '../../../lambda/events/catalogue.ts';
 import { recordBytes } from './archive-cost.ts';
+import { eventsWith, tableOf, writeUnits } from './cost-model.ts';
 import type { Deployment } from './deployment.ts';
 import type { Workload } from './workload.ts';
-import { eventsWith, tableOf, writeUnits } from './write-units.ts';
 
 /** Default quotas of an account in us-east-1. Their sources: `docs/scale-and-cost.md`, "Quotas". */
 const QUOTA = {

@@ -6,7 +6,7 @@ import { facts } from '../../cli/terminal/facts.ts';
 import { duration } from '../../cli/terminal/text.ts';
 import { costs } from '../cost/cost-model.ts';
 import { type Deployment, readDeployment } from '../cost/deployment.ts';
-import { dollars } from '../cost/line-item.ts';
+import { totalDollars } from '../cost/line-item.ts';
 import { MEASURED_LOG_BYTES } from '../cost/log-bytes.ts';
 import { limits, narrowLimits } from '../cost/scale-model.ts';
 import { ACCOUNT_CONCURRENCY, defaultWorkload } from '../cost/workload.ts';
@@ -73,8 +73,7 @@ function forecast(
 ): (readonly [string, string])[] {
   const deliveries = deliveriesOf(plan);
   const workload = { ...defaultWorkload, deliveries, mix: plan.mix };
-  const items = costs(workload, deployment, MEASURED_LOG_BYTES).deliveries;
-  const total = items.reduce((sum, item) => sum + dollars(item), 0);
+  const total = totalDollars(costs(workload, deployment, MEASURED_LOG_BYTES).deliveries);
   const full = limits(workload, deployment, ACCOUNT_CONCURRENCY);
   const near = full.filter(({ deliveries: at }) => plan.rate > at * NEAR);
   const [first] = full;
