@@ -7,8 +7,7 @@ import { bufferSeconds } from '../../stage/archive/retention.ts';
 import type { Operation } from '../../stage/operation.ts';
 import { forPeople } from '../../stage/work.ts';
 import { numberReader } from './deliveries.ts';
-import { Latencies, type Percentiles } from './latencies.ts';
-import { NumberSet } from './number-set.ts';
+import { Bitmap, LatencyHistogram, type Percentiles } from './measurements.ts';
 import { deliveriesOf, type LoadPlan } from './plan.ts';
 import type { Run } from './run.ts';
 
@@ -71,8 +70,8 @@ export class EffectReader {
     const { stack, signal, progress = new Progress() } = this.#operation;
     const accepted = measurements.accepted.size;
     const numberOf = numberReader(this.#plan.run);
-    const latency = new Latencies();
-    const found = new NumberSet(deliveriesOf(plan));
+    const latency = new LatencyHistogram();
+    const found = new Bitmap(deliveriesOf(plan));
     const outcomes: Partial<Record<SettledOutcome, number>> = {};
     let repeated = 0;
     let had = 0;

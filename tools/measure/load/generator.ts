@@ -1,9 +1,8 @@
 import { Agent as HttpAgent, request as httpRequest, type RequestOptions } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
-import { SIGNATURE_LENGTH, type SignedSecond } from './deliveries.ts';
+import { SIGNATURE_LENGTH, type SignedDeliveries, type SignedSecond } from './deliveries.ts';
 import type { Measurements } from './measurements.ts';
-import type { SignedAhead } from './signed-ahead.ts';
 
 /**
  * Milliseconds after which there is no answer any more. Source: API Gateway developer guide, "Quotas for HTTP APIs",
@@ -12,7 +11,7 @@ import type { SignedAhead } from './signed-ahead.ts';
 export const NO_ANSWER_AFTER = 31_000;
 
 /** Of deliveries that are late, as many go out before answers are read again. */
-const MOST_AT_ONCE = 64;
+const MAX_AT_ONCE = 64;
 
 /**
  * Milliseconds after the write within which a reset tells of a connection that had been closed while it was idle: it comes
@@ -77,7 +76,7 @@ export class Generator implements Disposable {
   }
 
   /** Sends them all. @param begin epoch milliseconds. @returns when the last is sent, or the signal is aborted */
-  async send(seconds: SignedAhead, begin: number, signal: AbortSignal): Promise<void> {
+  async send(seconds: SignedDeliveries, begin: number, signal: AbortSignal): Promise<void> {
     // Milliseconds of a clock that nobody sets.
     this.#begunAt = performance.now() + (begin - Date.now());
     for (let second = 0; !signal.aborted; second += 1) {
@@ -114,7 +113,7 @@ export class Generator implements Disposable {
     let index = 0;
     while (index < offsets.length && !signal.aborted) {
       const now = this.elapsed - begin;
-      const until = Math.min(offsets.length, index + MOST_AT_ONCE);
+      const until = Math.min(offsets.length, index + MAX_AT_ONCE);
       while (index < until && (offsets[index] ?? 0) <= now) {
         const body = buffer.subarray(ends[index - 1] ?? 0, ends[index]);
         const signature = signatures.slice(index * SIGNATURE_LENGTH, (index + 1) * SIGNATURE_LENGTH);

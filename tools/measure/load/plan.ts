@@ -1,16 +1,18 @@
 import type { EventName } from '../../../lambda/events/catalogue.ts';
+import { CommandError } from '../../cli/terminal/command-error.ts';
+import { isThisMachine } from '../../stage/stage.ts';
 
 /** Deliveries a second at most: what one process sends is below it, and a few processes are typed side by side. */
-export const FASTEST_RATE = 20_000;
+export const MAX_RATE = 20_000;
 
 /** Four hours: as long as it takes until new tables have doubled their capacity eight times. */
-export const MOST_SECONDS = 4 * 60 * 60;
+export const MAX_SECONDS = 4 * 60 * 60;
 
 /** Shops whose ids are made. */
-export const MOST_SHOPS = 100_000;
+export const MAX_SHOPS = 100_000;
 
 /** Connections at a time: what is beyond waits for one, and its wait counts. Ports of one machine end at 65,535. */
-export const MOST_CONNECTIONS = 10_000;
+export const MAX_CONNECTIONS = 10_000;
 
 /** Steps of a ramp: a run that is shorter in seconds has one for each. */
 const RAMP_STEPS = 10;
@@ -54,4 +56,27 @@ export function ratesOf(plan: Pick<LoadPlan, 'rate' | 'seconds' | 'ramp'>): numb
 /** Deliveries of the whole run. */
 export function deliveriesOf(plan: Pick<LoadPlan, 'rate' | 'seconds' | 'ramp'>): number {
   return stepsOf(plan).reduce((sum, { rate, seconds }) => sum + rate * seconds, 0);
+}
+
+/**
+ * Reads where deliveries are to go, which is this machine or a host that is named twice: a load test of somebody else's
+ * host is an attack, and a mistyped address is somebody else's.
+ * @param owned the host, once more
+ * @throws CommandError where it is neither, or no address
+ */
+export function loadTarget(url: string, owned: string | undefined): URL {
+  const target = URL.parse(url);
+  if (target === null || !/^https?:$/.test(target.protocol)) {
+    throw new CommandError(`--url must be an address that begins with http:// or https://, not '${url}'`);
+  }
+  if (target.username !== '' || target.password !== '') {
+    throw new CommandError('--url must name no user: the signature is all that a delivery has');
+  }
+  const names = [target.host, target.hostname];
+  if (isThisMachine(target) || (owned !== undefined && names.includes(owned.toLowerCase()))) return target;
+  throw new CommandError(
+    owned === undefined
+      ? `${target.host} is not this machine. Where it is yours, name it a second time: --i-own ${target.hostname}`
+      : `--url leads to ${target.host}, and --i-own names ${owned}: it must be the same host`,
+  );
 }

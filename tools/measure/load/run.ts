@@ -1,12 +1,12 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readSamples } from '../../../events/samples.ts';
+import { WEBHOOK_PATH } from '../../../lambda/events/webhook-path.ts';
 import type { ProgressDisplay } from '../../cli/terminal/progress.ts';
+import { SignedDeliveries } from './deliveries.ts';
 import { Generator } from './generator.ts';
-import { slowness, uselessness } from './judge.ts';
 import { Measurements } from './measurements.ts';
 import { type LoadPlan, ratesOf } from './plan.ts';
-import { SignedAhead } from './signed-ahead.ts';
 
 /** Milliseconds until the first delivery: as long as it takes until some are signed, unless the machine is busy. */
 const LEAD = 500;
@@ -28,7 +28,7 @@ export interface RunOptions {
   /** Says something at once. */
   readonly warn: (line: string) => void;
   /** Deliveries under way at which it ends early. @default what memory holds */
-  readonly mostUnderWay?: number;
+  readonly maxUnderWay?: number;
 }
 
 /** A run that has ended. */
@@ -58,13 +58,13 @@ export async function runLoad({
   signal,
   progress,
   warn,
-  mostUnderWay,
+  maxUnderWay,
 }: RunOptions): Promise<Run> {
   const measurements = new Measurements(plan);
   const rates = ratesOf(plan);
   const planned = Date.now() + LEAD;
   const options = { plan, samples: readSamples(), secret };
-  await using ahead = new SignedAhead(options, rates, planned);
+  await using ahead = new SignedDeliveries(options, rates, planned);
   using generator = new Generator(url, plan.connections, measurements);
   const delay = monitorEventLoopDelay({ resolution: DELAY_RESOLUTION });
   const early = new AbortController();
@@ -84,13 +84,13 @@ export async function runLoad({
       unit: 'deliveries',
       note: `${underWay.toLocaleString('en')} unanswered, ${failed.toLocaleString('en')} not 200`,
     });
-    const soFar = { host: url.host, elapsed, endings, lateBy, underWay };
-    const useless = uselessness(soFar, mostUnderWay);
+    const state = { host: url.host, elapsed, endings, lateBy, underWay };
+    const useless = abortReason(state, maxUnderWay);
     if (useless !== undefined && !until.aborted) {
       ended = useless;
       early.abort();
     }
-    const slow = slowness(soFar);
+    const slow = senderTooSlow(state);
     if (slow !== undefined && tooSlow === undefined) {
       tooSlow = slow;
       progress.end();
@@ -125,4 +125,103 @@ export async function runLoad({
     ...(tooSlow !== undefined && { tooSlow }),
     loopDelay: Math.max(0, delay.percentile(99) / 1e6 - DELAY_RESOLUTION),
   };
+}
+
+/** What a run has come to so far. */
+export interface RunState {
+  readonly host: string;
+  /** Milliseconds since it began. */
+  readonly elapsed: number;
+  /** By status, and by the kind of error where there was no answer. */
+  readonly endings: ReadonlyMap<number | string, number>;
+  /** Milliseconds by which the next delivery is late. */
+  readonly lateBy: number;
+  /** Deliveries without an end. */
+  readonly underWay: number;
+}
+
+/**
+ * Deliveries under way at which a run is given up: each was measured to take 6 to 13 kB, so they are about a gigabyte.
+ * At the fastest rate it is what comes in five seconds.
+ */
+const MAX_UNDER_WAY = 100_000;
+
+/** Deliveries that all ended alike, after which a run is given up, or those of so many milliseconds. */
+const ENOUGH = { deliveries: 10, milliseconds: 3_000 };
+
+/** Milliseconds without any answer or error after which it is given up. A cold start takes a second or two. */
+const SILENCE = 10_000;
+
+/** Milliseconds: a pause of the garbage collector is shorter. */
+const TOO_LATE = 500;
+
+/** Errors that are not the receiver's. */
+export const LOCAL_ERRORS: Readonly<Record<string, string>> = {
+  EMFILE: 'this machine has no file descriptors left: fewer --connections, or a higher ulimit -n',
+  EADDRNOTAVAIL: 'this machine has no ports left: fewer --connections',
+};
+
+/** Answers of a receiver or a gateway that has too much to do: they say nothing of address and secret. */
+const OVERLOADED: readonly (number | string)[] = [429, 503];
+
+/** @returns why it is of no use to go on; undefined where it is */
+export function abortReason(
+  { host, elapsed, endings, underWay }: RunState,
+  maxUnderWay = MAX_UNDER_WAY,
+): string | undefined {
+  if (underWay >= maxUnderWay) {
+    return `${underWay.toLocaleString('en')} deliveries wait for an answer of ${host}, and this machine is to hold no more than ${maxUnderWay.toLocaleString('en')}: it answers more slowly than they are sent, or has too few --connections for it. Lower --rate, or look whether it still runs.`;
+  }
+  if (endings.size === 0) {
+    if (elapsed < SILENCE) return undefined;
+    return `${host} has not answered anything for ${SILENCE / 1_000} s. Is it the right address, and does a firewall let this machine through?`;
+  }
+  const kinds = [...endings.keys()];
+  if (kinds.every((kind) => typeof kind === 'string')) {
+    // What is under way may still be answered: a cold start takes longer than an error.
+    const failed = countOf(endings, kinds);
+    if ((failed < underWay && elapsed < SILENCE) || !isEnough(endings, kinds, elapsed)) return undefined;
+    const own = kinds.map((kind) => LOCAL_ERRORS[kind]).find((meaning) => meaning !== undefined);
+    if (own !== undefined) return `No delivery was answered: ${own}.`;
+    return `Nothing answers at ${host}: ${kinds.join(', ')}. Is it the right address, and does it run?`;
+  }
+  const telling = kinds.filter((kind) => typeof kind === 'number' && !OVERLOADED.includes(kind));
+  const [only] = telling;
+  if (telling.length !== 1 || typeof only !== 'number' || !isEnough(endings, telling, elapsed)) {
+    return undefined;
+  }
+  const why = refusal(only);
+  return why === undefined ? undefined : `${host} answers ${only} and never 200: ${why}`;
+}
+
+function isEnough(
+  endings: RunState['endings'],
+  kinds: readonly (number | string)[],
+  elapsed: number,
+): boolean {
+  return countOf(endings, kinds) >= ENOUGH.deliveries || elapsed >= ENOUGH.milliseconds;
+}
+
+const countOf = (endings: RunState['endings'], kinds: readonly (number | string)[]) =>
+  kinds.reduce<number>((sum, kind) => sum + (endings.get(kind) ?? 0), 0);
+
+/** What a status means that comes of every delivery; undefined of one that may pass. */
+function refusal(status: number): string | undefined {
+  if (status >= 300 && status < 400) {
+    return 'it leads to another address, and a delivery is not sent on. Give the one that it leads to';
+  }
+  if (status === 401) return 'the secret is wrong. Give the one that it knows as WEBHOOK_SECRET or --secret';
+  if (status === 403) {
+    return `something before the receiver turns it away, such as a firewall, or a REST API that has no such path. Its path ends in ${WEBHOOK_PATH}`;
+  }
+  if (status === 404) {
+    return `there is no such path. Is it the whole address? Its path ends in ${WEBHOOK_PATH}`;
+  }
+  return undefined;
+}
+
+/** @returns what to say where the machine that sends is too slow; undefined where it is not */
+export function senderTooSlow({ lateBy }: Pick<RunState, 'lateBy'>): string | undefined {
+  if (lateBy < TOO_LATE) return undefined;
+  return `This machine cannot keep the rate: it is ${(lateBy / 1_000).toFixed(1)} s behind. Lower --rate, end what else runs here, or send from several machines at a part of the rate each.`;
 }
