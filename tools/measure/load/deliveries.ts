@@ -7,37 +7,35 @@ import type { LoadPlan } from './plan.ts';
 /** Characters of a signature in hex. */
 export const SIGNATURE_LENGTH = 64;
 
-/** The deliveries of one second, such that a thread hands them to another without copying them one by one. */
+/** The deliveries of one second, in buffers that one thread transfers to another without a copy. */
 export interface SignedSecond {
   /** Number of the first delivery, from 0. */
   readonly first: number;
   /** When each is to be sent, in milliseconds since the second began, in order. */
   readonly offsets: Float64Array<ArrayBuffer>;
-  /** The bodies one behind the other. */
+  /** The bodies, concatenated. */
   readonly bytes: Uint8Array<ArrayBuffer>;
   /** Where each body ends. */
   readonly ends: Uint32Array<ArrayBuffer>;
-  /** The signatures one behind the other. */
+  /** The signatures, concatenated. */
   readonly signatures: string;
 }
 
-/** What is made of a plan. */
 export interface DeliveriesOptions {
   readonly plan: Pick<LoadPlan, 'mix' | 'shops' | 'run'>;
   readonly samples: readonly Sample[];
   readonly secret: string;
-  /** From 0 up to 1. @default Math.random */
+  /** @default Math.random */
   readonly random?: () => number;
 }
 
 /**
- * Makes and signs the deliveries of a run: every one is another event, as its `webhookId` is its own, and says of which
- * run it is and its number.
+ * Makes and signs the deliveries of a run. Each has its own `webhookId` of the run and its number, and so is another event.
  */
 export class Deliveries {
   readonly #options: DeliveriesOptions;
   readonly #random: () => number;
-  /** What each event is owed of the deliveries so far. */
+  /** Deliveries that each event lacks so far to have its share. */
   readonly #owed: { readonly sample: Sample; readonly share: number; owed: number }[];
   #made = 0;
 
@@ -55,13 +53,13 @@ export class Deliveries {
   }
 
   /**
-   * The next second's.
+   * Makes those of the next second.
    * @param rate how many
    * @param begin of the second, epoch milliseconds
    */
   next(rate: number, begin: number): SignedSecond {
     const first = this.#made;
-    // Sorted, random moments are arrivals of a Poisson process of which so many came in the second.
+    // Sorted random moments are the arrivals of a Poisson process with a fixed count in the second.
     const offsets = Float64Array.from({ length: rate }, () => this.#random() * 1_000).sort();
     const bodies = Array.from(offsets, (offset) => this.#body(new Date(begin + offset)));
     const ends = new Uint32Array(rate);
@@ -97,7 +95,7 @@ export class Deliveries {
     );
   }
 
-  /** The event that is owed most: any stretch of the run has the mix. */
+  /** The event that lacks most. So every part of the run has the mix. */
   #nextSample(): Sample {
     for (const one of this.#owed) one.owed += one.share;
     const most = this.#owed.reduce((first, one) => (one.owed > first.owed ? one : first));
@@ -108,7 +106,7 @@ export class Deliveries {
 
 const webhookIdOf = (run: string, number: number) => `load-${run}-${number}`;
 
-/** Reads the number of a delivery in the partner's text. @returns undefined of a delivery that is not of the run */
+/** Reads a delivery's number from its body. @returns undefined for a delivery of another run */
 export function numberReader(run: string): (body: string) => number | undefined {
   const pattern = new RegExp(`"webhookId":"load-${run}-(\\d+)"`);
   return (body) => {
@@ -117,16 +115,16 @@ export function numberReader(run: string): (body: string) => number | undefined 
   };
 }
 
-/** Which second is to be made: see {@link Deliveries.next}. */
+/** A message to the signing thread: the parameters of {@link Deliveries.next}. */
 export interface SecondAsked {
   readonly rate: number;
   readonly begin: number;
 }
 
-/** Seconds that are signed before they are sent: memory stays flat, and a busy moment does no harm. */
+/** Seconds that are signed ahead: enough for a busy moment, and memory stays flat. */
 const SECONDS_AHEAD = 3;
 
-/** The deliveries of a run, second by second, signed by a thread of their own ahead of time. */
+/** The deliveries of a run, second by second, which another thread signs ahead of time. */
 export class SignedDeliveries implements AsyncDisposable {
   readonly #worker: Worker;
   readonly #rates: readonly number[];
@@ -146,12 +144,12 @@ export class SignedDeliveries implements AsyncDisposable {
     for (let second = 0; second < SECONDS_AHEAD; second += 1) this.#ask();
   }
 
-  /** Waits until the first second can be sent. @throws Error where it cannot be made */
+  /** Waits until the first second can be sent. @throws Error if it cannot be made */
   async ready(): Promise<void> {
     await this.#ready[0];
   }
 
-  /** @returns the next second's; undefined after the last. @throws Error where it cannot be made */
+  /** @returns those of the next second; undefined after the last. @throws Error if they cannot be made */
   async next(): Promise<SignedSecond | undefined> {
     const second = await this.#ready[0];
     this.#ready.shift();
@@ -170,7 +168,7 @@ export class SignedDeliveries implements AsyncDisposable {
       const [second] = (await once(this.#worker, 'message')) as [SignedSecond];
       return second;
     });
-    // Whoever takes it is told; until then it is nobody's.
+    // next() reports the error. Until then it must not count as unhandled.
     answer.catch(() => {});
     this.#ready.push(answer);
   }

@@ -3,19 +3,19 @@ import { type Interval, LATE, type Percentiles } from './measurements.ts';
 import { deliveriesOf, type LoadPlan } from './plan.ts';
 import type { Run } from './run.ts';
 
-/** Milliseconds of a receipt's 99th percentile beyond which a step of a ramp counts as broken. */
+/** Milliseconds. A step of a ramp with a higher p99 of the receipt counts as broken. */
 export const MAX_P99 = 1_000;
 
-/** Share of deliveries that may take longer than that: what the 99th percentile leaves out. */
+/** Share of deliveries that may take longer than that. */
 const MAX_SLOW_SHARE = 0.01;
 
-/** Share of deliveries that may be sent late before the figures are the sender's and not the receiver's. */
+/** Share of deliveries that may be sent late. Beyond it the figures show the sender and not the receiver. */
 const MAX_LATE_SHARE = 0.01;
 
-/** Share of a step's likewise: it has few. */
+/** The same for one step, which has few deliveries. */
 const MAX_LATE_SHARE_OF_STEP = 0.05;
 
-/** Milliseconds by which the event loop may be late, at the 99th percentile, likewise. */
+/** Milliseconds by which the event loop may be late at p99. */
 const MAX_LOOP_DELAY = 50;
 
 type IntervalSummary = ReturnType<Interval['summary']>;
@@ -28,12 +28,12 @@ interface ReportedStep extends IntervalSummary {
   readonly broken?: string;
 }
 
-/** Why there is nothing of the effect. */
+/** Why the effect is unknown. */
 export interface Unread {
   readonly why: string;
 }
 
-/** All that is known of a run; as JSON it is what `--json` prints. */
+/** The result of a run. `--json` prints it. */
 export interface LoadReport {
   readonly url: string;
   readonly run: string;
@@ -42,25 +42,25 @@ export interface LoadReport {
   readonly deliveries: Record<'wanted' | 'sent' | 'sentAgain' | 'answered' | 'accepted', number>;
   /** A second. */
   readonly rate: Record<'wanted' | 'sent' | 'answered', number>;
-  /** By status, or the kind of error where there was no answer; `under way` of a run that ended early. */
+  /** By status, or by the kind of error without an answer; `under way` in a run that ended early. */
   readonly endings: readonly { readonly came: number | string; readonly count: number }[];
-  /** From when a delivery was to be sent to its answer; without one, until it was given up. */
+  /** From when a delivery was to be sent to its answer, or to the end of the wait for it. */
   readonly receipt: Percentiles;
   readonly effect: Effect | Unread;
-  /** Of the machine that sends. */
+  /** The machine that sends. */
   readonly sender: {
     readonly sendLag: Percentiles;
     readonly loopDelayP99: number;
-    /** Why the figures are not to be trusted. */
+    /** Why the figures cannot be trusted. */
     readonly doubts: readonly string[];
   };
-  /** Of a ramp. */
+  /** Empty without a ramp. */
   readonly steps: readonly ReportedStep[];
   readonly slices: readonly IntervalSummary[];
   /** Why it ended early. */
   readonly ended?: string;
   /**
-   * Whether all that was wanted was sent at its rate and answered 200, and nothing lacks its effect, as far as that is known.
+   * Whether all deliveries were sent at their rate, answered 200 and processed, as far as that is known.
    */
   readonly succeeded: boolean;
 }
@@ -133,7 +133,7 @@ function reportStep(step: Interval & { readonly rate: number }, run: Run): Repor
   return { ...step.summary(), rate: step.rate, ...(broken !== undefined && { broken }) };
 }
 
-/** Why a step is not what was wanted; the sender's own fault comes first, as it would explain the others. */
+/** Why a step counts as broken. The sender's own fault comes first, because it would explain the others. */
 function breakOf(step: Interval, { ended, over }: Run): string | undefined {
   const { begin, seconds, wanted, sent, accepted, failed, late, receipt } = step;
   const isCut = ended !== undefined && sent < wanted;
@@ -149,7 +149,7 @@ function breakOf(step: Interval, { ended, over }: Run): string | undefined {
   return slowest > MAX_P99 ? `p99 above ${MAX_P99.toLocaleString('en')} ms` : undefined;
 }
 
-/** As many digits as tell something: `0.02 %`, `12 %`, `99.9 %`. What is not all is never `100 %`. */
+/** `0.02 %`, `12 %`, `99.9 %`. Only 1 is `100 %`. */
 export function percent(share: number): string {
   const isNearlyAll = share > 0.99 && share < 1;
   const shown = isNearlyAll ? Math.floor(share * 10_000) / 100 : Number((share * 100).toPrecision(2));

@@ -8,26 +8,25 @@ import { Generator } from './generator.ts';
 import { Measurements } from './measurements.ts';
 import { type LoadPlan, ratesOf } from './plan.ts';
 
-/** Milliseconds until the first delivery: as long as it takes until some are signed, unless the machine is busy. */
+/** Milliseconds until the first delivery: usually enough to sign some. */
 const LEAD = 500;
 
-/** Milliseconds between two looks at how it goes. */
+/** Milliseconds between two checks of the run. */
 const LOOK_INTERVAL = 250;
 
-/** Milliseconds between two measurements of how late the event loop is. */
+/** Milliseconds between two measurements of the event loop's delay. */
 const DELAY_RESOLUTION = 10;
 
-/** Where and how a plan is carried out. */
 export interface RunOptions {
   readonly plan: LoadPlan;
   readonly url: URL;
   readonly secret: string;
-  /** Ends it early; what was measured stands. */
+  /** Ends it early. The measurements so far are kept. */
   readonly signal: AbortSignal;
   readonly progress: ProgressDisplay;
-  /** Says something at once. */
+  /** Prints a warning at once. */
   readonly warn: (line: string) => void;
-  /** Deliveries under way at which it ends early. @default what memory holds */
+  /** @default {@link MAX_UNDER_WAY} */
   readonly maxUnderWay?: number;
 }
 
@@ -40,17 +39,17 @@ export interface Run {
   readonly begin: number;
   /** How long deliveries were sent, in milliseconds. */
   readonly lasted: number;
-  /** Milliseconds from its first second until nothing more was waited for. */
+  /** Milliseconds from its first second until the last wait ended. */
   readonly over: number;
   /** Why it ended early. */
   readonly ended?: string;
-  /** What the machine that sends was short of. */
+  /** Why the machine that sends could not keep the rate. */
   readonly tooSlow?: string;
-  /** Milliseconds that the event loop was late, at the 99th percentile. */
+  /** Milliseconds that the event loop was late, at p99. */
   readonly loopDelay: number;
 }
 
-/** Sends what is planned, and waits for the answers. */
+/** Sends the planned deliveries, and waits for the answers. */
 export async function runLoad({
   plan,
   url,
@@ -127,12 +126,12 @@ export async function runLoad({
   };
 }
 
-/** What a run has come to so far. */
+/** A run so far. */
 export interface RunState {
   readonly host: string;
   /** Milliseconds since it began. */
   readonly elapsed: number;
-  /** By status, and by the kind of error where there was no answer. */
+  /** By status, or by the kind of error without an answer. */
   readonly endings: ReadonlyMap<number | string, number>;
   /** Milliseconds by which the next delivery is late. */
   readonly lateBy: number;
@@ -141,18 +140,18 @@ export interface RunState {
 }
 
 /**
- * Deliveries under way at which a run is given up: each was measured to take 6 to 13 kB, so they are about a gigabyte.
- * At the fastest rate it is what comes in five seconds.
+ * Deliveries under way at which a run is aborted. Each takes 6 to 13 kB (measured), so they are about a gigabyte. At the
+ * highest rate it is what is sent in five seconds.
  */
 const MAX_UNDER_WAY = 100_000;
 
-/** Deliveries that all ended alike, after which a run is given up, or those of so many milliseconds. */
+/** A run is aborted after so many deliveries that all ended alike, or after all of so many milliseconds did. */
 const ENOUGH = { deliveries: 10, milliseconds: 3_000 };
 
-/** Milliseconds without any answer or error after which it is given up. A cold start takes a second or two. */
+/** Milliseconds without any answer or error. A cold start takes a second or two. */
 const SILENCE = 10_000;
 
-/** Milliseconds: a pause of the garbage collector is shorter. */
+/** Milliseconds. A pause of the garbage collector is shorter. */
 const TOO_LATE = 500;
 
 /** Errors that are not the receiver's. */
@@ -161,10 +160,10 @@ export const LOCAL_ERRORS: Readonly<Record<string, string>> = {
   EADDRNOTAVAIL: 'this machine has no ports left: fewer --connections',
 };
 
-/** Answers of a receiver or a gateway that has too much to do: they say nothing of address and secret. */
+/** Answers of an overloaded receiver or gateway: they do not say whether address and secret are right. */
 const OVERLOADED: readonly (number | string)[] = [429, 503];
 
-/** @returns why it is of no use to go on; undefined where it is */
+/** @returns why it is useless to continue; undefined if it is not */
 export function abortReason(
   { host, elapsed, endings, underWay }: RunState,
   maxUnderWay = MAX_UNDER_WAY,
@@ -178,7 +177,7 @@ export function abortReason(
   }
   const kinds = [...endings.keys()];
   if (kinds.every((kind) => typeof kind === 'string')) {
-    // What is under way may still be answered: a cold start takes longer than an error.
+    // Deliveries under way may still be answered: a cold start takes longer than an error.
     const failed = countOf(endings, kinds);
     if ((failed < underWay && elapsed < SILENCE) || !isEnough(endings, kinds, elapsed)) return undefined;
     const own = kinds.map((kind) => LOCAL_ERRORS[kind]).find((meaning) => meaning !== undefined);
@@ -205,7 +204,7 @@ function isEnough(
 const countOf = (endings: RunState['endings'], kinds: readonly (number | string)[]) =>
   kinds.reduce<number>((sum, kind) => sum + (endings.get(kind) ?? 0), 0);
 
-/** What a status means that comes of every delivery; undefined of one that may pass. */
+/** The meaning of a status that every delivery gets; undefined for one that may pass. */
 function refusal(status: number): string | undefined {
   if (status >= 300 && status < 400) {
     return 'it leads to another address, and a delivery is not sent on. Give the one that it leads to';
@@ -220,7 +219,7 @@ function refusal(status: number): string | undefined {
   return undefined;
 }
 
-/** @returns what to say where the machine that sends is too slow; undefined where it is not */
+/** @returns a warning if the machine that sends is too slow */
 export function senderTooSlow({ lateBy }: Pick<RunState, 'lateBy'>): string | undefined {
   if (lateBy < TOO_LATE) return undefined;
   return `This machine cannot keep the rate: it is ${(lateBy / 1_000).toFixed(1)} s behind. Lower --rate, end what else runs here, or send from several machines at a part of the rate each.`;
