@@ -4,5 +4,5 @@ import middy from '@middy/core';
 
 const clients = [new SecretsManagerClient({}), new SQSClient({})];
 
-/** A receiver's packages, and nothing that receives. */
+/** Loads the receiver's packages, and receives nothing. */
 export const handler = middy().handler(async () => clients);
