@@ -7,7 +7,7 @@ import { type Aws, makeCertificate, type Seen, startAws } from './aws.ts';
 import { delivery } from './delivery.ts';
 import { type Figure, ratios, spread } from './figure.ts';
 import { outputOf } from './processes.ts';
-import { bundleReceiver, nothingAhead, receiverEnvironment } from './receiver.ts';
+import { bundleReceiver, noWarmUp, receiverEnvironment } from './receiver.ts';
 
 /** Starts of each bundle: enough for a stable median on a noisy machine. */
 const ROUNDS = 20;
@@ -63,12 +63,12 @@ async function startingPlace(signal?: AbortSignal): Promise<StartingPlace> {
 /** What the warm-up is worth: the function reads its secret and connects to SQS while it starts. */
 export const firstRequest: Figure = {
   name: 'first-request',
-  title: 'start of the process to the first 200, over TLS 5 ms away ÷ without any work ahead of it',
+  title: 'start of the process to the first 200, over TLS 5 ms away ÷ without its warm-up',
   goal: { atMost: 0.75 },
   async measure({ signal, onProgress }) {
     await using place = await startingPlace(signal);
-    const [of, to] = [join(place.folder, 'ahead'), join(place.folder, 'nothing-ahead')];
-    await Promise.all([bundleReceiver(of), bundleReceiver(to, { plugins: [nothingAhead] })]);
+    const [of, to] = [join(place.folder, 'warm-up'), join(place.folder, 'no-warm-up')];
+    await Promise.all([bundleReceiver(of), bundleReceiver(to, { plugins: [noWarmUp] })]);
     const pairs: { of: number; to: number }[] = [];
     for (let round = 1; round <= ROUNDS; round += 1) {
       onProgress(`start ${round} of ${ROUNDS}`);
@@ -145,7 +145,7 @@ function stepsOf({ spawned, booted, loaded, answered, evaluated }: Start, seen: 
     if (what === 'connected') add(`${service}: TLS is open`, last, at);
     if (what === 'asked') add(`${service}: ${told} has come`, last, at);
   }
-  add('the module is loaded, with what is done ahead', last, loaded);
+  add('the module is loaded, with its warm-up', last, loaded);
   add('the first request is answered', loaded, answered);
   const parts = new Map<string, number>();
   for (const [index, { part, at }] of evaluated.entries()) {
@@ -164,7 +164,7 @@ const timed: Plugin = {
       const contents = await readFile(path, 'utf8');
       // The rest of this file waits, and evaluates nothing.
       const marked = path.endsWith('/receiver/handler.ts')
-        ? contents.replace('await ahead(', `${note} await ahead(`)
+        ? contents.replace('await warmUp(', `${note} await warmUp(`)
         : contents;
       return { contents: `${note}\n${marked}`, loader: path.endsWith('.ts') ? 'ts' : 'js' };
     });

@@ -7,11 +7,13 @@ import { buildFunction, writeFiles } from '../../../lib/release/bundle.ts';
 const RECEIVER = 'lambda/receiver/handler.ts';
 
 /** Replaces the receiver's warm-up: nothing is done before the first request. */
-export const nothingAhead: Plugin = {
-  name: 'nothing-ahead',
+export const noWarmUp: Plugin = {
+  name: 'no-warm-up',
   setup: ({ onLoad }) => {
-    onLoad({ filter: /\/lambda\/receiver\/ahead\.ts$/ }, () => ({
-      contents: 'export async function ahead() {}',
+    onLoad({ filter: /\/lambda\/receiver\/warm-up\.ts$/ }, () => ({
+      contents: `import { Agent } from 'node:https';
+export class PreparedAgent extends Agent { constructor() { super({ keepAlive: true }); } }
+export async function warmUp() {}`,
     }));
   },
 };

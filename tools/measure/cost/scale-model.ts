@@ -1,4 +1,5 @@
-import { catalogue, type EffectName, eventNames, isNotification } from '../../../lambda/events/catalogue.ts';
+import { catalogue, eventNames, isNotification } from '../../../lambda/events/catalogue.ts';
+import type { EffectName } from '../../../lambda/events/definition.ts';
 import { recordBytes } from './archive-cost.ts';
 import { eventsWith, tableOf, writeUnits } from './cost-model.ts';
 import type { Deployment } from './deployment.ts';

@@ -1,11 +1,15 @@
-import type { NotificationFacts } from '../../../lambda/effects/notification-document.ts';
-import { notificationMessage } from '../../../lambda/effects/notification-text.ts';
-import { MAXIMUM_VALUE_LENGTH } from '../../../lambda/effects/shortened.ts';
-import { catalogue, type EffectName, type EventName, eventNames } from '../../../lambda/events/catalogue.ts';
+import { existsSync } from 'node:fs';
+import {
+  MAX_VALUE_LENGTH,
+  type NotificationContent,
+  type NotificationFacts,
+  notificationMessage,
+} from '../../../lambda/effects/notification-message.ts';
+import { catalogue, type EventName, eventNames, isNotification } from '../../../lambda/events/catalogue.ts';
+import type { EffectName } from '../../../lambda/events/definition.ts';
 import { kebabCase } from '../../../lambda/events/event-names.ts';
 import { normaliseTimestamp } from '../../../lambda/events/timestamp.ts';
-import type { Words } from '../../../lambda/events/words.ts';
-import { MAXIMUM_ATTRIBUTE_LENGTH } from '../../../lambda/message-attribute.ts';
+import { MAX_ATTRIBUTE_LENGTH } from '../../../lambda/queue/message.ts';
 import { REPLAY_NAME } from '../../../lambda/queue/replay.ts';
 import { CommandError } from '../../cli/terminal/command-error.ts';
 import { FOUND_BY } from '../../generate/events-table.ts';
@@ -32,7 +36,7 @@ export function topicOf({ event }: DescribedEvent): TopicName | undefined {
 }
 
 /** The characters of a text that was cut, and the mark of it. */
-const MAXIMUM_LENGTH = MAXIMUM_VALUE_LENGTH + 1;
+const MAX_TEXT_LENGTH = MAX_VALUE_LENGTH + 1;
 
 /** Nanoseconds, so that the order of the texts is the order in time (decision D9). */
 const normalised = '^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}[.][0-9]{9}Z$';
@@ -61,7 +65,7 @@ export function notificationSchema(described: DescribedEvent): JsonSchema {
       title: { type: 'string', minLength: 1, description: 'What has happened, in a few words for a person.' },
       data: {
         ...shortened(dataSchema(event, 'output')),
-        description: `The fields of the event that we read, as texts. One of more than ${MAXIMUM_VALUE_LENGTH} characters is cut, and ends in “…”.`,
+        description: `The fields of the event that we read, as texts. One of more than ${MAX_VALUE_LENGTH} characters is cut, and ends in “…”.`,
       },
       replay: {
         ...replay,
@@ -76,7 +80,7 @@ export function notificationSchema(described: DescribedEvent): JsonSchema {
 
 /** A schema in which every text has the length to which notifications cut it. */
 function shortened(schema: JsonSchema): JsonSchema {
-  if (schema.type === 'string') return { ...schema, maxLength: MAXIMUM_LENGTH };
+  if (schema.type === 'string') return { ...schema, maxLength: MAX_TEXT_LENGTH };
   const { properties, items } = schema as { properties?: Record<string, JsonSchema>; items?: JsonSchema };
   return {
     ...schema,
@@ -97,7 +101,7 @@ export const notificationAttributes = ({ event }: DescribedEvent): JsonSchema =>
     eventId,
     shop_id: {
       type: 'string',
-      description: `The shop, where the event names one. One that SNS would not take (control characters other than tab, CR and LF; U+FFFE; U+FFFF), or of more than ${MAXIMUM_ATTRIBUTE_LENGTH} UTF-16 units, as \`sha256:\` and its hash in hex; \`data.shop_id\` is cut instead, beyond ${MAXIMUM_VALUE_LENGTH} characters.`,
+      description: `The shop, where the event names one. One that SNS would not take (control characters other than tab, CR and LF; U+FFFE; U+FFFF), or of more than ${MAX_ATTRIBUTE_LENGTH} UTF-16 units, as \`sha256:\` and its hash in hex; \`data.shop_id\` is cut instead, beyond ${MAX_VALUE_LENGTH} characters.`,
     },
     replay: { ...replay, description: 'The replay that sent the event. Absent of a delivery.' },
   },
@@ -114,28 +118,27 @@ export const notificationDocument = (events: readonly DescribedEvent[]): JsonSch
   oneOf: events.filter((event) => topicOf(event) !== undefined).map(notificationSchema),
 });
 
-/** What consumers tell people, by the events that they tell of. */
-const wordsOf = new Map<EventName, ((data: object) => Words) | undefined>(
+const contentFile = (event: EventName) => `lambda/events/${kebabCase(event)}/notification.ts`;
+
+/** What makes the content of a notification, by the events that notify. */
+const contentOf = new Map<EventName, ((data: object) => NotificationContent) | undefined>(
   await Promise.all(
-    eventNames.map(async (event) => {
-      const module: { words?: (data: object) => Words } = await import(
-        `../../../lambda/events/${kebabCase(event)}/schema.ts`
-      );
-      return [event, module.words] as const;
+    eventNames.filter(isNotification).map(async (event) => {
+      const file = contentFile(event);
+      const { content } = existsSync(file) ? await import(`../../../${file}`) : {};
+      return [event, content] as const;
     }),
   ),
 );
 
 /**
- * The samples of an event as its consumer tells of them, by protocol.
- * @throws CommandError where its schema's file has no words for it
+ * The samples of an event as its consumer notifies of them, by protocol.
+ * @throws CommandError if its folder has no content of a notification
  */
-export function notificationForms({ event, name, samples }: DescribedEvent) {
-  const words = wordsOf.get(event);
-  if (words === undefined)
-    throw new CommandError(
-      `lambda/events/${name}/schema.ts exports no \`words\`: what people are told of ${event}`,
-    );
+export function notificationForms({ event, samples }: DescribedEvent) {
+  const content = contentOf.get(event);
+  if (content === undefined)
+    throw new CommandError(`${contentFile(event)} exports no \`content\`: what people are told of ${event}`);
   return samples.map(({ payload }) => {
     const data: object = catalogue[event].data.parse(payload.data);
     const message = notificationMessage({
@@ -144,7 +147,7 @@ export function notificationForms({ event, name, samples }: DescribedEvent) {
       timestamp: normaliseTimestamp(String(payload.timestamp)) ?? '',
       data: { ...data },
       replay: undefined,
-      ...words(data),
+      ...content(data),
     });
     const { default: text, https, sqs } = JSON.parse(message) as Record<'default' | 'https' | 'sqs', string>;
     return { text, chat: JSON.parse(https), document: JSON.parse(sqs) as NotificationFacts };

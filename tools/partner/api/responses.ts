@@ -1,5 +1,5 @@
-import { MAXIMUM_PROBLEMS } from '../../../lambda/events/fields.ts';
-import { invalidSignature, serverError, unusableEvent } from '../../../lambda/receiver/problem.ts';
+import { MAX_PROBLEMS } from '../../../lambda/events/fields.ts';
+import { invalidSignature, serverError, unusableEvent } from '../../../lambda/receiver/answers.ts';
 import { refusals } from '../../../lib/api/refusals.ts';
 import { schemaRef } from './document-facts.ts';
 import { EVENT_ID, eventId, REQUEST_ID, requestId } from './event-schemas.ts';
@@ -38,7 +38,7 @@ const acceptedExample = (status: AcceptedStatus) => ({
 const fieldProblems: JsonSchema = {
   type: 'array',
   minItems: 1,
-  maxItems: MAXIMUM_PROBLEMS,
+  maxItems: MAX_PROBLEMS,
   items: {
     type: 'object',
     properties: {
@@ -50,18 +50,17 @@ const fieldProblems: JsonSchema = {
     },
     required: ['field', 'detail'],
   },
-  description: `The fields that are wrong, of many the first ${MAXIMUM_PROBLEMS}.`,
+  description: `The fields that are wrong, of many the first ${MAX_PROBLEMS}.`,
 };
 
 /** The receiver's errors as its code makes them, by the names of their schemas. */
 const problems = {
   UnusableEvent: {
-    details: unusableEvent([{ field: 'data.shop_id', detail: 'is missing: expected a non-empty string' }])
-      .details,
+    details: unusableEvent([{ field: 'data.shop_id', detail: 'is missing: expected a non-empty string' }]),
     meaning: 'The body is signed, but not a usable event. It was kept for a person to look at.',
   },
   InvalidSignature: {
-    details: invalidSignature().details,
+    details: invalidSignature,
     meaning: 'The signature is missing, malformed or wrong: which of these is not said. Nothing was kept.',
   },
   ServerError: {
