@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { post } from '../../../../tools/measure/bench/local-stack.ts';
-import { outputOf } from '../../../../tools/measure/bench/output-of.ts';
-import { RunningStack } from '../../../../tools/measure/bench/running-stack.ts';
+import { RunningStack } from '../../../../tools/measure/bench/npm-start.ts';
+import { outputOf } from '../../../../tools/measure/bench/processes.ts';
 import { eventually } from '../../../support/eventually.ts';
 
 /** Processes that this one has started, and that have not ended. */

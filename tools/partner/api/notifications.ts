@@ -1,14 +1,20 @@
-import { MAX_VALUE_LENGTH } from '../../../lambda/effects/notification-message.ts';
-import { catalogue } from '../../../lambda/events/catalogue.ts';
+import { existsSync } from 'node:fs';
+import {
+  MAX_VALUE_LENGTH,
+  type NotificationContent,
+  type NotificationFacts,
+  notificationMessage,
+} from '../../../lambda/effects/notification-message.ts';
+import { catalogue, type EventName, eventNames, isNotification } from '../../../lambda/events/catalogue.ts';
 import type { EffectName } from '../../../lambda/events/definition.ts';
+import { kebabCase } from '../../../lambda/events/event-names.ts';
+import { normaliseTimestamp } from '../../../lambda/events/timestamp.ts';
 import { MAX_ATTRIBUTE_LENGTH } from '../../../lambda/queue/message.ts';
 import { REPLAY_NAME } from '../../../lambda/queue/replay.ts';
+import { CommandError } from '../../cli/terminal/command-error.ts';
 import { FOUND_BY } from '../../generate/events-table.ts';
-import { type DescribedEvent, DRAFT, schemaId } from './event-schemas.ts';
-import type { JsonSchema } from './field-schemas.ts';
-import { eventId } from './ids.ts';
-import { dataSchema } from './json-schema.ts';
-import { notificationForms } from './notification-forms.ts';
+import { type DescribedEvent, DRAFT, eventId, eventIdOf, schemaId } from './event-schemas.ts';
+import { dataSchema, type JsonSchema } from './json-schema.ts';
 
 /** Topics that people, and functions and queues of ours, are told through. */
 export const topics = {
@@ -30,7 +36,7 @@ export function topicOf({ event }: DescribedEvent): TopicName | undefined {
 }
 
 /** The characters of a text that was cut, and the mark of it. */
-const MAXIMUM_LENGTH = MAX_VALUE_LENGTH + 1;
+const MAX_TEXT_LENGTH = MAX_VALUE_LENGTH + 1;
 
 /** Nanoseconds, so that the order of the texts is the order in time (decision D9). */
 const normalised = '^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}[.][0-9]{9}Z$';
@@ -74,7 +80,7 @@ export function notificationSchema(described: DescribedEvent): JsonSchema {
 
 /** A schema in which every text has the length to which notifications cut it. */
 function shortened(schema: JsonSchema): JsonSchema {
-  if (schema.type === 'string') return { ...schema, maxLength: MAXIMUM_LENGTH };
+  if (schema.type === 'string') return { ...schema, maxLength: MAX_TEXT_LENGTH };
   const { properties, items } = schema as { properties?: Record<string, JsonSchema>; items?: JsonSchema };
   return {
     ...schema,
@@ -111,3 +117,39 @@ export const notificationDocument = (events: readonly DescribedEvent[]): JsonSch
     'What a Lambda function or a queue gets that subscribes to the chat or the review topic: one document for each event.',
   oneOf: events.filter((event) => topicOf(event) !== undefined).map(notificationSchema),
 });
+
+const contentFile = (event: EventName) => `lambda/events/${kebabCase(event)}/notification.ts`;
+
+/** What makes the content of a notification, by the events that notify. */
+const contentOf = new Map<EventName, ((data: object) => NotificationContent) | undefined>(
+  await Promise.all(
+    eventNames.filter(isNotification).map(async (event) => {
+      const file = contentFile(event);
+      const { content } = existsSync(file) ? await import(`../../../${file}`) : {};
+      return [event, content] as const;
+    }),
+  ),
+);
+
+/**
+ * The samples of an event as its consumer notifies of them, by protocol.
+ * @throws CommandError if its folder has no content of a notification
+ */
+export function notificationForms({ event, samples }: DescribedEvent) {
+  const content = contentOf.get(event);
+  if (content === undefined)
+    throw new CommandError(`${contentFile(event)} exports no \`content\`: what people are told of ${event}`);
+  return samples.map(({ payload }) => {
+    const data: object = catalogue[event].data.parse(payload.data);
+    const message = notificationMessage({
+      event,
+      eventId: eventIdOf(payload),
+      timestamp: normaliseTimestamp(String(payload.timestamp)) ?? '',
+      data: { ...data },
+      replay: undefined,
+      ...content(data),
+    });
+    const { default: text, https, sqs } = JSON.parse(message) as Record<'default' | 'https' | 'sqs', string>;
+    return { text, chat: JSON.parse(https), document: JSON.parse(sqs) as NotificationFacts };
+  });
+}

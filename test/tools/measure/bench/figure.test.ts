@@ -2,12 +2,13 @@ import { expect, test } from '@jest/globals';
 import {
   exactly,
   type Figure,
+  figureJson,
+  figureTable,
   type Measured,
   ratios,
   reaches,
   spread,
 } from '../../../../tools/measure/bench/figure.ts';
-import { figureJson, figureTable } from '../../../../tools/measure/bench/figure-table.ts';
 import { FIGURES } from '../../../../tools/measure/bench/figures.ts';
 
 const figure: Figure = {
@@ -21,7 +22,7 @@ const of = (median: number): Measured => ({ ...exactly(median), made: 'a ÷ b' }
 test('each figure can be asked for by a name of its own', () => {
   const names = FIGURES.map(({ name }) => name);
   expect(new Set(names).size).toBe(names.length);
-  expect(names).not.toEqual(expect.arrayContaining(['figures', 'start', 'bundles', 'console']));
+  expect(names).not.toEqual(expect.arrayContaining(['figures', 'start', 'console']));
 });
 
 test('a spread has the middle of what was measured, and a half of it on both sides', () => {

@@ -1,39 +1,41 @@
+import { execFile } from 'node:child_process';
 import { createHash, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, connect, createServer as createTcpServer, type Socket } from 'node:net';
+import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { SECRET } from '../delivery.ts';
-import type { Certificate } from './certificate.ts';
-import { at, type Distant } from './distance.ts';
+import { promisify } from 'node:util';
+import { SECRET } from './delivery.ts';
 
-/** Something that a service saw, in milliseconds since the epoch. */
+/** A connection to a service or a request. */
 export interface Seen {
   readonly what: 'connected' | 'asked';
   readonly service: 'Secrets Manager' | 'SQS';
-  /** Of what was asked. */
   readonly operation?: string;
-  /** The version of the secret that was asked for. */
+  /** The version of the secret that was requested. */
   readonly stage?: string | undefined;
+  /** Milliseconds since the epoch. */
   readonly at: number;
 }
 
-/** Secrets Manager and SQS, no slower than they have to be: what is measured is who calls them. */
+/** Secrets Manager and SQS, as fast as possible: their callers are measured. */
 export interface Aws extends AsyncDisposable {
   /** For a function's environment. */
   readonly environment: Readonly<Record<string, string>>;
   readonly queueUrl: string;
-  /** What was seen since the last time that somebody asked. */
+  /** Connections and requests since the last call. */
   seen(): Seen[];
 }
 
 export interface AwsOptions {
   /** @default plain HTTP */
   readonly certificate?: Certificate;
-  /** Milliseconds that everything takes, each way. @default none */
+  /** Milliseconds of network delay, each way. @default none */
   readonly delay?: number;
-  /** Milliseconds since the epoch of the current secret's making. @default long ago */
+  /** When the current secret was made, in milliseconds since the epoch. @default 0 */
   readonly rotatedAt?: number;
 }
 
@@ -53,7 +55,7 @@ export async function startAws({ certificate, delay, rotatedAt = 0 }: AwsOptions
         'content-type': 'application/x-amz-json-1.1',
         'content-length': Buffer.byteLength(body),
         'x-amzn-requestid': randomUUID(),
-        // As AWS does with its errors.
+        // AWS does so with errors.
         ...(status !== 200 && { connection: 'close' }),
       });
       response.end(body);
@@ -70,8 +72,7 @@ export async function startAws({ certificate, delay, rotatedAt = 0 }: AwsOptions
     });
     let { port } = server.address() as AddressInfo;
     if (delay !== undefined) {
-      const distant: Distant = closing.use(await at({ delay, port }));
-      port = distant.port;
+      port = closing.use(await distant({ delay, port })).port;
     }
     const url = certificate ? `https://localhost:${port}` : `http://127.0.0.1:${port}`;
     return url;
@@ -114,4 +115,64 @@ function answer(
     };
   }
   return { status: 400, body: JSON.stringify({ __type: 'ResourceNotFoundException', Message: operation }) };
+}
+
+export interface Certificate {
+  readonly cert: string;
+  readonly key: string;
+  /** The certificate, for `NODE_EXTRA_CA_CERTS`. */
+  readonly file: string;
+}
+
+/**
+ * Makes a certificate for `localhost`. Like those of AWS' endpoints it is RSA with 2,048 bits.
+ * @param folder it is written there
+ * @throws Error if openssl is missing
+ */
+export async function makeCertificate(folder: string): Promise<Certificate> {
+  const [file, keyFile] = [join(folder, 'certificate.pem'), join(folder, 'key.pem')];
+  await promisify(execFile)('openssl', [
+    ...'req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=localhost'.split(' '),
+    ...['-addext', 'basicConstraints=critical,CA:FALSE', '-addext', 'subjectAltName=DNS:localhost'],
+    ...['-keyout', keyFile, '-out', file],
+  ]);
+  return { cert: await readFile(file, 'utf8'), key: await readFile(keyFile, 'utf8'), file };
+}
+
+interface Distant extends AsyncDisposable {
+  readonly port: number;
+}
+
+/**
+ * A proxy that delays all bytes to and from a server of this machine, and the opening of connections, too.
+ * @param delay each way, in milliseconds
+ */
+async function distant({ delay, port }: { readonly delay: number; readonly port: number }): Promise<Distant> {
+  const sockets = new Set<Socket>();
+  const server = createTcpServer({ noDelay: true }, (near) => {
+    const far = connect({ port, host: '127.0.0.1', noDelay: true });
+    // SYN there and SYN-ACK back, before the client can send anything.
+    const opened = performance.now() + 2 * delay;
+    late(near, far, delay, opened);
+    late(far, near, delay, opened);
+    for (const socket of [near, far]) {
+      sockets.add(socket);
+      socket.on('error', () => {}).on('close', () => sockets.delete(socket));
+    }
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  return {
+    port: (server.address() as AddressInfo).port,
+    [Symbol.asyncDispose]: async () => {
+      for (const socket of sockets) socket.destroy();
+      await once(server.close(), 'close');
+    },
+  };
+}
+
+/** Forwards bytes from one socket to another after a delay. Timers of equal length fire in order. */
+function late(from: Socket, to: Socket, delay: number, opened: number): void {
+  const later = (hand: () => void) => setTimeout(hand, Math.max(0, opened - performance.now()) + delay);
+  from.on('data', (bytes) => later(() => to.write(bytes)));
+  from.on('close', () => later(() => to.destroy()));
 }

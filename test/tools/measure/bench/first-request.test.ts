@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { startTimeline } from '../../../../tools/measure/bench/start-timeline.ts';
+import { startTimeline } from '../../../../tools/measure/bench/first-request.ts';
 
 test('the steps of a start lead from the process to the answer, with the work ahead between', async () => {
   const steps = await startTimeline({ rounds: 1 });
