@@ -1,17 +1,16 @@
 import type { EventName } from '../../../lambda/events/catalogue.ts';
 import { sha256Hex } from '../../../lambda/hash.ts';
-import { type JsonNode, jsonTree, memberOf } from './payload/json-tree.ts';
-import { jsonForms, writeJson } from './signature/json-forms.ts';
-import { inflated, UTF_16 } from './signature/signed-messages.ts';
+import { canonicalForm, type JsonNode, memberOf, nodesIn, parseJson, writeJson } from './json.ts';
+import { inflated, UTF_16 } from './signed-messages.ts';
 
 /** Deliveries that are remembered, by hashes alone; beyond, the oldest is forgotten. */
-const MOST_DELIVERIES = 10_000;
+const MAX_DELIVERIES = 10_000;
 
 /** Requests of one delivery that are remembered; beyond, they are only counted. */
-const MOST_ATTEMPTS = 1_000;
+const MAX_ATTEMPTS = 1_000;
 
 /** Bytes of a body above which only its hash is compared. */
-const MOST_BYTES_PARSED = 256 * 1024;
+const MAX_BYTES_PARSED = 256 * 1024;
 
 /** How one request ended: with an answer, or without. */
 export type Ending = number | 'cut' | 'gave up';
@@ -102,7 +101,7 @@ export class Deliveries {
     };
     delivery.count += 1;
     delivery.event ??= sighting.event;
-    if (delivery.attempts.length < MOST_ATTEMPTS) delivery.attempts.push(attempt);
+    if (delivery.attempts.length < MAX_ATTEMPTS) delivery.attempts.push(attempt);
     return { delivery, attempt };
   }
 
@@ -137,7 +136,7 @@ export class Deliveries {
     this.#all.set(eventId, { delivery, keys: all });
     for (const key of all) this.#byKey.set(key, eventId);
     const [oldest] = this.#all.keys();
-    if (oldest !== undefined && this.#all.size > MOST_DELIVERIES) this.#forget(oldest);
+    if (oldest !== undefined && this.#all.size > MAX_DELIVERIES) this.#forget(oldest);
     return delivery;
   }
 
@@ -158,43 +157,35 @@ interface Keys {
 
 function keysOf({ eventId, body }: Sighting): Keys {
   const bytes = `bytes ${eventId}`;
-  if (body.length > MOST_BYTES_PARSED) return { exact: [bytes], afterRefusal: [] };
+  if (body.length > MAX_BYTES_PARSED) return { exact: [bytes], afterRefusal: [] };
   const sent = objectIn(body.toString());
   const meant = sent ?? meantObject(body);
   const data = memberOf(meant, 'data');
   const values = JSON.stringify([valuesIn(memberOf(meant, 'event')), valuesIn(data).sort()]);
   return {
-    exact: sent === undefined ? [bytes] : [bytes, `content ${sha256Hex(canonical(sent))}`],
+    exact: sent === undefined ? [bytes] : [bytes, `content ${sha256Hex(writeJson(sent, canonicalForm))}`],
     afterRefusal: data === undefined ? [] : [`values ${sha256Hex(values)}`],
   };
 }
 
 function objectIn(text: string): JsonNode | undefined {
-  const tree = jsonTree(text.replace(/^\uFEFF/, ''));
+  const tree = parseJson(text.replace(/^\uFEFF/, ''));
   return tree?.kind === 'object' ? tree : undefined;
 }
 
 /** The event in a body that the service cannot read, as it was serialised twice, compressed or in UTF-16. */
 function meantObject(body: Buffer): JsonNode | undefined {
-  const tree = jsonTree(body.toString());
+  const tree = parseJson(body.toString());
   if (tree?.kind === 'string') return objectIn(tree.value);
-  const plain = inflated({ headers: [], body });
-  if (plain !== undefined) return plain.length > MOST_BYTES_PARSED ? undefined : objectIn(plain.toString());
-  if (body.length % 2 !== 0) return undefined;
+  const [plain] = inflated({ headers: [], body });
+  if (plain !== undefined) return plain.length > MAX_BYTES_PARSED ? undefined : objectIn(plain.toString());
   return UTF_16.map(({ decode }) => objectIn(decode(body))).find((found) => found !== undefined);
-}
-
-/** The same for the same content, however it is written. */
-function canonical(node: JsonNode): string {
-  const form = jsonForms.find(({ sorted }) => sorted);
-  return form === undefined ? '' : writeJson(node, form);
 }
 
 /** Values without their names and types, which a correction may change: `{"shopId": 1}` becomes `{"shop_id": "1"}`. */
 function valuesIn(node: JsonNode | undefined): string[] {
-  if (node === undefined) return [];
-  if (node.kind === 'object') return node.entries.flatMap(([, value]) => valuesIn(value));
-  if (node.kind === 'array') return node.items.flatMap(valuesIn);
-  if (node.kind === 'string') return [node.value];
-  return node.text === 'null' ? [] : [node.text];
+  return (node === undefined ? [] : nodesIn(node)).flatMap((inner) => {
+    if (inner.kind === 'string') return [inner.value];
+    return inner.kind === 'literal' && inner.text !== 'null' ? [inner.text] : [];
+  });
 }

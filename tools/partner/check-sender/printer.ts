@@ -5,19 +5,18 @@ import type { Ending } from './deliveries.ts';
 import type { Diagnosis } from './diagnose.ts';
 import type { Finding, Grade } from './finding.ts';
 import { type RepeatReport, seconds } from './repeats.ts';
-import { isRightInAll, type Summary } from './summary.ts';
-import { isRight, type Verdict } from './verdict.ts';
+import { isRight, isRightInAll, type Summary, type Verdict } from './summary.ts';
 
 type Style = Parameters<typeof styleText>[0];
 
 /** Findings of one request that are shown: the rest is for `--json`. */
-const MOST_FINDINGS = 5;
+const MAX_FINDINGS = 5;
 
 /** Deliveries whose repeats are shown one by one. */
-const MOST_REPEATS = 20;
+const MAX_REPEATS = 20;
 
 /** Answers and waits of one delivery that are shown. */
-const MOST_SHOWN = 8;
+const MAX_SHOWN = 8;
 
 /** Characters of an event id that tell two apart. */
 const SHORT_ID = 8;
@@ -33,7 +32,7 @@ const GRADES: Readonly<Record<Grade, { word: string; style: Style }>> = {
 
 /** A verdict for people: what became of the request, and below it what there is to say. */
 export function verdictText(verdict: Verdict, width: number): string[] {
-  const shown = verdict.findings.slice(0, MOST_FINDINGS);
+  const shown = verdict.findings.slice(0, MAX_FINDINGS);
   const more = verdict.findings.length - shown.length;
   return [
     headline(verdict),
@@ -44,14 +43,13 @@ export function verdictText(verdict: Verdict, width: number): string[] {
 
 function headline(verdict: Verdict): string {
   const { number, at, diagnosis, bytes, method, ending } = verdict;
+  const { event, eventId } = diagnosis ?? {};
   const parts = [
-    ...(diagnosis?.event === undefined ? [] : [diagnosis.event]),
-    ...(method === undefined || method === 'POST' ? [] : [method]),
+    event ?? '',
+    method === 'POST' ? '' : (method ?? ''),
     `${bytes.toLocaleString('en')} ${bytes === 1 ? 'byte' : 'bytes'}`,
-    ...(diagnosis === undefined || diagnosis.eventId === ''
-      ? []
-      : [`event ${diagnosis.eventId.slice(0, SHORT_ID)}`]),
-    ...(diagnosis === undefined || !isOther(verdict) ? [] : [`by itself ${statusText(diagnosis)}`]),
+    eventId === undefined ? '' : `event ${eventId.slice(0, SHORT_ID)}`,
+    diagnosis !== undefined && isOther(verdict) ? `by itself ${statusText(diagnosis)}` : '',
   ];
   const { style, text } = stateOf(verdict);
   const status =
@@ -60,7 +58,7 @@ function headline(verdict: Verdict): string {
     styleText(style, text.padEnd('✓ accepted'.length)),
     styleText('bold', status.padEnd('200 queued'.length)),
     styleText('dim', `#${number}  ${at.toISOString().slice(11, 19)}`),
-    parts.join(' · '),
+    parts.filter((part) => part !== '').join(' · '),
   ].join('  ');
 }
 
@@ -136,22 +134,31 @@ function outcomeText(summary: Summary): string {
 
 function mistakeTable({ mistakes }: Summary, width: number): string[] {
   return table(
-    [{ heading: 'Times', align: 'right' }, { heading: 'Grade' }, { heading: 'What' }],
-    mistakes.map(({ count, grade, what }) => [
+    [
+      { heading: 'Times', align: 'right' },
+      { heading: 'Grade' },
+      { heading: 'What' },
+      { heading: 'Requests' },
+    ],
+    mistakes.map(({ count, grade, what, requests }) => [
       count.toLocaleString('en'),
       styleText(GRADES[grade].style, GRADES[grade].word),
       what,
+      listed(
+        requests.map((number) => `#${number}`),
+        count,
+      ),
     ]),
     width,
   );
 }
 
 function repeatTable(repeats: readonly RepeatReport[], width: number): string[] {
-  const shown = repeats.slice(0, MOST_REPEATS);
+  const shown = repeats.slice(0, MAX_REPEATS);
   const rows = shown.map((report) => [
     String(report.delivery),
-    some(report.endings.map((ending) => String(ending ?? 'under way'))),
-    `${some(report.waits.map(seconds))}${report.backOff === undefined ? '' : `: ${report.backOff}`}`,
+    listed(report.endings.map((ending) => String(ending ?? 'under way'))),
+    `${listed(report.waits.map(seconds))}${report.backOff === undefined ? '' : `: ${report.backOff}`}`,
     report.isSameBytes ? 'same' : styleText('yellow', 'changed'),
     report.isSameSignature ? 'same' : 'changed',
     report.reused === 0
@@ -169,43 +176,27 @@ function repeatTable(repeats: readonly RepeatReport[], width: number): string[] 
   ];
 }
 
-function some(words: readonly string[]): string {
-  const shown = words.slice(0, MOST_SHOWN).join(', ');
-  return words.length > MOST_SHOWN ? `${shown}, … ${words.length - MOST_SHOWN} more` : shown;
+/** @param count of all of them, if not all are here */
+function listed(words: readonly string[], count = words.length): string {
+  const shown = words.slice(0, MAX_SHOWN);
+  return [...shown, ...(count > shown.length ? [`… ${count - shown.length} more`] : [])].join(', ');
 }
 
 /** The same as {@link verdictText} for programs: one line of JSON. */
 export function verdictJson(verdict: Verdict): string {
-  const {
-    number,
-    at,
-    method,
-    bytes,
-    diagnosis,
-    ending,
-    milliseconds,
-    connection,
-    isReused,
-    delivery,
-    findings,
-  } = verdict;
+  const { number, at, diagnosis, milliseconds, delivery, method, bytes, ending, connection } = verdict;
+  const { status, word, event, eventId } = diagnosis ?? {};
   return JSON.stringify({
     request: number,
     at: at.toISOString(),
     isRight: isRight(verdict),
-    status: diagnosis?.status,
-    word: diagnosis?.word,
-    event: diagnosis?.event,
-    eventId: diagnosis?.eventId === '' ? undefined : diagnosis?.eventId,
-    method,
-    bytes,
-    ending,
+    ...{ status, word, event, eventId, method, bytes, ending },
     milliseconds: Math.round(milliseconds),
     connection,
-    isReused,
+    isReused: verdict.isReused,
     delivery: delivery?.number,
     attempt: delivery?.attempt,
     corrects: delivery?.corrects,
-    findings,
+    findings: verdict.findings,
   });
 }
