@@ -112,7 +112,7 @@ async function lookAtEveryView(stage: string, address: URL, partner: Partner): P
   const queues = await ask<Queues>('/queues');
   assert.deepEqual(queues.problems, []);
   assert.deepEqual(
-    [queues.events.map(({ event }) => event), queues.kept.map(({ name }) => name)],
+    [queues.events.map(({ event }) => event), queues.receiverQueues.map(({ name }) => name)],
     [eventNames, ['quarantine', 'unrouted']],
   );
   for (const name of ['quarantine', 'unrouted', 'dead:shop.updated']) {

@@ -134,7 +134,7 @@ export interface Notice {
 export interface Queues {
   readonly events: readonly EventQueue[];
   /** `quarantine` and `unrouted`. */
-  readonly kept: readonly KeptQueue[];
+  readonly receiverQueues: readonly ReceiverQueue[];
   /** Pauses could not be read; `problems` says why. */
   readonly pausesUnknown?: true;
   /** What could not be read, and why, such as a missing permission. */
@@ -157,7 +157,7 @@ export interface EventQueue extends QueueDepth {
   readonly dead: QueueDepth;
 }
 
-export interface KeptQueue extends QueueDepth {
+export interface ReceiverQueue extends QueueDepth {
   readonly name: 'quarantine' | 'unrouted';
 }
 

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
-import { readCloudAssembly } from '../../local/template/cloud-assembly.ts';
 import { API_FOLDER, apiFiles } from '../partner/api/files.ts';
+import { alarmsTable } from './alarms-table.ts';
 import { configurationDocument } from './configuration-document.ts';
 import { withCostTables } from './cost-tables.ts';
-import { drawDashboard } from './dashboard-picture.ts';
 import type { DerivedFile } from './derived-file.ts';
+import { EVENT_INDEX, eventIndex } from './event-index.ts';
 import { eventsTable } from './events-table.ts';
 import { lambdaEventFolders, lambdaEvents } from './lambda-events.ts';
 import { partnerEventsTable } from './partner-events-table.ts';
@@ -23,7 +23,7 @@ const OF_STACK: Readonly<Record<string, (assemblies: Assemblies) => string>> = {
   'test/lib/snapshots/stateful.txt': (all) => statefulResources([all.prod, all['every-setting']]),
   'docs/permissions.md': (all) => permissionsDocument(all.prod, all['every-setting'], all.encrypted),
   'docs/configuration.md': configurationDocument,
-  'docs/dashboard.svg': ({ dev }) => drawDashboard(readCloudAssembly(dev).template),
+  'docs/operations.md': () => fillPlace(readFileSync('docs/operations.md', 'utf8'), 'alarms', alarmsTable()),
   'docs/scale-and-cost.md': ({ prod }) =>
     withCostTables(readFileSync('docs/scale-and-cost.md', 'utf8'), prod),
   'docs/partner.md': () =>
@@ -32,10 +32,15 @@ const OF_STACK: Readonly<Record<string, (assemblies: Assemblies) => string>> = {
 };
 
 /** The files and folders that everything derived is in. */
-export const derivedPlaces: readonly string[] = [...lambdaEventFolders, API_FOLDER, ...Object.keys(OF_STACK)];
+export const derivedPlaces: readonly string[] = [
+  EVENT_INDEX,
+  ...lambdaEventFolders,
+  API_FOLDER,
+  ...Object.keys(OF_STACK),
+];
 
 /** Every derived file, as it follows from the code and the samples as they are now. */
 export function derivedFiles(assemblies: Assemblies): DerivedFile[] {
   const ofStack = Object.entries(OF_STACK).map(([file, make]) => ({ file, text: make(assemblies) }));
-  return [...lambdaEvents(), ...apiFiles(), ...ofStack];
+  return [eventIndex(), ...lambdaEvents(), ...apiFiles(), ...ofStack];
 }

@@ -31,12 +31,12 @@ test('every queue tells how many messages it has, and when the oldest was sent',
   await operator.put(operator.outputs.UnroutedQueueUrl, '{}', { event: 'example.unknown' });
   const { status, body } = await running.api.get('/api/queues');
   expect(status).toBe(200);
-  const { events, kept, problems } = body;
+  const { events, receiverQueues, problems } = body;
   const shop = events.find(({ event }: { event: string }) => event === 'shop.updated');
   expect(shop).toMatchObject({ visible: 0, inFlight: 0, dead: { visible: 2, inFlight: 0 } });
   expect(Date.parse(shop.dead.oldestAt)).toBeGreaterThan(before);
   expect(shop).not.toHaveProperty('oldestAt');
-  expect(kept).toEqual([
+  expect(receiverQueues).toEqual([
     { name: 'quarantine', visible: 0, inFlight: 0 },
     { name: 'unrouted', visible: 1, inFlight: 0, oldestAt: expect.any(String) },
   ]);

@@ -35,37 +35,38 @@ export class ApiError extends Error {
 
 export const errorText = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
-const part = encodeURIComponent;
+const encode = encodeURIComponent;
 
 /** The console's JSON API. Its types are those of the server's code, as both are of one build. */
 export const api = {
   stack: () => get<StackInfo>('/api/stack'),
   /** @param query as of the address: `search=…&limit=1` */
   deliveries: (query: string) => get<DeliveryList>(`/api/deliveries?${query}`),
-  delivery: (id: string, signal?: AbortSignal) => get<DeliveryDetail>(`/api/deliveries/${part(id)}`, signal),
+  delivery: (id: string, signal?: AbortSignal) =>
+    get<DeliveryDetail>(`/api/deliveries/${encode(id)}`, signal),
   /** Answers once nothing more happens to the delivery, or after some seconds. */
   settled: (id: string, seconds: number, signal?: AbortSignal) =>
-    get<DeliveryDetail>(`/api/deliveries/${part(id)}/settled?timeout=${seconds}`, signal),
+    get<DeliveryDetail>(`/api/deliveries/${encode(id)}/settled?timeout=${seconds}`, signal),
   body: async (id: string, signal?: AbortSignal): Promise<Body> =>
     bodyOf(
-      await (await request(`/api/deliveries/${part(id)}/body`, { signal: signal ?? null })).arrayBuffer(),
+      await (await request(`/api/deliveries/${encode(id)}/body`, { signal: signal ?? null })).arrayBuffer(),
     ),
   queues: (signal?: AbortSignal) => get<Queues>('/api/queues', signal),
   messages: (queue: string, limit: number, signal?: AbortSignal) =>
-    get<QueueMessages>(`/api/queues/${part(queue)}/messages?limit=${limit}`, signal),
+    get<QueueMessages>(`/api/queues/${encode(queue)}/messages?limit=${limit}`, signal),
   deadLetters: (signal?: AbortSignal) => get<DeadLetters>('/api/dead-letters', signal),
   /** @param query `key` of one item, or `after` which key to go on */
   table: (name: string, query: { key: string } | { after: string }, signal?: AbortSignal) =>
-    get<TableRows>(`/api/tables/${part(name)}?${new URLSearchParams(query)}`, signal),
+    get<TableRows>(`/api/tables/${encode(name)}?${new URLSearchParams(query)}`, signal),
   tasks: () => get<readonly Task[]>('/api/tasks'),
-  task: (id: string) => get<Task>(`/api/tasks/${part(id)}`),
+  task: (id: string) => get<Task>(`/api/tasks/${encode(id)}`),
   run: (task: TaskRequest) => post<Task>('/api/tasks', task),
-  interrupt: (id: string) => change(`/api/tasks/${part(id)}`, 'DELETE'),
+  interrupt: (id: string) => change(`/api/tasks/${encode(id)}`, 'DELETE'),
   faults: (signal?: AbortSignal) => get<Faults>('/api/faults', signal),
   beginFault: (fault: FaultSettings) => post<ActiveFault>('/api/faults', fault),
   /** @param id undefined: all faults */
-  endFault: (id?: string) => change(id === undefined ? '/api/faults' : `/api/faults/${part(id)}`, 'DELETE'),
-  kill: (name: string, next: boolean) => change(`/api/functions/${part(name)}/kill`, 'POST', { next }),
+  endFault: (id?: string) => change(id === undefined ? '/api/faults' : `/api/faults/${encode(id)}`, 'DELETE'),
+  kill: (name: string, next: boolean) => change(`/api/functions/${encode(name)}/kill`, 'POST', { next }),
 };
 
 async function get<T>(path: string, signal?: AbortSignal): Promise<T> {

@@ -3,20 +3,20 @@ import { IconButton } from './ui/button.tsx';
 
 type Theme = 'auto' | 'light' | 'dark';
 
-const KEEPER = 'console-theme';
+const STORAGE_KEY = 'console-theme';
 
 export function readTheme(): Theme {
-  const kept = localStorage.getItem(KEEPER);
-  return kept === 'light' || kept === 'dark' ? kept : 'auto';
+  const stored = localStorage.getItem(STORAGE_KEY);
+  return stored === 'light' || stored === 'dark' ? stored : 'auto';
 }
 
 /** Shows the page in a theme and remembers it. `auto` follows the system. */
 export function applyTheme(theme: Theme): void {
   if (theme === 'auto') {
-    localStorage.removeItem(KEEPER);
+    localStorage.removeItem(STORAGE_KEY);
     delete document.documentElement.dataset.theme;
   } else {
-    localStorage.setItem(KEEPER, theme);
+    localStorage.setItem(STORAGE_KEY, theme);
     document.documentElement.dataset.theme = theme;
   }
 }

@@ -39,7 +39,7 @@ export interface RunnableCommand {
 
 type Task = Parameters<Work>[1];
 
-type CommandContext = Pick<ConsoleContext, 'source' | 'local' | 'use'>;
+type CommandContext = Pick<ConsoleContext, 'source' | 'local' | 'queueLocks'>;
 
 /** Arguments and options of a command, as commander has parsed them. */
 interface Parsed {
@@ -146,10 +146,10 @@ export async function parseCommand(
     one.exitOverride().helpOption(false);
     one.configureOutput({ writeOut: silent, writeErr: silent, outputError: silent });
   }
-  command.hook('preAction', (_root, acting) => {
-    if (allowed.subcommand !== undefined && acting.name() !== allowed.subcommand) throw notAllowed();
-    refuseOptions(acting, allowed);
-    parsed = { args: acting.processedArgs, options: acting.opts(), input };
+  command.hook('preAction', (_root, parsedCommand) => {
+    if (allowed.subcommand !== undefined && parsedCommand.name() !== allowed.subcommand) throw notAllowed();
+    refuseOptions(parsedCommand, allowed);
+    parsed = { args: parsedCommand.processedArgs, options: parsedCommand.opts(), input };
     subject = allowed.subject(parsed, context);
   });
   try {
@@ -206,11 +206,11 @@ function withConsole(task: Task, { input }: Parsed, { source }: CommandContext):
 }
 
 /** Keeps looks at the queue away from its redrive, and notes which deliveries were redriven. */
-function redriven({ args: [name] }: Parsed, { source, local, use }: CommandContext, task: Task): Task {
+function redriven({ args: [name] }: Parsed, { source, local, queueLocks }: CommandContext, task: Task): Task {
   const { kind, url } = waitingQueue(source.stage, String(name));
   const inspect = async () => local?.stack.inspectQueue(url);
   return (operation) =>
-    use.redrive(url, async () => {
+    queueLocks.redrive(url, async () => {
       const before = kind === 'quarantine' ? undefined : await inspect();
       // A message may fail again before the redrive is known to have ended.
       const at = Date.now();

@@ -7,7 +7,7 @@ import type { LocalStack } from '../../../local/local-stack.ts';
 import type { Notice, Task } from '../api.ts';
 import type { Source } from '../source.ts';
 import { badRequest, Problem } from './problem.ts';
-import type { QueueUse } from './queue-use.ts';
+import type { QueueLocks } from './queue-locks.ts';
 
 /** The stack behind the console, if it runs in the same process. */
 export interface LocalParts {
@@ -29,7 +29,7 @@ export interface ConsoleContext {
   readonly readOnly: boolean;
   /** Undefined for a deployed stage. */
   readonly local: LocalParts | undefined;
-  readonly use: QueueUse;
+  readonly queueLocks: QueueLocks;
   /** Tells tasks and notices to every page that is open. */
   readonly news: News;
   /** Tells of a fault of the console itself. */

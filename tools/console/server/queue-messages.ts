@@ -19,7 +19,9 @@ type SeenMessage = Pick<HeldMessage, 'id' | 'body' | 'attributes' | 'sentAt' | '
   Pick<QueueMessage, 'state'>;
 
 /** How queues are looked into: the local stack's without receiving anything. */
-type Look = Pick<ConsoleContext, 'source' | 'local' | 'use' | 'readOnly'> & { readonly signal: AbortSignal };
+type Look = Pick<ConsoleContext, 'source' | 'local' | 'queueLocks' | 'readOnly'> & {
+  readonly signal: AbortSignal;
+};
 
 /**
  * The messages of a queue. None is removed.
@@ -51,7 +53,7 @@ export async function queueMessages(look: Look, name: string, limit: number): Pr
 export async function deadLetters(look: Look): Promise<DeadLetters> {
   requireLook(look);
   const { stage } = look.source;
-  const problems = new Shortcomings(stage.local);
+  const problems = new PartialFailures(stage.local);
   const limitedQueues: string[] = [];
   const found: Letter[] = [];
   for (const queue of waitingQueues(stage)) {
@@ -91,14 +93,14 @@ async function seenMessages<Shown>(
   show: (message: SeenMessage) => Shown | Promise<Shown>,
 ): Promise<{ readonly messages: readonly Shown[]; readonly limited: boolean }> {
   requireLook(look);
-  const { source, local, use, signal } = look;
+  const { source, local, queueLocks, signal } = look;
   const messages: Shown[] = [];
   if (local !== undefined) {
     const all = await local.stack.inspectQueue(url);
     for (const message of all.slice(0, limit)) messages.push(await show(inspected(message)));
     return { messages, limited: all.length > limit };
   }
-  return await use.look(url, async () => {
+  return await queueLocks.look(url, async () => {
     const { limited } = await walk(source.stage, url, { signal, limit }, async (message) => {
       messages.push(await show({ ...message, state: 'waiting' }));
       return 'kept';
@@ -180,7 +182,7 @@ function groupOf(reason: string, letters: readonly Letter[]): DeadLetterGroup {
 }
 
 /** What could not be read while the rest could: a line for each reason, with all that it concerns. */
-export class Shortcomings {
+export class PartialFailures {
   readonly #local: boolean;
   readonly #subjects = new Map<string, string[]>();
 

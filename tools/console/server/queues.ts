@@ -5,9 +5,9 @@ import { pausedQueue } from '../../stage/history/locate.ts';
 import { pausesOf } from '../../stage/queues/pause-state.ts';
 import { oldestMessage, type QueueState, queueState, waitingQueues } from '../../stage/queues/queue.ts';
 import type { Stage } from '../../stage/stage.ts';
-import type { EventQueue, KeptQueue, QueueDepth, Queues } from '../api.ts';
+import type { EventQueue, QueueDepth, Queues, ReceiverQueue } from '../api.ts';
 import { type ConsoleContext, type ConsoleEnv, endOf, readQuery } from './context.ts';
-import { deadLetters, queueMessages, Shortcomings } from './queue-messages.ts';
+import { deadLetters, PartialFailures, queueMessages } from './queue-messages.ts';
 
 /** Messages of a look: by default, and at most. */
 const LIMIT = { default: 50, maximum: 500 };
@@ -68,15 +68,15 @@ function measuredAge(stack: Pick<Stage, 'cloudwatch'>): OldestAt {
 
 /** How full every queue of a stack is. If a permission is missing, the answer names it and has the rest. */
 async function queuesOf(stack: Stage, oldestAt: OldestAt): Promise<Queues> {
-  const problems = new Shortcomings(stack.local);
-  const [pauses, kept, events] = await Promise.all([
+  const problems = new PartialFailures(stack.local);
+  const [pauses, receiverQueues, events] = await Promise.all([
     problems.unless('what is paused', pausesOf(stack)),
-    Promise.all(waitingQueues(stack).map(({ kind, url }) => keptQueue(kind, url))),
+    Promise.all(waitingQueues(stack).map(({ kind, url }) => receiverQueue(kind, url))),
     Promise.all(stack.events.map(eventQueue)),
   ]);
   return {
     events: events.filter((queue) => queue !== undefined).map(withPause),
-    kept: kept.filter((queue) => queue !== undefined),
+    receiverQueues: receiverQueues.filter((queue) => queue !== undefined),
     ...(pauses === undefined && { pausesUnknown: true as const }),
     problems: problems.lines(),
   };
@@ -96,10 +96,10 @@ async function queuesOf(stack: Stage, oldestAt: OldestAt): Promise<Queues> {
     return own && dead && { event, ...own, dead };
   }
 
-  async function keptQueue(
-    kind: KeptQueue['name'] | 'dead-letter',
+  async function receiverQueue(
+    kind: ReceiverQueue['name'] | 'dead-letter',
     url: string,
-  ): Promise<KeptQueue | undefined> {
+  ): Promise<ReceiverQueue | undefined> {
     if (kind === 'dead-letter') return undefined;
     const known = await depth(`the ${kind} queue`, url);
     return known && { name: kind, ...known };

@@ -14,7 +14,7 @@ import { deliveryRoutes } from './deliveries.ts';
 import { faultRoutes } from './faults.ts';
 import { pageRoutes } from './page.ts';
 import { badRequest, notFound, Problem, problemOf, problemResponse } from './problem.ts';
-import { QueueUse } from './queue-use.ts';
+import { QueueLocks } from './queue-locks.ts';
 import { queueRoutes } from './queues.ts';
 import { guard, type SecurityRules, securityHeaders } from './security.ts';
 import { streamRoutes } from './stream.ts';
@@ -53,7 +53,7 @@ export async function startConsole(options: ConsoleOptions): Promise<Console> {
     readOnly,
     local,
     news: new News(),
-    use: new QueueUse(),
+    queueLocks: new QueueLocks(),
     report: (error) => console.error('The console:', error instanceof Error ? error.stack : String(error)),
     closing: closing.signal,
   };

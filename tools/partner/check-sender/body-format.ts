@@ -57,7 +57,12 @@ const JSON_LIKE_FORMATS: readonly Format[] = [
     'almost JSON, with a comma before a closing brace or bracket',
     USE_LIBRARY,
   ],
-  [/^\{.*\} \{/, 'body-several', 'several JSON objects', 'Send each event in a request of its own.'],
+  [
+    /^\{.*\} \{/,
+    'body-several',
+    'not one JSON object but several',
+    'Send each event in a request of its own.',
+  ],
   [
     /^\{(?:.*[^}])?$/,
     'body-cut',

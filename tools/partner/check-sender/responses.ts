@@ -39,7 +39,7 @@ export async function serviceAnswer(
 ): Promise<ServiceAnswer> {
   let outcome: Outcome | undefined;
   const receiver = createReceiver({
-    secrets: { fit: async (test) => test([secret]) },
+    secrets: { matchesAny: async (test) => test([secret]) },
     queues: { enqueue: async () => {}, quarantine: async () => {} },
     identify: () => {},
     report: async (reported) => {

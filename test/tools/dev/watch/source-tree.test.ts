@@ -20,7 +20,8 @@ const newTree = () => new SourceTree((problem) => problems.push(problem));
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'partner-webhooks-source-tree-'));
   process.chdir(folder);
-  for (const name of ['bin', 'lib', 'lambda/consumer']) await mkdir(name, { recursive: true });
+  for (const name of ['bin', 'lib', 'lambda/events/shop-updated', 'lambda/consumer'])
+    await mkdir(name, { recursive: true });
   for (const file of [FILE, OTHER, 'cdk.json', 'package.json']) await writeFile(file, 'as it was');
   told = [];
   problems = [];
@@ -130,10 +131,10 @@ test('a link to a folder is no source, and holds up none', async () => {
 
 test('a folder that becomes a file is told as what it is by then', async () => {
   listen();
-  await rm('lambda/consumer', { recursive: true });
-  await writeFile('lambda/consumer', 'a file');
+  await rm('lambda/events/shop-updated', { recursive: true });
+  await writeFile('lambda/events/shop-updated', 'a file');
   await telling(FILE);
-  expect(told.flat()).toContain('lambda/consumer');
+  expect(told.flat()).toContain('lambda/events/shop-updated');
   expect(problems).toEqual([]);
 });
 

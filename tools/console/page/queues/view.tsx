@@ -120,9 +120,9 @@ const resumeCommand = (event: string) => ({
   does: `Starts the processing of ${event} again. Waiting messages are processed.`,
 });
 
-const rowsOf = ({ events, kept }: Queues): Row[] => [
+const rowsOf = ({ events, receiverQueues }: Queues): Row[] => [
   ...events.map((queue) => ({ ...queue, name: queue.event, event: queue })),
-  ...kept,
+  ...receiverQueues,
 ];
 
 /** @param isOpen a queue is opened beside the table, which then has less room */

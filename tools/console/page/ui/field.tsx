@@ -27,7 +27,7 @@ export function Field({
   required = false,
 }: FieldProps) {
   const id = useId();
-  const says = problem ?? hint;
+  const description = problem ?? hint;
   const common = {
     id,
     name,
@@ -38,7 +38,7 @@ export function Field({
     spellcheck: false,
     autoComplete: 'off',
     'aria-invalid': problem !== undefined,
-    'aria-describedby': says === undefined ? undefined : `${id}-says`,
+    'aria-describedby': description === undefined ? undefined : `${id}-description`,
   } as const;
   return (
     <div class="form-row stack">
@@ -48,9 +48,9 @@ export function Field({
       ) : (
         <textarea {...common} rows={lines} onInput={({ currentTarget }) => onInput(currentTarget.value)} />
       )}
-      {says !== undefined && (
-        <p id={`${id}-says`} class={problem === undefined ? 'hint soft' : 'hint bad'}>
-          {says}
+      {description !== undefined && (
+        <p id={`${id}-description`} class={problem === undefined ? 'hint soft' : 'hint bad'}>
+          {description}
         </p>
       )}
     </div>

@@ -1,0 +1,56 @@
+import { Stack } from 'aws-cdk-lib';
+import { CfnMicrosoftTeamsChannelConfiguration, CfnSlackChannelConfiguration } from 'aws-cdk-lib/aws-chatbot';
+import { ManagedPolicy, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import type { ITopic, Topic } from 'aws-cdk-lib/aws-sns';
+import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
+import { Construct } from 'constructs';
+import { acknowledge } from '../acknowledge.ts';
+import type { StageConfig } from '../config.ts';
+
+/** Mails what is published to a topic. Each address has to confirm once, by the link in SNS' first mail. */
+export function subscribeEmails(topic: Topic, addresses: readonly string[]): void {
+  for (const address of addresses) {
+    acknowledge(
+      topic.addSubscription(new EmailSubscription(address)),
+      'Serverless-SNSRedrivePolicy',
+      'SNS tries a mail for hours; the message is for people, who would not look into a queue of it.',
+    );
+  }
+}
+
+export type ChatChannelsProps = StageConfig['chat'] & { readonly topic: ITopic };
+
+/** Shows what is published to a topic in Slack and Teams, by Amazon Q Developer in chat applications. */
+export class ChatChannels extends Construct {
+  constructor(scope: Construct, id: string, { topic, slack, teams }: ChatChannelsProps) {
+    super(scope, id);
+    if (!slack && !teams) return;
+    const role = new Role(this, 'Role', { assumedBy: new ServicePrincipal('chatbot.amazonaws.com') });
+    const common = {
+      iamRoleArn: role.roleArn,
+      snsTopicArns: [topic.topicArn],
+      // What people may do in the account by talking to Amazon Q: nothing. The default is AdministratorAccess.
+      guardrailPolicies: [ManagedPolicy.fromAwsManagedPolicyName('AWSDenyAll').managedPolicyArn],
+      loggingLevel: 'ERROR',
+    };
+    const { stackName } = Stack.of(this);
+    if (slack) {
+      new CfnSlackChannelConfiguration(this, 'Slack', {
+        ...common,
+        configurationName: `${stackName}-slack`,
+        slackWorkspaceId: slack.workspaceId,
+        slackChannelId: slack.channelId,
+      });
+    }
+    if (teams) {
+      new CfnMicrosoftTeamsChannelConfiguration(this, 'Teams', {
+        ...common,
+        configurationName: `${stackName}-teams`,
+        teamsTenantId: teams.tenantId,
+        teamId: teams.teamId,
+        // The console shows it as it is, CloudFormation takes it percent-encoded.
+        teamsChannelId: encodeURIComponent(decodeURIComponent(teams.channelId)),
+      });
+    }
+  }
+}
