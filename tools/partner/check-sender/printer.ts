@@ -137,18 +137,14 @@ function mistakeTable({ mistakes }: Summary, width: number): string[] {
     [
       { heading: 'Times', align: 'right' },
       { heading: 'Grade' },
-      { heading: 'What' },
       { heading: 'Requests' },
+      { heading: 'What' },
     ],
-    mistakes.map(({ count, grade, what, requests }) => [
-      count.toLocaleString('en'),
-      styleText(GRADES[grade].style, GRADES[grade].word),
-      what,
-      listed(
-        requests.map((number) => `#${number}`),
-        count,
-      ),
-    ]),
+    mistakes.map(({ count, grade, what, requests }) => {
+      const numbers = requests.map((number) => `#${number}`);
+      const word = styleText(GRADES[grade].style, GRADES[grade].word);
+      return [count.toLocaleString('en'), word, listed(numbers, count), what];
+    }),
     width,
   );
 }

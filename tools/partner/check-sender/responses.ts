@@ -1,11 +1,9 @@
 import { STATUS_CODES } from 'node:http';
 import { InvalidArgumentError } from '@commander-js/extra-typings';
-import middy from '@middy/core';
-import type { APIGatewayProxyStructuredResultV2, Context } from 'aws-lambda';
 import { WEBHOOK_PATH } from '../../../lambda/events/webhook-path.ts';
-import { invalidSignature, problemResponses } from '../../../lambda/receiver/problem.ts';
+import { type Answer, invalidSignature, refused, serverError } from '../../../lambda/receiver/answers.ts';
 import { createReceiver, type Outcome } from '../../../lambda/receiver/receive.ts';
-import type { GatewayEvent } from '../../../lambda/receiver/request.ts';
+import { type GatewayEvent, requestIdOf } from '../../../lambda/receiver/request.ts';
 import { httpApi } from '../../../local/gateway/http-api.ts';
 import { type HttpRequest, type HttpResponse, shortId } from '../../../local/gateway/http-message.ts';
 
@@ -45,25 +43,24 @@ export async function serviceAnswer(
     report: async (reported) => {
       outcome = reported;
     },
+    reportError: async () => {},
   });
   const { response } = await apiOf(receiver).answer(request, readBody);
   return { response, ...(outcome !== undefined && { outcome }) };
 }
 
-function apiOf(receiver: (event: GatewayEvent) => Promise<APIGatewayProxyStructuredResultV2>) {
-  const handler = middy<GatewayEvent, APIGatewayProxyStructuredResultV2>()
-    .use(problemResponses(async () => {}))
-    .handler(receiver);
-  const routeKey = `POST ${WEBHOOK_PATH}`;
-  return httpApi({
+const apiOf = (receiver: (event: GatewayEvent) => Promise<Answer>) =>
+  httpApi({
     apiId: 'checker',
     accountId: '000000000000',
     region: 'us-east-1',
     routes: [
-      { routeKey, invoke: async (event) => ({ ok: true, payload: await handler(event, {} as Context) }) },
+      {
+        routeKey: `POST ${WEBHOOK_PATH}`,
+        invoke: async (event) => ({ ok: true, payload: await receiver(event) }),
+      },
     ],
   });
-}
 
 /** What is sent in place of the service's own answer. */
 export type Step =
@@ -129,12 +126,6 @@ function timedStep(word: string): Step | undefined {
 export const stepOf = (steps: readonly Step[], attempt: number): Step =>
   steps[Math.min(attempt, steps.length - 1)] ?? { kind: 'ok' };
 
-/** A receiver that fails, whatever the request is like. */
-const failingApi = (error: Error) =>
-  apiOf(async () => {
-    throw error;
-  });
-
 /** Answers with a failure, as the receiver or API Gateway words it. */
 export async function failureAnswer(
   request: HttpRequest,
@@ -142,7 +133,8 @@ export async function failureAnswer(
   status: number,
 ): Promise<HttpResponse> {
   if (status === 401 || status === 500) {
-    const api = failingApi(status === 401 ? invalidSignature() : new Error('simulated'));
+    const problem = status === 401 ? invalidSignature : serverError;
+    const api = apiOf(async (event) => refused(problem, requestIdOf(event)));
     return (await api.answer(request, async () => body)).response;
   }
   return {

@@ -143,6 +143,22 @@ test('what would be next is told as such of the request, and counted as itself',
   expect(mistakes.map(({ what }) => what)).toContainEqual(expect.stringMatching(/^timestamp has no zone/));
 });
 
+test('the summary counts each mistake by itself, and names the requests that made it', async () => {
+  const started = await start();
+  const withoutShop = BODY.replace('"shop_id":"shop-1"', '');
+  for (const body of [withoutShop, BODY.replace('"event"', '"evt"'), `${withoutShop} `, BODY]) {
+    await post(started, body);
+  }
+  await verdict(started, 4);
+  const summary = started.tally.summary(started.checker.deliveries(), true);
+  expect(summary.mistakes.map(({ count, what, requests }) => [count, what, requests])).toEqual([
+    [2, 'data.shop_id is missing.', [1, 3]],
+    [1, expect.stringMatching(/^event is missing/), [2]],
+  ]);
+  const rows = summaryText(summary, 100).map(stripVTControlCharacters);
+  expect(rows).toContain('    2  wrong  #1, #3    data.shop_id is missing.');
+});
+
 test('what went astray is not called queued', async () => {
   const started = await start();
   const headers = { 'content-type': 'application/json', 'x-webhook-signature': sign(BODY).toString('hex') };
