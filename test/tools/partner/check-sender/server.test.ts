@@ -317,11 +317,7 @@ describe('whatever comes, there is a verdict, and it goes on', () => {
       parts: [`${short(accented, sign(accented, 'another').toString('hex'))}${accented}`],
       kinds: ['content-length-small', 'signature-other'],
     },
-    {
-      what: 'by being absent',
-      parts: [`${head(signed)}${BODY}`],
-      kinds: ['content-length-small'],
-    },
+    { what: 'by being absent', parts: [`${head(signed)}${BODY}`], kinds: ['content-length-small'] },
   ])(
     'a Content-Length that counts characters, $what: the answer of the service, and one verdict',
     async ({ parts, kinds }) => {
@@ -697,18 +693,8 @@ describe('a refused request that is corrected', () => {
       refused: [{ body: JSON.stringify(BODY) }],
       corrected: BODY,
     },
-    {
-      what: 'compression',
-      steps: 'ok',
-      refused: [{ body: Buffer.from(gzipped(BODY)) }],
-      corrected: BODY,
-    },
-    {
-      what: 'UTF-16',
-      steps: 'ok',
-      refused: [{ body: Buffer.from(BODY, 'utf16le') }],
-      corrected: BODY,
-    },
+    { what: 'compression', steps: 'ok', refused: [{ body: Buffer.from(gzipped(BODY)) }], corrected: BODY },
+    { what: 'UTF-16', steps: 'ok', refused: [{ body: Buffer.from(BODY, 'utf16le') }], corrected: BODY },
     {
       what: 'the name of a field',
       steps: 'ok',
