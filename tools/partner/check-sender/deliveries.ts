@@ -26,7 +26,7 @@ export interface End {
 export interface Attempt {
   /** Milliseconds, of one clock. */
   readonly at: number;
-  /** The service's own answer, whatever is played in its place. */
+  /** The service's own answer, whatever was sent in its place. */
   readonly status: number;
   /** Undefined while it is under way. */
   end: End | undefined;
@@ -52,8 +52,8 @@ export interface Delivery {
   readonly corrects: number;
 }
 
-/** What a request says of itself. */
-export interface Sighting {
+/** What is known of a request before it is answered. */
+export interface ReceivedRequest {
   readonly at: number;
   readonly status: number;
   readonly eventId: string;
@@ -65,9 +65,9 @@ export interface Sighting {
 }
 
 /**
- * Tells which requests are of one delivery: those with the same bytes; and those with other bytes that carry the same
- * content in another notation, or, after a refusal, the same values under another timestamp. `webhookId` tells nothing: it
- * may name a subscription (decision D6).
+ * Groups requests by delivery: those with the same bytes, those with the same content written differently, and, after a
+ * failure, those with the same values and another timestamp. `webhookId` is not used: it may name a subscription
+ * (decision D6).
  *
  * If the service itself refused a delivery, and it comes with other bytes or another signature, somebody has corrected
  * it: a new delivery begins.
@@ -79,14 +79,14 @@ export class Deliveries {
   #number = 0;
 
   /** Remembers a request under way. */
-  note(sighting: Sighting): { delivery: Delivery; attempt: Attempt } {
-    const { at, status, eventId, connection, isReused } = sighting;
-    const signature = sha256Hex(sighting.signature);
-    const keys = keysOf(sighting);
+  note(received: ReceivedRequest): { delivery: Delivery; attempt: Attempt } {
+    const { at, status, eventId, connection, isReused } = received;
+    const signature = sha256Hex(received.signature);
+    const keys = keysOf(received);
     const found = this.#find(keys);
     const delivery =
       found === undefined || this.#isCorrected(found, eventId, signature)
-        ? this.#add(sighting, keys, found)
+        ? this.#add(received, keys, found)
         : found;
     const before = this.#signatures.get(eventId);
     if (before === undefined) this.#signatures.set(eventId, signature);
@@ -100,7 +100,7 @@ export class Deliveries {
       isSameSignature: before === undefined || before === signature,
     };
     delivery.count += 1;
-    delivery.event ??= sighting.event;
+    delivery.event ??= received.event;
     if (delivery.attempts.length < MAX_ATTEMPTS) delivery.attempts.push(attempt);
     return { delivery, attempt };
   }
@@ -127,7 +127,7 @@ export class Deliveries {
   }
 
   /** @param corrected that this one takes the place of */
-  #add({ eventId, event }: Sighting, keys: Keys, corrected?: Delivery): Delivery {
+  #add({ eventId, event }: ReceivedRequest, keys: Keys, corrected?: Delivery): Delivery {
     if (corrected !== undefined) this.#forget(corrected.eventId);
     const corrects = corrected === undefined ? 0 : corrected.corrects + corrected.count;
     this.#number += 1;
@@ -151,11 +151,11 @@ export class Deliveries {
 interface Keys {
   /** Each names the delivery. */
   readonly exact: readonly string[];
-  /** Each names it where it was not accepted: otherwise it may well be another event. */
+  /** Each names it if it was not accepted. If it was, the same values may be another event. */
   readonly afterRefusal: readonly string[];
 }
 
-function keysOf({ eventId, body }: Sighting): Keys {
+function keysOf({ eventId, body }: ReceivedRequest): Keys {
   const bytes = `bytes ${eventId}`;
   if (body.length > MAX_BYTES_PARSED) return { exact: [bytes], afterRefusal: [] };
   const sent = objectIn(body.toString());

@@ -18,7 +18,7 @@ const MAX_REPEATS = 20;
 /** Answers and waits of one delivery that are shown. */
 const MAX_SHOWN = 8;
 
-/** Characters of an event id that tell two apart. */
+/** Characters of an event id that are enough to distinguish two. */
 const SHORT_ID = 8;
 
 /** Characters before a finding's sentence: `  wrong  `. */
@@ -30,7 +30,7 @@ const GRADES: Readonly<Record<Grade, { word: string; style: Style }>> = {
   fine: { word: 'note', style: 'dim' },
 };
 
-/** A verdict for people: what became of the request, and below it what there is to say. */
+/** A verdict for people: what became of the request, and its findings below. */
 export function verdictText(verdict: Verdict, width: number): string[] {
   const shown = verdict.findings.slice(0, MAX_FINDINGS);
   const more = verdict.findings.length - shown.length;
@@ -66,7 +66,7 @@ function stateOf(verdict: Verdict): { style: Style; text: string } {
   const { diagnosis, findings } = verdict;
   if (diagnosis === undefined) return { style: 'red', text: '✗ broken' };
   if (diagnosis.status !== 200) return { style: 'red', text: '✗ refused' };
-  // What the sender was told is not what it would have been told: right it may be, and accepted it was not.
+  // If another response was simulated, the sender did not learn that the event was accepted.
   const state = isOther(verdict) ? 'right' : 'accepted';
   if (!isRight(verdict)) return { style: 'red', text: isOther(verdict) ? '✗ wrong' : '✗ accepted' };
   return findings.some(({ grade }) => grade === 'risky')
@@ -74,7 +74,7 @@ function stateOf(verdict: Verdict): { style: Style; text: string } {
     : { style: 'green', text: `✓ ${state}` };
 }
 
-/** Whether something was played, or no answer taken, in place of the service's own. */
+/** Whether another response was simulated, or the sender did not wait for the service's own. */
 const isOther = ({ diagnosis, ending }: Verdict) => diagnosis !== undefined && ending !== diagnosis.status;
 
 const statusText = ({ status, word }: Diagnosis) =>
@@ -95,7 +95,7 @@ function findingText({ grade, what, remedy, isNext = false }: Finding, width: nu
   ];
 }
 
-/** Everything that was seen, for people. */
+/** The summary of all requests, for people. */
 export function summaryText(summary: Summary, width: number): string[] {
   const { requests, accepted, mistakes, repeats, unrepeated } = summary;
   if (requests === 0) return ['No request came.'];

@@ -12,7 +12,7 @@ export class BodyReader {
   #inMemory = 0;
 
   /**
-   * @param onBytes told how many bytes have come
+   * @param onBytes called with the number of bytes so far
    * @returns why a body is not kept: it is too large, or there are too many at a time
    * @throws if the sender breaks off
    */
