@@ -57,7 +57,7 @@ Send to http://localhost:${DEFAULT_PORT}${WEBHOOK_PATH}. It answers as the servi
     if (secret === undefined) {
       usage('Say which secret deliveries are signed with: --secret, or WEBHOOK_SECRET in the environment');
     }
-    const say = console.log;
+    const print = console.log;
     const notice = console.error;
     process.stdout.on('error', endWithReader);
     const interrupted = interruption();
@@ -73,7 +73,7 @@ Send to http://localhost:${DEFAULT_PORT}${WEBHOOK_PATH}. It answers as the servi
       onVerdict: (verdict) => {
         if (tally.requests === requests) return;
         tally.add(verdict);
-        say(json ? verdictJson(verdict) : spaced(verdictText(verdict, screenWidth())).join('\n'));
+        print(json ? verdictJson(verdict) : spaced(verdictText(verdict, screenWidth())).join('\n'));
         if (tally.requests === requests) done.resolve();
       },
     }).catch((error: unknown) => usage(listenProblem(error, port, host)));
@@ -82,7 +82,7 @@ Send to http://localhost:${DEFAULT_PORT}${WEBHOOK_PATH}. It answers as the servi
     const isEnough = tally.requests === requests;
     const summary = tally.summary(checker.deliveries(), isEnough);
     await checker.close();
-    say(json ? JSON.stringify({ summary }) : ['', ...summaryText(summary, screenWidth())].join('\n'));
+    print(json ? JSON.stringify({ summary }) : ['', ...summaryText(summary, screenWidth())].join('\n'));
     process.exitCode = isRightInAll(summary) && (requests === undefined || isEnough) ? 0 : WRONG;
   });
 
