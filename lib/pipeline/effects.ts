@@ -9,7 +9,7 @@ import {
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { Topic } from 'aws-cdk-lib/aws-sns';
 import { Construct } from 'constructs';
-import type { EffectName } from '../../lambda/events/catalogue.ts';
+import type { EffectName } from '../../lambda/events/definition.ts';
 import type { Alarms } from '../alarms/alarms.ts';
 import { topicLink } from '../alarms/console-links.ts';
 import { ChatChannels, subscribeEmails } from '../alarms/subscriptions.ts';

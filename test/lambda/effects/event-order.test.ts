@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { versionOf } from '../../../lambda/consumer/version.ts';
+import { versionOf } from '../../../lambda/effects/event-order.ts';
 
 const version = (timestamp: string, receivedAt = '2026-01-31T09:00:00.250Z', eventId = 'e') =>
   versionOf({ timestamp, receivedAt, eventId });

@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { DeleteItemCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { expect, test } from '@jest/globals';
-import { clientSettings, describeError } from '../../lambda/aws-clients.ts';
-import { errorText } from '../../lambda/error-text.ts';
+import { clientSettings } from '../../lambda/aws-clients.ts';
+import { describeError, errorText } from '../../lambda/errors.ts';
 
 const named = (name: string, message: string, more: object = {}) =>
   Object.assign(new Error(message), { name, ...more });

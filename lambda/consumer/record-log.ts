@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { logger } from './telemetry.ts';
+import { logger } from '../telemetry.ts';
 
 /** What every log line of a consumer says of the message that it is about. */
 export interface RecordKeys {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Context } from 'aws-lambda';
-import { oncePerEvent, oncePerReplay } from '../../../lambda/effects/once.ts';
-import type { EffectOutcome } from '../../../lambda/effects/outcome.ts';
+import type { EffectOutcome } from '../../../lambda/effects/event-order.ts';
+import { idempotentPerEvent, idempotentPerReplay } from '../../../lambda/effects/idempotency.ts';
 import { Faults } from '../../../local/aws/faults.ts';
 import { eventually } from '../../support/eventually.ts';
 import { functionEnvironment } from '../../support/function-environment.ts';
@@ -23,7 +23,7 @@ const endingIn = (milliseconds: number) => ({ getRemainingTimeInMillis: () => mi
 
 /** Carries out an effect once for each event id, in a function that has half a minute. */
 const within = (name: string, effect: () => Promise<EffectOutcome>) => (eventId: string) =>
-  oncePerEvent(name, effect)(eventId, undefined, endingIn(30_000));
+  idempotentPerEvent(name, effect)(eventId, undefined, endingIn(30_000));
 
 const done = async (): Promise<EffectOutcome> => 'Processed';
 
@@ -53,7 +53,7 @@ test('an effect that failed is tried again', async () => {
 test('an effect that a function died with is not silenced: it is tried again once that function must have ended', async () => {
   const MILLISECONDS_LEFT = 2_000;
   const begun = Promise.withResolvers<void>();
-  const dying = oncePerEvent('dying', () => {
+  const dying = idempotentPerEvent('dying', () => {
     begun.resolve();
     return new Promise<EffectOutcome>(() => {});
   });
@@ -88,8 +88,8 @@ describe('an effect that a replay is to have again', () => {
       times += 1;
       return 'Processed';
     };
-    const once = oncePerEvent(name, effect);
-    const again = oncePerReplay(name, effect, once);
+    const once = idempotentPerEvent(name, effect);
+    const again = idempotentPerReplay(name, effect, once);
     return {
       deliver: () => once('e', undefined, endingIn(MILLISECONDS_LEFT)),
       replay: (replay: string) => again({ eventId: 'e', replay }, undefined, endingIn(MILLISECONDS_LEFT)),
@@ -121,8 +121,8 @@ describe('an effect that a replay is to have again', () => {
       if (fails) throw new Error('SNS is down');
       return 'Processed';
     };
-    const once = oncePerEvent('failing-again', done);
-    const again = oncePerReplay('failing-again', effect, once);
+    const once = idempotentPerEvent('failing-again', done);
+    const again = idempotentPerReplay('failing-again', effect, once);
     const replay = () => again({ eventId: 'e', replay: 'a' }, undefined, endingIn(30_000));
     await once('e', undefined, endingIn(30_000));
     await expect(replay()).rejects.toThrow('SNS is down');
