@@ -32,7 +32,7 @@ const MAX_IDLE = 10_000;
  * what is no call of its API with an error, and may close the connection with it.
  *
  * It takes 11 to 13 % off a start to the first answer with AWS 5 ms away each way, as in `npm run bench -- first-request`
- * (four runs of 20 pairs with and without it), and about 3 % with 1 ms.
+ * (four runs of 20 pairs with and without it, on a quiet machine), and about 3 % with 1 ms.
  */
 export class PreparedAgent extends Agent {
   #prepared:
