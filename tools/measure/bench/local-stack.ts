@@ -7,7 +7,7 @@ import { GetQueueAttributesCommand, ListQueuesCommand, SQSClient } from '@aws-sd
 import { LOCAL_SECRET } from '../../../events/signing.ts';
 import { catalogue, eventNames } from '../../../lambda/events/catalogue.ts';
 import type { EffectName } from '../../../lambda/events/definition.ts';
-import { clientSettings } from '../../../local/place.ts';
+import { clientSettings } from '../../../local/client-settings.ts';
 import { exactly, type Figure, type Measured, type MeasureOptions, spread } from './figure.ts';
 import type { Posted, Posting } from './post-bodies.ts';
 import { cleanEnvironment, RunningStack } from './running-stack.ts';
