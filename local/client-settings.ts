@@ -1,7 +1,5 @@
 import { createHash } from 'node:crypto';
 
-/** The account of fauxqs, and so of everything here. */
-export const ACCOUNT_ID = '000000000000';
 export const REGION = 'us-east-1';
 
 export interface ClientSettings {

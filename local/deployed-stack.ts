@@ -1,6 +1,7 @@
 import { SQSClient } from '@aws-sdk/client-sqs';
 import type { AwsEndpoint } from './aws/endpoint.ts';
-import { ACCOUNT_ID, clientSettings, REGION } from './client-settings.ts';
+import { ACCOUNT_ID } from './aws/services.ts';
+import { clientSettings, REGION } from './client-settings.ts';
 import { deploy } from './deploy.ts';
 import {
   type DeployedFunction,

@@ -4,8 +4,8 @@ import type { Header } from './gateway/http-message.ts';
 export interface StackObserver {
   /** A request that was answered, by a function or by the API itself. */
   onExchange(exchange: Exchange): void;
-  /** A row that a function has written. */
-  onRow(change: RowChange): void;
+  /** An item that a function has written. */
+  onItemChange(change: ItemChange): void;
   /** A notification that a function has published, and SNS has taken. */
   onNotification(notification: PublishedNotification): void;
 }
@@ -31,7 +31,7 @@ export interface Exchange {
 /** An item in DynamoDB's JSON: `{ shop_id: { S: 'shop-1' } }`. */
 export type Item = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 
-export interface RowChange {
+export interface ItemChange {
   readonly table: string;
   readonly key: Item;
   /** Undefined if there was none. */
@@ -83,7 +83,7 @@ export function guardedObserver(
   }
   return {
     onExchange: guarded('requests', (exchange) => observer.onExchange(exchange)),
-    onRow: guarded('rows', (change) => observer.onRow(change)),
+    onItemChange: guarded('items', (change) => observer.onItemChange(change)),
     onNotification: guarded('notifications', (notification) => observer.onNotification(notification)),
   };
 }

@@ -43,7 +43,7 @@ export interface AwsEndpointOptions {
   /** Called with problems that no caller's answer reports. @default none */
   onProblem?: (message: string) => void;
   /** Called with what roles, but not operators, write and publish. @default none */
-  observer?: Pick<StackObserver, 'onRow' | 'onNotification'>;
+  observer?: Pick<StackObserver, 'onItemChange' | 'onNotification'>;
   /** Where a browser that opens the port is redirected. @default nowhere */
   consoleUrl?: ConsoleUrl;
 }
@@ -107,7 +107,7 @@ export async function startAwsEndpoint({
     kept,
     observer &&
       ((change, accessKeyId) => {
-        if (authorization.isRole(accessKeyId)) observer.onRow(change);
+        if (authorization.isRole(accessKeyId)) observer.onItemChange(change);
       }),
   );
   const fauxqs = await createFauxqs({

@@ -8,7 +8,7 @@ import {
 } from '@aws-sdk/client-secrets-manager';
 import { GetQueueAttributesCommand, SendMessageCommand } from '@aws-sdk/client-sqs';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { ACCOUNT_ID } from '../../local/client-settings.ts';
+import { ACCOUNT_ID } from '../../local/aws/services.ts';
 import { deploy } from '../../local/deploy.ts';
 import { rotateSecret } from '../../local/kept-secret.ts';
 import type { Template } from '../../local/template/cloud-assembly.ts';

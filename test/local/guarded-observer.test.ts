@@ -6,9 +6,10 @@ test('what an observer throws is said, and thrown no further', () => {
   const fail = () => {
     throw new RangeError('Too much\nof it');
   };
-  const observer = guardedObserver({ onExchange: fail, onRow: fail, onNotification: fail }, (problem) =>
-    problems.push(problem),
+  const observer = guardedObserver(
+    { onExchange: fail, onItemChange: fail, onNotification: fail },
+    (problem) => problems.push(problem),
   );
-  observer.onRow({ table: 'table', key: {}, before: undefined, after: undefined, at: new Date() });
-  expect(problems).toEqual(['What observes rows failed: RangeError: Too much']);
+  observer.onItemChange({ table: 'table', key: {}, before: undefined, after: undefined, at: new Date() });
+  expect(problems).toEqual(['What observes items failed: RangeError: Too much']);
 });

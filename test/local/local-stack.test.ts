@@ -22,7 +22,7 @@ import { catalogue, eventNames } from '../../lambda/events/catalogue.ts';
 import type { EffectName } from '../../lambda/events/definition.ts';
 import { kebabCase, pascalCase, queueUrlVariable } from '../../lambda/events/event-names.ts';
 import type { LocalStack } from '../../local/local-stack.ts';
-import type { Exchange, RowChange } from '../../local/observation.ts';
+import type { Exchange, ItemChange } from '../../local/observation.ts';
 import { eventually } from '../support/eventually.ts';
 import { Partner } from '../support/partner.ts';
 import { Queues } from '../support/queues.ts';
@@ -30,14 +30,14 @@ import { Tables } from '../support/tables.ts';
 import { startTestStack, TEST_SECRET } from '../support/test-stack.ts';
 
 let stack: LocalStack;
-const observed = { exchanges: [] as Exchange[], rows: [] as RowChange[] };
+const observed = { exchanges: [] as Exchange[], changes: [] as ItemChange[] };
 
 beforeAll(async () => {
   stack = await startTestStack({
     warmUp: true,
     observer: {
       onExchange: (exchange) => observed.exchanges.push(exchange),
-      onRow: (change) => observed.rows.push(change),
+      onItemChange: (change) => observed.changes.push(change),
       onNotification: () => {},
     },
     consoleUrl: () => 'http://localhost:3001/',
@@ -198,10 +198,10 @@ describe('a receiver that is killed', () => {
 });
 
 describe('an observer', () => {
-  test('is told of a delivery, of the row that it has changed and of nothing that a test does', async () => {
+  test('is told of a delivery, of the item that it has changed and of nothing that a test does', async () => {
     const operator = new Tables(stack.operator);
     const shop = { shop_id: 'shop-observed' };
-    observed.rows.length = 0;
+    observed.changes.length = 0;
     await new DynamoDBClient(stack.operator).send(
       new PutItemCommand({
         TableName: stack.outputs.ShopCacheTable,
@@ -216,7 +216,7 @@ describe('an observer', () => {
       body: Buffer.from(JSON.stringify(delivery)),
       status: 200,
     });
-    const change = await eventually(async () => observed.rows.at(0));
+    const change = await eventually(async () => observed.changes.at(0));
     expect(change).toMatchObject({
       table: stack.outputs.ShopCacheTable,
       key: { shop_id: { S: 'shop-observed' } },

@@ -22,7 +22,7 @@ export interface TestAws {
  */
 export async function startTestAws(
   faults?: Faults,
-  observer?: Pick<StackObserver, 'onRow' | 'onNotification'>,
+  observer?: Pick<StackObserver, 'onItemChange' | 'onNotification'>,
 ): Promise<TestAws> {
   const region = 'us-east-1';
   const accountId = '000000000000';

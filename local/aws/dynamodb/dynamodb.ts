@@ -1,4 +1,4 @@
-import type { RowChange } from '../../observation.ts';
+import type { ItemChange } from '../../observation.ts';
 import { AwsError } from '../errors.ts';
 import { isJsonObject, type JsonObject, textOf } from '../json.ts';
 import type { KeptState } from '../kept-state.ts';
@@ -9,12 +9,12 @@ import { keepTables } from './kept-tables.ts';
 
 /**
  * DynamoDB: dynalite inside this process, in memory, and what the project needs of DynamoDB that dynalite lacks.
- * @param onRow is called for each item that a single write has changed. Without it, writes are faster
+ * @param onItemChange is called for each item that a single write has changed. Without it, writes are faster
  */
 export async function createDynamodb(
   region: string,
   kept: KeptState | undefined,
-  onRow: ((change: RowChange, accessKeyId: string) => void) | undefined,
+  onItemChange: ((change: ItemChange, accessKeyId: string) => void) | undefined,
 ): Promise<Operations> {
   const inMemory = createDynalite(region);
   const dynalite = kept ? await keepTables(inMemory, kept) : inMemory;
@@ -30,8 +30,8 @@ export async function createDynamodb(
 
   const write = (operation: string) => (parameters: JsonObject, accessKeyId: string) => {
     const carryOut = () => writeItem(dynalite, operation, parameters);
-    if (onRow === undefined) return carryOut();
-    return itemChanges.observe(parameters, carryOut, (change) => onRow(change, accessKeyId));
+    if (onItemChange === undefined) return carryOut();
+    return itemChanges.observe(parameters, carryOut, (change) => onItemChange(change, accessKeyId));
   };
 
   return {

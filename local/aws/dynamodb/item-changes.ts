@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Item, RowChange } from '../../observation.ts';
+import type { Item, ItemChange } from '../../observation.ts';
 import { isJsonObject, type JsonObject, textOf } from '../json.ts';
 import { type Dynalite, keyOf } from './dynalite.ts';
 
@@ -25,7 +25,7 @@ export class ItemChanges {
   async observe(
     parameters: JsonObject,
     write: () => Promise<JsonObject>,
-    report: (change: RowChange) => void,
+    report: (change: ItemChange) => void,
   ): Promise<JsonObject> {
     const table = textOf(parameters, 'TableName') ?? '';
     const key = await keyOf(this.#dynalite, table, parameters.Key ?? parameters.Item).catch(() => undefined);

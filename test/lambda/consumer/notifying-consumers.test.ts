@@ -15,7 +15,7 @@ const published: PublishedNotification[] = [];
 let aws: TestAws;
 beforeAll(async () => {
   aws = await startTestAws(undefined, {
-    onRow() {},
+    onItemChange() {},
     onNotification: (notification) => published.push(notification),
   });
 });

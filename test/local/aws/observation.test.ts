@@ -9,14 +9,14 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/gl
 import fc from 'fast-check';
 import { type AwsEndpoint, startAwsEndpoint } from '../../../local/aws/endpoint.ts';
 import { Faults } from '../../../local/aws/faults.ts';
-import type { PublishedNotification, RowChange } from '../../../local/observation.ts';
+import type { ItemChange, PublishedNotification } from '../../../local/observation.ts';
 import { clientsOf, STACK_REGION } from './support.ts';
 
 const ROLE = 'AKIAROLE';
 const TableName = 'cast';
 
 const faults = new Faults();
-const rows: RowChange[] = [];
+const changes: ItemChange[] = [];
 const notifications: PublishedNotification[] = [];
 let endpoint: AwsEndpoint;
 let role: ReturnType<typeof clientsOf>;
@@ -29,7 +29,7 @@ beforeAll(async () => {
     region: STACK_REGION,
     faults,
     observer: {
-      onRow: (change) => rows.push(change),
+      onItemChange: (change) => changes.push(change),
       onNotification: (notification) => notifications.push(notification),
     },
   });
@@ -50,7 +50,7 @@ beforeAll(async () => {
 afterAll(() => endpoint.close());
 afterEach(() => {
   faults.clear();
-  rows.length = 0;
+  changes.length = 0;
   notifications.length = 0;
 });
 
@@ -75,13 +75,13 @@ const changeOf = (id: string, before?: string, after?: string) => ({
   at: expect.any(Date),
 });
 
-describe('of a row is told', () => {
-  test('how each write of a role changed it', async () => {
+describe('a change of an item is reported', () => {
+  test('with the item before and after each write of a role', async () => {
     await role.dynamodb.send(put('g1', 'Aoi'));
     await role.dynamodb.send(rename('g1', 'Rin'));
     await role.dynamodb.send(put('g1', 'Yui'));
     await role.dynamodb.send(remove('g1'));
-    expect(rows).toEqual([
+    expect(changes).toEqual([
       changeOf('g1', undefined, 'Aoi'),
       changeOf('g1', 'Aoi', 'Rin'),
       changeOf('g1', 'Rin', 'Yui'),
@@ -89,14 +89,14 @@ describe('of a row is told', () => {
     ]);
   });
 
-  test('nothing where a write leaves it as it is', async () => {
+  test('not if a write leaves the item as it is', async () => {
     await operator.dynamodb.send(put('g2', 'Aoi'));
     await role.dynamodb.send(put('g2', 'Aoi'));
     await role.dynamodb.send(remove('none'));
-    expect(rows).toEqual([]);
+    expect(changes).toEqual([]);
   });
 
-  test('nothing of a write that is refused, and those behind it are carried out', async () => {
+  test('not if the write is refused, and the writes that wait for it are carried out', async () => {
     await operator.dynamodb.send(put('g3', 'Aoi'));
     const refused = new PutItemCommand({
       TableName,
@@ -113,7 +113,7 @@ describe('of a row is told', () => {
       reason: { name: 'ConditionalCheckFailedException', Item: { girl_id: { S: 'g3' } } },
     });
     expect(written).toMatchObject({ status: 'fulfilled' });
-    expect(rows).toEqual([changeOf('g3', 'Aoi', 'Yui')]);
+    expect(changes).toEqual([changeOf('g3', 'Aoi', 'Yui')]);
   });
 
   test.each([
@@ -122,19 +122,19 @@ describe('of a row is told', () => {
     ['an item with an empty key', { TableName, Item: girl('') }, 'ValidationException'],
   ])('nothing of %s, which is refused as ever', async (_, input, name) => {
     await expect(role.dynamodb.send(new PutItemCommand(input))).rejects.toMatchObject({ name });
-    expect(rows).toEqual([]);
+    expect(changes).toEqual([]);
   });
 
-  test('nothing of what an operator does to it', async () => {
+  test('not for an operator', async () => {
     await operator.dynamodb.send(put('g5', 'Aoi'));
     await operator.dynamodb.send(remove('g5'));
-    expect(rows).toEqual([]);
+    expect(changes).toEqual([]);
   });
 
-  test('the write whose answer is lost', async () => {
+  test('even if the answer to the write is lost', async () => {
     faults.inject({ service: 'dynamodb', kind: 'response-lost' });
     await expect(role.dynamodb.send(put('g6', 'Aoi'))).rejects.toThrow();
-    expect(rows).toEqual([changeOf('g6', undefined, 'Aoi')]);
+    expect(changes).toEqual([changeOf('g6', undefined, 'Aoi')]);
   });
 
   const keys = ['busy-1', 'busy-2'] as const;
@@ -149,13 +149,13 @@ describe('of a row is told', () => {
     name: fc.constantFrom('Aoi', 'Rin', 'Yui'),
   });
 
-  test('what it was as the change before left it, however many writes come at once', async () => {
+  test('with the item as the previous change left it, however many writes come at once', async () => {
     const last = new Map<string, unknown>();
     await fc.assert(
       fc.asyncProperty(fc.array(someWrite, { minLength: 5, maxLength: 40 }), async (together) => {
-        rows.length = 0;
+        changes.length = 0;
         await Promise.all(together.map(({ kind, id, name }) => writes[kind](id, name)));
-        for (const { key, before, after } of rows) {
+        for (const { key, before, after } of changes) {
           const id = String(key.girl_id?.S);
           expect(before).toEqual(last.get(id));
           expect(after).not.toEqual(before);
@@ -168,11 +168,11 @@ describe('of a row is told', () => {
   });
 });
 
-describe('of a notification is told', () => {
+describe('a notification is reported', () => {
   const publish = (input: object) => new PublishCommand({ TopicArn, Message: 'A review', ...input });
   const attribute = (StringValue: string) => ({ DataType: 'String', StringValue });
 
-  test('its subject, its text and its attributes', async () => {
+  test('with its subject, its text and its attributes', async () => {
     const MessageAttributes = {
       eventId: attribute('evt-1'),
       binary: { DataType: 'Binary', BinaryValue: Buffer.of(1) },
@@ -190,7 +190,7 @@ describe('of a notification is told', () => {
     ]);
   });
 
-  test('what people get by each protocol', async () => {
+  test('with what people get by each protocol', async () => {
     const texts = { default: '{"version":1}', email: 'A review 😀\n' };
     await role.sns.send(
       publish({ MessageStructure: 'json', Message: JSON.stringify({ ...texts, other: 1 }) }),
@@ -207,12 +207,12 @@ describe('of a notification is told', () => {
     expect(notifications).toEqual([]);
   });
 
-  test('nothing of what an operator publishes', async () => {
+  test('not for an operator', async () => {
     await operator.sns.send(publish({}));
     expect(notifications).toEqual([]);
   });
 
-  test('that it was published, where only the answer is lost', async () => {
+  test('even if the answer is lost', async () => {
     faults.inject({ service: 'sns', kind: 'response-lost' });
     await expect(role.sns.send(publish({}))).rejects.toThrow();
     expect(notifications).toMatchObject([{ texts: { default: 'A review' } }]);

@@ -5,8 +5,8 @@ import type { LogLine } from '../../../local/functions/invocation.ts';
 import type { LocalStack } from '../../../local/local-stack.ts';
 import type {
   Exchange,
+  ItemChange,
   PublishedNotification,
-  RowChange,
   StackObserver,
 } from '../../../local/observation.ts';
 import { plainItem } from './effects.ts';
@@ -56,7 +56,7 @@ export class LocalFeed implements StackObserver, Disposable {
     if (exchange.body !== undefined) this.store.addPayload(exchange.requestId, exchange.body);
   }
 
-  onRow(change: RowChange): void {
+  onItemChange(change: ItemChange): void {
     const at = change.at.getTime();
     for (const eventId of writersOf(change)) {
       this.store.add({ kind: 'effect', at, eventId, effect: itemEffect(change) });
@@ -151,7 +151,7 @@ export function exchangeFact(exchange: Exchange): ExchangeFact | undefined {
   };
 }
 
-function itemEffect({ table, key, before, after, at }: RowChange): ItemEffect {
+function itemEffect({ table, key, before, after, at }: ItemChange): ItemEffect {
   return {
     kind: 'item',
     table,
@@ -163,7 +163,7 @@ function itemEffect({ table, key, before, after, at }: RowChange): ItemEffect {
 }
 
 /** The events whose versions a change has set. */
-function writersOf({ before = {}, after = {} }: RowChange): Set<string> {
+function writersOf({ before = {}, after = {} }: ItemChange): Set<string> {
   const writers = Object.entries(after).flatMap(([name, { S: text }]) => {
     const isNew = typeof text === 'string' && text !== before[name]?.S;
     return isNew ? (WRITTEN_BY.exec(text)?.[1] ?? []) : [];
