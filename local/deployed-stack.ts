@@ -149,12 +149,11 @@ export class DeployedStack {
     const changes = await this.functions.update(resources, stack, keepCode);
     this.#called = calledByApi(resources);
     this.#updateSources(resources);
-    const owner = { accountId: ACCOUNT_ID, region: REGION };
     const find = (name: string) => {
       const target = this.functions.target(name);
       return target && ((event: unknown) => target.function.invoke(event));
     };
-    this.#api = deployedApi(resources, owner, find, this.#aws);
+    this.#api = deployedApi(resources, find, this.#aws);
     return changes;
   }
 
