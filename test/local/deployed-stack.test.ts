@@ -227,9 +227,11 @@ describe('a template that cannot be run leaves the stack as it was:', () => {
   });
 
   test('what fails when all but the API is updated', async () => {
+    const before = stack.functions.get('receiver')?.definition;
     await expect(
       update((all) => {
         Object.assign(queue(all, 'ShopUpdatedQueue')[1].Properties, { VisibilityTimeout: 77 });
+        Object.assign(named(all, 'AWS::Lambda::Function', 'Receiver')[1].Properties, { Timeout: 21 });
         const [, { Properties }] = Object.entries(all).find(
           ([, { Type }]) => Type === 'AWS::ApiGatewayV2::Route',
         ) ?? ['', { Properties: {} }];
@@ -237,5 +239,6 @@ describe('a template that cannot be run leaves the stack as it was:', () => {
       }),
     ).rejects.toThrow("The route key '$default' is not supported");
     await unchanged();
+    expect(stack.functions.get('receiver')?.definition).toEqual(before);
   });
 });
