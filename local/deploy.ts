@@ -11,7 +11,7 @@ import {
 import {
   CreateDeliveryStreamCommand,
   FirehoseClient,
-  ListDeliveryStreamsCommand,
+  ResourceInUseException,
 } from '@aws-sdk/client-firehose';
 import {
   CreateBucketCommand,
@@ -159,14 +159,14 @@ export async function deploy(
           resources.setSecretArn(logicalId, ARN);
         },
       }),
-      plan('AWS::KinesisFirehose::DeliveryStream', {
-        noun: 'delivery stream',
-        list: () => streamNames(firehose),
-        create: (stream) => createDeliveryStream(firehose, stream),
-      }),
     ]);
     await allDone(plans.flatMap((one) => one.create()));
-    await allDone(resources.ofType('AWS::SNS::Subscription').map((one) => subscribe(sns, one)));
+    await allDone([
+      ...resources.ofType('AWS::SNS::Subscription').map((one) => subscribe(sns, one)),
+      ...resources
+        .ofType('AWS::KinesisFirehose::DeliveryStream')
+        .map((one) => createDeliveryStream(firehose, one)),
+    ]);
     await allDone(plans.flatMap((one) => one.update()));
     // There are no metrics for them to look at: each has the state that it is set to.
     for (const { name, properties } of resources.ofType('AWS::CloudWatch::Alarm')) {
@@ -212,18 +212,6 @@ async function secretNames(client: SecretsManagerClient): Promise<string[]> {
       if (DeletedDate === undefined) names.push(Name);
       else await client.send(new DeleteSecretCommand({ SecretId: Name, ForceDeleteWithoutRecovery: true }));
     }
-  }
-  return names;
-}
-
-/** Firehose has no paginator in the SDK. */
-async function streamNames(client: FirehoseClient): Promise<string[]> {
-  const names: string[] = [];
-  for (let hasMore = true; hasMore; ) {
-    const command = new ListDeliveryStreamsCommand({ ExclusiveStartDeliveryStreamName: names.at(-1) });
-    const { DeliveryStreamNames = [], HasMoreDeliveryStreams = false } = await client.send(command);
-    names.push(...DeliveryStreamNames);
-    hasMore = HasMoreDeliveryStreams;
   }
   return names;
 }
@@ -280,20 +268,22 @@ async function setLifecycle(
   );
 }
 
+/** One that exists stays as it is. */
 async function createDeliveryStream(
   client: FirehoseClient,
   { name, properties }: Resource<'AWS::KinesisFirehose::DeliveryStream'>,
 ): Promise<void> {
   const { DeliveryStreamType, DeliveryStreamEncryptionConfigurationInput } = properties;
   const { RoleARN, BucketARN, ...others } = properties.ExtendedS3DestinationConfiguration;
-  await client.send(
-    new CreateDeliveryStreamCommand({
-      DeliveryStreamName: name,
-      DeliveryStreamType,
-      DeliveryStreamEncryptionConfigurationInput,
-      ExtendedS3DestinationConfiguration: { RoleARN, BucketARN, ...others },
-    }),
-  );
+  const command = new CreateDeliveryStreamCommand({
+    DeliveryStreamName: name,
+    DeliveryStreamType,
+    DeliveryStreamEncryptionConfigurationInput,
+    ExtendedS3DestinationConfiguration: { RoleARN, BucketARN, ...others },
+  });
+  await client.send(command).catch((error) => {
+    if (!(error instanceof ResourceInUseException)) throw error;
+  });
 }
 
 async function createTable(client: DynamoDBClient, table: Resource<'AWS::DynamoDB::Table'>): Promise<void> {

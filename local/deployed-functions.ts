@@ -54,6 +54,8 @@ export class DeployedFunctions {
   readonly #options: FunctionOptions;
   readonly #shared = new SharedEnvironments(SHARED_ENVIRONMENTS);
   #byArn = new Map<string, Deployed>();
+  /** They may still run an invocation. */
+  readonly #removed: LocalFunction[] = [];
   #targets = new Map<string, Deployed>();
 
   constructor(aws: Pick<AwsEndpoint, 'url' | 'createLogGroup' | 'writeLog'>, options: FunctionOptions) {
@@ -119,7 +121,11 @@ export class DeployedFunctions {
     if (this.#options.warmUp !== false) {
       await Promise.all([...this.#calledAtRuntime(resources)].map((item) => item.function.warmUp()));
     }
-    for (const [arn, item] of before) if (!after.has(arn)) item.function.retire();
+    for (const [arn, item] of before) {
+      if (after.has(arn)) continue;
+      item.function.retire();
+      this.#removed.push(item.function);
+    }
     return { changed, failed };
   }
 
@@ -137,7 +143,8 @@ export class DeployedFunctions {
   }
 
   async close(): Promise<void> {
-    await Promise.all([...this.#byArn.values()].map((item) => item.function.close()));
+    const functions = [...this.#byArn.values()].map((item) => item.function);
+    await Promise.all([...functions, ...this.#removed].map((one) => one.close()));
   }
 
   async #redefine(item: Deployed, definition: FunctionDefinition): Promise<FunctionError | undefined> {

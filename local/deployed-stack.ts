@@ -120,8 +120,9 @@ export class DeployedStack {
     const wanted = new Resources(next, this.#options.location);
     // Throws if something cannot be run, before anything has changed.
     wanted.all();
+    const codeBefore = this.#codeDirectories();
     const changes = await this.#run(next, wanted, keepCode).catch(async (error) => {
-      await this.#run(this.#stack, earlier, new Set(this.functions.byService.keys())).catch(() => {});
+      await this.#rollBack(codeBefore).catch(() => {});
       throw error;
     });
     this.#stack = next;
@@ -150,13 +151,28 @@ export class DeployedStack {
     const changes = await this.functions.update(resources, stack, keepCode);
     this.#called = calledByApi(resources);
     this.#updateSources(resources);
-    const owner = { accountId: ACCOUNT_ID, region: REGION };
     const find = (name: string) => {
       const target = this.functions.target(name);
       return target && ((event: unknown) => target.function.invoke(event));
     };
-    this.#api = deployedApi(resources, owner, find, this.#aws);
+    this.#api = deployedApi(resources, find, this.#aws);
     return changes;
+  }
+
+  /** By the functions' names on the command line. */
+  #codeDirectories(): Map<string, string> {
+    return new Map(
+      [...this.functions.byService].map(([service, { definition }]) => [service, definition.codeDirectory]),
+    );
+  }
+
+  /** Runs the last template that could be run, and its code, which may be newer than the assembly's. */
+  async #rollBack(code: ReadonlyMap<string, string>): Promise<void> {
+    await this.#run(this.#stack, this.#resources, new Set(this.functions.byService.keys()));
+    for (const [service, codeDirectory] of this.#codeDirectories()) {
+      const before = code.get(service);
+      if (before !== undefined && before !== codeDirectory) await this.functions.replaceCode(service, before);
+    }
   }
 
   #removeAlarms(earlier: Resources, differences: readonly Difference[]): void {

@@ -2,15 +2,15 @@
  * The inside of one execution environment: loads a function's code in this worker thread and answers invocations, one at a
  * time. It is started from its text (`start-worker.ts`), so it imports only Node's own modules and types.
  */
-import { existsSync, realpathSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { open, url } from 'node:inspector';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { parentPort, workerData } from 'node:worker_threads';
 import type { FunctionError } from './invocation.ts';
 
-/** URL of `lambda/source-stack.ts`, which `start-worker.ts` adds: a `data:` URL has no folder to import from. */
-declare const SOURCE_STACK: string;
+/** URL of `source-trace.ts`, which `start-worker.ts` adds: a `data:` URL has no folder to import from. */
+declare const SOURCE_TRACE: string;
 
 export interface EnvironmentSettings {
   handler: string;
@@ -67,23 +67,14 @@ async function describe(reason: unknown): Promise<FunctionError> {
   return {
     errorType: reason.name,
     errorMessage: reason.message,
-    trace: await sourceTrace(reason.stack ?? ''),
+    trace: await traceOf(reason.stack ?? ''),
   };
 }
 
-/**
- * The lines of a stack, with source positions if the bundle has source maps, which Lambda itself does not do. The module for
- * it is loaded on demand: with Node's type stripper, it costs some 40 ms.
- */
-async function sourceTrace(stack: string): Promise<string[]> {
-  const lines = stack.split('\n');
-  if (!existsSync(settings.codeDirectory)) return lines;
-  const { SourceMaps }: typeof import('../../lambda/source-stack.ts') = await import(SOURCE_STACK);
-  const maps = new SourceMaps(`${pathToFileURL(realpathSync(settings.codeDirectory)).href}/`);
-  return lines.map((line) => {
-    const place = maps.place(line);
-    return place === undefined ? line : `    at ${place}`;
-  });
+/** The module is loaded on demand: with Node's type stripper, it costs some 40 ms. */
+async function traceOf(stack: string): Promise<string[]> {
+  const { sourceTrace }: typeof import('./source-trace.ts') = await import(SOURCE_TRACE);
+  return sourceTrace(stack, settings.codeDirectory);
 }
 
 /**

@@ -1,13 +1,11 @@
-import { existsSync, realpathSync } from 'node:fs';
-import { pathToFileURL } from 'node:url';
 import { inspect } from 'node:util';
 import type { Worker } from 'node:worker_threads';
-import { SourceMaps } from '../../lambda/source-stack.ts';
 import { crashLine } from './crash-line.ts';
 import type { EnvironmentMessage, InvocationMessage } from './execution-environment.ts';
 import { type FunctionDefinition, serviceOf } from './function-definition.ts';
 import type { InspectorPort } from './inspector-port.ts';
 import type { FunctionError, InvocationResult, LogLine } from './invocation.ts';
+import { sourceTrace } from './source-trace.ts';
 import { startWorker } from './start-worker.ts';
 
 /** How long code may take to load. Lambda allows 10 s, but a developer's machine starts all functions at the same time. */
@@ -203,12 +201,7 @@ export class Sandbox {
 
   #crashLine(error: unknown): string {
     const { name, message, stack = '' } = error instanceof Error ? error : new Error(inspect(error));
-    const folder = existsSync(this.codeDirectory) ? realpathSync(this.codeDirectory) : this.codeDirectory;
-    const maps = new SourceMaps(`${pathToFileURL(folder).href}/`);
-    const trace = stack.split('\n').map((line) => {
-      const place = maps.place(line);
-      return place === undefined ? line : `    at ${place}`;
-    });
+    const trace = sourceTrace(stack, this.codeDirectory);
     return crashLine(
       { errorType: name, errorMessage: message, trace },
       { service: this.#service, requestId: this.#requestId, payload: this.#payload },

@@ -56,9 +56,9 @@ function executionEnvironmentEntryPoint(): URL {
 function environmentSource(): string {
   const file = new URL('./execution-environment.ts', import.meta.url);
   const source = withoutWarnings(() => stripTypeScriptTypes(readFileSync(file, 'utf8')));
-  const sourceStack = new URL('../../lambda/source-stack.ts', import.meta.url);
+  const sourceTrace = new URL('./source-trace.ts', import.meta.url);
   // On the first line, so that no line moves. Without the last one stack traces repeat the whole data: URL.
-  return `const SOURCE_STACK = ${JSON.stringify(sourceStack.href)}; ${source}\n//# sourceURL=${file.href}\n`;
+  return `const SOURCE_TRACE = ${JSON.stringify(sourceTrace.href)}; ${source}\n//# sourceURL=${file.href}\n`;
 }
 
 /** `stripTypeScriptTypes` warns at its first use that it may change. The Node.js version is pinned. */

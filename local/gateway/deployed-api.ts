@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { commonLogTime } from '../../events/gateway-events.ts';
 import type { AwsEndpoint } from '../aws/endpoint.ts';
+import { ACCOUNT_ID, REGION } from '../client-settings.ts';
 import type { InvocationResult } from '../functions/invocation.ts';
 import { INVOCATION_URI, type Resource, type Resources } from '../template/resources.ts';
 import { httpApi } from './http-api.ts';
@@ -14,6 +15,8 @@ export interface DeployedApi {
   readonly api: Api;
 }
 
+const OWNER = { accountId: ACCOUNT_ID, region: REGION };
+
 type Invoke = (event: unknown) => Promise<InvocationResult>;
 
 /** @returns what invokes the function of this name or ARN, or undefined if there is none */
@@ -21,29 +24,19 @@ type FindFunction = (name: string) => Invoke | undefined;
 
 type LogWriter = Pick<AwsEndpoint, 'createLogGroup' | 'writeLog'>;
 
-interface Owner {
-  readonly accountId: string;
-  readonly region: string;
-}
-
 /**
  * The API of a template, of either kind.
  * @param aws gets its access log
  * @throws Error if it cannot be run here
  */
-export function deployedApi(
-  resources: Resources,
-  owner: Owner,
-  find: FindFunction,
-  aws: LogWriter,
-): DeployedApi {
+export function deployedApi(resources: Resources, find: FindFunction, aws: LogWriter): DeployedApi {
   const [rest] = resources.ofType('AWS::ApiGateway::RestApi');
   if (rest !== undefined) {
-    const api = deployedRestApi(resources, rest, owner, find);
+    const api = deployedRestApi(resources, rest, find);
     const [stage] = resources.ofType('AWS::ApiGateway::Stage');
     return { kind: 'REST API', api: logged(api, stage?.properties.AccessLogSetting, aws) };
   }
-  const api = deployedHttpApi(resources, owner, find);
+  const api = deployedHttpApi(resources, find);
   const [stage] = resources.ofType('AWS::ApiGatewayV2::Stage');
   return { kind: 'HTTP API', api: logged(api, stage?.properties.AccessLogSettings, aws) };
 }
@@ -71,7 +64,7 @@ export function calledByApi(resources: Resources): string[] {
   ];
 }
 
-function deployedHttpApi(resources: Resources, owner: Owner, find: FindFunction): Api {
+function deployedHttpApi(resources: Resources, find: FindFunction): Api {
   const integrations = new Map(
     resources
       .ofType('AWS::ApiGatewayV2::Integration')
@@ -86,7 +79,7 @@ function deployedHttpApi(resources: Resources, owner: Owner, find: FindFunction)
   const [stage] = resources.ofType('AWS::ApiGatewayV2::Stage');
   const [integration] = resources.ofType('AWS::ApiGatewayV2::Integration');
   return httpApi({
-    ...owner,
+    ...OWNER,
     apiId: `local${randomUUID().slice(0, 5)}`,
     routes,
     throttle: throttleOf(stage?.properties.DefaultRouteSettings),
@@ -97,7 +90,6 @@ function deployedHttpApi(resources: Resources, owner: Owner, find: FindFunction)
 function deployedRestApi(
   resources: Resources,
   rest: Resource<'AWS::ApiGateway::RestApi'>,
-  owner: Owner,
   find: FindFunction,
 ): Api {
   const [stage, another] = resources.ofType('AWS::ApiGateway::Stage');
@@ -120,7 +112,7 @@ function deployedRestApi(
     };
   });
   return restApi({
-    ...owner,
+    ...OWNER,
     apiId: rest.ref,
     stage: stage.properties.StageName,
     methods,

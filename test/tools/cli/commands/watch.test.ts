@@ -126,7 +126,7 @@ async function updateShop(): Promise<Record<string, unknown>> {
 }
 
 const writing = (...fields: string[]) =>
-  ['updatedFields: data.updated_fields', `updatedFields: ${JSON.stringify(fields)}`] as const;
+  ['shopId, updatedFields }', `shopId, updatedFields: ${JSON.stringify(fields)} }`] as const;
 
 test(
   'a saved consumer is rebuilt alone, takes the next message, and finds the state as it was',
@@ -178,7 +178,7 @@ describe('a mistake is said once, with file and line, and the last good code goe
     'where it builds, and cannot be loaded',
     async () => {
       const text = "throw new Error('no such shop');\n";
-      await replace(CONSUMER, '/** shop.updated', `${text}/** shop.updated`);
+      await replace(CONSUMER, 'export const handler', `${text}export const handler`);
       await saying(/The last good code goes on/);
       expect(said()).toContain(
         'shop.updated cannot be loaded: Error: no such shop\n    at lambda/events/shop-updated/consumer.ts:6',

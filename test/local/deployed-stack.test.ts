@@ -1,6 +1,7 @@
 import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { CloudWatchClient, DescribeAlarmsCommand } from '@aws-sdk/client-cloudwatch';
 import {
   LambdaClient,
@@ -115,6 +116,29 @@ describe('a changed template', () => {
     await deliver();
   });
 
+  test('lets no delivery wait for long, fail or get lost', async () => {
+    let isUpdating = true;
+    const deliveries: Promise<void>[] = [];
+    const posting = (async () => {
+      while (isUpdating) {
+        deliveries.push(deliver());
+        await sleep(20);
+      }
+    })();
+    const { changed } = await update((all) => {
+      for (const [, { Type, Properties }] of Object.entries(all)) {
+        if (Type === 'AWS::Lambda::Function') Object.assign(Properties, { Timeout: 21 });
+        if (Type === 'AWS::SQS::Queue') Object.assign(Properties, { VisibilityTimeout: 140 });
+        if (Type === 'AWS::Lambda::EventSourceMapping') Object.assign(Properties, { BatchSize: 5 });
+      }
+    });
+    isUpdating = false;
+    await posting;
+    expect(changed).toContain('receiver');
+    expect(deliveries.length).toBeGreaterThan(3);
+    await Promise.all(deliveries);
+  });
+
   test('restarts an event source that it changes, which stays paused', async () => {
     const lambda = new LambdaClient(stack.operator);
     const mapping = async () => {
@@ -139,19 +163,36 @@ describe('a changed template', () => {
     await deliver();
   });
 
-  test('removes alarms; a queue that it removes keeps its messages for the next one that has it', async () => {
+  test('removes an alarm', async () => {
     const cloudWatch = new CloudWatchClient(stack.operator);
     const alarms = async () => (await cloudWatch.send(new DescribeAlarmsCommand({}))).MetricAlarms?.length;
     const before = Number(await alarms());
-    const QueueUrl = stack.outputs.ShopUpdatedDeadLetterQueueUrl;
-    await queues.client.send(new SendMessageCommand({ QueueUrl, MessageBody: 'dead' }));
     const { resources } = await update((all) => {
-      const [alarm] = Object.entries(all).find(([, { Type }]) => Type === 'AWS::CloudWatch::Alarm') ?? [''];
+      const [alarm] = named(all, 'AWS::CloudWatch::Alarm', '');
       delete all[alarm];
     });
     expect(resources).toMatchObject([{ kind: 'removed', type: 'AWS::CloudWatch::Alarm' }]);
     expect(await alarms()).toBe(before - 1);
-    expect((await queues.take(QueueUrl)).Body).toBe('dead');
+  });
+
+  test('removes an event source; its messages wait until the template has it again', async () => {
+    const { resources } = await update((all) => {
+      const [mapping] = named(all, 'AWS::Lambda::EventSourceMapping', 'ShopUpdated');
+      delete all[mapping];
+    });
+    expect(resources).toMatchObject([{ kind: 'removed', type: 'AWS::Lambda::EventSourceMapping' }]);
+    const { EventSourceMappings = [] } = await new LambdaClient(stack.operator).send(
+      new ListEventSourceMappingsCommand({}),
+    );
+    expect(EventSourceMappings.map(({ EventSourceArn }) => EventSourceArn).join()).not.toContain(
+      'ShopUpdated',
+    );
+    // A receive that is under way still gets messages, for two seconds.
+    await sleep(2_500);
+    const delivered = deliver();
+    await eventually(async () => (await queues.count(stack.outputs.ShopUpdatedQueueUrl)) === 1 || undefined);
+    await stack.update(testAssembly());
+    await delivered;
   });
 });
 
@@ -186,9 +227,11 @@ describe('a template that cannot be run leaves the stack as it was:', () => {
   });
 
   test('what fails when all but the API is updated', async () => {
+    const before = stack.functions.get('receiver')?.definition;
     await expect(
       update((all) => {
         Object.assign(queue(all, 'ShopUpdatedQueue')[1].Properties, { VisibilityTimeout: 77 });
+        Object.assign(named(all, 'AWS::Lambda::Function', 'Receiver')[1].Properties, { Timeout: 21 });
         const [, { Properties }] = Object.entries(all).find(
           ([, { Type }]) => Type === 'AWS::ApiGatewayV2::Route',
         ) ?? ['', { Properties: {} }];
@@ -196,5 +239,6 @@ describe('a template that cannot be run leaves the stack as it was:', () => {
       }),
     ).rejects.toThrow("The route key '$default' is not supported");
     await unchanged();
+    expect(stack.functions.get('receiver')?.definition).toEqual(before);
   });
 });
