@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { defaultWorkload, parseMix } from '../../measure/cost/workload.ts';
 import { type LoadOperation, load } from '../../measure/load/load.ts';
 import { loadTarget, MAX_CONNECTIONS, MAX_RATE, MAX_SECONDS, MAX_SHOPS } from '../../measure/load/plan.ts';
+import { currentSecret } from '../../stage/signed-post.ts';
 import { localStackAt } from '../../stage/stage.ts';
-import { currentSecret } from '../../stage/webhook-secret.ts';
 import { forPeople, outputsOption, stageOption, work } from '../../stage/work.ts';
 import { npmScript } from '../terminal/command.ts';
 import { CommandError } from '../terminal/command-error.ts';
@@ -66,7 +66,7 @@ export const command = npmScript(
     const stack = localStackAt(target);
     const signal = interruption();
     try {
-      const operation = { stack, signal, say: console.log, width: screenWidth() };
+      const operation = { stack, signal, printLine: console.log, width: screenWidth() };
       if (!(await start(operation, target))) process.exitCode = 1;
       if (signal.aborted) process.exitCode = INTERRUPTED;
     } catch (error) {
