@@ -2,11 +2,10 @@ import { InvalidArgumentError } from '@commander-js/extra-typings';
 import { type EventName, eventNames, isEventName } from '../../../lambda/events/catalogue.ts';
 import { didYouMean } from '../../../lib/nearest.ts';
 
-/** What is sent, and how long it takes: what no template says. */
+/** What is sent and how long it takes: assumptions that no template has. */
 export interface Workload {
   /**
-   * Deliveries in a month, spread evenly. All are accepted, and each once: repeats and 401s count as
-   * deliveries, too.
+   * Deliveries in a month, spread evenly. All are accepted; repeats and 401s count as deliveries, too.
    */
   readonly deliveries: number;
   /** Mean size of a body that fits a message. */
@@ -15,11 +14,11 @@ export interface Workload {
   readonly receiverMilliseconds: number;
   /** Mean billed milliseconds of an invocation of a consumer, for its whole batch. */
   readonly consumerMilliseconds: number;
-  /** Mean messages of a batch. */
+  /** Mean messages in a batch. */
   readonly batch: number;
   /** Share of the deliveries, from 0 to 1, that is kept in S3 (decision D13). */
   readonly oversizeShare: number;
-  /** Megabytes of every function; undefined: what the template gives each. */
+  /** Megabytes of every function. Undefined: as in the template. */
   readonly memoryMegabytes: number | undefined;
   /** Share of each event. They sum up to 1. */
   readonly mix: Readonly<Record<EventName, number>>;
@@ -31,17 +30,17 @@ export interface Workload {
   readonly questions: number;
 }
 
-/** Every event as often as every other. */
+/** All events alike. */
 const evenMix = Object.fromEntries(eventNames.map((event) => [event, 1 / eventNames.length])) as Record<
   EventName,
   number
 >;
 
 /**
- * Payload: twice that of the samples in `events/`, whose ids are short. Milliseconds: assumed, not measured
- * on Lambda: a warm receiver makes one call (SQS), a warm consumer one or three (DynamoDB, SNS), each of a
- * few milliseconds in the region, and starts are spread over many invocations. Batch: 1, as a queue that is
- * not behind gives its messages one by one; the dearest case.
+ * Payload: twice that of the samples in `events/`, whose ids are short. Milliseconds are assumed, not measured on Lambda: a warm
+ * receiver makes one call (SQS), a warm consumer one or three (DynamoDB, SNS), each of a few milliseconds in the region, and
+ * starts are spread over many invocations. Batch: 1, the most expensive case: a queue without a backlog delivers messages one
+ * by one.
  */
 export const defaultWorkload: Workload = {
   deliveries: 1_000_000,
@@ -57,7 +56,7 @@ export const defaultWorkload: Workload = {
   questions: 0,
 };
 
-/** The account's quota, unless it was raised. Source: Lambda developer guide, "Lambda quotas", concurrent executions. */
+/** Default quota of the account. Source: Lambda developer guide, "Lambda quotas", concurrent executions. */
 export const ACCOUNT_CONCURRENCY = 1_000;
 
 /**
