@@ -6,7 +6,7 @@ import { DynamoDBClient, ListTablesCommand, paginateScan } from '@aws-sdk/client
 import { GetQueueAttributesCommand, ListQueuesCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { LOCAL_SECRET } from '../../../events/signing.ts';
 import { eventNames } from '../../../lambda/events/catalogue.ts';
-import { clientSettings } from '../../../local/place.ts';
+import { clientSettings } from '../../../local/client-settings.ts';
 import { tableOf } from '../cost/cost-model.ts';
 import { exactly, type Figure, type Measured, type MeasureOptions, spread } from './figure.ts';
 import { cleanEnvironment, RunningStack } from './npm-start.ts';

@@ -1,12 +1,13 @@
 import {
   GetSecretValueCommand,
   InvalidRequestException,
+  PutSecretValueCommand,
   ResourceNotFoundException,
   SecretsManagerClient,
 } from '@aws-sdk/client-secrets-manager';
 import { isLocalSecret, LOCAL_SECRET } from '../events/signing.ts';
 import { UnusableStateError } from './aws/kept-state.ts';
-import type { ClientSettings } from './deploy.ts';
+import type { ClientSettings } from './client-settings.ts';
 import type { Resources } from './template/resources.ts';
 
 interface Version {
@@ -16,11 +17,11 @@ interface Version {
 }
 
 /**
- * Looks at what was kept, before any of it is changed: a secret that is kept is still accepted after another one is
- * given, as after a rotation, and strangers must not be let in while that is the one that everybody knows.
+ * Checks the kept secret before it is rotated. The receiver would still accept it, and strangers must not be let in while it
+ * is the well-known one.
  * @param secret that the stack is about to start with
  * @param now milliseconds since the epoch
- * @throws UnusableStateError where the receiver would accept the known one beside it
+ * @throws UnusableStateError if the receiver would accept the well-known secret, too
  */
 export async function assertKnownSecretNotAccepted(
   resources: Resources,
@@ -43,7 +44,31 @@ export async function assertKnownSecretNotAccepted(
   }
 }
 
-/** @returns what will be the secret's previous value, where the rotation to `secret` is not before `oldest` */
+/**
+ * Gives a kept secret the value of this start, as in a rotation: what is signed with the earlier one is still accepted.
+ * @returns whether a secret was kept with another value
+ */
+export async function rotateSecret(
+  resources: Resources,
+  settings: ClientSettings,
+  secret: string,
+): Promise<boolean> {
+  const client = new SecretsManagerClient(settings);
+  let isRotated = false;
+  try {
+    for (const { name } of resources.ofType('AWS::SecretsManager::Secret')) {
+      const current = await version(client, name, 'AWSCURRENT');
+      if (current === undefined || current.value === secret) continue;
+      await client.send(new PutSecretValueCommand({ SecretId: name, SecretString: secret }));
+      isRotated = true;
+    }
+    return isRotated;
+  } finally {
+    client.destroy();
+  }
+}
+
+/** @returns what will be the secret's previous value, if the rotation to `secret` is not before `oldest` */
 async function stillAccepted(
   client: SecretsManagerClient,
   name: string,
@@ -56,7 +81,7 @@ async function stillAccepted(
   return current.createdAt < oldest ? undefined : (await version(client, name, 'AWSPREVIOUS'))?.value;
 }
 
-/** How long the receiver accepts the previous secret: for ever, where the template does not say it. */
+/** How long the receiver accepts the previous secret: forever, if the template does not say. */
 function graceMilliseconds(resources: Resources): number {
   const seconds = resources
     .ofType('AWS::Lambda::Function')
@@ -65,7 +90,7 @@ function graceMilliseconds(resources: Resources): number {
   return seconds.length > 0 ? Math.max(...seconds) * 1000 : Number.POSITIVE_INFINITY;
 }
 
-/** @returns undefined where there is none, or the secret is marked for deletion, and will be made anew */
+/** @returns undefined if there is none, or the secret is marked for deletion and will be created again */
 async function version(
   client: SecretsManagerClient,
   name: string,
