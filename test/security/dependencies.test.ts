@@ -52,8 +52,8 @@ test('no package has a copyleft licence, or none', () => {
   expect(pathsOf(restricted)).toEqual(ofTestsAlone);
 });
 
-describe('what judges the descriptions of our interfaces, which is installed for .ci/check-api alone', () => {
-  const judges = JSON.parse(readFileSync('.ci/api/package.json', 'utf8'));
+describe('what checks the descriptions of our interfaces, which is installed for .ci/check-api alone', () => {
+  const manifest = JSON.parse(readFileSync('.ci/api/package.json', 'utf8'));
   const lock = readFileSync('.ci/api/package-lock.json', 'utf8');
   const items = Object.entries(JSON.parse(lock).packages as Record<string, Locked>).filter(
     ([path]) => path !== '',
@@ -62,9 +62,9 @@ describe('what judges the descriptions of our interfaces, which is installed for
     items.filter(([, item]) => fits(item)).map(([path]) => path);
 
   test('is of exact versions, which npm checks, and of no registry', () => {
-    const versions: string[] = Object.values(judges.devDependencies);
+    const versions: string[] = Object.values(manifest.devDependencies);
     expect(versions.filter((version) => !/^\d+\.\d+\.\d+$/.test(version))).toEqual([]);
-    expect(judges.dependencies).toBeUndefined();
+    expect(manifest.dependencies).toBeUndefined();
     expect(of(({ integrity, inBundle }) => !inBundle && !integrity?.startsWith('sha512-'))).toEqual([]);
     expect(lock).not.toContain('"resolved"');
   });

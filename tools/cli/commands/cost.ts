@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { InvalidArgumentError, Option } from '@commander-js/extra-typings';
+import { Option } from '@commander-js/extra-typings';
 import { synthesise } from '../../../local/template/synthesise.ts';
 import { costReport, type ReportBlock, scaleReport } from '../../measure/cost/cost-report.ts';
 import { readDeployment } from '../../measure/cost/deployment.ts';
@@ -68,7 +68,7 @@ export const command = npmScript(
     wholeNumber(0),
     defaultWorkload.questions,
   )
-  .option('--mix <weights>', 'such as shop.updated=3,review.posted=1; without it, all events alike', mix)
+  .option('--mix <weights>', 'such as shop.updated=3,review.posted=1; without it, all events alike', parseMix)
   .option('--account-concurrency <n>', 'quota of concurrent executions', wholeNumber(1), ACCOUNT_CONCURRENCY)
   .option('--assembly <folder>', 'a cloud assembly; without it, prod is synthesised')
   .option('--scale', 'what saturates first, and at which rate')
@@ -113,14 +113,6 @@ export const command = npmScript(
       await rm(folder, { recursive: true });
     }
   });
-
-function mix(text: string) {
-  try {
-    return parseMix(text);
-  } catch (error) {
-    throw new InvalidArgumentError((error as Error).message);
-  }
-}
 
 function shown(block: ReportBlock): string {
   if (typeof block === 'string') return block;

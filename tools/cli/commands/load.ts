@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { InvalidArgumentError } from '@commander-js/extra-typings';
 import { defaultWorkload, parseMix } from '../../measure/cost/workload.ts';
 import { type LoadOperation, load } from '../../measure/load/load.ts';
 import { loadTarget, MAX_CONNECTIONS, MAX_RATE, MAX_SECONDS, MAX_SHOPS } from '../../measure/load/plan.ts';
@@ -23,7 +22,7 @@ export const command = npmScript(
   .option('--rate <n>', 'deliveries a second', wholeNumber(1, MAX_RATE), 100)
   .option('--seconds <n>', 'how long', wholeNumber(1, MAX_SECONDS), 30)
   .option('--ramp', 'rises to that rate in ten steps, and says at which it breaks')
-  .option('--mix <weights>', 'such as shop.updated=3,review.posted=1; without it, all events alike', mix)
+  .option('--mix <weights>', 'such as shop.updated=3,review.posted=1; without it, all events alike', parseMix)
   .option('--shops <n>', 'that they are about', wholeNumber(1, MAX_SHOPS), 100)
   .option('--connections <n>', 'at a time, at most', wholeNumber(1, MAX_CONNECTIONS), 1_000)
   .option('--picture <file>', 'an SVG of the run')
@@ -76,11 +75,3 @@ export const command = npmScript(
       stack?.close();
     }
   });
-
-function mix(text: string) {
-  try {
-    return parseMix(text);
-  } catch (error) {
-    throw new InvalidArgumentError((error as Error).message);
-  }
-}

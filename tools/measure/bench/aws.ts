@@ -30,7 +30,7 @@ export interface Aws extends AsyncDisposable {
   seen(): Seen[];
 }
 
-export interface AwsOptions {
+interface AwsOptions {
   /** @default plain HTTP */
   readonly certificate?: Certificate;
   /** Milliseconds of network delay, each way. @default none */

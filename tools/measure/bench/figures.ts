@@ -11,10 +11,9 @@ import { consumerBatch } from './consumer-batch.ts';
 import { exactly, type Figure } from './figure.ts';
 import { firstRequest } from './first-request.ts';
 import { localMemory, localThroughput } from './local-stack.ts';
-import { memory } from './memory.ts';
 import { moduleLoad } from './module-load.ts';
 import { npmStart } from './npm-start.ts';
-import { warmRequest } from './warm-request.ts';
+import { memory, warmRequest } from './running-receiver.ts';
 
 /** The largest line items are named. */
 const NAMED = 4;

@@ -95,7 +95,7 @@ export interface Step {
   readonly took: number;
 }
 
-export interface TimelineOptions {
+interface TimelineOptions {
   readonly rounds: number;
   /** Called after each round. */
   readonly onProgress?: (rounds: number) => void;

@@ -7,7 +7,7 @@ import { BUNDLE_OPTIONS } from '../../../lib/release/bundle.ts';
 /** Milliseconds that a child may take by default: several times what any of them takes. */
 export const CHILD_LIMIT = 120_000;
 
-export interface ChildOptions {
+interface ChildOptions {
   /** Its bundle is written there. */
   readonly folder: string;
   readonly arguments: readonly string[];
@@ -46,7 +46,7 @@ export async function runChild(file: string, options: ChildOptions): Promise<unk
 /** Milliseconds that one start of a function may take: some fifty times what it takes. */
 const START_LIMIT = 20_000;
 
-export interface OutputOptions {
+interface OutputOptions {
   /** The whole environment: `NODE_OPTIONS` or `NODE_COMPILE_CACHE` of this process would be measured, too. */
   readonly env: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal | undefined;

@@ -13,10 +13,10 @@ import type { Workload } from './workload.ts';
 
 const TERABYTE = 1024 ** 4;
 
-/** Each begun chunk of a record is paid for as one. Source: Firehose's page of prices. */
+/** Records are charged in chunks of this size. Source: Amazon Data Firehose pricing. */
 const FIREHOSE_CHUNK = 5 * KILOBYTE;
 
-/** A record without its body, its values as long as they are. */
+/** A record without its body; values have their usual length. */
 const RECORD_BYTES = Buffer.byteLength(
   archiveLine({
     eventId: '0'.repeat(64),
@@ -32,32 +32,32 @@ const RECORD_BYTES = Buffer.byteLength(
   }),
 );
 
-/** Bytes of the partner's JSON as a string in JSON, for each of it: a `\` before each `"`. Measured with `events/`. */
+/** Bytes of a body as a JSON string, for each byte of it: each `"` gets a `\`. Measured with `events/`. */
 const ESCAPED = 1.11;
 
-/** Share of the records that gzip leaves: of those of `events/` a fifth to a third, whose texts repeat more. */
+/** Compressed size as a share. Records of `events/` have a fifth to a third, but their texts repeat more. */
 const COMPRESSED = 0.35;
 
-/** Milliseconds that a consumer runs longer for the call that archives its batch: assumed, as those of `workload.ts`. */
+/** Milliseconds of a consumer's call that archives its batch: assumed, like those in `workload.ts`. */
 const CALL_MILLISECONDS = 10;
 
 /**
- * Calls for KMS of a stream under a key of one's own, in five minutes. AWS does not say how long Firehose uses a data key:
- * taken as a queue does, for whom it is generated and verified, and for S3 decrypted.
+ * KMS calls of a stream under a customer managed key, in five minutes. AWS does not document how long Firehose reuses a data
+ * key. Assumed as for a queue: it is generated, verified, and decrypted for S3.
  */
 const KEY_SECONDS = 5 * 60;
 const CALLS_PER_KEY = 3;
 
-/** What a query is charged for at least. Source: Athena's page of prices. */
-const LEAST_SCANNED = 10 * KILOBYTE ** 2;
+/** Minimum charge of a query. Source: Amazon Athena pricing. */
+const MIN_SCANNED = 10 * KILOBYTE ** 2;
 
 const WEEK_DAYS = 7;
 const WEEK_HOURS = WEEK_DAYS * 24;
 
-/** Bytes of a record before compression, of a body of this size. */
+/** Bytes of a record before compression. */
 export const recordBytes = (payloadBytes: number): number => RECORD_BYTES + ESCAPED * payloadBytes;
 
-/** What a month of deliveries costs in the archive; nothing where none is kept. */
+/** The archive's line items for a month of deliveries; none without an archive. */
 export function archiveCosts(workload: Workload, deployment: Deployment): Row[] {
   const { archive, queueDataKeySeconds } = deployment;
   if (archive === undefined) return [];
@@ -91,7 +91,7 @@ export function archiveCosts(workload: Workload, deployment: Deployment): Row[] 
   ];
 }
 
-/** GB-seconds of the consumers' calls, one for each batch. */
+/** GB-seconds of the consumers' calls: one call for each batch. */
 function callSeconds({ deliveries, mix, batch, memoryMegabytes: all }: Workload, { consumers }: Deployment) {
   const gigabytes = consumers.map(
     ({ event, memoryMegabytes }) => mix[event] * ((all ?? memoryMegabytes) / 1024),
@@ -107,13 +107,13 @@ function keyCosts({ deliveries, mix }: Workload, objects: number): Row[] {
   ];
 }
 
-/** @param month what a month leaves in the archive */
+/** @param month what a month adds to the archive */
 function questionCosts(
   questions: number,
   month: { readonly compressed: number; readonly objects: number },
 ): Row[] {
   const week = WEEK_DAYS / DAYS_OF_A_MONTH;
-  const scanned = Math.max(LEAST_SCANNED, month.compressed * week);
+  const scanned = Math.max(MIN_SCANNED, month.compressed * week);
   return [
     ['Athena', 'scanned: TB', (questions * scanned) / TERABYTE, 'athenaTerabyte'],
     ['S3', 'archive: partitions that queries list', questions * eventNames.length * WEEK_HOURS, 's3List'],
@@ -122,8 +122,8 @@ function questionCosts(
 }
 
 /**
- * Objects of an event in a month: one for each interval in which something came, where arrivals are random, or more where
- * an interval brings more than an object holds.
+ * Objects of an event in a month: one for each interval with a record, at random arrivals, or more if an interval fills more
+ * than one object.
  */
 function objectsOf(
   records: number,

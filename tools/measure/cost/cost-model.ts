@@ -22,11 +22,11 @@ export interface Costs {
   readonly standing: readonly LineItem[];
 }
 
-/** Each begun chunk of a request is paid for as one. Sources: as the prices'. */
+/** Requests are charged in chunks of these sizes. Sources: as for the prices. */
 const HTTP_API_CHUNK = 512 * KILOBYTE;
 const SQS_CHUNK = 64 * KILOBYTE;
 
-/** What an oversize body is taken for: twice what SQS takes. */
+/** Assumed size of an oversize body: twice SQS' limit. */
 const OVERSIZE_BYTES = 2 * 1024 * KILOBYTE;
 
 /**
@@ -41,7 +41,7 @@ const MESSAGE_ATTRIBUTES_BYTES = 400;
 /** A note of idempotency, with the 100 bytes that DynamoDB counts for each row. */
 const NOTE_BYTES = 350;
 
-/** Rows of shops, cast and contacts that have piled up: assumed, since they stay until they are deleted. */
+/** Assumed items of shops, cast and contacts: they stay until they are deleted. */
 const STATE_ROWS = 1_000_000;
 const STATE_ROW_BYTES = 700;
 
@@ -97,7 +97,7 @@ const PLATFORM_TRACE_BYTES =
   ',"tracing":{"spanId":"3b6a3a2d0f1e4c5b","type":"X-Amzn-Trace-Id","value":"Root=1-5759e988-bd862e3fe1be46a994272793;Parent=3b6a3a2d0f1e4c5b;Sampled=1"}'
     .length * PLATFORM_LINES.length;
 
-/** What a month of deliveries costs with a deployment: every request that this code and AWS make for them. */
+/** The line items of a month: every request that this code and AWS make for the deliveries. */
 export function costs(workload: Workload, deployment: Deployment, logs: LogBytes): Costs {
   const { deliveries, payloadBytes, batch, oversizeShare, mix } = workload;
   const oversize = deliveries * oversizeShare;

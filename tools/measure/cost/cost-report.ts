@@ -8,13 +8,13 @@ import type { LogBytes } from './log-bytes.ts';
 import { limits, load, narrowLimits } from './scale-model.ts';
 import type { Workload } from './workload.ts';
 
-/** Rates that are asked of the stack, in deliveries a second. */
+/** Deliveries a second. */
 const RATES = [100, 1_000, 10_000, 100_000];
 
-/** Settings of `archive.bufferSeconds` that are compared: the least, one between, and the most. */
+/** Settings of `archive.bufferSeconds` that are compared: the minimum, one between, and the maximum. */
 const BUFFER_SECONDS = [60, 300, 900];
 
-/** What may well be otherwise than assumed, or configured. */
+/** Another assumption or setting. */
 interface Variation {
   readonly text: string;
   readonly workload?: (workload: Workload) => Partial<Workload>;
@@ -44,7 +44,7 @@ const VARIATIONS: readonly Variation[] = [
   },
   {
     text: 'everything is encrypted under a key of one’s own (`encryption`)',
-    // The alarm topic has a key of its own then.
+    // The alarm topic then has its own key.
     deployment: ({ keys }) => ({ queueDataKeySeconds: DATA_KEY_REUSE_SECONDS, keys: keys + 1 }),
   },
   {
@@ -113,7 +113,7 @@ export function costReport(workload: Workload, deployment: Deployment, logs: Log
   ];
 }
 
-/** What the archive is of a month's dollars, by how soon a record can be read. */
+/** The archive's part of a month's dollars, by how soon a record can be read. */
 function archiveReport(workload: Workload, deployment: Deployment): ReportBlock[] {
   const { archive } = deployment;
   if (archive === undefined) return [];
@@ -209,7 +209,7 @@ const total = ({ deliveries, standing }: Costs) => totalDollars([...deliveries, 
 
 const table = (head: ReportTable['head'], rows: ReportTable['rows']): ReportTable => ({ head, rows });
 
-/** A price that reads well: that of a million where one costs next to nothing. */
+/** Tiny prices are shown for a million. */
 function price(dollarsForOne: number): string {
   return dollarsForOne < 0.001 ? `${significant(dollarsForOne * 1e6)} a million` : significant(dollarsForOne);
 }

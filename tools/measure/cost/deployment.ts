@@ -3,46 +3,45 @@ import { type EventName, eventNames } from '../../../lambda/events/catalogue.ts'
 import { kebabCase } from '../../../lambda/events/event-names.ts';
 import { readCloudAssembly, type Template } from '../../../local/template/cloud-assembly.ts';
 
-export interface ConsumerSettings {
+interface ConsumerSettings {
   readonly event: EventName;
   readonly memoryMegabytes: number;
-  /** Messages of a batch at most. */
+  /** Maximum messages of a batch. */
   readonly batchSize: number;
-  /** Batches at a time at most. */
+  /** Maximum concurrent batches. */
   readonly maximumConcurrency: number;
 }
 
-/** What of a stack decides what it costs and how much it takes. */
+/** The settings of a stack that decide on its cost and its limits. */
 export interface Deployment {
   readonly receiver: { readonly memoryMegabytes: number; readonly reservedConcurrency: number | undefined };
   readonly consumers: readonly ConsumerSettings[];
-  /** What stands before the receiver. */
   readonly gateway: 'http' | 'rest';
-  /** Rules of AWS WAF before it, each managed list one of them; undefined: it has none. */
+  /** Rules of AWS WAF; a managed list counts as one. Undefined without AWS WAF. */
   readonly firewallRules: number | undefined;
-  /** Requests a second, and requests at once. */
+  /** Requests a second and requests at once. */
   readonly apiThrottle: { readonly rate: number; readonly burst: number };
-  /** What X-Ray follows: the first of each second, and a share of the others. undefined: nothing */
+  /** X-Ray traces the first requests of each second and a share of the others. Undefined without tracing. */
   readonly tracing: { readonly rate: number; readonly reservoir: number } | undefined;
-  /** Whether Lambda logs of invocations that do not fail. */
+  /** Whether Lambda logs invocations that succeed. */
   readonly platformLogs: boolean;
-  /** Bytes of the API's access log for one delivery. */
+  /** Bytes of access log for one delivery. */
   readonly accessLogBytes: number;
   readonly logRetentionDays: number;
-  /** Metrics of all alarms: each is paid for. */
+  /** Metrics of all alarms: AWS charges each. */
   readonly alarmMetrics: number;
   readonly compositeAlarms: number;
-  /** Custom metrics that are published where every event is accepted and processed. */
+  /** Custom metrics that are published if all events are accepted and processed. */
   readonly customMetrics: number;
   readonly dashboards: number;
   readonly secrets: number;
   readonly keys: number;
   /**
-   * Seconds for which the queues use a data key of KMS, where everything is under a key of one's own; undefined: only
-   * the topics are.
+   * Seconds for which the queues reuse a data key of KMS. Undefined without a customer managed key, when only the topics use
+   * KMS.
    */
   readonly queueDataKeySeconds: number | undefined;
-  /** undefined: none is kept. */
+  /** Undefined without an archive. */
   readonly archive:
     | {
         readonly days: number;
@@ -53,22 +52,22 @@ export interface Deployment {
     | undefined;
 }
 
-/** Metrics that filters make of lines about what goes well: a test holds them against what is published. */
+/** Metrics that filters count from lines about successes: a test compares them with the published ones. */
 const WHERE_ALL_GOES_WELL = ['Verified', 'DeliveryLag', 'EffectLatency'];
 
 /**
- * What Lambda takes where nobody else decides. Source: Lambda developer guide, "Visualize Lambda function invocations using
+ * Lambda's default. Source: Lambda developer guide, "Visualize Lambda function invocations using
  * AWS X-Ray".
  */
 export const LAMBDA_SAMPLING = { rate: 0.05, reservoir: 1 };
 
 /**
- * What Lambda runs at most where an event source has no maximum. Source: Lambda developer guide,
+ * Maximum concurrency of an event source without a setting. Source: Lambda developer guide,
  * "Configuring scaling behavior for SQS event source mappings".
  */
 const UNLIMITED_EVENT_SOURCE = 1_250;
 
-/** Values of the access log as long as they commonly are; of others only the quotation marks count. */
+/** Values of the access log with their usual length. Others count as empty. */
 const ACCESS_LOG_VALUES: Readonly<Record<string, string>> = {
   requestId: 'PK5UXdR0Mm3MlFE=',
   extendedRequestId: 'PK5UXdR0Mm3MlFE=',
@@ -133,9 +132,9 @@ const properties = {
 };
 
 /**
- * Reads the settings of a synthesised stack: what is computed from them is computed of what would be deployed.
+ * Reads the settings of a synthesised stack.
  * @param assembly folder of a cloud assembly with one stack
- * @throws Error where the stack has not the receiver, the API's one stage and a consumer for each event
+ * @throws Error if the stack does not have the receiver, one stage of the API and a consumer for each event
  */
 export function readDeployment(assembly: string): Deployment {
   const { template } = readCloudAssembly(assembly);
@@ -146,7 +145,7 @@ export function readDeployment(assembly: string): Deployment {
       return result.success ? [result.data] : [];
     });
 
-  // Functions of the CDK's own have no service name.
+  // The CDK's own functions have no service name.
   const functions = parsed('AWS::Lambda::Function', properties.function);
   const service = (name: string) =>
     only(
@@ -224,7 +223,7 @@ export function readDeployment(assembly: string): Deployment {
     customMetrics: new Set(
       metricFilters(assembly)
         .filter(({ metric }) => WHERE_ALL_GOES_WELL.includes(metric))
-        // Each that has a dimension is of an event of its own.
+        // A metric with a dimension counts once for each event.
         .map(({ metric, dimensions, pattern }) => (dimensions.length === 0 ? metric : pattern)),
     ).size,
     dashboards: ofType('AWS::CloudWatch::Dashboard').length,
@@ -236,7 +235,7 @@ export function readDeployment(assembly: string): Deployment {
   };
 }
 
-/** Filters of a stack's logs, each with the metric that it makes and the names of that one's dimensions. */
+/** Metric filters of a stack's logs, with the names of their dimensions. */
 export function metricFilters(
   assembly: string,
 ): { readonly pattern: string; readonly metric: string; readonly dimensions: readonly string[] }[] {
@@ -251,7 +250,7 @@ export function metricFilters(
     });
 }
 
-/** @throws Error where the bucket of the records does not say how long it keeps them */
+/** @throws Error if the archive's bucket has no lifecycle rule for the records */
 function archiveOf(resources: Template['Resources']): Deployment['archive'] {
   const [stream] = Object.values(resources).filter(
     ({ Type }) => Type === 'AWS::KinesisFirehose::DeliveryStream',

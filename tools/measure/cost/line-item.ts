@@ -1,6 +1,5 @@
 import { prices } from '../../../lib/prices.ts';
 
-/** One thing that is paid for. */
 export interface LineItem {
   readonly service: string;
   readonly item: string;
@@ -12,7 +11,7 @@ export const dollars = ({ quantity, price }: LineItem): number => quantity * pri
 
 export type Row = readonly [service: string, item: string, quantity: number, price: keyof typeof prices];
 
-/** What of these is paid for. */
+/** Line items of the rows with a quantity. */
 export const paid = (rows: readonly Row[]): LineItem[] =>
   rows
     .filter(([, , quantity]) => quantity > 0)
@@ -24,9 +23,9 @@ export const totalDollars = (items: readonly LineItem[]): number =>
 export const KILOBYTE = 1024;
 export const GIGABYTE = 1024 ** 3;
 
-/** A month as AWS bills it, in the mean. */
+/** The mean month. */
 export const DAYS_OF_A_MONTH = 365.25 / 12;
 export const MONTH_SECONDS = DAYS_OF_A_MONTH * 24 * 60 * 60;
 
-/** Share of the requests for objects that still asks KMS with a bucket key. Source: S3 user guide, "S3 Bucket Keys". */
+/** With a bucket key, the share of requests for objects that still calls KMS. Source: S3 user guide, "S3 Bucket Keys". */
 export const BUCKET_KEY_SHARE = 0.01;

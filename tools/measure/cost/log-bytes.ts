@@ -16,16 +16,16 @@ export interface LogBytes {
 }
 
 /**
- * Measured with `npm run cost -- --measure`, 2026-11-22. A test holds them against what the functions write,
- * roughly: an event more, or one with a longer name, moves the mean.
+ * Measured with `npm run cost -- --measure`, 2026-11-22. A test compares them roughly with what the functions write, because
+ * another event, or a longer name of one, moves the mean.
  */
 export const MEASURED_LOG_BYTES: LogBytes = { receiver: 243, consumer: 341 };
 
 /**
- * Invokes every function of a local stack with its sample and counts what it writes, and the metrics that are published
- * for it, by lines in the embedded metric format or by filters. What Lambda itself writes is not included.
+ * Invokes every function of a local stack with its sample. Counts the bytes that it writes, and the metrics that are published
+ * by lines in the embedded metric format or by filters. Lambda's own lines are not included.
  * @param assembly folder of a cloud assembly
- * @throws Error where a function fails
+ * @throws Error if a function fails
  */
 export async function measureLogBytes(assembly: string): Promise<LogBytes & { readonly metrics: number }> {
   const lines: LogLine[] = [];
@@ -63,7 +63,7 @@ export async function measureLogBytes(assembly: string): Promise<LogBytes & { re
       );
 
   try {
-    // Consumers first: what the receiver accepts is processed, too, and would make the samples stale.
+    // Consumers first: events that the receiver accepts are processed, too, and would make the samples stale.
     const consumers = await invokeEach((name) => invoke(name, `events/sqs/${name}.json`));
     const receiver = await invokeEach((name) => invoke('receiver', `events/api-gateway/${name}.json`));
     return {

@@ -17,23 +17,23 @@ const QUOTA = {
   snsEmails: 10,
   slackMessages: 1,
   inFlightMessages: 120_000,
-  /** Of each delivery stream that is put to directly. */
+  /** For each delivery stream with direct PUT. */
   firehose: { bytes: 5 * 1024 ** 2, calls: 2_000, records: 500_000 },
 } as const;
 
-/** Something that is full at some rate of deliveries. */
+/** A resource that is full at some rate of deliveries. */
 export interface Limit {
   readonly name: string;
   /** Deliveries a second that fill it. */
   readonly deliveries: number;
-  /** What happens beyond it. */
+  /** What happens above it. */
   readonly consequence: string;
-  /** The field of the configuration or the quota that moves it. */
+  /** The field of the configuration or the quota that raises it. */
   readonly raise: string;
 }
 
 const QUEUES_GROW = 'queues grow, nothing is lost';
-/** By the kind of API: what it answers above its throttle, and where the receiver is turned away. */
+/** The API's answers above its throttle, and if the receiver is throttled. */
 const THROTTLED = {
   http: 'the API answers 429 (lost unless the partner repeats it, which the contract does not promise)',
   rest: 'the API answers 500, which the partner repeats',
@@ -44,8 +44,8 @@ const UNAVAILABLE = {
 };
 
 /**
- * What the stack runs into, the first one first: with the events mixed as in the workload, full batches, no
- * shop busier than another, and nothing else in the account.
+ * The stack's limits, the lowest first. Assumed are the workload's mix, full batches, equally busy shops, and nothing else in
+ * the account.
  * @param accountConcurrency the account's quota of concurrent executions
  */
 export function limits(workload: Workload, deployment: Deployment, accountConcurrency: number): Limit[] {
@@ -119,7 +119,7 @@ export function limits(workload: Workload, deployment: Deployment, accountConcur
     .sort((a, b) => a.deliveries - b.deliveries);
 }
 
-/** What of its three quotas the busiest delivery stream reaches first; nothing where no archive is kept. */
+/** The quota that the busiest delivery stream reaches first; none without an archive. */
 function archiveLimits({ mix, payloadBytes }: Workload, { archive, consumers }: Deployment): Limit[] {
   if (archive === undefined) return [];
   const records = Math.max(...eventNames.map((event) => mix[event]));
@@ -140,7 +140,7 @@ function archiveLimits({ mix, payloadBytes }: Workload, { archive, consumers }: 
   ];
 }
 
-/** What is full while the stack itself is not: a shop that is busier than others, and people. */
+/** Limits of a single busy shop and of people, which are lower than the stack's. */
 export function narrowLimits({
   mix,
   payloadBytes,
@@ -171,18 +171,17 @@ export function narrowLimits({
   ].filter(({ deliveries }) => Number.isFinite(deliveries));
 }
 
-/** What a rate of deliveries takes. */
 export interface Load {
   readonly rate: number;
-  /** Receivers and consumers that are busy at a time (Little's law), as far as their settings let them. */
+  /** Concurrent receivers and consumers by Little's law, up to their settings. */
   readonly receiversBusy: number;
   readonly consumersBusy: number;
-  /** The limits that it exceeds, or reaches; where there are none, the one that is nearest. */
+  /** The limits that the rate reaches. */
   readonly full: readonly Limit[];
   readonly nearest: Limit;
   /**
-   * Seconds of an outage of what all consumers need until each queue has as many messages in flight as SQS
-   * lets.
+   * Seconds of an outage of a dependency of all consumers until the busiest queue has as many messages in flight as SQS
+   * allows.
    */
   readonly secondsToInFlight: number;
 }
@@ -210,7 +209,7 @@ export function load(
   };
 }
 
-/** The tables that take most write units of a delivery. */
+/** The tables with the most write units for a delivery. */
 function fullestTable({ mix, payloadBytes }: Workload): { name: string; units: number } {
   const units = new Map<string, number>();
   for (const name of eventNames) {
@@ -221,7 +220,7 @@ function fullestTable({ mix, payloadBytes }: Workload): { name: string; units: n
     );
   }
   const most = Math.max(...units.values());
-  const names = [...units].filter(([, each]) => same(each, most)).map(([name]) => name);
+  const names = [...units].filter(([, each]) => isClose(each, most)).map(([name]) => name);
   return { name: `table ${listed(names)}`, units: most };
 }
 
@@ -237,7 +236,7 @@ function slowestConsumers(
       return [event, eventsASecond / workload.mix[event]] as const;
     });
   const deliveries = Math.min(...full.map(([, each]) => each));
-  const first = full.filter(([, each]) => same(each, deliveries));
+  const first = full.filter(([, each]) => isClose(each, deliveries));
   const names = first.map(([name]) => name);
   return { name: names.length === eventNames.length ? 'all alike' : listed(names), deliveries };
 }
@@ -245,5 +244,5 @@ function slowestConsumers(
 /** `a, b and c` */
 const listed = (names: readonly string[]) => new Intl.ListFormat('en-GB').format(names);
 
-/** Sums of shares differ in their last digit. */
-const same = (a: number, b: number) => Math.abs(a - b) < 1e-9 * Math.max(a, b);
+/** Sums of shares may differ in their last digit. */
+const isClose = (a: number, b: number) => Math.abs(a - b) < 1e-9 * Math.max(a, b);

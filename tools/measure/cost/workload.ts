@@ -1,11 +1,11 @@
+import { InvalidArgumentError } from '@commander-js/extra-typings';
 import { type EventName, eventNames, isEventName } from '../../../lambda/events/catalogue.ts';
 import { didYouMean } from '../../../lib/nearest.ts';
 
-/** What is sent, and how long it takes: what no template says. */
+/** What is sent and how long it takes: assumptions that no template has. */
 export interface Workload {
   /**
-   * Deliveries in a month, spread evenly. All are accepted, and each once: repeats and 401s count as
-   * deliveries, too.
+   * Deliveries in a month, spread evenly. All are accepted; repeats and 401s count as deliveries, too.
    */
   readonly deliveries: number;
   /** Mean size of a body that fits a message. */
@@ -14,11 +14,11 @@ export interface Workload {
   readonly receiverMilliseconds: number;
   /** Mean billed milliseconds of an invocation of a consumer, for its whole batch. */
   readonly consumerMilliseconds: number;
-  /** Mean messages of a batch. */
+  /** Mean messages in a batch. */
   readonly batch: number;
   /** Share of the deliveries, from 0 to 1, that is kept in S3 (decision D13). */
   readonly oversizeShare: number;
-  /** Megabytes of every function; undefined: what the template gives each. */
+  /** Megabytes of every function. Undefined: as in the template. */
   readonly memoryMegabytes: number | undefined;
   /** Share of each event. They sum up to 1. */
   readonly mix: Readonly<Record<EventName, number>>;
@@ -30,17 +30,17 @@ export interface Workload {
   readonly questions: number;
 }
 
-/** Every event as often as every other. */
+/** All events alike. */
 const evenMix = Object.fromEntries(eventNames.map((event) => [event, 1 / eventNames.length])) as Record<
   EventName,
   number
 >;
 
 /**
- * Payload: twice that of the samples in `events/`, whose ids are short. Milliseconds: assumed, not measured
- * on Lambda: a warm receiver makes one call (SQS), a warm consumer one or three (DynamoDB, SNS), each of a
- * few milliseconds in the region, and starts are spread over many invocations. Batch: 1, as a queue that is
- * not behind gives its messages one by one; the dearest case.
+ * Payload: twice that of the samples in `events/`, whose ids are short. Milliseconds are assumed, not measured on Lambda: a warm
+ * receiver makes one call (SQS), a warm consumer one or three (DynamoDB, SNS), each of a few milliseconds in the region, and
+ * starts are spread over many invocations. Batch: 1, the most expensive case: a queue without a backlog delivers messages one
+ * by one.
  */
 export const defaultWorkload: Workload = {
   deliveries: 1_000_000,
@@ -56,25 +56,25 @@ export const defaultWorkload: Workload = {
   questions: 0,
 };
 
-/** The account's quota, unless it was raised. Source: Lambda developer guide, "Lambda quotas", concurrent executions. */
+/** Default quota of the account. Source: Lambda developer guide, "Lambda quotas", concurrent executions. */
 export const ACCOUNT_CONCURRENCY = 1_000;
 
 /**
  * Reads weights such as `shop.updated=3,review.posted=1`; an event that is not named is not sent.
- * @throws RangeError that says what is wrong
+ * @throws InvalidArgumentError that says what is wrong
  */
 export function parseMix(text: string): Workload['mix'] {
   const weights = text.split(',').map((part) => {
     const [, name = '', weight = ''] = /^([^=]*)=(\d+(?:\.\d+)?)$/.exec(part) ?? [];
     if (!isEventName(name)) {
-      throw new RangeError(
+      throw new InvalidArgumentError(
         `It must be EVENT=WEIGHT, separated by commas, not '${part}'.${didYouMean(part.replace(/=.*/, ''), eventNames)} The events are ${eventNames.join(', ')}.`,
       );
     }
     return [name, Number(weight)] as const;
   });
   const sum = weights.reduce((total, [, weight]) => total + weight, 0);
-  if (sum === 0) throw new RangeError('It must give at least one event a weight above 0.');
+  if (sum === 0) throw new InvalidArgumentError('It must give at least one event a weight above 0.');
   const share = (name: EventName) =>
     weights.filter(([of]) => of === name).reduce((total, [, weight]) => total + weight, 0) / sum;
   return Object.fromEntries(eventNames.map((name) => [name, share(name)])) as Record<EventName, number>;

@@ -21,7 +21,7 @@ const MAX_AT_ONCE = 64;
 export const STALE_WITHIN = 100;
 
 /** The ending of a delivery without an answer in time. */
-export const NO_ANSWER = 'no answer';
+const NO_ANSWER = 'no answer';
 
 /** A delivery without an end. */
 interface UnderWay {

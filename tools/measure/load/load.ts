@@ -14,7 +14,7 @@ import { describeReport } from './report-text.ts';
 import { type Run, runLoad } from './run.ts';
 
 /** Settings of a load test. */
-export interface LoadOptions {
+interface LoadOptions {
   readonly plan: LoadPlan;
   readonly url: URL;
   readonly secret: string;

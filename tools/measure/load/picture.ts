@@ -1,5 +1,6 @@
 import { escapeXml } from '../../../local/aws/xml.ts';
 import { duration } from '../../cli/terminal/text.ts';
+import type { Percentiles } from './measurements.ts';
 import { type LoadReport, percent } from './report.ts';
 
 /** Pixels. The width is that of a page of text; the gap between panels holds the heading of the lower one. */
@@ -30,86 +31,76 @@ interface Scale {
   readonly ticks: readonly number[];
 }
 
+interface Panel {
+  readonly heading: string;
+  readonly meaning: string;
+  readonly scale: Scale;
+  readonly unit: (tick: number) => string;
+  /** Lines and areas from back to front: class, text of the legend, path. */
+  readonly series: readonly (readonly [name: string, label: string, path: string])[];
+}
+
 /** Draws latency, effect and rate of a run over its seconds, one panel below the other. */
 export function drawReport(report: LoadReport): string {
   const { slices, steps, effect, plan, sender, ended } = report;
   const seconds = Math.max(1, ...slices.map(({ begin, seconds: length }) => begin + length));
   const x = (second: number) => round(LEFT + (second / seconds) * (RIGHT - LEFT));
-  const broken = steps.find((step) => step.broken !== undefined && step.sent > 0);
-  const line = (name: string, d: string) => `<path class="line ${name}" d="${d}"/>`;
-  const breakLine = broken === undefined ? '' : line('broken', `M${x(broken.begin)} 0V${HEIGHT}`);
-  const legend = (at: number, name: string, label: string) =>
-    `${line(name, `M${at} -16h18`)}${text(at + 24, -12, label)}`;
-  const legendBox = (at: number, name: string, label: string) =>
-    `<rect class="${name}" x="${at + 6}" y="-21" width="10" height="10" rx="2"/>${text(at + 24, -12, label)}`;
 
-  const latency = (
-    key: 'receipt' | 'effect',
-    heading: string,
-    total: Record<(typeof LINES)[number], number>,
-  ) => {
+  const latency = (key: 'receipt' | 'effect', title: [string, string], total: Percentiles): Panel => {
     const measured = slices.filter((slice) => slice[key].count > 0);
     const scale = logarithmic(measured.flatMap((slice) => LINES.map((name) => slice[key][name])));
-    const lines = LINES.map((name) => {
-      // A slice without values interrupts the line, and "h0" shows a point that stands alone.
-      const points = slices.map((slice, index) => {
-        const isStart = (slices[index - 1]?.[key].count ?? 0) === 0;
-        const point = `${x(slice.begin + slice.seconds / 2)} ${scale.y(slice[key][name])}`;
-        return slice[key].count === 0 ? '' : isStart ? `M${point}h0` : `L${point}`;
+    // A slice without values interrupts the line. "h0" shows a point that stands alone.
+    const path = (name: (typeof LINES)[number]) =>
+      slices.map((slice, index) => {
+        const point = `${x(slice.begin + slice.seconds / 2)} ${scale.y(slice[key][name])}h0`;
+        return slice[key].count === 0 ? '' : `${slices[index - 1]?.[key].count ? 'L' : 'M'}${point}`;
       });
-      return line(name, points.join(''));
-    });
-    const legends = LINES.map((name, index) =>
-      legend(456 + 112 * index, name, `${name}  ${time(total[name])}`),
-    );
-    return [heading, ...legends, grid(scale, time), breakLine, ...lines];
+    const [heading, meaning] = title;
+    const series = LINES.map((name) => [name, `${name}  ${time(total[name])}`, path(name).join('')] as const);
+    return { heading, meaning, scale, unit: time, series };
   };
 
-  const rates = () => {
+  const rates = (): Panel => {
     const scale = linear(Math.max(1, ...slices.map((one) => Math.max(one.wanted, one.came) / one.seconds)));
-    const y = (count: number, { seconds: length }: { readonly seconds: number }) => scale.y(count / length);
-    const ends = slices.map((one) => [one, x(one.begin), x(one.begin + one.seconds)] as const);
-    const accepted = ends.map(
-      ([one, from, to]) => `M${from} ${HEIGHT}V${y(one.accepted, one)}H${to}V${HEIGHT}`,
-    );
-    const failed = ends.map(([one, from, to]) => {
-      const top = y(one.accepted + one.failed, one);
-      return `M${from} ${y(one.accepted, one)}V${top}H${to}V${y(one.accepted, one)}`;
+    const bars = slices.map(({ begin, seconds: length, ...counts }) => {
+      const y = (amount: number) => scale.y(amount / length);
+      const [from, middle, to] = [x(begin), x(begin + length / 2), x(begin + length)];
+      const [accepted, all] = [y(counts.accepted), y(counts.accepted + counts.failed)];
+      return {
+        wanted: `${from} ${y(counts.wanted)}H${to}`,
+        accepted: `M${from} ${HEIGHT}V${accepted}H${to}V${HEIGHT}z`,
+        failed: `M${from} ${accepted}V${all}H${to}V${accepted}z`,
+        came: `${middle} ${y(counts.came)}`,
+      };
     });
-    const wanted = ends.map(([one, from, to]) => `${from} ${y(one.wanted, one)}H${to}`);
-    const came = slices.map((one) => `${x(one.begin + one.seconds / 2)} ${y(one.came, one)}`);
     const share = sum(slices.map((one) => one.failed)) / Math.max(1, sum(slices.map((one) => one.sent)));
-    return [
-      title('Deliveries a second', 'by when they were to be sent'),
-      legend(430, 'wanted', 'wanted'),
-      legendBox(510, 'accepted', 'answered 200'),
-      legendBox(628, 'failed', share === 0 ? 'not' : `not  ${percent(share)}`),
-      legend(732, 'came', 'answers as they came'),
-      grid(scale, (tick) => tick.toLocaleString('en')),
-      `<path class="accepted" d="${accepted.join('')}"/><path class="failed" d="${failed.join('')}"/>`,
-      line('wanted', `M${wanted.join('L')}`),
-      line('came', `M${came.join('L')}`),
-      breakLine,
-    ];
+    return {
+      heading: 'Deliveries a second',
+      meaning: 'by when they were to be sent',
+      scale,
+      unit: count,
+      series: [
+        ['accepted', 'answered 200', bars.map(({ accepted }) => accepted).join('')],
+        ['failed', share === 0 ? 'not' : `not  ${percent(share)}`, bars.map(({ failed }) => failed).join('')],
+        ['wanted', 'wanted', `M${bars.map(({ wanted }) => wanted).join('L')}`],
+        ['came', 'answers as they came', `M${bars.map(({ came }) => came).join('L')}`],
+      ],
+    };
   };
 
-  const breakText =
-    broken && text(x(broken.begin) + 6, 14, `breaks at ${count(broken.rate)} a second`, 'bad');
   const panels = [
-    [
-      ...latency('receipt', title('Receipt', 'from when it was to be sent to its answer'), report.receipt),
-      breakText,
-    ],
+    latency('receipt', ['Receipt', 'from when it was to be sent to its answer'], report.receipt),
     ...('why' in effect
       ? []
-      : [latency('effect', title('Effect', 'from its receipt to its effect'), effect.latency)]),
+      : [latency('effect', ['Effect', 'from its receipt to its effect'], effect.latency)]),
     rates(),
   ];
+  const broken = steps.find((step) => step.broken !== undefined && step.sent > 0);
   const bottom = HEAD + panels.length * (HEIGHT + GAP) - GAP;
   const notes = [
-    ...(sender.doubts.length > 0
-      ? ['The machine that sent was too slow or too busy: the figures are not to be trusted.']
-      : []),
+    ...(sender.doubts.length === 0
+      ? []
+      : ['The machine that sent was too slow or too busy: the figures are not to be trusted.']),
     ...(ended === undefined ? [] : ['The run ended early.']),
   ];
   const height = bottom + 34 + 18 * notes.length;
@@ -124,14 +115,36 @@ export function drawReport(report: LoadReport): string {
     text(LEFT, 74, `${report.begun.slice(0, 16).replace('T', ' ')} UTC, run ${report.run}`, 'axis'),
     ...panels.flatMap((panel, index) => [
       `<g transform="translate(0 ${HEAD + index * (HEIGHT + GAP)})">`,
-      ...panel.filter((part) => part),
+      ...draw(panel),
+      ...(broken === undefined ? [] : [line('broken', `M${x(broken.begin)} 0V${HEIGHT}`)]),
       '</g>',
     ]),
+    ...(broken === undefined
+      ? []
+      : [text(x(broken.begin) + 6, HEAD + 14, `breaks at ${count(broken.rate)} a second`, 'bad')]),
     ...ticksUpTo(seconds, 10).map((second) => text(x(second), bottom + 17, `${second} s`, 'axis', 'middle')),
     ...notes.map((note, index) => text(LEFT, bottom + 40 + index * 18, note, 'bad')),
     '</svg>',
     '',
   ].join('\n');
+}
+
+function draw({ heading, meaning, scale: { y, ticks }, unit, series }: Panel): string[] {
+  let legendEnd = RIGHT + 16;
+  return [
+    `<text x="${LEFT}" y="-12"><tspan class="heading">${heading}</tspan><tspan class="soft" dx="8">${meaning}</tspan></text>`,
+    ...ticks.map((tick) => {
+      const grid = `<path class="grid" d="M${LEFT} ${y(tick)}H${RIGHT}"/>`;
+      return `${grid}${text(LEFT - 8, y(tick) + 4, unit(tick), 'axis', 'end')}`;
+    }),
+    ...series.map(([name, , path]) => line(name, path)),
+    ...series.toReversed().map(([name, label, path]) => {
+      // A swatch, the text at some 7 pixels a letter, and a space.
+      legendEnd -= 24 + 7 * label.length + 16;
+      const swatch = path.endsWith('z') ? `M${legendEnd + 8} -11v-10h10v10z` : `M${legendEnd} -16h18`;
+      return `${line(name, swatch)}${text(legendEnd + 24, -12, label)}`;
+    }),
+  ];
 }
 
 function summary({ deliveries: { wanted, sent, accepted }, endings, effect }: LoadReport): string {
@@ -151,44 +164,29 @@ function summary({ deliveries: { wanted, sent, accepted }, endings, effect }: Lo
 /** Whole decades: a stall is a hundred times the usual. */
 function logarithmic(values: readonly number[]): Scale {
   const exponents = values.filter((value) => value > 0).map(Math.log10);
-  const low = Math.floor(Math.min(...exponents, exponents.length === 0 ? 0 : Number.POSITIVE_INFINITY));
-  const high = Math.max(low + 1, Math.ceil(Math.max(...exponents, low)));
+  const low = exponents.length === 0 ? 0 : Math.floor(Math.min(...exponents));
+  const high = Math.max(low + 1, Math.ceil(Math.max(low, ...exponents)));
   const decades = Array.from({ length: high - low + 1 }, (_, index) => 10 ** (low + index));
   // Few decades leave room for lines between.
   const between = high - low > 2 ? [] : decades.slice(0, -1).flatMap((decade) => [2 * decade, 5 * decade]);
-  const y = (value: number) =>
-    round(HEIGHT * (1 - (Math.log10(Math.max(value, 10 ** low)) - low) / (high - low)));
-  return { y, ticks: [...decades, ...between] };
+  const share = (value: number) => (Math.log10(Math.max(value, 10 ** low)) - low) / (high - low);
+  return { y: (value) => round(HEIGHT * (1 - share(value))), ticks: [...decades, ...between] };
 }
 
-function linear(largest: number): Scale {
-  return { y: (value) => round(HEIGHT * (1 - value / (largest * 1.05))), ticks: ticksUpTo(largest, 4) };
-}
+const linear = (largest: number): Scale => ({
+  y: (value) => round(HEIGHT * (1 - value / (largest * 1.05))),
+  ticks: ticksUpTo(largest, 4),
+});
 
-/** Round values from 0 on, about so many. */
+/** Round values from 0 on. @param amount how many, about */
 function ticksUpTo(largest: number, amount: number): number[] {
-  const rough = largest / amount;
-  const decade = 10 ** Math.floor(Math.log10(rough));
-  const step = Math.max(
-    1,
-    ...[1, 2, 5, 10]
-      .map((factor) => factor * decade)
-      .filter((one) => one >= rough)
-      .slice(0, 1),
-  );
-  return Array.from({ length: Math.floor(largest / step) + 1 }, (_, index) => index * step);
+  const decade = 10 ** Math.floor(Math.log10(largest / amount));
+  const step = [1, 2, 5, 10].map((factor) => factor * decade).find((one) => one >= largest / amount) ?? 1;
+  const whole = Math.max(1, step);
+  return Array.from({ length: Math.floor(largest / whole) + 1 }, (_, index) => index * whole);
 }
 
-const grid = ({ y, ticks }: Scale, label: (tick: number) => string) =>
-  ticks
-    .map((tick) => {
-      const line = `<path class="grid" d="M${LEFT} ${y(tick)}H${RIGHT}"/>`;
-      return `${line}${text(LEFT - 8, y(tick) + 4, label(tick), 'axis', 'end')}`;
-    })
-    .join('\n');
-
-const title = (heading: string, meaning: string) =>
-  `<text x="${LEFT}" y="-12"><tspan class="heading">${heading}</tspan><tspan class="soft" dx="8">${meaning}</tspan></text>`;
+const line = (name: string, path: string) => `<path class="line ${name}" d="${path}"/>`;
 
 const text = (x: number, y: number, content: string, name = '', anchor = 'start') =>
   `<text x="${x}" y="${y}" class="${name}" text-anchor="${anchor}" xml:space="preserve">${escapeXml(content)}</text>`;

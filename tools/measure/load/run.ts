@@ -127,7 +127,7 @@ export async function runLoad({
 }
 
 /** A run so far. */
-export interface RunState {
+interface RunState {
   readonly host: string;
   /** Milliseconds since it began. */
   readonly elapsed: number;

@@ -97,7 +97,7 @@ function operation(topic: TopicName): JsonSchema {
   };
 }
 
-/** Messages of AsyncAPI by their names. */
+/** AsyncAPI messages by name. */
 type Messages = Readonly<Record<string, JsonSchema>>;
 
 /** Source: user guide, "Custom notifications using Amazon Q Developer in chat applications". */
@@ -124,7 +124,7 @@ const customNotificationSchema: JsonSchema = {
   required: ['version', 'source', 'content'],
 };
 
-/** The three forms in which a topic tells of an event: to each subscription one, by its protocol. */
+/** The three forms of a notification. A subscription gets the one of its protocol. */
 function notificationMessages(described: DescribedEvent): Messages {
   const { event, name, schemaName, meaning } = described;
   const forms = notificationForms(described);

@@ -8,15 +8,15 @@ import { dataSchema, type JsonSchema } from './json-schema.ts';
 
 export const DRAFT = 'https://json-schema.org/draft/2020-12/schema';
 
-/** What names a schema of ours: never fetched. */
+/** The `$id` of a schema. Nobody fetches it. */
 export const schemaId = (name: string) => `urn:partner-webhooks:schema:${name}`;
 
-/** An event by the names it has in the documents. */
+/** An event with its names in the documents. */
 export interface DescribedEvent {
   readonly event: EventName;
-  /** Of files, operations and messages: `shop-updated`. */
+  /** For files, operations and messages: `shop-updated`. */
   readonly name: string;
-  /** Of schemas: `ShopUpdated`. */
+  /** For schemas: `ShopUpdated`. */
   readonly schemaName: string;
   readonly meaning: string;
   /** What we do about it, as part of a sentence: `invalidate the shop cache`. */
@@ -24,7 +24,7 @@ export interface DescribedEvent {
   readonly samples: readonly Sample[];
 }
 
-/** Every event of the catalogue, with its samples. @throws CommandError where one has no sample */
+/** Every event of the catalogue, with its samples. @throws CommandError if one has no sample */
 export function describedEvents(): DescribedEvent[] {
   const samples = readSamples();
   return eventNames.map((event) => {
@@ -43,14 +43,13 @@ export function describedEvents(): DescribedEvent[] {
   });
 }
 
-/** What names a delivery; here and there with an example. */
 export const eventId = {
   type: 'string',
   pattern: '^[0-9a-f]{64}$',
   description: 'SHA-256 of the body’s bytes in hex. A repeat of the same bytes has the same id.',
 };
 
-/** That of a payload whose bytes are its JSON without white space. */
+/** The id of a payload that is sent as JSON without white space. */
 export const eventIdOf = (payload: object) => sha256Hex(Buffer.from(JSON.stringify(payload)));
 
 export const requestId = {
@@ -66,7 +65,7 @@ export const EVENT_ID = eventIdOf({});
 const timestamp = {
   type: 'string',
   // Without `format: date-time`: generated clients would parse it, and send it with fewer digits or in another zone.
-  // Elsewhere `\d` has the digits of every script.
+  // In some regular expressions `\d` matches the digits of every script.
   pattern: UTC_DATE_TIME.source.replaceAll('\\d', '[0-9]'),
   description:
     'When it happened: a date and time of RFC 3339 in UTC, with a capital `T`, seconds, and `Z` or `+00:00`. Send as many digits of a second as you have; we use nine. It must be a moment that exists: 30 February, 24:00 and a leap second (`:60`) are refused. Any age is accepted. Of two events about the same thing the later `timestamp` wins.',
@@ -76,7 +75,7 @@ const webhookId = {
   description: 'Yours to use: whatever it is, it is kept with the event, and nothing is decided by it.',
 };
 
-/** The whole of a payload, as the partner sends it. */
+/** A payload as the partner sends it. */
 export function payloadSchema({ event, meaning, processing, samples }: DescribedEvent): JsonSchema {
   return {
     title: event,

@@ -27,13 +27,13 @@ const SCHEMAS_FOLDER = `${API_FOLDER}/schemas`;
 
 const jsonText = (document: object) => `${JSON.stringify(document, undefined, 2)}\n`;
 
-/** `docs/api/openapi.json`: what the partner sends, and what is answered. */
+/** `docs/api/openapi.json`: what the partner sends, and the answers. */
 export const openApiText = () => jsonText(openApiDocument());
 
 /** `docs/api/asyncapi.json`: what subscribers of the topics get. */
 export const asyncApiText = () => jsonText(asyncApiDocument());
 
-/** Every description, and what is left of an event that is gone, which must go, too. */
+/** Every description. The schema of a removed event is included without text, so that its file is removed. */
 export function apiFiles(): DerivedFile[] {
   const events = describedEvents();
   const schemas = new Map([

@@ -12,10 +12,10 @@ import { CommandError } from '../../cli/terminal/command-error.ts';
 /** A JSON Schema of draft 2020-12, or a part of one. */
 export type JsonSchema = { readonly [keyword: string]: unknown };
 
-/** Which form of a value is meant: as the partner sends it, or as we hand it on. */
+/** A value as the partner sends it, or as the code has it after parsing. */
 type Side = 'input' | 'output';
 
-/** What JSON Schema says of a kind of field, and in words what it has no word for. */
+/** The JSON Schema of a kind of field. Its description has what JSON Schema cannot express. */
 type FieldSchema = Readonly<Record<Side, JsonSchema>>;
 
 const nonEmptyString = { type: 'string', minLength: 1 };
@@ -26,8 +26,8 @@ const WELL_FORMED = 'of well-formed Unicode: no lone surrogate';
 const REPLACED = 'A lone surrogate in it is replaced by U+FFFD.';
 
 /**
- * The fields that the contract's schemas are made of. They transform, refine and catch, which the schema library cannot
- * put into JSON Schema by itself; here they are by identity, so that one which is not is noticed.
+ * The fields of the contract's schemas, by identity. They transform, refine and catch, which the schema library cannot convert
+ * to JSON Schema by itself. A field that is not in this table is an error.
  */
 const fieldSchemas: ReadonlyMap<z.ZodMiniType, FieldSchema> = new Map<z.ZodMiniType, FieldSchema>([
   [
@@ -82,7 +82,7 @@ const fieldSchemas: ReadonlyMap<z.ZodMiniType, FieldSchema> = new Map<z.ZodMiniT
   ],
 ]);
 
-/** What a field of `data` holds, for whoever has never seen one; a field that is not here is said by its name. */
+/** Descriptions of the fields of `data`. A field without one is described by its name. */
 const TEXTS: Readonly<Record<string, string>> = {
   shop_id: 'The shop.',
   girl_id: 'The staff member.',
@@ -99,22 +99,22 @@ const TEXTS: Readonly<Record<string, string>> = {
 /** `door_id` → `The door id.` */
 const fieldText = (field: string) => TEXTS[field] ?? `The ${field.replaceAll('_', ' ')}.`;
 
-/** Kinds of schemas that the library puts into JSON Schema with nothing left out. */
+/** Kinds of schemas that the library converts to JSON Schema completely. */
 const KINDS = new Set(['string', 'number', 'boolean', 'null', 'literal', 'enum', 'union', 'nullable']);
 
-/** The same, of checks. Lengths are not among them: the library counts UTF-16 units, JSON Schema characters. */
+/** Checks that it converts completely. Lengths are not: the library counts UTF-16 units, JSON Schema characters. */
 const CHECKS = new Set(['string_format', 'number_format', 'greater_than', 'less_than', 'multiple_of']);
 
 /**
  * The JSON Schema of one event's `data`.
- * @throws CommandError naming event and field where a schema says what JSON Schema and the table above have no word for
+ * @throws CommandError with event and field, if neither JSON Schema nor the table above can express a schema
  */
 export const dataSchema = (event: EventName, side: Side): JsonSchema =>
   jsonSchema(catalogue[event].data, side, `${event}: data`);
 
 /**
- * As {@link dataSchema}, of any schema.
- * @param place of the schema, for the error
+ * Like {@link dataSchema}, for any schema.
+ * @param place for the error
  */
 export function jsonSchema(schema: z.core.$ZodType, side: Side, place: string): JsonSchema {
   const known = fieldSchemas.get(schema as z.ZodMiniType);
@@ -130,7 +130,7 @@ export function jsonSchema(schema: z.core.$ZodType, side: Side, place: string): 
   return leafSchema(schema, side, place);
 }
 
-/** What is not named may be there, too: the partner may add fields before we read them. */
+/** Additional fields are valid: the partner may add fields before we read them. */
 function objectSchema(shape: z.core.$ZodShape, side: Side, place: string): JsonSchema {
   const fields = Object.entries(shape);
   const optionality = side === 'input' ? 'optin' : 'optout';

@@ -16,7 +16,7 @@ import { EFFECT_OUTPUTS } from '../../generate/events-table.ts';
 import { type DescribedEvent, DRAFT, eventId, eventIdOf, schemaId } from './event-schemas.ts';
 import { dataSchema, type JsonSchema } from './json-schema.ts';
 
-/** Topics that people, and functions and queues of ours, are told through. */
+/** The topics of notifications. */
 export const topics = {
   chat: {
     name: 'ChatTopic',
@@ -29,16 +29,16 @@ export const topics = {
 
 export type TopicName = keyof typeof topics;
 
-/** The topic that an event is told through, if any. */
+/** The topic of an event, if it has one. */
 export function topicOf({ event }: DescribedEvent): TopicName | undefined {
   const { effect } = catalogue[event];
   return effect in topics ? (effect as TopicName) : undefined;
 }
 
-/** The characters of a text that was cut, and the mark of it. */
+/** A cut text ends in one more character, “…”. */
 const MAX_TEXT_LENGTH = MAX_VALUE_LENGTH + 1;
 
-/** Nanoseconds, so that the order of the texts is the order in time (decision D9). */
+/** Nanoseconds, so that alphabetical order is the order in time (decision D9). */
 const normalised = '^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}[.][0-9]{9}Z$';
 
 const replay = {
@@ -46,7 +46,7 @@ const replay = {
   pattern: REPLAY_NAME.source,
 };
 
-/** What subscriptions of the protocols `lambda` and `sqs` get of an event. */
+/** The document that subscriptions of the protocols `lambda` and `sqs` get. */
 export function notificationSchema(described: DescribedEvent): JsonSchema {
   const { event, meaning } = described;
   return {
@@ -78,7 +78,7 @@ export function notificationSchema(described: DescribedEvent): JsonSchema {
   };
 }
 
-/** A schema in which every text has the length to which notifications cut it. */
+/** Limits every text to the length to which notifications cut it. */
 function shortened(schema: JsonSchema): JsonSchema {
   if (schema.type === 'string') return { ...schema, maxLength: MAX_TEXT_LENGTH };
   const { properties, items } = schema as { properties?: Record<string, JsonSchema>; items?: JsonSchema };
@@ -93,7 +93,7 @@ function shortened(schema: JsonSchema): JsonSchema {
   };
 }
 
-/** The attributes that filter policies of subscriptions choose by, as AsyncAPI's headers. */
+/** The message attributes for filter policies, as AsyncAPI's headers. */
 export const notificationAttributes = ({ event }: DescribedEvent): JsonSchema => ({
   type: 'object',
   properties: {
@@ -108,7 +108,7 @@ export const notificationAttributes = ({ event }: DescribedEvent): JsonSchema =>
   required: ['event', 'eventId'],
 });
 
-/** `docs/api/schemas/notification.json`: one of every event that somebody is told of. */
+/** `docs/api/schemas/notification.json`: one document for each event that notifies. */
 export const notificationDocument = (events: readonly DescribedEvent[]): JsonSchema => ({
   $schema: DRAFT,
   $id: schemaId('notification'),

@@ -4,19 +4,19 @@ import type { DerivedFile } from '../../generate/derived-file.ts';
 const PLACE = /(<script type="application\/json" id="document">)[^<]*(<\/script>)/;
 
 /**
- * A page of `docs/api/` with another description in it. What draws the page is in the page already, so that this needs
- * nothing but what is installed with the project.
+ * Replaces the description in a page of `docs/api/`. The script that draws the page is already in it, so that Redocly is not
+ * needed.
  * @param document text of JSON
- * @throws Error where the page has no place for it
+ * @throws Error if the page has no place for it
  */
 export function fillDocument(page: string, document: string): string {
   if (!PLACE.test(page)) throw new Error('The page has no <script type="application/json" id="document">');
-  // Without a `<` nothing ends the script early, whatever the description says.
+  // Without a `<` no description can end the script early.
   const text = JSON.stringify(JSON.parse(document)).replaceAll('<', String.raw`\u003c`);
   return page.replace(PLACE, (_, start: string, end: string) => `${start}${text}${end}`);
 }
 
-/** A page as it is, with the description as it follows from the code. @throws Error where there is no such page */
+/** A page with the current description. @throws Error if there is no such page */
 export function describedPage(file: string, document: string): DerivedFile {
   if (!existsSync(file)) throw new Error(`No file ${file}. Make it with: .ci/check-api --page`);
   return { file, text: fillDocument(readFileSync(file, 'utf8'), document) };
