@@ -53,15 +53,11 @@ export interface Delivery {
 }
 
 /** What is known of a request before it is answered. */
-export interface ReceivedRequest {
-  readonly at: number;
-  readonly status: number;
+export interface ReceivedRequest extends Pick<Attempt, 'at' | 'status' | 'connection' | 'isReused'> {
   readonly eventId: string;
   readonly body: Buffer;
   readonly event: EventName | undefined;
   readonly signature: string;
-  readonly connection: number;
-  readonly isReused: boolean;
 }
 
 /**

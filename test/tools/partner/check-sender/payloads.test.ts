@@ -182,6 +182,13 @@ const PAYLOADS: readonly Payload[] = [
   ['two objects', `${event({})}\n${event({})}`, ['body-several']],
   ['cut', event({}).slice(0, -8), ['body-cut']],
   ['[object Object]', '[object Object]', ['body-no-value']],
+  ['cut, with => and a brace in its strings', '{"event": "a => b", "data": ", }', ['body-cut']],
+  [
+    'a number in a list of texts',
+    event({ data: { shop_id: 'shop-1', updated_fields: ['name', 1] } }),
+    ['field-wrong'],
+    { says: /data\.updated_fields\.1 must be .*; it is a number/ },
+  ],
   ['UTF-16', event({}).replaceAll(/./g, '$&\0'), ['body-utf-16']],
   ['UTF-16, big endian', event({}).replaceAll(/./g, '\0$&'), ['body-utf-16']],
   ['a word', 'hello', ['body-not-json']],
