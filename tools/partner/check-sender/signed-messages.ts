@@ -28,6 +28,9 @@ export type Bytes = string | Uint8Array;
 /** Bytes of a body above which only cheap variants are tried, so that a verdict takes no minute. */
 const MAX_BYTES_FOR_ALL_VARIANTS = 1024 * 1024;
 
+/** Timestamps that are tried: each costs a dozen HMACs of the body. */
+const MAX_TIMESTAMPS = 10;
+
 /** What a compressed body may grow to: API Gateway's quota on a body. */
 const MAX_INFLATED_BYTES = 10 * 1024 * 1024;
 
@@ -47,7 +50,6 @@ const REMEDIES: Readonly<Record<string, string>> = {
   'signed-nothing':
     'Sign the body after it was made, or before the stream that holds it was read to its end.',
   'json-twice': SEND_JSON_ITSELF,
-  'json-written-twice': 'Serialise once: sign and send the text that the first call gives.',
   'json-reserialised': SIGN_WHAT_IS_SENT,
   'signed-python':
     'Make the body by json.dumps(…) once; sign exactly these bytes, and send exactly these bytes.',
@@ -197,8 +199,8 @@ const WHOLE_BODY: readonly Row<Buffer>[] = [
 const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest();
 
 /**
- * What may have been signed instead of the body, the likeliest first. They are made one by one: of a large body each takes
- * as much memory as the body.
+ * What may have been signed instead of the body, the likeliest first. They are made one by one, as each may take as much
+ * memory as the body.
  * @param timestamps that stood in the signature itself
  */
 export function* signedMessages(
@@ -208,9 +210,11 @@ export function* signedMessages(
   const { body } = request;
   // Many libraries write the same JSON.
   const seen = new Set<Bytes>(isUtf8(body) ? [body.toString()] : []);
-  for (const [kind, over, messages] of candidates(request, timestamps)) {
-    const remedy = REMEDIES[kind] ?? ENCODE_ONCE;
-    const mistake = { kind: kind.replace('-written', ''), what: `The signature is over ${over}.`, remedy };
+  for (const [kind, over, messages, remedy = REMEDIES[kind] ?? ENCODE_ONCE] of candidates(
+    request,
+    timestamps,
+  )) {
+    const mistake = { kind, what: `The signature is over ${over}.`, remedy };
     for (const bytes of messages) {
       if (typeof bytes === 'string' ? seen.has(bytes) : body.equals(bytes)) continue;
       if (typeof bytes === 'string') seen.add(bytes);
@@ -220,7 +224,7 @@ export function* signedMessages(
   return undefined;
 }
 
-type Messages = readonly [kind: string, over: string, messages: Iterable<Bytes>];
+type Messages = readonly [kind: string, over: string, messages: Iterable<Bytes>, remedy?: string];
 
 function* candidates(request: SentRequest, inSignature: readonly string[]): Generator<Messages> {
   const { body } = request;
@@ -248,7 +252,7 @@ function* candidates(request: SentRequest, inSignature: readonly string[]): Gene
   yield [
     'signed-with-timestamp',
     'a timestamp and the body together, as other services ask for',
-    withTimestamp(request, [...inSignature, ...inPayload]),
+    withTimestamp(request, [...inPayload, ...inSignature]),
   ];
   yield ['signed-with-address', 'the method or the address and the body together', withAddress(request)];
 }
@@ -281,9 +285,10 @@ function otherJson(text: string, tree: JsonNode): Messages[] {
       data === undefined ? [] : [dataText, ...writtenForms(dataText, data).map(([, json]) => json)],
     ],
     [
-      'json-written-twice',
+      'json-twice',
       'the JSON written once more as a JSON text, in quotation marks',
       written.slice(0, 2).map(([, json]) => JSON.stringify(json)),
+      'Serialise once: sign and send the text that the first call gives.',
     ],
   ];
 }
@@ -304,7 +309,8 @@ function formFields(text: string): Messages[] {
 function* withTimestamp({ headers, body }: SentRequest, others: readonly string[]): Generator<Bytes> {
   const values = (name: string) => valuesOf(headers, name);
   const [id] = [...values('webhook-id'), ...values('svix-id')];
-  for (const time of new Set([...TIMESTAMP_HEADERS.flatMap(values), ...others])) {
+  const times = new Set([...others, ...TIMESTAMP_HEADERS.flatMap(values)]);
+  for (const time of [...times].slice(0, MAX_TIMESTAMPS)) {
     for (const sign of ['.', ':', '', '\n', '|', ',']) {
       yield Buffer.concat([Buffer.from(`${time}${sign}`), body]);
       yield Buffer.concat([body, Buffer.from(`${sign}${time}`)]);
