@@ -1,7 +1,7 @@
 import type { EventName } from '../../../lambda/events/catalogue.ts';
 import { sha256Hex } from '../../../lambda/hash.ts';
+import { inflated, UTF_16 } from './encodings.ts';
 import { canonicalForm, type JsonNode, memberOf, nodesIn, parseJson, writeJson } from './json.ts';
-import { inflated, UTF_16 } from './signed-messages.ts';
 
 /** Deliveries that are remembered, by hashes alone; beyond, the oldest is forgotten. */
 const MAX_DELIVERIES = 10_000;

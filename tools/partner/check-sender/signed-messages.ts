@@ -1,8 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
-import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib';
 import { type HttpRequest, valuesOf } from '../../../local/gateway/http-message.ts';
-import { isGzip, SEND_JSON_ALONE, SEND_JSON_ITSELF } from './body-format.ts';
+import { SEND_JSON_ALONE, SEND_JSON_ITSELF } from './body-format.ts';
+import { cesu8, compressionOf, inflated, UTF_16 } from './encodings.ts';
 import type { Mistake } from './finding.ts';
 import { type JsonNode, jsonForms, memberOf, parseJson, pythonForm, writeJson } from './json.ts';
 
@@ -30,9 +30,6 @@ const MAX_BYTES_FOR_ALL_VARIANTS = 1024 * 1024;
 
 /** Timestamps that are tried: each costs a dozen HMACs of the body. */
 const MAX_TIMESTAMPS = 10;
-
-/** What a compressed body may grow to: API Gateway's quota on a body. */
-const MAX_INFLATED_BYTES = 10 * 1024 * 1024;
 
 const SIGN_WHAT_IS_SENT =
   'Make the text of the body once; sign exactly these bytes, and send exactly these bytes.';
@@ -72,24 +69,6 @@ const TIMESTAMP_HEADERS = [
 
 /** U+FEFF in UTF-8, a character for each byte. */
 const BOM = '\xEF\xBB\xBF';
-
-/** Java and Python write a byte order mark before UTF-16, .NET none. */
-export const UTF_16 = [
-  {
-    name: 'UTF-16',
-    encode: (text: string) => Buffer.from(text, 'utf16le'),
-    decode: (bytes: Buffer) => bytes.toString('utf16le'),
-  },
-  {
-    name: 'UTF-16 (big endian)',
-    encode: (text: string) => Buffer.from(text, 'utf16le').swap16(),
-    // Only an even number of bytes can be swapped.
-    decode: (bytes: Buffer) =>
-      Buffer.from(bytes.subarray(0, bytes.length & ~1))
-        .swap16()
-        .toString('utf16le'),
-  },
-];
 
 /** What may have been signed instead of the body. `over` completes "The signature is over …". */
 type Row<Body, Message = Bytes> = readonly [
@@ -334,39 +313,5 @@ function* withAddress(request: SentRequest): Generator<Bytes> {
       yield Buffer.concat([Buffer.from(`${beginning}${sign}`), body]);
     }
     yield beginning;
-  }
-}
-
-/** Each half of a surrogate pair as three bytes (CESU-8): old Java and MySQL write it. */
-function cesu8(text: string): Buffer {
-  return Buffer.concat(
-    text.split(/([\uD800-\uDFFF])/).map((part) => {
-      const unit = part.charCodeAt(0);
-      if (part.length !== 1 || unit < 0xd800 || unit > 0xdfff) return Buffer.from(part);
-      return Buffer.from([0xe0 | (unit >> 12), 0x80 | ((unit >> 6) & 0x3f), 0x80 | (unit & 0x3f)]);
-    }),
-  );
-}
-
-const INFLATE: Readonly<Record<string, (body: Buffer) => Buffer>> = {
-  gzip: (body) => gunzipSync(body, { maxOutputLength: MAX_INFLATED_BYTES }),
-  deflate: (body) => inflateSync(body, { maxOutputLength: MAX_INFLATED_BYTES }),
-  br: (body) => brotliDecompressSync(body, { maxOutputLength: MAX_INFLATED_BYTES }),
-};
-
-/** How a body is compressed, by its header or its first bytes. */
-export function compressionOf({ headers, body }: Pick<SentRequest, 'headers' | 'body'>): string | undefined {
-  const named = valuesOf(headers, 'content-encoding').join(',').trim().toLowerCase();
-  if (Object.hasOwn(INFLATE, named)) return named;
-  return isGzip(body) ? 'gzip' : undefined;
-}
-
-/** @returns nothing if it is not compressed, not as its header says, or too large */
-export function inflated(request: Pick<SentRequest, 'headers' | 'body'>): Buffer[] {
-  try {
-    const inflate = INFLATE[compressionOf(request) ?? ''];
-    return inflate === undefined ? [] : [inflate(request.body)];
-  } catch {
-    return [];
   }
 }

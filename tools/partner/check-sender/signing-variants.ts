@@ -1,7 +1,8 @@
 import { createHash, createHmac } from 'node:crypto';
 import { LOCAL_SECRET } from '../../../events/signing.ts';
+import { UTF_16 } from './encodings.ts';
 import type { Mistake } from './finding.ts';
-import { type Bytes, UTF_16, type Variant } from './signed-messages.ts';
+import type { Bytes, Variant } from './signed-messages.ts';
 
 /** A computation that somebody may have taken for HMAC-SHA256. */
 export interface Algorithm {
