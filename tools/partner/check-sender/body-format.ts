@@ -1,3 +1,4 @@
+import { isGzip } from './encodings.ts';
 import { type Finding, wrong } from './finding.ts';
 import { outlineOf } from './json.ts';
 
@@ -75,8 +76,6 @@ const JSON_LIKE_FORMATS: readonly Format[] = [
 const isUtf16 = (body: Buffer) =>
   (body.length > 1 && [0xfffe, 0xfeff].includes(body.readUInt16BE(0))) ||
   (body.length > 3 && (body[1] === 0 || (body[0] === 0 && body[2] === 0)));
-
-export const isGzip = (body: Buffer) => body[0] === 0x1f && body[1] === 0x8b;
 
 /** What is wrong with a body that no JSON parser takes. */
 export function notJson(detail: string, body: Buffer): Finding {

@@ -1,7 +1,7 @@
 import type { EventName } from '../../../lambda/events/catalogue.ts';
 import { sha256Hex } from '../../../lambda/hash.ts';
+import { inflated, UTF_16 } from './encodings.ts';
 import { canonicalForm, type JsonNode, memberOf, nodesIn, parseJson, writeJson } from './json.ts';
-import { inflated, UTF_16 } from './signed-messages.ts';
 
 /** Deliveries that are remembered, by hashes alone; beyond, the oldest is forgotten. */
 const MAX_DELIVERIES = 10_000;
@@ -53,15 +53,11 @@ export interface Delivery {
 }
 
 /** What is known of a request before it is answered. */
-export interface ReceivedRequest {
-  readonly at: number;
-  readonly status: number;
+export interface ReceivedRequest extends Pick<Attempt, 'at' | 'status' | 'connection' | 'isReused'> {
   readonly eventId: string;
   readonly body: Buffer;
   readonly event: EventName | undefined;
   readonly signature: string;
-  readonly connection: number;
-  readonly isReused: boolean;
 }
 
 /**

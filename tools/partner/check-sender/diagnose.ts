@@ -3,13 +3,14 @@ import { WEBHOOK_PATH } from '../../../lambda/events/webhook-path.ts';
 import { sha256Hex } from '../../../lambda/hash.ts';
 import { decodeSignature, verify } from '../../../lambda/receiver/signature.ts';
 import { valuesOf } from '../../../local/gateway/http-message.ts';
+import { compressionOf } from './encodings.ts';
 import { type Finding, type Grade, wrong } from './finding.ts';
 import { addressFindings, transportFindings } from './http-findings.ts';
 import { knownEvent, payloadFindings } from './payload-findings.ts';
 import { trailingBytesFinding } from './request-bytes.ts';
 import { type ServiceAnswer, serviceAnswer } from './responses.ts';
 import { signatureFindings } from './signature-findings.ts';
-import { compressionOf, type SentRequest } from './signed-messages.ts';
+import type { SentRequest } from './signed-messages.ts';
 
 /** What is right and what is wrong with a request. Shows nothing that was sent but the kind of event, if we know it. */
 export interface Diagnosis {

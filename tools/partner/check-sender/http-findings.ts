@@ -3,7 +3,7 @@ import { nearest } from '../../../lib/nearest.ts';
 import { valuesOf } from '../../../local/gateway/http-message.ts';
 import { type Finding, findingsOf, firstFinding, type Rule, wrong } from './finding.ts';
 import { REDIRECT_PATH } from './responses.ts';
-import { holdsSecret } from './signature-values.ts';
+import { holdsSecret, NEVER_SEND_SECRET } from './signature-values.ts';
 import { type SentRequest, targetOf } from './signed-messages.ts';
 
 /**
@@ -166,8 +166,7 @@ const TRANSPORT: readonly Rule<Sent>[] = [
     kind: 'secret-sent',
     applies: (sent) => secretPlace(sent) !== undefined,
     what: (sent) => `The secret itself is in ${secretPlace(sent)}.`,
-    remedy:
-      'Never send it: it is the key of the HMAC. Treat it as known to others now, and agree on another.',
+    remedy: NEVER_SEND_SECRET,
   },
   {
     kind: 'head-too-large',

@@ -181,19 +181,26 @@ const WRITERS: Readonly<Record<string, string>> = {
 /** A form, and what completes "JSON as … writes it". */
 export type NamedForm = readonly [writer: string, form: JsonForm];
 
-const named: readonly NamedForm[] = ESCAPES.flatMap(([escapeName, escapeLiteral]) =>
-  LAYOUTS.map(([layoutName, layout]): NamedForm => {
-    const name = `${layoutName}${escapeName}`;
-    const quote = (text: string) => escapeLiteral(JSON.stringify(text));
-    return [WRITERS[name] ?? `a library ${name}`, { ...layout, quote }];
-  }),
-).sort(([a], [b]) => Number(a.startsWith('a library')) - Number(b.startsWith('a library')));
-
 /** The likeliest first. If two write the same for a body, the first is named. */
-export const jsonForms: readonly NamedForm[] = [
-  ...named,
-  ...named.map(([writer, form]): NamedForm => [`${writer}, its keys sorted,`, { ...form, isSorted: true }]),
-];
+export function jsonForms(): NamedForm[] {
+  const named = ESCAPES.flatMap(([escapeName, escapeLiteral]) => {
+    // A long text is escaped once for all layouts.
+    const quoted = new Map<string, string>();
+    const quote = (text: string) => {
+      const known = quoted.get(text) ?? escapeLiteral(JSON.stringify(text));
+      quoted.set(text, known);
+      return known;
+    };
+    return LAYOUTS.map(([layoutName, layout]): NamedForm => {
+      const name = `${layoutName}${escapeName}`;
+      return [WRITERS[name] ?? `a library ${name}`, { ...layout, quote }];
+    });
+  }).sort(([a], [b]) => Number(a.startsWith('a library')) - Number(b.startsWith('a library')));
+  const sorted = named.map(
+    ([writer, form]): NamedForm => [`${writer}, its keys sorted,`, { ...form, isSorted: true }],
+  );
+  return [...named, ...sorted];
+}
 
 /** The same for the same content, however it was written. */
 export const canonicalForm: JsonForm = { comma: ',', colon: ':', quote: JSON.stringify, isSorted: true };

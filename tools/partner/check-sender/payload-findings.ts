@@ -21,22 +21,23 @@ const MIN_LETTERS_FOR_SLIP = 6;
 /** Seconds by which a sender's clock and ours may differ without a remark. */
 const MAX_SKEW_SECONDS = 5 * 60;
 
-/** Our fields, and what other services call them. */
-const SYNONYMS: Readonly<Record<string, readonly string[]>> = {
-  event: ['type', 'event_type', 'eventType', 'event_name', 'eventName', 'kind', 'topic', 'action', 'name'],
-  data: ['payload', 'body', 'object', 'attributes', 'resource', 'content', 'event_data'],
-  timestamp: [
-    ...['time', 'created_at', 'createdAt', 'occurred_at', 'occurredAt', 'date', 'ts', 'sent_at', 'datetime'],
-  ],
-  girl_id: ['cast_id', 'castId', 'staff_id', 'staffId', 'member_id', 'memberId'],
-  shop_id: ['store_id', 'storeId'],
-  review_id: ['id'],
-  rating: ['stars', 'score'],
-  comment: ['text', 'message'],
-  updated_fields: ['changed_fields', 'changedFields'],
-  display_name: ['nickname'],
-  profile_image_url: ['image_url', 'imageUrl', 'avatar_url', 'avatarUrl', 'avatar'],
+/** What other services call our fields. */
+const SYNONYMS: Readonly<Record<string, string>> = {
+  event: 'type event_type eventType event_name eventName kind topic action name',
+  data: 'payload body object attributes resource content event_data',
+  timestamp: 'time created_at createdAt occurred_at occurredAt date ts sent_at datetime',
+  girl_id: 'cast_id castId staff_id staffId member_id memberId',
+  shop_id: 'store_id storeId',
+  review_id: 'id',
+  rating: 'stars score',
+  comment: 'text message',
+  updated_fields: 'changed_fields changedFields',
+  display_name: 'nickname',
+  profile_image_url: 'image_url imageUrl avatar_url avatarUrl avatar',
 };
+
+const synonymIn = (keys: readonly string[], field: string) =>
+  SYNONYMS[field]?.split(' ').find((synonym) => keys.includes(synonym));
 
 /** What a correctly signed payload gets wrong, and what the service ignores in it. */
 export function payloadFindings(body: Buffer, receivedAt: Date): Finding[] {
@@ -67,7 +68,7 @@ export function knownEvent(body: Buffer): EventName | undefined {
 
 /** What the sender calls the kind, in whichever field. */
 function kindIn(tree: JsonNode | undefined): string | undefined {
-  const nodes = ['event', ...(SYNONYMS.event ?? [])].map((key) => memberOf(tree, key));
+  const nodes = `event ${SYNONYMS.event}`.split(' ').map((key) => memberOf(tree, key));
   const found = nodes[0] ?? nodes.find((node) => node?.kind === 'string');
   return found?.kind === 'string' ? found.value : undefined;
 }
@@ -139,7 +140,7 @@ function problemFinding({ field, detail }: Problem, body: Buffer, tree: JsonNode
 function missingFinding(field: string, name: string, parent: JsonNode | undefined, detail: string): Finding {
   const keys = parent?.kind === 'object' ? parent.entries.map(([key]) => key) : [];
   // A synonym is our own text, so it can be shown; what else the sender wrote cannot.
-  const synonym = SYNONYMS[name]?.find((other) => keys.includes(other));
+  const synonym = synonymIn(keys, name);
   const isNear = keys.some((key) => nearest(key, [name]) !== undefined);
   const likely =
     synonym !== undefined
@@ -199,7 +200,7 @@ function dataFindings(
   const all: Finding[] = [];
   for (const field of fields.filter((name) => !wrongFields.has(name))) {
     const value = sent.get(field);
-    const synonym = SYNONYMS[field]?.find((other) => others.includes(other));
+    const synonym = synonymIn(others, field);
     const isEmpty = value?.kind === 'string' && value.value === '';
     if (value !== undefined) {
       if (used[field] === undefined && wrongFields.size === 0 && !isEmpty) all.push(ignored(field, value));

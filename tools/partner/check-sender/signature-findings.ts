@@ -1,8 +1,8 @@
 import { decodeSignature } from '../../../lambda/receiver/signature.ts';
 import { valuesOf } from '../../../local/gateway/http-message.ts';
 import { type Finding, type Mistake, wrong } from './finding.ts';
-import { isSecret, type Reading, readings, timestampsIn } from './signature-values.ts';
-import { type SentRequest, signedMessages } from './signed-messages.ts';
+import { isSecret, NEVER_SEND_SECRET, type Reading, readings, timestampsIn } from './signature-values.ts';
+import { type SentRequest, signedMessages, type Variant } from './signed-messages.ts';
 import { algorithms, hmacSha256, signingKeys } from './signing-variants.ts';
 
 /** As people write it; the service takes it in any case. */
@@ -32,14 +32,8 @@ const MAX_IN_PAIRS = { messages: 10, keys: 2, algorithms: 4 };
 /** Characters of a header that are read: a longer value is no signature in any spelling. */
 const MAX_VALUE_LENGTH = 1_024;
 
-/** Timestamps in values that are tried: each costs a dozen HMACs of the body. */
-const MAX_TIMESTAMPS = 4;
-
 /** Bytes of a signature that was cut off which are enough to recognise it. */
 const MIN_CUT_BYTES = 8;
-
-const NEVER_SEND_SECRET =
-  'Never send it: it is the key of the HMAC. Treat it as known to others now, and agree on another.';
 
 const SECRET_AS_SIGNATURE: Mistake = {
   kind: 'secret-sent',
@@ -186,7 +180,7 @@ function explain(request: SentRequest, secret: string, values: readonly string[]
     }
   }
   if (byDigest.size === 0) return explained;
-  const timestamps = values.flatMap(timestampsIn).slice(0, MAX_TIMESTAMPS);
+  const timestamps = values.flatMap(timestampsIn);
   for (const { digest, mistakes } of computations(request, secret, timestamps)) {
     const found = byDigest.get(digest.toString('hex'));
     if (found === undefined) continue;
@@ -218,23 +212,25 @@ function* computations(
     algorithm: { mistake: undefined, compute: hmacSha256 },
   };
   yield { digest: hmacSha256(right.key.bytes, body), mistakes: [] };
-  let messages = signedMessages(request, timestamps);
+  const isSmall = body.length <= MAX_BYTES_FOR_PAIRS;
+  const allMessages = signedMessages(request, timestamps);
+  let messages: Iterable<Variant> = isSmall ? [...allMessages] : allMessages;
   let keys = signingKeys(secret);
   let likelyAlgorithms = algorithms;
   for (const count of [1, 2]) {
     for (const algorithm of [right.algorithm, ...likelyAlgorithms]) {
       for (const key of [right.key, ...keys]) {
         const others = [key, algorithm].flatMap(({ mistake }) => mistake ?? []);
-        const candidates = [[right.message], messages][count - others.length] ?? [];
-        for (const { mistake, bytes } of candidates) {
+        const open = count - others.length;
+        for (const { mistake, bytes } of open === 0 ? [right.message] : open === 1 ? messages : []) {
           const mistakes = [...(mistake === undefined ? [] : [mistake]), ...others];
           yield { digest: algorithm.compute(key.bytes, bytes), mistakes };
         }
       }
     }
     for (const digest of count === 1 ? earlier : []) yield { digest, mistakes: [SIGNED_BEFORE] };
-    if (body.length > MAX_BYTES_FOR_PAIRS) return undefined;
-    messages = likeliest(messages, MAX_IN_PAIRS.messages);
+    if (!isSmall) return undefined;
+    messages = likeliest([...messages], MAX_IN_PAIRS.messages);
     keys = likeliest(keys, MAX_IN_PAIRS.keys);
     likelyAlgorithms = likeliest(algorithms, MAX_IN_PAIRS.algorithms);
   }
@@ -242,10 +238,10 @@ function* computations(
 }
 
 /** The first of each kind, so that pairs do not take a second. */
-function likeliest<Variant extends { readonly mistake: Mistake }>(
-  variants: readonly Variant[],
+function likeliest<Guess extends { readonly mistake: Mistake }>(
+  variants: readonly Guess[],
   count: number,
-): Variant[] {
+): Guess[] {
   const counts = new Map<string, number>();
   return variants.filter(({ mistake: { kind } }) => {
     counts.set(kind, (counts.get(kind) ?? 0) + 1);

@@ -112,6 +112,9 @@ function percentDecoded(text: string): string {
 export const timestampsIn = (value: string) =>
   [...value.matchAll(/(?:^|[,;\s])t=(\d{1,20})/g)].map(([, digits = '']) => digits);
 
+export const NEVER_SEND_SECRET =
+  'Never send it: it is the key of the HMAC. Treat it as known to others now, and agree on another.';
+
 /** Characters of a secret below which a text may contain it by chance. */
 const MIN_SECRET_LENGTH = 8;
 

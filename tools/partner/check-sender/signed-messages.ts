@@ -1,7 +1,8 @@
+import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
-import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib';
 import { type HttpRequest, valuesOf } from '../../../local/gateway/http-message.ts';
-import { isGzip, SEND_JSON_ALONE, SEND_JSON_ITSELF } from './body-format.ts';
+import { SEND_JSON_ALONE, SEND_JSON_ITSELF } from './body-format.ts';
+import { cesu8, compressionOf, inflated, UTF_16 } from './encodings.ts';
 import type { Mistake } from './finding.ts';
 import { type JsonNode, jsonForms, memberOf, parseJson, pythonForm, writeJson } from './json.ts';
 
@@ -18,14 +19,17 @@ export const targetOf = ({ path, query }: HttpRequest) => (query === '' ? path :
 /** A value that somebody may have taken for the right one, and the mistake that leads to it. */
 export interface Variant {
   readonly mistake: Mistake;
-  readonly bytes: Uint8Array;
+  readonly bytes: Bytes;
 }
+
+/** A text stands for its bytes in UTF-8. */
+export type Bytes = string | Uint8Array;
 
 /** Bytes of a body above which only cheap variants are tried, so that a verdict takes no minute. */
 const MAX_BYTES_FOR_ALL_VARIANTS = 1024 * 1024;
 
-/** What a compressed body may grow to: API Gateway's quota on a body. */
-const MAX_INFLATED_BYTES = 10 * 1024 * 1024;
+/** Timestamps that are tried: each costs a dozen HMACs of the body. */
+const MAX_TIMESTAMPS = 10;
 
 const SIGN_WHAT_IS_SENT =
   'Make the text of the body once; sign exactly these bytes, and send exactly these bytes.';
@@ -43,7 +47,6 @@ const REMEDIES: Readonly<Record<string, string>> = {
   'signed-nothing':
     'Sign the body after it was made, or before the stream that holds it was read to its end.',
   'json-twice': SEND_JSON_ITSELF,
-  'json-written-twice': 'Serialise once: sign and send the text that the first call gives.',
   'json-reserialised': SIGN_WHAT_IS_SENT,
   'signed-python':
     'Make the body by json.dumps(…) once; sign exactly these bytes, and send exactly these bytes.',
@@ -67,27 +70,7 @@ const TIMESTAMP_HEADERS = [
 /** U+FEFF in UTF-8, a character for each byte. */
 const BOM = '\xEF\xBB\xBF';
 
-/** Java and Python write a byte order mark before UTF-16, .NET none. */
-export const UTF_16 = [
-  {
-    name: 'UTF-16',
-    encode: (text: string) => Buffer.from(text, 'utf16le'),
-    decode: (bytes: Buffer) => bytes.toString('utf16le'),
-  },
-  {
-    name: 'UTF-16 (big endian)',
-    encode: (text: string) => Buffer.from(text, 'utf16le').swap16(),
-    // Only an even number of bytes can be swapped.
-    decode: (bytes: Buffer) =>
-      Buffer.from(bytes.subarray(0, bytes.length & ~1))
-        .swap16()
-        .toString('utf16le'),
-  },
-];
-
-type Bytes = string | Uint8Array;
-
-/** What may have been signed instead of the body. `over` completes "The signature is over …". Texts are signed as UTF-8. */
+/** What may have been signed instead of the body. `over` completes "The signature is over …". */
 type Row<Body, Message = Bytes> = readonly [
   kind: string,
   over: string,
@@ -195,52 +178,62 @@ const WHOLE_BODY: readonly Row<Buffer>[] = [
 const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest();
 
 /**
- * What may have been signed instead of the body, the likeliest first.
+ * What may have been signed instead of the body, the likeliest first. They are made one by one, as each may take as much
+ * memory as the body.
  * @param timestamps that stood in the signature itself
  */
-export function signedMessages(request: SentRequest, timestamps: readonly string[]): Variant[] {
+export function* signedMessages(
+  request: SentRequest,
+  timestamps: readonly string[],
+): Generator<Variant, undefined> {
   const { body } = request;
-  const text = body.toString();
-  const isSmall = body.length <= MAX_BYTES_FOR_ALL_VARIANTS;
-  const latin1 = body.toString('latin1');
-  const rows: Messages[] = [
-    ...BYTE_CHANGES.map(
-      ([kind, over, change]) =>
-        [kind, over, change(latin1).map((bytes) => Buffer.from(bytes, 'latin1'))] as const,
-    ),
-    ...ENCODINGS.map(([kind, over, encode]) => [kind, over, encode(text)] as const),
-    ...WHOLE_BODY.map(([kind, over, messages]) => [kind, over, messages(body)] as const),
-    [
-      'compressed',
-      `the body before compression: it was compressed (${compressionOf(request)}) after it was signed`,
-      inflated(request),
-    ],
-    ...(isSmall ? variantsOfSmall(request, text.replace(/^\uFEFF/, ''), timestamps) : []),
-  ];
   // Many libraries write the same JSON.
-  const seen = new Set<Bytes>();
-  return rows.flatMap(([kind, over, messages]) => {
-    const remedy = REMEDIES[kind] ?? ENCODE_ONCE;
-    const mistake = { kind: kind.replace('-written', ''), what: `The signature is over ${over}.`, remedy };
-    return messages
-      .filter((message) => !seen.has(message) && seen.add(message))
-      .map((message) => ({ mistake, bytes: Buffer.from(message) }))
-      .filter(({ bytes }) => !bytes.equals(body));
-  });
+  const seen = new Set<Bytes>(isUtf8(body) ? [body.toString()] : []);
+  for (const [kind, over, messages, remedy = REMEDIES[kind] ?? ENCODE_ONCE] of candidates(
+    request,
+    timestamps,
+  )) {
+    const mistake = { kind, what: `The signature is over ${over}.`, remedy };
+    for (const bytes of messages) {
+      if (typeof bytes === 'string' ? seen.has(bytes) : body.equals(bytes)) continue;
+      if (typeof bytes === 'string') seen.add(bytes);
+      yield { mistake, bytes };
+    }
+  }
+  return undefined;
 }
 
-type Messages = readonly [kind: string, over: string, messages: readonly Bytes[]];
+type Messages = readonly [kind: string, over: string, messages: Iterable<Bytes>, remedy?: string];
 
-/** What costs too much for a large body: other JSON, and the body joined with something. */
-function variantsOfSmall(request: SentRequest, text: string, inSignature: readonly string[]): Messages[] {
-  const tree = parseJson(text);
+function* candidates(request: SentRequest, inSignature: readonly string[]): Generator<Messages> {
+  const { body } = request;
+  const latin1 = body.toString('latin1');
+  const text = body.toString();
+  for (const [kind, over, change] of BYTE_CHANGES) {
+    yield [kind, over, change(latin1).map((bytes) => Buffer.from(bytes, 'latin1'))];
+  }
+  for (const [kind, over, encode] of ENCODINGS) yield [kind, over, encode(text)];
+  for (const [kind, over, messages] of WHOLE_BODY) yield [kind, over, messages(body)];
+  const compression = compressionOf(request);
+  yield [
+    'compressed',
+    `the body before compression: it was compressed (${compression}) after it was signed`,
+    inflated(request),
+  ];
+  if (body.length > MAX_BYTES_FOR_ALL_VARIANTS) return;
+  const json = text.replace(/^\uFEFF/, '');
+  const tree = parseJson(json);
   const timestamp = memberOf(tree, 'timestamp');
   const inPayload =
-    timestamp === undefined ? '' : text.slice(timestamp.start, timestamp.end).replaceAll('"', '');
-  return [
-    ...(tree === undefined ? formFields(text) : otherJson(text, tree)),
-    ...joined(request, [...inSignature, ...(inPayload === '' ? [] : [inPayload])]),
+    timestamp === undefined ? [] : [json.slice(timestamp.start, timestamp.end).replaceAll('"', '')];
+  if (tree === undefined) yield* formFields(text);
+  else yield* otherJson(json, tree);
+  yield [
+    'signed-with-timestamp',
+    'a timestamp and the body together, as other services ask for',
+    withTimestamp(request, [...inPayload, ...inSignature]),
   ];
+  yield ['signed-with-address', 'the method or the address and the body together', withAddress(request)];
 }
 
 /** The body's JSON, or a part of it, as other code writes it. */
@@ -271,9 +264,10 @@ function otherJson(text: string, tree: JsonNode): Messages[] {
       data === undefined ? [] : [dataText, ...writtenForms(dataText, data).map(([, json]) => json)],
     ],
     [
-      'json-written-twice',
+      'json-twice',
       'the JSON written once more as a JSON text, in quotation marks',
       written.slice(0, 2).map(([, json]) => JSON.stringify(json)),
+      'Serialise once: sign and send the text that the first call gives.',
     ],
   ];
 }
@@ -281,7 +275,7 @@ function otherJson(text: string, tree: JsonNode): Messages[] {
 /** JSON as libraries write it. `JSON.stringify` alone writes other digits of a number. */
 const writtenForms = (text: string, tree: JsonNode): [writer: string, written: string][] => [
   ['JSON.stringify', JSON.stringify(JSON.parse(text))],
-  ...jsonForms.map(([writer, form]): [string, string] => [writer, writeJson(tree, form)]),
+  ...jsonForms().map(([writer, form]): [string, string] => [writer, writeJson(tree, form)]),
 ];
 
 /** Libraries send an object as a form's fields unless they are told to write JSON. */
@@ -291,65 +285,33 @@ function formFields(text: string): Messages[] {
   return [['form-encoded', "the value of one of a form's fields, and the body is the form", values]];
 }
 
-/** The body together with a timestamp or the address, as other services ask for. */
-function joined(request: SentRequest, others: readonly string[]): Messages[] {
-  const { headers, method, path, body } = request;
+function* withTimestamp({ headers, body }: SentRequest, others: readonly string[]): Generator<Bytes> {
   const values = (name: string) => valuesOf(headers, name);
-  const before = (text: string) => Buffer.concat([Buffer.from(text), body]);
-  const after = (text: string) => Buffer.concat([body, Buffer.from(text)]);
   const [id] = [...values('webhook-id'), ...values('svix-id')];
-  const withTime = [...new Set([...TIMESTAMP_HEADERS.flatMap(values), ...others])].flatMap((time) => [
-    ...['.', ':', '', '\n', '|', ','].flatMap((sign) => [before(`${time}${sign}`), after(`${sign}${time}`)]),
-    before(`v0:${time}:`),
-    ...(id === undefined ? [] : [before(`${id}.${time}.`)]),
-  ]);
+  const times = new Set([...others, ...TIMESTAMP_HEADERS.flatMap(values)]);
+  for (const time of [...times].slice(0, MAX_TIMESTAMPS)) {
+    for (const sign of ['.', ':', '', '\n', '|', ',']) {
+      yield Buffer.concat([Buffer.from(`${time}${sign}`), body]);
+      yield Buffer.concat([body, Buffer.from(`${sign}${time}`)]);
+    }
+    yield Buffer.concat([Buffer.from(`v0:${time}:`), body]);
+    if (id !== undefined) yield Buffer.concat([Buffer.from(`${id}.${time}.`), body]);
+  }
+}
+
+function* withAddress(request: SentRequest): Generator<Bytes> {
+  const { headers, method, path, body } = request;
   const target = targetOf(request);
-  const [host = ''] = values('host');
+  const [host = ''] = valuesOf(headers, 'host');
   const addresses = [path, target, `http://${host}${target}`, `https://${host}${target}`];
   const beginnings = addresses.flatMap((address) => [
     address,
     ...[' ', '', '\n'].map((sign) => `${method}${sign}${address}`),
   ]);
-  const withAddress = [...new Set([...beginnings, method])].flatMap((beginning) => [
-    ...['', '\n', '.', ':', ' ', '|', '\n\n'].map((sign) => before(`${beginning}${sign}`)),
-    beginning,
-  ]);
-  return [
-    ['signed-with-timestamp', 'a timestamp and the body together, as other services ask for', withTime],
-    ['signed-with-address', 'the method or the address and the body together', withAddress],
-  ];
-}
-
-/** Each half of a surrogate pair as three bytes (CESU-8): old Java and MySQL write it. */
-function cesu8(text: string): Buffer {
-  return Buffer.concat(
-    text.split(/([\uD800-\uDFFF])/).map((part) => {
-      const unit = part.charCodeAt(0);
-      if (part.length !== 1 || unit < 0xd800 || unit > 0xdfff) return Buffer.from(part);
-      return Buffer.from([0xe0 | (unit >> 12), 0x80 | ((unit >> 6) & 0x3f), 0x80 | (unit & 0x3f)]);
-    }),
-  );
-}
-
-const INFLATE: Readonly<Record<string, (body: Buffer) => Buffer>> = {
-  gzip: (body) => gunzipSync(body, { maxOutputLength: MAX_INFLATED_BYTES }),
-  deflate: (body) => inflateSync(body, { maxOutputLength: MAX_INFLATED_BYTES }),
-  br: (body) => brotliDecompressSync(body, { maxOutputLength: MAX_INFLATED_BYTES }),
-};
-
-/** How a body is compressed, by its header or its first bytes. */
-export function compressionOf({ headers, body }: Pick<SentRequest, 'headers' | 'body'>): string | undefined {
-  const named = valuesOf(headers, 'content-encoding').join(',').trim().toLowerCase();
-  if (Object.hasOwn(INFLATE, named)) return named;
-  return isGzip(body) ? 'gzip' : undefined;
-}
-
-/** @returns nothing if it is not compressed, not as its header says, or too large */
-export function inflated(request: Pick<SentRequest, 'headers' | 'body'>): Buffer[] {
-  try {
-    const inflate = INFLATE[compressionOf(request) ?? ''];
-    return inflate === undefined ? [] : [inflate(request.body)];
-  } catch {
-    return [];
+  for (const beginning of new Set([...beginnings, method])) {
+    for (const sign of ['', '\n', '.', ':', ' ', '|', '\n\n']) {
+      yield Buffer.concat([Buffer.from(`${beginning}${sign}`), body]);
+    }
+    yield beginning;
   }
 }

@@ -1,18 +1,18 @@
 import { createHash, createHmac } from 'node:crypto';
 import { LOCAL_SECRET } from '../../../events/signing.ts';
+import { UTF_16 } from './encodings.ts';
 import type { Mistake } from './finding.ts';
-import { UTF_16, type Variant } from './signed-messages.ts';
+import type { Bytes, Variant } from './signed-messages.ts';
 
 /** A computation that somebody may have taken for HMAC-SHA256. */
 export interface Algorithm {
   readonly mistake: Mistake;
-  readonly compute: (key: Uint8Array, message: Uint8Array) => Buffer;
+  readonly compute: (key: Bytes, message: Bytes) => Buffer;
 }
 
 export const hmacSha256: Algorithm['compute'] = (key, message) => hmac('sha256', key, message);
 
-const hmac = (hash: string, key: Uint8Array, message: Uint8Array) =>
-  createHmac(hash, key).update(message).digest();
+const hmac = (hash: string, key: Bytes, message: Bytes) => createHmac(hash, key).update(message).digest();
 
 const HEX = /^(?:[0-9a-f]{2})+$/i;
 const BASE64 = /^[A-Za-z0-9+/_-]{4,}={0,2}$/;
@@ -35,11 +35,8 @@ const KEY_REMEDIES: Readonly<Record<string, string>> = {
   'key-local': 'Sign with the secret that was agreed on, or start this with the one that you sign with.',
 };
 
-type Bytes = string | Uint8Array;
-
 /**
- * Keys that somebody may have made of the secret, the likeliest first. `what` completes "The key is …". Texts are used as
- * UTF-8. A key that equals the secret is no mistake.
+ * Keys that somebody may have made of the secret, the likeliest first. `what` completes "The key is …". A key that equals the secret is no mistake.
  */
 const KEYS: readonly (readonly [
   kind: string,
@@ -169,7 +166,7 @@ const ALGORITHMS: readonly (readonly [kind: string, what: string, compute: Algor
 function plainHash(
   name: string,
   parts: string,
-  partsOf: (key: Uint8Array, message: Uint8Array) => readonly Bytes[],
+  partsOf: (key: Bytes, message: Bytes) => readonly Bytes[],
 ): (typeof ALGORITHMS)[number] {
   return [
     'plain-hash',

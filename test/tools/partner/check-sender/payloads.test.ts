@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { readSamples, sampleBody } from '../../../../events/samples.ts';
-import { NOW, SECRET, type Sent, said, sign, withHeader } from './senders.ts';
+import { diagnosisOf, NOW, SECRET, type Sent, sign, withHeader } from './senders.ts';
 
 const TIMESTAMP = '2026-01-31T09:00:00Z';
 const event = (fields: Readonly<Record<string, unknown>>) =>
@@ -182,6 +182,13 @@ const PAYLOADS: readonly Payload[] = [
   ['two objects', `${event({})}\n${event({})}`, ['body-several']],
   ['cut', event({}).slice(0, -8), ['body-cut']],
   ['[object Object]', '[object Object]', ['body-no-value']],
+  ['cut, with => and a brace in its strings', '{"event": "a => b", "data": ", }', ['body-cut']],
+  [
+    'a number in a list of texts',
+    event({ data: { shop_id: 'shop-1', updated_fields: ['name', 1] } }),
+    ['field-wrong'],
+    { says: /data\.updated_fields\.1 must be .*; it is a number/ },
+  ],
   ['UTF-16', event({}).replaceAll(/./g, '$&\0'), ['body-utf-16']],
   ['UTF-16, big endian', event({}).replaceAll(/./g, '\0$&'), ['body-utf-16']],
   ['a word', 'hello', ['body-not-json']],
@@ -197,7 +204,7 @@ const PAYLOADS: readonly Payload[] = [
 
 describe('a payload that is signed rightly', () => {
   test.each(PAYLOADS)('%s', async (_, body, kinds, { status = 400, says = /./ } = {}) => {
-    const diagnosis = await said({ body });
+    const diagnosis = await diagnosisOf({ body });
     expect({ status: diagnosis.status, kinds: diagnosis.findings.map(({ kind }) => kind) }).toEqual({
       status,
       kinds,
@@ -208,13 +215,13 @@ describe('a payload that is signed rightly', () => {
   test.each(readSamples().map((sample) => ({ event: sample.event, body: sampleBody(sample, NOW) })))(
     '$event is right as the sample has it',
     async ({ event, body }) => {
-      expect(await said({ body })).toMatchObject({ status: 200, word: 'queued', event, findings: [] });
+      expect(await diagnosisOf({ body })).toMatchObject({ status: 200, word: 'queued', event, findings: [] });
     },
   );
 
   test('is wrong where its kind is misspelt, and right where it is of a kind that we do not know', async () => {
     const grades = await Promise.all(
-      ['Shop.Updated', 'invoice.paid'].map((name) => said({ body: event({ event: name }) })),
+      ['Shop.Updated', 'invoice.paid'].map((name) => diagnosisOf({ body: event({ event: name }) })),
     );
     expect(grades.map(({ word, findings }) => [word, findings[0]?.grade])).toEqual([
       ['parked', 'wrong'],
@@ -224,13 +231,13 @@ describe('a payload that is signed rightly', () => {
 
   test('is looked at for wrong fields alone where it is large', async () => {
     const body = event({ data: { name: 'x'.repeat(4.5 * 1024 * 1024) } });
-    const { findings } = await said({ body });
+    const { findings } = await diagnosisOf({ body });
     expect(findings.map(({ kind }) => kind)).toEqual(['field-wrong', 'body-near-limit']);
     expect(findings[0]?.what).toContain('data.shop_id');
   });
 
-  test('is 413 where the event for Lambda would be too large, and that is all that is said', async () => {
-    const { status, findings } = await said({
+  test('is 413 where the event for Lambda would be too large, and that is the only finding', async () => {
+    const { status, findings } = await diagnosisOf({
       body: event({ data: { name: 'x'.repeat(6.1 * 1024 * 1024) } }),
     });
     expect({ status, kinds: findings.map(({ kind }) => kind) }).toEqual({
@@ -313,7 +320,7 @@ const WAYS: readonly (readonly [way: string, sent: Sent, kinds: readonly string[
 
 describe('a right payload', () => {
   test.each(WAYS)('sent by %s', async (_, sent, kinds, { status = 200, says = /^/ } = {}) => {
-    const diagnosis = await said({ body: BODY, ...sent });
+    const diagnosis = await diagnosisOf({ body: BODY, ...sent });
     expect({ status: diagnosis.status, kinds: diagnosis.findings.map(({ kind }) => kind) }).toEqual({
       status,
       kinds,

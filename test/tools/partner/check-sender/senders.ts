@@ -34,8 +34,8 @@ export interface Sent {
   readonly secret?: string;
 }
 
-/** What the checker says of such a request. */
-export async function said(sent: Sent): Promise<Diagnosis> {
+/** The checker's diagnosis of such a request. */
+export async function diagnosisOf(sent: Sent): Promise<Diagnosis> {
   const { body = BODY, signature = sign(body), secret = SECRET } = sent;
   const value = typeof signature === 'string' ? signature : Buffer.from(signature).toString('hex');
   const request: SentRequest = {

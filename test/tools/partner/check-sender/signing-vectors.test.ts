@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { bodyOf, signingVectors } from '../../../support/signing-vectors.ts';
-import { said } from './senders.ts';
+import { diagnosisOf } from './senders.ts';
 
 /** What the checker may call a mistake of the vectors: of some bodies and secrets, several are the same. */
 const NAMES: Readonly<Record<string, readonly string[]>> = {
@@ -50,7 +50,7 @@ describe.each(signingVectors.vectors)('of the test vector $name', (vector) => {
   const body = bodyOf(vector);
 
   test.each(Object.entries(accepted))('%s is found right', async (_, signature) => {
-    const { status, findings } = await said({ body, secret, signature });
+    const { status, findings } = await diagnosisOf({ body, secret, signature });
     const kinds = findings.map(({ kind }) => kind);
     // An HTTP API hands text over as text: what is not UTF-8 is 401 there.
     if (utf8 === false) expect({ status, kinds }).toEqual({ status: 401, kinds: ['body-not-utf-8'] });
@@ -58,7 +58,7 @@ describe.each(signingVectors.vectors)('of the test vector $name', (vector) => {
   });
 
   test.each(Object.entries(refused))('%s is named', async (mistake, signature) => {
-    const { findings, status } = await said({ body, secret, signature });
+    const { findings, status } = await diagnosisOf({ body, secret, signature });
     // Such a gateway makes the same of the body as this sender did before it signed.
     expect(status).toBe(mistake === 'decodedBody' ? 400 : 401);
     expect(NAMES[mistake]).toContain(findings[0]?.kind);

@@ -1,0 +1,65 @@
+import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib';
+import { type Header, valuesOf } from '../../../local/gateway/http-message.ts';
+
+/** What a compressed body may grow to: API Gateway's quota on a body. */
+const MAX_INFLATED_BYTES = 10 * 1024 * 1024;
+
+/** Java and Python write a byte order mark before UTF-16, .NET none. */
+export const UTF_16 = [
+  {
+    name: 'UTF-16',
+    encode: (text: string) => Buffer.from(text, 'utf16le'),
+    decode: (bytes: Buffer) => bytes.toString('utf16le'),
+  },
+  {
+    name: 'UTF-16 (big endian)',
+    encode: (text: string) => Buffer.from(text, 'utf16le').swap16(),
+    // Only an even number of bytes can be swapped.
+    decode: (bytes: Buffer) =>
+      Buffer.from(bytes.subarray(0, bytes.length & ~1))
+        .swap16()
+        .toString('utf16le'),
+  },
+];
+
+/** The bytes with which gzip begins (RFC 1952 §2.3.1). */
+export const isGzip = (body: Buffer) => body[0] === 0x1f && body[1] === 0x8b;
+
+interface Sent {
+  readonly headers: readonly Header[];
+  readonly body: Buffer;
+}
+
+/** Each half of a surrogate pair as three bytes (CESU-8): old Java and MySQL write it. */
+export function cesu8(text: string): Buffer {
+  return Buffer.concat(
+    text.split(/([\uD800-\uDFFF])/).map((part) => {
+      const unit = part.charCodeAt(0);
+      if (part.length !== 1 || unit < 0xd800 || unit > 0xdfff) return Buffer.from(part);
+      return Buffer.from([0xe0 | (unit >> 12), 0x80 | ((unit >> 6) & 0x3f), 0x80 | (unit & 0x3f)]);
+    }),
+  );
+}
+
+const INFLATE: Readonly<Record<string, (body: Buffer) => Buffer>> = {
+  gzip: (body) => gunzipSync(body, { maxOutputLength: MAX_INFLATED_BYTES }),
+  deflate: (body) => inflateSync(body, { maxOutputLength: MAX_INFLATED_BYTES }),
+  br: (body) => brotliDecompressSync(body, { maxOutputLength: MAX_INFLATED_BYTES }),
+};
+
+/** How a body is compressed, by its header or its first bytes. */
+export function compressionOf({ headers, body }: Sent): string | undefined {
+  const named = valuesOf(headers, 'content-encoding').join(',').trim().toLowerCase();
+  if (Object.hasOwn(INFLATE, named)) return named;
+  return isGzip(body) ? 'gzip' : undefined;
+}
+
+/** @returns nothing if it is not compressed, not as its header says, or too large */
+export function inflated(request: Sent): Buffer[] {
+  try {
+    const inflate = INFLATE[compressionOf(request) ?? ''];
+    return inflate === undefined ? [] : [inflate(request.body)];
+  } catch {
+    return [];
+  }
+}
