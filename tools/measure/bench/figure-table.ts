@@ -1,4 +1,4 @@
-import { table } from '../../cli/terminal/table.ts';
+import { table } from '../../cli/terminal/layout.ts';
 import { type Figure, type Measured, reaches } from './figure.ts';
 
 /** A figure, and what it is or why it could not be measured. */

@@ -7,7 +7,7 @@ import { findFacts } from '../../../../tools/stage/history/find-facts.ts';
 import { fold } from '../../../../tools/stage/history/fold.ts';
 import type { History, State } from '../../../../tools/stage/history/history.ts';
 import { LocalFeed } from '../../../../tools/stage/history/local-feed.ts';
-import { redriveAll } from '../../../../tools/stage/queues/move-task.ts';
+import { redriveAll } from '../../../../tools/stage/queues/redrive-all.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { Partner } from '../../../support/partner.ts';
 import { startTestStack } from '../../../support/test-stack.ts';
@@ -30,7 +30,7 @@ beforeAll(async () => {
     faults,
     observer: feed,
     onLog: (line) => feed.onLog(line),
-    environment: { FIRST_RETRY_DELAY_SECONDS: '1', MAXIMUM_RECEIVES: '2' },
+    environment: { FIRST_RETRY_DELAY_SECONDS: '1', MAX_RECEIVES: '2' },
   });
   feed.attach(stack);
   operator = await Operator.create(stack);
