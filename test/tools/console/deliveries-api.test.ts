@@ -10,7 +10,7 @@ let partner: Partner;
 
 beforeAll(async () => {
   running = await startTestConsole({
-    environment: { FIRST_RETRY_DELAY_SECONDS: '1', MAX_RECEIVES: '2' },
+    environment: { FIRST_RETRY_DELAY_SECONDS: '1', MAXIMUM_RECEIVES: '2' },
   });
   partner = new Partner(running.stack.outputs.WebhookUrl);
 });

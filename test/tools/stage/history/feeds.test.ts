@@ -30,7 +30,7 @@ beforeAll(async () => {
     faults,
     observer: feed,
     onLog: (line) => feed.onLog(line),
-    environment: { FIRST_RETRY_DELAY_SECONDS: '1', MAX_RECEIVES: '2' },
+    environment: { FIRST_RETRY_DELAY_SECONDS: '1', MAXIMUM_RECEIVES: '2' },
   });
   feed.attach(stack);
   operator = await Operator.create(stack);

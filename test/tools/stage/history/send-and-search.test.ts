@@ -14,7 +14,7 @@ let operator: Operator;
 
 beforeAll(async () => {
   project = await Project.create();
-  stack = await startTestStack({ environment: { FIRST_RETRY_DELAY_SECONDS: '1', MAX_RECEIVES: '2' } });
+  stack = await startTestStack({ environment: { FIRST_RETRY_DELAY_SECONDS: '1', MAXIMUM_RECEIVES: '2' } });
   operator = await Operator.create(stack);
 });
 afterAll(async () => {

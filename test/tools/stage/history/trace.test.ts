@@ -31,7 +31,7 @@ let partner: Partner;
 let project: Project;
 
 beforeAll(async () => {
-  stack = await startTestStack({ environment: { FIRST_RETRY_DELAY_SECONDS: '1', MAX_RECEIVES: '3' } });
+  stack = await startTestStack({ environment: { FIRST_RETRY_DELAY_SECONDS: '1', MAXIMUM_RECEIVES: '3' } });
   operator = await Operator.create(stack);
   partner = new Partner(stack.outputs.WebhookUrl);
   project = await Project.create();
