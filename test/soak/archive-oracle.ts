@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { ArchiveRecord } from '../../lambda/archive/record.ts';
 import type { LocalStack } from '../../local/local-stack.ts';
 import { readArchive } from '../../tools/stage/archive/reader.ts';
-import { storedPayload } from '../../tools/stage/queues/payload.ts';
+import { storedPayload } from '../../tools/stage/queues/messages.ts';
 import { Stage } from '../../tools/stage/stage.ts';
 import { eventually } from '../support/eventually.ts';
 import { versionOf } from '../support/oracle.ts';

@@ -18,12 +18,12 @@ import {
   type DeliveryFilter,
   type HistoryStore,
   hasText,
-  MAXIMUM_PAYLOAD_BYTES,
-  MAXIMUM_PAYLOADS,
+  MAX_PAYLOAD_BYTES,
+  MAX_PAYLOADS,
 } from '../stage/history/store.ts';
 import { locate } from '../stage/history/trace.ts';
+import { refusalOf } from '../stage/operation.ts';
 import type { Stage } from '../stage/stage.ts';
-import { refusalOf } from '../stage/work.ts';
 import type { DeliveryDetail, Notice, PayloadSearch, RecordedRequest } from './api.ts';
 import { itemOf } from './tables.ts';
 
@@ -282,7 +282,7 @@ function whyMissing(exchange: ExchangeFact | undefined): string {
   }
   return exchange.bytes === undefined
     ? 'It was not read: no route accepts it, or it is too large'
-    : `It is not kept any more: the newest ${MAXIMUM_PAYLOADS.toLocaleString('en')} are, of ${MAXIMUM_PAYLOAD_BYTES / 1024 ** 2} MiB together`;
+    : `It is not kept any more: the newest ${MAX_PAYLOADS.toLocaleString('en')} are, of ${MAX_PAYLOAD_BYTES / 1024 ** 2} MiB together`;
 }
 
 function archiveNotice(problems: ReadonlyMap<string, string>): Notice {

@@ -4,7 +4,7 @@ import { GetSecretValueCommand } from '@aws-sdk/client-secrets-manager';
 import { signatureOf } from '../../events/signing.ts';
 import { isOfProxy } from '../../local/gateway/admitted-host.ts';
 import { CommandError } from '../cli/terminal/command-error.ts';
-import { shownId } from '../cli/terminal/screen.ts';
+import { shownId } from '../cli/terminal/terminal.ts';
 import { printable } from '../cli/terminal/text.ts';
 import type { Stage } from './stage.ts';
 

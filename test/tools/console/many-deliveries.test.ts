@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { type Console, startConsole } from '../../../tools/console/server/server.ts';
 import { Source } from '../../../tools/console/source.ts';
 import { LocalFeed } from '../../../tools/stage/history/local-feed.ts';
-import { MAXIMUM_DELIVERIES } from '../../../tools/stage/history/store.ts';
+import { MAX_DELIVERIES } from '../../../tools/stage/history/store.ts';
 import { Stage } from '../../../tools/stage/stage.ts';
 import { EventReader } from './event-reader.ts';
 import { Api, answered, TEST_TOKEN } from './support.ts';
@@ -12,7 +12,7 @@ import { Api, answered, TEST_TOKEN } from './support.ts';
 const LARGE = 50;
 
 /** With those, as many as the store keeps. */
-const MANY = MAXIMUM_DELIVERIES - LARGE;
+const MANY = MAX_DELIVERIES - LARGE;
 
 /** Of a large body. */
 const BODY_BYTES = 6 * 1024 * 1024;
@@ -81,7 +81,7 @@ test('of large bodies the oldest are let go, which their requests say', async ()
 test('the oldest deliveries are removed from open pages, also those that resume', async () => {
   const open = await new EventReader(console.port).ready();
   const before = open.rows();
-  expect(before.size).toBe(MAXIMUM_DELIVERIES);
+  expect(before.size).toBe(MAX_DELIVERIES);
   const search = await new EventReader(console.port, '/api/stream?search=user.updated').ready();
   search.cut();
   deliver('request-new', payload(MANY));

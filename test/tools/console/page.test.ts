@@ -5,7 +5,7 @@ import { startStageConsole } from './stage-console.ts';
 import { startTestConsole, TEST_TOKEN, type TestConsole } from './support.ts';
 
 /** Of the page's own files, compressed. */
-const MAXIMUM_BYTES = 70 * 1024;
+const MAX_BYTES = 70 * 1024;
 
 let running: TestConsole;
 
@@ -56,7 +56,7 @@ describe('the page', () => {
     for (const { status, headers } of answers) {
       expect({ status, encoding: headers['content-encoding'] }).toEqual({ status: 200, encoding: 'gzip' });
     }
-    expect(answers.reduce((sum, { bytes }) => sum + bytes.length, 0)).toBeLessThan(MAXIMUM_BYTES);
+    expect(answers.reduce((sum, { bytes }) => sum + bytes.length, 0)).toBeLessThan(MAX_BYTES);
   });
 
   test('has the logo as its icon', async () => {

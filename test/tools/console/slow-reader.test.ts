@@ -6,7 +6,7 @@ import { News } from '../../../tools/console/server/context.ts';
 import { streamRoutes } from '../../../tools/console/server/stream.ts';
 import { Source } from '../../../tools/console/source.ts';
 import type { Fact } from '../../../tools/stage/history/facts.ts';
-import { HistoryStore, MAXIMUM_DELIVERIES } from '../../../tools/stage/history/store.ts';
+import { HistoryStore, MAX_DELIVERIES } from '../../../tools/stage/history/store.ts';
 import { Stage } from '../../../tools/stage/stage.ts';
 import { eventually } from '../../support/eventually.ts';
 import { EventReader } from './event-reader.ts';
@@ -48,7 +48,7 @@ test('a client that has gone before its stream begins leaves nothing behind', as
 
 test('a client that does not read is cut off, costs little memory, and resumes where it was', async () => {
   using store = new HistoryStore();
-  for (let index = 0; index < MAXIMUM_DELIVERIES; index += 1) store.add(failed(index, 1));
+  for (let index = 0; index < MAX_DELIVERIES; index += 1) store.add(failed(index, 1));
   const source = new Source(new Stage('the local stack', outputs), store);
   const closing = new AbortController();
   const faults: unknown[] = [];
@@ -83,7 +83,7 @@ test('a client that does not read is cut off, costs little memory, and resumes w
     await slow.until(({ isOver }) => isOver);
 
     const rows = slow.rows();
-    expect(rows.size).toBeLessThan(MAXIMUM_DELIVERIES);
+    expect(rows.size).toBeLessThan(MAX_DELIVERIES);
     const again = await new EventReader(port, '/', slow.lastId).ready();
     expect(again.rows(rows)).toEqual(new Map(store.list({}).deliveries.map((row) => [row.id, row])));
     again.cut();

@@ -7,9 +7,9 @@ import { readWebhookSecret } from '../../../test/acceptance/webhook-secret.ts';
 import { NOT_RUNNING, OUTPUTS_FILE } from '../../stage/local-folder.ts';
 import { npmScript } from '../terminal/command.ts';
 import { CommandError } from '../terminal/command-error.ts';
-import { INTERRUPTED } from '../terminal/interrupted.ts';
 import { wholeNumber } from '../terminal/options.ts';
 import { JEST, runProgram } from '../terminal/run-program.ts';
+import { INTERRUPTED } from '../terminal/terminal.ts';
 
 /** `npm run acceptance`: the suite of `test/acceptance/` against a deployed stack. */
 export const command = npmScript(

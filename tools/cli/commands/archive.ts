@@ -8,12 +8,12 @@ import {
   sinceOption,
   untilOption,
 } from '../../stage/archive/filter.ts';
-import { outputsOption, stageOption, work } from '../../stage/work.ts';
+import { outputsOption, runOperation, stageOption } from '../../stage/operation.ts';
 import { npmScriptWithSubcommands } from '../terminal/command.ts';
 import { CommandError } from '../terminal/command-error.ts';
-import { confirm, requireTerminal } from '../terminal/confirm.ts';
-import { Destination } from '../terminal/destination.ts';
+import { Destination } from '../terminal/files.ts';
 import { jsonOption } from '../terminal/options.ts';
+import { confirm, requireTerminal } from '../terminal/terminal.ts';
 
 /** `npm run archive`: what became of past messages, and how to forget a person. */
 export const command = npmScriptWithSubcommands(
@@ -39,7 +39,7 @@ on('list', 'Counts records by event, day and outcome')
   .addOption(jsonOption())
   .action((events, { since, until, shop, outcome, id, json = false, ...where }) => {
     const filter = recordFilter({ events, since, until, shop, outcomes: outcome, ids: id });
-    return work(where, async (operation) => {
+    return runOperation(where, async (operation) => {
       const { list } = await import('../../stage/archive/list.ts');
       return list(operation, filter, { json });
     });
@@ -50,7 +50,7 @@ on('export', 'Writes records as lines of JSON, with what the partner sent, which
   .option('--payloads', 'adds the bytes of large payloads as bodyBase64')
   .action((events, { since, until, shop, outcome, id, output, payloads = false, ...where }) => {
     const filter = recordFilter({ events, since, until, shop, outcomes: outcome, ids: id });
-    return work(where, async (operation) => {
+    return runOperation(where, async (operation) => {
       const { exportRecords } = await import('../../stage/archive/export.ts');
       await using destination = new Destination(output);
       // The records go to standard output, so messages do not.
@@ -83,7 +83,7 @@ command
     if (persons.length === 0) throw new CommandError('Say who: --user <id> or --girl <id>');
     // Before the search of the whole archive, which takes a while.
     if (!dryRun && !yes) requireTerminal();
-    return work(where, async (operation) => {
+    return runOperation(where, async (operation) => {
       const { forget } = await import('../../stage/archive/forget.ts');
       const agreed = async (question: string) => yes || confirm(question, operation.signal);
       return forget(operation, persons, { dryRun, agreed });

@@ -2,11 +2,10 @@ import { Argument } from '@commander-js/extra-typings';
 import { type FigureRow, figureJson, figureTable } from '../../measure/bench/figure.ts';
 import { npmScript } from '../terminal/command.ts';
 import { CommandError } from '../terminal/command-error.ts';
-import { INTERRUPTED, interruption } from '../terminal/interrupted.ts';
+import { table } from '../terminal/layout.ts';
 import { jsonOption, wholeNumber } from '../terminal/options.ts';
 import { Progress } from '../terminal/progress.ts';
-import { screenWidth } from '../terminal/screen.ts';
-import { table } from '../terminal/table.ts';
+import { INTERRUPTED, interruption, screenWidth } from '../terminal/terminal.ts';
 
 /** Starts: enough for a median that holds on a noisy machine. */
 const ROUNDS = 25;

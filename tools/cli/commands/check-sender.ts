@@ -5,9 +5,8 @@ import { parseSteps } from '../../partner/check-sender/responses.ts';
 import { type Checker, startChecker } from '../../partner/check-sender/server.ts';
 import { isRightInAll, Tally } from '../../partner/check-sender/summary.ts';
 import { npmScript } from '../terminal/command.ts';
-import { interruption } from '../terminal/interrupted.ts';
 import { jsonOption, nonEmptySecret, port, wholeNumber } from '../terminal/options.ts';
-import { screenWidth } from '../terminal/screen.ts';
+import { interruption, screenWidth } from '../terminal/terminal.ts';
 
 const DEFAULT_PORT = 8080;
 

@@ -1,7 +1,7 @@
 import { npmScript } from '../terminal/command.ts';
 import { CommandError } from '../terminal/command-error.ts';
-import { INTERRUPTED } from '../terminal/interrupted.ts';
 import { runProgram } from '../terminal/run-program.ts';
+import { INTERRUPTED } from '../terminal/terminal.ts';
 
 /** `npm run check`: what can be said of the code without running it. */
 export const command = npmScript(

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { Option } from '@commander-js/extra-typings';
 import { CONSOLE_FILE } from '../../stage/local-folder.ts';
 import type { Operation } from '../../stage/operation.ts';
-import { outputsOption, work } from '../../stage/work.ts';
+import { outputsOption, runOperation } from '../../stage/operation.ts';
 import { npmScript } from '../terminal/command.ts';
 import { CommandError } from '../terminal/command-error.ts';
 import { readJson } from '../terminal/files.ts';
@@ -41,7 +41,7 @@ export const command = npmScript(
       await printLocalAddress();
       return;
     }
-    await work(where, (operation) => serve(operation, { port, readOnly, since }));
+    await runOperation(where, (operation) => serve(operation, { port, readOnly, since }));
     // Ctrl-C is how it ends.
     process.exitCode = 0;
   });

@@ -10,9 +10,9 @@ import { MEASURED_LOG_BYTES, measureLogBytes } from '../../measure/cost/log-byte
 import { ACCOUNT_CONCURRENCY, defaultWorkload, parseMix } from '../../measure/cost/workload.ts';
 import { npmScript } from '../terminal/command.ts';
 import { CommandError } from '../terminal/command-error.ts';
+import { table } from '../terminal/layout.ts';
 import { decimal, wholeNumber } from '../terminal/options.ts';
-import { screenWidth } from '../terminal/screen.ts';
-import { table } from '../terminal/table.ts';
+import { screenWidth } from '../terminal/terminal.ts';
 
 /** A body that fits a message: 1 MiB less 32 KiB (`lambda/queue/message.ts`). */
 const MAXIMUM_PAYLOAD_BYTES = (1024 - 32) * 1024;

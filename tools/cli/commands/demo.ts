@@ -15,9 +15,9 @@ import type { LocalStack } from '../../../local/local-stack.ts';
 import { Workspace } from '../../stage/local-folder.ts';
 import { postSigned } from '../../stage/signed-post.ts';
 import { npmScript } from '../terminal/command.ts';
+import { table } from '../terminal/layout.ts';
 import { jsonOption } from '../terminal/options.ts';
-import { screenWidth } from '../terminal/screen.ts';
-import { table } from '../terminal/table.ts';
+import { screenWidth } from '../terminal/terminal.ts';
 
 /** How long an effect may take. */
 const EFFECT_LIMIT_MILLISECONDS = 10_000;

@@ -1,7 +1,7 @@
-import { outputsOption, stageOption, type Work, work } from '../../stage/work.ts';
+import { outputsOption, type RunOperation, runOperation, stageOption } from '../../stage/operation.ts';
 import { npmScriptWithSubcommands } from '../terminal/command.ts';
 import { CommandError } from '../terminal/command-error.ts';
-import { Destination } from '../terminal/destination.ts';
+import { Destination } from '../terminal/files.ts';
 import { jsonOption, wholeNumber } from '../terminal/options.ts';
 
 /** Messages a second at most. Source: SQS API reference, `StartMessageMoveTask`. */
@@ -12,7 +12,7 @@ const QUEUE = 'an event such as shop.updated, quarantine, unrouted, or a name th
 const collect = (text: string, before: string[] = []) => [...before, text];
 
 /** `npm run dlq`: shows the messages that could not be processed, and redrives them. */
-export function dlqCommand(work: Work) {
+export function dlqCommand(runOperation: RunOperation) {
   const command = npmScriptWithSubcommands(
     'dlq',
     'Messages that could not be processed: dead letters, quarantine and unrouted events. Only redrive changes anything.',
@@ -25,7 +25,7 @@ export function dlqCommand(work: Work) {
   on('list', 'What waits on each queue, what is being retried and what is paused')
     .addOption(jsonOption())
     .action(({ json, ...where }) =>
-      work(where, async (operation) => {
+      runOperation(where, async (operation) => {
         const { list } = await import('../../stage/queues/dlq-list.ts');
         return list(operation, { json: json ?? false });
       }),
@@ -37,7 +37,7 @@ export function dlqCommand(work: Work) {
     .option('--payload', 'also what the partner sent, which is personal data')
     .addOption(jsonOption())
     .action((name, { limit, payload = false, json = false, ...where }) =>
-      work(where, async (operation) => {
+      runOperation(where, async (operation) => {
         const { findQueue } = await import('../../stage/queues/queue.ts');
         const { show } = await import('../../stage/queues/dlq-show.ts');
         return show(operation, await findQueue(operation.stack, name), { limit, payload, json });
@@ -57,7 +57,7 @@ export function dlqCommand(work: Work) {
       wholeNumber(1, FASTEST_MOVE),
     )
     .action((name, { id, rate, ...where }) =>
-      work(where, async (operation) => {
+      runOperation(where, async (operation) => {
         const { findQueue } = await import('../../stage/queues/queue.ts');
         const queue = await findQueue(operation.stack, name);
         if (queue.kind === 'removed') {
@@ -66,7 +66,7 @@ export function dlqCommand(work: Work) {
           );
         }
         if (queue.kind === 'dead-letter' && id === undefined) {
-          const { redriveAll } = await import('../../stage/queues/move-task.ts');
+          const { redriveAll } = await import('../../stage/queues/redrive-all.ts');
           return redriveAll(operation, queue, rate);
         }
         if (rate !== undefined) {
@@ -81,7 +81,7 @@ export function dlqCommand(work: Work) {
     .argument('<queue>', QUEUE)
     .option('--output <file>', 'a new file; default: standard output (type npm run --silent)')
     .action((name, { output, ...where }) =>
-      work(where, async (operation) => {
+      runOperation(where, async (operation) => {
         const { findQueue } = await import('../../stage/queues/queue.ts');
         const { exportMessages } = await import('../../stage/queues/dlq-show.ts');
         const queue = await findQueue(operation.stack, name);
@@ -94,4 +94,4 @@ export function dlqCommand(work: Work) {
   return command;
 }
 
-export const command = dlqCommand(work);
+export const command = dlqCommand(runOperation);

@@ -2,14 +2,13 @@ import { randomBytes } from 'node:crypto';
 import { defaultWorkload, parseMix } from '../../measure/cost/workload.ts';
 import { type LoadOperation, load } from '../../measure/load/load.ts';
 import { loadTarget, MAX_CONNECTIONS, MAX_RATE, MAX_SECONDS, MAX_SHOPS } from '../../measure/load/plan.ts';
+import { forPeople, outputsOption, runOperation, stageOption } from '../../stage/operation.ts';
 import { currentSecret } from '../../stage/signed-post.ts';
 import { localStackAt } from '../../stage/stage.ts';
-import { forPeople, outputsOption, stageOption, work } from '../../stage/work.ts';
 import { npmScript } from '../terminal/command.ts';
 import { CommandError } from '../terminal/command-error.ts';
-import { INTERRUPTED, interruption } from '../terminal/interrupted.ts';
 import { jsonOption, secretOption, wholeNumber } from '../terminal/options.ts';
-import { screenWidth } from '../terminal/screen.ts';
+import { INTERRUPTED, interruption, screenWidth } from '../terminal/terminal.ts';
 
 /** `npm run load`: deliveries by the clock, and how long receipt and effect took. */
 export const command = npmScript(
@@ -53,7 +52,7 @@ export const command = npmScript(
       return address;
     };
     if (stage !== undefined || outputs !== undefined || url === undefined) {
-      await work({ stage, outputs }, (operation) => {
+      await runOperation({ stage, outputs }, (operation) => {
         const own = ofStack(operation.stack.outputs.WebhookUrl);
         // Whoever has the rights to find a stack may load it; another name of it is to be named twice.
         const target =

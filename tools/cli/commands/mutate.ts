@@ -2,9 +2,9 @@ import { existsSync, readdirSync } from 'node:fs';
 import { join, normalize } from 'node:path';
 import { npmScript } from '../terminal/command.ts';
 import { CommandError } from '../terminal/command-error.ts';
+import { table } from '../terminal/layout.ts';
 import { wholeNumber } from '../terminal/options.ts';
-import { screenWidth } from '../terminal/screen.ts';
-import { table } from '../terminal/table.ts';
+import { screenWidth } from '../terminal/terminal.ts';
 
 /** What may be mutated: what runs in AWS. */
 const ROOT = 'lambda';

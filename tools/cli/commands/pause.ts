@@ -1,9 +1,9 @@
-import { outputsOption, stageOption, type Work, work } from '../../stage/work.ts';
+import { outputsOption, type RunOperation, runOperation, stageOption } from '../../stage/operation.ts';
 import { npmScript } from '../terminal/command.ts';
 import { CommandError } from '../terminal/command-error.ts';
 
 /** `npm run pause -- <event>`: keeps an event on its queue while something that its consumer needs is down. */
-export const pauseCommand = (work: Work) =>
+export const pauseCommand = (runOperation: RunOperation) =>
   npmScript(
     'pause',
     'Stops the processing of an event. Its deliveries are accepted and wait on its queue. An alarm says who paused it and why.',
@@ -18,10 +18,10 @@ export const pauseCommand = (work: Work) =>
       if (!isReason(line)) {
         throw new CommandError(`Say why, in one line of 1 to ${LONGEST_REASON} characters: --reason "…"`);
       }
-      await work(where, async (operation) => {
+      await runOperation(where, async (operation) => {
         const { pause } = await import('../../stage/queues/pause.ts');
         return pause(operation, event, line);
       });
     });
 
-export const command = pauseCommand(work);
+export const command = pauseCommand(runOperation);

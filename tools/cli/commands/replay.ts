@@ -8,13 +8,13 @@ import {
   sinceOption,
   untilOption,
 } from '../../stage/archive/filter.ts';
+import { outputsOption, type RunOperation, runOperation, stageOption } from '../../stage/operation.ts';
 import { DEFAULT_RATE, MAX_RATE } from '../../stage/replay/token-bucket.ts';
-import { outputsOption, stageOption, type Work, work } from '../../stage/work.ts';
 import { npmScript } from '../terminal/command.ts';
 import { time, wholeNumber } from '../terminal/options.ts';
 
 /** `npm run replay`: sends what the archive has to its queues once more. */
-export const replayCommand = (work: Work) =>
+export const replayCommand = (runOperation: RunOperation) =>
   npmScript(
     'replay',
     'Sends the events of a window once more, from the archive. Shows a plan and asks first. If interrupted, it continues by its name.',
@@ -43,7 +43,7 @@ export const replayCommand = (work: Work) =>
     .addOption(stageOption())
     .addOption(outputsOption())
     .action((events, { stage, outputs, id, outcome, dryRun = false, yes = false, ...options }) =>
-      work({ stage, outputs }, async (operation) => {
+      runOperation({ stage, outputs }, async (operation) => {
         const { replay } = await import('../../stage/replay/replay.ts');
         return replay(operation, {
           events: events ?? [],
@@ -56,7 +56,7 @@ export const replayCommand = (work: Work) =>
       }),
     );
 
-export const command = replayCommand(work);
+export const command = replayCommand(runOperation);
 
 function typed(text: string) {
   return { text, moment: time(text) };

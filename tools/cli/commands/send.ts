@@ -10,6 +10,7 @@ import type { Trace } from '../../stage/history/trace.ts';
 import { CONSOLE_FILE, OUTPUTS_FILE } from '../../stage/local-folder.ts';
 import type { FunctionName } from '../../stage/logs/follow.ts';
 import type { Operation, RecordedDelivery } from '../../stage/operation.ts';
+import { outputsOption, type RunOperation, runOperation, stageOption } from '../../stage/operation.ts';
 import {
   answerText,
   parsedAnswer,
@@ -17,12 +18,11 @@ import {
   postSigned,
   type RecordedRequest,
 } from '../../stage/signed-post.ts';
-import { outputsOption, stageOption, type Work, work } from '../../stage/work.ts';
 import { npmScript } from '../terminal/command.ts';
 import { CommandError } from '../terminal/command-error.ts';
 import { readBytes, readJson } from '../terminal/files.ts';
 import { jsonOption, secretOption, wholeNumber } from '../terminal/options.ts';
-import { shownId } from '../terminal/screen.ts';
+import { shownId } from '../terminal/terminal.ts';
 
 const DEFAULT_URL = `http://localhost:3000${WEBHOOK_PATH}`;
 
@@ -42,7 +42,7 @@ const acceptedSchema = z.object({ eventId: z.string(), requestId: z.string() });
  * `npm run send -- <event>`: signs a sample and posts it, its `timestamp` set to now so that it is
  * newer than what was sent before. `--file` sends the bytes of a file as they are, `--again` those of a delivery.
  */
-export const sendCommand = (work: Work) =>
+export const sendCommand = (runOperation: RunOperation) =>
   npmScript('send', 'Signs a sample event and posts it, its timestamp set to now.')
     .argument('[event]', 'such as shop.updated: events/ has a sample of each')
     .option('--file <file>', 'posts the bytes of a file instead of a sample; - is standard input')
@@ -105,38 +105,41 @@ export const sendCommand = (work: Work) =>
       const given = again === undefined && file !== STANDARD_INPUT ? bodyOf(file, event) : undefined;
       const needsStack = namesStack || again !== undefined || wait !== undefined;
       const isOfStack = needsStack || existsSync(OUTPUTS_FILE);
-      await work({ ...where, url: url ?? (isOfStack ? undefined : DEFAULT_URL) }, async (operation) => {
-        const { stack, printLine, signal, onPosted } = operation;
-        const source =
-          again === undefined
-            ? { bodyAt: given ?? (await standardInput(operation)), event }
-            : await deliveryOf(operation, again, { sameHeaders, json });
-        if (source === undefined) return false;
-        const key = await keyOf(operation, send.getOptionValueSource('secret') === 'default', secret);
-        const signing = { secret: badSignature ? `${key} but wrong` : key, encoding };
-        const since = new Date();
-        const answers: Answer[] = [];
-        for (let index = 0; index < count && !signal.aborted; index += 1) {
-          const post = { url: stack.webhookUrl, body: source.bodyAt(index), signal };
-          const { status, body, requestId } = await (source.request
-            ? postRecorded(source.request, post)
-            : postSigned({ ...post, ...signing }));
-          if (requestId !== undefined) onPosted?.(requestId);
-          const answer = { status, body: parsedAnswer(body) };
-          if (!json) printLine(answerText(answer));
-          else if (wait === undefined) printLine(JSON.stringify(answer));
-          answers.push(answer);
-        }
-        const areExpected = answers.every(({ status }) => status === (badSignature ? 401 : 200));
-        if (wait === undefined || signal.aborted) return areExpected;
-        const kind = source.event;
-        const functions = kind !== undefined && isEventName(kind) ? ['receiver' as const, kind] : undefined;
-        const awaiting = { seconds: Number(wait), since, functions, json };
-        return (await awaitAnswers(operation, answers, awaiting)) && areExpected;
-      });
+      await runOperation(
+        { ...where, url: url ?? (isOfStack ? undefined : DEFAULT_URL) },
+        async (operation) => {
+          const { stack, printLine, signal, onPosted } = operation;
+          const source =
+            again === undefined
+              ? { bodyAt: given ?? (await standardInput(operation)), event }
+              : await deliveryOf(operation, again, { sameHeaders, json });
+          if (source === undefined) return false;
+          const key = await keyOf(operation, send.getOptionValueSource('secret') === 'default', secret);
+          const signing = { secret: badSignature ? `${key} but wrong` : key, encoding };
+          const since = new Date();
+          const answers: Answer[] = [];
+          for (let index = 0; index < count && !signal.aborted; index += 1) {
+            const post = { url: stack.webhookUrl, body: source.bodyAt(index), signal };
+            const { status, body, requestId } = await (source.request
+              ? postRecorded(source.request, post)
+              : postSigned({ ...post, ...signing }));
+            if (requestId !== undefined) onPosted?.(requestId);
+            const answer = { status, body: parsedAnswer(body) };
+            if (!json) printLine(answerText(answer));
+            else if (wait === undefined) printLine(JSON.stringify(answer));
+            answers.push(answer);
+          }
+          const areExpected = answers.every(({ status }) => status === (badSignature ? 401 : 200));
+          if (wait === undefined || signal.aborted) return areExpected;
+          const kind = source.event;
+          const functions = kind !== undefined && isEventName(kind) ? ['receiver' as const, kind] : undefined;
+          const awaiting = { seconds: Number(wait), since, functions, json };
+          return (await awaitAnswers(operation, answers, awaiting)) && areExpected;
+        },
+      );
     });
 
-export const command = sendCommand(work);
+export const command = sendCommand(runOperation);
 
 /** What is sent. */
 interface Sendable {

@@ -27,10 +27,9 @@ import {
   Workspace,
 } from '../../stage/local-folder.ts';
 import { npmScript } from '../terminal/command.ts';
-import { interruption } from '../terminal/interrupted.ts';
-import { LineWriter } from '../terminal/line-writer.ts';
 import { asJson, LogFormat } from '../terminal/log-format.ts';
 import { type GatewayKind, gatewayOption, jsonOption, port, secretOption } from '../terminal/options.ts';
+import { interruption, LineWriter } from '../terminal/terminal.ts';
 
 interface Settings {
   readonly port: number;

@@ -1,5 +1,5 @@
 import { eventNames } from '../../../lambda/events/catalogue.ts';
-import { outputsOption, stageOption, work } from '../../stage/work.ts';
+import { outputsOption, runOperation, stageOption } from '../../stage/operation.ts';
 import { npmScript } from '../terminal/command.ts';
 import { eachOf, jsonOption, time } from '../terminal/options.ts';
 
@@ -18,7 +18,7 @@ export const command = npmScript(
   .addOption(outputsOption())
   .addOption(jsonOption())
   .action(async ({ event, id, since, json = false, ...where }) => {
-    await work(where, async (operation) => {
+    await runOperation(where, async (operation) => {
       const { tail } = await import('../../stage/logs/tail.ts');
       return tail(operation, { events: event, id, since, json });
     });

@@ -1,4 +1,4 @@
-import { outputsOption, stageOption, work } from '../../stage/work.ts';
+import { outputsOption, runOperation, stageOption } from '../../stage/operation.ts';
 import { npmScript } from '../terminal/command.ts';
 import { CommandError } from '../terminal/command-error.ts';
 import { jsonOption, time } from '../terminal/options.ts';
@@ -30,7 +30,7 @@ export const command = npmScript(
     if (search === undefined && id === undefined) throw new CommandError('Give an id or --search <text>');
     if (search !== undefined && id !== undefined)
       throw new CommandError('Either an id or --search, not both');
-    return work(where, async (operation) => {
+    return runOperation(where, async (operation) => {
       if (search !== undefined) {
         const { printSearch } = await import('../../stage/history/search.ts');
         return printSearch(operation, search, times);

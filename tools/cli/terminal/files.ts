@@ -1,4 +1,6 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { CommandError } from './command-error.ts';
 
 const REASONS: Readonly<Record<string, (file: string) => string>> = {
@@ -25,4 +27,62 @@ export function readJson(file: string): unknown {
   } catch {
     throw new CommandError(`${file} is not JSON`);
   }
+}
+
+/** Where lines of an export go: standard output, or a file that must not exist yet. */
+export class Destination implements AsyncDisposable {
+  readonly #path: string | undefined;
+  #file: FileHandle | undefined;
+  /** Lines come from several sources at a time, and are written one after the other. */
+  #last: Promise<void> = Promise.resolve();
+
+  constructor(path: string | undefined) {
+    this.#path = path;
+  }
+
+  /** @throws CommandError if the file exists already, or cannot be written */
+  write(line: string): Promise<void> {
+    this.#last = this.#last.then(() => this.#write(line));
+    return this.#last;
+  }
+
+  async #write(line: string): Promise<void> {
+    if (this.#path === undefined) {
+      await writeOut(line);
+      return;
+    }
+    this.#file ??= await this.#create(this.#path);
+    await this.#file.write(line);
+  }
+
+  /** Only its owner can read it: it holds personal data. */
+  async #create(path: string): Promise<FileHandle> {
+    try {
+      return await open(path, 'wx', 0o600);
+    } catch (error) {
+      const { code, message } = error as NodeJS.ErrnoException;
+      if (code === 'EEXIST') {
+        throw new CommandError(
+          statSync(path).isDirectory() ? `${path} is a folder, not a file` : `${path} exists already`,
+        );
+      }
+      if (code === 'ENOENT') throw new CommandError(`No folder ${dirname(path)}`);
+      throw new CommandError(message);
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#file?.close();
+  }
+}
+
+/** A closed pipe ends the command by itself. @throws CommandError if standard output cannot be written */
+function writeOut(line: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    process.stdout.write(line, (error: NodeJS.ErrnoException | null | undefined) => {
+      if (error && error.code !== 'EPIPE')
+        reject(new CommandError(`The export is incomplete: ${error.message}`));
+      else resolve();
+    });
+  });
 }

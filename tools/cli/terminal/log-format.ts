@@ -4,7 +4,7 @@ import { eventNames } from '../../../lambda/events/catalogue.ts';
 import { kebabCase } from '../../../lambda/events/event-names.ts';
 import type { LogLine } from '../../../local/functions/invocation.ts';
 import type { RequestSummary } from '../../../local/gateway/server.ts';
-import { screenWidth, shownId } from './screen.ts';
+import { screenWidth, shownId } from './terminal.ts';
 import { printable } from './text.ts';
 
 /**

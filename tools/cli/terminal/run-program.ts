@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { INTERRUPTED } from './interrupted.ts';
+import { INTERRUPTED } from './terminal.ts';
 
 /**
  * Runs a program of `node_modules` on this Node.js, with this terminal, to its end. A signal that ends this process

@@ -44,3 +44,11 @@ export function printable(text: string): string {
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
 }
+
+/** Characters that have no meaning in a shell. */
+const PLAIN = /^[\w@%+=:,./-]+$/;
+
+/** A text as one word of a command line that is to be copied into a shell. */
+export function shellWord(text: string): string {
+  return PLAIN.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+}

@@ -8,10 +8,9 @@ import { resumeCommand } from '../../cli/commands/resume.ts';
 import { STANDARD_INPUT, sendCommand } from '../../cli/commands/send.ts';
 import { inOneLine } from '../../cli/terminal/command.ts';
 import { CommandError } from '../../cli/terminal/command-error.ts';
-import { shellWord } from '../../cli/terminal/shell-word.ts';
-import { printable } from '../../cli/terminal/text.ts';
+import { printable, shellWord } from '../../cli/terminal/text.ts';
+import type { RunOperation } from '../../stage/operation.ts';
 import { eventOf, waitingQueue } from '../../stage/queues/queue.ts';
-import type { Work } from '../../stage/work.ts';
 import type { TaskRequest } from '../api.ts';
 import type { ConsoleContext } from './context.ts';
 import { badRequest, Problem } from './problem.ts';
@@ -37,7 +36,7 @@ export interface RunnableCommand {
   readonly run: Task;
 }
 
-type Task = Parameters<Work>[1];
+type Task = Parameters<RunOperation>[1];
 
 type CommandContext = Pick<ConsoleContext, 'source' | 'local' | 'queueLocks'>;
 
@@ -50,7 +49,7 @@ interface Parsed {
 
 /** A command that the page may run. */
 interface AllowedCommand {
-  readonly build: (work: Work) => CommandUnknownOpts;
+  readonly build: (runOperation: RunOperation) => CommandUnknownOpts;
   readonly subcommand?: string;
   /** All others are refused: they name another stack, read files, or are for a terminal. */
   readonly options: readonly string[];

@@ -17,10 +17,10 @@ export interface LocalParts {
 }
 
 /** Tasks that are remembered, besides those that run. One action of the page may start 100. */
-export const MAXIMUM_TASKS = 150;
+export const MAX_TASKS = 150;
 
 /** Bytes of a request: a body of API Gateway's 10 MB, each byte of which may be six as JSON (`\u0000`). */
-const MAXIMUM_BYTES = 60 * 1024 * 1024;
+const MAX_BYTES = 60 * 1024 * 1024;
 
 /** What every route works with. */
 export interface ConsoleContext {
@@ -79,9 +79,9 @@ export async function readJson<Value>(
   { env }: Context<ConsoleEnv>,
   schema: z.ZodMiniType<Value>,
 ): Promise<Value> {
-  const body = await readBody(env.incoming, MAXIMUM_BYTES);
+  const body = await readBody(env.incoming, MAX_BYTES);
   if (body === undefined) {
-    throw new Problem('too-large', 413, 'Too large', `A request has at most ${MAXIMUM_BYTES} bytes`);
+    throw new Problem('too-large', 413, 'Too large', `A request has at most ${MAX_BYTES} bytes`);
   }
   let value: unknown;
   try {
@@ -113,7 +113,7 @@ export class News {
   task(data: Task): void {
     this.#tell(this.#tasks, data.id, { event: 'task', data });
     for (const [id, item] of this.#tasks) {
-      if (this.#tasks.size <= MAXIMUM_TASKS) break;
+      if (this.#tasks.size <= MAX_TASKS) break;
       if (item.event === 'task' && item.data.state !== 'running') this.#tasks.delete(id);
     }
   }

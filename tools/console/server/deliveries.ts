@@ -2,7 +2,7 @@ import { Hono } from 'hono';
 import * as z from 'zod/mini';
 import { time } from '../../cli/terminal/options.ts';
 import { type Delivery, isSettled, states } from '../../stage/history/history.ts';
-import { type DeliveryFilter, MAXIMUM_DELIVERIES } from '../../stage/history/store.ts';
+import { type DeliveryFilter, MAX_DELIVERIES } from '../../stage/history/store.ts';
 import type { DeliveryDetail, DeliveryList, DeliveryQuery } from '../api.ts';
 import { type ConsoleContext, type ConsoleEnv, endOf, readQuery } from './context.ts';
 import { badRequest, notFound } from './problem.ts';
@@ -23,7 +23,7 @@ const number = (minimum: number, maximum: number, value: number) =>
   z._default(z.pipe(z.coerce.number(), z.int().check(z.gte(minimum), z.lte(maximum))), value);
 
 const FILTER = { search: searchSchema, event: text, state: text, shop: text, since: text, until: text };
-const LIMIT = { limit: number(1, MAXIMUM_DELIVERIES, LIST_LIMIT) };
+const LIMIT = { limit: number(1, MAX_DELIVERIES, LIST_LIMIT) };
 const SETTLED = { timeout: number(0, TIMEOUT.maximum, TIMEOUT.default) };
 
 export function deliveryRoutes(console: ConsoleContext) {
@@ -80,7 +80,7 @@ export function deliveryRoutes(console: ConsoleContext) {
   function known(id: string): Delivery {
     const delivery = source.store.get(id);
     if (delivery !== undefined) return delivery;
-    const kept = MAXIMUM_DELIVERIES.toLocaleString('en');
+    const kept = MAX_DELIVERIES.toLocaleString('en');
     throw notFound(`No delivery has this id. The console keeps the newest ${kept}`);
   }
 

@@ -1,10 +1,17 @@
 import { isEventName } from '../../../lambda/events/catalogue.ts';
 import type { InspectedMessage } from '../../../local/observation.ts';
-import { failureNote, noted, type ReceivedMessage, reasonOf, walk } from '../../stage/queues/messages.ts';
-import { readPayload, UnreadablePayloadError } from '../../stage/queues/payload.ts';
+import { refusalOf } from '../../stage/operation.ts';
+import {
+  failureNote,
+  noted,
+  type ReceivedMessage,
+  readPayload,
+  reasonOf,
+  UnreadablePayloadError,
+  walk,
+} from '../../stage/queues/messages.ts';
 import { sourceQueueUrl, type WaitingQueue, waitingQueues } from '../../stage/queues/queue.ts';
 import type { Stage } from '../../stage/stage.ts';
-import { refusalOf } from '../../stage/work.ts';
 import type { DeadLetterGroup, DeadLetters, QueueMessage, QueueMessages } from '../api.ts';
 import type { ConsoleContext } from './context.ts';
 import { forbidden, notFound, Problem } from './problem.ts';
@@ -13,7 +20,7 @@ import { forbidden, notFound, Problem } from './problem.ts';
 export const SHOWN_CHARACTERS = 16 * 1024;
 
 /** Messages of a dead-letter queue that are read: from a stage 10 a call, and hidden from others meanwhile. */
-const MAXIMUM_DEAD_LETTERS = 500;
+const MAX_DEAD_LETTERS = 500;
 
 type SeenMessage = Pick<
   ReceivedMessage,
@@ -62,7 +69,7 @@ export async function deadLetters(look: Look): Promise<DeadLetters> {
   for (const queue of waitingQueues(stage)) {
     const { kind, name, title, url } = queue;
     if (kind !== 'dead-letter' || !isEventName(name)) continue;
-    const letters = seenMessages(look, url, MAXIMUM_DEAD_LETTERS, (one) => letterOf(one, queue, name));
+    const letters = seenMessages(look, url, MAX_DEAD_LETTERS, (one) => letterOf(one, queue, name));
     const seen = await problems.unless(title, letters);
     if (seen?.limited) limitedQueues.push(name);
     found.push(...(seen?.messages ?? []));

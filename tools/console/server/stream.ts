@@ -9,7 +9,7 @@ import { type ConsoleContext, type ConsoleEnv, endOf, readQuery } from './contex
 import { searchSchema } from './deliveries.ts';
 
 /** Rows of one event, so that a page can draw between two. */
-const MAXIMUM_ROWS = 500;
+const MAX_ROWS = 500;
 
 /** Milliseconds between two rounds of events, so that a burst of changes is sent in few of them. */
 const INTERVAL = 50;
@@ -66,8 +66,8 @@ export function streamRoutes(console: StreamContext, patience = PATIENCE) {
       }
       async function sendRows(changes: readonly ChangedDelivery[]): Promise<void> {
         const isAdmitted = admittedOf(changes);
-        for (let start = 0; start < changes.length && !end.aborted; start += MAXIMUM_ROWS) {
-          const batch = changes.slice(start, start + MAXIMUM_ROWS);
+        for (let start = 0; start < changes.length && !end.aborted; start += MAX_ROWS) {
+          const batch = changes.slice(start, start + MAX_ROWS);
           const put = batch.flatMap(({ id, delivery }) => (delivery && isAdmitted(id) ? [delivery] : []));
           const removed = batch.flatMap(({ id, delivery }) => (delivery ? [] : [id]));
           position = batch.at(-1)?.sequence ?? position;
@@ -111,8 +111,8 @@ export function streamRoutes(console: StreamContext, patience = PATIENCE) {
         const searched = await source.search({ search }, end);
         const found = searched === undefined ? [] : store.list({ search }).deliveries;
         // They need not have changed.
-        for (let start = 0; start < found.length && !end.aborted; start += MAXIMUM_ROWS) {
-          const batch = found.slice(start, start + MAXIMUM_ROWS);
+        for (let start = 0; start < found.length && !end.aborted; start += MAX_ROWS) {
+          const batch = found.slice(start, start + MAX_ROWS);
           const put = batch.flatMap(({ id }) => store.get(id) ?? []);
           await send('deliveries', { put, removed: [] });
         }

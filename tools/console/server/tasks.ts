@@ -2,22 +2,22 @@ import { randomUUID } from 'node:crypto';
 import { stripVTControlCharacters } from 'node:util';
 import { Hono } from 'hono';
 import type { Step } from '../../cli/terminal/block.ts';
-import { blockLines } from '../../cli/terminal/block-lines.ts';
 import { CommandError } from '../../cli/terminal/command-error.ts';
+import { blockLines } from '../../cli/terminal/layout.ts';
 import { printable } from '../../cli/terminal/text.ts';
 import type { Operation } from '../../stage/operation.ts';
+import { forPeople, isInterruption } from '../../stage/operation.ts';
 import type { Stage } from '../../stage/stage.ts';
-import { forPeople, isInterruption } from '../../stage/work.ts';
 import type { Task } from '../api.ts';
 import { parseCommand, type RunnableCommand, taskRequestSchema } from './commands.ts';
-import { type ConsoleContext, type ConsoleEnv, MAXIMUM_TASKS, readJson } from './context.ts';
+import { type ConsoleContext, type ConsoleEnv, MAX_TASKS, readJson } from './context.ts';
 import { notFound, Problem } from './problem.ts';
 
 /** Lines and blocks of a task that are kept, the newest. */
-const MAXIMUM_LINES = 1_000;
+const MAX_LINES = 1_000;
 
 /** Ids of a task that are kept, the newest. */
-const MAXIMUM_DELIVERIES = 1_000;
+const MAX_DELIVERIES = 1_000;
 
 /** Characters of a line. */
 const WIDTH = 100;
@@ -30,7 +30,7 @@ export function taskRoutes(console: ConsoleContext, tasks: Tasks) {
   const find = (id: string): Task => {
     const task = tasks.get(id);
     if (task !== undefined) return task;
-    throw notFound(`There is no task ${id}. The console keeps the newest ${MAXIMUM_TASKS}`);
+    throw notFound(`There is no task ${id}. The console keeps the newest ${MAX_TASKS}`);
   };
   return new Hono<ConsoleEnv>()
     .get('/', (c) => c.json(tasks.list()))
@@ -97,7 +97,7 @@ export class Tasks {
     const ended = this.#carryOut(run, record, interruption.signal);
     this.#entries.set(id, { record, subject, interruption, ended });
     for (const [oldest, { record }] of this.#entries) {
-      if (this.#entries.size <= MAXIMUM_TASKS) break;
+      if (this.#entries.size <= MAX_TASKS) break;
       if (record.task.state !== 'running') this.#entries.delete(oldest);
     }
     return task;
@@ -131,8 +131,7 @@ export class Tasks {
         show: (step) => record.progress(step),
         end: () => record.progress(undefined),
       },
-      onPosted: (id) =>
-        record.change({ deliveries: [...record.task.deliveries, id].slice(-MAXIMUM_DELIVERIES) }),
+      onPosted: (id) => record.change({ deliveries: [...record.task.deliveries, id].slice(-MAX_DELIVERIES) }),
     };
     try {
       const done = await run(operation);
@@ -164,8 +163,8 @@ class TaskRecord {
   add(lines: readonly string[], block: Task['blocks'][number]): void {
     const isGap = block.kind === 'text' && block.text === '';
     this.change({
-      lines: [...this.#task.lines, ...clean(lines).flatMap((line) => line.split('\n'))].slice(-MAXIMUM_LINES),
-      blocks: [...this.#task.blocks, ...(isGap ? [] : [clean(block)])].slice(-MAXIMUM_LINES),
+      lines: [...this.#task.lines, ...clean(lines).flatMap((line) => line.split('\n'))].slice(-MAX_LINES),
+      blocks: [...this.#task.blocks, ...(isGap ? [] : [clean(block)])].slice(-MAX_LINES),
     });
   }
 

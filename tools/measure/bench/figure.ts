@@ -1,4 +1,4 @@
-import { table } from '../../cli/terminal/table.ts';
+import { table } from '../../cli/terminal/layout.ts';
 
 /** A measurement with a goal. */
 export interface Figure {

@@ -5,7 +5,7 @@ import { Progress } from '../../cli/terminal/progress.ts';
 import { listArchive, readArchive } from '../../stage/archive/reader.ts';
 import { bufferSeconds } from '../../stage/archive/retention.ts';
 import type { Operation } from '../../stage/operation.ts';
-import { forPeople } from '../../stage/work.ts';
+import { forPeople } from '../../stage/operation.ts';
 import { numberReader } from './deliveries.ts';
 import { Bitmap, LatencyHistogram, type Percentiles } from './measurements.ts';
 import { deliveriesOf, type LoadPlan } from './plan.ts';

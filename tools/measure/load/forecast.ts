@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readContext, synthesise } from '../../../local/template/synthesise.ts';
-import { facts } from '../../cli/terminal/facts.ts';
+import { facts } from '../../cli/terminal/layout.ts';
 import { duration } from '../../cli/terminal/text.ts';
 import { costs } from '../cost/cost-model.ts';
 import { type Deployment, readDeployment } from '../cost/deployment.ts';

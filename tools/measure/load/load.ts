@@ -1,8 +1,8 @@
 import { access, constants, writeFile } from 'node:fs/promises';
 import { dirname, extname } from 'node:path';
 import { CommandError } from '../../cli/terminal/command-error.ts';
-import { confirm, requireTerminal } from '../../cli/terminal/confirm.ts';
 import { Progress } from '../../cli/terminal/progress.ts';
+import { confirm, requireTerminal } from '../../cli/terminal/terminal.ts';
 import type { Operation } from '../../stage/operation.ts';
 import { isThisMachine, type Stage } from '../../stage/stage.ts';
 import { type Effect, EffectReader } from './effect.ts';

@@ -1,6 +1,5 @@
 import type { SettledOutcome } from '../../../lambda/archive/record.ts';
-import { facts, lines } from '../../cli/terminal/facts.ts';
-import { table } from '../../cli/terminal/table.ts';
+import { facts, lines, table } from '../../cli/terminal/layout.ts';
 import { duration } from '../../cli/terminal/text.ts';
 import { outcomeText } from '../../stage/history/words.ts';
 import { NO_ANSWER_AFTER, STALE_WITHIN } from './generator.ts';

@@ -1,6 +1,5 @@
 import { styleText } from 'node:util';
-import { lines } from '../../cli/terminal/facts.ts';
-import { table } from '../../cli/terminal/table.ts';
+import { lines, table } from '../../cli/terminal/layout.ts';
 import type { Ending } from './deliveries.ts';
 import type { Diagnosis } from './diagnose.ts';
 import type { Finding, Grade } from './finding.ts';

@@ -1,7 +1,7 @@
 import { lateProgress } from '../../cli/terminal/progress.ts';
 import { counted } from '../../cli/terminal/text.ts';
 import type { Operation } from '../operation.ts';
-import { storedPayload } from '../queues/payload.ts';
+import { storedPayload } from '../queues/messages.ts';
 import type { Stage } from '../stage.ts';
 import { matches, type RecordFilter } from './filter.ts';
 import { describeDamage, readArchive } from './reader.ts';

@@ -3,9 +3,9 @@ import { isEventName } from '../../../lambda/events/catalogue.ts';
 import { CommandError } from '../../cli/terminal/command-error.ts';
 import type { ProgressDisplay } from '../../cli/terminal/progress.ts';
 import { counted } from '../../cli/terminal/text.ts';
+import { orRefusal } from '../operation.ts';
 import { type WaitingMessage, waitingMessages } from '../queues/waiting-messages.ts';
 import type { Stage } from '../stage.ts';
-import { orRefusal } from '../work.ts';
 import { type Fact, identityOf, type LineFact, recordFact } from './facts.ts';
 import { parseLogLine } from './log-line.ts';
 import { inPattern, LogSearch, windowOf } from './log-query.ts';
@@ -15,7 +15,7 @@ import { type Ids, kindOf, parseTraceId, type TraceId } from './trace-id.ts';
 import { deadLetterFact, unloggedFacts } from './unlogged-facts.ts';
 
 /** Events from which on more of them help nobody to choose. */
-const MAXIMUM_CANDIDATES = 10;
+const MAX_CANDIDATES = 10;
 
 /**
  * Milliseconds in which a record may not be readable yet: Firehose collects for 900 s at most, and a batch may take
@@ -129,7 +129,7 @@ export async function findFacts(
       return at >= window.since.getTime() && at < window.until.getTime() && fits(record);
     };
     return findRecords(stage, { ...window, signal, progress }, isMeant, (found) => {
-      return new Set(found.map(({ record }) => record.eventId)).size > MAXIMUM_CANDIDATES;
+      return new Set(found.map(({ record }) => record.eventId)).size > MAX_CANDIDATES;
     });
   }
 }
@@ -213,7 +213,7 @@ function onlyOne(
   );
   const [only, ...others] = events;
   if (only === undefined || others.length === 0) return only;
-  const listed = events.slice(0, MAXIMUM_CANDIDATES).map(({ eventId, event, at }) => {
+  const listed = events.slice(0, MAX_CANDIDATES).map(({ eventId, event, at }) => {
     return `${eventId} (${[event, new Date(at).toISOString()].filter(Boolean).join(', ')})`;
   });
   const more = events.length > listed.length ? ' and more' : '';

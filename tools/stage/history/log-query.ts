@@ -7,13 +7,13 @@ import {
   StopQueryCommand,
 } from '@aws-sdk/client-cloudwatch-logs';
 import { CommandError } from '../../cli/terminal/command-error.ts';
+import { orRefusal } from '../operation.ts';
 import type { Stage } from '../stage.ts';
-import { orRefusal } from '../work.ts';
 import type { LineFact } from './facts.ts';
 import { lineFact } from './log-line.ts';
 
 /** Lines that a query returns: an ordinary delivery has two, one that fails to the end twelve. */
-export const MAXIMUM_LINES = 1_000;
+export const MAX_LINES = 1_000;
 
 /** Milliseconds between the first two questions whether the query is done, and the most between two: it takes seconds. */
 const POLL = { first: 100, longest: 1_000 };
@@ -96,7 +96,7 @@ export class LogSearch {
     const { queryId } = await logs.send(
       new StartQueryCommand({
         logGroupNames: [receiverLogGroup, ...events.map((event) => this.#stage.event(event).logGroup)],
-        queryString: `fields @message | filter @message like /${pattern}/ | sort @timestamp desc | limit ${MAXIMUM_LINES}`,
+        queryString: `fields @message | filter @message like /${pattern}/ | sort @timestamp desc | limit ${MAX_LINES}`,
         // Whole seconds, both inclusive.
         startTime: Math.floor(window.since.getTime() / 1000),
         endTime: Math.ceil(window.until.getTime() / 1000),

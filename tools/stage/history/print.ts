@@ -1,9 +1,9 @@
 import { styleText } from 'node:util';
 import stringWidth from 'string-width';
 import { prices } from '../../../lib/prices.ts';
-import { lines } from '../../cli/terminal/facts.ts';
+import { lines } from '../../cli/terminal/layout.ts';
 import { lateProgress } from '../../cli/terminal/progress.ts';
-import { shownId } from '../../cli/terminal/screen.ts';
+import { shownId } from '../../cli/terminal/terminal.ts';
 import { counted, duration, printable } from '../../cli/terminal/text.ts';
 import type { Operation } from '../operation.ts';
 import type { Stage } from '../stage.ts';

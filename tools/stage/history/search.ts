@@ -1,18 +1,18 @@
 import { CommandError } from '../../cli/terminal/command-error.ts';
+import { table } from '../../cli/terminal/layout.ts';
 import { lateProgress } from '../../cli/terminal/progress.ts';
-import { shownId } from '../../cli/terminal/screen.ts';
-import { table } from '../../cli/terminal/table.ts';
+import { shownId } from '../../cli/terminal/terminal.ts';
 import { printable } from '../../cli/terminal/text.ts';
 import type { Operation } from '../operation.ts';
-import { orRefusal } from '../work.ts';
+import { orRefusal } from '../operation.ts';
 import type { Delivery } from './history.ts';
-import { inPattern, LogSearch, MAXIMUM_LINES, windowOf } from './log-query.ts';
+import { inPattern, LogSearch, MAX_LINES, windowOf } from './log-query.ts';
 import { readNewestRecords } from './records.ts';
 import { HistoryStore, hasText } from './store.ts';
 import { skipText, stateTitle } from './words.ts';
 
 /** Deliveries that are listed, the newest: more help nobody to choose. */
-const MAXIMUM_LISTED = 100;
+const MAX_LISTED = 100;
 
 /** What `npm run trace -- --search <text> --json` prints. */
 interface Found {
@@ -40,9 +40,7 @@ export async function printSearch(
   store.add(...(await logs.find(linesWith(text))));
   const isTruncated = logs.searched.truncated;
   const archive = stack.hasArchive ? await readArchive() : undefined;
-  const events = store
-    .list({ search: text }, MAXIMUM_LISTED)
-    .deliveries.flatMap(({ eventId }) => eventId ?? []);
+  const events = store.list({ search: text }, MAX_LISTED).deliveries.flatMap(({ eventId }) => eventId ?? []);
   // Most lines of a delivery that has the text do not have it.
   if (events.length > 0) store.add(...(await logs.find(`"eventId":"(${[...new Set(events)].join('|')})`)));
   if (signal.aborted) {
@@ -52,17 +50,15 @@ export async function printSearch(
   const { refused, since, truncated } = logs.searched;
   const notSearched = [
     refused && `The logs could not be read: ${refused}.`,
-    isTruncated && `More than ${MAXIMUM_LINES} log lines have the text: only the newest were read.`,
-    truncated &&
-      !isTruncated &&
-      `Of the deliveries below, only the newest ${MAXIMUM_LINES} log lines were read.`,
+    isTruncated && `More than ${MAX_LINES} log lines have the text: only the newest were read.`,
+    truncated && !isTruncated && `Of the deliveries below, only the newest ${MAX_LINES} log lines were read.`,
     refused === undefined && window.since < new Date(since) && `The logs reach back to ${since} only.`,
     ...(archive === undefined
       ? ['The stage keeps no archive, so payloads and shops were not searched.']
       : archiveGaps(archive)),
     'Payloads that wait on a queue or are too large for the archive’s records were not searched.',
   ].filter((line) => typeof line === 'string');
-  const found: Found = { ...store.list({ search: text }, MAXIMUM_LISTED), notSearched };
+  const found: Found = { ...store.list({ search: text }, MAX_LISTED), notSearched };
   if (json) printLine(JSON.stringify(found, undefined, 2));
   else for (const line of describeFound(text, found, width)) printLine(line);
   return refused === undefined && !(archive && ('refused' in archive || archive.damaged.length > 0));

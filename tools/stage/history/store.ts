@@ -8,18 +8,18 @@ import { deliveryOf, fold } from './fold.ts';
 import type { Delivery, History, State } from './history.ts';
 
 /** Deliveries that are kept; the oldest are removed first. */
-export const MAXIMUM_DELIVERIES = 20_000;
+export const MAX_DELIVERIES = 20_000;
 
 /** Deliveries that are removed at a time. */
 const REMOVED_AT_A_TIME = 200;
 
 /** Facts of one delivery that are kept, the first and the newest: one that fails to the end has some 40. */
-const MAXIMUM_FACTS = 200;
+const MAX_FACTS = 200;
 const FIRST_FACTS = 20;
 
 /** Payloads that are kept, the newest, and their bytes: some 60 of the largest that API Gateway and Lambda accept. */
-export const MAXIMUM_PAYLOADS = 10_000;
-export const MAXIMUM_PAYLOAD_BYTES = 256 * 1024 * 1024;
+export const MAX_PAYLOADS = 10_000;
+export const MAX_PAYLOAD_BYTES = 256 * 1024 * 1024;
 
 /** Bytes of a payload that can be found by a search. Indexing takes some 60 ms for a MiB. */
 const SEARCHED_BYTES = 1024 * 1024;
@@ -129,7 +129,7 @@ export class HistoryStore implements Disposable {
     this.#run('INSERT INTO texts (rowid, text) VALUES (?, ?)', 2 * n + 1, searchableText(bytes));
     this.#payloads.count += 1;
     this.#payloads.bytes += bytes.length;
-    while (this.#payloads.count > MAXIMUM_PAYLOADS || this.#payloads.bytes > MAXIMUM_PAYLOAD_BYTES) {
+    while (this.#payloads.count > MAX_PAYLOADS || this.#payloads.bytes > MAX_PAYLOAD_BYTES) {
       this.#removePayload(this.#one<{ n: number }>('SELECT min(n) AS n FROM payloads').n);
     }
   }
@@ -185,7 +185,7 @@ export class HistoryStore implements Disposable {
   }
 
   /** Deliveries that a filter admits, newest first, and how many there are. */
-  list(filter: DeliveryFilter, limit = MAXIMUM_DELIVERIES): { deliveries: Delivery[]; total: number } {
+  list(filter: DeliveryFilter, limit = MAX_DELIVERIES): { deliveries: Delivery[]; total: number } {
     this.#fold();
     const { where, values } = condition(filter);
     const sql = `SELECT row FROM deliveries WHERE ${where} ORDER BY received_at DESC, id DESC LIMIT ?`;
@@ -252,7 +252,7 @@ export class HistoryStore implements Disposable {
     const dirty = [...this.#dirty];
     this.#dirty.clear();
     const changed = dirty.flatMap((n) => this.#foldOne(n) ?? []);
-    while (this.#size > MAXIMUM_DELIVERIES) changed.push(...this.#removeOldest());
+    while (this.#size > MAX_DELIVERIES) changed.push(...this.#removeOldest());
     this.#database.exec('COMMIT');
     for (const id of changed) for (const listener of this.#listeners) listener(id);
   }
@@ -261,7 +261,7 @@ export class HistoryStore implements Disposable {
   #foldOne(n: number): string | undefined {
     const known = 'SELECT key, fact FROM facts WHERE n = ? ORDER BY at, key';
     const facts = this.#all<{ key: string; fact: string }>(known, n);
-    for (const { key } of facts.splice(FIRST_FACTS, facts.length - MAXIMUM_FACTS)) {
+    for (const { key } of facts.splice(FIRST_FACTS, facts.length - MAX_FACTS)) {
       this.#run('DELETE FROM facts WHERE key = ?', key);
     }
     const before = 'SELECT id, row, text FROM deliveries WHERE n = ?';
@@ -309,7 +309,7 @@ export class HistoryStore implements Disposable {
     }
     const sql = `SELECT n, sequence FROM deliveries WHERE row IS NULL AND sequence > 0
       ORDER BY sequence DESC LIMIT -1 OFFSET ?`;
-    for (const { n, sequence } of this.#all<{ n: number; sequence: number }>(sql, MAXIMUM_DELIVERIES)) {
+    for (const { n, sequence } of this.#all<{ n: number; sequence: number }>(sql, MAX_DELIVERIES)) {
       this.#forgotten = Math.max(this.#forgotten, sequence);
       this.#run('DELETE FROM deliveries WHERE n = ?', n);
     }

@@ -1,17 +1,16 @@
 import { FilterLogEventsCommand } from '@aws-sdk/client-cloudwatch-logs';
-import { GetQueueAttributesCommand } from '@aws-sdk/client-sqs';
 import { type EventName, isEventName } from '../../../lambda/events/catalogue.ts';
-import { waitingQueue } from '../queues/queue.ts';
+import { orRefusal } from '../operation.ts';
+import { queueState, waitingQueue } from '../queues/queue.ts';
 import { type WaitingMessage, waitingMessages } from '../queues/waiting-messages.ts';
 import type { Stage } from '../stage.ts';
-import { orRefusal } from '../work.ts';
 import type { CrashFact, DeadLetterFact, Fact } from './facts.ts';
 import { fold } from './fold.ts';
 import type { Step } from './history.ts';
 import { CRASHED, parseCrash } from './log-line.ts';
 
 /** Pages of crash lines that are read: a consumer that crashes all day writes thousands. */
-const MAXIMUM_CRASH_PAGES = 20;
+const MAX_CRASH_PAGES = 20;
 
 /** Milliseconds after its receipt in which a first attempt is usual: no crashes are looked for. */
 const DEFAULT_WAIT = 1_000;
@@ -52,7 +51,9 @@ async function deadLetters(stage: Stage, event: EventName, eventId: string, sign
     [waitingQueue(stage, event)],
   );
   const isMoved = messages.some(({ failureReason }) => failureReason === undefined);
-  const receives = isMoved ? (await receivesOf(stage, event)).count : undefined;
+  const receives = isMoved
+    ? (await queueState(stage.sqs, stage.event(event).queueUrl)).maxReceives
+    : undefined;
   return { facts: messages.map((message) => deadLetterFact(message, receives)), complete };
 }
 
@@ -103,11 +104,11 @@ async function crashesIn(
   signal: AbortSignal,
 ): Promise<CrashFact[]> {
   // A late first attempt may be that of a message that was redriven: SQS had given the one before it up.
-  const given = isCertain ? undefined : await receivesOf(stage, event);
-  if (given !== undefined && until - since < (given.count - 1) * given.visibility) return [];
+  const given = isCertain ? undefined : await queueState(stage.sqs, stage.event(event).queueUrl);
+  if (given !== undefined && until - since < (given.maxReceives - 1) * given.visibility * 1000) return [];
   const crashes = new Map<string, CrashFact>();
   let nextToken: string | undefined;
-  for (let page = 0; page < MAXIMUM_CRASH_PAGES && !signal.aborted; page += 1) {
+  for (let page = 0; page < MAX_CRASH_PAGES && !signal.aborted; page += 1) {
     const found = await stage.logs.send(
       new FilterLogEventsCommand({
         logGroupName: stage.event(event).logGroup,
@@ -124,17 +125,5 @@ async function crashesIn(
     nextToken = found.nextToken;
     if (nextToken === undefined) break;
   }
-  return given !== undefined && crashes.size < given.count ? [] : [...crashes.values()];
-}
-
-/** How often a queue gives a message before SQS moves it, and milliseconds between two times. */
-async function receivesOf(stage: Stage, event: EventName) {
-  const { Attributes = {} } = await stage.sqs.send(
-    new GetQueueAttributesCommand({
-      QueueUrl: stage.event(event).queueUrl,
-      AttributeNames: ['RedrivePolicy', 'VisibilityTimeout'],
-    }),
-  );
-  const { maxReceiveCount = Number.POSITIVE_INFINITY } = JSON.parse(Attributes.RedrivePolicy ?? '{}');
-  return { count: Number(maxReceiveCount), visibility: Number(Attributes.VisibilityTimeout) * 1000 };
+  return given !== undefined && crashes.size < given.maxReceives ? [] : [...crashes.values()];
 }

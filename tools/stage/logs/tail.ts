@@ -7,7 +7,7 @@ import { printable } from '../../cli/terminal/text.ts';
 import { kindOf, parseTraceId } from '../history/trace-id.ts';
 import { NOT_RUNNING } from '../local-folder.ts';
 import type { Operation } from '../operation.ts';
-import { forPeople } from '../work.ts';
+import { forPeople } from '../operation.ts';
 import { type FollowedLine, followLogs } from './follow.ts';
 
 /** Which lines of deliveries are wanted. */

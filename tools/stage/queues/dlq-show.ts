@@ -1,9 +1,8 @@
-import { facts } from '../../cli/terminal/facts.ts';
+import { facts } from '../../cli/terminal/layout.ts';
 import { duration, messages, printable } from '../../cli/terminal/text.ts';
 import type { Operation } from '../operation.ts';
 import type { Stage } from '../stage.ts';
-import { failureNote, noted, type ReceivedMessage, reasonOf, walk } from './messages.ts';
-import { payloadFields } from './payload.ts';
+import { failureNote, noted, payloadFields, type ReceivedMessage, reasonOf, walk } from './messages.ts';
 import { type AnyQueue, emptiness, queueState, sourceQueueUrl } from './queue.ts';
 
 /**

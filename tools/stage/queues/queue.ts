@@ -32,6 +32,8 @@ export interface QueueState {
   readonly retention: number;
   /** How long a message stays in flight that its receiver neither deletes nor gives back, in seconds. */
   readonly visibility: number;
+  /** Receives after which SQS moves a message to the dead-letter queue; Infinity if it moves none. */
+  readonly maxReceives: number;
 }
 
 export async function queueState(sqs: SQSClient, url: string): Promise<QueueState> {
@@ -45,6 +47,7 @@ export async function queueState(sqs: SQSClient, url: string): Promise<QueueStat
         'ApproximateNumberOfMessagesDelayed',
         'MessageRetentionPeriod',
         'VisibilityTimeout',
+        'RedrivePolicy',
       ],
     }),
   );
@@ -55,6 +58,9 @@ export async function queueState(sqs: SQSClient, url: string): Promise<QueueStat
     delayed: Number(Attributes.ApproximateNumberOfMessagesDelayed),
     retention: Number(Attributes.MessageRetentionPeriod),
     visibility: Number(Attributes.VisibilityTimeout),
+    maxReceives: Number(
+      JSON.parse(Attributes.RedrivePolicy ?? '{}').maxReceiveCount ?? Number.POSITIVE_INFINITY,
+    ),
   };
 }
 

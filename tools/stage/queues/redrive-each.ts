@@ -1,14 +1,13 @@
-import { createHash } from 'node:crypto';
 import { CopyObjectCommand } from '@aws-sdk/client-s3';
 import { type MessageAttributeValue, SendMessageCommand } from '@aws-sdk/client-sqs';
+import { sha256Hex } from '../../../lambda/hash.ts';
 import { CommandError } from '../../cli/terminal/command-error.ts';
 import { lateProgress } from '../../cli/terminal/progress.ts';
 import { printable } from '../../cli/terminal/text.ts';
 import type { Operation } from '../operation.ts';
 import { currentSecret, parsedAnswer, postSigned } from '../signed-post.ts';
 import type { Stage } from '../stage.ts';
-import { noted, type ReceivedMessage, walk } from './messages.ts';
-import { readPayload, UnreadablePayloadError } from './payload.ts';
+import { noted, type ReceivedMessage, readPayload, UnreadablePayloadError, walk } from './messages.ts';
 import { emptiness, queueState, sourceQueueUrl, type WaitingQueue } from './queue.ts';
 
 /** Characters that tell the messages of a queue apart. */
@@ -163,7 +162,7 @@ async function redelivery(stack: Stage, queue: WaitingQueue): Promise<RedriveOne
 
   return async (message) => {
     const body = await readPayload(stack, queue, message);
-    const hash = createHash('sha256').update(body).digest('hex');
+    const hash = sha256Hex(body);
     const known = outcomes.get(hash);
     const outcome = known ?? post({ url, body, secret });
     outcomes.set(hash, outcome);

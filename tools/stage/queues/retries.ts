@@ -9,7 +9,7 @@ import type { Stage } from '../stage.ts';
 export const LONGEST_TRIES = 4 * 60 * 60 * 1000;
 
 /** Pages of a log that are read of one event, at most: each holds up to 1 MB, and may hold less. */
-const MAXIMUM_PAGES = 10;
+const MAX_PAGES = 10;
 
 /** The lines that say how an attempt ended, except the one that ended well (`lambda/consumer/consume.ts`), and crashes. */
 const FAILURES = `{ $.message = "Failed" || $.message = "DeadLettered" || ${CRASHED} }`;
@@ -33,8 +33,8 @@ export async function retriesOf(stage: Stage, event: EventName, visibility: numb
     failures.push(...events.flatMap(({ message = '' }) => parseLogLine(message) ?? []));
     crashes.push(...events.flatMap(({ message = '' }) => parseCrash(message, event) ?? []));
     pages += 1;
-    isCut = pages === MAXIMUM_PAGES && nextToken !== undefined;
-    if (pages === MAXIMUM_PAGES) break;
+    isCut = pages === MAX_PAGES && nextToken !== undefined;
+    if (pages === MAX_PAGES) break;
   }
   failures.sort((a, b) => a.at - b.at);
   const byMessage = Map.groupBy(failures, ({ messageId = '' }) => messageId);
@@ -47,7 +47,7 @@ export async function retriesOf(stage: Stage, event: EventName, visibility: numb
     return [{ event, eventId, messageId, attempt, error, since: new Date(first.at), nextAttemptAt }];
   });
   const reason = isCut
-    ? `not identified: its log has more failures than the ${MAXIMUM_PAGES} pages that are read`
+    ? `not identified: its log has more failures than the ${MAX_PAGES} pages that are read`
     : reasonOfOthers(crashes, visibility);
   return { retries, reason };
 }

@@ -1,7 +1,6 @@
 import { sha256Hex } from '../../../lambda/hash.ts';
 import type { Stage } from '../stage.ts';
-import { failureNote, noted, type ReceivedMessage, walk } from './messages.ts';
-import { readPayload } from './payload.ts';
+import { failureNote, noted, type ReceivedMessage, readPayload, walk } from './messages.ts';
 import { queueState, type WaitingQueue, waitingQueues } from './queue.ts';
 
 /** Messages that a search looks at on each queue: 100 calls of 10 messages, some seconds in AWS. */

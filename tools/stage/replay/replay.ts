@@ -1,11 +1,10 @@
 import { CommandError } from '../../cli/terminal/command-error.ts';
-import { confirm, requireTerminal } from '../../cli/terminal/confirm.ts';
+import { confirm, requireTerminal } from '../../cli/terminal/terminal.ts';
 import { duration, manyMessages } from '../../cli/terminal/text.ts';
 import { expiredPart } from '../archive/retention.ts';
 import { type Operation, printBlocks } from '../operation.ts';
 import { archiveDelay } from './archive-lag.ts';
-import { makePlan, type Plan } from './plan.ts';
-import { newRequest, type ReplayOptions, refuseAnother } from './request.ts';
+import { makePlan, newRequest, type Plan, type ReplayOptions, refuseAnother } from './plan.ts';
 import { DEAD_AFTER, runReplay } from './run.ts';
 import { type ReplayState, StateFile } from './state.ts';
 import { describePlan, describeRest, describeUnsent } from './text.ts';

@@ -2,13 +2,12 @@ import type { SettledOutcome } from '../../../lambda/archive/record.ts';
 import { catalogue, isNotification } from '../../../lambda/events/catalogue.ts';
 import { REPLAYABLE_RECEIPT_DAYS, type ReplayMode } from '../../../lambda/queue/replay.ts';
 import type { Block } from '../../cli/terminal/block.ts';
-import { knownFacts } from '../../cli/terminal/facts.ts';
+import { knownFacts } from '../../cli/terminal/layout.ts';
 import { counted, duration, manyMessages, printable } from '../../cli/terminal/text.ts';
 import { settledOutcomes } from '../archive/filter.ts';
 import { describeDamage } from '../archive/reader.ts';
 import type { Stage } from '../stage.ts';
-import type { Plan } from './plan.ts';
-import type { ReplayRequest } from './request.ts';
+import type { Plan, ReplayRequest } from './plan.ts';
 import { type ReplayState, sentOf, type Unsent } from './state.ts';
 
 /**

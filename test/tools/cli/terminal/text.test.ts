@@ -1,5 +1,7 @@
+import { execFileSync } from 'node:child_process';
 import { describe, expect, test } from '@jest/globals';
-import { duration, printable } from '../../../../tools/cli/terminal/text.ts';
+import fc from 'fast-check';
+import { duration, printable, shellWord } from '../../../../tools/cli/terminal/text.ts';
 
 const SECOND = 1000;
 const HOUR = 3600 * SECOND;
@@ -25,4 +27,15 @@ describe('text from outside', () => {
   test('keeps its lines and its script', () => {
     expect(printable('東京\tTōkyō\n')).toBe('東京\tTōkyō\n');
   });
+});
+
+test('a shell reads any text as the one word that it was', () => {
+  // A shell has no word with NUL, and no text with half a surrogate pair.
+  const text = fc.string({ unit: 'binary' }).map((any) => any.replaceAll('\0', ''));
+  fc.assert(
+    fc.property(text, (word) => {
+      expect(execFileSync('sh', ['-c', `printf '%s' ${shellWord(word)}`], { encoding: 'utf8' })).toBe(word);
+    }),
+    { numRuns: 60 },
+  );
 });

@@ -7,7 +7,7 @@ import { findFacts } from '../../../../tools/stage/history/find-facts.ts';
 import { fold } from '../../../../tools/stage/history/fold.ts';
 import type { History, State } from '../../../../tools/stage/history/history.ts';
 import { LocalFeed } from '../../../../tools/stage/history/local-feed.ts';
-import { redriveAll } from '../../../../tools/stage/queues/move-task.ts';
+import { redriveAll } from '../../../../tools/stage/queues/redrive-all.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { Partner } from '../../../support/partner.ts';
 import { startTestStack } from '../../../support/test-stack.ts';

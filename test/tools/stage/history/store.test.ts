@@ -7,8 +7,8 @@ import type { Fact } from '../../../../tools/stage/history/facts.ts';
 import {
   type DeliveryFilter,
   HistoryStore,
-  MAXIMUM_DELIVERIES,
-  MAXIMUM_PAYLOADS,
+  MAX_DELIVERIES,
+  MAX_PAYLOADS,
 } from '../../../../tools/stage/history/store.ts';
 
 const START = Date.parse('2026-01-31T09:00:00.000Z');
@@ -144,10 +144,10 @@ test('the oldest deliveries are removed with all that is known of them', () => {
   store.add(line('request-0', 'Accepted'));
   store.addPayload('request-0', Buffer.from('{"name":"first"}'));
   const { sequence } = store;
-  for (let index = 1; index <= MAXIMUM_DELIVERIES; index += 1) {
+  for (let index = 1; index <= MAX_DELIVERIES; index += 1) {
     store.add(line(`request-${index}`, 'Accepted', {}, index));
   }
-  expect(store.size).toBeLessThanOrEqual(MAXIMUM_DELIVERIES);
+  expect(store.size).toBeLessThanOrEqual(MAX_DELIVERIES);
   expect(store.get('request-0')).toBeUndefined();
   expect(store.payload('request-0')).toBeUndefined();
   expect(idsOf({ search: 'first' })).toEqual([]);
@@ -158,7 +158,7 @@ test('the oldest deliveries are removed with all that is known of them', () => {
 });
 
 test('the oldest payloads are removed, and their deliveries stay', () => {
-  for (let index = 0; index <= MAXIMUM_PAYLOADS; index += 1) {
+  for (let index = 0; index <= MAX_PAYLOADS; index += 1) {
     store.addPayload(`request-${index}`, Buffer.from('{}'));
   }
   store.add(line('request-0', 'Accepted'));

@@ -4,7 +4,7 @@ import type { LocalStack } from '../../../../local/local-stack.ts';
 import type { Step, StepKind } from '../../../../tools/stage/history/history.ts';
 import { printTrace } from '../../../../tools/stage/history/print.ts';
 import { type Trace, traceDelivery } from '../../../../tools/stage/history/trace.ts';
-import { redriveAll } from '../../../../tools/stage/queues/move-task.ts';
+import { redriveAll } from '../../../../tools/stage/queues/redrive-all.ts';
 import { redriveEach } from '../../../../tools/stage/queues/redrive-each.ts';
 import type { Stage } from '../../../../tools/stage/stage.ts';
 import { eventually } from '../../../support/eventually.ts';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { HeadObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { LocalStack } from '../../../../local/local-stack.ts';
-import { redriveAll } from '../../../../tools/stage/queues/move-task.ts';
+import { redriveAll } from '../../../../tools/stage/queues/redrive-all.ts';
 import { redriveEach } from '../../../../tools/stage/queues/redrive-each.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { Partner } from '../../../support/partner.ts';

@@ -1,4 +1,4 @@
-import { shellWord } from '../../../cli/terminal/shell-word.ts';
+import { shellWord } from '../../../cli/terminal/text.ts';
 
 /** Longer bodies are saved to a file: Linux takes 128 KiB for one argument, and nobody can read them in a shell. */
 const LONGEST_BODY = 16_384;

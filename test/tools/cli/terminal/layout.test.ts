@@ -1,6 +1,6 @@
 import { stripVTControlCharacters, styleText } from 'node:util';
 import { describe, expect, test } from '@jest/globals';
-import { table } from '../../../../tools/cli/terminal/table.ts';
+import { facts, lines, table } from '../../../../tools/cli/terminal/layout.ts';
 
 const COLUMNS = [{ heading: 'QUEUE' }, { heading: 'N', align: 'right' }, { heading: 'WHY' }] as const;
 
@@ -41,4 +41,36 @@ describe('a table', () => {
     );
     expect(lines.map(stripVTControlCharacters)).toEqual(['A     B', '東京  x', 'abcd  y']);
   });
+});
+
+test('facts have their names in one column, and values that do not fit go on below themselves', () => {
+  const all = [
+    ['mode', 'repair: state is written anew by its newest event'],
+    ['cost', 'less than a cent'],
+  ] as const;
+  expect(facts(all, 40)).toEqual([
+    '  mode  repair: state is written anew by',
+    '        its newest event',
+    '  cost  less than a cent',
+  ]);
+  expect(facts(all, Number.POSITIVE_INFINITY)).toHaveLength(2);
+});
+
+test('a word that is longer than a line stands alone', () => {
+  const id = 'e'.repeat(64);
+  expect(facts([['ids', `${id} x`]], 40)).toEqual([`  ids  ${id}`, '       x']);
+});
+
+test('a fact without a value is left out, and a value that is not wrapped stays as it is', () => {
+  const all = [
+    ['expired', undefined],
+    ['people', false],
+    ['payload', '  {"a":  1}'],
+  ] as const;
+  expect(facts(all, Number.POSITIVE_INFINITY)).toEqual(['  payload    {"a":  1}']);
+});
+
+test('a text that is wrapped keeps its indentation on each line', () => {
+  expect(lines('  shop.updated is damaged', 14)).toEqual(['  shop.updated', '  is damaged']);
+  expect(lines('', 14)).toEqual(['']);
 });

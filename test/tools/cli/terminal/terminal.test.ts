@@ -4,7 +4,7 @@ import { expect, it } from '@jest/globals';
 
 const run = async (code: string): Promise<string> => {
   const script = `
-    import { LineWriter } from './tools/cli/terminal/line-writer.ts';
+    import { LineWriter } from './tools/cli/terminal/terminal.ts';
     const { write } = process.stdout;
     let writes = 0;
     process.stdout.write = (text) => { writes += 1; return write.call(process.stdout, text); };

@@ -1,0 +1,115 @@
+import { styleText } from 'node:util';
+import stringWidth from 'string-width';
+import { getBorderCharacters, table as layOut } from 'table';
+import type { Block, Column } from './block.ts';
+
+/** Spaces between two columns, and before the name of a fact. */
+const GAP = 2;
+
+/** Characters below which no column is narrowed: what is longer wraps, and stays readable. */
+const NARROWEST_COLUMN = 8;
+
+/**
+ * Rows under their headings, in columns as wide as they need. If that is wider than the terminal, the widest
+ * columns are narrowed and their cells wrap.
+ * @param width characters of a line; Infinity if the output is not a terminal
+ */
+export function table(
+  columns: readonly Column[],
+  rows: readonly (readonly string[])[],
+  width: number,
+): string[] {
+  const printed = [
+    columns.map(({ heading }) => styleText('bold', heading)),
+    ...rows.map((cells) => cells.map(oneSpace)),
+  ];
+  const natural = columns.map((_, index) =>
+    Math.max(1, ...printed.map((cells) => longestLine(cells[index]))),
+  );
+  const widths = narrow(natural, width - GAP * (columns.length - 1));
+  const text = layOut(printed, {
+    border: getBorderCharacters('void'),
+    drawHorizontalLine: () => false,
+    columnDefault: { paddingLeft: 0, paddingRight: GAP, wrapWord: true },
+    columns: columns.map(({ align = 'left' }, index) => ({ alignment: align, width: widths[index] ?? 1 })),
+  });
+  return text
+    .trimEnd()
+    .split('\n')
+    .map((line) => line.trimEnd());
+}
+
+/** Takes from the widest column, character by character, until all fit. */
+function narrow(natural: readonly number[], room: number): number[] {
+  const widths = [...natural];
+  while (sum(widths) > room) {
+    const widest = Math.max(...widths);
+    if (widest <= NARROWEST_COLUMN) break;
+    widths[widths.indexOf(widest)] = widest - 1;
+  }
+  return widths;
+}
+
+/** A tab has no fixed width, and the library does not take one. */
+const oneSpace = (cell: string) => cell.replaceAll('\t', ' ');
+
+const longestLine = (cell = '') => Math.max(...cell.split('\n').map((line) => stringWidth(line)));
+
+const sum = (numbers: readonly number[]) => numbers.reduce((total, number) => total + number, 0);
+
+/** Characters below which a value is not narrowed. */
+const NARROWEST_VALUE = 20;
+
+/** Facts without those that have no value. */
+export function knownFacts(
+  all: readonly (readonly [name: string, value: string | false | undefined])[],
+): (readonly [name: string, value: string])[] {
+  return all.flatMap(([name, value]) => (value === undefined || value === false ? [] : [[name, value]]));
+}
+
+/**
+ * Facts under each other, their names in one column, without those that have no value. A value that does not fit the
+ * line goes on below itself.
+ * @param width characters of a line; Infinity if the output is not a terminal
+ */
+export function facts(all: Parameters<typeof knownFacts>[0], width: number): string[] {
+  const known = knownFacts(all);
+  const nameWidth = Math.max(0, ...known.map(([name]) => stringWidth(name)));
+  const indent = GAP + nameWidth + GAP;
+  return known.flatMap(([name, value]) =>
+    lines(value, Math.max(NARROWEST_VALUE, width - indent)).map(
+      (line, index) => `${' '.repeat(GAP)}${(index === 0 ? name : '').padEnd(nameWidth + GAP)}${line}`,
+    ),
+  );
+}
+
+/** A text in lines of that width, as far as its words allow. Its indentation is that of each line. */
+export function lines(text: string, width: number): string[] {
+  if (!Number.isFinite(width)) return [text];
+  const words = text.trimStart().split(' ');
+  const indent = ' '.repeat(text.length - text.trimStart().length);
+  const all: string[] = [];
+  let line: string | undefined;
+  for (const word of words) {
+    const longer: string = line === undefined ? `${indent}${word}` : `${line} ${word}`;
+    if (line !== undefined && stringWidth(longer) > width) {
+      all.push(line);
+      line = `${indent}${word}`;
+    } else {
+      line = longer;
+    }
+  }
+  return [...all, line ?? ''];
+}
+
+/** A part of an output as lines of a terminal. @param width characters of a line; Infinity if it is not a terminal */
+export function blockLines(block: Block, width: number): string[] {
+  switch (block.kind) {
+    case 'facts':
+      return facts(block.facts, width);
+    case 'table':
+      return table(block.columns, block.rows, width);
+    default:
+      return lines(block.text, width);
+  }
+}

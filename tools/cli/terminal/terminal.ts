@@ -1,0 +1,86 @@
+import { createInterface } from 'node:readline/promises';
+import { CommandError } from './command-error.ts';
+
+/** Characters of an id that a terminal shows: enough to tell two apart, and for `dlq redrive --id`. */
+const SHORT_ID_LENGTH = 8;
+
+/** Characters of a line; Infinity if the stream is not a terminal, so that nothing wraps in a file or a pipe. */
+export function screenWidth(stream: NodeJS.WriteStream = process.stdout): number {
+  return stream.isTTY ? stream.columns : Number.POSITIVE_INFINITY;
+}
+
+/** An id as a line of that width shows it: its beginning on a terminal, whole elsewhere. */
+export function shownId(id: string, width = screenWidth()): string {
+  return Number.isFinite(width) ? id.slice(0, SHORT_ID_LENGTH) : id;
+}
+
+/** Exit code of a command that Ctrl-C ended, as a shell reports it: 128 and the number of SIGINT. */
+export const INTERRUPTED = 130;
+
+/** One Ctrl-C comes several times at once, in milliseconds: from the terminal, and passed on by npm. */
+const SECOND_INTERRUPTION = 1_000;
+
+/** @returns a signal that Ctrl-C aborts; a second Ctrl-C ends the process, whatever it waits for */
+export function interruption(): AbortSignal {
+  const controller = new AbortController();
+  let first: number | undefined;
+  const interrupt = () => {
+    first ??= Date.now();
+    controller.abort();
+    if (Date.now() - first >= SECOND_INTERRUPTION) process.exit(INTERRUPTED);
+  };
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, interrupt);
+  return controller.signal;
+}
+
+/** @throws CommandError if there is no terminal to ask in */
+export function requireTerminal(): void {
+  if (process.stdin.isTTY) return;
+  throw new CommandError('There is no terminal to confirm this in. Check it with --dry-run, then use --yes');
+}
+
+/**
+ * Asks on standard error. Anything but yes is no, and so is Ctrl-C.
+ * @throws CommandError if there is no terminal to ask in
+ */
+export async function confirm(question: string, signal: AbortSignal): Promise<boolean> {
+  requireTerminal();
+  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  // It takes Ctrl-C from the terminal, which then sends no signal.
+  terminal.on('SIGINT', () => process.kill(process.pid, 'SIGINT'));
+  const closed = new Promise<string>((resolve) => terminal.once('close', () => resolve('')));
+  try {
+    const answer = await Promise.race([terminal.question(`${question} [y/N] `, { signal }), closed]);
+    return /^y(es)?$/i.test(answer.trim());
+  } catch (error) {
+    if (signal.aborted) return false;
+    throw error;
+  } finally {
+    terminal.close();
+  }
+}
+
+/** How long a line may wait for others, in milliseconds: too short to see. */
+const GATHERING = 20;
+
+/**
+ * Writes lines to standard output, those that come at about the same time together: each call waits
+ * for the terminal, and a stack writes some four lines about each delivery.
+ */
+export class LineWriter {
+  #lines: string[] = [];
+
+  constructor() {
+    // Also if an error ends the process: its last lines say why.
+    process.once('exit', () => this.#flush());
+  }
+
+  readonly write = (line: string): void => {
+    this.#lines.push(line);
+    if (this.#lines.length === 1) setTimeout(() => this.#flush(), GATHERING);
+  };
+
+  #flush(): void {
+    if (this.#lines.length > 0) process.stdout.write(`${this.#lines.splice(0).join('\n')}\n`);
+  }
+}
