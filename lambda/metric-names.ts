@@ -12,7 +12,7 @@ export type DimensionName = 'event' | 'reason' | 'version';
 
 /**
  * What the functions count themselves, by its name in CloudWatch: what does not go well, as a metric is paid for while it
- * is published. The rest is in metrics of SQS, or counted from the log (`lib/alarms/counted-metrics.ts`). Imports nothing, so
+ * is published. The rest is in metrics of SQS, or counted from the log (`lib/alarms/log-metrics.ts`). Imports nothing, so
  * that alarms and dashboards can be built from it without the library that publishes.
  */
 export const metrics = {

@@ -1,20 +1,22 @@
 import { CfnOutput, Duration, RemovalPolicy, Stack, type StackProps } from 'aws-cdk-lib';
-import { Alarm } from 'aws-cdk-lib/aws-cloudwatch';
 import type { Construct } from 'constructs';
 import { catalogue, eventNames } from '../lambda/events/catalogue.ts';
 import { pascalCase } from '../lambda/events/event-names.ts';
 import { Alarms } from './alarms/alarms.ts';
-import { watchCertificate } from './alarms/certificate-expiry.ts';
-import { effectLatency } from './alarms/counted-metrics.ts';
-import { watchLastStop } from './alarms/dead-letter-alarm.ts';
-import { watchArrivals } from './alarms/lag-alarm.ts';
-import { watchConsumers } from './alarms/watch-consumers.ts';
-import { watchDelivery } from './alarms/watch-delivery.ts';
+import { certificateLink, dashboardLink, logLink, queueLink } from './alarms/console-links.ts';
+import {
+  acceptedPattern,
+  countLines,
+  eventLagLines,
+  logMetrics,
+  messagePattern,
+  metricsUnder,
+} from './alarms/log-metrics.ts';
 import { WebhookApi } from './api/webhook-api.ts';
 import { Archive } from './archive/archive.ts';
 import { ArchiveQueries } from './archive/archive-queries.ts';
 import type { StageConfig } from './config.ts';
-import { WebhookDashboard } from './dashboard/dashboard.ts';
+import { addDashboard } from './dashboard/dashboard.ts';
 import { SavedQueries } from './dashboard/saved-queries.ts';
 import { Encryption } from './encryption.ts';
 import { Effects } from './pipeline/effects.ts';
@@ -64,14 +66,7 @@ export class PartnerWebhooksStack extends Stack {
       tracing: config.tracing,
       platformLogs: config.platformLogs,
     };
-    const alarms = new Alarms(this, 'Alarms', {
-      encryption,
-      emails: config.alarmEmails,
-      runbook: config.runbook,
-      stage,
-    });
-    watchDelivery(alarms.topic, alarms, 'somebody was not told of an alarm; the others are told this.');
-
+    const alarms = new Alarms(this, 'Alarms', { config, encryption, stage });
     const effects = new Effects(this, 'Effects', { config, removalPolicy, encryption, alarms });
     const payloads = new PayloadBucket(this, 'Payloads', {
       encryption,
@@ -98,18 +93,9 @@ export class PartnerWebhooksStack extends Stack {
     );
 
     const quarantine = new ProtectedQueue(this, 'Quarantine', { encryption, removalPolicy });
-    watchLastStop(quarantine, alarms, {
-      impact:
-        'signed deliveries could not be understood and have had no effect; the partner will not repeat them.',
-      firstStep: alarms.lookInto('quarantine'),
-      section: 'quarantine',
-    });
+    alarms.add(quarantine, 'Quarantine/NotEmpty', { of: quarantine, links: [queueLink(quarantine)] });
     const unrouted = new ProtectedQueue(this, 'Unrouted', { encryption, removalPolicy });
-    watchLastStop(unrouted, alarms, {
-      impact: 'the partner sends an event kind that we do not process yet.',
-      firstStep: alarms.lookInto('unrouted'),
-      section: 'unrouted',
-    });
+    alarms.add(unrouted, 'Unrouted/NotEmpty', { of: unrouted, links: [queueLink(unrouted)] });
 
     const receiver = new Receiver(this, 'Receiver', {
       defaults,
@@ -124,11 +110,7 @@ export class PartnerWebhooksStack extends Stack {
       alarms,
     });
     const consumers = pipelines.map(({ consumer }) => consumer);
-    const [firstLog, ...otherLogs] = consumers.map(({ logGroup }) => logGroup);
-    if (firstLog === undefined) throw new Error('The catalogue has no event');
-    const logs = { receiver: receiver.logGroup, consumers: [firstLog, ...otherLogs] as const };
-    watchConsumers(this, { receiverLog: logs.receiver, consumerLogs: logs.consumers, alarms });
-    const lag = watchArrivals(this, { config, pipelines, receiverLog: logs.receiver, alarms });
+    this.#watchDeliveries(alarms, config, receiver, pipelines);
     const api = new WebhookApi(this, 'Api', {
       config,
       receiver: receiver.live,
@@ -136,37 +118,16 @@ export class PartnerWebhooksStack extends Stack {
       removalPolicy,
       alarms,
     });
-    const { certificateArn, ownershipCertificateArn } = config.domain ?? {};
-    if (certificateArn) watchCertificate(this, 'CertificateExpires', certificateArn, alarms);
-    if (ownershipCertificateArn) {
-      watchCertificate(this, 'OwnershipCertificateExpires', ownershipCertificateArn, alarms);
-    }
+    this.#watchCertificates(alarms, config.domain);
 
     new SmokeTest(this, 'SmokeTest', { defaults, receiver, consumers });
     if (config.deployment === 'canary') {
       new Canaries(this, 'Canaries', { receiver, consumers, alarms });
     }
 
+    const logs = { receiver: receiver.logGroup, consumers: consumers.map(({ logGroup }) => logGroup) };
     if (config.savedQueries) new SavedQueries(this, 'SavedQueries', { ...logs, access: api.accessLog });
-    new WebhookDashboard(this, 'Dashboard', {
-      api,
-      receiver: receiver.function,
-      events: pipelines.map(({ event, queue, deadLetterQueue, consumer }) => ({
-        event,
-        queue,
-        deadLetterQueue,
-        consumer: consumer.function,
-        archiveStream: archive?.streamOf(event),
-      })),
-      quarantine,
-      unrouted,
-      tables: effects.tables,
-      topics: [effects.chat, effects.review],
-      logGroups: [api.accessLog, logs.receiver, ...logs.consumers],
-      lag,
-      effectLatency: effectLatency(logs.consumers),
-      alarms: this.node.findAll().filter((construct) => construct instanceof Alarm),
-    });
+    addDashboard(this, { api, receiver, pipelines, archive, effects, quarantine, unrouted, alarms });
 
     this.#output({
       WebhookUrl: api.webhookUrl,
@@ -186,6 +147,49 @@ export class PartnerWebhooksStack extends Stack {
       ReceiverLogGroup: receiver.logGroup.logGroupName,
       ...Object.assign({}, ...pipelines.map(pipelineOutputs)),
     });
+  }
+
+  /** Watches what the partner sends, and what becomes of it, of all events together; of one where the stage says so. */
+  #watchDeliveries(
+    alarms: Alarms,
+    config: StageConfig,
+    { logGroup }: Receiver,
+    pipelines: readonly EventPipeline[],
+  ): void {
+    alarms.add(this, 'Failing', { of: logMetrics(this), links: [dashboardLink(this)] });
+    alarms.add(this, 'PutAside', { of: logMetrics(this), links: [dashboardLink(this)] });
+    const milliseconds = (minutes: number) => Duration.minutes(minutes).toMilliseconds();
+    if (config.lagAfter > 0) {
+      alarms.add(this, 'Lag', {
+        of: logMetrics(this),
+        setting: milliseconds(config.lagAfter),
+        links: [logLink(logGroup, messagePattern('Accepted'))],
+      });
+    }
+    for (const pipeline of pipelines) {
+      const { event, queue } = pipeline;
+      const { lagAfter, quietAfter } = config.events[event];
+      const links = [logLink(logGroup, acceptedPattern(event))] as const;
+      if (lagAfter !== undefined) {
+        countLines(logGroup, eventLagLines(event));
+        const of = logMetrics(this, { event });
+        alarms.add(pipeline, '<Event>/Lag', { of, event, setting: milliseconds(lagAfter), links });
+      }
+      if (quietAfter !== undefined) {
+        alarms.add(pipeline, '<Event>/Quiet', { of: queue, event, setting: quietAfter, links });
+      }
+    }
+  }
+
+  #watchCertificates(alarms: Alarms, domain: StageConfig['domain']): void {
+    for (const [name, arn] of [
+      ['CertificateExpires', domain?.certificateArn],
+      ['OwnershipCertificateExpires', domain?.ownershipCertificateArn],
+    ] as const) {
+      if (arn === undefined) continue;
+      const of = metricsUnder('AWS/CertificateManager', { CertificateArn: arn });
+      alarms.add(this, name, { of, links: [certificateLink(this, arn)] });
+    }
   }
 
   #output(values: Record<string, string>): void {

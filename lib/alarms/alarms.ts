@@ -1,72 +1,56 @@
 import { Duration, Stack } from 'aws-cdk-lib';
-import { Alarm, ComparisonOperator, type IMetric, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
+import { Alarm, ComparisonOperator, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
 import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { Topic } from 'aws-cdk-lib/aws-sns';
 import { Construct } from 'constructs';
+import { catalogue, type EventName } from '../../lambda/events/catalogue.ts';
+import type { StageConfig } from '../config.ts';
 import type { Encryption } from '../encryption.ts';
-import { subscribeEmails } from './email-subscriptions.ts';
+import { type AlarmDefinition, type AlarmName, alarmTable } from './alarm-table.ts';
+import { topicLink } from './console-links.ts';
+import type { MetricSource } from './log-metrics.ts';
+import { subscribeEmails } from './subscriptions.ts';
 
 export interface AlarmsProps {
+  readonly config: Pick<StageConfig, 'alarmEmails' | 'gateway' | 'runbook'>;
   readonly encryption: Encryption;
-  /** Addresses that every alarm is mailed to; each has to confirm once. */
-  readonly emails: readonly string[];
-  /** Where `operations.md` is published. */
-  readonly runbook: string;
   /** Name of the stage, for the commands that an alarm names. */
   readonly stage: string;
 }
 
+/** What the table of alarms cannot know. */
 export interface AlarmProps {
-  readonly metric: IMetric;
-  /** Rings at this value and above, unless `comparison` says otherwise. */
-  readonly threshold: number;
-  /** @default ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD */
-  readonly comparison?: ComparisonOperator;
-  /**
-   * What a period without a value counts as.
-   * @default TreatMissingData.NOT_BREACHING: no traffic is no fault
-   */
-  readonly missingData?: TreatMissingData;
-  /**
-   * Periods of the metric that are looked at.
-   * @default 1
-   */
-  readonly periods?: number;
-  /**
-   * How many of them must be at the threshold.
-   * @default all
-   */
-  readonly periodsAtThreshold?: number;
-  /**
-   * Whether people are told. What a deployment reads needs no action, and rings at other times, too.
-   * @default true
-   */
-  readonly told?: boolean;
-  /** What users lose while nobody does anything: a sentence. */
-  readonly impact: string;
-  /** The first thing to do: a sentence without its full stop. */
-  readonly firstStep: string;
-  /** Anchor of its section in `operations.md`. */
-  readonly section: string;
+  /** What the metric is of. */
+  readonly of: MetricSource;
   /** Where to look in the console of AWS, as `console-links.ts` makes them. */
   readonly links: readonly [string, ...string[]];
+  /** For `<event>` and `<impact>` in the texts. */
+  readonly event?: EventName;
+  /** For any other `<…>` in the texts. */
+  readonly text?: Readonly<Record<string, string>>;
+  /** Value of the setting that the table names. If the threshold is a multiple of it, in the metric's unit. */
+  readonly setting?: number;
+  /** @default the last part of the alarm's name */
+  readonly id?: string;
 }
 
-/** Metrics of what must not happen at all are looked at every minute. */
-export const EACH_MINUTE = Duration.minutes(1);
+const COMPARISONS = {
+  '>=': ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
+  '<=': ComparisonOperator.LESS_THAN_OR_EQUAL_TO_THRESHOLD,
+  '<': ComparisonOperator.LESS_THAN_THRESHOLD,
+};
 
-/** Every alarm of the stack is made here, and those that people hear ring the same way: at one topic, with e-mail. */
+/** Makes the alarms of the table. They notify one topic, which sends e-mail. */
 export class Alarms extends Construct {
   readonly topic: Topic;
-  readonly #runbook: string;
-  readonly #stage: string;
+  readonly #props: AlarmsProps;
+  readonly #thresholds = new Map<AlarmName, number>();
 
-  constructor(scope: Construct, id: string, { encryption, emails, runbook, stage }: AlarmsProps) {
+  constructor(scope: Construct, id: string, props: AlarmsProps) {
     super(scope, id);
-    this.#runbook = runbook;
-    this.#stage = stage;
-    this.topic = new Topic(this, 'Topic', { masterKey: encryption.alarmKey, enforceSSL: true });
+    this.#props = props;
+    this.topic = new Topic(this, 'Topic', { masterKey: props.encryption.alarmKey, enforceSSL: true });
     // The policy that enforces TLS replaces SNS' own, which would have let the account's alarms publish.
     this.topic.addToResourcePolicy(
       new PolicyStatement({
@@ -76,44 +60,60 @@ export class Alarms extends Construct {
         conditions: { StringEquals: { 'aws:SourceAccount': Stack.of(this).account } },
       }),
     );
-    subscribeEmails(this.topic, emails);
+    subscribeEmails(this.topic, props.config.alarmEmails);
+    this.add(this.topic, 'Alarms/Topic/NotDelivered', { of: this.topic, links: [topicLink(this.topic)] });
   }
 
-  /** The first step where a message lies on a queue. @param queue as `npm run dlq` knows it */
-  lookInto(queue: string): string {
-    return `npm run dlq -- show ${queue} --stage ${this.#stage}`;
-  }
-
-  /** What shows every queue, and what is paused. */
-  look(): string {
-    return `npm run dlq -- list --stage ${this.#stage}`;
-  }
-
-  /** The first step where an event is paused. */
-  resume(event: string): string {
-    return `npm run resume -- ${event} --stage ${this.#stage}`;
-  }
-
-  /** Adds an alarm, which tells the topic when it begins and when it is over, unless `told` is false. */
-  add(scope: Construct, id: string, props: AlarmProps): Alarm {
-    const { metric, threshold, periods = 1, periodsAtThreshold = periods } = props;
-    const { GREATER_THAN_OR_EQUAL_TO_THRESHOLD } = ComparisonOperator;
+  /** Adds an alarm of the table. Unless the table says otherwise, it notifies when it begins and when it is over. */
+  add(scope: Construct, name: AlarmName, props: AlarmProps): Alarm {
+    const { metric, rings, section, notifies = true, ...texts }: AlarmDefinition = alarmTable[name];
+    const { setting = 1, id = name.split('/').at(-1) ?? name } = props;
+    const { comparison = '>=' } = rings;
+    const threshold = rings.timesSetting === undefined ? rings.threshold : rings.threshold * setting;
+    const periods = rings.periods === 'quietAfter' ? setting : (rings.periods ?? 1);
+    const impact = this.#fillIn(texts.impact, props);
+    const firstStep = this.#fillIn(texts.firstStep, props);
     const alarm = new Alarm(scope, id, {
-      metric,
+      metric: props.of.metric(metric.name, {
+        statistic: metric.statistic,
+        period: Duration.seconds(metric.period),
+      }),
       threshold,
       evaluationPeriods: periods,
-      datapointsToAlarm: periodsAtThreshold,
-      comparisonOperator: props.comparison ?? GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
-      treatMissingData: props.missingData ?? TreatMissingData.NOT_BREACHING,
+      datapointsToAlarm: rings.periodsAtThreshold ?? periods,
+      comparisonOperator: COMPARISONS[comparison],
+      treatMissingData: TreatMissingData[rings.missingData ?? 'NOT_BREACHING'],
       alarmDescription: [
-        `Impact: ${props.impact} First step: ${props.firstStep}. See ${this.#runbook}#${props.section}`,
+        `Impact: ${impact} First step: ${firstStep}. See ${this.#props.config.runbook}#${section}`,
         ...props.links,
       ].join('\n'),
     });
-    if (props.told === false) return alarm;
-    const tell = new SnsAction(this.topic);
-    alarm.addAlarmAction(tell);
-    alarm.addOkAction(tell);
+    this.#thresholds.set(name, threshold);
+    if (notifies) {
+      const notify = new SnsAction(this.topic);
+      alarm.addAlarmAction(notify);
+      alarm.addOkAction(notify);
+    }
     return alarm;
+  }
+
+  /** Each threshold once, of those alarms that the stage has. */
+  thresholdsOf(...names: readonly AlarmName[]): number[] {
+    return [...new Set(names.flatMap((name) => this.#thresholds.get(name) ?? []))];
+  }
+
+  /** @throws Error if nothing was given for a `<…>` */
+  #fillIn(text: AlarmDefinition['impact'], { event, text: others }: AlarmProps): string {
+    const { config, stage } = this.#props;
+    const values: Readonly<Record<string, string>> = {
+      stage,
+      ...(event && { event, impact: catalogue[event].impact }),
+      ...others,
+    };
+    return (typeof text === 'string' ? text : text[config.gateway]).replace(/<(\w+)>/g, (_, name) => {
+      const value = values[name];
+      if (value === undefined) throw new Error(`Nothing was given for <${name}> of an alarm`);
+      return value;
+    });
   }
 }

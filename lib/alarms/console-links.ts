@@ -20,16 +20,6 @@ const HOST = 'console.aws.amazon.com';
 /** Milliseconds of a log that a link shows: the three hours that the dashboard shows. */
 const LOG_RANGE = 3 * 60 * 60 * 1000;
 
-/**
- * What Lambda writes of an invocation that failed, timed out or died. Source: Lambda developer guide, "Configuring JSON and
- * plain text log formats"; Lambda telemetry API reference, `platform.report`.
- */
-export const DIED = '{ $.type = "platform.report" && $.record.status != "success" }';
-
-/** The pattern of lines that say one of these. @param messages a trailing `*` stands for any text */
-export const saying = (...messages: readonly string[]): string =>
-  `{ ${messages.map((message) => `$.message = "${message}"`).join(' || ')} }`;
-
 export function queueLink(queue: IQueue): string {
   const { region, account, urlSuffix } = Stack.of(queue);
   const url = `https%3A%2F%2Fsqs.${region}.${urlSuffix}%2F${account}%2F${queue.queueName}`;

@@ -1,8 +1,8 @@
-import { Duration, Stack } from 'aws-cdk-lib';
+import { Stack } from 'aws-cdk-lib';
 import type { Stage as ApiStage } from 'aws-cdk-lib/aws-apigateway';
-import { Metric } from 'aws-cdk-lib/aws-cloudwatch';
 import { CfnWebACL, CfnWebACLAssociation } from 'aws-cdk-lib/aws-wafv2';
 import type { Construct } from 'constructs';
+import { type MetricSource, metricsUnder } from '../alarms/log-metrics.ts';
 import type { StageConfig } from '../config.ts';
 
 export type FirewallSettings = NonNullable<StageConfig['waf']>;
@@ -87,17 +87,8 @@ export function addFirewall(scope: Construct, stage: ApiStage, settings: Firewal
   });
 }
 
-/**
- * Requests that a rule of the firewall has blocked.
- * @param rule a managed list, or `RATE_RULE`
- */
-export function blockedBy(scope: Construct, rule: string): Metric {
+/** Metrics of a rule of the firewall. @param rule a managed list, or `RATE_RULE` */
+export function ruleMetrics(scope: Construct, rule: string): MetricSource {
   const { stackName, region } = Stack.of(scope);
-  return new Metric({
-    namespace: 'AWS/WAFV2',
-    metricName: 'BlockedRequests',
-    dimensionsMap: { WebACL: stackName, Rule: metricOf(scope, rule), Region: region },
-    period: Duration.minutes(5),
-    statistic: 'Sum',
-  });
+  return metricsUnder('AWS/WAFV2', { WebACL: stackName, Rule: metricOf(scope, rule), Region: region });
 }

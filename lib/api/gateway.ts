@@ -1,7 +1,7 @@
 import type { DomainName } from 'aws-cdk-lib/aws-apigatewayv2';
-import type { Metric, MetricOptions } from 'aws-cdk-lib/aws-cloudwatch';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import type { IFilterPattern } from 'aws-cdk-lib/aws-logs';
+import type { MetricSource } from '../alarms/log-metrics.ts';
 import type { StageConfig } from '../config.ts';
 import type { AccessLog } from './access-log.ts';
 
@@ -14,23 +14,16 @@ export interface GatewayProps {
   readonly defaultEndpoint: boolean;
 }
 
-/** API Gateway's own metrics of an API. */
-export interface GatewayMetrics {
-  metricCount(options: MetricOptions): Metric;
-  metricClientError(options: MetricOptions): Metric;
-  metricServerError(options: MetricOptions): Metric;
-  metricLatency(options: MetricOptions): Metric;
-}
-
 /** What API Gateway answers by itself. None of it is kept. */
-export type OwnAnswer = 'throttled' | 'unavailable' | 'tooLarge' | 'wrongAddress';
+export type OwnAnswer = 'Throttled' | 'Unavailable' | 'TooLarge' | 'WrongAddress';
 
 /** An API with the contract's one route, whichever its kind. */
 export interface Gateway {
   readonly kind: StageConfig['gateway'];
   /** What the partner posts to where there is no host name. @throws Error where the default endpoint is off */
   readonly webhookUrl: string;
-  readonly metrics: GatewayMetrics;
+  /** API Gateway's own metrics of it, by the names that an HTTP API has for them. */
+  readonly metrics: MetricSource;
   /** To its page in the console. */
   readonly link: string;
   /** By what the access log shows API Gateway's own answers. */

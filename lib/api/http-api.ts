@@ -52,12 +52,12 @@ export function httpGateway(scope: Construct, props: GatewayProps): Gateway {
     metrics: api,
     link: httpApiLink(api, api.apiId),
     shows: {
-      throttled: statusIn(429),
+      Throttled: statusIn(429),
       // The receiver answers none of these; its own 500 is repeated.
-      unavailable: statusIn(502, 503, 504),
-      tooLarge: statusIn(413),
+      Unavailable: statusIn(502, 503, 504),
+      TooLarge: statusIn(413),
       // The partner posts; what goes round looking for holes mostly does not.
-      wrongAddress: FilterPattern.all(FilterPattern.stringValue('$.method', '=', 'POST'), statusIn(403, 404)),
+      WrongAddress: FilterPattern.all(FilterPattern.stringValue('$.method', '=', 'POST'), statusIn(403, 404)),
     },
     serveAt: (domainName) => new ApiMapping(scope, 'Mapping', { api, domainName, stage }),
   };

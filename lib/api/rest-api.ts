@@ -27,6 +27,9 @@ export interface RestGatewayProps extends GatewayProps {
   readonly sampling: StageConfig['sampling'];
 }
 
+/** Metrics that an HTTP API has under another name. */
+const METRIC_NAMES: Readonly<Record<string, string>> = { '4xx': '4XXError', '5xx': '5XXError' };
+
 /** The first part of the contract's path is the stage of the API, the rest its resource. */
 const [, STAGE = '', ...RESOURCE] = WEBHOOK_PATH.split('/');
 
@@ -65,12 +68,12 @@ export function restGateway(scope: Construct, { firewall, sampling, ...props }: 
   return {
     kind: 'rest',
     webhookUrl: stage.urlForPath(`/${RESOURCE.join('/')}`),
-    metrics: stage,
+    metrics: { metric: (name, options) => stage.metric(METRIC_NAMES[name] ?? name, options) },
     link: restApiLink(api, api.restApiId),
     shows: {
       // Lambda's throttling that is passed through is a 429, or has taken the status of DEFAULT_4XX.
-      throttled: FilterPattern.any(statusIn(429), answeredAs('THROTTLED'), answeredAs('DEFAULT_4XX')),
-      unavailable: FilterPattern.any(
+      Throttled: FilterPattern.any(statusIn(429), answeredAs('THROTTLED'), answeredAs('DEFAULT_4XX')),
+      Unavailable: FilterPattern.any(
         // What does not take the status that is set for it.
         statusIn(502, 503, 504),
         FilterPattern.all(
@@ -80,8 +83,8 @@ export function restGateway(scope: Construct, { firewall, sampling, ...props }: 
           ),
         ),
       ),
-      tooLarge: FilterPattern.any(statusIn(413), answeredAs('REQUEST_TOO_LARGE')),
-      wrongAddress: FilterPattern.all(
+      TooLarge: FilterPattern.any(statusIn(413), answeredAs('REQUEST_TOO_LARGE')),
+      WrongAddress: FilterPattern.all(
         FilterPattern.stringValue('$.method', '=', 'POST'),
         // The receiver does not answer it.
         statusIn(404),

@@ -1,8 +1,7 @@
 import { Duration, Stack } from 'aws-cdk-lib';
-import { Metric, type MetricOptions } from 'aws-cdk-lib/aws-cloudwatch';
 import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { CfnDeliveryStream } from 'aws-cdk-lib/aws-kinesisfirehose';
-import { FilterPattern, type LogGroup, LogStream } from 'aws-cdk-lib/aws-logs';
+import { LogStream } from 'aws-cdk-lib/aws-logs';
 import { BlockPublicAccess, Bucket, BucketEncryption, type CfnBucket } from 'aws-cdk-lib/aws-s3';
 import { Construct } from 'constructs';
 import { type EventName, eventNames } from '../../lambda/events/catalogue.ts';
@@ -10,6 +9,7 @@ import { pascalCase } from '../../lambda/events/event-names.ts';
 import { acknowledge } from '../acknowledge.ts';
 import type { Alarms } from '../alarms/alarms.ts';
 import { logLink } from '../alarms/console-links.ts';
+import { countLines, logMetrics, type MetricSource, metricsUnder } from '../alarms/log-metrics.ts';
 import type { StageConfig } from '../config.ts';
 import { ProtectedLog } from '../pipeline/protected-log.ts';
 import type { FunctionDefaults } from '../pipeline/webhook-function.ts';
@@ -104,14 +104,9 @@ export class Archive extends Construct {
       'Firehose ends the keys of its objects in an id of its own.',
     );
 
-    alarms.add(this, 'Failing', {
-      metric: failures(log),
-      threshold: 1,
-      impact: 'what became of messages is not kept, and is lost after a day. Their processing goes on.',
-      firstStep: 'read in the log why Firehose cannot write to the bucket',
-      section: 'archive-failing',
-      links: [logLink(log, FAILED)],
-    });
+    // Of all streams: their log has nothing else.
+    countLines(log, { Failures: { metric: 'ArchiveFailures', pattern: FAILED } });
+    alarms.add(this, 'Archive/Failing', { of: logMetrics(this), links: [logLink(log, FAILED)] });
 
     this.#streams = new Map(
       eventNames.map((event) => {
@@ -154,36 +149,13 @@ export class Archive extends Construct {
     };
   }
 
+  /** Firehose's metrics of an event's stream. */
+  metricsOf(event: EventName): MetricSource {
+    return metricsUnder('AWS/Firehose', { DeliveryStreamName: this.streamOf(event).ref });
+  }
+
   /** An event's delivery stream. */
   streamOf(event: EventName): CfnDeliveryStream {
     return this.#streams.get(event) as CfnDeliveryStream;
   }
-}
-
-/**
- * Objects that Firehose could not write, of all streams: counted from their log, which has nothing else, so that it is one
- * alarm, and a metric that is paid for only while something fails. Firehose drops what it could not write for a day.
- * Source: Firehose developer guide, "Handle data delivery failures".
- */
-function failures(log: LogGroup): Metric {
-  return log
-    .addMetricFilter('Failures', {
-      filterPattern: FilterPattern.literal(FAILED),
-      metricNamespace: Stack.of(log).stackName,
-      metricName: 'ArchiveFailures',
-      metricValue: '1',
-    })
-    .metric({ period: Duration.minutes(5), statistic: 'Sum' });
-}
-
-/** Seconds that the oldest record has waited for its object. */
-export function oldestHeldBack(stream: CfnDeliveryStream, options: MetricOptions = {}): Metric {
-  return new Metric({
-    namespace: 'AWS/Firehose',
-    metricName: 'DeliveryToS3.DataFreshness',
-    dimensionsMap: { DeliveryStreamName: stream.ref },
-    period: Duration.minutes(5),
-    statistic: 'Maximum',
-    ...options,
-  });
 }

@@ -11,9 +11,8 @@ import { Topic } from 'aws-cdk-lib/aws-sns';
 import { Construct } from 'constructs';
 import type { EffectName } from '../../lambda/events/catalogue.ts';
 import type { Alarms } from '../alarms/alarms.ts';
-import { ChatChannels } from '../alarms/chat-channels.ts';
-import { subscribeEmails } from '../alarms/email-subscriptions.ts';
-import { watchDelivery } from '../alarms/watch-delivery.ts';
+import { topicLink } from '../alarms/console-links.ts';
+import { ChatChannels, subscribeEmails } from '../alarms/subscriptions.ts';
 import type { StageConfig } from '../config.ts';
 import type { Encryption } from '../encryption.ts';
 
@@ -85,8 +84,11 @@ export class Effects extends Construct {
     this.review = topic('Review');
     subscribeEmails(this.review, config.reviewEmails);
     new ChatChannels(this, 'ChatChannels', { topic: this.chat, ...config.chat });
-    watchDelivery(this.chat, alarms, 'a chat room was not told of a change.');
-    watchDelivery(this.review, alarms, 'somebody was not told of a review.');
+    alarms.add(this.chat, 'Effects/Chat/NotDelivered', { of: this.chat, links: [topicLink(this.chat)] });
+    alarms.add(this.review, 'Effects/Review/NotDelivered', {
+      of: this.review,
+      links: [topicLink(this.review)],
+    });
 
     const idempotency = table('Idempotency', 'id', { timeToLiveAttribute: 'expiration' });
     this.tables = [

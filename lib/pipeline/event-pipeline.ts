@@ -1,19 +1,19 @@
-import { Duration, Stack } from 'aws-cdk-lib';
-import { type Alarm, Metric, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
+import { Duration } from 'aws-cdk-lib';
+import type { Alarm } from 'aws-cdk-lib/aws-cloudwatch';
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { Construct } from 'constructs';
 import { catalogue, type EventName } from '../../lambda/events/catalogue.ts';
 import { kebabCase } from '../../lambda/events/event-names.ts';
 import { acknowledge } from '../acknowledge.ts';
-import { type Alarms, EACH_MINUTE } from '../alarms/alarms.ts';
+import type { Alarms } from '../alarms/alarms.ts';
 import { logLink, queueLink } from '../alarms/console-links.ts';
-import { watchLastStop } from '../alarms/dead-letter-alarm.ts';
+import { consumerLines, countLines, logMetrics } from '../alarms/log-metrics.ts';
 import type { EventSettings } from '../config.ts';
 import { ReleasedFunction } from '../release/released-function.ts';
 import type { EffectAccess } from './effects.ts';
 import type { PayloadBucket } from './payload-bucket.ts';
 import { ProtectedQueue } from './protected-queue.ts';
-import { OLD_SECONDS, RETENTION_SECONDS } from './queue-retention.ts';
+import { RETENTION_SECONDS } from './queue-retention.ts';
 import type { FunctionDefaults } from './webhook-function.ts';
 
 export interface EventPipelineProps {
@@ -58,7 +58,7 @@ export class EventPipeline extends Construct {
 
   constructor(scope: Construct, id: string, props: EventPipelineProps) {
     super(scope, id);
-    const { event, defaults, settings, access, payloads, archiving } = props;
+    const { event, defaults, settings, access, payloads, archiving, alarms } = props;
     const { encryption, removalPolicy } = defaults;
     this.event = event;
     this.deadLetterQueue = new ProtectedQueue(this, 'DeadLetterQueue', { encryption, removalPolicy });
@@ -106,50 +106,24 @@ export class EventPipeline extends Construct {
       'Serverless-LambdaEventSourceMappingDestination',
       'Sources of SQS have none: what fails stays on the queue, and its dead-letter queue takes it in the end.',
     );
-    const { waiting, paused } = this.#watchAge(props.alarms);
-    this.waiting = waiting;
-    this.paused = paused;
-    this.#watch(props.alarms);
-  }
-
-  /** Watches what waits, and says while nothing is done about it on purpose. */
-  #watchAge(alarms: Alarms): { waiting: Alarm; paused: Alarm } {
-    const age = this.queue.metricApproximateAgeOfOldestMessage({ period: EACH_MINUTE, statistic: 'Maximum' });
-    const { impact } = catalogue[this.event];
-    const links = [queueLink(this.queue)] as const;
-    const waiting = alarms.add(this, 'Waiting', {
-      metric: age,
-      threshold: OLD_SECONDS,
-      impact,
-      firstStep:
-        'see whether its consumer runs: event source, throttles, log. If the event is paused, resume it within a day, before SQS deletes',
-      section: 'waiting',
-      links: [...links, logLink(this.consumer.logGroup, '{ $.level = "ERROR" || $.level = "WARN" }')],
+    countLines(this.consumer.logGroup, consumerLines);
+    alarms.add(this.deadLetterQueue, '<Event>/DeadLetterQueue/NotEmpty', {
+      of: this.deadLetterQueue,
+      event,
+      links: [queueLink(this.deadLetterQueue)],
     });
-    const paused = alarms.add(this, 'Paused', {
-      // Nobody publishes it: the alarm keeps the state that `npm run pause` and `resume` set.
-      metric: new Metric({
-        namespace: Stack.of(this).stackName,
-        metricName: 'Paused',
-        dimensionsMap: { event: this.event },
-        period: EACH_MINUTE,
-        statistic: 'Maximum',
-      }),
-      threshold: 1,
-      missingData: TreatMissingData.IGNORE,
-      impact,
-      firstStep: alarms.resume(this.event),
-      section: 'paused',
-      links,
+    this.waiting = alarms.add(this, '<Event>/Waiting', {
+      of: this.queue,
+      event,
+      links: [
+        queueLink(this.queue),
+        logLink(this.consumer.logGroup, '{ $.level = "ERROR" || $.level = "WARN" }'),
+      ],
     });
-    return { waiting, paused };
-  }
-
-  #watch(alarms: Alarms): void {
-    watchLastStop(this.deadLetterQueue, alarms, {
-      impact: catalogue[this.event].impact,
-      firstStep: alarms.lookInto(this.event),
-      section: 'dead-letters-of-an-event',
+    this.paused = alarms.add(this, '<Event>/Paused', {
+      of: logMetrics(this, { event }),
+      event,
+      links: [queueLink(this.queue)],
     });
   }
 }

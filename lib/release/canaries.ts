@@ -1,13 +1,14 @@
 import { Lazy, Stack } from 'aws-cdk-lib';
-import { CfnAlarm, type IAlarm, type IMetric } from 'aws-cdk-lib/aws-cloudwatch';
+import { CfnAlarm, type IAlarm } from 'aws-cdk-lib/aws-cloudwatch';
 import { LambdaApplication, LambdaDeploymentConfig, LambdaDeploymentGroup } from 'aws-cdk-lib/aws-codedeploy';
 import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { CfnVersion } from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
 import { acknowledge } from '../acknowledge.ts';
+import type { AlarmName } from '../alarms/alarm-table.ts';
 import type { Alarms } from '../alarms/alarms.ts';
-import { DIED, logLink, saying } from '../alarms/console-links.ts';
-import { ReportedMetrics } from '../alarms/reported-metrics.ts';
+import { logLink } from '../alarms/console-links.ts';
+import { DIED, logMetrics, type MetricSource, messagePattern } from '../alarms/log-metrics.ts';
 import { LIVE, type ReleasedFunction } from './released-function.ts';
 
 export interface CanariesProps {
@@ -44,32 +45,28 @@ export class Canaries extends Construct {
       'As in AWS’ own policy for it: how CodeDeploy asks for alarms is not documented, and one that it may not see would stop every deployment.',
     );
 
-    const takeBack = (id: string, of: ReleasedFunction, metric: IMetric, filterPattern: string) => {
-      const alarm = alarms.add(this, id, {
-        metric,
-        threshold: 1,
-        // CodeDeploy reads its state. The metric goes on when the version has all the traffic.
-        told: false,
-        impact: `the new version of ${of.service} fails; while traffic is shifted to it, it is taken back by itself.`,
-        firstStep: `read the log of ${of.service}: the deployment has not taken place`,
-        section: 'taking-a-deployment-back',
-        links: [logLink(of.logGroup, filterPattern)],
+    const takeBack = (name: AlarmName, released: ReleasedFunction, of: MetricSource, pattern: string) => {
+      const { service, logGroup } = released;
+      const alarm = alarms.add(this, name, {
+        id: name.replace('Canaries/', '').replace('<event>', service),
+        of,
+        text: { service },
+        links: [logLink(logGroup, pattern)],
       });
-      nameAfterVersion(alarm.node.defaultChild, of);
+      nameAfterVersion(alarm.node.defaultChild, released);
       return alarm;
     };
-    const reported = ReportedMetrics.of(this);
-    const failures = ({ service, newVersion }: ReleasedFunction) =>
-      reported.ofService('VersionError', service, { version: newVersion });
+    const errors = ({ service, newVersion }: ReleasedFunction) =>
+      logMetrics(this, { service, version: newVersion });
     const ofReceiver = [
-      takeBack('ReceiverAnswers500', receiver, failures(receiver), saying('ServerError')),
-      takeBack('ReceiverDies', receiver, receiver.newVersionErrors(), DIED),
+      takeBack('Canaries/ReceiverAnswers500', receiver, errors(receiver), messagePattern('ServerError')),
+      takeBack('Canaries/ReceiverDies', receiver, receiver.newVersionMetrics, DIED),
     ];
+    const failed = messagePattern('Failed', 'DeadLettered');
     for (const consumer of consumers) {
-      const { service } = consumer;
       const own = [
-        takeBack(`${service}-fails`, consumer, failures(consumer), saying('Failed', 'DeadLettered')),
-        takeBack(`${service}-dies`, consumer, consumer.newVersionErrors(), DIED),
+        takeBack('Canaries/<event>-fails', consumer, errors(consumer), failed),
+        takeBack('Canaries/<event>-dies', consumer, consumer.newVersionMetrics, DIED),
       ];
       this.#shift(consumer, application, role, [...ofReceiver, ...own]);
     }

@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto';
 import { Stack } from 'aws-cdk-lib';
-import { Metric } from 'aws-cdk-lib/aws-cloudwatch';
 import type { Alias, IFunction } from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
-import { EACH_MINUTE } from '../alarms/alarms.ts';
+import { type MetricSource, metricsUnder } from '../alarms/log-metrics.ts';
 import { WebhookFunction, type WebhookFunctionProps } from '../pipeline/webhook-function.ts';
 
 /** The alias that everything calls. */
@@ -49,21 +48,15 @@ export class ReleasedFunction extends WebhookFunction {
   }
 
   /**
-   * Invocations of the new version that died or ran out of time. Lambda has this metric while traffic is
-   * shifted only. Source: Lambda developer guide, "Types of metrics", `ExecutedVersion`.
+   * Lambda's metrics of the new version, which it has while traffic is shifted only. Source: Lambda developer guide, "Types
+   * of metrics", `ExecutedVersion`.
    */
-  newVersionErrors(): Metric {
+  get newVersionMetrics(): MetricSource {
     const { functionName } = this.function;
-    return new Metric({
-      namespace: 'AWS/Lambda',
-      metricName: 'Errors',
-      dimensionsMap: {
-        FunctionName: functionName,
-        Resource: `${functionName}:${LIVE}`,
-        ExecutedVersion: this.newVersion,
-      },
-      statistic: 'Sum',
-      period: EACH_MINUTE,
+    return metricsUnder('AWS/Lambda', {
+      FunctionName: functionName,
+      Resource: `${functionName}:${LIVE}`,
+      ExecutedVersion: this.newVersion,
     });
   }
 }

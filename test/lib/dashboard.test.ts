@@ -4,23 +4,50 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, test } from '@jest/globals';
-import { App, Duration, Stack } from 'aws-cdk-lib';
-import { Alarm, type AlarmProps, ComparisonOperator } from 'aws-cdk-lib/aws-cloudwatch';
-import { Queue } from 'aws-cdk-lib/aws-sqs';
+import { App, Stack } from 'aws-cdk-lib';
 import { catalogue, eventNames } from '../../lambda/events/catalogue.ts';
 import { kebabCase, pascalCase } from '../../lambda/events/event-names.ts';
 import { metrics as reportedMetrics } from '../../lambda/metric-names.ts';
-import { ReportedMetrics } from '../../lib/alarms/reported-metrics.ts';
-import { AlarmLines } from '../../lib/dashboard/alarm-lines.ts';
+import { logMetrics } from '../../lib/alarms/log-metrics.ts';
 import { prices } from '../../lib/prices.ts';
 import { readCloudAssembly } from '../../local/template/cloud-assembly.ts';
-import { type DashboardBody, drawDashboard, readDashboard } from '../../tools/generate/dashboard-picture.ts';
+import { resolveIntrinsics } from '../../local/template/intrinsics.ts';
 import { SynthesisedTemplate } from '../../tools/generate/synthesised-template.ts';
 import { testAssembly } from '../support/test-stack.ts';
 
 const template = new SynthesisedTemplate(testAssembly());
 const stack = readCloudAssembly(testAssembly());
-const { name, body } = readDashboard(stack.template);
+const { name, body } = readDashboard(testAssembly());
+
+/** Source: CloudWatch user guide, "Dashboard body structure and syntax". */
+interface DashboardBody {
+  readonly widgets: readonly {
+    readonly type: 'alarm' | 'metric' | 'text';
+    readonly x: number;
+    readonly y: number;
+    readonly width: number;
+    readonly height: number;
+    readonly properties: {
+      readonly title: string;
+      readonly markdown: string;
+      readonly alarms: readonly string[];
+      readonly metrics: readonly (readonly unknown[])[];
+      readonly yAxis: { readonly left: { readonly label: string } };
+      readonly annotations?: { readonly horizontal: readonly { value: number; yAxis: 'left' | 'right' }[] };
+    };
+  }[];
+}
+
+/** The dashboard of an assembly. A reference to a resource is its logical id. */
+function readDashboard(assembly: string): { readonly name: string; readonly body: DashboardBody } {
+  const [dashboard, ...others] = new SynthesisedTemplate(assembly).ofType('AWS::CloudWatch::Dashboard');
+  expect(others).toEqual([]);
+  const { DashboardName, DashboardBody } = resolveIntrinsics(dashboard?.properties, {
+    ref: (id) => id,
+    attribute: (id) => id,
+  }) as Record<string, string>;
+  return { name: String(DashboardName), body: JSON.parse(String(DashboardBody)) };
+}
 
 /** A metric as it stands in a graph; a formula has neither namespace nor name. */
 interface ShownMetric {
@@ -33,7 +60,7 @@ interface ShownMetric {
     readonly expression?: string;
     readonly period?: number;
     readonly stat?: string;
-    readonly visible?: boolean;
+    readonly yAxis?: 'right';
   };
 }
 
@@ -84,7 +111,6 @@ const typeOfDimension: Readonly<Record<string, string>> = {
 
 describe('the dashboard', () => {
   test('is one, named after the stack', () => {
-    expect(template.ofType('AWS::CloudWatch::Dashboard')).toHaveLength(1);
     expect(name).toBe(stack.name);
   });
 
@@ -123,7 +149,7 @@ describe('the dashboard', () => {
 
   test('says the unit of every axis and draws no point for less than a minute', () => {
     for (const { title, properties, metrics } of graphs) {
-      expect([title, properties.yAxis?.left?.label]).toEqual([title, expect.stringMatching(/./)]);
+      expect([title, properties.yAxis.left.label]).toEqual([title, expect.stringMatching(/./)]);
       for (const { options } of metrics) expect([60, 300, 3600, 86400]).toContain(options.period);
     }
   });
@@ -137,11 +163,6 @@ describe('the dashboard', () => {
         expect(words.filter((word) => !['SUM', 'FILL', ...ids].includes(word))).toEqual([]);
       }
     }
-  });
-
-  test('is drawn without a logical id, which would mean nothing to a reader', () => {
-    const drawn = drawDashboard(stack.template);
-    expect(template.resources.filter(({ logicalId }) => drawn.includes(logicalId))).toEqual([]);
   });
 });
 
@@ -245,13 +266,6 @@ describe('the row of each event', () => {
     expect(new Set(owners)).toEqual(new Set([pascalCase(event), kebabCase(event)]));
   });
 
-  test.each(eventNames)('%s draws the age at which the alarm rings, on the axis of the age', (event) => {
-    const alarm = template.at('AWS::CloudWatch::Alarm', `${pascalCase(event)}/Waiting`);
-    expect(graph(`${event}: waiting`).properties.annotations?.horizontal).toEqual([
-      expect.objectContaining({ value: alarm.properties.Threshold, yAxis: 'right' }),
-    ]);
-  });
-
   test('comes with a further event from its catalogue entry', async () => {
     const project = await mkdtemp(join(tmpdir(), 'partner-webhooks-further-event-'));
     try {
@@ -284,7 +298,7 @@ describe('the row of each event', () => {
           CDK_CONTEXT_JSON: JSON.stringify(context),
         },
       });
-      const { body: ofMore } = readDashboard(readCloudAssembly(file('cdk.out')).template);
+      const { body: ofMore } = readDashboard(file('cdk.out'));
       expect(headingsOf(ofMore, '###')).toHaveLength(eventNames.length + 1);
       expect(headingsOf(ofMore, '###')).toContain('example.unknown: Do it');
       expect(graphsOf(ofMore).map(({ title }) => title)).toContain('example.unknown: outcomes');
@@ -349,65 +363,52 @@ describe('the cost', () => {
   });
 });
 
-describe('a reported metric', () => {
-  const reports = new ReportedMetrics('Test');
+describe('a metric that functions report', () => {
+  const scope = new Stack(new App(), 'Test');
 
-  test('is refused without the dimensions that it is reported with', () => {
-    expect(() => reports.ofReceiver('Rejected')).toThrow('Rejected has the dimensions [reason], not []');
-    expect(() => reports.ofReceiver('Parked', { event: 'shop.updated' })).toThrow(
-      'Parked has the dimensions [], not [event]',
-    );
+  test('is refused without a dimension that it is reported with', () => {
+    const receiver = logMetrics(scope, { service: 'receiver' });
+    expect(() => receiver.metric('Rejected')).toThrow('Rejected needs the dimension reason');
   });
 
-  test('of a consumer has the event only where it is reported with it', () => {
-    expect(reports.ofConsumer('Failed', 'girl.created').dimensions).toEqual({
-      service: 'girl-created',
-      event: 'girl.created',
-    });
-    expect(reports.ofConsumer('BuryFailed', 'girl.created').dimensions).toEqual({ service: 'girl-created' });
+  test('has no dimension that it is not reported with', () => {
+    const consumer = logMetrics(scope, { service: 'girl-created', event: 'girl.created' });
+    expect(consumer.metric('Failed').dimensions).toEqual({ service: 'girl-created', event: 'girl.created' });
+    expect(consumer.metric('BuryFailed').dimensions).toEqual({ service: 'girl-created' });
   });
 });
 
-describe('the line of an alarm', () => {
-  const scope = new Stack(new App(), 'Test');
-  const queue = new Queue(scope, 'Queue');
-  const alarm = (id: string, metric: Alarm['metric'], threshold: number, further: Partial<AlarmProps> = {}) =>
-    new Alarm(scope, id, { metric, threshold, evaluationPeriods: 1, ...further });
-  const sent = (minutes: number) => queue.metricNumberOfMessagesSent({ period: Duration.minutes(minutes) });
-  const visible = (minutes: number) =>
-    queue.metricApproximateNumberOfMessagesVisible({
-      period: Duration.minutes(minutes),
-      statistic: 'Maximum',
-    });
-  const received = queue.metricNumberOfMessagesReceived();
-  const lines = new AlarmLines(scope, [
-    alarm('Sent', sent(5), 100),
-    alarm('Visible', visible(5), 7),
-    alarm('AlsoVisible', visible(1), 7),
-    alarm('FarMoreVisible', visible(1), 7_000),
-    alarm('Few', received, 3, { comparisonOperator: ComparisonOperator.LESS_THAN_THRESHOLD }),
-    alarm('Fewer', received, 1, { comparisonOperator: ComparisonOperator.LESS_THAN_THRESHOLD }),
-    alarm('Many', received, 90),
-  ]);
-  const valuesOf = (...metrics: Parameters<typeof lines.of>[0]) =>
-    lines.of(metrics).map(({ value }) => value);
+describe('the lines of alarms', () => {
+  const rings: Readonly<Record<string, readonly string[]>> = {
+    'Requests, and how many fail': ['Api/NearThrottle'],
+    'Answered by API Gateway itself': ['Api/Throttled', 'Api/Unavailable', 'Api/TooLarge'],
+    'Not accepted, or only put aside': ['Receiver/SecretUnreadable'],
+    'How long the partner waits for an answer': ['Api/Slow'],
+    'Receiver: errors and throttles': ['Receiver/Errors', 'Receiver/Throttles'],
+    'How late deliveries come: from the partner’s timestamp to the receipt': ['Lag'],
+    ...Object.fromEntries(eventNames.map((event) => [`${event}: waiting`, [`${pascalCase(event)}/Waiting`]])),
+    'Dead letters, by event': eventNames.map((event) => `${pascalCase(event)}/DeadLetterQueue/NotEmpty`),
+    'Put aside by the receiver': ['Quarantine/NotEmpty', 'Unrouted/NotEmpty'],
+  };
 
-  test('is drawn once for alarms of one threshold, whatever the period of a gauge', () => {
-    expect(valuesOf(visible(1), visible(1))).toEqual([7]);
-  });
+  test.each(Object.entries(rings))(
+    'in "%s" are where %j ring, on the axis of their metrics',
+    (title, paths) => {
+      const { metrics, properties } = graph(title);
+      const lines = paths.map((path) => {
+        const alarm = template.at('AWS::CloudWatch::Alarm', path).properties;
+        const watched = metrics.find((metric) => metric.name === alarm.MetricName);
+        // An alarm on the sum of another period would be no line.
+        if (alarm.Statistic === 'Sum') expect(watched?.options.period).toBe(alarm.Period);
+        return `${alarm.Threshold} ${watched?.options.yAxis ?? 'left'}`;
+      });
+      const drawn = properties.annotations?.horizontal.map(({ value, yAxis }) => `${value} ${yAxis}`);
+      expect(drawn).toEqual([...new Set(lines)]);
+    },
+  );
 
-  test('is drawn of the alarm that rings first, upwards and downwards', () => {
-    expect(valuesOf(visible(1))).toEqual([7]);
-    expect(valuesOf(received).sort((a, b) => a - b)).toEqual([3, 90]);
-  });
-
-  test('is drawn on a sum of the same period only', () => {
-    expect(valuesOf(sent(5))).toEqual([100]);
-    expect(valuesOf(sent(1))).toEqual([]);
-  });
-
-  test('is not drawn on another statistic or metric', () => {
-    expect(valuesOf(visible(1).with({ statistic: 'Average' }))).toEqual([]);
-    expect(valuesOf(queue.metricApproximateAgeOfOldestMessage())).toEqual([]);
+  test('are in no other graph', () => {
+    const titles = graphs.filter(({ properties }) => properties.annotations).map(({ title }) => title);
+    expect(new Set(titles)).toEqual(new Set(Object.keys(rings)));
   });
 });

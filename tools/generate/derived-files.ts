@@ -1,9 +1,8 @@
 import { readFileSync } from 'node:fs';
-import { readCloudAssembly } from '../../local/template/cloud-assembly.ts';
 import { API_FOLDER, apiFiles } from '../partner/api/files.ts';
+import { alarmsTable } from './alarms-table.ts';
 import { configurationDocument } from './configuration-document.ts';
 import { withCostTables } from './cost-tables.ts';
-import { drawDashboard } from './dashboard-picture.ts';
 import type { DerivedFile } from './derived-file.ts';
 import { eventsTable } from './events-table.ts';
 import { lambdaEventFolders, lambdaEvents } from './lambda-events.ts';
@@ -23,7 +22,7 @@ const OF_STACK: Readonly<Record<string, (assemblies: Assemblies) => string>> = {
   'test/lib/snapshots/stateful.txt': (all) => statefulResources([all.prod, all['every-setting']]),
   'docs/permissions.md': (all) => permissionsDocument(all.prod, all['every-setting'], all.encrypted),
   'docs/configuration.md': configurationDocument,
-  'docs/dashboard.svg': ({ dev }) => drawDashboard(readCloudAssembly(dev).template),
+  'docs/operations.md': () => fillPlace(readFileSync('docs/operations.md', 'utf8'), 'alarms', alarmsTable()),
   'docs/scale-and-cost.md': ({ prod }) =>
     withCostTables(readFileSync('docs/scale-and-cost.md', 'utf8'), prod),
   'docs/partner.md': () =>

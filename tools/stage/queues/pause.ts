@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type MetricAlarm, PutMetricAlarmCommand, SetAlarmStateCommand } from '@aws-sdk/client-cloudwatch';
 import { UpdateEventSourceMappingCommand } from '@aws-sdk/client-lambda';
 import type { EventName } from '../../../lambda/events/catalogue.ts';
-import { EXPIRING_SECONDS, OLD_SECONDS } from '../../../lib/pipeline/queue-retention.ts';
+import { alarmTable } from '../../../lib/alarms/alarm-table.ts';
 import { CommandError } from '../../cli/terminal/command-error.ts';
 import { duration, messages, printable } from '../../cli/terminal/text.ts';
 import type { Operation } from '../operation.ts';
@@ -12,6 +12,9 @@ import { eventOf, oldestMessage, type QueueState } from './queue.ts';
 import { LONGEST_TRIES } from './retries.ts';
 
 type PauseState = Awaited<ReturnType<typeof pauseState>>;
+
+/** Ages in seconds at which the alarm `Waiting` rings. */
+const { threshold, thresholdInPause } = alarmTable['<Event>/Waiting'].rings;
 
 const UNCHANGED = 'Interrupted. Nothing was changed.';
 const REPEAT = 'Interrupted before it was complete. Repeat the command to complete it, or undo it';
@@ -48,7 +51,7 @@ export async function pause(operation: Operation, name: string, reason: string):
     }
     if ((await settled(operation, event, `${REPEAT}: ${undo}`)) === undefined) return false;
     // Only now: while no alarm reports the pause, the one on age must ring as always.
-    await ringAt(stack, state.waiting, EXPIRING_SECONDS);
+    await ringAt(stack, state.waiting, thresholdInPause);
   } catch (error) {
     throw incomplete(error, `The event source of ${event} is off, but its alarms are not set yet`);
   }
@@ -79,7 +82,7 @@ export async function resume(operation: Operation, name: string): Promise<boolea
   try {
     const undo = stack.command(`${event} --reason "…"`, 'pause');
     if ((await settled(operation, event, `${REPEAT}: ${undo}`)) === undefined) return false;
-    await ringAt(stack, state.waiting, OLD_SECONDS);
+    await ringAt(stack, state.waiting, threshold);
     // An alarm acts only on a new state: one that came on in the pause would stay silent about what still waits.
     const { waiting } = await pauseState(stack, event);
     if (waiting.StateValue === 'ALARM') await set(stack, waiting, 'OK', `Resumed by ${by}`);
@@ -136,7 +139,7 @@ async function set(
 }
 
 /** Whether the alarm on age is set for a pause. */
-const isPatient = ({ Threshold = 0 }: MetricAlarm): boolean => Threshold >= EXPIRING_SECONDS;
+const isPatient = ({ Threshold = 0 }: MetricAlarm): boolean => Threshold >= thresholdInPause;
 
 /** Makes the alarm on age ring at another age. PutMetricAlarm replaces all settings, so it is given all that there are. */
 async function ringAt(

@@ -1,7 +1,7 @@
 import { CloudWatchClient, SetAlarmStateCommand } from '@aws-sdk/client-cloudwatch';
 import { LambdaClient, UpdateEventSourceMappingCommand } from '@aws-sdk/client-lambda';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import { EXPIRING_SECONDS, OLD_SECONDS } from '../../../../lib/pipeline/queue-retention.ts';
+import { alarmTable } from '../../../../lib/alarms/alarm-table.ts';
 import type { LocalStack } from '../../../../local/local-stack.ts';
 import { list } from '../../../../tools/stage/queues/list.ts';
 import { pause, resume } from '../../../../tools/stage/queues/pause.ts';
@@ -12,6 +12,9 @@ import { Partner } from '../../../support/partner.ts';
 import { Tables } from '../../../support/tables.ts';
 import { startTestStack } from '../../../support/test-stack.ts';
 import { Operator } from './support.ts';
+
+/** Ages in seconds at which the alarm `Waiting` rings. */
+const { threshold, thresholdInPause } = alarmTable['<Event>/Waiting'].rings;
 
 const OPERATOR = 'arn:aws:iam::000000000000:user/operator';
 const REASON = 'The shop table is being restored';
@@ -116,10 +119,10 @@ test('who and why is told to whoever gets the alarms, and that it is over', asyn
 
 test('the alarm on age rings meanwhile only a day before something is lost, and then anew for what stays', async () => {
   await act(pauseFor());
-  expect((await alarms()).waiting).toEqual(['OK', EXPIRING_SECONDS]);
+  expect((await alarms()).waiting).toEqual(['OK', thresholdInPause]);
   await set('ShopUpdatedWaitingAlarm', 'ALARM', 'A message is old');
   await act(resume);
-  expect((await alarms()).waiting).toEqual(['OK', OLD_SECONDS]);
+  expect((await alarms()).waiting).toEqual(['OK', threshold]);
 });
 
 test('nothing else of the alarm on age changes', async () => {
@@ -140,7 +143,7 @@ test('nothing else of the alarm on age changes', async () => {
     ...settings
   } = before;
   expect(settings).toMatchObject({ AlarmActions: [aws.outputs.AlarmTopicArn], Statistic: 'Maximum' });
-  expect(sent).toEqual([{ ...settings, Threshold: EXPIRING_SECONDS }]);
+  expect(sent).toEqual([{ ...settings, Threshold: thresholdInPause }]);
 });
 
 test('so it does where it comes on in the moment before it rings early again', async () => {
@@ -153,7 +156,7 @@ test('so it does where it comes on in the moment before it rings early again', a
     return next(args);
   });
   await act(resume, { stack: operator.stack.with({ cloudwatch: client }) });
-  expect((await alarms()).waiting).toEqual(['OK', OLD_SECONDS]);
+  expect((await alarms()).waiting).toEqual(['OK', threshold]);
 });
 
 describe('how long nothing is lost', () => {
@@ -241,10 +244,10 @@ describe('what ended half-way is completed by repeating it', () => {
     expect(await alarms()).toEqual({
       source: 'Disabling',
       paused: ['ALARM', `Paused by ${OPERATOR}: ${REASON}`],
-      waiting: ['OK', OLD_SECONDS],
+      waiting: ['OK', threshold],
     });
     expect(await act(pauseFor())).toContain('Completing that.');
-    expect((await alarms()).waiting).toEqual(['OK', EXPIRING_SECONDS]);
+    expect((await alarms()).waiting).toEqual(['OK', thresholdInPause]);
   });
 
   test('the event source was off, and no alarm knew', async () => {
@@ -257,7 +260,7 @@ describe('what ended half-way is completed by repeating it', () => {
     expect(await alarms()).toEqual({
       source: 'Disabled',
       paused: ['ALARM', `Paused by ${OPERATOR}: ${REASON}`],
-      waiting: ['OK', EXPIRING_SECONDS],
+      waiting: ['OK', thresholdInPause],
     });
   });
 
@@ -268,12 +271,12 @@ describe('what ended half-way is completed by repeating it', () => {
       message:
         'The event source of shop.updated is off, but its alarms are not set yet: AccessDenied: not authorized. Repeat the command to complete it',
     });
-    expect((await alarms()).waiting).toEqual(['OK', OLD_SECONDS]);
+    expect((await alarms()).waiting).toEqual(['OK', threshold]);
     expect(await act(pauseFor('Another one'))).toContain(`by ${OPERATOR}: ${REASON}. Completing that.`);
     expect(await alarms()).toEqual({
       source: 'Disabled',
       paused: ['ALARM', `Paused by ${OPERATOR}: ${REASON}`],
-      waiting: ['OK', EXPIRING_SECONDS],
+      waiting: ['OK', thresholdInPause],
     });
   });
 
@@ -281,7 +284,7 @@ describe('what ended half-way is completed by repeating it', () => {
     await expect(act(pauseFor(), { stack: failing('SetAlarmStateCommand') })).rejects.toThrow(
       'The event source of shop.updated is off, but its alarms are not set yet',
     );
-    expect((await alarms()).waiting).toEqual(['OK', OLD_SECONDS]);
+    expect((await alarms()).waiting).toEqual(['OK', threshold]);
   });
 
   test('an event source that is not to be turned off leaves everything as it was', async () => {
@@ -301,7 +304,7 @@ describe('what ended half-way is completed by repeating it', () => {
     expect(await alarms()).toEqual({
       source: 'Enabled',
       paused: ['OK', `Resumed by ${OPERATOR}`],
-      waiting: ['OK', OLD_SECONDS],
+      waiting: ['OK', threshold],
     });
   });
 });

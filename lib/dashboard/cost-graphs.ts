@@ -1,10 +1,22 @@
 import { Duration } from 'aws-cdk-lib';
-import { GraphWidget, type IWidget, type MathExpression, Metric, Row } from 'aws-cdk-lib/aws-cloudwatch';
+import { GraphWidget, type IWidget, MathExpression, type Metric } from 'aws-cdk-lib/aws-cloudwatch';
 import { CfnFunction, type Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
-import { CurrencyAxisUsdFromZero } from 'cdk-monitoring-constructs';
+import { metricsUnder } from '../alarms/log-metrics.ts';
+import type { WebhookApi } from '../api/webhook-api.ts';
+import type { Archive } from '../archive/archive.ts';
+import type { Effects } from '../pipeline/effects.ts';
+import type { EventPipeline } from '../pipeline/event-pipeline.ts';
+import type { Receiver } from '../pipeline/receiver.ts';
 import { prices } from '../prices.ts';
-import type { Monitored } from './monitored.ts';
-import { sum } from './sum.ts';
+
+/** What is paid by use. */
+export interface CostSources {
+  readonly api: WebhookApi;
+  readonly receiver: Receiver;
+  readonly pipelines: readonly EventPipeline[];
+  readonly archive: Archive | undefined;
+  readonly effects: Effects;
+}
 
 /** Lambda's own default. Source: Lambda API reference, `CreateFunction`, `MemorySize`. */
 const DEFAULT_MEMORY_MEGABYTES = 128;
@@ -18,35 +30,33 @@ const FIREHOSE_CHUNK = 5 * 1024;
 const BYTES_OF_A_GIGABYTE = 2 ** 30;
 
 /** What does it cost? Dollars by service, from what the services count, an hour and a day at a time. */
-export function cost(monitored: Monitored): IWidget[] {
+export function cost(sources: CostSources): IWidget[][] {
   const graph = (title: string, period: Duration, start: string) =>
     new GraphWidget({
       title,
       width: 12,
       height: 7,
-      left: charges(monitored, period),
-      leftYAxis: { ...CurrencyAxisUsdFromZero, label: 'US dollars' },
+      left: charges(sources, period),
+      leftYAxis: { min: 0, label: 'US dollars', showUnits: false },
       stacked: true,
       start,
       end: 'PT0H',
     });
   return [
-    new Row(
+    [
       graph('US dollars an hour, in the last two days', Duration.hours(1), '-P2D'),
       graph('US dollars a day, in the last four weeks', Duration.days(1), '-P28D'),
-    ),
+    ],
   ];
 }
 
-function charges(monitored: Monitored, period: Duration): MathExpression[] {
-  const { api, receiver, events, tables, topics, logGroups } = monitored;
-  const streams = events.flatMap(({ archiveStream }) => archiveStream ?? []);
+function charges({ api, receiver, pipelines, archive, effects }: CostSources, period: Duration) {
   const total = { period, statistic: 'Sum' };
-  const charge = (id: string, label: string, metrics: readonly Metric[], price: number): MathExpression =>
-    sum({ id, label, metrics, period, factor: price });
-  const functions = [receiver, ...events.map(({ consumer }) => consumer)];
+  const charge = (id: string, label: string, metrics: readonly Metric[], factor: number) =>
+    sum({ id, label, metrics, period, factor });
+  const functions = [receiver, ...pipelines.map(({ consumer }) => consumer)];
   const units = (kind: 'Read' | 'Write') =>
-    tables.flatMap(({ table, indexes = [] }) =>
+    effects.tables.flatMap(({ table, indexes = [] }) =>
       [{}, ...indexes.map((index) => ({ GlobalSecondaryIndexName: index }))].map((dimension) =>
         table.metric(`Consumed${kind}CapacityUnits`, {
           dimensionsMap: { TableName: table.tableName, ...dimension },
@@ -54,21 +64,22 @@ function charges(monitored: Monitored, period: Duration): MathExpression[] {
         }),
       ),
     );
+  const logGroups = [api.accessLog, ...functions.map(({ logGroup }) => logGroup)];
 
   return [
     charge(
       'api',
       'API Gateway requests',
-      [api.gateway.metrics.metricCount(total)],
+      [api.gateway.metrics.metric('Count', total)],
       prices[REQUEST_PRICE[api.gateway.kind]],
     ),
     charge(
       'calls',
       'Lambda requests',
-      functions.map((one) => one.metricInvocations(total)),
+      functions.map((one) => one.function.metricInvocations(total)),
       prices.lambdaRequest,
     ),
-    ...[...byMemory(functions)].map(([megabytes, ofThatSize]) =>
+    ...[...byMemory(functions.map((one) => one.function))].map(([megabytes, ofThatSize]) =>
       charge(
         `time${megabytes}x`,
         `Lambda time at ${megabytes} MB`,
@@ -79,8 +90,8 @@ function charges(monitored: Monitored, period: Duration): MathExpression[] {
     charge(
       'sqs',
       'SQS requests, at most',
-      // Messages of a batch share a request, which no metric tells: each is counted as one of its own.
-      events.flatMap(({ queue }) => [
+      // Messages of a batch share a request, and no metric says so: each is counted as one of its own.
+      pipelines.flatMap(({ queue }) => [
         queue.metricNumberOfMessagesSent(total),
         queue.metricNumberOfMessagesReceived(total),
         queue.metricNumberOfMessagesDeleted(total),
@@ -93,38 +104,24 @@ function charges(monitored: Monitored, period: Duration): MathExpression[] {
     charge(
       'sns',
       'SNS publishes',
-      topics.map((topic) => topic.metricNumberOfMessagesPublished(total)),
+      [effects.chat, effects.review].map((topic) => topic.metricNumberOfMessagesPublished(total)),
       prices.snsPublish,
     ),
     charge(
       'logs',
       'CloudWatch Logs, incoming',
-      logGroups.map(
-        ({ logGroupName }) =>
-          new Metric({
-            namespace: 'AWS/Logs',
-            metricName: 'IncomingBytes',
-            dimensionsMap: { LogGroupName: logGroupName },
-            ...total,
-          }),
+      logGroups.map(({ logGroupName: LogGroupName }) =>
+        metricsUnder('AWS/Logs', { LogGroupName }).metric('IncomingBytes', total),
       ),
       prices.logGigabyte / BYTES_OF_A_GIGABYTE,
     ),
-    ...(streams.length === 0
+    ...(archive === undefined
       ? []
       : [
           charge(
             'archive',
             'Firehose records, of up to 5 KB',
-            streams.map(
-              ({ ref: DeliveryStreamName }) =>
-                new Metric({
-                  namespace: 'AWS/Firehose',
-                  metricName: 'IncomingRecords',
-                  dimensionsMap: { DeliveryStreamName },
-                  ...total,
-                }),
-            ),
+            pipelines.map(({ event }) => archive.metricsOf(event).metric('IncomingRecords', total)),
             (prices.firehoseGigabyte * FIREHOSE_CHUNK) / BYTES_OF_A_GIGABYTE,
           ),
         ]),
@@ -136,5 +133,31 @@ function byMemory(functions: readonly LambdaFunction[]): Map<number, LambdaFunct
   return Map.groupBy(functions, ({ node }) => {
     const template = node.defaultChild;
     return (template instanceof CfnFunction ? template.memorySize : undefined) ?? DEFAULT_MEMORY_MEGABYTES;
+  });
+}
+
+interface Sum {
+  /** Prefix of the metrics' ids in the formula, unique in the graph. */
+  readonly id: string;
+  readonly label: string;
+  readonly metrics: readonly Metric[];
+  readonly period: Duration;
+  /** @default 1 */
+  readonly factor?: number;
+}
+
+/** Decimal places that keep a price for one byte or millisecond exact enough. */
+const PLACES = 15;
+
+/** The sum of metrics, times a factor. A metric without a value in a period counts nothing. */
+export function sum({ id, label, metrics, period, factor = 1 }: Sum): MathExpression {
+  const ids = metrics.map((_, index) => `${id}${index}`);
+  // Written out: the syntax of metric math has no exponents.
+  const times = factor === 1 ? '' : ` * ${factor.toFixed(PLACES).replace(/0+$/, '')}`;
+  return new MathExpression({
+    expression: `SUM([${ids.join(',')}])${times}`,
+    usingMetrics: Object.fromEntries(metrics.map((metric, index) => [`${id}${index}`, metric])),
+    label,
+    period,
   });
 }

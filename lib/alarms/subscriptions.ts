@@ -1,9 +1,22 @@
 import { Stack } from 'aws-cdk-lib';
 import { CfnMicrosoftTeamsChannelConfiguration, CfnSlackChannelConfiguration } from 'aws-cdk-lib/aws-chatbot';
 import { ManagedPolicy, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
-import type { ITopic } from 'aws-cdk-lib/aws-sns';
+import type { ITopic, Topic } from 'aws-cdk-lib/aws-sns';
+import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import { Construct } from 'constructs';
+import { acknowledge } from '../acknowledge.ts';
 import type { StageConfig } from '../config.ts';
+
+/** Mails what is published to a topic. Each address has to confirm once, by the link in SNS' first mail. */
+export function subscribeEmails(topic: Topic, addresses: readonly string[]): void {
+  for (const address of addresses) {
+    acknowledge(
+      topic.addSubscription(new EmailSubscription(address)),
+      'Serverless-SNSRedrivePolicy',
+      'SNS tries a mail for hours; the message is for people, who would not look into a queue of it.',
+    );
+  }
+}
 
 export type ChatChannelsProps = StageConfig['chat'] & { readonly topic: ITopic };
 

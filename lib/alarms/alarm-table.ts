@@ -1,0 +1,337 @@
+import { LONGEST_LOOK_SECONDS } from '../pipeline/longest-look.ts';
+import { RETENTION_SECONDS } from '../pipeline/queue-retention.ts';
+
+/** A text of an alarm; two where the kinds of API differ. `<…>` is filled in where the alarm is added. */
+type Text = string | { readonly http: string; readonly rest: string };
+
+/** An alarm that the stack may have. */
+export interface AlarmDefinition {
+  /** CloudWatch's name of the metric. What it is of (a queue, a function, a log) is said where the alarm is added. */
+  readonly metric: {
+    readonly name: string;
+    readonly statistic: 'Sum' | 'Maximum' | 'Minimum' | 'p50' | 'p99';
+    /** Seconds. */
+    readonly period: number;
+  };
+  readonly rings: {
+    /** @default '>=' */
+    readonly comparison?: '>=' | '<' | '<=';
+    readonly threshold: number;
+    /** While the event is paused: `npm run pause` and `resume` set it. */
+    readonly thresholdInPause?: number;
+    /** Of the threshold, where it is not a number of things. */
+    readonly unit?: 'seconds' | 'milliseconds' | 'days';
+    /** The setting of the stage that the threshold is a multiple of. */
+    readonly timesSetting?: string;
+    /** Periods of the metric that are looked at, or the setting of the stage that says how many. @default 1 */
+    readonly periods?: number | 'quietAfter';
+    /** How many of them must be at the threshold. @default all */
+    readonly periodsAtThreshold?: number;
+    /** What a period without a value is. @default not breaching: no traffic is no fault */
+    readonly missingData?: 'BREACHING' | 'IGNORE';
+  };
+  /** What users lose until somebody acts: a sentence. */
+  readonly impact: Text;
+  /** A sentence without its full stop. */
+  readonly firstStep: Text;
+  /** Anchor of its section in `docs/operations.md`. */
+  readonly section: string;
+  /** Whether people are notified. @default true */
+  readonly notifies?: boolean;
+}
+
+/** Seconds. */
+const MINUTE = 60;
+const FIVE_MINUTES = 5 * MINUTE;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
+/** A look at a queue hides its messages: the alarm is off only when none was visible for longer than a look can take. */
+const notEmpty = {
+  metric: { name: 'ApproximateNumberOfMessagesVisible', statistic: 'Maximum', period: MINUTE },
+  rings: { threshold: 1, periods: LONGEST_LOOK_SECONDS / MINUTE + 1, periodsAtThreshold: 1 },
+} as const;
+
+/** No value is silence, too: a new stack rings until the first delivery. */
+const quiet = { comparison: '<', threshold: 1, periods: 'quietAfter', missingData: 'BREACHING' } as const;
+
+/**
+ * The median must be late: a delivery that the partner repeats after an outage of ours is late rightfully, and comes among
+ * others that are not. The period is so long that a partner who sends little is heard, too.
+ */
+const lag = {
+  metric: { name: 'DeliveryLag', statistic: 'p50', period: HOUR },
+  rings: { threshold: 1, timesSetting: 'lagAfter' },
+} as const;
+
+const notDelivered = {
+  metric: { name: 'NumberOfNotificationsFailed', statistic: 'Sum', period: FIVE_MINUTES },
+  rings: { threshold: 1 },
+  firstStep: 'list who subscribes, and ask each whether they are reached',
+  section: 'not-delivered',
+} as const;
+
+/**
+ * ACM renews its certificates well before, so one that comes this near was imported, or cannot be renewed. One that has
+ * expired has no value any more: that must not look as if it were renewed. ACM publishes the metric twice a day. Source:
+ * ACM user guide, "Supported CloudWatch metrics".
+ */
+const certificateExpires = {
+  metric: { name: 'DaysToExpiry', statistic: 'Minimum', period: DAY },
+  rings: { comparison: '<=', threshold: 30, unit: 'days', missingData: 'IGNORE' },
+  impact: 'when the certificate expires, the partner can reach us no more.',
+  firstStep: 'see why ACM does not renew the certificate, or import a new one',
+  section: 'certificate',
+} as const;
+
+/** CodeDeploy reads the state. The metric goes on when the version has all the traffic, so people are not notified. */
+const takesBack = {
+  rings: { threshold: 1 },
+  impact: 'the new version of <service> fails; while traffic is shifted to it, it is taken back by itself.',
+  firstStep: 'read the log of <service>: the deployment has not taken place',
+  section: 'taking-a-deployment-back',
+  notifies: false,
+} as const;
+
+/** Metrics of a version: errors that it reports, and invocations that died or timed out. */
+const VERSION_ERROR = { name: 'VersionError', statistic: 'Sum', period: MINUTE } as const;
+const DIED = { name: 'Errors', statistic: 'Sum', period: MINUTE } as const;
+
+/**
+ * Every alarm that a stage may have, by its path in the stack: when it rings, and what its mail says. `docs/operations.md`
+ * has the same table (`npm run generate`).
+ */
+export const alarmTable = {
+  '<Event>/DeadLetterQueue/NotEmpty': {
+    ...notEmpty,
+    impact: '<impact>',
+    firstStep: 'npm run dlq -- show <event> --stage <stage>',
+    section: 'dead-letters-of-an-event',
+  },
+  '<Event>/Waiting': {
+    // Those that back off do not count: after three receives SQS leaves a message out of the age. Source: SQS developer
+    // guide, "Available CloudWatch metrics".
+    metric: { name: 'ApproximateAgeOfOldestMessage', statistic: 'Maximum', period: MINUTE },
+    // In a pause it rings a day before SQS deletes something.
+    rings: { threshold: 15 * MINUTE, thresholdInPause: RETENTION_SECONDS - DAY, unit: 'seconds' },
+    impact: '<impact>',
+    firstStep:
+      'see whether its consumer runs: event source, throttles, log. If the event is paused, resume it within a day, before SQS deletes',
+    section: 'waiting',
+  },
+  '<Event>/Paused': {
+    // Nobody publishes it: the alarm keeps the state that `npm run pause` and `resume` set.
+    metric: { name: 'Paused', statistic: 'Maximum', period: MINUTE },
+    rings: { threshold: 1, missingData: 'IGNORE' },
+    impact: '<impact>',
+    firstStep: 'npm run resume -- <event> --stage <stage>',
+    section: 'paused',
+  },
+  Failing: {
+    metric: { name: 'Failures', statistic: 'Sum', period: FIVE_MINUTES },
+    // In a row: a message that fails alone backs off and leaves gaps, which others may fill.
+    rings: { threshold: 1, periods: 3 },
+    impact: 'effects of some event come late, and after some three hours of failing do not come.',
+    firstStep: 'see which event it is, and what is down: npm run dlq -- list --stage <stage>',
+    section: 'failing',
+  },
+  PutAside: {
+    metric: { name: 'PutAside', statistic: 'Sum', period: MINUTE },
+    rings: { threshold: 1 },
+    impact:
+      'one more event had no effect: it is a dead letter, could not be understood, or is of an unknown kind.',
+    firstStep: 'see on which queue: npm run dlq -- list --stage <stage>',
+    section: 'put-aside',
+  },
+  'Quarantine/NotEmpty': {
+    ...notEmpty,
+    impact:
+      'signed deliveries could not be understood and have had no effect; the partner will not repeat them.',
+    firstStep: 'npm run dlq -- show quarantine --stage <stage>',
+    section: 'quarantine',
+  },
+  'Unrouted/NotEmpty': {
+    ...notEmpty,
+    impact: 'the partner sends an event kind that we do not process yet.',
+    firstStep: 'npm run dlq -- show unrouted --stage <stage>',
+    section: 'unrouted',
+  },
+  'Receiver/Errors': {
+    metric: { name: 'Errors', statistic: 'Sum', period: MINUTE },
+    rings: { threshold: 1, periods: 5, periodsAtThreshold: 2 },
+    impact: 'the receiver dies or runs out of time; the partner gets 500s and repeats.',
+    firstStep: 'read the end of the receiver’s log, and take the last deployment back if it is new',
+    section: 'receiver-errors',
+  },
+  'Receiver/Throttles': {
+    metric: { name: 'Throttles', statistic: 'Sum', period: MINUTE },
+    rings: { threshold: 1, periods: 5, periodsAtThreshold: 2 },
+    impact: 'deliveries are turned away for want of concurrency; the 503 of an HTTP API may not be repeated.',
+    firstStep: 'compare the concurrency of all functions with the account’s quota',
+    section: 'throttles',
+  },
+  'Receiver/SecretUnreadable': {
+    metric: { name: 'SecretUnreadable', statistic: 'Sum', period: MINUTE },
+    rings: { threshold: 1, periods: 5, periodsAtThreshold: 2 },
+    impact: 'new receivers cannot verify anything and answer 500; running ones live on a cached secret.',
+    firstStep: 'read the secret by hand as the operations guide shows: is it there, is it allowed?',
+    section: 'secret-unreadable',
+  },
+  'Receiver/WrongSecret': {
+    // The metric is 1 for a right signature and 0 for a wrong one. Silence is no value.
+    metric: { name: 'Verified', statistic: 'Maximum', period: HOUR },
+    rings: { comparison: '<', threshold: 1 },
+    impact: 'in this hour all that was signed was signed with another secret: the partner may be locked out.',
+    firstStep: 'see by source address whether it is the partner whose signature is wrong',
+    section: 'wrong-secret',
+  },
+  'Receiver/Quiet': {
+    metric: { name: 'Verified', statistic: 'Sum', period: HOUR },
+    rings: quiet,
+    impact: 'nothing has come of the partner, of any kind: our data may be falling behind.',
+    firstStep: 'see whether requests reach the API, and ask the partner whether they send',
+    section: 'quiet',
+  },
+  '<Event>/Quiet': {
+    // SQS counts it for nothing. What is redriven or replayed counts, too: it is no silence of ours to hear.
+    metric: { name: 'NumberOfMessagesSent', statistic: 'Sum', period: HOUR },
+    rings: quiet,
+    impact: '<impact>',
+    firstStep: 'see whether other events come, and ask the partner whether they send <event>',
+    section: 'quiet',
+  },
+  Lag: {
+    ...lag,
+    impact: 'half of what comes is old: our data is as far behind.',
+    firstStep: 'ask the partner whether they have a backlog',
+    section: 'lag',
+  },
+  '<Event>/Lag': {
+    ...lag,
+    impact: 'half of what comes of <event> is old: our data is as far behind.',
+    firstStep: 'ask the partner whether they have a backlog',
+    section: 'lag',
+  },
+  'Api/ServerErrors': {
+    metric: { name: '5xx', statistic: 'Sum', period: FIVE_MINUTES },
+    // A single one is repeated and forgotten.
+    rings: { threshold: 5 },
+    impact: {
+      http: 'deliveries are not accepted; the partner repeats them.',
+      rest: 'deliveries fail in the receiver, or are throttled or blocked before it; the partner repeats them.',
+    },
+    firstStep: {
+      http: 'read `ServerError` in the receiver’s log: it names what failed',
+      rest: 'if Throttled, Unavailable, TooLarge or Blocked rings, too, begin there; if none, read `ServerError` in the receiver’s log',
+    },
+    section: 'server-errors',
+  },
+  'Api/NearThrottle': {
+    metric: { name: 'Count', statistic: 'Sum', period: MINUTE },
+    // Before it is reached: API Gateway does not log every 429.
+    rings: { threshold: 0.8, timesSetting: 'apiThrottle.rate × 60' },
+    impact: {
+      http: 'soon deliveries are turned away by the throttle, which the partner is not promised to repeat: they may be lost.',
+      rest: 'soon deliveries are turned away by the throttle, which the partner repeats.',
+    },
+    firstStep: 'raise apiThrottle, and the account’s quota before',
+    section: 'throttled',
+  },
+  'Api/Throttled': {
+    metric: { name: 'Throttled', statistic: 'Sum', period: MINUTE },
+    rings: { threshold: 1 },
+    impact: {
+      http: 'deliveries above the throttle are answered 429, which the partner is not promised to repeat: they may be lost.',
+      rest: 'deliveries above the throttle are answered 500, which the partner repeats.',
+    },
+    firstStep: 'compare the rate of requests with apiThrottle and with the account’s quota',
+    section: 'throttled',
+  },
+  'Api/Unavailable': {
+    metric: { name: 'Unavailable', statistic: 'Sum', period: MINUTE },
+    rings: { threshold: 1 },
+    impact: {
+      http: 'API Gateway got no answer of the receiver and gave 502, 503 or 504, which the partner is not promised to repeat: they may be lost.',
+      rest: 'API Gateway got no answer of the receiver and gave 500, which the partner repeats.',
+    },
+    firstStep: 'see whether the receiver was throttled, took too long or died',
+    section: 'unavailable',
+  },
+  'Api/TooLarge': {
+    metric: { name: 'TooLarge', statistic: 'Sum', period: MINUTE },
+    rings: { threshold: 1 },
+    impact: 'deliveries are larger than API Gateway and Lambda take: nobody has them, and no repeat helps.',
+    firstStep: 'ask the partner for the event in a smaller form: nothing of it was kept',
+    section: 'too-large',
+  },
+  'Api/WrongAddress': {
+    metric: { name: 'WrongAddress', statistic: 'Sum', period: HOUR },
+    // More than a stray scanner.
+    rings: { threshold: 10 },
+    impact:
+      'somebody posts to an address that is not the webhook’s: where it is the partner, events are lost.',
+    firstStep: 'see by source address who it is, and compare WebhookUrl with what the partner has',
+    section: 'wrong-address',
+  },
+  'Api/RejectionsJump': {
+    metric: { name: 'Unauthorized', statistic: 'Sum', period: FIVE_MINUTES },
+    // More than a stray scanner.
+    rings: { threshold: 20 },
+    impact: 'the partner signs with a secret that we do not have, or somebody else is posting.',
+    firstStep: 'see by source address who is rejected, and whether the secret was rotated',
+    section: 'rejections-jump',
+  },
+  'Api/Slow': {
+    metric: { name: 'Latency', statistic: 'p99', period: FIVE_MINUTES },
+    // The partner's own timeout is not known.
+    rings: { threshold: 3_000, unit: 'milliseconds', periods: 3 },
+    impact: 'answers are so slow that the partner may give up and repeat.',
+    firstStep: 'see on the dashboard whether the receiver is slow, and in its log whether it starts often',
+    section: 'slow',
+  },
+  'Api/Blocked': {
+    metric: { name: 'BlockedRequests', statistic: 'Sum', period: FIVE_MINUTES },
+    // More than a stray scanner.
+    rings: { threshold: 20 },
+    impact:
+      'AWS WAF blocks an address that sends too much. The partner’s deliveries get in once it sends less.',
+    firstStep: 'see by source address who is blocked; the partner: raise waf.requestsPerAddress',
+    section: 'blocked',
+  },
+  'Api/BlockedBy<List>': {
+    metric: { name: 'BlockedRequests', statistic: 'Sum', period: FIVE_MINUTES },
+    rings: { threshold: 1 },
+    impact: '<list> blocks a request. If it is the partner’s, it is repeated in vain, and lost in the end.',
+    firstStep: 'see by source address who is blocked; the partner: take the list out of waf.managedLists',
+    section: 'blocked',
+  },
+  'Alarms/Topic/NotDelivered': {
+    ...notDelivered,
+    impact: 'somebody was not told of an alarm; the others are told this.',
+  },
+  'Effects/Chat/NotDelivered': {
+    ...notDelivered,
+    impact: 'a chat room was not told of a change.',
+  },
+  'Effects/Review/NotDelivered': {
+    ...notDelivered,
+    impact: 'somebody was not told of a review.',
+  },
+  CertificateExpires: certificateExpires,
+  OwnershipCertificateExpires: certificateExpires,
+  'Archive/Failing': {
+    // Firehose drops what it could not write for a day. Source: Firehose developer guide, "Handle data delivery failures".
+    metric: { name: 'ArchiveFailures', statistic: 'Sum', period: FIVE_MINUTES },
+    rings: { threshold: 1 },
+    impact: 'what became of messages is not kept, and is lost after a day. Their processing goes on.',
+    firstStep: 'read in the log why Firehose cannot write to the bucket',
+    section: 'archive-failing',
+  },
+  'Canaries/ReceiverAnswers500': { ...takesBack, metric: VERSION_ERROR },
+  'Canaries/ReceiverDies': { ...takesBack, metric: DIED },
+  'Canaries/<event>-fails': { ...takesBack, metric: VERSION_ERROR },
+  'Canaries/<event>-dies': { ...takesBack, metric: DIED },
+} as const satisfies Readonly<Record<string, AlarmDefinition>>;
+
+/** Path of an alarm, `<Event>` in place of an event's part of it. */
+export type AlarmName = keyof typeof alarmTable;

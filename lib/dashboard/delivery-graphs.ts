@@ -1,0 +1,352 @@
+import { Duration } from 'aws-cdk-lib';
+import { Color, GraphWidget, type IMetric, type IWidget, TextWidget } from 'aws-cdk-lib/aws-cloudwatch';
+import { catalogue } from '../../lambda/events/catalogue.ts';
+import { type MetricName, rejectionReasons } from '../../lambda/metric-names.ts';
+import type { Alarms } from '../alarms/alarms.ts';
+import { logMetrics } from '../alarms/log-metrics.ts';
+import type { Effects } from '../pipeline/effects.ts';
+import type { EventPipeline } from '../pipeline/event-pipeline.ts';
+import type { ProtectedQueue } from '../pipeline/protected-queue.ts';
+import { type CostSources, sum } from './cost-graphs.ts';
+
+/** What the dashboard shows. */
+export interface DashboardSources extends CostSources {
+  readonly quarantine: ProtectedQueue;
+  readonly unrouted: ProtectedQueue;
+  readonly alarms: Alarms;
+}
+
+const period = Duration.minutes(1);
+const sumOfAMinute = { period, statistic: 'Sum' };
+const maximum = { period, statistic: 'Maximum' };
+
+interface Graph {
+  /** In plain words: what the reader sees in it. */
+  readonly title: string;
+  /** Columns of the 24 that the dashboard has. */
+  readonly width: number;
+  readonly left: readonly IMetric[];
+  /** Of the left axis. */
+  readonly unit: string;
+  /** Lines where alarms on the metrics of the left axis ring. An alarm on the sum of another period is none. */
+  readonly alarmsAt?: readonly number[];
+  /** Whether the values of the left axis add up. @default false */
+  readonly stacked?: boolean;
+  /** @default no right axis */
+  readonly right?: {
+    readonly metrics: readonly IMetric[];
+    readonly unit: string;
+    readonly alarmsAt?: readonly number[];
+  };
+}
+
+/** Rows of the dashboard's grid that a graph takes: room for a title, a curve and a legend of two lines. */
+const GRAPH_HEIGHT = 6;
+
+const axis = (label: string) => ({ min: 0, label, showUnits: false });
+const alarmLines = (thresholds: readonly number[] = []) =>
+  thresholds.map((value) => ({ value, label: 'Alarm', color: Color.RED }));
+
+function graph({ title, width, left, unit, alarmsAt, stacked = false, right }: Graph): GraphWidget {
+  return new GraphWidget({
+    title,
+    width,
+    height: GRAPH_HEIGHT,
+    left: [...left],
+    leftYAxis: axis(unit),
+    leftAnnotations: alarmLines(alarmsAt),
+    stacked,
+    ...(right && {
+      right: [...right.metrics],
+      rightYAxis: axis(right.unit),
+      rightAnnotations: alarmLines(right.alarmsAt),
+    }),
+  });
+}
+
+/** A row with a heading, and a line below it. @param text in Markdown */
+export function heading(text: string, hint?: string): IWidget[] {
+  return hint === undefined
+    ? [new TextWidget({ markdown: text, width: 24, height: 1 })]
+    : [new TextWidget({ markdown: `${text}\n\n${hint}`, width: 24, height: 2 })];
+}
+
+/** Are we accepting? From the partner's requests to what the receiver made of them. */
+export function accepting({ api, receiver, pipelines, alarms }: DashboardSources): IWidget[][] {
+  const { metrics } = api.gateway;
+  const { function: own } = receiver;
+  const counted = (name: string, label: string) => logMetrics(api).metric(name, { ...sumOfAMinute, label });
+  const ofReceiver = (name: MetricName, label: string, dimensions = {}) =>
+    logMetrics(receiver, { service: receiver.service, ...dimensions }).metric(name, {
+      ...sumOfAMinute,
+      label,
+    });
+
+  return [
+    [
+      graph({
+        title: 'Requests, and how many fail',
+        width: 6,
+        left: [
+          metrics.metric('Count', { ...sumOfAMinute, label: 'Requests' }),
+          metrics.metric('4xx', { ...sumOfAMinute, label: '4xx' }),
+          metrics.metric('5xx', { ...sumOfAMinute, label: '5xx' }),
+        ],
+        unit: 'requests a minute',
+        alarmsAt: alarms.thresholdsOf('Api/NearThrottle'),
+      }),
+      graph({
+        title: 'Answered by API Gateway itself',
+        width: 6,
+        left: [
+          counted('Throttled', 'Above the throttle'),
+          counted('Unavailable', 'No answer of the receiver'),
+          counted('TooLarge', 'Too large'),
+          counted('WrongAddress', 'Posted to another address'),
+        ],
+        unit: 'requests a minute',
+        alarmsAt: alarms.thresholdsOf('Api/Throttled', 'Api/Unavailable', 'Api/TooLarge'),
+      }),
+      graph({
+        title: 'Put on its queue, by event',
+        width: 6,
+        left: pipelines.map(({ event, queue }) =>
+          queue.metricNumberOfMessagesSent({ ...sumOfAMinute, label: event }),
+        ),
+        unit: 'events a minute',
+        stacked: true,
+      }),
+      graph({
+        title: 'Not accepted, or only put aside',
+        width: 6,
+        left: [
+          ...rejectionReasons.map((reason) =>
+            ofReceiver('Rejected', `401: ${reason.replace('-', ' ')}`, { reason }),
+          ),
+          ofReceiver('Unusable', '400: signed but unusable, kept in quarantine'),
+          ofReceiver('Parked', '200: unknown event, on the unrouted queue'),
+          ofReceiver('ServerError', '500: not safe, to be sent again'),
+          ofReceiver('SecretUnreadable', 'Secret could not be read'),
+        ],
+        unit: 'a minute',
+        alarmsAt: alarms.thresholdsOf('Receiver/SecretUnreadable'),
+      }),
+    ],
+    [
+      graph({
+        title: 'How long the partner waits for an answer',
+        width: 8,
+        left: [
+          metrics.metric('Latency', { period, statistic: 'p50', label: 'API p50' }),
+          metrics.metric('Latency', { period, statistic: 'p99', label: 'API p99' }),
+          own.metricDuration({ period, statistic: 'p50', label: 'Receiver p50' }),
+          own.metricDuration({ period, statistic: 'p99', label: 'Receiver p99' }),
+        ],
+        unit: 'milliseconds',
+        alarmsAt: alarms.thresholdsOf('Api/Slow'),
+      }),
+      graph({
+        title: 'Receiver: errors and throttles',
+        width: 8,
+        left: [
+          own.metricErrors({ ...sumOfAMinute, label: 'Errors: crashed or timed out' }),
+          own.metricThrottles({ ...sumOfAMinute, label: 'Throttles: turned away' }),
+        ],
+        unit: 'invocations a minute',
+        alarmsAt: alarms.thresholdsOf('Receiver/Errors', 'Receiver/Throttles'),
+      }),
+      graph({
+        title: 'Receiver: executions at the same time',
+        width: 8,
+        left: [own.metric('ConcurrentExecutions', { ...maximum, label: 'Executions' })],
+        unit: 'executions',
+      }),
+    ],
+    [
+      graph({
+        title: 'How late deliveries come: from the partner’s timestamp to the receipt',
+        width: 24,
+        left: ['p50', 'p99'].map((statistic) =>
+          logMetrics(api).metric('DeliveryLag', { period, statistic, label: statistic }),
+        ),
+        unit: 'milliseconds (an hour: 3,600,000)',
+        alarmsAt: alarms.thresholdsOf('Lag'),
+      }),
+    ],
+  ];
+}
+
+/** Are we keeping up? How soon events are processed, then one row for each event, from its queue on. */
+export function keepingUp({ api, pipelines, alarms }: DashboardSources): IWidget[][] {
+  return [
+    [
+      graph({
+        title: 'How soon effects are had: from the receipt to the effect',
+        width: 24,
+        left: ['p50', 'p99'].map((statistic) =>
+          logMetrics(api).metric('EffectLatency', { period, statistic, label: statistic }),
+        ),
+        unit: 'milliseconds',
+      }),
+    ],
+    ...pipelines.flatMap((pipeline) => [
+      heading(`### ${pipeline.event}: ${catalogue[pipeline.event].processing}`),
+      eventRow(pipeline, alarms.thresholdsOf('<Event>/Waiting')),
+    ]),
+  ];
+}
+
+/** What an event's consumer reports. */
+const reported = ({ event, consumer }: EventPipeline) =>
+  logMetrics(consumer, { service: consumer.service, event });
+
+function eventRow(pipeline: EventPipeline, alarmsAt: number[]): IWidget[] {
+  const { event, queue, consumer } = pipeline;
+  const outcome = (name: MetricName, label: string) =>
+    reported(pipeline).metric(name, { ...sumOfAMinute, label });
+  return [
+    graph({
+      title: `${event}: waiting`,
+      width: 8,
+      left: [queue.metricApproximateNumberOfMessagesVisible({ ...maximum, label: 'Messages waiting' })],
+      unit: 'messages',
+      right: {
+        metrics: [queue.metricApproximateAgeOfOldestMessage({ ...maximum, label: 'Age of the oldest' })],
+        unit: 'seconds',
+        alarmsAt,
+      },
+    }),
+    graph({
+      title: `${event}: consumer`,
+      width: 8,
+      left: [
+        consumer.function.metricDuration({ period, statistic: 'p50', label: 'Duration p50' }),
+        consumer.function.metricDuration({ period, statistic: 'p99', label: 'Duration p99' }),
+      ],
+      unit: 'milliseconds',
+      right: {
+        metrics: [
+          consumer.function.metricErrors({ ...sumOfAMinute, label: 'Errors' }),
+          consumer.function.metricThrottles({ ...sumOfAMinute, label: 'Throttles' }),
+        ],
+        unit: 'a minute',
+      },
+    }),
+    graph({
+      title: `${event}: outcomes`,
+      width: 8,
+      left: [
+        queue.metricNumberOfMessagesDeleted({ ...sumOfAMinute, label: 'Done with, whatever came of it' }),
+        outcome('Stale', 'Stale: newer data stored'),
+        outcome('Duplicate', 'Duplicate: already processed'),
+        outcome('Replayed', 'Replayed from the archive'),
+        outcome('Failed', 'Failed: tried again later'),
+      ],
+      unit: 'events a minute',
+    }),
+  ];
+}
+
+/** What is stuck? The queues that only a person empties, and what keeps messages from moving. */
+export function stuck(sources: DashboardSources): IWidget[][] {
+  const { pipelines, archive, effects, quarantine, unrouted, alarms } = sources;
+  const ofConsumers = (id: string, name: MetricName, label: string) => {
+    const metrics = pipelines.map((pipeline) => reported(pipeline).metric(name, sumOfAMinute));
+    return sum({ id, label, metrics, period });
+  };
+  return [
+    [
+      graph({
+        title: 'Dead letters, by event',
+        width: 8,
+        left: pipelines.map(({ event, deadLetterQueue }) =>
+          deadLetterQueue.metricApproximateNumberOfMessagesVisible({ ...maximum, label: event }),
+        ),
+        unit: 'messages',
+        alarmsAt: alarms.thresholdsOf('<Event>/DeadLetterQueue/NotEmpty'),
+        stacked: true,
+      }),
+      graph({
+        title: 'Put aside by the receiver',
+        width: 8,
+        left: [
+          quarantine.metricApproximateNumberOfMessagesVisible({ ...maximum, label: 'Quarantine' }),
+          unrouted.metricApproximateNumberOfMessagesVisible({ ...maximum, label: 'Unrouted' }),
+        ],
+        unit: 'messages',
+        alarmsAt: alarms.thresholdsOf('Quarantine/NotEmpty', 'Unrouted/NotEmpty'),
+      }),
+      graph({
+        title: 'In processing, or hidden until the next attempt',
+        width: 8,
+        left: pipelines.map(({ event, queue }) =>
+          queue.metricApproximateNumberOfMessagesNotVisible({ ...maximum, label: event }),
+        ),
+        unit: 'messages',
+        stacked: true,
+      }),
+    ],
+    [
+      graph({
+        title: 'Given up, by event',
+        width: 8,
+        left: pipelines.map((pipeline) =>
+          reported(pipeline).metric('DeadLettered', { ...sumOfAMinute, label: pipeline.event }),
+        ),
+        unit: 'events a minute',
+        stacked: true,
+      }),
+      graph({
+        title: 'Consumers that could not settle a message',
+        width: 8,
+        left: [
+          ofConsumers('bury', 'BuryFailed', 'Not put on the dead-letter queue'),
+          ofConsumers('hide', 'HideFailed', 'Not hidden until the next attempt'),
+          ofConsumers('unarchived', 'NotArchived', 'Dead letter not archived'),
+          ofConsumers('repeated', 'PossiblyRepeated', 'Possibly notified twice'),
+        ],
+        unit: 'events a minute',
+      }),
+      graph({
+        title: 'Throttled by DynamoDB',
+        width: 8,
+        left: effects.tables.flatMap(throttles),
+        unit: 'requests a minute',
+      }),
+    ],
+    ...(archive === undefined
+      ? []
+      : [
+          [
+            graph({
+              title: 'Not in the archive yet: age of the oldest record',
+              width: 8,
+              left: pipelines.map(({ event }) =>
+                archive.metricsOf(event).metric('DeliveryToS3.DataFreshness', { ...maximum, label: event }),
+              ),
+              unit: 'seconds',
+            }),
+          ],
+        ]),
+  ];
+}
+
+/** A table and its indexes throttle by themselves. */
+function throttles({ table, indexes = [] }: Effects['tables'][number]): IMetric[] {
+  const throttled = [
+    { label: table.node.id, dimensionsMap: { TableName: table.tableName } },
+    ...indexes.map((index) => ({
+      label: `${table.node.id} by ${index}`,
+      dimensionsMap: { TableName: table.tableName, GlobalSecondaryIndexName: index },
+    })),
+  ];
+  return throttled.flatMap(({ label, dimensionsMap }) =>
+    ['Read', 'Write'].map((kind) =>
+      table.metric(`${kind}ThrottleEvents`, {
+        ...sumOfAMinute,
+        dimensionsMap,
+        label: `${label}: ${kind.toLowerCase()}s`,
+      }),
+    ),
+  );
+}
