@@ -1,6 +1,6 @@
 import '../check-node.js';
 
-import { BundleError } from '../lib/release/bundle.ts';
+import { BundleError } from '../lib/release/function-bundles.ts';
 import { ConfigError, webhookApp } from '../lib/webhook-app.ts';
 
 try {

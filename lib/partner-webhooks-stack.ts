@@ -26,7 +26,6 @@ import { ProtectedQueue } from './pipeline/protected-queue.ts';
 import { Receiver } from './pipeline/receiver.ts';
 import { WebhookSecret } from './pipeline/webhook-secret.ts';
 import { Canaries } from './release/canaries.ts';
-import type { FunctionBundles } from './release/function-bundles.ts';
 import { SmokeTest } from './release/smoke-test.ts';
 import { warn } from './warnings.ts';
 
@@ -34,7 +33,8 @@ export interface PartnerWebhooksStackProps extends StackProps {
   /** Name of the stage. */
   readonly stage: string;
   readonly config: StageConfig;
-  readonly bundles: FunctionBundles;
+  /** Folder with the code of each function in a folder of its name. */
+  readonly bundles: string;
 }
 
 /** Everything between the partner's POST and the effects in our data. */

@@ -1,7 +1,9 @@
+import { join } from 'node:path';
 import { type Duration, type RemovalPolicy, Stack } from 'aws-cdk-lib';
 import { type PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import {
   Architecture,
+  Code,
   Function as LambdaFunction,
   LoggingFormat,
   Runtime,
@@ -12,12 +14,12 @@ import type { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import { acknowledge } from '../acknowledge.ts';
 import type { Encryption } from '../encryption.ts';
-import type { FunctionBundles } from '../release/function-bundles.ts';
 import { ProtectedLog } from './protected-log.ts';
 
 /** What every function of a stage has in common. */
 export interface FunctionDefaults {
-  readonly bundles: FunctionBundles;
+  /** Folder with the code of each function in a folder of its name. */
+  readonly bundles: string;
   readonly logRetention: RetentionDays;
   /** Whether X-Ray follows deliveries through the functions and their queues. */
   readonly tracing: boolean;
@@ -66,7 +68,7 @@ export class WebhookFunction extends Construct {
     props.encryption.grant(role, props.permissions);
 
     this.function = new LambdaFunction(this, 'Function', {
-      code: props.bundles.code(props.service),
+      code: Code.fromAsset(join(props.bundles, props.service)),
       handler: 'index.handler',
       description: props.description,
       runtime: Runtime.NODEJS_24_X,

@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { Option } from '@commander-js/extra-typings';
-import { KEPT_BUNDLES_FOLDER } from '../../../lib/release/kept-bundles-folder.ts';
 import { checkKeptState } from '../../../local/aws/kept/kept-state.ts';
 import { stageOverrides, synthesise } from '../../../local/template/synthesise.ts';
 import type { Notice } from '../../console/api.ts';
@@ -21,13 +20,7 @@ import { assertOwnSecret, publicHost } from '../../dev/start/public-hosts.ts';
 import { beginning, welcome } from '../../dev/start/welcome.ts';
 import { SourceTree } from '../../dev/watch/source-tree.ts';
 import type { Watch, WatchOptions } from '../../dev/watch/watch.ts';
-import {
-  BUNDLES_FOLDER,
-  describeStack,
-  KEPT_FOLDER,
-  SYNTHESISED_FOLDER,
-  Workspace,
-} from '../../stage/local-folder.ts';
+import { describeStack, KEPT_FOLDER, SYNTHESISED_FOLDER, Workspace } from '../../stage/local-folder.ts';
 import { npmScript } from '../terminal/command.ts';
 import { interruption } from '../terminal/interrupted.ts';
 import { LineWriter } from '../terminal/line-writer.ts';
@@ -136,8 +129,6 @@ async function start(settings: Settings): Promise<void> {
   const onProblem = (message: string) => console.error(`Problem: ${message}`);
   const sources = settings.watch ? new SourceTree(onProblem) : undefined;
   const services = new Set(inspected.map(({ service }) => service));
-  // For the synthesis, and for what is saved later.
-  process.env[KEPT_BUNDLES_FOLDER] ??= BUNDLES_FOLDER;
   const assemblies = new KeptAssemblies({ folder: SYNTHESISED_FOLDER, synthesise });
   const synthesiseTo = async (folder: string) => {
     await assemblies.write(folder, gateway && stageOverrides({ gateway }));

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { deflateRawSync } from 'node:zlib';
 import { type BuildOptions, build } from 'esbuild';
-import { BUNDLE_OPTIONS, writeBundles } from '../../../lib/release/bundle.ts';
+import { BUNDLE_OPTIONS, writeBundles } from '../../../lib/release/function-bundles.ts';
 import { ratios, spread } from './figure.ts';
 import { load } from './load-module.ts';
 import { bundleReceiver, RECEIVER } from './receiver.ts';

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { build } from 'esbuild';
-import { BUNDLE_OPTIONS } from '../../../lib/release/bundle.ts';
+import { BUNDLE_OPTIONS } from '../../../lib/release/function-bundles.ts';
 
 /** How long a child may take unless it is given longer, in milliseconds: several times what any of them does. */
 export const CHILD_LIMIT = 120_000;

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { writeBundles } from '../../../lib/release/bundle.ts';
+import { writeBundles } from '../../../lib/release/function-bundles.ts';
 import { startEffects } from './aws/effects.ts';
 import { runChild } from './child.ts';
 import { type Figure, ratios, spread } from './figure.ts';

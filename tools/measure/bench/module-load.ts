@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { buildFunction, writeFiles } from '../../../lib/release/bundle.ts';
+import { writeBundle } from '../../../lib/release/function-bundles.ts';
 import { type Figure, ratios, spread } from './figure.ts';
 import { load } from './load-module.ts';
 import { bundleReceiver, nothingAhead } from './receiver.ts';
@@ -22,7 +22,7 @@ export const moduleLoad: Figure = {
     try {
       // What it does ahead of its first request is no part of loading it: `first-request` measures that.
       await bundleReceiver(join(folder, 'receiver'), { plugins: [nothingAhead] });
-      await writeFiles((await buildFunction(BARE, { outdir: join(folder, 'bare') })).files);
+      await writeBundle({ entry: BARE, folder: join(folder, 'bare') }, {});
       const files = { of: join(folder, 'receiver/index.mjs'), to: join(folder, 'bare/index.mjs') };
       const pairs: { of: number; to: number }[] = [];
       for (let round = 1; round <= ROUNDS; round += 1) {

@@ -1,7 +1,7 @@
 import type { BuildOptions, Plugin } from 'esbuild';
 import { eventNames } from '../../../lambda/events/catalogue.ts';
 import { queueUrlVariable } from '../../../lambda/events/event-names.ts';
-import { buildFunction, writeFiles } from '../../../lib/release/bundle.ts';
+import { writeBundle } from '../../../lib/release/function-bundles.ts';
 
 /** The receiver's entry point, from the project's root. */
 export const RECEIVER = 'lambda/receiver/handler.ts';
@@ -18,8 +18,7 @@ export const nothingAhead: Plugin = {
 
 /** Bundles the receiver as it is deployed, but for its source maps, which nothing reads. */
 export async function bundleReceiver(outdir: string, options: BuildOptions = {}): Promise<void> {
-  const { files } = await buildFunction(RECEIVER, { ...options, outdir });
-  await writeFiles(files);
+  await writeBundle({ entry: RECEIVER, folder: outdir }, options);
 }
 
 /** Of the receiver, as the stack sets it. @param queueUrl of each of its queues */

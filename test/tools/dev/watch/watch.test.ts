@@ -3,7 +3,7 @@ import { cp, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { BUNDLE_LIST } from '../../../../lib/release/bundle-list.ts';
+import { BUNDLE_LIST } from '../../../../lib/release/function-bundles.ts';
 import type { TakenOver } from '../../../../local/local-stack.ts';
 import { SourceTree } from '../../../../tools/dev/watch/source-tree.ts';
 import type { Watch } from '../../../../tools/dev/watch/watch.ts';
