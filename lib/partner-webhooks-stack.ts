@@ -49,7 +49,6 @@ export class PartnerWebhooksStack extends Stack {
       arn: config.secretArn,
       kmsKeyArn: config.secretKmsKeyArn,
       previousArn: config.previousSecretArn,
-      previousKmsKeyArn: config.previousSecretKmsKeyArn,
       removalPolicy,
     });
     const encryption = new Encryption(this, {

@@ -1,7 +1,6 @@
 import { Annotations, type Stack } from 'aws-cdk-lib';
 import { acknowledge } from './acknowledge.ts';
-import type { StageConfig } from './config.ts';
-import { type WarningId, warningIds } from './warning-ids.ts';
+import { type StageConfig, warningIds } from './config.ts';
 
 interface Warning {
   readonly applies: (config: StageConfig) => boolean;
@@ -9,7 +8,7 @@ interface Warning {
   readonly message: string;
 }
 
-const warnings: Readonly<Record<WarningId, Warning>> = {
+const warnings: Readonly<Record<(typeof warningIds)[number], Warning>> = {
   'no-alarm-recipient': {
     applies: ({ alarmEmails }) => alarmEmails.length === 0,
     message: 'Alarms ring and nobody hears them. Set alarmEmails.',

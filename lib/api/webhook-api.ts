@@ -17,10 +17,7 @@ import { httpGateway } from './http-api.ts';
 import { answeredAs, restGateway } from './rest-api.ts';
 
 export interface WebhookApiProps {
-  readonly config: Pick<
-    StageConfig,
-    'gateway' | 'waf' | 'domain' | 'apiThrottle' | 'sampling' | 'logRetentionDays'
-  >;
+  readonly config: Pick<StageConfig, 'gateway' | 'waf' | 'domain' | 'apiThrottle' | 'logRetentionDays'>;
   readonly receiver: IFunction;
   readonly encryption: Encryption;
   readonly removalPolicy: RemovalPolicy;
@@ -57,7 +54,7 @@ export class WebhookApi extends Construct {
     this.gateway =
       config.gateway === 'http'
         ? httpGateway(this, common)
-        : restGateway(this, { ...common, firewall: config.waf, sampling: config.sampling });
+        : restGateway(this, { ...common, firewall: config.waf });
     if (domain) this.gateway.serveAt(this.#hostName(domain));
     this.webhookUrl = domain ? `https://${domain.name}${WEBHOOK_PATH}` : this.gateway.webhookUrl;
     this.#watch(alarms, config);

@@ -21,8 +21,6 @@ export interface WebhookSecretProps {
    * @default none
    */
   readonly previousArn?: string | undefined;
-  /** Key that it is encrypted under. @default Secrets Manager's own */
-  readonly previousKmsKeyArn?: string | undefined;
   readonly removalPolicy: RemovalPolicy;
 }
 
@@ -39,8 +37,7 @@ export class WebhookSecret extends Construct {
 
   constructor(scope: Construct, id: string, props: WebhookSecretProps) {
     super(scope, id);
-    const { arn, kmsKeyArn, previousArn, previousKmsKeyArn, removalPolicy } = props;
-    const keys = [kmsKeyArn, previousKmsKeyArn].filter((key) => key !== undefined);
+    const { arn, kmsKeyArn, previousArn, removalPolicy } = props;
     const secret =
       arn === undefined
         ? new Secret(this, 'Secret', {
@@ -61,7 +58,9 @@ export class WebhookSecret extends Construct {
         actions: ['secretsmanager:GetSecretValue'],
         resources: [secret.secretArn, ...(previousArn === undefined ? [] : [previousArn])],
       }),
-      ...(keys.length === 0 ? [] : [new PolicyStatement({ actions: ['kms:Decrypt'], resources: keys })]),
+      ...(kmsKeyArn === undefined
+        ? []
+        : [new PolicyStatement({ actions: ['kms:Decrypt'], resources: [kmsKeyArn] })]),
     ];
   }
 
