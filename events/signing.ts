@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { readSecretValue } from '../lambda/receiver/secret-value.ts';
+import { readSecretValue } from '../lambda/receiver/webhook-secrets.ts';
 
 /**
  * The secret of the local stack unless another is given, and of the deliveries in `events/api-gateway/` and

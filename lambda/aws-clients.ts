@@ -1,10 +1,10 @@
-import { connectionFailure, type DescribedError, type ErrorSummary } from './error-text.ts';
+import { FAILED_CALL } from './errors.ts';
 
 /**
- * Where an error keeps which call it ended: most errors do not say. A global symbol, because what is imported on demand is
- * bundled with its own copy of this file.
+ * Frames that an error remembers; Node.js' own 10 are all the SDK's where one of its calls fails.
+ * It costs an error some microseconds.
  */
-const FAILED_CALL = Symbol.for('partner-webhooks.failed-call');
+Error.stackTraceLimit = 30;
 
 /** A failed call, as the SDK's logger middleware passes it to a client's logger. */
 interface FailedCall {
@@ -34,53 +34,3 @@ export const clientSettings = {
     throwOnRequestTimeout: true,
   },
 } as const;
-
-/** Error names of which the message may quote what was sent. */
-const QUOTES_ITS_INPUT = /invalid|serialization|syntax/i;
-
-/**
- * Frames that an error remembers; Node.js' own 10 are all the SDK's where one of its calls fails.
- * It costs an error some microseconds.
- */
-Error.stackTraceLimit = 30;
-
-/**
- * What a log line may say of an error: enough to act on at night, nothing of the payload. No key is one
- * that the logger reserves.
- */
-export async function describeError(error: unknown): Promise<DescribedError & Record<string, unknown>> {
-  if (!(error instanceof Error)) return { error: typeof error };
-  const metadata = '$metadata' in error ? (error.$metadata as Record<string, unknown>) : {};
-  return {
-    ...summary(error),
-    ...(await stackOf(error)),
-    ...(error.cause instanceof Error && {
-      cause: { ...summary(error.cause), ...(await stackOf(error.cause)) },
-    }),
-    ...(metadata.httpStatusCode !== undefined && { httpStatus: metadata.httpStatusCode }),
-    ...(metadata.requestId !== undefined && { awsRequestId: metadata.requestId }),
-    ...(metadata.attempts !== undefined && { sdkAttempts: metadata.attempts }),
-  };
-}
-
-function summary(error: Error & { [FAILED_CALL]?: string }): ErrorSummary {
-  const call = error[FAILED_CALL];
-  const { name, message } = error;
-  const failure = connectionFailure(error);
-  return {
-    ...(call !== undefined && { call }),
-    error: failure ?? name,
-    ...(failure === undefined && !QUOTES_ITS_INPUT.test(name) && { errorMessage: message }),
-  };
-}
-
-/** Whatever keeps the stack from being found must not keep the error from being logged. */
-async function stackOf(error: Error): Promise<{ stack?: string[] }> {
-  try {
-    const { sourceStack } = await import('./source-stack.ts');
-    const stack = sourceStack(error);
-    return stack.length > 0 ? { stack } : {};
-  } catch {
-    return {};
-  }
-}

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { SourceMap } from 'node:module';
 
 /** Frames of an error that a log line shows at most: the innermost. */
-export const MAXIMUM_FRAMES = 10;
+export const MAX_FRAMES = 10;
 
 /** What follows the folder in a line of a stack, such as `index.mjs:12:3456)`. */
 const POSITION = /^([\w-]+\.mjs):(\d{1,7}):(\d{1,7})\)?$/;
@@ -82,6 +82,6 @@ export function sourceStack({ stack = '', message }: Error, maps = ownMaps): str
       .filter((place) => place !== undefined)
       // Calls within a package look alike.
       .filter((place, index, places) => place !== places[index - 1])
-      .slice(0, MAXIMUM_FRAMES)
+      .slice(0, MAX_FRAMES)
   );
 }

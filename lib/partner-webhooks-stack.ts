@@ -92,9 +92,9 @@ export class PartnerWebhooksStack extends Stack {
     );
 
     const quarantine = new ProtectedQueue(this, 'Quarantine', { encryption, removalPolicy });
-    alarms.add(quarantine, 'Quarantine/NotEmpty', { of: quarantine, links: [queueLink(quarantine)] });
+    alarms.add(quarantine, 'Quarantine/NotEmpty', { metricsOf: quarantine, links: [queueLink(quarantine)] });
     const unrouted = new ProtectedQueue(this, 'Unrouted', { encryption, removalPolicy });
-    alarms.add(unrouted, 'Unrouted/NotEmpty', { of: unrouted, links: [queueLink(unrouted)] });
+    alarms.add(unrouted, 'Unrouted/NotEmpty', { metricsOf: unrouted, links: [queueLink(unrouted)] });
 
     const receiver = new Receiver(this, 'Receiver', {
       defaults,
@@ -155,12 +155,12 @@ export class PartnerWebhooksStack extends Stack {
     { logGroup }: Receiver,
     pipelines: readonly EventPipeline[],
   ): void {
-    alarms.add(this, 'Failing', { of: logMetrics(this), links: [dashboardLink(this)] });
-    alarms.add(this, 'PutAside', { of: logMetrics(this), links: [dashboardLink(this)] });
+    alarms.add(this, 'Failing', { metricsOf: logMetrics(this), links: [dashboardLink(this)] });
+    alarms.add(this, 'PutAside', { metricsOf: logMetrics(this), links: [dashboardLink(this)] });
     const milliseconds = (minutes: number) => Duration.minutes(minutes).toMilliseconds();
     if (config.lagAfter > 0) {
       alarms.add(this, 'Lag', {
-        of: logMetrics(this),
+        metricsOf: logMetrics(this),
         setting: milliseconds(config.lagAfter),
         links: [logLink(logGroup, messagePattern('Accepted'))],
       });
@@ -171,11 +171,11 @@ export class PartnerWebhooksStack extends Stack {
       const links = [logLink(logGroup, acceptedPattern(event))] as const;
       if (lagAfter !== undefined) {
         countLines(logGroup, eventLagLines(event));
-        const of = logMetrics(this, { event });
-        alarms.add(pipeline, '<Event>/Lag', { of, event, setting: milliseconds(lagAfter), links });
+        const metricsOf = logMetrics(this, { event });
+        alarms.add(pipeline, '<Event>/Lag', { metricsOf, event, setting: milliseconds(lagAfter), links });
       }
       if (quietAfter !== undefined) {
-        alarms.add(pipeline, '<Event>/Quiet', { of: queue, event, setting: quietAfter, links });
+        alarms.add(pipeline, '<Event>/Quiet', { metricsOf: queue, event, setting: quietAfter, links });
       }
     }
   }
@@ -186,8 +186,8 @@ export class PartnerWebhooksStack extends Stack {
       ['OwnershipCertificateExpires', domain?.ownershipCertificateArn],
     ] as const) {
       if (arn === undefined) continue;
-      const of = metricsUnder('AWS/CertificateManager', { CertificateArn: arn });
-      alarms.add(this, name, { of, links: [certificateLink(this, arn)] });
+      const metricsOf = metricsUnder('AWS/CertificateManager', { CertificateArn: arn });
+      alarms.add(this, name, { metricsOf, links: [certificateLink(this, arn)] });
     }
   }
 

@@ -15,7 +15,7 @@ import {
 } from '@aws-sdk/client-secrets-manager';
 import { paginateListTopics, SNSClient } from '@aws-sdk/client-sns';
 import { paginateListQueues, SetQueueAttributesCommand, SQSClient } from '@aws-sdk/client-sqs';
-import { UnusableStateError } from './aws/kept/kept-state.ts';
+import { UnusableStateError } from './aws/kept-state.ts';
 import { type ClientSettings, queueAttributes, setLifecycle, setTimeToLive } from './deploy.ts';
 import type { Resource, Resources } from './template/resources.ts';
 

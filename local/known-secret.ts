@@ -5,7 +5,7 @@ import {
   SecretsManagerClient,
 } from '@aws-sdk/client-secrets-manager';
 import { isLocalSecret, LOCAL_SECRET } from '../events/signing.ts';
-import { UnusableStateError } from './aws/kept/kept-state.ts';
+import { UnusableStateError } from './aws/kept-state.ts';
 import type { ClientSettings } from './deploy.ts';
 import type { Resources } from './template/resources.ts';
 

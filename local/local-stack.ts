@@ -2,7 +2,7 @@ import { setFlagsFromString } from 'node:v8';
 import { type Adopted, adopt } from './adopt.ts';
 import { startAwsEndpoint } from './aws/endpoint.ts';
 import { Faults } from './aws/faults.ts';
-import { openKeptState } from './aws/kept/kept-state.ts';
+import { openKeptState } from './aws/kept-state.ts';
 import type { ConsoleUrl } from './console-redirect.ts';
 import { type ClientSettings, createAlarms, deploy } from './deploy.ts';
 import { type DeployedFunction, DeployedFunctions } from './deployed-functions.ts';

@@ -1,12 +1,12 @@
 import { FirehoseClient, PutRecordBatchCommand } from '@aws-sdk/client-firehose';
 import { clientSettings } from '../aws-clients.ts';
-import { type ArchiveRecord, archiveLine, MAXIMUM_RECORD_BYTES } from './record.ts';
+import { type ArchiveRecord, archiveLine, MAX_RECORD_BYTES } from './record.ts';
 
 /**
  * Bytes of the records of one call. Source: Firehose API reference, `PutRecordBatch`: 4 MiB for the entire request,
  * of which base64 takes a quarter.
  */
-const MAXIMUM_CALL_BYTES = 3 * 1024 * 1024;
+const MAX_CALL_BYTES = 3 * 1024 * 1024;
 
 /** The archive did not take a record. That may pass. */
 export class NotArchivedError extends Error {
@@ -47,14 +47,14 @@ export class Archive {
     const calls: number[][] = [];
     let bytes = Number.POSITIVE_INFINITY;
     for (const [index, { length }] of lines.entries()) {
-      if (length > MAXIMUM_RECORD_BYTES) {
+      if (length > MAX_RECORD_BYTES) {
         failures[index] = new TooLargeToArchiveError(
-          `${length} bytes as a record, of at most ${MAXIMUM_RECORD_BYTES}`,
+          `${length} bytes as a record, of at most ${MAX_RECORD_BYTES}`,
         );
         continue;
       }
       bytes += length;
-      if (bytes > MAXIMUM_CALL_BYTES) {
+      if (bytes > MAX_CALL_BYTES) {
         calls.push([]);
         bytes = length;
       }

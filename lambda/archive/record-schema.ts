@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import type { EffectOutcome } from '../effects/outcome.ts';
+import type { EffectOutcome } from '../effects/event-order.ts';
 import { eventNames } from '../events/catalogue.ts';
 import { replaySchema } from '../queue/replay.ts';
 

@@ -10,7 +10,7 @@ export type ArchiveRecord = Readonly<z.infer<typeof recordSchema>>;
 export type SettledOutcome = ArchiveRecord['outcome'];
 
 /** The largest record before base64. Source: Firehose API reference, `PutRecordBatch`: 1,000 KiB. */
-export const MAXIMUM_RECORD_BYTES = 1_000 * 1024;
+export const MAX_RECORD_BYTES = 1_000 * 1024;
 
 /** Kept free for all of a record but its body: ids, times, and a failure's reason of at most 2,048 characters. */
 export const RECORD_RESERVE_BYTES = 32 * 1024;

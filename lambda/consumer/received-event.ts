@@ -1,10 +1,10 @@
 import type { SQSRecord } from 'aws-lambda';
+import { versionOf } from '../effects/event-order.ts';
 import type { EventName } from '../events/catalogue.ts';
 import { describeProblems, type PartnerEvent, parsePayload, parsePayloadText } from '../events/envelope.ts';
 import { sha256Hex } from '../hash.ts';
 import { attribute } from '../queue/message.ts';
 import { parseReplay, type Replay } from '../queue/replay.ts';
-import { versionOf } from './version.ts';
 
 /** An event as a consumer gets it: the partner's, and what the receiver noted of its delivery. */
 export interface ReceivedEvent<Name extends EventName = EventName> extends PartnerEvent<Name> {
@@ -19,7 +19,10 @@ export interface ReceivedEvent<Name extends EventName = EventName> extends Partn
 }
 
 /** What is known of a message before its payload is read. */
-export type MessageFacts = Pick<ReceivedEvent, 'eventId' | 'receivedAt' | 'requestId' | 'replay'>;
+export interface MessageFacts extends Pick<ReceivedEvent, 'eventId' | 'receivedAt' | 'requestId' | 'replay'> {
+  /** 1 for the first receive. */
+  readonly attempt: number;
+}
 
 /** A message that no repetition can make processable. Its message shows nothing of the payload. */
 export class UnprocessableMessageError extends Error {
@@ -47,7 +50,7 @@ export async function readRecord<Name extends EventName>(
   }
   const event = parsed.event as PartnerEvent<Name>;
   // Without it a repair would be done as an ordinary delivery, and be taken for done.
-  if (facts.replay === undefined && noted(record, attribute.replay) !== undefined) {
+  if (facts.replay === undefined && attributeOf(record, attribute.replay) !== undefined) {
     throw new UnprocessableMessageError('The attribute `replay` is not one that a replay writes');
   }
   return { ...event, ...facts, version: versionOf({ timestamp: event.timestamp, ...facts }) };
@@ -55,11 +58,12 @@ export async function readRecord<Name extends EventName>(
 
 /** Reads what is known of a message before its payload is read. */
 export function readFacts(record: SQSRecord): MessageFacts {
-  const replay = noted(record, attribute.replay);
+  const replay = attributeOf(record, attribute.replay);
   return {
-    eventId: noted(record, attribute.eventId) ?? sha256Hex(record.body),
-    requestId: noted(record, attribute.requestId),
+    eventId: attributeOf(record, attribute.eventId) ?? sha256Hex(record.body),
+    requestId: attributeOf(record, attribute.requestId),
     receivedAt: receivedAt(record),
+    attempt: Number(record.attributes.ApproximateReceiveCount),
     replay: replay === undefined ? undefined : parseReplay(replay),
   };
 }
@@ -69,14 +73,14 @@ export function readFacts(record: SQSRecord): MessageFacts {
  * are read of every message there is, and must not damage what is archived with it.
  */
 function receivedAt(record: SQSRecord): string {
-  const times = [noted(record, attribute.receivedAt), Number(record.attributes.SentTimestamp)];
+  const times = [attributeOf(record, attribute.receivedAt), Number(record.attributes.SentTimestamp)];
   const dates = times.flatMap((time) => (time === undefined ? [] : new Date(time)));
   return (dates.find((date) => !Number.isNaN(date.getTime())) ?? new Date()).toISOString();
 }
 
 /** Where the payload is: in the message, or in the payload bucket. */
 export function payloadOf(record: SQSRecord): { body: string } | { payloadKey: string } {
-  const payloadKey = noted(record, attribute.payloadKey);
+  const payloadKey = attributeOf(record, attribute.payloadKey);
   return payloadKey === undefined ? { body: record.body } : { payloadKey };
 }
 
@@ -85,4 +89,4 @@ async function stored(payloadKey: string): Promise<Uint8Array> {
   return payloadStore().get(payloadKey);
 }
 
-const noted = (record: SQSRecord, name: string) => record.messageAttributes[name]?.stringValue;
+const attributeOf = (record: SQSRecord, name: string) => record.messageAttributes[name]?.stringValue;

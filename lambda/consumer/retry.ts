@@ -3,7 +3,7 @@ import { TooLargeToArchiveError } from '../archive/archive.ts';
 import { UnprocessableMessageError } from './received-event.ts';
 
 /** Longest delay, in seconds. */
-const MAXIMUM_DELAY = 60 * 60;
+const MAX_DELAY = 60 * 60;
 
 /** Share of a delay by which chance lengthens or shortens it, so that what failed together is not repeated together. */
 const JITTER = 0.25;
@@ -17,7 +17,7 @@ const JITTER = 0.25;
  */
 export function backOffSeconds(attempt: number, firstDelay: number, random = Math.random()): number {
   const delay = firstDelay * 2 ** (attempt - 1);
-  return Math.min(MAXIMUM_DELAY, Math.round(delay * (1 - JITTER + 2 * JITTER * random)));
+  return Math.min(MAX_DELAY, Math.round(delay * (1 - JITTER + 2 * JITTER * random)));
 }
 
 /**

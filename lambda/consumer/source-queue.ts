@@ -7,16 +7,7 @@ import {
 import type { SQSRecord } from 'aws-lambda';
 import { clientSettings } from '../aws-clients.ts';
 import { requireEnvironment } from '../environment.ts';
-import { MAXIMUM_ATTRIBUTE_LENGTH, stringAttribute } from '../message-attribute.ts';
-import { attribute } from '../queue/message.ts';
-import { traceAttribute } from '../queue/trace-header.ts';
-
-export interface SourceQueueSettings {
-  readonly queueUrl: string;
-  readonly deadLetterQueueUrl: string;
-  readonly maximumReceives: number;
-  readonly firstRetryDelay: number;
-}
+import { attribute, MAX_ATTRIBUTE_LENGTH, stringAttribute, traceAttribute } from '../queue/message.ts';
 
 /** The queue that a consumer's messages come from, and its dead-letter queue. */
 export class SourceQueue {
@@ -24,35 +15,24 @@ export class SourceQueue {
   readonly #queueUrl: string;
   readonly #deadLetterQueueUrl: string;
   /** Receives after which a message is a dead letter. */
-  readonly maximumReceives: number;
+  readonly maxReceives: number;
   /** Wait after the first failure, in seconds. */
   readonly firstRetryDelay: number;
 
-  constructor(client: SQSClient, settings: SourceQueueSettings) {
+  constructor(client = new SQSClient(clientSettings), environment = process.env) {
+    const variables = requireEnvironment(
+      ['QUEUE_URL', 'DEAD_LETTER_QUEUE_URL', 'MAXIMUM_RECEIVES', 'FIRST_RETRY_DELAY_SECONDS'],
+      environment,
+    );
     this.#client = client;
-    this.#queueUrl = settings.queueUrl;
-    this.#deadLetterQueueUrl = settings.deadLetterQueueUrl;
-    this.maximumReceives = settings.maximumReceives;
-    this.firstRetryDelay = settings.firstRetryDelay;
+    this.#queueUrl = variables.QUEUE_URL;
+    this.#deadLetterQueueUrl = variables.DEAD_LETTER_QUEUE_URL;
+    this.maxReceives = Number(variables.MAXIMUM_RECEIVES);
+    this.firstRetryDelay = Number(variables.FIRST_RETRY_DELAY_SECONDS);
   }
 
-  static fromEnvironment(): SourceQueue {
-    const environment = requireEnvironment([
-      'QUEUE_URL',
-      'DEAD_LETTER_QUEUE_URL',
-      'MAXIMUM_RECEIVES',
-      'FIRST_RETRY_DELAY_SECONDS',
-    ]);
-    return new SourceQueue(new SQSClient(clientSettings), {
-      queueUrl: environment.QUEUE_URL,
-      deadLetterQueueUrl: environment.DEAD_LETTER_QUEUE_URL,
-      maximumReceives: Number(environment.MAXIMUM_RECEIVES),
-      firstRetryDelay: Number(environment.FIRST_RETRY_DELAY_SECONDS),
-    });
-  }
-
-  /** Hides a message from now on for that long. */
-  async hide(record: SQSRecord, seconds: number): Promise<void> {
+  /** Keeps a message from being received again for that long from now. */
+  async delayRetry(record: SQSRecord, seconds: number): Promise<void> {
     await this.#client.send(
       new ChangeMessageVisibilityCommand({
         QueueUrl: this.#queueUrl,
@@ -63,7 +43,7 @@ export class SourceQueue {
   }
 
   /** Puts a message on the dead-letter queue as it is, with the reason. The original is not deleted here. */
-  async bury(record: SQSRecord, reason: string): Promise<void> {
+  async sendToDeadLetterQueue(record: SQSRecord, reason: string): Promise<void> {
     await this.#client.send(
       new SendMessageCommand({
         QueueUrl: this.#deadLetterQueueUrl,
@@ -73,7 +53,7 @@ export class SourceQueue {
         ...traceAttribute(record.attributes.AWSTraceHeader),
         MessageAttributes: {
           ...carriedOver(record),
-          [attribute.failureReason]: stringAttribute(reason.slice(0, MAXIMUM_ATTRIBUTE_LENGTH)),
+          [attribute.failureReason]: stringAttribute(reason.slice(0, MAX_ATTRIBUTE_LENGTH)),
           [attribute.failedAt]: stringAttribute(new Date().toISOString()),
         },
       }),

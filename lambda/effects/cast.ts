@@ -1,9 +1,8 @@
 import { type AttributeValue, DynamoDBClient, PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { clientSettings } from '../aws-clients.ts';
 import { requireEnvironment } from '../environment.ts';
-import type { EffectOutcome } from './outcome.ts';
+import { type EffectOutcome, mayWrite, type VersionedChange, versionedWrite } from './event-order.ts';
 import { tableKey } from './table-key.ts';
-import { mayWrite, type VersionedChange, versionedWrite } from './versioned-write.ts';
 
 export interface CastMember {
   readonly girlId: string;
@@ -14,7 +13,7 @@ export interface CastMember {
 }
 
 /** Bytes of the partner's data that are kept: an item holds 400 KB, and the row must not fail for them. */
-const MAXIMUM_SENT_DATA_BYTES = 256 * 1024;
+const MAX_SENT_DATA_BYTES = 256 * 1024;
 
 /**
  * Life of a tombstone in seconds: 90 days (decision D8), far beyond the 14 days that a message can
@@ -28,13 +27,12 @@ export class Cast {
   readonly #client: DynamoDBClient;
   readonly #table: string;
 
-  constructor(client: DynamoDBClient, table: string) {
+  constructor(
+    client = new DynamoDBClient(clientSettings),
+    table = requireEnvironment(['CAST_TABLE']).CAST_TABLE,
+  ) {
     this.#client = client;
     this.#table = table;
-  }
-
-  static fromEnvironment(): Cast {
-    return new Cast(new DynamoDBClient(clientSettings), requireEnvironment(['CAST_TABLE']).CAST_TABLE);
   }
 
   /** Adds a member, or brings her up to date. */
@@ -45,7 +43,7 @@ export class Cast {
       status: { S: 'active' },
       ...(name !== undefined && { name: { S: name } }),
       ...(sentData !== undefined &&
-        Buffer.byteLength(sentData) <= MAXIMUM_SENT_DATA_BYTES && { data: { S: sentData } }),
+        Buffer.byteLength(sentData) <= MAX_SENT_DATA_BYTES && { data: { S: sentData } }),
     });
   }
 
@@ -57,7 +55,7 @@ export class Cast {
     { girlId, shopId }: Pick<CastMember, 'girlId' | 'shopId'>,
     change: VersionedChange,
   ): Promise<EffectOutcome> {
-    const expiresAt = Math.floor(Date.parse(change.at) / 1000) + TOMBSTONE_SECONDS;
+    const expiresAt = Math.floor(Date.parse(change.receivedAt) / 1000) + TOMBSTONE_SECONDS;
     return await this.#put(girlId, shopId, change, {
       status: { S: 'deleted' },
       expires_at: { N: String(expiresAt) },
@@ -70,7 +68,7 @@ export class Cast {
     change: VersionedChange,
     attributes: Record<string, AttributeValue>,
   ): Promise<EffectOutcome> {
-    const { at, version } = change;
+    const { receivedAt, version } = change;
     return await versionedWrite(version, () =>
       this.#client.send(
         new PutItemCommand({
@@ -80,7 +78,7 @@ export class Cast {
             ...(shopId !== undefined && { shop_id: { S: tableKey(shopId) } }),
             ...attributes,
             version: { S: version },
-            updated_at: { S: at },
+            updated_at: { S: receivedAt },
           },
           ConditionExpression: mayWrite(change),
           ReturnValuesOnConditionCheckFailure: 'ALL_OLD',

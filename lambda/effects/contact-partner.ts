@@ -2,9 +2,8 @@ import { DynamoDBClient, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import { clientSettings } from '../aws-clients.ts';
 import { requireEnvironment } from '../environment.ts';
 import { isRepair } from '../queue/replay.ts';
-import type { EffectOutcome } from './outcome.ts';
+import { type EffectOutcome, mayWrite, type VersionedChange, versionedWrite } from './event-order.ts';
 import { tableKey } from './table-key.ts';
-import { mayWrite, type VersionedChange, versionedWrite } from './versioned-write.ts';
 
 /** Fields of a contact that an event may carry; each has an attribute, and one more for its version. */
 const FIELDS = ['shop_id', 'display_name', 'profile_image_url'] as const;
@@ -27,16 +26,12 @@ export class ContactPartner {
   readonly #client: DynamoDBClient;
   readonly #table: string;
 
-  constructor(client: DynamoDBClient, table: string) {
+  constructor(
+    client = new DynamoDBClient(clientSettings),
+    table = requireEnvironment(['CONTACT_PARTNER_TABLE']).CONTACT_PARTNER_TABLE,
+  ) {
     this.#client = client;
     this.#table = table;
-  }
-
-  static fromEnvironment(): ContactPartner {
-    return new ContactPartner(
-      new DynamoDBClient(clientSettings),
-      requireEnvironment(['CONTACT_PARTNER_TABLE']).CONTACT_PARTNER_TABLE,
-    );
   }
 
   /** Writes the fields of the event that no newer event has written. */
@@ -75,7 +70,7 @@ export class ContactPartner {
     condition: string,
   ): Promise<EffectOutcome> {
     const sets = ['version = :version', 'updated_at = :at', ...fields.flatMap(assignments)];
-    const values = { ':at': update.at, ...valuesOf(fields) };
+    const values = { ':at': update.receivedAt, ...valuesOf(fields) };
     return await this.#write(update, `SET ${sets.join(', ')}`, condition, values);
   }
 

@@ -1,70 +1,68 @@
 import { PublishCommand, SNSClient } from '@aws-sdk/client-sns';
 import type { Context } from 'aws-lambda';
 import { clientSettings } from '../aws-clients.ts';
+import { recordLog } from '../consumer/record-log.ts';
 import { requireEnvironment } from '../environment.ts';
-import { stringAttribute } from '../message-attribute.ts';
-import { recordLog } from '../record-log.ts';
+import { stringAttribute } from '../queue/message.ts';
 import { count } from '../telemetry.ts';
-import { type Notification, notificationMessage } from './notification-text.ts';
-import { oncePerEvent, oncePerReplay } from './once.ts';
-import type { EffectOutcome } from './outcome.ts';
-
-/** A topic that people are told through, once for each event. */
-export class Notifications {
-  readonly #client: SNSClient;
-  readonly #topicArn: string;
-
-  constructor(client: SNSClient, topicArn: string) {
-    this.#client = client;
-    this.#topicArn = topicArn;
-  }
-
-  /** @param variable the environment variable with the topic's ARN */
-  static fromEnvironment(variable: 'CHAT_TOPIC_ARN' | 'REVIEW_TOPIC_ARN'): Notifications {
-    return new Notifications(new SNSClient(clientSettings), requireEnvironment([variable])[variable]);
-  }
-
-  /** Its attributes are what filter policies of subscriptions choose by. */
-  async send(notification: Notification): Promise<EffectOutcome> {
-    const { event, eventId, title, data, replay } = notification;
-    const { $metadata } = await this.#client.send(
-      new PublishCommand({
-        TopicArn: this.#topicArn,
-        Subject: title,
-        MessageStructure: 'json',
-        Message: notificationMessage(notification),
-        MessageAttributes: {
-          event: stringAttribute(event),
-          eventId: stringAttribute(eventId),
-          ...(data.shop_id !== undefined && { shop_id: stringAttribute(data.shop_id) }),
-          ...(replay !== undefined && { replay: stringAttribute(replay.name) }),
-        },
-      }),
-    );
-    if (($metadata.attempts ?? 1) > 1) {
-      // SNS may have taken the attempt that got no answer, too, and offers no way to tell.
-      recordLog.warn('PossiblyRepeated');
-      await count('PossiblyRepeated', { event });
-    }
-    return 'Processed';
-  }
-}
+import type { EffectOutcome } from './event-order.ts';
+import { idempotentPerEvent, idempotentPerReplay } from './idempotency.ts';
+import {
+  type Notification,
+  type NotificationContent,
+  type NotificationFacts,
+  notificationMessage,
+} from './notification-message.ts';
 
 /**
- * The sender of one event's notifications: however often an event comes, people are told once, and once more for each
- * name of a replay that is to tell them again.
+ * What notifies of one kind of event through a topic: once for each event, however often it comes, and once more for
+ * each name of a replay that notifies again.
  * @param variable the environment variable with the topic's ARN
  */
-export function notifier(event: string, variable: 'CHAT_TOPIC_ARN' | 'REVIEW_TOPIC_ARN') {
-  const topic = Notifications.fromEnvironment(variable);
-  const send = (notification: Notification) => topic.send(notification);
-  const sendOnce = oncePerEvent(event, send);
-  const sendAgain = oncePerReplay(event, send, sendOnce);
-  return (facts: Omit<Notification, 'event'>, context: Context): Promise<EffectOutcome> => {
-    const notification = { event, ...facts };
-    const { eventId, replay } = notification;
+export function notifier<Data extends NotificationFacts['data']>(
+  event: string,
+  variable: 'CHAT_TOPIC_ARN' | 'REVIEW_TOPIC_ARN',
+  content: (data: Data) => NotificationContent,
+) {
+  const client = new SNSClient(clientSettings);
+  const topicArn = requireEnvironment([variable])[variable];
+  const send = (notification: Notification) => publish(client, topicArn, notification);
+  const sendOnce = idempotentPerEvent(event, send);
+  const sendAgain = idempotentPerReplay(event, send, sendOnce);
+  return (facts: NotificationFacts & { readonly data: Data }, context: Context): Promise<EffectOutcome> => {
+    const { eventId, timestamp, data, replay } = facts;
+    const notification = { event, eventId, timestamp, data, replay, ...content(data) };
     return replay?.notify
       ? sendAgain({ eventId, replay: replay.name }, notification, context)
       : sendOnce(eventId, notification, context);
   };
+}
+
+/** Its attributes are what filter policies of subscriptions choose by. */
+export async function publish(
+  client: SNSClient,
+  topicArn: string,
+  notification: Notification,
+): Promise<EffectOutcome> {
+  const { event, eventId, title, data, replay } = notification;
+  const { $metadata } = await client.send(
+    new PublishCommand({
+      TopicArn: topicArn,
+      Subject: title,
+      MessageStructure: 'json',
+      Message: notificationMessage(notification),
+      MessageAttributes: {
+        event: stringAttribute(event),
+        eventId: stringAttribute(eventId),
+        ...(data.shop_id !== undefined && { shop_id: stringAttribute(data.shop_id) }),
+        ...(replay !== undefined && { replay: stringAttribute(replay.name) }),
+      },
+    }),
+  );
+  if (($metadata.attempts ?? 1) > 1) {
+    // SNS may have taken the attempt that got no answer, too, and offers no way to tell.
+    recordLog.warn('PossiblyRepeated');
+    await count('PossiblyRepeated', { event });
+  }
+  return 'Processed';
 }

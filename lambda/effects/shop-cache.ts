@@ -1,43 +1,38 @@
 import { DynamoDBClient, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import { clientSettings } from '../aws-clients.ts';
 import { requireEnvironment } from '../environment.ts';
-import type { EffectOutcome } from './outcome.ts';
+import { isRepair } from '../queue/replay.ts';
+import { type EffectOutcome, mayWrite, type VersionedChange, versionedWrite } from './event-order.ts';
 import { tableKey } from './table-key.ts';
-import { mayWrite, type VersionedChange, versionedWrite } from './versioned-write.ts';
 
 export interface ShopUpdate extends VersionedChange {
   readonly shopId: string;
-  /** Names of the fields that changed; absent where the partner did not say. */
+  /** Names of the fields that changed; absent if the partner did not say. */
   readonly updatedFields?: readonly string[] | undefined;
 }
 
 /** Bytes of field names that are kept: an item holds 400 KB, and the invalidation must not fail for them. */
-const MAXIMUM_UPDATED_FIELDS_BYTES = 64 * 1024;
+const MAX_UPDATED_FIELDS_BYTES = 64 * 1024;
 
 /**
- * The cached shops, one item a shop. Whoever reads a shop caches it under `shop`, on the condition
- * that `version` is still what it was before the read: so what was read before an update cannot be
- * cached after it.
+ * The cached shops, one item a shop. A reader of a shop caches it under `shop`, on the condition that `version` is still
+ * what it was before the read: so what was read before an update cannot be cached after it.
  */
 export class ShopCache {
   readonly #client: DynamoDBClient;
   readonly #table: string;
 
-  constructor(client: DynamoDBClient, table: string) {
+  constructor(
+    client = new DynamoDBClient(clientSettings),
+    table = requireEnvironment(['SHOP_CACHE_TABLE']).SHOP_CACHE_TABLE,
+  ) {
     this.#client = client;
     this.#table = table;
   }
 
-  static fromEnvironment(): ShopCache {
-    return new ShopCache(
-      new DynamoDBClient(clientSettings),
-      requireEnvironment(['SHOP_CACHE_TABLE']).SHOP_CACHE_TABLE,
-    );
-  }
-
   /** Removes the cached shop and records the version that made it stale. */
   async invalidate(update: ShopUpdate): Promise<EffectOutcome> {
-    const { shopId, updatedFields, at, version } = update;
+    const { shopId, updatedFields, receivedAt, version } = update;
     const kept = fits(updatedFields) ? updatedFields : undefined;
     return await versionedWrite(version, () =>
       this.#client.send(
@@ -51,7 +46,7 @@ export class ShopCache {
           ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
           ExpressionAttributeValues: {
             ':version': { S: version },
-            ':at': { S: at },
+            ':at': { S: receivedAt },
             ...(kept && { ':fields': { L: kept.map((field) => ({ S: field })) } }),
           },
         }),
@@ -61,5 +56,33 @@ export class ShopCache {
 }
 
 function fits(fields: readonly string[] | undefined): fields is readonly string[] {
-  return fields !== undefined && Buffer.byteLength(JSON.stringify(fields)) <= MAXIMUM_UPDATED_FIELDS_BYTES;
+  return fields !== undefined && Buffer.byteLength(JSON.stringify(fields)) <= MAX_UPDATED_FIELDS_BYTES;
+}
+
+/**
+ * Makes a function that invalidates everything that is cached of a shop: the shop cache, then CloudFront.
+ * @throws Error if the environment names half a distribution
+ */
+export async function shopInvalidator() {
+  const shopCache = new ShopCache();
+  const { DISTRIBUTION_ID, INVALIDATION_PATHS } = process.env;
+  // Only if the stack names one, or half of one, which is an error at start-up.
+  const distribution =
+    DISTRIBUTION_ID || INVALIDATION_PATHS
+      ? new (await import('./distribution.ts')).Distribution()
+      : undefined;
+
+  return async (update: ShopUpdate & { readonly eventId: string }): Promise<EffectOutcome> => {
+    const { shopId, eventId, replay } = update;
+    const repairs = isRepair(replay);
+    const outcome = await shopCache.invalidate(update);
+    // A skipped event is invalidated, too: its invalidation may have failed after its write, and a newer event may be
+    // stored since. A repair writes again after such a failure, so if it did not write, a newer event is stored.
+    if (!repairs || outcome === 'Processed') {
+      // Under the event's own reference, CloudFront would take a repair for the invalidation that it has done.
+      const reference = repairs ? `${eventId}-${replay?.name}` : eventId;
+      await distribution?.invalidate(shopId, reference);
+    }
+    return outcome;
+  };
 }

@@ -1,10 +1,10 @@
 import { sha256Hex } from '../hash.ts';
 
 /** Longest partition key in bytes. Source: DynamoDB developer guide, "Quotas", partition keys. */
-const MAXIMUM_KEY_BYTES = 2048;
+const MAX_KEY_BYTES = 2048;
 
 /** The value of a table's or index's key for an identifier: itself, or its hash where it is too long. */
 export function tableKey(id: string): string {
-  if (Buffer.byteLength(id) <= MAXIMUM_KEY_BYTES) return id;
+  if (Buffer.byteLength(id) <= MAX_KEY_BYTES) return id;
   return `sha256:${sha256Hex(id)}`;
 }

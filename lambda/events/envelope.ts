@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { catalogue, type EventData, type EventName, isEventName } from './catalogue.ts';
-import { expecting, MAXIMUM_PROBLEMS } from './fields.ts';
+import { expecting, MAX_PROBLEMS } from './fields.ts';
 import { normaliseTimestamp } from './timestamp.ts';
 
 /** One event of the contract, its `data` checked and typed. */
@@ -90,7 +90,7 @@ export function parsePayloadText(text: string): Parsed {
     ...(inner === undefined || inner.success
       ? []
       : inner.error.issues.map((issue) => toProblem(issue, ['data']))),
-  ].slice(0, MAXIMUM_PROBLEMS);
+  ].slice(0, MAX_PROBLEMS);
   const [first, ...rest] = problems;
   if (first) return { kind: 'unusable', problems: [first, ...rest] };
   // Stryker disable next-line all: tells the compiler what the line above has made sure of.

@@ -47,7 +47,7 @@ export const text = z.optional(
  * Problems that one answer names at most: of a list of 100,000 wrong entries a megabyte must not be made,
  * and the schema library must not be given them, which fails on so many.
  */
-export const MAXIMUM_PROBLEMS = 20;
+export const MAX_PROBLEMS = 20;
 
 /** A field that the contract shows as an array of strings, used where present. */
 export const textList = z.optional(
@@ -59,7 +59,7 @@ export const textList = z.optional(
         if (typeof value === 'string') texts.push(value.toWellFormed());
         else
           context.issues.push({ code: 'custom', message: 'must be a string', path: [index], input: value });
-        if (context.issues.length === MAXIMUM_PROBLEMS) break;
+        if (context.issues.length === MAX_PROBLEMS) break;
       }
       return texts;
     }),

@@ -1,6 +1,6 @@
-import { MAXIMUM_RECORD_BYTES, RECORD_RESERVE_BYTES } from '../archive/record.ts';
+import type { SendMessageCommandInput } from '@aws-sdk/client-sqs';
+import { MAX_RECORD_BYTES, RECORD_RESERVE_BYTES } from '../archive/record.ts';
 import { sha256Hex } from '../hash.ts';
-import { stringAttribute } from '../message-attribute.ts';
 
 /**
  * What the receiver knows of an event besides the partner's JSON text, which is the body of its message.
@@ -33,6 +33,18 @@ export const attribute = {
   failedAt: 'failedAt',
 } as const;
 
+/** What SQS and SNS take as the value of a string attribute. Source: SQS API reference, `SendMessage`. */
+const ACCEPTED_VALUE = /^[\t\n\r\x20-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]+$/u;
+
+/** Longest value that we send, in UTF-16 units: attributes count towards the size of a message. */
+export const MAX_ATTRIBUTE_LENGTH = 2048;
+
+/** A string attribute of an SQS or SNS message; a value that they would refuse becomes its hash. */
+export function stringAttribute(value: string): { DataType: 'String'; StringValue: string } {
+  const accepted = ACCEPTED_VALUE.test(value) && value.length <= MAX_ATTRIBUTE_LENGTH;
+  return { DataType: 'String', StringValue: accepted ? value : `sha256:${sha256Hex(value)}` };
+}
+
 /**
  * Characters that JSON allows raw and SQS does not: of all that can stand in valid JSON text, these two.
  * Source: `MessageBody` in the SQS API reference, `SendMessage`.
@@ -62,13 +74,13 @@ export function messageGroupId(shopId: unknown): string | undefined {
 }
 
 /** The largest message. Source: SQS developer guide, "Message quotas". */
-const MAXIMUM_MESSAGE_BYTES = 1024 * 1024;
+const MAX_MESSAGE_BYTES = 1024 * 1024;
 
 /** Kept free for the attributes, which count: those of an event, of quarantine and of a dead letter. */
 const ATTRIBUTES_RESERVE_BYTES = 32 * 1024;
 
 /** Of a body as the JSON string that it is in a record of the archive. */
-const MAXIMUM_ARCHIVED_BYTES = MAXIMUM_RECORD_BYTES - RECORD_RESERVE_BYTES;
+const MAX_ARCHIVED_BYTES = MAX_RECORD_BYTES - RECORD_RESERVE_BYTES;
 
 /**
  * Whether a body travels in its message, and so in its record of the archive, or has to be stored beside both
@@ -77,10 +89,10 @@ const MAXIMUM_ARCHIVED_BYTES = MAXIMUM_RECORD_BYTES - RECORD_RESERVE_BYTES;
  */
 export function fitsMessage(body: string): boolean {
   const bytes = Buffer.byteLength(body);
-  if (2 * bytes <= MAXIMUM_ARCHIVED_BYTES) return true;
+  if (2 * bytes <= MAX_ARCHIVED_BYTES) return true;
   return (
-    bytes <= MAXIMUM_MESSAGE_BYTES - ATTRIBUTES_RESERVE_BYTES &&
-    Buffer.byteLength(JSON.stringify(body)) <= MAXIMUM_ARCHIVED_BYTES
+    bytes <= MAX_MESSAGE_BYTES - ATTRIBUTES_RESERVE_BYTES &&
+    Buffer.byteLength(JSON.stringify(body)) <= MAX_ARCHIVED_BYTES
   );
 }
 
@@ -92,4 +104,32 @@ export function eventAttributes(facts: EventFacts) {
     [attribute.receivedAt]: stringAttribute(facts.receivedAt),
     [attribute.requestId]: stringAttribute(facts.requestId),
   };
+}
+
+/**
+ * The header as Lambda writes it. Source: X-Ray developer guide, "Tracing header"; `Lineage` is Lambda's
+ * own, for the detection of loops.
+ */
+const TRACE_HEADER =
+  /^Root=1-[0-9a-f]{8}-[0-9a-f]{24}(;Parent=[0-9a-f]{16})?(;Sampled=[01])?(;Lineage=[0-9a-f:|]{1,200})?$/;
+
+/**
+ * What a message carries so that the function at the other end continues the trace, for `SendMessage`: Lambda
+ * reads it by itself, and links its batch to each message's trace (X-Ray developer guide, "Amazon SQS and
+ * AWS X-Ray"). It counts towards neither the size nor the number of a message's attributes.
+ *
+ * SQS refuses a message of which the header is malformed. No event is worth less than its trace, so such
+ * a one is left out.
+ * @param header `X-Amzn-Trace-Id`; undefined where nothing is traced
+ */
+export function traceAttribute(
+  header: string | undefined = '',
+): Pick<SendMessageCommandInput, 'MessageSystemAttributes'> {
+  if (!TRACE_HEADER.test(header)) return {};
+  return { MessageSystemAttributes: { AWSTraceHeader: { DataType: 'String', StringValue: header } } };
+}
+
+/** The trace of the invocation that is under way; Lambda sets the variable anew for each. */
+export function invocationTrace() {
+  return traceAttribute(process.env._X_AMZN_TRACE_ID);
 }

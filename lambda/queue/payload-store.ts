@@ -10,16 +10,12 @@ export class PayloadStore {
   readonly #client: S3Client;
   readonly #bucket: string;
 
-  constructor(client: S3Client, bucket: string) {
+  constructor(
+    client = new S3Client(clientSettings),
+    bucket = requireEnvironment(['PAYLOAD_BUCKET']).PAYLOAD_BUCKET,
+  ) {
     this.#client = client;
     this.#bucket = bucket;
-  }
-
-  static fromEnvironment(): PayloadStore {
-    return new PayloadStore(
-      new S3Client(clientSettings),
-      requireEnvironment(['PAYLOAD_BUCKET']).PAYLOAD_BUCKET,
-    );
   }
 
   async put(key: string, payload: Uint8Array): Promise<void> {
@@ -49,6 +45,6 @@ let store: PayloadStore | undefined;
 
 /** The store that the function's environment names. */
 export function payloadStore(): PayloadStore {
-  store ??= PayloadStore.fromEnvironment();
+  store ??= new PayloadStore();
   return store;
 }

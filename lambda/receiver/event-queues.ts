@@ -3,16 +3,17 @@ import { requireEnvironment } from '../environment.ts';
 import { type EventName, eventNames } from '../events/catalogue.ts';
 import { describeProblems, type Parsed, type Problem } from '../events/envelope.ts';
 import { queueUrlVariable } from '../events/event-names.ts';
-import { MAXIMUM_ATTRIBUTE_LENGTH, stringAttribute } from '../message-attribute.ts';
 import {
   attribute,
   type EventFacts,
   escapeForSqs,
   eventAttributes,
   fitsMessage,
+  invocationTrace,
+  MAX_ATTRIBUTE_LENGTH,
   messageGroupId,
+  stringAttribute,
 } from '../queue/message.ts';
-import { invocationTrace } from '../queue/trace-header.ts';
 
 /** What the receiver knows of a delivery besides its payload. */
 export type Delivery = Omit<EventFacts, 'event'>;
@@ -77,7 +78,7 @@ export class EventQueues {
   async quarantine(body: Buffer, problems: readonly Problem[], delivery: Delivery): Promise<void> {
     const whole = JSON.stringify({ problems, bodyBase64: body.toString('base64') });
     const payloadKey = fitsMessage(whole) ? undefined : await store(`quarantine/${delivery.eventId}`, body);
-    const reason = describeProblems(problems).slice(0, MAXIMUM_ATTRIBUTE_LENGTH);
+    const reason = describeProblems(problems).slice(0, MAX_ATTRIBUTE_LENGTH);
     await this.#client.send(
       new SendMessageCommand({
         QueueUrl: this.#urls.quarantine,

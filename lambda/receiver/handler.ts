@@ -1,18 +1,16 @@
-import { injectLambdaContext } from '@aws-lambda-powertools/logger/middleware';
 import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { SQSClient } from '@aws-sdk/client-sqs';
-import middy from '@middy/core';
-import type { APIGatewayProxyStructuredResultV2 } from 'aws-lambda';
-import { clientSettings, describeError } from '../aws-clients.ts';
+import type { Context } from 'aws-lambda';
+import { clientSettings } from '../aws-clients.ts';
 import { requireEnvironment } from '../environment.ts';
+import { describeError } from '../errors.ts';
 import { SMOKE_TEST_PREFIX } from '../smoke-test/request-id.ts';
 import { count, functionVersion, logger } from '../telemetry.ts';
-import { ahead } from './ahead.ts';
+import type { Answer } from './answers.ts';
 import { EventQueues, queueUrlsFromEnvironment } from './event-queues.ts';
-import { PreparedAgent } from './prepared-agent.ts';
-import { problemResponses } from './problem.ts';
 import { createReceiver, type Outcome } from './receive.ts';
 import type { GatewayEvent, WebhookRequest } from './request.ts';
+import { PreparedAgent, warmUp } from './warm-up.ts';
 import { WebhookSecrets } from './webhook-secrets.ts';
 
 const { WEBHOOK_SECRET_ARN, SECRET_GRACE_SECONDS } = requireEnvironment([
@@ -20,10 +18,10 @@ const { WEBHOOK_SECRET_ARN, SECRET_GRACE_SECONDS } = requireEnvironment([
   'SECRET_GRACE_SECONDS',
 ]);
 
-/** Whether the request under way is the smoke test's: it is logged, and rings nothing. */
+/** Whether the request under way is the smoke test's: it is logged, and no alarm may hear of it. */
 let isSmokeTest = false;
 
-const tally: typeof count = async (...outcome) => {
+const countUnlessSmokeTest: typeof count = async (...outcome) => {
   if (!isSmokeTest) await count(...outcome);
 };
 
@@ -36,7 +34,7 @@ const secrets = new WebhookSecrets({
   client: new SecretsManagerClient(clientSettings),
   secretId: WEBHOOK_SECRET_ARN,
   gracePeriod: Number(SECRET_GRACE_SECONDS) * 1000,
-  onUnreadable: () => tally('SecretUnreadable'),
+  onUnreadable: () => countUnlessSmokeTest('SecretUnreadable'),
   onStale: async (error) =>
     logger.warn('Secret not readable; serving the cached one', await describeError(error)),
   onWhiteSpace: () =>
@@ -56,25 +54,29 @@ const queues = new EventQueues(
 async function report({ outcome, ...facts }: Outcome, { sourceIp }: WebhookRequest): Promise<void> {
   if (outcome === 'Rejected') logger.warn(outcome, { ...facts, sourceIp });
   else logger.info(outcome, facts);
-  if (outcome !== 'Accepted') await tally(outcome, 'reason' in facts ? { reason: facts.reason } : {});
+  if (outcome !== 'Accepted')
+    await countUnlessSmokeTest(outcome, 'reason' in facts ? { reason: facts.reason } : {});
 }
 
-/**
- * The HTTP side of the service: `POST /api/v1/webhooks/partner`. Its answer is of a form that both kinds of
- * API take.
- */
-export const handler = middy<GatewayEvent, APIGatewayProxyStructuredResultV2>()
-  .use(injectLambdaContext(logger, { logEvent: false, resetKeys: true }))
-  .use(
-    problemResponses(async (error) => {
-      logger.error('ServerError', await describeError(error));
-      await tally('ServerError');
-      await tally('VersionError', { version: functionVersion });
-    }),
-  )
-  .handler(createReceiver({ secrets, queues, identify, report }));
+async function reportError(error: unknown): Promise<void> {
+  logger.error('ServerError', await describeError(error));
+  await countUnlessSmokeTest('ServerError');
+  await countUnlessSmokeTest('VersionError', { version: functionVersion });
+}
 
-await ahead(
+const receive = createReceiver({ secrets, queues, identify, report, reportError });
+
+/** The HTTP side of the service: `POST /api/v1/webhooks/partner`. */
+export async function handler(event: GatewayEvent, context: Context): Promise<Answer> {
+  logger.addContext(context);
+  try {
+    return await receive(event);
+  } finally {
+    logger.resetKeys();
+  }
+}
+
+await warmUp(
   (signal) => secrets.readAhead(signal),
   (signal) => agent.prepare(queueUrls.unrouted, signal),
 );

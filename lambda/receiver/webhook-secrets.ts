@@ -4,12 +4,11 @@ import {
   ResourceNotFoundException,
   type SecretsManagerClient,
 } from '@aws-sdk/client-secrets-manager';
-import { readSecretValue, UnusableSecretError } from './secret-value.ts';
 
 /** Age at which a cached secret is read again, in milliseconds (decision D12). */
-export const MAXIMUM_AGE = 5 * 60_000;
+export const MAX_AGE = 5 * 60_000;
 
-/** Least time between two reads that mismatches or failures cause, in milliseconds (decision D12). */
+/** Shortest time between two reads that mismatches or failures cause, in milliseconds (decision D12). */
 export const REFRESH_INTERVAL = 30_000;
 
 export interface WebhookSecretsOptions {
@@ -17,11 +16,11 @@ export interface WebhookSecretsOptions {
   readonly secretId: string;
   /** How long after a rotation the previous secret is accepted, in milliseconds. */
   readonly gracePeriod: number;
-  /** Told of each failed read, whether or not something is cached. */
+  /** Called after each failed read, whether or not something is cached. */
   readonly onUnreadable: () => Promise<void>;
-  /** Told of a failed read while a cached secret goes on serving. */
+  /** Called after a failed read while a cached secret goes on serving. */
   readonly onStale: (error: unknown) => Promise<void>;
-  /** Told, once, that the secret begins or ends with white space: most likely it was pasted with it. */
+  /** Called once if the secret begins or ends with white space: most likely it was pasted with it. */
   readonly onWhiteSpace: () => void;
   /** Milliseconds since the epoch. @default Date.now */
   readonly now?: () => number;
@@ -52,24 +51,24 @@ export class WebhookSecrets {
   }
 
   /**
-   * Reads both versions side by side, for a start that has no request to answer yet. Nobody is told of a failure: the first
-   * request reads by itself, and tells.
-   * @throws as {@link accepted}, or where it is aborted
+   * Reads both versions side by side, for a start that has no request to answer yet. A failure is not reported: the first
+   * request reads by itself, and reports.
+   * @throws as {@link accepted}, or if it is aborted
    */
   async readAhead(abortSignal: AbortSignal): Promise<void> {
     const current = this.#version('AWSCURRENT', abortSignal);
     const previous = this.#readPrevious(abortSignal);
-    // Neither is to be left under way: Lambda freezes a function that has started.
+    // Neither may be left under way: Lambda freezes a function that has started.
     await Promise.allSettled([current, previous]);
     this.#cached = await this.#cacheOf(await current, () => previous);
   }
 
   /**
-   * Whether one of the accepted secrets fits; where none does they are read once more, unless this very
-   * call has just read them.
+   * Whether the test passes with one of the accepted secrets. If not, they are read once more, unless this very call
+   * has just read them.
    * @throws as {@link accepted}
    */
-  async fit(test: (secrets: readonly string[]) => boolean): Promise<boolean> {
+  async matchesAny(test: (secrets: readonly string[]) => boolean): Promise<boolean> {
     const before = this.#cached;
     if (test(await this.accepted())) return true;
     if (this.#cached !== before) return false;
@@ -80,17 +79,17 @@ export class WebhookSecrets {
   /**
    * The secrets that a signature may have been made with: the current one, and in the grace period
    * after a rotation the previous one.
-   * @throws the client's error, or UnusableSecretError, where none is cached and none can be read
+   * @throws the client's error, or UnusableSecretError, if none is cached and none can be read
    */
   async accepted(): Promise<readonly string[]> {
     if (this.#cached === undefined) await this.#read();
-    else if (this.#now() - this.#cached.readAt >= MAXIMUM_AGE) await this.#refresh('age');
+    else if (this.#now() - this.#cached.readAt >= MAX_AGE) await this.#refresh('age');
     return this.#secrets();
   }
 
   /**
    * The secrets to try once more with after a mismatch.
-   * @returns undefined where they were read too recently to be read again, or cannot be
+   * @returns undefined if they were read too recently to be read again, or cannot be read
    */
   async afterMismatch(): Promise<readonly string[] | undefined> {
     return (await this.#refresh('mismatch')) ? this.#secrets() : undefined;
@@ -99,7 +98,7 @@ export class WebhookSecrets {
   #secrets(): readonly string[] {
     if (this.#cached === undefined) return [];
     const { current, previous } = this.#cached;
-    // Said here and not where it is read, which may be before there is a request that the line belongs to.
+    // Reported here and not when it is read, which may be before there is a request that the log line belongs to.
     if (current !== current.trim() && !this.#warnedOfWhiteSpace) {
       this.#warnedOfWhiteSpace = true;
       this.#options.onWhiteSpace();
@@ -146,7 +145,7 @@ export class WebhookSecrets {
     };
   }
 
-  /** @returns undefined where the secret was never rotated, or its previous value cannot be used */
+  /** @returns undefined if the secret was never rotated, or its previous value cannot be used */
   async #readPrevious(abortSignal?: AbortSignal): Promise<string | undefined> {
     try {
       return readSecretValue((await this.#version('AWSPREVIOUS', abortSignal)).SecretString);
@@ -165,5 +164,37 @@ export class WebhookSecrets {
     return client.send(new GetSecretValueCommand({ SecretId: secretId, VersionStage }), {
       ...(abortSignal && { abortSignal }),
     });
+  }
+}
+
+/** The key under which a JSON secret holds the webhook secret (contract, Authentication). */
+const SECRET_KEY = 'WEBHOOK_SECRET';
+
+/** The stored secret cannot be used. Its message never shows the secret. */
+export class UnusableSecretError extends Error {
+  override readonly name = 'UnusableSecretError';
+}
+
+/**
+ * Reads a Secrets Manager value (decision D12): the bare secret, or a JSON object with the key
+ * `WEBHOOK_SECRET`. Only an object counts as JSON: the bare secrets `123` and `"abc"` are themselves.
+ * @throws UnusableSecretError if it is empty (anybody could sign with it), or is an object without that key
+ */
+export function readSecretValue(stored: string | undefined): string {
+  const secret = stored?.trimStart().startsWith('{') ? fromJson(stored) : stored;
+  if (typeof secret !== 'string' || secret === '') {
+    throw new UnusableSecretError(
+      `The stored secret is empty, binary, or a JSON object without a non-empty string under ${SECRET_KEY}`,
+    );
+  }
+  return secret;
+}
+
+function fromJson(stored: string): unknown {
+  try {
+    return (JSON.parse(stored) as Record<string, unknown>)[SECRET_KEY];
+  } catch {
+    // A bare secret may begin with a brace.
+    return stored;
   }
 }

@@ -1,14 +1,39 @@
-import { LambdaClient } from '@aws-sdk/client-lambda';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import type { CloudFormationCustomResourceEvent, Context } from 'aws-lambda';
-import { answer } from './answer.ts';
-import { check } from './invoke.ts';
-import { goesBack, readProbes } from './probes.ts';
+import { goesBack, type Probe, type Problem, readProbes } from './probes.ts';
 
 /** In milliseconds: a probe takes a few seconds at the worst, and Lambda gives a start 10 s. */
 const INVOCATION_TIMEOUT = 45_000;
 
 /** Milliseconds before this function's own time-out at which it stops: time to answer CloudFormation. */
 const ANSWER_MARGIN = 5_000;
+
+/**
+ * How long what may pass is given, in milliseconds. New permissions take seconds to reach all of AWS,
+ * without a promise (IAM user guide, "Changes that I make are not always immediately visible"), and a new
+ * function or version is `Pending` until Lambda has made its resources (Lambda developer guide, "Lambda
+ * function states").
+ */
+const SETTLING_TIME = 60_000;
+
+/** Wait between two attempts, in milliseconds. */
+const RETRY_INTERVAL = 1_000;
+
+/**
+ * Errors of `Invoke` that pass when a deployment has settled: a permission that has not spread, a function
+ * that is `Pending`, and more invocations than the account admits. Source: Lambda API reference, `Invoke`.
+ */
+const SETTLES = new Set(['AccessDeniedException', 'ResourceConflictException', 'TooManyRequestsException']);
+
+/** Never another: with a new one CloudFormation would take an update for a replacement. */
+const PHYSICAL_RESOURCE_ID = 'smoke-test';
+
+/**
+ * Longest reason, in characters. The whole answer may have 4,096 bytes. Source: CloudFormation user guide,
+ * "Custom resource response objects".
+ */
+const MAX_REASON_LENGTH = 1500;
 
 const client = new LambdaClient({
   maxAttempts: 3,
@@ -41,9 +66,86 @@ function bringsNothingNew(event: CloudFormationCustomResourceEvent): boolean {
 async function smokeTest(properties: unknown, outOfTime: AbortSignal): Promise<string | undefined> {
   try {
     const probes = readProbes(properties);
-    const found = await Promise.all(probes.map((probe) => check(client, probe, outOfTime)));
+    const found = await Promise.all(probes.map((probe) => check(probe, outOfTime)));
     return found.filter((problem) => problem !== undefined).join('; ') || undefined;
   } catch (error) {
     return error instanceof Error ? error.message : 'The smoke test itself failed';
   }
+}
+
+/**
+ * Sends a probe, repeatedly where what goes wrong may pass.
+ * @param outOfTime ends it at once
+ * @returns what is wrong, beginning with the function's name and version; undefined where nothing is
+ */
+async function check(probe: Probe, outOfTime: AbortSignal): Promise<string | undefined> {
+  const settled = Date.now() + SETTLING_TIME;
+  const name = probe.functionArn.split(':').slice(-2).join(':');
+  let last: Problem | undefined;
+  for (;;) {
+    const problem = await attempt(probe, outOfTime);
+    if (problem === undefined) return undefined;
+    if (outOfTime.aborted) return `${name} ${last?.text ?? 'did not answer'} when the time was up`;
+    if (!problem.mayPass || Date.now() > settled) return `${name} ${problem.text}`;
+    last = problem;
+    // An abort is seen by the next attempt.
+    await sleep(RETRY_INTERVAL, undefined, { signal: outOfTime }).catch(() => {});
+  }
+}
+
+async function attempt(
+  { functionArn, event, judge }: Probe,
+  abortSignal: AbortSignal,
+): Promise<Problem | undefined> {
+  try {
+    const { FunctionError, Payload } = await client.send(
+      new InvokeCommand({ FunctionName: functionArn, Payload: JSON.stringify(event) }),
+      { abortSignal },
+    );
+    const returned = fromJson(Payload?.transformToString());
+    if (FunctionError === undefined) return judge(returned);
+    return { text: `failed with ${errorType(returned)}: see its log`, mayPass: false };
+  } catch (error) {
+    const name = error instanceof Error ? error.name : typeof error;
+    return { text: `could not be invoked: ${name}`, mayPass: SETTLES.has(name) };
+  }
+}
+
+/** The class of a function error. Its message is left out: it may show what the function knows. */
+function errorType(returned: unknown): string {
+  const type = typeof returned === 'object' && returned && 'errorType' in returned ? returned.errorType : '';
+  return typeof type === 'string' && /^[\w.]{1,100}$/.test(type) ? type : 'an error without a type';
+}
+
+function fromJson(text: string | undefined): unknown {
+  try {
+    return JSON.parse(text ?? '');
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Tells CloudFormation how a request to a custom resource ended.
+ * @param failure the reason, where it failed
+ * @throws Error where CloudFormation has not taken the answer: Lambda then has the request carried out again
+ */
+async function answer(
+  { StackId, RequestId, LogicalResourceId, ResponseURL }: CloudFormationCustomResourceEvent,
+  failure: string | undefined,
+): Promise<void> {
+  const response = await fetch(ResponseURL, {
+    method: 'PUT',
+    // The URL is signed for none.
+    headers: { 'content-type': '' },
+    body: JSON.stringify({
+      Status: failure === undefined ? 'SUCCESS' : 'FAILED',
+      ...(failure !== undefined && { Reason: failure.slice(0, MAX_REASON_LENGTH) }),
+      PhysicalResourceId: PHYSICAL_RESOURCE_ID,
+      StackId,
+      RequestId,
+      LogicalResourceId,
+    }),
+  });
+  if (!response.ok) throw new Error(`CloudFormation refused the answer with ${response.status}`);
 }

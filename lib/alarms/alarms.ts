@@ -22,7 +22,7 @@ export interface AlarmsProps {
 /** What the table of alarms cannot know. */
 export interface AlarmProps {
   /** What the metric is of. */
-  readonly of: MetricSource;
+  readonly metricsOf: MetricSource;
   /** Where to look in the console of AWS, as `console-links.ts` makes them. */
   readonly links: readonly [string, ...string[]];
   /** For `<event>` and `<impact>` in the texts. */
@@ -61,7 +61,10 @@ export class Alarms extends Construct {
       }),
     );
     subscribeEmails(this.topic, props.config.alarmEmails);
-    this.add(this.topic, 'Alarms/Topic/NotDelivered', { of: this.topic, links: [topicLink(this.topic)] });
+    this.add(this.topic, 'Alarms/Topic/NotDelivered', {
+      metricsOf: this.topic,
+      links: [topicLink(this.topic)],
+    });
   }
 
   /** Adds an alarm of the table. Unless the table says otherwise, it notifies when it begins and when it is over. */
@@ -74,7 +77,7 @@ export class Alarms extends Construct {
     const impact = this.#fillIn(texts.impact, props);
     const firstStep = this.#fillIn(texts.firstStep, props);
     const alarm = new Alarm(scope, id, {
-      metric: props.of.metric(metric.name, {
+      metric: props.metricsOf.metric(metric.name, {
         statistic: metric.statistic,
         period: Duration.seconds(metric.period),
       }),

@@ -11,7 +11,7 @@ import { CfnApiMapping } from 'aws-cdk-lib/aws-apigatewayv2';
 import { FilterPattern } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
 import { WEBHOOK_PATH } from '../../lambda/events/webhook-path.ts';
-import { serverError } from '../../lambda/receiver/problem.ts';
+import { serverError } from '../../lambda/receiver/answers.ts';
 import { acknowledge } from '../acknowledge.ts';
 import { restApiLink } from '../alarms/console-links.ts';
 import { accessLogFormat, statusIn } from './access-log.ts';

@@ -90,20 +90,24 @@ export class WebhookApi extends Construct {
     }
     const counted = logMetrics(this);
     const logLinks = (pattern: IFilterPattern) => [this.accessLog.link(pattern)] as const;
-    alarms.add(this, 'Api/ServerErrors', { of: metrics, links: logLinks(SERVER_ERRORS) });
-    alarms.add(this, 'Api/NearThrottle', { of: metrics, setting: apiThrottle.rate * 60, links: [link] });
-    alarms.add(this, 'Api/Slow', { of: metrics, links: [link] });
-    alarms.add(this, 'Api/RejectionsJump', { of: counted, links: logLinks(UNAUTHORIZED) });
-    alarms.add(this, 'Api/Throttled', { of: counted, links: logLinks(shows.Throttled) });
-    alarms.add(this, 'Api/Unavailable', { of: counted, links: logLinks(SERVER_ERRORS) });
-    alarms.add(this, 'Api/TooLarge', { of: counted, links: logLinks(shows.TooLarge) });
-    alarms.add(this, 'Api/WrongAddress', { of: counted, links: logLinks(shows.WrongAddress) });
+    alarms.add(this, 'Api/ServerErrors', { metricsOf: metrics, links: logLinks(SERVER_ERRORS) });
+    alarms.add(this, 'Api/NearThrottle', {
+      metricsOf: metrics,
+      setting: apiThrottle.rate * 60,
+      links: [link],
+    });
+    alarms.add(this, 'Api/Slow', { metricsOf: metrics, links: [link] });
+    alarms.add(this, 'Api/RejectionsJump', { metricsOf: counted, links: logLinks(UNAUTHORIZED) });
+    alarms.add(this, 'Api/Throttled', { metricsOf: counted, links: logLinks(shows.Throttled) });
+    alarms.add(this, 'Api/Unavailable', { metricsOf: counted, links: logLinks(SERVER_ERRORS) });
+    alarms.add(this, 'Api/TooLarge', { metricsOf: counted, links: logLinks(shows.TooLarge) });
+    alarms.add(this, 'Api/WrongAddress', { metricsOf: counted, links: logLinks(shows.WrongAddress) });
     if (waf === undefined) return;
-    alarms.add(this, 'Api/Blocked', { of: ruleMetrics(this, RATE_RULE), links: logLinks(BLOCKED) });
+    alarms.add(this, 'Api/Blocked', { metricsOf: ruleMetrics(this, RATE_RULE), links: logLinks(BLOCKED) });
     for (const list of waf.managedLists) {
       alarms.add(this, 'Api/BlockedBy<List>', {
         id: `BlockedBy${list.replace('AWSManagedRules', '')}`,
-        of: ruleMetrics(this, list),
+        metricsOf: ruleMetrics(this, list),
         text: { list },
         links: logLinks(BLOCKED),
       });

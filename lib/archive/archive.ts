@@ -106,7 +106,7 @@ export class Archive extends Construct {
 
     // Of all streams: their log has nothing else.
     countLines(log, { Failures: { metric: 'ArchiveFailures', pattern: FAILED } });
-    alarms.add(this, 'Archive/Failing', { of: logMetrics(this), links: [logLink(log, FAILED)] });
+    alarms.add(this, 'Archive/Failing', { metricsOf: logMetrics(this), links: [logLink(log, FAILED)] });
 
     this.#streams = new Map(
       eventNames.map((event) => {
@@ -150,7 +150,7 @@ export class Archive extends Construct {
   }
 
   /** Firehose's metrics of an event's stream. */
-  metricsOf(event: EventName): MetricSource {
+  streamMetrics(event: EventName): MetricSource {
     return metricsUnder('AWS/Firehose', { DeliveryStreamName: this.streamOf(event).ref });
   }
 

@@ -121,7 +121,7 @@ function charges({ api, receiver, pipelines, archive, effects }: CostSources, pe
           charge(
             'archive',
             'Firehose records, of up to 5 KB',
-            pipelines.map(({ event }) => archive.metricsOf(event).metric('IncomingRecords', total)),
+            pipelines.map(({ event }) => archive.streamMetrics(event).metric('IncomingRecords', total)),
             (prices.firehoseGigabyte * FIREHOSE_CHUNK) / BYTES_OF_A_GIGABYTE,
           ),
         ]),

@@ -322,7 +322,9 @@ export function stuck(sources: DashboardSources): IWidget[][] {
               title: 'Not in the archive yet: age of the oldest record',
               width: 8,
               left: pipelines.map(({ event }) =>
-                archive.metricsOf(event).metric('DeliveryToS3.DataFreshness', { ...maximum, label: event }),
+                archive
+                  .streamMetrics(event)
+                  .metric('DeliveryToS3.DataFreshness', { ...maximum, label: event }),
               ),
               unit: 'seconds',
             }),

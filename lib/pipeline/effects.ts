@@ -9,7 +9,7 @@ import {
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { Topic } from 'aws-cdk-lib/aws-sns';
 import { Construct } from 'constructs';
-import type { EffectName } from '../../lambda/events/catalogue.ts';
+import type { EffectName } from '../../lambda/events/definition.ts';
 import type { Alarms } from '../alarms/alarms.ts';
 import { topicLink } from '../alarms/console-links.ts';
 import { ChatChannels, subscribeEmails } from '../alarms/subscriptions.ts';
@@ -84,9 +84,12 @@ export class Effects extends Construct {
     this.review = topic('Review');
     subscribeEmails(this.review, config.reviewEmails);
     new ChatChannels(this, 'ChatChannels', { topic: this.chat, ...config.chat });
-    alarms.add(this.chat, 'Effects/Chat/NotDelivered', { of: this.chat, links: [topicLink(this.chat)] });
+    alarms.add(this.chat, 'Effects/Chat/NotDelivered', {
+      metricsOf: this.chat,
+      links: [topicLink(this.chat)],
+    });
     alarms.add(this.review, 'Effects/Review/NotDelivered', {
-      of: this.review,
+      metricsOf: this.review,
       links: [topicLink(this.review)],
     });
 

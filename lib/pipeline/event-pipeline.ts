@@ -108,12 +108,12 @@ export class EventPipeline extends Construct {
     );
     countLines(this.consumer.logGroup, consumerLines);
     alarms.add(this.deadLetterQueue, '<Event>/DeadLetterQueue/NotEmpty', {
-      of: this.deadLetterQueue,
+      metricsOf: this.deadLetterQueue,
       event,
       links: [queueLink(this.deadLetterQueue)],
     });
     this.waiting = alarms.add(this, '<Event>/Waiting', {
-      of: this.queue,
+      metricsOf: this.queue,
       event,
       links: [
         queueLink(this.queue),
@@ -121,7 +121,7 @@ export class EventPipeline extends Construct {
       ],
     });
     this.paused = alarms.add(this, '<Event>/Paused', {
-      of: logMetrics(this, { event }),
+      metricsOf: logMetrics(this, { event }),
       event,
       links: [queueLink(this.queue)],
     });

@@ -68,16 +68,22 @@ export class Receiver extends ReleasedFunction {
 
     countLines(this.logGroup, receiverLines);
     const logLines = (pattern: string) => [logLink(this.logGroup, pattern)] as const;
-    alarms.add(this, 'Receiver/Errors', { of: this.function, links: logLines(DIED) });
-    alarms.add(this, 'Receiver/Throttles', { of: this.function, links: [functionLink(this.function)] });
+    alarms.add(this, 'Receiver/Errors', { metricsOf: this.function, links: logLines(DIED) });
+    alarms.add(this, 'Receiver/Throttles', {
+      metricsOf: this.function,
+      links: [functionLink(this.function)],
+    });
     alarms.add(this, 'Receiver/SecretUnreadable', {
-      of: logMetrics(this, { service: this.service }),
+      metricsOf: logMetrics(this, { service: this.service }),
       links: logLines(messagePattern('Secret not readable*', 'ServerError')),
     });
-    alarms.add(this, 'Receiver/WrongSecret', { of: logMetrics(this), links: logLines(WRONGLY_SIGNED) });
+    alarms.add(this, 'Receiver/WrongSecret', {
+      metricsOf: logMetrics(this),
+      links: logLines(WRONGLY_SIGNED),
+    });
     if (props.quietAfter !== undefined) {
       alarms.add(this, 'Receiver/Quiet', {
-        of: logMetrics(this),
+        metricsOf: logMetrics(this),
         setting: props.quietAfter,
         links: logLines(VERIFIED),
       });

@@ -45,11 +45,16 @@ export class Canaries extends Construct {
       'As in AWS’ own policy for it: how CodeDeploy asks for alarms is not documented, and one that it may not see would stop every deployment.',
     );
 
-    const takeBack = (name: AlarmName, released: ReleasedFunction, of: MetricSource, pattern: string) => {
+    const takeBack = (
+      name: AlarmName,
+      released: ReleasedFunction,
+      metricsOf: MetricSource,
+      pattern: string,
+    ) => {
       const { service, logGroup } = released;
       const alarm = alarms.add(this, name, {
         id: name.replace('Canaries/', '').replace('<event>', service),
-        of,
+        metricsOf,
         text: { service },
         links: [logLink(logGroup, pattern)],
       });

@@ -1,3 +1,7 @@
+import { AwsError } from './errors.ts';
+import { permissionsOf, type Stack } from './permissions.ts';
+import { type AwsRequest, type Permission, SERVICES, type Service } from './services.ts';
+
 /** One statement of an IAM policy, with its intrinsic functions resolved. */
 export interface PolicyStatement {
   Effect: 'Allow' | 'Deny';
@@ -8,18 +12,96 @@ export interface PolicyStatement {
   Condition?: Record<string, Record<string, string | string[]>>;
 }
 
-/** What IAM decides, and why where it refuses. */
-export type Decision = 'allowed' | 'explicitly denied' | 'not allowed';
+/** A role that calls with an access key of its own. */
+export interface Principal {
+  /** The role's logical id. */
+  name: string;
+  accessKeyId: string;
+  /** ARN by which services that act for the role know it. @default they do not know it */
+  arn?: string;
+  /** Its identity-based policies. */
+  statements: PolicyStatement[];
+}
 
-/** Decides on one action and one resource, which is `*` where the action has none. */
-export type Policy = (action: string, resource: string) => Decision;
+/** Who may do what. A caller whose access key belongs to no role is an operator, who may do everything. */
+export interface Authorization {
+  /** @throws Error for a policy condition that is not supported */
+  addPrincipals(principals: Principal[]): void;
+  isRole(accessKeyId: string): boolean;
+  isAllowed(accessKeyId: string, permission: Permission): boolean;
+  callerArn(accessKeyId: string): string;
+  /** @throws AwsError the service's own, if the caller's policies do not allow the request */
+  authorize(request: AwsRequest): void;
+  /** Decides for a service that acts for a role. @throws Error if the role may not, or is not known */
+  authorizeRole(roleArn: string, service: Service, permission: Permission): void;
+}
+
+export function createAuthorization(stack: Stack): Authorization {
+  const roles = new Map<string, { name: string; policy: Policy }>();
+  /** By role ARN. */
+  const accessKeys = new Map<string, string>();
+
+  function callerArn(accessKeyId: string): string {
+    const role = roles.get(accessKeyId);
+    if (role === undefined) return `arn:aws:iam::${stack.accountId}:user/operator`;
+    return `arn:aws:sts::${stack.accountId}:assumed-role/${role.name}/local`;
+  }
+
+  function decide(accessKeyId: string, { action, resource }: Permission): Decision {
+    return roles.get(accessKeyId)?.policy(action, resource) ?? 'allowed';
+  }
+
+  function assertAllowed(accessKeyId: string, service: Service, permission: Permission): void {
+    const decision = decide(accessKeyId, permission);
+    if (decision === 'allowed') return;
+    const { action, resource } = permission;
+    const reason =
+      decision === 'explicitly denied'
+        ? 'with an explicit deny in an identity-based policy'
+        : `because no identity-based policy allows the ${action} action`;
+    const { code, status } = SERVICES[service].accessDenied;
+    throw new AwsError(
+      code,
+      `User: ${callerArn(accessKeyId)} is not authorized to perform: ${action} on resource: ${resource} ${reason}`,
+      { status },
+    );
+  }
+
+  return {
+    addPrincipals(principals) {
+      const compiled = principals.map(
+        ({ name, accessKeyId, statements }) =>
+          [accessKeyId, { name, policy: compilePolicy(statements) }] as const,
+      );
+      for (const [accessKeyId, role] of compiled) roles.set(accessKeyId, role);
+      for (const { arn, accessKeyId } of principals) if (arn !== undefined) accessKeys.set(arn, accessKeyId);
+    },
+    isRole: (accessKeyId) => roles.has(accessKeyId),
+    isAllowed: (accessKeyId, permission) => decide(accessKeyId, permission) === 'allowed',
+    callerArn,
+    authorize(request) {
+      const { accessKeyId, service } = request;
+      if (!roles.has(accessKeyId)) return;
+      for (const permission of permissionsOf(request, stack)) assertAllowed(accessKeyId, service, permission);
+    },
+    authorizeRole(roleArn, service, permission) {
+      const accessKeyId = accessKeys.get(roleArn);
+      if (accessKeyId === undefined) throw new Error(`Firehose is unable to assume role ${roleArn}`);
+      assertAllowed(accessKeyId, service, permission);
+    },
+  };
+}
+
+type Decision = 'allowed' | 'explicitly denied' | 'not allowed';
+
+/** Decides on one action and one resource, which is `*` if the action has none. */
+type Policy = (action: string, resource: string) => Decision;
 
 type Matcher = (value: string) => boolean;
 
-/** What is true of every request here. Keys that IAM knows and this does not are absent from it. */
+/** Condition keys with the value that they have in every request here. A condition on any other key fails. */
 const CONTEXT: Record<string, string> = {
   'aws:securetransport': 'true',
-  // That of every caller (local/place.ts).
   'kms:calleraccount': '000000000000',
 };
 
@@ -34,8 +116,7 @@ const CONDITION_OPERATORS: Record<string, (pattern: string) => Matcher> = {
 };
 
 /**
- * Prepares the identity-based policies of one role: an explicit deny wins, and what nothing allows is
- * refused.
+ * Prepares the identity-based policies of one role: an explicit deny wins, and what no statement allows is refused.
  * @throws Error naming a condition operator that is not supported
  */
 export function compilePolicy(statements: PolicyStatement[]): Policy {

@@ -3,70 +3,42 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { type ConsoleUrl, consoleRedirect } from '../console-redirect.ts';
 import { listen } from '../listen.ts';
 import type { InspectedMessage, StackObserver } from '../observation.ts';
-import { accessDenied } from './access-denied.ts';
-import { compilePolicy, type Policy, type PolicyStatement } from './authorization.ts';
-import { AwsError } from './aws-error.ts';
+import { createAuthorization, type Principal } from './authorization.ts';
 import { type AlarmDefinition, createAlarms } from './cloudwatch/alarms.ts';
-import { alarmsQueryResponse } from './cloudwatch/alarms-query.ts';
-import { createDatabase } from './dynamodb/database.ts';
+import { createDynamodb } from './dynamodb/dynamodb.ts';
+import { AwsError } from './errors.ts';
 import { ConnectionLostError, type Faults } from './faults.ts';
+import { createFauxqs } from './fauxqs.ts';
 import { createFirehose } from './firehose/firehose.ts';
-import { bodyOf, KEEP_ALIVE_MS, MAX_BODY_BYTES, write } from './http-server.ts';
-import type { KeptState } from './kept/kept-state.ts';
+import { bodyOf, isOwnHost, KEEP_ALIVE_MS, MAX_BODY_BYTES, write } from './http-server.ts';
+import type { KeptState } from './kept-state.ts';
 import { createEventSourceMappings, type EventSourceMapping } from './lambda/event-source-mappings.ts';
 import { createLogs } from './logs/logs.ts';
-import { isOwnHost } from './own-host.ts';
-import type { Stack } from './permissions.ts';
-import {
-  type AwsRequest,
-  credentialOf,
-  type HttpRequest,
-  parseRequest,
-  protocolOf,
-  type Service,
-} from './request.ts';
-import {
-  type AwsResponse,
-  errorResponse,
-  JSON_1_0,
-  JSON_1_1,
-  jsonResponse,
-  withChecksum,
-} from './response.ts';
-import { createObjectWriter } from './s3/object-writer.ts';
+import { credentialOf, parseRequest, protocolOf } from './request.ts';
+import { type AwsResponse, documentResponse, errorResponse, withChecksum } from './response.ts';
+import { createS3 } from './s3/s3.ts';
 import { createSecretsManager } from './secrets-manager/secrets-manager.ts';
-import { publishedNotification } from './sns/published-notification.ts';
-import { createMessaging } from './sqs/messaging.ts';
-import { callerIdentity } from './sts/caller-identity.ts';
-
-/** A role that calls with an access key of its own. */
-export interface Principal {
-  /** The role's logical id. */
-  name: string;
-  accessKeyId: string;
-  /** By which services that act for it know it. @default they do not know it */
-  arn?: string;
-  /** Its identity-based policies. */
-  statements: PolicyStatement[];
-}
+import { type AwsRequest, type HttpRequest, type Operations, SERVICES, type Service } from './services.ts';
+import { createSns, publishedNotification } from './sns/sns.ts';
+import { createSqs } from './sqs/sqs.ts';
 
 export interface AwsEndpointOptions {
-  /** 0 for any free one. */
+  /** 0 for any free port. */
   port: number;
-  /** @default the loopback addresses, of IPv4 and of IPv6 where there is one */
+  /** @default the loopback addresses of IPv4 and, if the machine has it, IPv6 */
   host?: string;
   /** Region of all resources, whichever region a client is configured for. */
   region: string;
   accountId: '000000000000';
-  /** What goes wrong, for tests. @default nothing */
+  /** Faults to inject, for tests. @default none */
   faults?: Faults;
-  /** What was kept of another run, and where this one is kept. @default nothing is kept */
+  /** State of the last run, to which this one adds. @default state is in memory alone */
   kept?: KeptState | undefined;
-  /** Told of what goes wrong where no caller is told. @default none */
+  /** Called with problems that no caller's answer reports. @default none */
   onProblem?: (message: string) => void;
-  /** Told of what roles write and publish; of operators nothing. @default none */
+  /** Called with what roles, but not operators, write and publish. @default none */
   observer?: Pick<StackObserver, 'onRow' | 'onNotification'>;
-  /** Where a browser is led that opens the port's first page. @default nowhere */
+  /** Where a browser that opens the port is redirected. @default nowhere */
   consoleUrl?: ConsoleUrl;
 }
 
@@ -74,35 +46,32 @@ export interface AwsEndpoint {
   /** `http://localhost:<port>` */
   readonly url: string;
   /**
-   * Makes roles known. A caller with an access key that belongs to none is an operator, who may do all.
+   * Makes roles known. A caller whose access key belongs to no role is an operator, who may do everything.
    * @throws Error for a policy condition that is not supported
    */
   addPrincipals(principals: Principal[]): void;
-  /** Makes a log group of CloudWatch Logs. */
+  /** Creates a log group of CloudWatch Logs. */
   createLogGroup(name: string): void;
-  /** Adds a line to one. @param at when it was written, epoch milliseconds. @default now */
+  /** Adds a line to a log group. @param at when it was written, epoch milliseconds. @default now */
   writeLog(group: string, message: string, at?: number): void;
-  /** Makes an alarm of CloudWatch. */
+  /** Creates an alarm of CloudWatch. */
   putAlarm(definition: AlarmDefinition): void;
   /** Makes an event source known to Lambda's API, which turns it off and on. */
   addEventSourceMapping(source: EventSourceMapping): void;
   /**
-   * Looks at the messages of a queue without receiving them, those that were sent first coming first.
-   * @throws Error where there is no such queue
+   * Looks at the messages of a queue without receiving them, oldest first.
+   * @throws Error if there is no such queue
    */
   inspectQueue(queueUrl: string): Promise<InspectedMessage[]>;
   /** Ends long polls and connections and frees the port. */
   close(): Promise<void>;
 }
 
-/** One step on a request's way. It answers, or lets the request pass on to the next one. */
-type Stage = (request: AwsRequest) => AwsResponse | undefined | Promise<AwsResponse | undefined>;
-
 const PLAIN_TEXT = { 'content-type': 'text/plain' };
 const FOREIGN_HOST =
   'The AWS endpoint answers to localhost, what is below it, addresses and host.docker.internal, and to no other Host\n';
 
-/** What answers on close get to leave, before their connections are cut. */
+/** Time for answers to leave on close, before their connections are cut. */
 const CLOSE_GRACE_MS = 500;
 
 /**
@@ -122,155 +91,132 @@ export async function startAwsEndpoint({
   observer,
   consoleUrl = () => undefined,
 }: AwsEndpointOptions): Promise<AwsEndpoint> {
-  const roles = new Map<string, { name: string; policy: Policy }>();
-  const accessKeys = new Map<string, string>();
+  let actualPort = port;
+  const publicHost = () => `localhost:${actualPort}`;
   const secrets = createSecretsManager({ region, accountId, kept });
+  const authorization = createAuthorization({ region, accountId, secretArn: secrets.arnOf });
   const logs = createLogs({ region, accountId, kept });
-  const database = await createDatabase({
+  const dynamodb = await createDynamodb({
     region,
     accountId,
     kept,
     onRow:
       observer &&
       ((change, accessKeyId) => {
-        if (roles.has(accessKeyId)) observer.onRow(change);
+        if (authorization.isRole(accessKeyId)) observer.onRow(change);
       }),
   });
-  const stack: Stack = { region, accountId, secretArn: secrets.arnOf };
-  let actualPort = port;
-  const publicHost = () => `localhost:${actualPort}`;
-  const messaging = await createMessaging({ region, publicHost, maxBodyBytes: MAX_BODY_BYTES, kept });
+  const fauxqs = await createFauxqs({
+    region,
+    publicHost,
+    maxBodyBytes: MAX_BODY_BYTES,
+    stores: kept?.stores,
+  });
+  const sqs = createSqs({ fauxqs, region, publicHost });
+  const sns = createSns(fauxqs);
+  const s3 = createS3(fauxqs);
   const alarms = createAlarms({
     region,
     accountId,
     publish: ({ topicArn, subject, text }) =>
-      messaging.sns({
+      sns.answer({
         parameters: { Action: 'Publish', TopicArn: topicArn, Subject: subject, Message: text },
       }),
     kept,
   });
   const mappings = createEventSourceMappings({ region, accountId, kept });
-
   const firehose = createFirehose({
     region,
     accountId,
-    writeObject: createObjectWriter({
-      s3: messaging.s3,
-      permit(roleArn, permission) {
-        const accessKeyId = accessKeys.get(roleArn);
-        if (accessKeyId === undefined) throw new Error(`Firehose is unable to assume role ${roleArn}`);
-        authorize({ service: 's3', accessKeyId, permissions: [permission] });
-      },
-    }),
+    isAllowed: authorization.isAllowed,
+    async writeObject(roleArn, bucket, key, body, isGzip) {
+      const permission = { action: 's3:PutObject', resource: `arn:aws:s3:::${bucket}/${key}` };
+      authorization.authorizeRole(roleArn, 's3', permission);
+      await s3.putObject(bucket, key, body, isGzip);
+    },
     onProblem,
     kept,
   });
 
-  const services: Record<Service, (request: AwsRequest) => AwsResponse | Promise<AwsResponse>> = {
-    sqs: messaging.sqs,
-    sns: publishOrOther,
-    s3: messaging.s3,
-    dynamodb: database.answer,
-    secretsmanager: ({ operation, parameters }) =>
-      jsonResponse(secrets.answer(operation, parameters), JSON_1_1),
-    logs: ({ operation, parameters }) => jsonResponse(logs.answer(operation, parameters), JSON_1_1),
-    firehose({ operation, parameters, accessKeyId }) {
-      const policy = roles.get(accessKeyId)?.policy;
-      const document = firehose.answer(
-        operation,
-        parameters,
-        ({ action, resource }) => policy === undefined || policy(action, resource) === 'allowed',
-      );
-      return jsonResponse(document, JSON_1_1);
+  const operations: Record<Exclude<Service, 'sns' | 's3'>, Operations> = {
+    sqs: sqs.operations,
+    dynamodb,
+    secretsmanager: secrets.operations,
+    logs: logs.operations,
+    firehose: firehose.operations,
+    monitoring: alarms.operations,
+    lambda: mappings.operations,
+    sts: {
+      GetCallerIdentity: (_parameters, accessKeyId) => ({
+        Arn: authorization.callerArn(accessKeyId),
+        UserId: accountId,
+        Account: accountId,
+      }),
     },
-    async monitoring({ operation, parameters, protocol }) {
-      const document = await alarms.answer(operation, parameters);
-      return protocol === 'json'
-        ? jsonResponse(document, JSON_1_0)
-        : alarmsQueryResponse(operation, document);
-    },
-    lambda: ({ operation, parameters }) => mappings.answer(operation, parameters),
-    sts: ({ operation, accessKeyId }) => callerIdentity(operation, accountId, callerArn(accessKeyId)),
   };
 
-  async function publishOrOther({ operation, parameters, accessKeyId }: AwsRequest): Promise<AwsResponse> {
-    const response = await messaging.sns({ parameters });
-    if (observer && operation === 'Publish' && response.status === 200 && roles.has(accessKeyId)) {
-      observer.onNotification(publishedNotification(parameters));
+  async function carryOut(request: AwsRequest): Promise<AwsResponse> {
+    const { service, operation, parameters, accessKeyId } = request;
+    if (service === 's3') return s3.answer(request.http);
+    if (service === 'sns') {
+      const response = await sns.answer(request);
+      if (
+        observer &&
+        operation === 'Publish' &&
+        response.status === 200 &&
+        authorization.isRole(accessKeyId)
+      ) {
+        observer.onNotification(publishedNotification(parameters));
+      }
+      return response;
     }
-    return response;
-  }
-
-  function callerArn(accessKeyId: string): string {
-    const role = roles.get(accessKeyId);
-    if (role === undefined) return `arn:aws:iam::${accountId}:user/operator`;
-    return `arn:aws:sts::${accountId}:assumed-role/${role.name}/local`;
-  }
-
-  function authorize({
-    service,
-    accessKeyId,
-    permissions,
-  }: Pick<AwsRequest, 'service' | 'accessKeyId' | 'permissions'>): undefined {
-    const role = roles.get(accessKeyId);
-    if (role === undefined || service === 'sts') return;
-    for (const permission of permissions) {
-      const decision = role.policy(permission.action, permission.resource);
-      if (decision !== 'allowed') throw accessDenied(service, callerArn(accessKeyId), permission, decision);
+    const offered = operations[service];
+    const run = Object.hasOwn(offered, operation) ? offered[operation] : undefined;
+    if (run === undefined) {
+      throw new AwsError(
+        'UnknownOperationException',
+        `The local AWS endpoint does not offer ${SERVICES[service].title}'s ${operation}, only ${Object.keys(offered).join(', ')}.`,
+      );
     }
+    return documentResponse(request, await run(parameters, accessKeyId));
   }
 
   const closing = new AbortController();
-  const carryOut = (request: AwsRequest) => services[request.service](request);
-  const disturbOrCarryOut: Stage = (request) =>
-    faults?.disturb(request, carryOut, {
-      byRole: roles.has(request.accessKeyId),
-      closing: closing.signal,
-    }) ?? carryOut(request);
-  const stages: Stage[] = [authorize, disturbOrCarryOut];
 
   async function answer(http: HttpRequest): Promise<AwsResponse> {
-    const response = await answerOrRefuse(http);
-    return credentialOf(http)?.service === 'dynamodb' ? withChecksum(response) : response;
-  }
-
-  async function answerOrRefuse(http: HttpRequest): Promise<AwsResponse> {
+    const service = credentialOf(http)?.service;
     try {
-      const request = parseRequest(http, stack);
-      for (const stage of stages) {
-        const response = await stage(request);
-        if (response !== undefined) return response;
-      }
-      throw new Error(`Nothing answered ${request.service}:${request.operation}.`);
+      const request = parseRequest(http);
+      authorization.authorize(request);
+      const byRole = authorization.isRole(request.accessKeyId);
+      return faults === undefined
+        ? await carryOut(request)
+        : await faults.disturb(request, carryOut, { byRole, closing: closing.signal });
     } catch (error) {
       if (error instanceof ConnectionLostError) throw error;
-      const service = credentialOf(http)?.service;
       const known = error instanceof AwsError ? error : internalFailure(error);
       return errorResponse(protocolOf(http, service), service, known);
     }
   }
 
   async function serve(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
+    const { method = 'GET', url = '/', headers } = incoming;
     const body = await bodyOf(incoming);
-    const response =
-      body === undefined
-        ? tooLarge(incoming)
-        : (notOfAws(incoming) ??
-          (await answer({
-            method: incoming.method ?? 'GET',
-            url: incoming.url ?? '/',
-            headers: incoming.headers,
-            body,
-          })));
-    // Otherwise the connection, idle again, would hold close() up; or the rest of a large body would.
+    const http = { method, url, headers, body: body ?? Buffer.alloc(0) };
+    const response = body === undefined ? tooLarge(http) : (otherThanAws(incoming) ?? (await answer(http)));
+    // Otherwise the connection, idle again, would delay close(); or the rest of a large body would.
     if (closing.signal.aborted || body === undefined) outgoing.setHeader('connection', 'close');
-    write(outgoing, response);
+    const isDynamodb = credentialOf(http)?.service === 'dynamodb';
+    write(outgoing, isDynamodb ? withChecksum(response) : response);
   }
 
-  /** The answer to what no client of AWS asks. */
-  function notOfAws(incoming: IncomingMessage): AwsResponse | undefined {
-    if (!isOwnHost(incoming.headers.host)) return { status: 421, headers: PLAIN_TEXT, body: FOREIGN_HOST };
-    if (isHealthCheck(incoming)) return jsonResponse({ status: 'ok' }, 'application/json');
+  /** The answer to requests that no client of AWS sends. */
+  function otherThanAws(incoming: IncomingMessage): AwsResponse | undefined {
+    const { url, headers } = incoming;
+    if (!isOwnHost(headers.host)) return { status: 421, headers: PLAIN_TEXT, body: FOREIGN_HOST };
+    if (url === '/health' && headers.authorization === undefined) {
+      return { status: 200, headers: { 'content-type': 'application/json' }, body: '{"status":"ok"}' };
+    }
     const location = consoleRedirect(incoming, consoleUrl);
     return location === undefined ? undefined : { status: 302, headers: { location }, body: '' };
   }
@@ -284,32 +230,25 @@ export async function startAwsEndpoint({
     listeners = listening.servers;
     actualPort = listening.port;
   } catch (error) {
-    await messaging.close();
+    await fauxqs.close();
     throw error;
   }
 
   return {
     url: `http://${publicHost()}`,
-
-    addPrincipals(principals) {
-      const compiled = principals.map(({ name, accessKeyId, statements }) => {
-        return [accessKeyId, { name, policy: compilePolicy(statements) }] as const;
-      });
-      for (const [accessKeyId, role] of compiled) roles.set(accessKeyId, role);
-      for (const { arn, accessKeyId } of principals) if (arn !== undefined) accessKeys.set(arn, accessKeyId);
-    },
-
+    addPrincipals: authorization.addPrincipals,
     createLogGroup: logs.create,
     writeLog: logs.write,
     putAlarm: alarms.put,
     addEventSourceMapping: mappings.add,
-    inspectQueue: messaging.inspectQueue,
+    inspectQueue: sqs.inspectQueue,
 
     async close() {
       closing.abort();
       const closed = listeners.map((server) => once(server.close(), 'close'));
       await firehose.close();
-      await messaging.close();
+      sqs.close();
+      await fauxqs.close();
       const cut = setTimeout(() => {
         for (const server of listeners) server.closeAllConnections();
       }, CLOSE_GRACE_MS);
@@ -319,19 +258,11 @@ export async function startAwsEndpoint({
   };
 }
 
-function tooLarge(incoming: IncomingMessage): AwsResponse {
-  const http = { method: '', url: incoming.url ?? '/', headers: incoming.headers, body: Buffer.alloc(0) };
+function tooLarge(http: HttpRequest): AwsResponse {
   const service = credentialOf(http)?.service;
-  const limit = `The local AWS endpoint takes at most ${MAX_BODY_BYTES} bytes in one request.`;
-  return errorResponse(
-    protocolOf(http, service),
-    service,
-    new AwsError('EntityTooLarge', limit, { status: service === 's3' ? 400 : 413 }),
-  );
-}
-
-function isHealthCheck({ url, headers }: IncomingMessage): boolean {
-  return url === '/health' && headers.authorization === undefined;
+  const message = `The local AWS endpoint takes at most ${MAX_BODY_BYTES} bytes in one request.`;
+  const error = new AwsError('EntityTooLarge', message, { status: service === 's3' ? 400 : 413 });
+  return errorResponse(protocolOf(http, service), service, error);
 }
 
 function internalFailure(error: unknown): AwsError {

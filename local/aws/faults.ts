@@ -1,29 +1,27 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { AwsError } from './aws-error.ts';
-import { putOthers } from './firehose/refused-records.ts';
-import { objectsOf } from './json.ts';
-import type { AwsRequest, Service } from './request.ts';
-import type { AwsResponse } from './response.ts';
+import { AwsError } from './errors.ts';
+import { isJsonObject, type JsonObject, objectsOf, parseJsonObject } from './json.ts';
+import { type AwsResponse, documentResponse } from './response.ts';
+import type { AwsRequest, Service } from './services.ts';
 
-/** Something that goes wrong at the AWS endpoint until it is ended. */
+/** A failure of the AWS endpoint that lasts until it is ended. */
 export interface Fault {
   readonly service: Exclude<Service, 'logs' | 'monitoring' | 'lambda' | 'sts'>;
   /** Such as `SendMessage`. @default every operation */
   readonly operation?: string;
   /**
-   * `down` breaks the connection, `throttled` answers with the service's own throttling error, `slow` waits
-   * before the operation is carried out, `response-lost` carries it out and then breaks the connection.
-   * `records-refused`, of Firehose's PutRecordBatch, carries it out but for some of its records: `share` and
-   * `every` are then of records and not of calls.
+   * `down` breaks the connection, `throttled` answers with the service's own throttling error, `slow` waits before the
+   * operation is carried out, `response-lost` carries it out and then breaks the connection. `records-refused` carries
+   * out Firehose's PutRecordBatch without some of its records: `share` and `every` then count records, not calls.
    */
   readonly kind: 'down' | 'throttled' | 'slow' | 'response-lost' | 'records-refused';
-  /** How long `slow` waits, which needs it. */
+  /** How long `slow` waits. Required for it. */
   readonly milliseconds?: number;
   /** Share of the calls that are hit, from 0 to 1. @default 1 */
   readonly share?: number;
-  /** Hits one call in so many, instead of a share. */
+  /** Instead of a share: 3 hits each third call. */
   readonly every?: number;
-  /** `roles` are the functions and the event sources; the others are operators. @default 'roles' */
+  /** `roles` are the functions and the event sources, and spare operators. @default 'roles' */
   readonly callers?: 'roles' | 'everyone';
 }
 
@@ -46,7 +44,7 @@ interface Circumstances {
   readonly closing: AbortSignal;
 }
 
-/** The operation of which records may fail one by one. */
+/** The operation whose records may fail one by one. */
 const BATCH = 'PutRecordBatch';
 
 /** Errors that the SDK knows as throttling. */
@@ -60,11 +58,11 @@ const THROTTLING: Record<Fault['service'], { code: string; status: number }> = {
 };
 
 /**
- * Faults to inject at the AWS endpoint, for tests. They spare operators unless told, so that a test can
- * look and mend while everything fails.
+ * Faults to inject at the AWS endpoint, for tests. By default they spare operators, so that a test can look and repair
+ * while everything fails.
  *
- * A fault hits calls that arrive while it lasts. One that is under way is finished: an event source that
- * is already waiting for messages still receives the next ones.
+ * A fault hits calls that arrive while it lasts. Calls under way are finished: an event source that is already waiting
+ * for messages still receives the next ones.
  *
  * @example
  * const end = stack.faults.inject({ service: 'dynamodb', kind: 'throttled', share: 0.1 });
@@ -85,7 +83,7 @@ export class Faults {
   readonly #seed: number;
   #injected = 0;
 
-  /** @param seed with which the same faults hit the same calls again, each counted from its injection */
+  /** @param seed the same seed makes the same faults hit the same calls, each counted from the fault's injection */
   constructor(seed = 0) {
     this.#seed = seed;
   }
@@ -96,13 +94,13 @@ export class Faults {
   }
 
   /**
-   * Of several faults that hit a call, the one that was injected first has its way.
-   * @returns what ends the fault
-   * @throws RangeError where the fault contradicts itself or could never hit
+   * If several faults hit a call, the one that was injected first is applied.
+   * @returns a function that ends the fault
+   * @throws RangeError if the fault contradicts itself or could never hit
    */
   inject(fault: Fault): () => void {
-    assertSound(fault);
-    const isHit = lotsOf(fault, this.#seed + this.#injected);
+    assertValid(fault);
+    const isHit = drawerOf(fault, this.#seed + this.#injected);
     this.#injected += 1;
     const id = String(this.#injected);
     this.#active.set(id, { fault: { ...fault }, isHit, hits: 0 });
@@ -121,7 +119,7 @@ export class Faults {
 
   /**
    * Carries out a request under the faults that hit it.
-   * @throws ConnectionLostError where no answer may be sent
+   * @throws ConnectionLostError if no answer may be sent
    */
   async disturb(
     request: AwsRequest,
@@ -155,15 +153,15 @@ export class Faults {
     }
   }
 
-  /** @returns the fault that has its way, and which of the call's lots it hit: of its records or, of it, the only one */
+  /** @returns the fault to apply, and for each draw whether it hit: one per record, or one for the call */
   #draw(request: AwsRequest, byRole: boolean): { fault: Fault | undefined; hits: readonly boolean[] } {
     let first: { active: { fault: Fault; hits: number }; hits: readonly boolean[] } | undefined;
     for (const active of this.#active.values()) {
       const { fault, isHit } = active;
       if (!concerns(fault, request)) continue;
       if (!byRole && fault.callers !== 'everyone') continue;
-      // Every fault draws for every call of its own, so that none changes what another one hits.
-      const hits = Array.from({ length: lotsIn(fault, request) }, isHit);
+      // Every fault draws for every call, so that none changes which calls another one hits.
+      const hits = Array.from({ length: drawsIn(fault, request) }, isHit);
       if (hits.includes(true)) first ??= { active, hits };
     }
     if (first === undefined) return { fault: undefined, hits: [] };
@@ -174,16 +172,43 @@ export class Faults {
   }
 }
 
+/** Firehose's answer for a record that it was too busy to take. */
+const REFUSAL: JsonObject = { ErrorCode: 'ServiceUnavailableException', ErrorMessage: 'Slow down.' };
+
+/**
+ * Carries out a `PutRecordBatch` without some of its records.
+ * @param isRefused by the record's index in the call
+ */
+async function putOthers(
+  request: AwsRequest,
+  isRefused: readonly boolean[],
+  carryOut: (request: AwsRequest) => AwsResponse | Promise<AwsResponse>,
+): Promise<AwsResponse> {
+  const Records = objectsOf(request.parameters, 'Records').filter((_, index) => !isRefused[index]);
+  const answer =
+    Records.length === 0
+      ? documentResponse(request, { Encrypted: false, RequestResponses: [] })
+      : await carryOut({ ...request, parameters: { ...request.parameters, Records } });
+  const document = parseJsonObject(answer.body.toString()) ?? {};
+  const taken = objectsOf(document, 'RequestResponses').values();
+  const responses = isRefused.map((refused) => (refused ? REFUSAL : (taken.next().value ?? REFUSAL)));
+  return documentResponse(request, {
+    ...document,
+    FailedPutCount: responses.filter((response) => isJsonObject(response) && response.ErrorCode).length,
+    RequestResponses: responses,
+  });
+}
+
 function concerns({ service, operation, kind }: Fault, request: AwsRequest): boolean {
   if (kind === 'records-refused' && request.operation !== BATCH) return false;
   return service === request.service && (operation ?? request.operation) === request.operation;
 }
 
-function lotsIn({ kind }: Fault, { parameters }: AwsRequest): number {
+function drawsIn({ kind }: Fault, { parameters }: AwsRequest): number {
   return kind === 'records-refused' ? objectsOf(parameters, 'Records').length : 1;
 }
 
-function assertSound({ service, operation, kind, milliseconds, share, every }: Fault): void {
+function assertValid({ service, operation, kind, milliseconds, share, every }: Fault): void {
   if (kind === 'slow' && milliseconds === undefined) throw new RangeError("'slow' needs its milliseconds");
   if (kind === 'records-refused' && !(service === 'firehose' && (operation ?? BATCH) === BATCH)) {
     throw new RangeError(`'records-refused' is of Firehose's ${BATCH}`);
@@ -197,8 +222,8 @@ function assertSound({ service, operation, kind, milliseconds, share, every }: F
   }
 }
 
-/** @returns what says, call by call, whether a fault hits */
-function lotsOf({ share = 1, every }: Fault, seed: number): () => boolean {
+/** @returns a function that decides, call by call, whether a fault hits */
+function drawerOf({ share = 1, every }: Fault, seed: number): () => boolean {
   const random = mulberry32(seed);
   let calls = 0;
   return () => {
@@ -207,7 +232,7 @@ function lotsOf({ share = 1, every }: Fault, seed: number): () => boolean {
   };
 }
 
-/** The generator mulberry32: small, and good enough to draw lots. @returns numbers from 0 up to 1 */
+/** The generator mulberry32. @returns numbers from 0 up to 1 */
 function mulberry32(seed: number): () => number {
   let state = seed;
   return () => {

@@ -1,14 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { isIP } from 'node:net';
 import type { AwsResponse } from './response.ts';
 
-/** DynamoDB's limit in bytes, and more than any other service takes in one request but S3. */
+/** DynamoDB's limit in bytes. Only S3 takes more in one request. */
 export const MAX_BODY_BYTES = 16 * 1024 * 1024;
 
-/** Longer than clients keep an idle connection, so that none finds its connection closed under it. */
+/** Longer than clients keep an idle connection: none must find that the server has just closed it. */
 export const KEEP_ALIVE_MS = 120_000;
 
-/** @returns undefined where the body is larger than any that is taken */
+/** @returns undefined if the body exceeds {@link MAX_BODY_BYTES} */
 export async function bodyOf(incoming: IncomingMessage): Promise<Buffer | undefined> {
   const chunks: Buffer[] = [];
   let size = 0;
@@ -29,4 +30,33 @@ export function write(outgoing: ServerResponse, { status, headers, body }: AwsRe
     outgoing.setHeader('content-length', Buffer.byteLength(body));
   }
   outgoing.end(body);
+}
+
+/** The path of a request's address, still encoded. */
+export function pathOf(url: string): string {
+  return url.split('?', 1)[0] ?? '/';
+}
+
+export function queryOf(url: string): URLSearchParams {
+  return new URLSearchParams(url.slice(pathOf(url).length));
+}
+
+/** How Docker lets a container reach the machine that it runs on. Source: Docker documentation, "Networking". */
+const HOST_OF_CONTAINERS = 'host.docker.internal';
+
+/**
+ * Whether a `Host` is a name that only this machine or one of its containers uses.
+ *
+ * A web page may point its own name at 127.0.0.1 (DNS rebinding), and could then read the answers, and the secret in
+ * them, as those of its own origin. It cannot do that with an IP address, nor with names that no DNS resolves:
+ * `localhost` and its subdomains (RFC 6761), which S3 uses for buckets, and `.internal` (reserved by ICANN).
+ */
+export function isOwnHost(host: string | undefined): boolean {
+  const name = (host ?? '').toLowerCase().replace(/:\d+$/, '');
+  return (
+    name === 'localhost' ||
+    name.endsWith('.localhost') ||
+    name === HOST_OF_CONTAINERS ||
+    isIP(name.replace(/^\[(.*)\]$/, '$1')) !== 0
+  );
 }

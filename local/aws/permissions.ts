@@ -1,13 +1,9 @@
 import { isJsonObject, type JsonObject, textOf, textsOf } from './json.ts';
-import { sourceOfTaskHandle } from './sqs/message-move-handle.ts';
+import { s3Permissions } from './s3/s3-request.ts';
+import type { AwsRequest, Permission, Service } from './services.ts';
+import { sourceOfTaskHandle } from './sqs/message-moves.ts';
 
-/** What IAM asks of the caller's policies: an action on a resource, `*` where the action has none. */
-export interface Permission {
-  action: string;
-  resource: string;
-}
-
-/** Where the one account's resources are, and the part of an ARN that only a store can tell. */
+/** Where the one account's resources are, and the part of an ARN that only a store knows. */
 export interface Stack {
   region: string;
   accountId: string;
@@ -15,60 +11,62 @@ export interface Stack {
   secretArn(secretId: string): string | undefined;
 }
 
-type ResourcesOf = (operation: string, parameters: JsonObject, stack: Stack) => string[];
+type ResourcesOf = (parameters: JsonObject, stack: Stack, operation: string) => string[];
 
-const RESOURCES: Record<string, ResourcesOf> = {
+const RESOURCES: Record<Exclude<Service, 's3' | 'sts'>, ResourcesOf> = {
   sqs: queues,
   sns: topics,
   dynamodb: tables,
   secretsmanager: secrets,
   logs: logGroups,
-  firehose: deliveryStreams,
+  firehose: named('DeliveryStreamName', 'firehose', 'deliverystream/'),
   monitoring: alarms,
-  lambda: eventSourceMappings,
-  sts: () => ['*'],
+  lambda: named('UUID', 'lambda', 'event-source-mapping:'),
 };
 
-/** What IAM calls a service, where a signature calls it otherwise. */
-const IAM_NAMES: Readonly<Record<string, string>> = { monitoring: 'cloudwatch' };
-
-/** The permissions that a request of any service but S3 needs. */
-export function permissionsOf(
-  service: string,
-  operation: string,
-  parameters: JsonObject,
-  stack: Stack,
-): Permission[] {
-  const action = `${IAM_NAMES[service] ?? service}:${iamAction(service, operation)}`;
-  const resources = RESOURCES[service]?.(operation, parameters, stack) ?? [];
+/** The permissions that a request needs. */
+export function permissionsOf(request: AwsRequest, stack: Stack): Permission[] {
+  const { service, operation, parameters } = request;
+  // GetCallerIdentity needs none. Source: STS API reference.
+  if (service === 'sts') return [];
+  if (service === 's3') return s3Permissions(request);
+  const action = `${service === 'monitoring' ? 'cloudwatch' : service}:${iamAction(service, operation)}`;
+  const resources = RESOURCES[service](parameters, stack, operation);
   return (resources.length === 0 ? ['*'] : resources).map((resource) => ({ action, resource }));
 }
 
-/** IAM knows no batch actions of SQS and SNS: each entry needs the action of the single one. */
-function iamAction(service: string, operation: string): string {
+/** IAM has no batch actions of SQS and SNS: each entry needs the action of the single one. */
+function iamAction(service: Service, operation: string): string {
   const isBatch = (service === 'sqs' || service === 'sns') && operation.endsWith('Batch');
   return isBatch ? operation.slice(0, -'Batch'.length) : operation;
 }
 
-function queues(_operation: string, parameters: JsonObject, stack: Stack): string[] {
+function named(field: string, service: string, prefix: string): ResourcesOf {
+  return (parameters, { region, accountId }) => {
+    const name = textOf(parameters, field);
+    return name === undefined ? [] : [`arn:aws:${service}:${region}:${accountId}:${prefix}${name}`];
+  };
+}
+
+function queues(parameters: JsonObject, { region, accountId }: Stack): string[] {
   const source =
     textOf(parameters, 'SourceArn') ?? sourceOfTaskHandle(textOf(parameters, 'TaskHandle') ?? '');
   if (source !== undefined) return [source];
   const name = textOf(parameters, 'QueueUrl')?.split('/').at(-1) ?? textOf(parameters, 'QueueName');
-  return name === undefined ? [] : [`arn:aws:sqs:${stack.region}:${stack.accountId}:${name}`];
+  return name === undefined ? [] : [`arn:aws:sqs:${region}:${accountId}:${name}`];
 }
 
-function topics(_operation: string, parameters: JsonObject, stack: Stack): string[] {
-  const named =
+function topics(parameters: JsonObject, { region, accountId }: Stack): string[] {
+  const topic =
     textOf(parameters, 'TopicArn') ?? textOf(parameters, 'TargetArn') ?? textOf(parameters, 'ResourceArn');
-  if (named !== undefined) return [named];
+  if (topic !== undefined) return [topic];
   const subscription = textOf(parameters, 'SubscriptionArn');
   if (subscription !== undefined) return [subscription.split(':').slice(0, 6).join(':')];
   const name = textOf(parameters, 'Name');
-  return name === undefined ? [] : [`arn:aws:sns:${stack.region}:${stack.accountId}:${name}`];
+  return name === undefined ? [] : [`arn:aws:sns:${region}:${accountId}:${name}`];
 }
 
-function tables(_operation: string, parameters: JsonObject, stack: Stack): string[] {
+function tables(parameters: JsonObject, stack: Stack): string[] {
   const resource = textOf(parameters, 'ResourceArn');
   if (resource !== undefined) return [resource];
   const table = textOf(parameters, 'TableName');
@@ -80,41 +78,28 @@ function tables(_operation: string, parameters: JsonObject, stack: Stack): strin
   return isJsonObject(items) ? Object.keys(items).map((name) => tableArn(name, stack)) : [];
 }
 
-function tableArn(nameOrArn: string, stack: Stack): string {
+function tableArn(nameOrArn: string, { region, accountId }: Stack): string {
   if (nameOrArn.startsWith('arn:')) return nameOrArn;
-  return `arn:aws:dynamodb:${stack.region}:${stack.accountId}:table/${nameOrArn}`;
+  return `arn:aws:dynamodb:${region}:${accountId}:table/${nameOrArn}`;
 }
 
-function logGroups(_operation: string, parameters: JsonObject, stack: Stack): string[] {
+function logGroups(parameters: JsonObject, { region, accountId }: Stack): string[] {
   const identifier = textOf(parameters, 'logGroupIdentifier');
   if (identifier?.startsWith('arn:')) return [identifier];
   const name = textOf(parameters, 'logGroupName') ?? identifier;
   const names = name === undefined ? (textsOf(parameters, 'logGroupNames') ?? []) : [name];
-  return names.map((each) => `arn:aws:logs:${stack.region}:${stack.accountId}:log-group:${each}:*`);
+  return names.map((each) => `arn:aws:logs:${region}:${accountId}:log-group:${each}:*`);
 }
 
-function deliveryStreams(_operation: string, parameters: JsonObject, stack: Stack): string[] {
-  const name = textOf(parameters, 'DeliveryStreamName');
-  return name === undefined
-    ? []
-    : [`arn:aws:firehose:${stack.region}:${stack.accountId}:deliverystream/${name}`];
-}
-
-function alarms(_operation: string, parameters: JsonObject, stack: Stack): string[] {
+function alarms(parameters: JsonObject, { region, accountId }: Stack): string[] {
   const names = [textOf(parameters, 'AlarmName') ?? [], textsOf(parameters, 'AlarmNames') ?? []].flat();
-  return names.map((name) => `arn:aws:cloudwatch:${stack.region}:${stack.accountId}:alarm:${name}`);
+  return names.map((name) => `arn:aws:cloudwatch:${region}:${accountId}:alarm:${name}`);
 }
 
-function eventSourceMappings(_operation: string, parameters: JsonObject, stack: Stack): string[] {
-  const uuid = textOf(parameters, 'UUID');
-  return uuid === undefined
-    ? []
-    : [`arn:aws:lambda:${stack.region}:${stack.accountId}:event-source-mapping:${uuid}`];
-}
-
-function secrets(operation: string, parameters: JsonObject, stack: Stack): string[] {
+function secrets(parameters: JsonObject, stack: Stack, operation: string): string[] {
   const id = textOf(parameters, operation === 'CreateSecret' ? 'Name' : 'SecretId');
   if (id === undefined) return [];
-  if (id.startsWith('arn:')) return [stack.secretArn(id) ?? id];
-  return [stack.secretArn(id) ?? `arn:aws:secretsmanager:${stack.region}:${stack.accountId}:secret:${id}`];
+  const arn = stack.secretArn(id);
+  if (arn !== undefined || id.startsWith('arn:')) return [arn ?? id];
+  return [`arn:aws:secretsmanager:${stack.region}:${stack.accountId}:secret:${id}`];
 }

@@ -1,81 +1,22 @@
-import type { IncomingHttpHeaders } from 'node:http';
-import { pathOf, queryOf } from './address.ts';
-import { AwsError } from './aws-error.ts';
-import { alarmParameters } from './cloudwatch/alarms-query.ts';
+import { AwsError } from './errors.ts';
+import { queryOf } from './http-server.ts';
 import { type JsonObject, parseJsonObject } from './json.ts';
-import { parseLambdaRequest } from './lambda/lambda-request.ts';
-import { type Permission, permissionsOf, type Stack } from './permissions.ts';
-import type { Protocol } from './response.ts';
+import { parseLambdaRequest } from './lambda/event-source-mappings.ts';
 import { parseS3Request } from './s3/s3-request.ts';
-import { sqsParameters } from './sqs/sqs-query.ts';
-
-/** An HTTP request with its whole body. */
-export interface HttpRequest {
-  method: string;
-  /** Path and query string. */
-  url: string;
-  headers: IncomingHttpHeaders;
-  body: Buffer;
-}
-
-/** What one request asks of AWS. */
-export interface AwsRequest {
-  service: Service;
-  protocol: Protocol;
-  operation: string;
-  /** The fields of the JSON document or of the form; empty for S3. */
-  parameters: JsonObject;
-  permissions: Permission[];
-  accessKeyId: string;
-  /** The request as it came, but for S3, whose bucket is always in the path. */
-  http: HttpRequest;
-}
-
-/** Prefix of `X-Amz-Target` of the services that speak JSON. */
-const TARGETS = {
-  sqs: 'AmazonSQS',
-  dynamodb: 'DynamoDB_20120810',
-  secretsmanager: 'secretsmanager',
-  logs: 'Logs_20140328',
-  firehose: 'Firehose_20150804',
-  monitoring: 'GraniteServiceVersion20100801',
-};
-
-const SERVICES = [
-  'sqs',
-  'sns',
-  's3',
-  'dynamodb',
-  'secretsmanager',
-  'logs',
-  'firehose',
-  'monitoring',
-  'lambda',
-  'sts',
-] as const;
-
-/** A service of this endpoint, named as in a signature's credential scope: `monitoring` is CloudWatch. */
-export type Service = (typeof SERVICES)[number];
-
-/** Each one's, where the request does not show it; SQS and CloudWatch have two. */
-const PROTOCOLS: Record<Service, Protocol> = {
-  sqs: 'query',
-  sns: 'query',
-  s3: 'rest-xml',
-  dynamodb: 'json',
-  secretsmanager: 'json',
-  logs: 'json',
-  firehose: 'json',
-  monitoring: 'query',
-  lambda: 'rest-json',
-  sts: 'query',
-};
+import {
+  type AwsRequest,
+  type HttpRequest,
+  type Protocol,
+  SERVICES,
+  type Service,
+  serviceForm,
+} from './services.ts';
 
 /** How a client expects an answer to be written, whether or not anything else about its request can be understood. */
 export function protocolOf({ url, headers, body }: HttpRequest, service: string | undefined): Protocol {
   if (headers['x-amz-target'] !== undefined) return 'json';
-  const known = SERVICES.find((name) => name === service);
-  if (known !== undefined) return PROTOCOLS[known];
+  const known = serviceForm(service);
+  if (known !== undefined) return known.protocol;
   // Services that this endpoint lacks: those that speak XML say so by a form, but for two.
   const isForm =
     headers['content-type']?.startsWith('application/x-www-form-urlencoded') ||
@@ -91,9 +32,8 @@ interface Credential {
 }
 
 /**
- * Reads the SigV4 credential scope from the Authorization header, or from the query string of a
- * presigned address. The signature is not checked, so any secret key will do; nor is the region, since
- * every region reaches the one stack.
+ * Reads the SigV4 credential scope from the Authorization header, or from the query string of a presigned address. The
+ * signature is not checked, so any secret key will do; nor is the region, as every region reaches the one stack.
  */
 export function credentialOf({ url, headers }: HttpRequest): Credential | undefined {
   const query = url.includes('?') ? queryOf(url) : undefined;
@@ -112,18 +52,19 @@ export function credentialOf({ url, headers }: HttpRequest): Credential | undefi
  * @throws AwsError for a request without SigV4 authorization, for another service, and for a body that
  *   its protocol does not allow
  */
-export function parseRequest(http: HttpRequest, stack: Stack): AwsRequest {
+export function parseRequest(http: HttpRequest): AwsRequest {
   const credential = credentialOf(http);
   if (credential === undefined) {
     throw new AwsError('MissingAuthenticationToken', 'Request is missing Authentication Token', {
       status: 403,
     });
   }
-  const service = SERVICES.find((name) => name === credential.service);
+  const names = Object.keys(SERVICES) as Service[];
+  const service = names.find((name) => name === credential.service);
   if (service === undefined) {
     throw new AwsError(
       'UnsupportedService',
-      `The local AWS endpoint does not offer ${credential.service}, only ${SERVICES.join(', ')}.`,
+      `The local AWS endpoint does not offer ${credential.service}, only ${names.join(', ')}.`,
     );
   }
   if (http.headers['smithy-protocol'] === 'rpc-v2-cbor') {
@@ -132,35 +73,22 @@ export function parseRequest(http: HttpRequest, stack: Stack): AwsRequest {
       'The local AWS endpoint does not speak CBOR (smithy-rpc-v2-cbor): configure the client for AWS JSON.',
     );
   }
-
   const { accessKeyId } = credential;
-  if (service === 's3') {
-    const { operation, url, permissions } = parseS3Request(http.method, http.url, http.headers, http.body);
-    return {
-      accessKeyId,
-      service,
-      protocol: 'rest-xml',
-      operation,
-      parameters: {},
-      permissions,
-      http: { ...http, url },
-    };
+  switch (service) {
+    case 's3':
+      return { accessKeyId, service, protocol: 'rest-xml', ...parseS3Request(http) };
+    case 'lambda':
+      return { accessKeyId, service, protocol: 'rest-json', ...parseLambdaRequest(http), http };
+    default: {
+      const isJson = http.headers['x-amz-target'] !== undefined;
+      return { accessKeyId, service, ...(isJson ? readJson(service, http) : readForm(service, http)), http };
+    }
   }
-  if (service === 'lambda') {
-    const { operation, parameters } = parseLambdaRequest(http.method, http.url, http.body);
-    const permissions = permissionsOf(service, operation, parameters, stack);
-    return { accessKeyId, service, protocol: 'rest-json', operation, parameters, permissions, http };
-  }
-  const asked =
-    http.headers['x-amz-target'] === undefined ? readForm(service, http) : readJson(service, http);
-  const permissions = permissionsOf(service, asked.operation, asked.parameters, stack);
-  return { accessKeyId, service, ...asked, permissions, http };
 }
 
 function readJson(service: Service, { headers, body }: HttpRequest) {
   const [prefix, operation] = String(headers['x-amz-target']).split('.');
-  const expected = Object.entries(TARGETS).find(([name]) => name === service)?.[1];
-  if (prefix !== expected || operation === undefined) {
+  if (prefix !== serviceForm(service)?.target || operation === undefined) {
     throw new AwsError(
       'UnknownOperationException',
       `X-Amz-Target is ${headers['x-amz-target']}, but the signature is for ${service}.`,
@@ -173,12 +101,6 @@ function readJson(service: Service, { headers, body }: HttpRequest) {
   return { protocol: 'json' as const, operation, parameters };
 }
 
-/** Forms of services whose operations are carried out as in their JSON protocol. */
-const PARAMETERS: Partial<Record<Service, (form: Record<string, string>, path: string) => JsonObject>> = {
-  sqs: sqsParameters,
-  monitoring: alarmParameters,
-};
-
 function readForm(service: Service, { url, body }: HttpRequest) {
   const form = Object.fromEntries([...queryOf(url), ...new URLSearchParams(body.toString())]);
   const operation = form.Action;
@@ -188,6 +110,30 @@ function readForm(service: Service, { url, body }: HttpRequest) {
       `A request to ${service} needs X-Amz-Target or the parameter Action.`,
     );
   }
-  const parameters = PARAMETERS[service]?.(form, pathOf(url)) ?? form;
+  if (service === 'sqs') {
+    throw new AwsError(
+      'UnsupportedProtocol',
+      `The local AWS endpoint does not speak SQS' old query protocol: update the AWS SDK or CLI to a version of May 2024 or later, or send AWS JSON with X-Amz-Target: AmazonSQS.${operation}.`,
+    );
+  }
+  const parameters = service === 'monitoring' ? withLists(form) : form;
   return { protocol: 'query' as const, operation, parameters };
+}
+
+/**
+ * Translates a form of CloudWatch, for which version 2 of the AWS CLI spoke the query protocol until 2025, to the fields
+ * of its JSON protocol: `AlarmNames.member.1` becomes the first of `AlarmNames`.
+ */
+function withLists(form: Readonly<Record<string, string>>): JsonObject {
+  const parameters: JsonObject = {};
+  for (const [field, value] of Object.entries(form)) {
+    const list = /^(\w+)\.member\.\d+$/.exec(field)?.[1];
+    if (list === undefined) {
+      parameters[field] = value;
+    } else {
+      const items = parameters[list];
+      parameters[list] = Array.isArray(items) ? [...items, value] : [value];
+    }
+  }
+  return parameters;
 }

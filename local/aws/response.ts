@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { crc32 } from 'node:zlib';
-import type { AwsError } from './aws-error.ts';
-import type { JsonObject } from './json.ts';
-import { sqsQueryCode } from './sqs/sqs-error-codes.ts';
+import { type AwsError, sqsQueryCode } from './errors.ts';
+import { isJsonObject, type JsonObject } from './json.ts';
+import { type AwsRequest, type Protocol, serviceForm } from './services.ts';
 import { element } from './xml.ts';
 
 /** What goes back to the client. */
@@ -12,78 +12,90 @@ export interface AwsResponse {
   body: string | Buffer;
 }
 
-/** How a client expects an answer to be written. */
-export type Protocol = 'json' | 'query' | 'rest-json' | 'rest-xml';
+/** Statuses other than 200. Source: Lambda API reference, "UpdateEventSourceMapping". */
+const STATUSES: Readonly<Record<string, number>> = { UpdateEventSourceMapping: 202 };
 
-export const JSON_1_0 = 'application/x-amz-json-1.0';
-export const JSON_1_1 = 'application/x-amz-json-1.1';
-
-/** Names of the query protocol's XML documents. */
-const NAMESPACES: Record<string, string> = {
-  sqs: 'http://queue.amazonaws.com/doc/2012-11-05/',
-  sns: 'http://sns.amazonaws.com/doc/2010-03-31/',
-  monitoring: 'http://monitoring.amazonaws.com/doc/2010-08-01/',
-  sts: 'https://sts.amazonaws.com/doc/2011-06-15/',
-};
-
-/** Namespaces of the error types, which older SDKs strip and logs show. */
-const ERROR_TYPE_PREFIXES: Record<string, string> = {
-  sqs: 'com.amazonaws.sqs#',
-  dynamodb: 'com.amazonaws.dynamodb.v20120810#',
-};
-
-export function jsonResponse(document: object, contentType: string): AwsResponse {
-  return { status: 200, headers: { 'content-type': contentType }, body: JSON.stringify(document) };
+/** Writes the result of an operation in the form in which the service's own clients read it. */
+export function documentResponse(
+  { service, protocol, operation }: AwsRequest,
+  document: JsonObject,
+): AwsResponse {
+  if (protocol === 'query') return queryResponse(service, operation, document);
+  const contentType = protocol === 'json' ? serviceForm(service)?.contentType : undefined;
+  return {
+    status: STATUSES[operation] ?? 200,
+    headers: { 'content-type': contentType ?? 'application/json' },
+    body: JSON.stringify(document),
+  };
 }
 
-/** Answer of the query protocol; `result` is the inside of `<…Result>`, absent where there is none. */
-export function queryResponse(service: string, operation: string, result?: string): AwsResponse {
-  const inside = result === undefined ? '' : `<${operation}Result>${result}</${operation}Result>`;
+function queryResponse(service: string, operation: string, document: JsonObject): AwsResponse {
+  const result = Object.keys(document).length === 0 ? '' : xmlOf(`${operation}Result`, document);
+  const metadata = xmlOf('ResponseMetadata', { RequestId: randomUUID() });
   return {
     status: 200,
     headers: { 'content-type': 'text/xml' },
-    body: `<?xml version="1.0"?><${operation}Response xmlns="${NAMESPACES[service] ?? ''}">${inside}<ResponseMetadata>${element('RequestId', randomUUID())}</ResponseMetadata></${operation}Response>`,
+    body: `<?xml version="1.0"?><${operation}Response xmlns="${serviceForm(service)?.namespace ?? ''}">${result}${metadata}</${operation}Response>`,
   };
+}
+
+function xmlOf(name: string, value: JsonObject[string]): string {
+  if (value === undefined || value === null) return '';
+  if (Array.isArray(value))
+    return `<${name}>${value.map((item) => xmlOf('member', item)).join('')}</${name}>`;
+  if (isJsonObject(value)) {
+    const fields = Object.entries(value).map(([field, content]) => xmlOf(field, content));
+    return `<${name}>${fields.join('')}</${name}>`;
+  }
+  // In JSON a time is a number of seconds.
+  if (name.endsWith('Timestamp')) return element(name, new Date(Number(value) * 1000).toISOString());
+  return element(name, String(value));
 }
 
 /** Writes an error in the form in which the service's own clients read it. */
 export function errorResponse(protocol: Protocol, service: string | undefined, error: AwsError): AwsResponse {
-  if (protocol === 'json') return jsonError(service ?? '', error);
-  if (protocol === 'rest-json') return restJsonError(error);
-  const code = element('Code', service === 'sqs' ? sqsQueryCode(error.code) : error.code);
-  const message = element('Message', error.message);
-  const requestId = element('RequestId', randomUUID());
-  if (protocol === 'rest-xml') {
-    return {
-      status: error.status,
-      headers: { 'content-type': 'application/xml' },
-      body: `<?xml version="1.0" encoding="UTF-8"?><Error>${code}${message}${requestId}</Error>`,
-    };
+  switch (protocol) {
+    case 'json':
+      return jsonError(service, error);
+    case 'rest-json':
+      return {
+        status: error.status,
+        headers: { 'content-type': 'application/json', 'x-amzn-errortype': error.code },
+        body: JSON.stringify({ message: error.message, ...error.details }),
+      };
+    case 'rest-xml':
+      return {
+        status: error.status,
+        headers: { 'content-type': 'application/xml' },
+        body: `<?xml version="1.0" encoding="UTF-8"?>${xmlOf('Error', {
+          Code: error.code,
+          Message: error.message,
+          RequestId: randomUUID(),
+        })}`,
+      };
+    case 'query': {
+      const fields = { Type: faultOf(error), Code: error.code, Message: error.message };
+      const namespace = serviceForm(service)?.namespace ?? '';
+      return {
+        status: error.status,
+        headers: { 'content-type': 'text/xml' },
+        body: `<?xml version="1.0"?><ErrorResponse xmlns="${namespace}">${xmlOf('Error', fields)}${element('RequestId', randomUUID())}</ErrorResponse>`,
+      };
+    }
   }
-  return {
-    status: error.status,
-    headers: { 'content-type': 'text/xml' },
-    body: `<?xml version="1.0"?><ErrorResponse xmlns="${NAMESPACES[service ?? ''] ?? ''}"><Error>${element('Type', fault(error))}${code}${message}</Error>${requestId}</ErrorResponse>`,
-  };
 }
 
-function restJsonError({ code, status, message, details }: AwsError): AwsResponse {
-  return {
-    status,
-    headers: { 'content-type': 'application/json', 'x-amzn-errortype': code },
-    body: JSON.stringify({ message, ...details }),
+function jsonError(service: string | undefined, error: AwsError): AwsResponse {
+  const { errorTypePrefix = '', contentType = 'application/x-amz-json-1.0' } = serviceForm(service) ?? {};
+  const document: JsonObject = {
+    __type: errorTypePrefix + error.code,
+    message: error.message,
+    ...error.details,
   };
-}
-
-function jsonError(service: string, error: AwsError): AwsResponse {
-  const prefix = ERROR_TYPE_PREFIXES[service] ?? '';
-  // `Message` is what DynamoDB and Secrets Manager write for some errors; clients read either one.
-  const document: JsonObject = { __type: prefix + error.code, message: error.message, ...error.details };
+  // DynamoDB and Secrets Manager write some errors with a capital letter; clients read either one.
   if (service !== 'sqs') document.Message = error.message;
-  const headers: Record<string, string> = {
-    'content-type': service === 'secretsmanager' || service === 'logs' ? JSON_1_1 : JSON_1_0,
-  };
-  if (service === 'sqs') headers['x-amzn-query-error'] = `${sqsQueryCode(error.code)};${fault(error)}`;
+  const headers: Record<string, string> = { 'content-type': contentType };
+  if (service === 'sqs') headers['x-amzn-query-error'] = `${sqsQueryCode(error.code)};${faultOf(error)}`;
   return { status: error.status, headers, body: JSON.stringify(document) };
 }
 
@@ -92,6 +104,6 @@ export function withChecksum(response: AwsResponse): AwsResponse {
   return { ...response, headers: { ...response.headers, 'x-amz-crc32': String(crc32(response.body)) } };
 }
 
-function fault(error: AwsError): 'Sender' | 'Receiver' {
+function faultOf(error: AwsError): 'Sender' | 'Receiver' {
   return error.status < 500 ? 'Sender' : 'Receiver';
 }

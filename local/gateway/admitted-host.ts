@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { isOwnHost } from '../aws/own-host.ts';
+import { isOwnHost } from '../aws/http-server.ts';
 
 /** Who a request to the webhook port comes from, by its headers. */
 export type Origin = 'here' | 'public' | 'foreign';

@@ -60,7 +60,7 @@ describe('the stack of a failed effect leads from the call that failed to the co
     [
       'shop.updated',
       place('lambda/effects/shop-cache.ts', 'await versionedWrite(', 'ShopCache.invalidate'),
-      place('lambda/effects/shop-invalidation.ts', 'await shopCache.invalidate(', 'shopInvalidator'),
+      place('lambda/effects/shop-cache.ts', 'await shopCache.invalidate(', 'shopInvalidator'),
     ],
     [
       'user.updated',
@@ -79,7 +79,7 @@ describe('the stack of a failed effect leads from the call that failed to the co
   ] as const)('of %s', async (event, ...places) => {
     await invoke(kebabCase(event), sample(event));
     const [failed] = lines.of(kebabCase(event), 'Failed');
-    const write = place('lambda/effects/versioned-write.ts', 'await write()', 'versionedWrite');
+    const write = place('lambda/effects/event-order.ts', 'await write()', 'versionedWrite');
     expect(ourFrames(failed?.stack).slice(0, 2 + places.length)).toEqual([write, ...places, takesEffect]);
   });
 });
@@ -106,7 +106,9 @@ test('the stack of a delivery that was not accepted leads to what the receiver d
   const [failed] = lines.of('receiver', 'ServerError');
   expect(ourFrames(failed?.stack)).toEqual([
     place('lambda/receiver/event-queues.ts', sends, 'EventQueues.enqueue'),
-    place('lambda/receiver/receive.ts', 'await queues.enqueue(', 'createReceiver'),
+    place('lambda/receiver/receive.ts', 'await queues.enqueue(', 'receive'),
+    place('lambda/receiver/receive.ts', 'await receive(event)', 'createReceiver'),
+    place('lambda/receiver/handler.ts', 'await receive(event)', 'handler'),
   ]);
 });
 
@@ -128,8 +130,8 @@ test('so is an error of a bundle that does not load', async () => {
     expect(await consumer.invoke({})).toMatchObject({
       errorMessage: expect.stringContaining('CAST_TABLE'),
       trace: expect.arrayContaining([
-        `    at ${place('lambda/effects/cast.ts', "requireEnvironment(['CAST_TABLE'])", 'Cast.fromEnvironment')}`,
-        `    at ${place('lambda/events/girl-created/consumer.ts', 'Cast.fromEnvironment()')}`,
+        `    at ${place('lambda/effects/cast.ts', "requireEnvironment(['CAST_TABLE'])", 'new Cast')}`,
+        `    at ${place('lambda/events/girl-created/consumer.ts', 'new Cast()')}`,
       ]),
     });
   } finally {

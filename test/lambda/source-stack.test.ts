@@ -5,7 +5,7 @@ import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { encode } from '@jridgewell/sourcemap-codec';
 import fc from 'fast-check';
-import { MAXIMUM_FRAMES, SourceMaps, sourceStack } from '../../lambda/source-stack.ts';
+import { MAX_FRAMES, SourceMaps, sourceStack } from '../../lambda/source-stack.ts';
 
 /** Of one line: from column 5 on line 84 of a method, from 15 on a package, from 25 on line 3 of no function. */
 const MAP = {
@@ -88,7 +88,7 @@ test('frames in a row of one package are one', () => {
 test('of many frames the innermost are shown', () => {
   const frames = Array.from({ length: 50 }, (_, index) => `a (${url}index.mjs:1:${index % 2 ? 18 : 28})`);
   const shown = stackOf('no', [`a (${url}index.mjs:1:8)`, ...frames]);
-  expect(shown).toHaveLength(MAXIMUM_FRAMES);
+  expect(shown).toHaveLength(MAX_FRAMES);
   expect(shown[0]).toBe(PUT);
 });
 

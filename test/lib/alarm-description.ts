@@ -8,7 +8,7 @@ export function describedAs(
   stackName: string,
 ): string {
   const types = new Map(template.resources.map(({ logicalId, type }) => [logicalId, type]));
-  return longestDescription(properties.AlarmDescription, { stackName, typeOf: (id) => types.get(id) });
+  return longestDescription(properties.AlarmDescription, { stackName, types });
 }
 
 /** The resources that the description of an alarm leads to, by their path, in its order. */

@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import { catalogue, eventNames } from '../../lambda/events/catalogue.ts';
 import { kebabCase, pascalCase } from '../../lambda/events/event-names.ts';
 import { metrics } from '../../lambda/metric-names.ts';
+import { type AlarmDefinition, alarmTable } from '../../lib/alarms/alarm-table.ts';
 import { LONGEST_LOOK_SECONDS } from '../../lib/pipeline/longest-look.ts';
 import { logFilter } from '../../local/aws/logs/log-filter.ts';
 import { stages } from '../../tools/generate/stages.ts';
@@ -18,15 +19,13 @@ const alarms = template.ofType('AWS::CloudWatch::Alarm');
 const alarm = (path: string) => template.at('AWS::CloudWatch::Alarm', path).properties;
 const pipelines = eventNames.map((event) => ({ event, path: pascalCase(event) }));
 
-/** In the first minute that has one. */
-const atOnce = {
-  ComparisonOperator: 'GreaterThanOrEqualToThreshold',
-  Threshold: 1,
-  EvaluationPeriods: 1,
-  Period: 60,
-};
-
-const forAQuarterOfAnHour = { Threshold: 1, Period: 300, EvaluationPeriods: 3, DatapointsToAlarm: 3 };
+/** The entry of the table for an alarm. */
+function definitionOf(path: string): AlarmDefinition | undefined {
+  const found = Object.entries<AlarmDefinition>(alarmTable).find(([name]) =>
+    new RegExp(`^${name.replace(/<\w+>/g, '[\\w-]+')}$`).test(path),
+  );
+  return found?.[1];
+}
 
 describe.each(Object.keys(stages))('every alarm of %s', (stage) => {
   let of: SynthesisedTemplate;
@@ -89,6 +88,41 @@ describe.each(Object.keys(stages))('every alarm of %s', (stage) => {
     expect(except(treats)).toEqual([]);
   });
 
+  test('rings as the table of alarms says', () => {
+    const settings = ({ timesSetting, periods }: AlarmDefinition['rings']) => ({
+      ...(timesSetting === undefined ? {} : { Threshold: expect.any(Number) }),
+      ...(typeof periods === 'string' && {
+        EvaluationPeriods: expect.any(Number),
+        DatapointsToAlarm: expect.any(Number),
+      }),
+    });
+    for (const { path, properties } of every) {
+      const { metric, rings } = definitionOf(path) as AlarmDefinition;
+      const { periods = 1, periodsAtThreshold = periods } = rings;
+      const { Statistic, ExtendedStatistic = Statistic, ...rung } = properties;
+      expect({ path, ...rung, ExtendedStatistic }).toMatchObject({
+        path,
+        ExtendedStatistic: metric.statistic,
+        Period: metric.period,
+        Threshold: rings.threshold,
+        EvaluationPeriods: periods,
+        DatapointsToAlarm: periodsAtThreshold,
+        ...settings(rings),
+      });
+    }
+  });
+
+  test('is on a metric that there is', () => {
+    const counted = of
+      .ofType('AWS::Logs::MetricFilter')
+      .map(({ properties }) => properties.MetricTransformations[0].MetricName);
+    // `Paused` has no values: commands set the state of its alarm.
+    const own = [...counted, ...Object.keys(metrics), 'Paused'];
+    const exists = ({ properties: { Namespace, MetricName } }: Resource) =>
+      Namespace.startsWith('AWS/') || own.includes(MetricName);
+    expect(except(exists)).toEqual([]);
+  });
+
   test('is on one plain metric', () => {
     expect(except(({ properties }) => properties.Metrics === undefined)).toEqual([]);
   });
@@ -147,34 +181,53 @@ describe('the alarms', () => {
   });
 });
 
+test('every entry of the table is an alarm of some stage', async () => {
+  const assemblies = await Promise.all(['prod', 'every-setting'].map((stage) => stageAssembly(stage)));
+  const made = assemblies
+    .flatMap((assembly) => new SynthesisedTemplate(assembly).ofType('AWS::CloudWatch::Alarm'))
+    .map(({ path }) => definitionOf(path));
+  const missing = Object.entries(alarmTable).filter(([, definition]) => !made.includes(definition));
+  expect(missing.map(([name]) => name)).toEqual([]);
+});
+
 describe('it rings', () => {
   test.each([
     ...pipelines.map(({ path }) => [`${path}/DeadLetterQueue/NotEmpty`, `${path}/DeadLetterQueue`]),
     ['Quarantine/NotEmpty', 'Quarantine'],
     ['Unrouted/NotEmpty', 'Unrouted'],
-  ])('%s: for one message on %s, also while a look hides it', (path, queue) => {
-    const { Dimensions, ...properties } = alarm(path);
-    expect(properties).toMatchObject({
-      Namespace: 'AWS/SQS',
-      MetricName: 'ApproximateNumberOfMessagesVisible',
-      Statistic: 'Maximum',
-      Period: 60,
-    });
-    expect(template.referred(Dimensions[0].Value)).toBe(queue);
+  ])('%s: for one message on %s, also while a look hides it', (path) => {
     const hidden = Array(LONGEST_LOOK_SECONDS / 60).fill([0]);
     expect(rings(alarm(path), [[1]])).toBe(true);
     expect(rings(alarm(path), [[1], ...hidden])).toBe(true);
     expect(rings(alarm(path), [[1], ...hidden, [0]])).toBe(false);
   });
 
-  test.each(pipelines)('for a message of $event that has waited for a quarter of an hour', ({ path }) => {
-    const { Dimensions, ...properties } = alarm(`${path}/Waiting`);
-    expect(properties).toMatchObject({
-      MetricName: 'ApproximateAgeOfOldestMessage',
-      Statistic: 'Maximum',
-      Threshold: 15 * 60,
-    });
-    expect(template.referred(Dimensions[0].Value)).toBe(`${path}/Queue`);
+  test.each([
+    ...pipelines.flatMap(({ path }) => [
+      [`${path}/DeadLetterQueue/NotEmpty`, 'ApproximateNumberOfMessagesVisible', `${path}/DeadLetterQueue`],
+      [`${path}/Waiting`, 'ApproximateAgeOfOldestMessage', `${path}/Queue`],
+    ]),
+    ['Quarantine/NotEmpty', 'ApproximateNumberOfMessagesVisible', 'Quarantine'],
+    ['Unrouted/NotEmpty', 'ApproximateNumberOfMessagesVisible', 'Unrouted'],
+    ['Receiver/Errors', 'Errors', 'Receiver/Function'],
+    ['Receiver/Throttles', 'Throttles', 'Receiver/Function'],
+    ['Api/ServerErrors', '5xx', 'Api/HttpApi'],
+    ['Api/NearThrottle', 'Count', 'Api/HttpApi'],
+    ['Api/Slow', 'Latency', 'Api/HttpApi'],
+    ['Alarms/Topic/NotDelivered', 'NumberOfNotificationsFailed', 'Alarms/Topic'],
+    ['Effects/Chat/NotDelivered', 'NumberOfNotificationsFailed', 'Effects/Chat'],
+    ['Effects/Review/NotDelivered', 'NumberOfNotificationsFailed', 'Effects/Review'],
+  ])('%s: on %s of %s', (path, metric, resource) => {
+    const { MetricName, Dimensions } = alarm(path);
+    expect(MetricName).toBe(metric);
+    expect(Dimensions.map(({ Value }: { Value: unknown }) => template.referred(Value))).toEqual([resource]);
+  });
+
+  test.each(pipelines)('in a pause of $event a day before SQS deletes anything', ({ path }) => {
+    const { MessageRetentionPeriod } = template.at('AWS::SQS::Queue', `${path}/Queue`).properties;
+    const { threshold, thresholdInPause } = alarmTable['<Event>/Waiting'].rings;
+    expect(MessageRetentionPeriod - thresholdInPause).toBe(24 * 60 * 60);
+    expect(threshold).toBeLessThan(thresholdInPause);
   });
 
   // As Firehose writes it: developer guide, "Monitor using CloudWatch Logs".
@@ -187,14 +240,7 @@ describe('it rings', () => {
     expect(logFilter(filter?.properties.FilterPattern)(failure)).toBe(true);
     const [{ MetricName, MetricNamespace, MetricValue }] = filter?.properties.MetricTransformations ?? [];
     expect(MetricValue).toBe('1');
-    expect(alarm('Archive/Failing')).toMatchObject({
-      Namespace: MetricNamespace,
-      MetricName,
-      Statistic: 'Sum',
-      Threshold: 1,
-      EvaluationPeriods: 1,
-      Period: 300,
-    });
+    expect(alarm('Archive/Failing')).toMatchObject({ Namespace: MetricNamespace, MetricName });
     const logs = template
       .ofType('AWS::KinesisFirehose::DeliveryStream')
       .map(({ properties }) => properties.ExtendedS3DestinationConfiguration.CloudWatchLoggingOptions)
@@ -219,40 +265,11 @@ describe('it rings', () => {
     }
   });
 
-  test.each([
-    ['Errors', 'Errors', 'Sum'],
-    ['Throttles', 'Throttles', 'Sum'],
-  ])('Receiver/%s: in two minutes of five', (id, MetricName, Statistic) => {
-    const { Dimensions, ...properties } = alarm(`Receiver/${id}`);
-    expect(properties).toMatchObject({
-      Namespace: 'AWS/Lambda',
-      MetricName,
-      Statistic,
-      ...atOnce,
-      EvaluationPeriods: 5,
-      DatapointsToAlarm: 2,
-    });
-    expect(template.referred(Dimensions[0].Value)).toBe('Receiver/Function');
-  });
-
-  test('when the slowest hundredth of the answers takes three seconds, start-ups included, for a quarter of an hour', () => {
-    expect(alarm('Api/Slow')).toMatchObject({
-      Namespace: 'AWS/ApiGateway',
-      MetricName: 'Latency',
-      ExtendedStatistic: 'p99',
-      Threshold: 3_000,
-      Period: 300,
-      EvaluationPeriods: 3,
-    });
-  });
-
-  test('before the API throttles: at four fifths of its rate', () => {
-    expect(alarm('Api/NearThrottle')).toMatchObject({
-      MetricName: 'Count',
-      Statistic: 'Sum',
-      Period: 60,
-      Threshold: 0.8 * 10_000 * 60,
-    });
+  test('before the API throttles', () => {
+    const { DefaultRouteSettings } = template.at('AWS::ApiGatewayV2::Stage', 'Api/Stage').properties;
+    const share = alarm('Api/NearThrottle').Threshold / (DefaultRouteSettings.ThrottlingRateLimit * 60);
+    expect(share).toBeGreaterThan(0.5);
+    expect(share).toBeLessThan(1);
   });
 
   /** The logs in which a metric counts a line, by their functions. */
@@ -279,11 +296,6 @@ describe('it rings', () => {
     ['ends before its answer', report('failure')],
   ])('where any consumer %s, in each of three periods of five minutes', (_, line) => {
     const rung = alarm('Failing');
-    expect(rung).toMatchObject({
-      Namespace: 'PartnerWebhooks-dev',
-      Statistic: 'Sum',
-      ...forAQuarterOfAnHour,
-    });
     expect(rung.Dimensions).toBeUndefined();
     expect(counting(rung.MetricName, line)).toEqual(consumerLogs);
     expect(rings(rung, [[1], [1], [1]])).toBe(true);
@@ -303,68 +315,30 @@ describe('it rings', () => {
     ['Processed', []],
   ])('anew for each that is put aside, whatever lies there already: %s', (message, logs) => {
     const rung = alarm('PutAside');
-    expect(rung).toMatchObject({ Namespace: 'PartnerWebhooks-dev', Statistic: 'Sum', ...atOnce });
     expect(rung.Dimensions).toBeUndefined();
+    expect(rings(rung, [[1]])).toBe(true);
     expect(counting(rung.MetricName, { message })).toEqual(logs);
   });
 
-  test('when the secret cannot be read', () => {
-    expect(alarm('Receiver/SecretUnreadable')).toMatchObject({
-      Namespace: 'PartnerWebhooks-dev',
-      MetricName: 'SecretUnreadable',
-      Dimensions: [{ Name: 'service', Value: 'receiver' }],
-      Threshold: 1,
-    });
-  });
-
-  test('when the API answers five server errors in five minutes', () => {
-    expect(alarm('Api/ServerErrors')).toMatchObject({
-      Namespace: 'AWS/ApiGateway',
-      MetricName: '5xx',
-      Statistic: 'Sum',
-      Period: 300,
-      Threshold: 5,
-    });
+  test('when the secret cannot be read, as the receiver reports', () => {
+    const { MetricName, Dimensions } = alarm('Receiver/SecretUnreadable');
+    expect([MetricName, Dimensions]).toEqual(['SecretUnreadable', [{ Name: 'service', Value: 'receiver' }]]);
   });
 
   test.each([
-    ['429', 'Throttled', '{ $.status = "429" }'],
-    ['502, 503 or 504', 'Unavailable', '{ ($.status = "502") || ($.status = "503") || ($.status = "504") }'],
-    ['413', 'TooLarge', '{ $.status = "413" }'],
-  ])('for one %s, which the access log knows', (_, name, pattern) => {
-    const filter = filterOf(pattern);
-    expect(filter).toMatchObject({ MetricName: name, MetricValue: '1' });
-    expect(alarm(`Api/${name}`)).toMatchObject({
-      Namespace: filter.MetricNamespace,
-      MetricName: filter.MetricName,
-      Statistic: 'Sum',
-      ...atOnce,
+    ['Throttled', 'Throttled', '{ $.status = "429" }'],
+    ['Unavailable', 'Unavailable', '{ ($.status = "502") || ($.status = "503") || ($.status = "504") }'],
+    ['TooLarge', 'TooLarge', '{ $.status = "413" }'],
+    ['WrongAddress', 'WrongAddress', '{ ($.method = "POST") && (($.status = "403") || ($.status = "404")) }'],
+    ['RejectionsJump', 'Unauthorized', '{ $.status = "401" }'],
+  ])('Api/%s: for answers that the access log counts as %s', (name, metric, pattern) => {
+    const { Namespace, MetricName } = alarm(`Api/${name}`);
+    expect(filterOf(pattern)).toMatchObject({
+      MetricNamespace: Namespace,
+      MetricName: metric,
+      MetricValue: '1',
     });
-  });
-
-  test('for posts to a wrong address, ten in an hour', () => {
-    const filter = filterOf('{ ($.method = "POST") && (($.status = "403") || ($.status = "404")) }');
-    expect(filter).toMatchObject({ MetricName: 'WrongAddress', MetricValue: '1' });
-    expect(alarm('Api/WrongAddress')).toMatchObject({
-      Namespace: filter.MetricNamespace,
-      MetricName: filter.MetricName,
-      Statistic: 'Sum',
-      Period: 3_600,
-      EvaluationPeriods: 1,
-      Threshold: 10,
-    });
-  });
-
-  test('for a jump in 401s: twenty in five minutes', () => {
-    const filter = filterOf('{ $.status = "401" }');
-    expect(filter).toMatchObject({ MetricName: 'Unauthorized', MetricValue: '1' });
-    expect(alarm('Api/RejectionsJump')).toMatchObject({
-      Namespace: filter.MetricNamespace,
-      MetricName: filter.MetricName,
-      Statistic: 'Sum',
-      Period: 300,
-      Threshold: 20,
-    });
+    expect(MetricName).toBe(metric);
   });
 });
 
@@ -454,22 +428,6 @@ describe('it rings for what nobody would hear of', () => {
   test('deliveries that are an hour late, where nothing is configured', () => {
     expect(alarm('Lag').Threshold).toBe(60 * MINUTE);
   });
-
-  test.each(['Alarms/Topic', 'Effects/Chat', 'Effects/Review'])(
-    'a notification of %s that SNS gave up',
-    (path) => {
-      const { Dimensions, ...rung } = alarm(`${path}/NotDelivered`);
-      expect(rung).toMatchObject({
-        Namespace: 'AWS/SNS',
-        MetricName: 'NumberOfNotificationsFailed',
-        Period: 300,
-      });
-      expect(Dimensions.map(({ Name }: { Name: string }) => Name)).toEqual(['TopicName']);
-      expect(template.referred(Dimensions[0].Value)).toBe(path);
-      expect(rings(rung, [[1]])).toBe(true);
-      expect(rings(rung, [[]])).toBe(false);
-    },
-  );
 
   test.each([
     ['CertificateExpires', settings.domain.certificateArn],

@@ -266,7 +266,7 @@ describe('the row of each event', () => {
     expect(new Set(owners)).toEqual(new Set([pascalCase(event), kebabCase(event)]));
   });
 
-  test('comes with a further event from its catalogue entry', async () => {
+  test('comes with a further event of the index', async () => {
     const project = await mkdtemp(join(tmpdir(), 'partner-webhooks-further-event-'));
     try {
       for (const path of ['bin', 'lib', 'lambda', 'check-node.js', 'package.json', 'tsconfig.json']) {
@@ -274,12 +274,12 @@ describe('the row of each event', () => {
       }
       await symlink(resolve('node_modules'), join(project, 'node_modules'));
       const file = (path: string) => join(project, path);
-      const entries = await readFile('lambda/events/catalogue.ts', 'utf8');
+      const index = await readFile('lambda/events/index.ts', 'utf8');
       await writeFile(
-        file('lambda/events/catalogue.ts'),
-        entries.replace(
-          'export const catalogue = {',
-          `$&\n'example.unknown': { meaning: 'M', processing: 'Do it', effect: 'shop-cache', impact: 'I', data: shopUpdated },`,
+        file('lambda/events/index.ts'),
+        index.replace(
+          'export const events = {',
+          `$&\n'example.unknown': { ...shopUpdated, processing: 'Do it' },`,
         ),
       );
       await mkdir(file('lambda/events/example-unknown'));

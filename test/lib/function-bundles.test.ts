@@ -21,7 +21,12 @@ const MAXIMUM_BYTES = 450 * 1024;
 const MAXIMUM_WHOLE_BYTES = 600 * 1024;
 
 /** Of what a function may have two copies. */
-const STATELESS = ['lambda/aws-clients.ts', 'lambda/environment.ts', 'lambda/environment-credentials.ts'];
+const STATELESS = [
+  'lambda/aws-clients.ts',
+  'lambda/environment.ts',
+  'lambda/errors.ts',
+  'lambda/environment-credentials.ts',
+];
 
 const { assetFolder } = readCloudAssembly(testAssembly());
 

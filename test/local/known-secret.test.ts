@@ -10,7 +10,7 @@ import {
 import { expect, test } from '@jest/globals';
 import { LOCAL_SECRET } from '../../events/signing.ts';
 import { type AwsEndpointOptions, startAwsEndpoint } from '../../local/aws/endpoint.ts';
-import { openKeptState } from '../../local/aws/kept/kept-state.ts';
+import { openKeptState } from '../../local/aws/kept-state.ts';
 import type { ClientSettings } from '../../local/deploy.ts';
 import { assertKnownSecretNotAccepted } from '../../local/known-secret.ts';
 import { ACCOUNT_ID, clientSettings, REGION } from '../../local/place.ts';

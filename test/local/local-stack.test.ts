@@ -18,7 +18,8 @@ import {
   SQSClient,
 } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { catalogue, type EffectName, eventNames } from '../../lambda/events/catalogue.ts';
+import { catalogue, eventNames } from '../../lambda/events/catalogue.ts';
+import type { EffectName } from '../../lambda/events/definition.ts';
 import { kebabCase, pascalCase, queueUrlVariable } from '../../lambda/events/event-names.ts';
 import type { LocalStack } from '../../local/local-stack.ts';
 import type { Exchange, RowChange } from '../../local/observation.ts';

@@ -1,6 +1,5 @@
 import type { SQSEvent } from 'aws-lambda';
-import { stringAttribute } from '../../lambda/message-attribute.ts';
-import { attribute } from '../../lambda/queue/message.ts';
+import { attribute, stringAttribute } from '../../lambda/queue/message.ts';
 import type { Replay } from '../../lambda/queue/replay.ts';
 
 /** A batch as a replay sends it; of a delivery (undefined) as it is. */

@@ -4,6 +4,7 @@ import { alarmsTable } from './alarms-table.ts';
 import { configurationDocument } from './configuration-document.ts';
 import { withCostTables } from './cost-tables.ts';
 import type { DerivedFile } from './derived-file.ts';
+import { EVENT_INDEX, eventIndex } from './event-index.ts';
 import { eventsTable } from './events-table.ts';
 import { lambdaEventFolders, lambdaEvents } from './lambda-events.ts';
 import { partnerEventsTable } from './partner-events-table.ts';
@@ -31,10 +32,15 @@ const OF_STACK: Readonly<Record<string, (assemblies: Assemblies) => string>> = {
 };
 
 /** The files and folders that everything derived is in. */
-export const derivedPlaces: readonly string[] = [...lambdaEventFolders, API_FOLDER, ...Object.keys(OF_STACK)];
+export const derivedPlaces: readonly string[] = [
+  EVENT_INDEX,
+  ...lambdaEventFolders,
+  API_FOLDER,
+  ...Object.keys(OF_STACK),
+];
 
 /** Every derived file, as it follows from the code and the samples as they are now. */
 export function derivedFiles(assemblies: Assemblies): DerivedFile[] {
   const ofStack = Object.entries(OF_STACK).map(([file, make]) => ({ file, text: make(assemblies) }));
-  return [...lambdaEvents(), ...apiFiles(), ...ofStack];
+  return [eventIndex(), ...lambdaEvents(), ...apiFiles(), ...ofStack];
 }

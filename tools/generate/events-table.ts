@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
-import { catalogue, type EffectName, type EventName, eventNames } from '../../lambda/events/catalogue.ts';
+import { catalogue, type EventName, eventNames } from '../../lambda/events/catalogue.ts';
+import type { EffectName } from '../../lambda/events/definition.ts';
 
 /** The output of the stack by which an effect is found. */
 export const FOUND_BY: Readonly<Record<EffectName, string>> = {

@@ -1,15 +1,17 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { eventNames, isEventName } from '../../lambda/events/catalogue.ts';
 import { kebabCase, pascalCase, queueUrlVariable } from '../../lambda/events/event-names.ts';
 import { CommandError } from '../cli/terminal/command-error.ts';
+import { bringUpToDate } from './derived-file.ts';
 import { derivedPlaces, PROD_SNAPSHOT } from './derived-files.ts';
-import { CATALOGUE, camelCase, effectTexts, eventFiles, eventPaths, type NewEvent } from './event-files.ts';
-import { KeptFiles } from './kept-files.ts';
+import { eventIndex, eventPaths } from './event-index.ts';
+import { eventFiles, type NewEvent, templates } from './event-template.ts';
 
 /** What was asked for; what is left out has a default. */
-export interface Wish extends Pick<NewEvent, 'name' | 'effect'> {
+interface EventRequest extends Pick<NewEvent, 'name' | 'effect'> {
   readonly id?: string | undefined;
   readonly meaning?: string | undefined;
 }
@@ -18,7 +20,7 @@ export interface Wish extends Pick<NewEvent, 'name' | 'effect'> {
 const NAME = /^[a-z][a-z0-9]*\.[a-z][a-z0-9]*(_[a-z0-9]+)*$/;
 
 /** Far below what queues, functions and outputs may be called. */
-const MAXIMUM_NAME_LENGTH = 64;
+const MAX_NAME_LENGTH = 64;
 
 /** What tests take for kinds that nobody knows. */
 const UNKNOWN_KINDS = ['acceptance.unknown', 'example.unknown'];
@@ -45,18 +47,17 @@ interface Snapshot {
 
 /**
  * What was asked for, checked and complete.
- * @throws CommandError where there cannot be such an event, or what it would be written to has changes that are
- *   not committed
+ * @throws CommandError if there cannot be such an event, or files that it would change have uncommitted changes
  */
-export function checkedEvent({ name, effect, id, meaning = sentence(name) }: Wish): NewEvent {
-  if (!NAME.test(name) || name.length > MAXIMUM_NAME_LENGTH) {
+export function checkedEvent({ name, effect, id, meaning = sentence(name) }: EventRequest): NewEvent {
+  if (!NAME.test(name) || name.length > MAX_NAME_LENGTH) {
     throw new CommandError(
-      `The name must be like shop.closed or girl.schedule_changed, with ${MAXIMUM_NAME_LENGTH} characters at most, not '${name}'`,
+      `The name must be like shop.closed or girl.schedule_changed, with ${MAX_NAME_LENGTH} characters at most, not '${name}'`,
     );
   }
   const clash = clashOf(name);
   if (clash !== undefined) throw new CommandError(`${name} cannot be added: ${clash}`);
-  if (id === undefined && effectTexts[effect](name).needsId) {
+  if (id === undefined && templates[effect].needsId) {
     throw new CommandError(`${effect} writes a row: say which field of data is its id, such as --id ${SHOP}`);
   }
   if (id !== undefined && !ID.test(id)) {
@@ -85,13 +86,8 @@ function clashOf(name: string): string | undefined {
     [kebabCase, pascalCase, queueUrlVariable].some((form) => form(other) === form(name)),
   );
   if (twin !== undefined) return `its files and queues would be those of ${twin}`;
-  const file = Object.values(eventPaths(name)).find((path) => existsSync(path));
+  const file = Object.values(eventPaths(kebabCase(name))).find((path) => existsSync(path));
   if (file !== undefined) return `${file} is there already`;
-  const word = new RegExp(`\\b${camelCase(name)}\\b`);
-  const namesake = [CATALOGUE, 'lambda/events/fields.ts'].find((path) =>
-    word.test(readFileSync(path, 'utf8')),
-  );
-  if (namesake !== undefined) return `${namesake} has another ${camelCase(name)}`;
   const { Outputs, Resources } = JSON.parse(readFileSync(PROD_SNAPSHOT, 'utf8')) as Snapshot;
   // Every event has the same: what follows the name of the first one.
   const first = pascalCase(eventNames[0] ?? '');
@@ -107,24 +103,28 @@ function clashOf(name: string): string | undefined {
 }
 
 /**
- * Writes the four files of a further event, and brings every derived file up to date. Where anything fails or
- * the process is interrupted, every file is as it was.
+ * Writes the files of a further event, and brings every derived file up to date. If anything fails or the process is
+ * interrupted, every file is as it was.
  * @param generate whether derived files are brought up to date: of several events it is enough after the last
- * @returns the four files
- * @throws CommandError where it fails or is interrupted
+ * @returns the files
+ * @throws CommandError if it fails or is interrupted
  */
 export async function addEvent(event: NewEvent, generate: boolean): Promise<string[]> {
-  const files = eventFiles(event, readFileSync(CATALOGUE, 'utf8'));
+  const files = eventFiles(event);
   const paths = [...files.keys()];
-  const kept = new KeptFiles(placesOf(event.name));
+  const restore = snapshotOf(placesOf(event.name));
   const steps = new Steps();
   try {
-    for (const [file, text] of files) writeFileSync(file, text);
+    for (const [file, text] of files) {
+      mkdirSync(dirname(file), { recursive: true });
+      writeFileSync(file, text);
+    }
+    bringUpToDate(eventIndex());
     await steps.run('node_modules/@biomejs/biome/bin/biome', 'check', '--write', ...paths);
     // In a process of its own: this one has the catalogue as it was.
     if (generate) await steps.run('tools/cli/commands/entry.js', 'generate');
   } catch (error) {
-    kept.putBack();
+    restore();
     if (steps.signal !== undefined)
       throw new CommandError(`Interrupted (${steps.signal}): every file is as it was`);
     throw new CommandError(
@@ -137,9 +137,30 @@ export async function addEvent(event: NewEvent, generate: boolean): Promise<stri
 }
 
 /** Every file and folder that an event is written to. */
-const placesOf = (name: string) => [CATALOGUE, ...Object.values(eventPaths(name)), ...derivedPlaces];
+function placesOf(event: string): string[] {
+  const { definition, sample } = eventPaths(kebabCase(event));
+  return [dirname(definition), sample, ...derivedPlaces];
+}
 
-/** @throws CommandError where one of the places has changes that git does not have; without a repository nobody knows */
+/** @returns what makes files, and folders with all that is in them, as they are now; some may not be there yet */
+function snapshotOf(places: readonly string[]): () => void {
+  const contents = new Map(places.flatMap(filesAt).map((file) => [file, readFileSync(file)]));
+  return () => {
+    for (const place of places) rmSync(place, { recursive: true, force: true });
+    for (const [file, content] of contents) {
+      mkdirSync(dirname(file), { recursive: true });
+      writeFileSync(file, content);
+    }
+  };
+}
+
+function filesAt(place: string): string[] {
+  const found = statSync(place, { throwIfNoEntry: false });
+  if (found === undefined) return [];
+  return found.isDirectory() ? readdirSync(place).flatMap((name) => filesAt(join(place, name))) : [place];
+}
+
+/** @throws CommandError if one of the places has uncommitted changes; without a repository it is not known */
 function assertCommitted(places: readonly string[]): void {
   const { status, stdout } = spawnSync('git', ['status', '--porcelain', '--', ...places], {
     encoding: 'utf8',
@@ -166,19 +187,19 @@ class Steps {
     this.#child?.kill(signal);
   };
 
-  /** @throws Error with the first line of what it says where it fails */
+  /** @throws Error with the first line of its output if it fails */
   async run(...args: string[]): Promise<void> {
     if (this.signal === undefined) {
       const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] });
       this.#child = child;
-      let said = '';
+      let output = '';
       for (const stream of [child.stdout, child.stderr]) {
         stream.setEncoding('utf8').on('data', (text: string) => {
-          said += text;
+          output += text;
         });
       }
       const [code] = (await once(child, 'close')) as [number | null];
-      if (code !== 0) throw new Error(reasonIn(said));
+      if (code !== 0) throw new Error(reasonIn(output));
     }
     if (this.signal !== undefined) throw new Error(this.signal);
   }
@@ -191,8 +212,8 @@ class Steps {
 const SIGNALS = ['SIGHUP', 'SIGINT', 'SIGTERM'] as const;
 
 /** The line that says what is wrong: of a stack trace the error's own. */
-function reasonIn(said: string): string {
-  const lines = said.split('\n').filter((line) => line.trim() !== '');
+function reasonIn(output: string): string {
+  const lines = output.split('\n').filter((line) => line.trim() !== '');
   const [error] = lines.flatMap((line) => /^\w*Error: (.+)$/.exec(line.trim())?.[1] ?? []);
   return (error ?? lines.at(-1) ?? 'it ended without a word').trim();
 }

@@ -1,12 +1,9 @@
 import { consume } from '../../consumer/consume.ts';
 import { Cast } from '../../effects/cast.ts';
 
-const cast = Cast.fromEnvironment();
+const cast = new Cast();
 
-/** girl.created: synchronises the cast by adding the staff member. */
-export const handler = consume('girl.created', ({ data, sentData, receivedAt, version, replay }) =>
-  cast.add(
-    { girlId: data.girl_id, shopId: data.shop_id, name: data.name, sentData },
-    { at: receivedAt, version, replay },
-  ),
-);
+export const handler = consume('girl.created', (event) => {
+  const { girl_id: girlId, shop_id: shopId, name } = event.data;
+  return cast.add({ girlId, shopId, name, sentData: event.sentData }, event);
+});

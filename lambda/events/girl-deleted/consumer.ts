@@ -1,9 +1,9 @@
 import { consume } from '../../consumer/consume.ts';
 import { Cast } from '../../effects/cast.ts';
 
-const cast = Cast.fromEnvironment();
+const cast = new Cast();
 
-/** girl.deleted: synchronises the cast by removing the staff member. */
-export const handler = consume('girl.deleted', ({ data, receivedAt, version, replay }) =>
-  cast.remove({ girlId: data.girl_id, shopId: data.shop_id }, { at: receivedAt, version, replay }),
-);
+export const handler = consume('girl.deleted', (event) => {
+  const { girl_id: girlId, shop_id: shopId } = event.data;
+  return cast.remove({ girlId, shopId }, event);
+});

@@ -1,16 +1,9 @@
 import { consume } from '../../consumer/consume.ts';
-import { shopInvalidator } from '../../effects/shop-invalidation.ts';
+import { shopInvalidator } from '../../effects/shop-cache.ts';
 
 const invalidateShop = await shopInvalidator();
 
-/** shop.updated: invalidates what is cached of the shop. */
-export const handler = consume('shop.updated', ({ data, eventId, receivedAt, version, replay }) =>
-  invalidateShop({
-    shopId: data.shop_id,
-    updatedFields: data.updated_fields,
-    eventId,
-    at: receivedAt,
-    version,
-    replay,
-  }),
-);
+export const handler = consume('shop.updated', (event) => {
+  const { shop_id: shopId, updated_fields: updatedFields } = event.data;
+  return invalidateShop({ ...event, shopId, updatedFields });
+});

@@ -1,10 +1,9 @@
 import { consume } from '../../consumer/consume.ts';
 import { ContactPartner } from '../../effects/contact-partner.ts';
 
-const contacts = ContactPartner.fromEnvironment();
+const contacts = new ContactPartner();
 
-/** user.updated: updates the contact_partner record. */
-export const handler = consume('user.updated', ({ data, receivedAt, version, replay }) => {
-  const { user_id: userId, ...fields } = data;
-  return contacts.update({ userId, fields, at: receivedAt, version, replay });
+export const handler = consume('user.updated', (event) => {
+  const { user_id: userId, ...fields } = event.data;
+  return contacts.update({ ...event, userId, fields });
 });

@@ -1,57 +1,58 @@
 import * as z from 'zod/mini';
-import { AwsError } from '../aws-error.ts';
+import { AwsError } from '../errors.ts';
 import { type JsonObject, textOf, textsOf } from '../json.ts';
-import type { KeptState } from '../kept/kept-state.ts';
+import type { KeptState } from '../kept-state.ts';
+import type { Operations } from '../services.ts';
 
-/** Of each page of DescribeAlarms, unless told, and at most. Source: CloudWatch API reference, "DescribeAlarms". */
-const PAGE = 50;
-const LARGEST_PAGE = 100;
+/** Alarms. Source: CloudWatch API reference, "DescribeAlarms". */
+const DEFAULT_PAGE_SIZE = 50;
+const MAX_PAGE_SIZE = 100;
 
-/** Characters of the reason that SetAlarmState takes. Source: CloudWatch API reference, "SetAlarmState". */
-const LONGEST_REASON = 1_023;
+/** Characters. Source: CloudWatch API reference, "SetAlarmState". */
+const MAX_REASON_LENGTH = 1_023;
 
-/** Of an SNS message. Source: SNS API reference, "Publish". */
-const LONGEST_SUBJECT = 100;
+/** Characters. Source: SNS API reference, "Publish". */
+const MAX_SUBJECT_LENGTH = 100;
 
 const STATES = ['OK', 'ALARM', 'INSUFFICIENT_DATA'] as const;
 
 type State = (typeof STATES)[number];
 
-/** The field with what is told of a state, which is a topic. */
+/** The field with the topics that are notified of a state. */
 const ACTIONS: Record<State, string> = {
   OK: 'OKActions',
   ALARM: 'AlarmActions',
   INSUFFICIENT_DATA: 'InsufficientDataActions',
 };
 
-/** An alarm as PutMetricAlarm takes it; what is not named here is told again by DescribeAlarms. */
+/** An alarm as PutMetricAlarm takes it. DescribeAlarms returns all of its fields. */
 export interface AlarmDefinition extends JsonObject {
   AlarmName: string;
 }
 
-/** What is set by calls. */
-const standing = z.object({
+/** What calls change. */
+const settings = z.object({
   actionsEnabled: z.boolean(),
-  /** Where a call has given it another one than the template. */
+  /** If a call has replaced the template's. */
   threshold: z.optional(z.number()),
   state: z.enum(STATES),
   reason: z.string(),
   /** Epoch seconds of the last time that the state or its reason was set. */
   updatedAt: z.number(),
-  /** Epoch seconds since when it is in this state. */
+  /** Epoch seconds of the last change of the state. */
   transitionedAt: z.number(),
 });
 
-interface Alarm extends z.infer<typeof standing> {
+interface Alarm extends z.infer<typeof settings> {
   readonly definition: AlarmDefinition;
   readonly arn: string;
 }
 
 /** The alarms of CloudWatch, in memory. There are no metrics: an alarm has the state that it was last set to. */
 export interface Alarms {
-  /** Makes an alarm, or changes one, which keeps its state. */
+  /** Creates an alarm, or changes one, which keeps its state. */
   put(definition: AlarmDefinition): void;
-  answer(operation: string, parameters: JsonObject): Promise<JsonObject>;
+  readonly operations: Operations;
 }
 
 interface AlarmsOptions {
@@ -65,14 +66,14 @@ interface AlarmsOptions {
 
 export function createAlarms({ region, accountId, publish, kept }: AlarmsOptions): Alarms {
   const alarms = new Map<string, Alarm>();
-  const shelf = kept?.shelf('alarm', standing);
-  const before = new Map(shelf?.entries());
+  const stored = kept?.collection('alarm', settings);
+  const before = new Map(stored?.entries());
 
-  function keep({ definition, arn: _arn, ...set }: Alarm): void {
-    shelf?.put(definition.AlarmName, set);
+  function store({ definition, arn: _arn, ...set }: Alarm): void {
+    stored?.put(definition.AlarmName, set);
   }
 
-  const operations: Record<string, (parameters: JsonObject) => JsonObject | Promise<JsonObject>> = {
+  const operations: Operations = {
     DescribeAlarms(parameters) {
       const names = textsOf(parameters, 'AlarmNames');
       const prefix = textOf(parameters, 'AlarmNamePrefix') ?? '';
@@ -84,7 +85,7 @@ export function createAlarms({ region, accountId, publish, kept }: AlarmsOptions
           (state === undefined || alarm.state === state),
       );
       const start = Number(textOf(parameters, 'NextToken') ?? 0);
-      const end = start + Math.min(Number(parameters.MaxRecords ?? PAGE), LARGEST_PAGE);
+      const end = start + Math.min(Number(parameters.MaxRecords ?? DEFAULT_PAGE_SIZE), MAX_PAGE_SIZE);
       return {
         MetricAlarms: found.slice(start, end).map(described),
         CompositeAlarms: [],
@@ -92,7 +93,7 @@ export function createAlarms({ region, accountId, publish, kept }: AlarmsOptions
       };
     },
 
-    /** An action is taken where the state is another one than before, and the alarm is not muted. */
+    /** Notifies if the state changes and the alarm's actions are enabled. */
     async SetAlarmState(parameters) {
       const alarm = alarms.get(textOf(parameters, 'AlarmName') ?? '');
       if (alarm === undefined) throw new AwsError('ResourceNotFound', '', { status: 404 });
@@ -101,20 +102,23 @@ export function createAlarms({ region, accountId, publish, kept }: AlarmsOptions
         throw new AwsError('ValidationError', `StateValue must be one of ${STATES.join(', ')}`);
       }
       const reason = textOf(parameters, 'StateReason');
-      if (reason === undefined || reason.length > LONGEST_REASON) {
-        throw new AwsError('ValidationError', `StateReason must have at most ${LONGEST_REASON} characters`);
+      if (reason === undefined || reason.length > MAX_REASON_LENGTH) {
+        throw new AwsError(
+          'ValidationError',
+          `StateReason must have at most ${MAX_REASON_LENGTH} characters`,
+        );
       }
       const earlier = alarm.state;
       const now = Date.now();
       Object.assign(alarm, { state, reason, updatedAt: now / 1000 });
       if (state !== earlier) alarm.transitionedAt = now / 1000;
-      keep(alarm);
+      store(alarm);
       if (state === earlier) return {};
-      if (alarm.actionsEnabled) await act(alarm, earlier, now);
+      if (alarm.actionsEnabled) await notify(alarm, earlier, now);
       return {};
     },
 
-    /** Of an alarm that there is: another threshold, and whether it acts. */
+    /** Changes the threshold of an existing alarm, and whether its actions are enabled. */
     PutMetricAlarm(parameters) {
       const alarm = alarms.get(textOf(parameters, 'AlarmName') ?? '');
       if (alarm === undefined) {
@@ -127,11 +131,11 @@ export function createAlarms({ region, accountId, publish, kept }: AlarmsOptions
       if (!Number.isFinite(threshold)) throw new AwsError('ValidationError', 'Threshold must be a number');
       alarm.threshold = threshold;
       alarm.actionsEnabled = parameters.ActionsEnabled !== false && parameters.ActionsEnabled !== 'false';
-      keep(alarm);
+      store(alarm);
       return {};
     },
 
-    /** Of no metric: nothing measures here. */
+    /** Nothing measures here. */
     GetMetricStatistics: () => ({ Datapoints: [] }),
 
     DisableAlarmActions: (parameters) => enableActions(parameters, false),
@@ -139,18 +143,22 @@ export function createAlarms({ region, accountId, publish, kept }: AlarmsOptions
   };
 
   function enableActions(parameters: JsonObject, enabled: boolean): JsonObject {
-    // CloudWatch says nothing of a name that it does not know.
+    // CloudWatch ignores names that it does not know.
     for (const name of textsOf(parameters, 'AlarmNames') ?? []) {
       const alarm = alarms.get(name);
       if (alarm === undefined) continue;
       alarm.actionsEnabled = enabled;
-      keep(alarm);
+      store(alarm);
     }
     return {};
   }
 
-  /** Tells the topics of the new state, with the fields that CloudWatch writes. */
-  async function act({ definition, arn, state, reason }: Alarm, before: State, now: number): Promise<void> {
+  /** Notifies the topics of the new state, with the fields that CloudWatch writes. */
+  async function notify(
+    { definition, arn, state, reason }: Alarm,
+    before: State,
+    now: number,
+  ): Promise<void> {
     const { AlarmName, AlarmDescription, Namespace, MetricName, Dimensions } = definition;
     const text = JSON.stringify({
       AlarmName,
@@ -164,7 +172,7 @@ export function createAlarms({ region, accountId, publish, kept }: AlarmsOptions
       OldStateValue: before,
       Trigger: { Namespace, MetricName, Dimensions },
     });
-    const subject = `${state}: "${AlarmName}" in ${region}`.slice(0, LONGEST_SUBJECT);
+    const subject = `${state}: "${AlarmName}" in ${region}`.slice(0, MAX_SUBJECT_LENGTH);
     for (const topicArn of textsOf(definition, ACTIONS[state]) ?? []) {
       await publish({ topicArn, subject, text });
     }
@@ -187,16 +195,7 @@ export function createAlarms({ region, accountId, publish, kept }: AlarmsOptions
       });
     },
 
-    async answer(operation, parameters) {
-      const carryOut = Object.hasOwn(operations, operation) ? operations[operation] : undefined;
-      if (carryOut === undefined) {
-        throw new AwsError(
-          'UnknownOperationException',
-          `The local AWS endpoint does not offer CloudWatch's ${operation}, only ${Object.keys(operations).join(', ')}.`,
-        );
-      }
-      return carryOut(parameters);
-    },
+    operations,
   };
 }
 

@@ -1,15 +1,16 @@
 import { createRequire } from 'node:module';
-import { AwsError } from '../aws-error.ts';
-import { isJsonObject, type JsonObject, textOf } from '../json.ts';
+import { AwsError } from '../errors.ts';
+import { isJsonObject, type JsonObject, objectsOf, textOf } from '../json.ts';
 
 /**
  * Runs one operation of DynamoDB.
- * @throws AwsError as DynamoDB would answer; InternalServerError where dynalite itself fails
+ * @throws AwsError as DynamoDB would answer; InternalServerError if dynalite itself fails
  */
 export type Dynalite = (operation: string, parameters: JsonObject) => Promise<JsonObject>;
 
-// dynalite has no types, and its entry is an HTTP server that ends the process on an error of its own.
-// So its parts are used: the store, and for each operation the validation and the action.
+// dynalite offers one interface, an HTTP server. It ends the process on an error of its own, answers to web pages of any
+// origin, and holds a whole pool of buffers for each item. So its parts are used here, which have no types: the store,
+// and for each operation the validation and the action.
 type Callback = (error: DynaliteError | undefined, result?: JsonObject) => void;
 type Action = (store: Store, parameters: JsonObject, callback: Callback) => void;
 interface DynaliteError extends Error {
@@ -39,18 +40,17 @@ storeText();
 const database: { create(options: object): Store } = require('dynalite/db');
 const validations: Validations = require('dynalite/validations');
 
-const OPERATIONS = new Set(
+export const OPERATIONS =
   'BatchGetItem BatchWriteItem CreateTable DeleteItem DeleteTable DescribeTable GetItem ListTables ListTagsOfResource PutItem Query Scan TagResource UntagResource UpdateItem UpdateTable'.split(
     ' ',
-  ),
-);
+  );
 
-/** After a failure of its own, dynalite never lets go of the item that it was working on. */
+/** After a failure of its own, dynalite never unlocks the item that it was working on. */
 const TIMEOUT_MS = 10_000;
 
 /**
- * Has dynalite's database keep text instead of buffers. A small buffer is a part of one of Node's pools of
- * 64 KiB, and an item that is kept would keep the whole of its pool.
+ * Makes dynalite's database store text instead of buffers. A small buffer is a part of one of Node's pools of 64 KiB, and
+ * an item would hold the whole of its pool in memory.
  */
 function storeText(): void {
   const memoryLevel: { MemoryLevel: new (options: object) => object } = createRequire(
@@ -69,45 +69,30 @@ export function createDynalite(region: string, accountId: string): Dynalite {
   const store = database.create({ createTableMs: 0, deleteTableMs: 0, updateTableMs: 0 });
   Object.assign(store.tableDb, { awsRegion: region, awsAccountId: accountId });
 
-  /** Of each operation under way, what fails it. */
+  /** Rejects each operation that is under way. */
   const underWay = new Set<(error: unknown) => void>();
   guardCallbacks(store.db, (error) => {
-    for (const fail of underWay) fail(error);
+    for (const reject of underWay) reject(error);
   });
 
   return async (operation, parameters) => {
-    if (!OPERATIONS.has(operation)) {
-      throw new AwsError(
-        'UnknownOperationException',
-        `The local AWS endpoint does not offer DynamoDB's ${operation}.`,
-      );
-    }
+    const { promise, resolve, reject } = Promise.withResolvers<JsonObject>();
+    underWay.add(reject);
+    const timer = setTimeout(() => reject(new Error('dynalite gave no answer')), TIMEOUT_MS);
     try {
-      return await new Promise<JsonObject>((resolve, reject) => {
-        const timer = setTimeout(() => settle(reject, new Error('dynalite gave no answer')), TIMEOUT_MS);
-        const fail = (error: unknown) => settle(reject, error);
-        const settle = <T>(how: (value: T) => void, value: T) => {
-          clearTimeout(timer);
-          underWay.delete(fail);
-          how(value);
-        };
-        underWay.add(fail);
-        try {
-          const checked = validate(store, operation, parameters);
-          actionOf(operation)(store, checked, (error, result) =>
-            error ? fail(error) : settle(resolve, result ?? {}),
-          );
-        } catch (error) {
-          fail(error);
-        }
-      });
+      const checked = validate(store, operation, parameters);
+      actionOf(operation)(store, checked, (error, result) => (error ? reject(error) : resolve(result ?? {})));
+      return await promise;
     } catch (error) {
       throw asAwsError(operation, error);
+    } finally {
+      clearTimeout(timer);
+      underWay.delete(reject);
     }
   };
 }
 
-/** Answers once the table is ACTIVE: dynalite writes that a moment after its own answer. */
+/** Answers once the table is ACTIVE, which dynalite sets a moment after its own answer. */
 export async function createTable(dynalite: Dynalite, parameters: JsonObject): Promise<JsonObject> {
   const { TableName } = parameters;
   await dynalite('CreateTable', parameters);
@@ -116,6 +101,24 @@ export async function createTable(dynalite: Dynalite, parameters: JsonObject): P
     if (isJsonObject(Table) && Table.TableStatus === 'ACTIVE') return { TableDescription: Table };
     await new Promise((resolve) => setImmediate(resolve));
   }
+}
+
+/**
+ * The key of an item, its parts in the order of the table's schema.
+ * @param item whole, or its key alone
+ * @throws AwsError if there is no such table
+ */
+export async function keyOf(
+  dynalite: Dynalite,
+  table: JsonObject[string],
+  item: JsonObject[string],
+): Promise<JsonObject> {
+  const { Table } = await dynalite('DescribeTable', { TableName: table });
+  const names = objectsOf(isJsonObject(Table) ? Table : {}, 'KeySchema').map((key) =>
+    String(key.AttributeName),
+  );
+  const attributes = isJsonObject(item) ? item : {};
+  return Object.fromEntries(names.map((name) => [name, attributes[name]]));
 }
 
 function validate(store: Store, operation: string, parameters: JsonObject): JsonObject {
@@ -146,7 +149,7 @@ function asAwsError(operation: string, error: unknown): AwsError {
   });
 }
 
-/** Whatever dynalite does later than in the call itself, it does in a callback of its database. */
+/** dynalite goes on after the call itself only in callbacks of its database. */
 function guardCallbacks(db: LevelDatabase, onError: (error: unknown) => void): void {
   const guarded =
     (callback: Listener): Listener =>

@@ -3,15 +3,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { gzip as gzipWithCallback } from 'node:zlib';
 import * as z from 'zod/mini';
-import type { Shelf } from '../kept/kept-state.ts';
-import { evaluatedPrefix, objectName } from './firehose-prefix.ts';
+import type { Collection } from '../kept-state.ts';
 
 const gzip = promisify(gzipWithCallback);
 
-/** Nobody here waits for the minutes that Firehose collects records, nor pays for objects. */
+/** Firehose collects records for minutes, as objects cost money. Here nobody must wait. */
 const BUFFER_MS = 250;
 
-/** Until what could not be written is tried again. */
+/** Between two attempts to write an object. */
 const RETRY_MS = 1_000;
 
 /** Where a stream's objects go, and how. */
@@ -22,7 +21,7 @@ export interface Destination {
   readonly isCompressed: boolean;
 }
 
-/** Records that were taken in together, in base64. */
+/** Records of one call, in base64. */
 export const keptRecords = z.object({
   stream: z.string(),
   /** Epoch milliseconds. */
@@ -32,7 +31,7 @@ export const keptRecords = z.object({
 
 type KeptRecords = z.infer<typeof keptRecords>;
 
-/** Writes an object. @throws where it is not written */
+/** @throws Error if the object is not written */
 export type WriteObject = (bucket: string, key: string, body: Buffer, isGzip: boolean) => Promise<void>;
 
 interface DeliveryStreamOptions {
@@ -40,27 +39,27 @@ interface DeliveryStreamOptions {
   readonly version: string;
   readonly destination: Destination;
   readonly write: WriteObject;
-  /** Where records are until they are delivered. @default in memory alone */
-  readonly kept?: Shelf<KeptRecords> | undefined;
-  /** Told once of each reason why records are not delivered. */
+  /** Where records are stored until they are delivered. @default in memory alone */
+  readonly undelivered?: Collection<KeptRecords> | undefined;
+  /** Called once with each reason why records are not delivered. */
   readonly onProblem: (message: string) => void;
 }
 
-/** Collects records for a moment and writes them as one object, again and again until it is written. */
+/** Collects records for a moment and writes them as one object. A write that fails is repeated. */
 export class DeliveryStream {
   readonly #options: DeliveryStreamOptions;
   readonly #problems = new Set<string>();
   readonly #deliveries = new Set<Promise<void>>();
   readonly #closing = new AbortController();
   #records: Buffer[] = [];
-  /** Under which keys they are kept. */
+  /** Their keys in the collection. */
   #keys: string[] = [];
   #firstArrival = new Date(0);
   #timer: NodeJS.Timeout | undefined;
 
   constructor(options: DeliveryStreamOptions) {
     this.#options = options;
-    for (const [key, { stream, arrived, records }] of options.kept?.entries() ?? []) {
+    for (const [key, { stream, arrived, records }] of options.undelivered?.entries() ?? []) {
       if (stream !== options.name) continue;
       this.#collect(
         key,
@@ -70,12 +69,16 @@ export class DeliveryStream {
     }
   }
 
-  /** Takes records in, which are in the bucket a moment later. */
+  /** Takes records. They are in the bucket a moment later. */
   add(records: readonly Buffer[]): void {
-    const { name, kept } = this.#options;
+    const { name, undelivered } = this.#options;
     const key = randomUUID();
     const arrived = Date.now();
-    kept?.put(key, { stream: name, arrived, records: records.map((record) => record.toString('base64')) });
+    undelivered?.put(key, {
+      stream: name,
+      arrived,
+      records: records.map((record) => record.toString('base64')),
+    });
     this.#collect(key, records, arrived);
   }
 
@@ -88,7 +91,7 @@ export class DeliveryStream {
     this.#keys.push(key);
   }
 
-  /** Writes what is left. What fails now is not tried again. */
+  /** Writes what is left. A write that fails now is not repeated. */
   async close(): Promise<void> {
     this.#closing.abort();
     clearTimeout(this.#timer);
@@ -106,7 +109,7 @@ export class DeliveryStream {
   }
 
   async #deliver(records: readonly Buffer[], keys: readonly string[], arrived: Date): Promise<void> {
-    const { name, version, destination, write, kept, onProblem } = this.#options;
+    const { name, version, destination, write, undelivered, onProblem } = this.#options;
     const { bucket, prefix, fileExtension, isCompressed } = destination;
     const file = objectName(name, version, arrived, randomUUID()) + fileExtension;
     const key = evaluatedPrefix(prefix, arrived) + file;
@@ -116,12 +119,12 @@ export class DeliveryStream {
       const { signal } = this.#closing;
       const isOver = await sleep(RETRY_MS, signal.aborted, { signal }).catch(() => true);
       if (isOver) {
-        const outcome = kept ? 'are kept, and not yet' : 'were never';
+        const outcome = undelivered ? 'are kept, and not yet' : 'were never';
         onProblem(`${name}: ${records.length} records ${outcome} delivered to ${bucket}`);
         return;
       }
     }
-    for (const one of keys) kept?.delete(one);
+    for (const one of keys) undelivered?.delete(one);
   }
 
   async #isWritten(write: () => Promise<void>): Promise<boolean> {
@@ -135,4 +138,56 @@ export class DeliveryStream {
       return false;
     }
   }
+}
+
+/** Expressions of a prefix that are evaluated for each object, such as `!{timestamp:yyyy-MM-dd}`. */
+const EXPRESSION = /!\{(\w+):([^}]*)\}/g;
+
+/** Letters that Java's DateTimeFormatter gives a meaning; and which are supported here. */
+const FIELDS: Readonly<Record<string, (time: string) => string>> = {
+  yyyy: (time) => time.slice(0, 4),
+  MM: (time) => time.slice(5, 7),
+  dd: (time) => time.slice(8, 10),
+  HH: (time) => time.slice(11, 13),
+  mm: (time) => time.slice(14, 16),
+  ss: (time) => time.slice(17, 19),
+};
+
+/** Text in quotes, a run of one letter, or any other character. */
+const TOKEN = /'([^']*)'|([A-Za-z])\2*|[^A-Za-z']/g;
+
+/** What Firehose adds to a prefix without an expression. */
+const DEFAULT_TIME = 'yyyy/MM/dd/HH/';
+
+/**
+ * The prefix of an object whose first record came at that time, in UTC.
+ * Source: Firehose developer guide, "Understand custom prefixes for Amazon S3 objects".
+ * @throws Error naming the expression that is not supported here
+ */
+export function evaluatedPrefix(prefix: string, arrived: Date): string {
+  if (prefix.search(EXPRESSION) === -1) return prefix + formatted(DEFAULT_TIME, arrived);
+  return prefix.replace(EXPRESSION, (expression, namespace: string, value: string) => {
+    if (namespace !== 'timestamp') throw unsupported(expression);
+    return formatted(value, arrived);
+  });
+}
+
+/** The last part of a key. */
+function objectName(stream: string, version: string, arrived: Date, id: string): string {
+  return `${stream}-${version}-${formatted('yyyy-MM-dd-HH-mm-ss', arrived)}-${id}`;
+}
+
+function formatted(pattern: string, time: Date): string {
+  const text = time.toISOString();
+  return pattern.replace(TOKEN, (token: string, quoted?: string, letter?: string) => {
+    if (quoted !== undefined) return quoted;
+    if (letter === undefined) return token;
+    const field = FIELDS[token];
+    if (field === undefined) throw unsupported(token);
+    return field(text);
+  });
+}
+
+function unsupported(what: string): Error {
+  return new Error(`${what} is not understood here: !{timestamp:} with ${Object.keys(FIELDS).join(', ')} is`);
 }

@@ -1,44 +1,39 @@
 import { randomUUID } from 'node:crypto';
-import { AwsError } from '../aws-error.ts';
+import { AwsError } from '../errors.ts';
 import { isJsonObject, type JsonObject, objectsOf, textOf } from '../json.ts';
-import type { KeptState } from '../kept/kept-state.ts';
-import type { Permission } from '../permissions.ts';
-import { DeliveryStream, keptRecords, type WriteObject } from './delivery-stream.ts';
-import { evaluatedPrefix } from './firehose-prefix.ts';
+import type { KeptState } from '../kept-state.ts';
+import type { Operations, Permission } from '../services.ts';
+import { DeliveryStream, evaluatedPrefix, keptRecords, type WriteObject } from './delivery-stream.ts';
 
-/** Before base64, as the limits of a record and a call. Source: Firehose API reference, `PutRecordBatch`. */
-const MAXIMUM_RECORD_BYTES = 1_000 * 1024;
-const MAXIMUM_CALL_BYTES = 4 * 1024 * 1024;
-const MAXIMUM_CALL_RECORDS = 500;
+/** Limits of a record and of a call, in bytes before base64. Source: Firehose API reference, `PutRecordBatch`. */
+const MAX_RECORD_BYTES = 1_000 * 1024;
+const MAX_CALL_BYTES = 4 * 1024 * 1024;
+const MAX_CALL_RECORDS = 500;
 
-/** Of a page of names, where the caller does not say. Source: Firehose API reference, `ListDeliveryStreams`. */
-const DEFAULT_PAGE = 10;
+/** Names. Source: Firehose API reference, `ListDeliveryStreams`. */
+const DEFAULT_PAGE_SIZE = 10;
 
 /** Source: Firehose API reference, `CreateDeliveryStream`. */
 const STREAM_NAME = /^[a-zA-Z0-9_.-]{1,64}$/;
 const DEFAULT_BUFFERING_HINTS = { IntervalInSeconds: 300, SizeInMBs: 5 };
 
-/** It counts the changes of a stream's configuration, of which there are none here. */
+/** It counts the changes of a stream's configuration, which cannot be changed here. */
 const ONLY_VERSION = '1';
 
 /** Firehose, with streams that are put into directly and deliver to S3. */
 export interface Firehose {
-  /** @param isAllowed whether the caller has a permission */
-  answer(
-    operation: string,
-    parameters: JsonObject,
-    isAllowed: (permission: Permission) => boolean,
-  ): JsonObject;
-  /** Delivers what is on its way. */
+  readonly operations: Operations;
+  /** Delivers the records that are not delivered yet. */
   close(): Promise<void>;
 }
 
 interface FirehoseOptions {
   region: string;
   accountId: string;
-  /** Writes an object with the rights of a role. @throws where the role may not, or S3 does not take it */
+  isAllowed(accessKeyId: string, permission: Permission): boolean;
+  /** Writes an object with the rights of a role. @throws Error if the role may not, or S3 does not take it */
   writeObject(roleArn: string, ...object: Parameters<WriteObject>): Promise<void>;
-  /** Told of records that are not delivered. */
+  /** Called with the reason why records are not delivered. */
   onProblem(message: string): void;
   /** @default nothing is kept */
   kept?: KeptState | undefined;
@@ -48,26 +43,27 @@ interface Stream {
   readonly name: string;
   readonly delivery: DeliveryStream;
   readonly description: JsonObject;
-  /** ARN of the customer's key that it is under. */
+  /** ARN of the customer's key that encrypts it. */
   readonly keyArn: string | undefined;
 }
 
 /**
- * What a caller needs of a customer's key to put records into a stream that it encrypts. Source: AWS' notice "Enhanced
+ * What a caller needs to put records into a stream that a customer's key encrypts. Source: AWS' notice "Enhanced
  * security controls for Amazon Data Firehose", quoted in
  * https://github.com/ministryofjustice/modernisation-platform/issues/12960.
  */
-const ASKED_OF_CALLERS = ['kms:GenerateDataKey', 'kms:Decrypt'];
+const KEY_ACTIONS = ['kms:GenerateDataKey', 'kms:Decrypt'];
 
 export function createFirehose({
   region,
   accountId,
+  isAllowed,
   writeObject,
   onProblem,
   kept,
 }: FirehoseOptions): Firehose {
   const streams = new Map<string, Stream>();
-  const shelf = kept?.shelf('firehose', keptRecords);
+  const undelivered = kept?.collection('firehose', keptRecords);
 
   function streamOf(parameters: JsonObject): Stream {
     const name = textOf(parameters, 'DeliveryStreamName') ?? '';
@@ -76,20 +72,18 @@ export function createFirehose({
     throw new AwsError('ResourceNotFoundException', `Firehose ${name} under account ${accountId} not found.`);
   }
 
-  type IsAllowed = Parameters<Firehose['answer']>[2];
-
-  /** The stream that a caller puts into. @throws AwsError if the caller may not use its key */
-  function putInto(parameters: JsonObject, isAllowed: IsAllowed): DeliveryStream {
+  /** The stream that a caller puts records into. @throws AwsError if the caller may not use its key */
+  function deliveryOf(parameters: JsonObject, accessKeyId: string): DeliveryStream {
     const { name, delivery, keyArn } = streamOf(parameters);
     if (keyArn === undefined) return delivery;
-    if (ASKED_OF_CALLERS.every((action) => isAllowed({ action, resource: keyArn }))) return delivery;
+    if (KEY_ACTIONS.every((action) => isAllowed(accessKeyId, { action, resource: keyArn }))) return delivery;
     throw new AwsError(
       'InvalidKMSResourceException',
       `The grant for the CMK ${keyArn} to the Firehose ${name} might have been revoked or caller might not have sufficient permissions for the CMK.`,
     );
   }
 
-  const operations: Record<string, (parameters: JsonObject, isAllowed: IsAllowed) => JsonObject> = {
+  const operations: Operations = {
     CreateDeliveryStream(parameters) {
       const name = textOf(parameters, 'DeliveryStreamName') ?? '';
       if (!STREAM_NAME.test(name)) {
@@ -114,7 +108,7 @@ export function createFirehose({
           isCompressed: configuration.CompressionFormat === 'GZIP',
         },
         write: (...object) => writeObject(roleArn, ...object),
-        kept: shelf,
+        undelivered,
         onProblem: (message) => onProblem(`Delivery stream ${message}`),
       });
       const encryption = parameters.DeliveryStreamEncryptionConfigurationInput;
@@ -134,27 +128,27 @@ export function createFirehose({
     ListDeliveryStreams(parameters) {
       const after = textOf(parameters, 'ExclusiveStartDeliveryStreamName') ?? '';
       const names = [...streams.keys()].sort().filter((name) => name > after);
-      const page = names.slice(0, Number(parameters.Limit ?? DEFAULT_PAGE));
+      const page = names.slice(0, Number(parameters.Limit ?? DEFAULT_PAGE_SIZE));
       return { DeliveryStreamNames: page, HasMoreDeliveryStreams: page.length < names.length };
     },
 
-    PutRecord(parameters, isAllowed) {
-      const delivery = putInto(parameters, isAllowed);
+    PutRecord(parameters, accessKeyId) {
+      const delivery = deliveryOf(parameters, accessKeyId);
       const { Record: record } = parameters;
       delivery.add([dataOf(isJsonObject(record) ? record : {}, 'record')]);
       return { RecordId: randomUUID(), Encrypted: false };
     },
 
-    PutRecordBatch(parameters, isAllowed) {
-      const delivery = putInto(parameters, isAllowed);
+    PutRecordBatch(parameters, accessKeyId) {
+      const delivery = deliveryOf(parameters, accessKeyId);
       const entries = objectsOf(parameters, 'Records');
       if (entries.length === 0) throw violation('[]', 'records', 'have length greater than or equal to 1');
-      if (entries.length > MAXIMUM_CALL_RECORDS) {
-        throw violation('[…]', 'records', `have length less than or equal to ${MAXIMUM_CALL_RECORDS}`);
+      if (entries.length > MAX_CALL_RECORDS) {
+        throw violation('[…]', 'records', `have length less than or equal to ${MAX_CALL_RECORDS}`);
       }
       const records = entries.map((entry, index) => dataOf(entry, `records.${index + 1}.member`));
       const bytes = records.reduce((sum, { length }) => sum + length, 0);
-      if (bytes > MAXIMUM_CALL_BYTES) throw invalid('Records size exceeds 4 MB limit');
+      if (bytes > MAX_CALL_BYTES) throw invalid('Records size exceeds 4 MB limit');
       delivery.add(records);
       return {
         FailedPutCount: 0,
@@ -165,24 +159,14 @@ export function createFirehose({
   };
 
   return {
-    answer(operation, parameters, isAllowed) {
-      const carryOut = Object.hasOwn(operations, operation) ? operations[operation] : undefined;
-      if (carryOut === undefined) {
-        throw new AwsError(
-          'UnknownOperationException',
-          `The local AWS endpoint does not offer Firehose's ${operation}, only ${Object.keys(operations).join(', ')}.`,
-        );
-      }
-      return carryOut(parameters, isAllowed);
-    },
-
+    operations,
     async close() {
       await Promise.all([...streams.values()].map(({ delivery }) => delivery.close()));
     },
   };
 }
 
-/** @throws AwsError for a stream that is not put into directly, or delivers to anything but S3 as it is understood here */
+/** @throws AwsError for a stream with another source than PutRecord, or with a destination that is not supported here */
 function s3ConfigurationOf(parameters: JsonObject): JsonObject {
   const type = parameters.DeliveryStreamType ?? 'DirectPut';
   const configuration = parameters.ExtendedS3DestinationConfiguration;
@@ -227,12 +211,12 @@ function dataOf(record: JsonObject, path: string): Buffer {
   const text = textOf(record, 'Data');
   if (text === undefined) throw violation('null', `${path}.data`, 'not be null');
   const data = Buffer.from(text, 'base64');
-  if (data.length <= MAXIMUM_RECORD_BYTES) return data;
+  if (data.length <= MAX_RECORD_BYTES) return data;
   const value = `java.nio.HeapByteBuffer[pos=0 lim=${data.length} cap=${data.length}]`;
-  throw violation(value, `${path}.data`, `have length less than or equal to ${MAXIMUM_RECORD_BYTES}`);
+  throw violation(value, `${path}.data`, `have length less than or equal to ${MAX_RECORD_BYTES}`);
 }
 
-/** What AWS answers where a parameter is not as its API says. */
+/** AWS' answer to a parameter that breaks a rule of its API. */
 function violation(value: string, path: string, rule: string): AwsError {
   return new AwsError(
     'ValidationException',

@@ -1,41 +1,39 @@
 import { randomUUID } from 'node:crypto';
 import * as z from 'zod/mini';
-import { AwsError } from '../aws-error.ts';
-import type { JsonObject } from '../json.ts';
-import type { KeptState } from '../kept/kept-state.ts';
-import { type AwsResponse, jsonResponse } from '../response.ts';
+import { AwsError } from '../errors.ts';
+import { pathOf, queryOf } from '../http-server.ts';
+import { type JsonObject, parseJsonObject } from '../json.ts';
+import type { KeptState } from '../kept-state.ts';
+import type { AwsRequest, HttpRequest, Operations } from '../services.ts';
 
 /** An event source that runs here, and can be turned off and on. */
 export interface EventSourceMapping {
   readonly eventSourceArn: string;
   readonly functionArn: string;
-  /** What else Lambda tells of it, such as `BatchSize`. */
+  /** Its other fields in Lambda's API, such as `BatchSize`. */
   readonly settings: JsonObject;
-  /** Stops it. @returns when what it has in hand is done with */
+  /** Stops it. @returns when its messages in flight are done */
   disable(): Promise<void>;
   enable(): void;
 }
 
 /** What Lambda or a call sets. */
-const standing = z.object({
+const settings = z.object({
   uuid: z.string(),
   state: z.enum(['Enabled', 'Disabling', 'Disabled']),
   /** Epoch seconds. */
   modifiedAt: z.number(),
 });
 
-interface Mapping extends z.infer<typeof standing> {
+interface Mapping extends z.infer<typeof settings> {
   readonly source: EventSourceMapping;
 }
 
 /** Lambda's event source mappings, which is the whole of Lambda's API here. */
 export interface EventSourceMappings {
   add(source: EventSourceMapping): void;
-  /** @param parameters those of the address and of the document together */
-  answer(operation: string, parameters: JsonObject): AwsResponse;
+  readonly operations: Operations;
 }
-
-const JSON_TYPE = 'application/json';
 
 export function createEventSourceMappings({
   region,
@@ -48,11 +46,11 @@ export function createEventSourceMappings({
   kept?: KeptState | undefined;
 }): EventSourceMappings {
   const mappings = new Map<string, Mapping>();
-  const shelf = kept?.shelf('event source', standing);
-  const before = new Map(shelf?.entries());
+  const stored = kept?.collection('event source', settings);
+  const before = new Map(stored?.entries());
 
-  function keep({ source, ...set }: Mapping): void {
-    shelf?.put(keyOf(source), set);
+  function store({ source, ...set }: Mapping): void {
+    stored?.put(keyOf(source), set);
   }
 
   function described({ uuid, source, state, modifiedAt }: Mapping): JsonObject {
@@ -79,7 +77,7 @@ export function createEventSourceMappings({
 
   function set(mapping: Mapping, state: Mapping['state']): void {
     Object.assign(mapping, { state, modifiedAt: Date.now() / 1000 });
-    keep(mapping);
+    store(mapping);
   }
 
   function turn(mapping: Mapping, enabled: boolean): void {
@@ -92,7 +90,7 @@ export function createEventSourceMappings({
     mapping.source.disable().then(() => set(mapping, 'Disabled'));
   }
 
-  const operations: Record<string, (parameters: JsonObject) => AwsResponse> = {
+  const operations: Operations = {
     ListEventSourceMappings({ EventSourceArn, FunctionName }) {
       const found = [...mappings.values()].filter(
         ({ source: { eventSourceArn, functionArn } }) =>
@@ -100,10 +98,10 @@ export function createEventSourceMappings({
           (FunctionName === undefined ||
             [functionArn, functionArn.split(':function:')[1]].includes(String(FunctionName))),
       );
-      return jsonResponse({ EventSourceMappings: found.map(described) }, JSON_TYPE);
+      return { EventSourceMappings: found.map(described) };
     },
 
-    GetEventSourceMapping: (parameters) => jsonResponse(described(mappingOf(parameters)), JSON_TYPE),
+    GetEventSourceMapping: (parameters) => described(mappingOf(parameters)),
 
     UpdateEventSourceMapping(parameters) {
       const { UUID, Enabled, ...others } = parameters;
@@ -122,7 +120,7 @@ export function createEventSourceMappings({
         );
       }
       if (typeof Enabled === 'boolean' && Enabled !== (mapping.state === 'Enabled')) turn(mapping, Enabled);
-      return { ...jsonResponse(described(mapping), JSON_TYPE), status: 202 };
+      return described(mapping);
     },
   };
 
@@ -137,20 +135,57 @@ export function createEventSourceMappings({
         source,
       };
       mappings.set(mapping.uuid, mapping);
-      keep(mapping);
-      // What it had in hand when it was turned off is over with the process that had it.
+      store(mapping);
+      // Its messages in flight ended with the process that had them.
       if (mapping.state !== 'Enabled') turn(mapping, false);
     },
 
-    answer(operation, parameters) {
-      const carryOut = Object.hasOwn(operations, operation) ? operations[operation] : undefined;
-      if (carryOut === undefined) throw new Error(`No operation ${operation}`);
-      return carryOut(parameters);
-    },
+    operations,
   };
 }
 
-/** By which one of the last run is found again. */
+/** By which a mapping of the last run is found again. */
 function keyOf({ eventSourceArn, functionArn }: EventSourceMapping): string {
   return `${eventSourceArn} ${functionArn}`;
+}
+
+/** Lambda's event source mappings: the list, or one by its id. Source: Lambda API reference. */
+const PATH = /^\/2015-03-31\/event-source-mappings(?:\/([^/]*))?\/?$/;
+
+/** The operations on one mapping by method. */
+const OF_ONE: Readonly<Record<string, string>> = {
+  GET: 'GetEventSourceMapping',
+  PUT: 'UpdateEventSourceMapping',
+};
+
+/**
+ * Reads what a request asks of Lambda: its operation is in method and path.
+ * @throws AwsError for an operation that is not offered, and for a body that is no JSON object
+ */
+export function parseLambdaRequest({
+  method,
+  url,
+  body,
+}: HttpRequest): Pick<AwsRequest, 'operation' | 'parameters'> {
+  const [matched, uuid] = PATH.exec(pathOf(url)) ?? [];
+  const operation = uuid ? OF_ONE[method] : method === 'GET' ? 'ListEventSourceMappings' : undefined;
+  if (matched === undefined || operation === undefined) {
+    throw new AwsError(
+      'UnknownOperationException',
+      `The local AWS endpoint offers of Lambda ListEventSourceMappings, ${Object.values(OF_ONE).join(' and ')}, not ${method} ${pathOf(url)}.`,
+      { status: 404 },
+    );
+  }
+  const document = body.length === 0 ? {} : parseJsonObject(body.toString());
+  if (document === undefined) {
+    throw new AwsError('InvalidRequestContentException', 'The request body is not a JSON object.');
+  }
+  return {
+    operation,
+    parameters: {
+      ...Object.fromEntries(queryOf(url)),
+      ...document,
+      ...(uuid && { UUID: decodeURIComponent(uuid) }),
+    },
+  };
 }

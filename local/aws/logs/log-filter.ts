@@ -1,30 +1,28 @@
-import { AwsError } from '../aws-error.ts';
+import { AwsError } from '../errors.ts';
 
 /** Decides on one log line. */
 export type LogFilter = (message: string) => boolean;
 
-/** `$.message = "Failed*"`, `$.attempt != 1`. */
-const COMPARISON = /^\$\.([\w.]+)\s*(=|!=)\s*(?:"([^"]*)"|(-?[\w.]+\*?))$/;
+/** `$.message = "Failed*"`, `$.attempt != 1`, `$.lagMs > 3600000`. */
+const COMPARISON = /^\$\.([\w.]+)\s*(<=|<|>=|>|=|!=)\s*(?:"([^"]*)"|(-?[\w.]+\*?))$/;
 
-/** `$.lagMs > 3600000`. */
-const NUMERIC_COMPARISON = /^\$\.([\w.]+)\s*(<=|<|>=|>)\s*(-?\d+(?:\.\d+)?)$/;
-
-const numericComparisons: Readonly<Record<string, (value: number, wanted: number) => boolean>> = {
+const NUMERIC_OPERATORS: Readonly<Record<string, (value: number, wanted: number) => boolean>> = {
   '<': (value, wanted) => value < wanted,
   '<=': (value, wanted) => value <= wanted,
   '>': (value, wanted) => value > wanted,
   '>=': (value, wanted) => value >= wanted,
 };
+const NUMBER = /^-?\d+(\.\d+)?$/;
 
 /** `"Task timed out"`, `?Runtime.OutOfMemory`. */
 const TERM = /(\?)?(?:"([^"]+)"|([^\s"]+))/g;
 
 /**
- * Reads CloudWatch Logs' filter pattern: terms, of which all must be in the line or, with `?`, one; or the fields of
- * JSON compared with `=` and `!=`, a trailing `*` standing for any text, or as numbers with `<`, `<=`, `>` and `>=`,
- * joined by `&&`, `||` and parentheses. Source: CloudWatch Logs user guide, "Filter pattern syntax for metric filters,
- * subscription filters, and filter log events".
- * @throws AwsError InvalidParameterException for what that syntax has besides
+ * Reads a filter pattern of CloudWatch Logs. It has terms, which must all be in the line, or one of them if they begin
+ * with `?`. Or it has comparisons of JSON fields: with `=` and `!=`, and `*` at the end for any text; or of numbers, with
+ * `<`, `<=`, `>` and `>=`. `&&`, `||` and parentheses join them. Source: CloudWatch Logs user guide, "Filter pattern
+ * syntax for metric filters, subscription filters, and filter log events".
+ * @throws AwsError InvalidParameterException for the rest of that syntax
  */
 export function logFilter(pattern: string): LogFilter {
   const text = pattern.trim();
@@ -46,9 +44,11 @@ export function logFilter(pattern: string): LogFilter {
 function jsonFilter(pattern: string): LogFilter {
   const inside = /^\{(.*)\}$/s.exec(pattern)?.[1];
   if (inside === undefined) throw notSupported(pattern);
-  const holds = new ExpressionReader(inside, pattern).read();
+  const tokens = (inside.match(TOKEN) ?? []).map((token) => token.trim()).filter((token) => token !== '');
+  const holds = readAlternatives(tokens, pattern);
+  if (tokens.length > 0) throw notSupported(pattern);
   return (message) => {
-    const line = parse(message);
+    const line = parseLine(message);
     return line !== undefined && holds(line);
   };
 }
@@ -56,50 +56,46 @@ function jsonFilter(pattern: string): LogFilter {
 /** A parenthesis, `&&` or `||`, or a comparison up to the next of them. */
 const TOKEN = /\(|\)|&&|\|\||(?:"[^"]*"|[^"()&|])+/g;
 
-/** Reads comparisons that `&&` binds more closely than `||`, and parentheses more closely than either. */
-class ExpressionReader {
-  readonly #pattern: string;
-  readonly #tokens: string[];
-
-  constructor(text: string, pattern: string) {
-    this.#pattern = pattern;
-    this.#tokens = (text.match(TOKEN) ?? []).map((token) => token.trim()).filter((token) => token !== '');
-  }
-
-  /** @throws AwsError where it is no expression from end to end */
-  read(): Comparison {
-    const whole = this.#joined('||', () => this.#joined('&&', () => this.#one()));
-    if (this.#tokens.length > 0) throw notSupported(this.#pattern);
-    return whole;
-  }
-
-  #joined(operator: '&&' | '||', part: () => Comparison): Comparison {
-    const parts = [part()];
-    while (this.#tokens[0] === operator) {
-      this.#tokens.shift();
-      parts.push(part());
-    }
-    return operator === '||'
-      ? (line) => parts.some((holds) => holds(line))
-      : (line) => parts.every((holds) => holds(line));
-  }
-
-  #one(): Comparison {
-    const token = this.#tokens.shift() ?? '';
-    if (token !== '(') return compare(token, this.#pattern);
-    const inside = this.#joined('||', () => this.#joined('&&', () => this.#one()));
-    if (this.#tokens.shift() !== ')') throw notSupported(this.#pattern);
-    return inside;
-  }
-}
-
 type Comparison = (line: Record<string, unknown>) => boolean;
 
-function compare(comparison: string, pattern: string): Comparison {
-  const numeric = NUMERIC_COMPARISON.exec(comparison);
-  if (numeric !== null) return compareNumbers(numeric);
-  const [, field = '', operator, quoted, bare = ''] = COMPARISON.exec(comparison) ?? [];
-  if (operator === undefined) throw notSupported(pattern);
+/** Each `read…` takes the tokens that it reads off the list. @throws AwsError for tokens that are no expression */
+function readAlternatives(tokens: string[], pattern: string): Comparison {
+  const alternatives = [readConjunction(tokens, pattern)];
+  while (tokens[0] === '||') {
+    tokens.shift();
+    alternatives.push(readConjunction(tokens, pattern));
+  }
+  return (line) => alternatives.some((holds) => holds(line));
+}
+
+function readConjunction(tokens: string[], pattern: string): Comparison {
+  const parts = [readPart(tokens, pattern)];
+  while (tokens[0] === '&&') {
+    tokens.shift();
+    parts.push(readPart(tokens, pattern));
+  }
+  return (line) => parts.every((holds) => holds(line));
+}
+
+function readPart(tokens: string[], pattern: string): Comparison {
+  const token = tokens.shift() ?? '';
+  if (token !== '(') return comparisonOf(token, pattern);
+  const inside = readAlternatives(tokens, pattern);
+  if (tokens.shift() !== ')') throw notSupported(pattern);
+  return inside;
+}
+
+function comparisonOf(text: string, pattern: string): Comparison {
+  const [, field = '', operator = '', quoted, bare = ''] = COMPARISON.exec(text) ?? [];
+  if (operator === '') throw notSupported(pattern);
+  const compare = NUMERIC_OPERATORS[operator];
+  if (compare !== undefined) {
+    if (!NUMBER.test(bare)) throw notSupported(pattern);
+    return (line) => {
+      const value = fieldOf(line, field);
+      return typeof value === 'number' && compare(value, Number(bare));
+    };
+  }
   const wanted = quoted ?? bare;
   if (wanted.slice(0, -1).includes('*')) throw notSupported(pattern);
   const equals = wanted.endsWith('*')
@@ -125,14 +121,7 @@ function fieldOf(line: Record<string, unknown>, path: string): unknown {
     );
 }
 
-function compareNumbers([, field = '', operator = '', wanted]: readonly string[]): Comparison {
-  return (line) => {
-    const value = fieldOf(line, field);
-    return typeof value === 'number' && numericComparisons[operator]?.(value, Number(wanted)) === true;
-  };
-}
-
-function parse(message: string): Record<string, unknown> | undefined {
+function parseLine(message: string): Record<string, unknown> | undefined {
   if (!message.startsWith('{')) return undefined;
   try {
     return JSON.parse(message);

@@ -1,10 +1,11 @@
-import { AwsError } from '../aws-error.ts';
+import { AwsError } from '../errors.ts';
 import { type JsonObject, textOf, textsOf } from '../json.ts';
+import type { Operations } from '../services.ts';
 
-/** Queries that are remembered: the oldest go first. */
-const QUERIES_KEPT = 100;
+/** The oldest queries are forgotten first. */
+const MAX_QUERIES = 100;
 
-/** The one form of query that is known: the newest lines that a regular expression fits. */
+/** The one form of query that is supported: the newest lines that match a regular expression. */
 const QUERY =
   /^fields @message \| filter @message like \/((?:\\.|[^/\\])+)\/ \| sort @timestamp desc \| limit ([1-9]\d{0,3})$/;
 
@@ -22,13 +23,11 @@ interface Query {
 }
 
 /**
- * CloudWatch Logs Insights, as far as this project asks it: one form of query, refused in any other. A query is done
- * as soon as somebody has asked for it once, so that whoever does not wait for it is found out.
- * @param linesOf throws AwsError where there is no such group
+ * CloudWatch Logs Insights, as far as this project uses it: one form of query. A query is complete only at the second
+ * request for its results, so that a caller who does not wait for it notices.
+ * @param linesOf throws AwsError if there is no such group
  */
-export function createQueries(
-  linesOf: (group: string) => readonly Line[],
-): Record<'StartQuery' | 'GetQueryResults' | 'StopQuery', (parameters: JsonObject) => JsonObject> {
+export function createQueries(linesOf: (group: string) => readonly Line[]): Operations {
   const queries = new Map<string, Query>();
 
   function named(parameters: JsonObject): Query {
@@ -66,7 +65,7 @@ export function createQueries(
         },
       });
       const [oldest] = queries.keys();
-      if (oldest !== undefined && queries.size > QUERIES_KEPT) queries.delete(oldest);
+      if (oldest !== undefined && queries.size > MAX_QUERIES) queries.delete(oldest);
       return { queryId };
     },
 

@@ -1,29 +1,30 @@
 import * as z from 'zod/mini';
-import { AwsError } from '../aws-error.ts';
+import { AwsError } from '../errors.ts';
 import { type JsonObject, textOf } from '../json.ts';
-import type { KeptState } from '../kept/kept-state.ts';
+import type { KeptState } from '../kept-state.ts';
+import type { Operations } from '../services.ts';
 import { logFilter } from './log-filter.ts';
 import { createQueries } from './logs-query.ts';
 
-/** Lines that are kept of each group, some 600 bytes each: the oldest go first. */
-const LINES_KEPT = 5_000;
+/** Lines of each group, some 600 bytes each. The oldest are removed first. */
+const MAX_LINES = 5_000;
 
-/** Lines that FilterLogEvents answers with at a time, at most. Source: CloudWatch Logs API reference. */
-const MAXIMUM_PAGE = 10_000;
+/** Lines of one answer of FilterLogEvents. Source: CloudWatch Logs API reference. */
+const MAX_PAGE_SIZE = 10_000;
 
 /**
- * Bytes of lines that FilterLogEvents looks through for one page. AWS answers with 1 MB at most, and may stop earlier:
+ * Bytes of lines that FilterLogEvents reads for one page. AWS answers with 1 MB at most, and may stop earlier:
  * a page may be empty with more to come. Source: CloudWatch Logs API reference, `FilterLogEvents`.
  */
-const PAGE_BYTES = 1024 * 1024;
+const MAX_PAGE_BYTES = 1024 * 1024;
 
-/** Bytes that a line counts beside its text. Source: CloudWatch Logs API reference, `PutLogEvents`. */
+/** Bytes that a line counts in addition to its text. Source: CloudWatch Logs API reference, `PutLogEvents`. */
 const LINE_OVERHEAD = 26;
 
 /** Digits of a line's id. */
 const ID_LENGTH = 56;
 
-/** All lines of a group are in one stream: nobody here looks for an instance. */
+/** All lines of a group are in one stream, as instances do not matter here. */
 const STREAM = 'local';
 
 const line = z.object({
@@ -39,13 +40,13 @@ const line = z.object({
 
 type Line = Readonly<z.infer<typeof line>>;
 
-/** CloudWatch Logs, in memory: what functions write, to be read. */
+/** CloudWatch Logs, in memory, with what functions write. */
 export interface Logs {
-  /** Makes a group, which is empty but for what was kept of it. */
+  /** Creates a group, with the lines of it that were kept. */
   create(group: string): void;
   /** Adds a line to a group. @param at when it was written, which CloudWatch may show late. @default now */
   write(group: string, message: string, at?: number): void;
-  answer(operation: string, parameters: JsonObject): JsonObject;
+  readonly operations: Operations;
 }
 
 interface LogsOptions {
@@ -57,8 +58,8 @@ interface LogsOptions {
 
 export function createLogs({ region, accountId, kept }: LogsOptions): Logs {
   const groups = new Map<string, Line[]>();
-  const shelf = kept?.shelf('log line', line);
-  const before = (shelf?.entries() ?? [])
+  const stored = kept?.collection('log line', line);
+  const before = (stored?.entries() ?? [])
     .map(([, one]) => one)
     .sort((a, b) => a.timestamp - b.timestamp || a.number - b.number);
   let count = before.reduce((next, { number }) => Math.max(next, number + 1), 0);
@@ -78,7 +79,7 @@ export function createLogs({ region, accountId, kept }: LogsOptions): Logs {
     return lines;
   }
 
-  const operations: Record<string, (parameters: JsonObject) => JsonObject> = {
+  const operations: Operations = {
     ...createQueries(linesOfGroup),
 
     DescribeLogGroups(parameters) {
@@ -98,8 +99,8 @@ export function createLogs({ region, accountId, kept }: LogsOptions): Logs {
       const matches = logFilter(textOf(parameters, 'filterPattern') ?? '');
       const from = Number(parameters.startTime ?? 0);
       const to = Number(parameters.endTime ?? Number.POSITIVE_INFINITY);
-      const limit = Number(parameters.limit ?? MAXIMUM_PAGE);
-      if (!(limit >= 1 && limit <= MAXIMUM_PAGE)) throw invalid(`limit must be from 1 to ${MAXIMUM_PAGE}`);
+      const limit = Number(parameters.limit ?? MAX_PAGE_SIZE);
+      if (!(limit >= 1 && limit <= MAX_PAGE_SIZE)) throw invalid(`limit must be from 1 to ${MAX_PAGE_SIZE}`);
       const isNext = afterToken(textOf(parameters, 'nextToken'));
       const left = lines.filter((line) => line.timestamp >= from && line.timestamp <= to && isNext(line));
       const events: Line[] = [];
@@ -107,7 +108,7 @@ export function createLogs({ region, accountId, kept }: LogsOptions): Logs {
       let last: Line | undefined;
       for (const line of left) {
         bytes += Buffer.byteLength(line.message) + LINE_OVERHEAD;
-        if (events.length === limit || (last !== undefined && bytes > PAGE_BYTES)) break;
+        if (events.length === limit || (last !== undefined && bytes > MAX_PAGE_BYTES)) break;
         if (matches(line.message)) events.push(line);
         last = line;
       }
@@ -141,33 +142,24 @@ export function createLogs({ region, accountId, kept }: LogsOptions): Logs {
       const now = Date.now();
       const one: Line = { group, number: count, timestamp: at ?? now, ingestionTime: now, message };
       lines.splice(lines.findLastIndex(({ timestamp }) => timestamp <= one.timestamp) + 1, 0, one);
-      shelf?.put(String(one.number), one);
+      stored?.put(String(one.number), one);
       count += 1;
-      const oldest = lines.length > LINES_KEPT ? lines.shift() : undefined;
-      if (oldest !== undefined) shelf?.delete(String(oldest.number));
+      const oldest = lines.length > MAX_LINES ? lines.shift() : undefined;
+      if (oldest !== undefined) stored?.delete(String(oldest.number));
     },
 
-    answer(operation, parameters) {
-      const carryOut = Object.hasOwn(operations, operation) ? operations[operation] : undefined;
-      if (carryOut === undefined) {
-        throw new AwsError(
-          'UnknownOperationException',
-          `The local AWS endpoint does not offer CloudWatch Logs' ${operation}.`,
-        );
-      }
-      return carryOut(parameters);
-    },
+    operations,
   };
 }
 
-/** Begins with the time, so that no line of a stack that is started anew has an id of one before. */
+/** Begins with the time, so that ids do not repeat when the stack is started again. */
 const idOf = (timestamp: number, number: number) =>
   `${timestamp}${String(number).padStart(ID_LENGTH - String(timestamp).length, '0')}`;
 
-/** Says after which line a page goes on. */
+/** Names the line after which the next page begins. */
 const tokenOf = ({ timestamp, number }: Line) => `${timestamp}/${number}`;
 
-/** @returns what tells the lines after that one */
+/** @returns whether a line is on the page of that token or on a later one */
 function afterToken(token: string | undefined): (line: Line) => boolean {
   if (token === undefined) return () => true;
   const [, at, last] = /^(\d+)\/(\d+)$/.exec(token) ?? [];

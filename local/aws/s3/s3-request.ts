@@ -1,150 +1,117 @@
-import type { IncomingHttpHeaders } from 'node:http';
-import { pathOf, queryOf } from '../address.ts';
-import { AwsError } from '../aws-error.ts';
-import type { Permission } from '../permissions.ts';
+import { AwsError } from '../errors.ts';
+import { pathOf, queryOf } from '../http-server.ts';
+import type { AwsRequest, HttpRequest, Permission } from '../services.ts';
 import { unescapeXml } from '../xml.ts';
 
-/** An S3 request, with the bucket in the path however the client addressed it. */
-export interface S3Request {
-  operation: string;
-  /** Path and query string. */
-  url: string;
-  permissions: Permission[];
+interface S3Operation {
+  readonly method: string;
+  /** Name in the query string, such as `uploads`. @default the bucket or the object itself */
+  readonly subresource?: string;
+  readonly name: string;
+  /** IAM's action. @default the name */
+  readonly action?: string;
 }
 
-/** Sub-resources that S3 has and this endpoint has not. Unnamed, they would pass for the plain operation. */
-const UNSUPPORTED = new Set(
-  'accelerate acl analytics cors encryption intelligent-tiering inventory legal-hold location logging metrics notification object-lock ownershipControls policy policyStatus publicAccessBlock replication requestPayment restore retention select tagging torrent versioning versions website'.split(
+const BUCKET_OPERATIONS: readonly S3Operation[] = [
+  { method: 'GET', name: 'ListObjects', action: 'ListBucket' },
+  { method: 'HEAD', name: 'HeadBucket', action: 'ListBucket' },
+  { method: 'PUT', name: 'CreateBucket' },
+  { method: 'DELETE', name: 'DeleteBucket' },
+  { method: 'POST', subresource: 'delete', name: 'DeleteObjects', action: 'DeleteObject' },
+  {
+    method: 'GET',
+    subresource: 'lifecycle',
+    name: 'GetBucketLifecycleConfiguration',
+    action: 'GetLifecycleConfiguration',
+  },
+  {
+    method: 'PUT',
+    subresource: 'lifecycle',
+    name: 'PutBucketLifecycleConfiguration',
+    action: 'PutLifecycleConfiguration',
+  },
+  {
+    method: 'DELETE',
+    subresource: 'lifecycle',
+    name: 'DeleteBucketLifecycle',
+    action: 'PutLifecycleConfiguration',
+  },
+];
+
+const OBJECT_OPERATIONS: readonly S3Operation[] = [
+  { method: 'GET', name: 'GetObject' },
+  { method: 'HEAD', name: 'HeadObject', action: 'GetObject' },
+  { method: 'PUT', name: 'PutObject' },
+  { method: 'DELETE', name: 'DeleteObject' },
+  { method: 'GET', subresource: 'attributes', name: 'GetObjectAttributes' },
+  { method: 'PUT', subresource: 'renameObject', name: 'RenameObject', action: 'PutObject' },
+  { method: 'POST', subresource: 'uploads', name: 'CreateMultipartUpload', action: 'PutObject' },
+  { method: 'PUT', subresource: 'uploadId', name: 'UploadPart', action: 'PutObject' },
+  { method: 'POST', subresource: 'uploadId', name: 'CompleteMultipartUpload', action: 'PutObject' },
+  { method: 'DELETE', subresource: 'uploadId', name: 'AbortMultipartUpload' },
+];
+
+/** Sub-resources of S3. One that is not named here would pass for the bucket or the object itself. */
+const SUBRESOURCES = new Set([
+  ...[...BUCKET_OPERATIONS, ...OBJECT_OPERATIONS].flatMap(({ subresource = [] }) => subresource),
+  ...'accelerate acl analytics cors encryption intelligent-tiering inventory legal-hold location logging metrics notification object-lock ownershipControls policy policyStatus publicAccessBlock replication requestPayment restore retention select tagging torrent versioning versions website'.split(
     ' ',
   ),
-);
+]);
 
 /** A bucket in front of a host name that is the endpoint's own, as in `bucket.localhost:4566`. */
 const VIRTUAL_HOST = /^(?:(.+?)\.)??(?:s3\.)?localhost(?::\d+)?$/;
 
 /**
- * Reads what a request asks of S3 from its method, its address and, for a multi-object delete, its body.
- * @throws AwsError NotImplemented for a sub-resource that is not supported here
+ * Reads what a request asks of S3 from its method and its address, and puts the bucket into the path.
+ * @throws AwsError NotImplemented for an operation that is not supported here
  */
-export function parseS3Request(
-  method: string,
-  url: string,
-  headers: IncomingHttpHeaders,
-  body: Buffer,
-): S3Request {
-  const query = queryOf(url);
-  const bucketInHost = VIRTUAL_HOST.exec(headers.host ?? '')?.[1];
-  const address = bucketInHost === undefined ? url : `/${bucketInHost}${url}`;
-  const [bucket = '', ...rest] = pathOf(address).slice(1).split('/');
+export function parseS3Request(http: HttpRequest): Pick<AwsRequest, 'operation' | 'parameters' | 'http'> {
+  const bucketInHost = VIRTUAL_HOST.exec(http.headers.host ?? '')?.[1];
+  const url = bucketInHost === undefined ? http.url : `/${bucketInHost}${http.url}`;
+  const [bucket = '', ...rest] = pathOf(url).slice(1).split('/');
   const key = decode(rest.join('/'));
+  return {
+    operation: bucket === '' ? 'ListBuckets' : operationOf(http, key),
+    parameters: { Bucket: bucket, Key: key },
+    http: { ...http, url },
+  };
+}
 
-  const unsupported = [...query.keys()].find((name) => UNSUPPORTED.has(name));
-  if (unsupported !== undefined) {
-    throw new AwsError('NotImplemented', `S3's ?${unsupported} is not supported by the local AWS endpoint.`, {
+function operationOf({ method, url, headers }: HttpRequest, key: string): string {
+  const subresource = [...queryOf(url).keys()].find((name) => SUBRESOURCES.has(name));
+  const found = (key === '' ? BUCKET_OPERATIONS : OBJECT_OPERATIONS).find(
+    (operation) => operation.method === method && operation.subresource === subresource,
+  );
+  if (found === undefined) {
+    const what = subresource === undefined ? method : `${method} ?${subresource}`;
+    throw new AwsError('NotImplemented', `S3's ${what} is not supported by the local AWS endpoint.`, {
       status: 501,
     });
   }
-
-  const operation = operationOf(method, bucket, key, query, headers);
-  return { operation, url: address, permissions: permissionsOf(operation, bucket, key, headers, body) };
+  const isCopy = found.name === 'PutObject' && headers['x-amz-copy-source'] !== undefined;
+  return isCopy ? 'CopyObject' : found.name;
 }
 
-function operationOf(
-  method: string,
-  bucket: string,
-  key: string,
-  query: URLSearchParams,
-  headers: IncomingHttpHeaders,
-): string {
-  if (bucket === '') return 'ListBuckets';
-  if (key === '') return bucketOperation(method, query);
-  if (query.has('uploads')) return 'CreateMultipartUpload';
-  if (query.has('uploadId')) return uploadOperation(method);
-  if (query.has('renameObject')) return 'RenameObject';
-  switch (method) {
-    case 'PUT':
-      return headers['x-amz-copy-source'] === undefined ? 'PutObject' : 'CopyObject';
-    case 'DELETE':
-      return 'DeleteObject';
-    case 'HEAD':
-      return 'HeadObject';
-    case 'GET':
-      return query.has('attributes') ? 'GetObjectAttributes' : 'GetObject';
-    default:
-      throw notSupported(method);
-  }
-}
-
-function bucketOperation(method: string, query: URLSearchParams): string {
-  const lifecycle = query.has('lifecycle');
-  switch (method) {
-    case 'PUT':
-      return lifecycle ? 'PutBucketLifecycleConfiguration' : 'CreateBucket';
-    case 'DELETE':
-      return lifecycle ? 'DeleteBucketLifecycle' : 'DeleteBucket';
-    case 'HEAD':
-      return 'HeadBucket';
-    case 'GET':
-      if (query.has('uploads')) throw notSupported('GET ?uploads');
-      return lifecycle ? 'GetBucketLifecycleConfiguration' : 'ListObjects';
-    case 'POST':
-      if (query.has('delete')) return 'DeleteObjects';
-      throw notSupported('POST to a bucket');
-    default:
-      throw notSupported(method);
-  }
-}
-
-function uploadOperation(method: string): string {
-  switch (method) {
-    case 'PUT':
-      return 'UploadPart';
-    case 'POST':
-      return 'CompleteMultipartUpload';
-    case 'DELETE':
-      return 'AbortMultipartUpload';
-    default:
-      throw notSupported(`${method} ?uploadId`);
-  }
-}
-
-function notSupported(what: string): AwsError {
-  return new AwsError('NotImplemented', `S3's ${what} is not supported by the local AWS endpoint.`, {
-    status: 501,
-  });
-}
-
-/** IAM's action of each operation that is not named like it. */
-const ACTIONS: Record<string, string> = {
+/** IAM's action by operation. */
+const ACTIONS: Readonly<Record<string, string>> = {
   ListBuckets: 'ListAllMyBuckets',
-  ListObjects: 'ListBucket',
-  HeadBucket: 'ListBucket',
-  PutBucketLifecycleConfiguration: 'PutLifecycleConfiguration',
-  DeleteBucketLifecycle: 'PutLifecycleConfiguration',
-  GetBucketLifecycleConfiguration: 'GetLifecycleConfiguration',
-  HeadObject: 'GetObject',
   CopyObject: 'PutObject',
-  RenameObject: 'PutObject',
-  CreateMultipartUpload: 'PutObject',
-  UploadPart: 'PutObject',
-  CompleteMultipartUpload: 'PutObject',
-  DeleteObjects: 'DeleteObject',
+  ...Object.fromEntries(
+    [...BUCKET_OPERATIONS, ...OBJECT_OPERATIONS].map(({ name, action = name }) => [name, action]),
+  ),
 };
 
-function permissionsOf(
-  operation: string,
-  bucket: string,
-  key: string,
-  headers: IncomingHttpHeaders,
-  body: Buffer,
-): Permission[] {
-  const action = `s3:${ACTIONS[operation] ?? operation}`;
+/** The permissions that a request of S3 needs. */
+export function s3Permissions({ operation, parameters, http }: AwsRequest): Permission[] {
+  const { Bucket, Key } = parameters;
+  const action = `s3:${ACTIONS[operation]}`;
   if (operation === 'ListBuckets') return [{ action, resource: '*' }];
   if (operation === 'DeleteObjects') {
-    return keysToDelete(body).map((deleted) => ({ action, resource: `arn:aws:s3:::${bucket}/${deleted}` }));
+    return keysToDelete(http.body).map((key) => ({ action, resource: `arn:aws:s3:::${Bucket}/${key}` }));
   }
-  const permissions = [{ action, resource: `arn:aws:s3:::${bucket}${key === '' ? '' : `/${key}`}` }];
-  const source = headers['x-amz-copy-source'];
+  const permissions = [{ action, resource: `arn:aws:s3:::${Bucket}${Key === '' ? '' : `/${Key}`}` }];
+  const source = http.headers['x-amz-copy-source'];
   if (typeof source === 'string') {
     permissions.push({
       action: 's3:GetObject',

@@ -1,9 +1,23 @@
-import { randomInt, randomUUID } from 'node:crypto';
+import { randomInt } from 'node:crypto';
 import * as z from 'zod/mini';
-import { AwsError } from '../aws-error.ts';
+import { AwsError } from '../errors.ts';
 import { type JsonObject, objectsOf, textOf, textsOf } from '../json.ts';
-import type { KeptState } from '../kept/kept-state.ts';
-import { attach, CURRENT, detach, holderOf, type SecretVersion, secretVersion } from './secret-versions.ts';
+import type { KeptState } from '../kept-state.ts';
+import type { Operations } from '../services.ts';
+import {
+  addVersion,
+  attach,
+  CURRENT,
+  detach,
+  epochSeconds,
+  holderOf,
+  invalidParameter,
+  invalidRequest,
+  notFound,
+  requestedVersion,
+  versionSchema,
+  versionWithId,
+} from './secret-versions.ts';
 
 const secretSchema = z.object({
   name: z.string(),
@@ -12,7 +26,7 @@ const secretSchema = z.object({
   kmsKeyId: z.optional(z.string()),
   tags: z.array(z.object({ Key: z.optional(z.string()), Value: z.optional(z.string()) })),
   /** Oldest first. */
-  versions: z.array(secretVersion),
+  versions: z.array(versionSchema),
   /** Times are epoch seconds with a fraction, as the API writes them. */
   createdDate: z.number(),
   lastChangedDate: z.number(),
@@ -24,7 +38,7 @@ type Secret = z.infer<typeof secretSchema>;
 
 /** Secrets Manager, in memory. */
 export interface SecretsManager {
-  answer(operation: string, parameters: JsonObject): JsonObject;
+  readonly operations: Operations;
   /** The full ARN of the secret with this name, ARN, or ARN without its suffix. */
   arnOf(secretId: string): string | undefined;
 }
@@ -36,14 +50,12 @@ interface SecretsManagerOptions {
   kept?: KeptState | undefined;
 }
 
-type Operation = (parameters: JsonObject) => JsonObject;
-
 const SECONDS_PER_DAY = 86_400;
 const DEFAULT_RECOVERY_DAYS = 30;
 
 export function createSecretsManager({ region, accountId, kept }: SecretsManagerOptions): SecretsManager {
-  const shelf = kept?.shelf('secret', secretSchema);
-  const secrets: Secret[] = shelf?.entries().map(([, secret]) => secret) ?? [];
+  const stored = kept?.collection('secret', secretSchema);
+  const secrets: Secret[] = stored?.entries().map(([, secret]) => secret) ?? [];
 
   function find(secretId: string): Secret | undefined {
     return secrets.find(({ name, arn }) => [name, arn, arn.slice(0, -SUFFIX_LENGTH)].includes(secretId));
@@ -67,7 +79,7 @@ export function createSecretsManager({ region, accountId, kept }: SecretsManager
     return secret;
   }
 
-  const operations: Record<string, Operation> = {
+  const operations: Record<string, (parameters: JsonObject) => JsonObject> = {
     CreateSecret(parameters) {
       const name = textOf(parameters, 'Name');
       if (!name) throw invalidParameter('You must provide a value for the Name parameter.');
@@ -99,14 +111,14 @@ export function createSecretsManager({ region, accountId, kept }: SecretsManager
         lastAccessedDate: undefined,
         deletedDate: undefined,
       };
-      const version = hasValue(parameters) ? addVersion(secret, parameters, [CURRENT]) : undefined;
+      const version = hasValue(parameters) ? addVersion(secret.versions, parameters, [CURRENT]) : undefined;
       secrets.push(secret);
       return { ARN: secret.arn, Name: name, VersionId: version?.id };
     },
 
     GetSecretValue(parameters) {
       const secret = usable(parameters);
-      const version = requestedVersion(secret, parameters);
+      const version = requestedVersion(secret.versions, parameters);
       secret.lastAccessedDate = epochSeconds();
       return {
         ARN: secret.arn,
@@ -122,13 +134,14 @@ export function createSecretsManager({ region, accountId, kept }: SecretsManager
     PutSecretValue(parameters) {
       const secret = usable(parameters);
       const stages = textsOf(parameters, 'VersionStages') ?? [CURRENT];
-      const version = addVersion(secret, parameters, stages);
+      const version = addVersion(secret.versions, parameters, stages);
+      secret.lastChangedDate = Math.max(secret.lastChangedDate, version.createdDate);
       return { ARN: secret.arn, Name: secret.name, VersionId: version.id, VersionStages: version.stages };
     },
 
     UpdateSecret(parameters) {
       const secret = usable(parameters);
-      const version = hasValue(parameters) ? addVersion(secret, parameters, [CURRENT]) : undefined;
+      const version = hasValue(parameters) ? addVersion(secret.versions, parameters, [CURRENT]) : undefined;
       secret.description = textOf(parameters, 'Description') ?? secret.description;
       secret.kmsKeyId = textOf(parameters, 'KmsKeyId') ?? secret.kmsKeyId;
       secret.lastChangedDate = epochSeconds();
@@ -147,7 +160,7 @@ export function createSecretsManager({ region, accountId, kept }: SecretsManager
           `The parameter RemoveFromVersionId must be the version that the staging label ${stage} is attached to, which is ${holder ?? 'none'}.`,
         );
       }
-      const target = to === undefined ? undefined : versionWithId(secret, to);
+      const target = to === undefined ? undefined : versionWithId(secret.versions, to);
       if (target === undefined && stage === CURRENT) {
         throw invalidParameter(`You can only move the staging label ${CURRENT} to a different version.`);
       }
@@ -157,9 +170,7 @@ export function createSecretsManager({ region, accountId, kept }: SecretsManager
       return { ARN: secret.arn, Name: secret.name };
     },
 
-    DescribeSecret(parameters) {
-      return describe(existing(parameters));
-    },
+    DescribeSecret: (parameters) => describe(existing(parameters)),
 
     ListSecrets(parameters) {
       const shown = secrets.filter(
@@ -194,7 +205,7 @@ export function createSecretsManager({ region, accountId, kept }: SecretsManager
       const now = epochSeconds();
       if (parameters.ForceDeleteWithoutRecovery === true) {
         secrets.splice(secrets.indexOf(secret), 1);
-        shelf?.delete(secret.arn);
+        stored?.delete(secret.arn);
         return { ARN: secret.arn, Name: secret.name, DeletionDate: now };
       }
       const days = Number(parameters.RecoveryWindowInDays ?? DEFAULT_RECOVERY_DAYS);
@@ -203,69 +214,19 @@ export function createSecretsManager({ region, accountId, kept }: SecretsManager
     },
   };
 
+  /** Stores the secrets after an operation: even a read changes one. */
+  const storing = (operation: (parameters: JsonObject) => JsonObject) => (parameters: JsonObject) => {
+    const result = operation(parameters);
+    for (const secret of secrets) stored?.put(secret.arn, secret);
+    return result;
+  };
+
   return {
-    answer(operation, parameters) {
-      const run = Object.hasOwn(operations, operation) ? operations[operation] : undefined;
-      if (run === undefined) {
-        throw new AwsError(
-          'UnknownOperationException',
-          `The local AWS endpoint does not offer Secrets Manager's ${operation}, only ${Object.keys(operations).join(', ')}.`,
-        );
-      }
-      const answer = run(parameters);
-      for (const secret of secrets) shelf?.put(secret.arn, secret);
-      return answer;
-    },
+    operations: Object.fromEntries(
+      Object.entries(operations).map(([name, operation]) => [name, storing(operation)]),
+    ),
     arnOf: (secretId) => find(secretId)?.arn,
   };
-}
-
-/** Adds a version, or finds the one that an earlier call with the same token and value added. */
-function addVersion(secret: Secret, parameters: JsonObject, stages: string[]): SecretVersion {
-  const secretString = textOf(parameters, 'SecretString');
-  const secretBinary = textOf(parameters, 'SecretBinary');
-  if ((secretString === undefined) === (secretBinary === undefined)) {
-    throw invalidParameter('You must provide either SecretString or SecretBinary, and not both.');
-  }
-  const id = textOf(parameters, 'ClientRequestToken') ?? randomUUID();
-  if (id.length < 32 || id.length > 64) {
-    throw invalidParameter('ClientRequestToken must have 32 to 64 characters.');
-  }
-  const earlier = secret.versions.find((version) => version.id === id);
-  if (earlier !== undefined) {
-    if (earlier.secretString !== secretString || earlier.secretBinary !== secretBinary) {
-      throw new AwsError(
-        'ResourceExistsException',
-        "You can't use ClientRequestToken because that value is already in use for a version of this secret.",
-      );
-    }
-    return earlier;
-  }
-  const version: SecretVersion = { id, secretString, secretBinary, stages: [], createdDate: epochSeconds() };
-  secret.versions.push(version);
-  for (const stage of stages) attach(secret.versions, version, stage);
-  secret.lastChangedDate = version.createdDate;
-  return version;
-}
-
-function requestedVersion(secret: Secret, parameters: JsonObject): SecretVersion {
-  const id = textOf(parameters, 'VersionId');
-  const stage = textOf(parameters, 'VersionStage');
-  if (id === undefined) {
-    const label = stage ?? CURRENT;
-    const version = holderOf(secret.versions, label);
-    if (version !== undefined) return version;
-    throw notFound(`Secrets Manager can't find the specified secret value for staging label: ${label}`);
-  }
-  const version = versionWithId(secret, id);
-  if (stage === undefined || version.stages.includes(stage)) return version;
-  throw invalidRequest('You provided a VersionStage that is not associated to the provided VersionId.');
-}
-
-function versionWithId(secret: Secret, id: string): SecretVersion {
-  const version = secret.versions.find((candidate) => candidate.id === id);
-  if (version !== undefined) return version;
-  throw notFound(`Secrets Manager can't find the specified secret value for VersionId: ${id}`);
 }
 
 function describe(secret: Secret): JsonObject {
@@ -291,26 +252,10 @@ function hasValue(parameters: JsonObject): boolean {
 const SUFFIX_CHARACTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
 const SUFFIX_LENGTH = '-xxxxxx'.length;
 
-/** Hyphen and six characters, so that a secret deleted and created again is another resource. */
+/** Hyphen and six characters: a secret that is deleted and created again is another resource. */
 function arnSuffix(): string {
   const characters = Array.from({ length: SUFFIX_LENGTH - 1 }, () =>
     SUFFIX_CHARACTERS.charAt(randomInt(SUFFIX_CHARACTERS.length)),
   );
   return `-${characters.join('')}`;
-}
-
-function epochSeconds(): number {
-  return Date.now() / 1000;
-}
-
-function notFound(message: string): AwsError {
-  return new AwsError('ResourceNotFoundException', message);
-}
-
-function invalidParameter(message: string): AwsError {
-  return new AwsError('InvalidParameterException', message);
-}
-
-function invalidRequest(message: string): AwsError {
-  return new AwsError('InvalidRequestException', message);
 }

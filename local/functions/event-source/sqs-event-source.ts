@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DeleteMessageBatchCommand, ReceiveMessageCommand, type SQSClient } from '@aws-sdk/client-sqs';
 import type { SQSEvent, SQSRecord } from 'aws-lambda';
-import { connectionFailure } from '../../../lambda/error-text.ts';
+import { connectionFailure } from '../../../lambda/errors.ts';
 import type { InvocationResult } from '../invocation.ts';
 import { batchOutcome } from './batch-result.ts';
 import { pause } from './retry.ts';

@@ -1,7 +1,7 @@
 import { FirehoseClient } from '@aws-sdk/client-firehose';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { Archive, NotArchivedError, TooLargeToArchiveError } from '../../../lambda/archive/archive.ts';
-import { type ArchiveRecord, MAXIMUM_RECORD_BYTES } from '../../../lambda/archive/record.ts';
+import { type ArchiveRecord, MAX_RECORD_BYTES } from '../../../lambda/archive/record.ts';
 import { Faults } from '../../../local/aws/faults.ts';
 import { ArchiveBucket } from '../../support/archive.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -57,7 +57,7 @@ test('a batch is one call', async () => {
 });
 
 test('a batch that is too large for one call is several', async () => {
-  const records = Array.from({ length: 5 }, (_, index) => record(index, MAXIMUM_RECORD_BYTES));
+  const records = Array.from({ length: 5 }, (_, index) => record(index, MAX_RECORD_BYTES));
   expect(await archive.put(records)).toEqual(Array(5).fill(undefined));
   expect(await archived(5)).toEqual([0, 1, 2, 3, 4]);
 });
@@ -74,8 +74,8 @@ describe('what was not archived is told by its place', () => {
   test('where a record is larger than any that Firehose takes', async () => {
     const failures = await archive.put([
       record(0),
-      record(1, MAXIMUM_RECORD_BYTES + 1),
-      record(2, MAXIMUM_RECORD_BYTES),
+      record(1, MAX_RECORD_BYTES + 1),
+      record(2, MAX_RECORD_BYTES),
     ]);
     expect(failures).toEqual([
       undefined,
@@ -87,7 +87,7 @@ describe('what was not archived is told by its place', () => {
 
   test('where one call of several fails', async () => {
     faults.inject({ service: 'firehose', kind: 'throttled', every: 2, callers: 'everyone' });
-    const failures = await archive.put([0, 1, 2, 3].map((index) => record(index, MAXIMUM_RECORD_BYTES)));
+    const failures = await archive.put([0, 1, 2, 3].map((index) => record(index, MAX_RECORD_BYTES)));
     const names = failures.map((failure) => failure?.name ?? 'archived');
     // Three records fill a call; which of the two calls comes first is not said.
     expect([

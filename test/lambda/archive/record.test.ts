@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { type ArchiveRecord, archiveLine, MAXIMUM_RECORD_BYTES } from '../../../lambda/archive/record.ts';
+import { type ArchiveRecord, archiveLine, MAX_RECORD_BYTES } from '../../../lambda/archive/record.ts';
 import { escapeForSqs, fitsMessage } from '../../../lambda/queue/message.ts';
 
 /** Near the border of a body without anything to escape, and of one in which each byte is escaped. */
@@ -51,7 +51,7 @@ test('a body that travels in its message always fits the archive', () => {
       }
       fitting += 1;
       expect(Buffer.byteLength(archiveLine({ ...largest, body: text }))).toBeLessThanOrEqual(
-        MAXIMUM_RECORD_BYTES,
+        MAX_RECORD_BYTES,
       );
     }),
     { numRuns: 100 },
@@ -65,7 +65,7 @@ test('a body is not stored beside its message without need', () => {
     fc.property(body, (text) => {
       if (fitsMessage(text)) return;
       const bytes = Buffer.byteLength(archiveLine({ ...largest, body: text }));
-      expect(bytes).toBeGreaterThan(MAXIMUM_RECORD_BYTES - 32 * 1024);
+      expect(bytes).toBeGreaterThan(MAX_RECORD_BYTES - 32 * 1024);
     }),
     { numRuns: 30 },
   );

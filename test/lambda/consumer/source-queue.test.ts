@@ -19,17 +19,17 @@ beforeAll(async () => {
   aws = await startTestAws();
   queues = new Queues(aws.operator);
   source = new SourceQueue(new SQSClient(aws.operator), {
-    queueUrl: aws.outputs.ShopUpdatedQueueUrl ?? '',
-    deadLetterQueueUrl: aws.outputs.ShopUpdatedDeadLetterQueueUrl ?? '',
-    maximumReceives: 10,
-    firstRetryDelay: 30,
+    QUEUE_URL: aws.outputs.ShopUpdatedQueueUrl ?? '',
+    DEAD_LETTER_QUEUE_URL: aws.outputs.ShopUpdatedDeadLetterQueueUrl ?? '',
+    MAXIMUM_RECEIVES: '10',
+    FIRST_RETRY_DELAY_SECONDS: '30',
   });
 });
 afterAll(() => aws.close());
 
 /** @returns the dead letter that a record becomes */
-async function bury(record: SQSRecord, reason: string) {
-  await source.bury(record, reason);
+async function deadLetterOf(record: SQSRecord, reason: string) {
+  await source.sendToDeadLetterQueue(record, reason);
   return queues.take(aws.outputs.ShopUpdatedDeadLetterQueueUrl);
 }
 
@@ -38,12 +38,12 @@ test.each([
   ['more than 2,048 characters keeps its beginning', 5000],
 ])('a failure reason of %s', async (_, length) => {
   const reason = `Error: ${'x'.repeat(length)}`.slice(0, length);
-  const { MessageAttributes } = await bury(sample, reason);
+  const { MessageAttributes } = await deadLetterOf(sample, reason);
   expect(MessageAttributes?.failureReason?.StringValue).toBe(reason.slice(0, 2048));
 });
 
 test('a dead letter has the text and the attributes of its message', async () => {
-  const { Body, MessageAttributes } = await bury(sample, 'Error: x');
+  const { Body, MessageAttributes } = await deadLetterOf(sample, 'Error: x');
   expect(Body).toBe(sample.body);
   expect(Object.keys(MessageAttributes ?? {}).toSorted()).toEqual(
     [...Object.keys(sample.messageAttributes), 'failedAt', 'failureReason'].toSorted(),
@@ -53,7 +53,7 @@ test('a dead letter has the text and the attributes of its message', async () =>
 test('an attribute that is bytes is left out of the dead letter, as Lambda shows them in a form of their own', async () => {
   const bytes = { dataType: 'Binary' as const, binaryValue: 'AAEC' };
   const record = { ...sample, messageAttributes: { ...sample.messageAttributes, bytes } };
-  const { MessageAttributes } = await bury(record, 'Error: x');
+  const { MessageAttributes } = await deadLetterOf(record, 'Error: x');
   expect(MessageAttributes).not.toHaveProperty('bytes');
   expect(MessageAttributes).toHaveProperty('eventId');
 });

@@ -20,7 +20,7 @@ afterAll(() => aws.close());
 const at = '2026-01-31T09:00:00.000Z';
 const read = (userId: string) => tables.get(aws.outputs.ContactPartnerTable, { user_id: userId });
 const update = (userId: string, version: string, fields: ContactFields) =>
-  contacts.update({ userId, version, at, fields, replay: undefined });
+  contacts.update({ userId, version, receivedAt: at, fields, replay: undefined });
 
 test('stores the fields of an event', async () => {
   const fields = { shop_id: 's', display_name: 'Sora', profile_image_url: 'https://x.example/1' };
@@ -75,7 +75,7 @@ test('an event without any field makes the record, once', async () => {
 describe('a repair of a contact', () => {
   const all = { shop_id: 's', display_name: 'Umi', profile_image_url: 'https://x.example/1' };
   const repair = (userId: string, version: string, fields: ContactFields) =>
-    contacts.update({ userId, version, at, fields, replay });
+    contacts.update({ userId, version, receivedAt: at, fields, replay });
   const harm = async (userId: string, columns: Row) => {
     const Item = marshall({ ...(await read(userId)), ...columns }, { removeUndefinedValues: true });
     await tables.client.send(new PutItemCommand({ TableName: aws.outputs.ContactPartnerTable, Item }));

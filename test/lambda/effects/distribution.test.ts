@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import { SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { afterEach, expect, test } from '@jest/globals';
-import { stringAttribute } from '../../../lambda/message-attribute.ts';
-import { attribute, eventAttributes } from '../../../lambda/queue/message.ts';
+import { attribute, eventAttributes, stringAttribute } from '../../../lambda/queue/message.ts';
 import type { Replay } from '../../../lambda/queue/replay.ts';
 import type { LocalStack } from '../../../local/local-stack.ts';
 import { eventually } from '../../support/eventually.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { invalidationPaths, readPathPatterns } from '../../../lambda/effects/invalidation-paths.ts';
+import { invalidationPaths, readPathPatterns } from '../../../lambda/effects/distribution.ts';
 
 const patterns = ['/shops/{shop_id}', '/shops/{shop_id}/*'];
 

@@ -1,9 +1,9 @@
 import { SNSClient } from '@aws-sdk/client-sns';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { type Notification, notificationMessage } from '../../../lambda/effects/notification-text.ts';
-import { Notifications } from '../../../lambda/effects/notifications.ts';
+import { type Notification, notificationMessage } from '../../../lambda/effects/notification-message.ts';
+import { publish } from '../../../lambda/effects/notifications.ts';
 import { catalogue, eventNames } from '../../../lambda/events/catalogue.ts';
-import { MAXIMUM_ATTRIBUTE_LENGTH } from '../../../lambda/message-attribute.ts';
+import { MAX_ATTRIBUTE_LENGTH } from '../../../lambda/queue/message.ts';
 import { Queues } from '../../support/queues.ts';
 import { startTestAws, type TestAws } from '../../support/test-aws.ts';
 
@@ -135,7 +135,7 @@ describe('the largest notification', () => {
       lines: fields.map((field) => [field, value]),
       replay: { name: 'r'.repeat(63), mode: 'repair', notify: true },
     });
-    const attributes = 4 * MAXIMUM_ATTRIBUTE_LENGTH;
+    const attributes = 4 * MAX_ATTRIBUTE_LENGTH;
     expect(Buffer.byteLength(message) + attributes).toBeLessThan(SNS_LIMIT_BYTES);
   });
 });
@@ -160,8 +160,8 @@ describe('a published notification', () => {
   test('has the attributes that subscriptions filter by', async () => {
     const queues = new Queues(aws.operator);
     const queue = await queues.subscribe(aws.outputs.ChatTopicArn, 'chat-room');
-    const chat = new Notifications(new SNSClient(aws.operator), aws.outputs.ChatTopicArn ?? '');
-    await expect(chat.send(notification)).resolves.toBe('Processed');
+    const published = publish(new SNSClient(aws.operator), aws.outputs.ChatTopicArn ?? '', notification);
+    await expect(published).resolves.toBe('Processed');
     const { Body, MessageAttributes } = await queues.take(queue);
     expect(JSON.parse(Body ?? '')).toMatchObject({ title: 'Schedule changed', data: { shop_id: 'shop-1' } });
     expect(MessageAttributes).toMatchObject({
@@ -175,8 +175,10 @@ describe('a published notification', () => {
   test('of a replay has its name as an attribute', async () => {
     const queues = new Queues(aws.operator);
     const queue = await queues.subscribe(aws.outputs.ReviewTopicArn, 'reviewers');
-    const review = new Notifications(new SNSClient(aws.operator), aws.outputs.ReviewTopicArn ?? '');
-    await review.send({ ...notification, replay: { name: 'mend', mode: 'repair', notify: true } });
+    await publish(new SNSClient(aws.operator), aws.outputs.ReviewTopicArn ?? '', {
+      ...notification,
+      replay: { name: 'mend', mode: 'repair', notify: true },
+    });
     const { MessageAttributes } = await queues.take(queue);
     expect(MessageAttributes).toMatchObject({ replay: { StringValue: 'mend' } });
   });

@@ -34,7 +34,13 @@ const store = (shopId: string, seen: string | undefined) =>
 test('invalidating removes the cached shop and records when, why and by which version', async () => {
   await store('invalidated', undefined);
   await expect(
-    cache.invalidate({ shopId: 'invalidated', updatedFields: ['name'], at, version: '1', replay: undefined }),
+    cache.invalidate({
+      shopId: 'invalidated',
+      updatedFields: ['name'],
+      receivedAt: at,
+      version: '1',
+      replay: undefined,
+    }),
   ).resolves.toBe('Processed');
   expect(await read('invalidated')).toEqual({
     shop_id: 'invalidated',
@@ -45,7 +51,13 @@ test('invalidating removes the cached shop and records when, why and by which ve
 });
 
 test('a shop that was read before the event cannot be cached after it', async () => {
-  await cache.invalidate({ shopId: 'raced', updatedFields: undefined, at, version: '2', replay: undefined });
+  await cache.invalidate({
+    shopId: 'raced',
+    updatedFields: undefined,
+    receivedAt: at,
+    version: '2',
+    replay: undefined,
+  });
   await expect(store('raced', undefined)).rejects.toThrow(/conditional/);
   await expect(store('raced', '1')).rejects.toThrow(/conditional/);
   await store('raced', '2');
@@ -57,11 +69,17 @@ test.each([
   ['the same event again', '2', 'Duplicate'],
 ])('%s (version %s) is %s and leaves the cached shop', async (_, version, outcome) => {
   const shopId = `skipped-${version}`;
-  await cache.invalidate({ shopId, updatedFields: ['name'], at, version: '2', replay: undefined });
+  await cache.invalidate({
+    shopId,
+    updatedFields: ['name'],
+    receivedAt: at,
+    version: '2',
+    replay: undefined,
+  });
   await store(shopId, '2');
-  await expect(cache.invalidate({ shopId, updatedFields: [], at, version, replay: undefined })).resolves.toBe(
-    outcome,
-  );
+  await expect(
+    cache.invalidate({ shopId, updatedFields: [], receivedAt: at, version, replay: undefined }),
+  ).resolves.toBe(outcome);
   expect(await read(shopId)).toMatchObject({ shop: 'as read', version: '2', updated_fields: ['name'] });
 });
 
@@ -73,21 +91,33 @@ test('an endpoint that does not return the stored item makes a repeat stale', as
     { step: 'initialize' },
   );
   const older = new ShopCache(client, aws.outputs.ShopCacheTable ?? '');
-  const update = { shopId: 'unseen', updatedFields: [], at, version: '1', replay: undefined };
+  const update = { shopId: 'unseen', updatedFields: [], receivedAt: at, version: '1', replay: undefined };
   await expect(older.invalidate(update)).resolves.toBe('Processed');
   await expect(older.invalidate(update)).resolves.toBe('Stale');
 });
 
 test('an event without updated_fields leaves none from an earlier one', async () => {
-  await cache.invalidate({ shopId: 'fields', updatedFields: ['name'], at, version: '1', replay: undefined });
-  await cache.invalidate({ shopId: 'fields', updatedFields: undefined, at, version: '2', replay: undefined });
+  await cache.invalidate({
+    shopId: 'fields',
+    updatedFields: ['name'],
+    receivedAt: at,
+    version: '1',
+    replay: undefined,
+  });
+  await cache.invalidate({
+    shopId: 'fields',
+    updatedFields: undefined,
+    receivedAt: at,
+    version: '2',
+    replay: undefined,
+  });
   expect(await read('fields')).not.toHaveProperty('updated_fields');
 });
 
 test('more field names than an item holds do not keep the shop from being invalidated', async () => {
   const updatedFields = Array.from({ length: 50_000 }, (_, index) => `field-number-${index}`);
   await expect(
-    cache.invalidate({ shopId: 'many', updatedFields, at, version: '1', replay: undefined }),
+    cache.invalidate({ shopId: 'many', updatedFields, receivedAt: at, version: '1', replay: undefined }),
   ).resolves.toBe('Processed');
   expect(await read('many')).not.toHaveProperty('updated_fields');
 });
@@ -97,7 +127,7 @@ test('of the field names 64 KiB of JSON are kept, and not a byte more', async ()
   await cache.invalidate({
     shopId: 'fits',
     updatedFields: sized(64 * 1024),
-    at,
+    receivedAt: at,
     version: '1',
     replay: undefined,
   });
@@ -105,7 +135,7 @@ test('of the field names 64 KiB of JSON are kept, and not a byte more', async ()
   await cache.invalidate({
     shopId: 'exceeds',
     updatedFields: sized(64 * 1024 + 2),
-    at,
+    receivedAt: at,
     version: '1',
     replay: undefined,
   });
@@ -117,7 +147,7 @@ test.each([
   ['control characters', 'shop\u0000\u001f', 'shop\u0000\u001f'],
 ])('a shop id of %s works', async (_, shopId, key) => {
   await expect(
-    cache.invalidate({ shopId, updatedFields: [], at, version: '1', replay: undefined }),
+    cache.invalidate({ shopId, updatedFields: [], receivedAt: at, version: '1', replay: undefined }),
   ).resolves.toBe('Processed');
   const rows = await tables.scan(aws.outputs.ShopCacheTable);
   expect(rows.filter((row) => String(row.shop_id).startsWith(key))).toHaveLength(1);
@@ -128,11 +158,17 @@ test.each([
   ['an older event', '1', 'Stale'],
 ])('a repair by %s is %s', async (_, version, outcome) => {
   const shopId = `repaired-${version}`;
-  await cache.invalidate({ shopId, updatedFields: ['name'], at, version: '2', replay: undefined });
+  await cache.invalidate({
+    shopId,
+    updatedFields: ['name'],
+    receivedAt: at,
+    version: '2',
+    replay: undefined,
+  });
   const before = await read(shopId);
   await store(shopId, '2');
   await expect(
-    cache.invalidate({ shopId, updatedFields: ['name'], at, version, replay: repair }),
+    cache.invalidate({ shopId, updatedFields: ['name'], receivedAt: at, version, replay: repair }),
   ).resolves.toBe(outcome);
   expect(await read(shopId)).toEqual(outcome === 'Processed' ? before : { ...before, shop: 'as read' });
 });

@@ -1,7 +1,6 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { stringAttribute } from '../../../lambda/message-attribute.ts';
-import { escapeForSqs, fitsMessage, messageGroupId } from '../../../lambda/queue/message.ts';
+import { escapeForSqs, fitsMessage, messageGroupId, stringAttribute } from '../../../lambda/queue/message.ts';
 
 /** SQS API reference, `SendMessage`, as a whole: what a body may hold. */
 const ACCEPTED_BY_SQS = /^[\t\n\r\x20-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]*$/u;

@@ -5,7 +5,7 @@ import type { SQSRecord } from 'aws-lambda';
 import { sqsEvent } from '../../../events/lambda-events.ts';
 import { SourceQueue } from '../../../lambda/consumer/source-queue.ts';
 import { parsePayload } from '../../../lambda/events/envelope.ts';
-import { traceAttribute } from '../../../lambda/queue/trace-header.ts';
+import { traceAttribute } from '../../../lambda/queue/message.ts';
 import { EventQueues } from '../../../lambda/receiver/event-queues.ts';
 import { type HttpRecorder, startHttpRecorder } from '../http-recorder.ts';
 
@@ -109,14 +109,17 @@ describe('a message that is sent', () => {
     ];
     const queueUrl = `${sqs.url}/000000000000/queue`;
     const source = new SourceQueue(client, {
-      queueUrl,
-      deadLetterQueueUrl: queueUrl,
-      maximumReceives: 10,
-      firstRetryDelay: 30,
+      QUEUE_URL: queueUrl,
+      DEAD_LETTER_QUEUE_URL: queueUrl,
+      MAXIMUM_RECEIVES: '10',
+      FIRST_RETRY_DELAY_SECONDS: '30',
     });
-    await source.bury({ ...record, attributes: { ...record.attributes, AWSTraceHeader: HEADER } }, 'reason');
+    await source.sendToDeadLetterQueue(
+      { ...record, attributes: { ...record.attributes, AWSTraceHeader: HEADER } },
+      'reason',
+    );
     expect(sent()).toMatchObject(carried(HEADER));
-    await source.bury(record, 'reason');
+    await source.sendToDeadLetterQueue(record, 'reason');
     expect(sent()).not.toHaveProperty('MessageSystemAttributes');
   });
 });

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { readSecretValue } from '../../../lambda/receiver/secret-value.ts';
+import { readSecretValue } from '../../../lambda/receiver/webhook-secrets.ts';
 
 test.each([
   ['a bare secret', 'abc', 'abc'],

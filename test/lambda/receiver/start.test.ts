@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, jest, test } from '
 import type { APIGatewayProxyStructuredResultV2, Context } from 'aws-lambda';
 import { httpApiEvent } from '../../../events/gateway-events.ts';
 import { signatureOf } from '../../../events/signing.ts';
-import { AHEAD_LIMIT } from '../../../lambda/receiver/ahead.ts';
+import { WARM_UP_LIMIT } from '../../../lambda/receiver/warm-up.ts';
 import { Faults } from '../../../local/aws/faults.ts';
 import { functionEnvironment } from '../../support/function-environment.ts';
 import { startTestAws, type TestAws } from '../../support/test-aws.ts';
@@ -93,7 +93,7 @@ test('both versions of the secret are read before the first request', async () =
 
 test('both are read side by side: there is no time for one after the other', async () => {
   await rotate('next');
-  const end = breakSecrets('slow', 0.55 * AHEAD_LIMIT);
+  const end = breakSecrets('slow', 0.55 * WARM_UP_LIMIT);
   const answer = await start();
   end();
   breakSecrets('down');
@@ -110,12 +110,12 @@ test('while AWS is down the function starts, the first request is 500, and the n
 });
 
 test('what hangs holds up the start for a second, and the first request reads by itself', async () => {
-  const hanging = 5 * AHEAD_LIMIT;
+  const hanging = 5 * WARM_UP_LIMIT;
   breakSecrets('slow', hanging);
   const began = performance.now();
   const answer = await start();
   // Without a limit it would take both attempts of a call: 4 s.
-  expect(performance.now() - began).toBeLessThan(3 * AHEAD_LIMIT);
+  expect(performance.now() - began).toBeLessThan(3 * WARM_UP_LIMIT);
   faults.clear();
   expect(await answer()).toBe(200);
 });

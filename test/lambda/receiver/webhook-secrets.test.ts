@@ -7,7 +7,7 @@ import {
 } from '@aws-sdk/client-secrets-manager';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import {
-  MAXIMUM_AGE,
+  MAX_AGE,
   REFRESH_INTERVAL,
   WebhookSecrets,
   type WebhookSecretsOptions,
@@ -83,7 +83,7 @@ describe('caching', () => {
   test('one read serves many requests', async () => {
     for (let request = 0; request < 100; request += 1) expect(await secrets.accepted()).toEqual(['first']);
     const afterFirst = calls;
-    ahead = MAXIMUM_AGE - 1000;
+    ahead = MAX_AGE - 1000;
     await secrets.accepted();
     expect(calls).toBe(afterFirst);
   });
@@ -97,7 +97,7 @@ describe('caching', () => {
   test('an old secret is read again', async () => {
     await secrets.accepted();
     await rotate('second');
-    ahead = MAXIMUM_AGE;
+    ahead = MAX_AGE;
     expect(await secrets.accepted()).toContain('second');
   });
 });
@@ -132,13 +132,13 @@ describe('a rotation', () => {
   test('seen by age alone leaves the previous secret valid, too', async () => {
     await secrets.accepted();
     await rotate('second');
-    ahead = MAXIMUM_AGE;
+    ahead = MAX_AGE;
     expect(await secrets.accepted()).toEqual(['second', 'first']);
   });
 
   test('just after a read by age is seen by the next mismatch', async () => {
     await secrets.accepted();
-    ahead = MAXIMUM_AGE;
+    ahead = MAX_AGE;
     await secrets.accepted();
     await rotate('second');
     expect(await secrets.afterMismatch()).toEqual(['second', 'first']);
@@ -152,7 +152,7 @@ describe('a rotation', () => {
 });
 
 describe('a signature', () => {
-  const fits = (secret: string) => secrets.fit((accepted) => accepted.includes(secret));
+  const fits = (secret: string) => secrets.matchesAny((accepted) => accepted.includes(secret));
 
   test('that does not fit has the secret read again, however fresh it is', async () => {
     expect(await fits('first')).toBe(true);
@@ -184,7 +184,7 @@ describe('while Secrets Manager fails', () => {
   test('a cached secret goes on serving, and the failure is told once in 30 s', async () => {
     await secrets.accepted();
     await breakIt();
-    ahead = MAXIMUM_AGE;
+    ahead = MAX_AGE;
     for (let request = 0; request < 10; request += 1) expect(await secrets.accepted()).toEqual(['first']);
     expect(await secrets.afterMismatch()).toBeUndefined();
     expect(stale).toHaveLength(1);
@@ -227,7 +227,7 @@ describe('while the previous secret alone cannot be read', () => {
     await rotate('second');
     await secrets.accepted();
     const end = throttlePrevious();
-    ahead = MAXIMUM_AGE;
+    ahead = MAX_AGE;
     expect(await secrets.accepted()).toEqual(['second', 'first']);
     expect({ unreadable, stale }).toEqual({
       unreadable: 1,
@@ -259,7 +259,7 @@ test('a secret without white space around it is not warned of', async () => {
 test('white space around the secret is used as it is and warned of once', async () => {
   await rotate('second\n');
   expect(await secrets.accepted()).toEqual(['second\n', 'first']);
-  ahead = MAXIMUM_AGE;
+  ahead = MAX_AGE;
   await secrets.accepted();
   expect(whiteSpace).toBe(1);
 });

@@ -6,13 +6,16 @@ import { runProgram } from '../terminal/run-program.ts';
 /** `npm run check`: what can be said of the code without running it. */
 export const command = npmScript(
   'check',
-  'Types, lint and format; events that lack a file; no circles of imports, and no import against the order of folders.',
+  'Types, lint and format; events that lack a file, or are not in the index; no circles of imports, and no import against the order of folders.',
 )
   .option('--fix', 'fixes what Biome can: format, order of imports')
   .action(async ({ fix }) => {
-    const { incompleteEvents } = await import('../../generate/incomplete-events.ts');
+    const { EVENT_INDEX, eventIndex, incompleteEvents } = await import('../../generate/event-index.ts');
+    const { isUpToDate } = await import('../../generate/derived-file.ts');
     const incomplete = incompleteEvents();
     if (incomplete.length > 0) throw new CommandError(incomplete.join('\n'));
+    if (!isUpToDate(eventIndex()))
+      throw new CommandError(`${EVENT_INDEX} does not list the folders beside it. Run: npm run generate`);
     const types = await checkTypes();
     const lint =
       types === INTERRUPTED

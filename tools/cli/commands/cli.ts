@@ -48,7 +48,7 @@ main(process.argv.slice(2)).catch(async (error: unknown) => {
     const text = mistake(error);
     if (text !== undefined) fail(text);
     if ('code' in error && error.code === 'ERR_MODULE_NOT_FOUND') {
-      const { incompleteEvents } = await import('../../generate/incomplete-events.ts');
+      const { incompleteEvents } = await import('../../generate/event-index.ts');
       const lines = incompleteEvents();
       if (lines.length > 0) fail(lines.join('\n'));
     }

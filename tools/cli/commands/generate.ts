@@ -7,19 +7,26 @@ export const command = npmScript(
 )
   .option('--check', 'writes nothing, and fails where a file is not what the code says')
   .action(async ({ check = false }) => {
-    const { incompleteEvents } = await import('../../generate/incomplete-events.ts');
+    const { eventIndex, incompleteEvents } = await import('../../generate/event-index.ts');
     const incomplete = incompleteEvents();
     if (incomplete.length > 0) throw new CommandError(incomplete.join('\n'));
     const { bringUpToDate, isUpToDate } = await import('../../generate/derived-file.ts');
+    const refuse = (names: readonly string[]) => {
+      if (check && names.length > 0) {
+        throw new CommandError(
+          `Not what the code says: ${names.join(', ')}. Bring them up to date: npm run generate`,
+        );
+      }
+    };
+    // First, because everything else is made of the events that it lists.
+    const outdated = [eventIndex()].filter((file) => !isUpToDate(file));
+    refuse(outdated.map(({ file }) => file));
+    outdated.forEach(bringUpToDate);
     const { derivedFiles } = await import('../../generate/derived-files.ts');
     const { withAssemblies } = await import('../../generate/stages.ts');
-    const outdated = (await withAssemblies(derivedFiles)).filter((file) => !isUpToDate(file));
+    outdated.push(...(await withAssemblies(derivedFiles)).filter((file) => !isUpToDate(file)));
     const names = outdated.map(({ file }) => file);
-    if (check && names.length > 0) {
-      throw new CommandError(
-        `Not what the code says: ${names.join(', ')}. Bring them up to date: npm run generate`,
-      );
-    }
+    refuse(names);
     outdated.forEach(bringUpToDate);
     console.log(
       names.length === 0

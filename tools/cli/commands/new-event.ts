@@ -1,14 +1,14 @@
 import { Option } from '@commander-js/extra-typings';
-import type { EffectName } from '../../../lambda/events/catalogue.ts';
-import { effectTexts } from '../../generate/event-files.ts';
+import type { EffectName } from '../../../lambda/events/definition.ts';
+import { templates } from '../../generate/event-template.ts';
 import { npmScript } from '../terminal/command.ts';
 import { CommandError } from '../terminal/command-error.ts';
 
-const effects = Object.keys(effectTexts) as EffectName[];
+const effects = Object.keys(templates) as EffectName[];
 
 export const command = npmScript(
   'new-event',
-  'Adds an event: its catalogue entry, schema, consumer and sample, and every file that follows from them.',
+  'Adds an event: its folder, with definition and consumer, its sample, and every file that follows from them.',
 )
   .argument('<event>', 'its name, such as shop.closed')
   .addOption(new Option('--effect <effect>', 'required: what its consumer does').choices(effects))

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { Option } from '@commander-js/extra-typings';
-import { checkKeptState } from '../../../local/aws/kept/kept-state.ts';
+import { checkKeptState } from '../../../local/aws/kept-state.ts';
 import { stageOverrides, synthesise } from '../../../local/template/synthesise.ts';
 import type { Notice } from '../../console/api.ts';
 import { adjustAssembly } from '../../dev/start/adjust-assembly.ts';

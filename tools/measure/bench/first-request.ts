@@ -7,7 +7,7 @@ import { makeCertificate } from './aws/certificate.ts';
 import { delivery } from './delivery.ts';
 import { type Figure, ratios, spread } from './figure.ts';
 import { outputOf } from './output-of.ts';
-import { bundleReceiver, nothingAhead, receiverEnvironment } from './receiver.ts';
+import { bundleReceiver, noWarmUp, receiverEnvironment } from './receiver.ts';
 
 /** Starts of each: enough for a median that holds on a noisy machine. */
 const ROUNDS = 20;
@@ -62,15 +62,15 @@ export async function startingPlace(signal?: AbortSignal): Promise<StartingPlace
   };
 }
 
-/** What it is worth that the function reads its secret, and connects to SQS, while it starts. */
+/** What the warm-up is worth: the function reads its secret, and connects to SQS, while it starts. */
 export const firstRequest: Figure = {
   name: 'first-request',
-  title: 'start of the process to the first 200, over TLS 5 ms away ÷ without any work ahead of it',
+  title: 'start of the process to the first 200, over TLS 5 ms away ÷ without its warm-up',
   goal: { atMost: 0.75 },
   async measure({ signal, say }) {
     await using place = await startingPlace(signal);
-    const [of, to] = [join(place.folder, 'ahead'), join(place.folder, 'nothing-ahead')];
-    await Promise.all([bundleReceiver(of), bundleReceiver(to, { plugins: [nothingAhead] })]);
+    const [of, to] = [join(place.folder, 'warm-up'), join(place.folder, 'no-warm-up')];
+    await Promise.all([bundleReceiver(of), bundleReceiver(to, { plugins: [noWarmUp] })]);
     const pairs: { of: number; to: number }[] = [];
     for (let round = 1; round <= ROUNDS; round += 1) {
       say(`start ${round} of ${ROUNDS}`);

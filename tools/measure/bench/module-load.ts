@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { writeBundle } from '../../../lib/release/function-bundles.ts';
 import { type Figure, ratios, spread } from './figure.ts';
 import { load } from './load-module.ts';
-import { bundleReceiver, nothingAhead } from './receiver.ts';
+import { bundleReceiver, noWarmUp } from './receiver.ts';
 
 /** Starts of each: enough for a median that holds on a noisy machine. */
 const ROUNDS = 25;
@@ -15,13 +15,13 @@ const BARE = 'tools/measure/bench/bare-receiver.ts';
 /** How long the receiver's module takes to load, besides what its packages take at any rate. */
 export const moduleLoad: Figure = {
   name: 'module-load',
-  title: 'module load ÷ bare bundle of the same SDK clients and middy',
+  title: 'module load ÷ bare bundle of the same SDK clients',
   goal: { atMost: 1.1 },
   async measure({ signal, say }) {
     const folder = mkdtempSync(join(tmpdir(), 'module-load-'));
     try {
-      // What it does ahead of its first request is no part of loading it: `first-request` measures that.
-      await bundleReceiver(join(folder, 'receiver'), { plugins: [nothingAhead] });
+      // The warm-up is no part of loading: `first-request` measures it.
+      await bundleReceiver(join(folder, 'receiver'), { plugins: [noWarmUp] });
       await writeBundle({ entry: BARE, folder: join(folder, 'bare') }, {});
       const files = { of: join(folder, 'receiver/index.mjs'), to: join(folder, 'bare/index.mjs') };
       const pairs: { of: number; to: number }[] = [];

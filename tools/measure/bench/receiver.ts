@@ -6,12 +6,14 @@ import { writeBundle } from '../../../lib/release/function-bundles.ts';
 /** The receiver's entry point, from the project's root. */
 export const RECEIVER = 'lambda/receiver/handler.ts';
 
-/** Takes the place of what the receiver does ahead of its first request: nothing. */
-export const nothingAhead: Plugin = {
-  name: 'nothing-ahead',
+/** Takes the place of the receiver's warm-up: nothing is done before the first request. */
+export const noWarmUp: Plugin = {
+  name: 'no-warm-up',
   setup: ({ onLoad }) => {
-    onLoad({ filter: /\/lambda\/receiver\/ahead\.ts$/ }, () => ({
-      contents: 'export async function ahead() {}',
+    onLoad({ filter: /\/lambda\/receiver\/warm-up\.ts$/ }, () => ({
+      contents: `import { Agent } from 'node:https';
+export class PreparedAgent extends Agent { constructor() { super({ keepAlive: true }); } }
+export async function warmUp() {}`,
     }));
   },
 };

@@ -65,7 +65,7 @@ function stepsOf({ spawned, booted, loaded, answered, evaluated }: Start, seen: 
     if (what === 'connected') add(`${service}: TLS is open`, last, at);
     if (what === 'asked') add(`${service}: ${told} has come`, last, at);
   }
-  add('the module is loaded, with what is done ahead', last, loaded);
+  add('the module is loaded, with its warm-up', last, loaded);
   add('the first request is answered', loaded, answered);
   const parts = new Map<string, number>();
   for (const [index, { part, at }] of evaluated.entries()) {
@@ -84,7 +84,7 @@ const timed: Plugin = {
       const contents = await readFile(path, 'utf8');
       // What follows the handler is waiting, and no evaluation.
       const marked = path.endsWith('/receiver/handler.ts')
-        ? contents.replace('await ahead(', `${note} await ahead(`)
+        ? contents.replace('await warmUp(', `${note} await warmUp(`)
         : contents;
       return { contents: `${note}\n${marked}`, loader: path.endsWith('.ts') ? 'ts' : 'js' };
     });

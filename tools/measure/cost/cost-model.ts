@@ -1,10 +1,5 @@
-import {
-  catalogue,
-  type EffectName,
-  type EventName,
-  eventNames,
-  isNotification,
-} from '../../../lambda/events/catalogue.ts';
+import { catalogue, type EventName, eventNames, isNotification } from '../../../lambda/events/catalogue.ts';
+import type { EffectName } from '../../../lambda/events/definition.ts';
 import { archiveCosts } from './archive-cost.ts';
 import { BUCKET_KEY_SHARE } from './bucket-key.ts';
 import type { Deployment } from './deployment.ts';
@@ -33,7 +28,7 @@ const OVERSIZE_BYTES = 2 * 1024 * KILOBYTE;
 
 /**
  * How long oversize bodies are kept (`lib/pipeline/payload-bucket.ts`) and notifications remembered
- * (`lambda/effects/once.ts`).
+ * (`lambda/effects/idempotency.ts`).
  */
 const MEMORY_MONTHS = 90 / DAYS_OF_A_MONTH;
 

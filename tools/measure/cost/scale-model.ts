@@ -1,4 +1,5 @@
-import { catalogue, type EffectName, eventNames, isNotification } from '../../../lambda/events/catalogue.ts';
+import { catalogue, eventNames, isNotification } from '../../../lambda/events/catalogue.ts';
+import type { EffectName } from '../../../lambda/events/definition.ts';
 import { recordBytes } from './archive-cost.ts';
 import type { Deployment } from './deployment.ts';
 import type { Workload } from './workload.ts';

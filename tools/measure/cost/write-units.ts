@@ -1,10 +1,5 @@
-import {
-  catalogue,
-  type EffectName,
-  type EventName,
-  eventNames,
-  isNotification,
-} from '../../../lambda/events/catalogue.ts';
+import { catalogue, type EventName, eventNames, isNotification } from '../../../lambda/events/catalogue.ts';
+import type { EffectName } from '../../../lambda/events/definition.ts';
 
 const KILOBYTE = 1024;
 

@@ -1,35 +1,37 @@
-import type { NotificationFacts } from '../../../lambda/effects/notification-document.ts';
-import { notificationMessage } from '../../../lambda/effects/notification-text.ts';
-import { catalogue, type EventName, eventNames } from '../../../lambda/events/catalogue.ts';
+import { existsSync } from 'node:fs';
+import {
+  type NotificationContent,
+  type NotificationFacts,
+  notificationMessage,
+} from '../../../lambda/effects/notification-message.ts';
+import { catalogue, type EventName, eventNames, isNotification } from '../../../lambda/events/catalogue.ts';
 import { kebabCase } from '../../../lambda/events/event-names.ts';
 import { normaliseTimestamp } from '../../../lambda/events/timestamp.ts';
-import type { Words } from '../../../lambda/events/words.ts';
 import { CommandError } from '../../cli/terminal/command-error.ts';
 import type { DescribedEvent } from './event-schemas.ts';
 import { eventIdOf } from './ids.ts';
 
-/** What consumers tell people, by the events that they tell of. */
-const wordsOf = new Map<EventName, ((data: object) => Words) | undefined>(
+const contentFile = (event: EventName) => `lambda/events/${kebabCase(event)}/notification.ts`;
+
+/** What makes the content of a notification, by the events that notify. */
+const contentOf = new Map<EventName, ((data: object) => NotificationContent) | undefined>(
   await Promise.all(
-    eventNames.map(async (event) => {
-      const module: { words?: (data: object) => Words } = await import(
-        `../../../lambda/events/${kebabCase(event)}/schema.ts`
-      );
-      return [event, module.words] as const;
+    eventNames.filter(isNotification).map(async (event) => {
+      const file = contentFile(event);
+      const { content } = existsSync(file) ? await import(`../../../${file}`) : {};
+      return [event, content] as const;
     }),
   ),
 );
 
 /**
- * The samples of an event as its consumer tells of them, by protocol.
- * @throws CommandError where its schema's file has no words for it
+ * The samples of an event as its consumer notifies of them, by protocol.
+ * @throws CommandError if its folder has no content of a notification
  */
-export function notificationForms({ event, name, samples }: DescribedEvent) {
-  const words = wordsOf.get(event);
-  if (words === undefined)
-    throw new CommandError(
-      `lambda/events/${name}/schema.ts exports no \`words\`: what people are told of ${event}`,
-    );
+export function notificationForms({ event, samples }: DescribedEvent) {
+  const content = contentOf.get(event);
+  if (content === undefined)
+    throw new CommandError(`${contentFile(event)} exports no \`content\`: what people are told of ${event}`);
   return samples.map(({ payload }) => {
     const data: object = catalogue[event].data.parse(payload.data);
     const message = notificationMessage({
@@ -38,7 +40,7 @@ export function notificationForms({ event, name, samples }: DescribedEvent) {
       timestamp: normaliseTimestamp(String(payload.timestamp)) ?? '',
       data: { ...data },
       replay: undefined,
-      ...words(data),
+      ...content(data),
     });
     const { default: text, https, sqs } = JSON.parse(message) as Record<'default' | 'https' | 'sqs', string>;
     return { text, chat: JSON.parse(https), document: JSON.parse(sqs) as NotificationFacts };

@@ -1,6 +1,7 @@
-import { MAXIMUM_VALUE_LENGTH } from '../../../lambda/effects/shortened.ts';
-import { catalogue, type EffectName } from '../../../lambda/events/catalogue.ts';
-import { MAXIMUM_ATTRIBUTE_LENGTH } from '../../../lambda/message-attribute.ts';
+import { MAX_VALUE_LENGTH } from '../../../lambda/effects/notification-message.ts';
+import { catalogue } from '../../../lambda/events/catalogue.ts';
+import type { EffectName } from '../../../lambda/events/definition.ts';
+import { MAX_ATTRIBUTE_LENGTH } from '../../../lambda/queue/message.ts';
 import { REPLAY_NAME } from '../../../lambda/queue/replay.ts';
 import { FOUND_BY } from '../../generate/events-table.ts';
 import { type DescribedEvent, DRAFT, schemaId } from './event-schemas.ts';
@@ -29,7 +30,7 @@ export function topicOf({ event }: DescribedEvent): TopicName | undefined {
 }
 
 /** The characters of a text that was cut, and the mark of it. */
-const MAXIMUM_LENGTH = MAXIMUM_VALUE_LENGTH + 1;
+const MAXIMUM_LENGTH = MAX_VALUE_LENGTH + 1;
 
 /** Nanoseconds, so that the order of the texts is the order in time (decision D9). */
 const normalised = '^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}[.][0-9]{9}Z$';
@@ -58,7 +59,7 @@ export function notificationSchema(described: DescribedEvent): JsonSchema {
       title: { type: 'string', minLength: 1, description: 'What has happened, in a few words for a person.' },
       data: {
         ...shortened(dataSchema(event, 'output')),
-        description: `The fields of the event that we read, as texts. One of more than ${MAXIMUM_VALUE_LENGTH} characters is cut, and ends in “…”.`,
+        description: `The fields of the event that we read, as texts. One of more than ${MAX_VALUE_LENGTH} characters is cut, and ends in “…”.`,
       },
       replay: {
         ...replay,
@@ -94,7 +95,7 @@ export const notificationAttributes = ({ event }: DescribedEvent): JsonSchema =>
     eventId,
     shop_id: {
       type: 'string',
-      description: `The shop, where the event names one. One that SNS would not take (control characters other than tab, CR and LF; U+FFFE; U+FFFF), or of more than ${MAXIMUM_ATTRIBUTE_LENGTH} UTF-16 units, as \`sha256:\` and its hash in hex; \`data.shop_id\` is cut instead, beyond ${MAXIMUM_VALUE_LENGTH} characters.`,
+      description: `The shop, where the event names one. One that SNS would not take (control characters other than tab, CR and LF; U+FFFE; U+FFFF), or of more than ${MAX_ATTRIBUTE_LENGTH} UTF-16 units, as \`sha256:\` and its hash in hex; \`data.shop_id\` is cut instead, beyond ${MAX_VALUE_LENGTH} characters.`,
     },
     replay: { ...replay, description: 'The replay that sent the event. Absent of a delivery.' },
   },

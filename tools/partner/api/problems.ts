@@ -1,5 +1,5 @@
-import { MAXIMUM_PROBLEMS } from '../../../lambda/events/fields.ts';
-import { invalidSignature, serverError, unusableEvent } from '../../../lambda/receiver/problem.ts';
+import { MAX_PROBLEMS } from '../../../lambda/events/fields.ts';
+import { invalidSignature, serverError, unusableEvent } from '../../../lambda/receiver/answers.ts';
 import type { JsonSchema } from './field-schemas.ts';
 import { REQUEST_ID, requestId } from './ids.ts';
 
@@ -16,9 +16,9 @@ const fieldProblem = {
 export const fieldProblems: JsonSchema = {
   type: 'array',
   minItems: 1,
-  maxItems: MAXIMUM_PROBLEMS,
+  maxItems: MAX_PROBLEMS,
   items: fieldProblem,
-  description: `The fields that are wrong, of many the first ${MAXIMUM_PROBLEMS}.`,
+  description: `The fields that are wrong, of many the first ${MAX_PROBLEMS}.`,
 };
 
 export const exampleProblems = [
@@ -27,8 +27,8 @@ export const exampleProblems = [
 
 /** The receiver's own errors by the names of their schemas, as its code makes them. */
 const details = {
-  UnusableEvent: unusableEvent(exampleProblems).details,
-  InvalidSignature: invalidSignature().details,
+  UnusableEvent: unusableEvent(exampleProblems),
+  InvalidSignature: invalidSignature,
   ServerError: serverError,
 };
 

@@ -1,10 +1,8 @@
 import { STATUS_CODES } from 'node:http';
-import middy from '@middy/core';
-import type { APIGatewayProxyStructuredResultV2, Context } from 'aws-lambda';
 import { WEBHOOK_PATH } from '../../../lambda/events/webhook-path.ts';
-import { invalidSignature, problemResponses } from '../../../lambda/receiver/problem.ts';
+import { type Answer, invalidSignature, refused, serverError } from '../../../lambda/receiver/answers.ts';
 import { createReceiver, type Outcome } from '../../../lambda/receiver/receive.ts';
-import type { GatewayEvent } from '../../../lambda/receiver/request.ts';
+import { type GatewayEvent, requestIdOf } from '../../../lambda/receiver/request.ts';
 import { httpApi } from '../../../local/gateway/http-api.ts';
 import { type HttpRequest, type HttpResponse, shortId } from '../../../local/gateway/http-message.ts';
 import type { Api } from '../../../local/gateway/server.ts';
@@ -18,7 +16,7 @@ export interface ServiceAnswer {
 
 type Body = () => Promise<Buffer | undefined>;
 
-type Receiver = (event: GatewayEvent) => Promise<APIGatewayProxyStructuredResultV2>;
+type Receiver = (event: GatewayEvent) => Promise<Answer>;
 
 /** It has no AWS, no configuration and no name. */
 const LOCAL = { apiId: 'checker', accountId: '000000000000', region: 'us-east-1' };
@@ -34,12 +32,13 @@ export async function serviceAnswer(
 ): Promise<ServiceAnswer> {
   let outcome: Outcome | undefined;
   const receiver = createReceiver({
-    secrets: { fit: async (test) => test([secret]) },
+    secrets: { matchesAny: async (test) => test([secret]) },
     queues: { enqueue: async () => {}, quarantine: async () => {} },
     identify: () => {},
     report: async (reported) => {
       outcome = reported;
     },
+    reportError: async () => {},
   });
   const { response } = await httpApiBefore(receiver).answer(request, readBody);
   return { response, ...(outcome !== undefined && { outcome }) };
@@ -47,12 +46,8 @@ export async function serviceAnswer(
 
 /** Failures that the receiver answers itself, whatever the request is like. */
 const RECEIVER_FAILURES = {
-  401: httpApiBefore(async () => {
-    throw invalidSignature();
-  }),
-  500: httpApiBefore(async () => {
-    throw new Error('played');
-  }),
+  401: httpApiBefore(async (event) => refused(invalidSignature, requestIdOf(event))),
+  500: httpApiBefore(async (event) => refused(serverError, requestIdOf(event))),
 };
 
 /** Those that a gateway answers; the redirect is another party's. */
@@ -76,15 +71,12 @@ export async function failureAnswer(
 }
 
 function httpApiBefore(receiver: Receiver): Api {
-  const handler = middy<GatewayEvent, APIGatewayProxyStructuredResultV2>()
-    .use(problemResponses(async () => {}))
-    .handler(receiver);
   return httpApi({
     ...LOCAL,
     routes: [
       {
         routeKey: `POST ${WEBHOOK_PATH}`,
-        invoke: async (event) => ({ ok: true, payload: await handler(event, {} as Context) }),
+        invoke: async (event) => ({ ok: true, payload: await receiver(event) }),
       },
     ],
   });

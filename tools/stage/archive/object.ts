@@ -2,7 +2,7 @@ import { addAbortSignal, pipeline, Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { GetObjectCommand, NoSuchKey } from '@aws-sdk/client-s3';
 import * as z from 'zod/mini';
-import { type ArchiveRecord, MAXIMUM_RECORD_BYTES } from '../../../lambda/archive/record.ts';
+import { type ArchiveRecord, MAX_RECORD_BYTES } from '../../../lambda/archive/record.ts';
 import { recordSchema } from '../../../lambda/archive/record-schema.ts';
 import type { Stage } from '../stage.ts';
 
@@ -174,7 +174,7 @@ async function* cutIntoLines(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buff
       start = end + 1;
     }
     length += chunk.length - start;
-    if (length > MAXIMUM_RECORD_BYTES) throw new EndlessLineError();
+    if (length > MAX_RECORD_BYTES) throw new EndlessLineError();
     if (start < chunk.length) parts.push(chunk.subarray(start));
   }
   if (parts.length > 0) yield Buffer.concat(parts);

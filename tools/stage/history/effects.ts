@@ -1,7 +1,8 @@
 import type { ArchiveRecord } from '../../../lambda/archive/record.ts';
-import { versionOf } from '../../../lambda/consumer/version.ts';
+import { versionOf } from '../../../lambda/effects/event-order.ts';
 import { tableKey } from '../../../lambda/effects/table-key.ts';
-import { catalogue, type EffectName } from '../../../lambda/events/catalogue.ts';
+import { catalogue } from '../../../lambda/events/catalogue.ts';
+import type { EffectName } from '../../../lambda/events/definition.ts';
 import { parsePayloadText } from '../../../lambda/events/envelope.ts';
 import type { Item, ItemEffect } from './facts.ts';
 import { isObject } from './json.ts';

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { errorText } from '../../../lambda/error-text.ts';
+import { errorText } from '../../../lambda/errors.ts';
 import { isEventName } from '../../../lambda/events/catalogue.ts';
 import type { CrashFact, LineFact } from './facts.ts';
 import { isObject, jsonOf, textOf } from './json.ts';
@@ -27,7 +27,7 @@ const schema = z.object({
   reason: z.optional(z.enum(['malformed-signature', 'wrong-signature'])),
   sourceIp: z.optional(z.string()),
   fields: z.optional(z.array(z.string())),
-  // What it has of an error: see `lambda/error-text.ts`.
+  // What it has of an error: see `lambda/errors.ts`.
   ...z.partial(summary).shape,
   cause: z.optional(summary),
 });

@@ -6,8 +6,7 @@ import {
 } from '@aws-sdk/client-sqs';
 import type { ArchiveRecord } from '../../../lambda/archive/record.ts';
 import type { EventName } from '../../../lambda/events/catalogue.ts';
-import { stringAttribute } from '../../../lambda/message-attribute.ts';
-import { attribute } from '../../../lambda/queue/message.ts';
+import { attribute, stringAttribute } from '../../../lambda/queue/message.ts';
 import type { Replay } from '../../../lambda/queue/replay.ts';
 import { CommandError } from '../../cli/terminal/command-error.ts';
 import type { Stage } from '../stage.ts';

@@ -11,7 +11,7 @@ import { CreateBucketCommand, GetObjectCommand, ListObjectsV2Command, S3Client }
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { type AwsEndpoint, startAwsEndpoint } from '../../../../local/aws/endpoint.ts';
 import { Faults } from '../../../../local/aws/faults.ts';
-import { evaluatedPrefix } from '../../../../local/aws/firehose/firehose-prefix.ts';
+import { evaluatedPrefix } from '../../../../local/aws/firehose/delivery-stream.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { send, signedFor } from '../support.ts';
 

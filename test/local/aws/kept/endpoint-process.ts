@@ -1,5 +1,5 @@
 import { startAwsEndpoint } from '../../../../local/aws/endpoint.ts';
-import { openKeptState } from '../../../../local/aws/kept/kept-state.ts';
+import { openKeptState } from '../../../../local/aws/kept-state.ts';
 
 /** An AWS endpoint with its state in a folder, in a process that can be killed. */
 const [, , folder = ''] = process.argv;

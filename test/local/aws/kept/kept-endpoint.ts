@@ -7,7 +7,7 @@ import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { SNSClient } from '@aws-sdk/client-sns';
 import { SQSClient } from '@aws-sdk/client-sqs';
 import { type AwsEndpoint, startAwsEndpoint } from '../../../../local/aws/endpoint.ts';
-import { openKeptState } from '../../../../local/aws/kept/kept-state.ts';
+import { openKeptState } from '../../../../local/aws/kept-state.ts';
 
 /** Settings of clients that call once: what is not acknowledged is not repeated. */
 export const settingsAt = (endpoint: string) => ({

@@ -18,7 +18,7 @@ import {
   SendMessageCommand,
 } from '@aws-sdk/client-sqs';
 import { expect, test } from '@jest/globals';
-import { COMMIT_INTERVAL } from '../../../../local/aws/kept/kept-state.ts';
+import { COMMIT_INTERVAL } from '../../../../local/aws/kept-state.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { clientsAt, KeptEndpoint } from './kept-endpoint.ts';
 

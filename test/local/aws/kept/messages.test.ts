@@ -13,7 +13,7 @@ import {
 } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { openKeptState } from '../../../../local/aws/kept/kept-state.ts';
+import { openKeptState } from '../../../../local/aws/kept-state.ts';
 import { KeptEndpoint } from './kept-endpoint.ts';
 
 /** Receives of a message until it is a dead letter. */

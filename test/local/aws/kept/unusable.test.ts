@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import * as z from 'zod/mini';
-import { checkKeptState, FORMAT, openKeptState } from '../../../../local/aws/kept/kept-state.ts';
+import { checkKeptState, FORMAT, openKeptState } from '../../../../local/aws/kept-state.ts';
 
 let folder: string;
 
@@ -64,7 +64,7 @@ test('a value that is not of its form is refused, without a word of what it is',
   change(`INSERT INTO kept_values VALUES ('secret', 'a', '{"of": "nobody''s business"}')`);
   const kept = await open();
   const schema = z.object({ name: z.string() });
-  expect(() => kept.shelf('secret', schema).entries()).toThrow(
+  expect(() => kept.collection('secret', schema).entries()).toThrow(
     new Error(
       `What is kept in ${folder} is damaged. Delete the folder to begin empty, or start without --keep`,
     ),

@@ -123,60 +123,26 @@ describe('a long poll', () => {
   });
 });
 
-describe('the old query protocol', () => {
-  const query = async (form: Record<string, string>, path = '/000000000000/orders') => {
-    const body = new URLSearchParams({ Version: '2012-11-05', ...form }).toString();
-    const headers = { authorization: signedFor('sqs'), 'content-type': 'application/x-www-form-urlencoded' };
-    const answer = await send(endpoint, { path, headers, body });
-    return { status: answer.status, xml: answer.body.toString() };
-  };
+test.each([
+  ['a form', { body: 'Action=TagQueue&Version=2012-11-05' }],
+  ['a query string', { method: 'GET', path: '/?Action=TagQueue&Version=2012-11-05' }],
+])('the old query protocol, as %s, is refused in its own format with what to do', async (_name, request) => {
+  const { status, body } = await send(endpoint, { headers: { authorization: signedFor('sqs') }, ...request });
+  expect(status).toBe(400);
+  expect(body.toString()).toMatch(
+    /^<\?xml version="1.0"\?><ErrorResponse xmlns="http:\/\/queue.amazonaws.com\/doc\/2012-11-05\/"><Error><Type>Sender<\/Type><Code>UnsupportedProtocol<\/Code><Message>The local AWS endpoint does not speak SQS&apos; old query protocol: update the AWS SDK or CLI .*X-Amz-Target: AmazonSQS.TagQueue\.<\/Message><\/Error>/,
+  );
+});
 
-  test('lists queues to a GET with the query string', async () => {
-    const headers = { authorization: signedFor('sqs') };
-    const { body } = await send(endpoint, {
-      method: 'GET',
-      path: '/?Action=ListQueues&Version=2012-11-05',
-      headers,
-    });
-    expect(body.toString()).toContain(`<QueueUrl>${QueueUrl}</QueueUrl>`);
+test('an error also has the code that the old query protocol gave it, by which SDKs name it', async () => {
+  await expect(sqs.send(new GetQueueUrlCommand({ QueueName: 'nothing' }))).rejects.toMatchObject({
+    name: 'QueueDoesNotExist',
+    Code: 'AWS.SimpleQueueService.NonExistentQueue',
   });
+});
 
-  test('sends, receives and deletes a message', async () => {
-    await query({ Action: 'PurgeQueue' });
-    const sent = await query({
-      Action: 'SendMessage',
-      MessageBody: 'a <b> & "c"',
-      'MessageAttribute.1.Name': 'event',
-      'MessageAttribute.1.Value.DataType': 'String',
-      'MessageAttribute.1.Value.StringValue': 'x',
-    });
-    expect(sent.xml).toMatch(/<SendMessageResult><MessageId>/);
-    const received = await query({
-      Action: 'ReceiveMessage',
-      'MessageAttributeName.1': 'All',
-      VisibilityTimeout: '600',
-    });
-    expect(received.xml).toContain('<Body>a &lt;b&gt; &amp; &quot;c&quot;</Body>');
-    expect(received.xml).toContain('<Name>event</Name><Value><StringValue>x</StringValue>');
-    const ReceiptHandle = /<ReceiptHandle>(.*)<\/ReceiptHandle>/.exec(received.xml)?.[1] ?? '';
-    expect(
-      (await query({ Action: 'ChangeMessageVisibility', ReceiptHandle, VisibilityTimeout: '1' })).status,
-    ).toBe(200);
-    expect((await query({ Action: 'DeleteMessage', ReceiptHandle })).status).toBe(200);
-    const { xml } = await query({
-      Action: 'GetQueueAttributes',
-      'AttributeName.1': 'ApproximateNumberOfMessagesNotVisible',
-    });
-    expect(xml).toContain('<Name>ApproximateNumberOfMessagesNotVisible</Name><Value>0</Value>');
-  });
-
-  test('names an error as it always did', async () => {
-    const { status, xml } = await query({ Action: 'GetQueueUrl', QueueName: 'nothing' }, '/');
-    expect(status).toBe(400);
-    expect(xml).toContain('<Code>AWS.SimpleQueueService.NonExistentQueue</Code>');
-  });
-
-  test('points to the JSON protocol for what it does not answer', async () => {
-    expect((await query({ Action: 'TagQueue' })).xml).toContain('X-Amz-Target: AmazonSQS.TagQueue');
-  });
+test('an operation that is not offered is refused with those that are', async () => {
+  const headers = { authorization: signedFor('sqs'), 'x-amz-target': 'AmazonSQS.AddPermission' };
+  const { body } = await send(endpoint, { headers, body: '{}' });
+  expect(body.toString()).toContain("does not offer SQS's AddPermission, only ChangeMessageVisibility, ");
 });

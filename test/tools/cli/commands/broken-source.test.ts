@@ -6,7 +6,7 @@ import { type Ended, Project } from './project.ts';
 const PATIENCE = 300_000;
 
 const CONSUMER = 'lambda/events/girl-created/consumer.ts';
-const SCHEMA = 'lambda/events/girl-created/schema.ts';
+const SCHEMA = 'lambda/events/girl-created/event.ts';
 /** All consumers import it. */
 const SHARED = 'lambda/consumer/consume.ts';
 

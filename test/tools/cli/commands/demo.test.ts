@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { catalogue, type EffectName, eventNames } from '../../../../lambda/events/catalogue.ts';
+import { catalogue, eventNames } from '../../../../lambda/events/catalogue.ts';
+import type { EffectName } from '../../../../lambda/events/definition.ts';
 import { type Ended, Project } from './project.ts';
 
 let project: Project;

@@ -42,9 +42,7 @@ afterEach(() => {
 describe('in one line, with nothing written, it refuses', () => {
   test.each([
     ['shop.updated', 'it is an event already'],
-    ['received.event', 'lambda/consumer/received-event.ts is there already'],
-    ['event.names', 'lambda/events/catalogue.ts has another eventNames'],
-    ['assumed.text', 'lambda/events/fields.ts has another assumedText'],
+    ['signing.vectors', 'events/signing-vectors.json is there already'],
     ['shop.updated_dead_letter', 'the stack has another output ShopUpdatedDeadLetterQueueUrl'],
     ['smoke.test', 'the stack has another function smoke-test'],
     ['example.unknown', 'tests take it for a kind that nobody knows'],

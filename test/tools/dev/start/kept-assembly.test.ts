@@ -55,7 +55,7 @@ it('synthesises anew when a source is saved, and not when that is taken back', a
 
 it('synthesises anew when a source is added, though nothing imports it yet', async () => {
   await start('first');
-  save('', 'lambda/receiver/problem.ts');
+  save('', 'lambda/receiver/answers.ts');
   await start('second');
   expect(syntheses).toBe(2);
 });

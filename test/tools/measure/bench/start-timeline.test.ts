@@ -11,7 +11,7 @@ test('the steps of a start lead from the process to the answer, with the work ah
     'Node.js boots',
     'evaluates the module',
     'Secrets Manager: GetSecretValue AWSCURRENT has come',
-    'the module is loaded, with what is done ahead',
+    'the module is loaded, with its warm-up',
     'SQS: SendMessage has come',
     'the first request is answered',
   ];

@@ -77,7 +77,7 @@ describe('openapi.json', () => {
   });
 
   test('has every kind of problem that the receiver’s code has', () => {
-    const code = readFileSync('lambda/receiver/problem.ts', 'utf8');
+    const code = readFileSync('lambda/receiver/answers.ts', 'utf8');
     const types = [...code.matchAll(/type: '(urn:partner-webhooks:problem:[^']+)'/g)].map(([, type]) => type);
     const described = [...partsOf(openApi.at('components', 'schemas'))].map((part) => part.const);
     expect(types.length).toBeGreaterThan(0);

@@ -1,0 +1,86 @@
+/**
+ * Where an error keeps which call it ended: most errors do not say. A global symbol, because what is imported on demand is
+ * bundled with its own copy of this file.
+ */
+export const FAILED_CALL = Symbol.for('partner-webhooks.failed-call');
+
+/** What a log line says of an error. */
+export interface ErrorSummary {
+  /** The AWS call that failed: `DynamoDB UpdateItem`. */
+  readonly call?: string | undefined;
+  /** Its name, or what happened to the connection. */
+  readonly error: string;
+  readonly errorMessage?: string | undefined;
+}
+
+export interface DescribedError extends ErrorSummary {
+  readonly cause?: ErrorSummary | undefined;
+}
+
+/** The same as one line of text: `DynamoDB UpdateItem: connection closed`. */
+export function errorText({ cause, ...error }: DescribedError): string {
+  return cause === undefined ? summaryText(error) : `${summaryText(error)}; caused by ${summaryText(cause)}`;
+}
+
+const summaryText = ({ call, error, errorMessage }: ErrorSummary) =>
+  [call, error, errorMessage].filter((text) => text !== undefined).join(': ');
+
+/** Error names of which the message may quote what was sent. */
+const QUOTES_ITS_INPUT = /invalid|serialization|syntax/i;
+
+/**
+ * What a log line may say of an error: enough to act on at night, nothing of the payload. No key is one
+ * that the logger reserves.
+ */
+export async function describeError(error: unknown): Promise<DescribedError & Record<string, unknown>> {
+  if (!(error instanceof Error)) return { error: typeof error };
+  const metadata = '$metadata' in error ? (error.$metadata as Record<string, unknown>) : {};
+  return {
+    ...summary(error),
+    ...(await stackOf(error)),
+    ...(error.cause instanceof Error && {
+      cause: { ...summary(error.cause), ...(await stackOf(error.cause)) },
+    }),
+    ...(metadata.httpStatusCode !== undefined && { httpStatus: metadata.httpStatusCode }),
+    ...(metadata.requestId !== undefined && { awsRequestId: metadata.requestId }),
+    ...(metadata.attempts !== undefined && { sdkAttempts: metadata.attempts }),
+  };
+}
+
+function summary(error: Error & { [FAILED_CALL]?: string }): ErrorSummary {
+  const call = error[FAILED_CALL];
+  const { name, message } = error;
+  const failure = connectionFailure(error);
+  return {
+    ...(call !== undefined && { call }),
+    error: failure ?? name,
+    ...(failure === undefined && !QUOTES_ITS_INPUT.test(name) && { errorMessage: message }),
+  };
+}
+
+/** Whatever keeps the stack from being found must not keep the error from being logged. */
+async function stackOf(error: Error): Promise<{ stack?: string[] }> {
+  try {
+    const { sourceStack } = await import('./source-stack.ts');
+    const stack = sourceStack(error);
+    return stack.length > 0 ? { stack } : {};
+  } catch {
+    return {};
+  }
+}
+
+/** Their names say less: the SDK calls the first four TimeoutError. Source: Node.js, "Common system errors". */
+const CONNECTION_FAILURES: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'connection refused',
+  ECONNRESET: 'connection closed',
+  EPIPE: 'connection closed',
+  ETIMEDOUT: 'no answer in time',
+  EAI_AGAIN: 'host not found',
+  EHOSTUNREACH: 'host not reachable',
+  ENETUNREACH: 'host not reachable',
+  ENOTFOUND: 'host not found',
+};
+
+/** What happened to the connection of a call; undefined of another error. */
+export const connectionFailure = (error: Error): string | undefined =>
+  'code' in error ? CONNECTION_FAILURES[String(error.code)] : undefined;

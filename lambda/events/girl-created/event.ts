@@ -1,0 +1,16 @@
+import * as z from 'zod/mini';
+import type { EventDefinition } from '../definition.ts';
+import { assumedText, identifierOfEitherType } from '../fields.ts';
+
+export const event = {
+  meaning: 'Staff member added',
+  processing: 'Synchronise the cast',
+  effect: 'cast',
+  impact: 'New staff members are missing from the cast list.',
+  // Not shown in the contract. Assumed: `girl_id`, and the others if present (decision D10).
+  data: z.object({
+    girl_id: identifierOfEitherType,
+    shop_id: assumedText,
+    name: assumedText,
+  }),
+} as const satisfies EventDefinition;

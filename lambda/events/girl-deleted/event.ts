@@ -1,0 +1,15 @@
+import * as z from 'zod/mini';
+import type { EventDefinition } from '../definition.ts';
+import { assumedText, identifierOfEitherType } from '../fields.ts';
+
+export const event = {
+  meaning: 'Staff member removed',
+  processing: 'Synchronise the cast',
+  effect: 'cast',
+  impact: 'Staff members who left are still on the cast list.',
+  // Not shown in the contract. Assumed: `girl_id`, and the other if present (decision D10).
+  data: z.object({
+    girl_id: identifierOfEitherType,
+    shop_id: assumedText,
+  }),
+} as const satisfies EventDefinition;

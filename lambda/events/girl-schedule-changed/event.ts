@@ -1,0 +1,16 @@
+import * as z from 'zod/mini';
+import type { EventDefinition } from '../definition.ts';
+import { assumedText } from '../fields.ts';
+
+export const event = {
+  meaning: 'Staff schedule changed',
+  processing: 'Send a notification to the chat room',
+  effect: 'chat',
+  impact: 'Schedules change and the chat room is not told.',
+  // Not shown in the contract. Assumed: these fields if present (decision D10).
+  data: z.object({
+    shop_id: assumedText,
+    girl_id: assumedText,
+    name: assumedText,
+  }),
+} as const satisfies EventDefinition;

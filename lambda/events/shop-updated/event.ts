@@ -1,0 +1,16 @@
+import * as z from 'zod/mini';
+import type { EventDefinition } from '../definition.ts';
+import { identifier, text, textList } from '../fields.ts';
+
+export const event = {
+  meaning: 'Shop information was updated',
+  processing: 'Invalidate the shop cache',
+  effect: 'shop-cache',
+  impact: 'Readers go on seeing a shop as it was before its update.',
+  // Shown in the contract; only `shop_id` is needed (decision D11).
+  data: z.object({
+    shop_id: identifier,
+    name: text,
+    updated_fields: textList,
+  }),
+} as const satisfies EventDefinition;

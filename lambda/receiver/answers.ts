@@ -1,0 +1,59 @@
+import type { APIGatewayProxyStructuredResultV2 } from 'aws-lambda';
+import { describeProblems, type Problem as FieldProblem } from '../events/envelope.ts';
+
+/** In a form that both kinds of API take. */
+export type Answer = APIGatewayProxyStructuredResultV2;
+
+/** Every answer of the receiver is made here: what all of them have is one line. */
+function answer(statusCode: number, contentType: string, body: object): Answer {
+  return {
+    statusCode,
+    headers: { 'content-type': contentType },
+    body: JSON.stringify(body),
+  };
+}
+
+/** 200: the event is on its queue, or an unknown kind on the unrouted queue (decision D5). */
+export const accepted = (
+  status: 'queued' | 'parked',
+  { eventId, requestId }: { readonly eventId: string; readonly requestId: string },
+): Answer => answer(200, 'application/json', { status, eventId, requestId });
+
+/** Any other status (decision D3). Shows nothing of the request's content. */
+export const refused = (problem: Problem, requestId: string): Answer =>
+  answer(problem.status, 'application/problem+json', { ...problem, requestId });
+
+/** Why a request was refused, as RFC 9457 has it. */
+export interface Problem {
+  /** Identifies the kind of problem (RFC 9457 §3.1.1); never fetched. */
+  readonly type: `urn:partner-webhooks:problem:${string}`;
+  readonly title: string;
+  readonly status: 400 | 401 | 500;
+  readonly detail: string;
+  readonly errors?: readonly FieldProblem[];
+}
+
+/** 401 for whatever is wrong with a signature: the answer does not say what. */
+export const invalidSignature: Problem = {
+  type: 'urn:partner-webhooks:problem:invalid-signature',
+  title: 'Invalid signature',
+  status: 401,
+  detail: 'X-Webhook-Signature is not the HMAC-SHA256 of the request body under the shared secret.',
+};
+
+/** 400 for a signed payload that is not a usable event (decision D4). */
+export const unusableEvent = (errors: readonly FieldProblem[]): Problem => ({
+  type: 'urn:partner-webhooks:problem:unusable-event',
+  title: 'Unusable event',
+  status: 400,
+  detail: `The payload was kept for review. ${describeProblems(errors)}.`,
+  errors,
+});
+
+/** 500 for whatever kept an event from being stored; a REST API answers its own failures with it, too. */
+export const serverError: Problem = {
+  type: 'urn:partner-webhooks:problem:server-error',
+  title: 'Server error',
+  status: 500,
+  detail: 'The event was not accepted. Send it again.',
+};

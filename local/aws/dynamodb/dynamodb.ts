@@ -1,0 +1,105 @@
+import type { RowChange } from '../../observation.ts';
+import { AwsError } from '../errors.ts';
+import { isJsonObject, type JsonObject, textOf } from '../json.ts';
+import type { KeptState } from '../kept-state.ts';
+import type { Operations } from '../services.ts';
+import { createDynalite, createTable, type Dynalite, keyOf, OPERATIONS } from './dynalite.ts';
+import { ItemChanges } from './item-changes.ts';
+import { keepTables } from './kept-tables.ts';
+
+interface DynamodbOptions {
+  region: string;
+  accountId: string;
+  /** Called for each item that a single write has changed. @default none, which is quicker */
+  onRow?: ((change: RowChange, accessKeyId: string) => void) | undefined;
+  /** @default nothing is kept */
+  kept?: KeptState | undefined;
+}
+
+/** DynamoDB: dynalite inside this process, in memory, and what the project needs of DynamoDB that dynalite lacks. */
+export async function createDynamodb({
+  region,
+  accountId,
+  onRow,
+  kept,
+}: DynamodbOptions): Promise<Operations> {
+  const inMemory = createDynalite(region, accountId);
+  const dynalite = kept ? await keepTables(inMemory, kept) : inMemory;
+  const itemChanges = new ItemChanges(dynalite);
+  /** The attribute with the expiry by table, if TTL is enabled. Nothing expires by it. */
+  const expiryAttributes = new Map<string, string>();
+
+  async function nameOfTable(parameters: JsonObject): Promise<string> {
+    const name = textOf(parameters, 'TableName') ?? '';
+    await dynalite('DescribeTable', { TableName: name });
+    return name;
+  }
+
+  const write = (operation: string) => (parameters: JsonObject, accessKeyId: string) => {
+    const carryOut = () => writeItem(dynalite, operation, parameters);
+    if (onRow === undefined) return carryOut();
+    return itemChanges.observe(parameters, carryOut, (change) => onRow(change, accessKeyId));
+  };
+
+  return {
+    ...Object.fromEntries(
+      OPERATIONS.map((operation) => [operation, (parameters: JsonObject) => dynalite(operation, parameters)]),
+    ),
+    PutItem: write('PutItem'),
+    UpdateItem: write('UpdateItem'),
+    DeleteItem: write('DeleteItem'),
+
+    CreateTable: (parameters) => createTable(dynalite, parameters),
+
+    DeleteTable(parameters) {
+      expiryAttributes.delete(textOf(parameters, 'TableName') ?? '');
+      return dynalite('DeleteTable', parameters);
+    },
+
+    async UpdateTimeToLive(parameters) {
+      const table = await nameOfTable(parameters);
+      const { TimeToLiveSpecification: settings } = parameters;
+      const { AttributeName, Enabled } = isJsonObject(settings) ? settings : {};
+      if (typeof AttributeName !== 'string' || AttributeName === '' || typeof Enabled !== 'boolean') {
+        throw new AwsError('ValidationException', 'TimeToLiveSpecification needs AttributeName and Enabled.');
+      }
+      if (Enabled === expiryAttributes.has(table)) {
+        const state = Enabled ? 'enabled' : 'disabled';
+        throw new AwsError('ValidationException', `TimeToLive is already ${state}`);
+      }
+      if (Enabled) expiryAttributes.set(table, AttributeName);
+      else expiryAttributes.delete(table);
+      return { TimeToLiveSpecification: { AttributeName, Enabled } };
+    },
+
+    async DescribeTimeToLive(parameters) {
+      const AttributeName = expiryAttributes.get(await nameOfTable(parameters));
+      const TimeToLiveStatus = AttributeName === undefined ? 'DISABLED' : 'ENABLED';
+      return { TimeToLiveDescription: { TimeToLiveStatus, AttributeName } };
+    },
+
+    async DescribeContinuousBackups(parameters) {
+      await nameOfTable(parameters);
+      return {
+        ContinuousBackupsDescription: {
+          ContinuousBackupsStatus: 'ENABLED',
+          PointInTimeRecoveryDescription: { PointInTimeRecoveryStatus: 'DISABLED' },
+        },
+      };
+    },
+  };
+}
+
+/** One write, with `ReturnValuesOnConditionCheckFailure`, which dynalite lacks. */
+async function writeItem(dynalite: Dynalite, operation: string, parameters: JsonObject): Promise<JsonObject> {
+  if (parameters.ReturnValuesOnConditionCheckFailure !== 'ALL_OLD') return dynalite(operation, parameters);
+  const { TableName, Key, Item } = parameters;
+  try {
+    return await dynalite(operation, parameters);
+  } catch (error) {
+    if (!(error instanceof AwsError) || error.code !== 'ConditionalCheckFailedException') throw error;
+    const key = Key ?? (await keyOf(dynalite, TableName, Item));
+    const found = await dynalite('GetItem', { TableName, Key: key, ConsistentRead: true });
+    throw new AwsError(error.code, error.message, { details: { Item: found.Item } });
+  }
+}

@@ -1,0 +1,52 @@
+import type { JsonObject } from './json.ts';
+
+interface AwsErrorOptions {
+  /** HTTP status. @default 400 */
+  status?: number;
+  /** Further fields of the error in the JSON protocols. */
+  details?: JsonObject;
+}
+
+/** An error that the client is to see as one of the service's own. */
+export class AwsError extends Error {
+  override name = 'AwsError';
+  readonly code: string;
+  readonly status: number;
+  readonly details: JsonObject;
+
+  constructor(code: string, message: string, { status = 400, details = {} }: AwsErrorOptions = {}) {
+    super(message);
+    this.code = code;
+    this.status = status;
+    this.details = details;
+  }
+}
+
+const SQS_PREFIX = 'AWS.SimpleQueueService.';
+
+/** Errors of SQS whose code in the query protocol has the prefix; the other codes are as in the JSON protocol. */
+const PREFIXED = new Set([
+  'BatchEntryIdsNotDistinct',
+  'BatchRequestTooLong',
+  'EmptyBatchRequest',
+  'InvalidBatchEntryId',
+  'MessageNotInflight',
+  'PurgeQueueInProgress',
+  'QueueDeletedRecently',
+  'TooManyEntriesInBatchRequest',
+  'UnsupportedOperation',
+]);
+
+const RENAMED: Record<string, string> = {
+  AccessDeniedException: 'AccessDenied',
+  QueueDoesNotExist: `${SQS_PREFIX}NonExistentQueue`,
+  QueueNameExists: 'QueueAlreadyExists',
+};
+
+/**
+ * The code of an SQS error in SQS' old query protocol. SDKs still name errors by it: they read it from the header
+ * `x-amzn-query-error` of the JSON protocol.
+ */
+export function sqsQueryCode(code: string): string {
+  return RENAMED[code] ?? (PREFIXED.has(code) ? SQS_PREFIX + code : code);
+}

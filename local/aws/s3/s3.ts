@@ -1,0 +1,64 @@
+import { AwsError } from '../errors.ts';
+import type { Fauxqs } from '../fauxqs.ts';
+import type { AwsResponse } from '../response.ts';
+import type { HttpRequest } from '../services.ts';
+
+/** S3, as fauxqs has it, and with conditional writes. */
+export interface S3 {
+  answer(http: HttpRequest): Promise<AwsResponse>;
+  /** @throws Error if S3 does not take the object */
+  putObject(bucket: string, key: string, body: Buffer, isGzip: boolean): Promise<void>;
+}
+
+export function createS3(fauxqs: Fauxqs): S3 {
+  let lastConditionalWrite: Promise<unknown> = Promise.resolve();
+
+  function answer(http: HttpRequest): Promise<AwsResponse> {
+    const { 'if-match': match, 'if-none-match': noneMatch } = http.headers;
+    if (http.method !== 'PUT' || (match === undefined && noneMatch === undefined)) return fauxqs.send(http);
+    // One after another, so that only one of two writes on the same condition succeeds.
+    const written = lastConditionalWrite.then(async () => {
+      await assertCondition(http);
+      return fauxqs.send(http);
+    });
+    lastConditionalWrite = written.catch(() => {});
+    return written;
+  }
+
+  /**
+   * fauxqs ignores the conditions of a write. Source: S3 user guide, "How to prevent object overwrites with conditional
+   * writes".
+   * @throws AwsError PreconditionFailed, or NoSuchKey if there is no object to replace
+   */
+  async function assertCondition({ url, headers }: HttpRequest): Promise<void> {
+    const { 'if-match': match, 'if-none-match': noneMatch } = headers;
+    const { status, headers: found } = await fauxqs.send({ method: 'HEAD', url, headers: {}, body: '' });
+    const exists = status === 200;
+    if (match !== undefined && !exists) {
+      throw new AwsError('NoSuchKey', 'The specified key does not exist.', { status: 404 });
+    }
+    if ((match !== undefined && found.etag !== match) || (noneMatch !== undefined && exists)) {
+      const message = 'At least one of the pre-conditions you specified did not hold';
+      throw new AwsError('PreconditionFailed', message, { status: 412 });
+    }
+  }
+
+  return {
+    answer,
+    async putObject(bucket, key, body, isGzip) {
+      const { status, body: document } = await fauxqs.send({
+        method: 'PUT',
+        url: `/${bucket}/${key.split('/').map(encodeURIComponent).join('/')}`,
+        headers: {
+          'content-type': 'application/octet-stream',
+          'content-length': String(body.length),
+          ...(isGzip && { 'content-encoding': 'gzip' }),
+        },
+        body,
+      });
+      if (status === 200) return;
+      const [, code = status] = /<Code>([^<]*)/.exec(document.toString()) ?? [];
+      throw new Error(`S3 did not take an object for ${bucket}: ${code}`);
+    },
+  };
+}

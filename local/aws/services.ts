@@ -1,0 +1,132 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { JsonObject } from './json.ts';
+
+/** How a client expects an answer to be written. */
+export type Protocol = 'json' | 'query' | 'rest-json' | 'rest-xml';
+
+interface ServiceForm {
+  /** As people call it. */
+  readonly title: string;
+  /** That of a request without `X-Amz-Target`. */
+  readonly protocol: Protocol;
+  /** Prefix of `X-Amz-Target`, of services that speak JSON. */
+  readonly target?: string;
+  /** Content type of its JSON. */
+  readonly contentType?: string;
+  /** Namespace of its XML in the query protocol. */
+  readonly namespace?: string;
+  /** Namespace of its error types, which older SDKs strip and logs show. */
+  readonly errorTypePrefix?: string;
+  /** Its error for a caller whose policies do not allow the call. */
+  readonly accessDenied: { readonly code: string; readonly status: number };
+}
+
+const JSON_1_0 = 'application/x-amz-json-1.0';
+const JSON_1_1 = 'application/x-amz-json-1.1';
+
+/** The services of this endpoint, named as in a signature's credential scope: `monitoring` is CloudWatch. */
+export const SERVICES = {
+  sqs: {
+    title: 'SQS',
+    protocol: 'query',
+    target: 'AmazonSQS',
+    contentType: JSON_1_0,
+    namespace: 'http://queue.amazonaws.com/doc/2012-11-05/',
+    errorTypePrefix: 'com.amazonaws.sqs#',
+    accessDenied: { code: 'AccessDeniedException', status: 403 },
+  },
+  sns: {
+    title: 'SNS',
+    protocol: 'query',
+    namespace: 'http://sns.amazonaws.com/doc/2010-03-31/',
+    accessDenied: { code: 'AuthorizationError', status: 403 },
+  },
+  s3: { title: 'S3', protocol: 'rest-xml', accessDenied: { code: 'AccessDenied', status: 403 } },
+  dynamodb: {
+    title: 'DynamoDB',
+    protocol: 'json',
+    target: 'DynamoDB_20120810',
+    contentType: JSON_1_0,
+    errorTypePrefix: 'com.amazonaws.dynamodb.v20120810#',
+    accessDenied: { code: 'AccessDeniedException', status: 400 },
+  },
+  secretsmanager: {
+    title: 'Secrets Manager',
+    protocol: 'json',
+    target: 'secretsmanager',
+    contentType: JSON_1_1,
+    accessDenied: { code: 'AccessDeniedException', status: 400 },
+  },
+  logs: {
+    title: 'CloudWatch Logs',
+    protocol: 'json',
+    target: 'Logs_20140328',
+    contentType: JSON_1_1,
+    accessDenied: { code: 'AccessDeniedException', status: 400 },
+  },
+  firehose: {
+    title: 'Firehose',
+    protocol: 'json',
+    target: 'Firehose_20150804',
+    contentType: JSON_1_1,
+    accessDenied: { code: 'AccessDeniedException', status: 400 },
+  },
+  monitoring: {
+    title: 'CloudWatch',
+    protocol: 'query',
+    target: 'GraniteServiceVersion20100801',
+    contentType: JSON_1_0,
+    namespace: 'http://monitoring.amazonaws.com/doc/2010-08-01/',
+    accessDenied: { code: 'AccessDenied', status: 403 },
+  },
+  lambda: {
+    title: 'Lambda',
+    protocol: 'rest-json',
+    accessDenied: { code: 'AccessDeniedException', status: 403 },
+  },
+  sts: {
+    title: 'STS',
+    protocol: 'query',
+    namespace: 'https://sts.amazonaws.com/doc/2011-06-15/',
+    accessDenied: { code: 'AccessDenied', status: 403 },
+  },
+} as const satisfies Record<string, ServiceForm>;
+
+export type Service = keyof typeof SERVICES;
+
+/** @returns undefined for a service that this endpoint does not have */
+export function serviceForm(name: string | undefined): ServiceForm | undefined {
+  return name !== undefined && Object.hasOwn(SERVICES, name) ? SERVICES[name as Service] : undefined;
+}
+
+/** An HTTP request with its whole body. */
+export interface HttpRequest {
+  method: string;
+  /** Path and query string. */
+  url: string;
+  headers: IncomingHttpHeaders;
+  body: Buffer;
+}
+
+/** What one request asks of AWS. */
+export interface AwsRequest {
+  service: Service;
+  protocol: Protocol;
+  operation: string;
+  /** The fields of the JSON document or of the form; of S3 the bucket and the key. */
+  parameters: JsonObject;
+  accessKeyId: string;
+  /** The request as it came, but for S3, whose bucket is always in the path. */
+  http: HttpRequest;
+}
+
+/** The operations of a service by their names in AWS' API reference. */
+export type Operations = Readonly<
+  Record<string, (parameters: JsonObject, accessKeyId: string) => JsonObject | Promise<JsonObject>>
+>;
+
+/** What IAM asks of the caller's policies: an action on a resource, `*` if the action has none. */
+export interface Permission {
+  action: string;
+  resource: string;
+}

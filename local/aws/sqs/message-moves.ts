@@ -1,0 +1,213 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import { AwsError } from '../errors.ts';
+import { type JsonObject, objectsOf, parseJsonObject, textOf, textsOf } from '../json.ts';
+import type { Operations } from '../services.ts';
+
+/** Calls one operation of SQS with the fields of its JSON protocol. */
+type SqsCall = (operation: string, parameters: JsonObject) => Promise<JsonObject>;
+
+interface MoveTask {
+  id: string;
+  sourceArn: string;
+  /** Undefined if messages go back to the queue that they came from. */
+  destinationArn: string | undefined;
+  maxPerSecond: number | undefined;
+  status: 'RUNNING' | 'COMPLETED' | 'CANCELLING' | 'CANCELLED' | 'FAILED';
+  failureReason: string | undefined;
+  moved: number;
+  toMove: number;
+  /** Epoch milliseconds. */
+  startedAt: number;
+}
+
+/** Messages a second. Source: SQS API reference, `StartMessageMoveTask`. */
+const MAX_PER_SECOND = 500;
+
+/** Messages of one receive. Source: SQS API reference, `ReceiveMessage`. */
+const MAX_BATCH = 10;
+
+/** The redrive operations of SQS, which fauxqs lacks, by means of those that it has. */
+export function createMessageMoves(
+  sqs: SqsCall,
+  region: string,
+): { readonly operations: Operations; close(): void } {
+  const tasks: MoveTask[] = [];
+
+  async function attributesOf(queueUrl: string): Promise<JsonObject> {
+    const { Attributes } = await sqs('GetQueueAttributes', { QueueUrl: queueUrl, AttributeNames: ['All'] });
+    return typeof Attributes === 'object' && !Array.isArray(Attributes) ? (Attributes ?? {}) : {};
+  }
+
+  /** Addresses of the queues whose redrive policy names this dead-letter queue. */
+  async function sourcesOf(deadLetterArn: string): Promise<string[]> {
+    const urls = textsOf(await sqs('ListQueues', {}), 'QueueUrls') ?? [];
+    const sources = await Promise.all(
+      urls.map(async (url) => {
+        const policy = parseJsonObject(textOf(await attributesOf(url), 'RedrivePolicy') ?? '');
+        return policy?.deadLetterTargetArn === deadLetterArn ? [url] : [];
+      }),
+    );
+    return sources.flat();
+  }
+
+  async function urlOf(arn: string): Promise<string> {
+    const name = arn.split(':').at(-1) ?? '';
+    try {
+      return textOf(await sqs('GetQueueUrl', { QueueName: name }), 'QueueUrl') ?? '';
+    } catch {
+      throw new AwsError(
+        'ResourceNotFoundException',
+        `The resource that you specified for ${arn} doesn't exist.`,
+        { status: 404 },
+      );
+    }
+  }
+
+  async function start(parameters: JsonObject): Promise<JsonObject> {
+    const sourceArn = textOf(parameters, 'SourceArn') ?? '';
+    const destinationArn = textOf(parameters, 'DestinationArn');
+    const maxPerSecond = parameters.MaxNumberOfMessagesPerSecond;
+    if (
+      maxPerSecond !== undefined &&
+      !(Number(maxPerSecond) >= 1 && Number(maxPerSecond) <= MAX_PER_SECOND)
+    ) {
+      throw new AwsError(
+        'InvalidParameterValue',
+        `Value ${maxPerSecond} for parameter MaxNumberOfMessagesPerSecond is invalid. Reason: must be between 1 and ${MAX_PER_SECOND}.`,
+      );
+    }
+    if (tasks.some((task) => task.sourceArn === sourceArn && task.status === 'RUNNING')) {
+      throw new AwsError(
+        'UnsupportedOperation',
+        'There is already a task running. Only one active task is allowed for a source queue arn at a given time.',
+      );
+    }
+    const sourceUrl = await urlOf(sourceArn);
+    const sources = await sourcesOf(sourceArn);
+    if (sources.length === 0) {
+      throw new AwsError('InvalidParameterValue', 'Source queue must be configured as a Dead Letter Queue.');
+    }
+    const destinationUrl = destinationArn === undefined ? sources[0] : await urlOf(destinationArn);
+    if (destinationUrl === undefined || (destinationArn === undefined && sources.length > 1)) {
+      throw new AwsError(
+        'UnsupportedOperation',
+        `${sourceArn} is the dead-letter queue of ${sources.length} queues: name a DestinationArn, for the local AWS endpoint does not know which message came from which.`,
+      );
+    }
+    const task: MoveTask = {
+      id: randomUUID(),
+      sourceArn,
+      destinationArn,
+      maxPerSecond: maxPerSecond === undefined ? undefined : Number(maxPerSecond),
+      status: 'RUNNING',
+      failureReason: undefined,
+      moved: 0,
+      toMove: Number((await attributesOf(sourceUrl)).ApproximateNumberOfMessages ?? 0),
+      startedAt: Date.now(),
+    };
+    tasks.unshift(task);
+    void run(task, sourceUrl, destinationUrl);
+    return { TaskHandle: taskHandle(task.id, sourceArn) };
+  }
+
+  /** Moves as many messages as were there at the start: those that come back meanwhile stay. */
+  async function run(task: MoveTask, sourceUrl: string, destinationUrl: string): Promise<void> {
+    const batch = Math.min(task.maxPerSecond ?? MAX_BATCH, MAX_BATCH);
+    try {
+      while (task.status === 'RUNNING' && task.moved < task.toMove) {
+        const received = await sqs('ReceiveMessage', {
+          QueueUrl: sourceUrl,
+          MaxNumberOfMessages: Math.min(batch, task.toMove - task.moved),
+          WaitTimeSeconds: 0,
+          MessageAttributeNames: ['All'],
+        });
+        const messages = objectsOf(received, 'Messages');
+        if (messages.length === 0) break;
+        for (const message of messages) await move(message, sourceUrl, destinationUrl);
+        task.moved += messages.length;
+        if (task.maxPerSecond !== undefined) await delay((messages.length / task.maxPerSecond) * 1000);
+      }
+      task.status = task.status === 'RUNNING' ? 'COMPLETED' : 'CANCELLED';
+    } catch (error) {
+      task.status = 'FAILED';
+      task.failureReason = error instanceof AwsError ? error.code : String(error);
+    }
+  }
+
+  async function move(message: JsonObject, sourceUrl: string, destinationUrl: string): Promise<void> {
+    await sqs('SendMessage', {
+      QueueUrl: destinationUrl,
+      MessageBody: message.Body,
+      MessageAttributes: message.MessageAttributes,
+    });
+    await sqs('DeleteMessage', { QueueUrl: sourceUrl, ReceiptHandle: message.ReceiptHandle });
+  }
+
+  function list(parameters: JsonObject): JsonObject {
+    const sourceArn = textOf(parameters, 'SourceArn');
+    const ofSource = tasks.filter((task) => task.sourceArn === sourceArn);
+    return { Results: ofSource.slice(0, Number(parameters.MaxResults ?? 1)).map(describe) };
+  }
+
+  function cancel(parameters: JsonObject): JsonObject {
+    const handle = textOf(parameters, 'TaskHandle') ?? '';
+    const task = tasks.find(({ id, sourceArn }) => taskHandle(id, sourceArn) === handle);
+    if (task === undefined) {
+      throw new AwsError(
+        'ResourceNotFoundException',
+        'The task handle does not name a message movement task.',
+        { status: 404 },
+      );
+    }
+    if (task.status !== 'RUNNING') {
+      throw new AwsError(
+        'UnsupportedOperation',
+        `Only active tasks can be cancelled; this one is ${task.status}.`,
+      );
+    }
+    task.status = 'CANCELLING';
+    return { ApproximateNumberOfMessagesMoved: task.moved };
+  }
+
+  return {
+    operations: {
+      StartMessageMoveTask: start,
+      ListMessageMoveTasks: list,
+      CancelMessageMoveTask: cancel,
+      async ListDeadLetterSourceQueues(parameters) {
+        const name = textOf(parameters, 'QueueUrl')?.split('/').at(-1);
+        // The real operation spells its result with a small letter.
+        return { queueUrls: await sourcesOf(`arn:aws:sqs:${region}:000000000000:${name}`) };
+      },
+    },
+    close() {
+      for (const task of tasks) if (task.status === 'RUNNING') task.status = 'CANCELLING';
+    },
+  };
+}
+
+function describe(task: MoveTask): JsonObject {
+  return {
+    ...(task.status === 'RUNNING' && { TaskHandle: taskHandle(task.id, task.sourceArn) }),
+    Status: task.status,
+    SourceArn: task.sourceArn,
+    DestinationArn: task.destinationArn,
+    MaxNumberOfMessagesPerSecond: task.maxPerSecond,
+    ApproximateNumberOfMessagesMoved: task.moved,
+    ApproximateNumberOfMessagesToMove: task.toMove,
+    FailureReason: task.failureReason,
+    StartedTimestamp: task.startedAt,
+  };
+}
+
+/** SQS' task handles carry the task's id and its source queue, which IAM needs to know. */
+function taskHandle(taskId: string, sourceArn: string): string {
+  return Buffer.from(JSON.stringify([taskId, sourceArn])).toString('base64');
+}
+
+/** @returns the ARN of the task's source queue, or undefined if this is no task handle */
+export function sourceOfTaskHandle(handle: string): string | undefined {
+  const parts = /^\["[^"]*","(arn:[^"]*)"\]$/.exec(Buffer.from(handle, 'base64').toString());
+  return parts?.[1];
+}

@@ -1,0 +1,76 @@
+import { AwsError } from '../errors.ts';
+import { FORBIDDEN_CHARACTER } from '../fauxqs.ts';
+import { isJsonObject, type JsonObject, textOf } from '../json.ts';
+
+const GROUP_ID = /^[\w!"#$%&'()*+,\-./:;<=>?@[\\\]^`{|}~]{1,128}$/;
+const ATTRIBUTE_NAME = /^(?!\.|aws\.|amazon\.)(?!.*\.\.)[\w.-]{1,256}(?<!\.)$/i;
+const ATTRIBUTE_TYPE = /^(String|Number|Binary)(\.|$)/;
+const MAX_ATTRIBUTES = 10;
+const MAX_DELAY_SECONDS = 900;
+
+/**
+ * Finds what SQS refuses in a message and fauxqs accepts. Source of the rules: SQS API reference, `SendMessage`.
+ * @param message the parameters of SendMessage, or one entry of SendMessageBatch
+ * @returns undefined if SQS accepts the message
+ */
+export function errorOfMessage(message: JsonObject): AwsError | undefined {
+  if (!textOf(message, 'MessageBody')) {
+    return new AwsError('MissingParameter', 'The request must contain the parameter MessageBody.');
+  }
+  const { MessageGroupId: group, DelaySeconds: delay, MessageAttributes: attributes } = message;
+  if (group !== undefined && group !== null && !GROUP_ID.test(String(group))) {
+    return invalid(
+      `Value ${group} for parameter MessageGroupId is invalid. Reason: MessageGroupId can only include alphanumeric and punctuation characters. 1 to 128 in length.`,
+    );
+  }
+  if (typeof delay === 'number' && !(delay >= 0 && delay <= MAX_DELAY_SECONDS)) {
+    return invalid(
+      `Value ${delay} for parameter DelaySeconds is invalid. Reason: DelaySeconds must be >= 0 and <= ${MAX_DELAY_SECONDS}.`,
+    );
+  }
+  return isJsonObject(attributes) ? errorOfAttributes(attributes) : undefined;
+}
+
+function errorOfAttributes(attributes: JsonObject): AwsError | undefined {
+  const entries = Object.entries(attributes);
+  if (entries.length > MAX_ATTRIBUTES) {
+    return invalid(
+      `Number of message attributes [${entries.length}] exceeds the allowed maximum [${MAX_ATTRIBUTES}].`,
+    );
+  }
+  for (const [name, attribute] of entries) {
+    const error = errorOfAttribute(name, isJsonObject(attribute) ? attribute : {});
+    if (error !== undefined) return error;
+  }
+  return undefined;
+}
+
+function errorOfAttribute(name: string, attribute: JsonObject): AwsError | undefined {
+  if (!ATTRIBUTE_NAME.test(name)) {
+    return invalid(
+      `The message attribute name '${name}' is invalid. Attribute name can contain A-Z, a-z, 0-9, underscore (_), hyphen (-), and period (.) characters.`,
+    );
+  }
+  const type = textOf(attribute, 'DataType');
+  if (!type) return invalid(`The message attribute '${name}' must contain non-empty attribute type.`);
+  if (!ATTRIBUTE_TYPE.test(type)) {
+    return invalid(
+      `The type of message attribute '${name}' is invalid. You must use only the following supported type prefixes: Binary, Number, String.`,
+    );
+  }
+  const value = textOf(attribute, type.startsWith('Binary') ? 'BinaryValue' : 'StringValue');
+  if (!value) {
+    return invalid(`The message attribute '${name}' must contain non-empty message attribute value.`);
+  }
+  const forbidden = FORBIDDEN_CHARACTER.exec(value)?.[0].codePointAt(0)?.toString(16);
+  if (forbidden !== undefined) {
+    return invalid(
+      `Invalid binary character '#x${forbidden}' was found in the message attribute '${name}' value, the set of allowed characters is #x9 | #xA | #xD | [#x20 to #xD7FF] | [#xE000 to #xFFFD] | [#x10000 to #x10FFFF]`,
+    );
+  }
+  return undefined;
+}
+
+function invalid(message: string): AwsError {
+  return new AwsError('InvalidParameterValue', message);
+}

@@ -1,0 +1,153 @@
+import type { InspectedMessage } from '../../observation.ts';
+import { AwsError } from '../errors.ts';
+import type { Fauxqs, InspectedQueue } from '../fauxqs.ts';
+import { type JsonObject, objectsOf, parseJsonObject, textOf, textsOf } from '../json.ts';
+import { type Operations, SERVICES } from '../services.ts';
+import { createMessageMoves } from './message-moves.ts';
+import { errorOfMessage } from './message-rules.ts';
+
+interface SqsOptions {
+  readonly fauxqs: Fauxqs;
+  readonly region: string;
+  /** Host and port under which clients reach the endpoint, known once it listens. */
+  readonly publicHost: () => string;
+}
+
+export interface Sqs {
+  readonly operations: Operations;
+  /**
+   * Looks at the messages of a queue without receiving them, oldest first.
+   * @throws Error if there is no such queue
+   */
+  inspectQueue(queueUrl: string): Promise<InspectedMessage[]>;
+  /** Ends the message moves that are under way. */
+  close(): void;
+}
+
+/** Operations that fauxqs carries out as SQS does. */
+const FORWARDED = [
+  'ChangeMessageVisibility',
+  'ChangeMessageVisibilityBatch',
+  'CreateQueue',
+  'DeleteMessage',
+  'DeleteMessageBatch',
+  'DeleteQueue',
+  'GetQueueAttributes',
+  'GetQueueUrl',
+  'ListQueueTags',
+  'ListQueues',
+  'PurgeQueue',
+  'SetQueueAttributes',
+  'TagQueue',
+  'UntagQueue',
+];
+
+/** Answers of SQS that carry queue addresses. */
+const ANSWERS_WITH_QUEUE_URLS = new Set(['CreateQueue', 'GetQueueUrl', 'ListQueues']);
+
+/** An attribute name that no message has: asks fauxqs for no attributes. */
+const NO_ATTRIBUTES = ['\0'];
+
+export function createSqs({ fauxqs, region, publicHost }: SqsOptions): Sqs {
+  const queueHost = new RegExp(`//sqs\\.${region}\\.localhost(:\\d+)?`, 'g');
+
+  /** @throws AwsError as fauxqs answers */
+  async function forward(operation: string, parameters: JsonObject): Promise<JsonObject> {
+    const { status, body } = await fauxqs.send({
+      method: 'POST',
+      url: '/',
+      headers: {
+        'content-type': SERVICES.sqs.contentType,
+        'x-amz-target': `${SERVICES.sqs.target}.${operation}`,
+      },
+      body: JSON.stringify(parameters),
+    });
+    // fauxqs names `sqs.<region>.localhost`, which not every machine resolves, with the port that the queue was made at.
+    const text = ANSWERS_WITH_QUEUE_URLS.has(operation)
+      ? body.toString().replaceAll(queueHost, `//${publicHost()}`)
+      : body.toString();
+    const answer = parseJsonObject(text) ?? {};
+    if (status < 400) return answer;
+    const code = textOf(answer, '__type')?.split('#').at(-1) ?? 'InternalFailure';
+    throw new AwsError(code, textOf(answer, 'message') ?? code, { status });
+  }
+
+  const moves = createMessageMoves(forward, region);
+
+  const operations: Operations = {
+    ...Object.fromEntries(
+      FORWARDED.map((operation) => [operation, (parameters: JsonObject) => forward(operation, parameters)]),
+    ),
+    ...moves.operations,
+
+    SendMessage(parameters) {
+      const error = errorOfMessage(parameters);
+      if (error !== undefined) throw error;
+      return forward('SendMessage', parameters);
+    },
+
+    async SendMessageBatch(parameters) {
+      const failed: JsonObject[] = [];
+      const valid = objectsOf(parameters, 'Entries').filter((entry) => {
+        const error = errorOfMessage(entry);
+        if (error === undefined) return true;
+        failed.push({ Id: entry.Id, SenderFault: true, Code: error.code, Message: error.message });
+        return false;
+      });
+      if (failed.length === 0) return forward('SendMessageBatch', parameters);
+      if (valid.length === 0) return { Successful: [], Failed: failed };
+      const answer = await forward('SendMessageBatch', { ...parameters, Entries: valid });
+      return { ...answer, Failed: [...objectsOf(answer, 'Failed'), ...failed] };
+    },
+
+    /** SQS returns the attributes that were asked for; fauxqs returns all if none was. */
+    ReceiveMessage(parameters) {
+      const named = textsOf(parameters, 'MessageAttributeNames')?.length;
+      return forward(
+        'ReceiveMessage',
+        named ? parameters : { ...parameters, MessageAttributeNames: NO_ATTRIBUTES },
+      );
+    },
+  };
+
+  return {
+    operations,
+    async inspectQueue(queueUrl) {
+      const queue = await fauxqs.inspectQueue(queueUrl.split('/').at(-1) ?? '');
+      if (queue === undefined) throw new Error(`There is no queue ${queueUrl}`);
+      return inspectedMessages(queue, Date.now());
+    },
+    close: moves.close,
+  };
+}
+
+/** @param now epoch milliseconds: until the next receive, fauxqs does not notice that a delay or a visibility timeout is over */
+function inspectedMessages({ messages }: InspectedQueue, now: number): InspectedMessage[] {
+  const { ready, delayed, inflight } = messages;
+  const inspected = [
+    ...ready.map((message) => inspect(message, 'waiting')),
+    ...delayed.map((message) => inspect(message, (message.delayUntil ?? 0) > now ? 'delayed' : 'waiting')),
+    ...inflight.map(({ message, visibilityDeadline }) =>
+      inspect(message, visibilityDeadline > now ? 'in flight' : 'waiting'),
+    ),
+  ];
+  return inspected.sort((one, other) => one.sentAt.getTime() - other.sentAt.getTime());
+}
+
+function inspect(
+  message: InspectedQueue['messages']['ready'][number],
+  state: InspectedMessage['state'],
+): InspectedMessage {
+  return {
+    id: message.messageId,
+    body: message.body,
+    state,
+    sentAt: new Date(message.sentTimestamp),
+    receives: message.approximateReceiveCount,
+    attributes: Object.fromEntries(
+      Object.entries(message.messageAttributes).flatMap(([name, { StringValue }]) =>
+        StringValue === undefined ? [] : [[name, StringValue]],
+      ),
+    ),
+  };
+}

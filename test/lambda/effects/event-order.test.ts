@@ -1,0 +1,31 @@
+import { expect, test } from '@jest/globals';
+import { versionOf } from '../../../lambda/effects/event-order.ts';
+
+const version = (timestamp: string, receivedAt = '2026-01-31T09:00:00.250Z', eventId = 'e') =>
+  versionOf({ timestamp, receivedAt, eventId });
+
+test('is the timestamp, then the event id', () => {
+  expect(version('2026-01-31T08:00:00.000000001Z')).toBe('2026-01-31T08:00:00.000000001Z#e');
+});
+
+test('the later timestamp is the higher version, whatever the ids', () => {
+  const earlier = version('2026-01-31T08:00:00.000000001Z', undefined, 'z');
+  const later = version('2026-01-31T08:00:00.000000002Z', undefined, 'a');
+  expect(earlier < later).toBe(true);
+});
+
+test('of equal timestamps the higher id is the higher version', () => {
+  const timestamp = '2026-01-31T08:00:00.000000000Z';
+  expect(version(timestamp, undefined, 'a') < version(timestamp, undefined, 'b')).toBe(true);
+});
+
+test('a timestamp up to five minutes ahead of the receipt counts as it is', () => {
+  expect(version('2026-01-31T09:05:00.250000000Z')).toBe('2026-01-31T09:05:00.250000000Z#e');
+});
+
+test.each(['2026-01-31T09:05:00.250000001Z', '9999-12-31T23:59:59.000000000Z'])(
+  'a timestamp further ahead (%s) counts as the receipt',
+  (timestamp) => {
+    expect(version(timestamp)).toBe('2026-01-31T09:00:00.250000000Z#e');
+  },
+);

@@ -1,0 +1,59 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { readSamples } from '../../events/samples.ts';
+import { kebabCase, pascalCase } from '../../lambda/events/event-names.ts';
+import type { DerivedFile } from './derived-file.ts';
+
+/** Has a folder for each event. */
+const EVENTS = 'lambda/events';
+
+export const EVENT_INDEX = `${EVENTS}/index.ts`;
+
+/** The files that every event has. @param name in kebab case, which is the name of its folder */
+export const eventPaths = (name: string) => ({
+  definition: `${EVENTS}/${name}/event.ts`,
+  consumer: `${EVENTS}/${name}/consumer.ts`,
+  sample: `events/${name}.json`,
+});
+
+/** Names in the index: `shop.closed` → `shopClosed`. */
+const camelCase = (event: string) => pascalCase(event).replace(/^./, (first) => first.toLowerCase());
+
+/** What each event lacks, a line each. It imports no event, because the import of a missing file fails. */
+export function incompleteEvents(): string[] {
+  const folders = readdirSync(EVENTS, { withFileTypes: true }).flatMap((entry) =>
+    entry.isDirectory() ? entry.name : [],
+  );
+  const samples = readSamples();
+  const names = new Set([...folders, ...samples.map(({ name }) => name)]);
+  const missing = [...names].flatMap((name) => {
+    const parts = Object.entries(eventPaths(name)).filter(([, path]) => !existsSync(path));
+    return parts.length === 0
+      ? []
+      : [`${name} has ${parts.map(([part, path]) => `no ${part} (${path})`).join(', ')}`];
+  });
+  const misnamed = samples
+    .filter(({ event, name }) => kebabCase(event) !== name)
+    .map(
+      ({ event, name }) => `events/${name}.json is of ${event}, whose files are named ${kebabCase(event)}`,
+    );
+  return [...missing, ...misnamed];
+}
+
+/** The index of the events' folders, in the order of their samples' timestamps. */
+export function eventIndex(): DerivedFile {
+  const events = readSamples().map(({ event, name }) => ({ event, name, identifier: camelCase(event) }));
+  const imports = events.map(
+    ({ name, identifier }) => `import { event as ${identifier} } from './${name}/event.ts';`,
+  );
+  const entries = events.map(({ event, identifier }) => `  '${event}': ${identifier},`);
+  const text = `// Written by \`npm run generate\` from the folders beside it, in the order of their samples' timestamps.
+// biome-ignore-all format: generated
+// biome-ignore-all assist/source/organizeImports: generated
+${imports.join('\n')}
+
+export const events = {
+${entries.join('\n')}
+} as const;
+`;
+  return { file: EVENT_INDEX, text };
+}
