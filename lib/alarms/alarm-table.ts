@@ -85,7 +85,7 @@ const certificateExpires = {
 } as const;
 
 /** CodeDeploy reads the state. The metric goes on when the version has all the traffic, so people are not notified. */
-const takesBack = {
+const rollsBack = {
   rings: { threshold: 1 },
   impact: 'the new version of <service> fails; while traffic is shifted to it, it is taken back by itself.',
   firstStep: 'read the log of <service>: the deployment has not taken place',
@@ -93,9 +93,9 @@ const takesBack = {
   notifies: false,
 } as const;
 
-/** Metrics of a version: errors that it reports, and invocations that died or timed out. */
-const VERSION_ERROR = { name: 'VersionError', statistic: 'Sum', period: MINUTE } as const;
-const DIED = { name: 'Errors', statistic: 'Sum', period: MINUTE } as const;
+/** Errors that a version of a function reports, and its invocations that died or timed out. */
+const versionErrors = { name: 'VersionError', statistic: 'Sum', period: MINUTE } as const;
+const versionDeaths = { name: 'Errors', statistic: 'Sum', period: MINUTE } as const;
 
 /**
  * Every alarm that a stage may have, by its path in the stack: when it rings, and what its mail says. `docs/operations.md`
@@ -327,10 +327,10 @@ export const alarmTable = {
     firstStep: 'read in the log why Firehose cannot write to the bucket',
     section: 'archive-failing',
   },
-  'Canaries/ReceiverAnswers500': { ...takesBack, metric: VERSION_ERROR },
-  'Canaries/ReceiverDies': { ...takesBack, metric: DIED },
-  'Canaries/<event>-fails': { ...takesBack, metric: VERSION_ERROR },
-  'Canaries/<event>-dies': { ...takesBack, metric: DIED },
+  'Canaries/ReceiverAnswers500': { ...rollsBack, metric: versionErrors },
+  'Canaries/ReceiverDies': { ...rollsBack, metric: versionDeaths },
+  'Canaries/<event>-fails': { ...rollsBack, metric: versionErrors },
+  'Canaries/<event>-dies': { ...rollsBack, metric: versionDeaths },
 } as const satisfies Readonly<Record<string, AlarmDefinition>>;
 
 /** Path of an alarm, `<Event>` in place of an event's part of it. */

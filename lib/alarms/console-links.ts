@@ -17,7 +17,7 @@ const HOSTS: readonly (readonly [start: string, host: string])[] = [
 
 const HOST = 'console.aws.amazon.com';
 
-/** Milliseconds of a log that a link shows: the three hours that the dashboard shows. */
+/** Milliseconds of a log that a link shows: three hours, as on the dashboard. */
 const LOG_RANGE = 3 * 60 * 60 * 1000;
 
 export function queueLink(queue: IQueue): string {
@@ -27,8 +27,8 @@ export function queueLink(queue: IQueue): string {
 }
 
 /**
- * The lines of the last hours that a filter pattern lets through.
- * @param name of the group as a fragment; as it is where CloudFormation makes it, without a slash
+ * The lines of the last hours that match a filter pattern.
+ * @param name of the group, encoded by {@link inFragment}; names that CloudFormation makes need no encoding
  */
 export function logLink(logGroup: ILogGroup, filterPattern: string, name = logGroup.logGroupName): string {
   const group = `#logsV2:log-groups/log-group/${name}`;
@@ -40,8 +40,8 @@ export function dashboardLink(scope: IConstruct): string {
   return link('Dashboard', scope, 'cloudwatch/home', `#dashboards/dashboard/${Stack.of(scope).stackName}`);
 }
 
-export function functionLink(of: IFunction): string {
-  return link('Function', of, 'lambda/home', `#/functions/${of.functionName}`);
+export function functionLink(lambdaFunction: IFunction): string {
+  return link('Function', lambdaFunction, 'lambda/home', `#/functions/${lambdaFunction.functionName}`);
 }
 
 export function topicLink(topic: ITopic): string {
@@ -61,18 +61,15 @@ export function certificateLink(scope: IConstruct, arn: string): string {
   return link('Certificate', scope, 'acm/home', `#/certificates/${arn.split('/').at(-1)}`);
 }
 
-/**
- * A page of the console. Where no region is fixed, it is of a region of the partition `aws`: a stage of another
- * one says its `region`.
- */
-function link(name: string, of: IConstruct, page: string, place: string): string {
-  const { region } = Stack.of(of);
+/** A page of the console. In another partition than `aws`, a stage must set its `region` for the right host. */
+function link(name: string, scope: IConstruct, page: string, rest: string): string {
+  const { region } = Stack.of(scope);
   const partition = Token.isUnresolved(region)
     ? undefined
     : HOSTS.find(([start]) => region.startsWith(start));
-  return `${name}: https://${region}.${partition?.[1] ?? HOST}/${page}?region=${region}${place}`;
+  return `${name}: https://${region}.${partition?.[1] ?? HOST}/${page}?region=${region}${rest}`;
 }
 
-/** The console encodes what stands behind `#` twice, with `$` for `%`. */
+/** The console encodes what follows `#` twice, with `$` for `%`. */
 export const inFragment = (text: string): string =>
   encodeURIComponent(encodeURIComponent(text)).replaceAll('%', '$');

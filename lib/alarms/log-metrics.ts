@@ -51,13 +51,13 @@ export const messagePattern = (...messages: readonly string[]): string =>
  * What Lambda writes of an invocation that failed, timed out or died. Source: Lambda developer guide, "Configuring JSON and
  * plain text log formats"; Lambda telemetry API reference, `platform.report`.
  */
-export const DIED = '{ $.type = "platform.report" && $.record.status != "success" }';
+export const INVOCATION_FAILED = '{ $.type = "platform.report" && $.record.status != "success" }';
 
 /** Lines of the receiver about a delivery whose signature was right, whatever became of it. */
-export const VERIFIED = messagePattern('Accepted', 'Parked', 'Unusable');
+export const SIGNATURE_RIGHT = messagePattern('Accepted', 'Parked', 'Unusable');
 
 /** Its lines about a well-formed signature that was wrong; that of the smoke test is meant to be. */
-export const WRONGLY_SIGNED = `{ $.message = "Rejected" && $.reason = "wrong-signature" && $.requestId != "${SMOKE_TEST_PREFIX}*" }`;
+export const SIGNATURE_WRONG = `{ $.message = "Rejected" && $.reason = "wrong-signature" && $.requestId != "${SMOKE_TEST_PREFIX}*" }`;
 
 /** The lines of an event that the receiver has accepted. */
 export const acceptedPattern = (event: EventName): string =>
@@ -80,8 +80,8 @@ interface CountedLines {
  * percentiles. Source: CloudWatch Logs user guide, "Creating metrics from log events using filters".
  */
 export const receiverLines: Readonly<Record<string, CountedLines>> = {
-  WronglySigned: { metric: 'Verified', pattern: WRONGLY_SIGNED, value: '0' },
-  Verified: { metric: 'Verified', pattern: VERIFIED },
+  WronglySigned: { metric: 'Verified', pattern: SIGNATURE_WRONG, value: '0' },
+  Verified: { metric: 'Verified', pattern: SIGNATURE_RIGHT },
   PutAside: { metric: 'PutAside', pattern: messagePattern('Unusable', 'Parked') },
   DeliveryLag: {
     metric: 'DeliveryLag',
@@ -106,7 +106,7 @@ export const eventLagLines = (event: EventName): Readonly<Record<string, Counted
  */
 export const consumerLines: Readonly<Record<string, CountedLines>> = {
   Failed: { metric: 'Failures', pattern: messagePattern('Failed') },
-  Died: { metric: 'Failures', pattern: DIED },
+  Died: { metric: 'Failures', pattern: INVOCATION_FAILED },
   PutAside: { metric: 'PutAside', pattern: messagePattern('DeadLettered') },
   EffectLatency: { metric: 'EffectLatency', pattern: '{ $.latencyMs >= 0 }', value: '$.latencyMs' },
 };

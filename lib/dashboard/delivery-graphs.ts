@@ -23,8 +23,8 @@ const maximum = { period, statistic: 'Maximum' };
 interface Graph {
   /** In plain words: what the reader sees in it. */
   readonly title: string;
-  /** Columns of the 24 that the dashboard has. */
-  readonly width: number;
+  /** Columns of the 24 that the dashboard has. @default an equal share of the row */
+  readonly width?: number;
   readonly left: readonly IMetric[];
   /** Of the left axis. */
   readonly unit: string;
@@ -47,21 +47,25 @@ const axis = (label: string) => ({ min: 0, label, showUnits: false });
 const alarmLines = (thresholds: readonly number[] = []) =>
   thresholds.map((value) => ({ value, label: 'Alarm', color: Color.RED }));
 
-function graph({ title, width, left, unit, alarmsAt, stacked = false, right }: Graph): GraphWidget {
-  return new GraphWidget({
-    title,
-    width,
-    height: GRAPH_HEIGHT,
-    left: [...left],
-    leftYAxis: axis(unit),
-    leftAnnotations: alarmLines(alarmsAt),
-    stacked,
-    ...(right && {
-      right: [...right.metrics],
-      rightYAxis: axis(right.unit),
-      rightAnnotations: alarmLines(right.alarmsAt),
-    }),
-  });
+/** A row of graphs. */
+function row(...graphs: readonly Graph[]): IWidget[] {
+  return graphs.map(
+    ({ title, width = 24 / graphs.length, left, unit, alarmsAt, stacked = false, right }) =>
+      new GraphWidget({
+        title,
+        width,
+        height: GRAPH_HEIGHT,
+        left: [...left],
+        leftYAxis: axis(unit),
+        leftAnnotations: alarmLines(alarmsAt),
+        stacked,
+        ...(right && {
+          right: [...right.metrics],
+          rightYAxis: axis(right.unit),
+          rightAnnotations: alarmLines(right.alarmsAt),
+        }),
+      }),
+  );
 }
 
 /** A row with a heading, and a line below it. @param text in Markdown */
@@ -83,10 +87,9 @@ export function accepting({ api, receiver, pipelines, alarms }: DashboardSources
     });
 
   return [
-    [
-      graph({
+    row(
+      {
         title: 'Requests, and how many fail',
-        width: 6,
         left: [
           metrics.metric('Count', { ...sumOfAMinute, label: 'Requests' }),
           metrics.metric('4xx', { ...sumOfAMinute, label: '4xx' }),
@@ -94,10 +97,9 @@ export function accepting({ api, receiver, pipelines, alarms }: DashboardSources
         ],
         unit: 'requests a minute',
         alarmsAt: alarms.thresholdsOf('Api/NearThrottle'),
-      }),
-      graph({
+      },
+      {
         title: 'Answered by API Gateway itself',
-        width: 6,
         left: [
           counted('Throttled', 'Above the throttle'),
           counted('Unavailable', 'No answer of the receiver'),
@@ -106,19 +108,17 @@ export function accepting({ api, receiver, pipelines, alarms }: DashboardSources
         ],
         unit: 'requests a minute',
         alarmsAt: alarms.thresholdsOf('Api/Throttled', 'Api/Unavailable', 'Api/TooLarge'),
-      }),
-      graph({
+      },
+      {
         title: 'Put on its queue, by event',
-        width: 6,
         left: pipelines.map(({ event, queue }) =>
           queue.metricNumberOfMessagesSent({ ...sumOfAMinute, label: event }),
         ),
         unit: 'events a minute',
         stacked: true,
-      }),
-      graph({
+      },
+      {
         title: 'Not accepted, or only put aside',
-        width: 6,
         left: [
           ...rejectionReasons.map((reason) =>
             ofReceiver('Rejected', `401: ${reason.replace('-', ' ')}`, { reason }),
@@ -130,12 +130,11 @@ export function accepting({ api, receiver, pipelines, alarms }: DashboardSources
         ],
         unit: 'a minute',
         alarmsAt: alarms.thresholdsOf('Receiver/SecretUnreadable'),
-      }),
-    ],
-    [
-      graph({
+      },
+    ),
+    row(
+      {
         title: 'How long the partner waits for an answer',
-        width: 8,
         left: [
           metrics.metric('Latency', { period, statistic: 'p50', label: 'API p50' }),
           metrics.metric('Latency', { period, statistic: 'p99', label: 'API p99' }),
@@ -144,51 +143,43 @@ export function accepting({ api, receiver, pipelines, alarms }: DashboardSources
         ],
         unit: 'milliseconds',
         alarmsAt: alarms.thresholdsOf('Api/Slow'),
-      }),
-      graph({
+      },
+      {
         title: 'Receiver: errors and throttles',
-        width: 8,
         left: [
           own.metricErrors({ ...sumOfAMinute, label: 'Errors: crashed or timed out' }),
           own.metricThrottles({ ...sumOfAMinute, label: 'Throttles: turned away' }),
         ],
         unit: 'invocations a minute',
         alarmsAt: alarms.thresholdsOf('Receiver/Errors', 'Receiver/Throttles'),
-      }),
-      graph({
+      },
+      {
         title: 'Receiver: executions at the same time',
-        width: 8,
         left: [own.metric('ConcurrentExecutions', { ...maximum, label: 'Executions' })],
         unit: 'executions',
-      }),
-    ],
-    [
-      graph({
-        title: 'How late deliveries come: from the partner’s timestamp to the receipt',
-        width: 24,
-        left: ['p50', 'p99'].map((statistic) =>
-          logMetrics(api).metric('DeliveryLag', { period, statistic, label: statistic }),
-        ),
-        unit: 'milliseconds (an hour: 3,600,000)',
-        alarmsAt: alarms.thresholdsOf('Lag'),
-      }),
-    ],
+      },
+    ),
+    row({
+      title: 'How late deliveries come: from the partner’s timestamp to the receipt',
+      left: ['p50', 'p99'].map((statistic) =>
+        logMetrics(api).metric('DeliveryLag', { period, statistic, label: statistic }),
+      ),
+      unit: 'milliseconds (an hour: 3,600,000)',
+      alarmsAt: alarms.thresholdsOf('Lag'),
+    }),
   ];
 }
 
 /** Are we keeping up? How soon events are processed, then one row for each event, from its queue on. */
 export function keepingUp({ api, pipelines, alarms }: DashboardSources): IWidget[][] {
   return [
-    [
-      graph({
-        title: 'How soon effects are had: from the receipt to the effect',
-        width: 24,
-        left: ['p50', 'p99'].map((statistic) =>
-          logMetrics(api).metric('EffectLatency', { period, statistic, label: statistic }),
-        ),
-        unit: 'milliseconds',
-      }),
-    ],
+    row({
+      title: 'How soon effects are had: from the receipt to the effect',
+      left: ['p50', 'p99'].map((statistic) =>
+        logMetrics(api).metric('EffectLatency', { period, statistic, label: statistic }),
+      ),
+      unit: 'milliseconds',
+    }),
     ...pipelines.flatMap((pipeline) => [
       heading(`### ${pipeline.event}: ${catalogue[pipeline.event].processing}`),
       eventRow(pipeline, alarms.thresholdsOf('<Event>/Waiting')),
@@ -204,10 +195,9 @@ function eventRow(pipeline: EventPipeline, alarmsAt: number[]): IWidget[] {
   const { event, queue, consumer } = pipeline;
   const outcome = (name: MetricName, label: string) =>
     reported(pipeline).metric(name, { ...sumOfAMinute, label });
-  return [
-    graph({
+  return row(
+    {
       title: `${event}: waiting`,
-      width: 8,
       left: [queue.metricApproximateNumberOfMessagesVisible({ ...maximum, label: 'Messages waiting' })],
       unit: 'messages',
       right: {
@@ -215,10 +205,9 @@ function eventRow(pipeline: EventPipeline, alarmsAt: number[]): IWidget[] {
         unit: 'seconds',
         alarmsAt,
       },
-    }),
-    graph({
+    },
+    {
       title: `${event}: consumer`,
-      width: 8,
       left: [
         consumer.function.metricDuration({ period, statistic: 'p50', label: 'Duration p50' }),
         consumer.function.metricDuration({ period, statistic: 'p99', label: 'Duration p99' }),
@@ -231,10 +220,9 @@ function eventRow(pipeline: EventPipeline, alarmsAt: number[]): IWidget[] {
         ],
         unit: 'a minute',
       },
-    }),
-    graph({
+    },
+    {
       title: `${event}: outcomes`,
-      width: 8,
       left: [
         queue.metricNumberOfMessagesDeleted({ ...sumOfAMinute, label: 'Done with, whatever came of it' }),
         outcome('Stale', 'Stale: newer data stored'),
@@ -243,8 +231,8 @@ function eventRow(pipeline: EventPipeline, alarmsAt: number[]): IWidget[] {
         outcome('Failed', 'Failed: tried again later'),
       ],
       unit: 'events a minute',
-    }),
-  ];
+    },
+  );
 }
 
 /** What is stuck? The queues that only a person empties, and what keeps messages from moving. */
@@ -255,50 +243,45 @@ export function stuck(sources: DashboardSources): IWidget[][] {
     return sum({ id, label, metrics, period });
   };
   return [
-    [
-      graph({
+    row(
+      {
         title: 'Dead letters, by event',
-        width: 8,
         left: pipelines.map(({ event, deadLetterQueue }) =>
           deadLetterQueue.metricApproximateNumberOfMessagesVisible({ ...maximum, label: event }),
         ),
         unit: 'messages',
         alarmsAt: alarms.thresholdsOf('<Event>/DeadLetterQueue/NotEmpty'),
         stacked: true,
-      }),
-      graph({
+      },
+      {
         title: 'Put aside by the receiver',
-        width: 8,
         left: [
           quarantine.metricApproximateNumberOfMessagesVisible({ ...maximum, label: 'Quarantine' }),
           unrouted.metricApproximateNumberOfMessagesVisible({ ...maximum, label: 'Unrouted' }),
         ],
         unit: 'messages',
         alarmsAt: alarms.thresholdsOf('Quarantine/NotEmpty', 'Unrouted/NotEmpty'),
-      }),
-      graph({
+      },
+      {
         title: 'In processing, or hidden until the next attempt',
-        width: 8,
         left: pipelines.map(({ event, queue }) =>
           queue.metricApproximateNumberOfMessagesNotVisible({ ...maximum, label: event }),
         ),
         unit: 'messages',
         stacked: true,
-      }),
-    ],
-    [
-      graph({
+      },
+    ),
+    row(
+      {
         title: 'Given up, by event',
-        width: 8,
         left: pipelines.map((pipeline) =>
           reported(pipeline).metric('DeadLettered', { ...sumOfAMinute, label: pipeline.event }),
         ),
         unit: 'events a minute',
         stacked: true,
-      }),
-      graph({
+      },
+      {
         title: 'Consumers that could not settle a message',
-        width: 8,
         left: [
           ofConsumers('bury', 'BuryFailed', 'Not put on the dead-letter queue'),
           ofConsumers('hide', 'HideFailed', 'Not hidden until the next attempt'),
@@ -306,29 +289,24 @@ export function stuck(sources: DashboardSources): IWidget[][] {
           ofConsumers('repeated', 'PossiblyRepeated', 'Possibly notified twice'),
         ],
         unit: 'events a minute',
-      }),
-      graph({
+      },
+      {
         title: 'Throttled by DynamoDB',
-        width: 8,
         left: effects.tables.flatMap(throttles),
         unit: 'requests a minute',
-      }),
-    ],
+      },
+    ),
     ...(archive === undefined
       ? []
       : [
-          [
-            graph({
-              title: 'Not in the archive yet: age of the oldest record',
-              width: 8,
-              left: pipelines.map(({ event }) =>
-                archive
-                  .streamMetrics(event)
-                  .metric('DeliveryToS3.DataFreshness', { ...maximum, label: event }),
-              ),
-              unit: 'seconds',
-            }),
-          ],
+          row({
+            title: 'Not in the archive yet: age of the oldest record',
+            width: 8,
+            left: pipelines.map(({ event }) =>
+              archive.streamMetrics(event).metric('DeliveryToS3.DataFreshness', { ...maximum, label: event }),
+            ),
+            unit: 'seconds',
+          }),
         ]),
   ];
 }

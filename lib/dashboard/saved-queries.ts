@@ -15,8 +15,8 @@ interface SavedQuery extends QueryStringProps {
   readonly in: readonly ILogGroup[];
 }
 
-/** What Lambda writes of an invocation that failed, timed out or died. */
-const DIED = '(type = "platform.report" and record.status != "success")';
+/** Lambda's line about an invocation that failed, timed out or died. */
+const INVOCATION_FAILED = '(type = "platform.report" and record.status != "success")';
 
 /** Rows that a query lists: a screen or two. */
 const LIMIT = 200;
@@ -67,7 +67,7 @@ export class SavedQueries extends Construct {
       Errors: {
         name: 'Errors by function',
         in: functions,
-        filterStatements: [`level = "ERROR" or ${DIED}`],
+        filterStatements: [`level = "ERROR" or ${INVOCATION_FAILED}`],
         statsStatements: [
           'count(*) as errors, max(@timestamp) as latest by @log, message, call, error, errorMessage, message.errorType, message.errorMessage, record.status, record.errorType',
         ],

@@ -7,12 +7,12 @@ import type { Alarms } from '../alarms/alarms.ts';
 import { functionLink, logLink } from '../alarms/console-links.ts';
 import {
   countLines,
-  DIED,
+  INVOCATION_FAILED,
   logMetrics,
   messagePattern,
   receiverLines,
-  VERIFIED,
-  WRONGLY_SIGNED,
+  SIGNATURE_RIGHT,
+  SIGNATURE_WRONG,
 } from '../alarms/log-metrics.ts';
 import type { StageConfig } from '../config.ts';
 import { ReleasedFunction } from '../release/released-function.ts';
@@ -68,7 +68,7 @@ export class Receiver extends ReleasedFunction {
 
     countLines(this.logGroup, receiverLines);
     const logLines = (pattern: string) => [logLink(this.logGroup, pattern)] as const;
-    alarms.add(this, 'Receiver/Errors', { metricsOf: this.function, links: logLines(DIED) });
+    alarms.add(this, 'Receiver/Errors', { metricsOf: this.function, links: logLines(INVOCATION_FAILED) });
     alarms.add(this, 'Receiver/Throttles', {
       metricsOf: this.function,
       links: [functionLink(this.function)],
@@ -79,13 +79,13 @@ export class Receiver extends ReleasedFunction {
     });
     alarms.add(this, 'Receiver/WrongSecret', {
       metricsOf: logMetrics(this),
-      links: logLines(WRONGLY_SIGNED),
+      links: logLines(SIGNATURE_WRONG),
     });
     if (props.quietAfter !== undefined) {
       alarms.add(this, 'Receiver/Quiet', {
         metricsOf: logMetrics(this),
         setting: props.quietAfter,
-        links: logLines(VERIFIED),
+        links: logLines(SIGNATURE_RIGHT),
       });
     }
   }

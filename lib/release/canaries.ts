@@ -8,7 +8,7 @@ import { acknowledge } from '../acknowledge.ts';
 import type { AlarmName } from '../alarms/alarm-table.ts';
 import type { Alarms } from '../alarms/alarms.ts';
 import { logLink } from '../alarms/console-links.ts';
-import { DIED, logMetrics, type MetricSource, messagePattern } from '../alarms/log-metrics.ts';
+import { INVOCATION_FAILED, logMetrics, type MetricSource, messagePattern } from '../alarms/log-metrics.ts';
 import { LIVE, type ReleasedFunction } from './released-function.ts';
 
 export interface CanariesProps {
@@ -45,7 +45,7 @@ export class Canaries extends Construct {
       'As in AWS’ own policy for it: how CodeDeploy asks for alarms is not documented, and one that it may not see would stop every deployment.',
     );
 
-    const takeBack = (
+    const rollbackAlarm = (
       name: AlarmName,
       released: ReleasedFunction,
       metricsOf: MetricSource,
@@ -64,14 +64,14 @@ export class Canaries extends Construct {
     const errors = ({ service, newVersion }: ReleasedFunction) =>
       logMetrics(this, { service, version: newVersion });
     const ofReceiver = [
-      takeBack('Canaries/ReceiverAnswers500', receiver, errors(receiver), messagePattern('ServerError')),
-      takeBack('Canaries/ReceiverDies', receiver, receiver.newVersionMetrics, DIED),
+      rollbackAlarm('Canaries/ReceiverAnswers500', receiver, errors(receiver), messagePattern('ServerError')),
+      rollbackAlarm('Canaries/ReceiverDies', receiver, receiver.newVersionMetrics, INVOCATION_FAILED),
     ];
     const failed = messagePattern('Failed', 'DeadLettered');
     for (const consumer of consumers) {
       const own = [
-        takeBack('Canaries/<event>-fails', consumer, errors(consumer), failed),
-        takeBack('Canaries/<event>-dies', consumer, consumer.newVersionMetrics, DIED),
+        rollbackAlarm('Canaries/<event>-fails', consumer, errors(consumer), failed),
+        rollbackAlarm('Canaries/<event>-dies', consumer, consumer.newVersionMetrics, INVOCATION_FAILED),
       ];
       this.#shift(consumer, application, role, [...ofReceiver, ...own]);
     }
