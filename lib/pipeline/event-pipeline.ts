@@ -9,12 +9,11 @@ import type { Alarms } from '../alarms/alarms.ts';
 import { logLink, queueLink } from '../alarms/console-links.ts';
 import { consumerLines, countLines, logMetrics } from '../alarms/log-metrics.ts';
 import type { EventSettings } from '../config.ts';
-import { ReleasedFunction } from '../release/released-function.ts';
 import type { EffectAccess } from './effects.ts';
 import type { PayloadBucket } from './payload-bucket.ts';
 import { ProtectedQueue } from './protected-queue.ts';
-import { RETENTION_SECONDS } from './queue-retention.ts';
-import type { FunctionDefaults } from './webhook-function.ts';
+import { EVENT_RETENTION_SECONDS } from './queue-retention.ts';
+import { type FunctionDefaults, ReleasedFunction } from './webhook-function.ts';
 
 export interface EventPipelineProps {
   readonly event: EventName;
@@ -65,7 +64,7 @@ export class EventPipeline extends Construct {
     this.queue = new ProtectedQueue(this, 'Queue', {
       encryption,
       removalPolicy,
-      retentionPeriod: Duration.seconds(RETENTION_SECONDS),
+      retentionPeriod: Duration.seconds(EVENT_RETENTION_SECONDS),
       visibilityTimeout: Duration.seconds(VISIBILITY_TIMEOUTS * settings.timeout),
       deadLetterQueue: { queue: this.deadLetterQueue, maxReceiveCount: MAXIMUM_RECEIVES },
     });

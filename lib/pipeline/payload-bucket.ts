@@ -4,15 +4,13 @@ import { BlockPublicAccess, Bucket, BucketEncryption, type CfnBucket } from 'aws
 import type { Construct, IConstruct } from 'constructs';
 import { acknowledge } from '../acknowledge.ts';
 import type { Encryption } from '../encryption.ts';
+import { LAST_DAY_ON_QUEUES } from './queue-retention.ts';
 
 /**
  * Days, at least: as long as notifications and deletions are remembered. Each stay on a queue is 14 days at most, and
  * each redrive begins another: whoever redrives for longer exports the payloads first.
  */
-const SHORTEST_DAYS = 90;
-
-/** Days from the receipt to the record that refers to a payload: 7 on the event's queue, 14 on the dead-letter queue. */
-const LATEST_RECORD_DAYS = 21;
+const MIN_DAYS = 90;
 
 export interface PayloadBucketProps {
   readonly encryption: Encryption;
@@ -32,7 +30,7 @@ export class PayloadBucket extends Bucket {
       blockPublicAccess: BlockPublicAccess.BLOCK_ALL,
       lifecycleRules: [
         {
-          expiration: Duration.days(Math.max(SHORTEST_DAYS, archiveDays + LATEST_RECORD_DAYS)),
+          expiration: Duration.days(Math.max(MIN_DAYS, archiveDays + LAST_DAY_ON_QUEUES)),
           abortIncompleteMultipartUploadAfter: Duration.days(1),
         },
       ],

@@ -3,7 +3,7 @@ import { type DeadLetterQueue, Queue, QueueEncryption } from 'aws-cdk-lib/aws-sq
 import type { Construct } from 'constructs';
 import { acknowledge } from '../acknowledge.ts';
 import type { Encryption } from '../encryption.ts';
-import { DATA_KEY_REUSE_SECONDS } from './data-key-reuse.ts';
+import { DATA_KEY_REUSE_SECONDS, DEAD_LETTER_RETENTION_SECONDS } from './queue-retention.ts';
 
 export interface ProtectedQueueProps {
   readonly encryption: Encryption;
@@ -20,19 +20,16 @@ export interface ProtectedQueueProps {
   readonly deadLetterQueue?: DeadLetterQueue;
   /**
    * How long it keeps a message.
-   * @default as long as SQS can
+   * @default as dead letters
    */
   readonly retentionPeriod?: Duration;
 }
-
-/** The longest that SQS keeps a message. Source: SQS developer guide, "Message quotas". */
-const RETENTION = Duration.days(14);
 
 /** A queue that is encrypted, and answers over TLS only. */
 export class ProtectedQueue extends Queue {
   constructor(scope: Construct, id: string, { encryption, ...props }: ProtectedQueueProps) {
     super(scope, id, {
-      retentionPeriod: RETENTION,
+      retentionPeriod: Duration.seconds(DEAD_LETTER_RETENTION_SECONDS),
       ...props,
       ...(encryption.key
         ? {

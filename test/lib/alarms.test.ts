@@ -4,7 +4,7 @@ import { catalogue, eventNames } from '../../lambda/events/catalogue.ts';
 import { kebabCase, pascalCase } from '../../lambda/events/event-names.ts';
 import { metrics } from '../../lambda/metric-names.ts';
 import { type AlarmDefinition, alarmTable } from '../../lib/alarms/alarm-table.ts';
-import { LONGEST_LOOK_SECONDS } from '../../lib/pipeline/longest-look.ts';
+import { MAX_LOOK_SECONDS } from '../../lib/pipeline/queue-retention.ts';
 import { logFilter } from '../../local/aws/logs/log-filter.ts';
 import { stages } from '../../tools/generate/stages.ts';
 import { type Resource, SynthesisedTemplate } from '../../tools/generate/synthesised-template.ts';
@@ -196,7 +196,7 @@ describe('it rings', () => {
     ['Quarantine/NotEmpty', 'Quarantine'],
     ['Unrouted/NotEmpty', 'Unrouted'],
   ])('%s: for one message on %s, also while a look hides it', (path) => {
-    const hidden = Array(LONGEST_LOOK_SECONDS / 60).fill([0]);
+    const hidden = Array(MAX_LOOK_SECONDS / 60).fill([0]);
     expect(rings(alarm(path), [[1]])).toBe(true);
     expect(rings(alarm(path), [[1], ...hidden])).toBe(true);
     expect(rings(alarm(path), [[1], ...hidden, [0]])).toBe(false);

@@ -1,4 +1,4 @@
-import { DATA_KEY_REUSE_SECONDS } from '../../../lib/pipeline/data-key-reuse.ts';
+import { DATA_KEY_REUSE_SECONDS } from '../../../lib/pipeline/queue-retention.ts';
 import { PRICES_DATE, prices } from '../../../lib/prices.ts';
 import { archiveCosts } from './archive-cost.ts';
 import { type Costs, costs } from './cost-model.ts';

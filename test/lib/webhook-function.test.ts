@@ -4,7 +4,7 @@ import { App, Duration, RemovalPolicy, Stack } from 'aws-cdk-lib';
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { Encryption } from '../../lib/encryption.ts';
-import { ReleasedFunction } from '../../lib/release/released-function.ts';
+import { ReleasedFunction } from '../../lib/pipeline/webhook-function.ts';
 import { testAssembly } from '../support/test-stack.ts';
 
 /** Logical id of the version of a function that may do something. */
