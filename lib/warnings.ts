@@ -36,7 +36,7 @@ const warnings: Readonly<Record<(typeof warningIds)[number], Warning>> = {
       [quietAfter, ...Object.values(events).map((event) => event.quietAfter)].every(
         (hours) => hours === undefined,
       ),
-    message: 'Where the partner stops sending, nothing rings. Set quietAfter.',
+    message: 'If the partner stops sending, no alarm rings. Set quietAfter.',
   },
   'relative-runbook': {
     applies: ({ runbook }) => !URL.canParse(runbook),
@@ -46,8 +46,8 @@ const warnings: Readonly<Record<(typeof warningIds)[number], Warning>> = {
 };
 
 /**
- * Warns at synthesis of what a stage that keeps its data lacks, unless the stage says why it may: anything else is
- * there to be thrown away, and stays silent.
+ * Warns at synthesis of what a stage lacks, unless the stage gives a reason for it. A stage that does not retain its data is
+ * for trials, and gets no warning.
  */
 export function warn(stack: Stack, config: StageConfig): void {
   if (config.removalPolicy !== 'retain') return;

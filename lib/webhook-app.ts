@@ -4,7 +4,7 @@ import { findStage, parseConfig, type StageConfig, stackNameOf } from './config.
 import { PartnerWebhooksStack } from './partner-webhooks-stack.ts';
 import { bundleFunctions } from './release/function-bundles.ts';
 
-/** The configuration of a stage cannot be used. The message is for whoever has to mend it. */
+/** The configuration of a stage cannot be used. The message says what is wrong with it. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }
@@ -21,7 +21,7 @@ export interface WebhookAppProps extends AppProps {
  * The CDK app of one stage, which the context names: `stage`, `stages`, and `nag` for cdk-nag's checks.
  * @returns the app, to be synthesised, and its bundles
  * @throws ConfigError
- * @throws BundleError where a function does not build
+ * @throws BundleError if a function does not build
  */
 export async function webhookApp({ bundles, ...props }: WebhookAppProps = {}): Promise<{
   app: App;

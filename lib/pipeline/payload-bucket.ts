@@ -7,8 +7,8 @@ import type { Encryption } from '../encryption.ts';
 import { LAST_DAY_ON_QUEUES } from './queue-retention.ts';
 
 /**
- * Days, at least: as long as notifications and deletions are remembered. Each stay on a queue is 14 days at most, and
- * each redrive begins another: whoever redrives for longer exports the payloads first.
+ * As long as notifications and deletions are remembered. A redrive gives a message up to 14 more days on a queue: payloads
+ * have to be exported before messages are redriven for longer than this.
  */
 const MIN_DAYS = 90;
 
@@ -44,12 +44,12 @@ export class PayloadBucket extends Bucket {
     );
   }
 
-  /** Leave to store payloads. */
+  /** Permission to store payloads. */
   putPermission(): PolicyStatement {
     return new PolicyStatement({ actions: ['s3:PutObject'], resources: [this.arnForObjects('*')] });
   }
 
-  /** Says why a role holds a wildcard: the keys end in the id of an event, which is not known before it comes. */
+  /** Acknowledges the wildcard in what a role may do. */
   acknowledgeWildcard(scope: IConstruct, keys: string): void {
     const logicalId = Stack.of(this).getLogicalId(this.node.defaultChild as CfnBucket);
     acknowledge(
@@ -59,7 +59,7 @@ export class PayloadBucket extends Bucket {
     );
   }
 
-  /** Leave to read the payloads of one event. */
+  /** Permission to read the payloads of one event. */
   getPermission(event: string): PolicyStatement {
     return new PolicyStatement({ actions: ['s3:GetObject'], resources: [this.arnForObjects(`${event}/*`)] });
   }

@@ -16,7 +16,7 @@ export interface ProtectedLogProps {
   readonly removalPolicy: RemovalPolicy;
 }
 
-/** A log group that is under the key for everything, where there is one. */
+/** A log group, encrypted under the key for everything if there is one. */
 export class ProtectedLog extends LogGroup {
   #lastFilter: MetricFilter | undefined;
 

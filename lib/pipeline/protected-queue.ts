@@ -15,7 +15,7 @@ export interface ProtectedQueueProps {
   readonly visibilityTimeout?: Duration;
   /**
    * Where a message goes that was received too often.
-   * @default none: the queue is itself a last stop that people look into
+   * @default none: people look into this queue
    */
   readonly deadLetterQueue?: DeadLetterQueue;
   /**

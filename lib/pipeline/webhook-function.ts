@@ -27,7 +27,7 @@ export interface FunctionDefaults {
   readonly logRetention: RetentionDays;
   /** Whether X-Ray follows deliveries through the functions and their queues. */
   readonly tracing: boolean;
-  /** Whether Lambda logs of invocations that do not fail, too. */
+  /** Whether Lambda also logs invocations that do not fail. */
   readonly platformLogs: boolean;
   readonly encryption: Encryption;
   readonly removalPolicy: RemovalPolicy;
@@ -36,18 +36,18 @@ export interface FunctionDefaults {
 export interface WebhookFunctionProps extends FunctionDefaults {
   /** Name of its bundle, in log lines and on the command line, such as `receiver` or `shop-updated`. */
   readonly service: string;
-  /** One sentence for whoever finds the function in the console. */
+  /** Shown in the console of Lambda. */
   readonly description: string;
   readonly timeout: Duration;
   /** Megabytes. Lambda gives processor time by it, and a start-up is mostly that. */
   readonly memory: number;
   /**
-   * Executions at a time that it is promised and does not exceed.
+   * Concurrent executions that are reserved for it, and that it does not exceed.
    * @default what the account has left
    */
   readonly reservedConcurrency?: number | undefined;
   readonly environment: Readonly<Record<string, string>>;
-  /** All that the function may do, besides writing its own log and traces, and using the key for everything. */
+  /** What the function may do, besides writing its own log and traces, and using the key for everything. */
   readonly permissions: readonly PolicyStatement[];
 }
 
@@ -82,11 +82,11 @@ export class WebhookFunction extends Construct {
       ...(props.reservedConcurrency && { reservedConcurrentExecutions: props.reservedConcurrency }),
       role,
       logGroup: this.logGroup,
-      // Lambda knows levels in this format only; lines that are JSON it leaves as they are.
+      // Lambda has levels in this format only, and leaves lines alone that are JSON.
       loggingFormat: LoggingFormat.JSON,
       systemLogLevelV2: props.platformLogs ? SystemLogLevel.INFO : SystemLogLevel.WARN,
       tracing: props.tracing ? Tracing.ACTIVE : Tracing.DISABLED,
-      // Where data is retained, so are versions: the alias can be put back to one by hand.
+      // Versions are retained like data, so that the alias can be set back to one by hand.
       currentVersionOptions: { removalPolicy: props.removalPolicy },
       environment: {
         ...props.environment,

@@ -11,8 +11,7 @@ import { partnerEventsTable } from './partner-events-table.ts';
 import { permissionsDocument } from './permissions-document.ts';
 import { fillPlace } from './place.ts';
 import type { Assemblies } from './stages.ts';
-import { statefulResources } from './stateful-resources.ts';
-import { templateSnapshot } from './template-snapshot.ts';
+import { statefulResources, templateSnapshot } from './template-snapshot.ts';
 
 export const PROD_SNAPSHOT = 'test/lib/snapshots/prod.json';
 
