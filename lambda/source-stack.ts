@@ -21,7 +21,7 @@ export class SourceMaps {
    * The place in the source of one line of a stack: `lambda/effects/cast.ts:84 in Cast.#put`, or the folder of
    * a package, `node_modules/@smithy/core`. All of the text is the map's, and none of it the line's: that
    * could be part of a message.
-   * @returns undefined where the line is no frame of the bundle, or no map knows its position
+   * @returns undefined if the line is no frame of the bundle, or no map knows its position
    */
   place(line: string): string | undefined {
     const position = this.#position(line);
@@ -38,7 +38,7 @@ export class SourceMaps {
     return file && `${file}:${line}:${column} (minified)`;
   }
 
-  /** @returns undefined where the line is no frame of one of the bundle's files. Line and column count from 1. */
+  /** @returns undefined if the line is no frame of one of the bundle's files. Line and column count from 1. */
   #position(stackLine: string): { file: string; line: number; column: number } | undefined {
     const folderAt = stackLine.lastIndexOf(this.#folder);
     if (folderAt === -1) return undefined;
@@ -52,7 +52,7 @@ export class SourceMaps {
     return this.#maps.get(file);
   }
 
-  /** @returns undefined where the map is missing or broken */
+  /** @returns undefined if the map is missing or broken */
   #read(file: string): SourceMap | undefined {
     try {
       return new SourceMap(JSON.parse(readFileSync(new URL(`${file}.map`, this.#folder), 'utf8')));

@@ -154,7 +154,6 @@ export async function startLocalStack(options: LocalStackOptions): Promise<Local
     const aws = await startAwsEndpoint({
       port: options.awsPort,
       region: REGION,
-      accountId: ACCOUNT_ID,
       faults,
       kept,
       ...(options.onProblem && { onProblem: options.onProblem }),

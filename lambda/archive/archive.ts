@@ -31,7 +31,7 @@ export class Archive {
     this.#stream = stream;
   }
 
-  /** @returns undefined where the stage keeps no archive */
+  /** @returns undefined if the stage keeps no archive */
   static fromEnvironment(): Archive | undefined {
     const { ARCHIVE_STREAM } = process.env;
     return ARCHIVE_STREAM ? new Archive(new FirehoseClient(clientSettings), ARCHIVE_STREAM) : undefined;
@@ -39,7 +39,7 @@ export class Archive {
 
   /**
    * Archives the records of a batch, in one call as far as it can hold them.
-   * @returns for each record what kept it from being archived; undefined where it is safe
+   * @returns for each record what kept it from being archived; undefined if it is safe
    */
   async put(records: readonly ArchiveRecord[]): Promise<readonly (Error | undefined)[]> {
     const failures: (Error | undefined)[] = records.map(() => undefined);

@@ -15,5 +15,4 @@ export const MAX_RECORD_BYTES = 1_000 * 1024;
 /** Kept free for all of a record but its body: ids, times, and a failure's reason of at most 2,048 characters. */
 export const RECORD_RESERVE_BYTES = 32 * 1024;
 
-/** A record as a line of the archive. */
 export const archiveLine = (record: ArchiveRecord): string => `${JSON.stringify(record)}\n`;

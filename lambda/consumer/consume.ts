@@ -37,7 +37,6 @@ async function outOfTime(context: Context, signal: AbortSignal): Promise<never> 
  */
 const MAX_UNARCHIVED_RECEIVES = 8;
 
-/** A message of a batch. */
 interface Message {
   readonly record: SQSRecord;
   readonly facts: MessageFacts;

@@ -14,7 +14,6 @@ export interface ReceivedEvent<Name extends EventName = EventName> extends Partn
   readonly requestId: string | undefined;
   /** What the event gives to the state it writes (decision D8). */
   readonly version: string;
-  /** The replay that sent it; undefined of a delivery. */
   readonly replay: Replay | undefined;
 }
 
@@ -32,7 +31,7 @@ export class UnprocessableMessageError extends Error {
 /**
  * Reads an event from a queue. A message that somebody sent by hand, without attributes, is taken too:
  * its id is made of its body and its receipt is when SQS got it.
- * @throws UnprocessableMessageError where the payload is not a usable event of this kind
+ * @throws UnprocessableMessageError if the payload is not a usable event of this kind
  */
 export async function readRecord<Name extends EventName>(
   name: Name,
@@ -56,7 +55,6 @@ export async function readRecord<Name extends EventName>(
   return { ...event, ...facts, version: versionOf({ timestamp: event.timestamp, ...facts }) };
 }
 
-/** Reads what is known of a message before its payload is read. */
 export function readFacts(record: SQSRecord): MessageFacts {
   const replay = attributeOf(record, attribute.replay);
   return {

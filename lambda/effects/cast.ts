@@ -91,7 +91,7 @@ export class Cast {
 
 /**
  * The data as JSON text.
- * @returns undefined where it is nested too deeply: `JSON.parse` takes any depth, `JSON.stringify` recurses
+ * @returns undefined if it is nested too deeply: `JSON.parse` takes any depth, `JSON.stringify` recurses
  */
 function jsonText(data: object): string | undefined {
   try {

@@ -47,7 +47,6 @@ export class Distribution {
   }
 }
 
-/** Stands for the shop's id in a pattern. */
 const SHOP_ID = '{shop_id}';
 
 /** Longest path, in characters. Source: CloudFront developer guide, "What you need to know when invalidating paths". */

@@ -6,7 +6,7 @@ import { requireEnvironment } from '../environment.ts';
 import { stringAttribute } from '../queue/message.ts';
 import { count } from '../telemetry.ts';
 import type { EffectOutcome } from './event-order.ts';
-import { idempotentPerEvent, idempotentPerReplay } from './idempotency.ts';
+import { idempotent } from './idempotency.ts';
 import {
   type Notification,
   type NotificationContent,
@@ -26,16 +26,11 @@ export function notifier<Data extends NotificationFacts['data']>(
 ) {
   const client = new SNSClient(clientSettings);
   const topicArn = requireEnvironment([variable])[variable];
-  const send = (notification: Notification) => publish(client, topicArn, notification);
-  const sendOnce = idempotentPerEvent(event, send);
-  const sendAgain = idempotentPerReplay(event, send, sendOnce);
-  return (facts: NotificationFacts & { readonly data: Data }, context: Context): Promise<EffectOutcome> => {
-    const { eventId, timestamp, data, replay } = facts;
-    const notification = { event, eventId, timestamp, data, replay, ...content(data) };
-    return replay?.notify
-      ? sendAgain({ eventId, replay: replay.name }, notification, context)
-      : sendOnce(eventId, notification, context);
-  };
+  const send = idempotent(event, (notification: Notification) => publish(client, topicArn, notification));
+  return (
+    { eventId, timestamp, data, replay }: NotificationFacts & { readonly data: Data },
+    context: Context,
+  ) => send({ event, eventId, timestamp, data, replay, ...content(data) }, context);
 }
 
 /** Its attributes are what filter policies of subscriptions choose by. */

@@ -13,6 +13,5 @@ export interface EventDefinition {
   readonly effect: EffectName;
   /** What users lose while this event is not processed: the first sentence of its alarms. */
   readonly impact: string;
-  /** The shape of `data`. */
   readonly data: z.ZodMiniType<object>;
 }

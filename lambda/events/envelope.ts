@@ -3,7 +3,7 @@ import { catalogue, type EventData, type EventName, isEventName } from './catalo
 import { expecting, MAX_PROBLEMS } from './fields.ts';
 import { normaliseTimestamp } from './timestamp.ts';
 
-/** One event of the contract, its `data` checked and typed. */
+/** An event of the contract, its `data` checked and typed. */
 export interface PartnerEvent<Name extends EventName = EventName> {
   readonly event: Name;
   readonly data: EventData<Name>;
@@ -62,36 +62,34 @@ export function parsePayload(bytes: Uint8Array): Parsed {
   try {
     text = utf8.decode(bytes);
   } catch {
-    return unusable({ field: 'body', detail: 'must be UTF-8' });
+    return unusableBody('must be UTF-8');
   }
   return parsePayloadText(text);
 }
 
 /** As {@link parsePayload}, for a payload that a queue carried as text. */
 export function parsePayloadText(text: string): Parsed {
-  if (text === '') return unusable({ field: 'body', detail: 'must not be empty' });
+  if (text === '') return unusableBody('must not be empty');
   let payload: unknown;
   try {
     payload = JSON.parse(text);
   } catch {
     // The parser's own message quotes the payload.
-    return unusable({ field: 'body', detail: 'must be JSON' });
+    return unusableBody('must be JSON');
   }
-  if (!isObject(payload)) return unusable({ field: 'body', detail: 'must be a JSON object' });
+  if (!isObject(payload)) return unusableBody('must be a JSON object');
 
   const outer = envelope.safeParse(payload);
   const name = payload.event;
   const definition = typeof name === 'string' && isEventName(name) ? catalogue[name] : undefined;
-  // `data` is judged even where the rest of the envelope fails, so that one answer names every field.
+  // `data` is judged even if the rest of the envelope fails, so that one answer names every field.
   const inner = definition && isObject(payload.data) ? definition.data.safeParse(payload.data) : undefined;
 
   const problems = [
-    ...(outer.success ? [] : outer.error.issues.map((issue) => toProblem(issue, []))),
-    ...(inner === undefined || inner.success
-      ? []
-      : inner.error.issues.map((issue) => toProblem(issue, ['data']))),
-  ].slice(0, MAX_PROBLEMS);
-  const [first, ...rest] = problems;
+    ...(outer.error?.issues ?? []).map((issue) => toProblem(issue, [])),
+    ...(inner?.error?.issues ?? []).map((issue) => toProblem(issue, ['data'])),
+  ];
+  const [first, ...rest] = problems.slice(0, MAX_PROBLEMS);
   if (first) return { kind: 'unusable', problems: [first, ...rest] };
   // Stryker disable next-line all: tells the compiler what the line above has made sure of.
   if (!outer.success) throw new Error('unreachable: a failed envelope names its problems');
@@ -111,15 +109,16 @@ export function parsePayloadText(text: string): Parsed {
   };
 }
 
-/** The problems as one line of text. */
 export function describeProblems(problems: readonly Problem[]): string {
   return problems.map(({ field, detail }) => `${field} ${detail}`).join('; ');
 }
 
-function unusable(problem: Problem): Parsed {
-  return { kind: 'unusable', problems: [problem] };
-}
+const unusableBody = (detail: string): Parsed => ({
+  kind: 'unusable',
+  problems: [{ field: 'body', detail }],
+});
 
-function toProblem(issue: { path: PropertyKey[]; message: string }, parent: string[]): Problem {
-  return { field: [...parent, ...issue.path].join('.'), detail: issue.message };
-}
+const toProblem = (issue: { path: PropertyKey[]; message: string }, parent: string[]): Problem => ({
+  field: [...parent, ...issue.path].join('.'),
+  detail: issue.message,
+});

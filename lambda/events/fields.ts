@@ -35,7 +35,7 @@ export const identifierOfEitherType = z.pipe(
   z.pipe(z.transform(String), z.string().check(nonEmpty, wellFormed)),
 );
 
-/** A field that the contract shows as a string, used where present. */
+/** A field that the contract shows as a string, used if present. */
 export const text = z.optional(
   z.pipe(
     z.string(expecting('a string')),
@@ -49,7 +49,7 @@ export const text = z.optional(
  */
 export const MAX_PROBLEMS = 20;
 
-/** A field that the contract shows as an array of strings, used where present. */
+/** A field that the contract shows as an array of strings, used if present. */
 export const textList = z.optional(
   z.pipe(
     z.custom<unknown[]>(Array.isArray, expecting('an array of strings')),

@@ -7,7 +7,7 @@ const FRACTION_DIGITS = 9;
 /**
  * Brings a UTC date-time to one fixed width, in which the order of the texts is the order in time:
  * `2026-01-31T09:00:00+00:00` → `2026-01-31T09:00:00.000000000Z`.
- * @returns undefined where the text is not an ISO 8601 date-time in UTC, or names no real moment
+ * @returns undefined if the text is not an ISO 8601 date-time in UTC, or names no real moment
  */
 export function normaliseTimestamp(text: string): string | undefined {
   const match = UTC_DATE_TIME.exec(text);

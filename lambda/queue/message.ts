@@ -2,20 +2,16 @@ import type { SendMessageCommandInput } from '@aws-sdk/client-sqs';
 import { MAX_RECORD_BYTES, RECORD_RESERVE_BYTES } from '../archive/record.ts';
 import { sha256Hex } from '../hash.ts';
 
-/**
- * What the receiver knows of an event besides the partner's JSON text, which is the body of its message.
- */
+/** What the receiver knows of an event besides the partner's JSON text, which is the body of its message. */
 export interface EventFacts {
   readonly event: string;
   /** Lower-case hex SHA-256 of the raw body (decision D7). */
   readonly eventId: string;
-  /** When the receiver got the delivery, ISO 8601. */
   readonly receivedAt: string;
   /** API Gateway's id of the request that brought it. */
   readonly requestId: string;
 }
 
-/** Names of the message attributes. */
 export const attribute = {
   event: 'event',
   eventId: 'eventId',
@@ -45,15 +41,12 @@ export function stringAttribute(value: string): { DataType: 'String'; StringValu
   return { DataType: 'String', StringValue: accepted ? value : `sha256:${sha256Hex(value)}` };
 }
 
-/**
- * Characters that JSON allows raw and SQS does not: of all that can stand in valid JSON text, these two.
- * Source: `MessageBody` in the SQS API reference, `SendMessage`.
- */
+/** The only characters that JSON allows raw and SQS does not. Source: SQS API reference, `SendMessage`, `MessageBody`. */
 const FORBIDDEN_IN_SQS = /[\uFFFE\uFFFF]/g;
 
 /**
- * Escapes what SQS would refuse or replace (decision D14). In JSON text such a character can only stand
- * inside a string, where its escape means the same, so the parsed event is unchanged.
+ * Escapes what SQS would refuse (decision D14). In JSON text such a character can only stand inside a string, where its
+ * escape means the same, so the parsed event is unchanged.
  */
 export function escapeForSqs(jsonText: string): string {
   return jsonText.replace(FORBIDDEN_IN_SQS, (character) => `\\u${character.charCodeAt(0).toString(16)}`);
@@ -63,9 +56,8 @@ export function escapeForSqs(jsonText: string): string {
 const GROUP_ID = /^[!-~]{1,128}$/;
 
 /**
- * The group that SQS fair queues keep from delaying the others: the shop. An id that SQS would not
- * take is hashed.
- * @returns undefined where the event names no shop
+ * The group that SQS fair queues keep from delaying the others: the shop. An id that SQS would not take is hashed.
+ * @returns undefined if the event names no shop
  */
 export function messageGroupId(shopId: unknown): string | undefined {
   if ((typeof shopId !== 'string' && typeof shopId !== 'number') || shopId === '') return undefined;
@@ -96,7 +88,6 @@ export function fitsMessage(body: string): boolean {
   );
 }
 
-/** The message attributes of an event, for `SendMessage`. */
 export function eventAttributes(facts: EventFacts) {
   return {
     [attribute.event]: stringAttribute(facts.event),
@@ -114,22 +105,14 @@ const TRACE_HEADER =
   /^Root=1-[0-9a-f]{8}-[0-9a-f]{24}(;Parent=[0-9a-f]{16})?(;Sampled=[01])?(;Lineage=[0-9a-f:|]{1,200})?$/;
 
 /**
- * What a message carries so that the function at the other end continues the trace, for `SendMessage`: Lambda
- * reads it by itself, and links its batch to each message's trace (X-Ray developer guide, "Amazon SQS and
- * AWS X-Ray"). It counts towards neither the size nor the number of a message's attributes.
- *
- * SQS refuses a message of which the header is malformed. No event is worth less than its trace, so such
- * a one is left out.
- * @param header `X-Amzn-Trace-Id`; undefined where nothing is traced
+ * What a message carries so that the consumer continues the trace, for `SendMessage`: Lambda reads it, and links its
+ * batch to each message's trace (X-Ray developer guide, "Amazon SQS and AWS X-Ray"). It counts towards neither the size
+ * nor the number of a message's attributes. SQS refuses a message with a malformed header, so such a header is left out.
+ * @param header `X-Amzn-Trace-Id`; undefined if nothing is traced
  */
 export function traceAttribute(
   header: string | undefined = '',
 ): Pick<SendMessageCommandInput, 'MessageSystemAttributes'> {
   if (!TRACE_HEADER.test(header)) return {};
   return { MessageSystemAttributes: { AWSTraceHeader: { DataType: 'String', StringValue: header } } };
-}
-
-/** The trace of the invocation that is under way; Lambda sets the variable anew for each. */
-export function invocationTrace() {
-  return traceAttribute(process.env._X_AMZN_TRACE_ID);
 }

@@ -43,7 +43,6 @@ export class PayloadStore {
 
 let store: PayloadStore | undefined;
 
-/** The store that the function's environment names. */
 export function payloadStore(): PayloadStore {
   store ??= new PayloadStore();
   return store;

@@ -9,10 +9,10 @@ import {
   escapeForSqs,
   eventAttributes,
   fitsMessage,
-  invocationTrace,
   MAX_ATTRIBUTE_LENGTH,
   messageGroupId,
   stringAttribute,
+  traceAttribute,
 } from '../queue/message.ts';
 
 /** What the receiver knows of a delivery besides its payload. */
@@ -24,7 +24,6 @@ export interface QueueUrls {
   readonly quarantine: string;
 }
 
-/** Reads where the queues are. @throws Error naming every missing variable */
 export function queueUrlsFromEnvironment(): QueueUrls {
   const environment = requireEnvironment([
     ...eventNames.map(queueUrlVariable),
@@ -40,7 +39,7 @@ export function queueUrlsFromEnvironment(): QueueUrls {
   };
 }
 
-/** Makes deliveries durable: each method returns once SQS has the message, and throws where it has not. */
+/** Stores deliveries: each method returns once SQS has the message, and throws if it has not. */
 export class EventQueues {
   readonly #client: SQSClient;
   readonly #urls: QueueUrls;
@@ -65,7 +64,7 @@ export class EventQueues {
         QueueUrl: kind === 'event' ? this.#urls.events[event.event] : this.#urls.unrouted,
         MessageBody: payloadKey === undefined ? escaped : JSON.stringify({ payloadKey }),
         MessageGroupId: messageGroupId(event.sentData.shop_id),
-        ...invocationTrace(),
+        ...traceAttribute(process.env._X_AMZN_TRACE_ID),
         MessageAttributes: {
           ...eventAttributes({ event: event.event, ...delivery }),
           ...(payloadKey !== undefined && { [attribute.payloadKey]: stringAttribute(payloadKey) }),
@@ -83,7 +82,7 @@ export class EventQueues {
       new SendMessageCommand({
         QueueUrl: this.#urls.quarantine,
         MessageBody: payloadKey === undefined ? whole : JSON.stringify({ problems, payloadKey }),
-        ...invocationTrace(),
+        ...traceAttribute(process.env._X_AMZN_TRACE_ID),
         MessageAttributes: {
           ...eventAttributes({ event: 'unusable', ...delivery }),
           [attribute.reason]: stringAttribute(reason),
@@ -94,7 +93,6 @@ export class EventQueues {
   }
 }
 
-/** Stores a payload that no message can hold. @returns its key */
 async function store(key: string, body: Buffer): Promise<string> {
   const { payloadStore } = await import('../queue/payload-store.ts');
   await payloadStore().put(key, body);

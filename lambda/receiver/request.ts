@@ -5,7 +5,6 @@ export type GatewayEvent = APIGatewayProxyEventV2 | APIGatewayProxyEvent;
 
 /** What the receiver needs of a request, whichever kind of API it came through. */
 export interface WebhookRequest {
-  /** As {@link requestIdOf}. */
   readonly requestId: string;
   /** Milliseconds since the epoch, by API Gateway's clock. */
   readonly receivedAt: number;

@@ -10,7 +10,7 @@ export const BASE64 = /^(?:[A-Za-z0-9+/]{43}=?|[A-Za-z0-9_-]{43}=?)$/;
 /**
  * Decodes the value of `X-Webhook-Signature` (decision D1): hex, base64 or base64url of the 32 bytes,
  * optionally prefixed `sha256=`.
- * @returns undefined where the value is not one well-formed signature
+ * @returns undefined if the value is not one well-formed signature
  */
 export function decodeSignature(header: string | undefined): Buffer | undefined {
   if (header === undefined) return undefined;

@@ -34,9 +34,9 @@ interface CachedSecrets {
 }
 
 /**
- * The webhook secret, cached for one function instance (decision D12). It is read again when it is
- * old, and when a signature does not match it: so a rotation works at once, while a flood of bad
- * signatures cannot drive calls. While Secrets Manager is down, what is cached goes on serving.
+ * The webhook secret, cached for one function instance (decision D12). It is read again when it is old, and when a
+ * signature does not match it: so a rotation works at once, and a flood of bad signatures cannot drive calls. While
+ * Secrets Manager is down, the cached secret goes on serving.
  */
 export class WebhookSecrets {
   readonly #options: WebhookSecretsOptions;
@@ -156,21 +156,16 @@ export class WebhookSecrets {
     }
   }
 
-  #version(
-    VersionStage: 'AWSCURRENT' | 'AWSPREVIOUS',
-    abortSignal?: AbortSignal,
-  ): Promise<GetSecretValueResponse> {
-    const { client, secretId } = this.#options;
-    return client.send(new GetSecretValueCommand({ SecretId: secretId, VersionStage }), {
-      ...(abortSignal && { abortSignal }),
-    });
+  #version(VersionStage: 'AWSCURRENT' | 'AWSPREVIOUS', abortSignal?: AbortSignal) {
+    const command = new GetSecretValueCommand({ SecretId: this.#options.secretId, VersionStage });
+    return this.#options.client.send(command, { ...(abortSignal && { abortSignal }) });
   }
 }
 
 /** The key under which a JSON secret holds the webhook secret (contract, Authentication). */
 const SECRET_KEY = 'WEBHOOK_SECRET';
 
-/** The stored secret cannot be used. Its message never shows the secret. */
+/** Its message never shows the secret. */
 export class UnusableSecretError extends Error {
   override readonly name = 'UnusableSecretError';
 }

@@ -1,16 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import type { CloudFormationCustomResourceEvent, Context } from 'aws-lambda';
-import { goesBack, type Probe, type Problem, readProbes } from './probes.ts';
+import { isRollback, type Probe, type Problem, readProbes } from './probes.ts';
 
 /** In milliseconds: a probe takes a few seconds at the worst, and Lambda gives a start 10 s. */
 const INVOCATION_TIMEOUT = 45_000;
 
-/** Milliseconds before this function's own time-out at which it stops: time to answer CloudFormation. */
+/** Milliseconds before this function's own timeout at which it stops: time to answer CloudFormation. */
 const ANSWER_MARGIN = 5_000;
 
 /**
- * How long what may pass is given, in milliseconds. New permissions take seconds to reach all of AWS,
+ * How long a problem that may pass is given, in milliseconds. New permissions take seconds to reach all of AWS,
  * without a promise (IAM user guide, "Changes that I make are not always immediately visible"), and a new
  * function or version is `Pending` until Lambda has made its resources (Lambda developer guide, "Lambda
  * function states").
@@ -46,23 +46,21 @@ const client = new LambdaClient({
 
 /**
  * The custom resource on which the functions' aliases depend: it proves of each new version that its code
- * loads and its environment is complete, and of the receiver that it can read the secret. Where one does
- * not, the deployment is rolled back before the version gets traffic. Nothing that it sends has an effect.
+ * loads and its environment is complete, and of the receiver that it can read the secret. If one fails, the deployment is
+ * rolled back before the version gets traffic. Nothing that it sends has an effect.
  */
 export async function handler(event: CloudFormationCustomResourceEvent, context: Context): Promise<void> {
   const limit = Math.max(0, context.getRemainingTimeInMillis() - ANSWER_MARGIN);
-  const failure = bringsNothingNew(event)
-    ? undefined
-    : await smokeTest(event.ResourceProperties, AbortSignal.timeout(limit));
-  await answer(event, failure);
+  const hasNewVersions =
+    event.RequestType === 'Create' ||
+    (event.RequestType === 'Update' && !isRollback(event.ResourceProperties, event.OldResourceProperties));
+  await answer(
+    event,
+    hasNewVersions ? await smokeTest(event.ResourceProperties, AbortSignal.timeout(limit)) : undefined,
+  );
 }
 
-function bringsNothingNew(event: CloudFormationCustomResourceEvent): boolean {
-  if (event.RequestType === 'Delete') return true;
-  return event.RequestType === 'Update' && goesBack(event.ResourceProperties, event.OldResourceProperties);
-}
-
-/** @returns everything that is wrong, in one line; undefined where nothing is */
+/** @returns everything that is wrong, in one line; undefined if nothing is */
 async function smokeTest(properties: unknown, outOfTime: AbortSignal): Promise<string | undefined> {
   try {
     const probes = readProbes(properties);
@@ -74,9 +72,9 @@ async function smokeTest(properties: unknown, outOfTime: AbortSignal): Promise<s
 }
 
 /**
- * Sends a probe, repeatedly where what goes wrong may pass.
+ * Sends a probe, repeatedly if what goes wrong may pass.
  * @param outOfTime ends it at once
- * @returns what is wrong, beginning with the function's name and version; undefined where nothing is
+ * @returns what is wrong, beginning with the function's name and version; undefined if nothing is
  */
 async function check(probe: Probe, outOfTime: AbortSignal): Promise<string | undefined> {
   const settled = Date.now() + SETTLING_TIME;
@@ -126,9 +124,9 @@ function fromJson(text: string | undefined): unknown {
 }
 
 /**
- * Tells CloudFormation how a request to a custom resource ended.
- * @param failure the reason, where it failed
- * @throws Error where CloudFormation has not taken the answer: Lambda then has the request carried out again
+ * Reports to CloudFormation how a request to a custom resource ended.
+ * @param failure the reason, if it failed
+ * @throws Error if CloudFormation has not taken the answer: Lambda then repeats the invocation
  */
 async function answer(
   { StackId, RequestId, LogicalResourceId, ResponseURL }: CloudFormationCustomResourceEvent,

@@ -1,20 +1,19 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import * as z from 'zod/mini';
 import { expecting } from '../events/fields.ts';
-import { WEBHOOK_PATH } from '../events/webhook-path.ts';
 import { SMOKE_TEST_PREFIX } from './request-id.ts';
 
-/** One function version, what it is sent, and what it must make of it. */
+/** An invocation of one function version. */
 export interface Probe {
   /** Qualified, so that it names the version that is to get traffic. */
   readonly functionArn: string;
   readonly event: unknown;
-  /** What is wrong with what the function returned; undefined where it is what it must be. */
+  /** What is wrong with what the function returned; undefined if nothing is. */
   readonly judge: (returned: unknown) => Problem | undefined;
 }
 
 export interface Problem {
-  /** Continues the function's name. Shows nothing of what the function returned but a status. */
+  /** Continues the function's name. Shows nothing of what the function returned except a status. */
   readonly text: string;
   /** Whether it may be gone in a minute. */
   readonly mayPass: boolean;
@@ -48,16 +47,15 @@ export function readProbes(resourceProperties: unknown): Probe[] {
 }
 
 /**
- * Whether an update goes back to versions that had been deployed before: numbers of versions only rise, so a
- * lower one is CloudFormation's own roll-back. It must not fail for what made the deployment fail.
+ * Whether an update is CloudFormation's own rollback: numbers of versions only rise, so a lower one was deployed before. A
+ * rollback must not fail for what made the deployment fail.
  * @param before the resource's properties until now
  */
-export function goesBack(resourceProperties: unknown, before: unknown): boolean {
+export function isRollback(resourceProperties: unknown, before: unknown): boolean {
   const versions = versionNumbers(resourceProperties);
   return [...versionNumbers(before)].some(([name, number]) => (versions.get(name) ?? number) < number);
 }
 
-/** Number of each version by the ARN of its function. */
 function versionNumbers(resourceProperties: unknown): Map<string, number> {
   const parsed = properties.safeParse(resourceProperties);
   const arns = parsed.success ? [parsed.data.Receiver, ...parsed.data.Consumers] : [];
@@ -70,49 +68,28 @@ function versionNumbers(resourceProperties: unknown): Map<string, number> {
 }
 
 /**
- * A delivery as API Gateway hands it over (payload format 2.0), with a signature that is well-formed and
- * wrong: to refuse it, the receiver has to read its secret, and refusing has no effect. Its request id
- * tells its line in the log from those of strangers.
+ * What the receiver reads of a request (payload format 2.0), with a well-formed but wrong signature: to refuse it, the
+ * receiver has to read its secret, and refusing has no effect. The request id tells its log line from those of strangers.
  */
-function wronglySignedRequest() {
-  const path = WEBHOOK_PATH;
-  const now = new Date();
-  return {
-    version: '2.0',
-    routeKey: `POST ${path}`,
-    rawPath: path,
-    rawQueryString: '',
-    headers: {
-      'content-type': 'application/json',
-      'user-agent': 'smoke-test',
-      'x-webhook-signature': randomBytes(32).toString('hex'),
-    },
-    requestContext: {
-      accountId: 'smoke-test',
-      apiId: 'smoke-test',
-      domainName: 'smoke-test',
-      domainPrefix: 'smoke-test',
-      http: { method: 'POST', path, protocol: 'HTTP/1.1', sourceIp: '127.0.0.1', userAgent: 'smoke-test' },
-      requestId: `${SMOKE_TEST_PREFIX}${randomUUID()}`,
-      routeKey: `POST ${path}`,
-      stage: '$default',
-      time: now.toISOString(),
-      timeEpoch: now.getTime(),
-    },
-    body: '{}',
-    isBase64Encoded: false,
-  };
-}
+const wronglySignedRequest = () => ({
+  headers: { 'x-webhook-signature': randomBytes(32).toString('hex') },
+  requestContext: {
+    http: { sourceIp: '127.0.0.1' },
+    requestId: `${SMOKE_TEST_PREFIX}${randomUUID()}`,
+    timeEpoch: Date.now(),
+  },
+  body: '{}',
+  isBase64Encoded: false,
+});
 
 /** The receiver must answer 401. A 500 may pass: its right to read the secret may not have spread yet. */
 function judgeReceiver(returned: unknown): Problem | undefined {
   const status = isObject(returned) ? returned.statusCode : undefined;
   if (status === 401) return undefined;
-  const said = typeof status === 'number' ? `answered ${status}` : 'returned no HTTP answer';
-  return { text: `${said} instead of 401 to a wrong signature`, mayPass: status === 500 };
+  const answer = typeof status === 'number' ? `answered ${status}` : 'returned no HTTP answer';
+  return { text: `${answer} instead of 401 to a wrong signature`, mayPass: status === 500 };
 }
 
-/** A consumer must report no failure of an empty batch. */
 function judgeConsumer(returned: unknown): Problem | undefined {
   const failures = isObject(returned) ? returned.batchItemFailures : undefined;
   if (Array.isArray(failures) && failures.length === 0) return undefined;

@@ -1,6 +1,6 @@
 import { AwsError } from './errors.ts';
 import { permissionsOf, type Stack } from './permissions.ts';
-import { type AwsRequest, type Permission, SERVICES, type Service } from './services.ts';
+import { ACCOUNT_ID, type AwsRequest, type Permission, SERVICES, type Service } from './services.ts';
 
 /** One statement of an IAM policy, with its intrinsic functions resolved. */
 export interface PolicyStatement {
@@ -43,8 +43,8 @@ export function createAuthorization(stack: Stack): Authorization {
 
   function callerArn(accessKeyId: string): string {
     const role = roles.get(accessKeyId);
-    if (role === undefined) return `arn:aws:iam::${stack.accountId}:user/operator`;
-    return `arn:aws:sts::${stack.accountId}:assumed-role/${role.name}/local`;
+    if (role === undefined) return `arn:aws:iam::${ACCOUNT_ID}:user/operator`;
+    return `arn:aws:sts::${ACCOUNT_ID}:assumed-role/${role.name}/local`;
   }
 
   function decide(accessKeyId: string, { action, resource }: Permission): Decision {

@@ -18,7 +18,14 @@ import { credentialOf, parseRequest, protocolOf } from './request.ts';
 import { type AwsResponse, documentResponse, errorResponse, withChecksum } from './response.ts';
 import { createS3 } from './s3/s3.ts';
 import { createSecretsManager } from './secrets-manager/secrets-manager.ts';
-import { type AwsRequest, type HttpRequest, type Operations, SERVICES, type Service } from './services.ts';
+import {
+  ACCOUNT_ID,
+  type AwsRequest,
+  type HttpRequest,
+  type Operations,
+  SERVICES,
+  type Service,
+} from './services.ts';
 import { createSns, publishedNotification } from './sns/sns.ts';
 import { createSqs } from './sqs/sqs.ts';
 
@@ -29,7 +36,6 @@ export interface AwsEndpointOptions {
   host?: string;
   /** Region of all resources, whichever region a client is configured for. */
   region: string;
-  accountId: '000000000000';
   /** Faults to inject, for tests. @default none */
   faults?: Faults;
   /** State of the last run, to which this one adds. @default state is in memory alone */
@@ -56,8 +62,9 @@ export interface AwsEndpoint {
   writeLog(group: string, message: string, at?: number): void;
   /** Creates an alarm of CloudWatch. */
   putAlarm(definition: AlarmDefinition): void;
-  /** Makes an event source known to Lambda's API, which turns it off and on. */
-  addEventSourceMapping(source: EventSourceMapping): void;
+  removeAlarm(name: string): void;
+  /** Makes an event source known to Lambda's API, which turns it off and on. @returns a function that removes it */
+  addEventSourceMapping(source: EventSourceMapping): () => void;
   /**
    * Looks at the messages of a queue without receiving them, oldest first.
    * @throws Error if there is no such queue
@@ -84,7 +91,6 @@ export async function startAwsEndpoint({
   port,
   host,
   region,
-  accountId,
   faults,
   kept,
   onProblem = () => {},
@@ -93,19 +99,17 @@ export async function startAwsEndpoint({
 }: AwsEndpointOptions): Promise<AwsEndpoint> {
   let actualPort = port;
   const publicHost = () => `localhost:${actualPort}`;
-  const secrets = createSecretsManager({ region, accountId, kept });
-  const authorization = createAuthorization({ region, accountId, secretArn: secrets.arnOf });
-  const logs = createLogs({ region, accountId, kept });
-  const dynamodb = await createDynamodb({
+  const secrets = createSecretsManager(region, kept);
+  const authorization = createAuthorization({ region, secretArn: secrets.arnOf });
+  const logs = createLogs(region, kept);
+  const dynamodb = await createDynamodb(
     region,
-    accountId,
     kept,
-    onRow:
-      observer &&
+    observer &&
       ((change, accessKeyId) => {
         if (authorization.isRole(accessKeyId)) observer.onRow(change);
       }),
-  });
+  );
   const fauxqs = await createFauxqs({
     region,
     publicHost,
@@ -115,19 +119,17 @@ export async function startAwsEndpoint({
   const sqs = createSqs({ fauxqs, region, publicHost });
   const sns = createSns(fauxqs);
   const s3 = createS3(fauxqs);
-  const alarms = createAlarms({
+  const alarms = createAlarms(
     region,
-    accountId,
-    publish: ({ topicArn, subject, text }) =>
+    ({ topicArn, subject, text }) =>
       sns.answer({
         parameters: { Action: 'Publish', TopicArn: topicArn, Subject: subject, Message: text },
       }),
     kept,
-  });
-  const mappings = createEventSourceMappings({ region, accountId, kept });
+  );
+  const mappings = createEventSourceMappings(region, kept);
   const firehose = createFirehose({
     region,
-    accountId,
     isAllowed: authorization.isAllowed,
     async writeObject(roleArn, bucket, key, body, isGzip) {
       const permission = { action: 's3:PutObject', resource: `arn:aws:s3:::${bucket}/${key}` };
@@ -149,8 +151,8 @@ export async function startAwsEndpoint({
     sts: {
       GetCallerIdentity: (_parameters, accessKeyId) => ({
         Arn: authorization.callerArn(accessKeyId),
-        UserId: accountId,
-        Account: accountId,
+        UserId: ACCOUNT_ID,
+        Account: ACCOUNT_ID,
       }),
     },
   };
@@ -240,6 +242,7 @@ export async function startAwsEndpoint({
     createLogGroup: logs.create,
     writeLog: logs.write,
     putAlarm: alarms.put,
+    removeAlarm: alarms.remove,
     addEventSourceMapping: mappings.add,
     inspectQueue: sqs.inspectQueue,
 

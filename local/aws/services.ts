@@ -1,6 +1,13 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { JsonObject } from './json.ts';
 
+/** The account of fauxqs, and so of everything here. */
+export const ACCOUNT_ID = '000000000000';
+
+export function arnOf(service: string, region: string, resource: string): string {
+  return `arn:aws:${service}:${region}:${ACCOUNT_ID}:${resource}`;
+}
+
 /** How a client expects an answer to be written. */
 export type Protocol = 'json' | 'query' | 'rest-json' | 'rest-xml';
 

@@ -36,7 +36,6 @@ const ports: Record<string, (consoleUrl?: ConsoleUrl) => Promise<Started>> = {
     startAwsEndpoint({
       port: 0,
       region: owner.region,
-      accountId: owner.accountId,
       ...(consoleUrl && { consoleUrl }),
     }),
 };

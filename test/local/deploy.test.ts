@@ -19,7 +19,7 @@ const good: Template['Resources'] = {
 };
 
 test('what was made before something could not be is told, and need not be made again', async () => {
-  const aws = await startAwsEndpoint({ port: 0, region: REGION, accountId: ACCOUNT_ID });
+  const aws = await startAwsEndpoint({ port: 0, region: REGION });
   try {
     const settings = clientSettings(aws.url, 'operator');
     const resourcesOf = (added: ReturnType<typeof table>) => {

@@ -34,7 +34,7 @@ async function withSecrets<Result>(
   use: (given: Given) => Promise<Result>,
   kept?: AwsEndpointOptions['kept'],
 ): Promise<Result> {
-  const aws = await startAwsEndpoint({ port: 0, region: REGION, accountId: ACCOUNT_ID, kept });
+  const aws = await startAwsEndpoint({ port: 0, region: REGION, kept });
   const settings = clientSettings(aws.url, 'operator');
   const client = new SecretsManagerClient(settings);
   try {

@@ -29,7 +29,6 @@ export async function startTestAws(
   const aws = await startAwsEndpoint({
     port: 0,
     region,
-    accountId,
     ...(faults && { faults }),
     ...(observer && { observer }),
   });

@@ -13,7 +13,6 @@ import { findFacts } from '../stage/history/find-facts.ts';
 import { foldedAttempts } from '../stage/history/fold.ts';
 import { followArchive, followLines } from '../stage/history/follow-facts.ts';
 import type { Delivery, History } from '../stage/history/history.ts';
-import { locate } from '../stage/history/locate.ts';
 import { readNewestRecords, storedRecord } from '../stage/history/records.ts';
 import {
   type DeliveryFilter,
@@ -22,6 +21,7 @@ import {
   MAXIMUM_PAYLOAD_BYTES,
   MAXIMUM_PAYLOADS,
 } from '../stage/history/store.ts';
+import { locate } from '../stage/history/trace.ts';
 import type { Stage } from '../stage/stage.ts';
 import { refusalOf } from '../stage/work.ts';
 import type { DeliveryDetail, Notice, PayloadSearch, RecordedRequest } from './api.ts';

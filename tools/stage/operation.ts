@@ -10,10 +10,10 @@ export interface Operation {
   /** Aborted by Ctrl-C. Work stops at a point where nothing is half done, and prints what became of the messages. */
   readonly signal: AbortSignal;
   /** Prints a line. */
-  readonly say: (line: string) => void;
+  readonly printLine: (line: string) => void;
   /** Characters of a line; Infinity if the output is not a terminal. */
   readonly width: number;
-  /** Prints a part of the output. @default its lines, by `say` */
+  /** Prints a part of the output. @default its lines, by `printLine` */
   readonly print?: (block: Block) => void;
   /** Shows how far long work has come. @default a line on standard error */
   readonly progress?: ProgressDisplay;
@@ -34,9 +34,9 @@ export interface RecordedDelivery {
 }
 
 /** Prints parts of an output, one below the other. */
-export function printBlocks({ say, width, print }: Operation, blocks: readonly Block[]): void {
+export function printBlocks({ printLine, width, print }: Operation, blocks: readonly Block[]): void {
   for (const block of blocks) {
-    if (print === undefined) for (const line of blockLines(block, width)) say(line);
+    if (print === undefined) for (const line of blockLines(block, width)) printLine(line);
     else print(block);
   }
 }

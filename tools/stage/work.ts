@@ -35,7 +35,7 @@ export const work: Work = async (where, task) => {
   let stack: Stage | undefined;
   try {
     stack = await findStack(where);
-    const done = await task({ stack, signal: interrupted, say: console.log, width: screenWidth() });
+    const done = await task({ stack, signal: interrupted, printLine: console.log, width: screenWidth() });
     if (done === false) process.exitCode = 1;
   } catch (error) {
     if (!isInterruption(error, interrupted)) throw forPeople(error, stack?.local ?? false);

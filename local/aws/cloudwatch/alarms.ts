@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import { AwsError } from '../errors.ts';
 import { type JsonObject, textOf, textsOf } from '../json.ts';
 import type { KeptState } from '../kept-state.ts';
-import type { Operations } from '../services.ts';
+import { ACCOUNT_ID, arnOf, type Operations } from '../services.ts';
 
 /** Alarms. Source: CloudWatch API reference, "DescribeAlarms". */
 const DEFAULT_PAGE_SIZE = 50;
@@ -52,19 +52,14 @@ interface Alarm extends z.infer<typeof settings> {
 export interface Alarms {
   /** Creates an alarm, or changes one, which keeps its state. */
   put(definition: AlarmDefinition): void;
+  remove(name: string): void;
   readonly operations: Operations;
 }
 
-interface AlarmsOptions {
-  region: string;
-  accountId: string;
-  /** Publishes to an SNS topic. */
-  publish(message: { topicArn: string; subject: string; text: string }): Promise<unknown>;
-  /** @default nothing is kept */
-  kept?: KeptState | undefined;
-}
+/** Publishes to an SNS topic. */
+type Publish = (message: { topicArn: string; subject: string; text: string }) => Promise<unknown>;
 
-export function createAlarms({ region, accountId, publish, kept }: AlarmsOptions): Alarms {
+export function createAlarms(region: string, publish: Publish, kept: KeptState | undefined): Alarms {
   const alarms = new Map<string, Alarm>();
   const stored = kept?.collection('alarm', settings);
   const before = new Map(stored?.entries());
@@ -163,7 +158,7 @@ export function createAlarms({ region, accountId, publish, kept }: AlarmsOptions
     const text = JSON.stringify({
       AlarmName,
       AlarmDescription,
-      AWSAccountId: accountId,
+      AWSAccountId: ACCOUNT_ID,
       NewStateValue: state,
       NewStateReason: reason,
       StateChangeTime: new Date(now).toISOString().replace('Z', '+0000'),
@@ -183,7 +178,7 @@ export function createAlarms({ region, accountId, publish, kept }: AlarmsOptions
       const now = Date.now() / 1000;
       const existing = alarms.get(definition.AlarmName);
       alarms.set(definition.AlarmName, {
-        arn: `arn:aws:cloudwatch:${region}:${accountId}:alarm:${definition.AlarmName}`,
+        arn: arnOf('cloudwatch', region, `alarm:${definition.AlarmName}`),
         actionsEnabled: true,
         state: 'INSUFFICIENT_DATA',
         reason: 'Unchecked: Initial alarm creation',
@@ -193,6 +188,10 @@ export function createAlarms({ region, accountId, publish, kept }: AlarmsOptions
         ...existing,
         definition,
       });
+    },
+
+    remove(name) {
+      alarms.delete(name);
     },
 
     operations,

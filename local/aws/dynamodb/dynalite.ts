@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module';
 import { AwsError } from '../errors.ts';
 import { isJsonObject, type JsonObject, objectsOf, textOf } from '../json.ts';
+import { ACCOUNT_ID } from '../services.ts';
 
 /**
  * Runs one operation of DynamoDB.
@@ -65,9 +66,9 @@ function storeText(): void {
 }
 
 /** Opens an empty store in memory. */
-export function createDynalite(region: string, accountId: string): Dynalite {
+export function createDynalite(region: string): Dynalite {
   const store = database.create({ createTableMs: 0, deleteTableMs: 0, updateTableMs: 0 });
-  Object.assign(store.tableDb, { awsRegion: region, awsAccountId: accountId });
+  Object.assign(store.tableDb, { awsRegion: region, awsAccountId: ACCOUNT_ID });
 
   /** Rejects each operation that is under way. */
   const underWay = new Set<(error: unknown) => void>();

@@ -7,23 +7,16 @@ import { createDynalite, createTable, type Dynalite, keyOf, OPERATIONS } from '.
 import { ItemChanges } from './item-changes.ts';
 import { keepTables } from './kept-tables.ts';
 
-interface DynamodbOptions {
-  region: string;
-  accountId: string;
-  /** Called for each item that a single write has changed. @default none, which is quicker */
-  onRow?: ((change: RowChange, accessKeyId: string) => void) | undefined;
-  /** @default nothing is kept */
-  kept?: KeptState | undefined;
-}
-
-/** DynamoDB: dynalite inside this process, in memory, and what the project needs of DynamoDB that dynalite lacks. */
-export async function createDynamodb({
-  region,
-  accountId,
-  onRow,
-  kept,
-}: DynamodbOptions): Promise<Operations> {
-  const inMemory = createDynalite(region, accountId);
+/**
+ * DynamoDB: dynalite inside this process, in memory, and what the project needs of DynamoDB that dynalite lacks.
+ * @param onRow is called for each item that a single write has changed. Without it, writes are faster
+ */
+export async function createDynamodb(
+  region: string,
+  kept: KeptState | undefined,
+  onRow: ((change: RowChange, accessKeyId: string) => void) | undefined,
+): Promise<Operations> {
+  const inMemory = createDynalite(region);
   const dynalite = kept ? await keepTables(inMemory, kept) : inMemory;
   const itemChanges = new ItemChanges(dynalite);
   /** The attribute with the expiry by table, if TTL is enabled. Nothing expires by it. */

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { AwsError } from '../errors.ts';
 import { isJsonObject, type JsonObject, objectsOf, textOf } from '../json.ts';
 import type { KeptState } from '../kept-state.ts';
-import type { Operations, Permission } from '../services.ts';
+import { ACCOUNT_ID, arnOf, type Operations, type Permission } from '../services.ts';
 import { DeliveryStream, evaluatedPrefix, keptRecords, type WriteObject } from './delivery-stream.ts';
 
 /** Limits of a record and of a call, in bytes before base64. Source: Firehose API reference, `PutRecordBatch`. */
@@ -29,7 +29,6 @@ export interface Firehose {
 
 interface FirehoseOptions {
   region: string;
-  accountId: string;
   isAllowed(accessKeyId: string, permission: Permission): boolean;
   /** Writes an object with the rights of a role. @throws Error if the role may not, or S3 does not take it */
   writeObject(roleArn: string, ...object: Parameters<WriteObject>): Promise<void>;
@@ -56,7 +55,6 @@ const KEY_ACTIONS = ['kms:GenerateDataKey', 'kms:Decrypt'];
 
 export function createFirehose({
   region,
-  accountId,
   isAllowed,
   writeObject,
   onProblem,
@@ -69,7 +67,10 @@ export function createFirehose({
     const name = textOf(parameters, 'DeliveryStreamName') ?? '';
     const stream = streams.get(name);
     if (stream !== undefined) return stream;
-    throw new AwsError('ResourceNotFoundException', `Firehose ${name} under account ${accountId} not found.`);
+    throw new AwsError(
+      'ResourceNotFoundException',
+      `Firehose ${name} under account ${ACCOUNT_ID} not found.`,
+    );
   }
 
   /** The stream that a caller puts records into. @throws AwsError if the caller may not use its key */
@@ -92,10 +93,10 @@ export function createFirehose({
       if (streams.has(name)) {
         throw new AwsError(
           'ResourceInUseException',
-          `Firehose ${name} under accountId ${accountId} already exists`,
+          `Firehose ${name} under accountId ${ACCOUNT_ID} already exists`,
         );
       }
-      const arn = `arn:aws:firehose:${region}:${accountId}:deliverystream/${name}`;
+      const arn = arnOf('firehose', region, `deliverystream/${name}`);
       const configuration = s3ConfigurationOf(parameters);
       const roleArn = textOf(configuration, 'RoleARN') ?? '';
       const delivery = new DeliveryStream({

@@ -4,7 +4,7 @@ import { AwsError } from '../errors.ts';
 import { pathOf, queryOf } from '../http-server.ts';
 import { type JsonObject, parseJsonObject } from '../json.ts';
 import type { KeptState } from '../kept-state.ts';
-import type { AwsRequest, HttpRequest, Operations } from '../services.ts';
+import { type AwsRequest, arnOf, type HttpRequest, type Operations } from '../services.ts';
 
 /** An event source that runs here, and can be turned off and on. */
 export interface EventSourceMapping {
@@ -31,25 +31,23 @@ interface Mapping extends z.infer<typeof settings> {
 
 /** Lambda's event source mappings, which is the whole of Lambda's API here. */
 export interface EventSourceMappings {
-  add(source: EventSourceMapping): void;
+  /**
+   * Adds a mapping. It takes over the state of a mapping of the same queue and function that an earlier run had, or that
+   * was removed.
+   * @returns a function that removes it
+   */
+  add(source: EventSourceMapping): () => void;
   readonly operations: Operations;
 }
 
-export function createEventSourceMappings({
-  region,
-  accountId,
-  kept,
-}: {
-  region: string;
-  accountId: string;
-  /** @default nothing is kept */
-  kept?: KeptState | undefined;
-}): EventSourceMappings {
+export function createEventSourceMappings(region: string, kept: KeptState | undefined): EventSourceMappings {
   const mappings = new Map<string, Mapping>();
   const stored = kept?.collection('event source', settings);
+  /** By queue and function. */
   const before = new Map(stored?.entries());
 
   function store({ source, ...set }: Mapping): void {
+    before.set(keyOf(source), set);
     stored?.put(keyOf(source), set);
   }
 
@@ -58,7 +56,7 @@ export function createEventSourceMappings({
       UUID: uuid,
       ...source.settings,
       EventSourceArn: source.eventSourceArn,
-      EventSourceMappingArn: `arn:aws:lambda:${region}:${accountId}:event-source-mapping:${uuid}`,
+      EventSourceMappingArn: arnOf('lambda', region, `event-source-mapping:${uuid}`),
       FunctionArn: source.functionArn,
       LastModified: modifiedAt,
       State: state,
@@ -138,6 +136,7 @@ export function createEventSourceMappings({
       store(mapping);
       // Its messages in flight ended with the process that had them.
       if (mapping.state !== 'Enabled') turn(mapping, false);
+      return () => mappings.delete(mapping.uuid);
     },
 
     operations,

@@ -1,7 +1,7 @@
 import { AwsError } from '../errors.ts';
 
 /** Decides on one log line. */
-export type LogFilter = (message: string) => boolean;
+type LogFilter = (message: string) => boolean;
 
 /** `$.message = "Failed*"`, `$.attempt != 1`, `$.lagMs > 3600000`. */
 const COMPARISON = /^\$\.([\w.]+)\s*(<=|<|>=|>|=|!=)\s*(?:"([^"]*)"|(-?[\w.]+\*?))$/;

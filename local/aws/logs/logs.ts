@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import { AwsError } from '../errors.ts';
 import { type JsonObject, textOf } from '../json.ts';
 import type { KeptState } from '../kept-state.ts';
-import type { Operations } from '../services.ts';
+import { arnOf, type Operations } from '../services.ts';
 import { logFilter } from './log-filter.ts';
 import { createQueries } from './logs-query.ts';
 
@@ -49,14 +49,7 @@ export interface Logs {
   readonly operations: Operations;
 }
 
-interface LogsOptions {
-  region: string;
-  accountId: string;
-  /** @default nothing is kept */
-  kept?: KeptState | undefined;
-}
-
-export function createLogs({ region, accountId, kept }: LogsOptions): Logs {
+export function createLogs(region: string, kept: KeptState | undefined): Logs {
   const groups = new Map<string, Line[]>();
   const stored = kept?.collection('log line', line);
   const before = (stored?.entries() ?? [])
@@ -64,7 +57,7 @@ export function createLogs({ region, accountId, kept }: LogsOptions): Logs {
     .sort((a, b) => a.timestamp - b.timestamp || a.number - b.number);
   let count = before.reduce((next, { number }) => Math.max(next, number + 1), 0);
 
-  const arnOf = (name: string) => `arn:aws:logs:${region}:${accountId}:log-group:${name}`;
+  const groupArn = (name: string) => arnOf('logs', region, `log-group:${name}`);
 
   function linesOf(parameters: JsonObject): readonly Line[] {
     const named = textOf(parameters, 'logGroupName') ?? textOf(parameters, 'logGroupIdentifier') ?? '';
@@ -88,8 +81,8 @@ export function createLogs({ region, accountId, kept }: LogsOptions): Logs {
       return {
         logGroups: names.map((logGroupName) => ({
           logGroupName,
-          arn: `${arnOf(logGroupName)}:*`,
-          logGroupArn: arnOf(logGroupName),
+          arn: `${groupArn(logGroupName)}:*`,
+          logGroupArn: groupArn(logGroupName),
         })),
       };
     },

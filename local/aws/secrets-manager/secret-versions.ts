@@ -16,7 +16,7 @@ export const versionSchema = z.object({
   createdDate: z.number(),
 });
 
-export type SecretVersion = z.infer<typeof versionSchema>;
+type SecretVersion = z.infer<typeof versionSchema>;
 
 /** Adds a version, or finds the one that an earlier call with the same token and value added. */
 export function addVersion(

@@ -3,7 +3,7 @@ import * as z from 'zod/mini';
 import { AwsError } from '../errors.ts';
 import { type JsonObject, objectsOf, textOf, textsOf } from '../json.ts';
 import type { KeptState } from '../kept-state.ts';
-import type { Operations } from '../services.ts';
+import { arnOf, type Operations } from '../services.ts';
 import {
   addVersion,
   attach,
@@ -43,17 +43,10 @@ export interface SecretsManager {
   arnOf(secretId: string): string | undefined;
 }
 
-interface SecretsManagerOptions {
-  region: string;
-  accountId: string;
-  /** @default nothing is kept */
-  kept?: KeptState | undefined;
-}
-
 const SECONDS_PER_DAY = 86_400;
 const DEFAULT_RECOVERY_DAYS = 30;
 
-export function createSecretsManager({ region, accountId, kept }: SecretsManagerOptions): SecretsManager {
+export function createSecretsManager(region: string, kept: KeptState | undefined): SecretsManager {
   const stored = kept?.collection('secret', secretSchema);
   const secrets: Secret[] = stored?.entries().map(([, secret]) => secret) ?? [];
 
@@ -98,7 +91,7 @@ export function createSecretsManager({ region, accountId, kept }: SecretsManager
       const now = epochSeconds();
       const secret: Secret = {
         name,
-        arn: `arn:aws:secretsmanager:${region}:${accountId}:secret:${name}${arnSuffix()}`,
+        arn: arnOf('secretsmanager', region, `secret:${name}${arnSuffix()}`),
         description: textOf(parameters, 'Description'),
         kmsKeyId: textOf(parameters, 'KmsKeyId'),
         tags: objectsOf(parameters, 'Tags').map((tag) => ({

@@ -6,7 +6,7 @@ import type { AwsResponse } from '../response.ts';
 import type { AwsRequest } from '../services.ts';
 
 /** SNS, as fauxqs has it, and with `MessageStructure`. It speaks the query protocol alone, as the real one does. */
-export interface Sns {
+interface Sns {
   answer(request: Pick<AwsRequest, 'parameters'>): Promise<AwsResponse>;
 }
 

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { AwsError } from '../errors.ts';
-import { type JsonObject, objectsOf, parseJsonObject, textOf, textsOf } from '../json.ts';
-import type { Operations } from '../services.ts';
+import { isJsonObject, type JsonObject, objectsOf, parseJsonObject, textOf, textsOf } from '../json.ts';
+import { arnOf, type Operations } from '../services.ts';
 
 /** Calls one operation of SQS with the fields of its JSON protocol. */
 type SqsCall = (operation: string, parameters: JsonObject) => Promise<JsonObject>;
@@ -36,7 +36,7 @@ export function createMessageMoves(
 
   async function attributesOf(queueUrl: string): Promise<JsonObject> {
     const { Attributes } = await sqs('GetQueueAttributes', { QueueUrl: queueUrl, AttributeNames: ['All'] });
-    return typeof Attributes === 'object' && !Array.isArray(Attributes) ? (Attributes ?? {}) : {};
+    return isJsonObject(Attributes) ? Attributes : {};
   }
 
   /** Addresses of the queues whose redrive policy names this dead-letter queue. */
@@ -178,7 +178,7 @@ export function createMessageMoves(
       async ListDeadLetterSourceQueues(parameters) {
         const name = textOf(parameters, 'QueueUrl')?.split('/').at(-1);
         // The real operation spells its result with a small letter.
-        return { queueUrls: await sourcesOf(`arn:aws:sqs:${region}:000000000000:${name}`) };
+        return { queueUrls: await sourcesOf(arnOf('sqs', region, String(name))) };
       },
     },
     close() {

@@ -13,7 +13,7 @@ interface SqsOptions {
   readonly publicHost: () => string;
 }
 
-export interface Sqs {
+interface Sqs {
   readonly operations: Operations;
   /**
    * Looks at the messages of a queue without receiving them, oldest first.

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Context } from 'aws-lambda';
 import type { EffectOutcome } from '../../../lambda/effects/event-order.ts';
-import { idempotentPerEvent, idempotentPerReplay } from '../../../lambda/effects/idempotency.ts';
+import { idempotent } from '../../../lambda/effects/idempotency.ts';
 import { Faults } from '../../../local/aws/faults.ts';
 import { eventually } from '../../support/eventually.ts';
 import { functionEnvironment } from '../../support/function-environment.ts';
@@ -21,9 +21,11 @@ afterAll(() => aws.close());
 /** What Lambda says to a function that must end so soon. */
 const endingIn = (milliseconds: number) => ({ getRemainingTimeInMillis: () => milliseconds }) as Context;
 
+const notifying = (name: string) => ({ name, notify: true });
+
 /** Carries out an effect once for each event id, in a function that has half a minute. */
 const within = (name: string, effect: () => Promise<EffectOutcome>) => (eventId: string) =>
-  idempotentPerEvent(name, effect)(eventId, undefined, endingIn(30_000));
+  idempotent(name, effect)({ eventId, replay: undefined }, endingIn(30_000));
 
 const done = async (): Promise<EffectOutcome> => 'Processed';
 
@@ -53,11 +55,11 @@ test('an effect that failed is tried again', async () => {
 test('an effect that a function died with is not silenced: it is tried again once that function must have ended', async () => {
   const MILLISECONDS_LEFT = 2_000;
   const begun = Promise.withResolvers<void>();
-  const dying = idempotentPerEvent('dying', () => {
+  const dying = idempotent('dying', () => {
     begun.resolve();
     return new Promise<EffectOutcome>(() => {});
   });
-  void dying('a', undefined, endingIn(MILLISECONDS_LEFT));
+  void dying({ eventId: 'a', replay: undefined }, endingIn(MILLISECONDS_LEFT));
   await begun.promise;
   const again = within('dying', done);
   await expect(again('a')).rejects.toThrow('already an execution in progress');
@@ -88,11 +90,11 @@ describe('an effect that a replay is to have again', () => {
       times += 1;
       return 'Processed';
     };
-    const once = idempotentPerEvent(name, effect);
-    const again = idempotentPerReplay(name, effect, once);
+    const send = idempotent(name, effect);
     return {
-      deliver: () => once('e', undefined, endingIn(MILLISECONDS_LEFT)),
-      replay: (replay: string) => again({ eventId: 'e', replay }, undefined, endingIn(MILLISECONDS_LEFT)),
+      deliver: () => send({ eventId: 'e', replay: undefined }, endingIn(MILLISECONDS_LEFT)),
+      replay: (replay: string) =>
+        send({ eventId: 'e', replay: notifying(replay) }, endingIn(MILLISECONDS_LEFT)),
       times: () => times,
     };
   }
@@ -121,10 +123,9 @@ describe('an effect that a replay is to have again', () => {
       if (fails) throw new Error('SNS is down');
       return 'Processed';
     };
-    const once = idempotentPerEvent('failing-again', done);
-    const again = idempotentPerReplay('failing-again', effect, once);
-    const replay = () => again({ eventId: 'e', replay: 'a' }, undefined, endingIn(30_000));
-    await once('e', undefined, endingIn(30_000));
+    await within('failing-again', done)('e');
+    const send = idempotent('failing-again', effect);
+    const replay = () => send({ eventId: 'e', replay: notifying('a') }, endingIn(30_000));
     await expect(replay()).rejects.toThrow('SNS is down');
     fails = false;
     expect([await replay(), await replay()]).toEqual(['Processed', 'Duplicate']);

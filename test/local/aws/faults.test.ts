@@ -37,7 +37,6 @@ async function startFaulty(injected: Faults): Promise<AwsEndpoint> {
   const started = await startAwsEndpoint({
     port: 0,
     region: STACK_REGION,
-    accountId: '000000000000',
     faults: injected,
   });
   const statements = [{ Effect: 'Allow' as const, Action: '*', Resource: '*' }];

@@ -27,7 +27,6 @@ beforeAll(async () => {
   endpoint = await startAwsEndpoint({
     port: 0,
     region: STACK_REGION,
-    accountId: '000000000000',
     faults,
     observer: {
       onRow: (change) => rows.push(change),

@@ -6,7 +6,6 @@ import { signedFor } from './support.ts';
 const SECRET_ARN = 'arn:aws:secretsmanager:eu-central-1:000000000000:secret:webhook-AbCdEf';
 const stack: Stack = {
   region: 'eu-central-1',
-  accountId: '000000000000',
   secretArn: (id) => (id === 'webhook' ? SECRET_ARN : undefined),
 };
 const SQS = 'arn:aws:sqs:eu-central-1:000000000000';

@@ -8,7 +8,7 @@ import { type AwsEndpoint, startAwsEndpoint } from '../../../local/aws/endpoint.
 export const STACK_REGION = 'eu-central-1';
 
 export function startEndpoint(): Promise<AwsEndpoint> {
-  return startAwsEndpoint({ port: 0, region: STACK_REGION, accountId: '000000000000' });
+  return startAwsEndpoint({ port: 0, region: STACK_REGION });
 }
 
 /** Clients with an operator's access key unless told, configured for a region that is not the stack's. */

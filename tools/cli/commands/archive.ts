@@ -54,7 +54,7 @@ on('export', 'Writes records as lines of JSON, with what the partner sent, which
       const { exportRecords } = await import('../../stage/archive/export.ts');
       await using destination = new Destination(output);
       // The records go to standard output, so messages do not.
-      const aside = { ...operation, say: console.error };
+      const aside = { ...operation, printLine: console.error };
       return exportRecords(aside, filter, { payloads, write: (line) => destination.write(line) });
     });
   });

@@ -4,7 +4,6 @@ import { relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Command } from '@commander-js/extra-typings';
 import { COMPILED_MODULES } from '../../../local/compiled-modules.ts';
-import { endWithClosedPipe } from '../terminal/closed-pipe.ts';
 
 /** Errors that say to whoever typed the command what is wrong: their message is all that is to be read. */
 const EXPECTED = new Set(['CommandError', 'SynthesisError', 'UnusableStateError']);
@@ -56,3 +55,27 @@ main(process.argv.slice(2)).catch(async (error: unknown) => {
   console.error(error);
   process.exit(1);
 });
+
+/**
+ * Ends a command without an error once its output is not read any more, as by `head -1`. Work that Ctrl-C can
+ * interrupt ends as with Ctrl-C.
+ */
+export function endWithClosedPipe(): void {
+  let isClosed = false;
+  const onError = ({ code, message }: NodeJS.ErrnoException) => {
+    if (code !== 'EPIPE') {
+      console.error(`The output cannot be written: ${message}`);
+      process.exitCode = 1;
+      return;
+    }
+    // Each further write fails, too.
+    if (isClosed) return;
+    isClosed = true;
+    process.once('exit', () => {
+      process.exitCode = 0;
+    });
+    if (!process.emit('SIGINT')) process.exit();
+  };
+  process.stdout.on('error', onError);
+  process.stderr.on('error', onError);
+}

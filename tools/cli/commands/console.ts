@@ -64,7 +64,7 @@ async function printLocalAddress(): Promise<void> {
   console.log(`The console of the local stack is at ${url} For a stage in AWS, name it: --stage …`);
 }
 
-async function serve({ stack, signal, say }: Operation, settings: Settings): Promise<void> {
+async function serve({ stack, signal, printLine }: Operation, settings: Settings): Promise<void> {
   const { newToken } = await import('../../console/local-console.ts');
   const { startConsole } = await import('../../console/server/server.ts');
   const { Source } = await import('../../console/source.ts');
@@ -85,11 +85,11 @@ async function serve({ stack, signal, say }: Operation, settings: Settings): Pro
       throw new CommandError(`Port ${port} is in use. Stop what uses it, or choose another with --port`);
     });
     source.follow((notice) => page.news.notice(notice));
-    say(`${stack.title}, as ${who}${readOnly ? ', read only' : ''}`);
-    say('');
-    say(`  Console   ${page.url}`);
-    say('');
-    say('Anyone who has this address has your permissions on the stage. Ctrl-C ends it.');
+    printLine(`${stack.title}, as ${who}${readOnly ? ', read only' : ''}`);
+    printLine('');
+    printLine(`  Console   ${page.url}`);
+    printLine('');
+    printLine('Anyone who has this address has your permissions on the stage. Ctrl-C ends it.');
     if (!signal.aborted) await once(signal, 'abort');
     await page.close();
   } finally {

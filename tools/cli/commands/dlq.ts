@@ -26,7 +26,7 @@ export function dlqCommand(work: Work) {
     .addOption(jsonOption())
     .action(({ json, ...where }) =>
       work(where, async (operation) => {
-        const { list } = await import('../../stage/queues/list.ts');
+        const { list } = await import('../../stage/queues/dlq-list.ts');
         return list(operation, { json: json ?? false });
       }),
     );
@@ -39,7 +39,7 @@ export function dlqCommand(work: Work) {
     .action((name, { limit, payload = false, json = false, ...where }) =>
       work(where, async (operation) => {
         const { findQueue } = await import('../../stage/queues/queue.ts');
-        const { show } = await import('../../stage/queues/show.ts');
+        const { show } = await import('../../stage/queues/dlq-show.ts');
         return show(operation, await findQueue(operation.stack, name), { limit, payload, json });
       }),
     );
@@ -83,11 +83,11 @@ export function dlqCommand(work: Work) {
     .action((name, { output, ...where }) =>
       work(where, async (operation) => {
         const { findQueue } = await import('../../stage/queues/queue.ts');
-        const { exportMessages } = await import('../../stage/queues/show.ts');
+        const { exportMessages } = await import('../../stage/queues/dlq-show.ts');
         const queue = await findQueue(operation.stack, name);
         await using destination = new Destination(output);
         // Standard output is for the lines alone.
-        const aside = { ...operation, say: console.error };
+        const aside = { ...operation, printLine: console.error };
         return exportMessages(aside, queue, (line) => destination.write(line));
       }),
     );

@@ -3,10 +3,10 @@ import { InvalidArgumentError } from '@commander-js/extra-typings';
 import { parseMix } from '../../measure/cost/mix.ts';
 import { defaultWorkload } from '../../measure/cost/workload.ts';
 import { type LoadOperation, load } from '../../measure/load/load.ts';
-import { FASTEST_RATE, MOST_CONNECTIONS, MOST_SECONDS, MOST_SHOPS } from '../../measure/load/plan.ts';
+import { MAX_CONNECTIONS, MAX_RATE, MAX_SECONDS, MAX_SHOPS } from '../../measure/load/plan.ts';
 import { loadTarget } from '../../measure/load/target.ts';
+import { currentSecret } from '../../stage/signed-post.ts';
 import { localStackAt } from '../../stage/stage.ts';
-import { currentSecret } from '../../stage/webhook-secret.ts';
 import { forPeople, outputsOption, stageOption, work } from '../../stage/work.ts';
 import { npmScript } from '../terminal/command.ts';
 import { CommandError } from '../terminal/command-error.ts';
@@ -22,12 +22,12 @@ export const command = npmScript(
   .option('--url <url>', 'where to; without it to the webhook of the stack')
   .option('--i-own <host>', 'the host of --url once more, where it is not this machine')
   .addOption(secretOption())
-  .option('--rate <n>', 'deliveries a second', wholeNumber(1, FASTEST_RATE), 100)
-  .option('--seconds <n>', 'how long', wholeNumber(1, MOST_SECONDS), 30)
+  .option('--rate <n>', 'deliveries a second', wholeNumber(1, MAX_RATE), 100)
+  .option('--seconds <n>', 'how long', wholeNumber(1, MAX_SECONDS), 30)
   .option('--ramp', 'rises to that rate in ten steps, and says at which it breaks')
   .option('--mix <weights>', 'such as shop.updated=3,review.posted=1; without it, all events alike', mix)
-  .option('--shops <n>', 'that they are about', wholeNumber(1, MOST_SHOPS), 100)
-  .option('--connections <n>', 'at a time, at most', wholeNumber(1, MOST_CONNECTIONS), 1_000)
+  .option('--shops <n>', 'that they are about', wholeNumber(1, MAX_SHOPS), 100)
+  .option('--connections <n>', 'at a time, at most', wholeNumber(1, MAX_CONNECTIONS), 1_000)
   .option('--picture <file>', 'an SVG of the run')
   .option('--dry-run', 'ends after the plan')
   .option('--yes', 'does not ask; it does of a stage, which costs money')
@@ -69,7 +69,7 @@ export const command = npmScript(
     const stack = localStackAt(target);
     const signal = interruption();
     try {
-      const operation = { stack, signal, say: console.log, width: screenWidth() };
+      const operation = { stack, signal, printLine: console.log, width: screenWidth() };
       if (!(await start(operation, target))) process.exitCode = 1;
       if (signal.aborted) process.exitCode = INTERRUPTED;
     } catch (error) {

@@ -8,7 +8,7 @@ import {
   sinceOption,
   untilOption,
 } from '../../stage/archive/filter.ts';
-import { FASTEST_RATE, USUAL_RATE } from '../../stage/replay/pace.ts';
+import { DEFAULT_RATE, MAX_RATE } from '../../stage/replay/token-bucket.ts';
 import { outputsOption, stageOption, type Work, work } from '../../stage/work.ts';
 import { npmScript } from '../terminal/command.ts';
 import { time, wholeNumber } from '../terminal/options.ts';
@@ -37,7 +37,7 @@ export const replayCommand = (work: Work) =>
       'of a new replay, or of the one to continue (default: mode and time)',
       replayName,
     )
-    .option('--rate <n>', `messages a second, 1 to ${FASTEST_RATE}`, wholeNumber(1, FASTEST_RATE), USUAL_RATE)
+    .option('--rate <n>', `messages a second, 1 to ${MAX_RATE}`, wholeNumber(1, MAX_RATE), DEFAULT_RATE)
     .option('--dry-run', 'shows the plan only')
     .option('--yes', 'does not ask')
     .addOption(stageOption())

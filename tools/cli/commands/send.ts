@@ -106,7 +106,7 @@ export const sendCommand = (work: Work) =>
       const needsStack = namesStack || again !== undefined || wait !== undefined;
       const isOfStack = needsStack || existsSync(OUTPUTS_FILE);
       await work({ ...where, url: url ?? (isOfStack ? undefined : DEFAULT_URL) }, async (operation) => {
-        const { stack, say, signal, onPosted } = operation;
+        const { stack, printLine, signal, onPosted } = operation;
         const source =
           again === undefined
             ? { bodyAt: given ?? (await standardInput(operation)), event }
@@ -123,8 +123,8 @@ export const sendCommand = (work: Work) =>
             : postSigned({ ...post, ...signing }));
           if (requestId !== undefined) onPosted?.(requestId);
           const answer = { status, body: parsedAnswer(body) };
-          if (!json) say(answerText(answer));
-          else if (wait === undefined) say(JSON.stringify(answer));
+          if (!json) printLine(answerText(answer));
+          else if (wait === undefined) printLine(JSON.stringify(answer));
           answers.push(answer);
         }
         const areExpected = answers.every(({ status }) => status === (badSignature ? 401 : 200));
@@ -182,7 +182,7 @@ async function deliveryOf(
   id: string,
   { sameHeaders, json }: { readonly sameHeaders: true | undefined; readonly json: true | undefined },
 ): Promise<Sendable | undefined> {
-  const { stack, signal, say, width, recorded = sameHeaders && askLocalConsole } = operation;
+  const { stack, signal, printLine, width, recorded = sameHeaders && askLocalConsole } = operation;
   if (sameHeaders && !stack.local) {
     throw new CommandError('--same-headers is for the local stack: AWS keeps no headers of a request');
   }
@@ -197,7 +197,7 @@ async function deliveryOf(
   }
   if (delivery?.body !== undefined) {
     const { request, body } = delivery;
-    if (!json) say(`Sending request ${shownId(id, width)} (${body.length} bytes) again.`);
+    if (!json) printLine(`Sending request ${shownId(id, width)} (${body.length} bytes) again.`);
     return { bodyAt: () => body, request: sameHeaders && request };
   }
   const { keptPayload } = await import('../../stage/history/kept-payload.ts');
@@ -206,7 +206,7 @@ async function deliveryOf(
   const { event, eventId, bytes, from } = kept;
   if (!json) {
     const what = `${event ?? 'unknown kind'}, ${bytes.length} bytes`;
-    say(`Sending event ${shownId(eventId, width)} (${what}) again, from ${from}.`);
+    printLine(`Sending event ${shownId(eventId, width)} (${what}) again, from ${from}.`);
   }
   return { bodyAt: () => bytes, event };
 }
@@ -240,7 +240,7 @@ async function askLocalConsole(id: string): Promise<RecordedDelivery | undefined
 async function keyOf({ stack }: Operation, isDefault: boolean, secret: string): Promise<string> {
   // Only the webhook is known of an address elsewhere.
   if (!isDefault || (stack.local && stack.outputs.WebhookSecretArn === undefined)) return secret;
-  const { currentSecret } = await import('../../stage/webhook-secret.ts');
+  const { currentSecret } = await import('../../stage/signed-post.ts');
   return currentSecret(stack);
 }
 
@@ -263,18 +263,18 @@ async function awaitAnswers(
     readonly json: true | undefined;
   },
 ): Promise<boolean> {
-  const { say } = operation;
+  const { printLine } = operation;
   const accepted = answers.flatMap((answer) => {
     const ids = acceptedSchema.safeParse(answer.body);
     return answer.status === 200 && ids.success ? [{ ...ids.data, answer }] : [];
   });
   const awaited = new Set(accepted.map(({ answer }) => answer));
   const others = answers.filter((answer) => !awaited.has(answer));
-  if (json) for (const answer of others) say(JSON.stringify(answer));
+  if (json) for (const answer of others) printLine(JSON.stringify(answer));
   if (accepted.length === 0) return true;
   let traced = 0;
   const onTrace = (trace: Trace) => {
-    say(JSON.stringify({ ...accepted[traced]?.answer, trace }));
+    printLine(JSON.stringify({ ...accepted[traced]?.answer, trace }));
     traced += 1;
   };
   const { awaitDeliveries } = await import('../../stage/history/wait.ts');

@@ -14,7 +14,7 @@ const DELIVERIES_IN_AN_OUTAGE = 200;
 const VISIBILITY_SECONDS = 5;
 
 /** Differences that are printed. */
-const MOST_SHOWN = 20;
+const MAX_SHOWN = 20;
 
 /** `npm run soak`: exit code 1, and the seed, on any difference. */
 export const command = npmScript(
@@ -76,5 +76,5 @@ async function carryOut(
   }
   const { soak } = await import('../../../test/soak/soak.ts');
   const { differences, ...report } = await soak({ ...run, deliveries, seed });
-  return { report, differences: differences.length, shown: differences.slice(0, MOST_SHOWN) };
+  return { report, differences: differences.length, shown: differences.slice(0, MAX_SHOWN) };
 }

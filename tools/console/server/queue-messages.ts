@@ -1,6 +1,6 @@
 import { isEventName } from '../../../lambda/events/catalogue.ts';
 import type { InspectedMessage } from '../../../local/observation.ts';
-import { failureNote, type HeldMessage, noted, reasonOf, walk } from '../../stage/queues/messages.ts';
+import { failureNote, noted, type ReceivedMessage, reasonOf, walk } from '../../stage/queues/messages.ts';
 import { readPayload, UnreadablePayloadError } from '../../stage/queues/payload.ts';
 import { sourceQueueUrl, type WaitingQueue, waitingQueues } from '../../stage/queues/queue.ts';
 import type { Stage } from '../../stage/stage.ts';
@@ -15,7 +15,10 @@ export const SHOWN_CHARACTERS = 16 * 1024;
 /** Messages of a dead-letter queue that are read: from a stage 10 a call, and hidden from others meanwhile. */
 const MAXIMUM_DEAD_LETTERS = 500;
 
-type SeenMessage = Pick<HeldMessage, 'id' | 'body' | 'attributes' | 'sentAt' | 'receives' | 'movedBySqs'> &
+type SeenMessage = Pick<
+  ReceivedMessage,
+  'id' | 'body' | 'attributes' | 'sentAt' | 'receives' | 'movedBySqs'
+> &
   Pick<QueueMessage, 'state'>;
 
 /** How queues are looked into: the local stack's without receiving anything. */

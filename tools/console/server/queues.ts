@@ -1,7 +1,7 @@
 import { type Context, Hono } from 'hono';
 import * as z from 'zod/mini';
 import type { LocalStack } from '../../../local/local-stack.ts';
-import { pausedQueue } from '../../stage/history/locate.ts';
+import { pausedQueue } from '../../stage/history/trace.ts';
 import { pausesOf } from '../../stage/queues/pause-state.ts';
 import { oldestMessage, type QueueState, queueState, waitingQueues } from '../../stage/queues/queue.ts';
 import type { Stage } from '../../stage/stage.ts';

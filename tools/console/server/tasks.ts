@@ -124,7 +124,7 @@ export class Tasks {
     const operation: Operation = {
       stack: this.#stack,
       signal,
-      say: (line) => record.add([line], { kind: 'text', text: line }),
+      printLine: (line) => record.add([line], { kind: 'text', text: line }),
       print: (block) => record.add(blockLines(block, WIDTH), block),
       width: WIDTH,
       progress: {
@@ -138,7 +138,7 @@ export class Tasks {
       const done = await run(operation);
       record.end(done === false ? 'failed' : 'done');
     } catch (error) {
-      operation.say(lineOf(error, signal, this.#stack.local));
+      operation.printLine(lineOf(error, signal, this.#stack.local));
       record.end('failed');
     }
   }

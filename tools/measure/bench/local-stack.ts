@@ -5,6 +5,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { DynamoDBClient, ListTablesCommand, paginateScan } from '@aws-sdk/client-dynamodb';
 import { GetQueueAttributesCommand, ListQueuesCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { LOCAL_SECRET } from '../../../events/signing.ts';
+import { catalogue, eventNames } from '../../../lambda/events/catalogue.ts';
+import type { EffectName } from '../../../lambda/events/definition.ts';
 import { clientSettings } from '../../../local/place.ts';
 import { exactly, type Figure, type Measured, type MeasureOptions, spread } from './figure.ts';
 import type { Posted, Posting } from './post-bodies.ts';
@@ -143,14 +145,13 @@ class Queues {
   }
 }
 
-/** Kinds by the table in which each of their deliveries makes one row. Notifications have one in that of their claims. */
-const ROWS: Readonly<Record<string, RegExp>> = {
-  'shop.updated': /ShopCache/,
-  'girl.created': /Cast/,
-  'girl.deleted': /Cast/,
-  'user.updated': /ContactPartner/,
-  'girl.schedule_changed': /Idempotency/,
-  'review.posted': /Idempotency/,
+/** Effects by the table in which each delivery makes one row: notifications are recorded for idempotency. */
+const TABLES: Readonly<Record<EffectName, RegExp>> = {
+  'shop-cache': /ShopCache/,
+  cast: /Cast/,
+  'contact-partner': /ContactPartner/,
+  chat: /Idempotency/,
+  review: /Idempotency/,
 };
 
 /** @throws Error where there are not as many rows as deliveries that make one */
@@ -158,10 +159,8 @@ async function assertEffects(awsUrl: string, { accepted }: Posted): Promise<void
   const client = new DynamoDBClient(clientSettings(awsUrl, 'operator'));
   const { TableNames = [] } = await client.send(new ListTablesCommand({}));
   for (const TableName of TableNames) {
-    const wanted = Object.entries(ROWS).reduce(
-      (sum, [event, name]) => sum + (name.test(TableName) ? (accepted[event] ?? 0) : 0),
-      0,
-    );
+    const events = eventNames.filter((event) => TABLES[catalogue[event].effect].test(TableName));
+    const wanted = events.reduce((sum, event) => sum + (accepted[event] ?? 0), 0);
     let rows = 0;
     for await (const { Count = 0 } of paginateScan({ client }, { TableName, Select: 'COUNT' })) rows += Count;
     if (rows !== wanted)

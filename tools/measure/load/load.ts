@@ -38,7 +38,7 @@ export type LoadOperation = Omit<Operation, 'stack'> & { readonly stack: Stage |
  * @throws CommandError where it cannot be done as it was told; nothing has been sent then
  */
 export async function load(operation: LoadOperation, options: LoadOptions): Promise<boolean> {
-  const { signal, say, width, stack } = operation;
+  const { signal, printLine, width, stack } = operation;
   const { plan, url, picture } = options;
   if (picture !== undefined) await requireWritable(picture);
   if (!(await agreed(operation, options))) return options.dryRun;
@@ -47,15 +47,15 @@ export async function load(operation: LoadOperation, options: LoadOptions): Prom
   const run = await runLoad({ plan, url, secret: options.secret, signal, progress, warn: console.error });
   const effect = await effectOf(reader, run, stack);
   const report = makeReport(run, effect);
-  if (options.json) say(JSON.stringify(report, undefined, 2));
-  else for (const line of describeReport(report, width)) say(line);
+  if (options.json) printLine(JSON.stringify(report, undefined, 2));
+  else for (const line of describeReport(report, width)) printLine(line);
   if (picture !== undefined) await writeFile(picture, drawReport(report));
   return report.succeeded;
 }
 
 /** Of what costs money it is said what it costs, and asked. */
 async function agreed(operation: LoadOperation, options: LoadOptions): Promise<boolean> {
-  const { say, width, signal, stack } = operation;
+  const { printLine, width, signal, stack } = operation;
   const { plan, url, stage, dryRun, yes, json } = options;
   // Behind an address of this machine there may be a tunnel.
   const isElsewhere = !isThisMachine(url) || stack?.local === false;
@@ -67,7 +67,7 @@ async function agreed(operation: LoadOperation, options: LoadOptions): Promise<b
   const takenAs = taken === stage ? undefined : taken;
   const destination = { title: stack?.title ?? url.host, url, deployment, takenAs };
   // What a program reads is the report alone.
-  const tell = json ? console.error : say;
+  const tell = json ? console.error : printLine;
   for (const line of describeForecast(plan, destination, width)) tell(line);
   if (dryRun) return false;
   tell('');

@@ -1,16 +1,16 @@
 import type { EventName } from '../../../lambda/events/catalogue.ts';
 
 /** Deliveries a second at most: what one process sends is below it, and a few processes are typed side by side. */
-export const FASTEST_RATE = 20_000;
+export const MAX_RATE = 20_000;
 
 /** Four hours: as long as it takes until new tables have doubled their capacity eight times. */
-export const MOST_SECONDS = 4 * 60 * 60;
+export const MAX_SECONDS = 4 * 60 * 60;
 
 /** Shops whose ids are made. */
-export const MOST_SHOPS = 100_000;
+export const MAX_SHOPS = 100_000;
 
 /** Connections at a time: what is beyond waits for one, and its wait counts. Ports of one machine end at 65,535. */
-export const MOST_CONNECTIONS = 10_000;
+export const MAX_CONNECTIONS = 10_000;
 
 /** Steps of a ramp: a run that is shorter in seconds has one for each. */
 const RAMP_STEPS = 10;

@@ -17,7 +17,7 @@ const MOST_FINDINGS = 5;
 const MOST_REPEATS = 20;
 
 /** Answers and waits of one delivery that are shown. */
-const MOST_SHOWN = 8;
+const MAX_SHOWN = 8;
 
 /** Characters of an event id that tell two apart. */
 const SHORT_ID = 8;
@@ -170,8 +170,8 @@ function repeatTable(repeats: readonly RepeatReport[], width: number): string[] 
 }
 
 function some(words: readonly string[]): string {
-  const shown = words.slice(0, MOST_SHOWN).join(', ');
-  return words.length > MOST_SHOWN ? `${shown}, … ${words.length - MOST_SHOWN} more` : shown;
+  const shown = words.slice(0, MAX_SHOWN).join(', ');
+  return words.length > MAX_SHOWN ? `${shown}, … ${words.length - MAX_SHOWN} more` : shown;
 }
 
 /** The same as {@link verdictText} for programs: one line of JSON. */

@@ -32,7 +32,7 @@ const LOOK_MILLISECONDS = 500;
 const KEPT_ALIVE_MILLISECONDS = 65_000;
 
 /** Connections at a time: a process may open some thousand files. */
-const MOST_CONNECTIONS = 2_000;
+const MAX_CONNECTIONS = 2_000;
 
 /** Signatures of earlier events that are remembered: who signs the event before signs one of the last. */
 const MOST_EARLIER = 50;
@@ -82,7 +82,7 @@ export async function startChecker(options: CheckerOptions): Promise<Checker> {
     onVerdict,
     onNotice,
     requestLimitMilliseconds = REQUEST_LIMIT_MILLISECONDS,
-    mostConnections = MOST_CONNECTIONS,
+    mostConnections = MAX_CONNECTIONS,
   } = options;
   const bodies = new BodyReader(BODY_LIMIT_BYTES);
   const deliveries = new Deliveries();

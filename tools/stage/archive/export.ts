@@ -24,7 +24,7 @@ export async function exportRecords(
   filter: RecordFilter,
   { payloads, write }: ExportOptions,
 ): Promise<boolean> {
-  const { stack, signal, progress = lateProgress(), say } = operation;
+  const { stack, signal, progress = lateProgress(), printLine } = operation;
   const expired = await expiredPart(stack, filter);
   let exported = 0;
   let missing = 0;
@@ -43,16 +43,16 @@ export async function exportRecords(
   const { objects, total, damaged } = reading;
   const count = counted(exported, 'record');
   if (signal.aborted) {
-    say(`Interrupted after ${objects} of ${total} objects and ${count}: the export is incomplete.`);
+    printLine(`Interrupted after ${objects} of ${total} objects and ${count}: the export is incomplete.`);
     return false;
   }
   const late = exported === 0 ? await lateness(stack, filter.events) : undefined;
-  say(`Exported ${count} of ${stack.title}.`);
+  printLine(`Exported ${count} of ${stack.title}.`);
   if (late !== undefined)
-    say(`The newest records may be up to ${late} late, because Firehose collects them.`);
-  if (expired !== undefined) say(expired);
-  if (missing > 0) say(`${counted(missing, 'record')} without the payload: see "unreadable".`);
-  for (const line of describeDamage(damaged)) say(line);
+    printLine(`The newest records may be up to ${late} late, because Firehose collects them.`);
+  if (expired !== undefined) printLine(expired);
+  if (missing > 0) printLine(`${counted(missing, 'record')} without the payload: see "unreadable".`);
+  for (const line of describeDamage(damaged)) printLine(line);
   return damaged.length === 0 && missing === 0;
 }
 

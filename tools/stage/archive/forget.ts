@@ -12,7 +12,7 @@ import { lateness } from './retention.ts';
 import { rewriteObject } from './rewrite.ts';
 
 /** Keys of one call at most. Source: S3 API reference, `DeleteObjects`. */
-const MOST_DELETED = 1_000;
+const MAX_DELETED = 1_000;
 
 /** Results of queries in Athena, which may hold payloads. */
 const QUERIES_PREFIX = 'queries/';
@@ -30,7 +30,7 @@ type Found = Awaited<ReturnType<PersonalData['in']>>;
 /** What has been done. */
 interface Done {
   records: number;
-  /** Records that name nobody who was asked for, and whose payload was beyond its term. */
+  /** Records that name nobody who was asked for, and whose payload was beyond its retention. */
   expired: number;
   objects: number;
   payloads: number;
@@ -48,7 +48,7 @@ export async function forget(
   persons: readonly Person[],
   { dryRun, agreed }: ForgetOptions,
 ): Promise<boolean> {
-  const { stack, signal, progress = lateProgress(), say } = operation;
+  const { stack, signal, progress = lateProgress(), printLine } = operation;
   const data = await PersonalData.of(stack, persons);
   const found: Found[] = [];
   const reading = readArchive(stack, { events: 'every', signal, progress, doing: 'Searching' });
@@ -59,7 +59,7 @@ export async function forget(
   }
   const { damaged, total, objects } = reading;
   if (signal.aborted) {
-    say(`Interrupted after ${objects} of ${counted(total, 'object')}. Nothing was changed.`);
+    printLine(`Interrupted after ${objects} of ${counted(total, 'object')}. Nothing was changed.`);
     return false;
   }
   let queryResults = 0;
@@ -71,33 +71,38 @@ export async function forget(
   const records = named.reduce((sum, { records }) => sum + records, 0);
   const expired = found.reduce((sum, { expired }) => sum + expired, 0);
   const payloads = new Set(named.flatMap(({ payloadKeys }) => [...payloadKeys])).size;
-  say(`Searched ${counted(total, 'object')} of the archive of ${stack.title}.`);
-  say(
+  printLine(`Searched ${counted(total, 'object')} of the archive of ${stack.title}.`);
+  printLine(
     records === 0
       ? 'No record names them.'
       : `To remove: the payloads of ${counted(records, 'record')} in ${counted(named.length, 'object')}`,
   );
-  if (data.asText > 0) say(`  ${data.asText} of them are no usable events and have the id in their text`);
+  if (data.asText > 0)
+    printLine(`  ${data.asText} of them are no usable events and have the id in their text`);
   if (data.days === undefined) {
-    say('How long it keeps payloads is unknown: expired payloads stay in the objects that are rewritten.');
+    printLine(
+      'How long it keeps payloads is unknown: expired payloads stay in the objects that are rewritten.',
+    );
   } else if (expired > 0) {
-    say(`To remove, too: ${counted(expired, 'payload')} of others, older than ${data.days} days`);
+    printLine(`To remove, too: ${counted(expired, 'payload')} of others, older than ${data.days} days`);
   }
-  if (payloads > 0) say(`To delete: ${counted(payloads, 'object')} of the payload bucket`);
+  if (payloads > 0) printLine(`To delete: ${counted(payloads, 'object')} of the payload bucket`);
   if (queryResults > 0) {
-    say(`To delete: ${counted(queryResults, 'object')} with results of queries, about any person`);
+    printLine(`To delete: ${counted(queryResults, 'object')} with results of queries, about any person`);
   }
-  for (const line of describeDamage(damaged)) say(line);
+  for (const line of describeDamage(damaged)) printLine(line);
   if (failedObjects > 0) {
-    say(`Not searched: ${counted(failedObjects, 'object')} under failed=, which Firehose could not deliver.`);
+    printLine(
+      `Not searched: ${counted(failedObjects, 'object')} under failed=, which Firehose could not deliver.`,
+    );
   }
   const isNothing = found.length + queryResults === 0;
   if (dryRun) {
-    say('Nothing was changed.');
+    printLine('Nothing was changed.');
     return isWhole;
   }
   if (!isNothing && !(await agreed('Remove this permanently?'))) {
-    say('Nothing was changed.');
+    printLine('Nothing was changed.');
     return false;
   }
 
@@ -107,13 +112,13 @@ export async function forget(
   const isDone = isWhole && !signal.aborted;
   const note = await writeNote(stack, persons, { ...done, complete: isDone });
   if (signal.aborted) {
-    say(`Interrupted after ${done.objects} of ${counted(found.length, 'object')}. Noted: ${note}.`);
-    say('What was removed stays removed. Repeat the command to continue.');
+    printLine(`Interrupted after ${done.objects} of ${counted(found.length, 'object')}. Noted: ${note}.`);
+    printLine('What was removed stays removed. Repeat the command to continue.');
     return false;
   }
-  if (!isNothing) say(`Done: ${counted(done.records + done.expired, 'record')} without a payload now.`);
-  say(`Noted, without the ids: ${note} in the bucket of the archive.`);
-  for (const line of await whatIsLeft(stack)) say(line);
+  if (!isNothing) printLine(`Done: ${counted(done.records + done.expired, 'record')} without a payload now.`);
+  printLine(`Noted, without the ids: ${note} in the bucket of the archive.`);
+  for (const line of await whatIsLeft(stack)) printLine(line);
   return isDone;
 }
 
@@ -171,7 +176,7 @@ async function deleteQueryResults(stack: Stage): Promise<number> {
   };
   for await (const { key } of listObjects(stack, QUERIES_PREFIX)) {
     page.push({ Key: key });
-    if (page.length === MOST_DELETED) await deletePage();
+    if (page.length === MAX_DELETED) await deletePage();
   }
   await deletePage();
   return count;

@@ -39,7 +39,7 @@ export async function list(
   filter: RecordFilter,
   { json }: { readonly json: boolean },
 ): Promise<boolean> {
-  const { stack, signal, progress = lateProgress(), say, width } = operation;
+  const { stack, signal, progress = lateProgress(), printLine, width } = operation;
   const expired = await expiredPart(stack, filter);
   const days = new Map<string, Day>();
   const replays = new Map<string, number>();
@@ -66,7 +66,7 @@ export async function list(
       damaged: damaged.map(({ key, line, message }) => ({ key, line, message })),
       bufferSeconds: await bufferSeconds(stack, filter.events),
     };
-    say(JSON.stringify(report, undefined, 2));
+    printLine(JSON.stringify(report, undefined, 2));
     return complete;
   }
 
@@ -95,7 +95,7 @@ export async function list(
     describeDamage(damaged),
   ];
   const [first = [], ...below] = sections.filter(({ length }) => length > 0);
-  for (const line of [...first, ...below.flatMap((lines) => ['', ...lines])]) say(line);
+  for (const line of [...first, ...below.flatMap((lines) => ['', ...lines])]) printLine(line);
   return complete;
 }
 

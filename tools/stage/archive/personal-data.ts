@@ -25,15 +25,15 @@ export interface Person {
  * The fields of a record that matter here. Nothing is asked of the others, so that a record of an event that has left the
  * catalogue can be forgotten, too.
  */
-const heldSchema = z.looseObject(
+const redactableSchema = z.looseObject(
   z.pick(recordSchema, { settledAt: true, body: true, payloadKey: true }).shape,
 );
 
-type Held = z.infer<typeof heldSchema>;
+type RedactableRecord = z.infer<typeof redactableSchema>;
 
 /**
- * Finds what the archive has to lose: payloads that name a person, and payloads of others that are beyond their term.
- * S3 counts an object's term from when it was written, so rewriting an object would keep the latter once more.
+ * Finds what the archive has to lose: payloads that name a person, and payloads of others that are beyond their retention.
+ * S3 counts an object's retention from when it was written, so rewriting an object would keep the latter once more.
  */
 export class PersonalData {
   /** Days for which the archive keeps a payload, from settling on; undefined if that cannot be known. */
@@ -63,16 +63,16 @@ export class PersonalData {
     let [records, asText, expired] = [0, 0, 0];
     let isOverdue = false;
     for await (const line of object.lines()) {
-      const held = parseLine(heldSchema, line);
-      const mention = await this.#mention(line, held);
+      const record = parseLine(redactableSchema, line);
+      const mention = await this.#mention(line, record);
       if (mention !== undefined) {
         records += 1;
         if (mention === 'text') asText += 1;
-        if (held?.payloadKey !== undefined) payloadKeys.add(held.payloadKey);
-      } else if (held !== undefined && this.#isExpired(held)) {
+        if (record?.payloadKey !== undefined) payloadKeys.add(record.payloadKey);
+      } else if (record !== undefined && this.#isExpired(record)) {
         expired += 1;
         // If nobody had rewritten it, S3 would have deleted it.
-        isOverdue ||= this.#isExpired(held, LATEST_EXPIRY_DAYS);
+        isOverdue ||= this.#isExpired(record, LATEST_EXPIRY_DAYS);
       }
     }
     // A damaged object stays as it is.
@@ -82,11 +82,11 @@ export class PersonalData {
 
   /** The line without what the partner sent, and why. @returns undefined if the line stays as it is */
   async withoutPayload(line: Buffer, forgottenAt: string) {
-    const held = parseLine(heldSchema, line);
-    const isNamed = (await this.#mention(line, held)) !== undefined;
-    if (!isNamed && !(held !== undefined && this.#isExpired(held))) return undefined;
+    const record = parseLine(redactableSchema, line);
+    const isNamed = (await this.#mention(line, record)) !== undefined;
+    if (!isNamed && !(record !== undefined && this.#isExpired(record))) return undefined;
     // Nothing is left of a line that is no record.
-    const { body, payloadKey, ...rest } = held ?? {};
+    const { body, payloadKey, ...rest } = record ?? {};
     const end = line.at(-1) === 0x0a ? '\n' : '';
     return {
       line: Buffer.from(`${JSON.stringify({ ...rest, forgottenAt })}${end}`),
@@ -94,14 +94,14 @@ export class PersonalData {
     };
   }
 
-  /** Whether it holds a payload beyond its term. What is in the payload bucket expires by itself. */
-  #isExpired({ settledAt, body }: Held, moreDays = 0): boolean {
+  /** Whether it holds a payload beyond its retention. What is in the payload bucket expires by itself. */
+  #isExpired({ settledAt, body }: RedactableRecord, moreDays = 0): boolean {
     return body !== undefined && Date.parse(settledAt) < this.#end - moreDays * DAY;
   }
 
-  async #mention(line: Buffer, held: Held | undefined): Promise<Mention | undefined> {
-    if (held === undefined) return mentionInText(line.toString(), this.#persons);
-    const { body, payloadKey } = held;
+  async #mention(line: Buffer, record: RedactableRecord | undefined): Promise<Mention | undefined> {
+    if (record === undefined) return mentionInText(line.toString(), this.#persons);
+    const { body, payloadKey } = record;
     if (payloadKey === undefined) return body === undefined ? undefined : mentionIn(body, this.#persons);
     const known = this.#payloads.get(payloadKey) ?? this.#look(payloadKey);
     this.#payloads.set(payloadKey, known);

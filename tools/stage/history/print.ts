@@ -42,17 +42,17 @@ const COLOURS: Readonly<Record<Tone, Parameters<typeof styleText>[0]>> = {
  * @throws CommandError if there is no such event
  */
 export async function printTrace(
-  { stack, signal, say, width }: Operation,
+  { stack, signal, printLine, width }: Operation,
   id: string,
   { json, ...times }: Parameters<typeof windowOf>[0] & { readonly json: boolean },
 ): Promise<boolean> {
   const trace = await traceDelivery(stack, id, { ...times, signal, progress: lateProgress() });
   if (trace === undefined) {
-    if (!json) say('Interrupted. The query of the logs is stopped, and nothing was changed.');
+    if (!json) printLine('Interrupted. The query of the logs is stopped, and nothing was changed.');
     return false;
   }
-  if (json) say(JSON.stringify(trace, undefined, 2));
-  else for (const line of describeTrace(trace, stack, width)) say(line);
+  if (json) printLine(JSON.stringify(trace, undefined, 2));
+  else for (const line of describeTrace(trace, stack, width)) printLine(line);
   const { logs, archive, queues, crashes } = trace.sources;
   const isRefused = [logs, queues, crashes].some((source) => source?.refused);
   return !isRefused && archive?.state !== 'refused' && !archive?.damaged.length;

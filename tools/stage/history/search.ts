@@ -29,7 +29,7 @@ interface Found {
  * @returns false if something could not be read, which is said
  */
 export async function printSearch(
-  { stack, signal, say, width }: Operation,
+  { stack, signal, printLine, width }: Operation,
   text: string,
   { json, ...times }: Parameters<typeof windowOf>[0] & { readonly json: boolean },
 ): Promise<boolean> {
@@ -46,7 +46,7 @@ export async function printSearch(
   // Most lines of a delivery that has the text do not have it.
   if (events.length > 0) store.add(...(await logs.find(`"eventId":"(${[...new Set(events)].join('|')})`)));
   if (signal.aborted) {
-    if (!json) say('Interrupted. Nothing was changed.');
+    if (!json) printLine('Interrupted. Nothing was changed.');
     return false;
   }
   const { refused, since, truncated } = logs.searched;
@@ -63,8 +63,8 @@ export async function printSearch(
     'Payloads that wait on a queue or are too large for the archive’s records were not searched.',
   ].filter((line) => typeof line === 'string');
   const found: Found = { ...store.list({ search: text }, MAXIMUM_LISTED), notSearched };
-  if (json) say(JSON.stringify(found, undefined, 2));
-  else for (const line of describeFound(text, found, width)) say(line);
+  if (json) printLine(JSON.stringify(found, undefined, 2));
+  else for (const line of describeFound(text, found, width)) printLine(line);
   return refused === undefined && !(archive && ('refused' in archive || archive.damaged.length > 0));
 
   function readArchive() {

@@ -1,8 +1,10 @@
+import { type EventName, isEventName } from '../../../lambda/events/catalogue.ts';
+import { type Pause, pauseState } from '../queues/pause-state.ts';
+import { queueState, waitingQueues } from '../queues/queue.ts';
 import type { Stage } from '../stage.ts';
 import { findFacts, type Sources } from './find-facts.ts';
 import { fold } from './fold.ts';
-import type { History } from './history.ts';
-import { locate } from './locate.ts';
+import type { History, PausedQueue, Place } from './history.ts';
 import type { IdKind } from './trace-id.ts';
 
 /** What `npm run trace -- <id> --json` prints. */
@@ -32,3 +34,39 @@ export async function traceDelivery(
   const history = await locate(stage, fold(facts));
   return { stack: stage.title, id, idIs, history, sources };
 }
+
+/**
+ * Adds what queues tell without being disturbed: whether an event is paused, how many messages are kept beside this
+ * one, and until when. What may not be asked is left out.
+ */
+export async function locate(stage: Stage, history: History): Promise<History> {
+  const [first, ...others] = history.now;
+  const rest = await Promise.all(others.map((place) => look(stage, place)));
+  return { ...history, now: [await look(stage, first), ...rest] };
+}
+
+async function look(stage: Stage, place: Place): Promise<Place> {
+  const { state, queue = '' } = place;
+  if (state === 'queued' || state === 'retrying') {
+    const paused = isEventName(queue) && (await pauseOfEvent(stage, queue).catch(() => undefined));
+    return paused ? { ...place, paused } : place;
+  }
+  const kept = ['dead-letter', 'invalid', 'parked'].includes(state)
+    ? waitingQueues(stage).find(({ name }) => name === queue)
+    : undefined;
+  const holds = kept && (await queueState(stage.sqs, kept.url).catch(() => undefined));
+  if (holds === undefined) return place;
+  const until = new Date(Date.parse(place.since) + holds.retention * 1000).toISOString();
+  return { ...place, until: place.until ?? until, queueHolds: holds.visible + holds.inFlight };
+}
+
+async function pauseOfEvent(stage: Stage, event: EventName): Promise<PausedQueue | undefined> {
+  const { pause } = await pauseState(stage, event);
+  return pause === undefined || pause.running ? undefined : pausedQueue(pause);
+}
+
+export const pausedQueue = ({ by, reason, since }: Pause): PausedQueue => ({
+  by,
+  reason,
+  since: since?.toISOString(),
+});

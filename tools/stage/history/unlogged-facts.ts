@@ -22,7 +22,7 @@ const CRASHED =
 const MAXIMUM_CRASH_PAGES = 20;
 
 /** Milliseconds after its receipt in which a first attempt is usual: no crashes are looked for. */
-const USUAL_WAIT = 1_000;
+const DEFAULT_WAIT = 1_000;
 
 /**
  * What neither lines nor records say of an event: the dead letters of it that SQS moved, and crashes of its consumer. It
@@ -97,7 +97,7 @@ function silencesOf(event: string, steps: readonly Step[]) {
     );
     const since = Date.parse(at);
     const until = seen === undefined ? Date.now() : Date.parse(seen.at);
-    if (until - since < USUAL_WAIT) return [];
+    if (until - since < DEFAULT_WAIT) return [];
     // Either an attempt is missing for certain, or the first one is late.
     return [{ since, until, isCertain: seen === undefined || attempts[0]?.kind === 'crashed' }];
   });

@@ -6,10 +6,10 @@ import type { Operation } from '../operation.ts';
 import type { Fact } from './facts.ts';
 import { fold, hasSettled } from './fold.ts';
 import type { History } from './history.ts';
-import { locate } from './locate.ts';
 import { lineFact, parseCrash } from './log-line.ts';
 import { describePlaces, growingTrace } from './print.ts';
 import type { Trace } from './trace.ts';
+import { locate } from './trace.ts';
 import { unloggedFacts } from './unlogged-facts.ts';
 import { stateTitle } from './words.ts';
 
@@ -32,7 +32,7 @@ const LOOK_INTERVAL = { local: 500, aws: 10_000 };
  * @throws CommandError if one has not settled, and a log cannot be read
  */
 export async function awaitDeliveries(
-  { stack, signal, say, width }: Operation,
+  { stack, signal, printLine, width }: Operation,
   deliveries: readonly { readonly eventId: string; readonly requestId: string }[],
   {
     since,
@@ -132,15 +132,15 @@ export async function awaitDeliveries(
 
   function show(one: Delivery): History {
     const history = historyOf(one);
-    if (onTrace === undefined) for (const line of one.newLines(history)) say(line);
+    if (onTrace === undefined) for (const line of one.newLines(history)) printLine(line);
     return history;
   }
 
   async function end(one: Delivery): Promise<void> {
     const history = await locate(stack, historyOf(one));
     if (onTrace === undefined) {
-      if (!hasSettled(history)) say(`It has not settled after ${seconds} s.`);
-      for (const line of describePlaces(history, stack, width)) say(line);
+      if (!hasSettled(history)) printLine(`It has not settled after ${seconds} s.`);
+      for (const line of describePlaces(history, stack, width)) printLine(line);
       return;
     }
     const { eventId, facts } = one;

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { FilterLogEventsCommand } from '@aws-sdk/client-cloudwatch-logs';
 import { type EventName, eventNames } from '../../../lambda/events/catalogue.ts';
-import { Pace } from '../replay/pace.ts';
+import { TokenBucket } from '../replay/token-bucket.ts';
 import type { Stage } from '../stage.ts';
 
 /** The receiver, or an event for its consumer. */
@@ -72,8 +72,8 @@ export async function* followLogs(
     onProblem = () => {},
   }: FollowOptions,
 ): AsyncGenerator<readonly FollowedLine[]> {
-  const pace = stack.local ? undefined : new Pace(REQUESTS_A_SECOND);
-  const logs = functions.map((name) => ({ name, log: new FollowedLog(stack, name, since, pace) }));
+  const bucket = stack.local ? undefined : new TokenBucket(REQUESTS_A_SECOND);
+  const logs = functions.map((name) => ({ name, log: new FollowedLog(stack, name, since, bucket) }));
   const troubled = new Set<FunctionName>();
   let wait = pollMilliseconds;
   while (!signal.aborted) {
@@ -113,7 +113,7 @@ export async function* followLogs(
 class FollowedLog {
   readonly #stack: Stage;
   readonly #name: FunctionName;
-  readonly #pace: Pace | undefined;
+  readonly #bucket: TokenBucket | undefined;
   /** Where the next look begins, in epoch milliseconds. */
   #from: number;
   #newest = 0;
@@ -123,11 +123,11 @@ class FollowedLog {
   /** When the lines were written that a look may find again, by their id. */
   readonly #known = new Map<string, number>();
 
-  constructor(stack: Stage, name: FunctionName, since: Date, pace: Pace | undefined) {
+  constructor(stack: Stage, name: FunctionName, since: Date, bucket: TokenBucket | undefined) {
     this.#stack = stack;
     this.#name = name;
     this.#from = since.getTime();
-    this.#pace = pace;
+    this.#bucket = bucket;
   }
 
   /**
@@ -166,7 +166,7 @@ class FollowedLog {
   async #page(nextToken: string | undefined, signal: AbortSignal) {
     const logGroupName =
       this.#name === 'receiver' ? this.#stack.receiverLogGroup : this.#stack.event(this.#name).logGroup;
-    await this.#pace?.take(1, signal);
+    await this.#bucket?.take(1, signal);
     return this.#stack.logs.send(
       new FilterLogEventsCommand({ logGroupName, startTime: this.#from, nextToken }),
       { abortSignal: signal },

@@ -22,7 +22,7 @@ interface DeliveryFilter {
  * @throws CommandError where nothing can have such an id
  */
 export async function tail(
-  { stack, signal, say, width }: Operation,
+  { stack, signal, printLine, width }: Operation,
   { events, id, since = new Date(), json }: DeliveryFilter & { since: Date | undefined; json: boolean },
 ): Promise<void> {
   const isWanted = deliveryFilter({ events, id });
@@ -47,7 +47,7 @@ export async function tail(
     for (const { function: name, at, text } of lines.filter(isWanted)) {
       const line: LogLine = { functionName: kebabCase(name), at, stream: 'stdout', text };
       const shown = json ? asJson(line) : format.logLine(line);
-      if (shown !== undefined) say(shown);
+      if (shown !== undefined) printLine(shown);
     }
   }
 }

@@ -11,7 +11,7 @@ import type { Stage } from '../stage.ts';
 import { type AnyQueue, queueState } from './queue.ts';
 
 /** A message that a look has received. It is given back unless it was moved. */
-export interface HeldMessage {
+export interface ReceivedMessage {
   readonly id: string;
   readonly receiptHandle: string;
   readonly body: string;
@@ -25,7 +25,7 @@ export interface HeldMessage {
   readonly movedBySqs: boolean;
 }
 
-function heldMessage(message: Message): HeldMessage {
+function receivedMessage(message: Message): ReceivedMessage {
   const { MessageId = '', ReceiptHandle = '', Body = '', Attributes = {}, MessageAttributes = {} } = message;
   return {
     id: MessageId,
@@ -39,7 +39,7 @@ function heldMessage(message: Message): HeldMessage {
   };
 }
 
-type Noted = Pick<HeldMessage, 'attributes' | 'movedBySqs'>;
+type Noted = Pick<ReceivedMessage, 'attributes' | 'movedBySqs'>;
 
 /** What the receiver or a consumer noted with the message (docs/decisions.md). */
 export function noted({ attributes }: Pick<Noted, 'attributes'>, name: string): string | undefined {
@@ -67,7 +67,7 @@ export function reasonOf(message: Noted, { kind }: Pick<AnyQueue, 'kind'>): stri
 /** SQS's largest batch. */
 const PAGE = 10;
 
-/** Pages without a new message after which all have been seen: held ones come back when a walk takes long. */
+/** Pages without a new message after which all have been seen: received ones come back when a walk takes long. */
 const PAGES_WITHOUT_NEWS = 3;
 
 /** Messages of one walk at most. SQS itself ends at 120,000 in flight. */
@@ -88,17 +88,17 @@ export async function walk(
   { sqs, waitSeconds }: Pick<Stage, 'sqs' | 'waitSeconds'>,
   url: string,
   { signal, limit = MAXIMUM_WALK }: { readonly signal: AbortSignal; readonly limit?: number },
-  visit: (message: HeldMessage) => Promise<'settled' | 'kept'>,
+  visit: (message: ReceivedMessage) => Promise<'settled' | 'kept'>,
 ): Promise<{ readonly seen: number; readonly undeleted: readonly string[]; readonly limited: boolean }> {
   const hold = holdSeconds(Math.min(limit, (await queueState(sqs, url)).visible));
   const visited = new Set<string>();
   /** The receipts to give back, by message: a later receive replaces an earlier one. */
-  const held = new Map<string, string>();
+  const received = new Map<string, string>();
   const undeleted: string[] = [];
 
-  async function visitOne(message: HeldMessage): Promise<void> {
+  async function visitOne(message: ReceivedMessage): Promise<void> {
     if ((await visit(message)) === 'kept') return;
-    held.delete(message.id);
+    received.delete(message.id);
     try {
       await sqs.send(new DeleteMessageCommand({ QueueUrl: url, ReceiptHandle: message.receiptHandle }));
     } catch {
@@ -120,8 +120,8 @@ export async function walk(
         }),
       );
       if (Messages.length === 0) break;
-      const page = Messages.map(heldMessage);
-      for (const { id, receiptHandle } of page) held.set(id, receiptHandle);
+      const page = Messages.map(receivedMessage);
+      for (const { id, receiptHandle } of page) received.set(id, receiptHandle);
       const fresh = page.filter(({ id }) => !visited.has(id));
       withoutNews = fresh.length === 0 ? withoutNews + 1 : 0;
       for (const { id } of fresh) visited.add(id);
@@ -130,7 +130,7 @@ export async function walk(
       if (failure) throw failure.reason;
     }
   } finally {
-    await giveBack(sqs, url, [...held.values()]);
+    await giveBack(sqs, url, [...received.values()]);
   }
   return { seen: visited.size, undeleted, limited: visited.size >= limit };
 }

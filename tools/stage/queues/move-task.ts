@@ -26,12 +26,12 @@ const FAILS_AGAIN_WITHIN_SECONDS = 1;
  * @throws CommandError if there is nothing to move, or SQS fails to
  */
 export async function redriveAll(operation: Operation, queue: WaitingQueue, rate?: number): Promise<boolean> {
-  const { stack, say, progress = lateProgress() } = operation;
+  const { stack, printLine, progress = lateProgress() } = operation;
   const { sqs } = stack;
   const state = await queueState(sqs, queue.url);
   const before = await latestTask(sqs, state.arn);
   if (isActive(before)) {
-    say(`A redrive of ${queue.title} is already running. This command follows it.`);
+    printLine(`A redrive of ${queue.title} is already running. This command follows it.`);
   } else {
     if (state.visible === 0 && !(await hasMessage(stack, queue.url))) {
       throw new CommandError(`Nothing to redrive: ${emptiness(queue, state)}`);
@@ -63,13 +63,13 @@ export async function redriveAll(operation: Operation, queue: WaitingQueue, rate
     );
   }
   if (task.Status === 'CANCELLED') {
-    say(`Cancelled. ${done} The others are on ${queue.title}. Nothing is lost.`);
+    printLine(`Cancelled. ${done} The others are on ${queue.title}. Nothing is lost.`);
     return false;
   }
-  say(done);
+  printLine(done);
   if (moved === 0 || (await hasMessage({ sqs, waitSeconds: FAILS_AGAIN_WITHIN_SECONDS }, queue.url))) {
-    say(`There are still messages on ${queue.title}: they failed again, are new or were in flight.`);
-    say(`See why: ${stack.command(`show ${queue.name}`)}`);
+    printLine(`There are still messages on ${queue.title}: they failed again, are new or were in flight.`);
+    printLine(`See why: ${stack.command(`show ${queue.name}`)}`);
   }
   return moved > 0;
 }
@@ -79,7 +79,7 @@ export async function redriveAll(operation: Operation, queue: WaitingQueue, rate
  * @param before the latest task before this one was started
  */
 async function follow(
-  { stack: { sqs, pollMilliseconds }, signal, say }: Operation,
+  { stack: { sqs, pollMilliseconds }, signal, printLine }: Operation,
   progress: ProgressDisplay,
   sourceArn: string,
   before: ListMessageMoveTasksResultEntry | undefined,
@@ -95,7 +95,7 @@ async function follow(
       if (!isActive(task)) return task;
       if (signal.aborted && !cancelled) {
         cancelled = true;
-        say('Interrupted: cancelling the move …');
+        printLine('Interrupted: cancelling the move …');
         await cancel(sqs, task.TaskHandle);
       }
     }

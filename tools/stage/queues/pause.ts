@@ -27,7 +27,7 @@ const REPEAT = 'Interrupted before it was complete. Repeat the command to comple
  * @throws CommandError if there is no such event, or it is paused already
  */
 export async function pause(operation: Operation, name: string, reason: string): Promise<boolean> {
-  const { stack, say } = operation;
+  const { stack, printLine } = operation;
   const event = eventOf(stack, name);
   const state = await settled(operation, event, UNCHANGED);
   if (state === undefined) return false;
@@ -43,7 +43,7 @@ export async function pause(operation: Operation, name: string, reason: string):
   await turn(stack, state, 'Disabled');
   try {
     if (earlier !== undefined) {
-      say(`It is paused already, ${earlier}. Completing that.`);
+      printLine(`It is paused already, ${earlier}. Completing that.`);
     } else {
       // An alarm reports only a new state: one that is left of a former pause would stay silent.
       if (before?.since !== undefined) await set(stack, state.paused, 'OK', 'Its event source was on');
@@ -55,9 +55,9 @@ export async function pause(operation: Operation, name: string, reason: string):
   } catch (error) {
     throw incomplete(error, `The event source of ${event} is off, but its alarms are not set yet`);
   }
-  say(`Paused. Nothing processes ${event} in ${stack.title}. What comes waits on its queue.`);
-  for (const line of await deadline(stack, state.queue)) say(line);
-  say(`Resume: ${undo}`);
+  printLine(`Paused. Nothing processes ${event} in ${stack.title}. What comes waits on its queue.`);
+  for (const line of await deadline(stack, state.queue)) printLine(line);
+  printLine(`Resume: ${undo}`);
   return true;
 }
 
@@ -68,7 +68,7 @@ export async function pause(operation: Operation, name: string, reason: string):
  * @throws CommandError if there is no such event, or it is not paused
  */
 export async function resume(operation: Operation, name: string): Promise<boolean> {
-  const { stack, say } = operation;
+  const { stack, printLine } = operation;
   const event = eventOf(stack, name);
   const state = await settled(operation, event, UNCHANGED);
   if (state === undefined) return false;
@@ -93,8 +93,8 @@ export async function resume(operation: Operation, name: string): Promise<boolea
   const { visible } = state.queue;
   const waited =
     visible === 0 ? 'Nothing waited.' : `About ${messages(visible)} waited and will be processed now.`;
-  say(`Resumed ${event} in ${stack.title}. ${waited}`);
-  if (before?.since !== undefined) say(`It was paused ${described(before)}`);
+  printLine(`Resumed ${event} in ${stack.title}. ${waited}`);
+  if (before?.since !== undefined) printLine(`It was paused ${described(before)}`);
   return true;
 }
 
@@ -103,7 +103,7 @@ export async function resume(operation: Operation, name: string): Promise<boolea
  * @param ifInterrupted what to print if Ctrl-C ends the wait. @returns undefined then
  */
 async function settled(
-  { stack, signal, say }: Operation,
+  { stack, signal, printLine }: Operation,
   event: EventName,
   ifInterrupted: string,
 ): Promise<PauseState | undefined> {
@@ -111,11 +111,11 @@ async function settled(
   for (;;) {
     const state = await pauseState(stack, event);
     if (state.source === 'Enabled' || state.source === 'Disabled') return state;
-    if (state.source !== shown) say(`The event source of ${event}: ${state.source} …`);
+    if (state.source !== shown) printLine(`The event source of ${event}: ${state.source} …`);
     shown = state.source;
     await sleep(stack.pollMilliseconds, undefined, { signal }).catch(() => {});
     if (!signal.aborted) continue;
-    say(ifInterrupted);
+    printLine(ifInterrupted);
     return undefined;
   }
 }

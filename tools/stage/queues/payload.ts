@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { GetObjectCommand, NoSuchKey } from '@aws-sdk/client-s3';
 import { MissingOutputError, type Stage } from '../stage.ts';
-import { type HeldMessage, noted } from './messages.ts';
+import { noted, type ReceivedMessage } from './messages.ts';
 import type { AnyQueue } from './queue.ts';
 
 /** A message's payload cannot be read. Its message says why, without showing the payload. */
@@ -28,7 +28,7 @@ export async function storedPayload(stage: Stage, key: string): Promise<Buffer |
 export async function readPayload(
   stage: Stage,
   { kind }: Pick<AnyQueue, 'kind'>,
-  message: Pick<HeldMessage, 'attributes' | 'body'>,
+  message: Pick<ReceivedMessage, 'attributes' | 'body'>,
 ): Promise<Buffer> {
   const key = noted(message, 'payloadKey');
   if (key !== undefined) {

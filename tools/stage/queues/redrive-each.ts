@@ -5,10 +5,9 @@ import { CommandError } from '../../cli/terminal/command-error.ts';
 import { lateProgress } from '../../cli/terminal/progress.ts';
 import { printable } from '../../cli/terminal/text.ts';
 import type { Operation } from '../operation.ts';
-import { parsedAnswer, postSigned } from '../signed-post.ts';
+import { currentSecret, parsedAnswer, postSigned } from '../signed-post.ts';
 import type { Stage } from '../stage.ts';
-import { currentSecret } from '../webhook-secret.ts';
-import { type HeldMessage, noted, walk } from './messages.ts';
+import { noted, type ReceivedMessage, walk } from './messages.ts';
 import { readPayload, UnreadablePayloadError } from './payload.ts';
 import { emptiness, queueState, sourceQueueUrl, type WaitingQueue } from './queue.ts';
 
@@ -27,7 +26,7 @@ interface Outcome {
 }
 
 /** Redrives one message. @returns undefined if this redrive has nothing to do with it */
-type RedriveOne = (message: HeldMessage) => Promise<Outcome | undefined>;
+type RedriveOne = (message: ReceivedMessage) => Promise<Outcome | undefined>;
 
 /**
  * Redrives messages one by one: each is sent first, and deleted only once it is safely elsewhere. If the process dies in
@@ -41,7 +40,7 @@ export async function redriveEach(
   queue: WaitingQueue,
   ids?: readonly string[],
 ): Promise<boolean> {
-  const { stack, signal, say, progress = lateProgress() } = operation;
+  const { stack, signal, printLine, progress = lateProgress() } = operation;
   const short = ids?.find((id) => id.length < SHORTEST_ID);
   if (short !== undefined) {
     throw new CommandError(
@@ -75,13 +74,15 @@ export async function redriveEach(
   ).finally(() => progress.end());
 
   for (const [what, { length }] of Map.groupBy(outcomes, (outcome) => outcome.what)) {
-    say(`${String(length).padStart(5)} × ${printable(what)}`);
+    printLine(`${String(length).padStart(5)} × ${printable(what)}`);
   }
   for (const id of undeleted) {
-    say(`${id} could not be deleted, so it is still on ${queue.title}. Redriving it again does no harm.`);
+    printLine(
+      `${id} could not be deleted, so it is still on ${queue.title}. Redriving it again does no harm.`,
+    );
   }
   if (signal.aborted) {
-    say(`Interrupted. What was not redriven is still on ${queue.title}. Nothing is lost.`);
+    printLine(`Interrupted. What was not redriven is still on ${queue.title}. Nothing is lost.`);
     return false;
   }
   const notThere = `Not on ${queue.title}: ${[...missing].join(', ')}. A redriven message gets a new id. If it is in flight, try again in a minute`;
@@ -92,7 +93,7 @@ export async function redriveEach(
         : `Nothing to redrive: ${emptiness(queue, await queueState(stack.sqs, queue.url))}`,
     );
   }
-  if (missing.size > 0) say(notThere);
+  if (missing.size > 0) printLine(notThere);
   return missing.size === 0 && undeleted.length === 0 && outcomes.every(({ redriven }) => redriven);
 }
 
@@ -108,7 +109,7 @@ function redriverOf(stack: Stage, queue: WaitingQueue): RedriveOne | Promise<Red
 }
 
 /** To the queue of its event, if the event that the receiver did not know has a consumer now. */
-async function route(stack: Stage, message: HeldMessage): Promise<Outcome> {
+async function route(stack: Stage, message: ReceivedMessage): Promise<Outcome> {
   const event = noted(message, 'event') ?? '';
   if (sourceQueueUrl(stack, event) === undefined) return kept(`event kind '${event}' has no consumer`);
   const key = noted(message, 'payloadKey');
@@ -126,7 +127,7 @@ async function route(stack: Stage, message: HeldMessage): Promise<Outcome> {
   });
 }
 
-async function sendTo(stack: Stage, event: string, message: HeldMessage): Promise<Outcome> {
+async function sendTo(stack: Stage, event: string, message: ReceivedMessage): Promise<Outcome> {
   await stack.sqs.send(
     new SendMessageCommand({
       QueueUrl: sourceQueueUrl(stack, event),
@@ -139,7 +140,7 @@ async function sendTo(stack: Stage, event: string, message: HeldMessage): Promis
 }
 
 /** The attributes, without those that say how it failed. */
-function carriedOver({ attributes }: HeldMessage): Record<string, MessageAttributeValue> {
+function carriedOver({ attributes }: ReceivedMessage): Record<string, MessageAttributeValue> {
   const { failureReason: _reason, failedAt: _at, ...others } = attributes;
   return Object.fromEntries(
     Object.entries(others).map(([name, { DataType, StringValue, BinaryValue }]) => [

@@ -1,6 +1,6 @@
 import { sha256Hex } from '../../../lambda/hash.ts';
 import type { Stage } from '../stage.ts';
-import { failureNote, type HeldMessage, noted, walk } from './messages.ts';
+import { failureNote, noted, type ReceivedMessage, walk } from './messages.ts';
 import { readPayload } from './payload.ts';
 import { queueState, type WaitingQueue, waitingQueues } from './queue.ts';
 
@@ -37,7 +37,12 @@ export async function waitingMessages(
   return { messages, complete: !complete.includes(false) && !signal.aborted };
 }
 
-async function waitingMessage(stage: Stage, queue: WaitingQueue, message: HeldMessage, retention: number) {
+async function waitingMessage(
+  stage: Stage,
+  queue: WaitingQueue,
+  message: ReceivedMessage,
+  retention: number,
+) {
   const isLarge = noted(message, 'payloadKey') !== undefined;
   const bytes = isLarge ? undefined : await readPayload(stage, queue, message).catch(() => undefined);
   return {

@@ -77,11 +77,12 @@ export class Backlog {
     if (this.#failingSince === undefined) {
       return `${this.#waiting.toLocaleString('en')} wait on the queue of ${this.event}`;
     }
-    const held = performance.now() - this.#failingSince;
+    const heldFor = performance.now() - this.#failingSince;
     const inFlight = this.#inFlight.toLocaleString('en');
-    if (held < this.#limits.hold) return `${inFlight} of ${this.event} are in flight because attempts fail`;
+    if (heldFor < this.#limits.hold)
+      return `${inFlight} of ${this.event} are in flight because attempts fail`;
     throw new CommandError(
-      `${inFlight} messages of ${this.event} have been in flight for ${duration(held)}, so its consumer fails. Find the reason in its log and fix it`,
+      `${inFlight} messages of ${this.event} have been in flight for ${duration(heldFor)}, so its consumer fails. Find the reason in its log and fix it`,
     );
   }
 

@@ -10,7 +10,7 @@ import { attribute, stringAttribute } from '../../../lambda/queue/message.ts';
 import type { Replay } from '../../../lambda/queue/replay.ts';
 import { CommandError } from '../../cli/terminal/command-error.ts';
 import type { Stage } from '../stage.ts';
-import type { Ledger } from './ledger.ts';
+import type { Checkpoint } from './checkpoint.ts';
 
 /** Messages of a batch, and bytes of all of them. Source: SQS API reference, `SendMessageBatch`. */
 const BATCH_MESSAGES = 10;
@@ -92,7 +92,7 @@ export function batchesOf(messages: readonly ReplayMessage[]): ReplayMessage[][]
 export async function sendBatch(
   batch: readonly ReplayMessage[],
   event: EventName,
-  { stack, ledger, signal }: { stack: Stage; ledger: Ledger; signal: AbortSignal },
+  { stack, checkpoint, signal }: { stack: Stage; checkpoint: Checkpoint; signal: AbortSignal },
 ): Promise<void> {
   const { queueUrl } = stack.event(event);
   let left = batch;
@@ -101,10 +101,10 @@ export async function sendBatch(
     const again: { message: ReplayMessage; failure: BatchResultErrorEntry }[] = [];
     for (const [index, message] of left.entries()) {
       const failure = failures.find(({ Id }) => Id === String(index));
-      if (failure === undefined) ledger.noteSent(message, event);
+      if (failure === undefined) checkpoint.noteSent(message, event);
       else if (isFinal(failure)) {
         const why = `${failure.Code}: ${failure.Message ?? ''}`;
-        ledger.noteRefused(message, { event, eventId: message.eventId, why });
+        checkpoint.noteRefused(message, { event, eventId: message.eventId, why });
       } else again.push({ message, failure });
     }
     const first = again.find(({ failure }) => isOurFault(failure)) ?? again[0];

@@ -7,7 +7,7 @@ import type { ArchiveObject } from '../archive/object.ts';
 import { readArchive } from '../archive/reader.ts';
 import type { Operation } from '../operation.ts';
 import type { Stage } from '../stage.ts';
-import { hashes } from './ledger.ts';
+import { hashes } from './checkpoint.ts';
 import type { ReplayRequest } from './request.ts';
 import type { Unsent } from './state.ts';
 

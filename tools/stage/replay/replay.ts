@@ -3,7 +3,7 @@ import { confirm, requireTerminal } from '../../cli/terminal/confirm.ts';
 import { duration, manyMessages } from '../../cli/terminal/text.ts';
 import { expiredPart } from '../archive/retention.ts';
 import { type Operation, printBlocks } from '../operation.ts';
-import { archiveDelay } from './late.ts';
+import { archiveDelay } from './archive-lag.ts';
 import { makePlan, type Plan } from './plan.ts';
 import { newRequest, type ReplayOptions, refuseAnother } from './request.ts';
 import { DEAD_AFTER, runReplay } from './run.ts';
@@ -36,7 +36,7 @@ export async function replay(operation: Operation, options: ReplayOptions): Prom
 }
 
 async function begin(operation: Operation, options: ReplayOptions): Promise<boolean> {
-  const { stack, say } = operation;
+  const { stack, printLine } = operation;
   const { rate, dryRun } = options;
   const now = new Date();
   const request = newRequest(stack, options, now);
@@ -46,7 +46,7 @@ async function begin(operation: Operation, options: ReplayOptions): Promise<bool
   const expired = await expiredPart(stack, { since: new Date(since), until: new Date(until) });
   const plan = await makePlan(operation, request);
   if (plan === undefined) {
-    say('Interrupted. Nothing was sent.');
+    printLine('Interrupted. Nothing was sent.');
     return false;
   }
   if (plan.messages === 0) {
@@ -82,14 +82,14 @@ function requireConsent({ dryRun, yes }: ReplayOptions): void {
 }
 
 async function consented(
-  { say, signal }: Operation,
+  { printLine, signal }: Operation,
   { yes }: ReplayOptions,
   question: string,
 ): Promise<boolean> {
   if (yes) return true;
-  say('');
+  printLine('');
   if (await confirm(question, signal)) return true;
-  say('Nothing was sent.');
+  printLine('Nothing was sent.');
   return false;
 }
 

@@ -3,12 +3,12 @@ import { CommandError } from '../../cli/terminal/command-error.ts';
 import { Progress } from '../../cli/terminal/progress.ts';
 import { manyMessages } from '../../cli/terminal/text.ts';
 import { type Operation, printBlocks } from '../operation.ts';
-import { heldBack } from './late.ts';
-import { Ledger } from './ledger.ts';
-import { Pace } from './pace.ts';
+import { notYetArchived } from './archive-lag.ts';
+import { Checkpoint } from './checkpoint.ts';
 import { sendRecords } from './send.ts';
 import { type ReplayState, type StateFile, TakenOverError } from './state.ts';
 import { describeEnd } from './text.ts';
+import { TokenBucket } from './token-bucket.ts';
 
 /** Milliseconds between two saves that say that this process is alive. */
 const SAVE_INTERVAL = 3_000;
@@ -41,8 +41,8 @@ export async function runReplay(
   const { events } = state.filter;
   const until = new Date(state.filter.until);
   const writtenAt = until.getTime() + delay;
-  const ledger = await Ledger.take(file, state, by);
-  const before = ledger.sent;
+  const checkpoint = await Checkpoint.take(file, state, by);
+  const before = checkpoint.sent;
   const began = performance.now();
   const taken = new AbortController();
   const signal = AbortSignal.any([interrupted, taken.signal]);
@@ -55,27 +55,27 @@ export async function runReplay(
       progress.show({ doing, done, total, unit: 's' });
       return;
     }
-    const done = ledger.sent - before;
+    const done = checkpoint.sent - before;
     const total = Math.max(done, planned - before);
     const note = hold ?? (before > 0 ? `${before.toLocaleString('en')} sent before` : '');
     progress.show({ doing: 'Replaying', done, total, unit: 'messages', note });
   }, SHOW_INTERVAL);
   const saving = setInterval(() => {
     // Any other failure may pass until the next save.
-    ledger.save().catch((error) => error instanceof TakenOverError && taken.abort(error));
+    checkpoint.save().catch((error) => error instanceof TakenOverError && taken.abort(error));
   }, SAVE_INTERVAL);
 
   let finished = false;
-  let held: string | undefined;
+  let unarchived: string | undefined;
   let failure: unknown;
   try {
-    const pace = new Pace(rate);
+    const bucket = new TokenBucket(rate);
     while (!finished) {
       const listedAt = Date.now();
       await sendRecords({
         stack,
-        ledger,
-        pace,
+        checkpoint,
+        bucket,
         signal,
         onHold: (reason) => {
           hold = reason;
@@ -87,7 +87,7 @@ export async function runReplay(
         await sleep(writtenAt - waitingSince, undefined, { signal }).catch(() => {});
         waitingSince = undefined;
       } else {
-        held = await heldBack(stack, events, until);
+        unarchived = await notYetArchived(stack, events, until);
         finished = true;
       }
     }
@@ -97,26 +97,26 @@ export async function runReplay(
   clearInterval(saving);
   clearInterval(showing);
   progress.end();
-  await ledger.save(finished ? { finishedAt: new Date().toISOString() } : {}).catch((error) => {
+  await checkpoint.save(finished ? { finishedAt: new Date().toISOString() } : {}).catch((error) => {
     // What came first is the cause of this, too, such as expired credentials.
     failure ??= error;
   });
   if (taken.signal.aborted) throw taken.signal.reason;
   if (failure !== undefined) {
     const noted =
-      ledger.unsaved === 0
+      checkpoint.unsaved === 0
         ? 'What was sent is noted'
-        : `The last ${manyMessages(ledger.unsaved)} could not be noted and will be sent again`;
+        : `The last ${manyMessages(checkpoint.unsaved)} could not be noted and will be sent again`;
     throw withAdvice(failure, `${noted}. Continue with: ${stack.command(`--name ${name}`, 'replay')}`);
   }
 
-  const sent = ledger.sent - before;
+  const sent = checkpoint.sent - before;
   const took = performance.now() - began;
-  const end = describeEnd(stack, ledger.state, { finished, sent, took });
-  const rest = held === undefined ? [] : ['', held];
+  const end = describeEnd(stack, checkpoint.state, { finished, sent, took });
+  const rest = unarchived === undefined ? [] : ['', unarchived];
   printBlocks(operation, [...end, ...rest.map((text) => ({ kind: 'text' as const, text }))]);
-  const { damaged, refused } = ledger.state;
-  return finished && held === undefined && damaged.length === 0 && refused.count === 0;
+  const { damaged, refused } = checkpoint.state;
+  return finished && unarchived === undefined && damaged.length === 0 && refused.count === 0;
 }
 
 /** An error that stops a replay half-way says in one line how to go on. */

@@ -4,10 +4,10 @@ import type { EventName } from '../../../lambda/events/catalogue.ts';
 import type { Stage } from '../stage.ts';
 import { Backlog } from './backlog.ts';
 import { BATCH_BYTES, batchesOf, type ReplayMessage, replayMessage, sendBatch } from './batch.ts';
-import type { Ledger } from './ledger.ts';
-import type { Pace } from './pace.ts';
+import type { Checkpoint } from './checkpoint.ts';
 import { replayObjects, replayRecords } from './plan.ts';
 import type { Unsent } from './state.ts';
+import type { TokenBucket } from './token-bucket.ts';
 
 /**
  * Messages of a group, at most: those that are sent between two saves, and again after a kill. In AWS a batch takes some
@@ -23,8 +23,8 @@ const GROUP_OTHERS = 1_000;
 
 interface SendOptions {
   readonly stack: Stage;
-  readonly ledger: Ledger;
-  readonly pace: Pace;
+  readonly checkpoint: Checkpoint;
+  readonly bucket: TokenBucket;
   /** Ends it after the group that is being sent. */
   readonly signal: AbortSignal;
   /** Called with the reason for a wait, and with undefined after it. */
@@ -48,7 +48,7 @@ function isFull({ messages, unsent, ended }: Group, most: number): boolean {
 }
 
 /**
- * Sends what the archive has and the ledger does not, group by group. Nothing of a group is sent before all of the one
+ * Sends what the archive has and the checkpoint does not, group by group. Nothing of a group is sent before all of the one
  * before it is saved.
  * @throws CommandError if SQS does not accept a message, or a consumer fails. What was sent is noted then.
  */
@@ -73,17 +73,17 @@ export async function sendRecords(options: SendOptions): Promise<void> {
 }
 
 /** What is left to settle, in the order of the archive. Ends early once the signal is aborted. */
-async function* groups({ stack, ledger, pace, signal }: SendOptions): AsyncGenerator<Group> {
-  const { state } = ledger;
-  const most = Math.min(GROUP_MESSAGES, pace.burst);
-  const skip = (key: string) => ledger.isDone(key);
+async function* groups({ stack, checkpoint, bucket, signal }: SendOptions): AsyncGenerator<Group> {
+  const { state } = checkpoint;
+  const most = Math.min(GROUP_MESSAGES, bucket.burst);
+  const skip = (key: string) => checkpoint.isDone(key);
   for (const event of state.filter.events.toSorted()) {
     let group = newGroup(event);
     for await (const object of replayObjects(stack, state, { event, skip, signal })) {
       const { key } = object;
       for await (const { line, record, unsent } of replayRecords(object, state)) {
         const place = { key, line };
-        if (ledger.isSettled(place)) continue;
+        if (checkpoint.isSettled(place)) continue;
         const reason = unsent ?? (await payloadGone(stack, record));
         if (reason === undefined) group.messages.push({ ...place, ...replayMessage(record, state) });
         else group.unsent.push({ ...place, reason });
@@ -103,20 +103,20 @@ async function* groups({ stack, ledger, pace, signal }: SendOptions): AsyncGener
 /** Sends the messages of a group, and saves what became of all of it. */
 async function settle(group: Group, backlog: Backlog, options: SendOptions): Promise<void> {
   const { event, messages, unsent, ended } = group;
-  const { ledger, pace, signal, onHold } = options;
+  const { checkpoint, bucket, signal, onHold } = options;
   if (messages.length > 0) {
     await backlog.room(messages.length, signal, (reason) => onHold(`holds: ${reason}`));
     onHold(undefined);
-    await pace.take(messages.length, signal);
+    await bucket.take(messages.length, signal);
   }
-  for (const { reason, ...place } of unsent) ledger.noteUnsent(place, reason);
+  for (const { reason, ...place } of unsent) checkpoint.noteUnsent(place, reason);
   // Until SQS has answered: the state may be saved at any time.
-  for (const message of messages) ledger.noteLeft(message);
+  for (const message of messages) checkpoint.noteLeft(message);
   const sent = await Promise.allSettled(batchesOf(messages).map((batch) => sendBatch(batch, event, options)));
-  for (const { key, damage } of ended) ledger.noteEnd(key, damage);
+  for (const { key, damage } of ended) checkpoint.noteEnd(key, damage);
   const failed = sent.find((result) => result.status === 'rejected');
   if (failed !== undefined) throw failed.reason;
-  await ledger.save();
+  await checkpoint.save();
 }
 
 /** Its consumer could only find out the same, in three hours of attempts. */

@@ -39,7 +39,6 @@ const start = () =>
   startAwsEndpoint({
     port: 0,
     region: 'eu-central-1',
-    accountId: '000000000000',
     faults,
     onProblem: (problem) => problems.push(problem),
   });
@@ -182,7 +181,6 @@ describe('records', () => {
     const other = await startAwsEndpoint({
       port: 0,
       region: 'eu-central-1',
-      accountId: '000000000000',
       onProblem: (message) => problem.push(message),
     });
     const client = new FirehoseClient({ ...settings('operator'), endpoint: other.url });

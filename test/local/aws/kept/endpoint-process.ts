@@ -7,7 +7,6 @@ const kept = await openKeptState(folder, console.error);
 const { url } = await startAwsEndpoint({
   port: 0,
   region: 'eu-central-1',
-  accountId: '000000000000',
   kept,
   onProblem: console.error,
 });

@@ -63,8 +63,7 @@ export class KeptEndpoint implements AsyncDisposable {
     this.problems = [];
     const onProblem = (problem: string) => this.problems.push(problem);
     const kept = await openKeptState(this.folder, onProblem);
-    const place = { port: 0, region: 'eu-central-1', accountId: '000000000000' } as const;
-    const aws = await startAwsEndpoint({ ...place, kept, onProblem });
+    const aws = await startAwsEndpoint({ port: 0, region: 'eu-central-1', kept, onProblem });
     const stop = async () => {
       await aws.close();
       kept.close();

@@ -23,8 +23,6 @@ import { eventually } from '../../../support/eventually.ts';
 import { clientsAt, KeptEndpoint } from './kept-endpoint.ts';
 
 const PROGRAM = 'test/local/aws/kept/endpoint-process.ts';
-const PATIENCE = 180_000;
-
 const ROUNDS = 6;
 
 /** Clients of each kind that work at the same time. */
@@ -175,67 +173,59 @@ async function secretAt({ clients }: KeptEndpoint, VersionStage: string): Promis
   return SecretString.split(' ').map(Number);
 }
 
-test(
-  'killed at random moments under traffic, the state is that of one moment: no message is lost or in two queues, tables agree with their indexes, and what was committed is there',
-  async () => {
-    await using endpoint = await KeptEndpoint.start();
-    await create(endpoint.clients);
-    await endpoint.stop();
-    for (let round = 0; round < ROUNDS; round += 1) {
-      await using running = await startProcess(endpoint.folder);
-      const worked = work(running.clients, round);
-      const committed = await eventually(async () => {
-        const found = committedMessages(endpoint.folder).filter((body) => body.includes(`-${round}-`));
-        return found.length > 0 ? found : undefined;
-      });
-      await sleep(Math.random() * COMMIT_INTERVAL);
-      await running.kill();
-      await worked;
-
-      await endpoint.start();
-      const { places, done, byKind } = await contentOf(endpoint);
-      expect(places).toHaveLength(new Set(places).size);
-      expect(byKind).toEqual(done);
-      const all = new Set([...places, ...done]);
-      expect([...all]).toEqual(expect.arrayContaining(committed));
-      // A gap would be a message that was taken off its queue before what became of it was stored.
-      for (const numbers of numbersBySender(all)) expect(numbers).toEqual([...numbers.keys()]);
-      const [currentRound = 0, current = 0] = await secretAt(endpoint, 'AWSCURRENT');
-      // The last commit may be older than this round's first rotation.
-      expect([round - 1, round]).toContain(currentRound);
-      if (current > 1) expect(await secretAt(endpoint, 'AWSPREVIOUS')).toEqual([currentRound, current - 1]);
-      await endpoint.stop();
-    }
-  },
-  PATIENCE,
-);
-
-test(
-  'a full disk is reported once, every write is refused from then on, and the next start has what was committed',
-  async () => {
-    await using endpoint = new KeptEndpoint(await mkdtemp(join(tmpdir(), 'partner-webhooks-kept-')));
-    await using running = await startProcess(endpoint.folder, '2000');
-    const { sqs } = running.clients;
-    await sqs.send(new CreateQueueCommand({ QueueName: 'work' }));
-    const send = (MessageBody: string) =>
-      sqs.send(new SendMessageCommand({ QueueUrl: queueUrl('work'), MessageBody }));
-    await send('first');
-    await eventually(async () => committedMessages(endpoint.folder)[0]);
-    const large = '.'.repeat(900_000);
-    await eventually(async () => {
-      await send(large).catch(() => {});
-      return running.errors() || undefined;
+test('killed at random moments under traffic, the state is that of one moment: no message is lost or in two queues, tables agree with their indexes, and what was committed is there', async () => {
+  await using endpoint = await KeptEndpoint.start();
+  await create(endpoint.clients);
+  await endpoint.stop();
+  for (let round = 0; round < ROUNDS; round += 1) {
+    await using running = await startProcess(endpoint.folder);
+    const worked = work(running.clients, round);
+    const committed = await eventually(async () => {
+      const found = committedMessages(endpoint.folder).filter((body) => body.includes(`-${round}-`));
+      return found.length > 0 ? found : undefined;
     });
-    expect(running.errors()).toMatch(
-      /^The state cannot be written to \S+, so the stack refuses all writes from now on: disk I\/O error\. .+\n$/,
-    );
-    await expect(send('later')).rejects.toMatchObject({ $metadata: { httpStatusCode: 500 } });
+    await sleep(Math.random() * COMMIT_INTERVAL);
     await running.kill();
-    expect(running.errors().trim().split('\n')).toHaveLength(1);
+    await worked;
 
     await endpoint.start();
-    const messages = await endpoint.aws.inspectQueue(queueUrl('work'));
-    expect(messages[0]).toMatchObject({ body: 'first' });
-  },
-  PATIENCE,
-);
+    const { places, done, byKind } = await contentOf(endpoint);
+    expect(places).toHaveLength(new Set(places).size);
+    expect(byKind).toEqual(done);
+    const all = new Set([...places, ...done]);
+    expect([...all]).toEqual(expect.arrayContaining(committed));
+    // A gap would be a message that was taken off its queue before what became of it was stored.
+    for (const numbers of numbersBySender(all)) expect(numbers).toEqual([...numbers.keys()]);
+    const [currentRound = 0, current = 0] = await secretAt(endpoint, 'AWSCURRENT');
+    // The last commit may be older than this round's first rotation.
+    expect([round - 1, round]).toContain(currentRound);
+    if (current > 1) expect(await secretAt(endpoint, 'AWSPREVIOUS')).toEqual([currentRound, current - 1]);
+    await endpoint.stop();
+  }
+});
+
+test('a full disk is reported once, every write is refused from then on, and the next start has what was committed', async () => {
+  await using endpoint = new KeptEndpoint(await mkdtemp(join(tmpdir(), 'partner-webhooks-kept-')));
+  await using running = await startProcess(endpoint.folder, '2000');
+  const { sqs } = running.clients;
+  await sqs.send(new CreateQueueCommand({ QueueName: 'work' }));
+  const send = (MessageBody: string) =>
+    sqs.send(new SendMessageCommand({ QueueUrl: queueUrl('work'), MessageBody }));
+  await send('first');
+  await eventually(async () => committedMessages(endpoint.folder)[0]);
+  const large = '.'.repeat(900_000);
+  await eventually(async () => {
+    await send(large).catch(() => {});
+    return running.errors() || undefined;
+  });
+  expect(running.errors()).toMatch(
+    /^The state cannot be written to \S+, so the stack refuses all writes from now on: disk I\/O error\. .+\n$/,
+  );
+  await expect(send('later')).rejects.toMatchObject({ $metadata: { httpStatusCode: 500 } });
+  await running.kill();
+  expect(running.errors().trim().split('\n')).toHaveLength(1);
+
+  await endpoint.start();
+  const messages = await endpoint.aws.inspectQueue(queueUrl('work'));
+  expect(messages[0]).toMatchObject({ body: 'first' });
+});

@@ -25,13 +25,11 @@ const LONG_SECONDS = 600;
 /** The most that one call receives, so that a receive takes all that is visible. */
 const MOST = 10;
 
-const PATIENCE = 180_000;
-
 let endpoint: KeptEndpoint;
 
 beforeAll(async () => {
   endpoint = await KeptEndpoint.start();
-}, PATIENCE);
+});
 
 afterAll(() => endpoint[Symbol.asyncDispose]());
 
@@ -237,27 +235,23 @@ const seen = ({ Body, MessageAttributes, Attributes }: Message): Seen => ({
 const wanted = ({ body, attribute, receives }: Expected): Seen => ({ body, attribute, receives });
 const byBody = (one: Seen, other: Seen) => String(one.body).localeCompare(String(other.body));
 
-test(
-  'whatever was done with messages: after a restart each is where it was, with its receives and attributes',
-  async () => {
-    await fc.assert(
-      fc.asyncProperty(fc.array(life, { minLength: 1, maxLength: 3 }), async (lives) => {
-        const queue = new Queue();
-        await queue.create();
-        for (const steps of lives) {
-          for (const one of steps) await queue.do(one);
-          await endpoint.restart();
-          await queue.find();
-          const { counted, expected } = await queue.counts();
-          expect(counted).toEqual(expected);
-        }
-        await queue.takeAll();
-      }),
-      { numRuns: 5, endOnFailure: true },
-    );
-  },
-  PATIENCE,
-);
+test('whatever was done with messages: after a restart each is where it was, with its receives and attributes', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(life, { minLength: 1, maxLength: 3 }), async (lives) => {
+      const queue = new Queue();
+      await queue.create();
+      for (const steps of lives) {
+        for (const one of steps) await queue.do(one);
+        await endpoint.restart();
+        await queue.find();
+        const { counted, expected } = await queue.counts();
+        expect(counted).toEqual(expected);
+      }
+      await queue.takeAll();
+    }),
+    { numRuns: 5, endOnFailure: true },
+  );
+});
 
 test('a message is taken off its queue and put on the dead-letter queue in one transaction', async () => {
   const { folder } = endpoint;

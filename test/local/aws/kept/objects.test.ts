@@ -26,8 +26,6 @@ import type { AwsEndpoint } from '../../../../local/aws/endpoint.ts';
 import { startEndpoint } from '../support.ts';
 import { clientsAt, KeptEndpoint } from './kept-endpoint.ts';
 
-const PATIENCE = 180_000;
-
 /** The least that S3 takes as a part that is not the last one. */
 const PART_BYTES = 5 * 1024 * 1024;
 
@@ -38,7 +36,7 @@ let oracle: AwsEndpoint;
 beforeAll(async () => {
   endpoint = await KeptEndpoint.start();
   oracle = await startEndpoint();
-}, PATIENCE);
+});
 
 afterAll(async () => {
   await endpoint[Symbol.asyncDispose]();
@@ -90,88 +88,76 @@ async function contentOf(client: S3Client, Bucket: string) {
 
 let buckets = 0;
 
-test(
-  'whatever was written: after a restart a bucket has what one has that never stopped',
-  async () => {
-    const { s3: unharmed } = clientsAt(oracle.url);
-    await fc.assert(
-      fc.asyncProperty(fc.array(life, { minLength: 1, maxLength: 2 }), async (lives) => {
-        buckets += 1;
-        const Bucket = `bucket-${buckets}`;
-        for (const client of [endpoint.clients.s3, unharmed]) {
-          await client.send(new CreateBucketCommand({ Bucket }));
+test('whatever was written: after a restart a bucket has what one has that never stopped', async () => {
+  const { s3: unharmed } = clientsAt(oracle.url);
+  await fc.assert(
+    fc.asyncProperty(fc.array(life, { minLength: 1, maxLength: 2 }), async (lives) => {
+      buckets += 1;
+      const Bucket = `bucket-${buckets}`;
+      for (const client of [endpoint.clients.s3, unharmed]) {
+        await client.send(new CreateBucketCommand({ Bucket }));
+      }
+      for (const steps of lives) {
+        for (const run of steps) {
+          await run(endpoint.clients.s3, Bucket);
+          await run(unharmed, Bucket);
         }
-        for (const steps of lives) {
-          for (const run of steps) {
-            await run(endpoint.clients.s3, Bucket);
-            await run(unharmed, Bucket);
-          }
-          await endpoint.restart();
-          expect(await contentOf(endpoint.clients.s3, Bucket)).toEqual(await contentOf(unharmed, Bucket));
-        }
+        await endpoint.restart();
+        expect(await contentOf(endpoint.clients.s3, Bucket)).toEqual(await contentOf(unharmed, Bucket));
+      }
+    }),
+    { numRuns: 5, endOnFailure: true },
+  );
+});
+
+test('an upload in parts goes on after a restart, and is there as a whole', async () => {
+  const object = { Bucket: 'in-parts', Key: 'large' };
+  await endpoint.clients.s3.send(new CreateBucketCommand({ Bucket: object.Bucket }));
+  const { UploadId } = await endpoint.clients.s3.send(new CreateMultipartUploadCommand(object));
+  const upload = (PartNumber: number, Body: Buffer) =>
+    endpoint.clients.s3.send(new UploadPartCommand({ ...object, UploadId, PartNumber, Body }));
+  const first = await upload(1, Buffer.alloc(PART_BYTES, 'a'));
+  await endpoint.restart();
+  const second = await upload(2, Buffer.from('the end'));
+  const Parts = [first, second].map(({ ETag }, index) => ({ PartNumber: index + 1, ETag }));
+  await endpoint.clients.s3.send(
+    new CompleteMultipartUploadCommand({ ...object, UploadId, MultipartUpload: { Parts } }),
+  );
+  await endpoint.restart();
+  const { Body } = await endpoint.clients.s3.send(new GetObjectCommand(object));
+  expect(await Body?.transformToString()).toBe(`${'a'.repeat(PART_BYTES)}the end`);
+});
+
+test('subscriptions are there after a restart, and those that ended are not', async () => {
+  const { sqs, sns } = endpoint.clients;
+  const { QueueUrl } = await sqs.send(new CreateQueueCommand({ QueueName: 'subscribed' }));
+  const { TopicArn } = await sns.send(new CreateTopicCommand({ Name: 'topic' }));
+  const subscribe = async (name: string) => {
+    const { SubscriptionArn } = await sns.send(
+      new SubscribeCommand({
+        TopicArn,
+        Protocol: 'sqs',
+        Endpoint: `arn:aws:sqs:eu-central-1:000000000000:${name}`,
+        Attributes: { RawMessageDelivery: 'true' },
       }),
-      { numRuns: 5, endOnFailure: true },
     );
-  },
-  PATIENCE,
-);
+    return SubscriptionArn;
+  };
+  const kept = await subscribe('subscribed');
+  await sns.send(new UnsubscribeCommand({ SubscriptionArn: await subscribe('other') }));
 
-test(
-  'an upload in parts goes on after a restart, and is there as a whole',
-  async () => {
-    const object = { Bucket: 'in-parts', Key: 'large' };
-    await endpoint.clients.s3.send(new CreateBucketCommand({ Bucket: object.Bucket }));
-    const { UploadId } = await endpoint.clients.s3.send(new CreateMultipartUploadCommand(object));
-    const upload = (PartNumber: number, Body: Buffer) =>
-      endpoint.clients.s3.send(new UploadPartCommand({ ...object, UploadId, PartNumber, Body }));
-    const first = await upload(1, Buffer.alloc(PART_BYTES, 'a'));
-    await endpoint.restart();
-    const second = await upload(2, Buffer.from('the end'));
-    const Parts = [first, second].map(({ ETag }, index) => ({ PartNumber: index + 1, ETag }));
-    await endpoint.clients.s3.send(
-      new CompleteMultipartUploadCommand({ ...object, UploadId, MultipartUpload: { Parts } }),
-    );
-    await endpoint.restart();
-    const { Body } = await endpoint.clients.s3.send(new GetObjectCommand(object));
-    expect(await Body?.transformToString()).toBe(`${'a'.repeat(PART_BYTES)}the end`);
-  },
-  PATIENCE,
-);
+  await endpoint.restart();
+  const { Subscriptions = [] } = await endpoint.clients.sns.send(
+    new ListSubscriptionsByTopicCommand({ TopicArn }),
+  );
+  expect(Subscriptions.map(({ SubscriptionArn }) => SubscriptionArn)).toEqual([kept]);
+  const { Attributes } = await endpoint.clients.sns.send(
+    new GetSubscriptionAttributesCommand({ SubscriptionArn: kept }),
+  );
+  expect(Attributes).toMatchObject({ RawMessageDelivery: 'true' });
 
-test(
-  'subscriptions are there after a restart, and those that ended are not',
-  async () => {
-    const { sqs, sns } = endpoint.clients;
-    const { QueueUrl } = await sqs.send(new CreateQueueCommand({ QueueName: 'subscribed' }));
-    const { TopicArn } = await sns.send(new CreateTopicCommand({ Name: 'topic' }));
-    const subscribe = async (name: string) => {
-      const { SubscriptionArn } = await sns.send(
-        new SubscribeCommand({
-          TopicArn,
-          Protocol: 'sqs',
-          Endpoint: `arn:aws:sqs:eu-central-1:000000000000:${name}`,
-          Attributes: { RawMessageDelivery: 'true' },
-        }),
-      );
-      return SubscriptionArn;
-    };
-    const kept = await subscribe('subscribed');
-    await sns.send(new UnsubscribeCommand({ SubscriptionArn: await subscribe('other') }));
-
-    await endpoint.restart();
-    const { Subscriptions = [] } = await endpoint.clients.sns.send(
-      new ListSubscriptionsByTopicCommand({ TopicArn }),
-    );
-    expect(Subscriptions.map(({ SubscriptionArn }) => SubscriptionArn)).toEqual([kept]);
-    const { Attributes } = await endpoint.clients.sns.send(
-      new GetSubscriptionAttributesCommand({ SubscriptionArn: kept }),
-    );
-    expect(Attributes).toMatchObject({ RawMessageDelivery: 'true' });
-
-    await endpoint.clients.sns.send(new PublishCommand({ TopicArn, Message: 'to whom it may concern' }));
-    await endpoint.restart();
-    const { Messages } = await endpoint.clients.sqs.send(new ReceiveMessageCommand({ QueueUrl }));
-    expect(Messages).toMatchObject([{ Body: 'to whom it may concern' }]);
-  },
-  PATIENCE,
-);
+  await endpoint.clients.sns.send(new PublishCommand({ TopicArn, Message: 'to whom it may concern' }));
+  await endpoint.restart();
+  const { Messages } = await endpoint.clients.sqs.send(new ReceiveMessageCommand({ QueueUrl }));
+  expect(Messages).toMatchObject([{ Body: 'to whom it may concern' }]);
+});

@@ -38,7 +38,7 @@ async function loaded(
   const operation = {
     stack: found,
     signal: new AbortController().signal,
-    say: (line: string) => said.push(line),
+    printLine: (line: string) => said.push(line),
     width: 120,
     progress: { show: () => {}, end: () => {} },
   };
@@ -78,7 +78,7 @@ test('deliveries that nobody accepts have none, and the run is no success', asyn
 async function readOfOne(run: string, signal: AbortSignal, archive = found) {
   const plan = planned({ run });
   const progress = { show: () => {}, end: () => {} };
-  const operation = { stack: archive, signal, say: () => {}, width: 80, progress };
+  const operation = { stack: archive, signal, printLine: () => {}, width: 80, progress };
   const reader = await EffectReader.open(operation, plan);
   const measurements = new Measurements(plan);
   measurements.begin(0, 0);

@@ -43,7 +43,7 @@ describe('where nobody can answer', () => {
     const stack = new Stage('stage load', {
       QuarantineQueueUrl: 'https://sqs.eu-west-1.amazonaws.com/123456789012/quarantine',
     });
-    const operation = { stack, signal: new AbortController().signal, say: () => {}, width: 80 };
+    const operation = { stack, signal: new AbortController().signal, printLine: () => {}, width: 80 };
     const options = { plan: planned(), url, secret: 'a-secret', json: false, dryRun: false, yes: false };
     try {
       await expect(load(operation, options)).rejects.toThrow(/^There is no terminal to confirm this in/);

@@ -45,7 +45,7 @@ async function keys(Bucket: string | undefined, Prefix = ''): Promise<string[]> 
 
 const ago = (days: number) => new Date(Date.now() - days * 24 * 60 * 60 * 1000).toISOString();
 
-/** A record within its term: the archive of the stack keeps 30 days. */
+/** A record within its retention: the archive of the stack keeps 30 days. */
 const archived = (given: Partial<ArchiveRecord> = {}) => archivedOnce({ settledAt: ago(1), ...given });
 
 const AIKO: Person = { kind: 'user', id: 'user-1' };
@@ -217,7 +217,7 @@ describe('a record names a person', () => {
   });
 });
 
-describe('as S3 keeps a rewritten object anew, what has outlived its term goes', () => {
+describe('as S3 keeps a rewritten object anew, what has outlived its retention goes', () => {
   const of = (user_id: string, days: number) => recordOf({ user_id }, { settledAt: ago(days) });
 
   test('from each object that is rewritten', async () => {

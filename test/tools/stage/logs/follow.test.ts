@@ -28,7 +28,7 @@ let round = 0;
 let stack: Stage;
 
 beforeAll(async () => {
-  endpoint = await startAwsEndpoint({ port: 0, region: REGION, accountId: '000000000000' });
+  endpoint = await startAwsEndpoint({ port: 0, region: REGION });
   gate = await QuotaGate.open(endpoint.url);
   folder = await mkdtemp(join(tmpdir(), 'follow-'));
 });

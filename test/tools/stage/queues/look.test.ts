@@ -3,9 +3,9 @@ import { DeleteQueueCommand, SendMessageCommand } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { eventNames } from '../../../../lambda/events/catalogue.ts';
 import { Faults } from '../../../../local/aws/faults.ts';
-import { list } from '../../../../tools/stage/queues/list.ts';
+import { list } from '../../../../tools/stage/queues/dlq-list.ts';
+import { exportMessages, show } from '../../../../tools/stage/queues/dlq-show.ts';
 import { findQueue } from '../../../../tools/stage/queues/queue.ts';
-import { exportMessages, show } from '../../../../tools/stage/queues/show.ts';
 import { startTestAws, type TestAws } from '../../../support/test-aws.ts';
 import { DEAD, Operator, shopUpdated } from './support.ts';
 

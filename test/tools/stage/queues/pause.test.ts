@@ -3,7 +3,7 @@ import { LambdaClient, UpdateEventSourceMappingCommand } from '@aws-sdk/client-l
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { alarmTable } from '../../../../lib/alarms/alarm-table.ts';
 import type { LocalStack } from '../../../../local/local-stack.ts';
-import { list } from '../../../../tools/stage/queues/list.ts';
+import { list } from '../../../../tools/stage/queues/dlq-list.ts';
 import { pause, resume } from '../../../../tools/stage/queues/pause.ts';
 import { pauseState } from '../../../../tools/stage/queues/pause-state.ts';
 import type { Stage } from '../../../../tools/stage/stage.ts';

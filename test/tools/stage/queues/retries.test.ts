@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { LocalStack } from '../../../../local/local-stack.ts';
-import { list } from '../../../../tools/stage/queues/list.ts';
+import { list } from '../../../../tools/stage/queues/dlq-list.ts';
 import { pause, resume } from '../../../../tools/stage/queues/pause.ts';
 import type { Stage } from '../../../../tools/stage/stage.ts';
 import { eventually } from '../../../support/eventually.ts';

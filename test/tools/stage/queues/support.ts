@@ -44,9 +44,9 @@ export class Operator {
 
   operation(signal = new AbortController().signal): Operation & { readonly said: string[] } {
     const said: string[] = [];
-    const say = (line: string) => said.push(line);
+    const printLine = (line: string) => said.push(line);
     const progress = { show: () => {}, end: () => {} };
-    return { stack: this.stack, signal, say, progress, width: Number.POSITIVE_INFINITY, said };
+    return { stack: this.stack, signal, printLine, progress, width: Number.POSITIVE_INFINITY, said };
   }
 
   queue(name: string): WaitingQueue {

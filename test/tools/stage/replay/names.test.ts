@@ -1,6 +1,6 @@
 import { S3Client } from '@aws-sdk/client-s3';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { DONE_IN_STATE, hashes, Ledger } from '../../../../tools/stage/replay/ledger.ts';
+import { Checkpoint, DONE_IN_STATE, hashes } from '../../../../tools/stage/replay/checkpoint.ts';
 import { StateFile } from '../../../../tools/stage/replay/state.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { startTestAws, type TestAws } from '../../../support/test-aws.ts';
@@ -127,7 +127,7 @@ test('one whose state somebody else has written stops', async () => {
 test('one that another process has taken over never writes its state again', async () => {
   const { stack } = replayer.operator;
   const take = async (file: StateFile) =>
-    Ledger.take(file, (await file.read()) ?? begun('stalled'), OPERATOR);
+    Checkpoint.take(file, (await file.read()) ?? begun('stalled'), OPERATOR);
   const file = new StateFile(stack, 'stalled');
   const stalled = await take(file);
   await take(new StateFile(stack, 'stalled'));
@@ -167,14 +167,14 @@ test('finished objects are known again, also those that the state has no room fo
   const { stack } = replayer.operator;
   const open = async () => {
     const file = new StateFile(stack, 'many');
-    return Ledger.take(file, (await file.read()) ?? begun('many'), OPERATOR);
+    return Checkpoint.take(file, (await file.read()) ?? begun('many'), OPERATOR);
   };
-  const ledger = await open();
+  const checkpoint = await open();
   const keys = Array.from({ length: DONE_IN_STATE + 2 }, (_, index) => `event=shop.updated/${index}`);
-  for (const key of keys.slice(0, -1)) ledger.noteEnd(key, undefined);
-  await ledger.save();
-  ledger.noteEnd(keys.at(-1) ?? '', undefined);
-  await ledger.save();
+  for (const key of keys.slice(0, -1)) checkpoint.noteEnd(key, undefined);
+  await checkpoint.save();
+  checkpoint.noteEnd(keys.at(-1) ?? '', undefined);
+  await checkpoint.save();
   expect((await replayer.state('many')).done).toHaveLength(12);
   const again = await open();
   expect(keys.filter((key) => !again.isDone(key))).toEqual([]);
@@ -185,10 +185,10 @@ test('an object that was finished when the process was killed is no longer unfin
   const file = new StateFile(replayer.operator.stack, 'killed');
   await file.done.write(hashes(['finished']));
   const place = { line: 3, left: [] };
-  const ledger = await Ledger.take(
+  const checkpoint = await Checkpoint.take(
     file,
     { ...begun('killed'), begun: { finished: place, other: place } },
     OPERATOR,
   );
-  expect(ledger.state.begun).toEqual({ other: place });
+  expect(checkpoint.state.begun).toEqual({ other: place });
 });

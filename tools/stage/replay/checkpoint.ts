@@ -28,7 +28,7 @@ interface Place {
 }
 
 /** How far a replay is, in memory and, once it is saved, in its state. */
-export class Ledger {
+export class Checkpoint {
   readonly #file: StateFile;
   readonly #state: ReplayState;
   readonly #run: { readonly by: string; readonly id: string };
@@ -43,10 +43,10 @@ export class Ledger {
    * @param state as it was begun, or left
    * @throws TakenOverError if another process was faster
    */
-  static async take(file: StateFile, state: ReplayState, by: string): Promise<Ledger> {
+  static async take(file: StateFile, state: ReplayState, by: string): Promise<Checkpoint> {
     const run = { by, id: randomUUID() };
     await file.write({ ...state, running: { ...run, at: new Date().toISOString() } });
-    return new Ledger(file, state, run, split((await file.done.read()) ?? ''));
+    return new Checkpoint(file, state, run, split((await file.done.read()) ?? ''));
   }
 
   private constructor(file: StateFile, state: ReplayState, run: { by: string; id: string }, done: string[]) {

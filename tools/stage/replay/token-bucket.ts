@@ -1,14 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /** Messages a second of a replay, by default and at most. */
-export const USUAL_RATE = 100;
-export const FASTEST_RATE = 10_000;
+export const DEFAULT_RATE = 100;
+export const MAX_RATE = 10_000;
 
 /** Seconds of a rate that may pass at once: the finest that timers keep at the highest rate. */
 const BURST_SECONDS = 0.1;
 
 /** Keeps a rate: a bucket that holds some tokens, and gets new ones at that rate. */
-export class Pace {
+export class TokenBucket {
   /** Tokens that the bucket holds at most. */
   readonly burst: number;
   readonly #rate: number;

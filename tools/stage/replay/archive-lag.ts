@@ -23,7 +23,7 @@ const METRIC_WINDOW = 10 * 60_000;
 /**
  * How long after it was settled a message is in the archive, in milliseconds: its batch ends within the consumer's
  * timeout, and Firehose collects and writes. If Firehose has to retry, which it does for a day, it is later:
- * {@link heldBack} finds that.
+ * {@link notYetArchived} finds that.
  */
 export async function archiveDelay(stack: Stage, events: readonly EventName[]): Promise<number> {
   if (stack.local) return LOCAL_DELAY;
@@ -44,14 +44,14 @@ async function timeout(stack: Stage, event: EventName): Promise<number> {
  * @param until end of the window
  * @returns a text for people; undefined if it holds none, or it is not measured
  */
-export async function heldBack(
+export async function notYetArchived(
   stack: Stage,
   events: readonly EventName[],
   until: Date,
 ): Promise<string | undefined> {
   if (stack.local) return undefined;
   try {
-    const ages = await Promise.all(events.map((event) => oldestHeld(stack, event)));
+    const ages = await Promise.all(events.map((event) => oldestUnarchived(stack, event)));
     const oldest = new Date(Date.now() - Math.max(...ages) * 1000);
     if (oldest >= until) return undefined;
     return `Firehose still holds records since ${oldest.toISOString()}. Replay again later under another name.`;
@@ -63,7 +63,7 @@ export async function heldBack(
 }
 
 /** Age in seconds of the oldest record that an event's stream has not written yet; 0 if CloudWatch knows none. */
-async function oldestHeld(stack: Stage, event: EventName): Promise<number> {
+async function oldestUnarchived(stack: Stage, event: EventName): Promise<number> {
   const now = Date.now();
   const { Datapoints = [] } = await stack.cloudwatch.send(
     new GetMetricStatisticsCommand({

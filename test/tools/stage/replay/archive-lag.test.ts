@@ -1,6 +1,6 @@
 import { CloudWatchClient, CloudWatchServiceException } from '@aws-sdk/client-cloudwatch';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { archiveDelay, heldBack } from '../../../../tools/stage/replay/late.ts';
+import { archiveDelay, notYetArchived } from '../../../../tools/stage/replay/archive-lag.ts';
 import { runReplay } from '../../../../tools/stage/replay/run.ts';
 import { StateFile } from '../../../../tools/stage/replay/state.ts';
 import type { Stage } from '../../../../tools/stage/stage.ts';
@@ -55,13 +55,13 @@ describe('what Firehose holds longer', () => {
         ? [minutesOld(10, 5), minutesOld(60), minutesOld(20, 3)]
         : [],
     );
-    const said = await heldBack(stack, SHOPS, ago(30));
+    const said = await notYetArchived(stack, SHOPS, ago(30));
     const [, from = ''] =
       /^Firehose still holds records since (\S+Z)\. Replay again later under another name\.$/.exec(
         said ?? '',
       ) ?? [];
     expect(Math.abs(Date.parse(from) - ago(60).getTime())).toBeLessThan(5_000);
-    expect(await heldBack(stack, ['user.updated'], ago(30))).toBeUndefined();
+    expect(await notYetArchived(stack, ['user.updated'], ago(30))).toBeUndefined();
   });
 
   test.each([
@@ -69,7 +69,7 @@ describe('what Firehose holds longer', () => {
     ['was written since', () => [minutesOld(60, 3), minutesOld(5)]],
     ['is not measured, as nothing came', () => []],
   ])('but %s is not', async (_, datapoints) => {
-    expect(await heldBack(inAws(datapoints), SHOPS, ago(30))).toBeUndefined();
+    expect(await notYetArchived(inAws(datapoints), SHOPS, ago(30))).toBeUndefined();
   });
 
   test('is not known to who may not ask, who is told so', async () => {
@@ -81,7 +81,7 @@ describe('what Firehose holds longer', () => {
         message: 'not authorized',
       });
     });
-    expect(await heldBack(stack, SHOPS, ago(30))).toBe(
+    expect(await notYetArchived(stack, SHOPS, ago(30))).toBe(
       'It is unknown whether Firehose still holds records: permission denied for cloudwatch:GetMetricStatistics.',
     );
   });

@@ -2,7 +2,7 @@ import { facts } from '../../cli/terminal/facts.ts';
 import { duration, messages, printable } from '../../cli/terminal/text.ts';
 import type { Operation } from '../operation.ts';
 import type { Stage } from '../stage.ts';
-import { failureNote, type HeldMessage, noted, reasonOf, walk } from './messages.ts';
+import { failureNote, noted, type ReceivedMessage, reasonOf, walk } from './messages.ts';
 import { payloadFields } from './payload.ts';
 import { type AnyQueue, emptiness, queueState, sourceQueueUrl } from './queue.ts';
 
@@ -15,7 +15,7 @@ export async function show(
   queue: AnyQueue,
   { limit, payload, json }: { limit: number; payload: boolean; json: boolean },
 ): Promise<void> {
-  const { stack, signal, say } = operation;
+  const { stack, signal, printLine } = operation;
   const state = await queueState(stack.sqs, queue.url);
   const shown: ShownMessage[] = [];
   const { seen, limited } = await walk(stack, queue.url, { signal, limit }, async (message) => {
@@ -26,27 +26,27 @@ export async function show(
   if (json) {
     const { inFlight } = state;
     const found = { stack: stack.title, queue: queue.name, messages: shown, more: limited, inFlight };
-    say(JSON.stringify(found, undefined, 2));
+    printLine(JSON.stringify(found, undefined, 2));
     return;
   }
   if (seen === 0) {
-    say(`Nothing to show: ${emptiness(queue, state)}`);
+    printLine(`Nothing to show: ${emptiness(queue, state)}`);
     return;
   }
   const total = limited ? ` of about ${Math.max(seen, state.visible)}` : '';
-  say(`${messages(seen)}${total} on ${queue.title} in ${stack.title}`);
-  say('');
+  printLine(`${messages(seen)}${total} on ${queue.title} in ${stack.title}`);
+  printLine('');
   const groups = [...Map.groupBy(shown, ({ reason }) => reason)];
   for (const [reason, { length }] of groups.sort(([, a], [, b]) => b.length - a.length)) {
-    say(`${String(length).padStart(5)} × ${printable(reason)}`);
+    printLine(`${String(length).padStart(5)} × ${printable(reason)}`);
   }
-  for (const message of shown) for (const line of ['', ...describe(stack, queue, message)]) say(line);
-  say('');
-  if (limited) say(`There may be more. To see up to ${limit * 10}: --limit ${limit * 10}`);
+  for (const message of shown) for (const line of ['', ...describe(stack, queue, message)]) printLine(line);
+  printLine('');
+  if (limited) printLine(`There may be more. To see up to ${limit * 10}: --limit ${limit * 10}`);
   if (state.inFlight > 0) {
-    say(`${messages(state.inFlight)} more in flight: somebody else looks at or moves them.`);
+    printLine(`${messages(state.inFlight)} more in flight: somebody else looks at or moves them.`);
   }
-  say(
+  printLine(
     queue.kind === 'removed'
       ? `Nothing consumes them. Keep a copy: ${stack.command(`export ${queue.name}`)}`
       : `Once the cause is fixed: ${stack.command(`redrive ${queue.name}`)}   (only some: --id <message>)`,
@@ -56,7 +56,7 @@ export async function show(
 type ShownMessage = ReturnType<typeof shownMessage> & Awaited<ReturnType<typeof payloadFields>>;
 
 /** A message, for programs. Times are in ISO 8601. */
-function shownMessage(queue: AnyQueue, retention: number, message: HeldMessage) {
+function shownMessage(queue: AnyQueue, retention: number, message: ReceivedMessage) {
   return {
     messageId: message.id,
     reason: reasonOf(message, queue),
@@ -107,7 +107,7 @@ export async function exportMessages(
   queue: AnyQueue,
   write: (line: string) => Promise<void>,
 ): Promise<boolean> {
-  const { stack, signal, say } = operation;
+  const { stack, signal, printLine } = operation;
   const state = await queueState(stack.sqs, queue.url);
   let unreadable = 0;
   const { seen, limited } = await walk(stack, queue.url, { signal }, async (message) => {
@@ -119,22 +119,23 @@ export async function exportMessages(
     return 'kept';
   });
   if (signal.aborted) {
-    say(
+    printLine(
       `Interrupted after ${messages(seen)}: the export is incomplete. Nothing was removed from ${queue.title}.`,
     );
     return false;
   }
   if (seen === 0) {
-    say(`Nothing to export: ${emptiness(queue, state)}`);
+    printLine(`Nothing to export: ${emptiness(queue, state)}`);
     return true;
   }
-  say(`Exported ${messages(seen)} of ${queue.title}. Nothing was removed.`);
-  if (unreadable > 0) say(`${messages(unreadable)} without payload. The field "unreadable" says why.`);
-  if (limited || seen < state.visible) say(`There may be more: SQS counted ${state.visible} at the start.`);
+  printLine(`Exported ${messages(seen)} of ${queue.title}. Nothing was removed.`);
+  if (unreadable > 0) printLine(`${messages(unreadable)} without payload. The field "unreadable" says why.`);
+  if (limited || seen < state.visible)
+    printLine(`There may be more: SQS counted ${state.visible} at the start.`);
   return unreadable === 0;
 }
 
-const attributesOf = ({ attributes }: HeldMessage) =>
+const attributesOf = ({ attributes }: ReceivedMessage) =>
   Object.fromEntries(
     Object.entries(attributes).map(([name, { StringValue, BinaryValue }]) => [
       name,

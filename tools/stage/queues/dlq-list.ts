@@ -31,7 +31,7 @@ type Retry = EventQueue['retries'][number];
 
 /** `list`: how many messages wait on each queue, which of them are being retried, and what is paused. */
 export async function list(operation: Operation, { json }: { readonly json: boolean }): Promise<void> {
-  const { stack, say, width } = operation;
+  const { stack, printLine, width } = operation;
   const [queues, removed, eventQueues, pauses] = await Promise.all([
     Promise.all(waitingQueues(stack).map((queue) => look(operation, queue))),
     orReason(stack, lookAtRemoved(operation)),
@@ -53,7 +53,7 @@ export async function list(operation: Operation, { json }: { readonly json: bool
       paused: pauses.found,
       pausedUnknown: pauses.unknown,
     };
-    say(JSON.stringify(found, undefined, 2));
+    printLine(JSON.stringify(found, undefined, 2));
     return;
   }
   const busy = eventQueues.filter((queue) => !isEmpty(queue));
@@ -91,7 +91,7 @@ export async function list(operation: Operation, { json }: { readonly json: bool
     '',
     ...whatNext(stack, [...queues, ...removed.found], busy, pauses.found),
   ];
-  for (const line of lines) say(line);
+  for (const line of lines) printLine(line);
 }
 
 const isEmpty = ({ messages, inFlight, delayed }: Counts) => messages + inFlight + delayed === 0;
