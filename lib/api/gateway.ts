@@ -26,8 +26,8 @@ export interface Gateway {
   readonly metrics: MetricSource;
   /** To its page in the console. */
   readonly link: string;
-  /** By what the access log shows API Gateway's own answers. */
-  readonly shows: Readonly<Record<OwnAnswer, IFilterPattern>>;
+  /** Lines of the access log about each kind of API Gateway’s own answers. */
+  readonly ownAnswers: Readonly<Record<OwnAnswer, IFilterPattern>>;
   /** Serves the API under a host name, at the contract's path. */
   serveAt(domainName: DomainName): void;
 }

@@ -64,7 +64,7 @@ export function restGateway(scope: Construct, { firewall, ...props }: RestGatewa
     webhookUrl: stage.urlForPath(`/${RESOURCE.join('/')}`),
     metrics: { metric: (name, options) => stage.metric(METRIC_NAMES[name] ?? name, options) },
     link: restApiLink(api, api.restApiId),
-    shows: {
+    ownAnswers: {
       // Lambda's throttling that is passed through is a 429, or has taken the status of DEFAULT_4XX.
       Throttled: FilterPattern.any(statusIn(429), answeredAs('THROTTLED'), answeredAs('DEFAULT_4XX')),
       Unavailable: FilterPattern.any(
