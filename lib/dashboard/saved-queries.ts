@@ -18,7 +18,7 @@ interface SavedQuery extends QueryStringProps {
 /** Lambda's line about an invocation that failed, timed out or died. */
 const INVOCATION_FAILED = '(type = "platform.report" and record.status != "success")';
 
-/** Rows that a query lists: a screen or two. */
+/** Rows of a result: a screen or two. */
 const LIMIT = 200;
 
 /**
@@ -36,7 +36,6 @@ export class SavedQueries extends Construct {
         fields: ['@timestamp', 'service', 'message', 'event', 'attempt', 'latencyMs', 'error', 'requestId'],
         filterStatements: ['eventId = "EVENT_ID"'],
         sort: '@timestamp asc',
-        limit: LIMIT,
       },
       OneRequest: {
         name: 'Follow one request id',
@@ -44,7 +43,6 @@ export class SavedQueries extends Construct {
         fields: ['@timestamp', 'service', 'message', 'status', 'latency', 'event', 'eventId', 'error'],
         filterStatements: ['requestId = "REQUEST_ID"'],
         sort: '@timestamp asc',
-        limit: LIMIT,
       },
       SlowestEffects: {
         name: 'Slowest effects',
@@ -52,7 +50,6 @@ export class SavedQueries extends Construct {
         fields: ['@timestamp', 'event', 'latencyMs', 'attempt', 'eventId', 'requestId'],
         filterStatements: ['ispresent(latencyMs)'],
         sort: 'latencyMs desc',
-        limit: LIMIT,
       },
       RejectedSignatures: {
         name: 'Rejected signatures by source',
@@ -62,7 +59,6 @@ export class SavedQueries extends Construct {
           'count(*) as rejected, min(@timestamp) as since, max(@timestamp) as until by sourceIp, reason',
         ],
         sort: 'rejected desc',
-        limit: LIMIT,
       },
       Errors: {
         name: 'Errors by function',
@@ -72,7 +68,6 @@ export class SavedQueries extends Construct {
           'count(*) as errors, max(@timestamp) as latest by @log, message, call, error, errorMessage, message.errorType, message.errorMessage, record.status, record.errorType',
         ],
         sort: 'errors desc',
-        limit: LIMIT,
       },
       Failures: {
         name: 'Why effects fail and are tried again',
@@ -82,7 +77,6 @@ export class SavedQueries extends Construct {
           'count(*) as failures, count_distinct(eventId) as events, max(attempt) as attempts by event, call, error, errorMessage',
         ],
         sort: 'failures desc',
-        limit: LIMIT,
       },
       DeadLetters: {
         name: 'Dead letters with their reason',
@@ -101,7 +95,6 @@ export class SavedQueries extends Construct {
         ],
         filterStatements: ['message = "DeadLettered"'],
         sort: '@timestamp desc',
-        limit: LIMIT,
       },
       Answers: {
         name: 'Answers by status and source',
@@ -110,13 +103,12 @@ export class SavedQueries extends Construct {
           'count(*) as answers, max(latency) as slowest by status, sourceIp, integrationError',
         ],
         sort: 'answers desc',
-        limit: LIMIT,
       },
     };
     for (const [construct, { name, in: logGroups, ...query }] of Object.entries(queries)) {
       new QueryDefinition(this, construct, {
         queryDefinitionName: `${Stack.of(this).stackName}/${name}`,
-        queryString: new QueryString(query),
+        queryString: new QueryString({ ...query, limit: LIMIT }),
         logGroups: [...logGroups],
       });
     }
