@@ -22,7 +22,7 @@ import { Encryption } from './encryption.ts';
 import { Effects } from './pipeline/effects.ts';
 import { EventPipeline } from './pipeline/event-pipeline.ts';
 import { PayloadBucket } from './pipeline/payload-bucket.ts';
-import { ProtectedQueue } from './pipeline/protected-queue.ts';
+import { ProtectedQueue } from './pipeline/protected-storage.ts';
 import { Receiver } from './pipeline/receiver.ts';
 import { WebhookSecret } from './pipeline/webhook-secret.ts';
 import { Canaries } from './release/canaries.ts';

@@ -2,7 +2,7 @@ import { Fn, Stack } from 'aws-cdk-lib';
 import { FilterPattern, type IFilterPattern } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
 import { inFragment, logLink } from '../alarms/console-links.ts';
-import { ProtectedLog, type ProtectedLogProps } from '../pipeline/protected-log.ts';
+import { ProtectedLog, type ProtectedLogProps } from '../pipeline/protected-storage.ts';
 
 /**
  * What the access log says of each request, of both kinds of API: nothing that the partner sent.

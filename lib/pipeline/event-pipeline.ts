@@ -11,7 +11,7 @@ import { consumerLines, countLines, logMetrics } from '../alarms/log-metrics.ts'
 import type { EventSettings } from '../config.ts';
 import type { EffectAccess } from './effects.ts';
 import type { PayloadBucket } from './payload-bucket.ts';
-import { ProtectedQueue } from './protected-queue.ts';
+import { ProtectedQueue } from './protected-storage.ts';
 import { EVENT_RETENTION_SECONDS } from './queue-retention.ts';
 import { type FunctionDefaults, ReleasedFunction } from './webhook-function.ts';
 

@@ -1,9 +1,10 @@
 import { Duration, type RemovalPolicy, Stack } from 'aws-cdk-lib';
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
-import { BlockPublicAccess, Bucket, BucketEncryption, type CfnBucket } from 'aws-cdk-lib/aws-s3';
+import type { CfnBucket } from 'aws-cdk-lib/aws-s3';
 import type { Construct, IConstruct } from 'constructs';
 import { acknowledge } from '../acknowledge.ts';
 import type { Encryption } from '../encryption.ts';
+import { ProtectedBucket } from './protected-storage.ts';
 import { LAST_DAY_ON_QUEUES } from './queue-retention.ts';
 
 /**
@@ -20,23 +21,13 @@ export interface PayloadBucketProps {
 }
 
 /** Payloads that are too large for a message (decision D13), by event: `shop.updated/<eventId>`. */
-export class PayloadBucket extends Bucket {
+export class PayloadBucket extends ProtectedBucket {
   constructor(scope: Construct, id: string, { encryption, removalPolicy, archiveDays }: PayloadBucketProps) {
     super(scope, id, {
-      ...(encryption.key
-        ? { encryption: BucketEncryption.KMS, encryptionKey: encryption.key, bucketKeyEnabled: true }
-        : { encryption: BucketEncryption.S3_MANAGED }),
-      enforceSSL: true,
-      blockPublicAccess: BlockPublicAccess.BLOCK_ALL,
-      lifecycleRules: [
-        {
-          expiration: Duration.days(Math.max(MIN_DAYS, archiveDays + LAST_DAY_ON_QUEUES)),
-          abortIncompleteMultipartUploadAfter: Duration.days(1),
-        },
-      ],
+      encryption,
       removalPolicy,
+      lifecycleRule: { expiration: Duration.days(Math.max(MIN_DAYS, archiveDays + LAST_DAY_ON_QUEUES)) },
     });
-    encryption.awaitGrants(this);
     acknowledge(
       this,
       'AwsSolutions-S1',

@@ -16,7 +16,7 @@ import {
 } from '../alarms/log-metrics.ts';
 import type { StageConfig } from '../config.ts';
 import type { PayloadBucket } from './payload-bucket.ts';
-import type { ProtectedQueue } from './protected-queue.ts';
+import type { ProtectedQueue } from './protected-storage.ts';
 import { type FunctionDefaults, ReleasedFunction } from './webhook-function.ts';
 import type { WebhookSecret } from './webhook-secret.ts';
 

@@ -18,7 +18,7 @@ import { Construct } from 'constructs';
 import { acknowledge } from '../acknowledge.ts';
 import { type MetricSource, metricsUnder } from '../alarms/log-metrics.ts';
 import type { Encryption } from '../encryption.ts';
-import { ProtectedLog } from './protected-log.ts';
+import { ProtectedLog } from './protected-storage.ts';
 
 /** What every function of a stage has in common. */
 export interface FunctionDefaults {
