@@ -27,7 +27,7 @@ export interface EncryptionProps {
   /** @default AWS' own keys for all but the topics */
   readonly settings: StageConfig['encryption'];
   /**
-   * Existing key of the topics, where no key is for everything. Its policy must let cloudwatch.amazonaws.com decrypt
+   * Existing key of the topics, if no key is for everything. Its policy must let cloudwatch.amazonaws.com decrypt
    * and generate data keys.
    * @default one is made
    */

@@ -6,7 +6,7 @@ import { ProtectedLog, type ProtectedLogProps } from '../pipeline/protected-stor
 
 /**
  * What the access log says of each request, of both kinds of API: nothing that the partner sent.
- * `responseType` is what API Gateway calls an answer of its own, `-` where the receiver answered.
+ * `responseType` is what API Gateway calls an answer of its own, `-` if the receiver answered.
  * @param id the variable of the kind of API that no client can choose
  * @param route the one that names the route
  */

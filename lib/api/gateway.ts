@@ -20,7 +20,7 @@ export type OwnAnswer = 'Throttled' | 'Unavailable' | 'TooLarge' | 'WrongAddress
 /** An API with the contract's one route, whichever its kind. */
 export interface Gateway {
   readonly kind: StageConfig['gateway'];
-  /** What the partner posts to where there is no host name. @throws Error where the default endpoint is off */
+  /** What the partner posts to if there is no host name. @throws Error if the default endpoint is off */
   readonly webhookUrl: string;
   /** API Gateway's own metrics of it, by the names that an HTTP API has for them. */
   readonly metrics: MetricSource;

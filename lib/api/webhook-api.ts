@@ -48,7 +48,7 @@ export class WebhookApi extends Construct {
       receiver,
       throttle,
       accessLog: this.accessLog,
-      // Whoever knows it would get round the client certificates of the domain.
+      // It would lead round the client certificates of the domain.
       defaultEndpoint: domain === undefined || domain.keepDefaultEndpoint,
     };
     this.gateway =

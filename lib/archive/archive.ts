@@ -20,7 +20,7 @@ export interface ArchiveProps {
   readonly alarms: Alarms;
 }
 
-/** Prefix of all records; each event has its own below it. */
+/** Prefix of all records. Each event has its own below it. */
 export const RECORDS_PREFIX = 'event=';
 
 /** A line about an object that was not written. Source: Firehose developer guide, "Monitor using CloudWatch Logs". */
@@ -30,7 +30,7 @@ const FAILED = '"errorCode"';
 const BUFFER_MEGABYTES = 64;
 
 /**
- * What became of each message, kept for some time: a delivery stream for each event into one bucket, under
+ * Keeps what became of each message: a delivery stream for each event into one bucket, under
  * `event=<kind>/date=YYYY-MM-DD/hour=HH/` by the time of writing, as gzipped JSON lines (`lambda/archive/record.ts`).
  */
 export class Archive extends Construct {

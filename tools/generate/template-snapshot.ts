@@ -45,7 +45,7 @@ const REPLACED_BY: Readonly<Record<string, readonly string[]>> = {
 /**
  * A line for each resource that must not be replaced, with what would replace it: a line that changes is data
  * lost, or an address that leads nowhere.
- * @throws Error where no assembly has a resource of one of the types
+ * @throws Error if no assembly has a resource of one of the types
  */
 export function statefulResources(assemblies: readonly string[]): string {
   const resources = new Map(
