@@ -1,103 +1,234 @@
-import { CreateTableCommand, DynamoDBClient, UpdateTimeToLiveCommand } from '@aws-sdk/client-dynamodb';
-import { CreateDeliveryStreamCommand, FirehoseClient } from '@aws-sdk/client-firehose';
+import { isDeepStrictEqual } from 'node:util';
+import {
+  CreateTableCommand,
+  DescribeTableCommand,
+  DescribeTimeToLiveCommand,
+  DynamoDBClient,
+  paginateListTables,
+  type TableDescription,
+  UpdateTimeToLiveCommand,
+} from '@aws-sdk/client-dynamodb';
+import {
+  CreateDeliveryStreamCommand,
+  FirehoseClient,
+  ListDeliveryStreamsCommand,
+} from '@aws-sdk/client-firehose';
 import {
   CreateBucketCommand,
+  DeleteBucketLifecycleCommand,
   type LifecycleRule,
+  ListBucketsCommand,
   PutBucketLifecycleConfigurationCommand,
   S3Client,
 } from '@aws-sdk/client-s3';
-import { CreateSecretCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
-import { CreateTopicCommand, SNSClient, SubscribeCommand } from '@aws-sdk/client-sns';
-import { CreateQueueCommand, SQSClient } from '@aws-sdk/client-sqs';
+import {
+  CreateSecretCommand,
+  DeleteSecretCommand,
+  DescribeSecretCommand,
+  paginateListSecrets,
+  SecretsManagerClient,
+} from '@aws-sdk/client-secrets-manager';
+import { CreateTopicCommand, paginateListTopics, SNSClient, SubscribeCommand } from '@aws-sdk/client-sns';
+import {
+  CreateQueueCommand,
+  paginateListQueues,
+  SetQueueAttributesCommand,
+  SQSClient,
+} from '@aws-sdk/client-sqs';
 import type { AwsEndpoint } from './aws/endpoint.ts';
-import type { Resource, Resources } from './template/resources.ts';
+import { UnusableStateError } from './aws/kept-state.ts';
+import { accessKeyOf, clientSettings } from './client-settings.ts';
+import { type Resource, type Resources, type ResourceType, rolePolicies } from './template/resources.ts';
 
-/** How an AWS client reaches the local endpoint. */
-export interface ClientSettings {
-  readonly endpoint: string;
-  readonly region: string;
-  readonly credentials: { readonly accessKeyId: string; readonly secretAccessKey: string };
+/** What a queue has if its template does not say. Source: SQS API reference, "SetQueueAttributes". */
+const DEFAULT_ATTRIBUTES = {
+  VisibilityTimeout: '30',
+  DelaySeconds: '0',
+  MaximumMessageSize: '1048576',
+  MessageRetentionPeriod: '345600',
+  ReceiveMessageWaitTimeSeconds: '0',
+  RedrivePolicy: '',
+};
+
+interface Handler<Type extends ResourceType> {
+  /** What people call it: `queue`. */
+  readonly noun: string;
+  /** Names of those that the endpoint has. */
+  list(): Promise<string[]>;
+  create(resource: Resource<Type>): Promise<unknown>;
+  /** Gives one that exists the settings of the template. Its content stays. */
+  update?(resource: Resource<Type>): Promise<unknown>;
 }
 
-export interface DeployOptions {
-  /** Value that every secret of the template gets. */
-  readonly secret: string;
-  /** Logical ids of what is there already. @default nothing */
-  readonly existing?: ReadonlySet<string> | undefined;
-  /** Told of each resource that was made, also where another one cannot be. @default none */
-  readonly onMade?: (logicalId: string) => void;
+/** The resources of one type, by whether the endpoint has them. */
+interface Plan {
+  create(): Promise<unknown>[];
+  update(): Promise<unknown>[];
+  /** What the endpoint has and the template has not: `queue orders`. */
+  readonly leftOver: readonly string[];
 }
 
 /**
- * Creates the template's queues, topics, tables, buckets, delivery streams and secrets at the local AWS endpoint, and
- * what its queues subscribe to.
- * @throws Error of the first that cannot be made, when the others are
+ * Brings what the AWS endpoint has in line with a template: creates what is missing, and gives the rest the template's
+ * settings. Delivery streams that exist stay as they are. Nothing is deleted.
+ * @param secret value of a new secret. One that exists keeps its value
+ * @returns what the endpoint has and the template has not: `queue orders`
+ * @throws UnusableStateError if a table has other keys than in the template. Then nothing has changed
+ * @throws Error of the first that cannot be created, when the others are
  */
 export async function deploy(
   resources: Resources,
-  settings: ClientSettings,
-  { secret, existing = new Set(), onMade = () => {} }: DeployOptions,
-): Promise<void> {
-  const making = <Type extends Parameters<Resources['ofType']>[0]>(
-    type: Type,
-    make: (resource: Resource<Type>) => Promise<unknown>,
-  ) =>
-    resources
-      .ofType(type)
-      .filter(({ logicalId }) => !existing.has(logicalId))
-      .map(async (resource) => {
-        await make(resource);
-        onMade(resource.logicalId);
-      });
+  aws: Pick<AwsEndpoint, 'url' | 'putAlarm' | 'addPrincipals'>,
+  secret: string,
+): Promise<readonly string[]> {
+  const settings = clientSettings(aws.url, 'operator');
   const secrets = new SecretsManagerClient(settings);
   const sqs = new SQSClient(settings);
   const sns = new SNSClient(settings);
   const dynamodb = new DynamoDBClient(settings);
   const s3 = new S3Client({ ...settings, forcePathStyle: true });
   const firehose = new FirehoseClient(settings);
+
+  async function plan<Type extends ResourceType>(type: Type, handler: Handler<Type>): Promise<Plan> {
+    const names = await handler.list();
+    const wanted = resources.ofType(type);
+    const unwanted = names.filter((name) => !wanted.some((resource) => resource.name === name));
+    return {
+      create: () => wanted.filter(({ name }) => !names.includes(name)).map(handler.create),
+      update: () =>
+        wanted.filter(({ name }) => names.includes(name)).map(async (one) => handler.update?.(one)),
+      leftOver: unwanted.map((name) => `${handler.noun} ${name}`),
+    };
+  }
+
   try {
-    await allMade([
-      ...making('AWS::SecretsManager::Secret', async ({ logicalId, name, properties }) => {
-        const { ARN } = await secrets.send(
-          new CreateSecretCommand({ Name: name, SecretString: secret, Description: properties.Description }),
-        );
-        resources.setSecretArn(logicalId, ARN ?? '');
+    const tableNames = await namesIn(paginateListTables({ client: dynamodb }, {}), (page) => page.TableNames);
+    for (const table of resources.ofType('AWS::DynamoDB::Table')) {
+      if (tableNames.includes(table.name)) await checkKeys(dynamodb, table);
+    }
+    const plans = await Promise.all([
+      plan('AWS::SQS::Queue', {
+        noun: 'queue',
+        list: () => namesIn(paginateListQueues({ client: sqs }, {}), (page) => page.QueueUrls?.map(lastPart)),
+        create: ({ name, properties }) =>
+          sqs.send(new CreateQueueCommand({ QueueName: name, Attributes: queueAttributes(properties) })),
+        update: ({ ref, properties }) => {
+          const Attributes = { ...DEFAULT_ATTRIBUTES, ...queueAttributes(properties) };
+          return sqs.send(new SetQueueAttributesCommand({ QueueUrl: ref, Attributes }));
+        },
       }),
-      ...making('AWS::SNS::Topic', ({ name }) => sns.send(new CreateTopicCommand({ Name: name }))),
-      ...making('AWS::S3::Bucket', (bucket) => createBucket(s3, bucket)),
-      ...making('AWS::DynamoDB::Table', (table) => createTable(dynamodb, table)),
-      ...making('AWS::SQS::Queue', (queue) => createQueue(sqs, queue)),
-      ...making('AWS::KinesisFirehose::DeliveryStream', (stream) => createDeliveryStream(firehose, stream)),
+      plan('AWS::SNS::Topic', {
+        noun: 'topic',
+        list: () =>
+          namesIn(paginateListTopics({ client: sns }, {}), (page) =>
+            page.Topics?.map(({ TopicArn = '' }) => lastPart(TopicArn)),
+          ),
+        create: ({ name }) => sns.send(new CreateTopicCommand({ Name: name })),
+      }),
+      plan('AWS::S3::Bucket', {
+        noun: 'bucket',
+        list: async () =>
+          ((await s3.send(new ListBucketsCommand())).Buckets ?? []).map(({ Name = '' }) => Name),
+        async create(bucket) {
+          await s3.send(new CreateBucketCommand({ Bucket: bucket.name }));
+          await setLifecycle(s3, bucket);
+        },
+        async update(bucket) {
+          await s3.send(new DeleteBucketLifecycleCommand({ Bucket: bucket.name }));
+          await setLifecycle(s3, bucket);
+        },
+      }),
+      plan('AWS::DynamoDB::Table', {
+        noun: 'table',
+        list: async () => tableNames,
+        async create(table) {
+          await createTable(dynamodb, table);
+          await setTimeToLive(dynamodb, table);
+        },
+        update: (table) => setTimeToLive(dynamodb, table),
+      }),
+      plan('AWS::SecretsManager::Secret', {
+        noun: 'secret',
+        list: () => secretNames(secrets),
+        async create({ logicalId, name, properties: { Description } }) {
+          const command = new CreateSecretCommand({ Name: name, SecretString: secret, Description });
+          resources.setSecretArn(logicalId, (await secrets.send(command)).ARN ?? '');
+        },
+        async update({ logicalId, name }) {
+          const { ARN = '' } = await secrets.send(new DescribeSecretCommand({ SecretId: name }));
+          resources.setSecretArn(logicalId, ARN);
+        },
+      }),
+      plan('AWS::KinesisFirehose::DeliveryStream', {
+        noun: 'delivery stream',
+        list: () => streamNames(firehose),
+        create: (stream) => createDeliveryStream(firehose, stream),
+      }),
     ]);
-    await allMade(making('AWS::SNS::Subscription', (subscription) => subscribe(sns, subscription)));
+    await allDone(plans.flatMap((one) => one.create()));
+    await allDone(resources.ofType('AWS::SNS::Subscription').map((one) => subscribe(sns, one)));
+    await allDone(plans.flatMap((one) => one.update()));
+    // There are no metrics for them to look at: each has the state that it is set to.
+    for (const { name, properties } of resources.ofType('AWS::CloudWatch::Alarm')) {
+      aws.putAlarm({ AlarmName: name, ...properties });
+    }
+    aws.addPrincipals(
+      rolePolicies(resources).map(({ arn, logicalId, statements }) => ({
+        name: logicalId,
+        arn,
+        accessKeyId: accessKeyOf(arn),
+        statements,
+      })),
+    );
+    return plans.flatMap(({ leftOver }) => leftOver);
   } finally {
     for (const client of [secrets, sqs, sns, dynamodb, s3, firehose]) client.destroy();
   }
 }
 
-/** @throws Error of the first that fails, when the others are done */
-async function allMade(makings: readonly Promise<void>[]): Promise<void> {
-  const made = await Promise.allSettled(makings);
-  const failed = made.find(({ status }) => status === 'rejected');
+/** @throws Error of the first that fails, when the others are done: what is created later must not surprise the next try */
+async function allDone(work: readonly Promise<unknown>[]): Promise<void> {
+  const results = await Promise.allSettled(work);
+  const failed = results.find(({ status }) => status === 'rejected');
   if (failed?.status === 'rejected') throw failed.reason;
 }
 
-/** Makes the template's alarms. There are no metrics for them to look at: each stands as it is set. */
-export function createAlarms(resources: Pick<Resources, 'ofType'>, aws: Pick<AwsEndpoint, 'putAlarm'>): void {
-  for (const { name, properties } of resources.ofType('AWS::CloudWatch::Alarm')) {
-    aws.putAlarm({ AlarmName: name, ...properties });
+async function namesIn<Page>(
+  pages: AsyncIterable<Page>,
+  namesOf: (page: Page) => string[] | undefined,
+): Promise<string[]> {
+  const names: string[] = [];
+  for await (const page of pages) names.push(...(namesOf(page) ?? []));
+  return names;
+}
+
+const lastPart = (text: string) => text.split(/[/:]/).at(-1) ?? '';
+
+/** One that is marked for deletion is deleted: the template wants one that can be read. */
+async function secretNames(client: SecretsManagerClient): Promise<string[]> {
+  const names: string[] = [];
+  for await (const { SecretList = [] } of paginateListSecrets({ client }, { IncludePlannedDeletion: true })) {
+    for (const { DeletedDate, Name = '' } of SecretList) {
+      if (DeletedDate === undefined) names.push(Name);
+      else await client.send(new DeleteSecretCommand({ SecretId: Name, ForceDeleteWithoutRecovery: true }));
+    }
   }
+  return names;
 }
 
-async function createQueue(
-  client: SQSClient,
-  { name, properties }: Resource<'AWS::SQS::Queue'>,
-): Promise<void> {
-  await client.send(new CreateQueueCommand({ QueueName: name, Attributes: queueAttributes(properties) }));
+/** Firehose has no paginator in the SDK. */
+async function streamNames(client: FirehoseClient): Promise<string[]> {
+  const names: string[] = [];
+  for (let hasMore = true; hasMore; ) {
+    const command = new ListDeliveryStreamsCommand({ ExclusiveStartDeliveryStreamName: names.at(-1) });
+    const { DeliveryStreamNames = [], HasMoreDeliveryStreams = false } = await client.send(command);
+    names.push(...DeliveryStreamNames);
+    hasMore = HasMoreDeliveryStreams;
+  }
+  return names;
 }
 
-/** A queue's settings as SQS' API takes them. */
-export function queueAttributes({
+function queueAttributes({
   RedrivePolicy,
   ...plain
 }: Resource<'AWS::SQS::Queue'>['properties']): Record<string, string> {
@@ -128,13 +259,8 @@ async function subscribe(
   );
 }
 
-async function createBucket(client: S3Client, bucket: Resource<'AWS::S3::Bucket'>): Promise<void> {
-  await client.send(new CreateBucketCommand({ Bucket: bucket.name }));
-  await setLifecycle(client, bucket);
-}
-
 /** The lifecycle can be read; nothing expires while a local stack runs. */
-export async function setLifecycle(
+async function setLifecycle(
   client: S3Client,
   { name, properties }: Resource<'AWS::S3::Bucket'>,
 ): Promise<void> {
@@ -181,13 +307,43 @@ async function createTable(client: DynamoDBClient, table: Resource<'AWS::DynamoD
       GlobalSecondaryIndexes,
     }),
   );
-  await setTimeToLive(client, table);
 }
 
-export async function setTimeToLive(
+async function setTimeToLive(
   client: DynamoDBClient,
   { name, properties: { TimeToLiveSpecification } }: Resource<'AWS::DynamoDB::Table'>,
 ): Promise<void> {
   if (TimeToLiveSpecification === undefined) return;
+  // DynamoDB refuses what is set already.
+  const { TimeToLiveDescription } = await client.send(new DescribeTimeToLiveCommand({ TableName: name }));
+  const isEnabled = TimeToLiveDescription?.TimeToLiveStatus === 'ENABLED';
+  const isSameAttribute = TimeToLiveDescription?.AttributeName === TimeToLiveSpecification.AttributeName;
+  if (isEnabled === TimeToLiveSpecification.Enabled && (isSameAttribute || !isEnabled)) return;
   await client.send(new UpdateTimeToLiveCommand({ TableName: name, TimeToLiveSpecification }));
+}
+
+async function checkKeys(
+  client: DynamoDBClient,
+  { name, properties }: Resource<'AWS::DynamoDB::Table'>,
+): Promise<void> {
+  const { Table } = await client.send(new DescribeTableCommand({ TableName: name }));
+  if (isDeepStrictEqual(keysOf(Table ?? {}), keysOf(properties))) return;
+  throw new UnusableStateError(
+    `Table ${name} has other keys or indexes in the template than the existing table. To begin empty, start without --keep, or delete the folder of --keep`,
+  );
+}
+
+/** What the items are stored by. The order of definitions, indexes and projected attributes does not matter. */
+function keysOf({
+  KeySchema,
+  AttributeDefinitions,
+  GlobalSecondaryIndexes = [],
+}: TableDescription | Resource<'AWS::DynamoDB::Table'>['properties']) {
+  const indexes = GlobalSecondaryIndexes.map(({ IndexName, KeySchema: keys, Projection }) => ({
+    IndexName,
+    keys,
+    type: Projection?.ProjectionType,
+    attributes: new Set(Projection?.NonKeyAttributes),
+  }));
+  return { KeySchema, types: new Set(AttributeDefinitions), indexes: new Set(indexes) };
 }

@@ -1,24 +1,21 @@
 import type { AwsEndpoint } from './aws/endpoint.ts';
+import { accessKeyOf, clientSettings, REGION } from './client-settings.ts';
 import { type FunctionDefinition, serviceOf } from './functions/function-definition.ts';
 import type { InspectorPort } from './functions/inspector-port.ts';
-import type { LogLine } from './functions/invocation.ts';
-import { LocalFunction } from './functions/local-function.ts';
-import type { FunctionError } from './functions/messages.ts';
+import type { FunctionError, LogLine } from './functions/invocation.ts';
+import { LocalFunction, SharedEnvironments } from './functions/local-function.ts';
 import { isSameCode } from './functions/same-code.ts';
-import { SharedEnvironments } from './functions/shared-environments.ts';
 import { calledByApi } from './gateway/deployed-api.ts';
-import { clientSettings, REGION } from './place.ts';
-import { accessKeyOf } from './roles.ts';
 import type { SynthesisedStack } from './template/cloud-assembly.ts';
 import type { Resource, Resources } from './template/resources.ts';
 
 /** Execution environments of a function at most. */
-const MAXIMUM_CONCURRENCY = 4;
+const MAX_CONCURRENCY = 4;
 
 /**
- * Execution environments of all functions together, beyond the first one of each. More serve no more: what
- * they wait for is the one thread of the AWS endpoint, and each has its code to compile, for which its first thousand
- * invocations take twice as long as later ones. Each takes some 45 MB.
+ * Execution environments of all functions together, beyond the first one of each. More would not serve more: they wait
+ * for the one thread of the AWS endpoint. Each compiles its own code, so its first thousand invocations take twice as
+ * long as later ones, and each takes some 45 MB.
  */
 const SHARED_ENVIRONMENTS = 1;
 
@@ -27,34 +24,37 @@ export interface DeployedFunction {
   readonly function: LocalFunction;
 }
 
+interface Deployed extends DeployedFunction {
+  logGroup: string;
+  /** What the template says of it if its code could not be loaded: the next code runs with that. */
+  wanted?: FunctionDefinition | undefined;
+}
+
 export interface FunctionOptions {
   /** Variables that replace the template's. @default none */
   readonly environment?: Readonly<Record<string, string>>;
-  /** Whether what deliveries come to is loaded before the first one. @default true */
+  /** Whether functions that deliveries reach are loaded before the first one. @default true */
   readonly warmUp?: boolean;
   /** Where debuggers find functions, by the functions' names on the command line. @default none */
   readonly inspect?: ReadonlyMap<string, InspectorPort>;
-  /** Told of every line that a function writes. @default none */
+  /** Is called with every line that a function writes. @default none */
   readonly onLog?: (line: LogLine) => void;
 }
 
-/** What became of the functions that a new template changes, by the name on the command line. */
-export interface Redefined {
-  readonly redefined: readonly string[];
-  /** Those whose new code cannot be loaded, and why: the old one goes on. */
+/** What a template has changed of functions that were there before, by the name on the command line. */
+export interface FunctionChanges {
+  readonly changed: readonly string[];
+  /** Those whose new code cannot be loaded, and why: they stay as they were. */
   readonly failed: ReadonlyMap<string, FunctionError>;
 }
 
-/** The functions of a stack, and what else it is that they are called by. */
+/** The functions of a stack, by all names that a template calls them. */
 export class DeployedFunctions {
   readonly #aws: Pick<AwsEndpoint, 'url' | 'createLogGroup' | 'writeLog'>;
   readonly #options: FunctionOptions;
   readonly #shared = new SharedEnvironments(SHARED_ENVIRONMENTS);
-  readonly #byArn = new Map<string, DeployedFunction>();
-  /** By all that a template calls them by: ARN or name, of the function or of its alias. */
-  readonly #targets = new Map<string, DeployedFunction>();
-  /** What the template says of a function whose code could not be loaded with it, by ARN. */
-  readonly #wanted = new Map<string, FunctionDefinition>();
+  #byArn = new Map<string, Deployed>();
+  #targets = new Map<string, Deployed>();
 
   constructor(aws: Pick<AwsEndpoint, 'url' | 'createLogGroup' | 'writeLog'>, options: FunctionOptions) {
     this.#aws = aws;
@@ -71,55 +71,63 @@ export class DeployedFunctions {
     return this.#targets.get(name);
   }
 
-  /** Adds the functions and aliases of a template that are not there yet, and loads those that deliveries come to. */
-  async add(resources: Resources, stack: SynthesisedStack): Promise<void> {
-    for (const resource of resources.ofType('AWS::Lambda::Function')) {
-      if (!this.#byArn.has(resource.arn)) this.#create(resource, this.#definitionOf(resource, stack));
-    }
-    for (const { arn, properties } of resources.ofType('AWS::Lambda::Alias')) {
-      const item = this.#targets.get(properties.FunctionName);
-      if (item === undefined) throw new Error(`Alias ${arn} needs a function of this stack`);
-      this.#targets.set(arn, item).set(`${properties.FunctionName}:${properties.Name}`, item);
-    }
-    if (this.#options.warmUp === false) return;
-    await Promise.all([...this.#calledAtRuntime(resources)].map((item) => item.function.warmUp()));
-  }
-
   /**
-   * Lets the functions that are there be as another template says.
+   * Runs the functions of a template, and no others. A running invocation is finished by the code that it began with.
    * @param keepCode names of those whose code is newer than the template's
    */
-  async redefine(
+  async update(
     resources: Resources,
     stack: SynthesisedStack,
-    keepCode: ReadonlySet<string>,
-  ): Promise<Redefined> {
-    const redefined: string[] = [];
+    keepCode: ReadonlySet<string> = new Set(),
+  ): Promise<FunctionChanges> {
+    const before = this.#byArn;
+    const after = new Map<string, Deployed>();
+    const targets = new Map<string, Deployed>();
+    const updates: (() => Promise<void>)[] = [];
+    const changed: string[] = [];
     const failed = new Map<string, FunctionError>();
-    await Promise.all(
-      resources.ofType('AWS::Lambda::Function').map(async (resource) => {
-        const item = this.#byArn.get(resource.arn);
-        if (item === undefined) return;
-        const service = serviceOf(item.definition);
-        const { codeDirectory } = item.definition;
-        const wanted = this.#definitionOf(resource, stack);
-        const hasItsCode = keepCode.has(service) || (await isSameCode(wanted.codeDirectory, codeDirectory));
-        const definition = hasItsCode ? { ...wanted, codeDirectory } : wanted;
-        if (JSON.stringify(definition) === JSON.stringify(item.definition)) return;
-        const failure = await this.#redefine(resource.arn, item, definition);
-        if (failure === undefined) redefined.push(service);
+    for (const resource of resources.ofType('AWS::Lambda::Function')) {
+      const { arn, name, properties } = resource;
+      const definition = this.#definitionOf(resource, stack);
+      const existing = before.get(arn);
+      const item = existing ?? this.#create(definition);
+      item.logGroup = properties.LoggingConfig?.LogGroup ?? `/aws/lambda/${name}`;
+      this.#aws.createLogGroup(item.logGroup);
+      after.set(arn, item);
+      targets.set(arn, item).set(name, item);
+      if (existing === undefined) continue;
+      updates.push(async () => {
+        const service = serviceOf(existing.definition);
+        const { codeDirectory } = existing.definition;
+        const isCodeKept =
+          keepCode.has(service) || (await isSameCode(definition.codeDirectory, codeDirectory));
+        const wanted = isCodeKept ? { ...definition, codeDirectory } : definition;
+        if (JSON.stringify(wanted) === JSON.stringify(existing.definition)) return;
+        const failure = await this.#redefine(existing, wanted);
+        if (failure === undefined) changed.push(service);
         else failed.set(service, failure);
-      }),
-    );
-    return { redefined, failed };
+      });
+    }
+    for (const { arn, properties } of resources.ofType('AWS::Lambda::Alias')) {
+      const item = targets.get(properties.FunctionName);
+      if (item === undefined) throw new Error(`Alias ${arn} needs a function of this stack`);
+      targets.set(arn, item).set(`${properties.FunctionName}:${properties.Name}`, item);
+    }
+    await Promise.all(updates.map((update) => update()));
+    this.#byArn = after;
+    this.#targets = targets;
+    if (this.#options.warmUp !== false) {
+      await Promise.all([...this.#calledAtRuntime(resources)].map((item) => item.function.warmUp()));
+    }
+    for (const [arn, item] of before) if (!after.has(arn)) item.function.retire();
+    return { changed, failed };
   }
 
-  /** @returns why the code cannot be loaded: the old one goes on */
+  /** @returns why the code cannot be loaded: the old one stays */
   async replaceCode(service: string, codeDirectory: string): Promise<FunctionError | undefined> {
-    const found = [...this.#byArn].find(([, { definition }]) => serviceOf(definition) === service);
-    if (found === undefined) throw new Error(`No function ${service}`);
-    const [arn, item] = found;
-    return await this.#redefine(arn, item, { ...(this.#wanted.get(arn) ?? item.definition), codeDirectory });
+    const item = [...this.#byArn.values()].find(({ definition }) => serviceOf(definition) === service);
+    if (item === undefined) throw new Error(`No function ${service}`);
+    return await this.#redefine(item, { ...(item.wanted ?? item.definition), codeDirectory });
   }
 
   /** Folders of code that runs, or may be read. */
@@ -132,39 +140,30 @@ export class DeployedFunctions {
     await Promise.all([...this.#byArn.values()].map((item) => item.function.close()));
   }
 
-  async #redefine(
-    arn: string,
-    item: DeployedFunction,
-    definition: FunctionDefinition,
-  ): Promise<FunctionError | undefined> {
+  async #redefine(item: Deployed, definition: FunctionDefinition): Promise<FunctionError | undefined> {
     const failure = await item.function.redefine(definition);
-    if (failure === undefined) this.#wanted.delete(arn);
-    else this.#wanted.set(arn, definition);
+    item.wanted = failure && definition;
     return failure;
   }
 
-  #create(
-    { name, arn, properties }: Resource<'AWS::Lambda::Function'>,
-    definition: FunctionDefinition,
-  ): void {
-    const logGroup = properties.LoggingConfig?.LogGroup ?? `/aws/lambda/${name}`;
-    this.#aws.createLogGroup(logGroup);
+  #create(definition: FunctionDefinition): Deployed {
+    const service = serviceOf(definition);
     const write = (line: LogLine) => {
-      this.#aws.writeLog(logGroup, line.text);
-      this.#options.onLog?.({ ...line, functionName: serviceOf(definition) });
+      this.#aws.writeLog(item.logGroup, line.text);
+      this.#options.onLog?.({ ...line, functionName: service });
     };
     const local = new LocalFunction(definition, write, {
       shared: this.#shared,
-      inspector: this.#options.inspect?.get(serviceOf(definition)),
+      inspector: this.#options.inspect?.get(service),
     });
     const item = {
       function: local,
       get definition() {
         return local.definition;
       },
+      logGroup: '',
     };
-    this.#byArn.set(arn, item);
-    this.#targets.set(arn, item).set(name, item);
+    return item;
   }
 
   #definitionOf(
@@ -179,14 +178,14 @@ export class DeployedFunctions {
       timeoutSeconds: properties.Timeout,
       memoryMegabytes: properties.MemorySize,
       reservedConcurrency: properties.ReservedConcurrentExecutions,
-      maximumConcurrency: properties.ReservedConcurrentExecutions ?? MAXIMUM_CONCURRENCY,
+      maximumConcurrency: properties.ReservedConcurrentExecutions ?? MAX_CONCURRENCY,
       credentials: clientSettings(this.#aws.url, accessKeyOf(properties.Role)).credentials,
       region: REGION,
       awsEndpointUrl: this.#aws.url,
     };
   }
 
-  /** The functions that a delivery comes to. The others, such as the smoke test, start when they are invoked. */
+  /** The functions that a delivery reaches. The others, such as the smoke test, start when they are invoked. */
   #calledAtRuntime(resources: Resources): Set<DeployedFunction> {
     const called = [
       ...calledByApi(resources),

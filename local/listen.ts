@@ -1,17 +1,17 @@
 import { createServer, type RequestListener, type Server, type ServerOptions } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** Attempts to find a port that is free on both loopback addresses, where any port will do. */
-const ANY_PORT_ATTEMPTS = 5;
+/** Attempts to find a port that is free on both loopback addresses, for port 0. */
+const MAX_PORT_ATTEMPTS = 5;
 
 /**
- * Starts listening, by default on both loopback addresses: a client that is told `localhost` may try
- * ::1 first, and would reach whatever else listens there.
+ * Starts listening, by default on both loopback addresses: a client of `localhost` may try ::1 first, and would reach
+ * whatever else listens there.
  *
  * @param port 0 for any free one
- * @param host listens on this address alone
+ * @param host listens on this address only
  * @returns one server for each address, all on the same port
- * @throws the plain Node.js error, such as EADDRINUSE, where an address is taken
+ * @throws Error of Node.js, such as EADDRINUSE if an address is taken
  */
 export async function listen(
   serverOptions: ServerOptions,
@@ -28,7 +28,7 @@ export async function listen(
     } catch (error) {
       if (isCode(error, 'EADDRNOTAVAIL', 'EAFNOSUPPORT')) return { servers: [first], port: actualPort };
       await new Promise((resolve) => first.close(resolve));
-      if (port !== 0 || attempt === ANY_PORT_ATTEMPTS || !isCode(error, 'EADDRINUSE')) throw error;
+      if (port !== 0 || attempt === MAX_PORT_ATTEMPTS || !isCode(error, 'EADDRINUSE')) throw error;
     }
   }
 }

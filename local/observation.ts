@@ -1,6 +1,6 @@
 import type { Header } from './gateway/http-message.ts';
 
-/** Told of what happens in a local stack, for whoever shows it. What it throws is said as a problem of the stack. */
+/** Is called with what happens in a local stack. What it throws is reported as a problem of the stack. */
 export interface StackObserver {
   /** A request that was answered, by a function or by the API itself. */
   onExchange(exchange: Exchange): void;
@@ -10,9 +10,8 @@ export interface StackObserver {
   onNotification(notification: PublishedNotification): void;
 }
 
-/** A request and its answer, as they were on the wire. */
 export interface Exchange {
-  /** That API Gateway gave it. */
+  /** API Gateway's. */
   readonly requestId: string;
   readonly receivedAt: Date;
   readonly method: string;
@@ -21,7 +20,7 @@ export interface Exchange {
   readonly query: string;
   readonly headers: readonly Header[];
   readonly sourceIp: string;
-  /** Undefined where it was not read: no route wanted it, or it was too large. */
+  /** Undefined if it was not read: there was no route, or it was too large. */
   readonly body: Buffer | undefined;
   readonly status: number;
   readonly responseHeaders: readonly Header[];
@@ -33,12 +32,11 @@ export interface Exchange {
 export type Item = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 
 export interface RowChange {
-  /** The table's name. */
   readonly table: string;
   readonly key: Item;
-  /** Undefined where there was none. */
+  /** Undefined if there was none. */
   readonly before: Item | undefined;
-  /** Undefined where it was deleted. */
+  /** Undefined if it was deleted. */
   readonly after: Item | undefined;
   readonly at: Date;
 }
@@ -60,6 +58,32 @@ export interface InspectedMessage {
   readonly state: 'waiting' | 'in flight' | 'delayed';
   readonly sentAt: Date;
   readonly receives: number;
-  /** String values of its message attributes. */
   readonly attributes: Readonly<Record<string, string>>;
+}
+
+/**
+ * An observer that may throw: the stack goes on, and the error is reported.
+ * @param onProblem is called with what it threw, in one line
+ */
+export function guardedObserver(
+  observer: StackObserver,
+  onProblem: (message: string) => void,
+): StackObserver {
+  function guarded<Observed>(
+    what: string,
+    observe: (observed: Observed) => void,
+  ): (observed: Observed) => void {
+    return (observed) => {
+      try {
+        observe(observed);
+      } catch (error) {
+        onProblem(`What observes ${what} failed: ${String(error).split('\n')[0]}`);
+      }
+    };
+  }
+  return {
+    onExchange: guarded('requests', (exchange) => observer.onExchange(exchange)),
+    onRow: guarded('rows', (change) => observer.onRow(change)),
+    onNotification: guarded('notifications', (notification) => observer.onNotification(notification)),
+  };
 }

@@ -7,7 +7,7 @@ export function isJsonObject(value: JsonValue | undefined): value is JsonObject 
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** @returns undefined where the text is not JSON or its top level is not an object */
+/** @returns undefined if the text is not JSON or its top level is not an object */
 export function parseJsonObject(text: string): JsonObject | undefined {
   try {
     const value: JsonValue = JSON.parse(text);
@@ -17,7 +17,7 @@ export function parseJsonObject(text: string): JsonObject | undefined {
   }
 }
 
-/** The field's text, or undefined where it is absent or of another type. */
+/** The field's text, or undefined if it is absent or of another type. */
 export function textOf(object: JsonObject, field: string): string | undefined {
   const value = object[field];
   return typeof value === 'string' ? value : undefined;
@@ -29,7 +29,7 @@ export function objectsOf(object: JsonObject, field: string): JsonObject[] {
   return Array.isArray(value) ? value.filter(isJsonObject) : [];
 }
 
-/** The texts of a list field, or undefined where it is absent. */
+/** The texts of a list field, or undefined if it is absent. */
 export function textsOf(object: JsonObject, field: string): string[] | undefined {
   const value = object[field];
   return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : undefined;

@@ -1,7 +1,6 @@
 import * as z from 'zod/mini';
 import { attribute } from '../../lambda/queue/message.ts';
-import type { CrashedMessage } from './invocation.ts';
-import type { FunctionError } from './messages.ts';
+import type { CrashedMessage, FunctionError } from './invocation.ts';
 
 const text = z.object({ stringValue: z.string() });
 const count = z.pipe(z.string(), z.transform(Number));
@@ -22,17 +21,14 @@ const deliveries = z.object({
 });
 
 interface CrashedInvocation {
-  /** Short name of the function. */
   readonly service: string;
-  /** Lambda's id of the invocation. */
   readonly requestId?: string | undefined;
-  /** JSON, that the function was invoked with. */
   readonly payload?: string | undefined;
 }
 
 /**
- * A line about an error that ended an invocation or an execution environment, as Lambda's runtime writes it in its JSON
- * format. Lambda says neither the function nor the delivery. Source: aws-lambda-nodejs-runtime-interface-client, `LogPatch.js`.
+ * A line about an error that ended an invocation or an execution environment, in the JSON format of Lambda's runtime. Lambda
+ * names neither function nor delivery. Source: aws-lambda-nodejs-runtime-interface-client, `LogPatch.js`.
  */
 export function crashLine(
   { errorType, errorMessage, trace = [] }: FunctionError,
@@ -49,7 +45,7 @@ export function crashLine(
   });
 }
 
-/** The messages that a function was invoked with; none if it was not invoked by a queue of deliveries. */
+/** The messages that a function was invoked with. None if it was not invoked by a queue of deliveries. */
 export function crashedMessages(payload: string): CrashedMessage[] {
   const { data } = deliveries.safeParse(JSON.parse(payload));
   return (data?.Records ?? []).map(({ messageId, attributes, messageAttributes }) => ({

@@ -1,27 +1,50 @@
 /**
- * The inside of one execution environment: loads a function's code in this worker thread and answers
- * invocations, one at a time.
- *
- * It is started from its text (`entry-point.ts`), so it imports nothing but Node's own modules and types.
+ * The inside of one execution environment: loads a function's code in this worker thread and answers invocations, one at a
+ * time. It is started from its text (`start-worker.ts`), so it imports only Node's own modules and types.
  */
 import { existsSync, realpathSync } from 'node:fs';
 import { open, url } from 'node:inspector';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { parentPort, workerData } from 'node:worker_threads';
-import type {
-  EnvironmentMessage,
-  EnvironmentSettings,
-  FunctionError,
-  InvocationMessage,
-} from './messages.ts';
+import type { FunctionError } from './invocation.ts';
 
-/** URL of `lambda/source-stack.ts`, which `entry-point.ts` adds: a `data:` URL has no folder to import from. */
+/** URL of `lambda/source-stack.ts`, which `start-worker.ts` adds: a `data:` URL has no folder to import from. */
 declare const SOURCE_STACK: string;
+
+export interface EnvironmentSettings {
+  handler: string;
+  codeDirectory: string;
+  functionName: string;
+  functionArn: string;
+  memoryMegabytes: number;
+  logGroupName: string;
+  logStreamName: string;
+  /** Whether a debugger may connect. */
+  inspected: boolean;
+}
+
+/** Parent to worker: one invocation. The next one is sent after its result. */
+export interface InvocationMessage {
+  requestId: string;
+  /** JSON, as in Lambda: neither side can reach the other's objects. */
+  payload: string;
+  /** Epoch milliseconds at which the function times out. */
+  deadline: number;
+}
+
+/** Worker to parent, all over one port, so in the order in which they were sent. */
+export type EnvironmentMessage =
+  /** Port of its inspector. Sent before the code is loaded. */
+  | { type: 'inspected'; port: number }
+  | { type: 'ready' }
+  | { type: 'startFailed'; error: FunctionError }
+  | { type: 'output'; stream: 'stdout' | 'stderr'; text: string; requestId: string | undefined }
+  | { type: 'result'; payload: string }
+  | { type: 'functionError'; error: FunctionError };
 
 type Handler = (event: unknown, context: object) => unknown;
 
-/** A failure to load the code, named as Lambda names it. */
 class StartError extends Error {
   constructor(name: string, message: string, stack?: string) {
     super(message);
@@ -49,8 +72,8 @@ async function describe(reason: unknown): Promise<FunctionError> {
 }
 
 /**
- * The lines of a stack, with places in the source where the bundle has source maps. Lambda itself does not do
- * so. The module for it is loaded on demand: with Node's type stripper it costs some 40 ms.
+ * The lines of a stack, with source positions if the bundle has source maps, which Lambda itself does not do. The module for
+ * it is loaded on demand: with Node's type stripper, it costs some 40 ms.
  */
 async function sourceTrace(stack: string): Promise<string[]> {
   const lines = stack.split('\n');
@@ -64,8 +87,8 @@ async function sourceTrace(stack: string): Promise<string[]> {
 }
 
 /**
- * Sends what is written to a stream over the port that carries the results too. A worker's own stdout
- * takes another way to the parent, on which lines may arrive long after the result of their invocation.
+ * Sends what is written to a stream over the port of the results. A worker's own stdout takes another way, on which lines may
+ * arrive long after the result of their invocation.
  */
 function captureOutput(stream: 'stdout' | 'stderr'): void {
   const decoder = new TextDecoder();

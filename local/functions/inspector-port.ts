@@ -1,13 +1,13 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 
-/** Only this machine may debug: whoever can connect can run code. */
+/** Only this machine may debug: a debugger can run code. */
 const HOST = '127.0.0.1';
 
 /**
- * The port at which debuggers find a function, whichever execution environment runs it: each has an inspector at a port
- * of its own, and this one leads to the newest. So it stays the same when an environment is replaced; and an environment
- * that stands at a breakpoint can be ended, as Node.js would wait for its debugger to disconnect.
+ * The port at which debuggers find a function. Each execution environment has an inspector with a port of its own, and this
+ * one forwards to the newest. So it stays the same when an environment is replaced. An environment at a breakpoint can be
+ * ended, too: Node.js would wait for its debugger to disconnect.
  */
 export class InspectorPort {
   readonly #server: Server;
@@ -29,18 +29,17 @@ export class InspectorPort {
     this.#server = createServer((client) => this.#connect(client));
   }
 
-  /** `127.0.0.1:9229` */
   get address(): string {
     return `${HOST}:${(this.#server.address() as AddressInfo).port}`;
   }
 
-  /** Leads to an environment from now on. @param target port of its inspector */
-  leadTo(target: number): void {
+  /** Forwards to an environment from now on. @param target port of its inspector */
+  forwardTo(target: number): void {
     this.#target = target;
   }
 
-  /** Disconnects the debuggers of an environment, which goes on where it stands. */
-  letGoOf(target: number): void {
+  /** Disconnects the debuggers of an environment, which continues. */
+  disconnect(target: number): void {
     if (this.#target === target) this.#target = undefined;
     for (const [connection, its] of this.#connections) if (its === target) connection.destroy();
   }
@@ -52,7 +51,7 @@ export class InspectorPort {
   }
 
   #connect(client: Socket): void {
-    // A debugger that goes without a word is no problem of the stack.
+    // A debugger that disconnects abruptly is no problem of the stack.
     client.on('error', () => {});
     if (this.#target === undefined) {
       client.destroy();

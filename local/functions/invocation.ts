@@ -1,9 +1,14 @@
-import type { FunctionError } from './messages.ts';
+/** An error in the shape in which Lambda reports it to the caller of the function. */
+export interface FunctionError {
+  errorType: string;
+  errorMessage: string;
+  trace?: string[];
+}
 
 /** How an invocation ended: with what the handler returned, or as a function error. */
 export type InvocationResult = { ok: true; payload: unknown } | ({ ok: false } & FunctionError);
 
-/** Lambda's API does not take an invocation: as many run as the function has concurrency reserved. */
+/** Lambda refuses an invocation: the function's reserved concurrency is used up. */
 export class TooManyRequestsError extends Error {
   override readonly name = 'TooManyRequestsException';
 
@@ -12,7 +17,6 @@ export class TooManyRequestsError extends Error {
   }
 }
 
-/** One line that a function wrote. */
 export interface LogLine {
   functionName: string;
   /** Epoch milliseconds. @default now */
@@ -25,13 +29,10 @@ export interface LogLine {
   crash?: Crash;
 }
 
-/** An invocation that ended without a result. */
 export interface Crash {
-  /** Lambda's id of the invocation. */
   readonly invocationId: string;
-  /** Such as `Runtime.ExitError`. */
   readonly error: string;
-  /** Messages of a queue that it had; Lambda does not log them. */
+  /** Messages of a queue that it had. Lambda does not log them. */
   readonly messages: readonly CrashedMessage[];
 }
 
@@ -41,6 +42,6 @@ export interface CrashedMessage {
   readonly attempt: number;
   readonly event: string;
   readonly eventId: string;
-  /** API Gateway's id of the request that brought the event; absent of a message that was sent by hand. */
+  /** API Gateway's id of the request with the event. Absent for a message that was sent by hand. */
   readonly requestId?: string | undefined;
 }

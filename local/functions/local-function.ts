@@ -2,71 +2,94 @@ import { randomUUID } from 'node:crypto';
 import { crashedMessages, crashLine } from './crash-line.ts';
 import { type FunctionDefinition, serviceOf } from './function-definition.ts';
 import type { InspectorPort } from './inspector-port.ts';
-import { type Crash, type InvocationResult, type LogLine, TooManyRequestsError } from './invocation.ts';
-import type { FunctionError } from './messages.ts';
+import {
+  type Crash,
+  type FunctionError,
+  type InvocationResult,
+  type LogLine,
+  TooManyRequestsError,
+} from './invocation.ts';
 import { Sandbox } from './sandbox.ts';
-import type { SharedEnvironments } from './shared-environments.ts';
 
 /**
- * How long an execution environment is kept for the next invocation, unless it is the function's last one.
- * Lambda keeps it for some minutes, which it does not document.
+ * How long an idle execution environment waits for the next invocation, unless it is the function's last one. Lambda's are
+ * kept for some minutes, which is not documented.
  */
 const IDLE_LIMIT_MILLISECONDS = 30_000;
 
-/** A wait for an environment that is long, in milliseconds: invocations of a receiver take some 5 of them. */
+/** From here on a wait for an environment counts as long, in milliseconds: an invocation of the receiver takes some 5. */
 const LONG_WAIT_MILLISECONDS = 15;
 
-/** How long a function counts as overloaded after such a wait, in milliseconds: not every invocation has one. */
+/** How long a function counts as overloaded after such a wait, in milliseconds: not every invocation waits. */
 const OVERLOAD_MILLISECONDS = 200;
+
+/** How many execution environments several functions may have together, beyond the first one of each. */
+export class SharedEnvironments {
+  #left: number;
+
+  constructor(limit: number) {
+    this.#left = limit;
+  }
+
+  /** @returns whether one was left, which then is the caller's */
+  take(): boolean {
+    if (this.#left === 0) return false;
+    this.#left -= 1;
+    return true;
+  }
+
+  giveBack(): void {
+    this.#left += 1;
+  }
+}
 
 type CompletedInvocation = InvocationResult & { requestId: string; durationMilliseconds: number };
 
 interface Waiting {
   requestId: string;
   payload: string;
-  /** When it came, by `performance.now()`. */
+  /** By `performance.now()`. */
   since: number;
   complete(result: InvocationResult, durationMilliseconds: number): void;
 }
 
 export interface LocalFunctionOptions {
-  /** Where environments beyond the first are taken from. @default as many as `maximumConcurrency` */
+  /** Limits environments beyond the first. @default as many as `maximumConcurrency` */
   readonly shared?: SharedEnvironments;
   /** @default 30000 */
   readonly idleLimitMilliseconds?: number;
-  /** Where debuggers find its environment, of which there is then one at most. @default none can */
+  /** Where debuggers find its environment. There is then one at most. @default none can */
   readonly inspector?: InspectorPort | undefined;
 }
 
 /**
- * Runs a function's bundled code as Lambda does: in execution environments (worker threads) that take
- * one invocation at a time and have an environment of variables of their own. Another one is started
- * when all are busy; beyond `maximumConcurrency` invocations wait, first come, first served, unless there are
- * more than the function has concurrency reserved. One that has been idle for a while is ended.
+ * Runs a function's bundled code as Lambda does: in execution environments (worker threads) with their own variables, which
+ * take one invocation at a time. If all are busy, another one starts. Beyond `maximumConcurrency`, invocations wait in
+ * order; beyond the reserved concurrency they are refused. An environment that is idle for a while ends.
  *
- * Unlike in Lambda an environment is not frozen between invocations and shares the process's working
- * directory and time zone, and the last one is kept, so that no delivery waits for the code to be loaded.
+ * Unlike in Lambda, an environment is not frozen between invocations and shares the process's working directory and time
+ * zone. The last one stays, so that no delivery waits for the code to load.
  */
 export class LocalFunction {
   #definition: FunctionDefinition;
   readonly #log: (line: LogLine) => void;
   readonly #sandboxes = new Set<Sandbox>();
-  /** Those that still run an invocation by an earlier definition. */
+  /** Those that still run an invocation with an earlier definition. */
   readonly #outdated = new Set<Sandbox>();
   readonly #shared: SharedEnvironments | undefined;
   readonly #idleLimitMilliseconds: number;
   readonly #inspector: InspectorPort | undefined;
-  /** The one that was used last is the last one; each with what ends it. */
+  /** In the order of their last use, each with the timer that ends it. */
   readonly #idle = new Map<Sandbox, NodeJS.Timeout>();
   readonly #running = new Set<Sandbox>();
   readonly #line: Waiting[] = [];
   readonly #kills: { milliseconds: number; done(killed: boolean): void }[] = [];
   #starting = 0;
-  /** When an invocation last began that had waited for long. */
+  /** When the last invocation began that had waited for long. */
   #waitedAt = Number.NEGATIVE_INFINITY;
   #closed = false;
 
-  /** @param log is given every line that the code writes, and one for each function error */
+  /** @param log is called with every line that the code writes, and one for each function error */
   constructor(
     definition: FunctionDefinition,
     log: (line: LogLine) => void,
@@ -83,19 +106,18 @@ export class LocalFunction {
     return this.#definition;
   }
 
-  /** Execution environments that there are, busy or not. */
   get environments(): number {
     return this.#sandboxes.size;
   }
 
-  /** Whether invocations have to wait for long until an execution environment is free, now or a moment ago. */
+  /** Whether invocations wait long for an execution environment, now or a moment ago. */
   get isOverloaded(): boolean {
     const waitedSince = this.#line[0]?.since ?? Number.POSITIVE_INFINITY;
     const now = performance.now();
     return now - waitedSince >= LONG_WAIT_MILLISECONDS || now - this.#waitedAt < OVERLOAD_MILLISECONDS;
   }
 
-  /** Folders of code that runs here or may be read: those of environments that finish their last invocation, too. */
+  /** Folders of code that runs or may be read, also those of environments that finish their last invocation. */
   get codeDirectories(): Set<string> {
     return new Set(
       [this.#definition, ...this.#sandboxes, ...this.#outdated].map((item) => item.codeDirectory),
@@ -103,9 +125,9 @@ export class LocalFunction {
   }
 
   /**
-   * Lets every later invocation run by another definition, as a deployment does. What runs is finished by the one that
-   * it began with. Until the new code is loaded the old one serves; where it cannot be loaded nothing changes.
-   * Not to be called before an earlier call has ended.
+   * Runs every later invocation with another definition, as a deployment does. A running one is finished with its own. The
+   * old code serves until the new code is loaded. If that cannot be loaded, nothing changes. Not to be called before an
+   * earlier call has ended.
    * @returns why it cannot be loaded
    */
   async redefine(definition: FunctionDefinition): Promise<FunctionError | undefined> {
@@ -136,7 +158,7 @@ export class LocalFunction {
    * Invokes the handler with `payload`, which goes through JSON as in Lambda.
    * Whatever goes wrong in it is a function error.
    * @returns the result; `durationMilliseconds` counts neither loading the code nor waiting in line
-   * @throws TooManyRequestsError where the function's reserved concurrency is used up
+   * @throws TooManyRequestsError if the function's reserved concurrency is used up
    */
   async invoke(payload: unknown): Promise<CompletedInvocation> {
     const { reservedConcurrency = Number.POSITIVE_INFINITY } = this.#definition;
@@ -173,16 +195,17 @@ export class LocalFunction {
     return new Promise((done) => this.#kills.push({ milliseconds, done }));
   }
 
-  /** Ends every running invocation as if `timeoutSeconds` had passed, and with it its environment. */
-  async timeOutRunning(): Promise<void> {
-    await Promise.all([...this.#running].map((sandbox) => sandbox.timeOut()));
+  /** Takes it out of use. Running invocations are finished; waiting and later ones end as function errors. */
+  retire(): void {
+    this.#closed = true;
+    for (const { done } of this.#kills.splice(0)) done(false);
+    for (const sandbox of [...this.#sandboxes]) this.#retire(sandbox);
+    this.#serve();
   }
 
   /** Terminates every execution environment. Running and later invocations end as function errors. */
   async close(): Promise<void> {
-    this.#closed = true;
-    for (const { done } of this.#kills.splice(0)) done(false);
-    this.#serve();
+    this.retire();
     await this.kill();
   }
 
@@ -218,10 +241,10 @@ export class LocalFunction {
     return undefined;
   }
 
-  /** Takes a shared environment where it says so. */
+  /** Takes a shared environment if it returns true for another one than the first. */
   #mayStart(): boolean {
-    const most = this.#inspector === undefined ? this.#definition.maximumConcurrency : 1;
-    if (this.#sandboxes.size >= most) return false;
+    const maximum = this.#inspector === undefined ? this.#definition.maximumConcurrency : 1;
+    if (this.#sandboxes.size >= maximum) return false;
     return this.#sandboxes.size === 0 || (this.#shared?.take() ?? true);
   }
 
@@ -247,7 +270,7 @@ export class LocalFunction {
     void sandbox.exited.then(() => this.#forget(sandbox));
   }
 
-  /** Takes an environment out of use: at once, or when it has finished what it runs. */
+  /** Takes an environment out of use: now, or when its invocation has ended. */
   #retire(sandbox: Sandbox): void {
     this.#remove(sandbox);
     this.#outdated.add(sandbox);
@@ -307,7 +330,7 @@ export class LocalFunction {
     this.#line.shift()?.complete(result, 0);
   }
 
-  /** Where a function fails behind an API or a queue, this line is all that a developer sees of it. */
+  /** If a function fails behind an API or a queue, this line is all that a developer sees of it. */
   #logError(error: FunctionError, invocation: Partial<Pick<Waiting, 'requestId' | 'payload'>> = {}): void {
     const { requestId } = invocation;
     const text = crashLine(error, { service: serviceOf(this.#definition), ...invocation });

@@ -1,58 +1,39 @@
-import { randomBytes } from 'node:crypto';
 import { existsSync, realpathSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import { inspect } from 'node:util';
-import { Worker } from 'node:worker_threads';
+import type { Worker } from 'node:worker_threads';
 import { SourceMaps } from '../../lambda/source-stack.ts';
 import { crashLine } from './crash-line.ts';
-import { executionEnvironmentEntryPoint } from './entry-point.ts';
-import { environmentVariables } from './environment-variables.ts';
+import type { EnvironmentMessage, InvocationMessage } from './execution-environment.ts';
 import { type FunctionDefinition, serviceOf } from './function-definition.ts';
 import type { InspectorPort } from './inspector-port.ts';
-import type { InvocationResult, LogLine } from './invocation.ts';
-import { LineSplitter } from './line-splitter.ts';
-import type {
-  EnvironmentMessage,
-  EnvironmentSettings,
-  FunctionError,
-  InvocationMessage,
-} from './messages.ts';
+import type { FunctionError, InvocationResult, LogLine } from './invocation.ts';
+import { startWorker } from './start-worker.ts';
 
-/**
- * How long code may take to load. Lambda allows 10 s; a developer's machine starts every function at
- * the same time.
- */
+/** How long code may take to load. Lambda allows 10 s, but a developer's machine starts all functions at the same time. */
 const START_LIMIT_MILLISECONDS = 30_000;
 
 /** Lambda's limit on the response of a synchronous invocation: 6 MiB and 100 bytes. */
 const RESPONSE_LIMIT_BYTES = 6_291_556;
 
-/**
- * The young generation of an environment's heap: new objects, in three parts of this sum. V8 would let it grow
- * to 48 MB, nearly all of them garbage. `npm start` asks the same of the process around it:
- * `--max-semi-space-size` is one of the three parts.
- */
-const YOUNG_GENERATION_MEGABYTES = 12;
-
-/** How often the memory of a running invocation is looked at. */
+/** How often the memory of a running invocation is checked. */
 const MEMORY_CHECK_MILLISECONDS = 250;
 
 type Failure = { ok: false } & FunctionError;
 type Outcome = { ok: true; payload: string } | Failure;
 
 /**
- * The outside of one execution environment: starts its worker thread and watches over it.
+ * The outside of one execution environment: starts its worker thread and enforces its limits.
  *
- * Every line that the code writes is logged before the promise of its start or invocation resolves,
- * also where that ends in a time-out or the worker's death. Not captured is what bypasses
- * `process.stdout` and `process.stderr`, such as `fs.writeSync(1, …)` and Node's own warnings.
+ * Every line that the code writes is logged before the promise of its start or invocation resolves, also after a timeout or
+ * the worker's death. It does not capture what bypasses `process.stdout` and `process.stderr`, such as
+ * `fs.writeSync(1, …)` and Node's own warnings.
  */
 export class Sandbox {
   /** Resolves once the code is loaded, or with the reason why it is not and never will be. */
   readonly started: Promise<Failure | undefined>;
-  /** Resolves once the worker is gone; from then on the sandbox is of no use. */
+  /** Resolves once the worker is gone. The sandbox cannot be used any more. */
   readonly exited: Promise<void>;
-  /** Of the code that it loads. */
   readonly codeDirectory: string;
 
   readonly #worker: Worker;
@@ -65,16 +46,13 @@ export class Sandbox {
   #killed = false;
   #settle: ((outcome: Outcome) => void) | undefined;
   #requestId: string | undefined;
-  /** Of the invocation that runs or ran last, as JSON. */
   #payload: string | undefined;
   #endedBy: FunctionError | undefined;
   readonly #inspector: InspectorPort | undefined;
-  /** Of its own inspector. */
   #inspectedAt: number | undefined;
 
   /**
-   * @param inspector where debuggers find it: how long code takes to load, and how much memory, is then theirs.
-   * @default none can
+   * @param inspector where debuggers find it. Loading and memory then have no limit. @default none can
    */
   constructor(definition: FunctionDefinition, log: (line: LogLine) => void, inspector?: InspectorPort) {
     this.#inspector = inspector;
@@ -109,7 +87,7 @@ export class Sandbox {
     return this.#alive;
   }
 
-  /** Whether it was ended from outside, and so through no fault of the code. */
+  /** Whether it was ended from outside, so not because of its code. */
   get killed(): boolean {
     return this.#killed;
   }
@@ -142,11 +120,6 @@ export class Sandbox {
     });
   }
 
-  /** Does what happens when `timeoutSeconds` have passed. To be called only while an invocation is running. */
-  async timeOut(): Promise<void> {
-    await this.#end(this.#timedOut());
-  }
-
   #timedOut(): FunctionError {
     return {
       errorType: 'Sandbox.Timedout',
@@ -154,7 +127,6 @@ export class Sandbox {
     };
   }
 
-  /** As Lambda says it. */
   #outOfMemory(): FunctionError {
     return {
       errorType: 'Runtime.OutOfMemory',
@@ -162,12 +134,12 @@ export class Sandbox {
     };
   }
 
-  /** V8 holds the heap to its limit by itself, but knows none for buffers. */
+  /** V8 limits the heap itself, but not buffers. */
   async #checkMemory(): Promise<void> {
     const settle = this.#settle;
     if (settle === undefined || !this.#alive) return;
     const memory = await this.#worker.getHeapStatistics().catch(() => undefined);
-    // Another invocation is not to end for what this one took.
+    // Another invocation must not end for this one's memory.
     if (memory === undefined || !this.#alive || this.#settle !== settle) return;
     const used = memory.used_heap_size + memory.external_memory;
     if (used > this.#memoryMegabytes * 1024 * 1024) await this.#end(this.#outOfMemory());
@@ -177,8 +149,8 @@ export class Sandbox {
     this.#alive = false;
     this.#endedBy ??= reason;
     const ended = this.#worker.terminate();
-    // Where it stands at a breakpoint it ends only after that.
-    if (this.#inspectedAt !== undefined) this.#inspector?.letGoOf(this.#inspectedAt);
+    // At a breakpoint, it ends only once its debuggers are disconnected.
+    if (this.#inspectedAt !== undefined) this.#inspector?.disconnect(this.#inspectedAt);
     await ended;
     await this.exited;
   }
@@ -200,7 +172,7 @@ export class Sandbox {
         break;
       case 'inspected':
         this.#inspectedAt = message.port;
-        this.#inspector?.leadTo(message.port);
+        this.#inspector?.forwardTo(message.port);
         break;
       case 'ready':
         this.#finish({ ok: true, payload: 'null' });
@@ -224,7 +196,7 @@ export class Sandbox {
   }
 
   #reportCrash(error: unknown): void {
-    // The line about its end says it.
+    // The line about its end says so.
     if (isOutOfMemory(error)) this.#endedBy ??= this.#outOfMemory();
     else this.#writeLines('stderr', [this.#crashLine(error)], this.#requestId);
   }
@@ -250,36 +222,6 @@ export class Sandbox {
   }
 }
 
-function startWorker(definition: FunctionDefinition, inspected: boolean): Worker {
-  const log = {
-    groupName: `/aws/lambda/${definition.name}`,
-    streamName: `${new Date().toISOString().slice(0, 10).replaceAll('-', '/')}/[$LATEST]${randomBytes(16).toString('hex')}`,
-  };
-  const settings: EnvironmentSettings = {
-    handler: definition.handler,
-    codeDirectory: definition.codeDirectory,
-    functionName: definition.name,
-    functionArn: `arn:aws:lambda:${definition.region}:000000000000:function:${definition.name}`,
-    memoryMegabytes: definition.memoryMegabytes,
-    logGroupName: log.groupName,
-    logStreamName: log.streamName,
-    inspected,
-  };
-  return new Worker(executionEnvironmentEntryPoint(), {
-    workerData: settings,
-    env: environmentVariables(definition, log),
-    // None of the parent's own flags, such as a loader. Node.js would print the inspector's own port, to which no
-    // debugger should connect: InspectorPort has the one that stays.
-    execArgv: inspected ? ['--inspect-publish-uid=http'] : [],
-    stdout: true,
-    stderr: true,
-    resourceLimits: {
-      maxOldGenerationSizeMb: definition.memoryMegabytes,
-      maxYoungGenerationSizeMb: YOUNG_GENERATION_MEGABYTES,
-    },
-  });
-}
-
 function isOutOfMemory(error: unknown): boolean {
   if (typeof error !== 'object' || error === null || !('code' in error)) return false;
   return error.code === 'ERR_WORKER_OUT_OF_MEMORY';
@@ -295,4 +237,23 @@ function exitError(requestId: string | undefined, code: number): FunctionError {
 
 function requestPrefix(requestId: string | undefined): string {
   return requestId === undefined ? '' : `RequestId: ${requestId} `;
+}
+
+/** Cuts a stream's text, which comes in arbitrary pieces, into lines. */
+export class LineSplitter {
+  #rest = '';
+
+  /** @returns the lines that `text` completes, without their line ends */
+  push(text: string): string[] {
+    const lines = (this.#rest + text).split(/\r?\n/);
+    this.#rest = lines.pop() ?? '';
+    return lines;
+  }
+
+  /** @returns what has come since the last line end, if anything; it counts as a line from now on */
+  flush(): string[] {
+    const rest = this.#rest;
+    this.#rest = '';
+    return rest === '' ? [] : [rest];
+  }
 }

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { isOwnHost } from '../aws/http-server.ts';
 
-/** Who a request to the webhook port comes from, by its headers. */
+/** Where a request to the webhook port comes from, by its headers. */
 export type Origin = 'here' | 'public' | 'foreign';
 
 /** Addresses by which only this machine reaches itself (RFC 1122 §3.2.1.3, RFC 4291 §2.5.3). */
@@ -10,24 +10,23 @@ const LOOPBACK = /^(127\.\d+\.\d+\.\d+|\[::1\])$/;
 const ADDRESS = /^([\d.]+|\[.*\])$/;
 
 /**
- * Names of headers, in lower case, by which proxies say that a request came through them. Sources: RFC 7239 (Forwarded),
+ * Headers, in lower case, that proxies add to a request. Sources: RFC 7239 (Forwarded),
  * RFC 9110 §7.6.3 (Via), RFC 8586 (CDN-Loop), Cloudflare's "HTTP headers" (CF-, True-Client-IP), Tailscale's Serve and
  * Funnel (Tailscale-, X-Forwarded-), ngrok (X-Forwarded-, and X-Original-Host where it rewrites `Host`).
  */
 const OF_PROXY =
   /^(forwarded|via|x-forwarded-.+|x-real-ip|x-original-host|true-client-ip|cdn-loop|cf-.+|tailscale-.+)$/;
 
-/** Whether a header was added by a proxy or tunnel on the way, and not by whoever sent the request. */
+/** Whether a header was added by a proxy or tunnel, and not by the sender. */
 export const isOfProxy = (headerName: string): boolean => OF_PROXY.test(headerName.toLowerCase());
 
 /**
- * A tunnel forwards to loopback, with the name that it is reached by outside. So may a web page whose name was led to
- * 127.0.0.1 (DNS rebinding), which with the secret that everybody knows could sign, too: only names that the stack was
- * started with are let in.
+ * A tunnel forwards to loopback, with its public name. So may a web page whose name resolves to 127.0.0.1 (DNS rebinding),
+ * which could sign with the well-known local secret. So only names that the stack was started with are let in.
  *
- * A tunnel may pass on the `Host` that a stranger wrote, so what came through a proxy is never from here. Where any name
- * is let in, it counts as from outside: the secret is no longer the known one. A tunnel of bare TCP adds no header, and
- * cannot be told from this machine.
+ * A tunnel may pass on a `Host` that a stranger wrote, so a request through a proxy is never from here. If any name is let
+ * in, it counts as public: the secret is then not the well-known one. A plain TCP tunnel adds no header, and cannot be
+ * distinguished from this machine.
  * @param publicHosts in lower case, without ports
  */
 export function originOf(headers: IncomingHttpHeaders, publicHosts: readonly string[]): Origin {

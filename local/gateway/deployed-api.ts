@@ -1,16 +1,22 @@
 import { randomUUID } from 'node:crypto';
+import { commonLogTime } from '../../events/gateway-events.ts';
 import type { AwsEndpoint } from '../aws/endpoint.ts';
 import type { InvocationResult } from '../functions/invocation.ts';
 import { INVOCATION_URI, type Resource, type Resources } from '../template/resources.ts';
-import { withAccessLog } from './access-log.ts';
 import { httpApi } from './http-api.ts';
 import { restApi } from './rest-api.ts';
 import type { Api } from './server.ts';
 import type { ThrottleSettings } from './throttle.ts';
 
+/** A template's API, and what people call its kind. */
+export interface DeployedApi {
+  readonly kind: 'HTTP API' | 'REST API';
+  readonly api: Api;
+}
+
 type Invoke = (event: unknown) => Promise<InvocationResult>;
 
-/** @returns what invokes the function of this name or ARN, or undefined where there is none */
+/** @returns what invokes the function of this name or ARN, or undefined if there is none */
 type FindFunction = (name: string) => Invoke | undefined;
 
 type LogWriter = Pick<AwsEndpoint, 'createLogGroup' | 'writeLog'>;
@@ -22,15 +28,15 @@ interface Owner {
 
 /**
  * The API of a template, of either kind.
- * @param aws has its access log
- * @throws Error where it is not what can be run here
+ * @param aws gets its access log
+ * @throws Error if it cannot be run here
  */
 export function deployedApi(
   resources: Resources,
   owner: Owner,
   find: FindFunction,
   aws: LogWriter,
-): { kind: 'HTTP API' | 'REST API'; api: Api } {
+): DeployedApi {
   const [rest] = resources.ofType('AWS::ApiGateway::RestApi');
   if (rest !== undefined) {
     const api = deployedRestApi(resources, rest, owner, find);
@@ -56,7 +62,6 @@ function logged(
 /** Its name is the first group. */
 const LOG_GROUP_ARN = /:log-group:([^:]+)/;
 
-/** ARNs of the functions that an API of the template calls. */
 export function calledByApi(resources: Resources): string[] {
   return [
     ...resources.ofType('AWS::ApiGatewayV2::Integration').map(({ properties }) => properties.IntegrationUri),
@@ -150,4 +155,37 @@ function throttleOf(
 ): ThrottleSettings | undefined {
   const { ThrottlingRateLimit: rate, ThrottlingBurstLimit: burst } = settings ?? {};
   return rate === undefined || burst === undefined ? undefined : { rate, burst };
+}
+
+/** A variable of the format, such as `$context.identity.sourceIp`. */
+const VARIABLE = /\$context\.(\w+(?:\.\w+)*)/g;
+
+const NO_VALUE = '-';
+
+/**
+ * The same API, with a log line for each request that it has answered. `integrationErrorMessage` has no value: its texts
+ * are not documented.
+ * Source: API Gateway developer guide, "Variables for access logging".
+ * @param format of a line, with variables
+ */
+export function withAccessLog(api: Api, format: string, write: (line: string) => void): Api {
+  return {
+    async answer(request, readBody) {
+      const start = performance.now();
+      const answer = await api.answer(request, readBody);
+      const { response, context } = answer;
+      if (context === undefined) return answer;
+      const values: Readonly<Record<string, string>> = {
+        'identity.sourceIp': request.sourceIp,
+        httpMethod: request.method,
+        requestTime: commonLogTime(request.receivedAt),
+        responseLatency: String(Math.round(performance.now() - start)),
+        responseLength: String(response.body.length),
+        status: String(response.status),
+        ...context,
+      };
+      write(format.replace(VARIABLE, (_, name: string) => values[name] ?? NO_VALUE));
+      return answer;
+    },
+  };
 }

@@ -1,15 +1,13 @@
 import { Buffer } from 'node:buffer';
 import type { HttpResponse } from './http-message.ts';
 
-/** An error of a REST API itself, before a gateway response has its say. */
+/** An error of a REST API itself, before a gateway response changes it. */
 export interface GatewayError {
-  /** Such as `THROTTLED`. */
   readonly type: string;
   readonly status: number;
   readonly message: string;
 }
 
-/** What a REST API answers instead to an error of a type, as the template has it. */
 export interface GatewayResponse {
   readonly type: string;
   /** @default the error's own */
@@ -33,7 +31,6 @@ const VARIABLE = /\$(\w+(?:\.\w+)*)/g;
 
 const HEADER_PARAMETER = /^gatewayresponse\.header\.([\w-]+)$/;
 
-/** What is known of an error by the time of its answer. */
 interface Context {
   readonly error: GatewayError;
   readonly requestId: string;
@@ -49,13 +46,13 @@ const VARIABLES: Readonly<Record<string, (context: Context) => string>> = {
 };
 
 /**
- * The gateway responses of a REST API: what it says where it, and no function, answers.
+ * The gateway responses of a REST API: its answers if no function answers.
  * Source: https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-gatewayResponse-definition.html
  */
 export class GatewayResponses {
   readonly #byType: ReadonlyMap<string, GatewayResponse>;
 
-  /** @throws Error where one does more than write headers and put known variables into a body */
+  /** @throws Error if one does more than write headers and put known variables into a body */
   constructor(responses: readonly GatewayResponse[]) {
     for (const response of responses) check(response);
     this.#byType = new Map(responses.map((response) => [response.type, response]));

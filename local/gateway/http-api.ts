@@ -13,7 +13,6 @@ import { Throttle, type ThrottleSettings } from './throttle.ts';
  */
 const INTEGRATION_LIMIT_MILLISECONDS = 30_000;
 
-/** A route and the function behind it. */
 export interface HttpApiRoute {
   /** Method and path, such as `POST /api/v1/webhooks/partner`. */
   routeKey: string;
@@ -32,8 +31,8 @@ export interface HttpApiOptions {
 }
 
 /**
- * What an HTTP API answers where no function does. For an event that Lambda does not take this is not documented:
- * 413 is assumed, as a REST API answers it.
+ * The answers of an HTTP API if no function answers. For an event that Lambda refuses, this is not documented: 413 is
+ * assumed, as for a REST API.
  */
 const FAILURES: Record<IntegrationFailure, HttpResponse> = {
   'event too large': errorResponse(413, 'Request Too Large'),
@@ -43,8 +42,8 @@ const FAILURES: Record<IntegrationFailure, HttpResponse> = {
 };
 
 /**
- * An HTTP API, with payload format 2.0. What no route matches exactly, in method and path, is 404.
- * @throws where a route key is not a method and an exact path
+ * An HTTP API, with payload format 2.0. A request that no route matches exactly, in method and path, is 404.
+ * @throws Error if a route key is not a method and an exact path
  */
 export function httpApi(options: HttpApiOptions): Api {
   const routes = new Map(options.routes.map((route) => [checkedRouteKey(route.routeKey), route]));
@@ -87,7 +86,7 @@ export function httpApi(options: HttpApiOptions): Api {
   };
 }
 
-/** One of the error responses of an HTTP API, which nobody can change. */
+/** One of the error responses of an HTTP API, which cannot be customised. */
 function errorResponse(status: number, message: string): HttpResponse {
   return {
     status,

@@ -1,27 +1,23 @@
-import type { Buffer } from 'node:buffer';
+import { Buffer } from 'node:buffer';
 import { randomBytes } from 'node:crypto';
 import { type IncomingMessage, validateHeaderName, validateHeaderValue } from 'node:http';
 
-/** A request as it came in, its body not read yet. */
 export interface HttpRequest {
   readonly method: string;
   /** As sent, without the query string. */
   readonly path: string;
-  /** As sent, without the question mark; empty where there is none. */
+  /** As sent, without the question mark. Empty if there is none. */
   readonly query: string;
-  /** `1.1` and the like. */
   readonly httpVersion: string;
-  /** What Node.js has neither merged nor dropped, in the order in which it came. */
+  /** As received, in order: Node.js has neither merged nor dropped any. */
   readonly headers: readonly Header[];
   readonly sourceIp: string;
-  /** The port that the client connected to. */
   readonly port: number;
   readonly receivedAt: Date;
 }
 
 export type Header = readonly [name: string, value: string];
 
-/** A response ready to be sent. */
 export interface HttpResponse {
   readonly status: number;
   /** Names in lower case. */
@@ -29,7 +25,7 @@ export interface HttpResponse {
   readonly body: Buffer;
 }
 
-/** @param port of the server, where the connection is gone and no longer says its own */
+/** @param port of the server, in case that the connection is closed and no longer has its own */
 export function requestOf(message: IncomingMessage, port: number): HttpRequest {
   return {
     method: message.method ?? '',
@@ -57,7 +53,6 @@ export function pairs(rawHeaders: readonly string[]): Header[] {
   );
 }
 
-/** All values of a header, whatever the case of its name. */
 export function valuesOf(headers: readonly Header[], name: string): string[] {
   return headers.filter(([key]) => key.toLowerCase() === name).map(([, value]) => value);
 }
@@ -67,7 +62,7 @@ export function without(headers: readonly Header[], names: ReadonlySet<string>):
   return headers.filter(([name]) => !names.has(name.toLowerCase()));
 }
 
-/** Whether a function may set such a header: text, a number or a boolean that HTTP can carry. */
+/** Whether a function may set such a header: text, a number or a boolean that HTTP allows. */
 export function isHeader(name: string, value: unknown): value is string | number | boolean {
   if (!['string', 'number', 'boolean'].includes(typeof value)) return false;
   try {
@@ -79,7 +74,7 @@ export function isHeader(name: string, value: unknown): value is string | number
   }
 }
 
-/** A status that a final response can have: after what is below 200 Node.js would still wait for one. */
+/** A status of a final response: after one below 200, Node.js would wait for another. */
 export function isStatus(value: unknown): value is number {
   return typeof value === 'number' && Number.isInteger(value) && value >= 200 && value <= 599;
 }
@@ -97,4 +92,32 @@ export function shortId(): string {
 
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/**
+ * Reads a request's body.
+ * @returns undefined as soon as it is known to exceed `limitBytes`. The rest is read and dropped, so that the client, still
+ * sending, gets the answer and not a reset connection
+ * @throws Error if the client disconnects
+ */
+export function readBody(request: IncomingMessage, limitBytes: number): Promise<Buffer | undefined> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    const refuse = () => {
+      chunks.length = 0;
+      request.off('data', collect);
+      request.resume();
+      resolve(undefined);
+    };
+    const collect = (chunk: Buffer) => {
+      size += chunk.length;
+      if (size > limitBytes) return refuse();
+      chunks.push(chunk);
+    };
+    request.on('error', reject);
+    request.on('end', () => resolve(Buffer.concat(chunks)));
+    if (Number(request.headers['content-length'] ?? 0) > limitBytes) return refuse();
+    request.on('data', collect);
+  });
 }

@@ -1,7 +1,7 @@
 /**
  * The mapping between HTTP and a function in payload format 1.0, as a REST API makes it
  * (https://docs.aws.amazon.com/apigateway/latest/developerguide/set-up-lambda-proxy-integrations.html).
- * What becomes of headers: the table in "Amazon API Gateway important notes for REST APIs"
+ * The handling of headers: the table in "Amazon API Gateway important notes for REST APIs"
  * (https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-known-issues.html).
  */
 import { Buffer } from 'node:buffer';
@@ -19,10 +19,9 @@ import {
   without,
 } from './http-message.ts';
 
-/** Where the request came to, and what the API made of it. */
+/** The resource of the request, and what the API adds. */
 export interface ResourceContext extends ReceivingResource {
   requestId: string;
-  /** The value of `X-Amzn-Trace-Id`. */
   traceId: string;
 }
 
@@ -109,8 +108,8 @@ export function toEvent(
 /**
  * Makes the response that a REST API sends for a handler's result.
  *
- * Where AWS's documentation is silent this refuses (no `statusCode`, or one as text; header values other than text,
- * numbers and booleans): what works here should work there.
+ * If AWS's documentation does not say, this refuses (no `statusCode`, or one as text; header values other than text, numbers
+ * and booleans): what works here should work there.
  *
  * @returns undefined, which is 502, for a function error and a result that is not what the format asks for
  */
@@ -130,7 +129,7 @@ export function toResponse(result: InvocationResult): HttpResponse | undefined {
   );
 }
 
-/** Merges both kinds: of a pair that is in both, `multiValueHeaders` has the say. */
+/** Merges both kinds: a pair that is in both is sent once. */
 function readResponseHeaders(single: unknown, multiple: unknown): Record<string, string[]> | undefined {
   if (!isObject(single) || !isObject(multiple)) return undefined;
   if (!Object.values(multiple).every(Array.isArray)) return undefined;
@@ -146,7 +145,7 @@ function readResponseHeaders(single: unknown, multiple: unknown): Record<string,
   return Object.fromEntries([...values].map(([name, items]) => [name, [...items]]));
 }
 
-/** @returns the name under which a header reaches the client, or undefined where it does not */
+/** @returns the name under which a header reaches the client, or undefined if it does not */
 function clientHeader(name: string): string | undefined {
   if (DROPPED_RESPONSE_HEADERS.has(name)) return undefined;
   return REMAPPED_RESPONSE_HEADERS.has(name) ? `x-amzn-remapped-${name}` : name;

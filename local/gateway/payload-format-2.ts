@@ -17,10 +17,9 @@ import {
   without,
 } from './http-message.ts';
 
-/** Which API received the request and what it made of it. */
+/** The API that received the request, and what it adds. */
 export interface ApiContext extends ReceivingApi {
   requestId: string;
-  /** The value of `x-amzn-trace-id`. */
   traceId: string;
 }
 
@@ -48,7 +47,6 @@ const OWN_HEADERS = new Set([
   'x-forwarded-proto',
 ]);
 
-/** Makes the event of payload format 2.0 for a request. */
 export function toEvent(request: HttpRequest, body: Buffer, api: ApiContext): APIGatewayProxyEventV2 {
   const isBase64Encoded = body.length > 0 && isBinary(valuesOf(request.headers, 'content-type').join(','));
   const cookies = valuesOf(request.headers, 'cookie')
@@ -85,8 +83,8 @@ function eventHeaders({ headers, sourceIp, port }: HttpRequest, body: Buffer, ap
 /**
  * Makes the response that API Gateway sends for a handler's result.
  *
- * Where AWS's documentation is silent this refuses (`statusCode` as text, header values other than
- * text, numbers and booleans): what works here should work there.
+ * If AWS's documentation does not say, this refuses (`statusCode` as text, header values other than text, numbers and
+ * booleans): what works here should work there.
  *
  * @returns undefined, which is 500, for a function error and a result that is not what the format asks for
  */
@@ -137,10 +135,10 @@ function isCookieList(cookies: unknown): cookies is string[] {
 }
 
 /**
- * Tells whether a body of this content type reaches the function in base64: all but text, JSON,
- * JavaScript and XML do, forms among them, and so does a body without a content type.
+ * Whether a body of this content type reaches the function in base64: all but text, JSON, JavaScript and XML do, also
+ * forms and a body without a content type.
  *
- * AWS documents the text types alone. That a missing content type counts as binary is an assumption;
+ * AWS documents the text types only. That a missing content type counts as binary is an assumption;
  * a function that decodes by `isBase64Encoded`, as it must, sees the same bytes either way.
  */
 function isBinary(contentType: string): boolean {

@@ -15,7 +15,6 @@ import { Throttle, type ThrottleSettings } from './throttle.ts';
  */
 const INTEGRATION_LIMIT_MILLISECONDS = 29_000;
 
-/** A method of a resource, and the function behind it. */
 export interface RestApiMethod {
   httpMethod: string;
   resourceId: string;
@@ -76,7 +75,7 @@ const NO_RESPONSES = new GatewayResponses([]);
 
 /**
  * A regional REST API with one stage, payload format 1.0 and every media type binary.
- * @throws Error where a gateway response is not supported
+ * @throws Error if a gateway response is not supported
  */
 export function restApi(options: RestApiOptions): Api {
   const { stage, apiId, accountId, region } = options;
@@ -118,7 +117,7 @@ export function restApi(options: RestApiOptions): Api {
 
   return {
     async answer(request, readBody) {
-      // "Clients can override the value in the x-amzn-RequestId header", says the documentation of $context.requestId.
+      // Source: "Clients can override the value in the x-amzn-RequestId header" (documentation of $context.requestId).
       const requestId = valuesOf(request.headers, 'x-amzn-requestid').at(-1) || randomUUID();
       const extendedRequestId = shortId();
       const { response, context } = await respond(request, readBody, { requestId, extendedRequestId });
@@ -135,7 +134,7 @@ export function restApi(options: RestApiOptions): Api {
 /**
  * The path of a resource, below its stage. A slash at the end does not matter: that is not documented, but seen in
  * the events that AWS sends.
- * @returns undefined where the path is not of the stage
+ * @returns undefined if the path is not of the stage
  */
 function pathBelow(stage: string, path: string): string | undefined {
   const prefix = `/${stage}`;

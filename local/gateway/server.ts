@@ -7,8 +7,7 @@ import { type ConsoleUrl, consoleRedirect } from '../console-redirect.ts';
 import { listen } from '../listen.ts';
 import type { Exchange } from '../observation.ts';
 import { originOf } from './admitted-host.ts';
-import { type Header, type HttpRequest, type HttpResponse, requestOf } from './http-message.ts';
-import { readBody } from './request-body.ts';
+import { type Header, type HttpRequest, type HttpResponse, readBody, requestOf } from './http-message.ts';
 
 /** API Gateway's quota on a request body, "10 MB" of 2^20 bytes. Source: the quotas of both kinds of API. */
 export const BODY_LIMIT_BYTES = 10 * 1024 * 1024;
@@ -16,7 +15,6 @@ export const BODY_LIMIT_BYTES = 10 * 1024 * 1024;
 /** How long a client may take to send a request. */
 const REQUEST_LIMIT_MILLISECONDS = 60_000;
 
-/** How long `close()` waits for requests that are being answered. */
 const CLOSE_LIMIT_MILLISECONDS = 5_000;
 
 export interface ApiAnswer {
@@ -29,46 +27,42 @@ export interface ApiAnswer {
   readonly context: Readonly<Record<string, string>> | undefined;
 }
 
-/** An API of either kind, as the server sees it. */
 export interface Api {
   /**
    * Answers one request.
-   * @param readBody gives undefined where the body exceeds {@link BODY_LIMIT_BYTES}
-   * @throws what `readBody` throws where the client breaks off
+   * @param readBody gives undefined if the body exceeds {@link BODY_LIMIT_BYTES}
+   * @throws what `readBody` throws if the client disconnects
    */
   answer(request: HttpRequest, readBody: () => Promise<Buffer | undefined>): Promise<ApiAnswer>;
 }
 
-/** What became of one request. */
 export type RequestSummary = Pick<
   Exchange,
   'method' | 'path' | 'status' | 'durationMilliseconds' | 'requestId'
 >;
 
 export interface GatewayOptions {
-  /** 0 for any free one. */
   port: number;
   /** @default both loopback addresses, 127.0.0.1 and ::1 */
   host?: string;
   /** Called after each response of the API, also for requests that no route matches. */
   onExchange?: (exchange: Exchange) => void;
-  /** Where a browser is led that opens the port's first page. @default nowhere */
+  /** Where a browser that opens the port's first page is redirected. @default nowhere */
   consoleUrl?: ConsoleUrl;
-  /** Names by which tunnels lead here, in lower case and without ports. @default none: only this machine is answered */
+  /** Names of tunnels to this port, in lower case and without ports. @default none: only this machine is answered */
   publicHosts?: readonly string[];
-  /** Told of requests from outside under no name that was given, once a minute at most: they arrive nowhere. @default none */
+  /** Is called when a request from outside under another name was refused, once a minute at most. @default none */
   onForeign?: () => void;
 }
 
-/** How often it is said at most that such requests come, in milliseconds. */
+/** In milliseconds. */
 const FOREIGN_INTERVAL = 60_000;
 
-/** The answer to who comes from outside under no name that was given. */
+/** The answer to a request from outside under another name. */
 const FOREIGN = Buffer.from(
   'The webhook answers to its own machine. Whoever runs it lets a tunnel in by its name: npm start -- --public-host <name>\n',
 );
 
-/** A running API. */
 export interface Gateway {
   url: string;
   port: number;
@@ -77,25 +71,25 @@ export interface Gateway {
 }
 
 /**
- * Serves an API as API Gateway does, to this machine, and to whom tunnels lead here by the names that it is given.
- * Those reach the API, and are not told of the console.
- * @throws where the port is taken (EADDRINUSE)
+ * Serves an API as API Gateway does, to this machine and to requests through the named tunnels. Those reach the API only,
+ * and are not redirected to the console.
+ * @throws Error if the port is taken (EADDRINUSE)
  */
 export async function startGateway(api: Api, options: GatewayOptions): Promise<Gateway> {
   const inFlight = new Set<Promise<unknown>>();
   let closing = false;
-  let saidForeignAt = Number.NEGATIVE_INFINITY;
+  let foreignReportedAt = Number.NEGATIVE_INFINITY;
 
-  function sayForeign(): void {
-    if (performance.now() - saidForeignAt < FOREIGN_INTERVAL) return;
-    saidForeignAt = performance.now();
+  function reportForeign(): void {
+    if (performance.now() - foreignReportedAt < FOREIGN_INTERVAL) return;
+    foreignReportedAt = performance.now();
     options.onForeign?.();
   }
 
   async function serve(message: IncomingMessage, response: ServerResponse): Promise<void> {
     const origin = originOf(message.headers, options.publicHosts ?? []);
     if (origin === 'foreign') {
-      sayForeign();
+      reportForeign();
       response.writeHead(421, { 'content-type': 'text/plain', connection: 'close' }).end(FOREIGN);
       return;
     }

@@ -23,7 +23,6 @@ export class Throttle {
     this.#filledAt = now();
   }
 
-  /** @returns whether a request is admitted */
   admit(): boolean {
     const { rate, burst } = this.#settings;
     const now = this.#now();

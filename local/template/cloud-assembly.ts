@@ -33,7 +33,6 @@ const templateSchema = z.object({
 
 export type Template = z.infer<typeof templateSchema>;
 
-/** A stack as `cdk synth` wrote it. */
 export interface SynthesisedStack {
   readonly name: string;
   readonly template: Template;
@@ -44,7 +43,7 @@ export interface SynthesisedStack {
 /**
  * Reads the one stack of a cloud assembly.
  * @param folder such as `cdk.out`
- * @throws Error where the folder holds no stack, or several
+ * @throws Error if the folder has no stack, or several
  */
 export function readCloudAssembly(folder: string): SynthesisedStack {
   const json = (file: string): unknown => JSON.parse(readFileSync(join(folder, file), 'utf8'));

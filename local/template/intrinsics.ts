@@ -1,8 +1,6 @@
 /** What a template's functions refer to. Each throws or returns undefined for a name it does not know. */
 export interface References {
-  /** The value of `Ref`, for a resource or a pseudo parameter. */
   ref(name: string): string | undefined;
-  /** The value of `Fn::GetAtt`. */
   attribute(resource: string, attribute: string): string | undefined;
 }
 

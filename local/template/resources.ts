@@ -4,8 +4,8 @@ import type { PolicyStatement } from '../aws/authorization.ts';
 import type { SynthesisedStack } from './cloud-assembly.ts';
 import { type References, resolveIntrinsics } from './intrinsics.ts';
 
-/** Where the local stack is: the values of the pseudo parameters, and of what is served on a port. */
-export interface Place {
+/** The values of the pseudo parameters, and the addresses of what is served on a port. */
+export interface StackLocation {
   readonly region: string;
   readonly accountId: string;
   /** `http://localhost:4566` */
@@ -195,7 +195,9 @@ const schemas = {
 
 type Schemas = typeof schemas;
 
-/** Types that need nothing of the local stack: what they add is only there in AWS. */
+export type ResourceType = keyof Schemas;
+
+/** Types with no part in the local stack: what they add exists in AWS only. */
 const WITHOUT_LOCAL_PART = new Set([
   'AWS::ApiGateway::Account',
   'AWS::ApiGateway::BasePathMapping',
@@ -241,17 +243,16 @@ function policyDocument() {
 /** Of host names in the partition `aws`. */
 const URL_SUFFIX = 'amazonaws.com';
 
-/** Characters that SQS takes, which takes fewer than most. */
-const LONGEST_NAME = 80;
+/** Characters of SQS' names, the shortest of most services. */
+const MAX_NAME_LENGTH = 80;
 
 /** Source: Firehose API reference, `CreateDeliveryStream`. */
-const LONGEST_DELIVERY_STREAM_NAME = 64;
+const MAX_STREAM_NAME_LENGTH = 64;
 
 /** Nothing is deployed here twice. */
 const ONLY_VERSION = '1';
 
-/** A resource of one type, its properties evaluated. */
-export interface Resource<Type extends keyof Schemas> {
+export interface Resource<Type extends ResourceType> {
   readonly logicalId: string;
   /** The name that the local stack gives it. */
   readonly name: string;
@@ -261,7 +262,6 @@ export interface Resource<Type extends keyof Schemas> {
   readonly properties: z.infer<Schemas[Type]>;
 }
 
-/** A resource of any type that the local stack runs. */
 export type AnyResource = {
   [Type in keyof Schemas]: Resource<Type> & { readonly type: Type };
 }[keyof Schemas];
@@ -269,26 +269,21 @@ export type AnyResource = {
 /** The resources of a synthesised stack, with the names and addresses that they have on this machine. */
 export class Resources {
   readonly #stack: SynthesisedStack;
-  readonly #place: Place;
+  readonly #location: StackLocation;
   readonly #secretArns = new Map<string, string>();
 
-  constructor(stack: SynthesisedStack, place: Place) {
+  constructor(stack: SynthesisedStack, location: StackLocation) {
     this.#stack = stack;
-    this.#place = place;
+    this.#location = location;
   }
 
-  /** Secrets Manager chooses the last characters of a secret's ARN: it is known once the secret exists. */
+  /** Secrets Manager chooses the last characters of a secret's ARN, so it is known once the secret exists. */
   setSecretArn(logicalId: string, arn: string): void {
     this.#secretArns.set(logicalId, arn);
   }
 
-  /** Takes over the ARNs of secrets that exist. */
-  keepSecrets(other: Resources): void {
-    for (const [logicalId, arn] of other.#secretArns) this.#secretArns.set(logicalId, arn);
-  }
-
-  /** The resources of a type. @throws Error where a property is not what the local stack can run */
-  ofType<Type extends keyof Schemas>(type: Type): Resource<Type>[] {
+  /** The resources of a type. @throws Error if the local stack cannot run a property */
+  ofType<Type extends ResourceType>(type: Type): Resource<Type>[] {
     return Object.entries(this.#stack.template.Resources)
       .filter(([, resource]) => resource.Type === type)
       .map(([logicalId, { Properties }]) => {
@@ -309,12 +304,11 @@ export class Resources {
 
   /** The resources of all types that the local stack runs. @throws Error as {@link ofType} */
   all(): AnyResource[] {
-    return (Object.keys(schemas) as (keyof Schemas)[]).flatMap((type) =>
+    return (Object.keys(schemas) as ResourceType[]).flatMap((type) =>
       this.ofType(type).map((resource) => ({ ...resource, type }) as AnyResource),
     );
   }
 
-  /** The stack's outputs, evaluated. */
   outputs(): Record<string, string> {
     return Object.fromEntries(
       Object.entries(this.#stack.template.Outputs).map(([name, { Value }]) => [
@@ -324,16 +318,16 @@ export class Resources {
     );
   }
 
-  /** A REST API has no attribute for its address: templates put it together, as it is in AWS. */
+  /** A REST API has no attribute for its address: templates join its parts, as in AWS. */
   #here(text: string): string {
-    const { region, apiUrl } = this.#place;
+    const { region, apiUrl } = this.#location;
     return this.ofType('AWS::ApiGateway::RestApi').reduce(
       (url, { ref }) => url.replace(`https://${ref}.execute-api.${region}.${URL_SUFFIX}`, apiUrl),
       text,
     );
   }
 
-  /** Types of the template that are neither run here nor known to need nothing. */
+  /** Types of the template that the local stack neither runs nor knows to have no part in it. */
   unknownTypes(): string[] {
     const types = Object.values(this.#stack.template.Resources).map(({ Type }) => Type);
     return [...new Set(types)].filter((type) => !(type in schemas) && !WITHOUT_LOCAL_PART.has(type));
@@ -350,10 +344,10 @@ export class Resources {
 
   #pseudoParameter(name: string): string | undefined {
     const values: Record<string, string> = {
-      'AWS::AccountId': this.#place.accountId,
+      'AWS::AccountId': this.#location.accountId,
       'AWS::Partition': 'aws',
-      'AWS::Region': this.#place.region,
-      'AWS::StackId': `arn:aws:cloudformation:${this.#place.region}:${this.#place.accountId}:stack/${this.#stack.name}/local`,
+      'AWS::Region': this.#location.region,
+      'AWS::StackId': `arn:aws:cloudformation:${this.#location.region}:${this.#location.accountId}:stack/${this.#stack.name}/local`,
       'AWS::StackName': this.#stack.name,
       'AWS::URLSuffix': URL_SUFFIX,
     };
@@ -373,7 +367,7 @@ export class Resources {
     if (type === 'AWS::Logs::LogGroup') return this.#optionalProperty(logicalId, 'LogGroupName') ?? name;
     if (type === 'AWS::S3::Bucket') return name.toLowerCase();
     const longest =
-      type === 'AWS::KinesisFirehose::DeliveryStream' ? LONGEST_DELIVERY_STREAM_NAME : LONGEST_NAME;
+      type === 'AWS::KinesisFirehose::DeliveryStream' ? MAX_STREAM_NAME_LENGTH : MAX_NAME_LENGTH;
     if (name.length <= longest) return name;
     const suffix = `-${createHash('sha256').update(name).digest('hex').slice(0, 12)}`;
     return name.slice(0, longest - suffix.length) + suffix;
@@ -382,7 +376,7 @@ export class Resources {
   #arn(logicalId: string): string {
     const type = this.#type(logicalId);
     const name = this.#name(logicalId);
-    const { region, accountId } = this.#place;
+    const { region, accountId } = this.#location;
     const arn = (service: string, resource: string) =>
       `arn:aws:${service}:${region}:${accountId}:${resource}`;
     switch (type) {
@@ -417,7 +411,7 @@ export class Resources {
 
   /** ARN of the function that a version or an alias is of. */
   #functionArn(logicalId: string): string {
-    const { region, accountId } = this.#place;
+    const { region, accountId } = this.#location;
     return `arn:aws:lambda:${region}:${accountId}:function:${this.#property(logicalId, 'FunctionName')}`;
   }
 
@@ -436,7 +430,7 @@ export class Resources {
       case undefined:
         return undefined;
       case 'AWS::SQS::Queue':
-        return `${this.#place.awsUrl}/${this.#place.accountId}/${name}`;
+        return `${this.#location.awsUrl}/${this.#location.accountId}/${name}`;
       case 'AWS::SNS::Topic':
       case 'AWS::SecretsManager::Secret':
       case 'AWS::Lambda::Version':
@@ -456,7 +450,7 @@ export class Resources {
     const type = this.#type(logicalId);
     if (attribute === 'Arn' || (type === 'AWS::SNS::Topic' && attribute === 'TopicArn'))
       return this.#arn(logicalId);
-    if (type === 'AWS::ApiGatewayV2::Api' && attribute === 'ApiEndpoint') return this.#place.apiUrl;
+    if (type === 'AWS::ApiGatewayV2::Api' && attribute === 'ApiEndpoint') return this.#location.apiUrl;
     if (type === 'AWS::ApiGateway::RestApi' && attribute === 'RootResourceId')
       return apiGatewayId(`${this.#name(logicalId)}/`);
     if (type === 'AWS::Lambda::Version' && attribute === 'Version') return ONLY_VERSION;
@@ -465,7 +459,7 @@ export class Resources {
   }
 }
 
-/** An id as API Gateway makes them: ten characters that say nothing. */
+/** An id like API Gateway's: ten opaque characters. */
 function apiGatewayId(name: string): string {
   return createHash('sha256').update(name).digest('hex').slice(0, 10);
 }
@@ -477,7 +471,6 @@ export interface RolePolicy {
   readonly statements: PolicyStatement[];
 }
 
-/** Every role of the stack with the statements of all its policies. */
 export function rolePolicies(resources: Resources): RolePolicy[] {
   const attached = resources.ofType('AWS::IAM::Policy');
   return resources.ofType('AWS::IAM::Role').map(({ arn, logicalId, ref, properties }) => ({

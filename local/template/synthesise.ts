@@ -3,17 +3,16 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { COMPILED_MODULES } from '../compiled-modules.ts';
 
-/** The stack cannot be synthesised. The message is what the app says of it, for whoever has to mend it. */
+/** The stack cannot be synthesised. The message is the app's, for who has to fix it. */
 class SynthesisError extends Error {
   override readonly name = 'SynthesisError';
 }
 
 /**
- * Synthesises the CDK app in a process of its own, as the CDK's command line does, and without what
- * that one does besides.
+ * Synthesises the CDK app in a process of its own, as the CDK's command line does.
  * @param folder where the cloud assembly goes
  * @param overrides of the context in `cdk.json`, as `-c` gives them
- * @throws SynthesisError where the app fails
+ * @throws SynthesisError if the app fails
  */
 export async function synthesise(folder: string, overrides: Record<string, unknown> = {}): Promise<void> {
   await runSynthesis('bin/app.ts', {
@@ -23,10 +22,10 @@ export async function synthesise(folder: string, overrides: Record<string, unkno
 }
 
 /**
- * Runs a program that synthesises, without holding the templates against CloudFormation's rules: that takes most of a
- * synthesis' processor time, and `cdk synth`, each deployment and the tests do it.
+ * Runs a program that synthesises, without validating the templates against CloudFormation's rules: that takes most of the
+ * processor time, and `cdk synth`, each deployment and the tests do it.
  * @param environment besides this process's
- * @throws SynthesisError where it fails
+ * @throws SynthesisError if it fails
  */
 export async function runSynthesis(
   program: string,
@@ -63,7 +62,7 @@ interface Context extends Record<string, unknown> {
 
 /**
  * The context in `cdk.json`.
- * @throws SynthesisError where it is no JSON
+ * @throws SynthesisError if it is not JSON
  */
 export function readContext(): Context {
   try {

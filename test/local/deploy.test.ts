@@ -1,39 +1,212 @@
-import { expect, test } from '@jest/globals';
-import { startAwsEndpoint } from '../../local/aws/endpoint.ts';
+import { ListTablesCommand, PutItemCommand, ScanCommand } from '@aws-sdk/client-dynamodb';
+import { DescribeDeliveryStreamCommand } from '@aws-sdk/client-firehose';
+import { GetBucketLifecycleConfigurationCommand } from '@aws-sdk/client-s3';
+import {
+  DeleteSecretCommand,
+  GetSecretValueCommand,
+  PutSecretValueCommand,
+} from '@aws-sdk/client-secrets-manager';
+import { GetQueueAttributesCommand, SendMessageCommand } from '@aws-sdk/client-sqs';
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { ACCOUNT_ID } from '../../local/client-settings.ts';
 import { deploy } from '../../local/deploy.ts';
-import { ACCOUNT_ID, clientSettings, REGION } from '../../local/place.ts';
+import { rotateSecret } from '../../local/kept-secret.ts';
 import type { Template } from '../../local/template/cloud-assembly.ts';
 import { Resources } from '../../local/template/resources.ts';
+import { KeptEndpoint } from './aws/kept/kept-endpoint.ts';
 
-const table = (key: string) => ({
+type TemplateResources = Template['Resources'];
+
+const queue = { Type: 'AWS::SQS::Queue', Properties: { VisibilityTimeout: 60, DelaySeconds: 5 } };
+const table = {
   Type: 'AWS::DynamoDB::Table',
   Properties: {
-    KeySchema: [{ AttributeName: key, KeyType: 'HASH' }],
-    AttributeDefinitions: [{ AttributeName: 'id', AttributeType: 'S' }],
+    KeySchema: [{ AttributeName: 'id', KeyType: 'HASH' }],
+    AttributeDefinitions: [
+      { AttributeName: 'shop', AttributeType: 'S' },
+      { AttributeName: 'id', AttributeType: 'S' },
+    ],
+    GlobalSecondaryIndexes: [
+      {
+        IndexName: 'by-shop',
+        KeySchema: [{ AttributeName: 'shop', KeyType: 'HASH' }],
+        Projection: { ProjectionType: 'INCLUDE', NonKeyAttributes: ['name', 'at'] },
+      },
+    ],
+    TimeToLiveSpecification: { AttributeName: 'ends', Enabled: true },
+  },
+};
+const bucket = (days: number) => ({
+  Type: 'AWS::S3::Bucket',
+  Properties: { LifecycleConfiguration: { Rules: [{ Status: 'Enabled', ExpirationInDays: days }] } },
+});
+const secret = { Type: 'AWS::SecretsManager::Secret', Properties: {} };
+const topic = { Type: 'AWS::SNS::Topic', Properties: {} };
+const stream = (CompressionFormat: string) => ({
+  Type: 'AWS::KinesisFirehose::DeliveryStream',
+  Properties: {
+    DeliveryStreamType: 'DirectPut',
+    ExtendedS3DestinationConfiguration: {
+      RoleARN: 'arn:aws:iam::000000000000:role/stream',
+      BucketARN: 'arn:aws:s3:::stack-bucket',
+      CompressionFormat,
+    },
   },
 });
-const good: Template['Resources'] = {
-  Table: table('id'),
-  Secret: { Type: 'AWS::SecretsManager::Secret', Properties: {} },
-  Queue: { Type: 'AWS::SQS::Queue', Properties: {} },
+const everything = { Queue: queue, Table: table, Bucket: bucket(1), Secret: secret, Topic: topic };
+
+let endpoint: KeptEndpoint;
+
+beforeEach(async () => {
+  endpoint = await KeptEndpoint.start();
+});
+
+afterEach(() => endpoint[Symbol.asyncDispose]());
+
+/** Restarts the endpoint with a secret, and deploys a template to it. @returns what is left over */
+async function start(template: TemplateResources, secret = 'secret'): Promise<readonly string[]> {
+  await endpoint.restart();
+  await rotateSecret(resourcesOf(template), endpoint.settings, secret);
+  return deploy(resourcesOf(template), endpoint.aws, secret);
+}
+
+function resourcesOf(template: TemplateResources): Resources {
+  const stack = { name: 'Stack', template: { Resources: template, Outputs: {} }, assetFolder: () => '' };
+  const { region, endpoint: awsUrl } = endpoint.settings;
+  return new Resources(stack, { region, accountId: ACCOUNT_ID, awsUrl, apiUrl: '' });
+}
+
+const attributesOf = async (name: string) => {
+  const QueueUrl = `${endpoint.aws.url}/000000000000/Stack-${name}`;
+  const { Attributes } = await endpoint.clients.sqs.send(
+    new GetQueueAttributesCommand({ QueueUrl, AttributeNames: ['All'] }),
+  );
+  return Attributes;
 };
 
-test('what was made before something could not be is told, and need not be made again', async () => {
-  const aws = await startAwsEndpoint({ port: 0, region: REGION });
-  try {
-    const settings = clientSettings(aws.url, 'operator');
-    const resourcesOf = (added: ReturnType<typeof table>) => {
-      const template = { Resources: { ...good, Added: added }, Outputs: {} };
-      const stack = { name: 'Stack', template, assetFolder: () => '' };
-      return new Resources(stack, { region: REGION, accountId: ACCOUNT_ID, awsUrl: aws.url, apiUrl: '' });
-    };
-    const made = new Set<string>();
-    const options = { secret: 'secret', existing: made, onMade: (id: string) => made.add(id) };
-    await expect(deploy(resourcesOf(table('undefined')), settings, options)).rejects.toThrow();
-    expect([...made].sort()).toEqual(['Queue', 'Secret', 'Table']);
-    await deploy(resourcesOf(table('id')), settings, options);
-    expect([...made].sort()).toEqual(['Added', 'Queue', 'Secret', 'Table']);
-  } finally {
-    await aws.close();
-  }
+test('everything is created once, and a later start finds it', async () => {
+  expect(await start(everything)).toEqual([]);
+  expect(await start(everything)).toEqual([]);
+});
+
+test('what was created before something could not be is found by the next try', async () => {
+  const wrong = { ...table, Properties: { ...table.Properties, AttributeDefinitions: [] } };
+  await expect(
+    deploy(resourcesOf({ ...everything, Added: wrong }), endpoint.aws, 'secret'),
+  ).rejects.toThrow();
+  await deploy(resourcesOf({ ...everything, Added: table }), endpoint.aws, 'secret');
+  const { TableNames } = await endpoint.clients.dynamodb.send(new ListTablesCommand({}));
+  expect(TableNames).toEqual(['Stack-Added', 'Stack-Table']);
+});
+
+test('without a restart a delivery stream stays as it is, and a rotated secret keeps its value', async () => {
+  await start({ ...everything, Stream: stream('GZIP') });
+  const { secrets, firehose } = endpoint.clients;
+  await secrets.send(new PutSecretValueCommand({ SecretId: 'Stack-Secret', SecretString: 'rotated' }));
+  await deploy(resourcesOf({ ...everything, Stream: stream('UNCOMPRESSED') }), endpoint.aws, 'secret');
+  const { SecretString } = await secrets.send(new GetSecretValueCommand({ SecretId: 'Stack-Secret' }));
+  expect(SecretString).toBe('rotated');
+  const { DeliveryStreamDescription } = await firehose.send(
+    new DescribeDeliveryStreamCommand({ DeliveryStreamName: 'Stack-Stream' }),
+  );
+  expect(DeliveryStreamDescription?.Destinations).toMatchObject([
+    { ExtendedS3DestinationDescription: { CompressionFormat: 'GZIP' } },
+  ]);
+});
+
+test('a queue gets what the template says now, and its default where that says nothing; messages stay', async () => {
+  const dead = {
+    deadLetterTargetArn: 'arn:aws:sqs:eu-central-1:000000000000:Stack-Dead',
+    maxReceiveCount: 3,
+  };
+  await start({ Dead: queue, Queue: { ...queue, Properties: { ...queue.Properties, RedrivePolicy: dead } } });
+  const QueueUrl = `${endpoint.aws.url}/000000000000/Stack-Queue`;
+  await endpoint.clients.sqs.send(new SendMessageCommand({ QueueUrl, MessageBody: 'a', DelaySeconds: 0 }));
+  await start({ Dead: queue, Queue: { ...queue, Properties: { VisibilityTimeout: 90 } } });
+  const attributes = await attributesOf('Queue');
+  expect(attributes).toMatchObject({
+    VisibilityTimeout: '90',
+    DelaySeconds: '0',
+    ApproximateNumberOfMessages: '1',
+  });
+  expect(attributes).not.toHaveProperty('RedrivePolicy');
+});
+
+test('what is new in the template is created beside what was kept', async () => {
+  await start({ Queue: queue });
+  await start({ Queue: queue, Another: queue, Table: table });
+  expect(await attributesOf('Another')).toMatchObject({ VisibilityTimeout: '60' });
+});
+
+test('what is gone from the template stays, and is named', async () => {
+  await start(everything);
+  expect(await start({ Another: queue })).toEqual([
+    'queue Stack-Queue',
+    'topic Stack-Topic',
+    'bucket stack-bucket',
+    'table Stack-Table',
+    'secret Stack-Secret',
+  ]);
+  expect(await attributesOf('Queue')).toMatchObject({ VisibilityTimeout: '60' });
+});
+
+test('a bucket gets the lifecycle of the template', async () => {
+  await start({ Bucket: bucket(1) });
+  await start({ Bucket: bucket(2) });
+  const client = endpoint.clients.s3;
+  const { Rules } = await client.send(new GetBucketLifecycleConfigurationCommand({ Bucket: 'stack-bucket' }));
+  expect(Rules).toMatchObject([{ Expiration: { Days: 2 } }]);
+  await start({ Bucket: { Type: 'AWS::S3::Bucket', Properties: {} } });
+  const after = endpoint.clients.s3;
+  await expect(
+    after.send(new GetBucketLifecycleConfigurationCommand({ Bucket: 'stack-bucket' })),
+  ).rejects.toMatchObject({ name: 'NoSuchLifecycleConfiguration' });
+});
+
+test('rows stay where the keys are the same, in whatever order the template has them', async () => {
+  await start({ Table: table });
+  const row = { id: { S: 'a' } };
+  await endpoint.clients.dynamodb.send(new PutItemCommand({ TableName: 'Stack-Table', Item: row }));
+  const { AttributeDefinitions } = table.Properties;
+  const Properties = { ...table.Properties, AttributeDefinitions: AttributeDefinitions.toReversed() };
+  await start({ Table: { ...table, Properties } });
+  const { Items } = await endpoint.clients.dynamodb.send(new ScanCommand({ TableName: 'Stack-Table' }));
+  expect(Items).toEqual([row]);
+});
+
+test.each([
+  ['another key', { KeySchema: [{ AttributeName: 'shop', KeyType: 'HASH' }] }],
+  [
+    'no index',
+    {
+      GlobalSecondaryIndexes: undefined,
+      AttributeDefinitions: [{ AttributeName: 'id', AttributeType: 'S' }],
+    },
+  ],
+])('a table with %s in the template is refused, in one line', async (_what, change) => {
+  await start({ Table: table });
+  await expect(
+    start({ Table: { ...table, Properties: { ...table.Properties, ...change } } }),
+  ).rejects.toThrow(
+    'Table Stack-Table has other keys or indexes in the template than the existing table. To begin empty, start without --keep, or delete the folder of --keep',
+  );
+});
+
+test('another secret is the current one, and the one that was kept is the previous one', async () => {
+  await start({ Secret: secret }, 'kept');
+  await start({ Secret: secret }, 'another');
+  const client = endpoint.clients.secrets;
+  const at = async (VersionStage: string) =>
+    (await client.send(new GetSecretValueCommand({ SecretId: 'Stack-Secret', VersionStage }))).SecretString;
+  expect([await at('AWSCURRENT'), await at('AWSPREVIOUS')]).toEqual(['another', 'kept']);
+});
+
+test('a secret that was marked for deletion is made anew', async () => {
+  await start({ Secret: secret });
+  await endpoint.clients.secrets.send(new DeleteSecretCommand({ SecretId: 'Stack-Secret' }));
+  await start({ Secret: secret }, 'new');
+  const { SecretString } = await endpoint.clients.secrets.send(
+    new GetSecretValueCommand({ SecretId: 'Stack-Secret' }),
+  );
+  expect(SecretString).toBe('new');
 });

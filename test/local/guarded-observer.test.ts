@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { guardedObserver } from '../../local/guarded-observer.ts';
+import { guardedObserver } from '../../local/observation.ts';
 
 test('what an observer throws is said, and thrown no further', () => {
   const problems: string[] = [];

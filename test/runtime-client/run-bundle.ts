@@ -2,8 +2,8 @@ import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { environmentVariables } from '../../local/functions/environment-variables.ts';
 import type { FunctionDefinition } from '../../local/functions/function-definition.ts';
+import { environmentVariables } from '../../local/functions/start-worker.ts';
 import { RuntimeApi } from './runtime-api.ts';
 
 /** How long a function may take for all that it is asked, in milliseconds: some 2 s are usual. */

@@ -1,4 +1,4 @@
-import { accessKeyOf } from '../../local/roles.ts';
+import { accessKeyOf } from '../../local/client-settings.ts';
 import { readCloudAssembly } from '../../local/template/cloud-assembly.ts';
 import { Resources } from '../../local/template/resources.ts';
 import type { TestAws } from './test-aws.ts';

@@ -1,8 +1,8 @@
 import { startAwsEndpoint } from '../../local/aws/endpoint.ts';
 import type { Faults } from '../../local/aws/faults.ts';
-import { type ClientSettings, createAlarms, deploy } from '../../local/deploy.ts';
+import { type ClientSettings, clientSettings } from '../../local/client-settings.ts';
+import { deploy } from '../../local/deploy.ts';
 import type { StackObserver } from '../../local/observation.ts';
-import { admitRoles } from '../../local/roles.ts';
 import { readCloudAssembly } from '../../local/template/cloud-assembly.ts';
 import { Resources } from '../../local/template/resources.ts';
 import { TEST_SECRET, testAssembly } from './test-stack.ts';
@@ -38,13 +38,7 @@ export async function startTestAws(
     awsUrl: aws.url,
     apiUrl: 'http://localhost',
   });
-  const operator = {
-    endpoint: aws.url,
-    region,
-    credentials: { accessKeyId: 'operator', secretAccessKey: 'operator' },
-  };
-  await deploy(resources, operator, { secret: TEST_SECRET });
-  createAlarms(resources, aws);
-  admitRoles(resources, aws);
+  const operator = clientSettings(aws.url, 'operator');
+  await deploy(resources, aws, TEST_SECRET);
   return { outputs: resources.outputs(), operator, close: () => aws.close() };
 }

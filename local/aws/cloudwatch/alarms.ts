@@ -94,14 +94,11 @@ export function createAlarms(region: string, publish: Publish, kept: KeptState |
       if (alarm === undefined) throw new AwsError('ResourceNotFound', '', { status: 404 });
       const state = STATES.find((one) => one === parameters.StateValue);
       if (state === undefined) {
-        throw new AwsError('ValidationError', `StateValue must be one of ${STATES.join(', ')}`);
+        throw invalid(`StateValue must be one of ${STATES.join(', ')}`);
       }
       const reason = textOf(parameters, 'StateReason');
       if (reason === undefined || reason.length > MAX_REASON_LENGTH) {
-        throw new AwsError(
-          'ValidationError',
-          `StateReason must have at most ${MAX_REASON_LENGTH} characters`,
-        );
+        throw invalid(`StateReason must have at most ${MAX_REASON_LENGTH} characters`);
       }
       const earlier = alarm.state;
       const now = Date.now();
@@ -117,13 +114,10 @@ export function createAlarms(region: string, publish: Publish, kept: KeptState |
     PutMetricAlarm(parameters) {
       const alarm = alarms.get(textOf(parameters, 'AlarmName') ?? '');
       if (alarm === undefined) {
-        throw new AwsError(
-          'ValidationError',
-          'The local AWS endpoint changes alarms of its stack, and makes none',
-        );
+        throw invalid('The local AWS endpoint changes alarms of its stack, and makes none');
       }
       const threshold = Number(parameters.Threshold);
-      if (!Number.isFinite(threshold)) throw new AwsError('ValidationError', 'Threshold must be a number');
+      if (!Number.isFinite(threshold)) throw invalid('Threshold must be a number');
       alarm.threshold = threshold;
       alarm.actionsEnabled = parameters.ActionsEnabled !== false && parameters.ActionsEnabled !== 'false';
       store(alarm);
@@ -196,6 +190,10 @@ export function createAlarms(region: string, publish: Publish, kept: KeptState |
 
     operations,
   };
+}
+
+function invalid(message: string): AwsError {
+  return new AwsError('ValidationError', message);
 }
 
 function described(alarm: Alarm): JsonObject {

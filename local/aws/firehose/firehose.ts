@@ -20,7 +20,7 @@ const DEFAULT_BUFFERING_HINTS = { IntervalInSeconds: 300, SizeInMBs: 5 };
 /** It counts the changes of a stream's configuration, which cannot be changed here. */
 const ONLY_VERSION = '1';
 
-/** Firehose, with streams that are put into directly and deliver to S3. */
+/** Firehose, with streams that take records by PutRecord and PutRecordBatch and deliver them to S3. */
 export interface Firehose {
   readonly operations: Operations;
   /** Delivers the records that are not delivered yet. */

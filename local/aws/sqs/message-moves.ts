@@ -56,11 +56,7 @@ export function createMessageMoves(
     try {
       return textOf(await sqs('GetQueueUrl', { QueueName: name }), 'QueueUrl') ?? '';
     } catch {
-      throw new AwsError(
-        'ResourceNotFoundException',
-        `The resource that you specified for ${arn} doesn't exist.`,
-        { status: 404 },
-      );
+      throw notFound(`The resource that you specified for ${arn} doesn't exist.`);
     }
   }
 
@@ -68,18 +64,15 @@ export function createMessageMoves(
     const sourceArn = textOf(parameters, 'SourceArn') ?? '';
     const destinationArn = textOf(parameters, 'DestinationArn');
     const maxPerSecond = parameters.MaxNumberOfMessagesPerSecond;
-    if (
-      maxPerSecond !== undefined &&
-      !(Number(maxPerSecond) >= 1 && Number(maxPerSecond) <= MAX_PER_SECOND)
-    ) {
+    const rate = Number(maxPerSecond ?? 1);
+    if (!(rate >= 1 && rate <= MAX_PER_SECOND)) {
       throw new AwsError(
         'InvalidParameterValue',
         `Value ${maxPerSecond} for parameter MaxNumberOfMessagesPerSecond is invalid. Reason: must be between 1 and ${MAX_PER_SECOND}.`,
       );
     }
     if (tasks.some((task) => task.sourceArn === sourceArn && task.status === 'RUNNING')) {
-      throw new AwsError(
-        'UnsupportedOperation',
+      throw unsupported(
         'There is already a task running. Only one active task is allowed for a source queue arn at a given time.',
       );
     }
@@ -90,8 +83,7 @@ export function createMessageMoves(
     }
     const destinationUrl = destinationArn === undefined ? sources[0] : await urlOf(destinationArn);
     if (destinationUrl === undefined || (destinationArn === undefined && sources.length > 1)) {
-      throw new AwsError(
-        'UnsupportedOperation',
+      throw unsupported(
         `${sourceArn} is the dead-letter queue of ${sources.length} queues: name a DestinationArn, for the local AWS endpoint does not know which message came from which.`,
       );
     }
@@ -154,17 +146,10 @@ export function createMessageMoves(
     const handle = textOf(parameters, 'TaskHandle') ?? '';
     const task = tasks.find(({ id, sourceArn }) => taskHandle(id, sourceArn) === handle);
     if (task === undefined) {
-      throw new AwsError(
-        'ResourceNotFoundException',
-        'The task handle does not name a message movement task.',
-        { status: 404 },
-      );
+      throw notFound('The task handle does not name a message movement task.');
     }
     if (task.status !== 'RUNNING') {
-      throw new AwsError(
-        'UnsupportedOperation',
-        `Only active tasks can be cancelled; this one is ${task.status}.`,
-      );
+      throw unsupported(`Only active tasks can be cancelled; this one is ${task.status}.`);
     }
     task.status = 'CANCELLING';
     return { ApproximateNumberOfMessagesMoved: task.moved };
@@ -185,6 +170,14 @@ export function createMessageMoves(
       for (const task of tasks) if (task.status === 'RUNNING') task.status = 'CANCELLING';
     },
   };
+}
+
+function notFound(message: string): AwsError {
+  return new AwsError('ResourceNotFoundException', message, { status: 404 });
+}
+
+function unsupported(message: string): AwsError {
+  return new AwsError('UnsupportedOperation', message);
 }
 
 function describe(task: MoveTask): JsonObject {

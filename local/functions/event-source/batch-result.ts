@@ -1,10 +1,9 @@
 import type { InvocationResult } from '../invocation.ts';
 
-/** What is to become of a batch. What is not deleted comes back after its visibility timeout. */
+/** The outcome of a batch. A message that is not deleted comes back after its visibility timeout. */
 export interface BatchOutcome {
-  /** Ids of the messages that are done with. */
   deleted: string[];
-  /** Why the function's response counts as the failure of all, where it is malformed. */
+  /** Why the function's response is malformed. It then counts as the failure of all. */
   malformed?: string;
 }
 
@@ -12,7 +11,7 @@ export interface BatchOutcome {
  * Decides which messages of a batch are deleted, by Lambda's rules
  * (https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-errorhandling.html).
  *
- * Assumptions where they are silent: an object without `batchItemFailures` is a success whatever else
+ * Assumptions if they do not say: an object without `batchItemFailures` is a success whatever else
  * it holds; a response that is no object is malformed; an identifier may be repeated.
  */
 export function batchOutcome(

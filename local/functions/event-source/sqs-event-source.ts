@@ -4,38 +4,40 @@ import type { SQSEvent, SQSRecord } from 'aws-lambda';
 import { connectionFailure } from '../../../lambda/errors.ts';
 import type { InvocationResult } from '../invocation.ts';
 import { batchOutcome } from './batch-result.ts';
-import { pause } from './retry.ts';
 import { splitBySize, toRecord } from './sqs-event.ts';
 
 /**
- * How long a receive waits for messages. SQS would let it for 20 s; but one that is under way when the source is
- * turned off has to end by itself, as nobody else would see what it still receives.
+ * How long a receive waits for messages. SQS allows 20 s. But a receive that is running when the source is disabled must end
+ * by itself, because nobody else would see what it still receives.
  */
 const LONG_POLL_SECONDS = 2;
 
 /**
- * How long a queue that had something, but not a whole batch, is left alone, in milliseconds. Under load it fills a batch,
- * and ten messages are received, handled and deleted in about the time of one; a single message waits for nothing.
+ * Pause after a batch that was not full, in milliseconds. Under load, a batch fills meanwhile, and ten messages are
+ * received, handled and deleted in about the time of one. A single message waits for nothing.
  */
-const LULL = 50;
+const PAUSE = 50;
 
 /**
- * How long a queue is left alone at most, in milliseconds, while whoever sends has to wait for the processors. A batch
- * of ten takes some 100 ms of them from code that has just started, so that six queues take a tenth of one, and go on.
+ * The longest pause while requests wait for the processors, in milliseconds. A batch of ten takes code that has just
+ * started some 100 ms, so six queues take a tenth of a processor, and do not stand still.
  */
-const LULL_WHEN_BUSY = 5_000;
+const MAX_PAUSE_WHEN_BUSY = 5_000;
 
-/** The most messages that SQS receives or deletes in one call. */
-const SQS_BATCH_SIZE = 10;
+/** Messages that SQS receives or deletes in one call, at most. */
+const MAX_SQS_BATCH = 10;
 
 /** Attempts at a deletion, some 18 s in all; then the messages come back after their visibility timeout. */
 const DELETE_ATTEMPTS = 8;
 
-/** How long `stop()` waits for running batches. */
 const STOP_LIMIT_MILLISECONDS = 5_000;
 
 /** The same kind of problem is reported at most this often. */
 const REPORT_INTERVAL_MILLISECONDS = 60_000;
+
+/** The pause after a failure doubles from the first to the longest of these. */
+const FIRST_PAUSE_MILLISECONDS = 100;
+const MAX_PAUSE_MILLISECONDS = 5_000;
 
 /** An event source mapping from a standard queue to a function, as the template describes it. */
 export interface SqsEventSourceDefinition {
@@ -52,61 +54,30 @@ export interface SqsEventSourceDefinition {
 }
 
 export interface SqsEventSourceOptions {
-  /** Has the credentials of the function's role, as Lambda polls in its name. */
+  /** With the credentials of the function's role, as Lambda polls with its rights. */
   client: SQSClient;
   invoke(event: SQSEvent): Promise<InvocationResult>;
-  /** Whether there is more urgent work, for which batches wait. @default there never is */
+  /** Whether there is more urgent work, for which batches wait. @default never */
   isBusy?: () => boolean;
-  /** How long they wait for it, in milliseconds, and then for no longer. @default 5000 */
-  longestLullMilliseconds?: number;
+  /** How long they wait for it at most, in milliseconds. @default 5000 */
+  maxPauseMilliseconds?: number;
   /**
-   * Told of failing receives and deletions and of malformed responses; each kind at most once a
-   * minute and never with the content of a message. Function errors are the function's to log.
+   * Is called with failing receives and deletions and malformed responses: each kind at most once a minute, and never with
+   * the content of a message. Function errors are the function's to log.
    */
   onProblem(message: string): void;
 }
 
-/** A running event source mapping. */
-export interface SqsEventSource {
-  /**
-   * Tells whether no message is in hand. One may be on its way from the queue, so whoever waits for
-   * quiet must look at the queue's own counts too.
-   */
-  idle(): boolean;
-  /** Ends polling. @returns when everything that was received is done with */
-  disable(): Promise<void>;
-  /** Polls again. Not to be called before a {@link disable} has ended. */
-  enable(): void;
-  /** Stops polling at once and waits for running batches, for 5 s at most. */
-  stop(): Promise<void>;
-}
-
-/** Polls a queue and invokes a function with batches of its messages, as Lambda does. */
-export function startSqsEventSource(
-  definition: SqsEventSourceDefinition,
-  options: SqsEventSourceOptions,
-): SqsEventSource {
-  const source = new Source(definition, options);
-  source.enable();
-  let stopping: Promise<void> | undefined;
-  return {
-    idle: () => source.messagesInHand === 0,
-    disable: () => source.disable(),
-    enable: () => source.enable(),
-    stop: () => {
-      stopping ??= source.stop();
-      return stopping;
-    },
-  };
-}
-
-class Source {
-  messagesInHand = 0;
-  #enabled = false;
-  /** Ends with the polling; never rejects. */
-  #polling: Promise<void> = Promise.resolve();
+/**
+ * Polls a queue and invokes a function with batches of its messages, as Lambda does. It polls once it is enabled.
+ */
+export class SqsEventSource {
   readonly #definition: SqsEventSourceDefinition;
   readonly #options: SqsEventSourceOptions;
+  #messagesInHand = 0;
+  #enabled = false;
+  /** Ends with the polling. Never rejects. */
+  #polling: Promise<void> = Promise.resolve();
   readonly #running = new Set<Promise<void>>();
   readonly #reportedAt = new Map<string, number>();
   readonly #stopped = new AbortController();
@@ -118,16 +89,36 @@ class Source {
     this.#options = options;
   }
 
+  /**
+   * Whether no message is in hand. One may be on its way from the queue: who waits for quiet must look at the queue's own
+   * counts, too.
+   */
+  get isIdle(): boolean {
+    return this.#messagesInHand === 0;
+  }
+
+  /** Polls again. Not to be called before a {@link disable} has ended. */
   enable(): void {
     if (this.#enabled) return;
     this.#enabled = true;
     this.#polling = this.#polling.then(() => this.#poll());
   }
 
+  /** Ends polling. @returns when everything that was received is processed */
   async disable(): Promise<void> {
     this.#enabled = false;
     await this.#polling;
     await Promise.all(this.#running);
+  }
+
+  /** Stops polling at once and waits for running batches, for 5 s at most. */
+  async stop(): Promise<void> {
+    this.#stopped.abort();
+    const timer = new AbortController();
+    const limit = sleep(STOP_LIMIT_MILLISECONDS, undefined, { signal: timer.signal }).catch(() => {});
+    await Promise.race([Promise.all([this.#polling, ...this.#running]), limit]);
+    timer.abort();
+    this.#abandoned.abort();
   }
 
   get #polls(): boolean {
@@ -142,37 +133,28 @@ class Source {
         await this.#freeSlot();
         if (!this.#stopped.signal.aborted) this.#start(batch);
       }
-      this.messagesInHand -= records.length;
+      this.#messagesInHand -= records.length;
       if (records.length > 0) await this.#rest(records.length);
     }
   }
 
-  /** Until there is no more urgent work, or it has been so for long. */
+  /** Pauses until there is no more urgent work, or it has been so for long. */
   async #rest(received: number): Promise<void> {
-    const { longestLullMilliseconds = LULL_WHEN_BUSY } = this.#options;
+    const { maxPauseMilliseconds = MAX_PAUSE_WHEN_BUSY } = this.#options;
     const isBusy = () => this.#polls && this.#options.isBusy?.() === true;
     const start = performance.now();
     let rests = received < this.#definition.batchSize || isBusy();
     while (rests) {
-      await sleep(LULL, undefined, { signal: this.#stopped.signal }).catch(() => {});
-      rests = isBusy() && performance.now() - start < longestLullMilliseconds;
+      await sleep(PAUSE, undefined, { signal: this.#stopped.signal }).catch(() => {});
+      rests = isBusy() && performance.now() - start < maxPauseMilliseconds;
     }
-  }
-
-  async stop(): Promise<void> {
-    this.#stopped.abort();
-    const timer = new AbortController();
-    const limit = sleep(STOP_LIMIT_MILLISECONDS, undefined, { signal: timer.signal }).catch(() => {});
-    await Promise.race([Promise.all([this.#polling, ...this.#running]), limit]);
-    timer.abort();
-    this.#abandoned.abort();
   }
 
   async #freeSlot(): Promise<void> {
     while (this.#running.size >= this.#definition.maximumConcurrency) await Promise.race(this.#running);
   }
 
-  /** Receives the messages of one batch; each counts as in hand from here on. */
+  /** Receives the messages of one batch. They count as in hand from now on. */
   async #gather(): Promise<SQSRecord[]> {
     const { batchSize, maximumBatchingWindowSeconds } = this.#definition;
     const records = await this.#receive(batchSize, LONG_POLL_SECONDS);
@@ -186,11 +168,11 @@ class Source {
     return records;
   }
 
-  /** Retries until it succeeds; returns nothing where it is turned off or stopped meanwhile. */
+  /** Retries until it succeeds. @returns nothing if it is disabled or stopped meanwhile */
   async #receive(wanted: number, waitSeconds: number): Promise<SQSRecord[]> {
     const command = new ReceiveMessageCommand({
       QueueUrl: this.#definition.queueUrl,
-      MaxNumberOfMessages: Math.min(wanted, SQS_BATCH_SIZE),
+      MaxNumberOfMessages: Math.min(wanted, MAX_SQS_BATCH),
       WaitTimeSeconds: waitSeconds,
       MessageSystemAttributeNames: ['All'],
       MessageAttributeNames: ['All'],
@@ -200,7 +182,7 @@ class Source {
         const { Messages = [] } = await this.#options.client.send(command, {
           abortSignal: this.#stopped.signal,
         });
-        this.messagesInHand += Messages.length;
+        this.#messagesInHand += Messages.length;
         return Messages.map((message) => toRecord(message, this.#definition));
       } catch (error) {
         if (!this.#stopped.signal.aborted) this.#report('SQS ReceiveMessage', describe(error));
@@ -211,9 +193,9 @@ class Source {
   }
 
   #start(batch: SQSRecord[]): void {
-    this.messagesInHand += batch.length;
+    this.#messagesInHand += batch.length;
     const running = this.#process(batch).finally(() => {
-      this.messagesInHand -= batch.length;
+      this.#messagesInHand -= batch.length;
       this.#running.delete(running);
     });
     this.#running.add(running);
@@ -236,8 +218,8 @@ class Source {
     const handles = batch
       .filter((record) => outcome.deleted.includes(record.messageId))
       .map((record) => record.receiptHandle);
-    for (let start = 0; start < handles.length; start += SQS_BATCH_SIZE) {
-      await this.#delete(handles.slice(start, start + SQS_BATCH_SIZE));
+    for (let start = 0; start < handles.length; start += MAX_SQS_BATCH) {
+      await this.#delete(handles.slice(start, start + MAX_SQS_BATCH));
     }
   }
 
@@ -277,6 +259,12 @@ class Source {
     this.#reportedAt.set(what, Date.now());
     this.#options.onProblem(`Event source of ${this.#definition.functionName}: ${what}: ${reason}`);
   }
+}
+
+/** Waits after a number of failures in a row, or until the signal is aborted. Never rejects. */
+async function pause(failures: number, signal: AbortSignal): Promise<void> {
+  const milliseconds = Math.min(MAX_PAUSE_MILLISECONDS, FIRST_PAUSE_MILLISECONDS * 2 ** (failures - 1));
+  await sleep(milliseconds, undefined, { signal }).catch(() => {});
 }
 
 function describe(error: unknown): string {

@@ -5,13 +5,13 @@ import type { SQSMessageAttribute, SQSRecord, SQSRecordAttributes } from 'aws-la
 /** Lambda's limit on the event of a synchronous invocation; a batch that would exceed it is split. */
 const EVENT_LIMIT_BYTES = 6 * 1024 * 1024;
 
-/** Where a queue's records say that they come from. */
+/** The origin that a queue's records name. */
 export interface RecordSource {
   queueArn: string;
   region: string;
 }
 
-/** Makes the record that a function sees for a message that was received with all its attributes. */
+/** The record that a function gets for a message. The message must have been received with all its attributes. */
 export function toRecord(message: Message, source: RecordSource): SQSRecord {
   return {
     messageId: message.MessageId ?? '',
@@ -31,7 +31,7 @@ export function toRecord(message: Message, source: RecordSource): SQSRecord {
   };
 }
 
-/** Splits records, keeping their order, so that each part makes an event that Lambda admits. */
+/** Splits records, in order, into events that Lambda accepts. */
 export function splitBySize(records: SQSRecord[], limitBytes = EVENT_LIMIT_BYTES): SQSRecord[][] {
   const batches: SQSRecord[][] = [];
   let size = Number.POSITIVE_INFINITY;

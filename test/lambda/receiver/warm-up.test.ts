@@ -9,7 +9,7 @@ import { SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { clientSettings } from '../../../lambda/aws-clients.ts';
 import { PreparedAgent } from '../../../lambda/receiver/warm-up.ts';
-import { type Certificate, makeCertificate } from '../../../tools/measure/bench/aws/certificate.ts';
+import { type Certificate, makeCertificate } from '../../../tools/measure/bench/aws.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'prepared-agent-'));
 const trusted = getCACertificates('default');

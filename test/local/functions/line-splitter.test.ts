@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { LineSplitter } from '../../../local/functions/line-splitter.ts';
+import { LineSplitter } from '../../../local/functions/sandbox.ts';
 
 test.each([
   ['a whole line', ['one\n'], ['one'], []],

@@ -7,8 +7,11 @@ import { afterEach, describe, expect, test } from '@jest/globals';
 import type { FunctionDefinition } from '../../../local/functions/function-definition.ts';
 import { InspectorPort } from '../../../local/functions/inspector-port.ts';
 import type { LogLine } from '../../../local/functions/invocation.ts';
-import { LocalFunction, type LocalFunctionOptions } from '../../../local/functions/local-function.ts';
-import { SharedEnvironments } from '../../../local/functions/shared-environments.ts';
+import {
+  LocalFunction,
+  type LocalFunctionOptions,
+  SharedEnvironments,
+} from '../../../local/functions/local-function.ts';
 import { eventually } from '../../support/eventually.ts';
 
 const fixtures = fileURLToPath(new URL('./fixtures', import.meta.url));
@@ -403,28 +406,6 @@ describe('an environment that dies', () => {
     await warmedUp;
     expect(await waiting).toMatchObject({ ok: true, payload: { order: 1, invocations: 1 } });
     expect(texts(lines, 'stderr')).toEqual([]);
-  });
-
-  test('by timeOutRunning() fails what is running as its time-out would, and spares what is idle', async () => {
-    const { local } = start({ handler: 'index.identify', maximumConcurrency: 2 });
-    const earlier = await Promise.all([1, 2].map(() => identify(local, { sleepMilliseconds: 500 })));
-    const running = local.invoke({ sleepMilliseconds: 60_000 });
-    await local.timeOutRunning();
-    const { requestId, ...result } = await running;
-    expect(result).toMatchObject({
-      ok: false,
-      errorType: 'Sandbox.Timedout',
-      errorMessage: `RequestId: ${requestId} Error: Task timed out after 20.00 seconds`,
-    });
-    const { environmentId } = await identify(local, {});
-    expect(earlier.map((run) => run.environmentId)).toContain(environmentId);
-  });
-
-  test('by timeOutRunning() does not happen where nothing is running', async () => {
-    const { local } = start({ handler: 'index.identify' });
-    await local.invoke({});
-    await local.timeOutRunning();
-    expect(await local.invoke({})).toMatchObject({ ok: true, payload: { invocations: 2 } });
   });
 
   test('by killDuringNext() comes at its moment of the next invocation, and of no other', async () => {

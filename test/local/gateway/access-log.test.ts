@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { withAccessLog } from '../../../local/gateway/access-log.ts';
+import { withAccessLog } from '../../../local/gateway/deployed-api.ts';
 import { httpApi } from '../../../local/gateway/http-api.ts';
 import type { HttpRequest } from '../../../local/gateway/http-message.ts';
 import { restApi } from '../../../local/gateway/rest-api.ts';

@@ -1,5 +1,5 @@
 import { Argument } from '@commander-js/extra-typings';
-import { type FigureRow, figureJson, figureTable } from '../../measure/bench/figure-table.ts';
+import { type FigureRow, figureJson, figureTable } from '../../measure/bench/figure.ts';
 import { npmScript } from '../terminal/command.ts';
 import { CommandError } from '../terminal/command-error.ts';
 import { INTERRUPTED, interruption } from '../terminal/interrupted.ts';
@@ -8,21 +8,21 @@ import { Progress } from '../terminal/progress.ts';
 import { screenWidth } from '../terminal/screen.ts';
 import { table } from '../terminal/table.ts';
 
-/** Starts of each variant: enough for a median that holds on a noisy machine. */
+/** Starts: enough for a median that holds on a noisy machine. */
 const ROUNDS = 25;
 
 /**
- * `npm run bench`: every figure that has a goal, as ratios of one run; or what each other way of bundling the receiver would be
- * worth; or where the time of a start goes; or how quick the console's page is, in the system's Chromium.
+ * `npm run bench`: every figure that has a goal, as ratios of one run; or where the time of a start goes; or how quick the
+ * console's page is, in the system's Chromium.
  */
 export const command = npmScript(
   'bench',
-  'Every figure that has a goal, measured in one run. Or one of them by name; or “start”, where the time of a start goes; or “bundles”, what each other way of bundling the receiver would be worth; or “console”, how quick its page is in a browser.',
+  'Every figure that has a goal, measured in one run. Or one of them by name; or “start”, where the time of a start goes; or “console”, how quick its page is in a browser.',
 )
   .addArgument(
-    new Argument('[subject]', 'figures, start, bundles, console, or the name of a figure').default('figures'),
+    new Argument('[subject]', 'figures, start, console, or the name of a figure').default('figures'),
   )
-  .option('--rounds <n>', 'starts of each bundle', wholeNumber(1, 10_000), ROUNDS)
+  .option('--rounds <n>', 'starts that “start” measures', wholeNumber(1, 10_000), ROUNDS)
   .addOption(jsonOption())
   .action(async (subject, { rounds, json }) => {
     const signal = interruption();
@@ -32,9 +32,7 @@ export const command = npmScript(
         ? benchConsole(signal)
         : subject === 'start'
           ? benchStart(options)
-          : subject === 'bundles'
-            ? benchBundles(options)
-            : benchFigures(subject, options);
+          : benchFigures(subject, options);
     await measuring.catch((error: unknown) => {
       if (!signal.aborted) throw error;
     });
@@ -47,26 +45,26 @@ interface BenchOptions {
   readonly signal: AbortSignal;
 }
 
-/** What cannot be measured is said, and keeps nothing else from being measured. */
+/** Prints what could not be measured, and measures the others anyway. */
 async function benchFigures(subject: string, { json, signal }: BenchOptions) {
   const { FIGURES } = await import('../../measure/bench/figures.ts');
   const chosen = subject === 'figures' ? FIGURES : FIGURES.filter(({ name }) => name === subject);
   if (chosen.length === 0) {
-    const names = ['figures', 'start', 'bundles', 'console', ...FIGURES.map(({ name }) => name)];
+    const names = ['figures', 'start', 'console', ...FIGURES.map(({ name }) => name)];
     throw new CommandError(`Nothing to measure is named '${subject}'. One of: ${names.join(', ')}`);
   }
   const progress = new Progress();
   const rows: FigureRow[] = [];
   for (const figure of chosen) {
-    const say = (doing: string) =>
+    const onProgress = (doing: string) =>
       progress.show({
         doing: `${figure.name}, ${doing}`,
         done: rows.length,
         total: chosen.length,
         unit: 'figures',
       });
-    say('begins');
-    const result = await figure.measure({ signal, say }).catch((error: Error) => error);
+    onProgress('begins');
+    const result = await figure.measure({ signal, onProgress }).catch((error: Error) => error);
     if (signal.aborted) break;
     rows.push({ figure, result });
   }
@@ -77,7 +75,7 @@ async function benchFigures(subject: string, { json, signal }: BenchOptions) {
 
 /** Step by step, from the start of the process to the first 200. */
 async function benchStart({ rounds, json, signal }: BenchOptions) {
-  const { startTimeline } = await import('../../measure/bench/start-timeline.ts');
+  const { startTimeline } = await import('../../measure/bench/first-request.ts');
   const progress = new Progress();
   const steps = await startTimeline({
     rounds,
@@ -96,39 +94,7 @@ async function benchStart({ rounds, json, signal }: BenchOptions) {
   console.log(lines.join('\n'));
 }
 
-async function benchBundles({ rounds, json, signal }: BenchOptions) {
-  const { measureVariants } = await import('../../measure/bench/bundle-variants.ts');
-  const progress = new Progress();
-  const rows = await measureVariants({
-    rounds,
-    signal,
-    onProgress: (done) => progress.show({ doing: 'Starting', done, total: rounds, unit: 'rounds' }),
-  }).finally(() => progress.end());
-  if (json) {
-    console.log(JSON.stringify(rows, undefined, 2));
-    return;
-  }
-  const lines = table(
-    [
-      { heading: 'RECEIVER' },
-      { heading: 'KB LOADED', align: 'right' },
-      { heading: 'KB ZIPPED', align: 'right' },
-      { heading: 'MEDIAN MS', align: 'right' },
-      { heading: 'RATIO', align: 'right' },
-    ],
-    rows.map(({ name, kilobytes, zipKilobytes, milliseconds, ratio }) => [
-      name,
-      kilobytes.toFixed(0),
-      zipKilobytes.toFixed(0),
-      milliseconds.toFixed(1),
-      ratio.toFixed(2),
-    ]),
-    screenWidth(),
-  );
-  console.log(lines.join('\n'));
-}
-
-/** In milliseconds and MB: there is nothing to compare a page with but what a person notices. */
+/** In milliseconds and MB: a page is compared with what a person notices. */
 async function benchConsole(signal: AbortSignal) {
   const [{ measureConsole }, { synthesise }, { Workspace }] = await Promise.all([
     import('../../../test/console/measure.ts'),

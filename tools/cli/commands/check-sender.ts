@@ -1,7 +1,7 @@
 import { Option } from '@commander-js/extra-typings';
 import { WEBHOOK_PATH } from '../../../lambda/events/webhook-path.ts';
-import { plays } from '../../partner/check-sender/play.ts';
 import { summaryText, verdictJson, verdictText } from '../../partner/check-sender/printer.ts';
+import { parseSteps } from '../../partner/check-sender/responses.ts';
 import { type Checker, startChecker } from '../../partner/check-sender/server.ts';
 import { isRightInAll, Tally } from '../../partner/check-sender/summary.ts';
 import { npmScript } from '../terminal/command.ts';
@@ -35,7 +35,7 @@ export const command = npmScript(
   .option(
     '--play <steps>',
     "instead of the service's answers: 401, 429, 500, 502, 503, 504, retry-after=20s, redirect, slow=35s, cut (no answer), cut-late (half of it) or ok, one for each request of a delivery, the last one for all further",
-    plays,
+    parseSteps,
   )
   .option('--requests <n>', 'ends after so many', wholeNumber(1))
   .addOption(jsonOption())
@@ -57,7 +57,7 @@ Send to http://localhost:${DEFAULT_PORT}${WEBHOOK_PATH}. It answers as the servi
     if (secret === undefined) {
       usage('Say which secret deliveries are signed with: --secret, or WEBHOOK_SECRET in the environment');
     }
-    const say = console.log;
+    const print = console.log;
     const notice = console.error;
     process.stdout.on('error', endWithReader);
     const interrupted = interruption();
@@ -68,12 +68,12 @@ Send to http://localhost:${DEFAULT_PORT}${WEBHOOK_PATH}. It answers as the servi
       secret,
       port,
       host,
-      plays: play ?? [],
+      steps: play ?? [],
       onNotice: notice,
       onVerdict: (verdict) => {
         if (tally.requests === requests) return;
         tally.add(verdict);
-        say(json ? verdictJson(verdict) : spaced(verdictText(verdict, screenWidth())).join('\n'));
+        print(json ? verdictJson(verdict) : spaced(verdictText(verdict, screenWidth())).join('\n'));
         if (tally.requests === requests) done.resolve();
       },
     }).catch((error: unknown) => usage(listenProblem(error, port, host)));
@@ -82,7 +82,7 @@ Send to http://localhost:${DEFAULT_PORT}${WEBHOOK_PATH}. It answers as the servi
     const isEnough = tally.requests === requests;
     const summary = tally.summary(checker.deliveries(), isEnough);
     await checker.close();
-    say(json ? JSON.stringify({ summary }) : ['', ...summaryText(summary, screenWidth())].join('\n'));
+    print(json ? JSON.stringify({ summary }) : ['', ...summaryText(summary, screenWidth())].join('\n'));
     process.exitCode = isRightInAll(summary) && (requests === undefined || isEnough) ? 0 : WRONG;
   });
 

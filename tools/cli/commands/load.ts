@@ -1,10 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { InvalidArgumentError } from '@commander-js/extra-typings';
-import { parseMix } from '../../measure/cost/mix.ts';
-import { defaultWorkload } from '../../measure/cost/workload.ts';
+import { defaultWorkload, parseMix } from '../../measure/cost/workload.ts';
 import { type LoadOperation, load } from '../../measure/load/load.ts';
-import { MAX_CONNECTIONS, MAX_RATE, MAX_SECONDS, MAX_SHOPS } from '../../measure/load/plan.ts';
-import { loadTarget } from '../../measure/load/target.ts';
+import { loadTarget, MAX_CONNECTIONS, MAX_RATE, MAX_SECONDS, MAX_SHOPS } from '../../measure/load/plan.ts';
 import { currentSecret } from '../../stage/signed-post.ts';
 import { localStackAt } from '../../stage/stage.ts';
 import { forPeople, outputsOption, stageOption, work } from '../../stage/work.ts';

@@ -5,7 +5,6 @@ import { checkKeptState } from '../../../local/aws/kept-state.ts';
 import { stageOverrides, synthesise } from '../../../local/template/synthesise.ts';
 import type { Notice } from '../../console/api.ts';
 import { adjustAssembly } from '../../dev/start/adjust-assembly.ts';
-import { besideFolder, runAllBeside } from '../../dev/start/beside.ts';
 import {
   bundleReadably,
   type InspectedFunction,
@@ -15,11 +14,10 @@ import {
   withPorts,
 } from '../../dev/start/inspected-functions.ts';
 import { KeptAssemblies } from '../../dev/start/kept-assembly.ts';
-import { assertPorts, namingPorts, type WantedPort } from '../../dev/start/ports.ts';
-import { assertOwnSecret, publicHost } from '../../dev/start/public-hosts.ts';
-import { beginning, welcome } from '../../dev/start/welcome.ts';
+import { assertOwnSecret, besideFolder, publicHost } from '../../dev/start/options.ts';
+import { assertPorts, type WantedPort, withPortErrors } from '../../dev/start/ports.ts';
+import { beginning, runBeside, welcome } from '../../dev/start/welcome.ts';
 import { SourceTree } from '../../dev/watch/source-tree.ts';
-import type { Watch, WatchOptions } from '../../dev/watch/watch.ts';
 import { describeStack, KEPT_FOLDER, SYNTHESISED_FOLDER, Workspace } from '../../stage/local-folder.ts';
 import { npmScript } from '../terminal/command.ts';
 import { interruption } from '../terminal/interrupted.ts';
@@ -35,9 +33,9 @@ interface Settings {
   readonly console: boolean;
   readonly secret: string;
   readonly gateway?: GatewayKind | undefined;
-  /** Names by which tunnels lead to the webhook. */
+  /** Names of tunnels to the webhook. */
   readonly publicHost?: readonly string[] | undefined;
-  /** Folders of others' stacks. */
+  /** Folders of somebody else's stacks. */
   readonly beside?: readonly string[] | undefined;
   /** Whether the state is stored, and an earlier run's is continued. */
   readonly keep?: true | undefined;
@@ -45,7 +43,7 @@ interface Settings {
   readonly inspect?: readonly InspectedFunction[] | undefined;
   /** Functions' log lines as they are, and the rest on standard error. */
   readonly json?: true | undefined;
-  /** Whether the stack keeps up with what is saved. */
+  /** Whether saved sources update the stack. */
   readonly watch: boolean;
 }
 
@@ -114,16 +112,16 @@ async function start(settings: Settings): Promise<void> {
   const inspected = withPorts(inspect, Object.values(portsOf(settings)));
   const ports = wantedPorts(settings, inspected);
   await assertPorts(ports);
-  // Before the check, which makes the folder.
+  // Before the check, which creates the folder.
   const begin = beginning(keep);
   if (keep) checkKeptState(KEPT_FOLDER);
 
   const started = performance.now();
   const lines = new LineWriter();
-  const say = json ? console.error : lines.write;
+  const print = json ? console.error : lines.write;
   const format = new LogFormat(json ? process.stderr : process.stdout);
-  const step = (text: string) => say(`${text} …`);
-  say(begin);
+  const step = (text: string) => print(`${text} …`);
+  print(begin);
   await using workspace = await Workspace.open();
   step('Synthesising the stack');
   const onProblem = (message: string) => console.error(`Problem: ${message}`);
@@ -135,7 +133,7 @@ async function start(settings: Settings): Promise<void> {
     await bundleReadably(folder, inspected);
     adjustAssembly(folder, { retryFast, inspected: services });
   };
-  // What runs the stack is loaded while another process synthesises it.
+  // These modules are loaded while another process synthesises the stack.
   const [{ startLocalStack }, { LocalFeed }, { startLocalConsole }] = await Promise.all([
     import('../../../local/local-stack.ts'),
     import('../../stage/history/local-feed.ts'),
@@ -145,8 +143,8 @@ async function start(settings: Settings): Promise<void> {
   const history = keep ? join(KEPT_FOLDER, 'history.db') : undefined;
   using feed = settings.console ? new LocalFeed(history) : undefined;
   let consoleUrl: string | undefined;
-  const inspectors = await namingPorts(ports, () => openInspectors(inspected));
-  const stack = await namingPorts(ports, () =>
+  const inspectors = await withPortErrors(ports, () => openInspectors(inspected));
+  const stack = await withPortErrors(ports, () =>
     startLocalStack({
       assembly: workspace.assembly,
       port,
@@ -156,7 +154,7 @@ async function start(settings: Settings): Promise<void> {
       inspect: inspectors,
       publicHosts,
       onStep: step,
-      onNote: say,
+      onNote: print,
       onLog: (line) => {
         const text = json ? asJson(line) : format.logLine(line);
         if (text !== undefined) lines.write(text);
@@ -164,51 +162,47 @@ async function start(settings: Settings): Promise<void> {
       },
       ...(feed && { observer: feed }),
       consoleUrl: () => consoleUrl,
-      onRequest: (request) => say(format.request(request)),
+      onRequest: (request) => print(format.request(request)),
       onProblem,
     }),
   );
   try {
     feed?.attach(stack);
     await using page =
-      feed && (await namingPorts(ports, () => startLocalConsole(feed, { stack, secret, port: consolePort })));
+      feed &&
+      (await withPortErrors(ports, () => startLocalConsole(feed, { stack, secret, port: consolePort })));
     consoleUrl = page?.url;
     const isSecond = await workspace.publish({
       ...describeStack(stack),
       ...(page && { console: { url: page.url, token: page.token } }),
     });
     const milliseconds = performance.now() - started;
-    const besides = await runAllBeside(stack, beside, json ? say : lines.write);
-    say(welcome(stack, { consoleUrl, publicHosts, secret, keep, retryFast, milliseconds }));
-    for (const text of besides) say(text);
+    const besideTexts = await runBeside(stack, beside, json ? print : lines.write);
+    print(welcome(stack, { consoleUrl, publicHosts, secret, keep, retryFast, milliseconds }));
+    for (const text of besideTexts) print(text);
     for (const one of inspected) {
       const inspector = inspectors.get(one.service);
-      if (inspector !== undefined) say(inspectText(one, inspector));
+      if (inspector !== undefined) print(inspectText(one, inspector));
     }
     if (isSecond)
-      say('Another stack of this folder runs, too. The other commands talk to this one until it stops.\n');
+      print('Another stack of this folder runs, too. The other commands talk to this one until it stops.\n');
     const interrupted = once(interruption(), 'abort');
     const onNotice = (notice: Notice) => {
-      say(notice.text);
+      print(notice.text);
       page?.news.notice(notice);
     };
+    // Loaded now that the stack is ready, so that nobody waits for it.
+    const { Watch } = await import('../../dev/watch/watch.ts');
     await using _watch =
       sources &&
-      (await startWatch({
-        stack,
-        workspace,
-        sources,
-        readable: services,
-        synthesise: synthesiseTo,
-        onNotice,
-      }));
+      new Watch({ stack, workspace, sources, readable: services, synthesise: synthesiseTo, onNotice });
     await interrupted;
-    say('Stopping …');
+    print('Stopping …');
   } finally {
     await stack.close();
   }
   const { requests, peakMegabytes } = stack.usage();
-  say(`Stopped: ${requests.toLocaleString('en')} requests served, ${peakMegabytes} MB of memory at most`);
+  print(`Stopped: ${requests.toLocaleString('en')} requests served, ${peakMegabytes} MB of memory at most`);
 }
 
 /** By the options that name them. */
@@ -223,10 +217,4 @@ function wantedPorts(settings: Settings, inspected: ReturnType<typeof withPorts>
     ...Object.entries(portsOf(settings)).map(([option, port]) => ({ option, port })),
     ...inspected.map(({ name, port }) => ({ option: `inspect ${name}:<port>`, port })),
   ];
-}
-
-/** Loaded when the stack is up, so that it is not for this that anybody waits. */
-async function startWatch(options: WatchOptions): Promise<Watch> {
-  const { Watch } = await import('../../dev/watch/watch.ts');
-  return new Watch(options);
 }

@@ -2,7 +2,7 @@ import type { HttpBindings } from '@hono/node-server';
 import type { Context } from 'hono';
 import { en } from 'zod/locales';
 import * as z from 'zod/mini';
-import { readBody } from '../../../local/gateway/request-body.ts';
+import { readBody } from '../../../local/gateway/http-message.ts';
 import type { LocalStack } from '../../../local/local-stack.ts';
 import type { Notice, Task } from '../api.ts';
 import type { Source } from '../source.ts';

@@ -4,21 +4,21 @@ import * as z from 'zod/mini';
 import { readCloudAssembly } from '../../../local/template/cloud-assembly.ts';
 
 /**
- * Seconds of the first wait, as the consumers double it from there: nine waits are 10 s together, the first ones none
- * and the last one 5 s, as they count whole seconds (`lambda/consumer/retry.ts`).
+ * Seconds of the first wait. Consumers double it: nine waits take 10 s together, from 0 s to 5 s, in whole seconds
+ * (`lambda/consumer/retry.ts`).
  */
 const FAST_FIRST_DELAY = 0.02;
 
-/** Seconds after which a message comes back whose function has died. A function that takes longer gets it twice. */
+/** Seconds after which a message returns if its function died. A function that takes longer gets it twice. */
 const FAST_VISIBILITY = 5;
 
-/** Seconds that somebody may look at a breakpoint: the longest that SQS hides a message. Source: SQS API reference. */
-const LOOKING = 12 * 60 * 60;
+/** Timeout in seconds while a function is debugged: SQS' longest visibility timeout. Source: SQS API reference. */
+const DEBUG_TIMEOUT = 12 * 60 * 60;
 
 export interface Adjustments {
-  /** Whether waits are of seconds, so that a dead letter takes some ten. */
+  /** Whether retries wait for seconds, so that a dead letter takes some ten. */
   readonly retryFast: boolean;
-  /** Functions that somebody debugs, by their names on the command line: none of their time-outs is to end that. */
+  /** Functions that are debugged, by their names on the command line: no timeout must interrupt that. */
   readonly inspected: ReadonlySet<string>;
 }
 
@@ -41,12 +41,12 @@ const methodSchema = z.looseObject({ Integration: properties });
 
 const assetsSchema = z.looseObject({ files: properties });
 
-/** Where in an assembly the code of a function that somebody debugs is to be. */
+/** Folder in an assembly for the code of a function that is debugged. */
 export const inspectedCode = (folder: string, service: string) => join(folder, assetOf(service));
 
 const assetOf = (service: string) => `inspected-${service}`;
 
-/** Changes a synthesised stack as it is about to run on this machine. */
+/** Changes a synthesised stack before it runs on this machine. */
 export function adjustAssembly(folder: string, { retryFast, inspected }: Adjustments): void {
   const { name } = readCloudAssembly(folder);
   rewrite(join(folder, `${name}.template.json`), (json) => {
@@ -64,10 +64,10 @@ export function adjustAssembly(folder: string, { retryFast, inspected }: Adjustm
         queue.Properties = { ...queue.Properties, VisibilityTimeout: FAST_VISIBILITY };
       }
       if (!inspected.has(service)) continue;
-      Object.assign(parsed.data, { Timeout: LOOKING, Code: { S3Key: assetOf(service) } });
-      if (queue !== undefined) queue.Properties = { ...queue.Properties, VisibilityTimeout: LOOKING };
+      Object.assign(parsed.data, { Timeout: DEBUG_TIMEOUT, Code: { S3Key: assetOf(service) } });
+      if (queue !== undefined) queue.Properties = { ...queue.Properties, VisibilityTimeout: DEBUG_TIMEOUT };
     }
-    if (inspected.has('receiver')) letApisWait(resources);
+    if (inspected.has('receiver')) extendApiTimeouts(resources);
     return template;
   });
   rewrite(join(folder, `${name}.assets.json`), (json) => {
@@ -82,9 +82,9 @@ export function adjustAssembly(folder: string, { retryFast, inspected }: Adjustm
 
 type AnyResource = z.infer<typeof templateSchema>['Resources'][string];
 
-/** An API of either kind waits for the receiver, the only function that it has. */
-function letApisWait(resources: readonly AnyResource[]): void {
-  const TimeoutInMillis = LOOKING * 1000;
+/** An API of either kind waits for the receiver, its only function. */
+function extendApiTimeouts(resources: readonly AnyResource[]): void {
+  const TimeoutInMillis = DEBUG_TIMEOUT * 1000;
   for (const resource of resources) {
     if (resource.Type === 'AWS::ApiGatewayV2::Integration') {
       resource.Properties = { ...resource.Properties, TimeoutInMillis };

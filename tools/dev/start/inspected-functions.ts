@@ -11,15 +11,15 @@ import { inspectedCode } from './adjust-assembly.ts';
 /** Where debuggers look first. Source: Node.js documentation, "Debugger". */
 const FIRST_PORT = 9229;
 
-const LARGEST_PORT = 65_535;
+const MAX_PORT = 65_535;
 
-/** A function that somebody wants to debug. */
+/** A function to be debugged. */
 export interface InspectedFunction {
   /** As it was typed: `receiver`, `shop.updated`. */
   readonly name: string;
   /** On the command line of other commands: `shop-updated`. */
   readonly service: string;
-  /** Undefined for the next one from 9229 on. */
+  /** Undefined: the next free one from 9229 on. */
   readonly port: number | undefined;
 }
 
@@ -37,7 +37,7 @@ export function inspectedFunction(
       `It must be a function with an optional port, such as shop.updated:9230.${didYouMean(name, names)} One of: ${names.join(', ')}`,
     );
   }
-  if ((port ?? 0) > LARGEST_PORT) throw new InvalidArgumentError(`The largest port is ${LARGEST_PORT}.`);
+  if ((port ?? 0) > MAX_PORT) throw new InvalidArgumentError(`The largest port is ${MAX_PORT}.`);
   if (before.some((other) => other.name === name)) throw new InvalidArgumentError(`${name} is named twice.`);
   return [...before, { name, service: kebabCase(name), port }];
 }
@@ -71,7 +71,7 @@ export async function openInspectors(
 
 const bundleListSchema = z.record(z.string(), z.object({ entry: z.string() }));
 
-/** Bundles functions readably into an assembly that was synthesised. */
+/** Replaces bundles of a synthesised assembly with readable ones. */
 export async function bundleReadably(
   assembly: string,
   functions: readonly Pick<InspectedFunction, 'service'>[],
@@ -88,7 +88,7 @@ export async function bundleReadably(
   }
 }
 
-/** How to debug a function, for people. */
+/** Instructions to debug a function. */
 export function inspectText({ name }: InspectedFunction, { address }: InspectorPort): string {
   const port = Number(address.split(':').at(-1));
   const attach = JSON.stringify({ type: 'node', request: 'attach', name, port, restart: true });

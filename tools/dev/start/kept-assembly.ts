@@ -4,7 +4,7 @@ import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'n
 import { dirname, join, relative } from 'node:path';
 import { deserialize, serialize } from 'node:v8';
 
-/** All that a synthesis reads, from the project's root, and what makes it: `npm ci` writes anew what is installed. */
+/** Everything that a synthesis reads, from the project's root, and the packages: `npm ci` rewrites the installed lock file. */
 export const MADE_OF = [
   'bin',
   'cdk.json',
@@ -21,14 +21,14 @@ export const MADE_OF = [
 /** Variables that the CDK and its app read. Source: `process.env` in `lib/` and in aws-cdk-lib's core. */
 const VARIABLE = /^(CDK|JSII)_/;
 
-/** The default stage, that of a REST API, and a change that is tried and taken back. Each is some 9 MB. */
-const KEPT = 3;
+/** Enough for the default stage, that with a REST API, and a change that is tried and undone. Each is some 9 MB. */
+const MAX_KEPT = 3;
 
-/** Bytes of a SHA-256. */
-const CHECKSUM = 32;
+/** Of a SHA-256. */
+const CHECKSUM_BYTES = 32;
 
 interface KeptAssembliesOptions {
-  /** Where they are kept. */
+  /** Where assemblies are kept. */
   readonly folder: string;
   /** Writes a cloud assembly. */
   readonly synthesise: (folder: string, overrides: Readonly<Record<string, unknown>>) => Promise<void>;
@@ -37,8 +37,8 @@ interface KeptAssembliesOptions {
 }
 
 /**
- * Cloud assemblies of earlier starts, each in one file that is named by the digest of all that it was made of: where
- * nothing has changed since, it is what a synthesis would write.
+ * Cloud assemblies of earlier starts, each in one file that is named by the digest of its sources. If nothing has changed
+ * since, it is what a synthesis would write.
  */
 export class KeptAssemblies {
   readonly #options: KeptAssembliesOptions;
@@ -56,20 +56,20 @@ export class KeptAssemblies {
       .catch(() => undefined);
     if (kept !== undefined) {
       await Promise.all(Object.entries(kept).map(([path, content]) => writeAt(join(folder, path), content)));
-      // The one that was used last is the last to go. It may be gone already.
+      // The least recently used one is removed first. It may be gone already.
       await utimes(file, new Date(), new Date()).catch(() => {});
       return;
     }
     await this.#options.synthesise(folder, overrides);
-    // Saved meanwhile: which of both was synthesised, nobody knows.
+    // A source was saved meanwhile: either version may have been synthesised.
     if (this.#digest(overrides) !== digest) return;
-    // Where it cannot be kept the next start takes longer, and that is all.
+    // If it cannot be kept, the next start only takes longer.
     await this.#keep(file, folder).catch(() => {});
   }
 
   async #keep(file: string, folder: string): Promise<void> {
     await mkdir(dirname(file), { recursive: true });
-    // In one step, for whoever starts at the same time.
+    // In one step, for another start at the same time.
     const unfinished = `${file}.${randomUUID()}`;
     await writeFile(unfinished, await packed(folder));
     await rename(unfinished, file);
@@ -79,7 +79,7 @@ export class KeptAssemblies {
         return { path, at: (await stat(path).catch(() => undefined))?.mtimeMs ?? 0 };
       }),
     );
-    const old = files.sort((a, b) => b.at - a.at).slice(KEPT);
+    const old = files.sort((a, b) => b.at - a.at).slice(MAX_KEPT);
     await Promise.all(old.map(({ path }) => rm(path, { force: true })));
   }
 
@@ -102,10 +102,10 @@ async function packed(folder: string): Promise<Buffer> {
   return Buffer.concat([checksum(content), content]);
 }
 
-/** @returns undefined where it is not what was packed */
+/** @returns undefined if it is not what was packed */
 function unpacked(file: Buffer): Readonly<Record<string, Uint8Array>> | undefined {
-  const content = file.subarray(CHECKSUM);
-  return checksum(content).equals(file.subarray(0, CHECKSUM)) ? deserialize(content) : undefined;
+  const content = file.subarray(CHECKSUM_BYTES);
+  return checksum(content).equals(file.subarray(0, CHECKSUM_BYTES)) ? deserialize(content) : undefined;
 }
 
 async function writeAt(path: string, content: Uint8Array): Promise<void> {

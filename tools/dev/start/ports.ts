@@ -3,15 +3,15 @@ import { CommandError } from '../../cli/terminal/command-error.ts';
 
 /** A port that the stack is to listen on. */
 export interface WantedPort {
-  /** That names it, and chooses another: `aws-port`, `inspect receiver:<port>`. */
+  /** The option that sets it: `aws-port`, `inspect receiver:<port>`. */
   readonly option: string;
   /** 0 for any free one. */
   readonly port: number;
 }
 
 /**
- * Before the stack is synthesised, so that all ports in use are named at once.
- * @throws CommandError where two are the same, or some are in use
+ * Checks ports before the stack is synthesised, so that all that are in use are named at once.
+ * @throws CommandError if two are the same, or some are in use
  */
 export async function assertPorts(ports: readonly WantedPort[]): Promise<void> {
   for (const [index, { option, port }] of ports.entries()) {
@@ -47,10 +47,10 @@ function inUse(ports: readonly WantedPort[]): CommandError {
 }
 
 /**
- * Runs what listens on the ports: one may have been taken since they were looked at.
+ * Runs what listens on the ports: one may have been taken since the check.
  * @throws CommandError that names the option of the one that is in use
  */
-export async function namingPorts<T>(ports: readonly WantedPort[], run: () => Promise<T>): Promise<T> {
+export async function withPortErrors<T>(ports: readonly WantedPort[], run: () => Promise<T>): Promise<T> {
   try {
     return await run();
   } catch (error) {

@@ -1,12 +1,13 @@
 import { existsSync } from 'node:fs';
 import { WEBHOOK_PATH } from '../../../lambda/events/webhook-path.ts';
 import type { LocalStack } from '../../../local/local-stack.ts';
+import { CommandError } from '../../cli/terminal/command-error.ts';
 import { KEPT_FOLDER, OUTPUTS_FILE } from '../../stage/local-folder.ts';
 
 const RETRIES_ARE_FAST = `Retries are fast: ten attempts take some ten seconds, and a message whose function dies comes back after 5 s.
 `;
 
-/** What the stack begins with. */
+/** Whether the stack begins empty or continues stored state. */
 export function beginning(keep: boolean): string {
   const isThere = existsSync(KEPT_FOLDER);
   if (keep) return isThere ? `Going on with ${KEPT_FOLDER}` : `Beginning empty, kept in ${KEPT_FOLDER}`;
@@ -18,16 +19,16 @@ export function beginning(keep: boolean): string {
 interface Welcome {
   /** Undefined without the console. */
   readonly consoleUrl: string | undefined;
-  /** Names by which tunnels lead to the webhook. */
+  /** Names of tunnels to the webhook. */
   readonly publicHosts: readonly string[];
   readonly secret: string;
   readonly keep: boolean;
   readonly retryFast: boolean;
-  /** What starting took. */
+  /** Duration of the start. */
   readonly milliseconds: number;
 }
 
-/** Where everything is of a stack that runs. */
+/** The addresses of a running stack. */
 export function welcome(
   { outputs, awsUrl, operator }: Pick<LocalStack, 'outputs' | 'awsUrl' | 'operator'>,
   about: Welcome,
@@ -49,4 +50,27 @@ Send a signed event from another terminal:
 
   npm run send -- shop.updated
 ${retryFast ? `\n${RETRIES_ARE_FAST}` : ''}`;
+}
+
+/**
+ * Runs somebody else's stacks beside ours, and prints what their functions write.
+ * @returns texts with their addresses
+ * @throws CommandError if one has what cannot be run here
+ */
+export async function runBeside(
+  stack: Pick<LocalStack, 'runBeside'>,
+  folders: readonly string[],
+  print: (text: string) => void,
+): Promise<string[]> {
+  const texts: string[] = [];
+  for (const folder of folders) {
+    const { name, outputs } = await stack
+      .runBeside(folder, ({ functionName, text }) => print(`${functionName}: ${text}`))
+      .catch((error: Error) => {
+        throw new CommandError(`${folder} cannot be run beside the stack: ${error.message}`);
+      });
+    const lines = Object.entries(outputs).map(([output, value]) => `  ${output}: ${value}\n`);
+    texts.push(`Beside it runs ${name}:\n\n${lines.join('')}`);
+  }
+  return texts;
 }

@@ -8,10 +8,10 @@ import {
   writeBundles,
 } from '../../../lib/release/function-bundles.ts';
 
-/** Functions that are bundled at a time. Each has esbuild's process take some 150 MB, and uses both of two cores. */
-const AT_A_TIME = 2;
+/** Functions that are bundled at a time. Each takes some 150 MB in esbuild's process, and uses two cores. */
+const MAX_CONCURRENCY = 2;
 
-/** Milliseconds without a save after which esbuild's process ends, and gives its memory back. */
+/** Milliseconds without a save after which esbuild's process ends, to free its memory. */
 const IDLE = 60_000;
 
 /** Bundles functions one by one. */
@@ -22,7 +22,7 @@ export class Bundler {
 
   /**
    * @param isReadable for a debugger, and not as it is deployed
-   * @throws BuildFailure of esbuild where it does not build
+   * @throws BuildFailure of esbuild if it does not build
    */
   bundle(entry: string, folder: string, isReadable = false): Promise<Bundle> {
     return this.#inTurn(async () => {
@@ -33,8 +33,8 @@ export class Bundler {
   }
 
   /**
-   * What the synthesis runs, of this project, from its root: `lib/config.ts`.
-   * @throws BundleError where an import leads nowhere, or a file cannot be read
+   * The files of this project that the synthesis runs, from its root: `lib/config.ts`.
+   * @throws BundleError if an import cannot be resolved, or a file cannot be read
    */
   appSources(): Promise<Set<string>> {
     return this.#inTurn(async () => {
@@ -63,7 +63,7 @@ export class Bundler {
 
   async #inTurn<T>(run: () => Promise<T>): Promise<T> {
     clearTimeout(this.#idle);
-    if (this.#running === AT_A_TIME) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    if (this.#running === MAX_CONCURRENCY) await new Promise<void>((resolve) => this.#waiting.push(resolve));
     else this.#running += 1;
     try {
       return await run();

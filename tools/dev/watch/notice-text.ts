@@ -1,17 +1,17 @@
 import { eventNames } from '../../../lambda/events/catalogue.ts';
 import { kebabCase } from '../../../lambda/events/event-names.ts';
-import type { FunctionError } from '../../../local/functions/messages.ts';
-import type { TakenOver } from '../../../local/local-stack.ts';
-import type { Difference } from '../../../local/take-over.ts';
+import type { StackChanges } from '../../../local/deployed-stack.ts';
+import type { FunctionError } from '../../../local/functions/invocation.ts';
+import type { Difference } from '../../../local/template/template-diff.ts';
 
-/** Functions that are named in one line at most; of more their number is told. */
-const NAMED = 3;
+/** Functions that are named in one line. If there are more, only their number is. */
+const MAX_NAMED = 3;
 
-/** Places in the source that are shown of an error. */
-const PLACES = 3;
+/** Source positions that are shown of an error. */
+const MAX_POSITIONS = 3;
 
 /** Type errors that are shown: a changed type can break a hundred lines. */
-const TYPE_ERRORS = 5;
+const MAX_TYPE_ERRORS = 5;
 
 /** What people call the types of a template. */
 const NOUNS: Readonly<Record<string, string>> = {
@@ -28,6 +28,11 @@ const NOUNS: Readonly<Record<string, string>> = {
   'AWS::SecretsManager::Secret': 'secret',
 };
 
+const DELIVERY_STREAM = 'AWS::KinesisFirehose::DeliveryStream';
+
+/** Types with content, which stays when they are removed. */
+const HOLDERS: ReadonlySet<string> = new Set(['AWS::DynamoDB::Table', 'AWS::S3::Bucket', 'AWS::SQS::Queue']);
+
 const nounOf = (type: string) => NOUNS[type] ?? type.replace(/^AWS::ApiGateway(V2)?::/, 'API ').toLowerCase();
 
 /** `shop.updated` of a consumer, `receiver` */
@@ -40,7 +45,7 @@ const duration = (milliseconds: number) =>
 /** `receiver and shop.updated`, `8 functions` */
 function functionNames(services: readonly string[]): string {
   const names = services.map(functionName).sort();
-  if (names.length > NAMED) return `${names.length} functions`;
+  if (names.length > MAX_NAMED) return `${names.length} functions`;
   return list(names);
 }
 
@@ -61,29 +66,39 @@ export function loadFailureText(
   service: string,
   { errorType, errorMessage, trace = [] }: FunctionError,
 ): string {
-  const places = trace.filter((line) => /^ {4}at lambda\//.test(line)).slice(0, PLACES);
+  const places = trace.filter((line) => /^ {4}at lambda\//.test(line)).slice(0, MAX_POSITIONS);
   return [`${functionName(service)} cannot be loaded: ${errorType}: ${errorMessage}`, ...places].join('\n');
 }
 
 export function typeMistakesText(mistakes: readonly string[]): string {
-  const more = mistakes.length - TYPE_ERRORS;
+  const more = mistakes.length - MAX_TYPE_ERRORS;
   return [
     'Type errors in the saved code:',
-    ...mistakes.slice(0, TYPE_ERRORS).map((mistake) => `  ${mistake}`),
+    ...mistakes.slice(0, MAX_TYPE_ERRORS).map((mistake) => `  ${mistake}`),
     ...(more > 0 ? [`  ${more} more: npm run check shows all`] : []),
   ].join('\n');
 }
 
-/** `Synthesised in 4.2 s. New: 2 queues and 1 function. Changed: function receiver` */
-export function takenOverText({ resources, functions }: TakenOver, milliseconds: number): string {
-  const created = counted(resources.filter(({ kind }) => kind === 'new'));
-  const changed = counted(resources.filter(({ kind }) => kind === 'changed'));
+/** `Synthesised in 4.2 s. New: 2 queues and 1 function. Changed: receiver. Removed: 1 alarm` */
+export function synthesisedText(
+  { resources, changed: functions }: StackChanges,
+  milliseconds: number,
+): string {
+  const of = (kind: Difference['kind']) => resources.filter((one) => one.kind === kind);
+  const changed = counted(of('changed').filter(({ type }) => type !== DELIVERY_STREAM));
   if (functions.length > 0) changed.unshift(functionNames(functions));
+  const later = counted(of('changed').filter(({ type }) => type === DELIVERY_STREAM));
+  const parts = { New: counted(of('new')), Changed: changed, Removed: counted(of('removed')) };
   return [
     `Synthesised in ${duration(milliseconds)}`,
-    ...(created.length > 0 ? [`New: ${list(created)}`] : []),
-    ...(changed.length > 0 ? [`Changed: ${list(changed)}`] : []),
-    ...(created.length + changed.length === 0 ? ['Nothing to take over'] : []),
+    ...Object.entries(parts).flatMap(([title, items]) =>
+      items.length > 0 ? `${title}: ${list(items)}` : [],
+    ),
+    ...(of('removed').some(({ type }) => HOLDERS.has(type))
+      ? ['What they hold stays at the AWS endpoint']
+      : []),
+    ...(later.length > 0 ? [`Stop and start it again to change ${list(later)}`] : []),
+    ...(resources.length + functions.length === 0 ? ['Nothing changes'] : []),
   ].join('. ');
 }
 
@@ -95,15 +110,6 @@ function counted(differences: readonly Difference[]): string[] {
 }
 
 const plural = (noun: string) => (noun.endsWith('s') ? `${noun}es` : `${noun}s`);
-
-/** What only a restart takes over, by name. @returns undefined where there is nothing */
-export function leftText(left: readonly Difference[]): string | undefined {
-  if (left.length === 0) return undefined;
-  const items = left.map(({ kind, type, logicalId, properties }) => {
-    return `${nounOf(type)} ${logicalId} (${kind === 'changed' ? properties.join(', ') : kind})`;
-  });
-  return `Stop and start it again to take over: ${items.join('; ')}`;
-}
 
 /** What a synthesis said, without the lines that are Node.js' own. */
 export function withoutNodeLines(text: string): string {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type FSWatcher, readdirSync, readFileSync, statSync, watch } from 'node:fs';
 
-/** What a running stack was made of, from the project's root. */
+/** The sources of a stack, from the project's root. */
 const FOLDERS = ['bin', 'lambda', 'lib'];
 const FILES = ['cdk.json', 'package.json'];
 
@@ -9,15 +9,15 @@ const FILES = ['cdk.json', 'package.json'];
 const SETTLED = 50;
 
 /**
- * Milliseconds for which a file may be away, or empty, before it counts as deleted or emptied. Editors rename the old
- * file before they write the new one, or cut it to nothing.
+ * Milliseconds for which a file may be missing or empty before it counts as deleted or emptied. Editors rename the old file
+ * before they write the new one, or truncate it.
  */
 const AWAY = 400;
 
-/** Milliseconds after which it looks again where something could not be looked at, or is not watched. */
+/** Milliseconds after which it looks again if something could not be read or watched. */
 const LOOK_AGAIN = 1_000;
 
-/** What the file system says of a file that goes, or becomes a folder, while it is looked at. */
+/** Errors about a file that disappears, or becomes a folder, while it is read. */
 const GONE = ['ENOENT', 'ENOTDIR', 'EISDIR'];
 
 /** Files beside the sources that editors keep for themselves. */
@@ -32,34 +32,34 @@ interface Seen {
 }
 
 /**
- * The sources of a running stack, and what of them is saved.
+ * The sources of a running stack. It reports which of them are saved.
  *
- * Events of the file system only say when to look: what has changed is told by the files' content. Folders are watched
- * one by one: Node.js' own recursive watching watches every file on Linux, and reports others than those that changed
+ * Events of the file system only say when to look; the content decides what has changed. Folders are watched one by one:
+ * Node.js' recursive watching watches every file on Linux, and reports files that have not changed
  * (https://github.com/nodejs/node/issues/58868).
  */
 export class SourceTree {
   readonly #files = new Map<string, Seen>();
   readonly #watchers = new Map<string, FSWatcher>();
-  /** Since when a file is away or empty, in epoch milliseconds. */
+  /** Since when a file is missing or empty, in epoch milliseconds. */
   readonly #away = new Map<string, number>();
   #isWatching = false;
   #onSaved: (files: ReadonlySet<string>) => void = () => {};
   #timer: NodeJS.Timeout | undefined;
   readonly #onProblem: (message: string) => void;
-  /** What was told last, until a look finds nothing amiss. */
+  /** The last one reported, until there is none. */
   #problem: string | undefined;
 
   /**
-   * From now on changes count, as soon as somebody listens.
-   * @param onProblem told once of what cannot be looked at, or not be watched: it is looked at every second then
+   * Changes from now on are reported once {@link watch} is called.
+   * @param onProblem is called once with what cannot be read or watched. It is then looked at every second
    */
   constructor(onProblem: (message: string) => void) {
     this.#onProblem = onProblem;
     this.#look();
   }
 
-  /** @param onSaved told of files with another content than before, from the project's root */
+  /** @param onSaved is called with the files whose content has changed, from the project's root */
   watch(onSaved: (files: ReadonlySet<string>) => void): void {
     this.#onSaved = onSaved;
     this.#isWatching = true;
@@ -79,7 +79,7 @@ export class SourceTree {
     this.#timer = setTimeout(() => this.#look(), wait);
   }
 
-  /** An error of the file system never leaves it: it would end the process, from a timer. */
+  /** Throws no error of the file system: from a timer, it would end the process. */
   #look(): void {
     const problems: string[] = [];
     const { folders, saved } = this.#compare(problems);
@@ -111,12 +111,12 @@ export class SourceTree {
     const watcher = watch(folder, (_, file) => {
       if (concerns(file)) this.#lookSoon();
     });
-    // A folder that goes: what was in it is seen to be gone.
+    // The folder is deleted, and so are its files.
     watcher.on('error', () => this.#lookSoon());
     this.#watchers.set(folder, watcher);
   }
 
-  /** Takes the files as they are now. @returns the folders, and the files with another content than before */
+  /** Reads the files as they are now. @returns the folders, and the files whose content has changed */
   #compare(problems: string[]): { folders: Set<string>; saved: Set<string> } {
     const { folders, files, unknown } = sources(problems);
     const saved = new Set<string>();
@@ -143,7 +143,7 @@ export class SourceTree {
     return { folders, saved };
   }
 
-  /** Whether a file that is away or empty may still come back. */
+  /** Whether a file that is missing or empty may still come back. */
   #isBriefly(file: string): boolean {
     const since = this.#away.get(file) ?? Date.now();
     this.#away.set(file, since);
@@ -151,7 +151,7 @@ export class SourceTree {
   }
 }
 
-/** The files, each with its signature, the folders that they are in, and what of both could not be looked at. */
+/** The files, each with its signature, their folders, and the paths that could not be read. */
 function sources(problems: string[]) {
   const folders = new Set<string>();
   const files = new Map<string, string>();
@@ -183,7 +183,7 @@ function sources(problems: string[]) {
   return { folders, files, unknown };
 }
 
-/** @returns undefined where it has gone meanwhile, and where the system refuses it, which it adds to the problems */
+/** @returns undefined if it is gone meanwhile, or the system refuses it. A refusal is added to the problems */
 function trying<T>(problems: string[], look: () => T): T | undefined {
   try {
     return look();

@@ -8,18 +8,18 @@ import {
   messageText,
   mistakesIn,
 } from '../../../lib/release/function-bundles.ts';
-import type { FunctionError } from '../../../local/functions/messages.ts';
+import type { StackChanges } from '../../../local/deployed-stack.ts';
+import type { FunctionError } from '../../../local/functions/invocation.ts';
 import { isSameCode } from '../../../local/functions/same-code.ts';
-import type { LocalStack, TakenOver } from '../../../local/local-stack.ts';
+import type { LocalStack } from '../../../local/local-stack.ts';
 import type { Notice } from '../../console/api.ts';
 import { describeStack, type Workspace } from '../../stage/local-folder.ts';
 import { Bundler } from './bundler.ts';
 import {
-  leftText,
   loadFailureText,
   rebuildingText,
   rebuiltText,
-  takenOverText,
+  synthesisedText,
   typeMistakesText,
   withoutNodeLines,
 } from './notice-text.ts';
@@ -29,91 +29,90 @@ import { TypeCheck } from './type-check.ts';
 export interface WatchOptions {
   readonly stack: Pick<
     LocalStack,
-    'name' | 'outputs' | 'functions' | 'codeDirectories' | 'replaceCode' | 'takeOver'
+    'name' | 'outputs' | 'functions' | 'codeDirectories' | 'replaceCode' | 'update'
   >;
   readonly workspace: Workspace;
-  /** As it was when the stack was synthesised: what has been saved since counts. */
+  /** As they were when the stack was synthesised: later saves count. */
   readonly sources: SourceTree;
-  /** Functions that somebody debugs: their code stays readable. */
+  /** Functions that are debugged: their code stays readable. */
   readonly readable: ReadonlySet<string>;
-  /** Synthesises as the stack was, to another folder. */
+  /** Synthesises to another folder, with the options of the running stack. */
   synthesise(folder: string): Promise<void>;
-  /** Told what became of each save. */
+  /** Is called with the outcome of each save. */
   onNotice(notice: Notice): void;
 }
 
-const GOES_ON = 'The last good code goes on.';
+const OLD_CODE_RUNS = 'The last good code goes on.';
 
-/** Milliseconds after which a rebuild or a synthesis says that it is under way. */
-const LONG = 2_000;
+/** Milliseconds after which a notice says that a rebuild or a synthesis is running. */
+const SLOW = 2_000;
 
 const AFTER_FAILURE = {
-  code: GOES_ON,
+  code: OLD_CODE_RUNS,
   stack: 'The stack goes on as it was.',
   types: 'Types were not checked.',
 };
 
-type About = 'code' | 'stack' | 'types' | 'restart';
+type About = 'code' | 'stack' | 'types';
 
-/** What became of one function that was to be rebuilt. */
+/** The outcome of rebuilding one function. */
 interface Outcome {
   readonly service: string;
   readonly isReplaced: boolean;
   readonly warnings: readonly Message[];
-  /** Undefined of a function that builds. */
+  /** Undefined if it builds. */
   readonly mistakes?: readonly Message[];
-  /** Undefined of a function that can be loaded. */
+  /** Undefined if it can be loaded. */
   readonly failure?: FunctionError | undefined;
 }
 
 /**
- * Lets a running stack keep up with what is saved: rebuilds the functions that a file of `lambda/` is part of, and
- * synthesises again if a file of the stack itself has changed. Then it checks the types of all that builds.
+ * Updates a running stack when sources are saved: rebuilds the functions that contain a saved file of `lambda/`, and
+ * synthesises again if a file of the stack itself has changed. Then it checks types.
  */
 export class Watch implements AsyncDisposable {
   readonly #options: WatchOptions;
   readonly #bundler = new Bundler();
   #bundles: BundleList;
   /**
-   * Folders of code that was taken over or given up, each with whether it was found unused before. One that is being
-   * written is not among them, as nothing runs from it yet.
+   * Folders of finished builds and syntheses, each with whether it was found unused before. A folder that is being written
+   * is not among them, because nothing runs from it yet.
    */
   readonly #folders = new Map<string, boolean>();
   #folderCount = 0;
 
   readonly #saved = new Set<string>();
   #isSynthesisWanted = false;
-  /** Whether the last one failed. It need not have been the code: the next save, of whatever, tries again. */
+  /** Whether the last one failed. The code may not have been the cause, so the next save of any file tries again. */
   #hasSynthesisFailed = false;
   #rebuilding: Promise<void> | undefined;
   #synthesising: Promise<void> | undefined;
   readonly #typeCheck = new TypeCheck();
   #isTypeCheckWanted = false;
   #checkingTypes: Promise<void> | undefined;
-  /** Ends with what is being done to the stack: one thing at a time. Never rejects. */
+  /** Ends with the last change of the stack: one at a time. Never rejects. */
   #applied: Promise<unknown> = Promise.resolve();
   #isClosed = false;
 
   /** Functions whose sources do not build, and those whose code cannot be loaded. */
   readonly #unbuilt = new Set<string>();
   readonly #unloaded = new Set<string>();
-  /** Functions that were rebuilt since the synthesis that runs has begun: theirs is the newer code. */
+  /** Functions that were rebuilt since the last synthesis began: their code is newer than its. */
   readonly #rebuilt = new Set<string>();
-  /** The last error about each. */
-  readonly #said: Record<About, string | undefined> = {
+  /** The last error about each, until it is fixed. */
+  readonly #lastErrors: Record<About, string | undefined> = {
     code: undefined,
     stack: undefined,
     types: undefined,
-    restart: undefined,
   };
-  /** Whether a mistake was said, and not yet that it is fixed. */
+  /** Whether a mistake was reported, and its fix not yet. */
   #hasMistake = false;
 
   constructor(options: WatchOptions) {
     this.#options = options;
     this.#bundles = readBundles(options.workspace.assembly);
     options.sources.watch((files) => this.#onSaved(files));
-    // esbuild's process starts now, so that the first save need not wait for it. What it says is said then.
+    // Starts esbuild's process, so that the first save need not wait for it. An error is reported then.
     void this.#bundler.appSources().catch(() => {});
   }
 
@@ -148,7 +147,7 @@ export class Watch implements AsyncDisposable {
         this.#synthesising = undefined;
         this.#goOn();
       });
-    } else if (this.#isTypeCheckWanted && this.#isAllTakenOver()) {
+    } else if (this.#isTypeCheckWanted && this.#isUpToDate()) {
       this.#checkingTypes ??= this.#guarded('types', () => this.#checkTypes()).then(() => {
         this.#checkingTypes = undefined;
         this.#goOn();
@@ -156,20 +155,20 @@ export class Watch implements AsyncDisposable {
     }
   }
 
-  /** Whether nothing is under way, and all that was saved builds: what does not has been said with its place. */
-  #isAllTakenOver(): boolean {
+  /** Whether nothing is running and everything builds. What does not build has been reported with its position. */
+  #isUpToDate(): boolean {
     const isBusy = this.#rebuilding !== undefined || this.#synthesising !== undefined;
     return !isBusy && this.#unbuilt.size === 0 && !this.#hasSynthesisFailed;
   }
 
-  /** Says what goes wrong, other than by closing. */
-  async #guarded(about: 'code' | 'stack' | 'types', run: () => Promise<void>): Promise<void> {
+  /** Reports an error, unless it comes from closing. */
+  async #guarded(about: About, run: () => Promise<void>): Promise<void> {
     try {
       await run();
     } catch (error) {
       if (this.#isClosed) return;
       const text = withoutNodeLines((error as Error).message);
-      this.#sayOnce(about, `${text}\n${AFTER_FAILURE[about]}`);
+      this.#notifyOnce(about, `${text}\n${AFTER_FAILURE[about]}`);
     }
   }
 
@@ -177,24 +176,24 @@ export class Watch implements AsyncDisposable {
     const files = [...this.#saved];
     this.#saved.clear();
     const started = performance.now();
-    this.#dropGone();
+    this.#forgetRemoved();
     const services = Object.entries(this.#bundles)
       .filter(
         ([service, { sources }]) => this.#isBroken(service) || files.some((file) => sources.includes(file)),
       )
       .map(([service]) => service);
     const rebuilding = Promise.all(services.map((service) => this.#rebuild(service)));
-    const outcomes = await this.#sayingIfLong('code', rebuildingText(services), rebuilding);
+    const outcomes = await this.#announceIfSlow('code', rebuildingText(services), rebuilding);
     const milliseconds = performance.now() - started;
-    // Only now: whoever has saved waits for the function.
+    // Only now, because the user waits for the function.
     if (await this.#isOfStack(files)) this.#isSynthesisWanted = true;
     if (this.#isClosed || outcomes.length === 0) return;
     await this.#publish();
-    await this.#tellRebuilt(outcomes, milliseconds);
+    await this.#notifyRebuilt(outcomes, milliseconds);
   }
 
-  /** Forgets functions whose entry file is gone: they would never build, and hold up what removes them from the stack. */
-  #dropGone(): void {
+  /** Forgets functions whose entry file is gone: they would never build, and block the synthesis that removes them. */
+  #forgetRemoved(): void {
     for (const [service, { entry }] of Object.entries(this.#bundles)) {
       if (existsSync(entry)) continue;
       const { [service]: _, ...others } = this.#bundles;
@@ -205,7 +204,7 @@ export class Watch implements AsyncDisposable {
     }
   }
 
-  /** Whether the synthesis reads one of the files, too. What it cannot read it says itself. */
+  /** Whether the synthesis reads one of the files, too. It reports itself what it cannot read. */
   async #isOfStack(files: readonly string[]): Promise<boolean> {
     const sources = await this.#bundler.appSources().catch(() => undefined);
     return files.some((file) => sources?.has(file));
@@ -246,12 +245,12 @@ export class Watch implements AsyncDisposable {
     return { isReplaced: failure === undefined, failure };
   }
 
-  async #tellRebuilt(outcomes: readonly Outcome[], milliseconds: number): Promise<void> {
+  async #notifyRebuilt(outcomes: readonly Outcome[], milliseconds: number): Promise<void> {
     const replaced = outcomes.filter(({ isReplaced }) => isReplaced).map(({ service }) => service);
     const warnings = outcomes.flatMap((outcome) => outcome.warnings);
-    if (warnings.length > 0) this.#say('code', 'info', await messageText('warning', warnings));
+    if (warnings.length > 0) this.#notify('code', 'info', await messageText('warning', warnings));
     const mistakes = outcomes.flatMap((outcome) => outcome.mistakes ?? []);
-    // A function may need what the synthesis that follows gives it.
+    // A function may need something that the synthesis after this provides.
     const failures = this.#isSynthesisWanted ? [] : outcomes;
     const texts = [
       ...(mistakes.length > 0 ? [await messageText('error', mistakes)] : []),
@@ -259,10 +258,10 @@ export class Watch implements AsyncDisposable {
     ];
     const hasMistakes = texts.length > 0;
     if (replaced.length > 0 || !hasMistakes) {
-      this.#say('code', 'info', rebuiltText(replaced, milliseconds));
+      this.#notify('code', 'info', rebuiltText(replaced, milliseconds));
     }
-    if (hasMistakes) this.#sayOnce('code', [...texts, GOES_ON].join('\n'));
-    else this.#said.code = undefined;
+    if (hasMistakes) this.#notifyOnce('code', [...texts, OLD_CODE_RUNS].join('\n'));
+    else this.#lastErrors.code = undefined;
   }
 
   async #synthesise(): Promise<void> {
@@ -272,13 +271,13 @@ export class Watch implements AsyncDisposable {
     this.#isSynthesisWanted = false;
     this.#hasSynthesisFailed = false;
     this.#rebuilt.clear();
-    let taken: TakenOver;
+    let changes: StackChanges;
     try {
-      // Tells a mistake with its place, and before a synthesis has begun.
+      // Reports a mistake with its position, before a synthesis begins.
       await this.#bundler.appSources();
-      await this.#sayingIfLong('stack', 'Synthesising the stack …', synthesise(folder));
+      await this.#announceIfSlow('stack', 'Synthesising the stack …', synthesise(folder));
       if (this.#isClosed) return;
-      taken = await this.#apply(() => stack.takeOver(folder, new Set(this.#rebuilt)));
+      changes = await this.#apply(() => stack.update(folder, new Set(this.#rebuilt)));
     } catch (error) {
       this.#hasSynthesisFailed = true;
       throw error;
@@ -287,15 +286,14 @@ export class Watch implements AsyncDisposable {
     }
     const newer = Object.entries(this.#bundles).filter(([service]) => this.#rebuilt.has(service));
     this.#bundles = { ...readBundles(folder), ...Object.fromEntries(newer) };
-    for (const service of taken.functions) this.#unloaded.delete(service);
-    for (const service of taken.failed.keys()) this.#unloaded.add(service);
+    for (const service of changes.changed) this.#unloaded.delete(service);
+    for (const service of changes.failed.keys()) this.#unloaded.add(service);
     await this.#publish();
 
-    this.#said.stack = undefined;
-    this.#say('stack', 'info', takenOverText(taken, performance.now() - started));
-    const failures = [...taken.failed].map(([service, failure]) => loadFailureText(service, failure));
-    if (failures.length > 0) this.#sayOnce('code', [...failures, GOES_ON].join('\n'));
-    this.#tellLeft(leftText(taken.left));
+    this.#lastErrors.stack = undefined;
+    this.#notify('stack', 'info', synthesisedText(changes, performance.now() - started));
+    const failures = [...changes.failed].map(([service, failure]) => loadFailureText(service, failure));
+    if (failures.length > 0) this.#notifyOnce('code', [...failures, OLD_CODE_RUNS].join('\n'));
   }
 
   async #checkTypes(): Promise<void> {
@@ -304,21 +302,14 @@ export class Watch implements AsyncDisposable {
     // A newer save is checked instead.
     if (mistakes === undefined || this.#isTypeCheckWanted || this.#isClosed) return;
     if (mistakes.length > 0) {
-      this.#sayOnce('types', typeMistakesText(mistakes));
+      this.#notifyOnce('types', typeMistakesText(mistakes));
       return;
     }
-    this.#said.types = undefined;
-    if (!this.#hasMistake || this.#said.code !== undefined || this.#said.stack !== undefined) return;
+    this.#lastErrors.types = undefined;
+    if (!this.#hasMistake || this.#lastErrors.code !== undefined || this.#lastErrors.stack !== undefined)
+      return;
     this.#hasMistake = false;
-    this.#say('types', 'info', 'Fixed: all saved code builds, and its types are correct');
-  }
-
-  #tellLeft(text: string | undefined): void {
-    if (text !== undefined) this.#sayOnce('restart', text);
-    else if (this.#said.restart !== undefined) {
-      this.#said.restart = undefined;
-      this.#say('restart', 'info', 'Nothing needs a restart any more');
-    }
+    this.#notify('types', 'info', 'Fixed: all saved code builds, and its types are correct');
   }
 
   #newFolder(name: string): string {
@@ -332,7 +323,7 @@ export class Watch implements AsyncDisposable {
     return await applied;
   }
 
-  /** Lets other commands find the code that runs now, and removes what nothing runs from. */
+  /** Lets other commands find the code that runs now, and removes folders that are no longer used. */
   async #publish(): Promise<void> {
     const { stack, workspace } = this.#options;
     await workspace.update(describeStack(stack));
@@ -340,23 +331,23 @@ export class Watch implements AsyncDisposable {
     for (const [folder, wasUnused] of this.#folders) {
       const isUsed = used.some((one) => one === folder || one.startsWith(folder + sep));
       this.#folders.set(folder, !isUsed);
-      // A command may still read what it found a moment ago: the folder goes the next time.
+      // A command may still read what it found a moment ago, so the folder is removed the next time.
       if (isUsed || !wasUnused) continue;
       this.#folders.delete(folder);
       await rm(folder, { recursive: true, force: true });
     }
   }
 
-  #say(about: Notice['about'], level: Notice['level'], text: string): void {
+  #notify(about: Notice['about'], level: Notice['level'], text: string): void {
     this.#options.onNotice({ about, level, text });
   }
 
-  /** An outcome follows, also if it was said before: what is said in between hides it. */
-  async #sayingIfLong<T>(about: About, text: string, work: Promise<T>): Promise<T> {
+  /** The outcome that follows is reported even if it is the same as before: this notice replaces that one. */
+  async #announceIfSlow<T>(about: About, text: string, work: Promise<T>): Promise<T> {
     const timer = setTimeout(() => {
-      this.#said[about] = undefined;
-      this.#say(about, 'info', text);
-    }, LONG);
+      this.#lastErrors[about] = undefined;
+      this.#notify(about, 'info', text);
+    }, SLOW);
     try {
       return await work;
     } finally {
@@ -364,13 +355,13 @@ export class Watch implements AsyncDisposable {
     }
   }
 
-  #sayOnce(about: About, text: string): void {
-    if (about !== 'restart') this.#hasMistake = true;
-    if (this.#said[about] === text) return;
-    this.#said[about] = text;
-    // Type errors that are still there are said again: the fix of this mistake must not look like theirs.
-    if (about === 'code' || about === 'stack') this.#said.types = undefined;
-    this.#say(about, 'error', text);
+  #notifyOnce(about: About, text: string): void {
+    this.#hasMistake = true;
+    if (this.#lastErrors[about] === text) return;
+    this.#lastErrors[about] = text;
+    // Type errors that are still there are reported again: the fix of this mistake must not look like theirs.
+    if (about === 'code' || about === 'stack') this.#lastErrors.types = undefined;
+    this.#notify(about, 'error', text);
   }
 }
 

@@ -3,5 +3,5 @@ import { SQSClient } from '@aws-sdk/client-sqs';
 
 const clients = [new SecretsManagerClient({}), new SQSClient({})];
 
-/** A receiver's packages, and nothing that receives. */
+/** Loads the receiver's packages, and receives nothing. */
 export const handler = async () => clients;

@@ -1,6 +1,6 @@
 import type { SQSRecord } from 'aws-lambda';
 
-/** Batches of each size that do not count: in them code is being compiled. */
+/** Batches of each size that do not count: code is still being compiled. */
 const WARM_UP = 150;
 
 const [file = '', batch = '', rounds = ''] = process.argv.slice(2);

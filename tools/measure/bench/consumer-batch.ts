@@ -1,18 +1,22 @@
+import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { json } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { writeBundles } from '../../../lib/release/function-bundles.ts';
-import { startEffects } from './aws/effects.ts';
-import { runChild } from './child.ts';
 import { type Figure, ratios, spread } from './figure.ts';
+import { runChild } from './processes.ts';
 
-/** What DynamoDB takes to answer, in milliseconds. */
+/** Milliseconds that DynamoDB takes to answer. */
 const DELAY = 5;
 
-/** Messages of the larger batch: the most that SQS hands over without a window. */
+/** Messages of the larger batch: SQS hands over no more without a batching window. */
 const BATCH = 10;
 
-/** Batches of each size, which take turns. */
+/** Batches of each size. The sizes take turns. */
 const ROUNDS = 450;
 
 /** How much longer a consumer takes for ten messages than for one. */
@@ -20,7 +24,7 @@ export const consumerBatch: Figure = {
   name: 'consumer-batch',
   title: `consumer: batch of ${BATCH} ÷ batch of 1, DynamoDB ${DELAY} ms away`,
   goal: { atMost: 1.5 },
-  async measure({ signal, say }) {
+  async measure({ signal, onProgress }) {
     await using closing = new AsyncDisposableStack();
     const folder = mkdtempSync(join(tmpdir(), 'consumer-batch-'));
     closing.defer(() => rmSync(folder, { recursive: true }));
@@ -29,7 +33,7 @@ export const consumerBatch: Figure = {
     ]);
 
     const measured = async (delay: number) => {
-      say(`${2 * ROUNDS} batches, DynamoDB ${delay} ms away`);
+      onProgress(`${2 * ROUNDS} batches, DynamoDB ${delay} ms away`);
       await using effects = await startEffects(delay);
       return (await runChild('tools/measure/bench/consumer-batch-child.ts', {
         folder: join(folder, 'child'),
@@ -62,3 +66,38 @@ const consumerEnvironment = (url: string): Record<string, string> => ({
   QUEUE_URL: `${url}/000000000000/queue`,
   SHOP_CACHE_TABLE: 'shop-cache',
 });
+
+/** Successful answers, by the first part of `X-Amz-Target`. */
+const ANSWERS: Readonly<Record<string, (request: { readonly Records?: readonly unknown[] }) => object>> = {
+  DynamoDB_20120810: () => ({}),
+  Firehose_20150804: ({ Records = [] }) => ({
+    FailedPutCount: 0,
+    RequestResponses: Records.map((_, index) => ({ RecordId: String(index) })),
+  }),
+};
+
+/** DynamoDB and Firehose, as fast as possible: their callers are measured. */
+interface Effects extends AsyncDisposable {
+  readonly url: string;
+}
+
+/** @param delay milliseconds that DynamoDB takes to answer */
+async function startEffects(delay: number): Promise<Effects> {
+  const server = createServer(async (request, response) => {
+    const [service = ''] = String(request.headers['x-amz-target']).split('.');
+    const body = (await json(request)) as { readonly Records?: readonly unknown[] };
+    const answer = ANSWERS[service]?.(body);
+    if (delay > 0 && service.startsWith('DynamoDB')) await sleep(delay);
+    response.writeHead(answer === undefined ? 400 : 200, { 'content-type': 'application/x-amz-json-1.0' });
+    response.end(JSON.stringify(answer ?? {}));
+  });
+  server.keepAliveTimeout = 0;
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    [Symbol.asyncDispose]: async () => {
+      server.closeAllConnections();
+      await once(server.close(), 'close');
+    },
+  };
+}

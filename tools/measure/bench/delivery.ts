@@ -1,10 +1,10 @@
 import { httpApiEvent } from '../../../events/gateway-events.ts';
 import { signatureOf } from '../../../events/signing.ts';
 
-/** Of what is delivered here. */
+/** The webhook secret of all measurements. */
 export const SECRET = 'secret-of-the-bench';
 
-/** A delivery that is accepted, as an HTTP API hands it over. @param number of it, by which its bytes differ */
+/** A valid delivery, as an HTTP API hands it over. @param number each number has other bytes */
 export function delivery(number = 0) {
   const body = JSON.stringify({
     event: 'user.updated',

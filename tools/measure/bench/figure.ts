@@ -1,31 +1,31 @@
-/** Something of which it is known how fast, how big or how dear it should be. */
+import { table } from '../../cli/terminal/table.ts';
+
+/** A measurement with a goal. */
 export interface Figure {
-  /** What is typed to measure it alone, such as `module-load`. */
+  /** Its name on the command line, such as `module-load`. */
   readonly name: string;
-  /** What is put in relation, such as `module load ÷ bare bundle`. */
+  /** What is compared, such as `module load ÷ bare bundle`. */
   readonly title: string;
-  /** That it should reach. */
   readonly goal: { readonly atMost: number } | { readonly atLeast: number };
-  /** Such as `MB`, `$` or `s`. @default a ratio, which has none */
+  /** Such as `MB`, `$` or `s`. Ratios have none. */
   readonly unit?: string;
-  /** @throws Error where it cannot be measured here: that it is worse than its goal is no error */
+  /** @throws Error if it cannot be measured here. A missed goal is no error. */
   measure(options: MeasureOptions): Promise<Measured>;
 }
 
 export interface MeasureOptions {
-  /** Ends what is under way. */
   readonly signal: AbortSignal;
-  /** Told what is being done, in a few words. */
-  readonly say: (doing: string) => void;
+  /** Shows what is being done, in a few words. */
+  readonly onProgress: (doing: string) => void;
 }
 
-/** What a figure is in one run. */
+/** The value of a figure in one run. */
 export interface Measured extends Spread {
-  /** What it was made of, such as `4.1 ms ÷ 3.6 ms`; one line. */
+  /** The parts of the value in one line, such as `4.1 ms ÷ 3.6 ms`. */
   readonly made: string;
 }
 
-/** Of the rounds of one run. */
+/** Median and quartiles of the rounds of one run. */
 export interface Spread {
   readonly median: number;
   /** A quarter of the rounds is below it. */
@@ -35,7 +35,7 @@ export interface Spread {
   readonly rounds: number;
 }
 
-/** @throws Error where there is no value */
+/** @throws Error without any value */
 export function spread(values: readonly number[]): Spread {
   const sorted = values.toSorted((one, other) => one - other);
   return {
@@ -46,12 +46,13 @@ export function spread(values: readonly number[]): Spread {
   };
 }
 
-/** Of what is the same in each run, such as a price. */
+/** The spread of a single value, such as a price. */
 export const exactly = (value: number): Spread => ({ median: value, low: value, high: value, rounds: 1 });
 
 /**
- * Times pairs that took turns, so that a busy moment of the machine met both alike: the spread of their ratios.
- * @throws Error where there is no pair
+ * The spread of the ratios of pairs. The two of a pair were measured one after the other, so that a busy moment of the
+ * machine met both alike.
+ * @throws Error without any pair
  */
 export const ratios = (pairs: readonly { readonly of: number; readonly to: number }[]): Spread =>
   spread(pairs.map(({ of, to }) => of / to));
@@ -65,4 +66,50 @@ function share(sorted: readonly number[], share: number): number {
   const value = sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))];
   if (value === undefined) throw new Error('Nothing was measured');
   return value;
+}
+
+/** A figure and its value, or why it could not be measured. */
+export interface FigureRow {
+  readonly figure: Figure;
+  readonly result: Measured | Error;
+}
+
+/** @param width of the screen, in characters */
+export function figureTable(rows: readonly FigureRow[], width: number): string[] {
+  return table(
+    [
+      { heading: 'FIGURE' },
+      { heading: 'GOAL', align: 'right' },
+      { heading: 'MEDIAN', align: 'right' },
+      { heading: 'HALF OF THE ROUNDS', align: 'right' },
+      { heading: '' },
+      { heading: 'MADE OF' },
+    ],
+    rows.map(({ figure, result }) => {
+      const { title, goal } = figure;
+      const aim = 'atMost' in goal ? `≤ ${shown(goal.atMost, figure)}` : `≥ ${shown(goal.atLeast, figure)}`;
+      if (result instanceof Error) return [title, aim, '–', '', '!', `not measured: ${result.message}`];
+      const { median, low, high, rounds, made } = result;
+      const between = rounds === 1 ? '' : `${shown(low, figure)} to ${shown(high, figure)}`;
+      return [title, aim, shown(median, figure), between, reaches(figure, result) ? '✓' : '✗', made];
+    }),
+    width,
+  );
+}
+
+export function figureJson(rows: readonly FigureRow[]): string {
+  const plain = rows.map(({ figure: { name, title, unit, goal }, result }) => ({
+    name,
+    title,
+    unit,
+    goal,
+    ...(result instanceof Error ? { error: result.message } : result),
+  }));
+  return JSON.stringify(plain, undefined, 2);
+}
+
+/** Two decimals below 100. */
+function shown(value: number, { unit }: Figure): string {
+  const digits = Math.abs(value) >= 100 ? value.toFixed(0) : value.toFixed(2);
+  return unit === undefined ? digits : `${digits} ${unit}`;
 }

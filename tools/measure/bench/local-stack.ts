@@ -5,21 +5,21 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { DynamoDBClient, ListTablesCommand, paginateScan } from '@aws-sdk/client-dynamodb';
 import { GetQueueAttributesCommand, ListQueuesCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { LOCAL_SECRET } from '../../../events/signing.ts';
-import { catalogue, eventNames } from '../../../lambda/events/catalogue.ts';
-import type { EffectName } from '../../../lambda/events/definition.ts';
-import { clientSettings } from '../../../local/place.ts';
+import { eventNames } from '../../../lambda/events/catalogue.ts';
+import { clientSettings } from '../../../local/client-settings.ts';
+import { tableOf } from '../cost/cost-model.ts';
 import { exactly, type Figure, type Measured, type MeasureOptions, spread } from './figure.ts';
+import { cleanEnvironment, RunningStack } from './npm-start.ts';
 import type { Posted, Posting } from './post-bodies.ts';
-import { cleanEnvironment, RunningStack } from './running-stack.ts';
 
 const CONNECTIONS = 20;
 const WARM_UP_MILLISECONDS = 4_000;
 const MILLISECONDS = 8_000;
 
-/** Signed ahead: more than are sent in that time at 2,500 a second. */
+/** Bodies that are signed ahead: enough for 2,500 a second. */
 const BODIES = 30_000;
 
-/** How long effects may take once nothing comes any more, in milliseconds. */
+/** Milliseconds that effects may take after the last delivery. */
 const DRAIN_LIMIT = 120_000;
 
 interface Run {
@@ -27,7 +27,7 @@ interface Run {
   readonly memory: Measured;
 }
 
-/** Both figures are of one run. */
+/** One run measures both figures. */
 let run: Promise<Run> | undefined;
 
 export const localThroughput: Figure = {
@@ -52,16 +52,16 @@ function measured(options: MeasureOptions): Promise<Run> {
 }
 
 /**
- * As people run it: with the console, and somebody who reads what it says.
- * @throws Error where what was accepted has not had its effect
+ * Runs the stack as people do, with the console and with its output read.
+ * @throws Error if an accepted delivery has had no effect
  */
-async function measure({ signal, say }: MeasureOptions): Promise<Run> {
-  say('starting the stack');
+async function measure({ signal, onProgress }: MeasureOptions): Promise<Run> {
+  onProgress('starting the stack');
   await using stack = await RunningStack.start(signal, ['--no-watch']);
-  say('posting');
+  onProgress('posting');
   const posted = await post(stack.webhookUrl, signal);
   const sent = performance.now();
-  say('waiting for effects');
+  onProgress('waiting for effects');
   const queues = await Queues.of(stack.awsUrl);
   const waiting = await queues.left();
   await queues.drain(signal);
@@ -78,7 +78,7 @@ async function measure({ signal, say }: MeasureOptions): Promise<Run> {
   };
 }
 
-/** From a process of its own. @throws Error where an answer is not 200 */
+/** Posts from another process. @throws Error if an answer is not 200 */
 export async function post(url: string, signal: AbortSignal): Promise<Posted> {
   const posting: Posting = {
     url,
@@ -121,7 +121,7 @@ class Queues {
     this.#urls = urls;
   }
 
-  /** Messages that are not done with. */
+  /** Messages that are waiting or in flight. */
   async left(): Promise<number> {
     const counts = await Promise.all(
       this.#urls.map(async (QueueUrl) => {
@@ -145,26 +145,19 @@ class Queues {
   }
 }
 
-/** Effects by the table in which each delivery makes one row: notifications are recorded for idempotency. */
-const TABLES: Readonly<Record<EffectName, RegExp>> = {
-  'shop-cache': /ShopCache/,
-  cast: /Cast/,
-  'contact-partner': /ContactPartner/,
-  chat: /Idempotency/,
-  review: /Idempotency/,
-};
-
-/** @throws Error where there are not as many rows as deliveries that make one */
+/** Each delivery leaves one item in its event's table. @throws Error if there are more or fewer */
 async function assertEffects(awsUrl: string, { accepted }: Posted): Promise<void> {
   const client = new DynamoDBClient(clientSettings(awsUrl, 'operator'));
   const { TableNames = [] } = await client.send(new ListTablesCommand({}));
   for (const TableName of TableNames) {
-    const events = eventNames.filter((event) => TABLES[catalogue[event].effect].test(TableName));
-    const wanted = events.reduce((sum, event) => sum + (accepted[event] ?? 0), 0);
-    let rows = 0;
-    for await (const { Count = 0 } of paginateScan({ client }, { TableName, Select: 'COUNT' })) rows += Count;
-    if (rows !== wanted)
-      throw new Error(`${TableName} has ${rows} rows, not one for each of ${wanted} deliveries`);
+    const wanted = eventNames
+      .filter((event) => TableName.toLowerCase().includes(tableOf(event).replace('-', '')))
+      .reduce((sum, event) => sum + (accepted[event] ?? 0), 0);
+    let items = 0;
+    for await (const { Count = 0 } of paginateScan({ client }, { TableName, Select: 'COUNT' }))
+      items += Count;
+    if (items !== wanted)
+      throw new Error(`${TableName} has ${items} items, not one for each of ${wanted} deliveries`);
   }
   client.destroy();
 }

@@ -3,7 +3,7 @@ import { delivery } from './delivery.ts';
 const [file = '', samples = '', requests = ''] = process.argv.slice(2);
 const { handler } = await import(file);
 
-/** Megabytes that are resident after each so many requests. */
+/** Resident megabytes after each `requests` requests. */
 const resident: number[] = [];
 for (let sample = 0; sample < Number(samples); sample += 1) {
   for (let number = 0; number < Number(requests); number += 1) {

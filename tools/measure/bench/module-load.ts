@@ -3,31 +3,31 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { writeBundle } from '../../../lib/release/function-bundles.ts';
 import { type Figure, ratios, spread } from './figure.ts';
-import { load } from './load-module.ts';
-import { bundleReceiver, noWarmUp } from './receiver.ts';
+import { outputOf } from './processes.ts';
+import { bundleReceiver, noWarmUp, receiverEnvironment } from './receiver.ts';
 
 /** Starts of each: enough for a median that holds on a noisy machine. */
 const ROUNDS = 25;
 
-/** What any receiver with these packages has to load. */
+/** A handler that only loads the receiver's packages. */
 const BARE = 'tools/measure/bench/bare-receiver.ts';
 
-/** How long the receiver's module takes to load, besides what its packages take at any rate. */
+/** How long the receiver's module takes to load, compared with its packages alone. */
 export const moduleLoad: Figure = {
   name: 'module-load',
   title: 'module load ÷ bare bundle of the same SDK clients',
   goal: { atMost: 1.1 },
-  async measure({ signal, say }) {
+  async measure({ signal, onProgress }) {
     const folder = mkdtempSync(join(tmpdir(), 'module-load-'));
     try {
-      // The warm-up is no part of loading: `first-request` measures it.
+      // The warm-up is not part of loading: `first-request` measures it.
       await bundleReceiver(join(folder, 'receiver'), { plugins: [noWarmUp] });
       await writeBundle({ entry: BARE, folder: join(folder, 'bare') }, {});
       const files = { of: join(folder, 'receiver/index.mjs'), to: join(folder, 'bare/index.mjs') };
       const pairs: { of: number; to: number }[] = [];
       for (let round = 1; round <= ROUNDS; round += 1) {
-        say(`start ${round} of ${ROUNDS}`);
-        pairs.push({ of: await load(files.of, [], signal), to: await load(files.to, [], signal) });
+        onProgress(`start ${round} of ${ROUNDS}`);
+        pairs.push({ of: await load(files.of, signal), to: await load(files.to, signal) });
       }
       const [of, to] = [spread(pairs.map(({ of }) => of)), spread(pairs.map(({ to }) => to))];
       return { ...ratios(pairs), made: `${of.median.toFixed(1)} ms ÷ ${to.median.toFixed(1)} ms` };
@@ -36,3 +36,11 @@ export const moduleLoad: Figure = {
     }
   },
 };
+
+/** Milliseconds that a fresh process takes to load a bundle, its own start not counted. */
+async function load(file: string, signal: AbortSignal): Promise<number> {
+  const script = `const t = performance.now(); await import(${JSON.stringify(file)}); console.log(performance.now() - t); process.exit()`;
+  return Number(
+    await outputOf(['--input-type=module', '-e', script], { env: receiverEnvironment('x'), signal }),
+  );
+}

@@ -1,8 +1,6 @@
 /**
- * Posts distinct signed bodies in a closed loop, on as many connections as it is told, in a process of its own: what it
- * takes is not the stack's. Says on standard output, in JSON, what was answered.
- *
- * Its standard input is a {@link Posting}, in JSON.
+ * Posts distinct signed bodies in a closed loop on each connection. It is a process of its own, because its processor time
+ * is not the stack's. Its standard input is a {@link Posting} and its standard output a {@link Posted}, in JSON.
  */
 import { Agent, request } from 'node:http';
 import { json } from 'node:stream/consumers';
@@ -13,24 +11,24 @@ export interface Posting {
   readonly url: string;
   readonly secret: string;
   readonly connections: number;
-  /** Before this has passed the answers are not counted in the rate: code is compiled, and environments start. */
+  /** Answers in this time do not count in the rate: code is compiled, and environments start. */
   readonly warmUpMilliseconds: number;
   /** Counted, after the warm-up. */
   readonly milliseconds: number;
-  /** Bodies that are signed ahead. Where they are too few, further ones are signed when they are sent. */
+  /** Bodies that are signed ahead. Further ones are signed when they are sent. */
   readonly bodies: number;
 }
 
 export interface Posted {
-  /** How many of each kind were answered 200, those of the warm-up, too. */
+  /** 200s by kind of event, with those of the warm-up. */
   readonly accepted: Readonly<Record<string, number>>;
-  /** Of other answers, by status. */
+  /** Other answers by status. */
   readonly others: Readonly<Record<string, number>>;
-  /** 200s a second, each half second of the time that is counted. */
+  /** 200s a second, for each half second after the warm-up. */
   readonly rates: readonly number[];
 }
 
-/** Milliseconds of which each makes a rate. */
+/** Milliseconds for which a rate is counted. */
 const INTERVAL = 500;
 
 interface Delivery {
@@ -71,7 +69,7 @@ async function post(posting: Posting): Promise<Posted> {
   return { accepted, others, rates: counts.map((count) => (count * 1000) / INTERVAL) };
 }
 
-/** Each is about somebody else. */
+/** Each body is about another shop, girl and user. */
 function signedBody(index: number, sample: Sample | undefined, secret: string): Delivery {
   const { event = '', payload } = sample ?? {};
   const ids = { shop_id: `shop-${index}`, girl_id: `girl-${index}`, user_id: `user-${index}` };

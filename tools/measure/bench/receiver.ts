@@ -4,9 +4,9 @@ import { queueUrlVariable } from '../../../lambda/events/event-names.ts';
 import { writeBundle } from '../../../lib/release/function-bundles.ts';
 
 /** The receiver's entry point, from the project's root. */
-export const RECEIVER = 'lambda/receiver/handler.ts';
+const RECEIVER = 'lambda/receiver/handler.ts';
 
-/** Takes the place of the receiver's warm-up: nothing is done before the first request. */
+/** Replaces the receiver's warm-up: nothing is done before the first request. */
 export const noWarmUp: Plugin = {
   name: 'no-warm-up',
   setup: ({ onLoad }) => {
@@ -18,12 +18,12 @@ export async function warmUp() {}`,
   },
 };
 
-/** Bundles the receiver as it is deployed, but for its source maps, which nothing reads. */
+/** Bundles the receiver as it is deployed, without source maps. */
 export async function bundleReceiver(outdir: string, options: BuildOptions = {}): Promise<void> {
   await writeBundle({ entry: RECEIVER, folder: outdir }, options);
 }
 
-/** Of the receiver, as the stack sets it. @param queueUrl of each of its queues */
+/** The receiver's environment, as the stack sets it. @param queueUrl the address of all its queues */
 export const receiverEnvironment = (queueUrl: string): Record<string, string> => ({
   ...Object.fromEntries(
     [...eventNames.map(queueUrlVariable), 'QUARANTINE_QUEUE_URL', 'UNROUTED_QUEUE_URL'].map((name) => [

@@ -1,13 +1,13 @@
 /**
- * What Lambda's runtime does with a function's code: loads it, then gives it a request. It is bundled before it is run, so
- * that no time goes into types.
+ * Does what Lambda's runtime does with a function's code: loads it, then gives it a request. It is bundled first, because
+ * stripping types takes time.
  *
- * Prints when it came to what, in milliseconds since the epoch, and how the request was answered.
+ * Prints the moments of the start in milliseconds since the epoch, and the status of the answer.
  */
 const now = () => performance.timeOrigin + performance.now();
 
 const [file = '', request = ''] = process.argv.slice(2);
-/** When the parts of a bundle were evaluated, where that notes it. */
+/** When the parts of a bundle were evaluated, if the bundle records it. */
 const evaluated: unknown[] = [];
 Object.assign(globalThis, { evaluated });
 const booted = now();

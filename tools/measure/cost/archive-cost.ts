@@ -1,13 +1,16 @@
 import { archiveLine } from '../../../lambda/archive/record.ts';
 import { eventNames } from '../../../lambda/events/catalogue.ts';
-import { BUCKET_KEY_SHARE } from './bucket-key.ts';
 import type { Deployment } from './deployment.ts';
-import type { Row } from './line-item.ts';
-import { DAYS_OF_A_MONTH, MONTH_SECONDS } from './month.ts';
+import {
+  BUCKET_KEY_SHARE,
+  DAYS_OF_A_MONTH,
+  GIGABYTE,
+  KILOBYTE,
+  MONTH_SECONDS,
+  type Row,
+} from './line-item.ts';
 import type { Workload } from './workload.ts';
 
-const KILOBYTE = 1024;
-const GIGABYTE = 1024 ** 3;
 const TERABYTE = 1024 ** 4;
 
 /** Each begun chunk of a record is paid for as one. Source: Firehose's page of prices. */

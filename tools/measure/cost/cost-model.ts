@@ -1,13 +1,19 @@
 import { catalogue, type EventName, eventNames, isNotification } from '../../../lambda/events/catalogue.ts';
 import type { EffectName } from '../../../lambda/events/definition.ts';
 import { archiveCosts } from './archive-cost.ts';
-import { BUCKET_KEY_SHARE } from './bucket-key.ts';
 import type { Deployment } from './deployment.ts';
-import { type LineItem, paid, type Row } from './line-item.ts';
+import {
+  BUCKET_KEY_SHARE,
+  DAYS_OF_A_MONTH,
+  GIGABYTE,
+  KILOBYTE,
+  type LineItem,
+  MONTH_SECONDS,
+  paid,
+  type Row,
+} from './line-item.ts';
 import type { LogBytes } from './log-bytes.ts';
-import { DAYS_OF_A_MONTH, MONTH_SECONDS } from './month.ts';
 import type { Workload } from './workload.ts';
-import { eventsWith, writeUnits } from './write-units.ts';
 
 export interface Costs {
   /** What grows with the deliveries. */
@@ -15,9 +21,6 @@ export interface Costs {
   /** What a month costs without any. */
   readonly standing: readonly LineItem[];
 }
-
-const KILOBYTE = 1024;
-const GIGABYTE = 1024 ** 3;
 
 /** Each begun chunk of a request is paid for as one. Sources: as the prices'. */
 const HTTP_API_CHUNK = 512 * KILOBYTE;
@@ -270,4 +273,46 @@ function traces(deliveries: number, { rate, reservoir }: NonNullable<Deployment[
     first += MONTH_SECONDS * (1 - cumulative);
   }
   return 2 * (first + rate * (deliveries - first));
+}
+
+/** Attributes that a row has besides the partner's data, and their names. */
+const ROW_OVERHEAD_BYTES = 250;
+
+/** A cached shop, which another service writes (`docs/decisions.md`): assumed. */
+const CACHED_SHOP_BYTES = 3 * KILOBYTE;
+
+/** DynamoDB write units that an effect takes in each place where they are counted apart. */
+interface WriteUnits {
+  readonly table: number;
+  /** In the index of the cast; 0 elsewhere. */
+  readonly index: number;
+}
+
+/**
+ * The write units of one event with an effect. A write is rounded up to 1 KB, is paid for where its condition does not hold,
+ * and an update counts the larger of the row before and after it.
+ * Source: DynamoDB developer guide, "DynamoDB read and write operations".
+ */
+export function writeUnits(effect: EffectName, payloadBytes: number): WriteUnits {
+  const row = Math.ceil((payloadBytes + ROW_OVERHEAD_BYTES) / KILOBYTE);
+  const byEffect: Record<EffectName, WriteUnits> = {
+    // An invalidation removes the cached shop: it counts the row with it.
+    'shop-cache': { table: Math.ceil((CACHED_SHOP_BYTES + ROW_OVERHEAD_BYTES) / KILOBYTE), index: 0 },
+    cast: { table: row, index: row },
+    'contact-partner': { table: row, index: 0 },
+    // Idempotency: the note that it is in progress, and the note that it is done.
+    chat: { table: 2, index: 0 },
+    review: { table: 2, index: 0 },
+  };
+  return byEffect[effect];
+}
+
+/** The events that have an effect. */
+export function eventsWith(effect: EffectName): EventName[] {
+  return eventNames.filter((event) => catalogue[event].effect === effect);
+}
+
+/** The table that an event's effect writes to. */
+export function tableOf(event: EventName): string {
+  return isNotification(event) ? 'idempotency' : catalogue[event].effect;
 }

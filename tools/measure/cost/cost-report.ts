@@ -3,7 +3,7 @@ import { PRICES_DATE, prices } from '../../../lib/prices.ts';
 import { archiveCosts } from './archive-cost.ts';
 import { type Costs, costs } from './cost-model.ts';
 import { type Deployment, LAMBDA_SAMPLING } from './deployment.ts';
-import { dollars, type LineItem, paid } from './line-item.ts';
+import { dollars, type LineItem, paid, totalDollars } from './line-item.ts';
 import type { LogBytes } from './log-bytes.ts';
 import { limits, load, narrowLimits } from './scale-model.ts';
 import type { Workload } from './workload.ts';
@@ -121,7 +121,7 @@ function archiveReport(workload: Workload, deployment: Deployment): ReportBlock[
       BUFFER_SECONDS.map((bufferSeconds) => [
         `${bufferSeconds} s`,
         ...amounts.map((deliveries) =>
-          sum(
+          totalDollars(
             paid(
               archiveCosts(
                 { ...workload, deliveries },
@@ -196,13 +196,12 @@ function lineItems(items: readonly LineItem[]): ReportTable {
         price(prices[item.price]),
         dollars(item).toFixed(2),
       ]),
-      ['Sum', '', '', '', sum(items).toFixed(2)],
+      ['Sum', '', '', '', totalDollars(items).toFixed(2)],
     ],
   );
 }
 
-const sum = (items: readonly LineItem[]) => items.reduce((total, item) => total + dollars(item), 0);
-const total = ({ deliveries, standing }: Costs) => sum(deliveries) + sum(standing);
+const total = ({ deliveries, standing }: Costs) => totalDollars([...deliveries, ...standing]);
 
 const table = (head: ReportTable['head'], rows: ReportTable['rows']): ReportTable => ({ head, rows });
 

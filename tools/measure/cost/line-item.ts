@@ -17,3 +17,16 @@ export const paid = (rows: readonly Row[]): LineItem[] =>
   rows
     .filter(([, , quantity]) => quantity > 0)
     .map(([service, item, quantity, price]) => ({ service, item, quantity, price }));
+
+export const totalDollars = (items: readonly LineItem[]): number =>
+  items.reduce((sum, item) => sum + dollars(item), 0);
+
+export const KILOBYTE = 1024;
+export const GIGABYTE = 1024 ** 3;
+
+/** A month as AWS bills it, in the mean. */
+export const DAYS_OF_A_MONTH = 365.25 / 12;
+export const MONTH_SECONDS = DAYS_OF_A_MONTH * 24 * 60 * 60;
+
+/** Share of the requests for objects that still asks KMS with a bucket key. Source: S3 user guide, "S3 Bucket Keys". */
+export const BUCKET_KEY_SHARE = 0.01;

@@ -1,9 +1,9 @@
 import { catalogue, eventNames, isNotification } from '../../../lambda/events/catalogue.ts';
 import type { EffectName } from '../../../lambda/events/definition.ts';
 import { recordBytes } from './archive-cost.ts';
+import { eventsWith, tableOf, writeUnits } from './cost-model.ts';
 import type { Deployment } from './deployment.ts';
 import type { Workload } from './workload.ts';
-import { eventsWith, tableOf, writeUnits } from './write-units.ts';
 
 /** Default quotas of an account in us-east-1. Their sources: `docs/scale-and-cost.md`, "Quotas". */
 const QUOTA = {

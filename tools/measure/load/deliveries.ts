@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { Worker } from 'node:worker_threads';
 import type { Sample } from '../../../events/samples.ts';
 import { signatureOf } from '../../../events/signing.ts';
 import type { LoadPlan } from './plan.ts';
@@ -5,37 +7,35 @@ import type { LoadPlan } from './plan.ts';
 /** Characters of a signature in hex. */
 export const SIGNATURE_LENGTH = 64;
 
-/** The deliveries of one second, such that a thread hands them to another without copying them one by one. */
+/** The deliveries of one second, in buffers that one thread transfers to another without a copy. */
 export interface SignedSecond {
   /** Number of the first delivery, from 0. */
   readonly first: number;
   /** When each is to be sent, in milliseconds since the second began, in order. */
   readonly offsets: Float64Array<ArrayBuffer>;
-  /** The bodies one behind the other. */
+  /** The bodies, concatenated. */
   readonly bytes: Uint8Array<ArrayBuffer>;
   /** Where each body ends. */
   readonly ends: Uint32Array<ArrayBuffer>;
-  /** The signatures one behind the other. */
+  /** The signatures, concatenated. */
   readonly signatures: string;
 }
 
-/** What is made of a plan. */
 export interface DeliveriesOptions {
   readonly plan: Pick<LoadPlan, 'mix' | 'shops' | 'run'>;
   readonly samples: readonly Sample[];
   readonly secret: string;
-  /** From 0 up to 1. @default Math.random */
+  /** @default Math.random */
   readonly random?: () => number;
 }
 
 /**
- * Makes and signs the deliveries of a run: every one is another event, as its `webhookId` is its own, and says of which
- * run it is and its number.
+ * Makes and signs the deliveries of a run. Each has its own `webhookId` of the run and its number, and so is another event.
  */
 export class Deliveries {
   readonly #options: DeliveriesOptions;
   readonly #random: () => number;
-  /** What each event is owed of the deliveries so far. */
+  /** Deliveries that each event lacks so far to have its share. */
   readonly #owed: { readonly sample: Sample; readonly share: number; owed: number }[];
   #made = 0;
 
@@ -53,13 +53,13 @@ export class Deliveries {
   }
 
   /**
-   * The next second's.
+   * Makes those of the next second.
    * @param rate how many
    * @param begin of the second, epoch milliseconds
    */
   next(rate: number, begin: number): SignedSecond {
     const first = this.#made;
-    // Sorted, random moments are arrivals of a Poisson process of which so many came in the second.
+    // Sorted random moments are the arrivals of a Poisson process with a fixed count in the second.
     const offsets = Float64Array.from({ length: rate }, () => this.#random() * 1_000).sort();
     const bodies = Array.from(offsets, (offset) => this.#body(new Date(begin + offset)));
     const ends = new Uint32Array(rate);
@@ -95,7 +95,7 @@ export class Deliveries {
     );
   }
 
-  /** The event that is owed most: any stretch of the run has the mix. */
+  /** The event that lacks most. So every part of the run has the mix. */
   #nextSample(): Sample {
     for (const one of this.#owed) one.owed += one.share;
     const most = this.#owed.reduce((first, one) => (one.owed > first.owed ? one : first));
@@ -106,11 +106,74 @@ export class Deliveries {
 
 const webhookIdOf = (run: string, number: number) => `load-${run}-${number}`;
 
-/** Reads the number of a delivery in the partner's text. @returns undefined of a delivery that is not of the run */
+/** Reads a delivery's number from its body. @returns undefined for a delivery of another run */
 export function numberReader(run: string): (body: string) => number | undefined {
   const pattern = new RegExp(`"webhookId":"load-${run}-(\\d+)"`);
   return (body) => {
     const number = pattern.exec(body)?.[1];
     return number === undefined ? undefined : Number(number);
   };
+}
+
+/** A message to the signing thread: the parameters of {@link Deliveries.next}. */
+export interface SecondAsked {
+  readonly rate: number;
+  readonly begin: number;
+}
+
+/** Seconds that are signed ahead: enough for a busy moment, and memory stays flat. */
+const SECONDS_AHEAD = 3;
+
+/** The deliveries of a run, second by second, which another thread signs ahead of time. */
+export class SignedDeliveries implements AsyncDisposable {
+  readonly #worker: Worker;
+  readonly #rates: readonly number[];
+  readonly #begin: number;
+  readonly #ready: Promise<SignedSecond>[] = [];
+  #asked = 0;
+
+  /**
+   * @param rates deliveries of each second
+   * @param begin of the first second, epoch milliseconds
+   */
+  constructor(options: DeliveriesOptions, rates: readonly number[], begin: number) {
+    this.#worker = new Worker(new URL('signer.ts', import.meta.url), { workerData: options });
+    this.#worker.setMaxListeners(2 * SECONDS_AHEAD + 1);
+    this.#rates = rates;
+    this.#begin = begin;
+    for (let second = 0; second < SECONDS_AHEAD; second += 1) this.#ask();
+  }
+
+  /** Waits until the first second can be sent. @throws Error if it cannot be made */
+  async ready(): Promise<void> {
+    await this.#ready[0];
+  }
+
+  /** @returns those of the next second; undefined after the last. @throws Error if they cannot be made */
+  async next(): Promise<SignedSecond | undefined> {
+    const second = await this.#ready[0];
+    this.#ready.shift();
+    this.#ask();
+    return second;
+  }
+
+  #ask(): void {
+    const rate = this.#rates[this.#asked];
+    if (rate === undefined) return;
+    const begin = this.#begin + this.#asked * 1_000;
+    this.#asked += 1;
+    const before = this.#ready.at(-1) ?? Promise.resolve();
+    const answer = before.then(async () => {
+      this.#worker.postMessage({ rate, begin } satisfies SecondAsked);
+      const [second] = (await once(this.#worker, 'message')) as [SignedSecond];
+      return second;
+    });
+    // next() reports the error. Until then it must not count as unhandled.
+    answer.catch(() => {});
+    this.#ready.push(answer);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#worker.terminate();
+  }
 }

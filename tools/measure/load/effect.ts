@@ -7,39 +7,38 @@ import { bufferSeconds } from '../../stage/archive/retention.ts';
 import type { Operation } from '../../stage/operation.ts';
 import { forPeople } from '../../stage/work.ts';
 import { numberReader } from './deliveries.ts';
-import { Latencies, type Percentiles } from './latencies.ts';
-import { NumberSet } from './number-set.ts';
+import { Bitmap, LatencyHistogram, type Percentiles } from './measurements.ts';
 import { deliveriesOf, type LoadPlan } from './plan.ts';
 import type { Run } from './run.ts';
 
 /**
- * Milliseconds without any new record after which no more is waited for: the second attempt of what failed comes within
- * 38 s (`lambda/consumer/retry.ts`). In AWS what the archive collects comes on top.
+ * Milliseconds without a new record after which reading ends: the second attempt of a failed delivery comes within 38 s
+ * (`lambda/consumer/retry.ts`). In AWS the archive's buffering is added.
  */
 const PATIENCE = 60_000;
 
-/** Milliseconds between two looks at the archive, here and in AWS, where each is paid for. */
+/** Milliseconds between two listings of the archive. In AWS each is paid for. */
 const LOOK_INTERVAL = { local: 500, aws: 10_000 };
 
-/** How the deliveries of a run had their effect, as the archive has it. */
+/** The effects of a run's deliveries, as the archive has them. */
 export interface Effect {
   /** Deliveries that were answered 200. */
   readonly accepted: number;
-  /** Of these, what is not in the archive, which was looked through for long enough. */
+  /** Accepted deliveries that the archive does not have after the whole wait. */
   readonly missing: number;
-  /** Of these, what had not been found when reading ended early, and why it did. */
+  /** Accepted deliveries that had not been found when reading ended early. */
   readonly unread?: { readonly count: number; readonly why: string };
-  /** What there is in the archive though it was not answered 200: the answer came too late, or not at all. */
+  /** Deliveries in the archive that were not answered 200: the answer came too late, or not at all. */
   readonly unanswered: number;
-  /** Each delivery once, by what it came to first. */
+  /** Each delivery once, by its first outcome. */
   readonly outcomes: Partial<Record<SettledOutcome, number>>;
   /** Further records of the same deliveries: SQS delivers at least once. */
   readonly repeated: number;
-  /** From the receipt to the effect, by the clocks of the functions: as the metric EffectLatency is. */
+  /** From the receipt to the effect, by the functions' clocks, like the metric EffectLatency. */
   readonly latency: Percentiles;
 }
 
-/** The archive of a stack, of which it is noted what was there before a run. */
+/** Reads the effects of a run in the archive. It remembers what was there before the run. */
 export class EffectReader {
   readonly #operation: Operation;
   readonly #plan: Pick<LoadPlan, 'mix' | 'run'>;
@@ -48,7 +47,7 @@ export class EffectReader {
   /** Keys of objects that are read, or older than the run. */
   readonly #known = new Set<string>();
 
-  /** To be called before the run. @throws CommandError where the stack keeps no archive */
+  /** To be called before the run. @throws CommandError if the stack keeps no archive */
   static async open(operation: Operation, plan: Pick<LoadPlan, 'mix' | 'run'>): Promise<EffectReader> {
     const reader = new EffectReader(operation, plan);
     for await (const { key } of listArchive(operation.stack, reader.#window)) reader.#known.add(key);
@@ -63,16 +62,16 @@ export class EffectReader {
   }
 
   /**
-   * Waits until what was accepted had its effect, as long as there is news of it. Interrupted, or where the archive cannot
-   * be read any more, it tells what it knows: the receipts are lost otherwise.
-   * @param patience milliseconds without news. @default a minute, and in AWS what the archive collects besides
+   * Waits until all accepted deliveries had their effect, as long as new records come. If it is interrupted, or the archive
+   * cannot be read any more, it returns what is known: the receipts would be lost otherwise.
+   * @param patience milliseconds without a new record. @default a minute, and in AWS the archive's buffering
    */
   async read({ plan, measurements, begin }: Run, patience?: number): Promise<Effect> {
     const { stack, signal, progress = new Progress() } = this.#operation;
     const accepted = measurements.accepted.size;
     const numberOf = numberReader(this.#plan.run);
-    const latency = new Latencies();
-    const found = new NumberSet(deliveriesOf(plan));
+    const latency = new LatencyHistogram();
+    const found = new Bitmap(deliveriesOf(plan));
     const outcomes: Partial<Record<SettledOutcome, number>> = {};
     let repeated = 0;
     let had = 0;
@@ -106,7 +105,7 @@ export class EffectReader {
             measurements.takeEffect(receivedAt - begin, milliseconds);
           }
         }
-        // The records of a damaged object are unknown, and the others count.
+        // Records of a damaged object are unknown; the others count.
         why = reading.damaged.at(-1)?.message ?? why;
         progress.show({
           doing: 'Waiting for effects',
@@ -140,7 +139,7 @@ export class EffectReader {
   }
 }
 
-/** What stands in the way of the archive, in one line. */
+/** Why the archive cannot be read, in one line. */
 function reasonOf(error: unknown, local: boolean): string {
   const told = forPeople(error, local);
   return told instanceof Error ? (told.message.split('\n')[0] ?? told.name) : String(told);

@@ -6,21 +6,21 @@ import { facts } from '../../cli/terminal/facts.ts';
 import { duration } from '../../cli/terminal/text.ts';
 import { costs } from '../cost/cost-model.ts';
 import { type Deployment, readDeployment } from '../cost/deployment.ts';
-import { dollars } from '../cost/line-item.ts';
+import { totalDollars } from '../cost/line-item.ts';
 import { MEASURED_LOG_BYTES } from '../cost/log-bytes.ts';
 import { limits, narrowLimits } from '../cost/scale-model.ts';
 import { ACCOUNT_CONCURRENCY, defaultWorkload } from '../cost/workload.ts';
 import { deliveriesOf, type LoadPlan } from './plan.ts';
 
-/** Share of the first limit that a test had better stay below: `docs/scale-and-cost.md`, "Testing under load". */
+/** Share of a limit that a test should stay below: `docs/scale-and-cost.md`, "Testing under load". */
 const NEAR = 0.7;
 
-/** The stage that one is taken as: `prod` for one that cdk.json does not know, and where no stage was named. */
+/** The stage whose template counts: `prod` for a stage that cdk.json does not know, and without a name. */
 export function takenStage(stage: string | undefined): string {
   return stage !== undefined && Object.hasOwn(readContext().stages, stage) ? stage : 'prod';
 }
 
-/** What a stage is made of, by its template. @param stage one that cdk.json knows */
+/** @param stage one that cdk.json knows */
 export async function deploymentOf(stage: string): Promise<Deployment> {
   const folder = await mkdtemp(join(tmpdir(), 'load-'));
   try {
@@ -31,17 +31,16 @@ export async function deploymentOf(stage: string): Promise<Deployment> {
   }
 }
 
-/** Where a run leads to. */
 export interface Destination {
   readonly title: string;
   readonly url: URL;
-  /** Of a stage in AWS, where it costs money. */
+  /** Of a stage in AWS, where a run costs money. */
   readonly deployment: Deployment | undefined;
-  /** The stage that the deployment is of, where it is not the one that was named. */
+  /** The stage of the deployment, if it is not the one that was named. */
   readonly takenAs?: string | undefined;
 }
 
-/** What is to be known of a run before it begins: of a stage also what it costs, and what it runs into. */
+/** What to know before a run: for a stage also its cost and the limits that it reaches. */
 export function describeForecast(
   plan: LoadPlan,
   { title, url, deployment, takenAs }: Destination,
@@ -73,8 +72,7 @@ function forecast(
 ): (readonly [string, string])[] {
   const deliveries = deliveriesOf(plan);
   const workload = { ...defaultWorkload, deliveries, mix: plan.mix };
-  const items = costs(workload, deployment, MEASURED_LOG_BYTES).deliveries;
-  const total = items.reduce((sum, item) => sum + dollars(item), 0);
+  const total = totalDollars(costs(workload, deployment, MEASURED_LOG_BYTES).deliveries);
   const full = limits(workload, deployment, ACCOUNT_CONCURRENCY);
   const near = full.filter(({ deliveries: at }) => plan.rate > at * NEAR);
   const [first] = full;

@@ -1,29 +1,29 @@
 import { Agent as HttpAgent, request as httpRequest, type RequestOptions } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
-import { SIGNATURE_LENGTH, type SignedSecond } from './deliveries.ts';
+import { SIGNATURE_LENGTH, type SignedDeliveries, type SignedSecond } from './deliveries.ts';
 import type { Measurements } from './measurements.ts';
-import type { SignedAhead } from './signed-ahead.ts';
 
 /**
- * Milliseconds after which there is no answer any more. Source: API Gateway developer guide, "Quotas for HTTP APIs",
- * integration timeout 30 s, which is not to be raised.
+ * Milliseconds after which no answer can come. Source: API Gateway developer guide, "Quotas for HTTP APIs", integration
+ * timeout 30 s, which cannot be raised.
  */
 export const NO_ANSWER_AFTER = 31_000;
 
-/** Of deliveries that are late, as many go out before answers are read again. */
-const MOST_AT_ONCE = 64;
+/** Late deliveries that are sent before answers are read again. */
+const MAX_AT_ONCE = 64;
 
 /**
- * Milliseconds after the write within which a reset tells of a connection that had been closed while it was idle: it comes
- * with the next round trip, which within a continent is shorter. A receiver that dies at once looks the same: so it is counted.
+ * Milliseconds after the write. A reset within them means that the connection had been closed while it was idle: the reset
+ * comes with the next round trip, which is shorter within a continent. A receiver that dies at once looks the same, so
+ * these deliveries are counted.
  */
 export const STALE_WITHIN = 100;
 
-/** What came of a delivery that got no answer in time. */
+/** The ending of a delivery without an answer in time. */
 export const NO_ANSWER = 'no answer';
 
-/** A delivery that is under way. */
+/** A delivery without an end. */
 interface UnderWay {
   readonly number: number;
   readonly due: number;
@@ -31,18 +31,18 @@ interface UnderWay {
 }
 
 /**
- * Sends deliveries by the clock, whatever answers take: an open loop. So a receiver that stands still is found out by all
- * that came to it meanwhile, and not only by those that it happened to hold.
+ * An open-loop generator: it sends deliveries by the clock, however long answers take. So all deliveries of the time in which
+ * a receiver stands still show it, and not only those that it was processing.
  */
 export class Generator implements Disposable {
   readonly #agent: HttpAgent;
   readonly #request: typeof httpRequest;
   readonly #options: RequestOptions;
   readonly #measurements: Measurements;
-  /** In the order in which they were to be sent. */
+  /** In the order of their due times. */
   readonly #underWay = new Set<UnderWay>();
   #begunAt = performance.now();
-  /** When the next one is to be sent, in milliseconds since the run began; undefined once all are. */
+  /** When the next delivery is due, in milliseconds since the run began; undefined after the last. */
   #nextDue: number | undefined;
 
   constructor(url: URL, connections: number, measurements: Measurements) {
@@ -53,7 +53,7 @@ export class Generator implements Disposable {
     this.#options = {
       method: 'POST',
       protocol: url.protocol,
-      // WHATWG has an IPv6 address in brackets.
+      // A WHATWG URL has brackets around an IPv6 address.
       hostname: url.hostname.replace(/^\[(.*)\]$/, '$1'),
       port: url.port,
       path: `${url.pathname}${url.search}`,
@@ -77,8 +77,8 @@ export class Generator implements Disposable {
   }
 
   /** Sends them all. @param begin epoch milliseconds. @returns when the last is sent, or the signal is aborted */
-  async send(seconds: SignedAhead, begin: number, signal: AbortSignal): Promise<void> {
-    // Milliseconds of a clock that nobody sets.
+  async send(seconds: SignedDeliveries, begin: number, signal: AbortSignal): Promise<void> {
+    // A monotonic clock.
     this.#begunAt = performance.now() + (begin - Date.now());
     for (let second = 0; !signal.aborted; second += 1) {
       this.#nextDue = second * 1_000;
@@ -89,14 +89,14 @@ export class Generator implements Disposable {
     this.#nextDue = undefined;
   }
 
-  /** Waits for the answers that are still to come. @returns when there is nothing more to wait for */
+  /** Waits for the remaining answers. */
   async settle(signal: AbortSignal): Promise<void> {
     while (this.#underWay.size > 0 && !signal.aborted) {
       await sleep(20, undefined, { signal }).catch(() => {});
     }
   }
 
-  /** Ends those that have had no answer for too long. */
+  /** Ends deliveries that have waited too long for an answer. */
   sweep(): void {
     const oldest = this.elapsed - NO_ANSWER_AFTER;
     for (const delivery of this.#underWay) {
@@ -114,7 +114,7 @@ export class Generator implements Disposable {
     let index = 0;
     while (index < offsets.length && !signal.aborted) {
       const now = this.elapsed - begin;
-      const until = Math.min(offsets.length, index + MOST_AT_ONCE);
+      const until = Math.min(offsets.length, index + MAX_AT_ONCE);
       while (index < until && (offsets[index] ?? 0) <= now) {
         const body = buffer.subarray(ends[index - 1] ?? 0, ends[index]);
         const signature = signatures.slice(index * SIGNATURE_LENGTH, (index + 1) * SIGNATURE_LENGTH);
@@ -137,7 +137,7 @@ export class Generator implements Disposable {
       'x-webhook-signature': signature,
     };
     const end = (came: number | string) => {
-      // After its end a request may still fail.
+      // A request may still fail after its end.
       if (this.#underWay.delete(delivery)) this.#measurements.end({ number, due, at: this.elapsed, came });
     };
     const attempt = (isRepeated: boolean) => {
@@ -147,7 +147,7 @@ export class Generator implements Disposable {
         response.once('end', () => end(response.statusCode ?? 0));
         response.once('error', (error) => end(codeOf(error)));
       });
-      // Until it has a connection it may wait for long.
+      // It may wait long for a connection.
       request.once('socket', () => {
         writtenAt = this.elapsed;
       });
@@ -179,7 +179,7 @@ export class Generator implements Disposable {
     post = attempt(false);
   }
 
-  /** What is still under way stays without an end. */
+  /** Deliveries that are under way get no ending. */
   [Symbol.dispose](): void {
     const left = [...this.#underWay];
     this.#underWay.clear();
@@ -188,7 +188,7 @@ export class Generator implements Disposable {
   }
 }
 
-/** Of both addresses that a name has, Node.js tells the errors together, with the code of the first. */
+/** If a name has two addresses, Node.js reports both errors together, with the code of the first. */
 function codeOf(error: Error): string {
   return 'code' in error && typeof error.code === 'string' ? error.code : error.name;
 }

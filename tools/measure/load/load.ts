@@ -13,15 +13,15 @@ import { makeReport, type Unread } from './report.ts';
 import { describeReport } from './report-text.ts';
 import { type Run, runLoad } from './run.ts';
 
-/** What a load test is told. */
+/** Settings of a load test. */
 export interface LoadOptions {
   readonly plan: LoadPlan;
   readonly url: URL;
   readonly secret: string;
-  /** By its name, where one was named. */
+  /** The name of the stage, if one was given. */
   readonly stage?: string | undefined;
   readonly json: boolean;
-  /** A file for the picture. */
+  /** The file to draw into. */
   readonly picture?: string | undefined;
   /** Ends after the plan. */
   readonly dryRun: boolean;
@@ -29,13 +29,13 @@ export interface LoadOptions {
   readonly yes: boolean;
 }
 
-/** Where it is done: the stack is what the effect is read of. */
+/** The stack is the one whose archive shows the effects; without it they are unknown. */
 export type LoadOperation = Omit<Operation, 'stack'> & { readonly stack: Stage | undefined };
 
 /**
- * Sends what is planned, and tells what came of it.
- * @returns whether all of it was sent at its rate, answered 200 and had its effect, as far as that is known
- * @throws CommandError where it cannot be done as it was told; nothing has been sent then
+ * Sends what is planned, and prints the report.
+ * @returns whether all deliveries were sent at their rate, answered 200 and processed, as far as that is known
+ * @throws CommandError before anything is sent, if it cannot be done as asked
  */
 export async function load(operation: LoadOperation, options: LoadOptions): Promise<boolean> {
   const { signal, printLine, width, stack } = operation;
@@ -53,7 +53,7 @@ export async function load(operation: LoadOperation, options: LoadOptions): Prom
   return report.succeeded;
 }
 
-/** Of what costs money it is said what it costs, and asked. */
+/** Prints the forecast of a run that costs money, and asks. */
 async function agreed(operation: LoadOperation, options: LoadOptions): Promise<boolean> {
   const { printLine, width, signal, stack } = operation;
   const { plan, url, stage, dryRun, yes, json } = options;
@@ -66,13 +66,13 @@ async function agreed(operation: LoadOperation, options: LoadOptions): Promise<b
   const deployment = isElsewhere ? await deploymentOf(taken) : undefined;
   const takenAs = taken === stage ? undefined : taken;
   const destination = { title: stack?.title ?? url.host, url, deployment, takenAs };
-  // What a program reads is the report alone.
-  const tell = json ? console.error : printLine;
-  for (const line of describeForecast(plan, destination, width)) tell(line);
+  // With --json only the report is on standard output.
+  const print = json ? console.error : printLine;
+  for (const line of describeForecast(plan, destination, width)) print(line);
   if (dryRun) return false;
-  tell('');
+  print('');
   if (yes || (await confirm('Send them?', signal))) return true;
-  tell('Nothing was sent.');
+  print('Nothing was sent.');
   return false;
 }
 
@@ -99,7 +99,7 @@ async function effectOf(
   return reader.read(run);
 }
 
-/** @throws CommandError before a run whose picture would be lost */
+/** @throws CommandError if the picture could not be written after the run */
 async function requireWritable(file: string): Promise<void> {
   if (extname(file) !== '.svg')
     throw new CommandError(`The picture is an SVG: --picture ${file} must end in .svg`);

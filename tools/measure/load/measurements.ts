@@ -1,12 +1,84 @@
-import { Latencies } from './latencies.ts';
-import { NumberSet } from './number-set.ts';
+import { createHistogram } from 'node:perf_hooks';
 import { type LoadPlan, type PlannedStep, ratesOf, stepsOf } from './plan.ts';
 
-/** Points of time that a run is drawn with at most: a long one has several seconds in each. */
-const MOST_SLICES = 120;
+/** Points that a run is drawn with: a long run has several seconds in each. */
+const MAX_SLICES = 120;
 
 /** Milliseconds after which a delivery counts as sent late: the machine that sends is at fault then. */
 export const LATE = 100;
+
+/** Milliseconds. Longer latencies count as this long. */
+const MAX_LATENCY = 60 * 60 * 1_000;
+
+/** In milliseconds. */
+export interface Percentiles {
+  readonly count: number;
+  readonly p50: number;
+  readonly p90: number;
+  readonly p99: number;
+  readonly p999: number;
+  readonly max: number;
+}
+
+/** An HDR histogram: exact to a share of each value, in memory that does not grow. */
+export class LatencyHistogram {
+  readonly #histogram;
+
+  /** @param figures significant digits: 2 need a third of the memory */
+  constructor(figures: 2 | 3 = 3) {
+    this.#histogram = createHistogram({ lowest: 1, highest: MAX_LATENCY * 1_000, figures });
+  }
+
+  /** @param milliseconds fractions count, to the microsecond */
+  add(milliseconds: number): void {
+    this.#histogram.record(Math.min(MAX_LATENCY * 1_000, Math.max(1, Math.round(milliseconds * 1_000))));
+  }
+
+  /** @param percent of the values that are at most as long, such as 99.9. @returns 0 without any value */
+  percentile(percent: number): number {
+    return this.#histogram.count === 0 ? 0 : this.#histogram.percentile(percent) / 1_000;
+  }
+
+  percentiles(): Percentiles {
+    const { count, max } = this.#histogram;
+    return {
+      count,
+      p50: this.percentile(50),
+      p90: this.percentile(90),
+      p99: this.percentile(99),
+      p999: this.percentile(99.9),
+      max: count === 0 ? 0 : max / 1_000,
+    };
+  }
+}
+
+/** Numbers of deliveries, a bit each: a run of hours has hundreds of millions. */
+export class Bitmap {
+  readonly #bits: Uint8Array;
+  #size = 0;
+
+  /** @param limit numbers are below it */
+  constructor(limit: number) {
+    this.#bits = new Uint8Array(Math.ceil(limit / 8));
+  }
+
+  get size(): number {
+    return this.#size;
+  }
+
+  has(number: number): boolean {
+    return ((this.#bits[number >> 3] ?? 0) & (1 << (number & 7))) !== 0;
+  }
+
+  /** @returns whether it is new */
+  add(number: number): boolean {
+    const index = number >> 3;
+    if (index >= this.#bits.length || this.has(number)) return false;
+    this.#bits[index] = (this.#bits[index] ?? 0) | (1 << (number & 7));
+    this.#size += 1;
+    return true;
+  }
+}
 
 /** What became of one delivery. */
 export interface Ending {
@@ -19,81 +91,84 @@ export interface Ending {
   readonly came: number | string;
 }
 
-/** Deliveries of a stretch of the run, by when they were to be sent. */
-export class Stretch {
-  /** When it begins, in seconds since the run began. */
+/** Counts of an interval of the run, by when deliveries were to be sent. */
+export class Interval {
+  /** Seconds since the run began. */
   readonly begin: number;
   readonly seconds: number;
   /** Deliveries that are to be sent. */
   readonly wanted: number;
   sent = 0;
   accepted = 0;
-  /** Answers but 200, and none. */
+  /** Answers other than 200, and errors. */
   failed = 0;
-  /** Answers that came in it, of whatever delivery. */
+  /** Answers that came in the interval, whenever their delivery was sent. */
   came = 0;
   /** Sent later than {@link LATE}. */
   late = 0;
   /** From when it was to be sent to its end. */
-  readonly receipt: Latencies;
+  readonly receipt = new LatencyHistogram(2);
   /** From receipt to effect, by when it was received. */
-  readonly effect: Latencies;
+  readonly effect = new LatencyHistogram(2);
 
-  constructor(begin: number, seconds: number, wanted: number, figures: 2 | 3) {
+  constructor(begin: number, rates: readonly number[]) {
     this.begin = begin;
-    this.seconds = seconds;
-    this.wanted = wanted;
-    this.receipt = new Latencies(figures);
-    this.effect = new Latencies(figures);
+    this.seconds = rates.length;
+    this.wanted = sum(rates);
+  }
+
+  summary() {
+    const { begin, seconds, wanted, sent, accepted, failed, came, late } = this;
+    const latencies = { receipt: this.receipt.percentiles(), effect: this.effect.percentiles() };
+    return { begin, seconds, wanted, sent, accepted, failed, came, late, ...latencies };
   }
 }
 
-/** What is measured of a run, as it goes on. */
+/** What is measured during a run. */
 export class Measurements {
-  readonly plan: LoadPlan;
   /** Equal parts of the run. */
-  readonly slices: readonly Stretch[];
-  readonly steps: readonly (Stretch & PlannedStep)[];
-  readonly sliceSeconds: number;
-  /** By status, and by the kind of error where there was no answer. */
+  readonly slices: readonly Interval[];
+  readonly steps: readonly (Interval & Pick<PlannedStep, 'rate'>)[];
+  /** By status, or by the kind of error without an answer. */
   readonly endings = new Map<number | string, number>();
-  /** Of every delivery that was sent and ended, whatever came: from when it was to be sent. */
-  readonly receipt = new Latencies();
+  /** Of every delivery that ended, whatever came: from when it was to be sent. */
+  readonly receipt = new LatencyHistogram();
   /** From when deliveries were to be sent to when they were. */
-  readonly sendLag = new Latencies();
+  readonly sendLag = new LatencyHistogram();
   sent = 0;
-  /** Of these, what went out a second time, as its connection had been closed while it was idle. */
+  /** Of these, sent a second time, because the connection had been closed while it was idle. */
   sentAgain = 0;
   ended = 0;
   /** Milliseconds since the run began, of the last answer. */
   lastAnswerAt = 0;
-  /** Which deliveries were answered 200. */
-  readonly accepted: NumberSet;
+  /** Deliveries that were answered 200. */
+  readonly accepted: Bitmap;
+  readonly #sliceSeconds: number;
 
   constructor(plan: LoadPlan) {
-    this.plan = plan;
     const rates = ratesOf(plan);
-    this.sliceSeconds = Math.ceil(rates.length / MOST_SLICES);
-    this.slices = Array.from({ length: Math.ceil(rates.length / this.sliceSeconds) }, (_, index) => {
-      const own = rates.slice(index * this.sliceSeconds, (index + 1) * this.sliceSeconds);
-      return new Stretch(index * this.sliceSeconds, own.length, sum(own), 2);
+    const sliceSeconds = Math.ceil(rates.length / MAX_SLICES);
+    this.#sliceSeconds = sliceSeconds;
+    this.slices = Array.from({ length: Math.ceil(rates.length / sliceSeconds) }, (_, index) => {
+      const begin = index * sliceSeconds;
+      return new Interval(begin, rates.slice(begin, begin + sliceSeconds));
     });
     let begin = 0;
     this.steps = stepsOf(plan).map(({ rate, seconds }) => {
-      const step = Object.assign(new Stretch(begin, seconds, rate * seconds, 2), { rate });
+      const step = Object.assign(new Interval(begin, rates.slice(begin, begin + seconds)), { rate });
       begin += seconds;
       return step;
     });
-    this.accepted = new NumberSet(sum(rates));
+    this.accepted = new Bitmap(sum(rates));
   }
 
   /** A delivery is being sent. @param due when it was to be sent, @param at when it is: milliseconds since the run began */
   begin(due: number, at: number): void {
     this.sent += 1;
     this.sendLag.add(at - due);
-    for (const stretch of this.#stretches(due)) {
-      stretch.sent += 1;
-      if (at - due > LATE) stretch.late += 1;
+    for (const interval of this.#intervals(due)) {
+      interval.sent += 1;
+      if (at - due > LATE) interval.late += 1;
     }
   }
 
@@ -103,35 +178,36 @@ export class Measurements {
     this.receipt.add(at - due);
     if (typeof came === 'number') {
       this.lastAnswerAt = Math.max(this.lastAnswerAt, at);
-      const slice = this.slices[Math.floor(at / 1_000 / this.sliceSeconds)];
+      const slice = this.slices[this.#sliceAt(at)];
       if (slice !== undefined) slice.came += 1;
     }
     if (came === 200) this.accepted.add(number);
-    for (const stretch of this.#stretches(due)) {
-      stretch.receipt.add(at - due);
-      if (came === 200) stretch.accepted += 1;
-      else stretch.failed += 1;
+    for (const interval of this.#intervals(due)) {
+      interval.receipt.add(at - due);
+      if (came === 200) interval.accepted += 1;
+      else interval.failed += 1;
     }
   }
 
   /** A delivery had its effect. @param receivedAt milliseconds since the run began, by the receiver's clock */
   takeEffect(receivedAt: number, milliseconds: number): void {
-    // A late one is received after the last second, and another clock may be before the first.
-    const last = this.slices.length - 1;
-    const slice = Math.floor(receivedAt / 1_000 / this.sliceSeconds);
-    this.slices[Math.min(last, Math.max(0, slice))]?.effect.add(milliseconds);
+    // The receipt may be after the last second, and by another clock before the first.
+    const index = Math.min(this.slices.length - 1, Math.max(0, this.#sliceAt(receivedAt)));
+    this.slices[index]?.effect.add(milliseconds);
   }
 
-  /** Answers of whatever status. */
+  /** Answers of any status. */
   get answered(): number {
     return sum([...this.endings].map(([came, count]) => (typeof came === 'number' ? count : 0)));
   }
 
-  #stretches(due: number): Stretch[] {
-    const second = due / 1_000;
-    const slice = this.slices[Math.floor(second / this.sliceSeconds)];
-    const step = this.steps.find(({ begin, seconds }) => second < begin + seconds);
-    return [slice, step].filter((one) => one !== undefined);
+  #sliceAt(milliseconds: number): number {
+    return Math.floor(milliseconds / 1_000 / this.#sliceSeconds);
+  }
+
+  #intervals(due: number): Interval[] {
+    const step = this.steps.find(({ begin, seconds }) => due / 1_000 < begin + seconds);
+    return [this.slices[this.#sliceAt(due)], step].filter((one) => one !== undefined);
   }
 }
 

@@ -1,42 +1,44 @@
 import type { EventName } from '../../../lambda/events/catalogue.ts';
+import { CommandError } from '../../cli/terminal/command-error.ts';
+import { isThisMachine } from '../../stage/stage.ts';
 
-/** Deliveries a second at most: what one process sends is below it, and a few processes are typed side by side. */
+/** Deliveries a second. One process sends fewer; for more, start several side by side. */
 export const MAX_RATE = 20_000;
 
-/** Four hours: as long as it takes until new tables have doubled their capacity eight times. */
+/** Four hours: until then new tables have doubled their capacity eight times. */
 export const MAX_SECONDS = 4 * 60 * 60;
 
-/** Shops whose ids are made. */
+/** Shops that deliveries are about. */
 export const MAX_SHOPS = 100_000;
 
-/** Connections at a time: what is beyond waits for one, and its wait counts. Ports of one machine end at 65,535. */
+/** Open connections. Further deliveries wait for one, and their wait counts. One machine has 65,535 ports. */
 export const MAX_CONNECTIONS = 10_000;
 
-/** Steps of a ramp: a run that is shorter in seconds has one for each. */
+/** Steps of a ramp. A shorter run has one for each second. */
 const RAMP_STEPS = 10;
 
 /** What is to be sent. */
 export interface LoadPlan {
-  /** Deliveries a second; of a ramp those of its last step. */
+  /** Deliveries a second; in a ramp, those of the last step. */
   readonly rate: number;
   readonly seconds: number;
-  /** Whether it begins low and rises in steps. */
+  /** Whether the rate rises in steps. */
   readonly ramp: boolean;
   /** Share of each event. They sum up to 1. */
   readonly mix: Readonly<Record<EventName, number>>;
   readonly shops: number;
   readonly connections: number;
-  /** What tells the deliveries of this run from those of others: part of their ids. */
+  /** Part of the ids of all deliveries: it tells this run from others. */
   readonly run: string;
 }
 
-/** A part of the run with a rate of its own. */
+/** A part of the run with its own rate. */
 export interface PlannedStep {
   readonly rate: number;
   readonly seconds: number;
 }
 
-/** The steps of a run, one after the other; without a ramp it is one. */
+/** The steps of a run, in order. Without a ramp there is one. */
 export function stepsOf({ rate, seconds, ramp }: Pick<LoadPlan, 'rate' | 'seconds' | 'ramp'>): PlannedStep[] {
   const count = ramp ? Math.min(RAMP_STEPS, seconds) : 1;
   const beginOf = (step: number) => Math.floor((step * seconds) / count);
@@ -54,4 +56,27 @@ export function ratesOf(plan: Pick<LoadPlan, 'rate' | 'seconds' | 'ramp'>): numb
 /** Deliveries of the whole run. */
 export function deliveriesOf(plan: Pick<LoadPlan, 'rate' | 'seconds' | 'ramp'>): number {
   return stepsOf(plan).reduce((sum, { rate, seconds }) => sum + rate * seconds, 0);
+}
+
+/**
+ * Checks the address of --url: it must be this machine, or a host that is named twice. A load test of somebody else's host is
+ * an attack, and a mistyped address is somebody else's.
+ * @param owned the host of --i-own
+ * @throws CommandError if it is neither, or no address
+ */
+export function loadTarget(url: string, owned: string | undefined): URL {
+  const target = URL.parse(url);
+  if (target === null || !/^https?:$/.test(target.protocol)) {
+    throw new CommandError(`--url must be an address that begins with http:// or https://, not '${url}'`);
+  }
+  if (target.username !== '' || target.password !== '') {
+    throw new CommandError('--url must name no user: the signature is all that a delivery has');
+  }
+  const names = [target.host, target.hostname];
+  if (isThisMachine(target) || (owned !== undefined && names.includes(owned.toLowerCase()))) return target;
+  throw new CommandError(
+    owned === undefined
+      ? `${target.host} is not this machine. Where it is yours, name it a second time: --i-own ${target.hostname}`
+      : `--url leads to ${target.host}, and --i-own names ${owned}: it must be the same host`,
+  );
 }

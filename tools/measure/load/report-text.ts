@@ -4,9 +4,9 @@ import { table } from '../../cli/terminal/table.ts';
 import { duration } from '../../cli/terminal/text.ts';
 import { outcomeText } from '../../stage/history/words.ts';
 import { NO_ANSWER_AFTER, STALE_WITHIN } from './generator.ts';
-import { OF_THIS_MACHINE } from './judge.ts';
-import type { Percentiles } from './latencies.ts';
-import { type LoadReport, percent, SLOWEST_RECEIPT } from './report.ts';
+import type { Percentiles } from './measurements.ts';
+import { type LoadReport, MAX_P99, percent } from './report.ts';
+import { LOCAL_ERRORS } from './run.ts';
 
 /** What of an ending is not said by its number. */
 const MEANINGS: Readonly<Record<string, string>> = {
@@ -29,7 +29,7 @@ const MEANINGS: Readonly<Record<string, string>> = {
   ECONNRESET: 'the connection was cut',
   ENOTFOUND: 'no such name',
   ETIMEDOUT: 'no connection in time',
-  ...OF_THIS_MACHINE,
+  ...LOCAL_ERRORS,
 };
 
 /** A report for people, in lines. */
@@ -169,7 +169,7 @@ function describeSteps({ steps }: LoadReport, width: number): string[] {
       first === undefined
         ? last === undefined
           ? 'It ended before a step was whole: which rate holds is not known.'
-          : `It holds at ${count(last.rate)} a second: all 200, and p99 within ${count(SLOWEST_RECEIPT)} ms.`
+          : `It holds at ${count(last.rate)} a second: all 200, and p99 within ${count(MAX_P99)} ms.`
         : `It breaks at ${count(first.rate)} a second: ${first.broken}. ${last === undefined ? 'No step holds: begin lower.' : `The last step that holds is ${count(last.rate)} a second.`}`,
       width,
     ),

@@ -1,54 +1,39 @@
 import type { Effect } from './effect.ts';
-import type { Percentiles } from './latencies.ts';
-import { LATE, type Stretch } from './measurements.ts';
+import { type Interval, LATE, type Percentiles } from './measurements.ts';
 import { deliveriesOf, type LoadPlan } from './plan.ts';
 import type { Run } from './run.ts';
 
-/** Milliseconds of a receipt's 99th percentile beyond which a step of a ramp counts as broken. */
-export const SLOWEST_RECEIPT = 1_000;
+/** Milliseconds. A step of a ramp with a higher p99 of the receipt counts as broken. */
+export const MAX_P99 = 1_000;
 
-/** Share of deliveries that may take longer than that: what the 99th percentile leaves out. */
-const SLOWEST_SHARE = 0.01;
+/** Share of deliveries that may take longer than that. */
+const MAX_SLOW_SHARE = 0.01;
 
-/** Share of deliveries that may be sent late before the figures are the sender's and not the receiver's. */
-const LATE_SHARE = 0.01;
+/** Share of deliveries that may be sent late. Beyond it the figures show the sender and not the receiver. */
+const MAX_LATE_SHARE = 0.01;
 
-/** Share of a step's likewise: it has few. */
-const LATE_SHARE_OF_STEP = 0.05;
+/** The same for one step, which has few deliveries. */
+const MAX_LATE_SHARE_OF_STEP = 0.05;
 
-/** Milliseconds by which the event loop may be late, at the 99th percentile, likewise. */
-const LATE_LOOP = 50;
+/** Milliseconds by which the event loop may be late at p99. */
+const MAX_LOOP_DELAY = 50;
 
-/** Deliveries of a stretch of time and what came of them. */
-interface ReportedStretch {
-  /** Seconds since the run began. */
-  readonly begin: number;
-  readonly seconds: number;
-  readonly wanted: number;
-  readonly sent: number;
-  readonly accepted: number;
-  readonly failed: number;
-  /** Answers that came in it, of whatever delivery. */
-  readonly came: number;
-  readonly late: number;
-  readonly receipt: Percentiles;
-  readonly effect: Percentiles;
-}
+type IntervalSummary = ReturnType<Interval['summary']>;
 
 /** A step of a ramp. */
-export interface ReportedStep extends ReportedStretch {
+interface ReportedStep extends IntervalSummary {
   /** Deliveries a second. */
   readonly rate: number;
   /** Why it counts as broken. */
   readonly broken?: string;
 }
 
-/** Why there is nothing of the effect. */
+/** Why the effect is unknown. */
 export interface Unread {
   readonly why: string;
 }
 
-/** All that is known of a run; as JSON it is what `--json` prints. */
+/** The result of a run. `--json` prints it. */
 export interface LoadReport {
   readonly url: string;
   readonly run: string;
@@ -57,25 +42,25 @@ export interface LoadReport {
   readonly deliveries: Record<'wanted' | 'sent' | 'sentAgain' | 'answered' | 'accepted', number>;
   /** A second. */
   readonly rate: Record<'wanted' | 'sent' | 'answered', number>;
-  /** By status, or the kind of error where there was no answer; `under way` of a run that ended early. */
+  /** By status, or by the kind of error without an answer; `under way` in a run that ended early. */
   readonly endings: readonly { readonly came: number | string; readonly count: number }[];
-  /** From when a delivery was to be sent to its answer; without one, until it was given up. */
+  /** From when a delivery was to be sent to its answer, or to the end of the wait for it. */
   readonly receipt: Percentiles;
   readonly effect: Effect | Unread;
-  /** Of the machine that sends. */
+  /** The machine that sends. */
   readonly sender: {
     readonly sendLag: Percentiles;
     readonly loopDelayP99: number;
-    /** Why the figures are not to be trusted. */
+    /** Why the figures cannot be trusted. */
     readonly doubts: readonly string[];
   };
-  /** Of a ramp. */
+  /** Empty without a ramp. */
   readonly steps: readonly ReportedStep[];
-  readonly slices: readonly ReportedStretch[];
+  readonly slices: readonly IntervalSummary[];
   /** Why it ended early. */
   readonly ended?: string;
   /**
-   * Whether all that was wanted was sent at its rate and answered 200, and nothing lacks its effect, as far as that is known.
+   * Whether all deliveries were sent at their rate, answered 200 and processed, as far as that is known.
    */
   readonly succeeded: boolean;
 }
@@ -114,7 +99,7 @@ export function makeReport(run: Run, effect: Effect | Unread): LoadReport {
       doubts: doubtsOf(run),
     },
     steps: ramp ? measurements.steps.map((step) => reportStep(step, run)) : [],
-    slices: measurements.slices.map(reportStretch),
+    slices: measurements.slices.map((slice) => slice.summary()),
     ...(ended !== undefined && { ended }),
     succeeded:
       ended === undefined && tooSlow === undefined && !isLate(run) && accepted === wanted && hasEffect,
@@ -124,7 +109,7 @@ export function makeReport(run: Run, effect: Effect | Unread): LoadReport {
 const lateOf = ({ slices }: Run['measurements']) => slices.reduce((sum, { late }) => sum + late, 0);
 
 /** Whether the machine that sends did not keep the rate. */
-const isLate = ({ measurements }: Run) => lateOf(measurements) > measurements.sent * LATE_SHARE;
+const isLate = ({ measurements }: Run) => lateOf(measurements) > measurements.sent * MAX_LATE_SHARE;
 
 function doubtsOf(run: Run): string[] {
   const { measurements, tooSlow, loopDelay } = run;
@@ -135,7 +120,7 @@ function doubtsOf(run: Run): string[] {
           `${percent(lateOf(measurements) / measurements.sent)} of the deliveries were sent more than ${LATE} ms late.`,
         ]
       : []),
-    ...(loopDelay <= LATE_LOOP
+    ...(loopDelay <= MAX_LOOP_DELAY
       ? []
       : [
           `Its event loop was ${Math.round(loopDelay)} ms late at the 99th percentile: other work took the processor.`,
@@ -143,44 +128,28 @@ function doubtsOf(run: Run): string[] {
   ];
 }
 
-function reportStretch(stretch: Stretch): ReportedStretch {
-  const { begin, seconds, wanted, sent, accepted, failed, came, late, receipt, effect } = stretch;
-  return {
-    begin,
-    seconds,
-    wanted,
-    sent,
-    accepted,
-    failed,
-    came,
-    late,
-    receipt: receipt.percentiles(),
-    effect: effect.percentiles(),
-  };
-}
-
-function reportStep(step: Stretch & { readonly rate: number }, run: Run): ReportedStep {
+function reportStep(step: Interval & { readonly rate: number }, run: Run): ReportedStep {
   const broken = breakOf(step, run);
-  return { ...reportStretch(step), rate: step.rate, ...(broken !== undefined && { broken }) };
+  return { ...step.summary(), rate: step.rate, ...(broken !== undefined && { broken }) };
 }
 
-/** Why a step is not what was wanted; the sender's own fault comes first, as it would explain the others. */
-function breakOf(step: Stretch, { ended, over }: Run): string | undefined {
+/** Why a step counts as broken. The sender's own fault comes first, because it would explain the others. */
+function breakOf(step: Interval, { ended, over }: Run): string | undefined {
   const { begin, seconds, wanted, sent, accepted, failed, late, receipt } = step;
   const isCut = ended !== undefined && sent < wanted;
   if (isCut && failed === 0) return undefined;
-  if (late > sent * LATE_SHARE_OF_STEP) return 'sent late: this machine is the limit';
+  if (late > sent * MAX_LATE_SHARE_OF_STEP) return 'sent late: this machine is the limit';
   if (sent < wanted && !isCut) return 'not all sent';
   if (failed > 0) return `${percent(failed / sent)} not 200`;
   const open = sent - accepted - failed;
-  if (open > sent * SLOWEST_SHARE && (begin + seconds) * 1_000 + SLOWEST_RECEIPT < over) {
+  if (open > sent * MAX_SLOW_SHARE && (begin + seconds) * 1_000 + MAX_P99 < over) {
     return `${percent(open / sent)} without an answer`;
   }
   const slowest = receipt.percentile(99);
-  return slowest > SLOWEST_RECEIPT ? `p99 above ${SLOWEST_RECEIPT.toLocaleString('en')} ms` : undefined;
+  return slowest > MAX_P99 ? `p99 above ${MAX_P99.toLocaleString('en')} ms` : undefined;
 }
 
-/** As many digits as tell something: `0.02 %`, `12 %`, `99.9 %`. What is not all is never `100 %`. */
+/** `0.02 %`, `12 %`, `99.9 %`. Only 1 is `100 %`. */
 export function percent(share: number): string {
   const isNearlyAll = share > 0.99 && share < 1;
   const shown = isNearlyAll ? Math.floor(share * 10_000) / 100 : Number((share * 100).toPrecision(2));

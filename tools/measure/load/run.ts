@@ -1,34 +1,33 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readSamples } from '../../../events/samples.ts';
+import { WEBHOOK_PATH } from '../../../lambda/events/webhook-path.ts';
 import type { ProgressDisplay } from '../../cli/terminal/progress.ts';
+import { SignedDeliveries } from './deliveries.ts';
 import { Generator } from './generator.ts';
-import { slowness, uselessness } from './judge.ts';
 import { Measurements } from './measurements.ts';
 import { type LoadPlan, ratesOf } from './plan.ts';
-import { SignedAhead } from './signed-ahead.ts';
 
-/** Milliseconds until the first delivery: as long as it takes until some are signed, unless the machine is busy. */
+/** Milliseconds until the first delivery: usually enough to sign some. */
 const LEAD = 500;
 
-/** Milliseconds between two looks at how it goes. */
+/** Milliseconds between two checks of the run. */
 const LOOK_INTERVAL = 250;
 
-/** Milliseconds between two measurements of how late the event loop is. */
+/** Milliseconds between two measurements of the event loop's delay. */
 const DELAY_RESOLUTION = 10;
 
-/** Where and how a plan is carried out. */
 export interface RunOptions {
   readonly plan: LoadPlan;
   readonly url: URL;
   readonly secret: string;
-  /** Ends it early; what was measured stands. */
+  /** Ends it early. The measurements so far are kept. */
   readonly signal: AbortSignal;
   readonly progress: ProgressDisplay;
-  /** Says something at once. */
+  /** Prints a warning at once. */
   readonly warn: (line: string) => void;
-  /** Deliveries under way at which it ends early. @default what memory holds */
-  readonly mostUnderWay?: number;
+  /** @default {@link MAX_UNDER_WAY} */
+  readonly maxUnderWay?: number;
 }
 
 /** A run that has ended. */
@@ -40,17 +39,17 @@ export interface Run {
   readonly begin: number;
   /** How long deliveries were sent, in milliseconds. */
   readonly lasted: number;
-  /** Milliseconds from its first second until nothing more was waited for. */
+  /** Milliseconds from its first second until the last wait ended. */
   readonly over: number;
   /** Why it ended early. */
   readonly ended?: string;
-  /** What the machine that sends was short of. */
+  /** Why the machine that sends could not keep the rate. */
   readonly tooSlow?: string;
-  /** Milliseconds that the event loop was late, at the 99th percentile. */
+  /** Milliseconds that the event loop was late, at p99. */
   readonly loopDelay: number;
 }
 
-/** Sends what is planned, and waits for the answers. */
+/** Sends the planned deliveries, and waits for the answers. */
 export async function runLoad({
   plan,
   url,
@@ -58,13 +57,13 @@ export async function runLoad({
   signal,
   progress,
   warn,
-  mostUnderWay,
+  maxUnderWay,
 }: RunOptions): Promise<Run> {
   const measurements = new Measurements(plan);
   const rates = ratesOf(plan);
   const planned = Date.now() + LEAD;
   const options = { plan, samples: readSamples(), secret };
-  await using ahead = new SignedAhead(options, rates, planned);
+  await using ahead = new SignedDeliveries(options, rates, planned);
   using generator = new Generator(url, plan.connections, measurements);
   const delay = monitorEventLoopDelay({ resolution: DELAY_RESOLUTION });
   const early = new AbortController();
@@ -84,13 +83,13 @@ export async function runLoad({
       unit: 'deliveries',
       note: `${underWay.toLocaleString('en')} unanswered, ${failed.toLocaleString('en')} not 200`,
     });
-    const soFar = { host: url.host, elapsed, endings, lateBy, underWay };
-    const useless = uselessness(soFar, mostUnderWay);
+    const state = { host: url.host, elapsed, endings, lateBy, underWay };
+    const useless = abortReason(state, maxUnderWay);
     if (useless !== undefined && !until.aborted) {
       ended = useless;
       early.abort();
     }
-    const slow = slowness(soFar);
+    const slow = senderTooSlow(state);
     if (slow !== undefined && tooSlow === undefined) {
       tooSlow = slow;
       progress.end();
@@ -125,4 +124,103 @@ export async function runLoad({
     ...(tooSlow !== undefined && { tooSlow }),
     loopDelay: Math.max(0, delay.percentile(99) / 1e6 - DELAY_RESOLUTION),
   };
+}
+
+/** A run so far. */
+export interface RunState {
+  readonly host: string;
+  /** Milliseconds since it began. */
+  readonly elapsed: number;
+  /** By status, or by the kind of error without an answer. */
+  readonly endings: ReadonlyMap<number | string, number>;
+  /** Milliseconds by which the next delivery is late. */
+  readonly lateBy: number;
+  /** Deliveries without an end. */
+  readonly underWay: number;
+}
+
+/**
+ * Deliveries under way at which a run is aborted. Each takes 6 to 13 kB (measured), so they are about a gigabyte. At the
+ * highest rate it is what is sent in five seconds.
+ */
+const MAX_UNDER_WAY = 100_000;
+
+/** A run is aborted after so many deliveries that all ended alike, or after all of so many milliseconds did. */
+const ENOUGH = { deliveries: 10, milliseconds: 3_000 };
+
+/** Milliseconds without any answer or error. A cold start takes a second or two. */
+const SILENCE = 10_000;
+
+/** Milliseconds. A pause of the garbage collector is shorter. */
+const TOO_LATE = 500;
+
+/** Errors that are not the receiver's. */
+export const LOCAL_ERRORS: Readonly<Record<string, string>> = {
+  EMFILE: 'this machine has no file descriptors left: fewer --connections, or a higher ulimit -n',
+  EADDRNOTAVAIL: 'this machine has no ports left: fewer --connections',
+};
+
+/** Answers of an overloaded receiver or gateway: they do not say whether address and secret are right. */
+const OVERLOADED: readonly (number | string)[] = [429, 503];
+
+/** @returns why it is useless to continue; undefined if it is not */
+export function abortReason(
+  { host, elapsed, endings, underWay }: RunState,
+  maxUnderWay = MAX_UNDER_WAY,
+): string | undefined {
+  if (underWay >= maxUnderWay) {
+    return `${underWay.toLocaleString('en')} deliveries wait for an answer of ${host}, and this machine is to hold no more than ${maxUnderWay.toLocaleString('en')}: it answers more slowly than they are sent, or has too few --connections for it. Lower --rate, or look whether it still runs.`;
+  }
+  if (endings.size === 0) {
+    if (elapsed < SILENCE) return undefined;
+    return `${host} has not answered anything for ${SILENCE / 1_000} s. Is it the right address, and does a firewall let this machine through?`;
+  }
+  const kinds = [...endings.keys()];
+  if (kinds.every((kind) => typeof kind === 'string')) {
+    // Deliveries under way may still be answered: a cold start takes longer than an error.
+    const failed = countOf(endings, kinds);
+    if ((failed < underWay && elapsed < SILENCE) || !isEnough(endings, kinds, elapsed)) return undefined;
+    const own = kinds.map((kind) => LOCAL_ERRORS[kind]).find((meaning) => meaning !== undefined);
+    if (own !== undefined) return `No delivery was answered: ${own}.`;
+    return `Nothing answers at ${host}: ${kinds.join(', ')}. Is it the right address, and does it run?`;
+  }
+  const telling = kinds.filter((kind) => typeof kind === 'number' && !OVERLOADED.includes(kind));
+  const [only] = telling;
+  if (telling.length !== 1 || typeof only !== 'number' || !isEnough(endings, telling, elapsed)) {
+    return undefined;
+  }
+  const why = refusal(only);
+  return why === undefined ? undefined : `${host} answers ${only} and never 200: ${why}`;
+}
+
+function isEnough(
+  endings: RunState['endings'],
+  kinds: readonly (number | string)[],
+  elapsed: number,
+): boolean {
+  return countOf(endings, kinds) >= ENOUGH.deliveries || elapsed >= ENOUGH.milliseconds;
+}
+
+const countOf = (endings: RunState['endings'], kinds: readonly (number | string)[]) =>
+  kinds.reduce<number>((sum, kind) => sum + (endings.get(kind) ?? 0), 0);
+
+/** The meaning of a status that every delivery gets; undefined for one that may pass. */
+function refusal(status: number): string | undefined {
+  if (status >= 300 && status < 400) {
+    return 'it leads to another address, and a delivery is not sent on. Give the one that it leads to';
+  }
+  if (status === 401) return 'the secret is wrong. Give the one that it knows as WEBHOOK_SECRET or --secret';
+  if (status === 403) {
+    return `something before the receiver turns it away, such as a firewall, or a REST API that has no such path. Its path ends in ${WEBHOOK_PATH}`;
+  }
+  if (status === 404) {
+    return `there is no such path. Is it the whole address? Its path ends in ${WEBHOOK_PATH}`;
+  }
+  return undefined;
+}
+
+/** @returns a warning if the machine that sends is too slow */
+export function senderTooSlow({ lateBy }: Pick<RunState, 'lateBy'>): string | undefined {
+  if (lateBy < TOO_LATE) return undefined;
+  return `This machine cannot keep the rate: it is ${(lateBy / 1_000).toFixed(1)} s behind. Lower --rate, end what else runs here, or send from several machines at a part of the rate each.`;
 }

@@ -1,13 +1,8 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { Deliveries, type DeliveriesOptions } from './deliveries.ts';
+import { Deliveries, type DeliveriesOptions, type SecondAsked } from './deliveries.ts';
 
-/** Which second is to be made: see {@link Deliveries.next}. */
-export interface SecondAsked {
-  readonly rate: number;
-  readonly begin: number;
-}
+// A thread of its own, so that signing does not delay what the sending thread measures.
 
-/** A thread of its own, so that what the sending one measures is not its signing. */
 const deliveries = new Deliveries(workerData as DeliveriesOptions);
 
 parentPort?.on('message', ({ rate, begin }: SecondAsked) => {

@@ -21,3 +21,6 @@ export const CONTACT = {
   url: `https://${EXAMPLE_HOST}/`,
   email: 'webhooks@example.com',
 };
+
+/** A schema of the same document. */
+export const schemaRef = (name: string) => ({ $ref: `#/components/schemas/${name}` });

@@ -2,9 +2,9 @@ import { readSamples, type Sample } from '../../../events/samples.ts';
 import { catalogue, type EventName, eventNames } from '../../../lambda/events/catalogue.ts';
 import { kebabCase, pascalCase } from '../../../lambda/events/event-names.ts';
 import { UTC_DATE_TIME } from '../../../lambda/events/timestamp.ts';
+import { sha256Hex } from '../../../lambda/hash.ts';
 import { CommandError } from '../../cli/terminal/command-error.ts';
-import type { JsonSchema } from './field-schemas.ts';
-import { dataSchema } from './json-schema.ts';
+import { dataSchema, type JsonSchema } from './json-schema.ts';
 
 export const DRAFT = 'https://json-schema.org/draft/2020-12/schema';
 
@@ -42,6 +42,26 @@ export function describedEvents(): DescribedEvent[] {
     };
   });
 }
+
+/** What names a delivery; here and there with an example. */
+export const eventId = {
+  type: 'string',
+  pattern: '^[0-9a-f]{64}$',
+  description: 'SHA-256 of the body’s bytes in hex. A repeat of the same bytes has the same id.',
+};
+
+/** That of a payload whose bytes are its JSON without white space. */
+export const eventIdOf = (payload: object) => sha256Hex(Buffer.from(JSON.stringify(payload)));
+
+export const requestId = {
+  type: 'string',
+  description: 'Names the request that brought the event. Give this id to ask what became of it.',
+};
+
+export const REQUEST_ID = 'JZ3dXgkWIAMEPlw=';
+
+/** The hash of `{}`. */
+export const EVENT_ID = eventIdOf({});
 
 const timestamp = {
   type: 'string',

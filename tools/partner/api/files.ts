@@ -1,9 +1,22 @@
 import { readdirSync } from 'node:fs';
+import * as z from 'zod/mini';
+import type { ArchiveRecord } from '../../../lambda/archive/record.ts';
+import { recordSchema } from '../../../lambda/archive/record-schema.ts';
 import type { DerivedFile } from '../../generate/derived-file.ts';
-import { archiveRecordDocument } from './archive-record.ts';
 import { asyncApiDocument } from './asyncapi.ts';
-import { DRAFT, describedEvents, payloadSchema, schemaId } from './event-schemas.ts';
-import { notificationDocument } from './notification-schemas.ts';
+import {
+  type DescribedEvent,
+  DRAFT,
+  describedEvents,
+  eventId,
+  eventIdOf,
+  payloadSchema,
+  REQUEST_ID,
+  requestId,
+  schemaId,
+} from './event-schemas.ts';
+import type { JsonSchema } from './json-schema.ts';
+import { notificationDocument } from './notifications.ts';
 import { openApiDocument } from './openapi.ts';
 import { describedPage } from './page.ts';
 
@@ -39,3 +52,32 @@ export function apiFiles(): DerivedFile[] {
     ...[...files].map((file) => ({ file: `${SCHEMAS_FOLDER}/${file}`, text: schemas.get(file) })),
   ];
 }
+
+const { properties, required } = z.toJSONSchema(recordSchema, { io: 'input' });
+
+/** `docs/api/schemas/archive-record.json`: a line of an object of the archive. */
+const archiveRecordDocument = (events: readonly DescribedEvent[]): JsonSchema => ({
+  $schema: DRAFT,
+  $id: schemaId('archive-record'),
+  title: 'archive record',
+  description:
+    'What became of one message: a line of JSON in the archive. A message that came twice has two. More fields may come.',
+  type: 'object',
+  properties: { ...properties, eventId, requestId },
+  required,
+  examples: archiveRecordExamples(events),
+});
+
+const archiveRecordExamples = (events: readonly DescribedEvent[]): ArchiveRecord[] =>
+  events.slice(0, 1).flatMap(({ event, samples }) =>
+    samples.map(({ payload }) => ({
+      eventId: eventIdOf(payload),
+      event,
+      receivedAt: '2026-01-31T09:30:00.123Z',
+      requestId: REQUEST_ID,
+      outcome: 'Processed',
+      attempt: 1,
+      settledAt: '2026-01-31T09:30:00.456Z',
+      body: JSON.stringify(payload),
+    })),
+  );

@@ -1,20 +1,21 @@
 import { readFileSync } from 'node:fs';
-import { LOCAL_SECRET } from '../../../events/signing.ts';
+import { LOCAL_SECRET, signatureOf } from '../../../events/signing.ts';
 import { WEBHOOK_PATH } from '../../../lambda/events/webhook-path.ts';
-import { CONTACT, EXAMPLE_HOST, info, LICENCE } from './document-facts.ts';
+import { BASE64, HEX, PREFIX } from '../../../lambda/receiver/signature.ts';
+import { CONTACT, EXAMPLE_HOST, info, LICENCE, schemaRef } from './document-facts.ts';
 import { type DescribedEvent, describedEvents, payloadSchema } from './event-schemas.ts';
-import type { JsonSchema } from './field-schemas.ts';
-import { gatewayAnswers, gatewayMessageSchema } from './gateway-answers.ts';
-import { acceptedSchema, gatewayResponse, responses } from './openapi-responses.ts';
-import { problemNames, problemSchema } from './problems.ts';
-import { requestIdHeaderReferences, requestIdHeaders } from './request-id-headers.ts';
-import { schemaRef } from './schema-reference.ts';
-import {
-  exampleSignature,
-  SIGNATURE_HEADER,
-  signatureDescription,
-  signatureSchema,
-} from './signature-header.ts';
+import type { JsonSchema } from './json-schema.ts';
+import { responseComponents, responses } from './responses.ts';
+
+const INTRODUCTION = `You post each event to one address. We verify the signature, store the event, answer, and process it afterwards.
+
+- **Send one event per request**, as JSON in UTF-8. The signature covers the bytes of the body as you send them: sign last, and send what you have signed.
+- **Wait 35 s for an answer.** Our gateway gives up after 30 s.
+- **200 means that we have the event.** After 400 or 413 do not repeat. After 403 or 404 fix the address first. After any other status, or no answer, repeat the same bytes, later each time.
+- **You may send an event twice**: the same bytes are the same event. Events may come in any order: of two about the same thing the later \`timestamp\` wins.
+- **Leave out a field that has no value.** Do not send \`null\`: depending on the field, it is refused with 400 or counts as absent.
+- **You may send fields that are not described.** We ignore them.
+- **Tell us before you send a new kind of event.** Until we support it, the answer is 200 \`parked\`: we keep the event, and it has no effect.`;
 
 /** OpenAPI 3.1 of what the partner calls: the one endpoint, with every answer of both kinds of API Gateway. */
 export function openApiDocument(): JsonSchema {
@@ -60,50 +61,13 @@ export function openApiDocument(): JsonSchema {
           },
         },
         ...Object.fromEntries(events.map((event) => [event.schemaName, payloadSchema(event)])),
-        Queued: acceptedSchema('queued'),
-        Parked: acceptedSchema('parked'),
-        ...Object.fromEntries(problemNames.map((name) => [name, problemSchema(name)])),
-        GatewayMessage: gatewayMessageSchema,
+        ...responseComponents.schemas,
       },
-      headers: requestIdHeaders,
-      responses: withRequestIds({
-        ...responses,
-        ...Object.fromEntries(
-          gatewayAnswers.map((answer) => [`Gateway${answer.status}`, gatewayResponse(answer)]),
-        ),
-      }),
+      headers: responseComponents.headers,
+      responses: responseComponents.responses,
     },
   };
 }
-
-const INTRODUCTION = `You post each event to one address. We verify the signature, store the event, answer, and process it afterwards.
-
-- **Send one event per request**, as JSON in UTF-8. The signature covers the bytes of the body as you send them: sign last, and send what you have signed.
-- **Wait 35 s for an answer.** Our gateway gives up after 30 s.
-- **200 means that we have the event.** After 400 or 413 do not repeat. After 403 or 404 fix the address first. After any other status, or no answer, repeat the same bytes, later each time.
-- **You may send an event twice**: the same bytes are the same event. Events may come in any order: of two about the same thing the later \`timestamp\` wins.
-- **Leave out a field that has no value.** Do not send \`null\`: depending on the field, it is refused with 400 or counts as absent.
-- **You may send fields that are not described.** We ignore them.
-- **Tell us before you send a new kind of event.** Until we support it, the answer is 200 \`parked\`: we keep the event, and it has no effect.`;
-
-const withRequestIds = (byName: Readonly<Record<string, JsonSchema>>): JsonSchema =>
-  Object.fromEntries(
-    Object.entries(byName).map(([name, { description, headers, ...response }]) => [
-      name,
-      { description, headers: { ...requestIdHeaderReferences, ...(headers ?? {}) }, ...response },
-    ]),
-  );
-
-/** All answers that do not depend on the event. */
-const failures = {
-  400: { $ref: '#/components/responses/UnusableEvent' },
-  401: { $ref: '#/components/responses/InvalidSignature' },
-  500: { $ref: '#/components/responses/ServerError' },
-  ...Object.fromEntries(
-    gatewayAnswers.map(({ status }) => [status, { $ref: `#/components/responses/Gateway${status}` }]),
-  ),
-  default: { $ref: '#/components/responses/GatewayOther' },
-};
 
 function receiveEvent(events: readonly DescribedEvent[]): JsonSchema {
   const samples = events.flatMap((event) => event.samples);
@@ -126,7 +90,7 @@ function receiveEvent(events: readonly DescribedEvent[]): JsonSchema {
         },
       },
     },
-    responses: { 200: { $ref: '#/components/responses/Accepted' }, ...failures },
+    responses,
     'x-codeSamples': codeSamples,
   };
 }
@@ -140,18 +104,23 @@ const codeSamples = [
   { lang: 'Go', label: 'Go', file: 'go/main.go' },
 ].map(({ lang, label, file }) => ({ lang, label, source: readFileSync(`examples/signing/${file}`, 'utf8') }));
 
+const withoutAnchors = ({ source }: RegExp) => source.replace(/^\^|\$$/g, '');
+
+/** Every spelling of a signature that is accepted (decision D1), as a regular expression. */
+export const SIGNATURE_PATTERN = `^(?:${PREFIX})?(?:${withoutAnchors(HEX)}|${withoutAnchors(BASE64)})$`;
+
 function signatureParameter([first]: readonly DescribedEvent[]): JsonSchema {
-  const payload = first?.samples[0]?.payload ?? {};
+  const body = JSON.stringify(first?.samples[0]?.payload ?? {});
   return {
-    name: SIGNATURE_HEADER,
+    name: 'X-Webhook-Signature',
     in: 'header',
     required: true,
-    description: signatureDescription,
-    schema: signatureSchema,
+    description: `HMAC-SHA256 of the body's bytes, exactly as they are sent, keyed with the UTF-8 bytes of the secret that we share: 64 hex digits of either case, or base64 or base64url of the 32 bytes, with or without padding; any of them may begin with \`${PREFIX}\`. One value, no spaces. This alone proves that the request is yours.`,
+    schema: { type: 'string', pattern: SIGNATURE_PATTERN },
     examples: {
       hex: {
-        summary: `For the body ${JSON.stringify(payload)} and the secret ${LOCAL_SECRET}`,
-        value: exampleSignature(payload),
+        summary: `For the body ${body} and the secret ${LOCAL_SECRET}`,
+        value: signatureOf({ body: Buffer.from(body), secret: LOCAL_SECRET }),
       },
     },
   };

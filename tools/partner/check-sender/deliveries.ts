@@ -1,17 +1,16 @@
 import type { EventName } from '../../../lambda/events/catalogue.ts';
 import { sha256Hex } from '../../../lambda/hash.ts';
-import { type JsonNode, jsonTree, memberOf } from './payload/json-tree.ts';
-import { jsonForms, writeJson } from './signature/json-forms.ts';
-import { inflated, UTF_16 } from './signature/signed-messages.ts';
+import { canonicalForm, type JsonNode, memberOf, nodesIn, parseJson, writeJson } from './json.ts';
+import { inflated, UTF_16 } from './signed-messages.ts';
 
 /** Deliveries that are remembered, by hashes alone; beyond, the oldest is forgotten. */
-const MOST_DELIVERIES = 10_000;
+const MAX_DELIVERIES = 10_000;
 
 /** Requests of one delivery that are remembered; beyond, they are only counted. */
-const MOST_ATTEMPTS = 1_000;
+const MAX_ATTEMPTS = 1_000;
 
 /** Bytes of a body above which only its hash is compared. */
-const MOST_BYTES_PARSED = 256 * 1024;
+const MAX_BYTES_PARSED = 256 * 1024;
 
 /** How one request ended: with an answer, or without. */
 export type Ending = number | 'cut' | 'gave up';
@@ -27,7 +26,7 @@ export interface End {
 export interface Attempt {
   /** Milliseconds, of one clock. */
   readonly at: number;
-  /** The service's own answer, whatever is played in its place. */
+  /** The service's own answer, whatever was sent in its place. */
   readonly status: number;
   /** Undefined while it is under way. */
   end: End | undefined;
@@ -53,8 +52,8 @@ export interface Delivery {
   readonly corrects: number;
 }
 
-/** What a request says of itself. */
-export interface Sighting {
+/** What is known of a request before it is answered. */
+export interface ReceivedRequest {
   readonly at: number;
   readonly status: number;
   readonly eventId: string;
@@ -66,9 +65,9 @@ export interface Sighting {
 }
 
 /**
- * Tells which requests are of one delivery: those with the same bytes; and those with other bytes that carry the same
- * content in another notation, or, after a refusal, the same values under another timestamp. `webhookId` tells nothing: it
- * may name a subscription (decision D6).
+ * Groups requests by delivery: those with the same bytes, those with the same content written differently, and, after a
+ * failure, those with the same values and another timestamp. `webhookId` is not used: it may name a subscription
+ * (decision D6).
  *
  * If the service itself refused a delivery, and it comes with other bytes or another signature, somebody has corrected
  * it: a new delivery begins.
@@ -80,14 +79,14 @@ export class Deliveries {
   #number = 0;
 
   /** Remembers a request under way. */
-  note(sighting: Sighting): { delivery: Delivery; attempt: Attempt } {
-    const { at, status, eventId, connection, isReused } = sighting;
-    const signature = sha256Hex(sighting.signature);
-    const keys = keysOf(sighting);
+  note(received: ReceivedRequest): { delivery: Delivery; attempt: Attempt } {
+    const { at, status, eventId, connection, isReused } = received;
+    const signature = sha256Hex(received.signature);
+    const keys = keysOf(received);
     const found = this.#find(keys);
     const delivery =
       found === undefined || this.#isCorrected(found, eventId, signature)
-        ? this.#add(sighting, keys, found)
+        ? this.#add(received, keys, found)
         : found;
     const before = this.#signatures.get(eventId);
     if (before === undefined) this.#signatures.set(eventId, signature);
@@ -101,8 +100,8 @@ export class Deliveries {
       isSameSignature: before === undefined || before === signature,
     };
     delivery.count += 1;
-    delivery.event ??= sighting.event;
-    if (delivery.attempts.length < MOST_ATTEMPTS) delivery.attempts.push(attempt);
+    delivery.event ??= received.event;
+    if (delivery.attempts.length < MAX_ATTEMPTS) delivery.attempts.push(attempt);
     return { delivery, attempt };
   }
 
@@ -128,7 +127,7 @@ export class Deliveries {
   }
 
   /** @param corrected that this one takes the place of */
-  #add({ eventId, event }: Sighting, keys: Keys, corrected?: Delivery): Delivery {
+  #add({ eventId, event }: ReceivedRequest, keys: Keys, corrected?: Delivery): Delivery {
     if (corrected !== undefined) this.#forget(corrected.eventId);
     const corrects = corrected === undefined ? 0 : corrected.corrects + corrected.count;
     this.#number += 1;
@@ -137,7 +136,7 @@ export class Deliveries {
     this.#all.set(eventId, { delivery, keys: all });
     for (const key of all) this.#byKey.set(key, eventId);
     const [oldest] = this.#all.keys();
-    if (oldest !== undefined && this.#all.size > MOST_DELIVERIES) this.#forget(oldest);
+    if (oldest !== undefined && this.#all.size > MAX_DELIVERIES) this.#forget(oldest);
     return delivery;
   }
 
@@ -152,49 +151,41 @@ export class Deliveries {
 interface Keys {
   /** Each names the delivery. */
   readonly exact: readonly string[];
-  /** Each names it where it was not accepted: otherwise it may well be another event. */
+  /** Each names it if it was not accepted. If it was, the same values may be another event. */
   readonly afterRefusal: readonly string[];
 }
 
-function keysOf({ eventId, body }: Sighting): Keys {
+function keysOf({ eventId, body }: ReceivedRequest): Keys {
   const bytes = `bytes ${eventId}`;
-  if (body.length > MOST_BYTES_PARSED) return { exact: [bytes], afterRefusal: [] };
+  if (body.length > MAX_BYTES_PARSED) return { exact: [bytes], afterRefusal: [] };
   const sent = objectIn(body.toString());
   const meant = sent ?? meantObject(body);
   const data = memberOf(meant, 'data');
   const values = JSON.stringify([valuesIn(memberOf(meant, 'event')), valuesIn(data).sort()]);
   return {
-    exact: sent === undefined ? [bytes] : [bytes, `content ${sha256Hex(canonical(sent))}`],
+    exact: sent === undefined ? [bytes] : [bytes, `content ${sha256Hex(writeJson(sent, canonicalForm))}`],
     afterRefusal: data === undefined ? [] : [`values ${sha256Hex(values)}`],
   };
 }
 
 function objectIn(text: string): JsonNode | undefined {
-  const tree = jsonTree(text.replace(/^\uFEFF/, ''));
+  const tree = parseJson(text.replace(/^\uFEFF/, ''));
   return tree?.kind === 'object' ? tree : undefined;
 }
 
 /** The event in a body that the service cannot read, as it was serialised twice, compressed or in UTF-16. */
 function meantObject(body: Buffer): JsonNode | undefined {
-  const tree = jsonTree(body.toString());
+  const tree = parseJson(body.toString());
   if (tree?.kind === 'string') return objectIn(tree.value);
-  const plain = inflated({ headers: [], body });
-  if (plain !== undefined) return plain.length > MOST_BYTES_PARSED ? undefined : objectIn(plain.toString());
-  if (body.length % 2 !== 0) return undefined;
+  const [plain] = inflated({ headers: [], body });
+  if (plain !== undefined) return plain.length > MAX_BYTES_PARSED ? undefined : objectIn(plain.toString());
   return UTF_16.map(({ decode }) => objectIn(decode(body))).find((found) => found !== undefined);
-}
-
-/** The same for the same content, however it is written. */
-function canonical(node: JsonNode): string {
-  const form = jsonForms.find(({ sorted }) => sorted);
-  return form === undefined ? '' : writeJson(node, form);
 }
 
 /** Values without their names and types, which a correction may change: `{"shopId": 1}` becomes `{"shop_id": "1"}`. */
 function valuesIn(node: JsonNode | undefined): string[] {
-  if (node === undefined) return [];
-  if (node.kind === 'object') return node.entries.flatMap(([, value]) => valuesIn(value));
-  if (node.kind === 'array') return node.items.flatMap(valuesIn);
-  if (node.kind === 'string') return [node.value];
-  return node.text === 'null' ? [] : [node.text];
+  return (node === undefined ? [] : nodesIn(node)).flatMap((inner) => {
+    if (inner.kind === 'string') return [inner.value];
+    return inner.kind === 'literal' && inner.text !== 'null' ? [inner.text] : [];
+  });
 }

@@ -1,99 +1,117 @@
 import type { EventName } from '../../../lambda/events/catalogue.ts';
+import { WEBHOOK_PATH } from '../../../lambda/events/webhook-path.ts';
 import { sha256Hex } from '../../../lambda/hash.ts';
 import { decodeSignature, verify } from '../../../lambda/receiver/signature.ts';
 import { valuesOf } from '../../../local/gateway/http-message.ts';
-import type { Finding, Grade } from './finding.ts';
-import { wrong } from './finding.ts';
+import { type Finding, type Grade, wrong } from './finding.ts';
 import { addressFindings, transportFindings } from './http-findings.ts';
-import { knownEvent, payloadFindings } from './payload/payload-findings.ts';
-import type { SentRequest } from './sent-request.ts';
-import type { ServiceAnswer } from './service.ts';
-import { signatureFindings } from './signature/signature-findings.ts';
-import { compressionOf } from './signature/signed-messages.ts';
+import { knownEvent, payloadFindings } from './payload-findings.ts';
+import { trailingBytesFinding } from './request-bytes.ts';
+import { type ServiceAnswer, serviceAnswer } from './responses.ts';
+import { signatureFindings } from './signature-findings.ts';
+import { compressionOf, type SentRequest } from './signed-messages.ts';
 
-/** What is right and what is wrong with a request. Shows nothing that was sent but the kind of event, where we know it. */
+/** What is right and what is wrong with a request. Shows nothing that was sent but the kind of event, if we know it. */
 export interface Diagnosis {
   /** The service's answer: `200`. */
   readonly status: number;
-  /** What that means for the event: `queued`, `parked`; undefined where it is refused, or went astray. */
+  /** What that means for the event: `queued`, `parked`; undefined if it is refused, or went astray. */
   readonly word: 'queued' | 'parked' | undefined;
   readonly event: EventName | undefined;
-  /** As the service names the delivery: the SHA-256 of the body. */
-  readonly eventId: string;
+  /** As the service names the delivery: the SHA-256 of the body. Undefined if the body was too large to keep. */
+  readonly eventId: string | undefined;
   /** The worst first. */
   readonly findings: readonly Finding[];
 }
 
-const ORDER: readonly Grade[] = ['wrong', 'risky', 'fine'];
+const GRADES: readonly Grade[] = ['wrong', 'risky', 'fine'];
+
+const WORDS: Readonly<Record<string, Diagnosis['word']>> = { Accepted: 'queued', Parked: 'parked' };
 
 /**
- * Says what there is to say about one request.
+ * Finds out what is wrong with one request.
  * @param answer the service's own
+ * @param rest bytes behind the end of the request: if it is refused, they and the body together are judged
  */
-export function diagnose(request: SentRequest, answer: ServiceAnswer, secret: string): Diagnosis {
+export async function diagnose(
+  request: SentRequest,
+  answer: ServiceAnswer,
+  secret: string,
+  rest: Buffer = Buffer.alloc(0),
+): Promise<Diagnosis> {
   const { status } = answer.response;
-  const own = causes(request, answer, secret);
-  const isSecretTold = own.some(({ kind }) => kind === 'secret-sent');
-  const findings = [
-    ...own,
-    ...transportFindings(request, secret, status === 200).filter(
-      ({ kind }) => !isSecretTold || kind !== 'secret-sent',
-    ),
-  ];
+  const isAccepted = status === 200;
+  const hasLength = valuesOf(request.headers, 'content-length').length > 0;
+  const whole = { ...request, body: Buffer.concat([request.body, rest]) };
+  const isCut = rest.length > 0 && !isAccepted;
+  const judged = isCut ? whole : request;
+  const judgedAnswer = isCut ? await serviceAnswer(whole, async () => whole.body, secret) : answer;
+  const findings = await findingsOf(judged, judgedAnswer, secret);
   return {
     status,
-    word: status === 200 ? wordOf(answer) : undefined,
-    event: status === 200 ? knownEvent(request.body) : undefined,
+    word: isAccepted ? WORDS[answer.outcome?.outcome ?? ''] : undefined,
+    event: isAccepted ? knownEvent(request.body) : undefined,
     eventId: sha256Hex(request.body),
-    findings: ORDER.flatMap((grade) => findings.filter((finding) => finding.grade === grade)),
+    findings: [
+      ...(rest.length > 0 ? [trailingBytesFinding(hasLength)] : []),
+      ...GRADES.flatMap((grade) => findings.filter((finding) => finding.grade === grade)),
+    ],
   };
 }
 
-function wordOf({ outcome }: ServiceAnswer): Diagnosis['word'] {
-  if (outcome?.outcome === 'Accepted') return 'queued';
-  return outcome?.outcome === 'Parked' ? 'parked' : undefined;
+async function findingsOf(request: SentRequest, answer: ServiceAnswer, secret: string): Promise<Finding[]> {
+  const { status } = answer.response;
+  const causes = status === 413 ? [TOO_LARGE] : await causesOf(request, answer, secret);
+  const transport = transportFindings(request, secret, status === 200);
+  const isSecretFound = causes.some(({ kind }) => kind === 'secret-sent');
+  return [...causes, ...transport.filter(({ kind }) => !isSecretFound || kind !== 'secret-sent')];
 }
 
-function causes(request: SentRequest, { response, outcome }: ServiceAnswer, secret: string): Finding[] {
+async function causesOf(request: SentRequest, answer: ServiceAnswer, secret: string): Promise<Finding[]> {
+  const { body, headers, receivedAt } = request;
   const address = addressFindings(request);
-  if (outcome === undefined) {
-    if (response.status === 413) return [tooLarge];
-    return address;
-  }
-  if (outcome.outcome !== 'Rejected')
-    return [...address, ...payloadFindings(request.body, request.receivedAt)];
-  const [value] = valuesOf(request.headers, 'x-webhook-signature');
-  const signature = decodeSignature(value);
-  const fitsBytes = signature !== undefined && verify(request.body, signature, [secret]);
-  if (fitsBytes && valuesOf(request.headers, 'x-webhook-signature').length === 1) {
-    return [...address, compressionOf(request) === undefined ? notUtf8 : signedCompressed];
+  const outcome = answer.outcome ?? (await outcomeAtAddress(request, secret));
+  if (outcome === undefined) return address;
+  if (outcome.outcome !== 'Rejected') return [...address, ...payloadFindings(body, receivedAt)];
+  const values = valuesOf(headers, 'x-webhook-signature');
+  const signature = decodeSignature(values[0]);
+  const isCompressed = compressionOf(request) !== undefined;
+  if (values.length === 1 && signature !== undefined && verify(body, signature, [secret])) {
+    return [...address, isCompressed ? SIGNED_COMPRESSED : NOT_UTF_8];
   }
   const causes = signatureFindings(request, secret);
-  return [...address, ...causes, ...nextFindings(request, causes)];
+  // A compressed payload cannot be read.
+  const next = isCompressed ? [] : payloadFindings(body, receivedAt);
+  return [
+    ...address,
+    ...causes,
+    ...next
+      .filter(({ grade, kind }) => grade === 'wrong' && causes.every((cause) => cause.kind !== kind))
+      .map((finding) => ({ ...finding, isNext: true })),
+  ];
 }
 
-/** What would be wrong once the signature is right. Of a compressed body nothing can be said. */
-function nextFindings(request: SentRequest, told: readonly Finding[]): Finding[] {
-  if (compressionOf(request) !== undefined) return [];
-  return payloadFindings(request.body, request.receivedAt)
-    .filter(({ grade, kind }) => grade === 'wrong' && told.every((other) => other.kind !== kind))
-    .map((finding) => ({ ...finding, isNext: true }));
+/** What the receiver would do with a request that missed it, so that one verdict names all that is wrong. */
+async function outcomeAtAddress(request: SentRequest, secret: string): Promise<ServiceAnswer['outcome']> {
+  if (request.body.length === 0) return undefined;
+  const addressed = { ...request, method: 'POST', path: WEBHOOK_PATH };
+  return (await serviceAnswer(addressed, async () => request.body, secret)).outcome;
 }
 
-export const tooLarge: Finding = wrong({
+export const TOO_LARGE: Finding = wrong({
   kind: 'body-too-large',
   what: 'The body is larger than the service takes: some 6 MB of JSON, 4.5 MB of another content type.',
   remedy: 'Send what identifies the change, and not what can be fetched.',
 });
 
-const signedCompressed: Finding = wrong({
+const SIGNED_COMPRESSED = wrong({
   kind: 'compressed',
   what: 'The body is compressed, and the signature is over the compressed bytes.',
   remedy: 'Sign the JSON, and send it uncompressed: the service decompresses nothing.',
 });
 
 /** An HTTP API hands text over as text (decision D2). */
-const notUtf8: Finding = wrong({
+const NOT_UTF_8 = wrong({
   kind: 'body-not-utf-8',
   what: 'The signature is right, and the body is not UTF-8: the gateway replaces what is not, so it no longer fits.',
   remedy: 'Turn the text into bytes as UTF-8, before it is signed.',

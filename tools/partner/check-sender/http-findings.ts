@@ -1,180 +1,302 @@
 import { WEBHOOK_PATH } from '../../../lambda/events/webhook-path.ts';
 import { nearest } from '../../../lib/nearest.ts';
 import { valuesOf } from '../../../local/gateway/http-message.ts';
-import { type Finding, fine, risky, wrong } from './finding.ts';
-import { REDIRECTED_PATH } from './play.ts';
-import { type SentRequest, targetOf } from './sent-request.ts';
-import { holdsSecret } from './signature/secret-in-text.ts';
+import { type Finding, findingsOf, firstFinding, type Rule, wrong } from './finding.ts';
+import { REDIRECT_PATH } from './responses.ts';
+import { holdsSecret } from './signature-values.ts';
+import { type SentRequest, targetOf } from './signed-messages.ts';
 
 /**
  * Bytes of the request line and the headers' values together: the quota of an HTTP API
  * (https://docs.aws.amazon.com/apigateway/latest/developerguide/http-api-quotas.html).
  */
-const HEAD_LIMIT_BYTES = 10_240;
+const MAX_HEAD_BYTES = 10_240;
 
 const POST = `POST ${WEBHOOK_PATH}`;
+const SEND_CONTENT_TYPE = 'Send Content-Type: application/json, once.';
+const FEWER_HEADERS = 'Send fewer headers: cookies and tracing add up.';
 
-/** What leads a request to the service or past it: the answer is 404 where one of them is wrong. */
-export function addressFindings(request: SentRequest): Finding[] {
-  if (request.path === REDIRECTED_PATH) return [redirectFollowed];
-  return [...methodFindings(request), ...pathFindings(request)];
+interface Sent {
+  readonly request: SentRequest;
+  readonly secret: string;
+  /** Whether the service takes the request as it is. */
+  readonly isAccepted: boolean;
+  readonly values: (header: string) => string[];
 }
 
-const redirectFollowed = wrong({
+/** What leads a request past the service: the answer is 404 if one of them is wrong. */
+export function addressFindings(request: SentRequest): Finding[] {
+  const { method, path, headers } = request;
+  const isEvent = ['content-type', 'x-webhook-signature'].some((name) => valuesOf(headers, name).length > 0);
+  if (path === REDIRECT_PATH) return [REDIRECT_FOLLOWED];
+  const remedy =
+    method === 'GET' && isEvent
+      ? 'Send to the final address: a client that follows a redirect makes a GET without a body of a POST.'
+      : `Send ${POST}.`;
+  return [
+    ...(method === 'POST'
+      ? []
+      : [wrong({ kind: 'method', what: `The method is ${method}, and must be POST.`, remedy })]),
+    ...firstFinding(PATHS, request),
+  ];
+}
+
+const REDIRECT_FOLLOWED = wrong({
   kind: 'redirect-followed',
   what: 'The sender followed the redirect that was played. The service never redirects.',
   remedy:
     'Turn redirects off in the HTTP client: another host would get the event, or the service a GET without it. Treat 3xx as a failure, and repeat.',
 });
 
-function methodFindings({ method, headers }: SentRequest): Finding[] {
-  if (method === 'POST') return [];
-  const isSent =
-    valuesOf(headers, 'content-type').length > 0 || valuesOf(headers, 'x-webhook-signature').length > 0;
-  return [
-    wrong({
-      kind: 'method',
-      what: `The method is ${method}, and must be POST.`,
-      remedy:
-        method === 'GET' && isSent
-          ? 'Send to the final address: a client that follows a redirect makes a GET without a body of a POST.'
-          : `Send ${POST}.`,
+const PATHS: readonly Rule<SentRequest>[] = [
+  ...(
+    [
+      ['The path is missing: the request went to /.', (path) => path === '/'],
+      ['The path has a slash at its end.', (path) => path === `${WEBHOOK_PATH}/`],
+      ['The path has two slashes in a row.', (path) => path.replaceAll(/\/{2,}/g, '/') === WEBHOOK_PATH],
+      ['The path has capital letters.', (path) => path.toLowerCase() === WEBHOOK_PATH],
+      ['The path has the escapes of a URL.', (path) => path.includes('%')],
+      ['The beginning of the path is missing.', (path) => WEBHOOK_PATH.endsWith(path)],
+      ['The end of the path is missing.', (path) => WEBHOOK_PATH.startsWith(path)],
+      ['Something stands before the path.', (path) => path.endsWith(WEBHOOK_PATH)],
+      ['Something stands after the path.', (path) => path.startsWith(WEBHOOK_PATH)],
+      ['The path is nearly right.', (path) => nearest(path, [WEBHOOK_PATH]) !== undefined],
+      ['The path is another one.', () => true],
+    ] satisfies [string, (path: string) => boolean][]
+  ).map(
+    ([what, isIt]): Rule<SentRequest> => ({
+      kind: 'path',
+      applies: ({ path }) => path !== WEBHOOK_PATH && isIt(path),
+      what,
+      remedy: `Send ${POST}, letter by letter.`,
     }),
-  ];
-}
-
-const PATH_MISTAKES: readonly (readonly [isIt: (path: string) => boolean, what: string])[] = [
-  [(path) => path === '/', 'The path is missing: the request went to /.'],
-  [(path) => path === `${WEBHOOK_PATH}/`, 'The path has a slash at its end.'],
-  [(path) => path.replaceAll(/\/{2,}/g, '/') === WEBHOOK_PATH, 'The path has two slashes in a row.'],
-  [(path) => path.toLowerCase() === WEBHOOK_PATH, 'The path has capital letters.'],
-  [(path) => path.includes('%'), 'The path has the escapes of a URL.'],
-  [(path) => WEBHOOK_PATH.endsWith(path) && path.length > 1, 'The beginning of the path is missing.'],
-  [(path) => WEBHOOK_PATH.startsWith(path), 'The end of the path is missing.'],
-  [(path) => path.endsWith(WEBHOOK_PATH), 'Something stands before the path.'],
-  [(path) => path.startsWith(WEBHOOK_PATH), 'Something stands after the path.'],
-  [(path) => nearest(path, [WEBHOOK_PATH]) !== undefined, 'The path is nearly right.'],
+  ),
+  {
+    grade: 'fine',
+    kind: 'query',
+    applies: ({ query }) => query !== '',
+    what: 'The query string is not read.',
+  },
 ];
 
-function pathFindings({ path, query }: SentRequest): Finding[] {
-  if (path !== WEBHOOK_PATH) {
-    const [, what = 'The path is another one.'] = PATH_MISTAKES.find(([isIt]) => isIt(path)) ?? [];
-    return [wrong({ kind: 'path', what, remedy: `Send ${POST}, letter by letter.` })];
-  }
-  return query === '' ? [] : [fine({ kind: 'query', what: 'The query string is not read.' })];
-}
-
-/**
- * What there is to say of the way that a request came, whether or not its signature is right.
- * @param isAccepted whether the service takes it as it is
- */
+/** Remarks on how a request was sent, whether or not its signature is right. */
 export function transportFindings(request: SentRequest, secret: string, isAccepted: boolean): Finding[] {
+  const values = (header: string) => valuesOf(request.headers, header);
+  const sent = { request, secret, isAccepted, values };
   return [
-    ...contentTypeFindings(request, isAccepted),
-    ...contentEncodingFindings(request, isAccepted),
-    ...secretFindings(request, secret),
-    ...headFindings(request),
+    ...(request.method === 'POST' ? firstFinding(CONTENT_TYPES, sent) : []),
+    ...findingsOf(TRANSPORT, sent),
   ];
 }
 
-function contentTypeFindings({ method, headers }: SentRequest, isAccepted: boolean): Finding[] {
-  if (method !== 'POST') return [];
-  const values = valuesOf(headers, 'content-type');
-  const [value] = values;
-  const grade = isAccepted ? risky : wrong;
-  const remedy = 'Send Content-Type: application/json, once.';
-  if (value === undefined) {
-    return [risky({ kind: 'content-type-missing', what: 'There is no Content-Type.', remedy })];
-  }
-  if (values.length > 1)
-    return [risky({ kind: 'content-type-twice', what: 'Content-Type is there twice.', remedy })];
-  const [mediaType = '', ...parameters] = value.split(';').map((part) => part.trim().toLowerCase());
-  if (mediaType === 'application/x-www-form-urlencoded') {
-    const what = isAccepted
-      ? 'Content-Type says that it is a form, and it is JSON. It works up to some 4.5 MB.'
-      : 'Content-Type says that it is a form.';
-    return [
-      grade({
-        kind: 'content-type-form',
-        what,
-        remedy: `${remedy} curl -d sets this one unless it is told.`,
-      }),
-    ];
-  }
-  if (mediaType.startsWith('multipart/')) {
-    const what = 'Content-Type says that it is a multipart form.';
-    return [grade({ kind: 'content-type-multipart', what, remedy })];
-  }
-  if (mediaType !== 'application/json') {
-    const what = 'Content-Type is another than application/json. It works up to some 4.5 MB.';
-    return [risky({ kind: 'content-type-other', what, remedy })];
-  }
-  const charset = parameters.find((parameter) => parameter.startsWith('charset='))?.slice('charset='.length);
-  if (charset === undefined || /^"?utf-?8"?$/.test(charset)) return [];
-  const what =
-    'Content-Type names another charset than UTF-8, which changes nothing: the bytes are read as UTF-8.';
-  return [risky({ kind: 'content-type-charset', what, remedy })];
-}
+const mediaType = ({ values }: Sent) => values('content-type')[0]?.split(';')[0]?.trim().toLowerCase() ?? '';
 
-function contentEncodingFindings({ headers }: SentRequest, isAccepted: boolean): Finding[] {
-  const encoding = valuesOf(headers, 'content-encoding').join(',').trim().toLowerCase();
-  if (encoding === '' || encoding === 'identity') return [];
-  return [
-    (isAccepted ? risky : wrong)({
-      kind: 'content-encoding',
-      what: 'Content-Encoding says that the body is compressed: the service decompresses nothing.',
-      remedy: 'Send it uncompressed, and without that header.',
-    }),
-  ];
-}
+const riskyIfAccepted = ({ isAccepted }: Sent) => (isAccepted ? 'risky' : 'wrong');
 
-function secretFindings(request: SentRequest, secret: string): Finding[] {
-  const places: [where: string, text: string][] = [
+/** The first that applies. */
+const CONTENT_TYPES: readonly Rule<Sent>[] = [
+  {
+    grade: 'risky',
+    kind: 'content-type-missing',
+    applies: ({ values }) => values('content-type').length === 0,
+    what: 'There is no Content-Type.',
+    remedy: SEND_CONTENT_TYPE,
+  },
+  {
+    grade: 'risky',
+    kind: 'content-type-twice',
+    applies: ({ values }) => values('content-type').length > 1,
+    what: 'Content-Type is there twice.',
+    remedy: SEND_CONTENT_TYPE,
+  },
+  {
+    grade: riskyIfAccepted,
+    kind: 'content-type-form',
+    applies: (sent) => mediaType(sent) === 'application/x-www-form-urlencoded',
+    what: ({ isAccepted }) =>
+      `Content-Type says that it is a form${isAccepted ? ', and it is JSON. It works up to some 4.5 MB' : ''}.`,
+    remedy: `${SEND_CONTENT_TYPE} curl -d sets this one unless it is told.`,
+  },
+  {
+    grade: riskyIfAccepted,
+    kind: 'content-type-multipart',
+    applies: (sent) => mediaType(sent).startsWith('multipart/'),
+    what: 'Content-Type says that it is a multipart form.',
+    remedy: SEND_CONTENT_TYPE,
+  },
+  {
+    grade: 'risky',
+    kind: 'content-type-other',
+    applies: (sent) => mediaType(sent) !== 'application/json',
+    what: 'Content-Type is another than application/json. It works up to some 4.5 MB.',
+    remedy: SEND_CONTENT_TYPE,
+  },
+  {
+    grade: 'risky',
+    kind: 'content-type-charset',
+    applies: ({ values }) => /;\s*charset=(?!"?utf-?8"?\s*(?:;|$))/i.test(values('content-type')[0] ?? ''),
+    what: 'Content-Type names another charset than UTF-8, which changes nothing: the bytes are read as UTF-8.',
+    remedy: SEND_CONTENT_TYPE,
+  },
+];
+
+const headSize = ({ request: { method, headers }, request }: Sent) =>
+  [method, targetOf(request), ...headers.map(([, value]) => value)].join('').length;
+
+/** Where the secret may stand. */
+function secretPlace({ request, secret }: Sent): string | undefined {
+  const places: [place: string, text: string][] = [
     ['the address', targetOf(request)],
     ...request.headers.map(([, value]): [string, string] => ['a header', value]),
     ['the body', request.body.toString()],
   ];
-  const [where] = places.find(([, text]) => holdsSecret(text, secret)) ?? [];
-  if (where === undefined) return [];
-  return [
-    wrong({
-      kind: 'secret-sent',
-      what: `The secret itself is in ${where}.`,
-      remedy:
-        'Never send it: it is the key of the HMAC. Take it for known to others now, and agree on another.',
-    }),
-  ];
+  return places.find(([, text]) => holdsSecret(text, secret))?.[0];
 }
 
-function headFindings(request: SentRequest): Finding[] {
-  const { headers, httpVersion, method } = request;
-  const all: Finding[] = [];
-  const size = [method, targetOf(request), ...headers.map(([, value]) => value)].join('').length;
-  if (size > HEAD_LIMIT_BYTES) {
-    const what = `The request line and the headers have ${size.toLocaleString('en')} bytes: API Gateway takes 10,240.`;
-    all.push(
-      wrong({ kind: 'head-too-large', what, remedy: 'Send fewer headers: cookies and tracing add up.' }),
-    );
-  }
-  if (httpVersion !== '1.1') {
-    const what = `It came by HTTP/${/^\d\.\d$/.test(httpVersion) ? httpVersion : '?'}, which keeps no connection open.`;
-    all.push(
-      risky({ kind: 'http-version', what, remedy: 'Use HTTP/1.1 or HTTP/2: AWS documents no other.' }),
-    );
-  }
-  const hosts = valuesOf(headers, 'host');
-  if (hosts.length !== 1) {
-    const what = hosts.length === 0 ? 'There is no Host.' : 'Host is there more than once.';
-    all.push(risky({ kind: 'host', what, remedy: 'Send Host once: AWS finds the API by it.' }));
-  }
-  const framing = valuesOf(headers, 'transfer-encoding').length > 0;
-  if (framing) all.push(fine({ kind: 'chunked', what: 'The body came in chunks, without Content-Length.' }));
-  const expectations = valuesOf(headers, 'expect');
-  if (expectations.some((value) => value.trim().toLowerCase() !== '100-continue')) {
-    const what = 'Expect holds something else than 100-continue, the only value that HTTP has for it.';
-    all.push(risky({ kind: 'expect-other', what, remedy: 'Leave it out: a server may answer 417.' }));
-  } else if (expectations.length > 0) {
-    all.push(fine({ kind: 'expect', what: 'It asked before it sent the body (Expect: 100-continue).' }));
-  }
-  return all;
+/** All that apply. */
+const TRANSPORT: readonly Rule<Sent>[] = [
+  {
+    grade: riskyIfAccepted,
+    kind: 'content-encoding',
+    applies: ({ values }) => !/^\s*(?:identity\s*)?$/i.test(values('content-encoding').join()),
+    what: 'Content-Encoding says that the body is compressed: the service decompresses nothing.',
+    remedy: 'Send it uncompressed, and without that header.',
+  },
+  {
+    kind: 'secret-sent',
+    applies: (sent) => secretPlace(sent) !== undefined,
+    what: (sent) => `The secret itself is in ${secretPlace(sent)}.`,
+    remedy:
+      'Never send it: it is the key of the HMAC. Treat it as known to others now, and agree on another.',
+  },
+  {
+    kind: 'head-too-large',
+    applies: (sent) => headSize(sent) > MAX_HEAD_BYTES,
+    what: (sent) =>
+      `The request line and the headers have ${headSize(sent).toLocaleString('en')} bytes: API Gateway takes 10,240.`,
+    remedy: FEWER_HEADERS,
+  },
+  {
+    grade: 'risky',
+    kind: 'http-version',
+    applies: ({ request }) => request.httpVersion !== '1.1',
+    what: ({ request: { httpVersion } }) =>
+      `It came by HTTP/${/^\d\.\d$/.test(httpVersion) ? httpVersion : '?'}, which keeps no connection open.`,
+    remedy: 'Use HTTP/1.1 or HTTP/2: AWS documents no other.',
+  },
+  {
+    grade: 'risky',
+    kind: 'host',
+    applies: ({ values }) => values('host').length !== 1,
+    what: ({ values }) =>
+      values('host').length === 0 ? 'There is no Host.' : 'Host is there more than once.',
+    remedy: 'Send Host once: AWS finds the API by it.',
+  },
+  {
+    grade: 'fine',
+    kind: 'chunked',
+    applies: ({ values }) => values('transfer-encoding').length > 0,
+    what: 'The body came in chunks, without Content-Length.',
+  },
+  {
+    grade: 'risky',
+    kind: 'expect-other',
+    applies: ({ values }) => values('expect').some((value) => !isContinue(value)),
+    what: 'Expect holds something else than 100-continue, the only value that HTTP has for it.',
+    remedy: 'Leave it out: a server may answer 417.',
+  },
+  {
+    grade: 'fine',
+    kind: 'expect',
+    applies: ({ values }) => values('expect').length > 0 && values('expect').every(isContinue),
+    what: 'It asked before it sent the body (Expect: 100-continue).',
+  },
+];
+
+const isContinue = (value: string) => value.trim().toLowerCase() === '100-continue';
+
+/** Bytes on a connection that are no request, or no complete one. */
+export interface BrokenConnection {
+  /** As Node.js names the error: `HPE_INVALID_METHOD`. @default the client broke off */
+  readonly code?: string | undefined;
+  /** What was read last. @default nothing */
+  readonly bytes?: Buffer | undefined;
+  /** Bytes of the body that came. Undefined if the head was not complete. */
+  readonly bodyBytes: number | undefined;
+  /** How long a request may take, in milliseconds. */
+  readonly limitMilliseconds: number;
 }
+
+const isTimeout = ({ code }: BrokenConnection) => code === 'ERR_HTTP_REQUEST_TIMEOUT';
+
+/** TLS' record type of a handshake (RFC 8446 §5.1). */
+const TLS_HANDSHAKE = 0x16;
+
+const FRAMING_ERROR =
+  /^HPE_(?:(?:UNEXPECTED|INVALID)_CONTENT_LENGTH|INVALID_TRANSFER_ENCODING|INVALID_CHUNK_SIZE|CHUNK_EXTENSIONS_OVERFLOW)$/;
+
+const HEAD_ERROR = /^HPE_(?:INVALID_HEADER_TOKEN|CR_EXPECTED|LF_EXPECTED|INVALID_VERSION|INVALID_URL)$/;
+
+/** What a connection's bytes are instead of an HTTP request: the first that applies. */
+const CONNECTIONS: readonly Rule<BrokenConnection>[] = [
+  {
+    kind: 'never-ended',
+    applies: (broken) => isTimeout(broken) && broken.bodyBytes === undefined,
+    what: ({ limitMilliseconds }) =>
+      `A request was not complete after ${limitMilliseconds / 1000} s: its headers never ended.`,
+    remedy: 'End the headers with an empty line: CR LF, twice in a row.',
+  },
+  {
+    kind: 'never-ended',
+    applies: isTimeout,
+    what: ({ limitMilliseconds, bodyBytes = 0 }) =>
+      `A request was not complete after ${limitMilliseconds / 1000} s: of its body ${bodyBytes.toLocaleString('en')} bytes came.`,
+    remedy: 'See that Content-Length is the number of bytes of the body, and that all of them are sent.',
+  },
+  {
+    kind: 'tls',
+    applies: ({ bytes }) => bytes?.[0] === TLS_HANDSHAKE,
+    what: 'TLS was spoken: this checker takes plain HTTP.',
+    remedy: 'Send to http:// here. The service itself takes https:// alone.',
+  },
+  {
+    kind: 'http-2',
+    applies: ({ bytes }) => bytes?.subarray(0, 14).toString() === 'PRI * HTTP/2.0',
+    what: 'HTTP/2 was spoken without TLS: this checker takes HTTP/1.1.',
+    remedy: 'Use HTTP/1.1 here. At the service a client chooses HTTP/2 by TLS.',
+  },
+  {
+    kind: 'head-too-large',
+    applies: ({ code }) => code === 'HPE_HEADER_OVERFLOW',
+    what: 'The headers have more than 16 KB: API Gateway takes 10,240 bytes.',
+    remedy: FEWER_HEADERS,
+  },
+  {
+    kind: 'framing',
+    applies: ({ code = '' }) => FRAMING_ERROR.test(code),
+    what: 'Content-Length or Transfer-Encoding is twice, or no number, or both are there, or a chunk is none.',
+    remedy: 'Let the HTTP client set them; set neither by hand.',
+  },
+  {
+    kind: 'broken-off',
+    applies: ({ code, bodyBytes }) =>
+      bodyBytes !== undefined || ['ECONNRESET', 'HPE_INVALID_EOF_STATE', undefined].includes(code),
+    what: ({ bodyBytes }) =>
+      `The sender broke the request off ${bodyBytes === undefined ? 'within its headers' : `after ${bodyBytes.toLocaleString('en')} bytes of its body`}.`,
+    remedy: 'See why it did: a time-out that is too short, or a process that ended.',
+  },
+  {
+    kind: 'malformed-head',
+    applies: ({ code = '' }) => HEAD_ERROR.test(code),
+    what: 'The request line or a header has a form that HTTP does not allow, such as a line break in a value.',
+    remedy: 'Take line breaks off the signature before it is set: base64 tools and openssl add some.',
+  },
+  {
+    kind: 'not-http',
+    applies: () => true,
+    what: 'What came is not an HTTP request.',
+    remedy: 'Send to this port by HTTP/1.1, with a client that speaks it.',
+  },
+];
+
+export const connectionFindings = (broken: BrokenConnection) => firstFinding(CONNECTIONS, broken);

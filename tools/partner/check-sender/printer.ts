@@ -5,21 +5,20 @@ import type { Ending } from './deliveries.ts';
 import type { Diagnosis } from './diagnose.ts';
 import type { Finding, Grade } from './finding.ts';
 import { type RepeatReport, seconds } from './repeats.ts';
-import { isRightInAll, type Summary } from './summary.ts';
-import { isRight, type Verdict } from './verdict.ts';
+import { isRight, isRightInAll, type Summary, type Verdict } from './summary.ts';
 
 type Style = Parameters<typeof styleText>[0];
 
 /** Findings of one request that are shown: the rest is for `--json`. */
-const MOST_FINDINGS = 5;
+const MAX_FINDINGS = 5;
 
 /** Deliveries whose repeats are shown one by one. */
-const MOST_REPEATS = 20;
+const MAX_REPEATS = 20;
 
 /** Answers and waits of one delivery that are shown. */
 const MAX_SHOWN = 8;
 
-/** Characters of an event id that tell two apart. */
+/** Characters of an event id that are enough to distinguish two. */
 const SHORT_ID = 8;
 
 /** Characters before a finding's sentence: `  wrong  `. */
@@ -31,9 +30,9 @@ const GRADES: Readonly<Record<Grade, { word: string; style: Style }>> = {
   fine: { word: 'note', style: 'dim' },
 };
 
-/** A verdict for people: what became of the request, and below it what there is to say. */
+/** A verdict for people: what became of the request, and its findings below. */
 export function verdictText(verdict: Verdict, width: number): string[] {
-  const shown = verdict.findings.slice(0, MOST_FINDINGS);
+  const shown = verdict.findings.slice(0, MAX_FINDINGS);
   const more = verdict.findings.length - shown.length;
   return [
     headline(verdict),
@@ -44,14 +43,13 @@ export function verdictText(verdict: Verdict, width: number): string[] {
 
 function headline(verdict: Verdict): string {
   const { number, at, diagnosis, bytes, method, ending } = verdict;
+  const { event, eventId } = diagnosis ?? {};
   const parts = [
-    ...(diagnosis?.event === undefined ? [] : [diagnosis.event]),
-    ...(method === undefined || method === 'POST' ? [] : [method]),
+    event ?? '',
+    method === 'POST' ? '' : (method ?? ''),
     `${bytes.toLocaleString('en')} ${bytes === 1 ? 'byte' : 'bytes'}`,
-    ...(diagnosis === undefined || diagnosis.eventId === ''
-      ? []
-      : [`event ${diagnosis.eventId.slice(0, SHORT_ID)}`]),
-    ...(diagnosis === undefined || !isOther(verdict) ? [] : [`by itself ${statusText(diagnosis)}`]),
+    eventId === undefined ? '' : `event ${eventId.slice(0, SHORT_ID)}`,
+    diagnosis !== undefined && isOther(verdict) ? `by itself ${statusText(diagnosis)}` : '',
   ];
   const { style, text } = stateOf(verdict);
   const status =
@@ -60,7 +58,7 @@ function headline(verdict: Verdict): string {
     styleText(style, text.padEnd('✓ accepted'.length)),
     styleText('bold', status.padEnd('200 queued'.length)),
     styleText('dim', `#${number}  ${at.toISOString().slice(11, 19)}`),
-    parts.join(' · '),
+    parts.filter((part) => part !== '').join(' · '),
   ].join('  ');
 }
 
@@ -68,7 +66,7 @@ function stateOf(verdict: Verdict): { style: Style; text: string } {
   const { diagnosis, findings } = verdict;
   if (diagnosis === undefined) return { style: 'red', text: '✗ broken' };
   if (diagnosis.status !== 200) return { style: 'red', text: '✗ refused' };
-  // What the sender was told is not what it would have been told: right it may be, and accepted it was not.
+  // If another response was simulated, the sender did not learn that the event was accepted.
   const state = isOther(verdict) ? 'right' : 'accepted';
   if (!isRight(verdict)) return { style: 'red', text: isOther(verdict) ? '✗ wrong' : '✗ accepted' };
   return findings.some(({ grade }) => grade === 'risky')
@@ -76,7 +74,7 @@ function stateOf(verdict: Verdict): { style: Style; text: string } {
     : { style: 'green', text: `✓ ${state}` };
 }
 
-/** Whether something was played, or no answer taken, in place of the service's own. */
+/** Whether another response was simulated, or the sender did not wait for the service's own. */
 const isOther = ({ diagnosis, ending }: Verdict) => diagnosis !== undefined && ending !== diagnosis.status;
 
 const statusText = ({ status, word }: Diagnosis) =>
@@ -97,7 +95,7 @@ function findingText({ grade, what, remedy, isNext = false }: Finding, width: nu
   ];
 }
 
-/** Everything that was seen, for people. */
+/** The summary of all requests, for people. */
 export function summaryText(summary: Summary, width: number): string[] {
   const { requests, accepted, mistakes, repeats, unrepeated } = summary;
   if (requests === 0) return ['No request came.'];
@@ -136,22 +134,27 @@ function outcomeText(summary: Summary): string {
 
 function mistakeTable({ mistakes }: Summary, width: number): string[] {
   return table(
-    [{ heading: 'Times', align: 'right' }, { heading: 'Grade' }, { heading: 'What' }],
-    mistakes.map(({ count, grade, what }) => [
-      count.toLocaleString('en'),
-      styleText(GRADES[grade].style, GRADES[grade].word),
-      what,
-    ]),
+    [
+      { heading: 'Times', align: 'right' },
+      { heading: 'Grade' },
+      { heading: 'Requests' },
+      { heading: 'What' },
+    ],
+    mistakes.map(({ count, grade, what, requests }) => {
+      const numbers = requests.map((number) => `#${number}`);
+      const word = styleText(GRADES[grade].style, GRADES[grade].word);
+      return [count.toLocaleString('en'), word, listed(numbers, count), what];
+    }),
     width,
   );
 }
 
 function repeatTable(repeats: readonly RepeatReport[], width: number): string[] {
-  const shown = repeats.slice(0, MOST_REPEATS);
+  const shown = repeats.slice(0, MAX_REPEATS);
   const rows = shown.map((report) => [
     String(report.delivery),
-    some(report.endings.map((ending) => String(ending ?? 'under way'))),
-    `${some(report.waits.map(seconds))}${report.backOff === undefined ? '' : `: ${report.backOff}`}`,
+    listed(report.endings.map((ending) => String(ending ?? 'under way'))),
+    `${listed(report.waits.map(seconds))}${report.backOff === undefined ? '' : `: ${report.backOff}`}`,
     report.isSameBytes ? 'same' : styleText('yellow', 'changed'),
     report.isSameSignature ? 'same' : 'changed',
     report.reused === 0
@@ -169,43 +172,27 @@ function repeatTable(repeats: readonly RepeatReport[], width: number): string[] 
   ];
 }
 
-function some(words: readonly string[]): string {
-  const shown = words.slice(0, MAX_SHOWN).join(', ');
-  return words.length > MAX_SHOWN ? `${shown}, … ${words.length - MAX_SHOWN} more` : shown;
+/** @param count of all of them, if not all are here */
+function listed(words: readonly string[], count = words.length): string {
+  const shown = words.slice(0, MAX_SHOWN);
+  return [...shown, ...(count > shown.length ? [`… ${count - shown.length} more`] : [])].join(', ');
 }
 
 /** The same as {@link verdictText} for programs: one line of JSON. */
 export function verdictJson(verdict: Verdict): string {
-  const {
-    number,
-    at,
-    method,
-    bytes,
-    diagnosis,
-    ending,
-    milliseconds,
-    connection,
-    isReused,
-    delivery,
-    findings,
-  } = verdict;
+  const { number, at, diagnosis, milliseconds, delivery, method, bytes, ending, connection } = verdict;
+  const { status, word, event, eventId } = diagnosis ?? {};
   return JSON.stringify({
     request: number,
     at: at.toISOString(),
     isRight: isRight(verdict),
-    status: diagnosis?.status,
-    word: diagnosis?.word,
-    event: diagnosis?.event,
-    eventId: diagnosis?.eventId === '' ? undefined : diagnosis?.eventId,
-    method,
-    bytes,
-    ending,
+    ...{ status, word, event, eventId, method, bytes, ending },
     milliseconds: Math.round(milliseconds),
     connection,
-    isReused,
+    isReused: verdict.isReused,
     delivery: delivery?.number,
     attempt: delivery?.attempt,
     corrects: delivery?.corrects,
-    findings,
+    findings: verdict.findings,
   });
 }

@@ -1,6 +1,6 @@
 import type { Attempt, Delivery, Ending } from './deliveries.ts';
-import { type Finding, fine, type Grade, risky } from './finding.ts';
-import { GATEWAY_LIMIT_MILLISECONDS } from './play.ts';
+import { type Finding, findingsOf, type Rule, risky } from './finding.ts';
+import { GATEWAY_TIMEOUT_MILLISECONDS } from './responses.ts';
 
 /** Seconds to wait for an answer, as docs/partner.md asks for. */
 export const ANSWER_WAIT_SECONDS = 35;
@@ -9,7 +9,7 @@ export const ANSWER_WAIT_SECONDS = 35;
 export const FIRST_WAIT_SECONDS = 10;
 
 /** Milliseconds after which waits no longer grow, as docs/partner.md asks for. */
-const LONGEST_WAIT = 60 * 60 * 1_000;
+const MAX_WAIT = 60 * 60 * 1_000;
 
 /** Share of a wait by which chance moves it, as docs/partner.md asks for. */
 const JITTER = 0.25;
@@ -24,7 +24,7 @@ const GROWING = 1.1;
  * Milliseconds below which waits are not compared: the machine's own delays are as long. After a cut or a timeout the
  * HTTP client may repeat as soon by itself.
  */
-const TOO_SHORT_TO_COMPARE = 500;
+const MIN_COMPARED_WAIT = 500;
 
 /** Milliseconds by which two clocks may measure the same wait differently. */
 const CLOCK_ERROR = 100;
@@ -44,18 +44,10 @@ interface Repeat {
   readonly isSameBytes: boolean;
 }
 
-interface Rule {
-  readonly kind: string;
-  readonly grade: Grade;
-  readonly applies: (repeat: Repeat) => boolean;
-  readonly what: (repeat: Repeat) => string;
-  readonly remedy?: string;
-}
-
 const WAIT_LONGER = `Wait ${FIRST_WAIT_SECONDS} s before the first repeat, and twice as long before each next one.`;
 
-/** What there is to say of repeats: all that applies is said. */
-const RULES: readonly Rule[] = [
+/** All that apply. */
+const REPEATS: readonly Rule<Repeat>[] = [
   {
     kind: 'repeat',
     grade: 'fine',
@@ -67,21 +59,21 @@ const RULES: readonly Rule[] = [
     kind: 'repeat-after-200',
     grade: 'risky',
     applies: ({ before }) => before.end?.how === 200,
-    what: () => 'The request before got 200, which is final, and was repeated.',
+    what: 'The request before got 200, which is final, and was repeated.',
     remedy: 'Stop at 200: it is kept. Does the sender read the answer?',
   },
   {
     kind: 'repeat-after-400',
     grade: 'risky',
     applies: ({ before }) => before.end?.how === 400,
-    what: () => 'The request before got 400, which is final, and was repeated.',
+    what: 'The request before got 400, which is final, and was repeated.',
     remedy: 'Do not repeat what gets 400: it is kept for review, and will be refused again.',
   },
   {
     kind: 'repeat-while-under-way',
     grade: 'risky',
     applies: ({ before }) => before.end === undefined,
-    what: () => 'The request before has no answer yet.',
+    what: 'The request before has no answer yet.',
     remedy: `Wait ${ANSWER_WAIT_SECONDS} s for the answer before you send it again.`,
   },
   {
@@ -124,22 +116,17 @@ const RULES: readonly Rule[] = [
     grade: 'wrong',
     // Bytes that the service refuses have to change.
     applies: ({ before, isSameBytes }) => !isSameBytes && before.status === 200 && hasFailed(before),
-    what: () => 'It repeats a delivery with other bytes, which count as another event.',
+    what: 'It repeats a delivery with other bytes, which count as another event.',
     remedy: 'Store the body, and repeat the same bytes. The timestamp does not change either.',
   },
 ];
 
-/** What there is to say of a request that repeats an earlier one. */
+/** Remarks on a request that repeats an earlier one. */
 export function repeatFindings(delivery: Delivery, attempt: Attempt): Finding[] {
   const repeat = repeatsOf(delivery)[delivery.attempts.indexOf(attempt) - 1];
   // The same bytes with another signature are no repeat: somebody tries once more.
   if (repeat === undefined || !attempt.isSameSignature) return [];
-  return RULES.filter(({ applies }) => applies(repeat)).map(({ kind, grade, what, remedy }) => ({
-    grade,
-    kind,
-    what: what(repeat),
-    ...(remedy !== undefined && { remedy }),
-  }));
+  return findingsOf(REPEATS, repeat);
 }
 
 function repeatsOf({ number, attempts }: Delivery): Repeat[] {
@@ -148,7 +135,7 @@ function repeatsOf({ number, attempts }: Delivery): Repeat[] {
     const before = attempts[index] as Attempt;
     const wait = before.end === undefined ? 0 : Math.max(0, at - before.end.at);
     const isOwnWait =
-      hasFailed(before) && retryAfter(before) === 0 && (isAnswered(before) || wait >= TOO_SHORT_TO_COMPARE);
+      hasFailed(before) && retryAfter(before) === 0 && (isAnswered(before) || wait >= MIN_COMPARED_WAIT);
     const repeat = {
       index: index + 1,
       delivery: number,
@@ -167,9 +154,9 @@ type Trend = 'growing' | 'steady' | 'shrinking';
 
 /** @returns undefined if there is nothing to compare */
 function trendOf({ wait, isOwnWait, longestBefore = 0 }: Repeat): Trend | undefined {
-  if (!isOwnWait || longestBefore < TOO_SHORT_TO_COMPARE) return undefined;
+  if (!isOwnWait || longestBefore < MIN_COMPARED_WAIT) return undefined;
   if (wait < longestBefore * SHRINKING) return 'shrinking';
-  return wait < Math.min(longestBefore * GROWING, LONGEST_WAIT * (1 - JITTER)) ? 'steady' : 'growing';
+  return wait < Math.min(longestBefore * GROWING, MAX_WAIT * (1 - JITTER)) ? 'steady' : 'growing';
 }
 
 const isAnswered = ({ end }: Attempt) => typeof end?.how === 'number';
@@ -180,17 +167,15 @@ export const hasFailed = ({ end }: Attempt) => end !== undefined && end.how !== 
 /** In milliseconds. */
 const retryAfter = ({ end }: Attempt) => (end?.retryAfterSeconds ?? 0) * 1_000;
 
-/** What there is to say of a sender that did not wait for the answer. */
-export function patienceFindings(milliseconds: number): Finding[] {
+/** A remark on a sender that did not wait for the answer. */
+export function patienceFinding(milliseconds: number): Finding {
   const what = `The sender gave up ${seconds(milliseconds)} after it had begun, before it had an answer.`;
-  if (milliseconds >= GATEWAY_LIMIT_MILLISECONDS) return [fine({ kind: 'gave-up', what })];
-  return [
-    risky({
-      kind: 'gave-up-early',
-      what,
-      remedy: `Wait ${ANSWER_WAIT_SECONDS} s: the service may have kept the event, and a repeat is then one more of it.`,
-    }),
-  ];
+  if (milliseconds >= GATEWAY_TIMEOUT_MILLISECONDS) return { grade: 'fine', kind: 'gave-up', what };
+  return risky({
+    kind: 'gave-up-early',
+    what,
+    remedy: `Wait ${ANSWER_WAIT_SECONDS} s: the service may have kept the event, and a repeat is then one more of it.`,
+  });
 }
 
 /** How a delivery was repeated. */

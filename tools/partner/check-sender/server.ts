@@ -3,41 +3,43 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { WEBHOOK_PATH } from '../../../lambda/events/webhook-path.ts';
 import { sha256Hex } from '../../../lambda/hash.ts';
 import { type HttpResponse, requestOf, valuesOf } from '../../../local/gateway/http-message.ts';
-import { BODY_LIMIT_BYTES } from '../../../local/gateway/server.ts';
 import { listen } from '../../../local/listen.ts';
-import { BodyReader } from './body-reader.ts';
-import { brokenOff, connectionFinding } from './connection-findings.ts';
 import { Deliveries, type Delivery, type Ending } from './deliveries.ts';
-import { type Diagnosis, diagnose, tooLarge } from './diagnose.ts';
-import { Excess, excessFinding } from './excess.ts';
+import { diagnose, TOO_LARGE } from './diagnose.ts';
 import { type Finding, wrong } from './finding.ts';
-import { addressFindings } from './http-findings.ts';
-import { GATEWAY_LIMIT_MILLISECONDS, type Play, playOf } from './play.ts';
-import { patienceFindings, repeatFindings } from './repeats.ts';
-import type { SentRequest } from './sent-request.ts';
-import { failureAnswer, type ServiceAnswer, serviceAnswer } from './service.ts';
-import { hmacSha256 } from './signature/signing-algorithms.ts';
-import type { Verdict } from './verdict.ts';
+import { addressFindings, connectionFindings } from './http-findings.ts';
+import { patienceFinding, repeatFindings } from './repeats.ts';
+import { BodyReader, type ParseError, TrailingBytes } from './request-bytes.ts';
+import {
+  failureAnswer,
+  GATEWAY_TIMEOUT_MILLISECONDS,
+  type ServiceAnswer,
+  type Step,
+  serviceAnswer,
+  stepOf,
+} from './responses.ts';
+import type { SentRequest } from './signed-messages.ts';
+import { hmacSha256 } from './signing-variants.ts';
+import type { Verdict } from './summary.ts';
 
-/** How long a request may take until it has come whole, in milliseconds: as long as API Gateway has for all of it. */
-const REQUEST_LIMIT_MILLISECONDS = 30_000;
+/** How long a request may take until all of it has come, in milliseconds: as long as API Gateway has for all of it. */
+const REQUEST_TIMEOUT_MILLISECONDS = 30_000;
 
-/** How often it is looked for requests that take longer. */
-const LOOK_MILLISECONDS = 500;
+/** How often requests are checked for that timeout. */
+const TIMEOUT_CHECK_MILLISECONDS = 500;
 
 /** How long a connection is kept for the next request: longer than most senders wait before they repeat. */
-const KEPT_ALIVE_MILLISECONDS = 65_000;
+const KEEP_ALIVE_MILLISECONDS = 65_000;
 
 /** Connections at a time: a process may open some thousand files. */
 const MAX_CONNECTIONS = 2_000;
 
-/** Signatures of earlier events that are remembered: who signs the event before signs one of the last. */
-const MOST_EARLIER = 50;
+/** Signatures of earlier events that are remembered: a sender that signs the event before signs one of the last. */
+const MAX_EARLIER_SIGNATURES = 50;
 
-/** How often it is told that there are more, at most: a flood of them would drown the verdicts. */
+/** How often refused connections are reported, at most: a flood of them would drown the verdicts. */
 const DROP_NOTICE_MILLISECONDS = 60_000;
 
 export interface CheckerOptions {
@@ -46,15 +48,15 @@ export interface CheckerOptions {
   readonly port: number;
   /** @default both loopback addresses */
   readonly host?: string | undefined;
-  /** What is done to the requests of each delivery, one after the other. @default all are answered as the service does */
-  readonly plays?: readonly Play[];
+  /** What is answered to the requests of each delivery, one after the other. @default what the service answers */
+  readonly steps?: readonly Step[];
   readonly onVerdict: (verdict: Verdict) => void;
-  /** Told what concerns no request, as one line. */
+  /** Called with one line that concerns no request. */
   readonly onNotice: (line: string) => void;
   /** @default 30000 */
-  readonly requestLimitMilliseconds?: number;
+  readonly requestTimeoutMilliseconds?: number;
   /** @default 2000 */
-  readonly mostConnections?: number;
+  readonly maxConnections?: number;
 }
 
 export interface Checker {
@@ -63,28 +65,32 @@ export interface Checker {
   close(): Promise<void>;
 }
 
-/** What Node.js says of bytes that are no request. */
-type ParseError = NodeJS.ErrnoException & { readonly rawPacket?: Buffer; readonly bytesParsed?: number };
-
 interface Connection {
   readonly number: number;
   requests: number;
-  current: { readonly number: number; bytes: number; isReported: boolean } | undefined;
+  /** The request whose body is being read. */
+  current: CurrentRequest | undefined;
   /** Of the request that came last, while it has no verdict yet. */
-  excess: Excess | undefined;
+  trailing: TrailingBytes | undefined;
 }
 
-/** Listens, and answers each request as the service does, or as the play says. @throws as `listen` */
+interface CurrentRequest {
+  readonly number: number;
+  bytes: number;
+  isReported: boolean;
+}
+
+/** Listens, and answers each request as the service does, or as its step says. @throws as `listen` */
 export async function startChecker(options: CheckerOptions): Promise<Checker> {
   const {
     secret,
-    plays = [],
+    steps = [],
     onVerdict,
     onNotice,
-    requestLimitMilliseconds = REQUEST_LIMIT_MILLISECONDS,
-    mostConnections = MAX_CONNECTIONS,
+    requestTimeoutMilliseconds = REQUEST_TIMEOUT_MILLISECONDS,
+    maxConnections = MAX_CONNECTIONS,
   } = options;
-  const bodies = new BodyReader(BODY_LIMIT_BYTES);
+  const bodies = new BodyReader();
   const deliveries = new Deliveries();
   const connections = new WeakMap<Duplex, Connection>();
   const closing = new AbortController();
@@ -93,22 +99,11 @@ export async function startChecker(options: CheckerOptions): Promise<Checker> {
   let connectionCount = 0;
   let nextDropNotice = 0;
 
-  /** Of the right signatures of what came, the last ones. */
-  function remember(digest: Buffer): void {
-    earlier.push(digest);
-    if (earlier.length > MOST_EARLIER) earlier.shift();
-  }
-
   function connectionOf(socket: Duplex): Connection {
     const known = connections.get(socket);
     if (known !== undefined) return known;
     connectionCount += 1;
-    const connection: Connection = {
-      number: connectionCount,
-      requests: 0,
-      current: undefined,
-      excess: undefined,
-    };
+    const connection = { number: connectionCount, requests: 0, current: undefined, trailing: undefined };
     connections.set(socket, connection);
     return connection;
   }
@@ -116,12 +111,11 @@ export async function startChecker(options: CheckerOptions): Promise<Checker> {
   async function serve(message: IncomingMessage, response: ServerResponse): Promise<void> {
     requestCount += 1;
     const connection = connectionOf(message.socket);
-    const isReused = connection.requests > 0;
     connection.requests += 1;
-    const current = { number: requestCount, bytes: 0, isReported: false };
+    const current: CurrentRequest = { number: requestCount, bytes: 0, isReported: false };
     connection.current = current;
-    const excess = new Excess(message);
-    connection.excess = excess;
+    const trailing = new TrailingBytes(message);
+    connection.trailing = trailing;
     const start = performance.now();
     const request = requestOf(message, options.port);
     const base = {
@@ -129,208 +123,112 @@ export async function startChecker(options: CheckerOptions): Promise<Checker> {
       at: request.receivedAt,
       method: request.method,
       connection: connection.number,
-      isReused,
+      isReused: connection.requests > 1,
     };
-    const tell = (rest: Pick<Verdict, 'diagnosis' | 'ending' | 'delivery' | 'findings'>) =>
+    const report = (rest: Pick<Verdict, 'diagnosis' | 'ending' | 'delivery' | 'findings'>) =>
       onVerdict({ ...base, bytes: current.bytes, milliseconds: performance.now() - start, ...rest });
-    const broken = (finding: Finding) =>
-      tell({ diagnosis: undefined, ending: 'gave up', delivery: undefined, findings: [finding] });
+    const reportBroken = (findings: readonly Finding[]) =>
+      report({ diagnosis: undefined, ending: 'gave up', delivery: undefined, findings });
     try {
       const body = await bodies.read(message, (bytes) => {
         current.bytes = bytes;
       });
       if (body === 'too many') {
         message.destroy();
-        broken(
-          wrong({
-            kind: 'too-many-bodies',
-            what: 'More large bodies came at a time than this checker holds.',
-            remedy: 'Send fewer at a time here.',
-          }),
-        );
+        reportBroken([TOO_MANY_BODIES]);
         return;
       }
       if (body === 'too large') {
-        const { response: own } = await serviceAnswer(request, async () => undefined, secret);
-        const ending = await send(message, response, own, { kind: 'ok' });
-        const findings =
-          own.status === 413
-            ? [tooLarge]
-            : [...addressFindings({ ...request, body: Buffer.alloc(0) }), tooLarge];
-        tell({
-          diagnosis: { status: own.status, word: undefined, event: undefined, eventId: '', findings },
-          ending,
-          delivery: undefined,
-          findings,
-        });
+        const own = await serviceAnswer(request, async () => undefined, secret);
+        const ending = await send(message, response, own.response, { kind: 'ok' });
+        const { status } = own.response;
+        const astray = status === 413 ? [] : addressFindings({ ...request, body: Buffer.alloc(0) });
+        const findings = [...astray, TOO_LARGE];
+        const diagnosis = { status, word: undefined, event: undefined, eventId: undefined, findings };
+        report({ diagnosis, ending, delivery: undefined, findings });
         return;
       }
       connection.current = undefined;
       const sent: SentRequest = { ...request, body, earlier: [...earlier] };
-      if (body.length > 0) remember(hmacSha256(Buffer.from(secret), body));
+      if (body.length > 0) earlier.push(hmacSha256(Buffer.from(secret), body));
+      if (earlier.length > MAX_EARLIER_SIGNATURES) earlier.shift();
       const own = await serviceAnswer(request, async () => body, secret);
-      const noted = own.outcome === undefined ? undefined : note(sent, own, start, connection, isReused);
+      const noted = own.outcome === undefined ? undefined : note(sent, own, start, base);
       const repeats = noted === undefined ? [] : repeatFindings(noted.delivery, noted.attempt);
       const attempt = noted?.delivery.count ?? 0;
-      const play = noted === undefined ? ({ kind: 'ok' } as const) : playOf(plays, attempt - 1);
-      const answer = play.kind === 'failure' ? await played(play, sent) : own.response;
-      if (own.response.status !== 200) await excess.settle(body);
-      if (excess.behind(body).length > 0) response.shouldKeepAlive = false;
-      const ending = await send(message, response, await late(play, answer, sent, response), play);
-      const rest = excess.behind(body);
-      if (connection.excess === excess) connection.excess = undefined;
+      const step: Step = noted === undefined ? { kind: 'ok' } : stepOf(steps, attempt - 1);
+      if (own.response.status !== 200) await trailing.settle(body);
+      if (trailing.behind(body).length > 0) response.shouldKeepAlive = false;
+      const answer = await answerOf(step, own.response, sent, response);
+      const ending = await send(message, response, answer, step);
+      const rest = trailing.behind(body);
+      if (connection.trailing === trailing) connection.trailing = undefined;
       if (rest.length > 0) message.socket.destroySoon();
       if (noted !== undefined) {
         const retryAfterSeconds = Number(answer.headers['retry-after'] ?? 0);
         noted.attempt.end = { how: ending, at: performance.now(), retryAfterSeconds };
       }
-      const milliseconds = performance.now() - start;
-      const diagnosis = await diagnosed(sent, own, rest);
-      tell({
+      const hasGivenUp = ending === 'gave up' && !closing.signal.aborted;
+      const patience = hasGivenUp ? [patienceFinding(performance.now() - start)] : [];
+      const diagnosis = await diagnose(sent, own, secret, rest);
+      const corrects = attempt === 1 && own.response.status === 200 ? (noted?.delivery.corrects ?? 0) : 0;
+      report({
         diagnosis,
         ending,
-        delivery: noted && {
-          number: noted.delivery.number,
-          attempt,
-          corrects: attempt === 1 && own.response.status === 200 ? noted.delivery.corrects : 0,
-        },
-        findings: [
-          ...diagnosis.findings,
-          ...repeats,
-          ...(ending === 'gave up' && !closing.signal.aborted ? patienceFindings(milliseconds) : []),
-        ],
+        delivery: noted && { number: noted.delivery.number, attempt, corrects },
+        findings: [...diagnosis.findings, ...repeats, ...patience],
       });
     } catch (error) {
       response.destroy();
       if (current.isReported || closing.signal.aborted) return;
       if (message.complete) onNotice(`Request ${base.number} could not be judged: ${nameOf(error)}`);
-      else broken(brokenOff(current.bytes));
+      else reportBroken(findingsOfBroken(current));
     }
   }
 
   function note(
-    sent: SentRequest,
+    { body, headers }: SentRequest,
     { outcome, response: { status } }: ServiceAnswer,
     at: number,
-    connection: Connection,
-    isReused: boolean,
+    { connection, isReused }: Pick<Verdict, 'connection' | 'isReused'>,
   ) {
     return deliveries.note({
       at,
       status,
-      eventId: sha256Hex(sent.body),
-      body: sent.body,
+      eventId: sha256Hex(body),
+      body,
       event: outcome?.outcome === 'Accepted' ? (outcome.event as Delivery['event']) : undefined,
-      signature: valuesOf(sent.headers, 'x-webhook-signature').join(','),
-      connection: connection.number,
+      signature: valuesOf(headers, 'x-webhook-signature').join(','),
+      connection,
       isReused,
     });
   }
 
-  /** @param rest bytes behind the end of the request: where it is refused, what they and the body together are is judged */
-  async function diagnosed(sent: SentRequest, own: ServiceAnswer, rest: Buffer): Promise<Diagnosis> {
-    const diagnosis = diagnose(sent, await withOutcome(sent, own), secret);
-    if (rest.length === 0) return diagnosis;
-    const whole: SentRequest = { ...sent, body: Buffer.concat([sent.body, rest]) };
-    const { findings } =
-      own.response.status === 200
-        ? diagnosis
-        : diagnose(
-            whole,
-            await withOutcome(whole, await serviceAnswer(whole, async () => whole.body, secret)),
-            secret,
-          );
-    const hasLength = valuesOf(sent.headers, 'content-length').length > 0;
-    return { ...diagnosis, findings: [excessFinding(hasLength), ...findings] };
-  }
-
-  /** Of what went past the receiver: what it would have said besides, so that one answer names all that is wrong. */
-  async function withOutcome(sent: SentRequest, own: ServiceAnswer): Promise<ServiceAnswer> {
-    if (own.outcome !== undefined || own.response.status !== 404 || sent.body.length === 0) return own;
-    const { outcome } = await serviceAnswer(
-      { ...sent, method: 'POST', path: WEBHOOK_PATH },
-      async () => sent.body,
-      secret,
-    );
-    return { response: own.response, ...(outcome !== undefined && { outcome }) };
-  }
-
-  /** Waits where that is played. What takes longer than API Gateway waits for a function becomes its 503. */
-  async function late(
-    play: Play,
-    answer: HttpResponse,
-    sent: SentRequest,
-    response: ServerResponse,
-  ): Promise<HttpResponse> {
-    if (play.kind !== 'slow') return answer;
+  /** The service's own answer, or that of the step. An answer slower than API Gateway's timeout becomes its 503. */
+  async function answerOf(step: Step, own: HttpResponse, sent: SentRequest, response: ServerResponse) {
+    if (step.kind === 'failure') {
+      const answer = await failureAnswer(sent, sent.body, step.status);
+      return { ...answer, headers: { ...answer.headers, ...step.headers } };
+    }
+    if (step.kind !== 'slow') return own;
     const gone = new AbortController();
     response.once('close', () => gone.abort());
     const signal = AbortSignal.any([gone.signal, closing.signal]);
-    await sleep(Math.min(play.milliseconds, GATEWAY_LIMIT_MILLISECONDS), undefined, { signal }).catch(
-      () => {},
-    );
-    return play.milliseconds > GATEWAY_LIMIT_MILLISECONDS ? failureAnswer(sent, sent.body, 503) : answer;
+    const isTimeout = step.milliseconds > GATEWAY_TIMEOUT_MILLISECONDS;
+    const milliseconds = isTimeout ? GATEWAY_TIMEOUT_MILLISECONDS : step.milliseconds;
+    await sleep(milliseconds, undefined, { signal }).catch(() => {});
+    return isTimeout ? failureAnswer(sent, sent.body, 503) : own;
   }
 
-  const { servers, port } = await listen(
-    {
-      requestTimeout: requestLimitMilliseconds,
-      headersTimeout: requestLimitMilliseconds,
-      connectionsCheckingInterval: LOOK_MILLISECONDS,
-      keepAliveTimeout: KEPT_ALIVE_MILLISECONDS,
-      requireHostHeader: false,
-    },
-    (message, response) => void serve(message, response),
-    { port: options.port, host: options.host },
-  );
-  for (const server of servers) {
-    server.maxConnections = mostConnections;
-    server.on('drop', () => {
-      if (performance.now() < nextDropNotice) return;
-      nextDropNotice = performance.now() + DROP_NOTICE_MILLISECONDS;
-      onNotice(`More than ${mostConnections} connections at a time: the others are turned away.`);
+  const findingsOfBroken = (current: CurrentRequest | undefined, error?: ParseError) =>
+    connectionFindings({
+      code: error?.code,
+      bytes: error?.rawPacket,
+      bodyBytes: current?.bytes,
+      limitMilliseconds: requestTimeoutMilliseconds,
     });
-    server.on('connection', connectionOf);
-    server.on('checkExpectation', (message, response) => void serve(message, response));
-    server.on('connect', (message: IncomingMessage, socket: Duplex) => {
-      socket.on('error', () => {});
-      socket.end('HTTP/1.1 404 Not Found\r\nConnection: close\r\n\r\n');
-      tellBroken(
-        socket,
-        wrong({
-          kind: 'method',
-          what: `The method is ${message.method}: this is taken for a proxy.`,
-          remedy: 'See the proxy settings of the sender.',
-        }),
-      );
-    });
-    server.on('clientError', (error: ParseError, socket: Duplex) => {
-      const connection = connectionOf(socket);
-      if (connection.excess?.add(error.code ?? '', error.rawPacket, error.bytesParsed)) return;
-      const { current } = connection;
-      const isSilent =
-        (socket as Socket).bytesRead === 0 || (error.code === 'ECONNRESET' && connection.requests > 0);
-      if (socket.writable && error.code !== 'ECONNRESET') {
-        const status = error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? '408 Request Timeout' : '400 Bad Request';
-        socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\n\r\n`);
-      }
-      socket.destroy();
-      if (current?.isReported || (current === undefined && isSilent) || closing.signal.aborted) return;
-      if (current !== undefined) current.isReported = true;
-      tellBroken(
-        socket,
-        connectionFinding({
-          code: error.code ?? '',
-          bytes: error.rawPacket ?? Buffer.alloc(0),
-          bodyBytes: current?.bytes,
-          limitMilliseconds: requestLimitMilliseconds,
-        }),
-        current,
-      );
-    });
-  }
 
-  function tellBroken(socket: Duplex, finding: Finding, current?: Connection['current']): void {
+  function reportConnection(socket: Duplex, findings: readonly Finding[], current?: CurrentRequest): void {
     const connection = connectionOf(socket);
     if (current === undefined) requestCount += 1;
     onVerdict({
@@ -344,8 +242,52 @@ export async function startChecker(options: CheckerOptions): Promise<Checker> {
       connection: connection.number,
       isReused: connection.requests > 1,
       delivery: undefined,
-      findings: [finding],
+      findings,
     });
+  }
+
+  function refuse(error: ParseError, socket: Duplex): void {
+    const connection = connectionOf(socket);
+    if (connection.trailing?.add(error)) return;
+    const { current } = connection;
+    const isReset = error.code === 'ECONNRESET';
+    const isSilent = (socket as Socket).bytesRead === 0 || (isReset && connection.requests > 0);
+    if (socket.writable && !isReset) {
+      const status = error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? '408 Request Timeout' : '400 Bad Request';
+      socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\n\r\n`);
+    }
+    socket.destroy();
+    if (current?.isReported || (current === undefined && isSilent) || closing.signal.aborted) return;
+    if (current !== undefined) current.isReported = true;
+    reportConnection(socket, findingsOfBroken(current, error), current);
+  }
+
+  const { servers, port } = await listen(
+    {
+      requestTimeout: requestTimeoutMilliseconds,
+      headersTimeout: requestTimeoutMilliseconds,
+      connectionsCheckingInterval: TIMEOUT_CHECK_MILLISECONDS,
+      keepAliveTimeout: KEEP_ALIVE_MILLISECONDS,
+      requireHostHeader: false,
+    },
+    (message, response) => void serve(message, response),
+    { port: options.port, host: options.host },
+  );
+  for (const server of servers) {
+    server.maxConnections = maxConnections;
+    server.on('drop', () => {
+      if (performance.now() < nextDropNotice) return;
+      nextDropNotice = performance.now() + DROP_NOTICE_MILLISECONDS;
+      onNotice(`More than ${maxConnections} connections at a time: the others are turned away.`);
+    });
+    server.on('connection', connectionOf);
+    server.on('checkExpectation', (message, response) => void serve(message, response));
+    server.on('connect', (_: IncomingMessage, socket: Duplex) => {
+      socket.on('error', () => {});
+      socket.end('HTTP/1.1 404 Not Found\r\nConnection: close\r\n\r\n');
+      reportConnection(socket, [TAKEN_FOR_PROXY]);
+    });
+    server.on('clientError', refuse);
   }
 
   return {
@@ -360,30 +302,34 @@ export async function startChecker(options: CheckerOptions): Promise<Checker> {
   };
 }
 
-async function played(
-  { status, headers }: Extract<Play, { kind: 'failure' }>,
-  sent: SentRequest,
-): Promise<HttpResponse> {
-  const answer = await failureAnswer(sent, sent.body, status);
-  return { ...answer, headers: { ...answer.headers, ...headers } };
-}
+const TOO_MANY_BODIES = wrong({
+  kind: 'too-many-bodies',
+  what: 'More large bodies came at a time than this checker keeps in memory.',
+  remedy: 'Send fewer at a time here.',
+});
+
+const TAKEN_FOR_PROXY = wrong({
+  kind: 'method',
+  what: 'The method is CONNECT: this is taken for a proxy.',
+  remedy: 'See the proxy settings of the sender.',
+});
 
 /** @returns once the answer is out, or nobody is there any more to take it */
 async function send(
   message: IncomingMessage,
   response: ServerResponse,
   { status, headers, body }: HttpResponse,
-  play: Play,
+  step: Step,
 ): Promise<Ending> {
   if (response.destroyed || message.socket.destroyed) return 'gave up';
   const closed = once(response, 'close');
-  if (play.kind === 'cut' && play.when === 'before') {
+  if (step.kind === 'cut' && step.when === 'before') {
     message.socket.destroy();
     await closed;
     return 'cut';
   }
   response.writeHead(status, { ...headers, 'content-length': body.length });
-  if (play.kind === 'cut') {
+  if (step.kind === 'cut') {
     response.write(body.subarray(0, Math.ceil(body.length / 2)), () => message.socket.destroy());
     await closed;
     return 'cut';

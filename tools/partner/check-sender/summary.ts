@@ -1,31 +1,69 @@
-import type { Delivery } from './deliveries.ts';
-import type { Grade } from './finding.ts';
+import type { Delivery, Ending } from './deliveries.ts';
+import type { Diagnosis } from './diagnose.ts';
+import type { Finding, Grade } from './finding.ts';
 import { hasFailed, type RepeatReport, repeatReport } from './repeats.ts';
-import { isRight, type Verdict } from './verdict.ts';
 
-/** One kind of mistake, and how often it was made. */
+/** Requests of one mistake that are named. */
+const MAX_REQUESTS_NAMED = 8;
+
+/** The verdict on one request, or on a connection that carried none. */
+export interface Verdict {
+  /** Counted from 1, in the order in which they came. */
+  readonly number: number;
+  readonly at: Date;
+  /** A method that HTTP knows; undefined if there was no request. */
+  readonly method: string | undefined;
+  /** Bytes of the body that came. */
+  readonly bytes: number;
+  /** Undefined if the request was never complete. */
+  readonly diagnosis: Diagnosis | undefined;
+  /** What was sent in the end: it differs from the diagnosis if another response was simulated. */
+  readonly ending: Ending;
+  /** From the beginning of the request to the end of its answer. */
+  readonly milliseconds: number;
+  readonly connection: number;
+  readonly isReused: boolean;
+  /** Which request of which delivery it is; undefined if it did not reach the receiver. */
+  readonly delivery:
+    | {
+        readonly number: number;
+        readonly attempt: number;
+        /** Requests that the service refused, and that this accepted one corrects. */
+        readonly corrects: number;
+      }
+    | undefined;
+  readonly findings: readonly Finding[];
+}
+
+/** Whether nothing is wrong with it. Something may be risky. */
+export const isRight = ({ findings }: Pick<Verdict, 'findings'>) =>
+  findings.every(({ grade }) => grade !== 'wrong');
+
+/** One mistake, and how often it was made. */
 export interface MistakeCount {
   readonly grade: Exclude<Grade, 'fine'>;
   readonly kind: string;
-  /** What it is, of the last request that had it. */
+  /** Numbers in it, such as seconds, are those of the last request. */
   readonly what: string;
-  count: number;
+  readonly count: number;
+  /** The first requests that made it. */
+  readonly requests: readonly number[];
 }
 
-/** All that was seen, in numbers. */
+/** All requests, in numbers. */
 export interface Summary {
   readonly requests: number;
-  /** Of them without anything wrong. */
+  /** Those with nothing wrong. */
   readonly right: number;
-  /** Of the others those that were refused, and corrected since. */
+  /** Those that were refused and have been corrected since. */
   readonly corrected: number;
-  /** Of them such that the service keeps the event, whatever was played. */
+  /** Those whose event the service would keep, whatever response was simulated. */
   readonly accepted: number;
   /** The service's own answers, by status. */
   readonly statuses: Readonly<Record<string, number>>;
-  /** The most frequent first. */
+  /** The worst and most frequent first. */
   readonly mistakes: readonly MistakeCount[];
-  /** Of the deliveries that came more than once. */
+  /** For each delivery that came more than once. */
   readonly repeats: readonly RepeatReport[];
   /** Deliveries whose last answer asks for a repeat that did not come. */
   readonly unrepeated: number;
@@ -52,10 +90,20 @@ export class Tally {
     if (status === 200) this.#accepted += 1;
     const name = status === undefined ? 'none' : String(status);
     this.#statuses[name] = (this.#statuses[name] ?? 0) + 1;
-    for (const { grade, kind, what } of verdict.findings) {
+    // One kind may concern several fields, each a mistake of its own; numbers differ from request to request.
+    const mistakes = new Map(
+      verdict.findings.map((finding) => [`${finding.kind} ${finding.what.replaceAll(/\d+/g, '0')}`, finding]),
+    );
+    for (const [key, { grade, kind, what }] of mistakes) {
       if (grade === 'fine') continue;
-      const key = `${grade} ${kind}`;
-      this.#mistakes.set(key, { grade, kind, what, count: (this.#mistakes.get(key)?.count ?? 0) + 1 });
+      const { count = 0, requests = [] } = this.#mistakes.get(key) ?? {};
+      this.#mistakes.set(key, {
+        grade,
+        kind,
+        what,
+        count: count + 1,
+        requests: [...requests, verdict.number].slice(0, MAX_REQUESTS_NAMED),
+      });
     }
   }
 
@@ -81,7 +129,7 @@ export class Tally {
   }
 }
 
-/** Whether something came, nothing of it was wrong or it was corrected, and all was repeated that had to be. */
+/** Whether something came, all of it was right or was corrected, and every failure was repeated. */
 export const isRightInAll = ({ requests, right, corrected, unrepeated, isCut }: Summary) =>
   requests > 0 && right + corrected === requests && (unrepeated === 0 || isCut);
 

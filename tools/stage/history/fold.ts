@@ -353,17 +353,24 @@ function errorOfMessage(attempts: readonly Attempt[]): string {
   return last?.kind === 'crashed' ? crashText(last.error) : (last?.error ?? crashText(undefined));
 }
 
-/** How the delivery ended: with an effect if any message of it had one, else as the last one said. */
+/**
+ * How the delivery ended: with an effect if any message of it had one, else as its last own message said. A replay says
+ * so only if nothing else does: what it found later is not why the delivery was skipped.
+ */
 function doneOf(messages: readonly Message[]): Place | undefined {
-  const ends = messages
-    .flatMap(({ attempts }) => attempts)
-    .filter(({ kind }) => kind === 'processed' || kind === 'skipped')
-    .sort((a, b) => a.at - b.at);
-  const end = ends.find(({ kind }) => kind === 'processed') ?? ends.at(-1);
+  const own = endsOf(messages.filter(({ replay }) => replay === undefined));
+  const all = endsOf(messages);
+  const end = all.find(({ kind }) => kind === 'processed') ?? own.at(-1) ?? all.at(-1);
   if (end === undefined) return undefined;
   const state = end.kind === 'processed' ? 'processed' : 'skipped';
   return { state, since: iso(end.at), reason: end.reason };
 }
+
+const endsOf = (messages: readonly Message[]): Attempt[] =>
+  messages
+    .flatMap(({ attempts }) => attempts)
+    .filter(({ kind }) => kind === 'processed' || kind === 'skipped')
+    .sort((a, b) => a.at - b.at);
 
 /** Whether nothing more happens to a delivery by itself, and all of it is known. */
 export const hasSettled = ({ steps, now }: History): boolean =>

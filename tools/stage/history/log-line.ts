@@ -94,6 +94,14 @@ const reportSchema = z.object({
 });
 
 /**
+ * For a filter pattern: what Lambda writes of an invocation that failed, timed out or crashed, and what its runtime writes
+ * of an error that ended one. Sources: Lambda developer guide, "Configuring JSON and plain text log formats"; Lambda
+ * telemetry API reference, `platform.report`.
+ */
+export const CRASHED =
+  '($.type = "platform.report" && $.record.status != "success") || $.message.errorType = "*"';
+
+/**
  * The crash that a line in the log of a consumer tells of.
  * @returns undefined if it tells of none
  */

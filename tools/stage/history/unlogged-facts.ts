@@ -8,15 +8,7 @@ import { orRefusal } from '../work.ts';
 import type { CrashFact, DeadLetterFact, Fact } from './facts.ts';
 import { fold } from './fold.ts';
 import type { Step } from './history.ts';
-import { parseCrash } from './log-line.ts';
-
-/**
- * What Lambda writes of an invocation that failed, timed out or crashed, and what its runtime writes of an error that ended
- * one. Sources: Lambda developer guide, "Configuring JSON and plain text log formats"; Lambda telemetry API reference,
- * `platform.report`.
- */
-const CRASHED =
-  '{ ($.type = "platform.report" && $.record.status != "success") || $.message.errorType = "*" }';
+import { CRASHED, parseCrash } from './log-line.ts';
 
 /** Pages of crash lines that are read: a consumer that crashes all day writes thousands. */
 const MAXIMUM_CRASH_PAGES = 20;
@@ -119,7 +111,7 @@ async function crashesIn(
     const found = await stage.logs.send(
       new FilterLogEventsCommand({
         logGroupName: stage.event(event).logGroup,
-        filterPattern: CRASHED,
+        filterPattern: `{ ${CRASHED} }`,
         startTime: since,
         endTime: until,
         nextToken,

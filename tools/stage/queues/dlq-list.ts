@@ -10,7 +10,7 @@ import type { Stage } from '../stage.ts';
 import { refusalOf } from '../work.ts';
 import { walk } from './messages.ts';
 import { type Pause, pausesOf } from './pause-state.ts';
-import { type AnyQueue, queueState, removedQueues, waitingQueues } from './queue.ts';
+import { type AnyQueue, type QueueState, queueState, removedQueues, waitingQueues } from './queue.ts';
 import { retriesOf } from './retries.ts';
 
 /** Messages that are looked at for their age. SQS gives them in no order, so if there are more, the oldest is a guess. */
@@ -25,7 +25,7 @@ type Waiting = Awaited<ReturnType<typeof look>>;
 /** The queue from which the consumer of an event takes its messages. */
 type EventQueue = Awaited<ReturnType<typeof lookAtEvent>>;
 
-type Counts = Awaited<ReturnType<typeof countsOf>>;
+type Counts = ReturnType<typeof countsOf>;
 
 type Retry = EventQueue['retries'][number];
 
@@ -105,7 +105,7 @@ function orReason<Found>({ local }: Stage, finding: Promise<readonly Found[]>) {
 }
 
 async function look({ stack, signal }: Operation, { name, url }: AnyQueue) {
-  const counts = await countsOf(stack, url);
+  const counts = countsOf(await queueState(stack.sqs, url));
   if (counts.messages === 0) return { queue: name, ...counts, oldest: undefined };
   const times: number[] = [];
   const { limited } = await walk(stack, url, { signal, limit: LOOKED_AT }, async ({ sentAt }) => {
@@ -129,9 +129,10 @@ async function lookAtRemoved(operation: Operation): Promise<Waiting[]> {
 }
 
 async function lookAtEvent(stack: Stage, event: EventName) {
-  const counts = await countsOf(stack, stack.event(event).queueUrl);
+  const state = await queueState(stack.sqs, stack.event(event).queueUrl);
+  const counts = countsOf(state);
   if (counts.inFlight === 0) return { event, ...counts, retries: [], others: undefined };
-  const { retries, reason } = await retriesOf(stack, event).catch((error: unknown) => ({
+  const { retries, reason } = await retriesOf(stack, event, state.visibility).catch((error: unknown) => ({
     retries: [],
     reason: `not identified: ${refusalOf(error, stack.local)}`,
   }));
@@ -139,10 +140,7 @@ async function lookAtEvent(stack: Stage, event: EventName) {
   return { event, ...counts, retries, others: others.messages > 0 ? others : undefined };
 }
 
-async function countsOf({ sqs }: Stage, url: string) {
-  const { visible, inFlight, delayed } = await queueState(sqs, url);
-  return { messages: visible, inFlight, delayed };
-}
+const countsOf = ({ visible, inFlight, delayed }: QueueState) => ({ messages: visible, inFlight, delayed });
 
 const left = (heading: string): Column => ({ heading });
 const right = (heading: string): Column => ({ heading, align: 'right' });

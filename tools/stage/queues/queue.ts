@@ -30,6 +30,8 @@ export interface QueueState {
   readonly delayed: number;
   /** How long SQS keeps a message, in seconds. */
   readonly retention: number;
+  /** How long a message stays in flight that its receiver neither deletes nor gives back, in seconds. */
+  readonly visibility: number;
 }
 
 export async function queueState(sqs: SQSClient, url: string): Promise<QueueState> {
@@ -42,6 +44,7 @@ export async function queueState(sqs: SQSClient, url: string): Promise<QueueStat
         'ApproximateNumberOfMessagesNotVisible',
         'ApproximateNumberOfMessagesDelayed',
         'MessageRetentionPeriod',
+        'VisibilityTimeout',
       ],
     }),
   );
@@ -51,6 +54,7 @@ export async function queueState(sqs: SQSClient, url: string): Promise<QueueStat
     inFlight: Number(Attributes.ApproximateNumberOfMessagesNotVisible),
     delayed: Number(Attributes.ApproximateNumberOfMessagesDelayed),
     retention: Number(Attributes.MessageRetentionPeriod),
+    visibility: Number(Attributes.VisibilityTimeout),
   };
 }
 

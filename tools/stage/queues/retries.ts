@@ -1,6 +1,8 @@
 import { paginateFilterLogEvents } from '@aws-sdk/client-cloudwatch-logs';
 import type { EventName } from '../../../lambda/events/catalogue.ts';
-import { type LogLine, parseLogLine } from '../history/log-line.ts';
+import { duration } from '../../cli/terminal/text.ts';
+import type { CrashFact } from '../history/facts.ts';
+import { CRASHED, type LogLine, parseCrash, parseLogLine } from '../history/log-line.ts';
 import type { Stage } from '../stage.ts';
 
 /** How long a message is tried at most, in milliseconds: ten attempts last some three hours. */
@@ -9,30 +11,30 @@ export const LONGEST_TRIES = 4 * 60 * 60 * 1000;
 /** Pages of a log that are read of one event, at most: each holds up to 1 MB, and may hold less. */
 const MAXIMUM_PAGES = 10;
 
-/** The lines that say how an attempt ended, except the one that ended well (`lambda/consumer/consume.ts`). */
-const FAILURES = '{ $.message = "Failed" || $.message = "DeadLettered" }';
+/** The lines that say how an attempt ended, except the one that ended well (`lambda/consumer/consume.ts`), and crashes. */
+const FAILURES = `{ $.message = "Failed" || $.message = "DeadLettered" || ${CRASHED} }`;
 
 /**
  * The messages of an event that failed and wait for their next attempt. SQS hides them, and only says how many: its
  * consumer's log says which.
  * @returns `attempt`: attempts that failed so far; `error`: what the last one failed with, nothing of the payload;
  * `reason`: why other messages are in flight
+ * @param visibility of the queue, in seconds: a message whose consumer crashed is in flight for so long
  * @throws MissingOutputError or what AWS answers if the log cannot be read
  */
-export async function retriesOf(stage: Stage, event: EventName) {
+export async function retriesOf(stage: Stage, event: EventName, visibility: number) {
   const logGroupName = stage.event(event).logGroup;
   const query = { logGroupName, filterPattern: FAILURES, startTime: Date.now() - LONGEST_TRIES };
   const failures: LogLine[] = [];
+  const crashes: CrashFact[] = [];
   let pages = 0;
-  let reason = 'being processed, or hidden after a crash';
+  let isCut = false;
   for await (const { events = [], nextToken } of paginateFilterLogEvents({ client: stage.logs }, query)) {
     failures.push(...events.flatMap(({ message = '' }) => parseLogLine(message) ?? []));
+    crashes.push(...events.flatMap(({ message = '' }) => parseCrash(message, event) ?? []));
     pages += 1;
-    if (pages < MAXIMUM_PAGES) continue;
-    if (nextToken !== undefined) {
-      reason = `not identified: its log has more failures than the ${MAXIMUM_PAGES} pages that are read`;
-    }
-    break;
+    isCut = pages === MAXIMUM_PAGES && nextToken !== undefined;
+    if (pages === MAXIMUM_PAGES) break;
   }
   failures.sort((a, b) => a.at - b.at);
   const byMessage = Map.groupBy(failures, ({ messageId = '' }) => messageId);
@@ -44,5 +46,16 @@ export async function retriesOf(stage: Stage, event: EventName) {
     const { eventId, attempt = 1, error = 'Error' } = last;
     return [{ event, eventId, messageId, attempt, error, since: new Date(first.at), nextAttemptAt }];
   });
+  const reason = isCut
+    ? `not identified: its log has more failures than the ${MAXIMUM_PAGES} pages that are read`
+    : reasonOfOthers(crashes, visibility);
   return { retries, reason };
+}
+
+/** AWS does not log which messages an invocation had: so after a crash either may be true. */
+function reasonOfOthers(crashes: readonly CrashFact[], visibility: number): string {
+  const now = Date.now();
+  const last = crashes.filter(({ at }) => at > now - visibility * 1000).sort((a, b) => b.at - a.at)[0];
+  if (last === undefined) return 'being processed';
+  return `hidden since its consumer crashed ${duration(now - last.at)} ago (${last.error}), or being processed`;
 }

@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { FirehoseClient } from '@aws-sdk/client-firehose';
 import { S3Client } from '@aws-sdk/client-s3';
 import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { SNSClient } from '@aws-sdk/client-sns';
@@ -20,6 +21,7 @@ export const settingsAt = (endpoint: string) => ({
 export function clientsAt(endpoint: string) {
   const settings = settingsAt(endpoint);
   return {
+    firehose: new FirehoseClient(settings),
     sqs: new SQSClient(settings),
     sns: new SNSClient(settings),
     s3: new S3Client({ ...settings, forcePathStyle: true }),

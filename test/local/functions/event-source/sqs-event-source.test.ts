@@ -3,10 +3,9 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/gl
 import type { SQSEvent } from 'aws-lambda';
 import { type FauxqsServer, startFauxqs } from 'fauxqs';
 import {
-  type SqsEventSource,
+  SqsEventSource,
   type SqsEventSourceDefinition,
   type SqsEventSourceOptions,
-  startSqsEventSource,
 } from '../../../../local/functions/event-source/sqs-event-source.ts';
 import { type InvocationResult, TooManyRequestsError } from '../../../../local/functions/invocation.ts';
 
@@ -52,7 +51,7 @@ function startSource(
   options: Partial<SqsEventSourceOptions> = {},
 ) {
   const problems: string[] = [];
-  const source = startSqsEventSource(
+  const source = new SqsEventSource(
     {
       functionName: 'shop-updated',
       queueUrl: queue.queueUrl,
@@ -66,6 +65,7 @@ function startSource(
     },
     { client: useClient, invoke, ...options, onProblem: (message) => problems.push(message) },
   );
+  source.enable();
   sources.push(source);
   return { source, problems };
 }
@@ -100,9 +100,9 @@ describe('the batch', () => {
     };
     const { source } = startSource(queue, invoke, {}, client, {
       isBusy: () => isBusy(performance.now() - (times[0] ?? Number.POSITIVE_INFINITY)),
-      longestLullMilliseconds: longest,
+      maxPauseMilliseconds: longest,
     });
-    await until(() => times.length === 2 && source.idle());
+    await until(() => times.length === 2 && source.isIdle);
     const [first = 0, second = 0] = times;
     return second - first;
   }
@@ -135,7 +135,7 @@ describe('the batch', () => {
       events.push(event);
       return succeed();
     });
-    await until(() => events.length > 0 && source.idle());
+    await until(() => events.length > 0 && source.isIdle);
     expect(events).toEqual([
       {
         Records: [
@@ -183,7 +183,7 @@ describe('the batch', () => {
       },
       { batchSize: 2 },
     );
-    await until(() => sizes.length === 3 && source.idle());
+    await until(() => sizes.length === 3 && source.isIdle);
     expect(sizes).toEqual([2, 2, 1]);
   });
 
@@ -199,9 +199,9 @@ describe('the batch', () => {
       { batchSize: 12, maximumBatchingWindowSeconds: 20 },
     );
     await send(queue, ...'abcdefghij');
-    await until(() => !source.idle());
+    await until(() => !source.isIdle);
     await send(queue, 'k', 'l');
-    await until(() => batches.length > 0 && source.idle());
+    await until(() => batches.length > 0 && source.isIdle);
     expect(batches).toEqual([[...'abcdefghijkl']]);
     expect(counts(queue)).toEqual({ ready: 0, inflight: 0 });
   });
@@ -242,7 +242,7 @@ describe('what becomes of the messages', () => {
       const batchItemFailures = failed.map((record) => ({ itemIdentifier: record.messageId }));
       return { ok: true, payload: { batchItemFailures } };
     });
-    await until(() => seen.includes('bad 2') && source.idle());
+    await until(() => seen.includes('bad 2') && source.isIdle);
     expect(seen).toEqual(['good 1', 'bad 1', 'bad 2']);
     expect(counts(queue)).toEqual({ ready: 0, inflight: 0 });
   });
@@ -272,7 +272,7 @@ describe('what becomes of the messages', () => {
       invocations += 1;
       return invoke();
     });
-    await until(() => invocations > 0 && source.idle());
+    await until(() => invocations > 0 && source.isIdle);
     expect(counts(queue)).toEqual({ ready: 0, inflight: 2 });
     expect(problems).toEqual(problem === undefined ? [] : [expect.stringMatching(problem)]);
   });
@@ -314,7 +314,7 @@ describe('problems with the queue', () => {
       {},
       failing(command, 3),
     );
-    await until(() => invocations > 0 && source.idle());
+    await until(() => invocations > 0 && source.isIdle);
     expect(invocations).toBe(1);
     expect(counts(queue)).toEqual({ ready: 0, inflight: 0 });
     expect(problems).toEqual([expect.stringMatching(problem)]);
@@ -346,7 +346,7 @@ describe('turned off', () => {
     await new Promise((resolve) => setTimeout(resolve, 300));
     expect([seen, counts(queue)]).toEqual([[], { ready: 2, inflight: 0 }]);
     source.enable();
-    await until(() => seen.length === 2 && source.idle());
+    await until(() => seen.length === 2 && source.isIdle);
     expect(seen.sort()).toEqual(['one 1', 'two 1']);
     expect(problems).toEqual([]);
   });
@@ -356,7 +356,7 @@ describe('turned off', () => {
     await send(queue, 'one');
     const result = Promise.withResolvers<InvocationResult>();
     const { source } = startSource(queue, () => result.promise);
-    await until(() => !source.idle());
+    await until(() => !source.isIdle);
     let isOff = false;
     const off = source.disable().then(() => {
       isOff = true;
@@ -373,7 +373,7 @@ describe('turned off', () => {
     const { source } = startSource(queue, succeed);
     await source.disable();
     await source.stop();
-    expect(source.idle()).toBe(true);
+    expect(source.isIdle).toBe(true);
   });
 });
 
@@ -393,11 +393,11 @@ describe('stopping', () => {
     await send(queue, 'one');
     const result = Promise.withResolvers<InvocationResult>();
     const { source } = startSource(queue, () => result.promise);
-    await until(() => !source.idle());
+    await until(() => !source.isIdle);
     const stopped = source.stop();
     result.resolve({ ok: true, payload: null });
     await stopped;
-    expect(source.idle()).toBe(true);
+    expect(source.isIdle).toBe(true);
     expect(counts(queue)).toEqual({ ready: 0, inflight: 0 });
   });
 
@@ -405,7 +405,7 @@ describe('stopping', () => {
     const queue = createQueue();
     await send(queue, 'one');
     const { source } = startSource(queue, () => new Promise(() => {}));
-    await until(() => !source.idle());
+    await until(() => !source.isIdle);
     await source.stop();
     expect(counts(queue)).toEqual({ ready: 0, inflight: 1 });
   });

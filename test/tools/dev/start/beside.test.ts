@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { besideFolder, runAllBeside } from '../../../../tools/dev/start/beside.ts';
+import { besideFolder } from '../../../../tools/dev/start/options.ts';
+import { runBeside } from '../../../../tools/dev/start/welcome.ts';
 import { testAssembly } from '../../../support/test-stack.ts';
 
 test('--beside is repeatable', () => {
@@ -13,11 +14,11 @@ test.each(['docs', 'no-such-folder', 'package.json', ''])('--beside is not %j', 
 
 test('what runs beside is named with its outputs, and its lines are said as they are', async () => {
   const said: string[] = [];
-  const texts = await runAllBeside(
+  const texts = await runBeside(
     {
       async runBeside(_, onLog) {
         onLog?.({ functionName: 'Subscriber', stream: 'stdout', text: 'Kept' });
-        return { name: 'Reviews', outputs: { QueueUrl: 'http://localhost/queue' }, async close() {} };
+        return { name: 'Reviews', outputs: { QueueUrl: 'http://localhost/queue' } };
       },
     },
     ['cdk.out'],
@@ -28,8 +29,8 @@ test('what runs beside is named with its outputs, and its lines are said as they
 });
 
 test('what cannot be run beside is one line of error', async () => {
-  const runBeside = () => Promise.reject(new Error('Queue cannot be made'));
-  await expect(runAllBeside({ runBeside }, ['cdk.out'], () => {})).rejects.toThrow(
+  const stack = { runBeside: () => Promise.reject(new Error('Queue cannot be made')) };
+  await expect(runBeside(stack, ['cdk.out'], () => {})).rejects.toThrow(
     'cdk.out cannot be run beside the stack: Queue cannot be made',
   );
 });

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { BUNDLE_LIST } from '../../../../lib/release/function-bundles.ts';
-import type { TakenOver } from '../../../../local/local-stack.ts';
+import type { StackChanges } from '../../../../local/deployed-stack.ts';
 import { SourceTree } from '../../../../tools/dev/watch/source-tree.ts';
 import type { Watch } from '../../../../tools/dev/watch/watch.ts';
 import { describeStack, Workspace } from '../../../../tools/stage/local-folder.ts';
@@ -24,9 +24,9 @@ let workspace: Workspace;
 let watching: Watch;
 /** What was said of each save. */
 let said: string[];
-/** Folders that were synthesised to, and those that were there when they were taken over. */
+/** Folders that were synthesised to, and those that were there when they were deployed. */
 let synthesised: string[];
-let takenOver: string[];
+let deployed: string[];
 /** Ends a synthesis. */
 let synthesis: () => Promise<void>;
 /** Ends the replacement of a function's code. */
@@ -52,7 +52,7 @@ beforeEach(async () => {
   for (const name of ['bin', 'lib', 'lambda']) await mkdir(name, { recursive: true });
   await writeFile('bin/app.ts', "import '../lib/stack.ts';\n");
   for (const file of [FIRST, SECOND, STACK]) await save(file);
-  [said, synthesised, takenOver] = [[], [], []];
+  [said, synthesised, deployed] = [[], [], []];
   synthesis = async () => {};
   replacement = async () => undefined;
   workspace = await Workspace.open();
@@ -62,9 +62,9 @@ beforeEach(async () => {
     functions: new Map([['first', { definition: { codeDirectory: workspace.assembly } }]]) as never,
     codeDirectories: new Set<string>(),
     replaceCode: () => replacement(),
-    async takeOver(assembly: string): Promise<TakenOver> {
-      if (existsSync(join(assembly, BUNDLE_LIST))) takenOver.push(assembly);
-      return { resources: [], functions: [], failed: new Map(), left: [] };
+    async update(assembly: string): Promise<StackChanges> {
+      if (existsSync(join(assembly, BUNDLE_LIST))) deployed.push(assembly);
+      return { resources: [], changed: [], failed: new Map() };
     },
   };
   await workspace.publish(describeStack(stack));
@@ -115,7 +115,7 @@ test('what is saved during a synthesis leaves it the folder that it writes to', 
   for (let count = 0; count < 3; count += 1) await rebuild(FIRST);
   release.resolve();
   await until(() => said.some((text) => text.startsWith('Synthesised in')));
-  expect(takenOver).toEqual(synthesised);
+  expect(deployed).toEqual(synthesised);
 });
 
 test('a synthesis that failed is tried again with the next save, whatever it is of', async () => {
@@ -126,12 +126,12 @@ test('a synthesis that failed is tried again with the next save, whatever it is 
   await save(STACK);
   await until(() => said.some((text) => text.includes('no space left')));
   await save(FIRST);
-  await until(() => takenOver.length === 1);
+  await until(() => deployed.length === 1);
 });
 
 test('a function whose entry file is gone does not hold up what removes it from the stack', async () => {
   await rm(SECOND);
-  await until(() => takenOver.length === 1);
+  await until(() => deployed.length === 1);
   expect(said.join('\n')).not.toContain('ERROR');
 });
 

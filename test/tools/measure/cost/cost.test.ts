@@ -10,14 +10,12 @@ import { eventNames, isNotification } from '../../../../lambda/events/catalogue.
 import { DATA_KEY_REUSE_SECONDS } from '../../../../lib/pipeline/queue-retention.ts';
 import { prices } from '../../../../lib/prices.ts';
 import { archiveCosts, recordBytes } from '../../../../tools/measure/cost/archive-cost.ts';
-import { type Costs, costs } from '../../../../tools/measure/cost/cost-model.ts';
+import { type Costs, costs, eventsWith } from '../../../../tools/measure/cost/cost-model.ts';
 import { readDeployment } from '../../../../tools/measure/cost/deployment.ts';
 import { dollars, paid } from '../../../../tools/measure/cost/line-item.ts';
 import { MEASURED_LOG_BYTES, measureLogBytes } from '../../../../tools/measure/cost/log-bytes.ts';
-import { parseMix } from '../../../../tools/measure/cost/mix.ts';
 import { limits, load, narrowLimits } from '../../../../tools/measure/cost/scale-model.ts';
-import { defaultWorkload, type Workload } from '../../../../tools/measure/cost/workload.ts';
-import { eventsWith } from '../../../../tools/measure/cost/write-units.ts';
+import { defaultWorkload, parseMix, type Workload } from '../../../../tools/measure/cost/workload.ts';
 import { stageAssembly } from '../../../lib/stage-assembly.ts';
 import { testAssembly } from '../../../support/test-stack.ts';
 

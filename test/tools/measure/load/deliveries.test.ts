@@ -3,7 +3,7 @@ import { readSamples } from '../../../../events/samples.ts';
 import { eventNames } from '../../../../lambda/events/catalogue.ts';
 import { parsePayload } from '../../../../lambda/events/envelope.ts';
 import { decodeSignature, verify } from '../../../../lambda/receiver/signature.ts';
-import { parseMix } from '../../../../tools/measure/cost/mix.ts';
+import { parseMix } from '../../../../tools/measure/cost/workload.ts';
 import { Deliveries, numberReader, SIGNATURE_LENGTH } from '../../../../tools/measure/load/deliveries.ts';
 import { ratesOf, stepsOf } from '../../../../tools/measure/load/plan.ts';
 import { planned } from './support.ts';

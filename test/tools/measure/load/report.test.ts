@@ -1,11 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
-import { slowness, uselessness } from '../../../../tools/measure/load/judge.ts';
 import { Measurements } from '../../../../tools/measure/load/measurements.ts';
 import { drawReport } from '../../../../tools/measure/load/picture.ts';
+import { loadTarget } from '../../../../tools/measure/load/plan.ts';
 import { makeReport } from '../../../../tools/measure/load/report.ts';
 import { describeReport } from '../../../../tools/measure/load/report-text.ts';
-import type { Run } from '../../../../tools/measure/load/run.ts';
-import { loadTarget } from '../../../../tools/measure/load/target.ts';
+import { abortReason, type Run, senderTooSlow } from '../../../../tools/measure/load/run.ts';
 import { planned } from './support.ts';
 
 interface Fate {
@@ -133,13 +132,15 @@ describe('while it runs', () => {
     ],
     [soFar(5_000, [[429, 100]]), undefined],
   ])('%j is given up as of no use: %s', (state, line) => {
-    if (line === undefined) expect(uselessness(state)).toBeUndefined();
-    else expect(uselessness(state)).toMatch(line);
+    if (line === undefined) expect(abortReason(state)).toBeUndefined();
+    else expect(abortReason(state)).toMatch(line);
   });
 
   test('a machine that falls behind is told, and what to do', () => {
-    expect(slowness({ lateBy: 100 })).toBeUndefined();
-    expect(slowness({ lateBy: 1_234 })).toMatch(/cannot keep the rate: it is 1\.2 s behind\. Lower --rate/);
+    expect(senderTooSlow({ lateBy: 100 })).toBeUndefined();
+    expect(senderTooSlow({ lateBy: 1_234 })).toMatch(
+      /cannot keep the rate: it is 1\.2 s behind\. Lower --rate/,
+    );
   });
 });
 
@@ -154,7 +155,7 @@ describe('a report', () => {
     const succeeded = (given: Partial<Run>) =>
       makeReport(ranAs(planned(), undefined, given), UNREAD).succeeded;
     expect(succeeded({})).toBe(true);
-    expect(succeeded({ tooSlow: slowness({ lateBy: 1_234 }) ?? '' })).toBe(false);
+    expect(succeeded({ tooSlow: senderTooSlow({ lateBy: 1_234 }) ?? '' })).toBe(false);
     expect(succeeded(ranAs(planned(), () => ({ sentLate: 150 })))).toBe(false);
   });
 

@@ -114,7 +114,7 @@ describe('a load test', () => {
   test('ends early where more is under way than memory holds', async () => {
     await using receiver = await Receiver.open(() => {});
     const signal = new AbortController().signal;
-    const run = await ran(planned({ seconds: 60 }), receiver.url, signal, { mostUnderWay: 50 });
+    const run = await ran(planned({ seconds: 60 }), receiver.url, signal, { maxUnderWay: 50 });
     expect(run.ended).toMatch(/^\d+ deliveries wait for an answer of 127\.0\.0\.1:\d+, .* no more than 50/);
     expect(run.lasted).toBeLessThan(8_000);
   });

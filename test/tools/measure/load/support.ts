@@ -63,7 +63,7 @@ export function ran(
   plan: LoadPlan,
   url: URL,
   signal = new AbortController().signal,
-  given: Pick<RunOptions, 'mostUnderWay'> = {},
+  given: Pick<RunOptions, 'maxUnderWay'> = {},
 ): Promise<Run> {
   const progress = { show: () => {}, end: () => {} };
   return runLoad({ plan, url, secret: TEST_SECRET, signal, progress, warn: () => {}, ...given });

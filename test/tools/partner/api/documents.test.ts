@@ -6,7 +6,7 @@ import { eventNames } from '../../../../lambda/events/catalogue.ts';
 import { kebabCase } from '../../../../lambda/events/event-names.ts';
 import { decodeSignature } from '../../../../lambda/receiver/signature.ts';
 import { apiFiles, asyncApiText, openApiText } from '../../../../tools/partner/api/files.ts';
-import { SIGNATURE_PATTERN } from '../../../../tools/partner/api/signature-header.ts';
+import { SIGNATURE_PATTERN } from '../../../../tools/partner/api/openapi.ts';
 import { Description, type Part, partsOf } from './description.ts';
 
 const openApi = new Description(openApiText());

@@ -2,8 +2,8 @@ import { createHash, createHmac } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { WEBHOOK_PATH } from '../../../../lambda/events/webhook-path.ts';
 import { type Diagnosis, diagnose } from '../../../../tools/partner/check-sender/diagnose.ts';
-import type { SentRequest } from '../../../../tools/partner/check-sender/sent-request.ts';
-import { serviceAnswer } from '../../../../tools/partner/check-sender/service.ts';
+import { serviceAnswer } from '../../../../tools/partner/check-sender/responses.ts';
+import type { SentRequest } from '../../../../tools/partner/check-sender/signed-messages.ts';
 
 /** Hex digits that are base64, too, and letters in both cases: each reading of it is another key. */
 export const SECRET = 'A0b1C2d3E4f5A6b7';

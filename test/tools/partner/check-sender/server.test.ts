@@ -6,11 +6,10 @@ import { stripVTControlCharacters } from 'node:util';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { WEBHOOK_PATH } from '../../../../lambda/events/webhook-path.ts';
-import { type Play, plays } from '../../../../tools/partner/check-sender/play.ts';
 import { summaryText, verdictJson, verdictText } from '../../../../tools/partner/check-sender/printer.ts';
+import { parseSteps, type Step } from '../../../../tools/partner/check-sender/responses.ts';
 import { type Checker, startChecker } from '../../../../tools/partner/check-sender/server.ts';
-import { isRightInAll, Tally } from '../../../../tools/partner/check-sender/summary.ts';
-import type { Verdict } from '../../../../tools/partner/check-sender/verdict.ts';
+import { isRightInAll, Tally, type Verdict } from '../../../../tools/partner/check-sender/summary.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { gzipped, SECRET, sign } from './senders.ts';
 
@@ -31,9 +30,9 @@ interface Started {
 }
 
 async function start(
-  steps: readonly Play[] = [],
-  requestLimitMilliseconds = 5_000,
-  mostConnections = 2_000,
+  steps: readonly Step[] = [],
+  requestTimeoutMilliseconds = 5_000,
+  maxConnections = 2_000,
 ): Promise<Started> {
   const verdicts: Verdict[] = [];
   const notices: string[] = [];
@@ -41,9 +40,9 @@ async function start(
   const checker = await startChecker({
     secret: SECRET,
     port: 0,
-    plays: steps,
-    requestLimitMilliseconds,
-    mostConnections,
+    steps,
+    requestTimeoutMilliseconds,
+    maxConnections,
     onNotice: (line) => notices.push(line),
     onVerdict: (verdict) => {
       verdicts.push(verdict);
@@ -142,6 +141,22 @@ test('what would be next is told as such of the request, and counted as itself',
   expect(text).toContainEqual(expect.stringContaining('With a right signature: timestamp has no zone'));
   const { mistakes } = started.tally.summary(started.checker.deliveries());
   expect(mistakes.map(({ what }) => what)).toContainEqual(expect.stringMatching(/^timestamp has no zone/));
+});
+
+test('the summary counts each mistake by itself, and names the requests that made it', async () => {
+  const started = await start();
+  const withoutShop = BODY.replace('"shop_id":"shop-1"', '');
+  for (const body of [withoutShop, BODY.replace('"event"', '"evt"'), `${withoutShop} `, BODY]) {
+    await post(started, body);
+  }
+  await verdict(started, 4);
+  const summary = started.tally.summary(started.checker.deliveries(), true);
+  expect(summary.mistakes.map(({ count, what, requests }) => [count, what, requests])).toEqual([
+    [2, 'data.shop_id is missing.', [1, 3]],
+    [1, expect.stringMatching(/^event is missing/), [2]],
+  ]);
+  const rows = summaryText(summary, 100).map(stripVTControlCharacters);
+  expect(rows).toContain('    2  wrong  #1, #3    data.shop_id is missing.');
 });
 
 test('what went astray is not called queued', async () => {
@@ -302,11 +317,7 @@ describe('whatever comes, there is a verdict, and it goes on', () => {
       parts: [`${short(accented, sign(accented, 'another').toString('hex'))}${accented}`],
       kinds: ['content-length-small', 'signature-other'],
     },
-    {
-      what: 'by being absent',
-      parts: [`${head(signed)}${BODY}`],
-      kinds: ['content-length-small'],
-    },
+    { what: 'by being absent', parts: [`${head(signed)}${BODY}`], kinds: ['content-length-small'] },
   ])(
     'a Content-Length that counts characters, $what: the answer of the service, and one verdict',
     async ({ parts, kinds }) => {
@@ -474,11 +485,11 @@ test('what the sender does to the bytes is named first, even if the event was se
 
 describe('it plays', () => {
   test('slow without a time as slow=35s: longer than the gateway waits', () => {
-    expect(plays('slow,ok')).toEqual(plays('slow=35s,ok'));
+    expect(parseSteps('slow,ok')).toEqual(parseSteps('slow=35s,ok'));
   });
 
   test('a sequence, for each delivery its own, and reports how each was repeated', async () => {
-    const started = await start(plays('500,401,429,502,503,504,ok'));
+    const started = await start(parseSteps('500,401,429,502,503,504,ok'));
     const other = BODY.replace('shop-1', 'shop-2');
     const statuses = [500, 401, 429, 502, 503, 504, 200];
     for (const status of statuses) expect((await post(started)).status).toBe(status);
@@ -500,7 +511,7 @@ describe('it plays', () => {
   });
 
   test('a failure: the headline does not call it accepted', async () => {
-    const started = await start(plays('500'));
+    const started = await start(parseSteps('500'));
     await post(started);
     const [headline = ''] = verdictText(await verdict(started), 100).map(stripVTControlCharacters);
     expect(headline).toMatch(/^✓ right +500 played .*by itself 200 queued$/);
@@ -525,7 +536,7 @@ describe('it plays', () => {
       line: '✗ 1 of 2 was wrong.',
     },
   ])('a failure, $what: right in all is $isRight', async ({ bodies, isCut, isRight, line }) => {
-    const started = await start(plays('500,ok'));
+    const started = await start(parseSteps('500,ok'));
     for (const [index, body] of bodies.entries()) {
       await post(started, body);
       await verdict(started, index + 1);
@@ -543,7 +554,7 @@ describe('it plays', () => {
     { step: '503', words: { message: 'Service Unavailable' } },
     { step: '504', words: { message: 'Gateway Timeout' } },
   ])('$step in the words of the service', async ({ step, words }) => {
-    const answer = await post(await start(plays(step)));
+    const answer = await post(await start(parseSteps(step)));
     expect({ status: String(answer.status), words: await answer.json() }).toMatchObject({
       status: step,
       words,
@@ -551,7 +562,7 @@ describe('it plays', () => {
   });
 
   test('Retry-After, and says so if the sender repeats sooner', async () => {
-    const started = await start(plays('retry-after=60s,ok'));
+    const started = await start(parseSteps('retry-after=60s,ok'));
     const { status, headers } = await post(started);
     expect({ status, retryAfter: headers.get('retry-after') }).toEqual({ status: 500, retryAfter: '60' });
     await post(started);
@@ -562,7 +573,7 @@ describe('it plays', () => {
     { what: 'follows', redirect: 'follow', kinds: [[], ['redirect-followed']] },
     { what: 'does not follow', redirect: 'manual', kinds: [[]] },
   ] as const)('a redirect, and says so if the sender follows it: it $what', async ({ redirect, kinds }) => {
-    const started = await start(plays('redirect,ok'));
+    const started = await start(parseSteps('redirect,ok'));
     await post(started, BODY, undefined, { redirect });
     await verdict(started, kinds.length);
     expect(started.verdicts.map(kindsOf)).toEqual(kinds);
@@ -572,7 +583,7 @@ describe('it plays', () => {
   test.each(['cut', 'cut-late'])(
     '%s: the sender has no answer, and nothing is held against its repeat',
     async (step) => {
-      const started = await start(plays(`${step},ok`));
+      const started = await start(parseSteps(`${step},ok`));
       await expect(post(started).then((answer) => answer.text())).rejects.toThrow();
       await verdict(started);
       expect((await post(started)).status).toBe(200);
@@ -584,7 +595,7 @@ describe('it plays', () => {
   );
 
   test('slowness, and says when the sender gave up', async () => {
-    const started = await start(plays('slow=10s'));
+    const started = await start(parseSteps('slow=10s'));
     await expect(post(started, BODY, undefined, { signal: AbortSignal.timeout(300) })).rejects.toThrow();
     const { ending, findings, milliseconds } = await verdict(started);
     expect(ending).toBe('gave up');
@@ -594,7 +605,7 @@ describe('it plays', () => {
   });
 
   test('slowness that ends', async () => {
-    const started = await start(plays('slow=100ms'));
+    const started = await start(parseSteps('slow=100ms'));
     expect((await post(started)).status).toBe(200);
     expect(await verdict(started)).toMatchObject({ ending: 200, findings: [] });
   });
@@ -635,7 +646,7 @@ describe('of a repeat it says', () => {
       kinds: [],
     },
   ])('$what', async ({ steps, bodies, kinds }) => {
-    const started = await start(plays(steps));
+    const started = await start(parseSteps(steps));
     for (const [index, body] of bodies.entries()) {
       await post(started, body).catch(() => {});
       await verdict(started, index + 1);
@@ -645,7 +656,7 @@ describe('of a repeat it says', () => {
 });
 
 test('another event with the same data, while the first is under way, is no repeat', async () => {
-  const started = await start(plays('slow=500ms'));
+  const started = await start(parseSteps('slow=500ms'));
   await Promise.all([post(started), post(started, BODY.replace(/Z"/, '1Z"'))]);
   await verdict(started, 2);
   expect(started.verdicts.map(kindsOf)).toEqual([[], []]);
@@ -682,18 +693,8 @@ describe('a refused request that is corrected', () => {
       refused: [{ body: JSON.stringify(BODY) }],
       corrected: BODY,
     },
-    {
-      what: 'compression',
-      steps: 'ok',
-      refused: [{ body: Buffer.from(gzipped(BODY)) }],
-      corrected: BODY,
-    },
-    {
-      what: 'UTF-16',
-      steps: 'ok',
-      refused: [{ body: Buffer.from(BODY, 'utf16le') }],
-      corrected: BODY,
-    },
+    { what: 'compression', steps: 'ok', refused: [{ body: Buffer.from(gzipped(BODY)) }], corrected: BODY },
+    { what: 'UTF-16', steps: 'ok', refused: [{ body: Buffer.from(BODY, 'utf16le') }], corrected: BODY },
     {
       what: 'the name of a field',
       steps: 'ok',
@@ -707,7 +708,7 @@ describe('a refused request that is corrected', () => {
       corrected: at(now),
     },
   ])('is no repeat, and the correction is right: $what', async ({ steps, refused, corrected }) => {
-    const started = await start(plays(steps));
+    const started = await start(parseSteps(steps));
     for (const { body, signature } of refused as Refused[]) {
       await post(started, body, signature);
     }
@@ -737,7 +738,7 @@ describe('a refused request that is corrected', () => {
   });
 
   test('does not hide that a repeat had other bytes', async () => {
-    const started = await start(plays('500,ok'));
+    const started = await start(parseSteps('500,ok'));
     await post(started);
     await post(started, at('2026-01-31T09:00:00Z'), sign(BODY).toString('hex'));
     await post(started, at(now));
@@ -749,7 +750,7 @@ describe('a refused request that is corrected', () => {
 });
 
 test('what it writes shows neither secret nor signature nor anything of the body, and commands no terminal', async () => {
-  const started = await start(plays('ok,500'));
+  const started = await start(parseSteps('ok,500'));
   const word = fc.string({
     unit: fc.constantFrom(...'abcXYZ \u0001\u0007\u001b\u007f\u009b\u202e'),
     minLength: 12,

@@ -349,6 +349,14 @@ test('a row counts the attempts of its delivery, and none of a replay', () => {
   expect(rowOf([accepted, processed, consumed(90, 'Processed', ofReplay)]).attempts).toBe(1);
 });
 
+test('a row keeps the reason why its delivery was skipped after a replay', () => {
+  const stale = [accepted, consumed(1, 'Stale')];
+  const replayed = consumed(90, 'Duplicate', ofReplay);
+  expect(rowOf([...stale, replayed])).toMatchObject({ state: 'skipped', reason: 'newer-data' });
+  expect(rowOf([...stale, consumed(90, 'Processed', ofReplay)])).toMatchObject({ state: 'processed' });
+  expect(rowOf([accepted, replayed])).toMatchObject({ state: 'skipped', reason: 'up-to-date' });
+});
+
 test.each([
   [['timestamp', 'data.shop_id'], 'Invalid or missing: timestamp, data.shop_id'],
   [['body'], 'The body is not a JSON object'],

@@ -6,6 +6,7 @@ import type { Stage } from '../../../../tools/stage/stage.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { Partner } from '../../../support/partner.ts';
 import { startTestStack } from '../../../support/test-stack.ts';
+import { crashConsumer } from '../history/crashing-consumer.ts';
 import { Operator } from './support.ts';
 
 const shop = (shop_id: string) => ({
@@ -103,6 +104,21 @@ test('what is in flight and has not failed is being processed', async () => {
     const lines = await listed(operator.stack);
     return lines.includes('being processed') ? lines : undefined;
   });
-  expect(text).toMatch(/\nuser\.updated +0 +1 +1 being processed, or hidden after a crash\n/);
+  expect(text).toMatch(/\nuser\.updated +0 +1 +1 being processed\n/);
   expect(text).not.toContain('All these queues are empty');
+});
+
+test('what is in flight after a crash of its consumer is said to be hidden', async () => {
+  stack.faults.clear();
+  const restore = await crashConsumer(stack, operator, 'girl.deleted', 100);
+  const girl = { event: 'girl.deleted', data: { girl_id: 'girl-1' }, timestamp: '2026-01-31T09:00:00Z' };
+  await new Partner(stack.outputs.WebhookUrl).post(girl);
+  const text = await eventually(async () => {
+    const lines = await listed(operator.stack);
+    return lines.includes('hidden since') ? lines : undefined;
+  });
+  expect(text).toMatch(
+    /\ngirl\.deleted +0 +1 +1 hidden since its consumer crashed \d+ s ago \(Runtime\.ExitError\), or being processed\n/,
+  );
+  await restore();
 });

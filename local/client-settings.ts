@@ -1,0 +1,20 @@
+import { createHash } from 'node:crypto';
+
+/** The account of fauxqs, and so of everything here. */
+export const ACCOUNT_ID = '000000000000';
+export const REGION = 'us-east-1';
+
+export interface ClientSettings {
+  readonly endpoint: string;
+  readonly region: string;
+  readonly credentials: { readonly accessKeyId: string; readonly secretAccessKey: string };
+}
+
+export function clientSettings(endpoint: string, accessKeyId: string): ClientSettings {
+  return { endpoint, region: REGION, credentials: { accessKeyId, secretAccessKey: 'local' } };
+}
+
+/** The access key by which the AWS endpoint knows a role. */
+export function accessKeyOf(roleArn: string): string {
+  return `LOCAL${createHash('sha256').update(roleArn).digest('hex').slice(0, 15).toUpperCase()}`;
+}

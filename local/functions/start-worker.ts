@@ -1,0 +1,110 @@
+import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { stripTypeScriptTypes } from 'node:module';
+import { Worker } from 'node:worker_threads';
+import type { EnvironmentSettings } from './execution-environment.ts';
+import type { FunctionDefinition } from './function-definition.ts';
+
+/**
+ * The young generation of an environment's heap: new objects, in three parts. V8 would let it grow to 48 MB of garbage.
+ * `npm start` limits its own process alike: `--max-semi-space-size` is one of the three parts.
+ */
+const YOUNG_GENERATION_MEGABYTES = 12;
+
+/** Starts the worker thread of an execution environment. @param inspected whether a debugger may look into it */
+export function startWorker(definition: FunctionDefinition, inspected: boolean): Worker {
+  const log = {
+    groupName: `/aws/lambda/${definition.name}`,
+    streamName: `${new Date().toISOString().slice(0, 10).replaceAll('-', '/')}/[$LATEST]${randomBytes(16).toString('hex')}`,
+  };
+  const settings: EnvironmentSettings = {
+    handler: definition.handler,
+    codeDirectory: definition.codeDirectory,
+    functionName: definition.name,
+    functionArn: `arn:aws:lambda:${definition.region}:000000000000:function:${definition.name}`,
+    memoryMegabytes: definition.memoryMegabytes,
+    logGroupName: log.groupName,
+    logStreamName: log.streamName,
+    inspected,
+  };
+  return new Worker(executionEnvironmentEntryPoint(), {
+    workerData: settings,
+    env: environmentVariables(definition, log),
+    // Without the parent's own flags, such as a loader. Node.js would print the inspector's own port, but debuggers should
+    // connect to InspectorPort's, which stays.
+    execArgv: inspected ? ['--inspect-publish-uid=http'] : [],
+    stdout: true,
+    stderr: true,
+    resourceLimits: {
+      maxOldGenerationSizeMb: definition.memoryMegabytes,
+      maxYoungGenerationSizeMb: YOUNG_GENERATION_MEGABYTES,
+    },
+  });
+}
+
+let entryPoint: URL | undefined;
+
+/**
+ * The entry point of a worker: `execution-environment.ts` as JavaScript, in a `data:` URL. With the TypeScript file, each
+ * worker would load Node's type stripper, which costs 11 MB and 40 ms (Node.js 24.21).
+ */
+function executionEnvironmentEntryPoint(): URL {
+  entryPoint ??= new URL(`data:text/javascript,${encodeURIComponent(environmentSource())}`);
+  return entryPoint;
+}
+
+function environmentSource(): string {
+  const file = new URL('./execution-environment.ts', import.meta.url);
+  const source = withoutWarnings(() => stripTypeScriptTypes(readFileSync(file, 'utf8')));
+  const sourceStack = new URL('../../lambda/source-stack.ts', import.meta.url);
+  // On the first line, so that no line moves. Without the last one stack traces repeat the whole data: URL.
+  return `const SOURCE_STACK = ${JSON.stringify(sourceStack.href)}; ${source}\n//# sourceURL=${file.href}\n`;
+}
+
+/** `stripTypeScriptTypes` warns at its first use that it may change. The Node.js version is pinned. */
+function withoutWarnings<T>(run: () => T): T {
+  const { emitWarning } = process;
+  process.emitWarning = () => {};
+  try {
+    return run();
+  } finally {
+    process.emitWarning = emitWarning;
+  }
+}
+
+/**
+ * A function's `process.env`: Lambda's own variables and the template's.
+ *
+ * The template cannot set those that Lambda reserves
+ * (https://docs.aws.amazon.com/lambda/latest/dg/configuration-envvars.html), nor the address of
+ * AWS: a function that runs here must not reach the real one.
+ */
+export function environmentVariables(
+  definition: FunctionDefinition,
+  log: { groupName: string; streamName: string },
+): Record<string, string> {
+  return {
+    LANG: 'en_US.UTF-8',
+    PATH: '/var/lang/bin:/usr/local/bin:/usr/bin/:/bin:/opt/bin',
+    TZ: ':UTC',
+    // The SDK looks for .aws/config here. The developer's own must not reach the function.
+    HOME: definition.codeDirectory,
+    ...definition.environment,
+    _HANDLER: definition.handler,
+    AWS_ACCESS_KEY_ID: definition.credentials.accessKeyId,
+    AWS_SECRET_ACCESS_KEY: definition.credentials.secretAccessKey,
+    AWS_DEFAULT_REGION: definition.region,
+    AWS_REGION: definition.region,
+    AWS_ENDPOINT_URL: definition.awsEndpointUrl,
+    // An address: before a name, the SDK would put the bucket's, and not every machine resolves that.
+    AWS_ENDPOINT_URL_S3: definition.awsEndpointUrl.replace('localhost', '127.0.0.1'),
+    AWS_EXECUTION_ENV: 'AWS_Lambda_nodejs24.x',
+    AWS_LAMBDA_FUNCTION_MEMORY_SIZE: String(definition.memoryMegabytes),
+    AWS_LAMBDA_FUNCTION_NAME: definition.name,
+    AWS_LAMBDA_FUNCTION_VERSION: '$LATEST',
+    AWS_LAMBDA_INITIALIZATION_TYPE: 'on-demand',
+    AWS_LAMBDA_LOG_GROUP_NAME: log.groupName,
+    AWS_LAMBDA_LOG_STREAM_NAME: log.streamName,
+    LAMBDA_TASK_ROOT: definition.codeDirectory,
+  };
+}

@@ -1,0 +1,200 @@
+import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { CloudWatchClient, DescribeAlarmsCommand } from '@aws-sdk/client-cloudwatch';
+import {
+  LambdaClient,
+  ListEventSourceMappingsCommand,
+  UpdateEventSourceMappingCommand,
+} from '@aws-sdk/client-lambda';
+import { GetQueueAttributesCommand, SendMessageCommand } from '@aws-sdk/client-sqs';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import type { StackChanges } from '../../local/deployed-stack.ts';
+import type { LocalStack } from '../../local/local-stack.ts';
+import { readCloudAssembly, type Template } from '../../local/template/cloud-assembly.ts';
+import { eventually } from '../support/eventually.ts';
+import { Partner } from '../support/partner.ts';
+import { Queues } from '../support/queues.ts';
+import { Tables } from '../support/tables.ts';
+import { startTestStack, testAssembly } from '../support/test-stack.ts';
+
+type Changed = Template['Resources'];
+
+let folder: string;
+let stack: LocalStack;
+let queues: Queues;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'partner-webhooks-update-'));
+  stack = await startTestStack();
+  queues = new Queues(stack.operator);
+});
+
+afterAll(async () => {
+  await stack?.close();
+  await rm(folder, { recursive: true });
+});
+
+/** Back to the template that the stack was started with. */
+beforeEach(async () => {
+  await stack.update(testAssembly());
+});
+
+let count = 0;
+
+/** Runs the stack with a changed template. */
+async function update(change: (resources: Changed) => void): Promise<StackChanges> {
+  count += 1;
+  const assembly = join(folder, String(count));
+  await cp(testAssembly(), assembly, { recursive: true });
+  const file = join(assembly, `${readCloudAssembly(assembly).name}.template.json`);
+  const template = JSON.parse(await readFile(file, 'utf8'));
+  change(template.Resources);
+  await writeFile(file, JSON.stringify(template));
+  return stack.update(assembly);
+}
+
+/** The resource whose logical id has a text in it. */
+function named(resources: Changed, type: string, prefix: string): [string, Changed[string]] {
+  const found = Object.entries(resources).find(([id, { Type }]) => Type === type && id.includes(prefix));
+  if (found === undefined) throw new Error(`No ${type} ${prefix}`);
+  return found;
+}
+
+const queue = (resources: Changed, prefix: string) => named(resources, 'AWS::SQS::Queue', prefix);
+
+async function visibilityTimeout(): Promise<string | undefined> {
+  const { Attributes } = await queues.client.send(
+    new GetQueueAttributesCommand({
+      QueueUrl: stack.outputs.ShopUpdatedQueueUrl,
+      AttributeNames: ['VisibilityTimeout'],
+    }),
+  );
+  return Attributes?.VisibilityTimeout;
+}
+
+let shops = 0;
+
+/** Posts a delivery. @returns once it has had its effect */
+async function deliver(): Promise<void> {
+  shops += 1;
+  const shop = { shop_id: `shop-${shops}` };
+  const delivery = { event: 'shop.updated', data: shop, timestamp: '2026-01-31T09:00:00Z' };
+  const { status } = await new Partner(stack.outputs.WebhookUrl).post(delivery);
+  expect(status).toBe(200);
+  await eventually(() => new Tables(stack.operator).get(stack.outputs.ShopCacheTable, shop));
+}
+
+test('the same template changes nothing', async () => {
+  expect(await stack.update(testAssembly())).toEqual({ resources: [], changed: [], failed: new Map() });
+});
+
+describe('a changed template', () => {
+  test('gives a queue its settings, and the queue keeps its messages', async () => {
+    const QueueUrl = stack.outputs.QuarantineQueueUrl;
+    await queues.client.send(new SendMessageCommand({ QueueUrl, MessageBody: 'stays' }));
+    const { resources } = await update((all) => {
+      Object.assign(queue(all, 'ShopUpdatedQueue')[1].Properties, { VisibilityTimeout: 77 });
+    });
+    expect(resources).toMatchObject([{ kind: 'changed', type: 'AWS::SQS::Queue' }]);
+    expect(await visibilityTimeout()).toBe('77');
+    expect((await queues.take(QueueUrl)).Body).toBe('stays');
+    await deliver();
+  });
+
+  test('changes the variables of a function alone', async () => {
+    const changes = await update((all) => {
+      const [, { Properties }] = named(all, 'AWS::Lambda::Function', 'ShopUpdated');
+      (Properties as { Environment: { Variables: object } }).Environment.Variables = {
+        ...(Properties as { Environment: { Variables: object } }).Environment.Variables,
+        FIRST_RETRY_DELAY_SECONDS: '7',
+      };
+    });
+    expect(changes).toEqual({ resources: [], changed: ['shop-updated'], failed: new Map() });
+    expect(stack.functions.get('shop-updated')?.definition.environment.FIRST_RETRY_DELAY_SECONDS).toBe('7');
+    await deliver();
+  });
+
+  test('restarts an event source that it changes, which stays paused', async () => {
+    const lambda = new LambdaClient(stack.operator);
+    const mapping = async () => {
+      const { EventSourceMappings = [] } = await lambda.send(new ListEventSourceMappingsCommand({}));
+      return EventSourceMappings.find(({ EventSourceArn }) => EventSourceArn?.includes('ShopUpdatedQueue'));
+    };
+    const before = await mapping();
+    await lambda.send(new UpdateEventSourceMappingCommand({ UUID: before?.UUID, Enabled: false }));
+    await eventually(async () => (await mapping())?.State === 'Disabled' || undefined);
+    await update((all) => {
+      Object.assign(named(all, 'AWS::Lambda::EventSourceMapping', 'ShopUpdated')[1].Properties, {
+        BatchSize: 3,
+      });
+    });
+    expect(
+      await eventually(async () => ((await mapping())?.State === 'Disabled' ? mapping() : undefined)),
+    ).toMatchObject({
+      UUID: before?.UUID,
+      BatchSize: 3,
+    });
+    await lambda.send(new UpdateEventSourceMappingCommand({ UUID: before?.UUID, Enabled: true }));
+    await deliver();
+  });
+
+  test('removes alarms; a queue that it removes keeps its messages for the next one that has it', async () => {
+    const cloudWatch = new CloudWatchClient(stack.operator);
+    const alarms = async () => (await cloudWatch.send(new DescribeAlarmsCommand({}))).MetricAlarms?.length;
+    const before = Number(await alarms());
+    const QueueUrl = stack.outputs.ShopUpdatedDeadLetterQueueUrl;
+    await queues.client.send(new SendMessageCommand({ QueueUrl, MessageBody: 'dead' }));
+    const { resources } = await update((all) => {
+      const [alarm] = Object.entries(all).find(([, { Type }]) => Type === 'AWS::CloudWatch::Alarm') ?? [''];
+      delete all[alarm];
+    });
+    expect(resources).toMatchObject([{ kind: 'removed', type: 'AWS::CloudWatch::Alarm' }]);
+    expect(await alarms()).toBe(before - 1);
+    expect((await queues.take(QueueUrl)).Body).toBe('dead');
+  });
+});
+
+describe('a template that cannot be run leaves the stack as it was:', () => {
+  const unchanged = async () => {
+    expect(await visibilityTimeout()).not.toBe('77');
+    await deliver();
+  };
+
+  test('one that is not understood', async () => {
+    const error = /cannot run AWS::SQS::Queue/;
+    await expect(
+      update((all) => {
+        Object.assign(queue(all, 'ShopUpdatedQueue')[1].Properties, { VisibilityTimeout: 'x' });
+      }),
+    ).rejects.toThrow(error);
+    await unchanged();
+  });
+
+  test('a table with other keys', async () => {
+    await expect(
+      update((all) => {
+        Object.assign(queue(all, 'ShopUpdatedQueue')[1].Properties, { VisibilityTimeout: 77 });
+        const [, { Properties }] = named(all, 'AWS::DynamoDB::Table', 'Cast');
+        Object.assign(Properties, {
+          KeySchema: [{ AttributeName: 'other', KeyType: 'HASH' }],
+          AttributeDefinitions: [{ AttributeName: 'other', AttributeType: 'S' }],
+        });
+      }),
+    ).rejects.toThrow('other keys or indexes in the template than the existing table');
+    await unchanged();
+  });
+
+  test('what fails when all but the API is updated', async () => {
+    await expect(
+      update((all) => {
+        Object.assign(queue(all, 'ShopUpdatedQueue')[1].Properties, { VisibilityTimeout: 77 });
+        const [, { Properties }] = Object.entries(all).find(
+          ([, { Type }]) => Type === 'AWS::ApiGatewayV2::Route',
+        ) ?? ['', { Properties: {} }];
+        Object.assign(Properties, { RouteKey: '$default' });
+      }),
+    ).rejects.toThrow("The route key '$default' is not supported");
+    await unchanged();
+  });
+});

@@ -1,0 +1,38 @@
+import { expect, test } from '@jest/globals';
+import { post } from '../../../../tools/measure/bench/local-stack.ts';
+import { RunningStack } from '../../../../tools/measure/bench/npm-start.ts';
+import { outputOf } from '../../../../tools/measure/bench/processes.ts';
+import { eventually } from '../../../support/eventually.ts';
+
+/** Processes that this one has started, and that have not ended. */
+const processes = () => process.getActiveResourcesInfo().filter((kind) => kind === 'ProcessWrap').length;
+
+test.each([
+  ['a stack that is not ready yet', (signal: AbortSignal) => RunningStack.start(signal)],
+  [
+    'a start of a function',
+    (signal: AbortSignal) => outputOf(['-e', 'setInterval(() => {}, 1000)'], { env: {}, signal }),
+  ],
+  ['what posts', (signal: AbortSignal) => post('http://127.0.0.1:1', signal)],
+])('%s is ended with the measuring, and leaves no process', async (_what, start) => {
+  const before = processes();
+  const controller = new AbortController();
+  const started = start(controller.signal);
+  expect(processes()).toBe(before + 1);
+  controller.abort(new Error('interrupted'));
+  await expect(started).rejects.toThrow('interrupted');
+  await eventually(async () => processes() === before || undefined, { limit: 5_000 });
+});
+
+test('what posts and ends without a result says so', async () => {
+  // Nothing listens there.
+  const posted = post('http://127.0.0.1:1', new AbortController().signal);
+  await expect(posted).rejects.toThrow('tools/measure/bench/post-bodies.ts ended with 1');
+});
+
+test('a start of a function gets nothing of the environment, and its error says nothing of the delivery', async () => {
+  const script = 'console.log(Object.keys(process.env).join()); process.exit(Number(process.argv[1]))';
+  expect(await outputOf(['-e', script, '0'], { env: { ONLY: 'this' } })).toBe('ONLY\n');
+  const failed = outputOf(['-e', script, '3', 'a delivery'], { env: {} });
+  await expect(failed).rejects.toThrow(/^A start ended with 3$/);
+});

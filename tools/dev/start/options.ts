@@ -1,0 +1,39 @@
+import { isIP } from 'node:net';
+import { InvalidArgumentError } from '@commander-js/extra-typings';
+import { isLocalSecret, LOCAL_SECRET } from '../../../events/signing.ts';
+import { readCloudAssembly } from '../../../local/template/cloud-assembly.ts';
+import { CommandError } from '../../cli/terminal/command-error.ts';
+
+/** At least two labels of letters, digits and hyphens (RFC 1123 §2.1): a name with one label is not known to strangers. */
+const HOST_NAME = /^([a-z0-9]([a-z0-9-]*[a-z0-9])?\.)+[a-z0-9]([a-z0-9-]*[a-z0-9])?$/;
+
+/** In characters. Source: RFC 1035 §2.3.4. */
+const MAX_HOST_NAME = 253;
+
+/** Collects names of tunnels to the webhook. @throws InvalidArgumentError, which becomes the command's one line */
+export function publicHost(text: string, before: readonly string[] = []): readonly string[] {
+  const name = text.toLowerCase();
+  const isName = HOST_NAME.test(name) && name.length <= MAX_HOST_NAME;
+  if (isName || isIP(name) === 4) return [...before, name];
+  throw new InvalidArgumentError(
+    'It must be the name alone, such as abc.trycloudflare.com: no https://, no port, no path.',
+  );
+}
+
+/** @throws CommandError if strangers are let in who know the secret */
+export function assertOwnSecret(publicHosts: readonly string[], secret: string): void {
+  if (publicHosts.length === 0 || !isLocalSecret(secret)) return;
+  throw new CommandError(
+    `--public-host lets strangers in: give --secret, as ${LOCAL_SECRET} is known to everybody`,
+  );
+}
+
+/** Collects folders of stacks that run beside ours. @throws InvalidArgumentError, which becomes the command's one line */
+export function besideFolder(folder: string, before: readonly string[] = []): readonly string[] {
+  try {
+    readCloudAssembly(folder);
+  } catch {
+    throw new InvalidArgumentError('It must be the folder of one synthesised stack: cdk synth -o <folder>.');
+  }
+  return [...before, folder];
+}

@@ -1,0 +1,155 @@
+import { existsSync } from 'node:fs';
+import {
+  MAX_VALUE_LENGTH,
+  type NotificationContent,
+  type NotificationFacts,
+  notificationMessage,
+} from '../../../lambda/effects/notification-message.ts';
+import { catalogue, type EventName, eventNames, isNotification } from '../../../lambda/events/catalogue.ts';
+import type { EffectName } from '../../../lambda/events/definition.ts';
+import { kebabCase } from '../../../lambda/events/event-names.ts';
+import { normaliseTimestamp } from '../../../lambda/events/timestamp.ts';
+import { MAX_ATTRIBUTE_LENGTH } from '../../../lambda/queue/message.ts';
+import { REPLAY_NAME } from '../../../lambda/queue/replay.ts';
+import { CommandError } from '../../cli/terminal/command-error.ts';
+import { FOUND_BY } from '../../generate/events-table.ts';
+import { type DescribedEvent, DRAFT, eventId, eventIdOf, schemaId } from './event-schemas.ts';
+import { dataSchema, type JsonSchema } from './json-schema.ts';
+
+/** Topics that people, and functions and queues of ours, are told through. */
+export const topics = {
+  chat: {
+    name: 'ChatTopic',
+    output: FOUND_BY.chat,
+    title: 'Chat topic',
+    purpose: 'what a chat room is to know',
+  },
+  review: { name: 'ReviewTopic', output: FOUND_BY.review, title: 'Review topic', purpose: 'reviews' },
+} as const satisfies Partial<Record<EffectName, object>>;
+
+export type TopicName = keyof typeof topics;
+
+/** The topic that an event is told through, if any. */
+export function topicOf({ event }: DescribedEvent): TopicName | undefined {
+  const { effect } = catalogue[event];
+  return effect in topics ? (effect as TopicName) : undefined;
+}
+
+/** The characters of a text that was cut, and the mark of it. */
+const MAX_TEXT_LENGTH = MAX_VALUE_LENGTH + 1;
+
+/** Nanoseconds, so that the order of the texts is the order in time (decision D9). */
+const normalised = '^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}[.][0-9]{9}Z$';
+
+const replay = {
+  type: 'string',
+  pattern: REPLAY_NAME.source,
+};
+
+/** What subscriptions of the protocols `lambda` and `sqs` get of an event. */
+export function notificationSchema(described: DescribedEvent): JsonSchema {
+  const { event, meaning } = described;
+  return {
+    title: `Notification of ${event}`,
+    description: `${meaning}. More fields may come.`,
+    type: 'object',
+    properties: {
+      event: { type: 'string', const: event, description: 'The kind of event.' },
+      eventId,
+      timestamp: {
+        type: 'string',
+        format: 'date-time',
+        pattern: normalised,
+        description: 'When it happened, in UTC, always with nanoseconds.',
+      },
+      title: { type: 'string', minLength: 1, description: 'What has happened, in a few words for a person.' },
+      data: {
+        ...shortened(dataSchema(event, 'output')),
+        description: `The fields of the event that we read, as texts. One of more than ${MAX_VALUE_LENGTH} characters is cut, and ends in “…”.`,
+      },
+      replay: {
+        ...replay,
+        description:
+          'Where a replay is to tell again: its name. What was done for the event is to be done once more then.',
+      },
+    },
+    required: ['event', 'eventId', 'timestamp', 'title', 'data'],
+    examples: notificationForms(described).map(({ document }) => document),
+  };
+}
+
+/** A schema in which every text has the length to which notifications cut it. */
+function shortened(schema: JsonSchema): JsonSchema {
+  if (schema.type === 'string') return { ...schema, maxLength: MAX_TEXT_LENGTH };
+  const { properties, items } = schema as { properties?: Record<string, JsonSchema>; items?: JsonSchema };
+  return {
+    ...schema,
+    ...(items && { items: shortened(items) }),
+    ...(properties && {
+      properties: Object.fromEntries(
+        Object.entries(properties).map(([name, property]) => [name, shortened(property)]),
+      ),
+    }),
+  };
+}
+
+/** The attributes that filter policies of subscriptions choose by, as AsyncAPI's headers. */
+export const notificationAttributes = ({ event }: DescribedEvent): JsonSchema => ({
+  type: 'object',
+  properties: {
+    event: { type: 'string', const: event, description: 'The kind of event.' },
+    eventId,
+    shop_id: {
+      type: 'string',
+      description: `The shop, where the event names one. One that SNS would not take (control characters other than tab, CR and LF; U+FFFE; U+FFFF), or of more than ${MAX_ATTRIBUTE_LENGTH} UTF-16 units, as \`sha256:\` and its hash in hex; \`data.shop_id\` is cut instead, beyond ${MAX_VALUE_LENGTH} characters.`,
+    },
+    replay: { ...replay, description: 'The replay that sent the event. Absent of a delivery.' },
+  },
+  required: ['event', 'eventId'],
+});
+
+/** `docs/api/schemas/notification.json`: one of every event that somebody is told of. */
+export const notificationDocument = (events: readonly DescribedEvent[]): JsonSchema => ({
+  $schema: DRAFT,
+  $id: schemaId('notification'),
+  title: 'notification',
+  description:
+    'What a Lambda function or a queue gets that subscribes to the chat or the review topic: one document for each event.',
+  oneOf: events.filter((event) => topicOf(event) !== undefined).map(notificationSchema),
+});
+
+const contentFile = (event: EventName) => `lambda/events/${kebabCase(event)}/notification.ts`;
+
+/** What makes the content of a notification, by the events that notify. */
+const contentOf = new Map<EventName, ((data: object) => NotificationContent) | undefined>(
+  await Promise.all(
+    eventNames.filter(isNotification).map(async (event) => {
+      const file = contentFile(event);
+      const { content } = existsSync(file) ? await import(`../../../${file}`) : {};
+      return [event, content] as const;
+    }),
+  ),
+);
+
+/**
+ * The samples of an event as its consumer notifies of them, by protocol.
+ * @throws CommandError if its folder has no content of a notification
+ */
+export function notificationForms({ event, samples }: DescribedEvent) {
+  const content = contentOf.get(event);
+  if (content === undefined)
+    throw new CommandError(`${contentFile(event)} exports no \`content\`: what people are told of ${event}`);
+  return samples.map(({ payload }) => {
+    const data: object = catalogue[event].data.parse(payload.data);
+    const message = notificationMessage({
+      event,
+      eventId: eventIdOf(payload),
+      timestamp: normaliseTimestamp(String(payload.timestamp)) ?? '',
+      data: { ...data },
+      replay: undefined,
+      ...content(data),
+    });
+    const { default: text, https, sqs } = JSON.parse(message) as Record<'default' | 'https' | 'sqs', string>;
+    return { text, chat: JSON.parse(https), document: JSON.parse(sqs) as NotificationFacts };
+  });
+}

@@ -1,0 +1,275 @@
+import { MAX_PROBLEMS } from '../../../lambda/events/fields.ts';
+import { invalidSignature, serverError, unusableEvent } from '../../../lambda/receiver/answers.ts';
+import { refusals } from '../../../lib/api/refusals.ts';
+import { schemaRef } from './document-facts.ts';
+import { EVENT_ID, eventId, REQUEST_ID, requestId } from './event-schemas.ts';
+import type { JsonSchema } from './json-schema.ts';
+
+/*
+ * The answers of the endpoint: the receiver's own, and those that API Gateway gives without asking it.
+ */
+
+const accepted = {
+  queued: 'We have stored the event and will process it.',
+  parked: 'We keep the event. It has no effect, because we do not support its kind yet.',
+} as const;
+
+type AcceptedStatus = keyof typeof accepted;
+
+/** The body of 200. */
+const acceptedSchema = (status: AcceptedStatus): JsonSchema => ({
+  title: status,
+  description: accepted[status],
+  type: 'object',
+  properties: {
+    status: { type: 'string', const: status, description: 'What became of the event.' },
+    eventId,
+    requestId,
+  },
+  required: ['status', 'eventId', 'requestId'],
+});
+
+const acceptedExample = (status: AcceptedStatus) => ({
+  summary: status,
+  value: { status, eventId: EVENT_ID, requestId: REQUEST_ID },
+});
+
+/** Every field that is wrong, as the answer names it (decision D4). */
+const fieldProblems: JsonSchema = {
+  type: 'array',
+  minItems: 1,
+  maxItems: MAX_PROBLEMS,
+  items: {
+    type: 'object',
+    properties: {
+      field: {
+        type: 'string',
+        description: 'Path of the field, such as `data.shop_id`; `body` is the whole.',
+      },
+      detail: { type: 'string', description: 'What is wrong with it. It never shows the value.' },
+    },
+    required: ['field', 'detail'],
+  },
+  description: `The fields that are wrong, of many the first ${MAX_PROBLEMS}.`,
+};
+
+/** The receiver's errors as its code makes them, by the names of their schemas. */
+const problems = {
+  UnusableEvent: {
+    details: unusableEvent([{ field: 'data.shop_id', detail: 'is missing: expected a non-empty string' }]),
+    meaning: 'The body is signed, but not a usable event. It was kept for a person to look at.',
+  },
+  InvalidSignature: {
+    details: invalidSignature,
+    meaning: 'The signature is missing, malformed or wrong: which of these is not said. Nothing was kept.',
+  },
+  ServerError: {
+    details: serverError,
+    meaning: 'The event could not be made safe. Nothing was kept.',
+  },
+};
+
+type ProblemName = keyof typeof problems;
+
+/** RFC 9457. */
+function problemSchema(name: ProblemName): JsonSchema {
+  const { details, meaning } = problems[name];
+  const { type, title, status, errors } = details;
+  return {
+    title,
+    description: meaning,
+    type: 'object',
+    properties: {
+      type: { type: 'string', const: type, description: 'Names the kind of problem. It leads nowhere.' },
+      title: { type: 'string', const: title },
+      status: { type: 'integer', const: status },
+      detail: { type: 'string', description: 'What is wrong, for a person.' },
+      ...(errors && { errors: fieldProblems }),
+      requestId,
+    },
+    required: ['type', 'title', 'status', 'detail', ...(errors ? ['errors'] : []), 'requestId'],
+  };
+}
+
+function problemContent(name: ProblemName) {
+  const { details } = problems[name];
+  return {
+    'application/problem+json': {
+      schema: schemaRef(name),
+      examples: { problem: { summary: details.title, value: { ...details, requestId: REQUEST_ID } } },
+    },
+  };
+}
+
+const gatewayMessageSchema: JsonSchema = {
+  title: 'API Gateway’s own answer',
+  description: 'What API Gateway says by itself, before or instead of the receiver.',
+  type: 'object',
+  properties: { message: { type: ['string', 'null'], description: 'What is wrong, in a few words.' } },
+  required: ['message'],
+};
+
+const gatewayContent = (message: string) => ({
+  'application/json': {
+    schema: schemaRef('GatewayMessage'),
+    examples: { message: { summary: message, value: { message } } },
+  },
+});
+
+const AGAIN = 'Send it again, later each time.';
+
+/** For an answer that API Gateway gives before it asks the receiver. */
+const NOT_KEPT = 'Nothing was kept.';
+
+/** For an answer that may follow the receiver's work: Lambda goes on when API Gateway no longer waits. */
+const PERHAPS_KEPT = 'The event may have been kept or not: sending it twice does no harm.';
+
+/** API Gateway's answers with a status of their own. Source: decision D16 and docs/deploying.md, "Which gateway". */
+const gatewayAnswers: Readonly<Record<string, { readonly description: string; readonly message: string }>> = {
+  403: {
+    description: `Behind a REST API: the address is not below \`/api\`. Compare it with the one that we gave you. ${NOT_KEPT}`,
+    message: 'Forbidden',
+  },
+  404: {
+    description: `The path or the method is another one. Compare the address with the one that we gave you. ${NOT_KEPT}`,
+    message: 'Not Found',
+  },
+  413: {
+    description: `The body is too large: above 10 MB, or above the 6 MB that the receiver can take with its envelope: some 6 MB of JSON, 4.5 MB of another content type or behind a REST API. Do not repeat it. A REST API may answer 500 instead. ${NOT_KEPT}`,
+    message: 'Request Entity Too Large',
+  },
+  429: {
+    description: `Behind an HTTP API: more requests than are allowed. ${NOT_KEPT} ${AGAIN}`,
+    message: 'Too Many Requests',
+  },
+  502: {
+    description: `Behind an HTTP API: what the receiver said was no answer. ${PERHAPS_KEPT} ${AGAIN}`,
+    message: 'Bad Gateway',
+  },
+  503: {
+    description: `Behind an HTTP API: the receiver was not available, or took too long. ${PERHAPS_KEPT} ${AGAIN}`,
+    message: 'Service Unavailable',
+  },
+  504: {
+    description: `Behind an HTTP API: the receiver took too long. ${PERHAPS_KEPT} ${AGAIN}`,
+    message: 'Gateway Timeout',
+  },
+};
+
+/** What a REST API refuses with 500, so that it is repeated. */
+const refusalTexts: Readonly<Record<keyof typeof refusals, string>> = {
+  THROTTLED: 'more requests than are allowed',
+  INTEGRATION_FAILURE: 'the receiver could not be called',
+  INTEGRATION_TIMEOUT: 'the receiver took too long',
+  DEFAULT_4XX: 'Lambda turned the request away',
+  DEFAULT_5XX: 'anything else that failed',
+  WAF_FILTERED: 'a firewall took the request for an attack',
+  REQUEST_TOO_LARGE: 'the body is too large; do not repeat it',
+};
+
+const refusalList = Object.entries(refusals)
+  .map(([type, seconds]) => {
+    const text = refusalTexts[type as keyof typeof refusals];
+    return `- ${text}${seconds === undefined ? '' : ` (\`Retry-After: ${seconds}\`)`}`;
+  })
+  .join('\n');
+
+const retryAfterSeconds = [...new Set(Object.values(refusals).filter((seconds) => seconds !== undefined))];
+
+const byName: Readonly<Record<string, JsonSchema>> = {
+  Accepted: {
+    description: 'We have the event. Do not send it again.',
+    content: {
+      'application/json': {
+        schema: { oneOf: [schemaRef('Queued'), schemaRef('Parked')] },
+        examples: { queued: acceptedExample('queued'), parked: acceptedExample('parked') },
+      },
+    },
+  },
+  UnusableEvent: {
+    description:
+      'The body is signed, but not a usable event: the answer names the fields. It was kept, and a person looks at it. Do not send it again as it is.',
+    content: problemContent('UnusableEvent'),
+  },
+  InvalidSignature: {
+    description:
+      'The signature is missing, malformed or wrong. Nothing was kept. Compare how you sign, and send the event again.',
+    content: problemContent('InvalidSignature'),
+  },
+  ServerError: {
+    description: `${PERHAPS_KEPT} Send it again, later each time, and not before the seconds of \`Retry-After\` if there are any.\n\nThe receiver answers so if it could not store the event. Behind a REST API, API Gateway answers the same for what it refuses by itself:\n\n${refusalList}\n\nBehind an HTTP API it may answer in its own form.`,
+    headers: {
+      'Retry-After': {
+        description: 'Seconds to wait before it is sent again. Behind a REST API only.',
+        schema: { type: 'integer', enum: retryAfterSeconds },
+      },
+    },
+    content: { ...problemContent('ServerError'), ...gatewayContent('Internal Server Error') },
+  },
+  GatewayOther: {
+    description:
+      'Any other status. API Gateway gives some by itself, for example for headers above 10,240 bytes. Send the event again, later each time, and tell us.',
+    content: gatewayContent('Bad Request'),
+  },
+  ...Object.fromEntries(
+    Object.entries(gatewayAnswers).map(([status, { description, message }]) => [
+      `Gateway${status}`,
+      { description, content: gatewayContent(message) },
+    ]),
+  ),
+};
+
+const requestIdHeader = (kind: string) => ({
+  description: `Names the request, behind ${kind}: give us this id to ask what became of it. It is the \`requestId\` of our own answers, and the only id in answers of API Gateway.`,
+  schema: { type: 'string', examples: [REQUEST_ID] },
+});
+
+/**
+ * The parts of the document that answers refer to.
+ *
+ * API Gateway puts a request id on every answer. Not `x-amzn-RequestId`, which a REST API has, too: a client chooses it.
+ * Source: API Gateway developer guide, "Variables for access logging", `$context.extendedRequestId`; for an HTTP API it is
+ * not documented, but seen.
+ */
+export const responseComponents = {
+  schemas: {
+    Queued: acceptedSchema('queued'),
+    Parked: acceptedSchema('parked'),
+    ...Object.fromEntries(
+      (Object.keys(problems) as ProblemName[]).map((name) => [name, problemSchema(name)]),
+    ),
+    GatewayMessage: gatewayMessageSchema,
+  },
+  headers: {
+    HttpApiRequestId: requestIdHeader('an HTTP API'),
+    RestApiRequestId: requestIdHeader('a REST API'),
+  },
+  responses: Object.fromEntries(
+    Object.entries(byName).map(([name, { description, headers, ...response }]) => [
+      name,
+      {
+        description,
+        headers: {
+          'apigw-requestid': { $ref: '#/components/headers/HttpApiRequestId' },
+          'x-amz-apigw-id': { $ref: '#/components/headers/RestApiRequestId' },
+          ...(headers ?? {}),
+        },
+        ...response,
+      },
+    ]),
+  ),
+};
+
+const responseRef = (name: string) => ({ $ref: `#/components/responses/${name}` });
+
+/** Every answer of the endpoint by its status. */
+export const responses: JsonSchema = {
+  200: responseRef('Accepted'),
+  400: responseRef('UnusableEvent'),
+  401: responseRef('InvalidSignature'),
+  500: responseRef('ServerError'),
+  ...Object.fromEntries(
+    Object.keys(gatewayAnswers).map((status) => [status, responseRef(`Gateway${status}`)]),
+  ),
+  default: responseRef('GatewayOther'),
+};

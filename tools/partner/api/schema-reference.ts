@@ -1,2 +1,0 @@
-/** A schema of the same document. */
-export const schemaRef = (name: string) => ({ $ref: `#/components/schemas/${name}` });

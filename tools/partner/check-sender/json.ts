@@ -1,0 +1,219 @@
+/** JSON as it was written: keys in their order and as often as they came, numbers by their digits. */
+export type JsonNode = { readonly start: number; readonly end: number } & (
+  | { readonly kind: 'object'; readonly entries: Entries }
+  | { readonly kind: 'array'; readonly items: readonly JsonNode[] }
+  | { readonly kind: 'string'; readonly value: string }
+  /** A number, `true`, `false` or `null`. */
+  | { readonly kind: 'literal'; readonly text: string }
+);
+
+type Entries = readonly (readonly [key: string, value: JsonNode])[];
+
+/** Levels of nested objects and arrays: deeper JSON is no event, and would exhaust the stack. */
+const MAX_DEPTH = 200;
+
+/** A string, which may lack its end, a sign or a word, with the white space before it. */
+const TOKEN = /[ \t\r\n]*("[^"\\]*(?:\\.[^"\\]*)*"?|[{}[\]:,]|[^ \t\r\n{}[\]:,"]+)/gs;
+
+interface Token {
+  readonly text: string;
+  readonly end: number;
+}
+
+/** The tokens of a text, whether or not it is JSON. */
+function* tokensOf(text: string): Generator<Token, undefined> {
+  for (const { 0: match, 1: token = '', index } of text.matchAll(TOKEN)) {
+    yield { text: token, end: index + match.length };
+  }
+  return undefined;
+}
+
+/** The tokens of a text with a blank between them, its strings emptied: `{ "" : None }`. */
+export const outlineOf = (text: string) =>
+  [...tokensOf(text)].map((token) => (token.text.startsWith('"') ? '""' : token.text)).join(' ');
+
+/** @returns undefined if the text is not JSON, or nested too deep */
+export function parseJson(text: string): JsonNode | undefined {
+  try {
+    JSON.parse(text);
+    const tokens = tokensOf(text);
+    const take = () => {
+      const { value } = tokens.next();
+      if (value === undefined) throw new SyntaxError('ends early');
+      return value;
+    };
+    return nodeAt(take(), take, 0);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Reads a value of a text that is known to be JSON. */
+function nodeAt({ text, end }: Token, take: () => Token, depth: number): JsonNode {
+  if (depth > MAX_DEPTH) throw new RangeError('too deep');
+  const start = end - text.length;
+  if (text.startsWith('"')) return { kind: 'string', value: JSON.parse(text) as string, start, end };
+  if (text !== '{' && text !== '[') return { kind: 'literal', text, start, end };
+  const entries: [string, JsonNode][] = [];
+  const items: JsonNode[] = [];
+  let token = take();
+  while (token.text !== '}' && token.text !== ']') {
+    if (text === '[') {
+      items.push(nodeAt(token, take, depth + 1));
+    } else {
+      take(); // The colon.
+      entries.push([JSON.parse(token.text) as string, nodeAt(take(), take, depth + 1)]);
+    }
+    token = take();
+    if (token.text === ',') token = take();
+  }
+  return text === '['
+    ? { kind: 'array', items, start, end: token.end }
+    : { kind: 'object', entries, start, end: token.end };
+}
+
+/** The value of a key or index. If a key is there twice, the last one counts, as in every parser in use. */
+export function memberOf(node: JsonNode | undefined, key: string): JsonNode | undefined {
+  if (node?.kind === 'array') return node.items[Number(key)];
+  return node?.kind === 'object' ? node.entries.findLast(([name]) => name === key)?.[1] : undefined;
+}
+
+/** A node and all nodes in it. */
+export function nodesIn(node: JsonNode): JsonNode[] {
+  if (node.kind === 'object') return [node, ...node.entries.flatMap(([, value]) => nodesIn(value))];
+  return node.kind === 'array' ? [node, ...node.items.flatMap(nodesIn)] : [node];
+}
+
+/** In words: `an object`, `null`. */
+export function shapeOf(node: JsonNode): string {
+  if (node.kind === 'object') return 'an object';
+  if (node.kind === 'array') return 'an array';
+  if (node.kind === 'string') return 'a text';
+  if (node.text === 'null') return 'null';
+  return node.text === 'true' || node.text === 'false' ? 'true or false' : 'a number';
+}
+
+/** How a library writes JSON. */
+export interface JsonForm {
+  readonly comma: string;
+  readonly colon: string;
+  /** White space of one level, each value on a line of its own. @default all on one line */
+  readonly indent?: string;
+  readonly quote: (text: string) => string;
+  /** @default as they were written */
+  readonly literals?: Readonly<Record<string, string>>;
+  readonly isSorted?: boolean;
+}
+
+/** Writes JSON in that form. Numbers keep their digits. */
+export function writeJson(node: JsonNode, form: JsonForm, level = 0): string {
+  if (node.kind === 'literal') return form.literals?.[node.text] ?? node.text;
+  if (node.kind === 'string') return form.quote(node.value);
+  const parts =
+    node.kind === 'array'
+      ? node.items.map((item) => writeJson(item, form, level + 1))
+      : keptEntries(node.entries, form.isSorted).map(
+          ([key, value]) => `${form.quote(key)}${form.colon}${writeJson(value, form, level + 1)}`,
+        );
+  const [open, close] = node.kind === 'array' ? '[]' : '{}';
+  if (form.indent === undefined || parts.length === 0) return `${open}${parts.join(form.comma)}${close}`;
+  const lineBreak = `\n${form.indent.repeat(level)}`;
+  const inner = `${lineBreak}${form.indent}`;
+  return `${open}${inner}${parts.join(`${form.comma}${inner}`)}${lineBreak}${close}`;
+}
+
+/** A parser keeps one value of each key, at the place of the first. */
+function keptEntries(entries: Entries, isSorted = false): Entries {
+  const all = [...new Map(entries)];
+  // By code units: Python and PHP sort the same way within the Basic Multilingual Plane.
+  return isSorted ? all.sort(([a], [b]) => (a < b ? -1 : 1)) : all;
+}
+
+const unicodeEscape = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+const upperEscape = (character: string) => unicodeEscape(character).toUpperCase().replace('U', 'u');
+const ascii = (literal: string) => literal.replaceAll(/[\u0080-\uFFFF]/g, unicodeEscape);
+const slashes = (literal: string) => literal.replaceAll('/', '\\/');
+
+/** What libraries escape in a string besides what JSON makes them escape. */
+const ESCAPES: readonly (readonly [name: string, escape: (literal: string) => string])[] = [
+  ['', (literal) => literal],
+  [' and with \\u escapes for what is not ASCII', ascii],
+  [' and with \\/ for each slash and \\u escapes', (literal) => slashes(ascii(literal))],
+  [' and with \\/ for each slash', slashes],
+  [' and with \\u escapes for < > &', (literal) => literal.replaceAll(/[<>&\u2028\u2029]/g, unicodeEscape)],
+  [
+    " and with \\u escapes for < > & = '",
+    (literal) => literal.replaceAll(/[<>&='\u2028\u2029]/g, unicodeEscape),
+  ],
+  [
+    ' and with the \\u escapes of .NET',
+    (literal) =>
+      `"${literal.slice(1, -1).replaceAll('\\"', '\\u0022')}"`.replaceAll(
+        /[<>&'+`\u0080-\uFFFF]/g,
+        upperEscape,
+      ),
+  ],
+];
+
+const LAYOUTS: readonly (readonly [name: string, layout: Pick<JsonForm, 'comma' | 'colon' | 'indent'>])[] = [
+  ['without white space', { comma: ',', colon: ':' }],
+  ['with a space after each comma and colon', { comma: ', ', colon: ': ' }],
+  ['indented by two spaces', { comma: ',', colon: ': ', indent: '  ' }],
+  ['indented by four spaces', { comma: ',', colon: ': ', indent: '    ' }],
+  ['indented by tabs', { comma: ',', colon: ': ', indent: '\t' }],
+];
+
+/** The libraries that write like that by default, by layout and escapes: the likeliest forms. */
+const WRITERS: Readonly<Record<string, string>> = {
+  'without white space': 'JSON.stringify',
+  'with a space after each comma and colon and with \\u escapes for what is not ASCII': "Python's json.dumps",
+  'with a space after each comma and colon': "Python's json.dumps with ensure_ascii=False",
+  'without white space and with \\u escapes for what is not ASCII': "Python's json.dumps with separators",
+  'without white space and with \\/ for each slash and \\u escapes': "PHP's json_encode",
+  'without white space and with \\/ for each slash': "PHP's json_encode with JSON_UNESCAPED_UNICODE",
+  'indented by four spaces and with \\/ for each slash and \\u escapes':
+    "PHP's json_encode with JSON_PRETTY_PRINT",
+  'without white space and with \\u escapes for < > &': "Go's json.Marshal",
+  "without white space and with \\u escapes for < > & = '": "Java's Gson",
+  'without white space and with the \\u escapes of .NET': "C#'s JsonSerializer",
+};
+
+/** A form, and what completes "JSON as … writes it". */
+export type NamedForm = readonly [writer: string, form: JsonForm];
+
+const named: readonly NamedForm[] = ESCAPES.flatMap(([escapeName, escapeLiteral]) =>
+  LAYOUTS.map(([layoutName, layout]): NamedForm => {
+    const name = `${layoutName}${escapeName}`;
+    const quote = (text: string) => escapeLiteral(JSON.stringify(text));
+    return [WRITERS[name] ?? `a library ${name}`, { ...layout, quote }];
+  }),
+).sort(([a], [b]) => Number(a.startsWith('a library')) - Number(b.startsWith('a library')));
+
+/** The likeliest first. If two write the same for a body, the first is named. */
+export const jsonForms: readonly NamedForm[] = [
+  ...named,
+  ...named.map(([writer, form]): NamedForm => [`${writer}, its keys sorted,`, { ...form, isSorted: true }]),
+];
+
+/** The same for the same content, however it was written. */
+export const canonicalForm: JsonForm = { comma: ',', colon: ':', quote: JSON.stringify, isSorted: true };
+
+const PYTHON_ESCAPES: Readonly<Record<string, string>> = {
+  '\\': '\\\\',
+  '\n': '\\n',
+  '\r': '\\r',
+  '\t': '\\t',
+};
+
+/** Python's notation of a dictionary, as `str(…)` and an f-string write it. */
+export const pythonForm: JsonForm = {
+  comma: ', ',
+  colon: ': ',
+  literals: { true: 'True', false: 'False', null: 'None' },
+  // In double quotation marks only if the text has a single one and no double one.
+  quote: (text) => {
+    const escaped = text.replaceAll(/[\\\n\r\t]/g, (sign) => PYTHON_ESCAPES[sign] ?? sign);
+    if (text.includes("'") && !text.includes('"')) return `"${escaped}"`;
+    return `'${escaped.replaceAll("'", "\\'")}'`;
+  },
+};

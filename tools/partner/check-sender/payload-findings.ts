@@ -1,0 +1,352 @@
+import { catalogue, type EventName, eventNames, isEventName } from '../../../lambda/events/catalogue.ts';
+import { type Problem, parsePayload } from '../../../lambda/events/envelope.ts';
+import { normaliseTimestamp } from '../../../lambda/events/timestamp.ts';
+import { isSlipOf, nearest } from '../../../lib/nearest.ts';
+import { notJson, SEND_JSON_ITSELF } from './body-format.ts';
+import { type Finding, findingsOf, firstFinding, type Rule, risky, wrong } from './finding.ts';
+import { type JsonNode, memberOf, nodesIn, parseJson, shapeOf } from './json.ts';
+
+/** Bytes above which an event is near what the service takes: of JSON "some 6 MB" (README, Answers). */
+const NEAR_LIMIT_BYTES = 4 * 1024 * 1024;
+
+/** Bytes of a body above which only what the service itself finds wrong is reported. */
+const MAX_BYTES_PARSED = 1024 * 1024;
+
+/** Keys of `data` that are compared with our fields. */
+const MAX_KEYS = 200;
+
+/** Letters of a field's name from which on another letter makes no other word of it: `game` is not `name`. */
+const MIN_LETTERS_FOR_SLIP = 6;
+
+/** Seconds by which a sender's clock and ours may differ without a remark. */
+const MAX_SKEW_SECONDS = 5 * 60;
+
+/** Our fields, and what other services call them. */
+const SYNONYMS: Readonly<Record<string, readonly string[]>> = {
+  event: ['type', 'event_type', 'eventType', 'event_name', 'eventName', 'kind', 'topic', 'action', 'name'],
+  data: ['payload', 'body', 'object', 'attributes', 'resource', 'content', 'event_data'],
+  timestamp: [
+    ...['time', 'created_at', 'createdAt', 'occurred_at', 'occurredAt', 'date', 'ts', 'sent_at', 'datetime'],
+  ],
+  girl_id: ['cast_id', 'castId', 'staff_id', 'staffId', 'member_id', 'memberId'],
+  shop_id: ['store_id', 'storeId'],
+  review_id: ['id'],
+  rating: ['stars', 'score'],
+  comment: ['text', 'message'],
+  updated_fields: ['changed_fields', 'changedFields'],
+  display_name: ['nickname'],
+  profile_image_url: ['image_url', 'imageUrl', 'avatar_url', 'avatarUrl', 'avatar'],
+};
+
+/** What a correctly signed payload gets wrong, and what the service ignores in it. */
+export function payloadFindings(body: Buffer, receivedAt: Date): Finding[] {
+  const parsed = parsePayload(body);
+  const text = body.toString().replace(/^\uFEFF/, '');
+  const tree = body.length > MAX_BYTES_PARSED ? undefined : parseJson(text);
+  const kind = parsed.kind === 'unknown' ? parsed.event.event : kindIn(tree);
+  const meant = kind === undefined ? undefined : eventNames.find((name) => isSlipOf(kind, name));
+  const problems = parsed.kind === 'unusable' ? [...parsed.problems] : [];
+  if (meant !== undefined && tree !== undefined) problems.push(...dataProblems(text, meant, problems));
+  const timestamp = memberOf(tree, 'timestamp');
+  return [
+    ...(memberOf(tree, 'event')?.kind === 'string' || parsed.kind === 'unknown'
+      ? kindFindings(kind ?? '', meant)
+      : []),
+    ...problems.map((problem) => problemFinding(problem, body, tree)),
+    ...(meant === undefined ? [] : dataFindings(meant, text, memberOf(tree, 'data'), problems)),
+    ...(timestamp?.kind === 'string' ? skewFindings(timestamp.value, receivedAt) : []),
+    ...findingsOf(WHOLE_PAYLOAD, { body, tree }),
+  ];
+}
+
+/** The kind of event if we know it: no other text of a payload is ever shown. */
+export function knownEvent(body: Buffer): EventName | undefined {
+  const parsed = parsePayload(body);
+  return parsed.kind === 'event' ? parsed.event.event : undefined;
+}
+
+/** What the sender calls the kind, in whichever field. */
+function kindIn(tree: JsonNode | undefined): string | undefined {
+  const nodes = ['event', ...(SYNONYMS.event ?? [])].map((key) => memberOf(tree, key));
+  const found = nodes[0] ?? nodes.find((node) => node?.kind === 'string');
+  return found?.kind === 'string' ? found.value : undefined;
+}
+
+/** The problems that the service would have with `data` if it knew the kind: it names them once that is corrected. */
+function dataProblems(text: string, event: EventName, known: readonly Problem[]): readonly Problem[] {
+  const parsed = parsePayload(Buffer.from(JSON.stringify({ ...JSON.parse(text), event })));
+  if (parsed.kind !== 'unusable') return [];
+  return parsed.problems.filter(({ field }) => known.every((problem) => problem.field !== field));
+}
+
+function kindFindings(kind: string, meant: EventName | undefined): Finding[] {
+  if (kind === '' || isEventName(kind)) return [];
+  const parked = 'It is kept, and nobody processes it.';
+  if (meant !== undefined) {
+    return [
+      wrong({
+        kind: 'event-misspelt',
+        what: `event is no kind that we know; ${meant} may be meant. ${parked}`,
+        remedy: `Send exactly ${meant}, in these letters.`,
+      }),
+    ];
+  }
+  const near = nearest(kind, eventNames);
+  return [
+    risky({
+      kind: 'event-unknown',
+      what: `event is no kind that we know${near === undefined ? '' : `; the nearest is ${near}`}. ${parked}`,
+      remedy: `Tell us before you send a new kind. We know ${eventNames.join(', ')}.`,
+    }),
+  ];
+}
+
+/** A problem that the service has, with the mistake that is probably behind it. */
+function problemFinding({ field, detail }: Problem, body: Buffer, tree: JsonNode | undefined): Finding {
+  if (field === 'body') return bodyFinding(detail, body, tree);
+  if (tree === undefined) return wrong({ kind: 'field-wrong', what: `${field} ${detail}.` });
+  const path = field.split('.');
+  const parent = path.slice(0, -1).reduce<JsonNode | undefined>(memberOf, tree);
+  const name = path.at(-1) ?? '';
+  const value = memberOf(parent, name);
+  if (value === undefined) return missingFinding(field, name, parent, detail);
+  if (field === 'timestamp') return timestampFinding(value);
+  const isText = value.kind === 'string';
+  if (field === 'data' && isText) {
+    const isJson = parseJson(value.value)?.kind === 'object';
+    return wrong({
+      kind: 'data-as-text',
+      what: `data is a text${isJson ? ' that holds JSON' : ''}, and must be an object.`,
+      remedy: isJson
+        ? 'Serialise once: give the object to the serialiser, not its JSON.'
+        : 'Send an object, in braces.',
+    });
+  }
+  if (isText && value.value === '') {
+    return wrong({
+      kind: 'field-empty',
+      what: `${field} is empty.`,
+      remedy: 'Send its value; it is needed.',
+    });
+  }
+  return wrong({
+    kind: 'field-wrong',
+    what: `${field} ${detail}; it is ${shapeOf(value)}.`,
+    remedy: `Send ${detail.replace(/^must be /, '')}.`,
+  });
+}
+
+function missingFinding(field: string, name: string, parent: JsonNode | undefined, detail: string): Finding {
+  const keys = parent?.kind === 'object' ? parent.entries.map(([key]) => key) : [];
+  // A synonym is our own text, so it can be shown; what else the sender wrote cannot.
+  const synonym = SYNONYMS[name]?.find((other) => keys.includes(other));
+  const isNear = keys.some((key) => nearest(key, [name]) !== undefined);
+  const likely =
+    synonym !== undefined
+      ? `; ${synonym} is there, and may be meant`
+      : isNear
+        ? '; a field with a name much like it is there: see its letters, their case and its underscore'
+        : '';
+  const [, expected = 'it is needed'] = /expected (.*)$/.exec(detail) ?? [];
+  return wrong({
+    kind: likely === '' ? 'field-missing' : 'field-misnamed',
+    what: `${field} is missing${likely}.`,
+    remedy: `Send ${field}: ${expected}.`,
+  });
+}
+
+function bodyFinding(detail: string, body: Buffer, tree: JsonNode | undefined): Finding {
+  if (tree === undefined || detail !== 'must be a JSON object') return notJson(detail, body);
+  if (tree.kind === 'array') {
+    return wrong({
+      kind: 'json-array',
+      what: `The body is an array of ${tree.items.length}, and must be one object.`,
+      remedy: 'Send each event in a request of its own.',
+    });
+  }
+  if (tree.kind === 'string' && parseJson(tree.value) !== undefined) {
+    return wrong({
+      kind: 'json-twice',
+      what: 'The body is JSON inside a JSON text: it was serialised twice.',
+      remedy: SEND_JSON_ITSELF,
+    });
+  }
+  return wrong({
+    kind: 'json-no-object',
+    what: `The body is ${shapeOf(tree)}.`,
+    remedy: 'Send a JSON object.',
+  });
+}
+
+/** What is lost silently: the service ignores fields that it does not know, and values of a type that it cannot use. */
+function dataFindings(
+  event: EventName,
+  text: string,
+  data: JsonNode | undefined,
+  problems: readonly Problem[],
+): Finding[] {
+  if (data?.kind !== 'object') return [];
+  const schema = catalogue[event].data;
+  const fields = Object.keys(schema.shape);
+  const sent = new Map(data.entries);
+  const used: Readonly<Record<string, unknown>> =
+    schema.safeParse(JSON.parse(text.slice(data.start, data.end))).data ?? {};
+  const others = [...sent.keys()].slice(0, MAX_KEYS).filter((key) => !fields.includes(key));
+  // The problem with `data.updated_fields.0` is one with `data.updated_fields`.
+  const wrongFields = new Set(
+    problems.flatMap(({ field }) => (field.startsWith('data.') ? [field.split('.')[1]] : [])),
+  );
+  const all: Finding[] = [];
+  for (const field of fields.filter((name) => !wrongFields.has(name))) {
+    const value = sent.get(field);
+    const synonym = SYNONYMS[field]?.find((other) => others.includes(other));
+    const isEmpty = value?.kind === 'string' && value.value === '';
+    if (value !== undefined) {
+      if (used[field] === undefined && wrongFields.size === 0 && !isEmpty) all.push(ignored(field, value));
+    } else if (synonym !== undefined || others.some((key) => isMeantAs(key, field))) {
+      all.push(misnamed(field, synonym));
+    }
+  }
+  if (all.length > 0 || wrongFields.size > 0 || fields.some((field) => sent.has(field))) return all;
+  return [
+    risky({
+      kind: 'data-unused',
+      what: `data has none of the fields that are read for ${event}: nothing says what it is about.`,
+      remedy: `Send those of ${fields.join(', ')} that you have.`,
+    }),
+  ];
+}
+
+/** Whether a key that we do not know is one of our fields with a slip. */
+const isMeantAs = (key: string, field: string) =>
+  isSlipOf(key, field, field.length < MIN_LETTERS_FOR_SLIP ? 0 : 1);
+
+const ignored = (field: string, value: JsonNode) =>
+  risky({
+    kind: 'field-ignored',
+    what: `data.${field} is ${shapeOf(value)}, which is not read: it counts as absent.`,
+    remedy: 'Send a string or a number, or leave it out.',
+  });
+
+const misnamed = (field: string, synonym: string | undefined) =>
+  risky({
+    kind: 'field-unread',
+    what:
+      synonym === undefined
+        ? `A field of data has a name much like ${field}, and is not read.`
+        : `data.${synonym} is not read; ${field} may be meant.`,
+    remedy: `Send it as ${field}, if that is what it holds: see its letters, their case and its underscore.`,
+  });
+
+/** Remarks on the payload as a whole. */
+const WHOLE_PAYLOAD: readonly Rule<{ body: Buffer; tree: JsonNode | undefined }>[] = [
+  {
+    grade: 'risky',
+    kind: 'body-near-limit',
+    applies: ({ body }) => body.length > NEAR_LIMIT_BYTES,
+    what: ({ body }) =>
+      `The body has ${body.length.toLocaleString('en')} bytes; above some 6 MB it is refused with 413.`,
+    remedy: 'Send what identifies the change, and not what can be fetched.',
+  },
+  {
+    grade: 'risky',
+    kind: 'key-twice',
+    applies: ({ tree }) => hasNode(tree, (node) => node.kind === 'object' && hasKeyTwice(node.entries)),
+    what: 'An object of the JSON has a key twice: the last one counts, and the others are lost.',
+    remedy: 'Write each key once.',
+  },
+  {
+    grade: 'risky',
+    kind: 'number-too-large',
+    applies: ({ tree }) => hasNode(tree, (node) => node.kind === 'literal' && isInexact(node.text)),
+    what: 'The JSON has an integer above 2^53, which most parsers, and ours, round.',
+    remedy: 'Send such a number as text.',
+  },
+  {
+    grade: 'fine',
+    kind: 'bom',
+    applies: ({ body, tree }) => tree !== undefined && body.subarray(0, 3).equals(Buffer.from('\uFEFF')),
+    what: 'The body begins with a byte order mark, which is dropped.',
+  },
+];
+
+const hasNode = (tree: JsonNode | undefined, test: (node: JsonNode) => boolean) =>
+  tree !== undefined && nodesIn(tree).some(test);
+
+const hasKeyTwice = (entries: readonly (readonly [string, JsonNode])[]) =>
+  new Set(entries.map(([key]) => key)).size < entries.length;
+
+const isInexact = (digits: string) => /^-?\d+$/.test(digits) && !Number.isSafeInteger(Number(digits));
+
+const CLOCK = String.raw`^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d+)?`;
+
+/** What a text is that is not a timestamp as the service takes it: the first that matches. */
+const TIMESTAMP_MISTAKES: readonly (readonly [pattern: string | RegExp, kind: string, what: string])[] = [
+  [/^$/, 'empty', 'is empty'],
+  [/^\s|\s$/, 'white-space', 'has white space around it'],
+  [/^-?\d+(?:\.\d+)?$/, 'number', 'is a number in quotation marks, such as a Unix time'],
+  [`${CLOCK}$`, 'without-zone', 'has no zone: it does not say of which place it is the time'],
+  [`${CLOCK}[+-]\\d{2}(?::?\\d{2})?$`, 'with-offset', 'has an offset, and must be in UTC: Z at its end'],
+  [/^\d{4}-\d{2}-\d{2}$/, 'date-only', 'is a date without a time'],
+  [/^\d{4}-\d{2}-\d{2} \d{2}:\d{2}/, 'blank', 'has a blank where a T belongs'],
+  [/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?:Z|\+00:00)?$/, 'without-seconds', 'has no seconds'],
+  [/^\d{4}-\d{2}-\d{2}t|z$/, 'small-letters', 'has t or z in small letters'],
+  [/T\d{2}:\d{2}:60/, 'leap-second', 'is of a leap second (:60), which is not taken'],
+  [`${CLOCK}(?:Z|\\+00:00)$`, 'no-moment', 'names a day or a time that does not exist'],
+  [/^\d{8}T\d{6}/, 'basic-format', "is in ISO 8601's basic format, without hyphens and colons"],
+  [/^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)/, 'of-http', 'is a date as HTTP and e-mail write it'],
+];
+
+/** @param node the payload's `timestamp`, which the service refuses */
+function timestampFinding(node: JsonNode): Finding {
+  const mistake = (kind: string, what: string) =>
+    wrong({
+      kind: `timestamp-${kind}`,
+      what: `timestamp ${what}.`,
+      remedy:
+        'Send the moment of the change in UTC, as 2026-01-31T09:00:00Z, with a fraction of a second if you have it.',
+    });
+  if (node.kind === 'literal' && node.text === 'null') return mistake('missing', 'is null');
+  if (node.kind === 'literal') return mistake('number', 'is a number, such as a Unix time');
+  if (node.kind !== 'string') return mistake('other', 'is no text');
+  const found = TIMESTAMP_MISTAKES.find(([pattern]) => new RegExp(pattern).test(node.value));
+  return mistake(found?.[1] ?? 'other', found?.[2] ?? 'is no ISO 8601 date-time in UTC');
+}
+
+/** @param seconds from the receipt to the timestamp */
+const SKEW: readonly Rule<number>[] = [
+  {
+    grade: 'risky',
+    kind: 'timestamp-future',
+    applies: (seconds) => seconds > MAX_SKEW_SECONDS,
+    what: (seconds) => `timestamp is ${durationOf(seconds)} in the future.`,
+    remedy:
+      'Set the clock, and take the time in UTC: the newest timestamp wins, so events until then count as old.',
+  },
+  {
+    grade: 'risky',
+    kind: 'timestamp-past',
+    applies: (seconds) => seconds < -MAX_SKEW_SECONDS,
+    what: (seconds) => `timestamp is ${durationOf(-seconds)} in the past.`,
+    remedy:
+      'Fine for a sample or a repeat. Otherwise set the clock: what is older than what we have is not written.',
+  },
+];
+
+function skewFindings(timestamp: string, receivedAt: Date): Finding[] {
+  const normalised = normaliseTimestamp(timestamp);
+  if (normalised === undefined) return [];
+  return firstFinding(SKEW, Math.round((Date.parse(normalised) - receivedAt.getTime()) / 1000));
+}
+
+const DURATION_UNITS: readonly (readonly [unit: string, minutes: number])[] = [
+  ['days', 24 * 60],
+  ['hours', 60],
+];
+
+/** `3 days`, `60 minutes`. */
+function durationOf(seconds: number): string {
+  const minutes = Math.round(seconds / 60);
+  const [unit, length] = DURATION_UNITS.find(([, each]) => minutes >= 2 * each) ?? ['minutes', 1];
+  return `${Math.floor(minutes / length).toLocaleString('en')} ${unit}`;
+}

@@ -1,0 +1,129 @@
+import type { IncomingMessage } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { parsePayload } from '../../../lambda/events/envelope.ts';
+import { BODY_LIMIT_BYTES } from '../../../local/gateway/server.ts';
+import { type Finding, wrong } from './finding.ts';
+
+/** Bytes of bodies in memory at a time, of all requests together: a thousand large ones must not fill the memory. */
+const MAX_BYTES_IN_MEMORY = 256 * 1024 * 1024;
+
+/** Reads bodies up to API Gateway's limit. Of the rest it counts the bytes, so that the sender gets to see an answer. */
+export class BodyReader {
+  #inMemory = 0;
+
+  /**
+   * @param onBytes called with the number of bytes so far
+   * @returns why a body is not kept: it is too large, or there are too many at a time
+   * @throws if the sender breaks off
+   */
+  read(
+    message: IncomingMessage,
+    onBytes: (count: number) => void,
+  ): Promise<Buffer | 'too large' | 'too many'> {
+    return new Promise((resolve, reject) => {
+      const chunks: Buffer[] = [];
+      let count = 0;
+      let kept = 0;
+      let isRefused = false;
+      const release = () => {
+        this.#inMemory -= kept;
+        kept = 0;
+        chunks.length = 0;
+      };
+      message.on('data', (chunk: Buffer) => {
+        count += chunk.length;
+        onBytes(count);
+        if (isRefused) return;
+        const isTooLarge = count > BODY_LIMIT_BYTES;
+        isRefused = isTooLarge || this.#inMemory + chunk.length > MAX_BYTES_IN_MEMORY;
+        if (isRefused) {
+          release();
+          resolve(isTooLarge ? 'too large' : 'too many');
+          return;
+        }
+        kept += chunk.length;
+        this.#inMemory += chunk.length;
+        chunks.push(chunk);
+      });
+      message.on('end', () => {
+        const body = Buffer.concat(chunks);
+        release();
+        resolve(body);
+      });
+      message.on('error', reject);
+      message.on('close', () => {
+        release();
+        reject(new Error('broken off'));
+      });
+    });
+  }
+}
+
+/** What Node.js says of bytes that are no request. */
+export type ParseError = NodeJS.ErrnoException & {
+  readonly rawPacket?: Buffer;
+  readonly bytesParsed?: number;
+};
+
+/** What Node.js reports if something else stands where the next request's method should. */
+const NO_METHOD = new Set(['HPE_INVALID_METHOD', 'HPE_INVALID_CONSTANT']);
+
+/** Bytes that are kept: what Content-Length leaves out is one or two for each character beyond ASCII. */
+const MAX_TRAILING_BYTES = 1024 * 1024;
+
+/** How long the rest of a cut body is waited for, in milliseconds: a sender may write in two parts. */
+const REST_WAIT_MILLISECONDS = 100;
+
+/** Bytes of a body's end by which that end is found in what was read. */
+const OVERLAP_BYTES = 64;
+
+/** What comes on a connection behind the end of a request, and is no other request. */
+export class TrailingBytes {
+  readonly #message: IncomingMessage;
+  #packets = Buffer.alloc(0);
+  /** Bytes of the first packet that were read without an error. */
+  #parsed = 0;
+
+  constructor(message: IncomingMessage) {
+    this.#message = message;
+  }
+
+  /** @returns whether the error is about trailing bytes */
+  add({ code = '', rawPacket, bytesParsed = 0 }: ParseError): boolean {
+    if (!NO_METHOD.has(code) || rawPacket === undefined || !this.#message.complete) return false;
+    if (this.#packets.length === 0) this.#parsed = bytesParsed;
+    if (this.#packets.length + rawPacket.length <= MAX_TRAILING_BYTES) {
+      this.#packets = Buffer.concat([this.#packets, rawPacket]);
+    }
+    return true;
+  }
+
+  /** Waits a moment if the body looks cut. A body that is JSON is whole. */
+  async settle(body: Buffer): Promise<void> {
+    const parsed = parsePayload(body);
+    if (parsed.kind === 'unusable' && parsed.problems[0].field === 'body')
+      await sleep(REST_WAIT_MILLISECONDS);
+  }
+
+  /** The bytes behind the body. Of a packet that begins before its end, only those. */
+  behind(body: Buffer): Buffer {
+    const packets = this.#packets;
+    const end = body.length === 0 ? Buffer.from('\r\n\r\n') : body.subarray(-OVERLAP_BYTES);
+    const at = packets.lastIndexOf(end, this.#parsed);
+    if (at !== -1) return packets.subarray(at + end.length);
+    for (let length = Math.min(this.#parsed, end.length); length > 0; length -= 1) {
+      if (packets.subarray(0, length).equals(end.subarray(-length))) return packets.subarray(length);
+    }
+    return packets;
+  }
+}
+
+/** @param hasLength whether there is a Content-Length */
+export const trailingBytesFinding = (hasLength: boolean): Finding =>
+  wrong({
+    kind: 'content-length-small',
+    what: hasLength
+      ? 'Content-Length is smaller than what was sent: the service reads the body up to there, and no further.'
+      : 'Bytes follow the end of the request: without Content-Length it has no body.',
+    remedy: 'Let the HTTP client set Content-Length, or count bytes, not characters: é is two.',
+  });

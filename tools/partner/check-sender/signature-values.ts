@@ -1,0 +1,140 @@
+import { PREFIX } from '../../../lambda/receiver/signature.ts';
+import type { Mistake } from './finding.ts';
+
+/** One way to read the value of a signature header. */
+export interface Reading {
+  readonly digest: Buffer;
+  /** Why the service does not read it like that. @default nothing: it does */
+  readonly mistake: Mistake | undefined;
+}
+
+/** Digests of the hash functions in use, in bytes: MD5, SHA-1, SHA-224, SHA-256, SHA-384, SHA-512. */
+const DIGEST_LENGTHS = new Set([16, 20, 28, 32, 48, 64]);
+
+const HEX = /^(?:[0-9a-f]{2})+$/i;
+const BASE64 = /^[A-Za-z0-9+/_-]+={0,2}$/;
+
+/** How often an unwrapped value is unwrapped again. */
+const MAX_DEPTH = 4;
+
+/** Characters of the shortest text of a digest: base64 of the 16 bytes of MD5, without padding. */
+const MIN_DIGEST_TEXT = 22;
+
+/** The first group of a pattern. */
+const group = (pattern: RegExp) => (value: string) => pattern.exec(value)?.slice(1, 2) ?? [];
+
+/** A value that was encoded once more. */
+const decoding = (outer: 'hex' | 'base64', inner: RegExp) => (value: string) => {
+  const text = (outer === 'hex' ? HEX : BASE64).test(value)
+    ? Buffer.from(value, outer).toString('latin1')
+    : '';
+  return text.length >= MIN_DIGEST_TEXT && inner.test(text) ? [text] : [];
+};
+
+/** What wraps a signature, and how to take it off. */
+const WRAPPINGS: readonly (readonly [kind: string, what: string, unwrap: (value: string) => string[]])[] = [
+  ['encoded-twice', 'is the hex of the hex text: it was encoded twice', decoding('hex', HEX)],
+  ['encoded-twice', 'is the hex of the base64 text: it was encoded twice', decoding('hex', BASE64)],
+  ['encoded-twice', 'is the base64 of the hex text: it was encoded twice', decoding('base64', HEX)],
+  ['encoded-twice', 'is the base64 of the base64 text: it was encoded twice', decoding('base64', BASE64)],
+  ['white-space', 'has white space in it', (value) => [value.trim()]],
+  ['prefix', 'has the prefix sha256= twice', group(/^sha256=(.+)$/)],
+  ['quoted', 'is in quotation marks', group(/^"(.*)"$/)],
+  ['quoted', 'is in quotation marks', group(/^'(.*)'$/)],
+  ['quoted', "is Python's b'…': bytes that were not decoded", group(/^b["'](.*)["']$/)],
+  ['v1', 'has the form v1=… of other services', group(/^.*(?:^|[,;])\s*v1[=,]([^,;]+).*$/)],
+  ['openssl', 'is the whole line that openssl prints', group(/^.*\(stdin\)\s*=\s*(\S+)$/)],
+  ['openssl', 'is the whole line that openssl or sha256sum prints', group(/^(\S+)\s+\*?(?:stdin|-)$/)],
+  [
+    'scheme',
+    'has a word before it',
+    group(/^(?:hmac|bearer|signature|token|basic|hmac-sha256|sha256)\s+(\S.*)$/i),
+  ],
+  [
+    'prefix',
+    'has another prefix than sha256=, in small letters and with an equals sign',
+    group(
+      /^(?:hmac[-_]?sha-?256|hmac|sha-?(?:1|224|256|384|512)|md5|v0|sig1?|s|signature|digest)\s*[=:]\s*(\S.*)$/i,
+    ),
+  ],
+  ['scheme', 'stands between colons', group(/^:(\S+):$/)],
+  ['prefix', 'has 0x before it', group(/^0x([0-9a-f]+)$/i)],
+  [
+    'several',
+    'holds several, joined by commas',
+    (value) => (value.includes(',') ? value.split(',').map((part) => part.trim()) : []),
+  ],
+  [
+    'separators',
+    'has a sign between each two hex digits',
+    (value) => (/^[0-9a-f]{2}([ :-])[0-9a-f]{2}\1/i.test(value) ? [value.replaceAll(/[ :-]/g, '')] : []),
+  ],
+  ['url-escapes', 'has the escapes of a URL', (value) => [percentDecoded(value)]],
+  ['white-space', 'has blanks where base64 has plus signs', (value) => [value.replaceAll(' ', '+')]],
+];
+
+/** All ways to read a value, the service's own first. */
+export function readings(value: string): Reading[] {
+  return unwrapped(value.startsWith(PREFIX) ? value.slice(PREFIX.length) : value, undefined, 0);
+}
+
+function unwrapped(value: string, outer: Mistake | undefined, depth: number): Reading[] {
+  if (depth > MAX_DEPTH) return [];
+  const digests = [
+    ...(HEX.test(value) ? [Buffer.from(value, 'hex')] : []),
+    ...(BASE64.test(value) ? [Buffer.from(value, 'base64')] : []),
+  ];
+  return [
+    ...digests
+      .filter(({ length }) => DIGEST_LENGTHS.has(length))
+      .map((digest) => ({ digest, mistake: outer })),
+    ...WRAPPINGS.flatMap(([kind, what, unwrap]) => {
+      const mistake = outer ?? {
+        kind: `signature-${kind}`,
+        what: `The value of the header ${what}.`,
+        remedy:
+          'Send the 32 bytes as 64 hex digits or as base64, and nothing else but maybe sha256= before them.',
+      };
+      return unwrap(value).flatMap((inner) => (inner === value ? [] : unwrapped(inner, mistake, depth + 1)));
+    }),
+  ];
+}
+
+function percentDecoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+/** The time in a value such as `t=1769850000,v1=…`. */
+export const timestampsIn = (value: string) =>
+  [...value.matchAll(/(?:^|[,;\s])t=(\d{1,20})/g)].map(([, digits = '']) => digits);
+
+/** Characters of a secret below which a text may contain it by chance. */
+const MIN_SECRET_LENGTH = 8;
+
+/** What may be a text in base64. */
+const BASE64_WORD = /[A-Za-z0-9+/_-]{11,}/g;
+
+/** Characters of a text in which base64 is decoded: more than a header has, less than a large body. */
+const MAX_TEXT_DECODED = 16 * 1024;
+
+/** Whether a value is the secret and nothing else: as it is, in base64, after a word or as a password of `Basic`. */
+export function isSecret(value: string, secret: string): boolean {
+  const texts = [value, value.replace(/^[\w-]+[ =:]+/, '')];
+  const decoded = texts.map((text) => Buffer.from(text, 'base64').toString());
+  const isPassword = /^basic /i.test(value) && decoded.some((text) => text.split(':').includes(secret));
+  return isPassword || [...texts, ...decoded].includes(secret);
+}
+
+/** Whether the secret stands in a text, as it is or in base64. */
+export function holdsSecret(text: string, secret: string): boolean {
+  if (secret.length < MIN_SECRET_LENGTH) return false;
+  if (text.includes(secret)) return true;
+  if (text.length > MAX_TEXT_DECODED) return false;
+  return [...text.matchAll(BASE64_WORD)].some(([word]) =>
+    Buffer.from(word, 'base64').toString().includes(secret),
+  );
+}

@@ -1,0 +1,188 @@
+import { createHash, createHmac } from 'node:crypto';
+import { LOCAL_SECRET } from '../../../events/signing.ts';
+import type { Mistake } from './finding.ts';
+import { UTF_16, type Variant } from './signed-messages.ts';
+
+/** A computation that somebody may have taken for HMAC-SHA256. */
+export interface Algorithm {
+  readonly mistake: Mistake;
+  readonly compute: (key: Uint8Array, message: Uint8Array) => Buffer;
+}
+
+export const hmacSha256: Algorithm['compute'] = (key, message) => hmac('sha256', key, message);
+
+const hmac = (hash: string, key: Uint8Array, message: Uint8Array) =>
+  createHmac(hash, key).update(message).digest();
+
+const HEX = /^(?:[0-9a-f]{2})+$/i;
+const BASE64 = /^[A-Za-z0-9+/_-]{4,}={0,2}$/;
+
+/** Sizes of blocks, digests and database columns, in bytes: a secret may be cut off there. */
+const CUT_AFTER = [16, 32, 50, 64, 72, 100, 128];
+
+/** What other services put before a secret in base64. */
+const PREFIX = 'whsec_';
+
+const USE_BYTES = 'Use the bytes of the secret as it was given, as UTF-8; decode nothing.';
+
+/** What to do about a key, if it is not to use the bytes of the secret. */
+const KEY_REMEDIES: Readonly<Record<string, string>> = {
+  'key-trimmed': 'Agree on the secret without the white space: one side has it pasted.',
+  'key-white-space': 'Take the white space away where the secret is read from a file or a variable.',
+  'key-quoted': 'Take the quotation marks away: they are not part of the secret.',
+  'key-cut': 'Use the whole secret: HMAC takes a key of any length.',
+  'key-missing': 'See that the setting with the secret is read: it came out empty.',
+  'key-local': 'Sign with the secret that was agreed on, or start this with the one that you sign with.',
+};
+
+type Bytes = string | Uint8Array;
+
+/**
+ * Keys that somebody may have made of the secret, the likeliest first. `what` completes "The key is …". Texts are used as
+ * UTF-8. A key that equals the secret is no mistake.
+ */
+const KEYS: readonly (readonly [
+  kind: string,
+  what: string,
+  keys: (secret: string, bytes: Buffer) => Bytes[],
+])[] = [
+  [
+    'key-trimmed',
+    'the secret without the white space around it, and ours has it',
+    (secret) => [secret.trim()],
+  ],
+  [
+    'key-white-space',
+    'the secret and a line break, blank or zero byte after it',
+    (secret) => ['\n', '\r\n', ' ', '\0'].map((end) => `${secret}${end}`),
+  ],
+  ['key-quoted', 'the secret in quotation marks', (secret) => [`"${secret}"`, `'${secret}'`]],
+  ['key-hex-decoded', 'the secret decoded as hex digits', (secret) => decoded(secret, HEX, 'hex')],
+  ['key-base64-decoded', 'the secret decoded as base64', (secret) => decoded(secret, BASE64, 'base64')],
+  [
+    'key-base64-decoded',
+    'what follows the prefix, decoded as base64',
+    (secret) => afterPrefix(secret).flatMap((rest) => decoded(rest, BASE64, 'base64')),
+  ],
+  ['key-without-prefix', 'the secret without its prefix', afterPrefix],
+  [
+    'key-normalised',
+    'the secret in Unicode form NFC, and ours is in another',
+    (secret) => [secret.normalize('NFC')],
+  ],
+  [
+    'key-normalised',
+    'the secret in Unicode form NFD, and ours is in another',
+    (secret) => [secret.normalize('NFD')],
+  ],
+  ...CUT_AFTER.map((length): (typeof KEYS)[number] => [
+    'key-cut',
+    `the secret cut off after ${length} bytes`,
+    (_, bytes) => [bytes.subarray(0, length)],
+  ]),
+  ['key-latin-1', 'the secret in Latin-1', (secret) => [Buffer.from(secret, 'latin1')]],
+  [
+    'key-latin-1',
+    'the secret read as Latin-1 and written as UTF-8 again',
+    (_, bytes) => [bytes.toString('latin1')],
+  ],
+  ['key-utf-16', 'the secret in UTF-16', (secret) => UTF_16.map(({ encode }) => encode(secret))],
+  ['key-encoded', 'the base64 of the secret', (_, bytes) => [bytes.toString('base64')]],
+  ['key-encoded', 'the hex digits of the secret', (_, bytes) => [bytes.toString('hex')]],
+  [
+    'key-encoded',
+    'the secret with the escapes of a URL',
+    (secret) => [encodeURIComponent(secret.toWellFormed())],
+  ],
+  ['key-hashed', 'the SHA-256 of the secret', (_, bytes) => [sha256(bytes)]],
+  ['key-hashed', 'the SHA-256 of the secret in hex', (_, bytes) => [sha256(bytes).toString('hex')]],
+  ['key-case', 'the secret in small letters', (secret) => [secret.toLowerCase()]],
+  ['key-case', 'the secret in capital letters', (secret) => [secret.toUpperCase()]],
+  [
+    'key-missing',
+    'empty, or the name of a setting instead of its value',
+    () => ['', 'undefined', 'null', 'None', 'nil', 'WEBHOOK_SECRET', '$WEBHOOK_SECRET'],
+  ],
+  ['key-local', 'the secret of the local stack', () => [LOCAL_SECRET]],
+];
+
+const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest();
+
+const decoded = (text: string, form: RegExp, encoding: 'hex' | 'base64') =>
+  form.test(text) ? [Buffer.from(text, encoding)] : [];
+
+function afterPrefix(secret: string): string[] {
+  return secret.startsWith(PREFIX) ? [secret.slice(PREFIX.length)] : [];
+}
+
+/** Keys that may have been made of the secret, the likeliest first. */
+export function signingKeys(secret: string): Variant[] {
+  const right = Buffer.from(secret);
+  return KEYS.flatMap(([kind, what, keys]) =>
+    keys(secret, right)
+      .map((key) => Buffer.from(key))
+      .filter((bytes) => !bytes.equals(right))
+      .map((bytes) => ({
+        mistake: { kind, what: `The key is ${what}.`, remedy: KEY_REMEDIES[kind] ?? USE_BYTES },
+        bytes,
+      })),
+  );
+}
+
+const USE_HMAC = 'Use HMAC with SHA-256: the secret is the key, the body is the message.';
+
+/** Computations that somebody may have taken for HMAC-SHA256, the likeliest first. */
+const ALGORITHMS: readonly (readonly [kind: string, what: string, compute: Algorithm['compute']])[] = [
+  ...['sha1', 'sha512', 'sha384', 'sha224', 'md5', 'sha3-256'].map((hash): (typeof ALGORITHMS)[number] => [
+    'other-hash',
+    `The signature is HMAC-${hash.toUpperCase()}, not HMAC-SHA256.`,
+    (key, message) => hmac(hash, key, message),
+  ]),
+  // The first 32 bytes of a longer HMAC look like the right one.
+  ...['sha512', 'sha384'].map((hash): (typeof ALGORITHMS)[number] => [
+    'other-hash',
+    `The signature is the first 32 bytes of HMAC-${hash.toUpperCase()}, not HMAC-SHA256.`,
+    (key, message) => hmac(hash, key, message).subarray(0, 32),
+  ]),
+  plainHash('SHA-256', 'the body alone, without the secret', (_, message) => [message]),
+  ...['', '.', ':', '|', '\n'].flatMap((separator) => [
+    plainHash('SHA-256', 'the secret and the body', (key, message) => [key, separator, message]),
+    plainHash('SHA-256', 'the body and the secret', (key, message) => [message, separator, key]),
+  ]),
+  ...['SHA-1', 'MD5', 'SHA-512'].flatMap((name) => [
+    plainHash(name, 'the body alone', (_, message) => [message]),
+    plainHash(name, 'the secret and the body', (key, message) => [key, message]),
+  ]),
+  [
+    'key-and-body-swapped',
+    'The key and the message changed places: the body is the key, and the secret was signed.',
+    (key, message) => hmacSha256(message, key),
+  ],
+  [
+    'digest-twice',
+    'The signature is an HMAC of the HMAC: call the function once.',
+    (key, message) => hmacSha256(key, hmacSha256(key, message)),
+  ],
+];
+
+/** The hash of these parts, one after the other. */
+function plainHash(
+  name: string,
+  parts: string,
+  partsOf: (key: Uint8Array, message: Uint8Array) => readonly Bytes[],
+): (typeof ALGORITHMS)[number] {
+  return [
+    'plain-hash',
+    `The signature is the ${name} of ${parts}, which is a hash and no HMAC.`,
+    (key, message) => {
+      const hash = createHash(name.replace('-', ''));
+      for (const part of partsOf(key, message)) hash.update(part);
+      return hash.digest();
+    },
+  ];
+}
+
+export const algorithms: readonly Algorithm[] = ALGORITHMS.map(([kind, what, compute]) => ({
+  mistake: { kind, what, remedy: USE_HMAC },
+  compute,
+}));
