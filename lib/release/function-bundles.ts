@@ -24,7 +24,7 @@ export const functionEntries: Readonly<Record<string, string>> = {
   ),
 };
 
-/** How the functions are bundled. `npm run bench -- bundles` shows what each option is worth. */
+/** How the functions are bundled. */
 export const BUNDLE_OPTIONS: BuildOptions = {
   bundle: true,
   minify: true,
