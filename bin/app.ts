@@ -1,6 +1,6 @@
 import '../check-node.js';
 
-import { BundleError } from '../lib/release/bundle.ts';
+import { BundleError } from '../lib/release/function-bundles.ts';
 import { ConfigError, webhookApp } from '../lib/webhook-app.ts';
 
 try {
@@ -8,7 +8,7 @@ try {
   await webhookApp();
 } catch (error) {
   if (!(error instanceof ConfigError || error instanceof BundleError)) throw error;
-  // For whoever has to mend it: what is wrong, and no stack trace below.
+  // The message says what to fix. A stack trace would hide it.
   console.error(error.message);
   process.exit(1);
 }

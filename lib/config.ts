@@ -2,72 +2,82 @@ import { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import * as z from 'zod';
 import { type EventName, eventNames } from '../lambda/events/catalogue.ts';
 import { didYouMean } from './nearest.ts';
-import { warningIds } from './warning-ids.ts';
 
-/** Days that CloudWatch Logs can keep a log. Source: `PutRetentionPolicy` in its API reference. */
-const RETENTION_DAYS = Object.values(RetentionDays).filter(
-  (days): days is number => typeof days === 'number' && days !== RetentionDays.INFINITE,
-);
+/** What a stage may lack without being wrong; `warnings.ts` says what each means. */
+export const warningIds = [
+  'no-alarm-recipient',
+  'no-chat-channel',
+  'no-review-recipient',
+  'no-reserved-concurrency',
+  'refusals-are-lost',
+  'no-quiet-after',
+  'relative-runbook',
+] as const;
 
-const whole = (minimum: number, maximum: number, unit: string) => {
+const wholeNumber = (minimum: number, maximum: number, unit: string) => {
   const [from, to] = [minimum, maximum].map((limit) => limit.toLocaleString('en'));
   const error = `must be a whole number of ${unit} from ${from} to ${to}`;
   return z.int(error).min(minimum, error).max(maximum, error);
 };
+
 const text = (pattern: RegExp, shape: string) =>
   z.string().regex(pattern, { error: `must be ${shape}`, abort: true });
 
+const hasNoDuplicates = (items: readonly unknown[]) => new Set(items).size === items.length;
+
 const emails = z
   .array(z.email('must be an e-mail address'))
-  .refine((all) => new Set(all).size === all.length, { error: 'names an address twice' });
+  .refine(hasNoDuplicates, { error: 'names an address twice' })
+  .default([]);
 
-/** Megabytes; processor time comes with them. Source: Lambda quotas, "Memory allocation". */
-const memory = whole(128, 10_240, 'MB').default(512).describe('Memory in MB, 128 to 10,240.');
+/** Source: Lambda quotas, "Memory allocation". */
+const memory = wholeNumber(128, 10_240, 'MB')
+  .default(512)
+  .describe('Memory in MB, 128 to 10,240. Processor time comes with it.');
 
 /** Source: Lambda quotas; an account has 1,000 unless it was raised. */
-const reservedConcurrency = whole(1, 1_000_000, 'executions')
+const reservedConcurrency = wholeNumber(1, 1_000_000, 'executions')
   .optional()
   .describe(
-    'Executions at a time that are kept for this function and that it never exceeds; each is worth ten invocations a second at most. Of the account’s, Lambda keeps 100 unreserved. Default: none.',
+    'Concurrent executions that are reserved for this function, which it never exceeds. Each handles at most ten invocations a second. Lambda keeps 100 of the account’s unreserved. Default: none.',
   );
 
-/**
- * Hours of silence that one alarm can look back on: a week. Source: CloudWatch user guide, "Evaluating an
- * alarm", of periods of an hour and above.
- */
+/** At most a week. Source: CloudWatch user guide, "Evaluating an alarm", of periods of an hour and above. */
 const quietAfter = (what: string) =>
-  whole(1, 168, 'hours')
+  wholeNumber(1, 168, 'hours')
     .optional()
-    .describe(`Hours, 1 to 168, after which an alarm rings because ${what}. Default: never.`);
+    .describe(`An alarm rings if ${what} for this many hours, 1 to 168. Default: never.`);
 
-/** Minutes: a week. */
-const LONGEST_LAG = 10_080;
+/** A week, in minutes. */
+const MAX_LAG = 10_080;
 
 /**
- * Settings of one event. Sources: Lambda developer guide, "Using Lambda with Amazon SQS" (batch size without a
- * window, maximum concurrency of a source) and Lambda quotas (time-out). A time-out below 15 s would leave a
- * batch no time: the consumer keeps 9 s of it to archive and for what it has not finished, and a call takes up to 4 s.
+ * Settings of one event. Sources: Lambda developer guide, "Using Lambda with Amazon SQS" (batch size without a window,
+ * maximum concurrency of a source) and Lambda quotas (timeout). A timeout below 15 s would leave a batch no time: the
+ * consumer keeps 9 s of it to archive and for what it has not finished, and a call takes up to 4 s.
  */
 const eventSettings = z
   .strictObject({
-    batchSize: whole(1, 10, 'messages')
+    batchSize: wholeNumber(1, 10, 'messages')
       .default(10)
-      .describe('Messages that one invocation gets at most, 1 to 10: more need a batching window.'),
-    maximumConcurrency: whole(2, 1_000, 'batches')
+      .describe('An invocation gets at most this many messages, 1 to 10. More would need a batching window.'),
+    maximumConcurrency: wholeNumber(2, 1_000, 'batches')
       .default(20)
-      .describe('Batches processed at a time, 2 to 1,000: a backlog must leave concurrency to the receiver.'),
+      .describe(
+        'At most this many batches are processed at a time, 2 to 1,000, so that a backlog leaves concurrency to the receiver.',
+      ),
     memory,
-    timeout: whole(15, 900, 'seconds')
+    timeout: wholeNumber(15, 900, 'seconds')
       .default(30)
       .describe(
-        'Seconds that one batch may take, 15 to 900. The queue hides its messages for six times as long.',
+        'A batch may take this many seconds, 15 to 900. Its visibility timeout is six times as long.',
       ),
     reservedConcurrency,
-    quietAfter: quietAfter('no event of this kind came to its queue, be it by a redrive or a replay'),
-    lagAfter: whole(1, LONGEST_LAG, 'minutes')
+    quietAfter: quietAfter('no event of this kind came to its queue (a redrive or a replay counts)'),
+    lagAfter: wholeNumber(1, MAX_LAG, 'minutes')
       .optional()
       .describe(
-        'Minutes, 1 to 10,080, as the stage’s lagAfter, of this event alone: a metric and an alarm more. Default: it counts among all.',
+        'As the stage’s lagAfter, in minutes, 1 to 10,080, for this event alone. It costs a metric and an alarm. Default: only the lag of all events together is watched.',
       ),
   })
   .refine(
@@ -81,20 +91,83 @@ const eventSettings = z
 
 const slack = z.strictObject({
   workspaceId: text(/^T[A-Z0-9]{8,}$/, "Slack's id of the workspace, like T0123ABCD").describe(
-    'Workspace, authorised once in the console of Amazon Q Developer in chat applications.',
+    'Id of the workspace. Authorise it once in the console of Amazon Q Developer in chat applications.',
   ),
-  channelId: text(/^[CG][A-Z0-9]{8,}$/, "Slack's id of the channel, like C0123ABCD").describe('Channel.'),
+  channelId: text(/^[CG][A-Z0-9]{8,}$/, "Slack's id of the channel, like C0123ABCD").describe(
+    'Id of the channel.',
+  ),
 });
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const teams = z.strictObject({
-  tenantId: text(UUID, 'a UUID').describe('Microsoft Entra tenant.'),
-  teamId: text(UUID, 'a UUID').describe('Team, authorised once in the same console.'),
+  tenantId: text(UUID, 'a UUID').describe('Id of the Microsoft Entra tenant.'),
+  teamId: text(UUID, 'a UUID').describe('Id of the team. Authorise it once in the same console.'),
   channelId: text(
     /^19(:|%3a)[\w.+-]+(@|%40)thread\.\w+$/i,
     "Teams' id of the channel, like 19:…@thread.tacv2",
-  ).describe('Channel.'),
+  ).describe('Id of the channel.'),
 });
+
+/**
+ * Rule groups of AWS that can stand before the API. `lib/api/firewall.ts` says which of their rules only count. Source: AWS
+ * WAF developer guide, "AWS Managed Rules rule groups list".
+ */
+const managedLists = [
+  'AWSManagedRulesAmazonIpReputationList',
+  'AWSManagedRulesKnownBadInputsRuleSet',
+  'AWSManagedRulesCommonRuleSet',
+] as const;
+
+const waf = z.strictObject({
+  requestsPerAddress: wholeNumber(10, 2_000_000_000, 'requests')
+    .default(100_000)
+    .describe('An address that sends more requests than this in five minutes is blocked.'),
+  managedLists: z
+    .array(z.enum(managedLists), { error: `must be a list of ${managedLists.join(', ')}` })
+    .refine(hasNoDuplicates, { error: 'names a list twice' })
+    .default(['AWSManagedRulesAmazonIpReputationList'])
+    .describe(
+      `AWS’ managed lists: ${managedLists.join(', ')}. Their rules on bodies and User-Agent only count (security.md).`,
+    ),
+});
+
+const cloudFront = z.strictObject({
+  distributionId: text(/^E[A-Z0-9]{7,}$/, 'the id of a distribution, like E1ABCDEF2GHIJK').describe(
+    'Id of the distribution.',
+  ),
+  paths: z
+    .array(
+      text(
+        /^\/(?:[!-z|]|\{shop_id\}){0,3999}$/,
+        'a path of at most 4,000 ASCII characters that begins with / and has no braces but {shop_id}',
+      ),
+    )
+    .min(1)
+    .describe('Paths to invalidate. {shop_id} stands for the shop.'),
+});
+
+const archive = z.strictObject({
+  days: wholeNumber(0, 3_650, 'days')
+    .default(30)
+    .describe(
+      'A record is kept for this many days, 0 to 3,650; 0 is no archive. A replay reaches back 60 at most. Setting 0 on a live stage deletes the delivery streams with the records that they have not yet written, and the database and workgroup of Athena with its saved queries. With removalPolicy: retain the bucket stays, its records expire as before, and no command finds it again: a later archive gets another bucket.',
+    ),
+  bufferSeconds: wholeNumber(60, 900, 'seconds')
+    .default(900)
+    .describe(
+      'Firehose collects records for an object for this many seconds, 60 to 900. Less shows records earlier and costs more objects.',
+    ),
+  queryGigabytes: wholeNumber(1, 1_000, 'gigabytes')
+    .default(10)
+    .describe(
+      'A query in Athena ends if it reads more gigabytes of compressed records than this, 1 to 1,000.',
+    ),
+});
+
+/** Days that CloudWatch Logs can keep a log. Source: its API reference, `PutRetentionPolicy`. */
+const RETENTION_DAYS = Object.values(RetentionDays).filter(
+  (days): days is number => typeof days === 'number' && days !== RetentionDays.INFINITE,
+);
 
 /** Such as `eu-central-1`, `us-gov-west-1`, and `eusc-de-east-1` of the European Sovereign Cloud. */
 const REGION = /^[a-z]{2,4}(-[a-z]+)+-\d$/;
@@ -105,47 +178,73 @@ interface Target {
   readonly region?: string | undefined;
 }
 
-/**
- * Rule groups of AWS that can stand before the API. Which of their rules only count: `lib/api/firewall.ts`. Source: AWS
- * WAF developer guide, "AWS Managed Rules rule groups list".
- */
-const managedLists = [
-  'AWSManagedRulesAmazonIpReputationList',
-  'AWSManagedRulesKnownBadInputsRuleSet',
-  'AWSManagedRulesCommonRuleSet',
-] as const;
-
-/** An ARN as far as every service agrees on it: partition, service, region, account, resource. */
-function arnIn({ account, region }: Target) {
-  return (service: string, resource: string, example: string) =>
-    text(new RegExp(`^arn:aws[\\w-]*:${service}:[a-z0-9-]+:\\d{12}:${resource}$`), `an ARN like ${example}`)
+/** An ARN as far as all services agree on it: partition, service, region, account, resource. */
+const arnIn =
+  ({ account, region }: Target) =>
+  (service: string, resource: string, example: string) =>
+    text(
+      new RegExp(`^arn:aws[\\w-]*:${service}:[a-z0-9-]+:\\d{12}:${resource}$`),
+      `an ARN like arn:aws:${service}:eu-central-1:111122223333:${example}`,
+    )
       .refine((value) => account === undefined || value.split(':')[4] === account, {
         error: `must be of the stage's account, ${account}`,
       })
       .refine((value) => region === undefined || value.split(':')[3] === region, {
         error: `must be of the stage's region, ${region}`,
       });
-}
 
 const REASON = 'must be a reason';
 
-const SHARE = 'must be a share: a number from 0 to 1';
+/** A rule about several fields. It is checked, and its error shown, even if other fields are wrong. */
+const across = (field: string, error: string) => ({ path: field.split('.'), error, when: () => true });
 
-/** A check that is made, and its problem told, also where other fields are wrong. */
-const ALWAYS = () => true;
-
-/** Every field of a stage, with its meaning, unit and default. What is not a field here is refused. */
+/** Every field of a stage, with its unit, default and effect. Any other field is refused. */
 export function configSchema(target: Target = {}) {
   const arn = arnIn(target);
-  const secret = () =>
-    arn(
-      'secretsmanager',
-      'secret:\\S+-\\w{6}',
-      'arn:aws:secretsmanager:eu-central-1:111122223333:secret:partner-AbCdEf',
-    );
-  const key = () => arn('kms', 'key/\\S+', 'arn:aws:kms:eu-central-1:111122223333:key/…');
-  const certificate = () =>
-    arn('acm', 'certificate/\\S+', 'arn:aws:acm:eu-central-1:111122223333:certificate/…');
+  const secret = arn('secretsmanager', 'secret:\\S+-\\w{6}', 'secret:partner-AbCdEf');
+  const key = arn('kms', 'key/\\S+', 'key/…');
+  const certificate = arn('acm', 'certificate/\\S+', 'certificate/…');
+  const domain = z
+    .strictObject({
+      name: text(/^([a-z0-9-]+\.)+[a-z]{2,}$/, 'a host name like webhooks.example.com').describe(
+        'Host name.',
+      ),
+      certificateArn: certificate.describe('ARN of a certificate for it in ACM, in the same region.'),
+      keepDefaultEndpoint: z
+        .boolean()
+        .default(false)
+        .describe('Keeps the default endpoint on, until the partner has moved to the host name.'),
+      ownershipCertificateArn: certificate
+        .optional()
+        .describe(
+          'ARN of a public certificate for the same name. mutualTls needs it if certificateArn is an imported or private certificate. Default: none.',
+        ),
+      mutualTls: z
+        .strictObject({
+          bucket: text(/^[a-z0-9.-]{3,63}$/, 'the name of an S3 bucket').describe(
+            'Name of the bucket with the trust store.',
+          ),
+          key: text(/^[^/\s]\S*$/, 'the key of an object, without a slash before it').describe(
+            'Key of the trust store: a PEM file of certificate authorities.',
+          ),
+          version: z.string().min(1).optional().describe('Version of the object. Default: the newest.'),
+        })
+        .optional()
+        .describe('Requires a client certificate of each caller. Default: none is asked for.'),
+    })
+    .refine(({ mutualTls, keepDefaultEndpoint }) => !(mutualTls && keepDefaultEndpoint), {
+      path: ['keepDefaultEndpoint'],
+      error: 'cannot be true with mutualTls: it would lead round the client certificates',
+    })
+    // Source: API Gateway API reference, `ownershipVerificationCertificateArn` of `CreateDomainName`.
+    .refine(({ mutualTls, ownershipCertificateArn }) => mutualTls || ownershipCertificateArn === undefined, {
+      path: ['ownershipCertificateArn'],
+      error: 'is for mutualTls alone: give mutualTls, too, or leave it out',
+    });
+  const events = Object.fromEntries(
+    eventNames.map((event) => [event, eventSettings.prefault({}).describe('The consumer of the event.')]),
+  ) as Record<EventName, z.ZodPrefault<typeof eventSettings>>;
+
   return z
     .strictObject({
       account: text(/^\d{12}$/, '12 digits')
@@ -165,153 +264,82 @@ export function configSchema(target: Target = {}) {
       deletionProtection: z
         .boolean()
         .optional()
-        .describe('Refuses to delete a table. Default: true where removalPolicy is retain.'),
+        .describe('Refuses to delete a table. Default: true if removalPolicy is retain.'),
       deployment: z
         .enum(['canary', 'all-at-once'])
         .default('canary')
-        .describe('canary: 10 % of the traffic for five minutes, then all, back on an alarm (CodeDeploy).'),
+        .describe(
+          'canary: a new version gets 10 % of the traffic for five minutes, then all; an alarm rolls it back (CodeDeploy).',
+        ),
 
-      secretArn: secret()
+      secretArn: secret
         .optional()
         .describe(
-          'Existing secret that the partner signs with, by its complete ARN. Default: one is generated.',
+          'Complete ARN of an existing secret that the partner signs with. Default: one is generated.',
         ),
-      previousSecretArn: secret()
+      previousSecretArn: secret
         .optional()
         .describe(
-          'Secret that the deployed version reads, for the deployment that changes secretArn. Default: none.',
+          'ARN of the secret that the deployed version reads. For the deployment that changes secretArn only. Default: none.',
         ),
-      secretKmsKeyArn: key()
+      secretKmsKeyArn: key
         .optional()
-        .describe('Key that the existing secret is encrypted under. Default: Secrets Manager’s own.'),
-      previousSecretKmsKeyArn: key()
-        .optional()
-        .describe('Key that previousSecretArn is encrypted under. Default: Secrets Manager’s own.'),
-      rotationGraceHours: whole(0, 168, 'hours')
+        .describe(
+          'ARN of the key that the existing secret is encrypted under. Default: Secrets Manager’s own.',
+        ),
+      rotationGraceHours: wholeNumber(0, 168, 'hours')
         .default(24)
-        .describe('Hours for which the previous secret is accepted after a rotation, 0 to 168.'),
-      kmsKeyArn: key()
+        .describe('The previous secret is accepted for this many hours after a rotation, 0 to 168.'),
+      kmsKeyArn: key
         .optional()
         .describe(
-          'Existing key for the topics; its policy must admit cloudwatch.amazonaws.com. Default: one is made.',
+          'ARN of an existing key for the topics. Its policy must admit cloudwatch.amazonaws.com. Default: one is made.',
         ),
 
-      domain: z
-        .strictObject({
-          name: text(/^([a-z0-9-]+\.)+[a-z]{2,}$/, 'a host name like webhooks.example.com').describe(
-            'Host name.',
-          ),
-          certificateArn: certificate().describe('Certificate for it in ACM, of the same region.'),
-          keepDefaultEndpoint: z
-            .boolean()
-            .default(false)
-            .describe('Leaves the default endpoint on, until the partner has moved to the host name.'),
-          ownershipCertificateArn: certificate()
-            .optional()
-            .describe(
-              'Public certificate for the same name, which mutualTls needs besides an imported or private one. Default: none.',
-            ),
-          mutualTls: z
-            .strictObject({
-              bucket: text(/^[a-z0-9.-]{3,63}$/, 'the name of an S3 bucket').describe(
-                'Bucket of the trust store.',
-              ),
-              key: text(/^[^/\s]\S*$/, 'the key of an object, without a slash before it').describe(
-                'Object in it: the PEM file of the authorities.',
-              ),
-              version: z.string().min(1).optional().describe('Version of the object. Default: the newest.'),
-            })
-            .optional()
-            .describe('Demands a client certificate of a caller. Default: none is asked for.'),
-        })
-        .refine(({ mutualTls, keepDefaultEndpoint }) => !(mutualTls && keepDefaultEndpoint), {
-          path: ['keepDefaultEndpoint'],
-          error: 'cannot be true with mutualTls: it would lead round the client certificates',
-        })
-        // Source: API Gateway API reference, `ownershipVerificationCertificateArn` of `CreateDomainName`.
-        .refine(
-          ({ mutualTls, ownershipCertificateArn }) => mutualTls || ownershipCertificateArn === undefined,
-          {
-            path: ['ownershipCertificateArn'],
-            error: 'is for mutualTls alone: give mutualTls, too, or leave it out',
-          },
-        )
+      domain: domain
         .optional()
-        .describe('Own host name; the API’s default endpoint is then off. Default: the default endpoint.'),
+        .describe('Own host name. The API’s default endpoint is then off. Default: the default endpoint.'),
       gateway: z
         .enum(['http', 'rest'])
         .default('http')
         .describe(
-          'http: an HTTP API. rest: a REST API, whose own failures become 500, which the partner repeats; dearer.',
+          'http: an HTTP API. rest: a REST API, which costs more; its own failures become 500, which the partner repeats.',
         ),
-      waf: z
-        .strictObject({
-          requestsPerAddress: whole(10, 2_000_000_000, 'requests')
-            .default(100_000)
-            .describe('Requests that one address may make in five minutes.'),
-          managedLists: z
-            .array(z.enum(managedLists), { error: `must be a list of ${managedLists.join(', ')}` })
-            .refine((all) => new Set(all).size === all.length, { error: 'names a list twice' })
-            .default(['AWSManagedRulesAmazonIpReputationList'])
-            .describe(
-              `AWS’ managed lists: ${managedLists.join(', ')}. Their rules on bodies and User-Agent only count (security.md).`,
-            ),
-        })
+      waf: waf
         .optional()
         .describe('AWS WAF before a REST API. What it blocks is answered 500. Default: none.'),
       apiThrottle: z
         .strictObject({
-          rate: whole(1, 1_000_000, 'requests a second').default(10_000).describe('Requests a second.'),
-          burst: whole(1, 1_000_000, 'requests').default(5_000).describe('Requests at once.'),
+          rate: wholeNumber(1, 1_000_000, 'requests a second').default(10_000).describe('Requests a second.'),
+          burst: wholeNumber(1, 1_000_000, 'requests').default(5_000).describe('Requests at once.'),
         })
         .prefault({})
         .describe(
-          'Above it an HTTP API answers 429, which the partner is not promised to repeat (D16), a REST API 500.',
+          'Limit above which an HTTP API answers 429, which the partner is not promised to repeat (D16), and a REST API 500.',
         ),
 
       receiver: z
         .strictObject({
           memory,
-          timeout: whole(20, 29, 'seconds')
+          timeout: wholeNumber(20, 29, 'seconds')
             .default(28)
             .describe(
-              'Seconds, 20 to 29: above what its AWS calls take at their worst, below API Gateway’s 30.',
+              'Timeout in seconds, 20 to 29: above what its AWS calls take at their worst, below API Gateway’s 30.',
             ),
           reservedConcurrency,
         })
         .prefault({})
         .describe('The receiver.'),
       events: z
-        .strictObject(
-          Object.fromEntries(
-            eventNames.map((event) => [
-              event,
-              eventSettings.prefault({}).describe('The consumer of the event.'),
-            ]),
-          ) as Record<EventName, z.ZodPrefault<typeof eventSettings>>,
-        )
+        .strictObject(events)
         .prefault({})
         .describe('The consumer of each event, by the event’s name.'),
-      cloudFront: z
-        .strictObject({
-          distributionId: text(/^E[A-Z0-9]{7,}$/, 'the id of a distribution, like E1ABCDEF2GHIJK').describe(
-            'Distribution.',
-          ),
-          paths: z
-            .array(
-              text(
-                /^\/(?:[!-z|]|\{shop_id\}){0,3999}$/,
-                'a path of at most 4,000 ASCII characters that begins with / and has no braces but {shop_id}',
-              ),
-            )
-            .min(1)
-            .describe('Paths to invalidate; {shop_id} stands for the shop.'),
-        })
+      cloudFront: cloudFront
         .optional()
-        .describe('Distribution to invalidate besides the shop cache. Default: none.'),
+        .describe('CloudFront distribution to invalidate besides the shop cache. Default: none.'),
 
-      alarmEmails: emails.default([]).describe('Addresses that every alarm is mailed to.'),
-      reviewEmails: emails.default([]).describe('Addresses that every review is mailed to.'),
+      alarmEmails: emails.describe('Addresses that every alarm is mailed to.'),
+      reviewEmails: emails.describe('Addresses that every review is mailed to.'),
       chat: z
         .strictObject({
           slack: slack.optional().describe('A Slack channel. Default: none.'),
@@ -323,12 +351,12 @@ export function configSchema(target: Target = {}) {
         .string()
         .min(1)
         .default('docs/operations.md')
-        .describe('Where operations.md is published: the links in the alarms begin with it.'),
+        .describe('Where operations.md is published. The links in alarms begin with it.'),
       quietAfter: quietAfter('nothing was accepted, of any kind'),
-      lagAfter: whole(0, LONGEST_LAG, 'minutes')
+      lagAfter: wholeNumber(0, MAX_LAG, 'minutes')
         .default(60)
         .describe(
-          'Minutes from the partner’s timestamp to the receipt, of half of the deliveries of an hour, of all events together, at which an alarm rings; 0 for none.',
+          'An alarm rings if the median of an hour, of all events together, is this many minutes from the partner’s timestamp to the receipt. 0 is no alarm.',
         ),
       acknowledgedWarnings: z
         .partialRecord(
@@ -337,38 +365,23 @@ export function configSchema(target: Target = {}) {
         )
         .default({})
         .describe(
-          `Why this stage may lack what the synthesis warns of, by the warning: ${warningIds.join(', ')}.`,
+          `The reason why this stage lacks what the synthesis warns of, for each warning: ${warningIds.join(', ')}.`,
         ),
       encryption: z
         .strictObject({
-          keyArn: key()
+          keyArn: key
             .optional()
-            .describe('Existing key; what its policy must admit is in security.md. Default: one is made.'),
+            .describe(
+              'ARN of an existing key; what its policy must admit is in security.md. Default: one is made.',
+            ),
         })
         .optional()
         .describe(
-          'A key of one’s own for all that holds personal data: tables, queues, bucket, logs, topics, secret. Default: AWS’ own keys, and kmsKeyArn for the topics.',
+          'Own key for all that holds personal data: tables, queues, bucket, logs, topics, secret. Default: AWS’ own keys, and kmsKeyArn for the topics.',
         ),
-      archive: z
-        .strictObject({
-          days: whole(0, 3_650, 'days')
-            .default(30)
-            .describe(
-              'Days that a record is kept, 0 to 3,650; 0 for no archive. A replay reaches back 60 at most. Setting 0 on a live stage deletes the delivery streams with the records that they have not yet written, and the database and workgroup of Athena with its saved queries. With removalPolicy: retain the bucket stays, its records expire as before, and no command finds it again: a later archive gets another bucket.',
-            ),
-          bufferSeconds: whole(60, 900, 'seconds')
-            .default(900)
-            .describe(
-              'Seconds, 60 to 900, that Firehose collects records for an object: how late one can be read, against what objects cost.',
-            ),
-          queryGigabytes: whole(1, 1_000, 'gigabytes')
-            .default(10)
-            .describe(
-              'Gigabytes, 1 to 1,000, of compressed records that a query in Athena may read before it is ended.',
-            ),
-        })
+      archive: archive
         .prefault({})
-        .describe('What became of each message, for replays, questions and proof: Firehose into S3.'),
+        .describe('Keeps what became of each message, for replays, questions and proof, by Firehose in S3.'),
       savedQueries: z
         .boolean()
         .default(true)
@@ -379,29 +392,13 @@ export function configSchema(target: Target = {}) {
         .boolean()
         .default(false)
         .describe(
-          'Has X-Ray follow deliveries, also through the queues: nearly all where few come, at a price (scale-and-cost.md).',
-        ),
-      sampling: z
-        .strictObject({
-          rate: z
-            .number(SHARE)
-            .min(0, SHARE)
-            .max(1, SHARE)
-            .default(0.05)
-            .describe('Share, 0 to 1, of the deliveries beyond the reservoir.'),
-          reservoir: whole(0, 100, 'deliveries a second')
-            .default(0)
-            .describe('Deliveries of each second, 0 to 100, that are followed first.'),
-        })
-        .optional()
-        .describe(
-          'What tracing follows behind a REST API. Default: as behind an HTTP API, one of each second and 5 % of the others, which AWS does not let anybody change.',
+          'X-Ray follows deliveries, also through the queues: one of each second and 5 % of the others. For its price see scale-and-cost.md.',
         ),
       platformLogs: z
         .boolean()
         .default(false)
         .describe(
-          'Has Lambda log the start and the report of each invocation, with its memory and how long a start took. What failed it logs at any rate.',
+          'Lambda logs the start and the report of each invocation, with its memory and how long a start took. It always logs those of failed ones.',
         ),
       logRetentionDays: z
         .literal(
@@ -409,47 +406,34 @@ export function configSchema(target: Target = {}) {
           `must be a number of days that CloudWatch Logs knows: ${RETENTION_DAYS.join(', ')}`,
         )
         .default(RetentionDays.ONE_MONTH)
-        .describe('Days that logs are kept.'),
-    })
-    .refine((stage) => stage?.secretKmsKeyArn === undefined || stage.secretArn !== undefined, {
-      path: ['secretKmsKeyArn'],
-      error: 'is the key of an existing secret: give its secretArn, too',
-      when: ALWAYS,
+        .describe('Logs are kept for this many days.'),
     })
     .refine(
-      (stage) => stage?.previousSecretKmsKeyArn === undefined || stage.previousSecretArn !== undefined,
-      {
-        path: ['previousSecretKmsKeyArn'],
-        error: 'is the key of a previous secret: give its previousSecretArn, too',
-        when: ALWAYS,
-      },
+      (stage) => stage?.secretKmsKeyArn === undefined || stage.secretArn !== undefined,
+      across('secretKmsKeyArn', 'is the key of an existing secret: give its secretArn, too'),
     )
-    .refine((stage) => stage?.waf === undefined || stage.gateway === 'rest', {
-      path: ['waf'],
-      error: 'needs gateway: rest, as AWS WAF does not work with an HTTP API',
-      when: ALWAYS,
-    })
-    .refine((stage) => stage?.sampling === undefined || (stage.tracing && stage.gateway === 'rest'), {
-      path: ['sampling'],
-      error:
-        'needs tracing: true and gateway: rest, as it is API Gateway that keeps to it, and an HTTP API does not trace',
-      when: ALWAYS,
-    })
-    .refine((stage) => !(stage?.gateway === 'rest' && stage.receiver?.timeout === 29), {
-      path: ['receiver', 'timeout'],
-      error: 'must be at most 28 seconds with gateway: rest, which waits for 29 seconds',
-      when: ALWAYS,
-    })
-    .refine((stage) => stage?.kmsKeyArn === undefined || stage.encryption === undefined, {
-      path: ['kmsKeyArn'],
-      error: 'is the key of the topics alone, and encryption has one for everything: give one of the two',
-      when: ALWAYS,
-    })
-    .refine((stage) => !(stage?.deletionProtection && stage.removalPolicy === 'destroy'), {
-      path: ['deletionProtection'],
-      error: 'cannot be true where removalPolicy is destroy: the stack could not be deleted',
-      when: ALWAYS,
-    });
+    .refine(
+      (stage) => stage?.waf === undefined || stage.gateway === 'rest',
+      across('waf', 'needs gateway: rest, as AWS WAF does not work with an HTTP API'),
+    )
+    .refine(
+      (stage) => !(stage?.gateway === 'rest' && stage.receiver?.timeout === 29),
+      across('receiver.timeout', 'must be at most 28 seconds with gateway: rest, which waits for 29 seconds'),
+    )
+    .refine(
+      (stage) => stage?.kmsKeyArn === undefined || stage.encryption === undefined,
+      across(
+        'kmsKeyArn',
+        'is the key of the topics alone, and encryption has one for everything: give one of the two',
+      ),
+    )
+    .refine(
+      (stage) => !(stage?.deletionProtection && stage.removalPolicy === 'destroy'),
+      across(
+        'deletionProtection',
+        'cannot be true where removalPolicy is destroy: the stack could not be deleted',
+      ),
+    );
 }
 
 /** The configuration of a stage, complete and checked. */
@@ -462,7 +446,7 @@ export type EventSettings = z.output<typeof eventSettings>;
 /**
  * The configuration of a stage: the fields given for it, and defaults for all others.
  * @param given value of the context `stages.<stage>`
- * @param credentials account and region that the credentials of this synthesis belong to, where they are known
+ * @param credentials account and region of the credentials of this synthesis, as far as they are known
  * @throws Error naming every field that is unknown or wrong
  */
 export function parseConfig(stage: string, given: unknown, credentials: Target = {}): StageConfig {
@@ -471,15 +455,9 @@ export function parseConfig(stage: string, given: unknown, credentials: Target =
     .safeParse(given);
   const schema = configSchema({ ...credentials, ...stated.data });
   const parsed = schema.safeParse(given, { error: problemText });
-  const problems = parsed.error?.issues.flatMap((issue) => describeIssue(schema, issue)) ?? [];
-  if (stated.data?.sampling !== undefined && stage.length > LONGEST_SAMPLED_STAGE) {
-    problems.push(
-      `sampling: needs a stage with a name of at most ${LONGEST_SAMPLED_STAGE} characters: X-Ray takes no longer one`,
-    );
-  }
-  if (!parsed.success || problems.length > 0) {
-    const lines = problems.map((problem) => `\n  ${problem}`);
-    throw new Error(`The configuration of stage '${stage}' cannot be used:${lines.join('')}`);
+  if (!parsed.success) {
+    const lines = parsed.error.issues.flatMap((issue) => describeIssue(schema, issue));
+    throw new Error([`The configuration of stage '${stage}' cannot be used:`, ...lines].join('\n  '));
   }
   const { data } = parsed;
   return { ...data, deletionProtection: data.deletionProtection ?? data.removalPolicy === 'retain' };
@@ -531,12 +509,6 @@ function fieldsAt(schema: unknown, [key, ...path]: readonly PropertyKey[]): stri
 }
 
 export const stackNameOf = (stage: string) => `PartnerWebhooks-${stage}`;
-
-/**
- * Characters of a stage's name that fit into the 64 of a sampling rule's `ServiceName`, which is the stack's name and `/*`.
- * Source: X-Ray API reference, "SamplingRule".
- */
-const LONGEST_SAMPLED_STAGE = 64 - `${stackNameOf('')}/*`.length;
 
 /** The name ends the stack's. Source: `StackName` in the CloudFormation API reference, `CreateStack`. */
 const STAGE_NAME = /^[A-Za-z0-9][A-Za-z0-9-]{0,63}$/;

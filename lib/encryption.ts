@@ -5,7 +5,7 @@ import { RegionInfo } from 'aws-cdk-lib/region-info';
 import { type Construct, DependencyGroup } from 'constructs';
 import type { StageConfig } from './config.ts';
 
-/** Of the partition `aws`, which a stage without a region is taken to be of. */
+/** Domain of the partition `aws`, for a stage without a region. */
 const URL_SUFFIX = 'amazonaws.com';
 
 /**
@@ -27,7 +27,7 @@ export interface EncryptionProps {
   /** @default AWS' own keys for all but the topics */
   readonly settings: StageConfig['encryption'];
   /**
-   * Existing key of the topics, where no key is for everything. Its policy must let cloudwatch.amazonaws.com decrypt
+   * Existing key of the topics, if no key is for everything. Its policy must let cloudwatch.amazonaws.com decrypt
    * and generate data keys.
    * @default one is made
    */
@@ -35,7 +35,7 @@ export interface EncryptionProps {
   readonly removalPolicy: RemovalPolicy;
 }
 
-/** The keys of a stage: one for everything that holds personal data where that is configured, else one for the topics. */
+/** The keys of a stage: one for everything that holds personal data if that is configured, else one for the topics. */
 export class Encryption {
   /** Encrypts the topics: CloudWatch cannot publish to one under the AWS-managed key of SNS. */
   readonly topicKey: IKey;
@@ -103,8 +103,8 @@ export class Encryption {
   }
 
   /**
-   * Puts a resource under the key only when every role has its use of it. By then a change of the key's own policy has
-   * got about, too, without which CloudWatch Logs refuses the key.
+   * Encrypts a resource under the key only after every role has its grant. By then a change of the key's own policy has
+   * taken effect, too, without which CloudWatch Logs refuses the key.
    */
   awaitGrants(resource: Construct): void {
     if (this.key) (resource.node.defaultChild ?? resource).node.addDependency(this.#granted);

@@ -1,23 +1,23 @@
-/** Changes of one character by which two words may differ and still be meant as one. */
-const MOST_CHANGES = 3;
+/** Changes of one character that may separate a word from the one that was meant. */
+const MAX_CHANGES = 3;
 
-/** Characters of a word above which nothing is near: names are short. */
-const LONGEST_WORD = 64;
+/** Characters. Nothing is suggested for a longer word, as names are short. */
+const MAX_WORD_LENGTH = 64;
 
 /** Letters and digits alone, in small letters: `shopId` and `shop_id` are the same. */
 const plain = (word: string) => word.toLowerCase().replaceAll(/[^a-z0-9]/g, '');
 
 /**
  * The word that was probably meant.
- * @returns undefined where none of them is near
+ * @returns undefined if none is near
  */
 export function nearest<Word extends string>(word: string, words: readonly Word[]): Word | undefined {
-  if (word.length > LONGEST_WORD) return undefined;
+  if (word.length > MAX_WORD_LENGTH) return undefined;
   const same = words.find((known) => plain(known) === plain(word));
   if (same !== undefined) return same;
   const [best] = words
     .map((known) => ({ known, changes: distance(plain(word), plain(known)) }))
-    .filter(({ known, changes }) => changes <= Math.min(MOST_CHANGES, Math.floor(known.length / 3)))
+    .filter(({ known, changes }) => changes <= Math.min(MAX_CHANGES, Math.floor(known.length / 3)))
     .sort((a, b) => a.changes - b.changes);
   return best?.known;
 }
@@ -28,18 +28,18 @@ export function didYouMean(word: string, words: readonly string[]): string {
   return meant === undefined ? '' : ` Did you mean ${meant}?`;
 }
 
-/** Letters by which an ending may be longer than another: `post`, `posted`. */
-const LONGEST_ENDING = 2;
+/** Letters that an ending may add: `post`, `posted`. */
+const MAX_ENDING = 2;
 
 /**
  * Whether one name is surely another with a slip: in case and punctuation, or in a letter of each word. Two letters make
  * another word: who sends `girl.updated` may well mean it, and not `girl.created`.
- * @param mostChanges of a word
+ * @param maxChanges of a word
  */
-export function isSlipOf(name: string, known: string, mostChanges = 1): boolean {
-  if (name.length > LONGEST_WORD) return false;
+export function isSlipOf(name: string, known: string, maxChanges = 1): boolean {
+  if (name.length > MAX_WORD_LENGTH) return false;
   if (plain(name) === plain(known)) return true;
-  if (mostChanges === 0) return false;
+  if (maxChanges === 0) return false;
   const words = wordsOf(name);
   const knownWords = wordsOf(known);
   if (words.length !== knownWords.length) return isOneSlip(plain(name), plain(known));
@@ -58,7 +58,7 @@ const wordsOf = (name: string) =>
 function isOneSlip(word: string, known: string): boolean {
   if (distance(word, known) <= 1) return true;
   const [short = '', long = ''] = [word, known].sort((a, b) => a.length - b.length);
-  if (short.length > 3 && long.startsWith(short) && long.length - short.length <= LONGEST_ENDING) return true;
+  if (short.length > 3 && long.startsWith(short) && long.length - short.length <= MAX_ENDING) return true;
   const at = [...word].findIndex((letter, index) => letter !== known[index]);
   return `${word.slice(0, at)}${word[at + 1] ?? ''}${word[at] ?? ''}${word.slice(at + 2)}` === known;
 }

@@ -22,11 +22,10 @@ import { Encryption } from './encryption.ts';
 import { Effects } from './pipeline/effects.ts';
 import { EventPipeline } from './pipeline/event-pipeline.ts';
 import { PayloadBucket } from './pipeline/payload-bucket.ts';
-import { ProtectedQueue } from './pipeline/protected-queue.ts';
+import { ProtectedQueue } from './pipeline/protected-storage.ts';
 import { Receiver } from './pipeline/receiver.ts';
 import { WebhookSecret } from './pipeline/webhook-secret.ts';
 import { Canaries } from './release/canaries.ts';
-import type { FunctionBundles } from './release/function-bundles.ts';
 import { SmokeTest } from './release/smoke-test.ts';
 import { warn } from './warnings.ts';
 
@@ -34,7 +33,8 @@ export interface PartnerWebhooksStackProps extends StackProps {
   /** Name of the stage. */
   readonly stage: string;
   readonly config: StageConfig;
-  readonly bundles: FunctionBundles;
+  /** Folder with the code of each function in a folder of its name. */
+  readonly bundles: string;
 }
 
 /** Everything between the partner's POST and the effects in our data. */
@@ -49,7 +49,6 @@ export class PartnerWebhooksStack extends Stack {
       arn: config.secretArn,
       kmsKeyArn: config.secretKmsKeyArn,
       previousArn: config.previousSecretArn,
-      previousKmsKeyArn: config.previousSecretKmsKeyArn,
       removalPolicy,
     });
     const encryption = new Encryption(this, {

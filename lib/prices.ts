@@ -1,5 +1,5 @@
 /**
- * When AWS published the newest of these prices. They are list prices, of the first tier where there are
+ * When AWS published the newest of these prices. They are list prices, of the first tier if there are
  * several; free tiers, savings plans and taxes are left out.
  */
 export const PRICES_DATE = '2026-08-15';

@@ -1,7 +1,6 @@
 import { Annotations, type Stack } from 'aws-cdk-lib';
 import { acknowledge } from './acknowledge.ts';
-import type { StageConfig } from './config.ts';
-import { type WarningId, warningIds } from './warning-ids.ts';
+import { type StageConfig, warningIds } from './config.ts';
 
 interface Warning {
   readonly applies: (config: StageConfig) => boolean;
@@ -9,7 +8,7 @@ interface Warning {
   readonly message: string;
 }
 
-const warnings: Readonly<Record<WarningId, Warning>> = {
+const warnings: Readonly<Record<(typeof warningIds)[number], Warning>> = {
   'no-alarm-recipient': {
     applies: ({ alarmEmails }) => alarmEmails.length === 0,
     message: 'Alarms ring and nobody hears them. Set alarmEmails.',
@@ -37,7 +36,7 @@ const warnings: Readonly<Record<WarningId, Warning>> = {
       [quietAfter, ...Object.values(events).map((event) => event.quietAfter)].every(
         (hours) => hours === undefined,
       ),
-    message: 'Where the partner stops sending, nothing rings. Set quietAfter.',
+    message: 'If the partner stops sending, no alarm rings. Set quietAfter.',
   },
   'relative-runbook': {
     applies: ({ runbook }) => !URL.canParse(runbook),
@@ -47,8 +46,8 @@ const warnings: Readonly<Record<WarningId, Warning>> = {
 };
 
 /**
- * Warns at synthesis of what a stage that keeps its data lacks, unless the stage says why it may: anything else is
- * there to be thrown away, and stays silent.
+ * Warns at synthesis of what a stage lacks, unless the stage gives a reason for it. A stage that does not retain its data is
+ * for trials, and gets no warning.
  */
 export function warn(stack: Stack, config: StageConfig): void {
   if (config.removalPolicy !== 'retain') return;

@@ -2,35 +2,35 @@ import { App, type AppProps, Validations } from 'aws-cdk-lib';
 import { tooLongDescriptions } from './alarms/alarm-description.ts';
 import { findStage, parseConfig, type StageConfig, stackNameOf } from './config.ts';
 import { PartnerWebhooksStack } from './partner-webhooks-stack.ts';
-import { FunctionBundles } from './release/function-bundles.ts';
+import { bundleFunctions } from './release/function-bundles.ts';
 
-/** The configuration of a stage cannot be used. The message is for whoever has to mend it. */
+/** The configuration of a stage cannot be used. The message says what is wrong with it. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }
 
 export interface WebhookAppProps extends AppProps {
   /**
-   * Bundles of the functions that another stage has made already.
-   * @default they are built
+   * Folder with the functions' code, if another stage has built it already.
+   * @default it is built
    */
-  readonly bundles?: FunctionBundles | undefined;
+  readonly bundles?: string | undefined;
 }
 
 /**
  * The CDK app of one stage, which the context names: `stage`, `stages`, and `nag` for cdk-nag's checks.
  * @returns the app, to be synthesised, and its bundles
  * @throws ConfigError
- * @throws BundleError where a function does not build
+ * @throws BundleError if a function does not build
  */
 export async function webhookApp({ bundles, ...props }: WebhookAppProps = {}): Promise<{
   app: App;
-  bundles: FunctionBundles;
+  bundles: string;
 }> {
   const app = new App(props);
   const stage = app.node.tryGetContext('stage');
   const config = configure(app, stage);
-  const built = bundles ?? (await FunctionBundles.build(app.outdir));
+  const built = bundles ?? (await bundleFunctions(app.outdir));
   const stack = new PartnerWebhooksStack(app, stackNameOf(String(stage)), {
     stage,
     config,

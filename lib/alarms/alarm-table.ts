@@ -1,5 +1,4 @@
-import { LONGEST_LOOK_SECONDS } from '../pipeline/longest-look.ts';
-import { RETENTION_SECONDS } from '../pipeline/queue-retention.ts';
+import { EVENT_RETENTION_SECONDS, MAX_LOOK_SECONDS } from '../pipeline/queue-retention.ts';
 
 /** A text of an alarm; two where the kinds of API differ. `<…>` is filled in where the alarm is added. */
 type Text = string | { readonly http: string; readonly rest: string };
@@ -49,7 +48,7 @@ const DAY = 24 * HOUR;
 /** A look at a queue hides its messages: the alarm is off only when none was visible for longer than a look can take. */
 const notEmpty = {
   metric: { name: 'ApproximateNumberOfMessagesVisible', statistic: 'Maximum', period: MINUTE },
-  rings: { threshold: 1, periods: LONGEST_LOOK_SECONDS / MINUTE + 1, periodsAtThreshold: 1 },
+  rings: { threshold: 1, periods: MAX_LOOK_SECONDS / MINUTE + 1, periodsAtThreshold: 1 },
 } as const;
 
 /** No value is silence, too: a new stack rings until the first delivery. */
@@ -113,7 +112,7 @@ export const alarmTable = {
     // guide, "Available CloudWatch metrics".
     metric: { name: 'ApproximateAgeOfOldestMessage', statistic: 'Maximum', period: MINUTE },
     // In a pause it rings a day before SQS deletes something.
-    rings: { threshold: 15 * MINUTE, thresholdInPause: RETENTION_SECONDS - DAY, unit: 'seconds' },
+    rings: { threshold: 15 * MINUTE, thresholdInPause: EVENT_RETENTION_SECONDS - DAY, unit: 'seconds' },
     impact: '<impact>',
     firstStep:
       'see whether its consumer runs: event source, throttles, log. If the event is paused, resume it within a day, before SQS deletes',

@@ -2,11 +2,11 @@ import { Fn, Stack } from 'aws-cdk-lib';
 import { FilterPattern, type IFilterPattern } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
 import { inFragment, logLink } from '../alarms/console-links.ts';
-import { ProtectedLog, type ProtectedLogProps } from '../pipeline/protected-log.ts';
+import { ProtectedLog, type ProtectedLogProps } from '../pipeline/protected-storage.ts';
 
 /**
  * What the access log says of each request, of both kinds of API: nothing that the partner sent.
- * `responseType` is what API Gateway calls an answer of its own, `-` where the receiver answered.
+ * `responseType` is what API Gateway calls an answer of its own, `-` if the receiver answered.
  * @param id the variable of the kind of API that no client can choose
  * @param route the one that names the route
  */

@@ -20,14 +20,14 @@ export type OwnAnswer = 'Throttled' | 'Unavailable' | 'TooLarge' | 'WrongAddress
 /** An API with the contract's one route, whichever its kind. */
 export interface Gateway {
   readonly kind: StageConfig['gateway'];
-  /** What the partner posts to where there is no host name. @throws Error where the default endpoint is off */
+  /** What the partner posts to if there is no host name. @throws Error if the default endpoint is off */
   readonly webhookUrl: string;
   /** API Gateway's own metrics of it, by the names that an HTTP API has for them. */
   readonly metrics: MetricSource;
   /** To its page in the console. */
   readonly link: string;
-  /** By what the access log shows API Gateway's own answers. */
-  readonly shows: Readonly<Record<OwnAnswer, IFilterPattern>>;
+  /** Lines of the access log about each kind of API Gateway’s own answers. */
+  readonly ownAnswers: Readonly<Record<OwnAnswer, IFilterPattern>>;
   /** Serves the API under a host name, at the contract's path. */
   serveAt(domainName: DomainName): void;
 }

@@ -51,7 +51,7 @@ export function httpGateway(scope: Construct, props: GatewayProps): Gateway {
     },
     metrics: api,
     link: httpApiLink(api, api.apiId),
-    shows: {
+    ownAnswers: {
       Throttled: statusIn(429),
       // The receiver answers none of these; its own 500 is repeated.
       Unavailable: statusIn(502, 503, 504),

@@ -1,11 +1,11 @@
+/** Seconds after which a sender should retry. */
 const SOON = 5;
 const LATER = 30;
-
-/** AWS WAF's rate rule looks back on it: five minutes. */
-const PERIOD_OF_A_RATE = 300;
+/** The window of AWS WAF's rate rule. */
+const RATE_WINDOW = 300;
 
 /**
- * What API Gateway itself refuses, and after how many seconds to send it again. The kinds of a failed integration are
+ * What a REST API itself refuses, and after how many seconds to send it again. The kinds of a failed integration are
  * named besides their default: whether they take its status is documented one way and reported the other. If Lambda's own
  * 429 is passed through, it takes the default of 4XX. About a body that is too large the guide says both that its answer can
  * be changed and that it cannot. It has no time to repeat, because it does not get smaller. Source: API Gateway developer
@@ -17,13 +17,13 @@ export const refusals = {
   INTEGRATION_TIMEOUT: LATER,
   DEFAULT_4XX: SOON,
   DEFAULT_5XX: LATER,
-  WAF_FILTERED: PERIOD_OF_A_RATE,
+  WAF_FILTERED: RATE_WINDOW,
   REQUEST_TOO_LARGE: undefined,
 } as const;
 
 /**
- * What it calls a request for something that the API does not have: without a signature of AWS, with one that is not valid
- * or has expired, and with a valid one. Named, so that no scanner gets the status of DEFAULT_4XX. Source: "Gateway response
+ * The kinds of a request for something that the API does not have: without a signature of AWS, with one that is not valid
+ * or has expired, and with a valid one. They are named so that no scanner gets the status of DEFAULT_4XX. Source: "Gateway response
  * types".
  */
 export const NOT_FOUND = {

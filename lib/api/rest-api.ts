@@ -14,17 +14,13 @@ import { WEBHOOK_PATH } from '../../lambda/events/webhook-path.ts';
 import { serverError } from '../../lambda/receiver/answers.ts';
 import { acknowledge } from '../acknowledge.ts';
 import { restApiLink } from '../alarms/console-links.ts';
-import type { StageConfig } from '../config.ts';
 import { accessLogFormat, statusIn } from './access-log.ts';
 import { addFirewall, type FirewallSettings } from './firewall.ts';
 import type { Gateway, GatewayProps } from './gateway.ts';
 import { NOT_FOUND, refusals } from './refusals.ts';
-import { sampleTraces } from './trace-sampling.ts';
 
 export interface RestGatewayProps extends GatewayProps {
   readonly firewall: FirewallSettings | undefined;
-  /** What X-Ray follows. @default what Lambda decides */
-  readonly sampling: StageConfig['sampling'];
 }
 
 /** Metrics that an HTTP API has under another name. */
@@ -37,7 +33,7 @@ const [, STAGE = '', ...RESOURCE] = WEBHOOK_PATH.split('/');
  * A regional REST API: whatever it refuses by itself it answers with 500, which the partner repeats, and it hands
  * over the bytes of any body as they were sent.
  */
-export function restGateway(scope: Construct, { firewall, sampling, ...props }: RestGatewayProps): Gateway {
+export function restGateway(scope: Construct, { firewall, ...props }: RestGatewayProps): Gateway {
   const { receiver, throttle, accessLog, defaultEndpoint } = props;
   const api = new RestApi(scope, 'RestApi', {
     restApiName: Stack.of(scope).stackName,
@@ -52,7 +48,6 @@ export function restGateway(scope: Construct, { firewall, sampling, ...props }: 
       throttlingBurstLimit: throttle.burst,
       accessLogDestination: new LogGroupLogDestination(accessLog),
       accessLogFormat: AccessLogFormat.custom(accessLogFormat('extendedRequestId', 'resourcePath')),
-      tracingEnabled: sampling !== undefined,
     },
   });
   // An address that the CDK adds to the outputs, which is not the one to post to.
@@ -61,16 +56,15 @@ export function restGateway(scope: Construct, { firewall, sampling, ...props }: 
     .resourceForPath(RESOURCE.join('/'))
     .addMethod('POST', new LambdaIntegration(receiver, { allowTestInvoke: false }));
   answerWith500(api);
-  acknowledgeFindings(api, firewall !== undefined, sampling !== undefined);
+  acknowledgeFindings(api, firewall !== undefined);
   const { deploymentStage: stage } = api;
   if (firewall !== undefined) addFirewall(scope, stage, firewall);
-  if (sampling !== undefined) sampleTraces(scope, stage.stageArn, sampling);
   return {
     kind: 'rest',
     webhookUrl: stage.urlForPath(`/${RESOURCE.join('/')}`),
     metrics: { metric: (name, options) => stage.metric(METRIC_NAMES[name] ?? name, options) },
     link: restApiLink(api, api.restApiId),
-    shows: {
+    ownAnswers: {
       // Lambda's throttling that is passed through is a 429, or has taken the status of DEFAULT_4XX.
       Throttled: FilterPattern.any(statusIn(429), answeredAs('THROTTLED'), answeredAs('DEFAULT_4XX')),
       Unavailable: FilterPattern.any(
@@ -127,7 +121,7 @@ function answerWith500(api: RestApi): void {
   }
 }
 
-function acknowledgeFindings(api: RestApi, hasFirewall: boolean, isTraced: boolean): void {
+function acknowledgeFindings(api: RestApi, hasFirewall: boolean): void {
   const reasons = {
     'AwsSolutions-APIG2':
       'The receiver validates: what is signed and invalid has to be kept, not refused before.',
@@ -136,9 +130,7 @@ function acknowledgeFindings(api: RestApi, hasFirewall: boolean, isTraced: boole
     'AwsSolutions-APIG6':
       'The execution log holds headers, and with them signatures; there is an access log.',
     'AwsSolutions-COG4': 'The partner has no user pool: a delivery proves itself by the HMAC of its body.',
-    ...(!isTraced && {
-      'Serverless-APIGWXrayEnabled': 'The receiver begins the trace, as behind an HTTP API (`tracing`).',
-    }),
+    'Serverless-APIGWXrayEnabled': 'The receiver begins the trace, as behind an HTTP API (`tracing`).',
     ...(!hasFirewall && {
       'AwsSolutions-APIG3': 'AWS WAF is a setting of the stage (`waf`), and is paid for.',
     }),

@@ -17,10 +17,7 @@ import { httpGateway } from './http-api.ts';
 import { answeredAs, restGateway } from './rest-api.ts';
 
 export interface WebhookApiProps {
-  readonly config: Pick<
-    StageConfig,
-    'gateway' | 'waf' | 'domain' | 'apiThrottle' | 'sampling' | 'logRetentionDays'
-  >;
+  readonly config: Pick<StageConfig, 'gateway' | 'waf' | 'domain' | 'apiThrottle' | 'logRetentionDays'>;
   readonly receiver: IFunction;
   readonly encryption: Encryption;
   readonly removalPolicy: RemovalPolicy;
@@ -51,13 +48,13 @@ export class WebhookApi extends Construct {
       receiver,
       throttle,
       accessLog: this.accessLog,
-      // Whoever knows it would get round the client certificates of the domain.
+      // It would lead round the client certificates of the domain.
       defaultEndpoint: domain === undefined || domain.keepDefaultEndpoint,
     };
     this.gateway =
       config.gateway === 'http'
         ? httpGateway(this, common)
-        : restGateway(this, { ...common, firewall: config.waf, sampling: config.sampling });
+        : restGateway(this, { ...common, firewall: config.waf });
     if (domain) this.gateway.serveAt(this.#hostName(domain));
     this.webhookUrl = domain ? `https://${domain.name}${WEBHOOK_PATH}` : this.gateway.webhookUrl;
     this.#watch(alarms, config);
@@ -86,9 +83,12 @@ export class WebhookApi extends Construct {
   }
 
   #watch(alarms: Alarms, { apiThrottle, waf }: WebhookApiProps['config']): void {
-    const { metrics, link, shows } = this.gateway;
+    const { metrics, link, ownAnswers } = this.gateway;
     // API Gateway itself counts 4xx and 5xx only.
-    for (const [metric, { logPatternString }] of Object.entries({ ...shows, Unauthorized: UNAUTHORIZED })) {
+    for (const [metric, { logPatternString }] of Object.entries({
+      ...ownAnswers,
+      Unauthorized: UNAUTHORIZED,
+    })) {
       countLines(this.accessLog, { [metric]: { metric, pattern: logPatternString } });
     }
     const counted = logMetrics(this);
@@ -101,10 +101,10 @@ export class WebhookApi extends Construct {
     });
     alarms.add(this, 'Api/Slow', { metricsOf: metrics, links: [link] });
     alarms.add(this, 'Api/RejectionsJump', { metricsOf: counted, links: logLinks(UNAUTHORIZED) });
-    alarms.add(this, 'Api/Throttled', { metricsOf: counted, links: logLinks(shows.Throttled) });
+    alarms.add(this, 'Api/Throttled', { metricsOf: counted, links: logLinks(ownAnswers.Throttled) });
     alarms.add(this, 'Api/Unavailable', { metricsOf: counted, links: logLinks(SERVER_ERRORS) });
-    alarms.add(this, 'Api/TooLarge', { metricsOf: counted, links: logLinks(shows.TooLarge) });
-    alarms.add(this, 'Api/WrongAddress', { metricsOf: counted, links: logLinks(shows.WrongAddress) });
+    alarms.add(this, 'Api/TooLarge', { metricsOf: counted, links: logLinks(ownAnswers.TooLarge) });
+    alarms.add(this, 'Api/WrongAddress', { metricsOf: counted, links: logLinks(ownAnswers.WrongAddress) });
     if (waf === undefined) return;
     alarms.add(this, 'Api/Blocked', { metricsOf: ruleMetrics(this, RATE_RULE), links: logLinks(BLOCKED) });
     for (const list of waf.managedLists) {

@@ -17,7 +17,7 @@ export interface ArchiveQueriesProps {
   readonly encryption: Encryption;
 }
 
-/** Prefix of the results, which go after a day: whoever asked has read them. */
+/** Prefix of the results, which expire after a day. */
 export const RESULTS_PREFIX = 'queries/';
 const RESULTS_KEPT = Duration.days(1);
 
@@ -60,7 +60,7 @@ function columnType(field: z.core.JSONSchema._JSONSchema): string {
 /** The name by which the queries know it. */
 const TABLE = 'records';
 
-/** What is asked most: each in the file of its name, in Athena's SQL over the table `records`. */
+/** Frequent questions. The file of the name has each in Athena's SQL over the table `records`. */
 export const archiveQueries = {
   'sent-by-shop': 'What did a shop send last week?',
   stale: 'How many events were stale, by event and day?',
@@ -77,8 +77,8 @@ export function archiveQuery(name: ArchiveQuery): string {
 }
 
 /**
- * SQL over the archive: a table whose partitions Athena computes, so that no crawler has to find them, and a workgroup
- * that says where results go and how much a query may read. Both cost nothing until somebody asks.
+ * SQL over the archive: a table whose partitions Athena computes, without a crawler, and a workgroup that sets where
+ * results go and how much a query may read. Both cost nothing while nobody asks.
  */
 export class ArchiveQueries extends Construct {
   readonly outputs: Readonly<Record<'ArchiveDatabase' | 'ArchiveWorkgroup', string>>;

@@ -2,7 +2,7 @@ import { Duration, Stack } from 'aws-cdk-lib';
 import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { CfnDeliveryStream } from 'aws-cdk-lib/aws-kinesisfirehose';
 import { LogStream } from 'aws-cdk-lib/aws-logs';
-import { BlockPublicAccess, Bucket, BucketEncryption, type CfnBucket } from 'aws-cdk-lib/aws-s3';
+import type { Bucket, CfnBucket } from 'aws-cdk-lib/aws-s3';
 import { Construct } from 'constructs';
 import { type EventName, eventNames } from '../../lambda/events/catalogue.ts';
 import { pascalCase } from '../../lambda/events/event-names.ts';
@@ -11,7 +11,7 @@ import type { Alarms } from '../alarms/alarms.ts';
 import { logLink } from '../alarms/console-links.ts';
 import { countLines, logMetrics, type MetricSource, metricsUnder } from '../alarms/log-metrics.ts';
 import type { StageConfig } from '../config.ts';
-import { ProtectedLog } from '../pipeline/protected-log.ts';
+import { ProtectedBucket, ProtectedLog } from '../pipeline/protected-storage.ts';
 import type { FunctionDefaults } from '../pipeline/webhook-function.ts';
 
 export interface ArchiveProps {
@@ -20,7 +20,7 @@ export interface ArchiveProps {
   readonly alarms: Alarms;
 }
 
-/** Prefix of all records; each event has its own below it. */
+/** Prefix of all records. Each event has its own below it. */
 export const RECORDS_PREFIX = 'event=';
 
 /** A line about an object that was not written. Source: Firehose developer guide, "Monitor using CloudWatch Logs". */
@@ -30,7 +30,7 @@ const FAILED = '"errorCode"';
 const BUFFER_MEGABYTES = 64;
 
 /**
- * What became of each message, kept for some time: a delivery stream for each event into one bucket, under
+ * Keeps what became of each message: a delivery stream for each event into one bucket, under
  * `event=<kind>/date=YYYY-MM-DD/hour=HH/` by the time of writing, as gzipped JSON lines (`lambda/archive/record.ts`).
  */
 export class Archive extends Construct {
@@ -41,22 +41,11 @@ export class Archive extends Construct {
     super(scope, id);
     const { config, alarms } = props;
     const { encryption, removalPolicy, logRetention } = props.defaults;
-    this.bucket = new Bucket(this, 'Bucket', {
-      ...(encryption.key
-        ? { encryption: BucketEncryption.KMS, encryptionKey: encryption.key, bucketKeyEnabled: true }
-        : { encryption: BucketEncryption.S3_MANAGED }),
-      enforceSSL: true,
-      blockPublicAccess: BlockPublicAccess.BLOCK_ALL,
-      lifecycleRules: [
-        {
-          prefix: RECORDS_PREFIX,
-          expiration: Duration.days(config.days),
-          abortIncompleteMultipartUploadAfter: Duration.days(1),
-        },
-      ],
+    this.bucket = new ProtectedBucket(this, 'Bucket', {
+      encryption,
       removalPolicy,
+      lifecycleRule: { prefix: RECORDS_PREFIX, expiration: Duration.days(config.days) },
     });
-    encryption.awaitGrants(this.bucket);
     acknowledge(
       this.bucket,
       'AwsSolutions-S1',

@@ -6,7 +6,7 @@ import type { Alarms } from '../alarms/alarms.ts';
 import { logMetrics } from '../alarms/log-metrics.ts';
 import type { Effects } from '../pipeline/effects.ts';
 import type { EventPipeline } from '../pipeline/event-pipeline.ts';
-import type { ProtectedQueue } from '../pipeline/protected-queue.ts';
+import type { ProtectedQueue } from '../pipeline/protected-storage.ts';
 import { type CostSources, sum } from './cost-graphs.ts';
 
 /** What the dashboard shows. */

@@ -16,7 +16,7 @@ import { ChatChannels, subscribeEmails } from '../alarms/subscriptions.ts';
 import type { StageConfig } from '../config.ts';
 import type { Encryption } from '../encryption.ts';
 
-/** What a consumer gets for its effect: where it is, and leave to do it. */
+/** What a consumer needs for its effect, or to archive. */
 export interface EffectAccess {
   readonly environment: Readonly<Record<string, string>>;
   readonly permissions: readonly PolicyStatement[];
@@ -32,10 +32,7 @@ export interface EffectsProps {
 /** Index of the cast by shop. */
 const CAST_OF_SHOP = 'shop_id';
 
-/**
- * Everything that events have an effect on: three tables and two topics, and the table that
- * keeps a notification from being sent twice.
- */
+/** Everything that events have an effect on: three tables, two topics, and the idempotency table of notifications. */
 export class Effects extends Construct {
   readonly shopCache: Table;
   readonly cast: Table;

@@ -9,12 +9,11 @@ import type { Alarms } from '../alarms/alarms.ts';
 import { logLink, queueLink } from '../alarms/console-links.ts';
 import { consumerLines, countLines, logMetrics } from '../alarms/log-metrics.ts';
 import type { EventSettings } from '../config.ts';
-import { ReleasedFunction } from '../release/released-function.ts';
 import type { EffectAccess } from './effects.ts';
 import type { PayloadBucket } from './payload-bucket.ts';
-import { ProtectedQueue } from './protected-queue.ts';
-import { RETENTION_SECONDS } from './queue-retention.ts';
-import type { FunctionDefaults } from './webhook-function.ts';
+import { ProtectedQueue } from './protected-storage.ts';
+import { EVENT_RETENTION_SECONDS } from './queue-retention.ts';
+import { type FunctionDefaults, ReleasedFunction } from './webhook-function.ts';
 
 export interface EventPipelineProps {
   readonly event: EventName;
@@ -23,7 +22,7 @@ export interface EventPipelineProps {
   /** What the consumer may touch. */
   readonly access: EffectAccess;
   readonly payloads: PayloadBucket;
-  /** What it needs to archive; undefined where the stage keeps no archive. */
+  /** What it needs to archive; undefined if the stage has no archive. */
   readonly archiving: EffectAccess | undefined;
   readonly alarms: Alarms;
 }
@@ -32,12 +31,12 @@ export interface EventPipelineProps {
 const VISIBILITY_TIMEOUTS = 6;
 
 /** Receives before a message goes to the dead-letter queue: some three hours. */
-const MAXIMUM_RECEIVES = 10;
+const MAX_RECEIVES = 10;
 
-/** Wait after the first failure that may pass; it doubles from then on. */
+/** Delay before the first retry. It doubles with each further one. */
 const FIRST_RETRY_DELAY = Duration.seconds(30);
 
-/** What Lambda needs to poll for the function, and the function to hide what it tries again later. */
+/** What Lambda needs to poll for the function, and the function to delay retries. */
 const CONSUMING = [
   'sqs:ChangeMessageVisibility',
   'sqs:DeleteMessage',
@@ -45,7 +44,7 @@ const CONSUMING = [
   'sqs:ReceiveMessage',
 ];
 
-/** The way of one event from the receiver to its effect: queue, dead-letter queue, consumer, alarms. */
+/** What brings one event from the receiver to its effect: queue, dead-letter queue, consumer, alarms. */
 export class EventPipeline extends Construct {
   readonly event: EventName;
   readonly queue: ProtectedQueue;
@@ -65,9 +64,9 @@ export class EventPipeline extends Construct {
     this.queue = new ProtectedQueue(this, 'Queue', {
       encryption,
       removalPolicy,
-      retentionPeriod: Duration.seconds(RETENTION_SECONDS),
+      retentionPeriod: Duration.seconds(EVENT_RETENTION_SECONDS),
       visibilityTimeout: Duration.seconds(VISIBILITY_TIMEOUTS * settings.timeout),
-      deadLetterQueue: { queue: this.deadLetterQueue, maxReceiveCount: MAXIMUM_RECEIVES },
+      deadLetterQueue: { queue: this.deadLetterQueue, maxReceiveCount: MAX_RECEIVES },
     });
 
     this.consumer = new ReleasedFunction(this, 'Consumer', {
@@ -83,7 +82,7 @@ export class EventPipeline extends Construct {
         PAYLOAD_BUCKET: payloads.bucketName,
         QUEUE_URL: this.queue.queueUrl,
         DEAD_LETTER_QUEUE_URL: this.deadLetterQueue.queueUrl,
-        MAXIMUM_RECEIVES: String(MAXIMUM_RECEIVES),
+        MAXIMUM_RECEIVES: String(MAX_RECEIVES),
         FIRST_RETRY_DELAY_SECONDS: String(FIRST_RETRY_DELAY.toSeconds()),
       },
       permissions: [

@@ -1,18 +1,17 @@
 import { Duration, type RemovalPolicy, Stack } from 'aws-cdk-lib';
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
-import { BlockPublicAccess, Bucket, BucketEncryption, type CfnBucket } from 'aws-cdk-lib/aws-s3';
+import type { CfnBucket } from 'aws-cdk-lib/aws-s3';
 import type { Construct, IConstruct } from 'constructs';
 import { acknowledge } from '../acknowledge.ts';
 import type { Encryption } from '../encryption.ts';
+import { ProtectedBucket } from './protected-storage.ts';
+import { LAST_DAY_ON_QUEUES } from './queue-retention.ts';
 
 /**
- * Days, at least: as long as notifications and deletions are remembered. Each stay on a queue is 14 days at most, and
- * each redrive begins another: whoever redrives for longer exports the payloads first.
+ * As long as notifications and deletions are remembered. A redrive gives a message up to 14 more days on a queue: payloads
+ * have to be exported before messages are redriven for longer than this.
  */
-const SHORTEST_DAYS = 90;
-
-/** Days from the receipt to the record that refers to a payload: 7 on the event's queue, 14 on the dead-letter queue. */
-const LATEST_RECORD_DAYS = 21;
+const MIN_DAYS = 90;
 
 export interface PayloadBucketProps {
   readonly encryption: Encryption;
@@ -22,23 +21,13 @@ export interface PayloadBucketProps {
 }
 
 /** Payloads that are too large for a message (decision D13), by event: `shop.updated/<eventId>`. */
-export class PayloadBucket extends Bucket {
+export class PayloadBucket extends ProtectedBucket {
   constructor(scope: Construct, id: string, { encryption, removalPolicy, archiveDays }: PayloadBucketProps) {
     super(scope, id, {
-      ...(encryption.key
-        ? { encryption: BucketEncryption.KMS, encryptionKey: encryption.key, bucketKeyEnabled: true }
-        : { encryption: BucketEncryption.S3_MANAGED }),
-      enforceSSL: true,
-      blockPublicAccess: BlockPublicAccess.BLOCK_ALL,
-      lifecycleRules: [
-        {
-          expiration: Duration.days(Math.max(SHORTEST_DAYS, archiveDays + LATEST_RECORD_DAYS)),
-          abortIncompleteMultipartUploadAfter: Duration.days(1),
-        },
-      ],
+      encryption,
       removalPolicy,
+      lifecycleRule: { expiration: Duration.days(Math.max(MIN_DAYS, archiveDays + LAST_DAY_ON_QUEUES)) },
     });
-    encryption.awaitGrants(this);
     acknowledge(
       this,
       'AwsSolutions-S1',
@@ -46,12 +35,12 @@ export class PayloadBucket extends Bucket {
     );
   }
 
-  /** Leave to store payloads. */
+  /** Permission to store payloads. */
   putPermission(): PolicyStatement {
     return new PolicyStatement({ actions: ['s3:PutObject'], resources: [this.arnForObjects('*')] });
   }
 
-  /** Says why a role holds a wildcard: the keys end in the id of an event, which is not known before it comes. */
+  /** Acknowledges the wildcard in what a role may do. */
   acknowledgeWildcard(scope: IConstruct, keys: string): void {
     const logicalId = Stack.of(this).getLogicalId(this.node.defaultChild as CfnBucket);
     acknowledge(
@@ -61,7 +50,7 @@ export class PayloadBucket extends Bucket {
     );
   }
 
-  /** Leave to read the payloads of one event. */
+  /** Permission to read the payloads of one event. */
   getPermission(event: string): PolicyStatement {
     return new PolicyStatement({ actions: ['s3:GetObject'], resources: [this.arnForObjects(`${event}/*`)] });
   }

@@ -15,10 +15,9 @@ import {
   SIGNATURE_WRONG,
 } from '../alarms/log-metrics.ts';
 import type { StageConfig } from '../config.ts';
-import { ReleasedFunction } from '../release/released-function.ts';
 import type { PayloadBucket } from './payload-bucket.ts';
-import type { ProtectedQueue } from './protected-queue.ts';
-import type { FunctionDefaults } from './webhook-function.ts';
+import type { ProtectedQueue } from './protected-storage.ts';
+import { type FunctionDefaults, ReleasedFunction } from './webhook-function.ts';
 import type { WebhookSecret } from './webhook-secret.ts';
 
 export interface ReceiverProps {

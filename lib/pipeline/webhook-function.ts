@@ -1,7 +1,12 @@
+import { createHash } from 'node:crypto';
+import { join } from 'node:path';
 import { type Duration, type RemovalPolicy, Stack } from 'aws-cdk-lib';
 import { type PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import {
+  type Alias,
   Architecture,
+  Code,
+  type IFunction,
   Function as LambdaFunction,
   LoggingFormat,
   Runtime,
@@ -11,17 +16,18 @@ import {
 import type { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import { acknowledge } from '../acknowledge.ts';
+import { type MetricSource, metricsUnder } from '../alarms/log-metrics.ts';
 import type { Encryption } from '../encryption.ts';
-import type { FunctionBundles } from '../release/function-bundles.ts';
-import { ProtectedLog } from './protected-log.ts';
+import { ProtectedLog } from './protected-storage.ts';
 
 /** What every function of a stage has in common. */
 export interface FunctionDefaults {
-  readonly bundles: FunctionBundles;
+  /** Folder with the code of each function in a folder of its name. */
+  readonly bundles: string;
   readonly logRetention: RetentionDays;
   /** Whether X-Ray follows deliveries through the functions and their queues. */
   readonly tracing: boolean;
-  /** Whether Lambda logs of invocations that do not fail, too. */
+  /** Whether Lambda also logs invocations that do not fail. */
   readonly platformLogs: boolean;
   readonly encryption: Encryption;
   readonly removalPolicy: RemovalPolicy;
@@ -30,18 +36,18 @@ export interface FunctionDefaults {
 export interface WebhookFunctionProps extends FunctionDefaults {
   /** Name of its bundle, in log lines and on the command line, such as `receiver` or `shop-updated`. */
   readonly service: string;
-  /** One sentence for whoever finds the function in the console. */
+  /** Shown in the console of Lambda. */
   readonly description: string;
   readonly timeout: Duration;
   /** Megabytes. Lambda gives processor time by it, and a start-up is mostly that. */
   readonly memory: number;
   /**
-   * Executions at a time that it is promised and does not exceed.
+   * Concurrent executions that are reserved for it, and that it does not exceed.
    * @default what the account has left
    */
   readonly reservedConcurrency?: number | undefined;
   readonly environment: Readonly<Record<string, string>>;
-  /** All that the function may do, besides writing its own log and traces, and using the key for everything. */
+  /** What the function may do, besides writing its own log and traces, and using the key for everything. */
   readonly permissions: readonly PolicyStatement[];
 }
 
@@ -66,7 +72,7 @@ export class WebhookFunction extends Construct {
     props.encryption.grant(role, props.permissions);
 
     this.function = new LambdaFunction(this, 'Function', {
-      code: props.bundles.code(props.service),
+      code: Code.fromAsset(join(props.bundles, props.service)),
       handler: 'index.handler',
       description: props.description,
       runtime: Runtime.NODEJS_24_X,
@@ -76,11 +82,11 @@ export class WebhookFunction extends Construct {
       ...(props.reservedConcurrency && { reservedConcurrentExecutions: props.reservedConcurrency }),
       role,
       logGroup: this.logGroup,
-      // Lambda knows levels in this format only; lines that are JSON it leaves as they are.
+      // Lambda has levels in this format only, and leaves lines alone that are JSON.
       loggingFormat: LoggingFormat.JSON,
       systemLogLevelV2: props.platformLogs ? SystemLogLevel.INFO : SystemLogLevel.WARN,
       tracing: props.tracing ? Tracing.ACTIVE : Tracing.DISABLED,
-      // Where data is retained, so are versions: the alias can be put back to one by hand.
+      // Versions are retained like data, so that the alias can be set back to one by hand.
       currentVersionOptions: { removalPolicy: props.removalPolicy },
       environment: {
         ...props.environment,
@@ -106,5 +112,61 @@ export class WebhookFunction extends Construct {
       'Serverless-LambdaDLQ',
       'For asynchronous invocations, of which there are none that may be lost: API Gateway and SQS wait for the result, and so does CloudFormation.',
     );
+  }
+}
+
+/** The alias that everything calls. */
+export const LIVE = 'live';
+
+/** A function that takes traffic: its newest version stands behind an alias, which a deployment moves. */
+export class ReleasedFunction extends WebhookFunction {
+  readonly alias: Alias;
+
+  constructor(scope: Construct, id: string, props: WebhookFunctionProps) {
+    const permissions = Stack.of(scope).resolve(
+      [...props.permissions, ...props.encryption.keyPermissions(props.permissions)].map((statement) =>
+        statement.toStatementJson(),
+      ),
+    );
+    super(scope, id, {
+      ...props,
+      environment: {
+        ...props.environment,
+        // A change of permissions alone would make no new version: nothing would be tried or shifted.
+        PERMISSIONS_DIGEST: createHash('sha256')
+          .update(JSON.stringify(permissions))
+          .digest('hex')
+          .slice(0, 16),
+      },
+    });
+    this.alias = this.function.addAlias(LIVE);
+  }
+
+  /** What to call. */
+  get live(): IFunction {
+    // CDK's own classes do not keep to exactOptionalPropertyTypes.
+    return this.alias as IFunction;
+  }
+
+  /** Number of the version that this deployment makes. */
+  get newVersion(): string {
+    return this.function.currentVersion.version;
+  }
+
+  get newVersionArn(): string {
+    return this.function.currentVersion.functionArn;
+  }
+
+  /**
+   * Lambda's metrics of the new version, which it has while traffic is shifted only. Source: Lambda developer guide, "Types
+   * of metrics", `ExecutedVersion`.
+   */
+  get newVersionMetrics(): MetricSource {
+    const { functionName } = this.function;
+    return metricsUnder('AWS/Lambda', {
+      FunctionName: functionName,
+      Resource: `${functionName}:${LIVE}`,
+      ExecutedVersion: this.newVersion,
+    });
   }
 }

@@ -17,12 +17,11 @@ export interface WebhookSecretProps {
    */
   readonly kmsKeyArn?: string | undefined;
   /**
-   * Secret that the version before reads: while traffic shifts to one that reads another, both are needed.
+   * Secret that the deployed version reads. While a canary deployment moves traffic to a version that reads another one,
+   * both versions verify deliveries, under one role.
    * @default none
    */
   readonly previousArn?: string | undefined;
-  /** Key that it is encrypted under. @default Secrets Manager's own */
-  readonly previousKmsKeyArn?: string | undefined;
   readonly removalPolicy: RemovalPolicy;
 }
 
@@ -32,15 +31,14 @@ const LENGTH = 64;
 /** The secret that the partner signs with: an existing one, or one that is generated here and handed to them. */
 export class WebhookSecret extends Construct {
   readonly arn: string;
-  /** Leave to read it. */
+  /** Permissions to read it. */
   readonly readPermissions: readonly PolicyStatement[];
-  /** Undefined: it exists already, under a key of its own. */
+  /** Undefined if it existed already, under a key of its own. */
   readonly #generated: Secret | undefined;
 
   constructor(scope: Construct, id: string, props: WebhookSecretProps) {
     super(scope, id);
-    const { arn, kmsKeyArn, previousArn, previousKmsKeyArn, removalPolicy } = props;
-    const keys = [kmsKeyArn, previousKmsKeyArn].filter((key) => key !== undefined);
+    const { arn, kmsKeyArn, previousArn, removalPolicy } = props;
     const secret =
       arn === undefined
         ? new Secret(this, 'Secret', {
@@ -61,11 +59,13 @@ export class WebhookSecret extends Construct {
         actions: ['secretsmanager:GetSecretValue'],
         resources: [secret.secretArn, ...(previousArn === undefined ? [] : [previousArn])],
       }),
-      ...(keys.length === 0 ? [] : [new PolicyStatement({ actions: ['kms:Decrypt'], resources: keys })]),
+      ...(kmsKeyArn === undefined
+        ? []
+        : [new PolicyStatement({ actions: ['kms:Decrypt'], resources: [kmsKeyArn] })]),
     ];
   }
 
-  /** Keeps a generated secret under the key for everything, where there is one. */
+  /** Encrypts a generated secret under the key for everything, if there is one. */
   keepUnder(encryption: Encryption): void {
     if (this.#generated === undefined || encryption.key === undefined) return;
     // As a property of the construct it would add to the key's policy what IAM grants already.

@@ -1,24 +1,20 @@
-import { Lazy, Stack } from 'aws-cdk-lib';
-import { CfnAlarm, type IAlarm } from 'aws-cdk-lib/aws-cloudwatch';
+import { Stack } from 'aws-cdk-lib';
+import type { CfnAlarm, IAlarm } from 'aws-cdk-lib/aws-cloudwatch';
 import { LambdaApplication, LambdaDeploymentConfig, LambdaDeploymentGroup } from 'aws-cdk-lib/aws-codedeploy';
 import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
-import { CfnVersion } from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
 import { acknowledge } from '../acknowledge.ts';
 import type { AlarmName } from '../alarms/alarm-table.ts';
 import type { Alarms } from '../alarms/alarms.ts';
 import { logLink } from '../alarms/console-links.ts';
 import { INVOCATION_FAILED, logMetrics, type MetricSource, messagePattern } from '../alarms/log-metrics.ts';
-import { LIVE, type ReleasedFunction } from './released-function.ts';
+import { LIVE, type ReleasedFunction } from '../pipeline/webhook-function.ts';
 
 export interface CanariesProps {
   readonly receiver: ReleasedFunction;
   readonly consumers: readonly ReleasedFunction[];
   readonly alarms: Alarms;
 }
-
-/** Characters of the hash that the CDK puts at the end of a version's logical id. */
-const VERSION_HASH_LENGTH = 32;
 
 /**
  * Shifts each function in two steps: a tenth of the traffic for five minutes, then the rest. What takes a
@@ -51,14 +47,18 @@ export class Canaries extends Construct {
       metricsOf: MetricSource,
       pattern: string,
     ) => {
-      const { service, logGroup } = released;
+      const { service, logGroup, newVersion } = released;
+      const id = name.replace('Canaries/', '').replace('<event>', service);
       const alarm = alarms.add(this, name, {
-        id: name.replace('Canaries/', '').replace('<event>', service),
+        id,
         metricsOf,
         text: { service },
         links: [logLink(logGroup, pattern)],
       });
-      nameAfterVersion(alarm.node.defaultChild, released);
+      // Another name for each version makes another alarm for each. After a rollback the alarm still rings, an alarm that is
+      // only changed keeps its state, and CodeDeploy starts no deployment while one rings: not even that of the repair.
+      // Sources: CloudWatch API reference, `PutMetricAlarm`; CodeDeploy user guide, "Monitoring deployments with alarms".
+      (alarm.node.defaultChild as CfnAlarm).alarmName = `${Stack.of(this).stackName}-${id}-${newVersion}`;
       return alarm;
     };
     const errors = ({ service, newVersion }: ReleasedFunction) =>
@@ -94,15 +94,4 @@ export class Canaries extends Construct {
     // An alias must not begin to move before its mover may move it.
     group.node.addDependency(role);
   }
-}
-
-/** Makes another alarm for each version: one that only looked elsewhere would keep the state of the version before. */
-function nameAfterVersion(alarm: unknown, { function: { currentVersion } }: ReleasedFunction): void {
-  const version = currentVersion.node.defaultChild;
-  if (!(alarm instanceof CfnAlarm) || !(version instanceof CfnVersion)) throw new Error('Not of this CDK');
-  const stack = Stack.of(alarm);
-  const ownName = stack.resolve(alarm.logicalId);
-  // The version's name ends in a hash of its code and settings, which is known when all is said.
-  const versionHash = () => String(stack.resolve(version.logicalId)).slice(-VERSION_HASH_LENGTH);
-  alarm.overrideLogicalId(Lazy.uncachedString({ produce: () => `${ownName}${versionHash()}` }));
 }

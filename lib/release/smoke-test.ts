@@ -1,8 +1,11 @@
 import { CustomResource, Duration } from 'aws-cdk-lib';
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { Construct } from 'constructs';
-import { type FunctionDefaults, WebhookFunction } from '../pipeline/webhook-function.ts';
-import type { ReleasedFunction } from './released-function.ts';
+import {
+  type FunctionDefaults,
+  type ReleasedFunction,
+  WebhookFunction,
+} from '../pipeline/webhook-function.ts';
 
 export interface SmokeTestProps {
   readonly defaults: FunctionDefaults;

@@ -225,7 +225,6 @@ const WITHOUT_LOCAL_PART = new Set([
   'AWS::WAFv2::LoggingConfiguration',
   'AWS::WAFv2::WebACL',
   'AWS::WAFv2::WebACLAssociation',
-  'AWS::XRay::SamplingRule',
   'Custom::SmokeTest',
 ]);
 

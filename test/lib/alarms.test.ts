@@ -5,7 +5,7 @@ import { kebabCase, pascalCase } from '../../lambda/events/event-names.ts';
 import { metrics } from '../../lambda/metric-names.ts';
 import { longestDescription } from '../../lib/alarms/alarm-description.ts';
 import { type AlarmDefinition, alarmTable } from '../../lib/alarms/alarm-table.ts';
-import { LONGEST_LOOK_SECONDS } from '../../lib/pipeline/longest-look.ts';
+import { MAX_LOOK_SECONDS } from '../../lib/pipeline/queue-retention.ts';
 import { logFilter } from '../../local/aws/logs/log-filter.ts';
 import { stages } from '../../tools/generate/stages.ts';
 import { type Resource, SynthesisedTemplate } from '../../tools/generate/synthesised-template.ts';
@@ -196,7 +196,7 @@ test('every entry of the table is an alarm of some stage', async () => {
 describe('it rings', () => {
   test.each(queues)('for one message on %s, also while a look hides it', (queue) => {
     const notEmpty = alarm(`${queue}/NotEmpty`);
-    const hidden = Array(LONGEST_LOOK_SECONDS / 60).fill([0]);
+    const hidden = Array(MAX_LOOK_SECONDS / 60).fill([0]);
     expect(rings(notEmpty, [[1]])).toBe(true);
     expect(rings(notEmpty, [[1], ...hidden])).toBe(true);
     expect(rings(notEmpty, [[1], ...hidden, [0]])).toBe(false);

@@ -150,23 +150,6 @@ describe('is refused', () => {
     );
   });
 
-  test('sampling that nobody would keep to, and shares that are none', () => {
-    const needs =
-      'sampling: needs tracing: true and gateway: rest, as it is API Gateway that keeps to it, and an HTTP API does not trace';
-    expect(refusals({ sampling: {} })).toEqual([needs]);
-    expect(refusals({ sampling: {}, tracing: true })).toEqual([needs]);
-    expect(refusals({ sampling: {}, gateway: 'rest' })).toEqual([needs]);
-    const traced = { tracing: true, gateway: 'rest' };
-    expect(refusals({ ...traced, sampling: { rate: 5, reservoir: -1 } })).toEqual([
-      'sampling.rate: must be a share: a number from 0 to 1',
-      'sampling.reservoir: must be a whole number of deliveries a second from 0 to 100',
-    ]);
-    expect(refusals({ ...traced, sampling: { rate: '5 %' } })).toEqual([
-      'sampling.rate: must be a share: a number from 0 to 1',
-    ]);
-    expect(parseConfig('prod', { ...traced, sampling: {} }).sampling).toEqual({ rate: 0.05, reservoir: 0 });
-  });
-
   test('a key of another region, in one line beside all else that is wrong', () => {
     const keyArn = 'arn:aws:kms:eu-west-1:111122223333:key/0a1b2c3d-0000-4000-8000-000000000008';
     expect(refusals({ encryption: { keyArn }, logRetentionDays: 2 }, home)).toEqual([
@@ -279,11 +262,6 @@ describe('is refused', () => {
       { domain: { ...everySetting.domain, mutualTls: undefined } },
       'domain.ownershipCertificateArn',
     ],
-    [
-      'a key of no previous secret',
-      { previousSecretKmsKeyArn: 'arn:aws:kms:eu-central-1:111122223333:key/0a1b' },
-      'previousSecretKmsKeyArn',
-    ],
     ['another kind of gateway', { gateway: 'websocket' }, 'gateway'],
     ['a firewall before an HTTP API', { gateway: 'http', waf: {} }, 'waf'],
     [
@@ -357,15 +335,6 @@ describe('the stage', () => {
     expect(() => findStage({ [name]: {} }, name)).toThrow(
       `The name of stage '${name}' must be up to 64 letters, digits and hyphens`,
     );
-  });
-
-  test('is refused if its name is too long for X-Ray, which samples it', () => {
-    const sampled = { gateway: 'rest', tracing: true, sampling: {} };
-    expect(() => parseConfig('x'.repeat(46), sampled)).not.toThrow();
-    expect(() => parseConfig('x'.repeat(47), sampled)).toThrow(
-      'sampling: needs a stage with a name of at most 46 characters',
-    );
-    expect(() => parseConfig('x'.repeat(64), {})).not.toThrow();
   });
 
   test.each(['nope', 'constructor', undefined])('%s is refused, naming the stages that exist', (name) => {

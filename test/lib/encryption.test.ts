@@ -149,13 +149,21 @@ describe('a stage with a key of its own', () => {
     );
   });
 
-  test('leaves the names of alarms and of all logs but the access log to CloudFormation, which begins them with the stack’s', () => {
-    const alarms = template.ofType('AWS::CloudWatch::Alarm').map(({ properties }) => properties.AlarmName);
+  test('begins the names of alarms with the stack’s, as CloudFormation does where none is given', () => {
+    const names = template
+      .ofType('AWS::CloudWatch::Alarm')
+      .map(({ properties: { AlarmName } }) => AlarmName?.['Fn::Join'][1][0] ?? AlarmName);
+    expect(names).toContain(undefined);
+    const others = names.filter((name) => name !== undefined && !/^PartnerWebhooks-encrypted-/.test(name));
+    expect(others).toEqual([]);
+  });
+
+  test('leaves the names of all logs but the access log to CloudFormation, which begins them with the stack’s', () => {
     const logs = template
       .ofType('AWS::Logs::LogGroup')
       .filter(({ path }) => path !== 'Api/AccessLog')
       .map(({ properties }) => properties.LogGroupName);
-    expect(new Set([...alarms, ...logs])).toEqual(new Set([undefined]));
+    expect(new Set(logs)).toEqual(new Set([undefined]));
   });
 
   test('lets the receiver use it through the services that it calls', () => {

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { warningIds } from '../../lib/warning-ids.ts';
+import { warningIds } from '../../lib/config.ts';
 import { stages } from '../../tools/generate/stages.ts';
 import { stageAssembly } from './stage-assembly.ts';
 
@@ -66,6 +66,7 @@ test('what is acknowledged is found where nothing is: the checks run, and no rul
       'AwsSolutions-S1',
       'AwsSolutions-SMG4',
       'AwsSolutions-SQS3',
+      'Serverless-APIGWXrayEnabled',
       'Serverless-LambdaDLQ',
       'Serverless-LambdaEventSourceMappingDestination',
       'Serverless-LambdaTracing',

@@ -1,7 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { App, Stack } from 'aws-cdk-lib';
-import { parseConfig } from '../../lib/config.ts';
-import { warningIds } from '../../lib/warning-ids.ts';
+import { parseConfig, warningIds } from '../../lib/config.ts';
 import { warn } from '../../lib/warnings.ts';
 
 function textsOf(fields: object): string[] {

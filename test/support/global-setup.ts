@@ -9,8 +9,6 @@ export default async function setUp(): Promise<void> {
   process.env.TEST_ASSEMBLY = join(folder, 'cdk.out');
   // The processes that tests start load the same modules again and again, which takes most of a command's time.
   process.env.NODE_COMPILE_CACHE ??= join(folder, 'compiled');
-  // So that each stack which a test starts need not bundle the same functions.
-  process.env.PARTNER_WEBHOOKS_KEPT_BUNDLES ??= join(folder, 'bundles');
   globalThis.synthesiser = await Synthesiser.start();
   // `test/lib/template-checks.test.ts` has that process hold every stage against CloudFormation's rules. It takes 4 s: the
   // stage that all wait for is not held against them twice, and what some tests synthesise themselves is not, either.

@@ -2,15 +2,14 @@ import { copyFile } from 'node:fs/promises';
 import { flushCompileCache } from 'node:module';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { BUNDLE_LIST } from '../../lib/release/bundle-list.ts';
-import type { FunctionBundles } from '../../lib/release/function-bundles.ts';
+import { BUNDLE_LIST } from '../../lib/release/function-bundles.ts';
 import { webhookApp } from '../../lib/webhook-app.ts';
 import { listen } from '../../local/listen.ts';
 import { readContext } from '../../local/template/synthesise.ts';
 import type { SynthesisRequest } from './synthesiser.ts';
 
 /** What was bundled first, which is the same for every stage, and the assembly that it was bundled for. */
-let shared: { readonly bundles: FunctionBundles; readonly folder: string } | undefined;
+let shared: { readonly bundles: string; readonly folder: string } | undefined;
 
 /** By the folder that was asked for: what for, and the answer: undefined, or why there is no assembly. */
 const answers = new Map<

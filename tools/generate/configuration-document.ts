@@ -11,9 +11,9 @@ export function configurationDocument(): string {
   );
   return `# Configuration
 
-A stage is an entry of \`stages\` in the context of \`cdk.json\`; \`-c stage=NAME\` chooses it, and \`dev\` is what is taken
-without. What a stage does not say is as below: \`"prod": {}\` is complete. Whatever is unknown or wrong is refused
-at synthesis, all of it at once, each with its field.
+A stage is an entry of \`stages\` in the context of \`cdk.json\`. \`-c stage=NAME\` chooses it; the default is \`dev\`. Every
+field has a default or is optional: \`"prod": {}\` is complete. A synthesis refuses unknown fields and wrong values, and
+lists all of them at once.
 
 \`\`\`json
 "prod": {

@@ -10,8 +10,7 @@ import { lambdaEventFolders, lambdaEvents } from './lambda-events.ts';
 import { permissionsDocument } from './permissions-document.ts';
 import { fillPlace } from './place.ts';
 import type { Assemblies } from './stages.ts';
-import { statefulResources } from './stateful-resources.ts';
-import { templateSnapshot } from './template-snapshot.ts';
+import { statefulResources, templateSnapshot } from './template-snapshot.ts';
 
 export const PROD_SNAPSHOT = 'test/lib/snapshots/prod.json';
 

@@ -21,7 +21,7 @@ export const derivedFrom = ['dev', 'prod', 'every-setting', 'encrypted'] as cons
 /** Folders of their cloud assemblies, by stage. */
 export type Assemblies = Readonly<Record<(typeof derivedFrom)[number], string>>;
 
-/** @param folderOf where the assembly of a stage is */
+/** @param folderOf gives the folder of a stage's assembly */
 export function assembliesIn(folderOf: (stage: keyof Assemblies) => string): Assemblies {
   return Object.fromEntries(derivedFrom.map((stage) => [stage, folderOf(stage)])) as Assemblies;
 }

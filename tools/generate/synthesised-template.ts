@@ -14,9 +14,9 @@ export interface Statement {
 /** One action that a role allows on one resource. */
 export interface Permission {
   readonly action: string;
-  /** Path of the resource, or its ARN where it is none of the stack's. */
+  /** Path of the resource, or its ARN if it is not in the stack. */
   readonly resource: string;
-  /** JSON, empty where there is none. */
+  /** JSON, empty if there is none. */
   readonly condition: string;
 }
 
@@ -65,7 +65,7 @@ export class SynthesisedTemplate {
     this.terminationProtection = stack.properties.terminationProtection === true;
   }
 
-  /** @throws Error where the template has none: a requirement on "every" resource must not hold for none */
+  /** @throws Error if the template has none: a requirement on "every" resource must not hold for none */
   ofType(type: string): Resource[] {
     const found = this.resources.filter((resource) => resource.type === type);
     if (found.length === 0) throw new Error(`The template has no ${type}`);

@@ -19,9 +19,6 @@ export const KEPT_FOLDER = `${FOLDER}/kept`;
 /** What starts synthesised, for the next one where nothing has changed since. */
 export const SYNTHESISED_FOLDER = `${FOLDER}/synthesised`;
 
-/** Functions' bundles that starts and saves have made, for the next ones where a function has not changed since. */
-export const BUNDLES_FOLDER = `${FOLDER}/bundles`;
-
 /** The console's address and token: `{ "url": …, "token": … }`. Absent where the stack was started without. */
 export const CONSOLE_FILE = `${FOLDER}/console.json`;
 

@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { build } from 'esbuild';
 import { eventNames } from '../../../lambda/events/catalogue.ts';
 import { kebabCase } from '../../../lambda/events/event-names.ts';
-import { BUNDLE_OPTIONS } from '../../../lib/release/bundle.ts';
+import { BUNDLE_OPTIONS } from '../../../lib/release/function-bundles.ts';
 import type { FunctionDefinition } from '../../../local/functions/function-definition.ts';
 import { LocalFunction } from '../../../local/functions/local-function.ts';
 import type { LocalStack } from '../../../local/local-stack.ts';

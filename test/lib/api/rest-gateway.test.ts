@@ -257,25 +257,12 @@ describe('AWS WAF', () => {
 });
 
 describe('X-Ray', () => {
-  test('follows the share of the requests that the stage says, of this API alone', () => {
-    const [rule, ...more] = rest.ofType('AWS::XRay::SamplingRule');
-    expect(more).toEqual([]);
-    expect(rule?.properties.SamplingRule).toMatchObject({
-      FixedRate: settings.sampling.rate,
-      ReservoirSize: settings.sampling.reservoir,
-      RuleName: expect.stringMatching(/^.{1,32}$/),
-      ServiceName: 'PartnerWebhooks-every-setting/*',
-      ServiceType: 'AWS::ApiGateway::Stage',
-    });
-    const { logicalId, properties } = rest.at('AWS::ApiGateway::Stage', 'Api/RestApi/DeploymentStage.api');
-    expect(properties.TracingEnabled).toBe(true);
-    expect(JSON.stringify(rule?.properties.SamplingRule.ResourceARN)).toContain(
-      `/stages/",{"Ref":"${logicalId}"}`,
-    );
+  test('follows deliveries from the receiver on, as behind an HTTP API', () => {
+    const { properties } = rest.at('AWS::ApiGateway::Stage', 'Api/RestApi/DeploymentStage.api');
+    expect(properties.TracingEnabled).toBeUndefined();
   });
 
   test('follows nothing unless it is asked for', () => {
-    expect(http.has('AWS::XRay::SamplingRule')).toBe(false);
     const modes = http
       .ofType('AWS::Lambda::Function')
       .map(({ properties }) => properties.TracingConfig?.Mode);

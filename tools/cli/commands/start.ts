@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { Option } from '@commander-js/extra-typings';
-import { KEPT_BUNDLES_FOLDER } from '../../../lib/release/kept-bundles-folder.ts';
 import { checkKeptState } from '../../../local/aws/kept-state.ts';
 import { stageOverrides, synthesise } from '../../../local/template/synthesise.ts';
 import type { Notice } from '../../console/api.ts';
@@ -19,13 +18,7 @@ import { assertOwnSecret, besideFolder, publicHost } from '../../dev/start/optio
 import { assertPorts, type WantedPort, withPortErrors } from '../../dev/start/ports.ts';
 import { beginning, runBeside, welcome } from '../../dev/start/welcome.ts';
 import { SourceTree } from '../../dev/watch/source-tree.ts';
-import {
-  BUNDLES_FOLDER,
-  describeStack,
-  KEPT_FOLDER,
-  SYNTHESISED_FOLDER,
-  Workspace,
-} from '../../stage/local-folder.ts';
+import { describeStack, KEPT_FOLDER, SYNTHESISED_FOLDER, Workspace } from '../../stage/local-folder.ts';
 import { npmScript } from '../terminal/command.ts';
 import { asJson, LogFormat } from '../terminal/log-format.ts';
 import { type GatewayKind, gatewayOption, jsonOption, port, secretOption } from '../terminal/options.ts';
@@ -133,8 +126,6 @@ async function start(settings: Settings): Promise<void> {
   const onProblem = (message: string) => console.error(`Problem: ${message}`);
   const sources = settings.watch ? new SourceTree(onProblem) : undefined;
   const services = new Set(inspected.map(({ service }) => service));
-  // For the synthesis, and for later saves.
-  process.env[KEPT_BUNDLES_FOLDER] ??= BUNDLES_FOLDER;
   const assemblies = new KeptAssemblies({ folder: SYNTHESISED_FOLDER, synthesise });
   const synthesiseTo = async (folder: string) => {
     await assemblies.write(folder, gateway && stageOverrides({ gateway }));

@@ -4,7 +4,6 @@ import * as z from 'zod/mini';
 import { eventNames } from '../../../lambda/events/catalogue.ts';
 import { kebabCase } from '../../../lambda/events/event-names.ts';
 import { didYouMean } from '../../../lib/nearest.ts';
-import { BUNDLE_LIST } from '../../../lib/release/bundle-list.ts';
 import { InspectorPort } from '../../../local/functions/inspector-port.ts';
 import { readJson } from '../../cli/terminal/files.ts';
 import { inspectedCode } from './adjust-assembly.ts';
@@ -78,7 +77,10 @@ export async function bundleReadably(
   functions: readonly Pick<InspectedFunction, 'service'>[],
 ): Promise<void> {
   if (functions.length === 0) return;
-  const { writeReadableBundle } = await import('../../../lib/release/bundle.ts');
+  const [{ BUNDLE_LIST }, { writeReadableBundle }] = await Promise.all([
+    import('../../../lib/release/function-bundles.ts'),
+    import('../watch/bundler.ts'),
+  ]);
   const bundles = bundleListSchema.parse(readJson(join(assembly, BUNDLE_LIST)));
   for (const { service } of functions) {
     const { entry } = bundles[service] ?? {};

@@ -4,10 +4,9 @@ import {
   BundleError,
   messageText,
   mistakesIn,
-  sourceMapReducer,
-  writeReadableBundle,
-} from '../../../lib/release/bundle.ts';
-import { writeKeptBundles } from '../../../lib/release/kept-bundles.ts';
+  writeBundle,
+  writeBundles,
+} from '../../../lib/release/function-bundles.ts';
 
 /** Functions that are bundled at a time. Each takes some 150 MB in esbuild's process, and uses two cores. */
 const MAX_CONCURRENCY = 2;
@@ -15,17 +14,11 @@ const MAX_CONCURRENCY = 2;
 /** Milliseconds without a save after which esbuild's process ends, to free its memory. */
 const IDLE = 60_000;
 
-/** Bundles functions one by one, as they are deployed. A synthesis that follows finds their bundles kept. */
+/** Bundles functions one by one. */
 export class Bundler {
-  readonly #sourceMaps = sourceMapReducer();
   readonly #waiting: (() => void)[] = [];
   #running = 0;
   #idle: NodeJS.Timeout | undefined;
-
-  /** To be called for every file that was saved. */
-  forget(file: string): void {
-    this.#sourceMaps.forget(file);
-  }
 
   /**
    * @param isReadable for a debugger, and not as it is deployed
@@ -34,10 +27,7 @@ export class Bundler {
   bundle(entry: string, folder: string, isReadable = false): Promise<Bundle> {
     return this.#inTurn(async () => {
       if (isReadable) return writeReadableBundle(entry, folder);
-      const [bundle = { warnings: [], sources: [] }] = await writeKeptBundles(
-        [{ entry, folder }],
-        this.#sourceMaps,
-      );
+      const [bundle = { warnings: [], sources: [] }] = await writeBundles([{ entry, folder }]);
       return bundle;
     });
   }
@@ -84,4 +74,12 @@ export class Bundler {
       if (this.#running === 0) this.#idle = setTimeout(() => void stop(), IDLE).unref();
     }
   }
+}
+
+/**
+ * Bundles a function for a debugger: not minified, with source maps that lead to the sources.
+ * @throws BuildFailure of esbuild if it does not build
+ */
+export function writeReadableBundle(entry: string, folder: string): Promise<Bundle> {
+  return writeBundle({ entry, folder }, { minify: false, sourcemap: 'linked', logLevel: 'silent' });
 }

@@ -2,8 +2,12 @@ import { existsSync, readFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join, sep } from 'node:path';
 import type { BuildFailure, Message } from 'esbuild';
-import { messageText, mistakesIn } from '../../../lib/release/bundle.ts';
-import { BUNDLE_LIST, type BundleList } from '../../../lib/release/bundle-list.ts';
+import {
+  BUNDLE_LIST,
+  type BundleList,
+  messageText,
+  mistakesIn,
+} from '../../../lib/release/function-bundles.ts';
 import type { StackChanges } from '../../../local/deployed-stack.ts';
 import type { FunctionError } from '../../../local/functions/invocation.ts';
 import { isSameCode } from '../../../local/functions/same-code.ts';
@@ -124,12 +128,8 @@ export class Watch implements AsyncDisposable {
     this.#isTypeCheckWanted = true;
     this.#typeCheck.stop();
     for (const file of files) {
-      if (file.startsWith('lambda/')) {
-        this.#saved.add(file);
-        this.#bundler.forget(file);
-      } else {
-        this.#isSynthesisWanted = true;
-      }
+      if (file.startsWith('lambda/')) this.#saved.add(file);
+      else this.#isSynthesisWanted = true;
     }
     this.#goOn();
   }

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { json } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { writeBundles } from '../../../lib/release/bundle.ts';
+import { writeBundles } from '../../../lib/release/function-bundles.ts';
 import { type Figure, ratios, spread } from './figure.ts';
 import { runChild } from './processes.ts';
 

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { buildFunction, writeFiles } from '../../../lib/release/bundle.ts';
+import { writeBundle } from '../../../lib/release/function-bundles.ts';
 import { type Figure, ratios, spread } from './figure.ts';
 import { outputOf } from './processes.ts';
 import { bundleReceiver, noWarmUp, receiverEnvironment } from './receiver.ts';
@@ -22,7 +22,7 @@ export const moduleLoad: Figure = {
     try {
       // The warm-up is not part of loading: `first-request` measures it.
       await bundleReceiver(join(folder, 'receiver'), { plugins: [noWarmUp] });
-      await writeFiles((await buildFunction(BARE, { outdir: join(folder, 'bare') })).files);
+      await writeBundle({ entry: BARE, folder: join(folder, 'bare') }, {});
       const files = { of: join(folder, 'receiver/index.mjs'), to: join(folder, 'bare/index.mjs') };
       const pairs: { of: number; to: number }[] = [];
       for (let round = 1; round <= ROUNDS; round += 1) {

@@ -2,7 +2,7 @@ import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { promisify } from 'node:util';
 import { build } from 'esbuild';
-import { BUNDLE_OPTIONS } from '../../../lib/release/bundle.ts';
+import { BUNDLE_OPTIONS } from '../../../lib/release/function-bundles.ts';
 
 /** Milliseconds that a child may take by default: several times what any of them takes. */
 export const CHILD_LIMIT = 120_000;

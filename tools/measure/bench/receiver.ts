@@ -1,7 +1,7 @@
 import type { BuildOptions, Plugin } from 'esbuild';
 import { eventNames } from '../../../lambda/events/catalogue.ts';
 import { queueUrlVariable } from '../../../lambda/events/event-names.ts';
-import { buildFunction, writeFiles } from '../../../lib/release/bundle.ts';
+import { writeBundle } from '../../../lib/release/function-bundles.ts';
 
 /** The receiver's entry point, from the project's root. */
 const RECEIVER = 'lambda/receiver/handler.ts';
@@ -20,8 +20,7 @@ export async function warmUp() {}`,
 
 /** Bundles the receiver as it is deployed, without source maps. */
 export async function bundleReceiver(outdir: string, options: BuildOptions = {}): Promise<void> {
-  const { files } = await buildFunction(RECEIVER, { ...options, outdir });
-  await writeFiles(files);
+  await writeBundle({ entry: RECEIVER, folder: outdir }, options);
 }
 
 /** The receiver's environment, as the stack sets it. @param queueUrl the address of all its queues */

@@ -1,4 +1,4 @@
-import { DATA_KEY_REUSE_SECONDS } from '../../../lib/pipeline/data-key-reuse.ts';
+import { DATA_KEY_REUSE_SECONDS } from '../../../lib/pipeline/queue-retention.ts';
 import { PRICES_DATE, prices } from '../../../lib/prices.ts';
 import { archiveCosts } from './archive-cost.ts';
 import { type Costs, costs } from './cost-model.ts';
@@ -54,12 +54,8 @@ const VARIATIONS: readonly Variation[] = [
       archive ? { archive: undefined, alarmMetrics: alarmMetrics - 1 } : {},
   },
   {
-    text: 'X-Ray follows deliveries behind an HTTP API (`tracing`)',
+    text: 'X-Ray follows deliveries (`tracing`)',
     deployment: () => ({ tracing: LAMBDA_SAMPLING }),
-  },
-  {
-    text: 'X-Ray follows 5 % of the deliveries behind a REST API (`sampling`), that API aside',
-    deployment: () => ({ tracing: { rate: 0.05, reservoir: 0 } }),
   },
   {
     text: 'Lambda logs invocations that do not fail, too (`platformLogs`)',

@@ -104,7 +104,6 @@ const properties = {
   httpStage: z.object({ DefaultRouteSettings: throttle, AccessLogSettings: accessLog }),
   restStage: z.object({ MethodSettings: z.tuple([throttle]), AccessLogSetting: accessLog }),
   firewall: z.object({ Rules: z.array(z.unknown()) }),
-  sampling: z.object({ SamplingRule: z.object({ FixedRate: z.number(), ReservoirSize: z.number() }) }),
   metricFilter: z.object({
     FilterPattern: z.string(),
     MetricTransformations: z.tuple([
@@ -198,13 +197,7 @@ export function readDeployment(assembly: string): Deployment {
       rate: stage.throttle.ThrottlingRateLimit,
       burst: stage.throttle.ThrottlingBurstLimit,
     },
-    tracing:
-      receiver.TracingConfig?.Mode === 'Active'
-        ? (parsed('AWS::XRay::SamplingRule', properties.sampling).map(({ SamplingRule: rule }) => ({
-            rate: rule.FixedRate,
-            reservoir: rule.ReservoirSize,
-          }))[0] ?? LAMBDA_SAMPLING)
-        : undefined,
+    tracing: receiver.TracingConfig?.Mode === 'Active' ? LAMBDA_SAMPLING : undefined,
     platformLogs: receiver.LoggingConfig.SystemLogLevel === 'INFO',
     accessLogBytes: Buffer.byteLength(
       stage.accessLog.Format.replace(

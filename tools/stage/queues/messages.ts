@@ -8,7 +8,7 @@ import {
   ReceiveMessageCommand,
   type SQSClient,
 } from '@aws-sdk/client-sqs';
-import { LONGEST_LOOK_SECONDS } from '../../../lib/pipeline/longest-look.ts';
+import { MAX_LOOK_SECONDS } from '../../../lib/pipeline/queue-retention.ts';
 import { MissingOutputError, type Stage } from '../stage.ts';
 import { type AnyQueue, queueState } from './queue.ts';
 
@@ -146,7 +146,7 @@ export async function hasMessage(stack: Pick<Stage, 'sqs' | 'waitSeconds'>, url:
 
 /** A minute, and for many messages as long as they take at 50 a second. At most a quarter of an hour. */
 function holdSeconds(count: number): number {
-  return Math.min(LONGEST_LOOK_SECONDS, 60 + Math.ceil(count / 50));
+  return Math.min(MAX_LOOK_SECONDS, 60 + Math.ceil(count / 50));
 }
 
 /** Makes messages visible again. If that fails, SQS does it at the end of their hold. */

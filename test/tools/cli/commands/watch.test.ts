@@ -220,7 +220,7 @@ describe('a mistake is said once, with file and line, and the last good code goe
   test(
     'where the stack cannot be synthesised',
     async () => {
-      await replace(PIPELINE, 'const MAXIMUM_RECEIVES = 10;', 'const MAXIMUM_RECEIVES = ;');
+      await replace(PIPELINE, 'const MAX_RECEIVES = 10;', 'const MAX_RECEIVES = ;');
       await saying(/The stack goes on as it was/);
       expect(said()).toMatch(/lib\/pipeline\/event-pipeline\.ts:\d+:\d+:/);
       await putBack(FIXED);
@@ -251,7 +251,7 @@ test(
     await saying(/^Synthesised in .*\. Changed: 6 functions$/m);
     expect(functions()['shop-updated']?.environment.FIRST_RETRY_DELAY_SECONDS).toBe('7');
 
-    await replace(PIPELINE, 'Duration.seconds(RETENTION_SECONDS)', 'Duration.days(6)');
+    await replace(PIPELINE, 'Duration.seconds(EVENT_RETENTION_SECONDS)', 'Duration.days(6)');
     await saying(/^Synthesised in .*\. Changed: .*6 queues.*$/m);
     const attributes = { QueueUrl: outputs().ShopUpdatedQueueUrl, AttributeNames: ['All' as const] };
     const retention = async () => {

@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { afterAll, expect, test } from '@jest/globals';
-import { BUNDLE_LIST, type BundleList } from '../../../../lib/release/bundle-list.ts';
+import { BUNDLE_LIST, type BundleList } from '../../../../lib/release/function-bundles.ts';
 import { readContext } from '../../../../local/template/synthesise.ts';
 import { MADE_OF } from '../../../../tools/dev/start/kept-assembly.ts';
 
@@ -50,7 +50,6 @@ test('all that a synthesis reads of this project is what a kept assembly is comp
         CDK_OUTDIR: join(folder, 'cdk.out'),
         CDK_CONTEXT_JSON: JSON.stringify(readContext()),
         CDK_VALIDATION: 'false',
-        PARTNER_WEBHOOKS_KEPT_BUNDLES: '',
       },
       stdio: ['ignore', 'ignore', 'inherit'],
     },

@@ -3,7 +3,7 @@ import { cp, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { BUNDLE_LIST } from '../../../../lib/release/bundle-list.ts';
+import type * as bundling from '../../../../lib/release/function-bundles.ts';
 import type { StackChanges } from '../../../../local/deployed-stack.ts';
 import { SourceTree } from '../../../../tools/dev/watch/source-tree.ts';
 import type { Watch } from '../../../../tools/dev/watch/watch.ts';
@@ -22,6 +22,9 @@ const before = process.cwd();
 let folder: string;
 let workspace: Workspace;
 let watching: Watch;
+// Not imported: that would load esbuild before the folder is changed.
+const BUNDLE_LIST: typeof bundling.BUNDLE_LIST = 'bundles.json';
+
 /** What was said of each save. */
 let said: string[];
 /** Folders that were synthesised to, and those that were there when they were deployed. */

@@ -1,7 +1,7 @@
 import { cp, readFile, rm } from 'node:fs/promises';
 import { build } from 'esbuild';
 import { kebabCase } from '../../../../lambda/events/event-names.ts';
-import { BUNDLE_OPTIONS } from '../../../../lib/release/bundle.ts';
+import { BUNDLE_OPTIONS } from '../../../../lib/release/function-bundles.ts';
 import type { LocalStack } from '../../../../local/local-stack.ts';
 
 /** A mistake in a consumer's source. */

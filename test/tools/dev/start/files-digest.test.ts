@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { filesDigest } from '../../lib/release/files-digest.ts';
+import { filesDigest } from '../../../../tools/dev/start/kept-assembly.ts';
 
 let root: string;
 

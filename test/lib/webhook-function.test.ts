@@ -4,8 +4,7 @@ import { App, Duration, RemovalPolicy, Stack } from 'aws-cdk-lib';
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { Encryption } from '../../lib/encryption.ts';
-import { FunctionBundles } from '../../lib/release/function-bundles.ts';
-import { ReleasedFunction } from '../../lib/release/released-function.ts';
+import { ReleasedFunction } from '../../lib/pipeline/webhook-function.ts';
 import { testAssembly } from '../support/test-stack.ts';
 
 /** Logical id of the version of a function that may do something. */
@@ -14,7 +13,7 @@ function versionOf(action: string): string {
   const stack = new Stack(app, 'Stack');
   const removalPolicy = RemovalPolicy.DESTROY;
   new ReleasedFunction(stack, 'Receiver', {
-    bundles: new FunctionBundles(join(testAssembly(), 'bundles')),
+    bundles: join(testAssembly(), 'bundles'),
     service: 'receiver',
     description: 'A function',
     timeout: Duration.seconds(20),

@@ -1,0 +1,114 @@
+import { Duration, type RemovalPolicy } from 'aws-cdk-lib';
+import {
+  LogGroup,
+  type MetricFilter,
+  type MetricFilterOptions,
+  type RetentionDays,
+} from 'aws-cdk-lib/aws-logs';
+import { BlockPublicAccess, Bucket, BucketEncryption, type LifecycleRule } from 'aws-cdk-lib/aws-s3';
+import { type DeadLetterQueue, Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
+import type { Construct } from 'constructs';
+import { acknowledge } from '../acknowledge.ts';
+import type { Encryption } from '../encryption.ts';
+import { DATA_KEY_REUSE_SECONDS, DEAD_LETTER_RETENTION_SECONDS } from './queue-retention.ts';
+
+export interface ProtectedQueueProps {
+  readonly encryption: Encryption;
+  readonly removalPolicy: RemovalPolicy;
+  /**
+   * How long a received message stays hidden from other receivers.
+   * @default 30 seconds
+   */
+  readonly visibilityTimeout?: Duration;
+  /**
+   * Where a message goes that was received too often.
+   * @default none: people look into this queue
+   */
+  readonly deadLetterQueue?: DeadLetterQueue;
+  /**
+   * How long it keeps a message.
+   * @default as dead letters
+   */
+  readonly retentionPeriod?: Duration;
+}
+
+/** A queue that is encrypted, and answers over TLS only. */
+export class ProtectedQueue extends Queue {
+  constructor(scope: Construct, id: string, { encryption, ...props }: ProtectedQueueProps) {
+    super(scope, id, {
+      retentionPeriod: Duration.seconds(DEAD_LETTER_RETENTION_SECONDS),
+      ...props,
+      ...(encryption.key
+        ? {
+            encryption: QueueEncryption.KMS,
+            encryptionMasterKey: encryption.key,
+            dataKeyReuse: Duration.seconds(DATA_KEY_REUSE_SECONDS),
+          }
+        : { encryption: QueueEncryption.SQS_MANAGED }),
+      enforceSSL: true,
+    });
+    encryption.awaitGrants(this);
+    if (props.deadLetterQueue === undefined) {
+      for (const rule of ['AwsSolutions-SQS3', 'Serverless-SQSRedrivePolicy']) {
+        acknowledge(
+          this,
+          rule,
+          'A last stop: nothing consumes it, an alarm rings for each message, people redrive.',
+        );
+      }
+    }
+  }
+}
+
+export interface ProtectedLogProps {
+  /** @default CloudFormation makes one */
+  readonly logGroupName?: string;
+  readonly encryption: Encryption;
+  readonly retention: RetentionDays;
+  readonly removalPolicy: RemovalPolicy;
+}
+
+/** A log group, encrypted under the key for everything if there is one. */
+export class ProtectedLog extends LogGroup {
+  #lastFilter: MetricFilter | undefined;
+
+  constructor(scope: Construct, id: string, { encryption, ...props }: ProtectedLogProps) {
+    super(scope, id, { ...props, ...(encryption.key && { encryptionKey: encryption.key }) });
+    encryption.awaitGrants(this);
+  }
+
+  /**
+   * Filters of one log are created one after another: CloudWatch Logs refuses changes that come at once with
+   * `OperationAborted`. Source: CloudWatch Logs API reference, `PutMetricFilter`.
+   */
+  override addMetricFilter(id: string, props: MetricFilterOptions): MetricFilter {
+    const filter = super.addMetricFilter(id, props);
+    if (this.#lastFilter !== undefined) filter.node.addDependency(this.#lastFilter);
+    this.#lastFilter = filter;
+    return filter;
+  }
+}
+
+export interface ProtectedBucketProps {
+  readonly encryption: Encryption;
+  readonly removalPolicy: RemovalPolicy;
+  /** Its objects expire. */
+  readonly lifecycleRule: Pick<LifecycleRule, 'prefix' | 'expiration'>;
+}
+
+/** A bucket that is encrypted, answers over TLS only, and to nobody outside. */
+export class ProtectedBucket extends Bucket {
+  constructor(scope: Construct, id: string, props: ProtectedBucketProps) {
+    const { encryption, removalPolicy, lifecycleRule } = props;
+    super(scope, id, {
+      ...(encryption.key
+        ? { encryption: BucketEncryption.KMS, encryptionKey: encryption.key, bucketKeyEnabled: true }
+        : { encryption: BucketEncryption.S3_MANAGED }),
+      enforceSSL: true,
+      blockPublicAccess: BlockPublicAccess.BLOCK_ALL,
+      lifecycleRules: [{ ...lifecycleRule, abortIncompleteMultipartUploadAfter: Duration.days(1) }],
+      removalPolicy,
+    });
+    encryption.awaitGrants(this);
+  }
+}
