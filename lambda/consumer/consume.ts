@@ -1,4 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { injectLambdaContext } from '@aws-lambda-powertools/logger/middleware';
+import middy from '@middy/core';
 import type { Context, SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
 import { Archive } from '../archive/archive.ts';
 import type { ArchiveRecord } from '../archive/record.ts';
@@ -179,15 +181,16 @@ export function consume<Name extends EventName>(
     };
   }
 
-  return async ({ Records }: SQSEvent, context: Context): Promise<SQSBatchResponse> => {
-    logger.addContext(context);
-    const messages = Records.map((record) => ({ record, facts: readFacts(record) }));
-    const settled = await archiveBatch(messages, await settleBatch(messages, context));
-    const comingBack = messages.filter((_, index) => settled[index] === undefined);
-    return {
-      batchItemFailures: comingBack.map(({ record }) => ({ itemIdentifier: record.messageId })),
-    };
-  };
+  return middy<SQSEvent, SQSBatchResponse>()
+    .use(injectLambdaContext(logger, { logEvent: false, resetKeys: true }))
+    .handler(async ({ Records }, context) => {
+      const messages = Records.map((record) => ({ record, facts: readFacts(record) }));
+      const settled = await archiveBatch(messages, await settleBatch(messages, context));
+      const comingBack = messages.filter((_, index) => settled[index] === undefined);
+      return {
+        batchItemFailures: comingBack.map(({ record }) => ({ itemIdentifier: record.messageId })),
+      };
+    });
 }
 
 /** Carries out a call. @returns false if it failed, which is logged and counted */

@@ -1,6 +1,7 @@
+import { injectLambdaContext } from '@aws-lambda-powertools/logger/middleware';
 import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { SQSClient } from '@aws-sdk/client-sqs';
-import type { Context } from 'aws-lambda';
+import middy from '@middy/core';
 import { clientSettings } from '../aws-clients.ts';
 import { requireEnvironment } from '../environment.ts';
 import { describeError } from '../errors.ts';
@@ -63,17 +64,10 @@ async function reportError(error: unknown): Promise<void> {
   await countUnlessSmokeTest('VersionError', { version: functionVersion });
 }
 
-const receive = createReceiver({ secrets, queues, identify, report, reportError });
-
-/** The HTTP side of the service: `POST /api/v1/webhooks/partner`. */
-export async function handler(event: GatewayEvent, context: Context): Promise<Answer> {
-  logger.addContext(context);
-  try {
-    return await receive(event);
-  } finally {
-    logger.resetKeys();
-  }
-}
+/** The HTTP side of the service: `POST /api/v1/webhooks/partner`. Powertools' middleware adds the invocation to log lines. */
+export const handler = middy<GatewayEvent, Answer>()
+  .use(injectLambdaContext(logger, { logEvent: false, resetKeys: true }))
+  .handler(createReceiver({ secrets, queues, identify, report, reportError }));
 
 await warmUp(
   (signal) => secrets.warmUp(signal),

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { commonLogTime } from '../../events/gateway-events.ts';
 import type { AwsEndpoint } from '../aws/endpoint.ts';
-import { ACCOUNT_ID, REGION } from '../client-settings.ts';
+import { ACCOUNT_ID } from '../aws/services.ts';
+import { REGION } from '../client-settings.ts';
 import type { InvocationResult } from '../functions/invocation.ts';
 import { INVOCATION_URI, type Resource, type Resources } from '../template/resources.ts';
 import { httpApi } from './http-api.ts';

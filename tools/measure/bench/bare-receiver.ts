@@ -1,7 +1,8 @@
 import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { SQSClient } from '@aws-sdk/client-sqs';
+import middy from '@middy/core';
 
 const clients = [new SecretsManagerClient({}), new SQSClient({})];
 
 /** Loads the receiver's packages, and receives nothing. */
-export const handler = async () => clients;
+export const handler = middy().handler(async () => clients);

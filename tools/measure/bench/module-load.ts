@@ -15,7 +15,7 @@ const BARE = 'tools/measure/bench/bare-receiver.ts';
 /** How long the receiver's module takes to load, compared with its packages alone. */
 export const moduleLoad: Figure = {
   name: 'module-load',
-  title: 'module load ÷ bare bundle of the same SDK clients',
+  title: 'module load ÷ bare bundle of the same SDK clients and middy',
   goal: { atMost: 1.1 },
   async measure({ signal, onProgress }) {
     const folder = mkdtempSync(join(tmpdir(), 'module-load-'));

@@ -18,12 +18,16 @@ import { deployMistake, type Mistake } from './wrong-consumer.ts';
 /** Writes names that nobody has sent. */
 const MISTAKES: readonly Mistake[] = [
   // biome-ignore lint/suspicious/noTemplateCurlyInString: it is source
-  { event: 'girl.created', right: 'name: data.name', wrong: 'name: `wrong ${data.name}`' },
+  {
+    event: 'girl.created',
+    right: 'shopId, name, sentData',
+    wrong: 'shopId, name: `wrong ${name}`, sentData',
+  },
   {
     event: 'user.updated',
-    right: 'fields, at: receivedAt',
+    right: 'userId, fields }',
     // biome-ignore lint/suspicious/noTemplateCurlyInString: it is source
-    wrong: 'fields: { ...fields, display_name: `wrong ${fields.display_name}` }, at: receivedAt',
+    wrong: 'userId, fields: { ...fields, display_name: `wrong ${fields.display_name}` } }',
   },
 ];
 
