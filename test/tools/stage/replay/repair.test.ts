@@ -17,10 +17,10 @@ import { deployMistake, type Mistake } from './wrong-consumer.ts';
 
 /** Writes names that nobody has sent. */
 const MISTAKES: readonly Mistake[] = [
-  // biome-ignore lint/suspicious/noTemplateCurlyInString: it is source
   {
     event: 'girl.created',
     right: 'shopId, name, sentData',
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: it is source
     wrong: 'shopId, name: `wrong ${name}`, sentData',
   },
   {
