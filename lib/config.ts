@@ -1,7 +1,7 @@
 import { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import * as z from 'zod';
 import { type EventName, eventNames } from '../lambda/events/catalogue.ts';
-import { didYouMean } from './nearest.ts';
+import { didYouMean } from './did-you-mean.ts';
 
 /** What a stage may lack without being wrong; `warnings.ts` says what each means. */
 export const warningIds = [

@@ -1,4 +1,7 @@
-/** RFC 3339's profile of ISO 8601 in UTC (decision D9): `Z` or `+00:00`, fraction optional. */
+/**
+ * RFC 3339's profile of ISO 8601 in UTC (decision D9): `Z` or `+00:00`, fraction optional. Texts that describe it are in
+ * `envelope.ts`, `docs/partner.md`, `tools/partner/api/event-schemas.ts` and `tools/partner/check-sender/payload-findings.ts`.
+ */
 export const UTC_DATE_TIME = /^(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2})(?:\.(\d+))?(?:Z|\+00:00)$/;
 
 /** Digits kept of the fraction of a second: nanoseconds, so that two events of one millisecond stay apart. */

@@ -2,7 +2,7 @@ import { costReport, type ReportBlock, scaleReport } from '../measure/cost/cost-
 import { readDeployment } from '../measure/cost/deployment.ts';
 import { MEASURED_LOG_BYTES } from '../measure/cost/log-bytes.ts';
 import { ACCOUNT_CONCURRENCY, defaultWorkload } from '../measure/cost/workload.ts';
-import { fillPlace } from './place.ts';
+import { fillPlace } from './marked-section.ts';
 
 /** The document on scale and cost with what `npm run cost` prints without options, and with `--scale`. */
 export function withCostTables(document: string, assembly: string): string {

@@ -7,8 +7,8 @@ import type { DerivedFile } from './derived-file.ts';
 import { EVENT_INDEX, eventIndex } from './event-index.ts';
 import { eventsTable, partnerEventsTable } from './events-table.ts';
 import { lambdaEventFolders, lambdaEvents } from './lambda-events.ts';
+import { fillPlace } from './marked-section.ts';
 import { permissionsDocument } from './permissions-document.ts';
-import { fillPlace } from './place.ts';
 import type { Assemblies } from './stages.ts';
 import { statefulResources, templateSnapshot } from './template-snapshot.ts';
 

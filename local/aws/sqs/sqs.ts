@@ -24,7 +24,7 @@ interface Sqs {
   close(): void;
 }
 
-/** Operations that fauxqs carries out as SQS does. */
+/** Operations that fauxqs carries out as SQS does: all that it has. Any other has to be written, as `message-moves.ts` is. */
 const FORWARDED = [
   'ChangeMessageVisibility',
   'ChangeMessageVisibilityBatch',

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { isUpToDate } from '../../../tools/generate/derived-file.ts';
 import { derivedFiles } from '../../../tools/generate/derived-files.ts';
-import { fillPlace } from '../../../tools/generate/place.ts';
+import { fillPlace } from '../../../tools/generate/marked-section.ts';
 import { assembliesIn, derivedFrom } from '../../../tools/generate/stages.ts';
 import { stageAssembly } from '../../lib/stage-assembly.ts';
 

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { eventNames, isEventName } from '../../../lambda/events/catalogue.ts';
 import { kebabCase } from '../../../lambda/events/event-names.ts';
-import { didYouMean } from '../../../lib/nearest.ts';
+import { didYouMean } from '../../../lib/did-you-mean.ts';
 import type { FunctionDefinition } from '../../../local/functions/function-definition.ts';
 import type { LogLine } from '../../../local/functions/invocation.ts';
 import { LocalFunction } from '../../../local/functions/local-function.ts';

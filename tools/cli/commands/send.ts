@@ -5,7 +5,7 @@ import * as z from 'zod/mini';
 import { readSamples, sampleBody } from '../../../events/samples.ts';
 import { isEventName } from '../../../lambda/events/catalogue.ts';
 import { WEBHOOK_PATH } from '../../../lambda/events/webhook-path.ts';
-import { didYouMean } from '../../../lib/nearest.ts';
+import { didYouMean } from '../../../lib/did-you-mean.ts';
 import type { Trace } from '../../stage/history/trace.ts';
 import { CONSOLE_FILE, OUTPUTS_FILE } from '../../stage/local-folder.ts';
 import type { FunctionName } from '../../stage/logs/follow.ts';

@@ -1,5 +1,5 @@
 import { Command } from '@commander-js/extra-typings';
-import { didYouMean } from '../../../lib/nearest.ts';
+import { didYouMean } from '../../../lib/did-you-mean.ts';
 import { CommandError } from './command-error.ts';
 
 /**

@@ -1,5 +1,4 @@
 import { useEffect, useState } from 'preact/hooks';
-import { Confirmation } from './act.tsx';
 import { api } from './api.ts';
 import { DeadLettersView } from './dead-letters.tsx';
 import { DeliveriesView } from './deliveries/view.tsx';
@@ -9,6 +8,7 @@ import { Logo } from './logo.tsx';
 import { QueuesView } from './queues/view.tsx';
 import { ReplayView } from './replay/view.tsx';
 import { deliveriesAddress, formatRoute, parseRoute, route, VIEWS, type ViewName } from './route.ts';
+import { Confirmation } from './run-command.tsx';
 import { connection, deadLetterCount, faults, putTask, queues, resets, stack } from './store.ts';
 import { openStream } from './stream.ts';
 import { TablesView } from './tables.tsx';

@@ -1,9 +1,9 @@
 import { useState } from 'preact/hooks';
 import type { DeadLetterGroup } from '../api.ts';
-import { type Command, useRun } from './act.tsx';
 import { api } from './api.ts';
 import { deadLetterAddress, eventsOf, redriveAll, redriveCommand, redriveGroup } from './queues/queue.ts';
 import { formatRoute } from './route.ts';
+import { type Command, useRun } from './run-command.tsx';
 import { stack } from './store.ts';
 import { Visible } from './text/visible.tsx';
 import { Button, Disclose } from './ui/button.tsx';

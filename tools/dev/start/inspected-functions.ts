@@ -3,7 +3,7 @@ import { InvalidArgumentError } from '@commander-js/extra-typings';
 import * as z from 'zod/mini';
 import { eventNames } from '../../../lambda/events/catalogue.ts';
 import { kebabCase } from '../../../lambda/events/event-names.ts';
-import { didYouMean } from '../../../lib/nearest.ts';
+import { didYouMean } from '../../../lib/did-you-mean.ts';
 import { InspectorPort } from '../../../local/functions/inspector-port.ts';
 import { readJson } from '../../cli/terminal/files.ts';
 import { inspectedCode } from './adjust-assembly.ts';

@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from '@commander-js/extra-typings';
 import { type EventName, eventNames, isEventName } from '../../../lambda/events/catalogue.ts';
-import { didYouMean } from '../../../lib/nearest.ts';
+import { didYouMean } from '../../../lib/did-you-mean.ts';
 
 /** What is sent and how long it takes: assumptions that no template has. */
 export interface Workload {

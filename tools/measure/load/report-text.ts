@@ -1,7 +1,7 @@
 import type { SettledOutcome } from '../../../lambda/archive/record.ts';
 import { facts, lines, table } from '../../cli/terminal/layout.ts';
 import { duration } from '../../cli/terminal/text.ts';
-import { outcomeText } from '../../stage/history/words.ts';
+import { outcomeText } from '../../stage/history/state-text.ts';
 import { NO_ANSWER_AFTER, STALE_WITHIN } from './generator.ts';
 import type { Percentiles } from './measurements.ts';
 import { type LoadReport, MAX_P99, percent } from './report.ts';

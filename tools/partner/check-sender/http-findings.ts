@@ -1,5 +1,5 @@
 import { WEBHOOK_PATH } from '../../../lambda/events/webhook-path.ts';
-import { nearest } from '../../../lib/nearest.ts';
+import { nearest } from '../../../lib/did-you-mean.ts';
 import { valuesOf } from '../../../local/gateway/http-message.ts';
 import { type Finding, findingsOf, firstFinding, type Rule, wrong } from './finding.ts';
 import { REDIRECT_PATH } from './responses.ts';

@@ -1,7 +1,7 @@
 import { catalogue, type EventName, eventNames, isEventName } from '../../../lambda/events/catalogue.ts';
 import { type Problem, parsePayload } from '../../../lambda/events/envelope.ts';
 import { normaliseTimestamp } from '../../../lambda/events/timestamp.ts';
-import { isSlipOf, nearest } from '../../../lib/nearest.ts';
+import { isSlipOf, nearest } from '../../../lib/did-you-mean.ts';
 import { notJson, SEND_JSON_ITSELF } from './body-format.ts';
 import { type Finding, findingsOf, firstFinding, type Rule, risky, wrong } from './finding.ts';
 import { type JsonNode, memberOf, nodesIn, parseJson, shapeOf } from './json.ts';

@@ -13,7 +13,7 @@ import {
   requestsOf,
   startOf,
 } from './messages.ts';
-import { crashText } from './words.ts';
+import { crashText } from './state-text.ts';
 
 /** Steps of the same millisecond, in the order in which they happen. */
 const ORDER: readonly Step['kind'][] = ['received', 'queued', 'answered'];

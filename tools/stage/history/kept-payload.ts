@@ -7,7 +7,7 @@ import { ofKind } from './facts.ts';
 import { findFacts } from './find-facts.ts';
 import { fold } from './fold.ts';
 import { storedRecord } from './records.ts';
-import { stateTitle } from './words.ts';
+import { stateTitle } from './state-text.ts';
 
 /**
  * Finds the bytes of a delivery by any of its ids: in the archive, or on a queue that waits for a person. Payloads that

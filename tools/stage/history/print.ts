@@ -11,8 +11,8 @@ import type { Sources } from './find-facts.ts';
 import { foldedAttempts } from './fold.ts';
 import type { History, Place, Step } from './history.ts';
 import type { windowOf } from './log-query.ts';
+import { stateWords, stepWords, type Tone } from './state-text.ts';
 import { type Trace, traceDelivery } from './trace.ts';
-import { stateWords, stepWords, type Tone } from './words.ts';
 
 /** Width below which a step's detail stands below its title, and not beside it. */
 const NARROW = 90;

@@ -8,8 +8,8 @@ import { orRefusal } from '../operation.ts';
 import type { Delivery } from './history.ts';
 import { inPattern, LogSearch, MAX_LINES, windowOf } from './log-query.ts';
 import { readNewestRecords } from './records.ts';
+import { skipText, stateTitle } from './state-text.ts';
 import { HistoryStore, hasText } from './store.ts';
-import { skipText, stateTitle } from './words.ts';
 
 /** Deliveries that are listed, the newest: more help nobody to choose. */
 const MAX_LISTED = 100;

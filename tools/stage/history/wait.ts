@@ -8,10 +8,10 @@ import { fold, hasSettled } from './fold.ts';
 import type { History } from './history.ts';
 import { lineFact, parseCrash } from './log-line.ts';
 import { describePlaces, growingTrace } from './print.ts';
+import { stateTitle } from './state-text.ts';
 import type { Trace } from './trace.ts';
 import { locate } from './trace.ts';
 import { unloggedFacts } from './unlogged-facts.ts';
-import { stateTitle } from './words.ts';
 
 /** By how much the clocks of this machine and of CloudWatch Logs may differ, in milliseconds. */
 const CLOCKS_DIFFER = 60_000;

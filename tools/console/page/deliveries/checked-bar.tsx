@@ -1,6 +1,6 @@
 import { useMemo } from 'preact/hooks';
 import type { Delivery } from '../../../stage/history/history.ts';
-import { useRun } from '../act.tsx';
+import { useRun } from '../run-command.tsx';
 import { stack } from '../store.ts';
 import { Button } from '../ui/button.tsx';
 import { ErrorNote } from '../ui/notes.tsx';

@@ -1,5 +1,5 @@
 import { type Delivery, type State, states } from '../../../stage/history/history.ts';
-import { stateTitle } from '../../../stage/history/words.ts';
+import { stateTitle } from '../../../stage/history/state-text.ts';
 
 /** How deliveries are counted and coloured: by the tone of their state. */
 export const OUTCOMES = ['good', 'warning', 'bad'] as const;

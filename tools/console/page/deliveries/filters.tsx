@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { states } from '../../../stage/history/history.ts';
-import { stateTitle } from '../../../stage/history/words.ts';
+import { stateTitle } from '../../../stage/history/state-text.ts';
 import { stack } from '../store.ts';
 import { Button } from '../ui/button.tsx';
 import { Icon } from '../ui/icon.tsx';

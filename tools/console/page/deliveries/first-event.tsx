@@ -1,5 +1,5 @@
-import { useSend } from '../act.tsx';
 import { curlCommand } from '../editor/curl.ts';
+import { useSend } from '../run-command.tsx';
 import { stack } from '../store.ts';
 import { Button } from '../ui/button.tsx';
 import { Copy } from '../ui/copy.tsx';

@@ -1,7 +1,7 @@
 import type { RefObject } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Delivery } from '../../../stage/history/history.ts';
-import { skipText, stateTitle } from '../../../stage/history/words.ts';
+import { skipText, stateTitle } from '../../../stage/history/state-text.ts';
 import type { PayloadSearch } from '../../api.ts';
 import { Visible } from '../text/visible.tsx';
 import { Badge } from '../ui/notes.tsx';

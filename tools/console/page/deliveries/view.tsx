@@ -17,7 +17,7 @@ import { Filters } from './filters.tsx';
 import { FirstEvent, SendMenu } from './first-event.tsx';
 import { countNew, type HeldList, holdList, olderThan } from './held-list.ts';
 import { List, Summary } from './list.tsx';
-import { Strip } from './strip.tsx';
+import { Strip } from './timeline.tsx';
 
 /** Milliseconds after which counts, bars and time ranges such as “Last 15 minutes” are made again. */
 const TICK = 1_000;

@@ -1,14 +1,14 @@
 import { useState } from 'preact/hooks';
 import type { Delivery, Place } from '../../../stage/history/history.ts';
-import { stateTitle } from '../../../stage/history/words.ts';
+import { stateTitle } from '../../../stage/history/state-text.ts';
 import type { DeliveryDetail } from '../../api.ts';
-import { type Command, taskEnd, useRun, useSend } from '../act.tsx';
 import { api, errorText } from '../api.ts';
 import { curlCommand } from '../editor/curl.ts';
 import { Editor, LONGEST_EDITED } from '../editor/editor.tsx';
 import { useKeys } from '../keys.tsx';
 import { redriveCommand } from '../queues/queue.ts';
 import { navigate, route } from '../route.ts';
+import { type Command, taskEnd, useRun, useSend } from '../run-command.tsx';
 import { deliveryOf, refusal, rows, stack, tasks } from '../store.ts';
 import { Visible } from '../text/visible.tsx';
 import { IconButton } from '../ui/button.tsx';

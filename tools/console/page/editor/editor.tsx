@@ -1,6 +1,6 @@
 import { type Signal, useSignal } from '@preact/signals';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { useSend } from '../act.tsx';
+import { useSend } from '../run-command.tsx';
 import { faultText, formatJson, textOf } from '../text/format-json.ts';
 import { Button } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';

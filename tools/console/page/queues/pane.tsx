@@ -1,9 +1,9 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import type { EventQueue, QueueDepth, QueueMessage, QueueMessages } from '../../api.ts';
-import { useRun } from '../act.tsx';
 import { api } from '../api.ts';
 import { formatRoute } from '../route.ts';
+import { useRun } from '../run-command.tsx';
 import { stack } from '../store.ts';
 import { TextBlock } from '../text/viewer.tsx';
 import { Visible } from '../text/visible.tsx';

@@ -1,6 +1,6 @@
 import type { DeadLetterGroup } from '../../api.ts';
-import type { Command } from '../act.tsx';
 import { formatRoute } from '../route.ts';
+import type { Command } from '../run-command.tsx';
 
 const DEAD = 'dead:';
 

@@ -1,7 +1,7 @@
 import { useId, useState } from 'preact/hooks';
 import type { EventQueue, QueueDepth, Queues } from '../../api.ts';
-import { useRun } from '../act.tsx';
 import { route } from '../route.ts';
+import { useRun } from '../run-command.tsx';
 import { queues } from '../store.ts';
 import { Button } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';

@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals';
 import { useId } from 'preact/hooks';
-import { useRun } from '../act.tsx';
+import { useRun } from '../run-command.tsx';
 import { stack, tasks } from '../store.ts';
 import { TaskOutput } from '../tasks.tsx';
 import { Button } from '../ui/button.tsx';

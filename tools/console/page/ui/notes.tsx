@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import type { Tone as StateTone } from '../../../stage/history/words.ts';
+import type { Tone as StateTone } from '../../../stage/history/state-text.ts';
 
 export type Tone = StateTone | 'info';
 

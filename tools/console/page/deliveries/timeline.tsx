@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { useMemo, useRef } from 'preact/hooks';
 import type { Delivery } from '../../../stage/history/history.ts';
-import { stateTitle } from '../../../stage/history/words.ts';
+import { stateTitle } from '../../../stage/history/state-text.ts';
 import { clockText, dayText } from '../ui/time.tsx';
 import { type Filter, OUTCOME_WORDS, OUTCOMES, type Outcome, statesOf } from './filter.ts';
 import { countOutcomes, type Outcomes, rateText, stackOf } from './outcomes.ts';
