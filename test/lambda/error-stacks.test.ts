@@ -108,7 +108,6 @@ test('the stack of a delivery that was not accepted leads to what the receiver d
     place('lambda/receiver/event-queues.ts', sends, 'EventQueues.enqueue'),
     place('lambda/receiver/receive.ts', 'await queues.enqueue(', 'receive'),
     place('lambda/receiver/receive.ts', 'await receive(event)', 'createReceiver'),
-    place('lambda/receiver/handler.ts', 'await receive(event)', 'handler'),
   ]);
 });
 
