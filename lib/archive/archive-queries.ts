@@ -18,7 +18,7 @@ export interface ArchiveQueriesProps {
 }
 
 /** Prefix of the results, which expire after a day. */
-export const RESULTS_PREFIX = 'queries/';
+const RESULTS_PREFIX = 'queries/';
 const RESULTS_KEPT = Duration.days(1);
 
 /** As the prices count them. */

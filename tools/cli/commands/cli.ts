@@ -60,7 +60,7 @@ main(process.argv.slice(2)).catch(async (error: unknown) => {
  * Ends a command without an error once its output is not read any more, as by `head -1`. Work that Ctrl-C can
  * interrupt ends as with Ctrl-C.
  */
-export function endWithClosedPipe(): void {
+function endWithClosedPipe(): void {
   let isClosed = false;
   const onError = ({ code, message }: NodeJS.ErrnoException) => {
     if (code !== 'EPIPE') {

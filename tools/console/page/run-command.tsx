@@ -19,7 +19,7 @@ export interface Command extends TaskRequest {
 }
 
 /** As it is typed in a terminal. */
-export const commandText = ([script, ...words]: readonly string[]) =>
+const commandText = ([script, ...words]: readonly string[]) =>
   `npm run ${script} -- ${words.map(shellWord).join(' ')}${stack.commandSuffix}`;
 
 /** The task whose output is open; undefined: none, or the newest. */

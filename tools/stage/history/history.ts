@@ -18,7 +18,7 @@ export interface History {
   readonly now: readonly [Place, ...Place[]];
 }
 
-export const stepKinds = [
+const stepKinds = [
   'received',
   'queued',
   'answered',
@@ -103,7 +103,7 @@ export type Origin =
       readonly notify?: boolean | undefined;
     };
 
-export const skipReasons = ['already-processed', 'newer-data', 'up-to-date'] as const;
+const skipReasons = ['already-processed', 'newer-data', 'up-to-date'] as const;
 
 /** Why an event needed no effect. `up-to-date`: a replay found what this event had stored before. */
 export type SkipReason = (typeof skipReasons)[number];

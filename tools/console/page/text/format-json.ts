@@ -165,7 +165,7 @@ export function formatJson(text: string): Formatted {
 }
 
 /** White space in front of a line of a depth. */
-export const indentOf = (depth: number) => INDENT.repeat(Math.min(depth, DEEPEST_INDENT));
+const indentOf = (depth: number) => INDENT.repeat(Math.min(depth, DEEPEST_INDENT));
 
 /** Lines as one text, as it is copied. */
 export function textOf({ text, starts, ends, depths, keyEnds }: Lines): string {
