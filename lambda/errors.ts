@@ -25,7 +25,7 @@ export function errorText({ cause, ...error }: DescribedError): string {
 const summaryText = ({ call, error, errorMessage }: ErrorSummary) =>
   [call, error, errorMessage].filter((text) => text !== undefined).join(': ');
 
-/** Error names of which the message may quote what was sent. */
+/** Names of errors whose message may quote what was sent. */
 const QUOTES_ITS_INPUT = /invalid|serialization|syntax/i;
 
 /**
