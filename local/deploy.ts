@@ -70,7 +70,8 @@ interface Plan {
 
 /**
  * Brings what the AWS endpoint has in line with a template: creates what is missing, and gives the rest the template's
- * settings. Delivery streams that exist stay as they are. Nothing is deleted.
+ * settings. Delivery streams that exist stay as they are. Nothing is deleted but
+ * a secret that is marked for deletion and wanted again.
  * @param secret value of a new secret. One that exists keeps its value
  * @returns what the endpoint has and the template has not: `queue orders`
  * @throws UnusableStateError if a table has other keys than in the template. Then nothing has changed
@@ -149,7 +150,7 @@ export async function deploy(
       }),
       plan('AWS::SecretsManager::Secret', {
         noun: 'secret',
-        list: () => secretNames(secrets),
+        list: () => secretNames(secrets, resources),
         async create({ logicalId, name, properties: { Description } }) {
           const command = new CreateSecretCommand({ Name: name, SecretString: secret, Description });
           resources.setSecretArn(logicalId, (await secrets.send(command)).ARN ?? '');
@@ -204,13 +205,16 @@ async function namesIn<Page>(
 
 const lastPart = (text: string) => text.split(/[/:]/).at(-1) ?? '';
 
-/** One that is marked for deletion is deleted: the template wants one that can be read. */
-async function secretNames(client: SecretsManagerClient): Promise<string[]> {
+/** A secret of the template that is marked for deletion is deleted: the template wants one that can be read. */
+async function secretNames(client: SecretsManagerClient, resources: Resources): Promise<string[]> {
   const names: string[] = [];
+  const wanted = new Set(resources.ofType('AWS::SecretsManager::Secret').map(({ name }) => name));
   for await (const { SecretList = [] } of paginateListSecrets({ client }, { IncludePlannedDeletion: true })) {
     for (const { DeletedDate, Name = '' } of SecretList) {
       if (DeletedDate === undefined) names.push(Name);
-      else await client.send(new DeleteSecretCommand({ SecretId: Name, ForceDeleteWithoutRecovery: true }));
+      else if (wanted.has(Name)) {
+        await client.send(new DeleteSecretCommand({ SecretId: Name, ForceDeleteWithoutRecovery: true }));
+      }
     }
   }
   return names;
