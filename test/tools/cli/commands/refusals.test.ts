@@ -237,19 +237,21 @@ describe('start refuses a port that is in use', () => {
   const loopback = Object.values(networkInterfaces()).flatMap((addresses = []) =>
     addresses.filter(({ internal }) => internal).map(({ address }) => address),
   );
+  const PORTS = ['port', 'aws-port', 'console-port'] as const;
   const cases = [
-    ['port', 'aws-port', '127.0.0.1'],
-    ['aws-port', 'port', '127.0.0.1'],
-    ['port', 'aws-port', '::1'],
-    ['console-port', 'port', '127.0.0.1'],
+    ['port', '127.0.0.1'],
+    ['aws-port', '127.0.0.1'],
+    ['port', '::1'],
+    ['console-port', '127.0.0.1'],
   ] as const;
 
-  test.each(cases.filter(([, , host]) => loopback.includes(host)))(
-    '--%s (besides a free --%s), by something on %s',
-    async (option, other, host) => {
+  test.each(cases.filter(([, host]) => loopback.includes(host)))(
+    '--%s (besides free ones), by something on %s',
+    async (option, host) => {
       const { port, server } = await occupyPort(host);
+      const options = PORTS.flatMap((name) => [`--${name}`, name === option ? String(port) : '0']);
       try {
-        expect(await project.run(['start', `--${option}`, String(port), `--${other}`, '0'])).toEqual(
+        expect(await project.run(['start', ...options])).toEqual(
           refusal(`Port ${port} is in use. Stop what uses it, or choose another with --${option}`),
         );
       } finally {

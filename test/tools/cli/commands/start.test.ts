@@ -196,7 +196,8 @@ describe('invoke', () => {
 
 describe('a second stack', () => {
   test('does not start on the ports of the first', async () => {
-    expect(await project.run(['start', '--port', String(port)])).toEqual({
+    const args = ['--port', String(port), '--aws-port', '0', '--console-port', '0'];
+    expect(await project.run(['start', ...args])).toEqual({
       code: 1,
       stdout: '',
       stderr: `Port ${port} is in use. Stop what uses it, or choose another with --port\n`,
