@@ -3,8 +3,6 @@ import { availableParallelism } from 'node:os';
 
 /** @type {import('jest').Config} */
 export default {
-  testEnvironment: '<rootDir>/test/support/jest-environment.js',
-  runtime: '<rootDir>/test/support/jest-runtime.js',
   injectGlobals: false,
   roots: ['<rootDir>/test'],
   testMatch: ['**/*.test.ts'],
@@ -31,5 +29,5 @@ export default {
   // Many tests wait: for queues, for retries, for a process to start.
   maxWorkers: Math.ceil(availableParallelism() * 1.5),
   // Longer than any test waits for one thing, several times over: `test/support/eventually.ts`.
-  testTimeout: 300_000,
+  testTimeout: 120_000,
 };

@@ -200,7 +200,7 @@ export class Sandbox {
   }
 
   #crashLine(error: unknown): string {
-    const { name, message, stack = '' } = error instanceof Error ? error : new Error(inspect(error));
+    const { name, message, stack = '' } = isThrownError(error) ? error : new Error(inspect(error));
     const trace = sourceTrace(stack, this.codeDirectory);
     return crashLine(
       { errorType: name, errorMessage: message, trace },
@@ -214,6 +214,10 @@ export class Sandbox {
     }
   }
 }
+
+/** Errors of a worker lose their type on the way: they are not native errors any more. */
+const isThrownError = (error: unknown): error is Error =>
+  typeof error === 'object' && error !== null && 'stack' in error && 'message' in error;
 
 function isOutOfMemory(error: unknown): boolean {
   if (typeof error !== 'object' || error === null || !('code' in error)) return false;

@@ -1,14 +1,14 @@
 import { execFile, spawnSync } from 'node:child_process';
 import { globSync, readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { LocalStack } from '../../local/local-stack.ts';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { ANSWER_WAIT_SECONDS } from '../../tools/partner/check-sender/repeats.ts';
 import { eventually } from '../support/eventually.ts';
 import { Partner } from '../support/partner.ts';
+import { type SharedStack, sharedStack } from '../support/shared-stack.ts';
 import { bodyOf, signingVectors } from '../support/signing-vectors.ts';
 import { Tables } from '../support/tables.ts';
-import { startTestStack, TEST_SECRET } from '../support/test-stack.ts';
+import { TEST_SECRET } from '../support/test-stack.ts';
 
 const run = promisify(execFile);
 const document = readFileSync('docs/partner.md', 'utf8');
@@ -25,11 +25,10 @@ const blocks = (title: string, language: string) =>
     ([, text = '']) => text,
   );
 
-let stack: LocalStack;
+let stack: SharedStack;
 beforeAll(async () => {
-  stack = await startTestStack();
+  stack = await sharedStack();
 });
-afterAll(() => stack.close());
 
 test('each signature that it shows is accepted of a test vector', () => {
   const [, body = ''] = /^Signatures for the body `(.+)`, without/m.exec(section('Sign')) ?? [];

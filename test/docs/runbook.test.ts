@@ -5,9 +5,8 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { CloudWatchLogsClient, FilterLogEventsCommand } from '@aws-sdk/client-cloudwatch-logs';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { LocalStack } from '../../local/local-stack.ts';
 import { Partner } from '../support/partner.ts';
-import { startTestStack } from '../support/test-stack.ts';
+import { type SharedStack, sharedStack } from '../support/shared-stack.ts';
 
 const run = promisify(execFile);
 const runbook = readFileSync('docs/operations.md', 'utf8');
@@ -15,17 +14,16 @@ const [stagePrelude = '', localPrelude = ''] = [...runbook.matchAll(/```bash\n(.
   ([, text = '']) => text,
 );
 
-let stack: LocalStack;
+let stack: SharedStack;
 let folder: string;
 beforeAll(async () => {
-  stack = await startTestStack();
+  stack = await sharedStack();
   folder = mkdtempSync(join(tmpdir(), 'partner-webhooks-runbook-'));
   mkdirSync(join(folder, '.local'));
   writeFileSync(join(folder, '.local/outputs.json'), JSON.stringify({ [stack.name]: stack.outputs }));
 });
 afterAll(async () => {
   rmSync(folder, { recursive: true });
-  await stack.close();
 });
 
 /** What commands print in a shell that the prelude was pasted into. */

@@ -1,21 +1,19 @@
 import { createHash } from 'node:crypto';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import type { LocalStack } from '../../local/local-stack.ts';
 import { eventually } from '../support/eventually.ts';
 import { Partner } from '../support/partner.ts';
+import { type SharedStack, sharedStack } from '../support/shared-stack.ts';
 import { Tables } from '../support/tables.ts';
-import { startTestStack } from '../support/test-stack.ts';
 
-let stack: LocalStack;
+let stack: SharedStack;
 let partner: Partner;
 let tables: Tables;
 beforeAll(async () => {
-  stack = await startTestStack();
+  stack = await sharedStack();
   partner = new Partner(stack.outputs.WebhookUrl);
   tables = new Tables(stack.operator);
 });
-afterAll(() => stack.close());
 
 const timestamp = '2026-01-31T09:00:00Z';
 
