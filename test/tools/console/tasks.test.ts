@@ -1,28 +1,20 @@
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { SetQueueAttributesCommand } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { Task } from '../../../tools/console/api.ts';
 import { Tasks } from '../../../tools/console/server/tasks.ts';
 import type { Step } from '../../../tools/stage/history/history.ts';
 import { eventually } from '../../support/eventually.ts';
 import { Partner } from '../../support/partner.ts';
-import { Tables } from '../../support/tables.ts';
 import { DEAD, Operator, shopUpdated } from '../stage/queues/support.ts';
-import { startStageConsole } from './stage-console.ts';
-import { startTestConsole, type TestConsole } from './support.ts';
+import { answered, startStageConsole, startTestConsole, type TestConsole } from './support.ts';
 
 let running: TestConsole;
 let operator: Operator;
-let tables: Tables;
 let partner: Partner;
 
 beforeAll(async () => {
   running = await startTestConsole();
   operator = await Operator.create(running.stack);
-  tables = new Tables(running.stack.operator);
   partner = new Partner(running.stack.outputs.WebhookUrl);
 });
 afterAll(async () => {
@@ -40,83 +32,78 @@ async function run(line: string, input?: string): Promise<Task> {
   return running.api.ended(body.id);
 }
 
-const PENDING = ['queued', 'retrying', 'received'];
-
 /** A delivery once nothing more happens to it. */
 const settled = (id = '') =>
   eventually(async () => {
     const delivery = running.source.store.get(id);
-    return delivery === undefined || PENDING.includes(delivery.state) ? undefined : delivery;
+    const isPending = ['queued', 'retrying', 'received', undefined].includes(delivery?.state);
+    return isPending ? undefined : delivery;
   });
 
-const row = (shop_id: string) => tables.get(running.stack.outputs.ShopCacheTable, { shop_id });
-
-describe('what the console does not run is refused in one line,', () => {
+describe('a command that the console does not run', () => {
   const only = 'The console does not run this command. It runs: send, dlq redrive, pause, resume, replay';
 
-  test.each<[request: unknown, status: number, detail: string]>([
-    [{}, 400, 'argv: Invalid input: expected array, received undefined'],
-    [{ argv: [] }, 400, 'argv: Too small'],
-    [{ argv: ['send', 5] }, 400, 'argv.1: Invalid input: expected string'],
-    [{ argv: ['send'], confirmed: true }, 400, 'The body: Unrecognized key: "confirmed"'],
-    [{ argv: ['archive', 'forget'] }, 400, only],
-    [{ argv: ['constructor'] }, 400, only],
-    [{ argv: ['dlq'] }, 400, only],
-    [{ argv: ['dlq', 'help'] }, 400, only],
-    [{ argv: ['dlq', '--help'] }, 400, only],
-    [{ argv: ['dlq', 'list'] }, 400, only],
-    [{ argv: ['dlq', 'show', 'shop.updated', '--payload'] }, 400, only],
-    [{ argv: ['dlq', 'redrive'] }, 400, "Missing required argument 'queue'"],
-    [{ argv: ['dlq', 'redrive', 'payments'] }, 400, "No queue 'payments'"],
-    [{ argv: ['dlq', 'redrive', '--', '--stage'] }, 400, "No queue '--stage'"],
-    [{ argv: ['dlq', 'redrive', 'unrouted', '-h'] }, 400, "Unknown option '-h'"],
-    [{ argv: ['dlq', 'redrive', 'unrouted', '--stage=x'] }, 400, 'The console does not take --stage'],
-    [{ argv: ['send'] }, 400, 'Name one event: '],
-    [{ argv: ['send', 'shop.update'] }, 400, "No event 'shop.update'. Did you mean shop.updated?"],
-    [{ argv: ['send', 'shop.updated', 'user.updated'] }, 400, 'Too many arguments'],
-    [{ argv: ['send', 'shop.updated', '--stage', 'prod'] }, 400, 'The console does not take --stage'],
-    [
-      { argv: ['send', 'shop.updated', '--outputs', '/etc/passwd'] },
-      400,
-      'The console does not take --outputs',
-    ],
-    [{ argv: ['send', 'shop.updated', '--url', 'example.com'] }, 400, 'The console does not take --url'],
-    [{ argv: ['send', 'shop.updated', '--secret', 'x'] }, 400, 'The console does not take --secret'],
-    [{ argv: ['send', 'shop.updated', '--count', '9'] }, 400, 'The console does not take --count'],
-    [{ argv: ['send', '--file', '/etc/passwd'] }, 400, '--file takes only -'],
-    [{ argv: ['send', '--file', '-'] }, 400, '--file - and input need each other'],
-    [{ argv: ['send', 'shop.updated'], input: '{}' }, 400, '--file - and input need each other'],
-    [{ argv: ['send', 'shop.updated', '--file', '-'], input: '{}' }, 400, 'Either an event or --file'],
-    [{ argv: ['pause', 'shop.updated'] }, 400, 'Say why, in one line of 1 to 400 characters'],
-    [{ argv: ['pause', 'shop.updated', '--reason', 'a\nb'] }, 400, 'Say why, in one line'],
-    [{ argv: ['pause', 'shop.update', '--reason', 'x'] }, 400, "No event 'shop.update'"],
-    [{ argv: ['resume', 'shop.updated', '--reason', 'x'] }, 400, "Unknown option '--reason'"],
-    [{ argv: ['replay', '--since', '1h'] }, 400, 'A replay needs --dry-run or --yes'],
-    [
-      { argv: ['replay', '--since', 'never', '--yes'] },
-      400,
-      "Option '--since <time>' argument 'never' is invalid",
-    ],
-    [{ argv: ['replay', '--rate', '0', '--yes'] }, 400, "Option '--rate <n>' argument '0' is invalid"],
-  ])('%j', async (request, status, detail) => {
+  test.each([
+    { request: {}, detail: 'argv: Invalid input: expected array, received undefined' },
+    { request: { argv: [] }, detail: 'argv: Too small' },
+    { request: { argv: ['send', 5] }, detail: 'argv.1: Invalid input: expected string' },
+    { request: { argv: ['send'], confirmed: true }, detail: 'The body: Unrecognized key: "confirmed"' },
+    { request: { argv: ['dlq', 'show', 'shop.updated', '--payload'] }, detail: only },
+    { request: { argv: ['send', '--file', '-'] }, detail: '--file - and input need each other' },
+    {
+      request: { argv: ['send', 'shop.updated'], input: '{}' },
+      detail: '--file - and input need each other',
+    },
+    { request: { argv: ['pause', 'shop.updated', '--reason', 'a\nb'] }, detail: 'Say why, in one line' },
+    { request: { argv: ['dlq', 'redrive', '--', '--stage'] }, detail: "No queue '--stage'" },
+    {
+      request: { argv: ['dlq', 'redrive', 'unrouted', ...Array(5_000).fill(`--id=${randomUUID()}`)] },
+      detail: 'The command is too long: ',
+    },
+  ])('is refused in one line: $detail', async ({ request, detail }) => {
     const answer = await post(request);
-    expect(answer).toMatchObject({ status, body: { detail: expect.stringContaining(detail) } });
+    expect(answer).toMatchObject({ status: 400, body: { detail: expect.stringContaining(detail) } });
     expect(answer.body.detail).not.toContain('\n');
-    expect((await running.api.get('/api/tasks')).body).toEqual([]);
   });
 
-  test('and so is a command of thousands of ids', async () => {
-    const ids = Array.from({ length: 5_000 }, () => `--id=${randomUUID()}`);
-    expect(await post({ argv: ['dlq', 'redrive', 'unrouted', ...ids] })).toMatchObject({
-      status: 400,
-      body: { detail: expect.stringMatching(/^The command is too long: .* Name fewer ids$/) },
+  test.each([
+    { line: 'archive forget', detail: only },
+    { line: 'constructor', detail: only },
+    { line: 'dlq', detail: only },
+    { line: 'dlq --help', detail: only },
+    { line: 'dlq redrive', detail: "Missing required argument 'queue'" },
+    { line: 'dlq redrive payments', detail: "No queue 'payments'" },
+    { line: 'dlq redrive unrouted -h', detail: "Unknown option '-h'" },
+    { line: 'dlq redrive unrouted --stage=x', detail: 'The console does not take --stage' },
+    { line: 'send shop.update', detail: "No event 'shop.update'. Did you mean shop.updated?" },
+    { line: 'send shop.updated --outputs /etc/passwd', detail: 'The console does not take --outputs' },
+    { line: 'send shop.updated --url example.com', detail: 'The console does not take --url' },
+    { line: 'send shop.updated --secret x', detail: 'The console does not take --secret' },
+    { line: 'send --file /etc/passwd', detail: '--file takes only -' },
+    { line: 'pause shop.updated', detail: 'Say why, in one line of 1 to 400 characters' },
+    { line: 'resume shop.updated --reason x', detail: "Unknown option '--reason'" },
+    { line: 'replay --since 1h', detail: 'A replay needs --dry-run or --yes' },
+    { line: 'replay --since never --yes', detail: "Option '--since <time>' argument 'never' is invalid" },
+  ])('is refused in one line: $line', async ({ line, detail }) => {
+    const answer = await post({ argv: line.split(' ') });
+    expect(answer).toMatchObject({ status: 400, body: { detail: expect.stringContaining(detail) } });
+    expect(answer.body.detail).not.toContain('\n');
+  });
+
+  test('is text of one’s own for a stage', async () => {
+    await using stage = await startStageConsole(running.stack);
+    const request = { argv: ['send', '--file', '-'], input: '{}' };
+    expect(await stage.api.post('/api/tasks', request)).toMatchObject({
+      status: 403,
+      body: { detail: expect.stringContaining('A stage gets only what the partner has sent') },
     });
   });
 });
 
 describe('send', () => {
-  test('of a sample is a delivery that settles', async () => {
-    const task = await run('send shop.updated');
+  test('of a sample is a delivery that settles, signed by the stack’s secret whatever the environment has', async () => {
+    process.env.WEBHOOK_SECRET = 'another';
+    const task = await run('send shop.updated').finally(() => delete process.env.WEBHOOK_SECRET);
     expect(task).toMatchObject({
       command: 'npm run send -- shop.updated',
       state: 'done',
@@ -125,15 +112,6 @@ describe('send', () => {
       deliveries: [expect.any(String)],
     });
     expect(await settled(task.deliveries[0])).toMatchObject({ event: 'shop.updated', state: 'processed' });
-  });
-
-  test('signs with the secret of the stack, whatever the environment has', async () => {
-    process.env.WEBHOOK_SECRET = 'another';
-    try {
-      expect(await run('send shop.updated')).toMatchObject({ state: 'done' });
-    } finally {
-      delete process.env.WEBHOOK_SECRET;
-    }
   });
 
   test('--again --same-headers posts the same bytes, headers and signature', async () => {
@@ -154,7 +132,6 @@ describe('send', () => {
   test('--again signs the bytes of a delivery that only the console has', async () => {
     const { body } = await partner.post(shopUpdated(randomUUID()), { signature: 'wrong' });
     const id = String(body.requestId);
-    expect(await settled(id)).toMatchObject({ status: 401 });
     const task = await run(`send --again ${id}`);
     expect(await settled(task.deliveries[0])).toMatchObject({ state: 'processed' });
     const same = await run(`send --again ${id} --same-headers`);
@@ -165,51 +142,41 @@ describe('send', () => {
   });
 
   test('--file - signs the input, whatever it is', async () => {
-    const shopId = randomUUID();
-    const sent = await run('send --file -', shopUpdated(shopId));
+    const sent = await run('send --file -', shopUpdated(randomUUID()));
     expect(await settled(sent.deliveries[0])).toMatchObject({ state: 'processed' });
-    expect(await row(shopId)).toBeDefined();
     const unusable = await run('send --file -', 'no JSON, ´\u0000´');
     expect(unusable).toMatchObject({ state: 'failed', lines: [expect.stringMatching(/^400 /)] });
     expect(await settled(unusable.deliveries[0])).toMatchObject({ state: 'invalid', status: 400 });
   });
-
-  test('to a stage takes no text', async () => {
-    await using stage = await startStageConsole(running.stack);
-    const request = { argv: ['send', '--file', '-'], input: '{}' };
-    const { status, body } = await stage.api.post('/api/tasks', request);
-    expect({ status, detail: body.detail }).toEqual({
-      status: 403,
-      detail: expect.stringContaining('A stage gets only what the partner has sent'),
-    });
-  });
 });
 
 describe('dlq redrive', () => {
-  test('of one dead letter has its effect, and leaves the others', async () => {
-    const url = operator.outputs.ShopUpdatedDeadLetterQueueUrl;
-    const shopId = randomUUID();
-    const other = await operator.put(url, shopUpdated('shop-1'), DEAD);
-    const id = await operator.put(url, shopUpdated(shopId), DEAD);
+  const dead = () => operator.outputs.ShopUpdatedDeadLetterQueueUrl;
+
+  /** A delivery that is known, though no message of it is. @returns its id */
+  function addDelivery(): string {
+    const requestId = randomUUID();
+    running.feed.onExchange(answered(requestId, Buffer.from(shopUpdated('shop-1'))));
+    return requestId;
+  }
+
+  test('of one dead letter leaves the others, and a second one fails with the command’s own line', async () => {
+    const other = await operator.put(dead(), shopUpdated('shop-1'), DEAD);
+    const id = await operator.put(dead(), shopUpdated('shop-2'), DEAD);
     expect(await run(`dlq redrive shop.updated --id ${id}`)).toMatchObject({
       command: `npm run dlq -- redrive shop.updated --id ${id}`,
       state: 'done',
       lines: ['    1 × moved to the queue of shop.updated'],
     });
-    await eventually(() => row(shopId));
-    expect(await running.stack.inspectQueue(url ?? '')).toMatchObject([{ id: other }]);
-  });
-
-  test('of nothing fails with the command’s own line', async () => {
-    expect(await run('dlq redrive shop.updated')).toMatchObject({
+    expect(await running.stack.inspectQueue(dead() ?? '')).toMatchObject([{ id: other }]);
+    expect(await run('dlq redrive girl.created')).toMatchObject({
       state: 'failed',
-      lines: ['Nothing to redrive: the dead-letter queue of shop.updated is empty'],
+      lines: ['Nothing to redrive: the dead-letter queue of girl.created is empty'],
     });
   });
 
-  test('shows its progress, and keeps a second one of the same queue from starting', async () => {
-    const url = operator.outputs.ShopUpdatedDeadLetterQueueUrl;
-    for (let count = 0; count < 4; count += 1) await operator.put(url, shopUpdated(randomUUID()), DEAD);
+  test('shows its progress, keeps a second one of the same queue from starting, and can be cancelled', async () => {
+    for (let count = 0; count < 4; count += 1) await operator.put(dead(), shopUpdated(randomUUID()), DEAD);
     const argv = ['dlq', 'redrive', 'shop.updated', '--rate', '1'];
     const { body: first } = await post({ argv });
     expect(await post({ argv })).toMatchObject({
@@ -220,88 +187,46 @@ describe('dlq redrive', () => {
       async () => (await running.api.get(`/api/tasks/${first.id}`)).body.progress,
     );
     expect(progress).toMatchObject({ doing: 'Moving', total: 4, unit: 'messages' });
-    await running.api.delete(`/api/tasks/${first.id}`);
+    expect(await running.api.delete(`/api/tasks/${first.id}`)).toMatchObject({ status: 202 });
     expect(await running.api.ended(first.id)).toMatchObject({
       state: 'failed',
       lines: [expect.any(String), expect.stringMatching(/^Cancelled\. /)],
     });
+    expect(await running.api.delete('/api/tasks/none')).toMatchObject({ status: 404 });
   });
 
   test('is noted for the delivery whose dead letter it was, until it is tried again', async () => {
-    await run('pause shop.updated --reason test');
-    const { body } = await partner.post(shopUpdated(randomUUID()));
-    const requestId = String(body.requestId);
-    const ids = { eventId: String(body.eventId), event: 'shop.updated', requestId, messageId: 'message-1' };
-    const timestamp = new Date().toISOString();
-    const line = { timestamp, level: 'ERROR', message: 'DeadLettered', attempt: 10, ...ids };
+    const requestId = addDelivery();
+    const about = {
+      timestamp: new Date().toISOString(),
+      level: 'ERROR',
+      message: 'DeadLettered',
+      attempt: 10,
+    };
+    const line = {
+      ...about,
+      eventId: DEAD.eventId,
+      event: 'shop.updated',
+      requestId,
+      messageId: 'message-1',
+    };
     running.feed.onLog({ text: JSON.stringify(line) });
     expect(running.source.store.get(requestId)).toMatchObject({ state: 'dead-letter' });
-    await operator.put(operator.outputs.ShopUpdatedDeadLetterQueueUrl, shopUpdated('shop-1'), {
-      ...DEAD,
-      requestId,
-    });
-    await run('dlq redrive shop.updated');
+    const id = await operator.put(dead(), shopUpdated('shop-1'), { ...DEAD, requestId });
+    const end = running.stack.faults.inject({ service: 'dynamodb', kind: 'slow', milliseconds: 1_500 });
+    await run(`dlq redrive shop.updated --id ${id}`).finally(end);
     expect(running.source.store.get(requestId)).toMatchObject({ state: 'queued' });
-    await run('resume shop.updated');
   });
 
   test('of what fails again at once leaves its delivery a dead letter', async () => {
-    // No message of it is known yet.
-    const { body } = await partner.post(shopUpdated(randomUUID()).replace('shop.updated', 'shop.opened'));
-    const requestId = String(body.requestId);
-    await settled(requestId);
-    await operator.put(operator.outputs.ShopUpdatedDeadLetterQueueUrl, 'no JSON', { ...DEAD, requestId });
+    const requestId = addDelivery();
+    await operator.put(dead(), 'no JSON', { ...DEAD, requestId });
     expect(await run('dlq redrive shop.updated')).toMatchObject({ state: 'done' });
-    expect(
-      await eventually(async () => {
-        const delivery = running.source.store.get(requestId);
-        return delivery?.state === 'parked' ? undefined : delivery;
-      }),
-    ).toMatchObject({ state: 'dead-letter' });
-  });
-
-  test('of a message whose consumer crashed leaves its crashes in the history', async () => {
-    const { stack, source } = running;
-    const { queueUrl, deadLetterQueueUrl } = operator.stack.event('user.updated');
-    const deadLetterTargetArn = deadLetterQueueUrl.replace(
-      /^.*\/(\d+)\/(.*)$/,
-      'arn:aws:sqs:us-east-1:$1:$2',
-    );
-    const RedrivePolicy = JSON.stringify({ deadLetterTargetArn, maxReceiveCount: 2 });
-    await operator.stack.sqs.send(
-      new SetQueueAttributesCommand({
-        QueueUrl: queueUrl,
-        Attributes: { VisibilityTimeout: '1', RedrivePolicy },
-      }),
-    );
-    const code = stack.functions.get('user-updated')?.definition.codeDirectory ?? '';
-    const folder = await mkdtemp(join(tmpdir(), 'crashing-'));
-    await writeFile(join(folder, 'index.mjs'), 'export const handler = () => process.exit(1);\n');
-    await stack.replaceCode('user-updated', folder);
-    const [id = ''] = (await run('send user.updated')).deliveries;
-    const history = async () => {
-      const delivery = await settled(id);
-      return (await source.history(delivery, new AbortController().signal)).history;
-    };
-    const crashes = { kind: 'crashed', attempt: 1, attempts: 2, error: 'Runtime.ExitError' };
-    expect(await settled(id)).toMatchObject({
-      state: 'dead-letter',
-      error: 'The function crashed (Runtime.ExitError)',
-    });
-    expect((await history()).steps).toContainEqual(expect.objectContaining(crashes));
-
-    await run('pause user.updated --reason crashes');
-    await run('dlq redrive user.updated');
-    expect(source.store.get(id)).toMatchObject({ state: 'queued' });
-    await stack.replaceCode('user-updated', code);
-    await run('resume user.updated');
-    expect(await settled(id)).toMatchObject({ state: 'processed' });
-    expect((await history()).steps).toContainEqual(expect.objectContaining(crashes));
-    await rm(folder, { recursive: true });
+    expect(await settled(requestId)).toMatchObject({ state: 'dead-letter' });
   });
 });
 
-test('pause and resume print what they did, and a second pause is refused', async () => {
+test('a second pause fails with the command’s own line, until the event is resumed', async () => {
   expect(await run('pause user.updated --reason away')).toMatchObject({
     state: 'done',
     lines: expect.arrayContaining([expect.stringMatching(/^Paused\. Nothing processes user\.updated/)]),
@@ -337,27 +262,22 @@ describe('replay', () => {
     expect(done.blocks).toContainEqual(
       expect.objectContaining({ kind: 'table', rows: [['shop.updated', '1']] }),
     );
-    const history = () => running.source.history(first, new AbortController().signal);
     const replayed = await eventually(async () => {
-      const { steps, now } = (await history()).history;
-      return steps.some(({ reason }: Step) => reason === 'up-to-date') ? now : undefined;
+      const { history } = await running.source.history(first, new AbortController().signal);
+      return history.steps.some(({ reason }: Step) => reason === 'up-to-date') ? history.now : undefined;
     });
     expect(replayed).toMatchObject([{ state: 'processed' }]);
   });
 
-  test('that is interrupted fails, and meanwhile no other one starts', async () => {
-    for (const shopId of Array.from({ length: 3 }, () => randomUUID())) {
-      await partner.post(shopUpdated(shopId));
-    }
+  test('keeps another one from starting, whatever it replays', async () => {
     const argv = ['replay', '--since', '1h', '--rate', '1', '--yes'];
     const { body: task } = await post({ argv });
-    expect(await post({ argv })).toMatchObject({
+    expect(await post({ argv: [...argv, '--shop', 'shop-1'] })).toMatchObject({
       status: 409,
       body: { detail: expect.stringContaining(`already changes the archive by a replay: ${task.command}`) },
     });
-    expect(await running.api.delete(`/api/tasks/${task.id}`)).toMatchObject({ status: 202 });
+    await running.api.delete(`/api/tasks/${task.id}`);
     expect(await running.api.ended(task.id)).toMatchObject({ state: 'failed' });
-    expect(await running.api.delete('/api/tasks/none')).toMatchObject({ status: 404 });
   });
 });
 
@@ -368,8 +288,8 @@ test('pages get each change of a task, and the list has the newest first', async
   });
   const { id } = await run('send review.posted');
   unsubscribe();
-  const states = changes.map((task) => `${task.id} ${task.state}`);
-  expect([states[0], states.at(-1)]).toEqual([`${id} running`, `${id} done`]);
+  expect(changes.at(0)).toMatchObject({ id, state: 'running' });
+  expect(changes.at(-1)).toMatchObject({ id, state: 'done' });
   expect((await running.api.get('/api/tasks')).body[0]).toMatchObject({ id });
 });
 
@@ -382,5 +302,5 @@ test('nothing starts while a closing console waits for the end of its tasks', as
   expect(() => tasks.start(command)).toThrow('The console is closing');
   ending.resolve(true);
   await closed;
-  expect(tasks.list()[0]).toMatchObject({ state: 'done' });
+  expect(tasks.list()).toMatchObject([{ state: 'done' }]);
 });

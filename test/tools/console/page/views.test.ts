@@ -1,0 +1,332 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import {
+  canFail,
+  expectation,
+  faultKinds,
+  faultServices,
+  faultTitle,
+  parseMilliseconds,
+  parseShare,
+} from '../../../../tools/console/page/faults/fault-text.ts';
+import {
+  attributesOf,
+  cellText,
+  columnNames,
+  isBlock,
+  tableTitle,
+  valueText,
+} from '../../../../tools/console/page/item-text.ts';
+import {
+  callerName,
+  deadLetterAddress,
+  eventsOf,
+  namedQueue,
+  previewText,
+  queueAddress,
+  redriveAll,
+  redriveCommand,
+  redriveGroup,
+} from '../../../../tools/console/page/queues/queue.ts';
+import { emptyForm, isPlanOf, replayArguments } from '../../../../tools/console/page/replay/form.ts';
+import { formatRoute, parseRoute, VIEWS } from '../../../../tools/console/page/route.ts';
+import { rowAfterKey, toggled } from '../../../../tools/console/page/ui/table.tsx';
+import { ageText, dayText, utcText } from '../../../../tools/console/page/ui/time.tsx';
+
+describe('an address of the page', () => {
+  test('leads to a delivery and the list around it', () => {
+    expect(parseRoute('#/deliveries/AbC%3D?search=a+b&tab=request')).toEqual({
+      view: 'deliveries',
+      path: ['AbC='],
+      query: { search: 'a b', tab: 'request' },
+    });
+  });
+
+  test.each(['', '#/', '#/nothing/x', '#token=abc'])('leads to all deliveries if it is %j', (hash) => {
+    expect(parseRoute(hash)).toEqual({ view: 'deliveries', path: [], query: {} });
+  });
+
+  test('is read as it was written, whatever its ids and texts', () => {
+    const text = fc.string({ unit: 'grapheme', minLength: 1 });
+    const route = fc.record({
+      view: fc.constantFrom(...VIEWS),
+      path: fc.array(text, { maxLength: 2 }),
+      query: fc.dictionary(text, text, { maxKeys: 3, noNullPrototype: true }),
+    });
+    fc.assert(fc.property(route, (given) => expect(parseRoute(formatRoute(given))).toEqual(given)));
+  });
+
+  test('leaves empty values out', () => {
+    const query = { search: '', event: 'x' };
+    expect(formatRoute({ view: 'deliveries', query })).toBe('#/deliveries?event=x');
+  });
+});
+
+describe('a table', () => {
+  const count = 40;
+
+  test.each([
+    { key: 'j', from: -1, to: 0 },
+    { key: 'ArrowDown', from: count - 1, to: count - 1 },
+    { key: 'k', from: -1, to: 0 },
+    { key: 'ArrowUp', from: 5, to: 4 },
+    { key: 'k', from: 0, to: 0 },
+    { key: 'PageDown', from: 10, to: 25 },
+    { key: 'PageDown', from: count - 3, to: count - 1 },
+    { key: 'PageUp', from: 20, to: 5 },
+    { key: 'PageUp', from: 3, to: 0 },
+    { key: 'Home', from: 7, to: 0 },
+    { key: 'End', from: 7, to: count - 1 },
+    { key: 'x', from: 7, to: undefined },
+  ])('has the key $key lead from row $from to row $to', ({ key, from, to }) => {
+    expect(rowAfterKey(key, from, count)).toBe(to);
+  });
+
+  test('that is empty has no key lead anywhere', () => {
+    expect(rowAfterKey('j', -1, 0)).toBeUndefined();
+  });
+
+  test('adds a tick, and removes it the next time', () => {
+    const once = toggled(new Set(['a']), 'b');
+    expect([...once]).toEqual(['a', 'b']);
+    expect([...toggled(once, 'a')]).toEqual(['b']);
+  });
+});
+
+describe('a time', () => {
+  const now = Date.parse('2026-01-31T12:00:00.000Z');
+
+  test.each([
+    { ago: -5_000, text: '0 s' },
+    { ago: 59_999, text: '59 s' },
+    { ago: 60_000, text: '1 min' },
+    { ago: 7_200_000, text: '2 h' },
+    { ago: 259_200_000, text: '3 d' },
+  ])('$ago ms ago has the age $text', ({ ago, text }) => {
+    expect(ageText(new Date(now - ago).toISOString(), now)).toBe(text);
+  });
+
+  test.each([
+    { of: 'today', moment: new Date(2026, 10, 21), text: '' },
+    { of: 'another day of the year', moment: new Date(2026, 10, 20), text: '11-20 ' },
+    { of: 'another year', moment: new Date(2025, 10, 21), text: '2025-11-21 ' },
+  ])('of $of has the day “$text”', ({ moment, text }) => {
+    expect(dayText(moment, new Date(2026, 10, 21, 20))).toBe(text);
+  });
+
+  test('has its UTC as a title', () => {
+    expect(utcText('2026-01-31T12:00:00.123Z')).toBe('2026-01-31 12:00:00.123 UTC');
+  });
+});
+
+describe('items of a table', () => {
+  test('have columns for the key, then for what tells them apart', () => {
+    const items = [
+      { version: '1', girl_id: 'g1', data: '{}', updated_at: 'now' },
+      { girl_id: 'g2', expires_at: 1, status: 'deleted', name: 'Aoi' },
+    ];
+    expect(columnNames(items, 'girl_id', 1)).toEqual(['girl_id', 'status']);
+    expect(columnNames(items, 'girl_id', 4)).toEqual(['girl_id', 'status', 'name', 'updated_at', 'data']);
+    expect(columnNames([], 'shop_id', 4)).toEqual(['shop_id']);
+  });
+
+  test('have their key first, then all attributes by name', () => {
+    const names = attributesOf({ b: 1, id: 2, a: 3 }, 'id').map(([name]) => name);
+    expect(names).toEqual(['id', 'a', 'b']);
+  });
+
+  test.each([
+    { value: undefined, text: '' },
+    { value: null, text: 'null' },
+    { value: 'two\nlines', text: 'two lines' },
+    { value: ['a', 'b'], text: '["a","b"]' },
+    { value: 'x'.repeat(61), text: `${'x'.repeat(59)}…` },
+  ])('have a cell “$text”', ({ value, text }) => {
+    expect(cellText(value)).toBe(text);
+  });
+
+  test.each([
+    { text: 'x'.repeat(120), block: false },
+    { text: 'x'.repeat(121), block: true },
+    { text: `["${'x'.repeat(36)}"]`, block: false },
+    { text: `["${'x'.repeat(37)}"]`, block: true },
+    { text: ` {"a":"${'x'.repeat(40)}"}`, block: true },
+    { text: 'two\nlines', block: true },
+    { text: 'a [link]', block: false },
+  ])('have a value of several lines, $block: $text', ({ text, block }) => {
+    expect(isBlock(text)).toBe(block);
+  });
+
+  test('show a value that is no text as JSON', () => {
+    expect([7, null, ['a'], '7'].map(valueText)).toEqual(['7', 'null', '["a"]', '7']);
+  });
+
+  test('are of a table that is named in words', () => {
+    expect(tableTitle('ContactPartnerTable')).toBe('Contact partner');
+  });
+});
+
+describe('a queue', () => {
+  test('has an address, and so have its dead letters', () => {
+    expect(queueAddress('girl.created')).toBe('#/queues/girl.created');
+    expect(deadLetterAddress('girl.created')).toBe('#/queues/dead%3Agirl.created');
+    expect(namedQueue('girl.created')).toEqual({ event: 'girl.created', isDead: false });
+    expect(namedQueue('dead:girl.created')).toEqual({ event: 'girl.created', isDead: true });
+    expect(namedQueue('quarantine')).toEqual({ event: undefined, isDead: false });
+  });
+
+  test.each([
+    { arn: 'arn:aws:sts::123456789012:assumed-role/Operator/mara', name: 'mara' },
+    { arn: 'arn:aws:iam::123456789012:root', name: 'arn:aws:iam::123456789012:root' },
+    { arn: 'nobody/', name: 'nobody/' },
+  ])('is paused by $name: $arn', ({ arn, name }) => {
+    expect(callerName(arn)).toBe(name);
+  });
+
+  const deep = `${'['.repeat(10_000)}${']'.repeat(10_000)}`;
+
+  test.each([
+    { body: '{"event":"shop.updated","data":{"shop_id": "s1"}}', preview: '{"shop_id":"s1"}' },
+    { body: '{"event":"shop.updated"}', preview: '{"event":"shop.updated"}' },
+    { body: ' no\n\tjson ', preview: 'no json' },
+    { body: 'null', preview: 'null' },
+    { body: deep, preview: '['.repeat(200) },
+    { body: `{"data":${deep}}`, preview: `{"data":${'['.repeat(192)}` },
+    { body: `{"data":"${'x'.repeat(300)}"}`, preview: `"${'x'.repeat(199)}` },
+  ])('shows the data of a body in a line: $preview', ({ body, preview }) => {
+    expect(previewText(body)).toBe(preview);
+  });
+});
+
+describe('a redrive', () => {
+  const at = { firstAt: '2026-01-01T00:00:00.000Z', lastAt: '2026-01-02T00:00:00.000Z' };
+  const schema = {
+    reason: 'data.girl_id: expected a string',
+    count: 3,
+    ...at,
+    messages: [
+      { queue: 'girl.deleted', id: 'a' },
+      { queue: 'girl.created', id: 'b' },
+      { queue: 'girl.created', id: 'c' },
+    ],
+  } as const;
+  const other = {
+    reason: 'Gave up',
+    count: 1,
+    ...at,
+    messages: [{ queue: 'girl.created', id: 'd' }],
+  } as const;
+
+  test('of a group is one command for each queue, with the ids of its messages', () => {
+    expect(redriveGroup(schema).map(({ argv }) => argv.join(' '))).toEqual([
+      'dlq redrive girl.created --id b --id c',
+      'dlq redrive girl.deleted --id a',
+    ]);
+  });
+
+  test('of everything is one command for each queue, without ids', () => {
+    expect(redriveAll([schema, other]).map(({ argv }) => argv.join(' '))).toEqual([
+      'dlq redrive girl.created',
+      'dlq redrive girl.deleted',
+    ]);
+  });
+
+  test.each([
+    { queue: 'shop.updated', does: /^Moves all dead letters of shop\.updated back to its queue/ },
+    { queue: 'shop.updated', ids: ['a'], does: /^Moves 1 dead letter of/ },
+    { queue: 'shop.updated', ids: ['a', 'b'], does: /^Moves 2 dead letters of/ },
+    { queue: 'quarantine', ids: ['a'], does: /^Signs the bytes .* posts them to the receiver/ },
+    { queue: 'unrouted', does: /^Moves each unrouted event that has a consumer/ },
+  ] as const)('of $queue, messages $ids, says what it does', ({ queue, does, ...given }) => {
+    expect(redriveCommand(queue, 'ids' in given ? given.ids : undefined).does).toMatch(does);
+  });
+
+  test('lists the events of a group, most dead letters first', () => {
+    expect(eventsOf(schema)).toEqual([
+      { event: 'girl.created', ids: ['b', 'c'] },
+      { event: 'girl.deleted', ids: ['a'] },
+    ]);
+  });
+});
+
+describe('the form of a replay', () => {
+  test('leaves what is empty, and what is the default, to the command', () => {
+    expect(replayArguments(emptyForm, '--dry-run')).toEqual(['replay', '--since', '24h', '--dry-run']);
+    const named = replayArguments({ ...emptyForm, since: '', name: 'fill-1' }, '--yes');
+    expect(named).toEqual(['replay', '--name', 'fill-1', '--yes']);
+  });
+
+  test('hands on all that is filled in, with ids by line, comma or space', () => {
+    const form = {
+      events: ['review.posted'],
+      since: ' 2026-01-31 ',
+      until: '3h',
+      shop: ' shop-1 ',
+      ids: 'one, two\nthree  four,',
+      mode: 'repair',
+      notify: true,
+      rate: '5',
+      name: 'once',
+    } as const;
+    expect(replayArguments(form, '--yes').join(' ')).toBe(
+      'replay review.posted --since 2026-01-31 --until 3h --shop shop-1 --id one --id two --id three --id four --mode repair --notify --rate 5 --name once --yes',
+    );
+  });
+
+  test('has a plan only for exactly what is filled in', () => {
+    const planned = replayArguments(emptyForm, '--dry-run');
+    expect(isPlanOf(planned, { ...emptyForm, shop: ' ' })).toBe(true);
+    expect(isPlanOf(planned, { ...emptyForm, shop: 'shop-1' })).toBe(false);
+    expect(isPlanOf(planned, { ...emptyForm, events: ['shop.updated'] })).toBe(false);
+  });
+});
+
+describe('a fault', () => {
+  test.each([
+    { fault: { service: 'dynamodb', kind: 'down' }, title: 'DynamoDB down' },
+    { fault: { service: 'sqs', kind: 'down', share: 0.5 }, title: 'SQS down, 50 % of calls' },
+    { fault: { service: 's3', kind: 'slow', milliseconds: 1500 }, title: 'S3 slow by 1.5 s' },
+    {
+      fault: { service: 's3', kind: 'slow', milliseconds: 1550, share: 0.125 },
+      title: 'S3 slow by 1550 ms, 12.5 % of calls',
+    },
+    { fault: { service: 'firehose', kind: 'records-refused' }, title: 'Firehose records rejected' },
+  ] as const)('has the title $title', ({ fault, title }) => {
+    expect(faultTitle(fault)).toBe(title);
+  });
+
+  test('that rejects records is only of Firehose; any other happens to every service', () => {
+    const impossible = faultServices.flatMap((service) =>
+      faultKinds.filter((kind) => !canFail(service, kind)).map((kind) => `${service} ${kind}`),
+    );
+    const others = faultServices.filter((service) => service !== 'firehose');
+    expect(impossible).toEqual(others.map((service) => `${service} records-refused`));
+  });
+
+  test('has its effect on a call first, then what to see', () => {
+    expect(expectation({ service: 'sns', kind: 'slow', milliseconds: 500 })).toBe(
+      'The call is delayed. Notifications are delayed.',
+    );
+  });
+
+  test('of a service slower than the timeout of a call counts as down', () => {
+    const at = (milliseconds: number) => expectation({ service: 'dynamodb', kind: 'slow', milliseconds });
+    expect(at(1_999)).toMatch(/^The call is delayed\. Processing is delayed/);
+    expect(at(2_000)).toMatch(/^Calls time out after 2 s, as if the service were down\. No item changes/);
+  });
+
+  test('has a share in percent', () => {
+    expect(parseShare('12.5')).toBeCloseTo(0.125);
+    expect(parseShare('100')).toBe(1);
+    for (const text of ['', ' ', '0', '-1', '101', 'half']) {
+      expect(parseShare(text)).toBe('The share must be above 0 and at most 100 %.');
+    }
+  });
+
+  test('has a delay in whole milliseconds', () => {
+    expect(parseMilliseconds('60000')).toBe(60_000);
+    for (const text of ['', '0', '1.5', '60001', 'soon']) {
+      expect(parseMilliseconds(text)).toBe('The delay must be a whole number from 1 to 60,000 ms.');
+    }
+  });
+});
