@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { Context, SQSBatchResponse, SQSEvent } from 'aws-lambda';
@@ -179,9 +180,8 @@ async function consume(payload: Payload, replay?: Replay): Promise<boolean> {
   return result?.batchItemFailures.length === 0;
 }
 
-let ids = 0;
 /** An id that no other event has. */
-const ownId = () => `id-${(ids += 1)}`;
+const ownId = () => `id-${randomUUID()}`;
 
 describe.each([
   {
