@@ -3,6 +3,8 @@ import { request as httpRequest } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { stripVTControlCharacters } from 'node:util';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { WEBHOOK_PATH } from '../../../../lambda/events/webhook-path.ts';
@@ -305,16 +307,18 @@ describe('whatever comes, there is a verdict, and it goes on', () => {
     const request = httpRequest(urlOf(started), { method: 'POST', headers: { 'content-length': size } });
     const answered = once(request, 'response');
     const part = Buffer.alloc(1024 * 1024, ' ');
-    let most = 0;
     for (let sent = 0; sent < size; sent += part.length) {
       await new Promise((resolve) => request.write(part, resolve));
-      most = Math.max(most, process.memoryUsage().arrayBuffers - before);
     }
+    setFlagsFromString('--expose-gc');
+    const collect: () => void = runInNewContext('gc');
+    for (let pass = 0; pass < 3; pass += 1) collect();
+    const held = process.memoryUsage().arrayBuffers - before;
     request.end();
     const [answer] = await answered;
     answer.resume();
     expect(answer.statusCode).toBe(413);
-    expect(most).toBeLessThan(size);
+    expect(held).toBeLessThan(size * 0.75);
     expect(kindsOf(await verdict(started))).toEqual(['body-too-large']);
   });
 

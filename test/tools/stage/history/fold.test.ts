@@ -150,13 +150,16 @@ const stories: readonly {
   {
     name: 'a replay that found all up to date',
     facts: [accepted, processed, consumed(90, 'Duplicate', ofReplay)],
-    steps: [...PROCESSED, tried('skipped', 1, { reason: 'up-to-date', origin: { kind: 'replay' } })],
+    steps: [
+      ...PROCESSED,
+      tried('skipped', 1, { reason: 'up-to-date', origin: { kind: 'replay', name: 'repair-1' } }),
+    ],
     states: ['processed'],
   },
   {
     name: 'a replay that failed',
     facts: [accepted, processed, consumed(90, 'DeadLettered', { ...ofReplay, error: 'Error' })],
-    steps: [...PROCESSED, tried('dead-lettered', 1, { origin: { kind: 'replay' } })],
+    steps: [...PROCESSED, tried('dead-lettered', 1, { origin: { kind: 'replay', name: 'repair-1' } })],
     states: ['processed', 'dead-letter'],
   },
   {
@@ -164,8 +167,8 @@ const stories: readonly {
     facts: [accepted, processed, consumed(5, 'Processed', ofReplay), record(5, { replay })],
     steps: [
       ...PROCESSED,
-      tried('processed', 1, { origin: { kind: 'replay' } }),
-      tried('archived', 1, { origin: { kind: 'replay' } }),
+      tried('processed', 1, { origin: { kind: 'replay', name: 'repair-1' } }),
+      tried('archived', 1, { origin: { kind: 'replay', name: 'repair-1' } }),
     ],
     states: ['processed'],
   },
@@ -239,8 +242,8 @@ const stories: readonly {
     facts: [accepted, processed, ...replayedTwice],
     steps: [
       ...PROCESSED,
-      tried('dead-lettered', 1, { origin: { kind: 'replay' } }),
-      tried('skipped', 1, { reason: 'newer-data', origin: { kind: 'replay' } }),
+      tried('dead-lettered', 1, { origin: { kind: 'replay', name: 'repair-1' } }),
+      tried('skipped', 1, { reason: 'newer-data', origin: { kind: 'replay', name: 'repair-1' } }),
     ],
     states: ['processed'],
   },
