@@ -1,5 +1,4 @@
-import { shopUpdated } from './events.ts';
-import { OpenConsole } from './open-console.ts';
+import { OpenConsole, shopUpdated } from './open-console.ts';
 
 /** Deliveries of which the way to the page is measured. */
 const SENT = 200;
@@ -51,11 +50,11 @@ export async function measureConsole(assembly: string, signal: AbortSignal): Pro
   signal.throwIfAborted();
   const postToLine = await measureLines(open);
   for (let number = 0; number < MANY - BURST; number += 1) open.feed.onExchange(exchangeOf(number));
-  await open.row(`shop-${MANY - BURST - 1}`).waitFor();
+  await open.row(`measured-${MANY - BURST - 1}`).waitFor();
   await open.page.waitForTimeout(QUIET);
   const burst = open.page.evaluate(framesWhile('')) as Promise<number[]>;
   for (let number = MANY - BURST; number < MANY; number += 1) open.feed.onExchange(exchangeOf(number));
-  await open.row(`shop-${MANY - 1}`).waitFor();
+  await open.row(`measured-${MANY - 1}`).waitFor();
   const burstFrames = framesOf(await burst);
   const scroll = `document.querySelector('.deliveries-table').scrollTop = (now - begun) * ${PIXELS};`;
   const frames = framesOf((await open.page.evaluate(framesWhile(scroll))) as number[]);
@@ -126,7 +125,7 @@ export function exchangeOf(number: number) {
     query: '',
     headers: [['content-type', 'application/json']] as const,
     sourceIp: '127.0.0.1',
-    body: Buffer.from(JSON.stringify(shopUpdated(`shop-${number}`))),
+    body: Buffer.from(JSON.stringify(shopUpdated(`measured-${number}`))),
     status: 200,
     responseHeaders: [],
     responseBody: Buffer.from(`{"status":"queued","eventId":"${number}","requestId":"request-${number}"}`),
