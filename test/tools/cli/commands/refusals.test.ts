@@ -67,6 +67,8 @@ const noCount = (value: string) =>
 const emptySecret =
   "Option '--secret <secret>' argument '' is invalid. With an empty secret anybody could sign.";
 
+const NO_FUNCTION = `It must be a function with an optional port, such as shop.updated:9230. One of: receiver, ${eventNames.join(', ')}`;
+
 test('every script of package.json goes through the one entry', () => {
   const others = Object.entries(scripts).filter(
     ([name, script]) =>
@@ -126,6 +128,13 @@ describe('a command refuses in one line', () => {
       args: ['start', '--inspect', 'recevier'],
       line: `Option '--inspect <function[:port]>' argument 'recevier' is invalid. It must be a function with an optional port, such as shop.updated:9230. Did you mean receiver? One of: receiver, ${eventNames.join(', ')}`,
     },
+    ...[
+      { value: 'receiver:none', why: NO_FUNCTION },
+      { value: 'receiver:65536', why: 'The largest port is 65535.' },
+    ].map(({ value, why }) => ({
+      args: ['start', '--inspect', value],
+      line: `Option '--inspect <function[:port]>' argument '${value}' is invalid. ${why}`,
+    })),
     {
       args: ['cost', '--mix', 'shop.updatd=3'],
       line: `Option '--mix <weights>' argument 'shop.updatd=3' is invalid. It must be EVENT=WEIGHT, separated by commas, not 'shop.updatd=3'. Did you mean shop.updated? The events are ${eventNames.join(', ')}.`,
@@ -295,13 +304,19 @@ describe('start refuses a port that is in use', () => {
   );
 
   test.each([
-    ['port', 'aws-port'],
-    ['port', 'console-port'],
-    ['aws-port', 'console-port'],
-  ])('by itself: --%s and --%s', async (one, other) => {
+    { one: '--port', other: '--aws-port' },
+    { one: '--aws-port', other: '--console-port' },
+  ])('by itself: $one and $other', async ({ one, other }) => {
     const port = String(await freePort());
-    expect(await project.run(['start', `--${one}`, port, `--${other}`, port])).toEqual(
-      refusal(`--${one} and --${other} must differ, not both be ${port}`),
+    expect(await project.run(['start', one, port, other, port])).toEqual(
+      refusal(`${one} and ${other} must differ, not both be ${port}`),
+    );
+  });
+
+  test('by itself: --port and a debugger', async () => {
+    const port = String(await freePort());
+    expect(await project.run(['start', '--port', port, '--inspect', `receiver:${port}`])).toEqual(
+      refusal(`--port and --inspect receiver:<port> must differ, not both be ${port}`),
     );
   });
 });
