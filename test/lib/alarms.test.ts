@@ -1,230 +1,299 @@
 import { readFileSync } from 'node:fs';
-import { beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { App, Stack } from 'aws-cdk-lib';
+import { LogGroup } from 'aws-cdk-lib/aws-logs';
+import { Queue } from 'aws-cdk-lib/aws-sqs';
+import type { APIGatewayProxyEventV2 } from 'aws-lambda';
 import { catalogue, eventNames } from '../../lambda/events/catalogue.ts';
 import { kebabCase, pascalCase } from '../../lambda/events/event-names.ts';
 import { metrics } from '../../lambda/metric-names.ts';
+import { readProbes } from '../../lambda/smoke-test/probes.ts';
 import { longestDescription } from '../../lib/alarms/alarm-description.ts';
 import { type AlarmDefinition, alarmTable } from '../../lib/alarms/alarm-table.ts';
+import { certificateLink, logLink, queueLink } from '../../lib/alarms/console-links.ts';
 import { MAX_LOOK_SECONDS } from '../../lib/pipeline/queue-retention.ts';
 import { logFilter } from '../../local/aws/logs/log-filter.ts';
+import type { LocalStack } from '../../local/local-stack.ts';
 import { stages } from '../../tools/generate/stages.ts';
-import { type Resource, SynthesisedTemplate } from '../../tools/generate/synthesised-template.ts';
+import type { Resource } from '../../tools/generate/synthesised-template.ts';
 import { type PeriodValues, rings } from '../support/alarm-evaluation.ts';
+import { eventually } from '../support/eventually.ts';
+import { Partner } from '../support/partner.ts';
 import { sharedAssembly } from '../support/shared-assembly.ts';
-import { testAssembly } from '../support/test-stack.ts';
-import { stageAssembly } from './stage-assembly.ts';
+import { startTestStack } from '../support/test-stack.ts';
+import { resourcesOfEveryStage, type StageResource, stageTemplate } from './stage-assembly.ts';
 
-const template = new SynthesisedTemplate(testAssembly());
-const alarms = template.ofType('AWS::CloudWatch::Alarm');
-const alarm = (path: string) => template.at('AWS::CloudWatch::Alarm', path).properties;
-const pipelines = eventNames.map((event) => ({ event, path: pascalCase(event) }));
+const ofEveryStage = await resourcesOfEveryStage();
+const everyAlarm = ofEveryStage.filter(({ type }) => type === 'AWS::CloudWatch::Alarm');
+const template = await stageTemplate('dev');
+const everySetting = await stageTemplate('every-setting');
+const alarm = (path: string, of = template) => of.at('AWS::CloudWatch::Alarm', path).properties;
+
+/** The alarms of any stage that break a rule. */
+const breaking = (rule: (alarm: StageResource) => boolean) =>
+  everyAlarm.filter((one) => !rule(one)).map(({ stage, path }) => `${stage} ${path}`);
 
 /** The entry of the table for an alarm. */
-function definitionOf(path: string): AlarmDefinition | undefined {
-  const found = Object.entries<AlarmDefinition>(alarmTable).find(([name]) =>
+const definitionOf = (path: string): AlarmDefinition | undefined =>
+  Object.entries<AlarmDefinition>(alarmTable).find(([name]) =>
     new RegExp(`^${name.replace(/<\w+>/g, '[\\w-]+')}$`).test(path),
-  );
-  return found?.[1];
+  )?.[1];
+
+/** The description of an alarm as it is mailed, with the longest names that CloudFormation may put in. */
+function describedAs({ stage, template: of, properties }: StageResource): string {
+  const types = new Map(of.resources.map(({ logicalId, type }) => [logicalId, type]));
+  return longestDescription(properties.AlarmDescription, { stackName: `PartnerWebhooks-${stage}`, types });
 }
 
-describe.each(Object.keys(stages))('every alarm of %s', (stage) => {
-  let of: SynthesisedTemplate;
-  let every: Resource[];
-  beforeAll(async () => {
-    of = new SynthesisedTemplate(await stageAssembly(stage));
-    every = of.ofType('AWS::CloudWatch::Alarm');
+/** The resources that the description of an alarm leads to, by their path. */
+function leadsTo({ template: of, properties }: StageResource): string[] {
+  const parts: readonly unknown[] = properties.AlarmDescription['Fn::Join']?.[1] ?? [];
+  return parts.flatMap((part) => {
+    // The name of the access log, which ends with an id of the stack.
+    if (typeof part === 'object' && part !== null && 'Fn::Select' in part) return ['Api/AccessLog'];
+    const isPseudo = typeof part === 'string' || String((part as { Ref?: string }).Ref).startsWith('AWS::');
+    return isPseudo ? [] : [of.referred(part)];
   });
-  const except = (meets: (alarm: Resource) => boolean) =>
-    every.filter((one) => !meets(one)).map(({ path }) => path);
+}
 
-  test('tells the alarm topic when it begins and when it is over, but for what CodeDeploy reads', () => {
-    const tells = ({ path, properties }: Resource) =>
+/** The metric that a filter counts. */
+const countedMetric = ({ properties }: Resource): string => properties.MetricTransformations[0].MetricName;
+
+describe('every alarm', () => {
+  test('notifies the alarm topic when it begins and when it is over, unless CodeDeploy reads it', () => {
+    const notifies = ({ path, template: of, properties }: StageResource) =>
       path.startsWith('Canaries/') ||
       [properties.AlarmActions, properties.OKActions].every(
         (actions) => actions?.length === 1 && of.referred(actions[0]) === 'Alarms/Topic',
       );
-    expect(except(tells)).toEqual([]);
+    expect(breaking(notifies)).toEqual([]);
   });
 
-  const described = (one: Resource) => describedAs(of, one, `PartnerWebhooks-${stage}`);
-
-  test('says what users lose, what to do first, where to read on, and on lines of their own where to look', () => {
-    const lines = [
-      /^Impact: \S.*\. First step: \S.*\. See \S+\/operations(\.md)?#[a-z-]+/,
-      /(\n(Queue|Log|Function|Topic|API|Certificate|Dashboard): https:\/\/[a-z0-9-]+\.console\.aws\.amazon\.com\/\S+)+$/,
-    ].map(({ source }) => source);
-    const says = (one: Resource) => new RegExp(lines.join('')).test(described(one));
-    expect(except(says)).toEqual([]);
-  });
-
-  test('leads to the lines of a log that its pattern lets through', () => {
-    const patterns = every.flatMap((one) => patternsOf(described(one)));
-    expect(patterns.length).toBeGreaterThan(0);
-    for (const pattern of patterns) expect(() => logFilter(pattern)).not.toThrow();
+  test('describes what users lose, what to do first, where to read on, and where to look', () => {
+    const text =
+      /^Impact: \S.*\. First step: \S.*\. See \S+\/operations(\.md)?#[a-z-]+(\n(Queue|Log|Function|Topic|API|Certificate|Dashboard): https:\/\/[a-z0-9-]+\.console\.aws\.amazon\.com\/\S+)+$/;
+    expect(breaking((one) => text.test(describedAs(one)))).toEqual([]);
   });
 
   test('has its section in docs/operations.md', () => {
-    const headings = [...readFileSync('docs/operations.md', 'utf8').matchAll(/^#+ (.*)$/gm)].map(([, text]) =>
-      String(text)
-        .toLowerCase()
-        .replace(/[^a-z0-9 -]/g, '')
-        .replaceAll(' ', '-'),
+    const headings = [...readFileSync('docs/operations.md', 'utf8').matchAll(/^#+ (.*)$/gm)].map(
+      ([, text = '']) =>
+        text
+          .toLowerCase()
+          .replace(/[^a-z0-9 -]/g, '')
+          .replaceAll(' ', '-'),
     );
-    const sections = every.map((one) => described(one).split('\n')[0]?.split('#').at(-1) ?? '');
-    expect([...new Set(sections)].filter((section) => !headings.includes(section))).toEqual([]);
+    const sectionOf = (one: StageResource) => describedAs(one).split('\n')[0]?.split('#').at(-1) ?? '';
+    expect(breaking((one) => headings.includes(sectionOf(one)))).toEqual([]);
   });
 
-  test('rings for what is there, not for what is missing: no traffic is no fault, unless silence is', () => {
-    const others: Readonly<Record<string, string>> = {
-      Quiet: 'breaching',
-      CertificateExpires: 'ignore',
-      // Of a pause there is never a value: its alarm keeps the state that it was set to.
-      Paused: 'ignore',
+  test('leads to the queue, topic, function or API that it watches, or to its log', () => {
+    const ownerOf = (path: string) => path.split('/')[0];
+    const leads = (one: StageResource) => {
+      const watched = one.template.resources.filter(({ logicalId }) =>
+        JSON.stringify(one.properties.Dimensions ?? []).includes(`"${logicalId}"`),
+      );
+      // An event falls silent because the receiver gets none.
+      const owners = one.path.endsWith('/Quiet') ? ['Receiver'] : watched.map(({ path }) => ownerOf(path));
+      return owners.length === 0 || leadsTo(one).every((path) => owners.includes(ownerOf(path)));
     };
-    const treats = ({ path, properties }: Resource) => {
-      const kind = path.replace('Ownership', '').split('/').at(-1) ?? '';
-      return properties.TreatMissingData === (others[kind] ?? 'notBreaching');
-    };
-    expect(except(treats)).toEqual([]);
+    expect(breaking(leads)).toEqual([]);
   });
 
-  test('rings as the table of alarms says', () => {
-    const settings = ({ timesSetting, periods }: AlarmDefinition['rings']) => ({
-      ...(timesSetting === undefined ? {} : { Threshold: expect.any(Number) }),
-      ...(typeof periods === 'string' && {
-        EvaluationPeriods: expect.any(Number),
-        DatapointsToAlarm: expect.any(Number),
-      }),
-    });
-    for (const { path, properties } of every) {
-      const { metric, rings } = definitionOf(path) as AlarmDefinition;
-      const { periods = 1, periodsAtThreshold = periods } = rings;
-      const { Statistic, ExtendedStatistic = Statistic, ...rung } = properties;
-      expect({ path, ...rung, ExtendedStatistic }).toMatchObject({
-        path,
-        ExtendedStatistic: metric.statistic,
-        Period: metric.period,
-        Threshold: rings.threshold,
-        EvaluationPeriods: periods,
-        DatapointsToAlarm: periodsAtThreshold,
-        ...settings(rings),
-      });
+  test('leads to the log in which its metric is counted, or to the dashboard if there are several', () => {
+    const filters = Map.groupBy(
+      ofEveryStage.filter(({ type }) => type === 'AWS::Logs::MetricFilter'),
+      (filter) => `${filter.stage} ${countedMetric(filter)}`,
+    );
+    const leads = (one: StageResource) => {
+      const counting = filters.get(`${one.stage} ${one.properties.MetricName}`) ?? [];
+      const logs = new Set(counting.map(({ properties }) => one.template.referred(properties.LogGroupName)));
+      if (logs.size > 1)
+        return describedAs(one).includes(`#dashboards/dashboard/PartnerWebhooks-${one.stage}`);
+      return [...logs].every((log) => leadsTo(one).includes(log));
+    };
+    expect(breaking(leads)).toEqual([]);
+  });
+
+  test('leads to the lines of a log by a pattern that CloudWatch Logs knows', () => {
+    const links = everyAlarm.flatMap((one) => [
+      ...describedAs(one).matchAll(/log-events\$3FfilterPattern\$3D(\S+)\$26start\$3D-\d+$/gm),
+    ]);
+    expect(links.length).toBeGreaterThan(eventNames.length);
+    for (const [, encoded = ''] of links) {
+      const pattern = decodeURIComponent(decodeURIComponent(encoded.replaceAll('$', '%')));
+      expect(() => logFilter(pattern)).not.toThrow();
     }
   });
 
-  test('is on a metric that there is', () => {
-    const counted = of.ofType('AWS::Logs::MetricFilter').map(countedMetric);
-    // `Paused` has no values: commands set the state of its alarm.
-    const own = [...counted, ...Object.keys(metrics), 'Paused'];
-    const exists = ({ properties: { Namespace, MetricName } }: Resource) =>
-      Namespace.startsWith('AWS/') || (Namespace === `PartnerWebhooks-${stage}` && own.includes(MetricName));
-    expect(except(exists)).toEqual([]);
+  test('rings for what is there, not for what is missing: no traffic is no fault, unless silence is', () => {
+    // Of a pause there is never a value: its alarm keeps the state that it was set to.
+    const others: Readonly<Record<string, string>> = {
+      Quiet: 'breaching',
+      CertificateExpires: 'ignore',
+      Paused: 'ignore',
+    };
+    const treats = ({ path, properties }: StageResource) => {
+      const kind = path.replace('Ownership', '').split('/').at(-1) ?? '';
+      return properties.TreatMissingData === (others[kind] ?? 'notBreaching');
+    };
+    expect(breaking(treats)).toEqual([]);
   });
 
-  test('is on one plain metric', () => {
-    expect(except(({ properties }) => properties.Metrics === undefined)).toEqual([]);
+  test('rings as the table of alarms says, and each entry of the table is an alarm', () => {
+    for (const { path, properties } of everyAlarm) {
+      const { metric, rings: given } = definitionOf(path) as AlarmDefinition;
+      const periods = typeof given.periods === 'string' ? expect.any(Number) : (given.periods ?? 1);
+      expect({ path, ...properties }).toMatchObject({
+        path,
+        [metric.statistic.startsWith('p') ? 'ExtendedStatistic' : 'Statistic']: metric.statistic,
+        Period: metric.period,
+        Threshold: given.timesSetting === undefined ? given.threshold : expect.any(Number),
+        EvaluationPeriods: periods,
+        DatapointsToAlarm: given.periodsAtThreshold ?? periods,
+      });
+    }
+    expect(new Set(everyAlarm.map(({ path }) => definitionOf(path)))).toEqual(
+      new Set(Object.values(alarmTable)),
+    );
+  });
+
+  test('is on one plain metric that there is', () => {
+    const counted = ofEveryStage.filter(({ type }) => type === 'AWS::Logs::MetricFilter').map(countedMetric);
+    // `Paused` has no values: commands set the state of its alarm.
+    const own = [...counted, ...Object.keys(metrics), 'Paused'];
+    const exists = ({ stage, properties: { Metrics, Namespace, MetricName } }: StageResource) =>
+      Metrics === undefined &&
+      (Namespace.startsWith('AWS/') ||
+        (Namespace === `PartnerWebhooks-${stage}` && own.includes(MetricName)));
+    expect(breaking(exists)).toEqual([]);
   });
 });
 
+test('each canary leads to the log of the function that it takes back', () => {
+  const canaries = everyAlarm.filter(({ path }) => path.startsWith('Canaries/'));
+  expect(canaries).not.toEqual([]);
+  for (const canary of canaries) {
+    const event = eventNames.find((name) => canary.path.startsWith(`Canaries/${kebabCase(name)}-`));
+    const owner = event === undefined ? 'Receiver' : `${pascalCase(event)}/Consumer`;
+    expect(new Set(leadsTo(canary))).toEqual(new Set([`${owner}/Log`]));
+  }
+});
+
+test('every queue and every topic has alarms on itself', () => {
+  const owners = ['AWS::SQS::Queue', 'AWS::SNS::Topic'].flatMap((type) => template.ofType(type));
+  for (const { logicalId, path } of owners) {
+    const ofTopic = path.endsWith('/Topic') || path.startsWith('Effects/');
+    const ofQueue = path.endsWith('/Queue') ? path.replace('/Queue', '/Waiting') : `${path}/NotEmpty`;
+    const { Dimensions } = alarm(ofTopic ? `${path}/NotDelivered` : ofQueue);
+    expect(JSON.stringify(Dimensions)).toContain(`["${logicalId}",`);
+  }
+});
+
+test('CloudWatch may publish to the alarm topic and use its key, for alarms of this account', () => {
+  const principal = { Effect: 'Allow', Principal: { Service: 'cloudwatch.amazonaws.com' } };
+  expect(template.resourcePolicyOf(template.at('AWS::SNS::Topic', 'Alarms/Topic'))).toContainEqual(
+    expect.objectContaining({
+      ...principal,
+      Action: 'sns:Publish',
+      Condition: { StringEquals: { 'aws:SourceAccount': { Ref: 'AWS::AccountId' } } },
+    }),
+  );
+  expect(template.at('AWS::KMS::Key', 'TopicKey').properties.KeyPolicy.Statement).toContainEqual(
+    expect.objectContaining({ ...principal, Action: ['kms:Decrypt', 'kms:GenerateDataKey*'] }),
+  );
+});
+
 describe('a description', () => {
-  const longestName = 'x'.repeat(64);
-  const runbook = (length: number) => `https://wiki.example.com/${'x'.repeat(length - 25)}`;
   /** The synthesis of a stage with the longest name. */
-  const synthesis = (name: string, fields: object) =>
-    sharedAssembly(name, { stage: longestName, stages: { [longestName]: fields } });
+  const synthesis = (runbookLength: number) => {
+    const stage = 'x'.repeat(64);
+    const runbook = `https://wiki.example.com/${'x'.repeat(runbookLength - 25)}`;
+    return sharedAssembly(`runbook-of-${runbookLength}`, { stage, stages: { [stage]: { runbook } } });
+  };
 
   test('fits if the name of the stage is the longest and the runbook has 120 characters', async () => {
-    await synthesis('longest', { runbook: runbook(120) });
+    await synthesis(120);
   });
 
-  test('that does not fit ends the synthesis, which names the alarm and says what to shorten', async () => {
-    await expect(synthesis('too-long', { runbook: runbook(250) })).rejects.toThrow(
+  test('that does not fit ends the synthesis, which names the alarm and what to shorten', async () => {
+    await expect(synthesis(250)).rejects.toThrow(
       /at most 1,024 characters .* Shorten runbook, or the name of the stage:\n(.*\n)* {2}GirlScheduleChanged\/Waiting has 1,\d{3}\n/,
+    );
+  });
+
+  test.each(eventNames)('of an alarm of %s names its impact', (event) => {
+    for (const kind of ['Waiting', 'Paused', 'DeadLetterQueue/NotEmpty']) {
+      const { AlarmDescription } = alarm(`${pascalCase(event)}/${kind}`);
+      expect(JSON.stringify(AlarmDescription)).toContain(`Impact: ${catalogue[event].impact} `);
+    }
+  });
+});
+
+describe('a link to the console', () => {
+  const stackIn = (region?: string) =>
+    new Stack(new App(), 'Test', region === undefined ? {} : { env: { account: '111122223333', region } });
+
+  test.each([
+    { region: 'eu-central-1', host: 'console.aws.amazon.com' },
+    { region: 'cn-north-1', host: 'console.amazonaws.cn' },
+    { region: 'us-gov-west-1', host: 'console.amazonaws-us-gov.com' },
+    { region: 'eusc-de-east-1', host: 'console.amazonaws-eusc.eu' },
+  ])('of $region leads to $host', ({ region, host }) => {
+    const arn = `arn:aws:acm:${region}:111122223333:certificate/0a1b-2c`;
+    expect(certificateLink(stackIn(region), arn)).toBe(
+      `Certificate: https://${region}.${host}/acm/home?region=${region}#/certificates/0a1b-2c`,
+    );
+  });
+
+  test('of a stage without a region leads to where it is deployed', () => {
+    const stack = stackIn();
+    const link = stack.resolve(certificateLink(stack, 'certificate/0a1b'));
+    expect(link['Fn::Join'][1].slice(0, 2)).toEqual(['Certificate: https://', { Ref: 'AWS::Region' }]);
+  });
+
+  test('names a queue by its URL, encoded once', () => {
+    const stack = stackIn('eu-central-1');
+    const queue = new Queue(stack, 'Queue');
+    expect(stack.resolve(queueLink(queue))['Fn::Join'][1]).toEqual([
+      `Queue: https://eu-central-1.console.aws.amazon.com/sqs/v3/home?region=eu-central-1#/queues/https%3A%2F%2Fsqs.eu-central-1.`,
+      { Ref: 'AWS::URLSuffix' },
+      '%2F111122223333%2F',
+      { 'Fn::GetAtt': [stack.getLogicalId(queue.node.defaultChild as never), 'QueueName'] },
+    ]);
+  });
+
+  test('encodes the pattern of a log twice, with $ for %', () => {
+    const stack = stackIn('ap-northeast-1');
+    const link = stack.resolve(logLink(new LogGroup(stack, 'Log'), '{ $.level = "DEBUG" }'));
+    expect(link['Fn::Join'][1].at(-1)).toBe(
+      '/log-events$3FfilterPattern$3D$257B$2520$2524.level$2520$253D$2520$2522DEBUG$2522$2520$257D$26start$3D-10800000',
     );
   });
 });
 
-const consumers = pipelines.map(({ event, path }) => ({ event, path, queue: `${path}/Queue` }));
-const queues = ['Quarantine', 'Unrouted', ...consumers.map(({ path }) => `${path}/DeadLetterQueue`)];
-const topics = ['Alarms/Topic', 'Effects/Chat', 'Effects/Review'];
+/** The logs in which a metric counts a line. */
+const counting = (metric: string, line: object) =>
+  template
+    .ofType('AWS::Logs::MetricFilter')
+    .filter((filter) => countedMetric(filter) === metric)
+    .filter(({ properties }) => logFilter(properties.FilterPattern)(JSON.stringify(line)))
+    .map(({ properties }) => template.referred(properties.LogGroupName));
+const consumerLogs = eventNames.map((event) => `${pascalCase(event)}/Consumer/Log`);
 
-const watched: [alarm: string, metric: string, leads: string[]][] = [
-  ...queues.map((queue): [string, string, string[]] => [
-    `${queue}/NotEmpty`,
-    `ApproximateNumberOfMessagesVisible of ${queue}`,
-    [queue],
-  ]),
-  ...consumers.flatMap(({ event, path, queue }): [string, string, string[]][] => [
-    [`${path}/Waiting`, `ApproximateAgeOfOldestMessage of ${queue}`, [queue, `${path}/Consumer/Log`]],
-    [`${path}/Paused`, `Paused of ${event}`, [queue]],
-  ]),
-  ['Lag', 'DeliveryLag', ['Receiver/Log']],
-  ['Receiver/Errors', 'Errors of Receiver/Function', ['Receiver/Log']],
-  ['Receiver/Throttles', 'Throttles of Receiver/Function', ['Receiver/Function']],
-  ['Receiver/SecretUnreadable', 'SecretUnreadable of receiver', ['Receiver/Log']],
-  ['Receiver/WrongSecret', 'Verified', ['Receiver/Log']],
-  ['Api/ServerErrors', '5xx of Api/HttpApi', ['Api/AccessLog']],
-  ['Api/NearThrottle', 'Count of Api/HttpApi', ['Api/HttpApi']],
-  ['Api/Slow', 'Latency of Api/HttpApi', ['Api/HttpApi']],
-  ['Api/Throttled', 'Throttled', ['Api/AccessLog']],
-  ['Api/Unavailable', 'Unavailable', ['Api/AccessLog']],
-  ['Api/TooLarge', 'TooLarge', ['Api/AccessLog']],
-  ['Api/WrongAddress', 'WrongAddress', ['Api/AccessLog']],
-  ['Api/RejectionsJump', 'Unauthorized', ['Api/AccessLog']],
-  ['Archive/Failing', 'ArchiveFailures', ['Archive/Log']],
-  ...topics.map((topic): [string, string, string[]] => [
-    `${topic}/NotDelivered`,
-    `NumberOfNotificationsFailed of ${topic}`,
-    [topic],
-  ]),
-];
-
-test('the alarms are these', () => {
-  const paths = [...watched.map(([path]) => path), 'Failing', 'PutAside'];
-  expect(alarms.map(({ path }) => path).sort()).toEqual(paths.sort());
-});
-
-test('every entry of the table is an alarm of some stage', async () => {
-  const assemblies = await Promise.all(['prod', 'every-setting'].map((stage) => stageAssembly(stage)));
-  const made = assemblies
-    .flatMap((assembly) => new SynthesisedTemplate(assembly).ofType('AWS::CloudWatch::Alarm'))
-    .map(({ path }) => definitionOf(path));
-  const missing = Object.entries(alarmTable).filter(([, definition]) => !made.includes(definition));
-  expect(missing.map(([name]) => name)).toEqual([]);
-});
-
-describe('it rings', () => {
-  test.each(queues)('for one message on %s, also while a look hides it', (queue) => {
-    const notEmpty = alarm(`${queue}/NotEmpty`);
-    const hidden = Array(MAX_LOOK_SECONDS / 60).fill([0]);
-    expect(rings(notEmpty, [[1]])).toBe(true);
-    expect(rings(notEmpty, [[1], ...hidden])).toBe(true);
-    expect(rings(notEmpty, [[1], ...hidden, [0]])).toBe(false);
+describe('an alarm rings', () => {
+  test('for one message on a dead-letter queue, also while a look hides it', () => {
+    const hidden: PeriodValues[] = Array(MAX_LOOK_SECONDS / 60).fill([0]);
+    expect(rings(alarm('Quarantine/NotEmpty'), [[1]])).toBe(true);
+    expect(rings(alarm('Quarantine/NotEmpty'), [[1], ...hidden])).toBe(true);
+    expect(rings(alarm('Quarantine/NotEmpty'), [[1], ...hidden, [0]])).toBe(false);
   });
 
-  test.each(pipelines)('in a pause of $event a day before SQS deletes anything', ({ path }) => {
-    const { MessageRetentionPeriod } = template.at('AWS::SQS::Queue', `${path}/Queue`).properties;
+  test('in a pause, a day before SQS deletes anything', () => {
+    const { MessageRetentionPeriod } = template.at('AWS::SQS::Queue', 'ShopUpdated/Queue').properties;
     const { threshold, thresholdInPause } = alarmTable['<Event>/Waiting'].rings;
     expect(MessageRetentionPeriod - thresholdInPause).toBe(24 * 60 * 60);
     expect(threshold).toBeLessThan(thresholdInPause);
-  });
-
-  // As Firehose writes it: developer guide, "Monitor using CloudWatch Logs".
-  test('when Firehose could not write an object of the archive, of whichever event', () => {
-    const failure =
-      '{"deliveryStreamARN":"arn:aws:firehose:us-east-1:000000000000:deliverystream/s","destination":"arn:aws:s3:::b","deliveryStreamVersionId":1,"message":"Access was denied.","errorCode":"S3.AccessDenied"}';
-    const [filter] = template
-      .ofType('AWS::Logs::MetricFilter')
-      .filter(({ properties }) => template.referred(properties.LogGroupName) === 'Archive/Log');
-    expect(logFilter(filter?.properties.FilterPattern)(failure)).toBe(true);
-    const [{ MetricName, MetricNamespace, MetricValue }] = filter?.properties.MetricTransformations ?? [];
-    expect(MetricValue).toBe('1');
-    expect(alarm('Archive/Failing')).toMatchObject({ Namespace: MetricNamespace, MetricName });
-    const logs = template
-      .ofType('AWS::KinesisFirehose::DeliveryStream')
-      .map(({ properties }) => properties.ExtendedS3DestinationConfiguration.CloudWatchLoggingOptions)
-      .map(({ Enabled, LogGroupName }) => [Enabled, template.referred(LogGroupName)]);
-    expect(logs).toEqual(eventNames.map(() => [true, 'Archive/Log']));
   });
 
   test('as long as an event is paused: nothing but a command sets it', () => {
@@ -232,10 +301,15 @@ describe('it rings', () => {
     expect(template.ofType('AWS::Logs::MetricFilter').map(countedMetric)).not.toContain('Paused');
   });
 
-  test.each(pipelines)('saying what is lost while $event is not processed', ({ event, path }) => {
-    for (const kind of ['Waiting', 'Paused', 'DeadLetterQueue/NotEmpty']) {
-      const { properties } = template.at('AWS::CloudWatch::Alarm', `${path}/${kind}`);
-      expect(JSON.stringify(properties.AlarmDescription)).toContain(`Impact: ${catalogue[event].impact} `);
+  // As Firehose writes it: developer guide, "Monitor using CloudWatch Logs".
+  test('when Firehose could not write an object of the archive', () => {
+    const message =
+      '{"deliveryStreamARN":"arn:aws:firehose:us-east-1:000000000000:deliverystream/s","destination":"arn:aws:s3:::b","deliveryStreamVersionId":1,"message":"Access was denied.","errorCode":"S3.AccessDenied"}';
+    expect(counting(alarm('Archive/Failing').MetricName, JSON.parse(message))).toEqual(['Archive/Log']);
+    for (const { properties } of template.ofType('AWS::KinesisFirehose::DeliveryStream')) {
+      const { Enabled, LogGroupName } =
+        properties.ExtendedS3DestinationConfiguration.CloudWatchLoggingOptions;
+      expect([Enabled, template.referred(LogGroupName)]).toEqual([true, 'Archive/Log']);
     }
   });
 
@@ -246,14 +320,6 @@ describe('it rings', () => {
     expect(share).toBeLessThan(1);
   });
 
-  /** The logs in which a metric counts a line, by their functions. */
-  const counting = (metric: string, line: object) =>
-    template
-      .ofType('AWS::Logs::MetricFilter')
-      .filter((filter) => countedMetric(filter) === metric)
-      .filter(({ properties }) => logFilter(properties.FilterPattern)(JSON.stringify(line)))
-      .map(({ properties }) => template.referred(properties.LogGroupName));
-  const consumerLogs = pipelines.map(({ path }) => `${path}/Consumer/Log`);
   // Source: Lambda telemetry API reference, `platform.report`.
   const report = (status: string) => ({
     time: '2026-01-31T09:00:00.000Z',
@@ -261,148 +327,105 @@ describe('it rings', () => {
     record: { requestId: 'r', metrics: { durationMs: 30_000 }, status },
   });
 
-  test.each<[string, object]>([
-    ['fails', { level: 'WARN', message: 'Failed', event: 'shop.updated' }],
-    // What a table throttles fails, and is tried again.
-    ['is throttled by a table', { level: 'WARN', message: 'Failed', error: 'ThrottlingException' }],
-    ['times out', report('timeout')],
-    ['dies', report('error')],
-    ['ends before its answer', report('failure')],
-  ])('where any consumer %s, in each of three periods of five minutes', (_, line) => {
-    const rung = alarm('Failing');
-    expect(rung.Dimensions).toBeUndefined();
-    expect(counting(rung.MetricName, line)).toEqual(consumerLogs);
-    expect(rings(rung, [[1], [1], [1]])).toBe(true);
-    expect(rings(rung, [[1], [], [1]])).toBe(false);
+  test.each([
+    { what: 'fails', line: { level: 'WARN', message: 'Failed', error: 'ThrottlingException' } },
+    { what: 'times out', line: report('timeout') },
+    { what: 'dies', line: report('error') },
+    { what: 'ends before its answer', line: report('failure') },
+  ])('when any consumer $what in each of three periods of five minutes', ({ line }) => {
+    expect(counting(alarm('Failing').MetricName, line)).toEqual(consumerLogs);
+    expect(alarm('Failing').Dimensions).toBeUndefined();
+    expect(rings(alarm('Failing'), [[1], [1], [1]])).toBe(true);
+    expect(rings(alarm('Failing'), [[1], [], [1]])).toBe(false);
   });
 
-  test('not where consumers do what they should', () => {
+  test('not when consumers do what they should', () => {
     const done = { level: 'INFO', message: 'Processed', latencyMs: 12 };
     expect([done, report('success')].flatMap((line) => counting('Failures', line))).toEqual([]);
   });
 
   test.each([
-    ['DeadLettered', consumerLogs],
-    ['Unusable', ['Receiver/Log']],
-    ['Parked', ['Receiver/Log']],
-    ['Accepted', []],
-    ['Processed', []],
-  ])('anew for each that is put aside, whatever lies there already: %s', (message, logs) => {
-    const rung = alarm('PutAside');
-    expect(rung.Dimensions).toBeUndefined();
-    expect(rings(rung, [[1]])).toBe(true);
-    expect(counting(rung.MetricName, { message })).toEqual(logs);
+    { message: 'DeadLettered', logs: consumerLogs },
+    { message: 'Unusable', logs: ['Receiver/Log'] },
+    { message: 'Parked', logs: ['Receiver/Log'] },
+    { message: 'Accepted', logs: [] },
+    { message: 'Processed', logs: [] },
+  ])('again for each event that is put aside, whatever is there already: $message', ({ message, logs }) => {
+    expect(counting(alarm('PutAside').MetricName, { message })).toEqual(logs);
+    expect(alarm('PutAside').Dimensions).toBeUndefined();
+    expect(rings(alarm('PutAside'), [[1]])).toBe(true);
   });
 
-  test.each([
-    ['Throttled', '{ $.status = "429" }'],
-    ['Unavailable', '{ ($.status = "502") || ($.status = "503") || ($.status = "504") }'],
-    ['TooLarge', '{ $.status = "413" }'],
-    ['WrongAddress', '{ ($.method = "POST") && (($.status = "403") || ($.status = "404")) }'],
-    ['Unauthorized', '{ $.status = "401" }'],
-  ])('for answers that the access log counts as %s: %s', (MetricName, pattern) => {
-    expect(filterOf(pattern)).toMatchObject({
-      MetricNamespace: 'PartnerWebhooks-dev',
-      MetricName,
-      MetricValue: '1',
-    });
-  });
-});
-
-describe('it rings for what nobody would hear of', () => {
-  let every: SynthesisedTemplate;
-  beforeAll(async () => {
-    every = new SynthesisedTemplate(await stageAssembly('every-setting'));
-  });
-  const settings = stages['every-setting'] as {
-    readonly quietAfter: number;
-    readonly lagAfter: number;
-    readonly domain: { readonly certificateArn: string; readonly ownershipCertificateArn: string };
-    readonly events: { readonly 'shop.updated': { readonly quietAfter: number; readonly lagAfter: number } };
-  };
-  const MINUTE = 60_000;
-  const hours = (count: number, values: PeriodValues) => Array.from({ length: count }, () => values);
-
-  test('wrong signatures for an hour, and nothing that proves the secret', () => {
+  test('for wrong signatures alone for an hour, not among right ones, and not in silence', () => {
     const rung = alarm('Receiver/WrongSecret');
-    expect(rung).toMatchObject({ Namespace: 'PartnerWebhooks-dev', MetricName: 'Verified', Period: 3600 });
-    expect(rings(rung, [[0]])).toBe(true);
+    expect([rung.MetricName, rung.Period]).toEqual(['Verified', 3600]);
     expect(rings(rung, [[1], [0, 0, 0]])).toBe(true);
-  });
-
-  test('not wrong signatures among right ones, and not silence', () => {
-    const rung = alarm('Receiver/WrongSecret');
     expect(rings(rung, [[0, 1, 0]])).toBe(false);
     expect(rings(rung, [[0], []])).toBe(false);
   });
+});
+
+describe('by a setting, an alarm rings', () => {
+  const settings = JSON.parse(JSON.stringify(stages['every-setting']));
+  const pathsLike = (end: string, of = everySetting) =>
+    of
+      .ofType('AWS::CloudWatch::Alarm')
+      .map(({ path }) => path)
+      .filter((path) => path.endsWith(end));
 
   test.each([
-    [
-      'Receiver/Quiet',
-      settings.quietAfter,
-      { Namespace: 'PartnerWebhooks-every-setting', MetricName: 'Verified' },
-    ],
-    [
-      'ShopUpdated/Quiet',
-      settings.events['shop.updated'].quietAfter,
-      { Namespace: 'AWS/SQS', MetricName: 'NumberOfMessagesSent' },
-    ],
-  ])('%s: nothing accepted for as many hours as configured, missing data included', (path, after, metric) => {
-    const rung = every.at('AWS::CloudWatch::Alarm', path).properties;
-    expect(rung).toMatchObject({ ...metric, Period: 3600 });
-    expect(rung.Dimensions?.map(({ Value }: { Value: unknown }) => every.referred(Value))).toEqual(
-      path === 'Receiver/Quiet' ? undefined : ['ShopUpdated/Queue'],
-    );
-    expect(rings(rung, [[1], ...hours(after, [])])).toBe(true);
-    expect(rings(rung, [[1], ...hours(after, [0])])).toBe(true);
-    expect(rings(rung, [[1], ...hours(after - 1, [])])).toBe(false);
-  });
-
-  test('no silence where no hours are given', () => {
-    expect(alarms.filter(({ path }) => path.endsWith('/Quiet'))).toEqual([]);
-    const quiet = every.ofType('AWS::CloudWatch::Alarm').filter(({ path }) => path.endsWith('/Quiet'));
-    expect(quiet.map(({ path }) => path).sort()).toEqual(['Receiver/Quiet', 'ShopUpdated/Quiet']);
+    { path: 'Receiver/Quiet', after: settings.quietAfter, metric: 'Verified', watched: [] },
+    {
+      path: 'ShopUpdated/Quiet',
+      after: settings.events['shop.updated'].quietAfter,
+      metric: 'NumberOfMessagesSent',
+      watched: ['ShopUpdated/Queue'],
+    },
+  ])('$path: after hours of silence, missing data included', ({ path, after, metric, watched }) => {
+    const rung = alarm(path, everySetting);
+    const silence = (count: number): PeriodValues[] => Array(count).fill([]);
+    expect([rung.MetricName, rung.Period]).toEqual([metric, 3600]);
+    expect(
+      (rung.Dimensions ?? []).map(({ Value }: { Value: unknown }) => everySetting.referred(Value)),
+    ).toEqual(watched);
+    expect(rings(rung, [[1], ...silence(after)])).toBe(true);
+    expect(rings(rung, [[1], ...silence(after - 1)])).toBe(false);
   });
 
   test.each([
-    ['Lag', settings.lagAfter, undefined],
-    ['ShopUpdated/Lag', settings.events['shop.updated'].lagAfter, [{ Name: 'event', Value: 'shop.updated' }]],
+    { path: 'Lag', after: settings.lagAfter, Dimensions: undefined },
+    {
+      path: 'ShopUpdated/Lag',
+      after: settings.events['shop.updated'].lagAfter,
+      Dimensions: [{ Name: 'event', Value: 'shop.updated' }],
+    },
   ])(
-    '%s: half of the deliveries in an hour that are late, however few they are',
-    (path, after, Dimensions) => {
-      const rung = every.at('AWS::CloudWatch::Alarm', path).properties;
-      expect(rung).toMatchObject({
-        Namespace: 'PartnerWebhooks-every-setting',
-        MetricName: 'DeliveryLag',
-        Period: 3_600,
-      });
-      expect(rung.Dimensions).toEqual(Dimensions);
-      const late = after * MINUTE;
+    '$path: if half of the deliveries in an hour are late, however few they are',
+    ({ path, after, Dimensions }) => {
+      const rung = alarm(path, everySetting);
+      const late = after * 60_000;
+      expect([rung.MetricName, rung.Period, rung.Dimensions]).toEqual(['DeliveryLag', 3600, Dimensions]);
       expect(rings(rung, [[1, late, late]])).toBe(true);
       expect(rings(rung, [[late]])).toBe(true);
       // What is repeated after an outage of ours comes among what is on time.
       expect(rings(rung, [[1, 1, late]])).toBe(false);
       expect(rings(rung, [[late - 1]])).toBe(false);
-      expect(rings(rung, [[]])).toBe(false);
     },
   );
 
-  test('no lag of a single event that the stage does not ask for', () => {
-    const lags = every.ofType('AWS::CloudWatch::Alarm').filter(({ path }) => path.endsWith('Lag'));
-    expect(lags.map(({ path }) => path).sort()).toEqual(['Lag', 'ShopUpdated/Lag']);
-  });
-
-  test('deliveries that are an hour late, where nothing is configured', () => {
-    expect(alarm('Lag').Threshold).toBe(60 * MINUTE);
+  test('only of what the stage asks for; deliveries are late after an hour by default', () => {
+    expect(pathsLike('Quiet').sort()).toEqual(['Receiver/Quiet', 'ShopUpdated/Quiet']);
+    expect(pathsLike('Lag').sort()).toEqual(['Lag', 'ShopUpdated/Lag']);
+    expect([pathsLike('Quiet', template), pathsLike('Lag', template)]).toEqual([[], ['Lag']]);
+    expect(alarm('Lag').Threshold).toBe(60 * 60_000);
   });
 
   test.each([
-    ['CertificateExpires', settings.domain.certificateArn],
-    ['OwnershipCertificateExpires', settings.domain.ownershipCertificateArn],
-  ])('%s: thirty days before', (path, arn) => {
-    const rung = every.at('AWS::CloudWatch::Alarm', path).properties;
+    { path: 'CertificateExpires', arn: settings.domain.certificateArn },
+    { path: 'OwnershipCertificateExpires', arn: settings.domain.ownershipCertificateArn },
+  ])('$path: thirty days before', ({ path, arn }) => {
+    const rung = alarm(path, everySetting);
     expect(rung).toMatchObject({
-      Namespace: 'AWS/CertificateManager',
       MetricName: 'DaysToExpiry',
       Dimensions: [{ Name: 'CertificateArn', Value: arn }],
       Period: 86_400,
@@ -413,94 +436,93 @@ describe('it rings for what nobody would hear of', () => {
   });
 });
 
-describe('it watches what it is named after, and leads there', () => {
-  test.each(watched)('%s: %s, %j', (path, metric, resources) => {
-    const { MetricName, Dimensions = [] } = alarm(path);
-    const of = Dimensions.map(({ Value }: { Value: unknown }) =>
-      typeof Value === 'string' ? Value : template.referred(Value),
-    );
-    expect([MetricName, ...of].join(' of ')).toBe(metric);
-    expect(leadsTo(template, template.at('AWS::CloudWatch::Alarm', path))).toEqual(resources);
+describe('of what the receiver logs about a delivery', () => {
+  const shop = { event: 'shop.updated', data: { shop_id: 'alarms' }, timestamp: new Date().toISOString() };
+  let stack: LocalStack;
+  const texts: string[] = [];
+  /** The lines about a delivery, or about a probe of the smoke test. */
+  const lines: Record<string, readonly string[]> = {};
+
+  beforeAll(async () => {
+    stack = await startTestStack({
+      onLog: ({ functionName, text }) => functionName === 'receiver' && texts.push(text),
+    });
+    const partner = new Partner(stack.outputs.WebhookUrl);
+    const answers = {
+      accepted: await partner.post(shop),
+      parked: await partner.post({ ...shop, event: 'example.unknown' }),
+      unusable: await partner.post({ ...shop, data: {} }),
+      'wrongly signed': await partner.post(shop, { signature: 'f'.repeat(64) }),
+      'with a malformed signature': await partner.post(shop, { signature: 'nonsense' }),
+      'without a signature': await partner.post(shop, { signature: undefined }),
+    };
+    for (const [kind, { body }] of Object.entries(answers)) lines[kind] = await linesAbout(body.requestId);
+    const Receiver = 'arn:aws:lambda:eu-central-1:111122223333:function:receiver:1';
+    const event = readProbes({ Receiver, Consumers: [] })[0]?.event as APIGatewayProxyEventV2;
+    await stack.functions.get('receiver')?.function.invoke(event);
+    lines['from the smoke test'] = await linesAbout(event.requestContext.requestId);
+  });
+  afterAll(() => stack.close());
+
+  const linesAbout = (requestId: unknown) =>
+    eventually(async () => {
+      const about = texts.filter((text) => text.includes(`"requestId":"${requestId}"`));
+      return about.length === 0 ? undefined : about;
+    });
+
+  /** The values that the template's filters make of the lines about deliveries, for a metric. */
+  function counted(metric: string, ...kinds: string[]): number[] {
+    const filters = template
+      .ofType('AWS::Logs::MetricFilter')
+      .filter((filter) => countedMetric(filter) === metric)
+      .filter(({ properties }) => template.referred(properties.LogGroupName) === 'Receiver/Log');
+    return filters.flatMap(({ properties }) => {
+      const { MetricValue } = properties.MetricTransformations[0];
+      const field = /^\$\.(\w+)$/.exec(MetricValue)?.[1];
+      return kinds
+        .flatMap((kind) => lines[kind] ?? [])
+        .filter(logFilter(properties.FilterPattern))
+        .map((text) => Number(field === undefined ? MetricValue : JSON.parse(text)[field]));
+    });
+  }
+
+  test.each([
+    { kind: 'accepted', values: [1] },
+    { kind: 'parked', values: [1] },
+    { kind: 'unusable', values: [1] },
+    { kind: 'wrongly signed', values: [0] },
+    { kind: 'with a malformed signature', values: [] },
+    { kind: 'without a signature', values: [] },
+    { kind: 'from the smoke test', values: [] },
+  ])('Verified counts $values if it is $kind', ({ kind, values }) => {
+    expect(lines[kind]).not.toEqual([]);
+    expect(counted('Verified', kind)).toEqual(values);
   });
 
-  test.each(['Failing', 'PutAside'])('%s to the dashboard, which shows which event it is', (path) => {
-    const described = describedAs(
-      template,
-      template.at('AWS::CloudWatch::Alarm', path),
-      'PartnerWebhooks-dev',
-    );
-    expect(described).toContain('#dashboards/dashboard/PartnerWebhooks-dev');
+  test('DeliveryLag counts how late it is, only if it is accepted', () => {
+    const [lag, ...more] = counted('DeliveryLag', ...Object.keys(lines));
+    expect(more).toEqual([]);
+    expect(lag).toBeGreaterThanOrEqual(0);
+    expect(lag).toBeLessThan(60_000);
   });
 
-  test('each canary to the log of the function that it takes back', async () => {
-    const prod = new SynthesisedTemplate(await stageAssembly('prod'));
-    const canaries = prod.ofType('AWS::CloudWatch::Alarm').filter(({ path }) => path.startsWith('Canaries/'));
-    for (const canary of canaries) {
-      const event = eventNames.find((name) => canary.path.startsWith(`Canaries/${kebabCase(name)}-`));
-      const owner = event === undefined ? 'Receiver' : `${pascalCase(event)}/Consumer`;
-      expect([canary.path, ...new Set(leadsTo(prod, canary))]).toEqual([canary.path, `${owner}/Log`]);
-    }
+  test('PutAside counts it once if it is parked or unusable', () => {
+    expect(counted('PutAside', ...Object.keys(lines))).toEqual([1, 1]);
+  });
+
+  test('one line is about an accepted event: a log is paid by the byte', () => {
+    const [line, ...more] = lines.accepted ?? [];
+    expect(more).toEqual([]);
+    const keys = Object.keys(JSON.parse(line ?? '')).filter((key) => key !== 'cold_start');
+    expect(keys).toEqual([
+      'level',
+      'message',
+      'timestamp',
+      'service',
+      'eventId',
+      'requestId',
+      'event',
+      'lagMs',
+    ]);
   });
 });
-
-describe('CloudWatch', () => {
-  test('may publish to the alarm topic, for alarms of this account', () => {
-    const policy = template.resourcePolicyOf(template.at('AWS::SNS::Topic', 'Alarms/Topic'));
-    expect(policy).toContainEqual(
-      expect.objectContaining({
-        Effect: 'Allow',
-        Action: 'sns:Publish',
-        Principal: { Service: 'cloudwatch.amazonaws.com' },
-        Condition: { StringEquals: { 'aws:SourceAccount': { Ref: 'AWS::AccountId' } } },
-      }),
-    );
-  });
-
-  test('may use the topic key', () => {
-    const { KeyPolicy } = template.at('AWS::KMS::Key', 'TopicKey').properties;
-    expect(KeyPolicy.Statement).toContainEqual(
-      expect.objectContaining({
-        Effect: 'Allow',
-        Action: expect.arrayContaining(['kms:Decrypt', 'kms:GenerateDataKey*']),
-        Principal: { Service: 'cloudwatch.amazonaws.com' },
-      }),
-    );
-  });
-});
-
-/** The metric that a filter counts. */
-const countedMetric = ({ properties }: Resource): string => properties.MetricTransformations[0].MetricName;
-
-/** What the filter of the access log with a pattern counts. */
-function filterOf(pattern: string) {
-  const filters = template.ofType('AWS::Logs::MetricFilter').map(({ properties }) => properties);
-  const found = filters.find(({ FilterPattern }) => FilterPattern === pattern);
-  expect(template.referred(found?.LogGroupName)).toBe('Api/AccessLog');
-  return found?.MetricTransformations[0];
-}
-
-/** The filter patterns of the logs that a description leads to, as the console decodes them. */
-function patternsOf(description: string): string[] {
-  const links = [...description.matchAll(/log-events\$3FfilterPattern\$3D(\S+)\$26start\$3D-\d+$/gm)];
-  return links.map(([, pattern = '']) =>
-    decodeURIComponent(decodeURIComponent(pattern.replaceAll('$', '%'))),
-  );
-}
-
-/** The description of an alarm as it is mailed, with the longest names that CloudFormation may put in. */
-function describedAs(template: SynthesisedTemplate, { properties }: Resource, stackName: string): string {
-  const types = new Map(template.resources.map(({ logicalId, type }) => [logicalId, type]));
-  return longestDescription(properties.AlarmDescription, { stackName, types });
-}
-
-/** The resources that the description of an alarm leads to, by their path, in its order. */
-function leadsTo(template: SynthesisedTemplate, { properties }: Resource): string[] {
-  const parts: readonly unknown[] = properties.AlarmDescription['Fn::Join']?.[1] ?? [];
-  return parts.flatMap((part) => {
-    const isPseudo = typeof part === 'string' || String((part as { Ref?: string }).Ref).startsWith('AWS::');
-    if (isAccessLog(part)) return ['Api/AccessLog'];
-    return isPseudo ? [] : [template.referred(part)];
-  });
-}
-
-const isAccessLog = (part: unknown) => typeof part === 'object' && part !== null && 'Fn::Select' in part;

@@ -1,94 +1,186 @@
-import { beforeAll, describe, expect, test } from '@jest/globals';
+import { readdirSync } from 'node:fs';
+import { basename } from 'node:path';
+import { describe, expect, test } from '@jest/globals';
 import { eventNames } from '../../lambda/events/catalogue.ts';
 import { pascalCase } from '../../lambda/events/event-names.ts';
+import { type ArchiveQuery, archiveQueries, archiveQuery } from '../../lib/archive/archive-queries.ts';
 import { SynthesisedTemplate } from '../../tools/generate/synthesised-template.ts';
 import { sharedAssembly } from '../support/shared-assembly.ts';
-import { testAssembly } from '../support/test-stack.ts';
-import { stageAssembly } from './stage-assembly.ts';
+import { stageTemplate } from './stage-assembly.ts';
 
-const dev = new SynthesisedTemplate(testAssembly());
-let everySetting: SynthesisedTemplate;
-beforeAll(async () => {
-  everySetting = new SynthesisedTemplate(await stageAssembly('every-setting'));
-});
+const prod = await stageTemplate('prod');
+const everySetting = await stageTemplate('every-setting');
+const encrypted = await stageTemplate('encrypted');
 
+const only = (template: SynthesisedTemplate, type: string) => {
+  const [resource, ...others] = template.ofType(type);
+  expect(others).toEqual([]);
+  return resource?.properties;
+};
 const rulesOf = (template: SynthesisedTemplate, bucket: string) =>
   template.at('AWS::S3::Bucket', bucket).properties.LifecycleConfiguration.Rules;
 const recordsOf = (template: SynthesisedTemplate) =>
   rulesOf(template, 'Archive/Bucket').find(({ Prefix }: { Prefix?: string }) => Prefix === 'event=');
+const destinationsOf = (template: SynthesisedTemplate) =>
+  template
+    .ofType('AWS::KinesisFirehose::DeliveryStream')
+    .map(({ properties }) => properties.ExtendedS3DestinationConfiguration);
 
-/** Days that a message may be on its event's queue and then on the dead-letter queue. */
-function daysOnQueues(template: SynthesisedTemplate): number {
-  const seconds = ['ShopUpdated/Queue', 'ShopUpdated/DeadLetterQueue'].map(
-    (path) => template.at('AWS::SQS::Queue', path).properties.MessageRetentionPeriod,
-  );
-  return seconds.reduce((sum, one) => sum + one, 0) / 86_400;
-}
+describe('the archive', () => {
+  test.each(eventNames)('of %s is written by its consumer, and by nobody else', (event) => {
+    const name = pascalCase(event);
+    const puts = prod.ofType('AWS::IAM::Role').flatMap((role) =>
+      prod
+        .permissionsOf(role)
+        .filter(({ resource }) => resource === `Archive/${name}`)
+        .map(({ action }) => `${role.path} ${action}`),
+    );
+    expect(puts).toEqual([`${name}/Consumer/Role firehose:PutRecordBatch`]);
+  });
 
-describe.each(eventNames)('the archive of %s', (event) => {
-  const name = pascalCase(event);
+  test('is read by the role of the delivery streams alone', () => {
+    const reads = prod.ofType('AWS::IAM::Role').flatMap((role) =>
+      prod
+        .permissionsOf(role)
+        .filter(({ action, resource }) => action.startsWith('s3:Get') && resource.startsWith('Archive/'))
+        .map(({ action, resource }) => `${role.path} ${action} ${resource}`),
+    );
+    expect(reads).toEqual([
+      'Archive/Writer s3:GetBucketLocation Archive/Bucket',
+      'Archive/Writer s3:GetObject Archive/Bucket/event=*',
+    ]);
+  });
 
-  test('is written in lines of JSON, gzipped, by the hour', () => {
-    const stream = dev.at('AWS::KinesisFirehose::DeliveryStream', `Archive/${name}`).properties;
-    expect(stream).toMatchObject({
-      DeliveryStreamType: 'DirectPut',
-      DeliveryStreamEncryptionConfigurationInput: { KeyType: 'AWS_OWNED_CMK' },
-      ExtendedS3DestinationConfiguration: {
-        CompressionFormat: 'GZIP',
-        FileExtension: '.jsonl.gz',
-        Prefix: `event=${event}/date=!{timestamp:yyyy-MM-dd}/hour=!{timestamp:HH}/`,
-        BufferingHints: { IntervalInSeconds: 900 },
-      },
+  test('keeps and collects records as long as configured; the notes of forgettings and replays stay', () => {
+    expect([recordsOf(prod), recordsOf(everySetting)].map((rule) => rule.ExpirationInDays)).toEqual([
+      30, 365,
+    ]);
+    const collected = destinationsOf(everySetting).map(
+      ({ BufferingHints }) => BufferingHints.IntervalInSeconds,
+    );
+    expect(collected).toEqual(eventNames.map(() => 120));
+    const prefixes = rulesOf(prod, 'Archive/Bucket').map(({ Prefix }: { Prefix: string }) => Prefix);
+    expect(prefixes.sort()).toEqual(['event=', 'queries/']);
+  });
+
+  test.each([
+    { stage: 'prod', template: prod },
+    { stage: 'every-setting', template: everySetting },
+  ])('outlives no payload that a record may refer to: $stage', ({ template }) => {
+    const [{ ExpirationInDays: payload }] = rulesOf(template, 'Payloads');
+    const secondsOnQueues = ['ShopUpdated/Queue', 'ShopUpdated/DeadLetterQueue']
+      .map((path) => template.at('AWS::SQS::Queue', path).properties.MessageRetentionPeriod)
+      .reduce((sum, seconds) => sum + seconds, 0);
+    expect(payload).toBeGreaterThanOrEqual(recordsOf(template).ExpirationInDays + secondsOnQueues / 86_400);
+  });
+
+  test('of zero days is none, and consumers put nothing', async () => {
+    const stage = { stages: { dev: { archive: { days: 0 } } } };
+    const without = new SynthesisedTemplate(await sharedAssembly('no-archive', stage));
+    expect(without.resources.filter(({ path }) => path.startsWith('Archive/'))).toEqual([]);
+    expect(JSON.stringify([without.outputs, without.resources])).not.toMatch(
+      /archive_stream|"archive|firehose/i,
+    );
+  });
+});
+
+describe('the table', () => {
+  const { TableInput } = only(prod, 'AWS::Glue::Table');
+
+  test('has its partitions where the delivery streams write', () => {
+    const { Parameters, PartitionKeys } = TableInput;
+    expect(PartitionKeys.map(({ Name }: { Name: string }) => Name)).toEqual(['event', 'date', 'hour']);
+    expect(Parameters['projection.event.values'].split(',')).toEqual(eventNames);
+    // `HH` is the hour from 00 to 23.
+    expect(Parameters).toMatchObject({ 'projection.hour.range': '0,23', 'projection.hour.digits': '2' });
+
+    const [, bucket, location] = Parameters['storage.location.template']['Fn::Join'][1];
+    const projected = eventNames.map((event) =>
+      location
+        .replace(/\$\{event\}/, event)
+        .replace(/\$\{date\}/, `!{timestamp:${Parameters['projection.date.format']}}`)
+        .replace(/\$\{hour\}/, '!{timestamp:HH}'),
+    );
+    const written = destinationsOf(prod).map(({ BucketARN, Prefix }) => {
+      expect(BucketARN['Fn::GetAtt'][0]).toBe(bucket.Ref);
+      return `/${Prefix}`;
+    });
+    expect(written.sort()).toEqual(projected.sort());
+  });
+
+  test('has a day more than records are kept, as S3 rounds their end up to midnight', () => {
+    const rangeOf = (template: SynthesisedTemplate) =>
+      only(template, 'AWS::Glue::Table').TableInput.Parameters['projection.date.range'];
+    expect([rangeOf(prod), rangeOf(everySetting)]).toEqual(['NOW-31DAYS,NOW', 'NOW-366DAYS,NOW']);
+  });
+
+  test('has names of its database and columns that need no quotation marks', () => {
+    const { Columns } = TableInput.StorageDescriptor;
+    const columns = Columns.map(({ Name }: { Name: string }) => Name);
+    const { ArchiveDatabase } = prod.outputs;
+    for (const name of [...columns, ArchiveDatabase?.Value]) expect(name).toMatch(/^[a-z_]+$/);
+    expect(only(prod, 'AWS::Glue::Table').DatabaseName).toBe(ArchiveDatabase?.Value);
+    expect(only(prod, 'AWS::Glue::Database').DatabaseInput.Name).toBe(ArchiveDatabase?.Value);
+  });
+});
+
+describe('the workgroup', () => {
+  const workgroupOf = (template: SynthesisedTemplate) =>
+    only(template, 'AWS::Athena::WorkGroup').WorkGroupConfiguration;
+
+  test.each([
+    { stage: 'prod', template: prod, gigabytes: 10 },
+    { stage: 'every-setting', template: everySetting, gigabytes: 25 },
+  ])('ends a query that reads more than configured, and lets nobody set anything else: $stage', (given) => {
+    expect(workgroupOf(given.template)).toMatchObject({
+      EnforceWorkGroupConfiguration: true,
+      BytesScannedCutoffPerQuery: given.gigabytes * 2 ** 30,
     });
   });
 
-  test('is put into by its consumer, by nobody else, and read by the role of the delivery streams alone', () => {
-    const asked = dev
-      .ofType('AWS::IAM::Role')
-      .flatMap((role) => dev.permissionsOf(role).map((permission) => ({ role: role.path, ...permission })));
-    const puts = asked.filter(({ resource }) => resource === `Archive/${name}`);
-    expect(puts).toEqual([
-      expect.objectContaining({ role: `${name}/Consumer/Role`, action: 'firehose:PutRecordBatch' }),
-    ]);
-    const reads = asked.filter(
-      ({ action, resource }) => /^s3:Get.*/.test(action) && resource.startsWith('Archive/'),
-    );
-    expect(reads.map(({ role, action, resource }) => [role, action, resource])).toEqual([
-      ['Archive/Writer', 's3:GetBucketLocation', 'Archive/Bucket'],
-      ['Archive/Writer', 's3:GetObject', 'Archive/Bucket/event=*'],
-    ]);
+  test('keeps results for a day, encrypted, in the archive’s bucket', () => {
+    const { OutputLocation, EncryptionConfiguration } = workgroupOf(prod).ResultConfiguration;
+    const [, bucket, prefix] = OutputLocation['Fn::Join'][1];
+    expect(bucket).toEqual(prod.outputs.ArchiveBucket?.Value);
+    expect(EncryptionConfiguration).toEqual({ EncryptionOption: 'SSE_S3' });
+    expect(workgroupOf(encrypted).ResultConfiguration.EncryptionConfiguration).toEqual({
+      EncryptionOption: 'SSE_KMS',
+      KmsKey: { 'Fn::GetAtt': [encrypted.at('AWS::KMS::Key', 'TopicKey').logicalId, 'Arn'] },
+    });
+    expect(rulesOf(prod, 'Archive/Bucket')).toContainEqual({
+      Prefix: prefix.slice(1),
+      ExpirationInDays: 1,
+      Status: 'Enabled',
+    });
   });
 });
 
-test('a record is kept for as many days as configured; the notes of forgettings and replays stay', () => {
-  expect(recordsOf(dev).ExpirationInDays).toBe(30);
-  expect(recordsOf(everySetting).ExpirationInDays).toBe(365);
-  const prefixes = rulesOf(dev, 'Archive/Bucket').map(({ Prefix }: { Prefix: string }) => Prefix);
-  expect(prefixes.sort()).toEqual(['event=', 'queries/']);
+test('nobody may query by this stack: no policy of it names Athena or Glue', () => {
+  const policies = prod.ofType('AWS::IAM::Policy').concat(prod.ofType('AWS::IAM::Role'));
+  expect(JSON.stringify(policies.map(({ properties }) => properties))).not.toMatch(/"(athena|glue):/);
 });
 
-test('no payload goes before the last record that may refer to it', () => {
-  for (const template of [dev, everySetting]) {
-    const [{ ExpirationInDays: payload }] = rulesOf(template, 'Payloads');
-    expect(payload).toBeGreaterThanOrEqual(recordsOf(template).ExpirationInDays + daysOnQueues(template));
-  }
-});
+describe('the saved queries', () => {
+  const names = Object.keys(archiveQueries) as ArchiveQuery[];
 
-test('a record is collected for as long as configured', () => {
-  const streams = everySetting.ofType('AWS::KinesisFirehose::DeliveryStream');
-  const hints = streams.map(({ properties }) => properties.ExtendedS3DestinationConfiguration.BufferingHints);
-  expect(hints.map(({ IntervalInSeconds }) => IntervalInSeconds)).toEqual(eventNames.map(() => 120));
-});
+  test('are the files of their folder, in the workgroup of a stage that saves queries', async () => {
+    const files = readdirSync('lib/archive/archive-queries').map((file) => basename(file, '.sql'));
+    const saved = prod.ofType('AWS::Athena::NamedQuery').map(({ properties }) => properties);
+    expect(files.sort()).toEqual(names.toSorted());
+    expect(saved.map(({ Name }) => Name).sort()).toEqual(names.toSorted());
+    for (const { Name, QueryString, WorkGroup } of saved) {
+      expect(QueryString).toBe(archiveQuery(Name));
+      expect(WorkGroup).toBe(only(prod, 'AWS::Athena::WorkGroup').Name);
+    }
+    expect((await stageTemplate('dev')).has('AWS::Athena::NamedQuery')).toBe(false);
+  });
 
-test('a stage without an archive has nothing of it, and its consumers put nothing', async () => {
-  const without = new SynthesisedTemplate(
-    await sharedAssembly('no-archive', { stages: { dev: { archive: { days: 0 } } } }),
-  );
-  expect(without.resources.filter(({ path }) => path.startsWith('Archive/'))).toEqual([]);
-  expect(Object.keys(without.outputs).filter((name) => name.includes('Archive'))).toEqual([]);
-  const variables = without
-    .ofType('AWS::Lambda::Function')
-    .flatMap(({ properties }) => Object.keys(properties.Environment.Variables));
-  expect(variables).not.toContain('ARCHIVE_STREAM');
-  expect(JSON.stringify(without.resources)).not.toContain('firehose');
+  test.each(names)('%s reads the records once, as far back as it says', (name) => {
+    const sql = archiveQuery(name);
+    const code = sql.replace(/--.*/g, '');
+    expect(code.match(/FROM records\b/g)).toHaveLength(1);
+    const [, days] =
+      /"date" >= date_format\(current_date - INTERVAL '(\d+)' DAY, '%Y-%m-%d'\)/.exec(code) ?? [];
+    expect(sql).toContain({ 7: 'last week', 30: 'last 30 days' }[Number(days)]);
+  });
 });

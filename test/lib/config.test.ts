@@ -1,7 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
+import { App, Stack } from 'aws-cdk-lib';
 import * as z from 'zod';
-import { configSchema, findStage, parseConfig } from '../../lib/config.ts';
+import { configSchema, findStage, parseConfig, warningIds } from '../../lib/config.ts';
+import { warn } from '../../lib/warnings.ts';
 import { stages } from '../../tools/generate/stages.ts';
 
 const everySetting = JSON.parse(readFileSync('tools/generate/every-setting.json', 'utf8'));
@@ -17,25 +19,15 @@ function withEachField(settings: object, value: unknown): object[] {
 }
 
 /** The lines of the message with which a configuration is refused, if it is. */
-function problemsOf(given: unknown): string[] {
-  try {
-    parseConfig('prod', given);
-    return [];
-  } catch (error) {
-    return (error as Error).message.split('\n  ').slice(1);
-  }
-}
-
-/** The lines of the message with which a configuration is refused. */
 function refusals(given: unknown, credentials = {}): string[] {
   try {
     parseConfig('prod', given, credentials);
+    return [];
   } catch (error) {
     const [first, ...lines] = (error as Error).message.split('\n  ');
     expect(first).toBe("The configuration of stage 'prod' cannot be used:");
     return lines;
   }
-  throw new Error('The configuration was not refused');
 }
 
 describe('a stage without fields', () => {
@@ -98,6 +90,7 @@ describe('is refused', () => {
           deletionProtection: true,
           waf: {},
           quietAfter: 0,
+          logRetentionDays: 2,
           encryption: { keyArn: 'arn:aws:kms:us-east-1:111122223333:key/0a1b' },
         },
         home,
@@ -110,6 +103,7 @@ describe('is refused', () => {
       'events.example.unknown: is no field',
       'events.shop.updated.batchSize: must be a whole number of messages from 1 to 10',
       'events.shop.updated.memmory: is no field. Did you mean memory?',
+      expect.stringMatching(/^logRetentionDays: must be a number of days that CloudWatch Logs knows: 1, 3, /),
       'quietAfter: must be a whole number of hours from 1 to 168',
       "secretArn: must be of the stage's account, 111122223333",
       "secretArn: must be of the stage's region, eu-central-1",
@@ -135,7 +129,9 @@ describe('is refused', () => {
 
   test('any value of a wrong type, in words of ours', () => {
     const values = ['', 5, null, true, [], [5], { other: 1 }];
-    const problems = values.flatMap((value) => withEachField(everySetting, value).flatMap(problemsOf));
+    const problems = values.flatMap((value) =>
+      withEachField(everySetting, value).flatMap((given) => refusals(given)),
+    );
     const ours = /^\S+: (must |cannot |is |needs |names )/;
     expect(problems.filter((problem) => !ours.test(problem))).toEqual([]);
     expect(problems).toEqual(
@@ -150,148 +146,84 @@ describe('is refused', () => {
     );
   });
 
-  test('a key of another region, in one line beside all else that is wrong', () => {
-    const keyArn = 'arn:aws:kms:eu-west-1:111122223333:key/0a1b2c3d-0000-4000-8000-000000000008';
-    expect(refusals({ encryption: { keyArn }, logRetentionDays: 2 }, home)).toEqual([
-      "encryption.keyArn: must be of the stage's region, eu-central-1",
-      expect.stringMatching(/^logRetentionDays: must be a number of days that CloudWatch Logs knows: 1, 3, /),
-    ]);
-  });
+  const arn = (service: string, resource: string, account = home.account) =>
+    `arn:aws:${service}:${home.region}:${account}:${resource}`;
 
-  test.each<[string, object, string]>([
-    [
-      'a key for everything of another account',
-      { encryption: { keyArn: 'arn:aws:kms:eu-central-1:444455556666:key/0a1b2c3d' } },
-      'encryption.keyArn',
-    ],
-    [
-      'a key for everything that is an alias',
-      { encryption: { keyArn: 'arn:aws:kms:eu-central-1:111122223333:alias/x' } },
-      'encryption.keyArn',
-    ],
-    [
-      'a key for the topics beside the one for everything',
-      { encryption: {}, kmsKeyArn: everySetting.kmsKeyArn },
-      'kmsKeyArn',
-    ],
-    [
-      'a part of a gigabyte as what a query may read',
-      { archive: { queryGigabytes: 0.5 } },
-      'archive.queryGigabytes',
-    ],
-    ['a secret that is none', { secretArn: 'partner' }, 'secretArn'],
-    [
-      'a secret without the six characters that Secrets Manager adds',
-      { secretArn: secretArn.slice(0, -7) },
-      'secretArn',
-    ],
-    ['a key that is an alias', { kmsKeyArn: 'arn:aws:kms:eu-central-1:111122223333:alias/x' }, 'kmsKeyArn'],
-    ['a domain without certificate', { domain: { name: 'a.example.com' } }, 'domain.certificateArn'],
-    [
-      'a certificate of another region',
-      {
+  test.each<{ field: string; given: object }>([
+    {
+      field: 'encryption.keyArn',
+      given: { encryption: { keyArn: arn('kms', 'key/0a1b2c3d', '444455556666') } },
+    },
+    { field: 'encryption.keyArn', given: { encryption: { keyArn: arn('kms', 'alias/x') } } },
+    { field: 'kmsKeyArn', given: { encryption: {}, kmsKeyArn: everySetting.kmsKeyArn } },
+    { field: 'kmsKeyArn', given: { kmsKeyArn: arn('kms', 'alias/x') } },
+    { field: 'secretArn', given: { secretArn: 'partner' } },
+    // Without the six characters that Secrets Manager adds.
+    { field: 'secretArn', given: { secretArn: secretArn.slice(0, -7) } },
+    // A key of no secret.
+    { field: 'secretKmsKeyArn', given: { secretKmsKeyArn: arn('kms', 'key/0a1b') } },
+    { field: 'archive.queryGigabytes', given: { archive: { queryGigabytes: 0.5 } } },
+    {
+      field: 'domain.certificateArn',
+      given: {
         domain: {
           name: 'a.example.com',
           certificateArn: 'arn:aws:acm:us-east-1:111122223333:certificate/0a1b2c3d',
         },
       },
-      'domain.certificateArn',
-    ],
-    [
-      'a concurrency of one',
-      { events: { 'shop.updated': { maximumConcurrency: 1 } } },
-      'events.shop.updated.maximumConcurrency',
-    ],
-    [
-      'a concurrency beyond Lambda’s',
-      { events: { 'shop.updated': { maximumConcurrency: 1_001 } } },
-      'events.shop.updated.maximumConcurrency',
-    ],
-    [
-      'no more reserved than batches at a time',
-      { events: { 'shop.updated': { reservedConcurrency: 20 } } },
-      'events.shop.updated.reservedConcurrency',
-    ],
-    [
-      'no concurrency for the receiver',
-      { receiver: { reservedConcurrency: 0 } },
-      'receiver.reservedConcurrency',
-    ],
-    ['a receiver that outlasts API Gateway', { receiver: { timeout: 30 } }, 'receiver.timeout'],
-    ['memory that Lambda does not have', { receiver: { memory: 100 } }, 'receiver.memory'],
-    ['days that CloudWatch cannot keep', { logRetentionDays: 31 }, 'logRetentionDays'],
-    ['an address that is none', { alarmEmails: ['night@example.com', 'nobody'] }, 'alarmEmails.1'],
-    [
-      'a channel without workspace',
-      { chat: { slack: { channelId: 'C0123ABCD' } } },
-      'chat.slack.workspaceId',
-    ],
-    [
-      'a distribution’s address for its id',
-      { cloudFront: { distributionId: 'd1.cloudfront.net', paths: ['/'] } },
-      'cloudFront.distributionId',
-    ],
-    [
-      'no path to invalidate',
-      { cloudFront: { distributionId: 'E1ABCDEF2GHIJK', paths: [] } },
-      'cloudFront.paths',
-    ],
-    [
-      'a path that names something else',
-      { cloudFront: { distributionId: 'E1ABCDEF2GHIJK', paths: ['/{shop}'] } },
-      'cloudFront.paths.0',
-    ],
-    ['an address that is there twice', { reviewEmails: ['a@example.com', 'a@example.com'] }, 'reviewEmails'],
-    [
-      'a key of no secret',
-      { secretKmsKeyArn: 'arn:aws:kms:eu-central-1:111122223333:key/0a1b' },
-      'secretKmsKeyArn',
-    ],
-    [
-      'a trust store with a slash before it',
-      { domain: { ...everySetting.domain, mutualTls: { bucket: 'store', key: '/partner.pem' } } },
-      'domain.mutualTls.key',
-    ],
-    [
-      'a way round the client certificates',
-      { domain: { ...everySetting.domain, keepDefaultEndpoint: true } },
-      'domain.keepDefaultEndpoint',
-    ],
-    [
-      'a certificate of ownership that nothing asks for',
-      { domain: { ...everySetting.domain, mutualTls: undefined } },
-      'domain.ownershipCertificateArn',
-    ],
-    ['another kind of gateway', { gateway: 'websocket' }, 'gateway'],
-    ['a firewall before an HTTP API', { gateway: 'http', waf: {} }, 'waf'],
-    [
-      'a list that AWS does not have',
-      { gateway: 'rest', waf: { managedLists: ['OwnRules'] } },
-      'waf.managedLists.0',
-    ],
-    [
-      'a list of AWS WAF that is there twice',
-      { gateway: 'rest', waf: { managedLists: Array(2).fill('AWSManagedRulesCommonRuleSet') } },
-      'waf.managedLists',
-    ],
-    [
-      'a receiver that outlasts a REST API',
-      { gateway: 'rest', receiver: { timeout: 29 } },
-      'receiver.timeout',
-    ],
-    [
-      'silence of no time',
-      { events: { 'shop.updated': { quietAfter: 0 } } },
-      'events.shop.updated.quietAfter',
-    ],
-    ['silence of more than a week', { quietAfter: 169 }, 'quietAfter'],
-    [
-      'two keys for the topics',
-      { encryption: {}, kmsKeyArn: 'arn:aws:kms:eu-central-1:111122223333:key/0a1b' },
-      'kmsKeyArn',
-    ],
-    ['half a throttle of text', { apiThrottle: { rate: '100' } }, 'apiThrottle.rate'],
-  ])('%s', (_, given, field) => {
+    },
+    {
+      field: 'domain.mutualTls.key',
+      given: { domain: { ...everySetting.domain, mutualTls: { bucket: 'store', key: '/partner.pem' } } },
+    },
+    // A way round the client certificates.
+    {
+      field: 'domain.keepDefaultEndpoint',
+      given: { domain: { ...everySetting.domain, keepDefaultEndpoint: true } },
+    },
+    // Nothing asks for it.
+    {
+      field: 'domain.ownershipCertificateArn',
+      given: { domain: { ...everySetting.domain, mutualTls: undefined } },
+    },
+    ...[1, 1_001].map((maximumConcurrency) => ({
+      field: 'events.shop.updated.maximumConcurrency',
+      given: { events: { 'shop.updated': { maximumConcurrency } } },
+    })),
+    // No more than the batches at a time.
+    {
+      field: 'events.shop.updated.reservedConcurrency',
+      given: { events: { 'shop.updated': { reservedConcurrency: 20 } } },
+    },
+    { field: 'events.shop.updated.quietAfter', given: { events: { 'shop.updated': { quietAfter: 0 } } } },
+    { field: 'quietAfter', given: { quietAfter: 169 } },
+    { field: 'receiver.reservedConcurrency', given: { receiver: { reservedConcurrency: 0 } } },
+    // As long as API Gateway waits: 30 s, and 29 s of a REST API.
+    { field: 'receiver.timeout', given: { receiver: { timeout: 30 } } },
+    { field: 'receiver.timeout', given: { gateway: 'rest', receiver: { timeout: 29 } } },
+    { field: 'receiver.memory', given: { receiver: { memory: 100 } } },
+    { field: 'logRetentionDays', given: { logRetentionDays: 31 } },
+    { field: 'alarmEmails.1', given: { alarmEmails: ['night@example.com', 'nobody'] } },
+    { field: 'reviewEmails', given: { reviewEmails: ['a@example.com', 'a@example.com'] } },
+    { field: 'chat.slack.workspaceId', given: { chat: { slack: { channelId: 'C0123ABCD' } } } },
+    {
+      field: 'cloudFront.distributionId',
+      given: { cloudFront: { distributionId: 'd1.cloudfront.net', paths: ['/'] } },
+    },
+    { field: 'cloudFront.paths', given: { cloudFront: { distributionId: 'E1ABCDEF2GHIJK', paths: [] } } },
+    {
+      field: 'cloudFront.paths.0',
+      given: { cloudFront: { distributionId: 'E1ABCDEF2GHIJK', paths: ['/{shop}'] } },
+    },
+    { field: 'gateway', given: { gateway: 'websocket' } },
+    { field: 'waf', given: { gateway: 'http', waf: {} } },
+    { field: 'waf.managedLists.0', given: { gateway: 'rest', waf: { managedLists: ['OwnRules'] } } },
+    {
+      field: 'waf.managedLists',
+      given: { gateway: 'rest', waf: { managedLists: Array(2).fill('AWSManagedRulesCommonRuleSet') } },
+    },
+    { field: 'apiThrottle.rate', given: { apiThrottle: { rate: '100' } } },
+  ])('$field of $given', ({ field, given }) => {
     expect(refusals(given, home)).toEqual([expect.stringMatching(`^${field.replaceAll('.', '\\.')}: `)]);
   });
 
@@ -346,4 +278,66 @@ describe('the stage', () => {
   test.each(['{', '[]', undefined, 7])('is not looked for in %j', (given) => {
     expect(() => findStage(given, 'dev')).toThrow('The context `stages` must be a JSON object');
   });
+});
+
+function textsOf(fields: object): string[] {
+  const stack = new Stack(new App(), 'Test');
+  warn(stack, parseConfig('test', fields));
+  return stack.node.metadata.filter(({ type }) => type === 'aws:cdk:warning').map(({ data }) => String(data));
+}
+
+/** The ids of the warnings that a stage with these fields is given. */
+function warningsOf(fields: object): string[] {
+  return textsOf(fields)
+    .map((text) => /\[ack: partner-webhooks:([\w-]+)\]$/.exec(text)?.[1] ?? '')
+    .sort();
+}
+
+const others = (...ids: string[]) => warningIds.filter((one) => !ids.includes(one)).toSorted();
+
+test('a stage that says nothing is warned of all that it lacks', () => {
+  expect(warningsOf({})).toEqual(warningIds.toSorted());
+});
+
+test('the warning of lost refusals names both ways out', () => {
+  const text = textsOf({}).find((one) => one.includes('refusals-are-lost'));
+  expect(text).toMatch(/Set gateway to rest, .* or set receiver\.reservedConcurrency\./);
+});
+
+test('a stage that is there to be thrown away is warned of nothing', () => {
+  expect(warningsOf({ removalPolicy: 'destroy' })).toEqual([]);
+});
+
+describe('a stage is not warned', () => {
+  test.each([
+    { id: 'no-alarm-recipient', given: { alarmEmails: ['night@example.com'] } },
+    {
+      id: 'no-chat-channel',
+      given: { chat: { slack: { workspaceId: 'T0123ABCD', channelId: 'C0123ABCD' } } },
+    },
+    { id: 'no-chat-channel', given: { chat: everySetting.chat } },
+    { id: 'no-review-recipient', given: { reviewEmails: ['reviews@example.com'] } },
+    { id: 'refusals-are-lost', given: { gateway: 'rest' } },
+    { id: 'no-quiet-after', given: { quietAfter: 3 } },
+    { id: 'no-quiet-after', given: { events: { 'shop.updated': { quietAfter: 3 } } } },
+    { id: 'relative-runbook', given: { runbook: 'https://wiki.example.com/operations' } },
+  ])('of $id if it has $given', ({ id, given }) => {
+    expect(warningsOf(given)).toEqual(others(id));
+  });
+
+  test('of forged requests or lost refusals if the receiver has concurrency of its own', () => {
+    const fields = { receiver: { reservedConcurrency: 200 } };
+    expect(warningsOf(fields)).toEqual(others('no-reserved-concurrency', 'refusals-are-lost'));
+  });
+
+  test.each(warningIds)('of %s if it says why', (id) => {
+    expect(warningsOf({ acknowledgedWarnings: { [id]: 'a reason' } })).toEqual(others(id));
+  });
+});
+
+test('a warning is acknowledged with a reason', () => {
+  expect(refusals({ acknowledgedWarnings: { 'no-such': 'a reason', 'no-chat-channel': ' ' } })).toEqual([
+    expect.stringMatching(/^acknowledgedWarnings.no-chat-channel: must be a reason/),
+    'acknowledgedWarnings.no-such: is no field',
+  ]);
 });

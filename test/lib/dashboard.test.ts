@@ -1,14 +1,13 @@
-import { execFile } from 'node:child_process';
-import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
-import { promisify } from 'node:util';
+import { globSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
 import { App, Stack } from 'aws-cdk-lib';
+import { Template } from 'aws-cdk-lib/assertions';
+import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { catalogue, eventNames } from '../../lambda/events/catalogue.ts';
 import { kebabCase, pascalCase } from '../../lambda/events/event-names.ts';
 import { metrics as reportedMetrics } from '../../lambda/metric-names.ts';
 import { logMetrics } from '../../lib/alarms/log-metrics.ts';
+import { SavedQueries } from '../../lib/dashboard/saved-queries.ts';
 import { prices } from '../../lib/prices.ts';
 import { readCloudAssembly } from '../../local/template/cloud-assembly.ts';
 import { resolveIntrinsics } from '../../local/template/intrinsics.ts';
@@ -17,7 +16,6 @@ import { testAssembly } from '../support/test-stack.ts';
 
 const template = new SynthesisedTemplate(testAssembly());
 const stack = readCloudAssembly(testAssembly());
-const { name, body } = readDashboard(testAssembly());
 
 /** Source: CloudWatch user guide, "Dashboard body structure and syntax". */
 interface DashboardBody {
@@ -38,16 +36,12 @@ interface DashboardBody {
   }[];
 }
 
-/** The dashboard of an assembly. A reference to a resource is its logical id. */
-function readDashboard(assembly: string): { readonly name: string; readonly body: DashboardBody } {
-  const [dashboard, ...others] = new SynthesisedTemplate(assembly).ofType('AWS::CloudWatch::Dashboard');
-  expect(others).toEqual([]);
-  const { DashboardName, DashboardBody } = resolveIntrinsics(dashboard?.properties, {
-    ref: (id) => id,
-    attribute: (id) => id,
-  }) as Record<string, string>;
-  return { name: String(DashboardName), body: JSON.parse(String(DashboardBody)) };
-}
+// A reference to a resource is its logical id.
+const { DashboardName: name, DashboardBody: text } = resolveIntrinsics(
+  template.ofType('AWS::CloudWatch::Dashboard')[0]?.properties,
+  { ref: (id) => id, attribute: (id) => id },
+) as Record<string, string>;
+const body: DashboardBody = JSON.parse(String(text));
 
 /** A metric as it stands in a graph; a formula has neither namespace nor name. */
 interface ShownMetric {
@@ -73,20 +67,18 @@ function readMetric(list: readonly unknown[]): ShownMetric {
   return { namespace, name: metricName, dimensions: Object.fromEntries(pairs), options };
 }
 
-const graphsOf = ({ widgets }: DashboardBody) =>
-  widgets.flatMap((widget) =>
-    widget.type === 'metric'
-      ? [{ ...widget, title: widget.properties.title, metrics: widget.properties.metrics.map(readMetric) }]
-      : [],
-  );
-const headingsOf = ({ widgets }: DashboardBody, hashes: string) =>
-  widgets.flatMap((widget) =>
-    widget.type === 'text' && widget.properties.markdown.startsWith(`${hashes} `)
-      ? [widget.properties.markdown.slice(hashes.length + 1).split('\n')[0]]
+const graphs = body.widgets.flatMap((widget) =>
+  widget.type === 'metric'
+    ? [{ ...widget, title: widget.properties.title, metrics: widget.properties.metrics.map(readMetric) }]
+    : [],
+);
+const headings = (hashes: string) =>
+  body.widgets.flatMap(({ type, properties }) =>
+    type === 'text' && properties.markdown.startsWith(`${hashes} `)
+      ? [properties.markdown.slice(hashes.length + 1).split('\n')[0]]
       : [],
   );
 
-const graphs = graphsOf(body);
 const shown = graphs.flatMap(({ metrics }) => metrics);
 const ofAws = shown.filter(({ namespace }) => namespace.startsWith('AWS/'));
 const own = shown.filter(({ namespace }) => namespace === stack.name);
@@ -110,12 +102,10 @@ const typeOfDimension: Readonly<Record<string, string>> = {
 };
 
 describe('the dashboard', () => {
-  test('is one, named after the stack', () => {
+  test('is one, named after the stack, and asks four questions from top to bottom', () => {
+    expect(template.ofType('AWS::CloudWatch::Dashboard')).toHaveLength(1);
     expect(name).toBe(stack.name);
-  });
-
-  test('asks four questions from top to bottom', () => {
-    expect(headingsOf(body, '#')).toEqual([
+    expect(headings('#')).toEqual([
       'Are we accepting?',
       'Are we keeping up?',
       'What is stuck?',
@@ -218,29 +208,11 @@ describe('what the dashboard shows', () => {
     }
   });
 
-  test('is by services that are there', () => {
-    const services = template
-      .ofType('AWS::Lambda::Function')
-      .map(({ properties }) => properties.Environment?.Variables?.POWERTOOLS_SERVICE_NAME);
-    for (const { dimensions } of reported) expect(services).toContain(dimensions.service);
-  });
-
-  test('of the logs is what a filter counts', () => {
+  test('is counted by filters of the logs, a formula, or one of these', () => {
     const filters = template
       .ofType('AWS::Logs::MetricFilter')
       .map(({ properties }) => properties.MetricTransformations[0].MetricName);
-    expect([...new Set(counted.map((metric) => metric.name))]).toEqual([
-      'Throttled',
-      'Unavailable',
-      'TooLarge',
-      'WrongAddress',
-      'DeliveryLag',
-      'EffectLatency',
-    ]);
     expect(filters).toEqual(expect.arrayContaining(counted.map((metric) => metric.name)));
-  });
-
-  test('is nothing else', () => {
     const formulas = shown.filter(({ options }) => options.expression !== undefined);
     expect(ofAws.length + own.length + formulas.length).toBe(shown.length);
   });
@@ -248,9 +220,7 @@ describe('what the dashboard shows', () => {
 
 describe('the row of each event', () => {
   test('is there, in the order of the catalogue', () => {
-    expect(headingsOf(body, '###')).toEqual(
-      eventNames.map((event) => `${event}: ${catalogue[event].processing}`),
-    );
+    expect(headings('###')).toEqual(eventNames.map((event) => `${event}: ${catalogue[event].processing}`));
   });
 
   test.each(eventNames)('%s shows its own queue, consumer and metrics and no other', (event) => {
@@ -265,89 +235,41 @@ describe('the row of each event', () => {
     );
     expect(new Set(owners)).toEqual(new Set([pascalCase(event), kebabCase(event)]));
   });
-
-  test('comes with a further event of the index', async () => {
-    const project = await mkdtemp(join(tmpdir(), 'partner-webhooks-further-event-'));
-    try {
-      for (const path of ['bin', 'lib', 'lambda', 'check-node.js', 'package.json', 'tsconfig.json']) {
-        await cp(path, join(project, path), { recursive: true });
-      }
-      await symlink(resolve('node_modules'), join(project, 'node_modules'));
-      const file = (path: string) => join(project, path);
-      const index = await readFile('lambda/events/index.ts', 'utf8');
-      await writeFile(
-        file('lambda/events/index.ts'),
-        index.replace(
-          'export const events = {',
-          `$&\n'example.unknown': { ...shopUpdated, processing: 'Do it' },`,
-        ),
-      );
-      await mkdir(file('lambda/events/example-unknown'));
-      const consumer = await readFile('lambda/events/shop-updated/consumer.ts', 'utf8');
-      await writeFile(
-        file('lambda/events/example-unknown/consumer.ts'),
-        consumer.replaceAll('shop.updated', 'example.unknown'),
-      );
-      const { context } = JSON.parse(await readFile('cdk.json', 'utf8'));
-      await promisify(execFile)(process.execPath, ['bin/app.ts'], {
-        cwd: project,
-        env: {
-          ...process.env,
-          NODE_OPTIONS: '',
-          CDK_OUTDIR: file('cdk.out'),
-          CDK_CONTEXT_JSON: JSON.stringify(context),
-        },
-      });
-      const { body: ofMore } = readDashboard(file('cdk.out'));
-      expect(headingsOf(ofMore, '###')).toHaveLength(eventNames.length + 1);
-      expect(headingsOf(ofMore, '###')).toContain('example.unknown: Do it');
-      expect(graphsOf(ofMore).map(({ title }) => title)).toContain('example.unknown: outcomes');
-    } finally {
-      await rm(project, { recursive: true, force: true });
-    }
-  });
 });
 
-describe('the limits of CloudWatch', () => {
-  // Source: CloudWatch user guide, "CloudWatch service quotas", Dashboards: what formulas use counts, too.
-  test('are kept: 500 widgets, 500 metrics in a widget, 2,500 in all, 100 alarms in a widget', () => {
-    expect(body.widgets.length).toBeLessThanOrEqual(500);
-    for (const { metrics } of graphs) expect(metrics.length).toBeLessThanOrEqual(500);
-    expect(shown.length).toBeLessThanOrEqual(2500);
-    for (const widget of body.widgets) {
-      if (widget.type === 'alarm') expect(widget.properties.alarms.length).toBeLessThanOrEqual(100);
-    }
-  });
-
-  // CloudWatch says no limit of the body; CloudFormation takes a template of 1 MB ("CloudFormation quotas"),
-  // which the other resources need half of at the most.
-  test('and of CloudFormation are kept: half of a template', () => {
-    const [dashboard] = template.ofType('AWS::CloudWatch::Dashboard');
-    expect(JSON.stringify(dashboard?.properties).length).toBeLessThan(500_000);
-  });
+// Source: CloudWatch user guide, "CloudWatch service quotas", Dashboards: what formulas use counts, too. CloudFormation
+// takes a template of 1 MB, which the other resources need half of at the most.
+test('the limits of CloudWatch and CloudFormation are kept', () => {
+  expect(body.widgets.length).toBeLessThanOrEqual(500);
+  for (const { metrics } of graphs) expect(metrics.length).toBeLessThanOrEqual(500);
+  expect(shown.length).toBeLessThanOrEqual(2500);
+  for (const { type, properties } of body.widgets) {
+    if (type === 'alarm') expect(properties.alarms.length).toBeLessThanOrEqual(100);
+  }
+  expect(JSON.stringify(template.ofType('AWS::CloudWatch::Dashboard')).length).toBeLessThan(500_000);
 });
 
 describe('the cost', () => {
   const memory = 512;
-  const charges: readonly (readonly [label: string, price: number])[] = [
-    ['API Gateway requests', prices.httpApiRequest],
-    ['Lambda requests', prices.lambdaRequest],
-    [`Lambda time at ${memory} MB`, (prices.lambdaGigabyteSecondArm * memory) / 1024 / 1000],
-    ['SQS requests, at most', prices.sqsRequest + prices.sqsFairQueueRequest],
-    ['DynamoDB writes', prices.dynamodbWriteUnit],
-    ['DynamoDB reads', prices.dynamodbReadUnit],
-    ['SNS publishes', prices.snsPublish],
-    ['CloudWatch Logs, incoming', prices.logGigabyte / 2 ** 30],
-    ['Firehose records, of up to 5 KB', (prices.firehoseGigabyte * 5 * 1024) / 2 ** 30],
-  ];
+  const charges: Readonly<Record<string, number>> = {
+    'API Gateway requests': prices.httpApiRequest,
+    'Lambda requests': prices.lambdaRequest,
+    [`Lambda time at ${memory} MB`]: (prices.lambdaGigabyteSecondArm * memory) / 1024 / 1000,
+    'SQS requests, at most': prices.sqsRequest + prices.sqsFairQueueRequest,
+    'DynamoDB writes': prices.dynamodbWriteUnit,
+    'DynamoDB reads': prices.dynamodbReadUnit,
+    'SNS publishes': prices.snsPublish,
+    'CloudWatch Logs, incoming': prices.logGigabyte / 2 ** 30,
+    'Firehose records, of up to 5 KB': (prices.firehoseGigabyte * 5 * 1024) / 2 ** 30,
+  };
 
   test.each([
-    ['US dollars an hour, in the last two days', 3600],
-    ['US dollars a day, in the last four weeks', 86400],
-  ])('%s is each service’s usage times its price', (title, period) => {
+    { title: 'US dollars an hour, in the last two days', period: 3600 },
+    { title: 'US dollars a day, in the last four weeks', period: 86400 },
+  ])('in $title is each service’s usage times its price', ({ title, period }) => {
     const formulas = graph(title).metrics.filter(({ options }) => options.expression !== undefined);
-    expect(formulas.map(({ options }) => options.label)).toEqual(charges.map(([label]) => label));
-    for (const [index, [, price]] of charges.entries()) {
+    expect(formulas.map(({ options }) => options.label)).toEqual(Object.keys(charges));
+    for (const [index, price] of Object.values(charges).entries()) {
       const { expression = '', period: ofFormula } = formulas[index]?.options ?? {};
       const factor = Number(/^SUM\(\[[\w,]+\]\) \* ([\d.]+)$/.exec(expression)?.[1]);
       expect(ofFormula).toBe(period);
@@ -411,4 +333,97 @@ describe('the lines of alarms', () => {
     const titles = graphs.filter(({ properties }) => properties.annotations).map(({ title }) => title);
     expect(new Set(titles)).toEqual(new Set(Object.keys(rings)));
   });
+});
+
+interface Definition {
+  readonly Name: string;
+  readonly QueryString: string;
+  readonly LogGroupNames: readonly { readonly Ref: string }[];
+}
+
+/** The queries of a stack with a receiver and two consumers. */
+function definitions(): Definition[] {
+  const stack = new Stack(new App(), 'Test');
+  const logGroup = (id: string) => new LogGroup(stack, id);
+  new SavedQueries(stack, 'Queries', {
+    receiver: logGroup('Receiver'),
+    consumers: [logGroup('ShopUpdated'), logGroup('GirlCreated')],
+    access: logGroup('Access'),
+  });
+  const found = Template.fromStack(stack).findResources('AWS::Logs::QueryDefinition');
+  return Object.values(found).map(({ Properties }) => Properties);
+}
+
+const queries = definitions();
+/** Source: CloudWatch Logs user guide, "Logs Insights language query syntax". */
+const commands = ['fields', 'filter', 'stats', 'sort', 'limit'];
+const words = 'and as asc by desc in or count count_distinct ispresent max min'.split(' ');
+
+const literals = /"[^"]*"|\/[^/]*\//g;
+const namesIn = (text: string) => text.replace(literals, '').match(/@?[A-Za-z_][\w.]*/g) ?? [];
+const aliasesOf = (text: string) => Array.from(text.matchAll(/ as (\w+)/g), ([, alias = '']) => alias);
+
+/** Fields that CloudWatch finds in every line, that Powertools' logger writes, and that Lambda and `EffectLatency` do. */
+const always = [
+  '@timestamp',
+  '@message',
+  '@log',
+  'message',
+  'level',
+  'service',
+  'record.status',
+  'latencyMs',
+];
+
+/** Code without its comments. */
+const sources = globSync('lambda/**/*.ts')
+  .map((file) => readFileSync(file, 'utf8').replace(/\/\*[\s\S]*?\*\/|\/\/.*/g, ''))
+  .join('');
+
+/** The fields of the API's access log. */
+function accessFields(): string[] {
+  const [stage] = template.ofType('AWS::ApiGatewayV2::Stage');
+  return Object.keys(JSON.parse(stage?.properties.AccessLogSettings.Format));
+}
+
+describe('each saved query', () => {
+  test.each(queries)(
+    '$Name consists of commands of Logs Insights, in an order that works',
+    ({ QueryString }) => {
+      const used = QueryString.replace(literals, '')
+        .split('|')
+        .map((command) => command.trim().split(' ')[0] ?? '');
+      expect(used).toEqual(commands.filter((command) => used.includes(command)));
+      expect(used).toContain('limit');
+    },
+  );
+
+  test.each(queries)('$Name asks for fields that are logged', ({ QueryString }) => {
+    const aliases = aliasesOf(QueryString);
+    const fields = namesIn(QueryString).filter((name) => ![...commands, ...words, ...aliases].includes(name));
+    const known = [...always, ...accessFields()];
+    const logged = (field: string) =>
+      known.includes(field) ||
+      field.split('.').every((part) => new RegExp(`\\b${part}\\b *[:,}]`).test(sources));
+    expect(fields.filter((field) => !logged(field))).toEqual([]);
+  });
+
+  test.each(queries)('$Name looks for messages that are logged', ({ QueryString }) => {
+    const messages = Array.from(QueryString.matchAll(/message = ("[^"]*")/g), ([, message = '']) => message);
+    for (const message of messages) expect(sources).toContain(message.replaceAll('"', "'"));
+  });
+});
+
+test.each([
+  { name: 'Follow one event id', reads: ['Receiver', 'ShopUpdated', 'GirlCreated'] },
+  { name: 'Follow one request id', reads: ['Access', 'Receiver', 'ShopUpdated', 'GirlCreated'] },
+  { name: 'Slowest effects', reads: ['ShopUpdated', 'GirlCreated'] },
+  { name: 'Rejected signatures by source', reads: ['Receiver'] },
+  { name: 'Errors by function', reads: ['Receiver', 'ShopUpdated', 'GirlCreated'] },
+  { name: 'Why effects fail and are tried again', reads: ['ShopUpdated', 'GirlCreated'] },
+  { name: 'Dead letters with their reason', reads: ['ShopUpdated', 'GirlCreated'] },
+  { name: 'Answers by status and source', reads: ['Access'] },
+])('the saved query "$name" reads $reads', ({ name, reads }) => {
+  const found = queries.find(({ Name }) => Name === `Test/${name}`);
+  expect(found?.LogGroupNames.map(({ Ref }) => Ref.slice(0, -8))).toEqual(reads);
 });

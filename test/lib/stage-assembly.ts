@@ -1,4 +1,5 @@
 import { stages } from '../../tools/generate/stages.ts';
+import { type Resource, SynthesisedTemplate } from '../../tools/generate/synthesised-template.ts';
 import { sharedAssembly } from '../support/shared-assembly.ts';
 
 /**
@@ -15,4 +16,26 @@ export function stageAssembly(stage: string, acknowledge = true): Promise<string
     acknowledge,
     '@aws-cdk/core:failSynthOnValidationErrors': false,
   });
+}
+
+/** The template of one of `stages`. */
+export async function stageTemplate(stage: string): Promise<SynthesisedTemplate> {
+  return new SynthesisedTemplate(await stageAssembly(stage));
+}
+
+/** A resource with the template and the stage that it is of. */
+export interface StageResource extends Resource {
+  readonly stage: string;
+  readonly template: SynthesisedTemplate;
+}
+
+/** The resources of every stage. */
+export async function resourcesOfEveryStage(): Promise<StageResource[]> {
+  const resources = await Promise.all(
+    Object.keys(stages).map(async (stage) => {
+      const template = await stageTemplate(stage);
+      return template.resources.map((resource) => ({ ...resource, stage, template }));
+    }),
+  );
+  return resources.flat();
 }

@@ -1,91 +1,75 @@
 import { execFile } from 'node:child_process';
-import { readFile } from 'node:fs/promises';
+import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
-import { beforeAll, describe, expect, test } from '@jest/globals';
-import { eventNames } from '../../lambda/events/catalogue.ts';
+import { describe, expect, test } from '@jest/globals';
+import { catalogue, eventNames } from '../../lambda/events/catalogue.ts';
 import { kebabCase, pascalCase } from '../../lambda/events/event-names.ts';
-import { stages } from '../../tools/generate/stages.ts';
 import { type Resource, SynthesisedTemplate } from '../../tools/generate/synthesised-template.ts';
-import { testAssembly } from '../support/test-stack.ts';
-import { stageAssembly } from './stage-assembly.ts';
+import { sharedAssembly } from '../support/shared-assembly.ts';
+import { stageTemplate } from './stage-assembly.ts';
 
-const stateful = [
-  'AWS::DynamoDB::Table',
-  'AWS::SQS::Queue',
-  'AWS::SecretsManager::Secret',
-  'AWS::S3::Bucket',
-  'AWS::KMS::Key',
-  'AWS::Logs::LogGroup',
-];
+const prod = await stageTemplate('prod');
+const dev = await stageTemplate('dev');
+const everySetting = await stageTemplate('every-setting');
 
 const except = (resources: readonly Resource[], meets: (resource: Resource) => boolean) =>
   resources.filter((resource) => !meets(resource)).map(({ path }) => path);
 
-describe('the prod stage', () => {
-  let prod: SynthesisedTemplate;
+describe.each([
+  'AWS::DynamoDB::Table',
+  'AWS::KMS::Key',
+  'AWS::Lambda::Version',
+  'AWS::Logs::LogGroup',
+  'AWS::S3::Bucket',
+  'AWS::SQS::Queue',
+  'AWS::SecretsManager::Secret',
+])('every %s', (type) => {
+  // What a failed deployment has created goes. A protected table cannot; a version that stayed would keep its code
+  // from being deployed again, as a version is published once.
+  const kept = type === 'AWS::DynamoDB::Table' ? 'Retain' : 'RetainExceptOnCreate';
 
-  beforeAll(async () => {
-    prod = new SynthesisedTemplate(await stageAssembly('prod'));
+  test('is retained when the stack of prod is deleted, and goes with that of dev', () => {
+    expect(except(prod.ofType(type), ({ deletionPolicy }) => deletionPolicy === kept)).toEqual([]);
+    expect(except(dev.ofType(type), ({ deletionPolicy }) => deletionPolicy === 'Delete')).toEqual([]);
   });
+});
 
-  test.each(stateful)('retains every %s when its stack is deleted', (type) => {
-    // Of a deployment that fails, what it has created goes; a protected table cannot.
-    const policy = type === 'AWS::DynamoDB::Table' ? 'Retain' : 'RetainExceptOnCreate';
-    expect(except(prod.ofType(type), ({ deletionPolicy }) => deletionPolicy === policy)).toEqual([]);
-  });
-
+describe('the prod stage, unlike dev,', () => {
   test('refuses to delete a table', () => {
-    const refuses = ({ properties }: Resource) => properties.DeletionProtectionEnabled === true;
-    expect(except(prod.ofType('AWS::DynamoDB::Table'), refuses)).toEqual([]);
+    const refuses = ({ properties }: Resource) => properties.DeletionProtectionEnabled;
+    expect(new Set(prod.ofType('AWS::DynamoDB::Table').map(refuses))).toEqual(new Set([true]));
+    expect(new Set(dev.ofType('AWS::DynamoDB::Table').map(refuses))).toEqual(new Set([false]));
   });
 
   test('refuses to delete its stack', () => {
-    expect(prod.terminationProtection).toBe(true);
+    expect([prod.terminationProtection, dev.terminationProtection]).toEqual([true, false]);
   });
+});
 
-  test('keeps the versions that a deployment replaces, and none of a deployment that fails', () => {
-    // One that stayed would keep its code from being deployed again: a version is published once.
-    const versions = prod.ofType('AWS::Lambda::Version');
-    expect(except(versions, ({ deletionPolicy }) => deletionPolicy === 'RetainExceptOnCreate')).toEqual([]);
-  });
+describe('a canary', () => {
+  const canaries = prod.ofType('AWS::CloudWatch::Alarm').filter(({ path }) => path.startsWith('Canaries/'));
+  const versionOf = ({ properties }: Resource) =>
+    properties.Dimensions.find(({ Name }: { Name: string }) => ['ExecutedVersion', 'version'].includes(Name))
+      .Value;
 
-  test('differs from the dev stage in what goes with canaries and saved queries only', () => {
-    const paths = (template: SynthesisedTemplate) => template.resources.map(({ path }) => path);
-    const dev = paths(new SynthesisedTemplate(testAssembly()));
-    expect(dev.filter((path) => !paths(prod).includes(path))).toEqual([]);
-    const more = paths(prod).filter((path) => !dev.includes(path));
-    const savedQueries = /^(SavedQueries\/|Archive\/Queries\/)/;
-    expect(more.filter((path) => !savedQueries.test(path) && !path.startsWith('Canaries/'))).toEqual([]);
-  });
-
-  test('shifts a tenth of the traffic of every function for five minutes', () => {
-    const groups = prod.ofType('AWS::CodeDeploy::DeploymentGroup');
-    expect(groups).toHaveLength(prod.ofType('AWS::Lambda::Alias').length);
-    const steps = groups.map(({ properties }) => properties.DeploymentConfigName);
-    expect(new Set(steps)).toEqual(new Set(['CodeDeployDefault.LambdaCanary10Percent5Minutes']));
-  });
-
-  test('moves every alias by its deployment group, none at once', () => {
+  test('shifts a tenth of the traffic of every alias for five minutes', () => {
     const groups = prod.ofType('AWS::Lambda::Alias').map(({ updatePolicy }) => {
       const { ApplicationName, DeploymentGroupName } = updatePolicy?.CodeDeployLambdaAliasUpdate ?? {};
-      return [prod.referred(ApplicationName), prod.referred(DeploymentGroupName)];
+      expect(prod.referred(ApplicationName)).toBe('Canaries/Application');
+      return prod.at('AWS::CodeDeploy::DeploymentGroup', prod.referred(DeploymentGroupName));
     });
-    expect(new Set(groups.map(([application]) => application))).toEqual(new Set(['Canaries/Application']));
-    expect(new Set(groups.map(([, group]) => group)).size).toBe(groups.length);
+    expect(new Set(groups.map(({ path }) => path)).size).toBe(eventNames.length + 1);
+    const steps = groups.map(({ properties }) => properties.DeploymentConfigName);
+    expect(new Set(steps)).toEqual(new Set(['CodeDeployDefault.LambdaCanary10Percent5Minutes']));
   });
 
   test('takes a function back on what fails of the new versions: its own, and the receiver’s', () => {
     for (const { path, properties } of prod.ofType('AWS::CodeDeploy::DeploymentGroup')) {
       const { Alarms, Enabled } = properties.AlarmConfiguration;
+      const alarms = Alarms.map(({ Name }: { Name: unknown }) => prod.referred(Name));
+      const own = path === 'Canaries/receiver' ? [] : [`${path}-dies`, `${path}-fails`];
+      expect(alarms.sort()).toEqual(['Canaries/ReceiverAnswers500', 'Canaries/ReceiverDies', ...own].sort());
       expect(Enabled).toBe(true);
-      const service = path.replace('Canaries/', '');
-      expect(Alarms.map(({ Name }: { Name: unknown }) => prod.referred(Name)).sort()).toEqual(
-        [
-          'Canaries/ReceiverAnswers500',
-          'Canaries/ReceiverDies',
-          ...(service === 'receiver' ? [] : [`Canaries/${service}-dies`, `Canaries/${service}-fails`]),
-        ].sort(),
-      );
       expect(properties.AutoRollbackConfiguration).toEqual({
         Enabled: true,
         Events: expect.arrayContaining(['DEPLOYMENT_STOP_ON_ALARM', 'DEPLOYMENT_FAILURE']),
@@ -93,139 +77,57 @@ describe('the prod stage', () => {
     }
   });
 
-  test('has another alarm for each version, which cannot begin in the state of the one before', () => {
-    const named = prod
-      .ofType('AWS::CloudWatch::Alarm')
-      .filter(({ path }) => path.startsWith('Canaries/'))
-      .map(({ path, properties }) => {
-        const versionOf = properties.Dimensions.find(({ Name }: { Name: string }) =>
-          ['ExecutedVersion', 'version'].includes(Name),
-        );
-        const own = path.replace('Canaries/', 'PartnerWebhooks-prod-');
-        return [properties.AlarmName, { 'Fn::Join': ['', [`${own}-`, versionOf.Value]] }];
-      });
-    expect(named.length).toBeGreaterThan(eventNames.length);
-    for (const [alarm, expected] of named) expect(alarm).toEqual(expected);
-  });
-
-  test('mails nobody of what takes a function back: its metric goes on when the deployment is over', () => {
-    const { true: told = [], false: untold = [] } = Object.groupBy(
-      prod.ofType('AWS::CloudWatch::Alarm'),
-      ({ properties }) => String(properties.AlarmActions !== undefined || properties.OKActions !== undefined),
-    );
-    const place = ({ path }: Resource) => path.split('/')[0];
-    expect(new Set(untold.map(place))).toEqual(new Set(['Canaries']));
-    expect(told.filter((alarm) => place(alarm) === 'Canaries')).toEqual([]);
-  });
-
   test('looks at the new version alone: one that fails already does not keep its repair out', () => {
-    const alarms = prod
-      .ofType('AWS::CloudWatch::Alarm')
-      .filter(({ path }) => path.startsWith('Canaries/'))
-      .map(({ path, properties }) => {
-        const version = properties.Dimensions.find(({ Name }: { Name: string }) =>
-          ['ExecutedVersion', 'version'].includes(Name),
-        );
-        return [path, properties.MetricName, prod.referred(version.Value)];
-      });
-    const currentVersion = (path: string) => `${path}/Function/CurrentVersion`;
-    expect(alarms.sort()).toEqual(
-      [
-        ['Canaries/ReceiverAnswers500', 'VersionError', currentVersion('Receiver')],
-        ['Canaries/ReceiverDies', 'Errors', currentVersion('Receiver')],
-        ...eventNames.flatMap((event) => {
-          const version = currentVersion(`${pascalCase(event)}/Consumer`);
-          return [
-            [`Canaries/${kebabCase(event)}-dies`, 'Errors', version],
-            [`Canaries/${kebabCase(event)}-fails`, 'VersionError', version],
-          ];
-        }),
-      ].sort(),
-    );
+    const watched = canaries.map((alarm) => ({
+      path: alarm.path,
+      metric: alarm.properties.MetricName,
+      version: prod.referred(versionOf(alarm)),
+    }));
+    const receiver = 'Receiver/Function/CurrentVersion';
+    const ofConsumers = eventNames.flatMap((event) => {
+      const version = `${pascalCase(event)}/Consumer/Function/CurrentVersion`;
+      return [
+        { path: `Canaries/${kebabCase(event)}-fails`, metric: 'VersionError', version },
+        { path: `Canaries/${kebabCase(event)}-dies`, metric: 'Errors', version },
+      ];
+    });
+    expect(watched).toEqual([
+      { path: 'Canaries/ReceiverAnswers500', metric: 'VersionError', version: receiver },
+      { path: 'Canaries/ReceiverDies', metric: 'Errors', version: receiver },
+      ...ofConsumers,
+    ]);
+  });
+
+  test('has another alarm for each version, which cannot begin in the state of the one before', () => {
+    for (const alarm of canaries) {
+      const name = alarm.path.replace('Canaries/', 'PartnerWebhooks-prod-');
+      expect(alarm.properties.AlarmName).toEqual({ 'Fn::Join': ['', [`${name}-`, versionOf(alarm)]] });
+    }
+  });
+
+  test('mails nobody: its metric goes on when the deployment is over', () => {
+    const actions = canaries.map(({ properties }) => properties.AlarmActions ?? properties.OKActions);
+    expect(new Set(actions)).toEqual(new Set([undefined]));
   });
 });
 
-describe('the dev stage', () => {
-  const dev = new SynthesisedTemplate(testAssembly());
+describe('a synthesis is refused', () => {
+  /** Synthesises as `cdk synth` does with `-c` for each entry. */
+  async function synthesise(overrides: Record<string, string>, environment: Record<string, string> = {}) {
+    const { context } = JSON.parse(readFileSync('cdk.json', 'utf8'));
+    const CDK_CONTEXT_JSON = JSON.stringify({ ...context, ...overrides });
+    return promisify(execFile)(process.execPath, ['bin/app.ts'], {
+      env: { ...process.env, ...environment, NODE_OPTIONS: '', CDK_CONTEXT_JSON },
+    });
+  }
 
-  test.each(stateful)('leaves no %s behind', (type) => {
-    expect(except(dev.ofType(type), ({ deletionPolicy }) => deletionPolicy === 'Delete')).toEqual([]);
-  });
-
-  test('lets its stack and its tables be deleted', () => {
-    expect(dev.terminationProtection).toBe(false);
-    const lets = ({ properties }: Resource) => properties.DeletionProtectionEnabled === false;
-    expect(except(dev.ofType('AWS::DynamoDB::Table'), lets)).toEqual([]);
-  });
-});
-
-describe('every stage', () => {
-  test('tries all new versions before an alias moves to one', () => {
-    const dev = new SynthesisedTemplate(testAssembly());
-    const [smokeTest] = dev.ofType('Custom::SmokeTest');
-    const tried = [smokeTest?.properties.Receiver, ...(smokeTest?.properties.Consumers ?? [])];
-    const versions = dev.ofType('AWS::Lambda::Alias').map(({ properties }) => properties.FunctionVersion);
-    expect(tried.map((version) => dev.referred(version)).sort()).toEqual(
-      versions.map((version) => dev.referred(version)).sort(),
-    );
-    const waits = ({ dependsOn }: Resource) => dependsOn.includes(smokeTest?.logicalId ?? '');
-    expect(except(dev.ofType('AWS::Lambda::Alias'), waits)).toEqual([]);
-  });
-
-  // Source: CDK API reference, `MetricFilterProps.metricValue`.
-  test.each(Object.keys(stages))(
-    'counts a field of a line only where its pattern names the field: %s',
-    async (name) => {
-      const filters = new SynthesisedTemplate(await stageAssembly(name)).ofType('AWS::Logs::MetricFilter');
-      const named = filters.filter(({ properties }) =>
-        properties.MetricTransformations[0].MetricValue.startsWith('$.'),
-      );
-      expect(named.length).toBeGreaterThan(eventNames.length);
-      const names = ({ properties: { FilterPattern, MetricTransformations } }: Resource) =>
-        FilterPattern.includes(`${MetricTransformations[0].MetricValue} >= 0`);
-      expect(except(named, names)).toEqual([]);
-    },
-  );
-
-  // CloudWatch Logs refuses changes of one log that come at once.
-  test.each(Object.keys(stages))(
-    'creates the metric filters of one log one after another: %s',
-    async (name) => {
-      const stage = new SynthesisedTemplate(await stageAssembly(name));
-      const logs = Map.groupBy(stage.ofType('AWS::Logs::MetricFilter'), ({ properties }) =>
-        stage.referred(properties.LogGroupName),
-      );
-      expect(logs.size).toBe(eventNames.length + 3);
-      for (const filters of logs.values()) {
-        const [, ...others] = filters;
-        const waitsFor = filters.map(({ dependsOn }) => dependsOn);
-        expect(waitsFor).toEqual([[], ...others.map((_, index) => [filters[index]?.logicalId])]);
-      }
-    },
-  );
-});
-
-/** Synthesises as `cdk synth` does with `-c` for each entry. */
-async function synthesise(overrides: Record<string, string>, environment: Record<string, string> = {}) {
-  const { context } = JSON.parse(await readFile('cdk.json', 'utf8'));
-  return promisify(execFile)(process.execPath, ['bin/app.ts'], {
-    env: {
-      ...process.env,
-      ...environment,
-      NODE_OPTIONS: '',
-      CDK_CONTEXT_JSON: JSON.stringify({ ...context, ...overrides }),
-    },
-  });
-}
-
-describe('is refused at synthesis', () => {
-  test.each(['nope', 'constructor'])('the stage %j, naming those that exist', async (stage) => {
-    await expect(synthesise({ stage })).rejects.toMatchObject({
-      stderr: expect.stringContaining(`No stage '${stage}'. Use -c stage=NAME with one of: dev, prod`),
+  test('for a stage that there is not', async () => {
+    await expect(synthesise({ stage: 'nope' })).rejects.toMatchObject({
+      stderr: expect.stringContaining(`No stage 'nope'. Use -c stage=NAME with one of: dev, prod`),
     });
   });
 
-  test('a secret of another account than that of the credentials', async () => {
+  test('for a secret of another account than that of the credentials', async () => {
     const secretArn = 'arn:aws:secretsmanager:eu-central-1:111122223333:secret:partner-AbCdEf';
     const synthesis = synthesise(
       { stages: JSON.stringify({ dev: { secretArn } }) },
@@ -234,5 +136,188 @@ describe('is refused at synthesis', () => {
     await expect(synthesis).rejects.toMatchObject({
       stderr: expect.stringContaining("secretArn: must be of the stage's account, 444455556666"),
     });
+  });
+});
+
+describe('a setting has its effect', () => {
+  const settings = JSON.parse(readFileSync('tools/generate/every-setting.json', 'utf8'));
+  const only = (type: string, template = everySetting) => {
+    const [resource, ...others] = template.ofType(type);
+    expect(others).toEqual([]);
+    return resource?.properties;
+  };
+  const functionAt = (path: string) => everySetting.at('AWS::Lambda::Function', path).properties;
+
+  test('account and region: the stack can be deployed to these only', () => {
+    expect(everySetting.environment).toBe(`aws://${settings.account}/${settings.region}`);
+  });
+
+  test('secretArn: an existing secret is read, and none is made', () => {
+    const { Variables } = functionAt('Receiver/Function').Environment;
+    expect(Variables.WEBHOOK_SECRET_ARN).toBe(settings.secretArn);
+    expect(Variables.SECRET_GRACE_SECONDS).toBe(String(settings.rotationGraceHours * 60 * 60));
+    expect(everySetting.outputs.WebhookSecretArn?.Value).toBe(settings.secretArn);
+    expect(everySetting.has('AWS::SecretsManager::Secret')).toBe(false);
+  });
+
+  test('previousSecretArn: the secret of the deployed version may be read, too', () => {
+    const secrets = everySetting
+      .permissionsOf(everySetting.at('AWS::IAM::Role', 'Receiver/Role'))
+      .filter(({ action }) => action === 'secretsmanager:GetSecretValue')
+      .map(({ resource }) => resource);
+    expect(secrets.sort()).toEqual([settings.previousSecretArn, settings.secretArn].sort());
+  });
+
+  test('kmsKeyArn: an existing key encrypts every topic, and none is made', () => {
+    const keys = everySetting.ofType('AWS::SNS::Topic').map(({ properties }) => properties.KmsMasterKeyId);
+    expect(new Set(keys)).toEqual(new Set([settings.kmsKeyArn]));
+    expect(everySetting.has('AWS::KMS::Key')).toBe(false);
+  });
+
+  test('domain: it serves the API under the certificate, to client certificates of the trust store', () => {
+    const { name, certificateArn, ownershipCertificateArn, mutualTls } = settings.domain;
+    expect(only('AWS::ApiGatewayV2::DomainName')).toMatchObject({
+      DomainName: name,
+      DomainNameConfigurations: [
+        {
+          CertificateArn: certificateArn,
+          OwnershipVerificationCertificateArn: ownershipCertificateArn,
+          EndpointType: 'REGIONAL',
+        },
+      ],
+      MutualTlsAuthentication: {
+        TruststoreUri: `s3://${mutualTls.bucket}/${mutualTls.key}`,
+        TruststoreVersion: mutualTls.version,
+      },
+    });
+    expect(Object.keys(everySetting.outputs)).toEqual(
+      expect.arrayContaining(['DomainTarget', 'DomainHostedZoneId']),
+    );
+  });
+
+  test('domain: the contract’s path leads to the REST API, whose default endpoint is off', () => {
+    expect(everySetting.outputs.WebhookUrl?.Value).toBe(
+      `https://${settings.domain.name}/api/v1/webhooks/partner`,
+    );
+    expect(only('AWS::ApiGateway::RestApi').DisableExecuteApiEndpoint).toBe(true);
+    const { ApiId, ApiMappingKey, Stage } = only('AWS::ApiGatewayV2::ApiMapping');
+    expect(everySetting.referred(ApiId)).toBe('Api/RestApi');
+    expect(everySetting.referred(Stage)).toBe('Api/RestApi/DeploymentStage.api');
+    expect(ApiMappingKey).toBe('api');
+  });
+
+  test('domain.keepDefaultEndpoint: an HTTP API keeps it until the partner has moved', async () => {
+    const { mutualTls: _, ownershipCertificateArn: __, ...domain } = settings.domain;
+    const moving = { dev: { domain: { ...domain, keepDefaultEndpoint: true } } };
+    const http = new SynthesisedTemplate(await sharedAssembly('moving', { stages: moving }));
+    expect(only('AWS::ApiGatewayV2::Api', http).DisableExecuteApiEndpoint).toBe(false);
+    const { ApiId, ApiMappingKey } = only('AWS::ApiGatewayV2::ApiMapping', http);
+    expect(http.referred(ApiId)).toBe('Api/HttpApi');
+    expect(ApiMappingKey).toBeUndefined();
+  });
+
+  test('apiThrottle: the API throttles there', () => {
+    const { rate, burst } = settings.apiThrottle;
+    expect(only('AWS::ApiGateway::Stage').MethodSettings).toEqual([
+      expect.objectContaining({
+        HttpMethod: '*',
+        ResourcePath: '/*',
+        ThrottlingRateLimit: rate,
+        ThrottlingBurstLimit: burst,
+      }),
+    ]);
+  });
+
+  test.each([
+    { path: 'Receiver/Function', given: settings.receiver },
+    { path: 'ShopUpdated/Consumer/Function', given: settings.events['shop.updated'] },
+  ])('memory, timeout and reservedConcurrency of $path', ({ path, given }) => {
+    expect(functionAt(path)).toMatchObject({
+      MemorySize: given.memory,
+      Timeout: given.timeout,
+      ReservedConcurrentExecutions: given.reservedConcurrency,
+    });
+  });
+
+  test('batchSize, maximumConcurrency and timeout of an event', () => {
+    const { batchSize, maximumConcurrency, timeout } = settings.events['shop.updated'];
+    const mapping = everySetting
+      .ofType('AWS::Lambda::EventSourceMapping')
+      .find(({ properties }) => everySetting.referred(properties.EventSourceArn) === 'ShopUpdated/Queue');
+    expect(mapping?.properties).toMatchObject({
+      BatchSize: batchSize,
+      ScalingConfig: { MaximumConcurrency: maximumConcurrency },
+    });
+    const queue = everySetting.at('AWS::SQS::Queue', 'ShopUpdated/Queue');
+    expect(queue.properties.VisibilityTimeout).toBe(6 * timeout);
+  });
+
+  test('cloudFront: consumers of shops invalidate the distribution, and no others', () => {
+    const { distributionId, paths } = settings.cloudFront;
+    for (const event of eventNames) {
+      const { Variables } = functionAt(`${pascalCase(event)}/Consumer/Function`).Environment;
+      const isOfShops = catalogue[event].effect === 'shop-cache';
+      expect(Variables.DISTRIBUTION_ID).toBe(isOfShops ? distributionId : undefined);
+      expect(Variables.INVALIDATION_PATHS).toBe(isOfShops ? JSON.stringify(paths) : undefined);
+    }
+  });
+
+  test('alarmEmails and reviewEmails: these addresses are mailed', () => {
+    const mails = everySetting.ofType('AWS::SNS::Subscription').map(({ properties }) => ({
+      topic: everySetting.referred(properties.TopicArn),
+      protocol: properties.Protocol,
+      address: properties.Endpoint,
+    }));
+    const mail = (topic: string) => (address: string) => ({ topic, protocol: 'email', address });
+    expect(mails).toEqual(
+      expect.arrayContaining([
+        ...settings.alarmEmails.map(mail('Alarms/Topic')),
+        ...settings.reviewEmails.map(mail('Effects/Review')),
+      ]),
+    );
+    expect(mails).toHaveLength(settings.alarmEmails.length + settings.reviewEmails.length);
+  });
+
+  describe('chat: notifications', () => {
+    const slack = only('AWS::Chatbot::SlackChannelConfiguration');
+    const teams = only('AWS::Chatbot::MicrosoftTeamsChannelConfiguration');
+
+    test('are shown in the channels of Slack and Teams', () => {
+      expect(slack).toMatchObject({
+        SlackWorkspaceId: settings.chat.slack.workspaceId,
+        SlackChannelId: settings.chat.slack.channelId,
+      });
+      expect(teams).toMatchObject({
+        TeamsTenantId: settings.chat.teams.tenantId,
+        TeamId: settings.chat.teams.teamId,
+        TeamsChannelId: encodeURIComponent(settings.chat.teams.channelId),
+      });
+      for (const { SnsTopicArns } of [slack, teams]) {
+        expect(everySetting.referred(SnsTopicArns[0])).toBe('Effects/Chat');
+      }
+    });
+
+    test('let nobody in a channel do anything in the account', () => {
+      for (const { GuardrailPolicies, IamRoleArn } of [slack, teams]) {
+        expect(GuardrailPolicies).toEqual([
+          { 'Fn::Join': ['', ['arn:', { Ref: 'AWS::Partition' }, ':iam::aws:policy/AWSDenyAll']] },
+        ]);
+        const role = everySetting.at('AWS::IAM::Role', everySetting.referred(IamRoleArn));
+        expect(everySetting.statementsOf(role)).toEqual([]);
+      }
+    });
+  });
+
+  test('runbook: alarms link to where the operations guide is published', () => {
+    const links = ({ properties }: Resource) =>
+      JSON.stringify(properties.AlarmDescription).includes(`See ${settings.runbook}#`);
+    expect(except(everySetting.ofType('AWS::CloudWatch::Alarm'), links)).toEqual([]);
+  });
+
+  test('logRetentionDays: every log is kept as long', () => {
+    const days = everySetting
+      .ofType('AWS::Logs::LogGroup')
+      .map(({ properties }) => properties.RetentionInDays);
+    expect(new Set(days)).toEqual(new Set([settings.logRetentionDays]));
   });
 });

@@ -10,7 +10,7 @@ export default async function setUp(): Promise<void> {
   // The processes that tests start load the same modules again and again, which takes most of a command's time.
   process.env.NODE_COMPILE_CACHE ??= join(folder, 'compiled');
   globalThis.synthesiser = await Synthesiser.start();
-  // `test/lib/template-checks.test.ts` has that process hold every stage against CloudFormation's rules. It takes 4 s: the
+  // `test/lib/partner-webhooks-stack.test.ts` has that process hold every stage against CloudFormation's rules. It takes 4 s: the
   // stage that all wait for is not held against them twice, and what some tests synthesise themselves is not, either.
   process.env.CDK_VALIDATION = 'false';
   await synthesiseOnce({ folder: process.env.TEST_ASSEMBLY, overrides: {}, validate: false });

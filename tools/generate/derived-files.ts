@@ -10,14 +10,14 @@ import { lambdaEventFolders, lambdaEvents } from './lambda-events.ts';
 import { fillPlace } from './marked-section.ts';
 import { permissionsDocument } from './permissions-document.ts';
 import type { Assemblies } from './stages.ts';
-import { statefulResources, templateSnapshot } from './template-snapshot.ts';
+import { statefulResources, templateDifferences, templateSnapshot } from './template-snapshot.ts';
 
 export const PROD_SNAPSHOT = 'test/lib/snapshots/prod.json';
 
 /** What is made of the stack: each file by its path. */
 const OF_STACK: Readonly<Record<string, (assemblies: Assemblies) => string>> = {
-  'test/lib/snapshots/dev.json': ({ dev }) => templateSnapshot(dev),
   [PROD_SNAPSHOT]: ({ prod }) => templateSnapshot(prod),
+  'test/lib/snapshots/dev-differences.txt': ({ dev, prod }) => templateDifferences({ from: prod, to: dev }),
   'test/lib/snapshots/stateful.txt': (all) => statefulResources([all.prod, all['every-setting']]),
   'docs/permissions.md': (all) => permissionsDocument(all.prod, all['every-setting'], all.encrypted),
   'docs/configuration.md': configurationDocument,

@@ -1,5 +1,7 @@
+import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { readCloudAssembly } from '../../local/template/cloud-assembly.ts';
 import { SynthesisedTemplate } from './synthesised-template.ts';
 
@@ -11,11 +13,68 @@ const CODE_HASH = /[0-9a-f]{64}|(?<=CurrentVersion[0-9A-F]{8})[0-9a-f]{32}(?![0-
 
 /** The template of an assembly, without what only the functions' code or the CDK's own book-keeping changes. */
 export function templateSnapshot(assembly: string): string {
-  const file = join(assembly, `${readCloudAssembly(assembly).name}.template.json`);
-  const template = JSON.parse(readFileSync(file, 'utf8').replaceAll(CODE_HASH, 'HASH'));
-  for (const resource of Object.values<{ Metadata?: unknown }>(template.Resources)) delete resource.Metadata;
-  return `${JSON.stringify(template, null, 2)}\n`;
+  return `${JSON.stringify(maskedTemplate(assembly), null, 2)}\n`;
 }
+
+function maskedTemplate(assembly: string, mask: (text: string) => string = (text) => text): Template {
+  const file = join(assembly, `${readCloudAssembly(assembly).name}.template.json`);
+  const template = JSON.parse(mask(readFileSync(file, 'utf8').replaceAll(CODE_HASH, 'HASH')));
+  for (const resource of Object.values<{ Metadata?: unknown }>(template.Resources)) delete resource.Metadata;
+  return template;
+}
+
+/** Resources, outputs and the rest, each by its logical id. */
+type Template = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+
+/**
+ * How the template of a stage differs from that of another stage: each change as `path old → new`, below it the logical
+ * ids that have it. What is equal but for the stage's name in it is no difference. Any other change of the new template
+ * changes these lines, if it does not change the old template in the same way.
+ */
+export function templateDifferences(stages: { readonly from: string; readonly to: string }): string {
+  const [from, to] = [stages.from, stages.to].map((assembly) => {
+    const stage = readCloudAssembly(assembly).name.replace('PartnerWebhooks-', '');
+    const names = new RegExp(`(?<=PartnerWebhooks-|partnerwebhooks_|--stage )${stage}\\b`, 'g');
+    return maskedTemplate(assembly, (text) => text.replaceAll(names, 'STAGE'));
+  }) as [Template, Template];
+  const changed = new Map<string, string[]>();
+  for (const section of keysOf(from, to)) {
+    for (const id of keysOf(from[section] ?? {}, to[section] ?? {})) {
+      const changes = changesOf(from[section]?.[id], to[section]?.[id], []).join('\n');
+      if (changes !== '') changed.set(changes, [...(changed.get(changes) ?? []), `${section}.${id}`]);
+    }
+  }
+  const blocks = Array.from(changed, ([changes, ids]) => [changes, ...ids.map((id) => `  ${id}`)].join('\n'));
+  return `${blocks.join('\n\n')}\n`;
+}
+
+/** The changes from a value to another one; `path` leads there. */
+function changesOf(from: unknown, to: unknown, path: readonly string[]): string[] {
+  if (isDeepStrictEqual(from, to)) return [];
+  if (isContainer(from) && isContainer(to) && lengthOf(from) === lengthOf(to)) {
+    return keysOf(from, to).flatMap((key) => changesOf(from[key], to[key], [...path, key]));
+  }
+  const change = to === undefined ? 'is missing' : `${from === undefined ? '' : old(from)}→ ${textOf(to)}`;
+  return [[...path, change].join(' ')];
+}
+
+const isContainer = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null;
+const lengthOf = (value: object) => (Array.isArray(value) ? value.length : undefined);
+const keysOf = (from: object, to: object) => [...new Set([...Object.keys(from), ...Object.keys(to)])];
+
+/** Of a long value its hash is enough to see that it changes. */
+function textOf(value: unknown): string {
+  const text = JSON.stringify(value);
+  if (text.length <= MAX_SHOWN) return text;
+  return `${text.length} characters, SHA-256 ${createHash('sha256').update(text).digest('hex')}`;
+}
+
+/** The snapshot has the old value. */
+const old = (value: unknown) => (isContainer(value) ? '' : `${JSON.stringify(value)} `);
+
+/** In characters. */
+const MAX_SHOWN = 2_000;
 
 /**
  * Resources that hold what cannot be made again, or whose address others know, with the properties of which
