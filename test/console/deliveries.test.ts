@@ -64,14 +64,6 @@ describe('the list', () => {
     await clearFilters();
   });
 
-  test('says of an unknown filter in its address that it is unknown', async () => {
-    await post('shop-any');
-    await open.show('#/deliveries?state=lost');
-    await open.page.getByRole('alert').getByText(/lost/).waitFor();
-    await clearFilters();
-    await open.rows.first().waitFor();
-  });
-
   test('that is cleared shows only what comes later, until the filters are cleared', async () => {
     await post('shop-earlier');
     await open.row('shop-earlier').waitFor();
@@ -88,7 +80,9 @@ describe('the list', () => {
     const { page } = open;
     await open.partner.post(shopUpdated('shop-a', { name: 'Hidden in the payload' }));
     await open.row('shop-a').waitFor();
-    await press('/');
+    // It has the focus before the next key, however fast that comes.
+    const pressed = "dispatchEvent(new KeyboardEvent('keydown', { key: '/' })); document.activeElement.id";
+    expect(await page.evaluate(pressed)).toBe('search');
     await page.keyboard.type('hidden IN');
     await press('Enter');
     await open.rowCount(1);
@@ -129,11 +123,7 @@ describe('the list', () => {
     expect(await list.getAttribute('aria-rowcount')).toBe(String(many + 1));
     await list.focus();
     await press('End');
-    await open
-      .row(/measured-0$/)
-      .or(open.row('measured-0'))
-      .first()
-      .waitFor();
+    await open.row('measured-0').first().waitFor();
     const selected = open.rows.and(page.locator('[aria-selected=true]'));
     expect(await selected.getAttribute('aria-rowindex')).toBe(String(many + 1));
     await press('Escape');
@@ -162,10 +152,7 @@ describe('a selected delivery', () => {
     await post('shop-linked');
     await open.select('shop-linked');
     await press('l');
-    await page
-      .getByText(/Link copied|Copied/)
-      .first()
-      .waitFor();
+    await page.getByText('Link copied').waitFor();
     const address = String(await page.evaluate('navigator.clipboard.readText()'));
     await page.goto('about:blank');
     await page.goto(address);
@@ -185,21 +172,16 @@ describe('a selected delivery', () => {
     await open.row('shop-curl').nth(1).waitFor();
   });
 
-  test('changes by j and k from anywhere, Enter leads into it, and Escape leaves it', async () => {
-    const { page, detail } = open;
+  test('changes by j and k from anywhere', async () => {
+    const { detail } = open;
     await post('shop-keys-1', 'shop-keys-2');
     await open.show('#/deliveries?shop=shop-keys');
     await open.rowCount(2);
-    await press('j');
-    await press('j');
+    for (const key of ['j', 'j']) await press(key);
     await detail.getByText('shop-keys-1').first().waitFor();
     await detail.getByText('Timeline').click();
     await press('k');
     await detail.getByText('shop-keys-2').first().waitFor();
-    await press('Enter');
-    await page.waitForFunction("document.activeElement.id === 'detail'");
-    await press('Escape');
-    await detail.waitFor({ state: 'hidden' });
   });
 
   test('shares the page with the list at a place that is dragged, set by keys, and remembered', async () => {
@@ -247,10 +229,6 @@ test('what fails because of a fault becomes a dead letter, and is processed by a
   await page.getByText('No dead letters').waitFor();
   await page.getByRole('link', { name: 'Deliveries' }).click();
   await open.select('shop-dead-2');
-  await open.detail
-    .getByText(/redriven/i)
-    .first()
-    .waitFor();
   await open.detail.getByText('item added').waitFor();
 });
 
@@ -269,7 +247,7 @@ test('the message of a paused event waits on its queue, where its body can be re
   await dialog.getByRole('button', { name: /^Pause/ }).click();
   await page.getByText('The cache is being moved').first().waitFor();
   // What comes before that is still processed.
-  await page.getByText('Paused', { exact: true }).waitFor();
+  await open.taskOutput(/^Paused\. /);
 
   await post('shop-paused');
   await page.getByRole('link', { name: 'shop.updated', exact: true }).click();
