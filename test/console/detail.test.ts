@@ -123,24 +123,15 @@ describe('a payload', () => {
   const bodyText = (text: string | RegExp) => body().getByText(text).first().waitFor();
   const showRequest = (payload: unknown) => open.showDelivery(payload, '?tab=request');
 
-  test('with markup is shown as text, wherever it stands', async () => {
+  test('with markup, and with what turns text around, is shown as text, wherever it stands', async () => {
     const { page } = open;
     const markup = '<img src=x onerror="window.hit=1"><script>window.hit=1</script>';
-    await showRequest(shopUpdated('shop-markup', { name: markup, updated_fields: [markup] }));
+    await showRequest(shopUpdated('shop-markup', { name: `${markup}\u202e`, updated_fields: [markup] }));
     await bodyText(/<img src=x onerror=/);
+    expect(await body().textContent()).not.toContain('\u202e');
     await page.getByRole('tab', { name: 'Overview' }).click();
-    await open.detail
-      .getByText(/<script>/)
-      .first()
-      .waitFor();
+    await open.detail.getByText('<script>').first().waitFor();
     expect(await page.evaluate("'hit' in window")).toBe(false);
-  });
-
-  test('has control characters, and those that turn text around, made visible', async () => {
-    await showRequest(shopUpdated('shop-control', { name: 'a\u202eb\u0001c\u200bd' }));
-    await open.button('As sent').click();
-    await bodyText(/shop-control/);
-    expect(await body().textContent()).not.toMatch(/[\u202e\u200b]/);
   });
 
   test('from right to left leaves the punctuation of JSON where it is', async () => {

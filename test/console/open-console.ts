@@ -6,7 +6,7 @@ import { Partner } from '../support/partner.ts';
 import { startTestStack, TEST_SECRET } from '../support/test-stack.ts';
 import { launchBrowser } from './browser.ts';
 
-/** How long the page may take for anything, in milliseconds: far beyond what it takes, as machines are noisy. */
+/** Milliseconds that the page may take for anything: far beyond what it takes, as machines are noisy. */
 const PATIENCE = 30_000;
 
 export const shopUpdated = (shop: string, more: object = {}) => ({
@@ -34,16 +34,12 @@ export class OpenConsole implements AsyncDisposable {
   ): Promise<OpenConsole> {
     const feed = new LocalFeed();
     const browsing = launchBrowser(launch);
-    const stack = await startTestStack({
-      observer: feed,
-      onLog: (line) => feed.onLog(line),
-      ...options,
-    });
+    const stack = await startTestStack({ observer: feed, onLog: (line) => feed.onLog(line), ...options });
     feed.attach(stack);
     const console = await startLocalConsole(feed, { stack, secret: TEST_SECRET, port: 0 });
-    const context = await (await browsing).newContext({ viewport: { width: 1440, height: 900 } });
-    await context.grantPermissions(['clipboard-read', 'clipboard-write'], {
-      origin: new URL(console.url).origin,
+    const context = await (await browsing).newContext({
+      viewport: { width: 1440, height: 900 },
+      permissions: ['clipboard-read', 'clipboard-write'],
     });
     context.setDefaultTimeout(PATIENCE);
     const open = new OpenConsole(stack, feed, console, context, await context.newPage());
@@ -125,6 +121,11 @@ export class OpenConsole implements AsyncDisposable {
   async rowCount(wanted: number): Promise<void> {
     await this.rows.nth(wanted).waitFor({ state: 'hidden' });
     if (wanted > 0) await this.rows.nth(wanted - 1).waitFor();
+  }
+
+  /** Waits for what a command prints at its end. */
+  async taskOutput(text: RegExp): Promise<void> {
+    await this.page.getByRole('region', { name: 'Tasks' }).getByText(text).first().waitFor();
   }
 
   /** Selects a row, and waits until its detail is there. */
