@@ -173,17 +173,6 @@ describe('with the keyboard alone', () => {
     await press('Enter');
     await open.taskOutput(/^Resumed /);
   });
-
-  test('what is in quarantine is redriven, and a replay is planned', async () => {
-    await show('#/queues/quarantine', 'Redrive all');
-    await tabTo('Redrive all');
-    await press('Enter');
-    await open.page.getByRole('region', { name: 'Tasks' }).waitFor();
-    await press('Escape', '4');
-    await tabTo('Show plan');
-    await press('Enter');
-    await open.page.getByRole('region', { name: 'Plan' }).getByText('Show command output').waitFor();
-  });
 });
 
 describe('the description of the endpoint', () => {

@@ -1,3 +1,4 @@
+import { answered } from '../tools/console/support.ts';
 import { OpenConsole, shopUpdated } from './open-console.ts';
 
 /** Deliveries of which the way to the page is measured. */
@@ -61,12 +62,7 @@ export async function measureConsole(assembly: string, signal: AbortSignal): Pro
   const debugging = await open.context.newCDPSession(open.page);
   await debugging.send('HeapProfiler.collectGarbage');
   const heap = (await open.page.evaluate('performance.memory.usedJSHeapSize')) as number;
-  return {
-    postToLine,
-    frames,
-    burst: burstFrames,
-    heap: heap / 1024 / 1024,
-  };
+  return { postToLine, frames, burst: burstFrames, heap: heap / 1024 / 1024 };
 }
 
 async function measureLines({ page, partner }: OpenConsole): Promise<Measured['postToLine']> {
@@ -116,19 +112,9 @@ const share = (values: readonly number[], part: number) =>
   values.toSorted((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * part))] ?? 0;
 
 /** A request that was answered, as the local stack tells of it. */
-export function exchangeOf(number: number) {
-  return {
-    requestId: `request-${number}`,
-    receivedAt: new Date(Date.now() - MANY + number),
-    method: 'POST',
-    path: '/api/v1/webhooks/partner',
-    query: '',
-    headers: [['content-type', 'application/json']] as const,
-    sourceIp: '127.0.0.1',
-    body: Buffer.from(JSON.stringify(shopUpdated(`measured-${number}`))),
-    status: 200,
-    responseHeaders: [],
-    responseBody: Buffer.from(`{"status":"queued","eventId":"${number}","requestId":"request-${number}"}`),
-    durationMilliseconds: 1,
-  };
-}
+export const exchangeOf = (number: number) =>
+  answered(
+    `request-${number}`,
+    Buffer.from(JSON.stringify(shopUpdated(`measured-${number}`))),
+    new Date(Date.now() - MANY + number),
+  );

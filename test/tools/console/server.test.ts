@@ -137,17 +137,6 @@ describe('reading', () => {
     expect(await outcome({ host }, { path, local })).toBe(expected);
     expect(await outcome(own, { path, local })).toBe('answered');
   });
-
-  test.each([
-    { local: true, method: 'POST', advice: /Reload the page$/ },
-    { local: false, method: 'GET', advice: /Open the address that npm run console printed$/ },
-  ])(
-    'with the cookie of an earlier console says what to do, local: $local',
-    async ({ advice, ...question }) => {
-      const response = await ask({ ...own, cookie: 'console-3001=old' }, question);
-      expect(await response.json()).toMatchObject({ status: 403, detail: expect.stringMatching(advice) });
-    },
-  );
 });
 
 describe('the cookie', () => {

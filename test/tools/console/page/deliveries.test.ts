@@ -112,13 +112,6 @@ describe('a filter', () => {
     expect(bars.at(-1)).toEqual({ good: 0, warning: 1, bad: 1 });
     expect(bars.at(-10)).toEqual({ good: 1, warning: 0, bad: 0 });
   });
-
-  test.each([
-    { since: '24h', rate: 'per 15 minutes' },
-    { since: '90d', rate: 'per day' },
-  ])('since $since has outcomes $rate', ({ since, rate }) => {
-    expect(rateText(countOutcomes([], filterOf({ since }), NOW).step)).toBe(rate);
-  });
 });
 
 test('what is on a queue for review can be redriven, each event once, if it has a consumer', () => {

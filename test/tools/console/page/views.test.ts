@@ -1,21 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import {
-  canFail,
   expectation,
-  faultKinds,
-  faultServices,
-  faultTitle,
   parseMilliseconds,
   parseShare,
 } from '../../../../tools/console/page/faults/fault-text.ts';
-import {
-  attributesOf,
-  cellText,
-  columnNames,
-  isBlock,
-  tableTitle,
-} from '../../../../tools/console/page/item-text.ts';
+import { attributesOf, cellText, columnNames } from '../../../../tools/console/page/item-text.ts';
 import {
   callerName,
   deadLetterAddress,
@@ -127,21 +117,6 @@ describe('items of a table', () => {
   ])('have a cell “$text”', ({ value, text }) => {
     expect(cellText(value)).toBe(text);
   });
-
-  test.each([
-    { text: 'x'.repeat(120), block: false },
-    { text: 'x'.repeat(121), block: true },
-    { text: `["${'x'.repeat(36)}"]`, block: false },
-    { text: `["${'x'.repeat(37)}"]`, block: true },
-    { text: ` {"a":"${'x'.repeat(40)}"}`, block: true },
-    { text: 'two\nlines', block: true },
-  ])('have a value of several lines, $block: $text', ({ text, block }) => {
-    expect(isBlock(text)).toBe(block);
-  });
-
-  test('are of a table that is named in words', () => {
-    expect(tableTitle('ContactPartnerTable')).toBe('Contact partner');
-  });
 });
 
 describe('a queue', () => {
@@ -228,24 +203,6 @@ describe('the form of a replay', () => {
 });
 
 describe('a fault', () => {
-  test.each([
-    { fault: { service: 's3', kind: 'slow', milliseconds: 1500 }, title: 'S3 slow by 1.5 s' },
-    {
-      fault: { service: 's3', kind: 'slow', milliseconds: 1550, share: 0.125 },
-      title: 'S3 slow by 1550 ms, 12.5 % of calls',
-    },
-  ] as const)('has the title $title', ({ fault, title }) => {
-    expect(faultTitle(fault)).toBe(title);
-  });
-
-  test('that rejects records is only of Firehose; any other happens to every service', () => {
-    const impossible = faultServices.flatMap((service) =>
-      faultKinds.filter((kind) => !canFail(service, kind)).map((kind) => `${service} ${kind}`),
-    );
-    const others = faultServices.filter((service) => service !== 'firehose');
-    expect(impossible).toEqual(others.map((service) => `${service} records-refused`));
-  });
-
   test('of a service slower than the timeout of a call counts as down', () => {
     const at = (milliseconds: number) => expectation({ service: 'dynamodb', kind: 'slow', milliseconds });
     expect(at(1_999)).toMatch(/^The call is delayed\. Processing is delayed/);
