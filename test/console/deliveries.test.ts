@@ -232,12 +232,6 @@ test('what fails because of a fault becomes a dead letter, and is processed by a
   await open.detail.getByText('item added').waitFor();
 });
 
-test('a function is killed', async () => {
-  await open.show('#/faults');
-  await open.button('Kill now: receiver').click();
-  await open.page.getByText('receiver was killed, with any work in progress.').waitFor();
-});
-
 test('the message of a paused event waits on its queue, where its body can be read, until it is resumed', async () => {
   const { page } = open;
   await open.show('#/queues');

@@ -174,12 +174,6 @@ describe('a text in pieces', () => {
     }
   });
 
-  test('of a line of 4 MB costs little', () => {
-    const formatted = formatJson(`{"a":"${'x'.repeat(4_000_000)}"}`);
-    if (!formatted.ok) throw new Error('It is JSON');
-    expect(cutLines(formatted.lines, 100).count).toBeLessThan(50_000);
-  });
-
   test('keeps an empty line', () => {
     expect(piecesOf(rawLines('a\n\nb\n'), 40)).toEqual(['a', '', 'b', '']);
   });
