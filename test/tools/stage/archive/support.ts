@@ -2,6 +2,7 @@ import { gunzipSync, gzipSync } from 'node:zlib';
 import { DeleteObjectCommand, GetObjectCommand, PutObjectCommand, type S3Client } from '@aws-sdk/client-s3';
 import { type ArchiveRecord, archiveLine } from '../../../../lambda/archive/record.ts';
 import { sha256Hex } from '../../../../lambda/hash.ts';
+import { listObjects } from '../../../../tools/stage/archive/reader.ts';
 import type { Stage } from '../../../../tools/stage/stage.ts';
 
 /** A record of shop.updated with a body, settled a second after it came, but for what is given. */
@@ -56,12 +57,9 @@ export async function all<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
   return found;
 }
 
-/** Deletes objects of the archive. */
-export async function deleteObjects(
-  { s3, outputs }: ArchiveOf,
-  objects: readonly { readonly key: string }[],
-): Promise<void> {
-  for (const { key } of objects) {
-    await s3.send(new DeleteObjectCommand({ Bucket: outputs.ArchiveBucket, Key: key }));
+/** Empties the archive. */
+export async function deleteObjects(stack: Stage): Promise<void> {
+  for await (const { key } of listObjects(stack, '')) {
+    await stack.s3.send(new DeleteObjectCommand({ Bucket: stack.archiveBucket, Key: key }));
   }
 }
