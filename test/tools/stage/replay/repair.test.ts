@@ -1,228 +1,125 @@
-import { cp, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import type { Message } from '@aws-sdk/client-sqs';
+import { randomUUID } from 'node:crypto';
+import { PutItemCommand } from '@aws-sdk/client-dynamodb';
+import { marshall } from '@aws-sdk/util-dynamodb';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import type { LocalStack } from '../../../../local/local-stack.ts';
-import { FunctionLines } from '../../../lambda/function-lines.ts';
-import { takeAll } from '../../../soak/take-all.ts';
+import { sha256Hex } from '../../../../lambda/hash.ts';
+import { list } from '../../../../tools/stage/archive/list.ts';
+import type { ReplayOptions } from '../../../../tools/stage/replay/plan.ts';
 import { eventually } from '../../../support/eventually.ts';
-import { essence, expectedState, type ReceivedDelivery } from '../../../support/oracle.ts';
+import { essence, expectedState } from '../../../support/oracle.ts';
 import { Partner } from '../../../support/partner.ts';
+import { type SharedStack, sharedStack } from '../../../support/shared-stack.ts';
 import { type Row, Tables } from '../../../support/tables.ts';
-import { startTestStack, testAssembly } from '../../../support/test-stack.ts';
-import { Project } from '../../cli/commands/project.ts';
-import { ago, at, noted, Replayer } from './support.ts';
-import { deployMistake, type Mistake } from './wrong-consumer.ts';
+import { at, minutesAgo, Replayer } from './support.ts';
 
-/** Writes names that nobody has sent. */
-const MISTAKES: readonly Mistake[] = [
-  {
-    event: 'girl.created',
-    right: 'shopId, name, sentData',
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: it is source
-    wrong: 'shopId, name: `wrong ${name}`, sentData',
-  },
-  {
-    event: 'user.updated',
-    right: 'userId, fields }',
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: it is source
-    wrong: 'userId, fields: { ...fields, display_name: `wrong ${fields.display_name}` } }',
-  },
-];
+/** All that this test sends and replays is of this shop. */
+const run = randomUUID();
+const shop_id = `shop-${run}`;
 
-const REVIEWS = 200;
-const POSTS_AT_A_TIME = 8;
-
-/** Far beyond what it takes here, as machines are noisy. */
-const LONG = 180_000;
-
-let folder: string;
-let stack: LocalStack;
+let stack: SharedStack;
 let replayer: Replayer;
-let project: Project;
-let rooms: string[];
-let mend: () => Promise<void>;
-const lines = new FunctionLines();
-
-/** 400 members of staff and as many users, each in one event or two of which the newer comes first; and reviews. */
-const bodies: readonly string[] = [
-  ...Array.from({ length: 400 }, (_, index) => {
-    const girl = Math.floor(index / 2);
-    const data = { girl_id: `girl-${girl}`, shop_id: 'shop-1', name: `Name ${index}` };
-    return { event: 'girl.created', data, timestamp: moment(1_000 - index) };
-  }),
-  ...Array.from({ length: 400 }, (_, index) => {
-    const user = Math.floor(index / 2);
-    const data = { user_id: `user-${user}`, display_name: `Name ${index}` };
-    return { event: 'user.updated', data, timestamp: moment(1_000 - index) };
-  }),
-  ...Array.from({ length: REVIEWS }, (_, index) => ({
-    event: 'review.posted',
-    data: { shop_id: 'shop-1', rating: index },
-    timestamp: moment(index),
-  })),
-].map((event) => JSON.stringify(event));
-
-function moment(second: number): string {
-  return new Date(Date.UTC(2026, 0, 31, 9, 0, second)).toISOString();
-}
+let tables: Tables;
+let room: string;
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'partner-webhooks-repair-'));
-  const assembly = join(folder, 'cdk.out');
-  await cp(testAssembly(), assembly, { recursive: true });
-  stack = await startTestStack({ assembly, onLog: lines.add });
+  stack = await sharedStack();
   replayer = await Replayer.create(stack);
-  project = await Project.create();
-  rooms = [
-    await replayer.operator.queues.subscribe(stack.outputs.ReviewTopicArn, 'reviews'),
-    await replayer.operator.queues.subscribe(stack.outputs.ChatTopicArn, 'chat'),
-  ];
-  const mends: (() => Promise<void>)[] = [];
-  for (const mistake of MISTAKES) mends.push(await deployMistake(stack, mistake));
-  mend = async () => {
-    for (const one of mends) await one();
-  };
-  const partner = new Partner(stack.outputs.WebhookUrl);
-  const left = [...bodies];
-  const post = async () => {
-    for (let body = left.shift(); body !== undefined; body = left.shift()) {
-      expect(await partner.post(body)).toMatchObject({ status: 200 });
-    }
-  };
-  await Promise.all(Array.from({ length: POSTS_AT_A_TIME }, post));
-  await quiet();
+  tables = new Tables(stack.operator);
+  room = await replayer.operator.queues.subscribe(stack.outputs.ReviewTopicArn, `reviews-${run}`);
 });
+afterAll(() => replayer.operator.close());
 
-afterAll(async () => {
-  await project?.remove();
-  await replayer?.close();
-  await stack?.close();
-  await rm(folder, { recursive: true, force: true });
+/** Two events of each girl and each user, the newer one first, and reviews. */
+const bodies = [1, 2, 3, 4].flatMap((number) => {
+  const event = (name: string, second: number, data: object) =>
+    JSON.stringify({
+      event: name,
+      data: { shop_id, ...data },
+      timestamp: `2026-01-31T09:00:0${second}.000Z`,
+    });
+  const girl = (second: number) =>
+    event('girl.created', second, { girl_id: `${shop_id}-girl-${number}`, name: `Name ${second}` });
+  const user = (second: number) =>
+    event('user.updated', second, { user_id: `${shop_id}-user-${number}`, display_name: `Name ${second}` });
+  return [girl(2), girl(1), user(2), user(1), event('review.posted', number, { rating: number })];
 });
-
-/** Waits until nothing is on the queues of the events. */
-async function quiet(): Promise<void> {
-  const urls = ['GirlCreatedQueueUrl', 'UserUpdatedQueueUrl', 'ReviewPostedQueueUrl'];
-  await eventually(
-    async () => {
-      const counts = await Promise.all(urls.map((url) => replayer.operator.queues.count(stack.outputs[url])));
-      return counts.every((count) => count === 0) || undefined;
-    },
-    { limit: LONG, interval: 100 },
-  );
-}
-
-async function rows(): Promise<Row[]> {
-  const tables = new Tables(stack.operator);
-  const all = await Promise.all([
-    tables.scan(stack.outputs.CastTable),
-    tables.scan(stack.outputs.ContactPartnerTable),
-  ]);
-  return all.flat().map((row) => essence(row) ?? {});
-}
 
 /** What the tables must hold, by the one rule that the newest event wins. */
-function expectedRows(): Row[] {
-  const deliveries: ReceivedDelivery[] = bodies.map((body) => ({
-    body,
-    receivedAt: new Date().toISOString(),
-  }));
-  const { cast, contacts } = expectedState(deliveries);
-  return [...cast.values(), ...contacts.values()].map((row) => essence(row) ?? {});
+const { cast, contacts } = expectedState(
+  bodies.map((body) => ({ body, receivedAt: new Date().toISOString() })),
+);
+const expected = [...cast.values(), ...contacts.values()].map(essence);
+
+const places = () => [
+  ...[...cast.keys()].map((girl_id) => ({ table: stack.outputs.CastTable, key: { girl_id } })),
+  ...[...contacts.keys()].map((user_id) => ({ table: stack.outputs.ContactPartnerTable, key: { user_id } })),
+];
+const rows = async (): Promise<(Row | undefined)[]> =>
+  Promise.all(places().map(async ({ table, key }) => essence(await tables.get(table, key))));
+
+/** Damages every row, as a mistake in a consumer would. */
+async function damage(): Promise<void> {
+  for (const { table, key } of places()) {
+    const row = await tables.get(table, key);
+    const wrong = 'girl_id' in key ? { name: 'wrong' } : { display_name: 'wrong' };
+    await tables.client.send(new PutItemCommand({ TableName: table, Item: marshall({ ...row, ...wrong }) }));
+  }
 }
 
-const byId = (one: Row, other: Row) => idOf(one).localeCompare(idOf(other));
-const idOf = (row: Row) => String(row.girl_id ?? row.user_id);
-
-const told = () => takeAll(replayer.operator.queues, rooms);
-const eventIds = (notifications: readonly Message[]) =>
-  notifications.map((message) => noted(message, 'eventId') ?? '');
-
-/** Each review once, and nothing else. */
-function expectEachOnce(notifications: readonly Message[]): void {
-  const ids = eventIds(notifications);
-  expect(ids).toHaveLength(REVIEWS);
-  expect(new Set(ids).size).toBe(REVIEWS);
+/** Waits until so many records of the shop are archived that have an outcome, or that the named replay led to. */
+async function archived(count: number, name?: string): Promise<void> {
+  await eventually(async () => {
+    const { said, ...operation } = replayer.operator.operation();
+    await list(operation, { shop: shop_id }, { json: true });
+    const { days, replays } = JSON.parse(said.join(''));
+    const outcomes = (days as Record<string, number>[]).map(
+      ({ Processed = 0, Stale = 0 }) => Processed + Stale,
+    );
+    const found = name === undefined ? outcomes.reduce((sum, records) => sum + records, 0) : replays[name];
+    return found === count || undefined;
+  });
 }
 
-const since = at(ago(60));
+async function replay(
+  name: string,
+  options: Pick<ReplayOptions, 'until' | 'mode' | 'notify'>,
+): Promise<void> {
+  const asked = { name, shop: shop_id, since: at(minutesAgo(60)), ...options };
+  expect(await replayer.replay(asked)).toMatchObject({ done: true });
+  await archived(bodies.length, name);
+}
 
-test('with the mistakes every name is wrong, and everybody is told once', async () => {
-  expect((await rows()).sort(byId)).not.toEqual(expectedRows().sort(byId));
-  const names = (await rows()).map(({ name, display_name }) => String(name ?? display_name));
-  expect(names).toHaveLength(400);
-  expect(names.filter((name) => !name.startsWith('wrong '))).toEqual([]);
-  expectEachOnce(await told());
-});
+/** The ids of the events that people were notified of, in their order. Takes the notifications. */
+async function notified(): Promise<(string | undefined)[]> {
+  const messages = await replayer.operator.taken(room);
+  return messages
+    .filter(({ MessageAttributes }) => MessageAttributes?.shop_id?.StringValue === shop_id)
+    .map(({ MessageAttributes }) => MessageAttributes?.eventId?.StringValue)
+    .sort();
+}
 
-test('once they are mended, a replay that fills leaves the wrong rows as they are, as they are up to date', async () => {
-  await mend();
-  expect(await replayer.replay({ since, mode: 'fill' })).toMatchObject({ done: true });
-  await quiet();
-  const names = (await rows()).map(({ name, display_name }) => String(name ?? display_name));
-  expect(names.filter((name) => !name.startsWith('wrong '))).toEqual([]);
-  expect(await told()).toEqual([]);
-});
+test('a replay repairs what a mistake wrote, and notifies again only if it is to', async () => {
+  const partner = new Partner(stack.outputs.WebhookUrl);
+  for (const body of bodies) expect(await partner.post(body)).toMatchObject({ status: 200 });
+  await archived(bodies.length);
+  expect(await rows()).toEqual(expected);
+  const reviews = bodies
+    .filter((body) => body.includes('review.posted'))
+    .map(sha256Hex)
+    .sort();
+  expect(await notified()).toEqual(reviews);
 
-test('one that repairs makes every row right by its newest event, and nobody is told; it shows as a replay', async () => {
-  const before = { logged: lines.logged.length, metrics: lines.metrics.length };
-  const { said, done } = await replayer.replay({ since, mode: 'repair', name: 'mend-names' });
-  expect(done).toBe(true);
-  await quiet();
-  expect((await rows()).sort(byId)).toEqual(expectedRows().sort(byId));
-  expect(await told()).toEqual([]);
-  expect(said).toContain('sent 1,000 messages');
+  // One end for all replays, so that only the first waits for what the archive may still get.
+  const until = at(new Date());
+  await damage();
+  await replay(`fill-${run}`, { until, mode: 'fill' });
+  const names = (await rows()).map((row) => row?.name ?? row?.display_name);
+  expect(names).toEqual(expected.map(() => 'wrong'));
+  await replay(`repair-${run}`, { until, mode: 'repair' });
+  expect(await rows()).toEqual(expected);
+  expect(await notified()).toEqual([]);
 
-  const counted = lines.metrics.slice(before.metrics).map(({ name }) => name);
-  expect(new Set(counted)).toEqual(new Set(['Replayed']));
-  expect(counted).toHaveLength(bodies.length);
-  const settled = lines.logged
-    .slice(before.logged)
-    .filter(({ message }) => ['Processed', 'Stale', 'Duplicate'].includes(String(message)));
-  expect(settled).toHaveLength(bodies.length);
-  expect(
-    settled.filter(({ replay, latencyMs }) => replay !== 'mend-names' || latencyMs !== undefined),
-  ).toEqual([]);
-});
-
-test('with --notify everybody is told once more, and the rows stay right', async () => {
-  expect(await replayer.replay({ since, mode: 'repair', notify: true })).toMatchObject({ done: true });
-  await quiet();
-  expectEachOnce(await told());
-  expect((await rows()).sort(byId)).toEqual(expectedRows().sort(byId));
-});
-
-test('killed in the middle and run again under its name it tells each once', async () => {
-  const options = 'review.posted --since 1h --mode repair --notify --name killed --yes'.split(' ');
-  const where = ['--outputs', replayer.operator.outputsFile];
-  const killed = project.start(['replay', ...options, '--rate', '30', ...where]);
-  await eventually(
-    async () => {
-      const { sent = {} } = await replayer.state('killed').catch(() => ({ sent: {} }));
-      return Object.values<number>(sent).some((count) => count > 0) || undefined;
-    },
-    { limit: LONG },
-  );
-  killed.process.kill('SIGKILL');
-  await killed.ended;
-
-  const again = ['replay', ...options, ...where];
-  const refused = await project.run(again);
-  expect(refused).toMatchObject({ code: 1, stdout: '' });
-  expect(refused.stderr).toMatch(/^Replay killed is running, by \S+, last seen \d+ s ago\. .*\n$/);
-
-  // As if a quarter of a minute had passed.
-  const { running, ...state } = await replayer.state('killed');
-  expect(running).toBeDefined();
-  const sent = state.sent['review.posted'] ?? 0;
-  expect(sent).toBeGreaterThan(0);
-  expect(sent).toBeLessThan(REVIEWS);
-  await replayer.putState(state);
-  const { code, stdout } = await project.run(again);
-  expect(code).toBe(0);
-  expect(stdout).toContain(`Replay killed is finished: sent ${REVIEWS - sent} messages in`);
-  await quiet();
-  expectEachOnce(await told());
+  await replay(`notify-${run}`, { until, mode: 'repair', notify: true });
+  expect(await rows()).toEqual(expected);
+  expect(await notified()).toEqual(reviews);
 });
