@@ -1,12 +1,15 @@
-import { expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
+import * as z from 'zod/mini';
 import { readSamples } from '../../../../events/samples.ts';
 import { catalogue, type EventName, eventNames } from '../../../../lambda/events/catalogue.ts';
 import { parsePayloadText } from '../../../../lambda/events/envelope.ts';
+import { identifier } from '../../../../lambda/events/fields.ts';
 import { normaliseTimestamp, UTC_DATE_TIME } from '../../../../lambda/events/timestamp.ts';
 import { describedEvents, payloadSchema } from '../../../../tools/partner/api/event-schemas.ts';
-import { dataSchema } from '../../../../tools/partner/api/json-schema.ts';
+import { dataSchema, jsonSchema } from '../../../../tools/partner/api/json-schema.ts';
+import { fillDocument } from '../../../../tools/partner/api/page.ts';
 
 /** Formats are annotations in draft 2020-12 unless a reader decides otherwise: the pattern has to be enough. */
 const ajv = new Ajv2020({ strict: true, allowUnionTypes: true, validateFormats: false });
@@ -109,4 +112,81 @@ test('every sample is valid, and what is handed on of it is what the other side 
     const output = JSON.parse(JSON.stringify(catalogue[name].data.parse(payload.data)));
     expect(ajv.validate(dataSchema(name, 'output'), output)).toBe(true);
   }
+});
+
+const schemaOf = (field: z.ZodMiniType) =>
+  jsonSchema(z.object({ door_id: field }), 'input', 'door.opened: data');
+
+describe('generation ends with the event and the field where the schema of a field is', () => {
+  test.each([
+    { what: "a schema of the kind 'transform'", field: z.union([z.string(), z.transform(Number)]) },
+    { what: "a schema of the kind 'custom'", field: z.custom<string>(() => true) },
+    { what: "a schema of the kind 'catch'", field: z.catch(z.string(), '') },
+    { what: "a schema of the kind 'any'", field: z.any() },
+    { what: "a schema of the kind 'date'", field: z.date() },
+    { what: "a schema of the kind 'pipe'", field: z.pipe(z.string(), z.string()) },
+    { what: "a check 'custom'", field: z.string().check(z.refine(() => true)) },
+    { what: "a check 'max_length'", field: z.string().check(z.maxLength(5)) },
+    { what: "a check 'overwrite'", field: z.string().check(z.trim()) },
+    { what: "a schema of the kind 'object'", field: z.strictObject({}) },
+    { what: "a schema of the kind 'custom'", field: z.union([z.string(), z.custom<number>(() => true)]) },
+    { what: "a schema of the kind 'array'", field: z.array(z.string()).check(z.minLength(2)) },
+  ])('$what', ({ what, field }) => {
+    expect(() => schemaOf(field)).toThrow(`door.opened: data.door_id has ${what}, which JSON Schema has no`);
+    expect(() => schemaOf(z.optional(field))).toThrow(`door.opened: data.door_id has ${what}`);
+  });
+
+  test('within a list or an object', () => {
+    expect(() => schemaOf(z.array(z.any()))).toThrow('door.opened: data.door_id[] has');
+    expect(() => schemaOf(z.object({ lock: z.any() }))).toThrow('door.opened: data.door_id.lock has');
+  });
+});
+
+test('what JSON Schema has words for needs no table', () => {
+  const schema = jsonSchema(
+    z.object({
+      open: z.boolean(),
+      hinges: z.optional(z.int().check(z.minimum(1))),
+      side: z.enum(['left', 'right']),
+      locks: z.array(z.object({ lock_id: identifier })),
+    }),
+    'input',
+    '',
+  );
+  expect(schema).toMatchObject({
+    type: 'object',
+    required: ['open', 'side', 'locks'],
+    properties: {
+      open: { type: 'boolean', description: 'The open.' },
+      hinges: { type: 'integer', minimum: 1 },
+      side: { enum: ['left', 'right'] },
+      locks: {
+        type: 'array',
+        items: { type: 'object', required: ['lock_id'], properties: { lock_id: { minLength: 1 } } },
+      },
+    },
+  });
+});
+
+const page = (text: string) =>
+  `<main></main>\n<script type="application/json" id="document">${text}</script>\n<script>draw()</script>\n`;
+
+const inside = (filled: string) => /id="document">([^<]*)<\/script>/.exec(filled)?.[1] ?? '';
+
+test('a page gets another description, and stays as it is otherwise', () => {
+  const filled = fillDocument(page('{"old":1}'), '{\n  "new": 2\n}\n');
+  expect(filled).toBe(page('{"new":2}'));
+});
+
+test('no description ends the script that it is in, or stands for something in a replacement', () => {
+  const description = { title: "</script><script>alert('$1 $& $`')</script><!-- <script>" };
+  const filled = fillDocument(page(''), JSON.stringify(description));
+  expect(filled.match(/<\/?script/g)).toEqual(page('').match(/<\/?script/g));
+  expect(JSON.parse(inside(filled))).toEqual(description);
+});
+
+test('a page without a place for a description is refused', () => {
+  expect(() => fillDocument('<main></main>', '{}')).toThrow(
+    'The page has no <script type="application/json" id="document">',
+  );
 });
