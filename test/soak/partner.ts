@@ -65,7 +65,7 @@ export function makePlan({ deliveries, seed }: { deliveries: number; seed: numbe
   return draws.map(({ lot, again, variant, id, millisecondsAgo, words }, index) => {
     const kind = kindOf(lot, variant);
     const timestamp = new Date(EPOCH - millisecondsAgo).toISOString();
-    const body = bodyOf(kind, { id, index, timestamp, variant, words });
+    const body = BODIES[kind]({ id, index, timestamp, variant, words });
     const once = kind === 'clock-ahead' || kind === 'oversize' || again >= DUPLICATE_SHARE;
     return { kind: kind === 'oversize' ? 'state' : kind, body, posts: once ? 1 : 2 + (variant % 2) };
   });
@@ -88,77 +88,63 @@ interface Draw {
   readonly words: readonly (string | undefined)[];
 }
 
-function bodyOf(kind: Kind | 'oversize', { id, index, timestamp, variant, words }: Draw): string {
-  const [first, second, third] = words;
-  const json = (event: string, data: object) =>
-    JSON.stringify({ event, data, timestamp, webhookId: `w-${index}` });
-  switch (kind) {
-    case 'state':
-      return json(...stateEvent(variant, id, [first, second, third]));
-    case 'notification':
-      return variant % 2 === 0
-        ? json('girl.schedule_changed', { shop_id: `shop-${id}`, name: first })
-        : json('review.posted', {
-            review_id: `review-${index}`,
-            shop_id: `shop-${id}`,
-            rating: 5,
-            comment: second,
-          });
-    case 'oversize':
-      return json('girl.created', {
-        girl_id: `large-${index}`,
-        name: first,
-        notes: 'x'.repeat(OVERSIZE_BYTES),
-      });
-    case 'hopeless':
-      return json('user.updated', { user_id: `hopeless-${index}`, display_name: 'x'.repeat(HOPELESS_BYTES) });
-    case 'unknown':
-      return json('example.unknown', { shop_id: `shop-${id}` });
-    case 'malformed':
-      return malformed(variant, index, timestamp);
-    case 'forged':
-      return json('user.updated', { user_id: `forged-${index}`, display_name: 'never' });
-    case 'clock-ahead':
-      return JSON.stringify({
-        event: 'shop.updated',
-        data: { shop_id: `ahead-${index}` },
-        timestamp: '9999-12-31T23:59:59.000Z',
-      });
-  }
-}
+const json = (event: string, data: object, { index, timestamp }: Draw) =>
+  JSON.stringify({ event, data, timestamp, webhookId: `w-${index}` });
 
-function stateEvent(
-  variant: number,
-  id: number,
-  [first, second, third]: readonly (string | undefined)[],
-): [string, object] {
+const BODIES: Readonly<Record<Kind | 'oversize', (draw: Draw) => string>> = {
+  state: stateEvent,
+  notification: (draw) => {
+    const { id, index, variant, words } = draw;
+    const shop_id = `shop-${id}`;
+    if (variant % 2 === 0) return json('girl.schedule_changed', { shop_id, name: words[0] }, draw);
+    const review_id = `review-${index}`;
+    return json('review.posted', { review_id, shop_id, rating: 5, comment: words[1] }, draw);
+  },
+  oversize: (draw) => {
+    const notes = 'x'.repeat(OVERSIZE_BYTES);
+    return json('girl.created', { girl_id: `large-${draw.index}`, name: draw.words[0], notes }, draw);
+  },
+  hopeless: (draw) => {
+    const display_name = 'x'.repeat(HOPELESS_BYTES);
+    return json('user.updated', { user_id: `hopeless-${draw.index}`, display_name }, draw);
+  },
+  unknown: (draw) => json('example.unknown', { shop_id: `shop-${draw.id}` }, draw),
+  malformed: ({ variant, index, timestamp }) => {
+    const data = { shop_id: `malformed-${index}` };
+    const bodies = [
+      `{"event":"shop.updated","data":{"shop_id":"malformed-${index}"`,
+      JSON.stringify({ event: 'shop.updated', data, timestamp: `day ${index}` }),
+      JSON.stringify({ event: 'user.updated', data, timestamp }),
+      JSON.stringify([`malformed-${index}`]),
+    ];
+    return bodies[variant % bodies.length] ?? '';
+  },
+  forged: (draw) => json('user.updated', { user_id: `forged-${draw.index}`, display_name: 'never' }, draw),
+  'clock-ahead': (draw) =>
+    json(
+      'shop.updated',
+      { shop_id: `ahead-${draw.index}` },
+      { ...draw, timestamp: '9999-12-31T23:59:59.000Z' },
+    ),
+};
+
+function stateEvent(draw: Draw): string {
+  const { id, variant, words } = draw;
+  const [first, second, third] = words;
+  const shop_id = `shop-${id}`;
+  const girl_id = `girl-${id}`;
   switch (variant % 4) {
     case 0:
-      return [
-        'shop.updated',
-        { shop_id: `shop-${id}`, updated_fields: [first ?? 'name', second ?? 'address'] },
-      ];
+      return json('shop.updated', { shop_id, updated_fields: [first ?? 'name', second ?? 'address'] }, draw);
     case 1:
-      return ['girl.created', { girl_id: `girl-${id}`, shop_id: `shop-${id}`, name: first }];
+      return json('girl.created', { girl_id, shop_id, name: first }, draw);
     case 2:
-      return ['girl.deleted', { girl_id: `girl-${id}`, shop_id: `shop-${id}` }];
-    default:
-      return [
-        'user.updated',
-        { user_id: `user-${id}`, shop_id: first, display_name: second, profile_image_url: third },
-      ];
+      return json('girl.deleted', { girl_id, shop_id }, draw);
+    default: {
+      const fields = { shop_id: first, display_name: second, profile_image_url: third };
+      return json('user.updated', { user_id: `user-${id}`, ...fields }, draw);
+    }
   }
-}
-
-function malformed(variant: number, index: number, timestamp: string): string {
-  const data = { shop_id: `malformed-${index}` };
-  const bodies = [
-    `{"event":"shop.updated","data":{"shop_id":"malformed-${index}"`,
-    JSON.stringify({ event: 'shop.updated', data, timestamp: `day ${index}` }),
-    JSON.stringify({ event: 'user.updated', data, timestamp }),
-    JSON.stringify([`malformed-${index}`]),
-  ];
-  return bodies[variant % bodies.length] ?? '';
 }
 
 /** Repeats of one post before the simulated partner gives up, far beyond what any fault lasts. */

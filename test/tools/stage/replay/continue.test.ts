@@ -25,22 +25,6 @@ const shops = () => replayer.shops();
 const waiting = () => replayer.operator.queues.count(aws.outputs.ShopUpdatedQueueUrl);
 
 describe('run again under its name', () => {
-  test('a replay continues where it was, each message once; the same options and another rate are accepted', async () => {
-    for (const part of [0, 1, 2]) await replayer.archive(`part-${part}`, numbered(30, part * 30));
-    const asked = { name: 'same', mode: 'repair' as const, events: ['shop.updated' as const] };
-    const controller = new AbortController();
-    const ended = replayer.replay({ ...asked, rate: 40 }, { signal: controller.signal });
-    await eventually(async () => (await waiting()) > 8 || undefined);
-    controller.abort();
-    expect((await ended).done).toBe(false);
-    const { done, said } = await replayer.replay(asked);
-    expect(done).toBe(true);
-    expect(said).toContain('Continuing replay same in the stack of');
-    expect(said).toMatch(/Replay same is finished: sent \d+ messages in \d+ s, and \d+ before\./);
-    expect(await shops()).toEqual(Array.from(numbered(90), ({ shopId }) => shopId).sort());
-    expect(await replayer.state('same')).toMatchObject({ sent: { 'shop.updated': 90 } });
-  });
-
   test.each([
     { asked: { events: ['user.updated' as const] }, difference: 'its event is shop.updated' },
     { asked: { since: at(minutesAgo(90)) }, difference: `its --since is ${SINCE.text}` },

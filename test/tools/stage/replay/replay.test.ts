@@ -1,10 +1,19 @@
+import { randomUUID } from 'node:crypto';
+import { PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { PutBucketLifecycleConfigurationCommand, PutObjectCommand } from '@aws-sdk/client-s3';
+import { marshall } from '@aws-sdk/util-dynamodb';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { eventNames, isNotification } from '../../../../lambda/events/catalogue.ts';
+import { sha256Hex } from '../../../../lambda/hash.ts';
 import { REPLAY_NAME, REPLAYABLE_DAYS, REPLAYABLE_RECEIPT_DAYS } from '../../../../lambda/queue/replay.ts';
+import { list } from '../../../../tools/stage/archive/list.ts';
 import { replayMessage } from '../../../../tools/stage/replay/batch.ts';
 import type { ReplayOptions } from '../../../../tools/stage/replay/plan.ts';
 import { eventually } from '../../../support/eventually.ts';
+import { essence, expectedState } from '../../../support/oracle.ts';
+import { Partner } from '../../../support/partner.ts';
+import { type SharedStack, sharedStack } from '../../../support/shared-stack.ts';
+import { Tables } from '../../../support/tables.ts';
 import { startTestAws, type TestAws } from '../../../support/test-aws.ts';
 import { Project } from '../../cli/commands/project.ts';
 import { archived } from '../archive/support.ts';
@@ -91,36 +100,28 @@ describe('a message of a replay', () => {
 describe('which records are sent', () => {
   const replay = (name: string) => ({ name, mode: 'fill' as const, notify: false });
 
-  test('those settled in the window: its start is in it, its end is not', async () => {
-    const [a = {}, b = {}, c = {}, d = {}] = numbered(4);
-    const [since, until] = [minutesAgo(65), minutesAgo(60)];
-    const settled = (moment: Date, offset: number) => new Date(moment.getTime() + offset).toISOString();
-    await replayer.archive('edges', [
-      { ...a, settledAt: settled(since, -1) },
-      { ...b, settledAt: settled(since, 0) },
-      { ...c, settledAt: settled(until, -1) },
-      { ...d, settledAt: settled(until, 0) },
+  test('those that all options admit', async () => {
+    const [a = {}, b = {}, c = {}, d = {}, e = {}, f = {}] = numbered(6);
+    const stale = { shopId: 'shop-1', outcome: 'Stale' as const };
+    await replayer.archive('shops', [
+      { ...a, ...stale, outcome: 'Processed' },
+      { ...b, ...stale },
+      { ...c, ...stale, shopId: 'shop-2' },
+      { ...d, ...stale },
+      { ...e, ...stale, settledAt: minutesAgo(90).toISOString() },
+      { ...f, ...stale, settledAt: minutesAgo(45).toISOString() },
     ]);
-    await replayer.replay({ since: at(since), until: at(until) });
-    expect(await shops()).toEqual(['shop-1', 'shop-2']);
-  });
-
-  test.each([
-    { of: 'a shop', asked: { shop: 'shop-2' }, expected: ['shop-2'] },
-    {
-      of: 'ids',
-      asked: { ids: ['request-0', numbered(2)[1]?.eventId?.slice(0, 12) ?? ''] },
-      expected: ['shop-0', 'shop-1'],
-    },
-    { of: 'an outcome', asked: { outcomes: ['Stale' as const] }, expected: ['shop-3'] },
-    { of: 'an event', asked: { events: ['user.updated' as const] }, expected: [] },
-  ])('those of $of', async ({ asked, expected }) => {
-    const [a = {}, b = {}, c = {}, d = {}] = numbered(4);
-    await replayer.archive('shops', [a, b, c, { ...d, outcome: 'Stale' }]);
-    await replayer.archive('user', [{ event: 'user.updated' }]);
-    await replayer.replay(asked);
-    expect(await shops()).toEqual(expected);
-    expect(await replayer.taken('UserUpdatedQueueUrl')).toHaveLength(expected.length === 0 ? 1 : 0);
+    await replayer.archive('user', [{ event: 'user.updated', ...stale, requestId: 'request-1' }]);
+    await replayer.replay({
+      events: ['shop.updated'],
+      since: at(minutesAgo(70)),
+      until: at(minutesAgo(50)),
+      shop: 'shop-1',
+      ids: [0, 1, 2, 4, 5].map((number) => `request-${number}`),
+      outcomes: ['Stale'],
+    });
+    expect(await shops()).toEqual(['shop-1']);
+    expect(await replayer.taken('UserUpdatedQueueUrl')).toEqual([]);
   });
 
   test('those of every event, each to its own queue', async () => {
@@ -292,7 +293,7 @@ describe('as it is typed', () => {
     expect(await replayer.state('typed')).toMatchObject({ typed: { since: '3h' } });
   });
 
-  test('Ctrl-C exits with 130, and says how to continue', async () => {
+  test('Ctrl-C exits with 130, and says how to continue; the same options and another rate are accepted then', async () => {
     await replayer.archive('some', numbered(30));
     const running = project.start(typed('replay shop.updated --since 3h --name broken-off --rate 4 --yes'));
     const count = () => replayer.operator.queues.count(aws.outputs.ShopUpdatedQueueUrl);
@@ -300,16 +301,128 @@ describe('as it is typed', () => {
     running.interrupt();
     const { code, stdout } = await running.ended;
     expect(code).toBe(130);
-    const sent = (await shops()).length;
+    const before = await shops();
     expect(stdout.trimEnd().split('\n').slice(-2)).toEqual([
-      `Interrupted: ${sent} of 30 messages are sent.`,
+      `Interrupted: ${before.length} of 30 messages are sent.`,
       `Continue with: npm run replay -- --name broken-off --outputs ${replayer.operator.outputsFile}`,
     ]);
     const state = await replayer.state('broken-off');
-    expect(state).toMatchObject({ by: OPERATOR, planned: 30, sent: { 'shop.updated': sent } });
+    expect(state).toMatchObject({ by: OPERATOR, planned: 30, sent: { 'shop.updated': before.length } });
     expect(state).not.toHaveProperty('running');
     expect(state).not.toHaveProperty('finishedAt');
-    expect(await replayer.continue('broken-off')).toMatchObject({ done: true });
-    expect(await shops()).toHaveLength(30 - sent);
+
+    const since = { text: '3h', moment: minutesAgo(179) };
+    const { done, said } = await replayer.continue('broken-off', { since, events: ['shop.updated'] });
+    expect(done).toBe(true);
+    expect(said).toContain('Continuing replay broken-off in the stack of');
+    expect(said).toContain(`Replay broken-off is finished: sent ${30 - before.length} messages in`);
+    expect(said).toContain(`, and ${before.length} before.`);
+    const expected = numbered(30).map(({ shopId }) => shopId);
+    expect([...before, ...(await shops())].sort()).toEqual(expected.sort());
+  });
+});
+
+describe('end to end', () => {
+  /** All that this test sends and replays is of this shop. */
+  const run = randomUUID();
+  const shop_id = `shop-${run}`;
+
+  /** Two events of each girl, the newer one first, and reviews. */
+  const bodies = [1, 2, 3].flatMap((number) => {
+    const event = (name: string, second: number, data: object) =>
+      JSON.stringify({
+        event: name,
+        data: { shop_id, ...data },
+        timestamp: `2026-01-31T09:00:0${second}.000Z`,
+      });
+    const girl = (second: number) =>
+      event('girl.created', second, { girl_id: `girl-${number}-${run}`, name: `Name ${second}` });
+    return [girl(2), girl(1), event('review.posted', number, { rating: number })];
+  });
+  const reviews = bodies
+    .filter((body) => body.includes('review.posted'))
+    .map(sha256Hex)
+    .sort();
+  const { cast } = expectedState(bodies.map((body) => ({ body, receivedAt: new Date().toISOString() })));
+  const expected = [...cast.values()].map(essence);
+
+  let stack: SharedStack;
+  let replayer: Replayer;
+  let tables: Tables;
+  let room: string;
+  beforeAll(async () => {
+    stack = await sharedStack();
+    replayer = await Replayer.create(stack);
+    tables = new Tables(stack.operator);
+    room = await replayer.operator.queues.subscribe(stack.outputs.ReviewTopicArn, `reviews-${run}`);
+  });
+  afterAll(() => replayer.operator.close());
+
+  const rows = () =>
+    Promise.all(
+      [...cast.keys()].map(async (girl_id) =>
+        essence(await tables.get(stack.outputs.CastTable, { girl_id })),
+      ),
+    );
+
+  /** Writes every row as a mistake in a consumer would. */
+  async function damage(): Promise<void> {
+    const TableName = stack.outputs.CastTable;
+    for (const girl_id of cast.keys()) {
+      const row = await tables.get(TableName, { girl_id });
+      const Item = marshall({ ...row, name: 'wrong' });
+      await tables.client.send(new PutItemCommand({ TableName, Item }));
+    }
+  }
+
+  /** Waits until all bodies are archived, as deliveries or as what a replay has led to. */
+  async function archived(name?: string): Promise<void> {
+    await eventually(async () => {
+      const { said, ...operation } = replayer.operator.operation();
+      await list(operation, { shop: shop_id }, { json: true });
+      const { days, replays } = JSON.parse(said.join(''));
+      const delivered = days.reduce(
+        (sum: number, { Processed, Stale }: Counts) => sum + Processed + Stale,
+        0,
+      );
+      return (name === undefined ? delivered : replays[name]) === bodies.length || undefined;
+    });
+  }
+  type Counts = Record<'Processed' | 'Stale', number>;
+
+  async function replay(name: string, options: Partial<ReplayOptions>): Promise<void> {
+    const asked = { name, shop: shop_id, since: at(minutesAgo(60)), ...options };
+    expect(await replayer.replay(asked)).toMatchObject({ done: true });
+    await archived(name);
+  }
+
+  /** The ids of the events that people were notified of, in their order. Takes the notifications. */
+  async function notified(): Promise<(string | undefined)[]> {
+    const messages = await replayer.operator.taken(room);
+    return messages
+      .filter(({ MessageAttributes }) => MessageAttributes?.shop_id?.StringValue === shop_id)
+      .map(({ MessageAttributes }) => MessageAttributes?.eventId?.StringValue)
+      .sort();
+  }
+
+  test('a replay repairs what a mistake wrote, and notifies again only if it is to', async () => {
+    const partner = new Partner(stack.outputs.WebhookUrl);
+    for (const body of bodies) expect(await partner.post(body)).toMatchObject({ status: 200 });
+    await archived();
+    expect(await rows()).toEqual(expected);
+    expect(await notified()).toEqual(reviews);
+
+    // One end for all replays, so that only the first waits for what the archive may still get.
+    const until = at(new Date());
+    await damage();
+    await replay(`fill-${run}`, { until, mode: 'fill' });
+    expect((await rows()).map((row) => row?.name)).toEqual(['wrong', 'wrong', 'wrong']);
+    await replay(`repair-${run}`, { until, mode: 'repair' });
+    expect(await rows()).toEqual(expected);
+    expect(await notified()).toEqual([]);
+
+    await replay(`notify-${run}`, { until, mode: 'repair', notify: true });
+    expect(await rows()).toEqual(expected);
+    expect(await notified()).toEqual(reviews);
   });
 });

@@ -39,16 +39,13 @@ const refusal = (name: string, message: string) =>
   Object.assign(new Error(message), { name, $fault: 'client', $metadata: {} });
 
 describe('a token bucket', () => {
-  test.each([
-    { rate: 100, takes: 30, count: 1 },
-    { rate: 1_000, takes: 30, count: 10 },
-  ])('of $rate a second lets $takes times $count through no faster', async ({ rate, takes, count }) => {
-    const bucket = new TokenBucket(rate);
+  test('lets through no more than its rate', async () => {
+    const bucket = new TokenBucket(1_000);
     const began = performance.now();
     // At once, as several do who share it.
-    await Promise.all(Array.from({ length: takes }, () => bucket.take(count, never)));
+    await Promise.all(Array.from({ length: 30 }, () => bucket.take(10, never)));
     const seconds = (performance.now() - began) / 1000;
-    expect(seconds).toBeGreaterThanOrEqual((takes * count - bucket.burst) / rate - 0.005);
+    expect(seconds).toBeGreaterThanOrEqual((300 - bucket.burst) / 1_000 - 0.005);
   });
 
   test('does not save up what was not used', async () => {
@@ -156,8 +153,8 @@ describe('a backlog', () => {
     const { done, shown, said } = await ended;
     expect(done).toBe(false);
     expect(await shops()).toEqual([]);
-    expect(shown).toContain('holds: 1,000 wait on the queue of shop.updated');
-    expect(shown).toContain('holds: 3,001 of shop.updated are in flight because attempts fail');
+    expect(shown).toContain('Replaying holds: 1,000 wait on the queue of shop.updated');
+    expect(shown).toContain('Replaying holds: 3,001 of shop.updated are in flight because attempts fail');
     expect(said).toContain('Interrupted: 0 of 20 messages are sent.');
     expect(await replayer.continue('held')).toMatchObject({ done: true });
     expect(await shops()).toHaveLength(20);
@@ -186,7 +183,7 @@ describe('what the archive does not have yet', () => {
     await replayer.archive('late', numbered(1, 1));
     const { shown } = await ended;
     expect(await shops()).toEqual(['shop-0', 'shop-1']);
-    expect(shown).toContain('Waiting for records that Firehose has not written yet');
+    expect(shown).toContain('Waiting for records that Firehose has not written yet ');
   });
 
   const SHOPS = ['shop.updated'] as const;

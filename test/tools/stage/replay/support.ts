@@ -1,9 +1,8 @@
-import { Writable } from 'node:stream';
 import { GetObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3';
 import type { Message } from '@aws-sdk/client-sqs';
 import type { ArchiveRecord } from '../../../../lambda/archive/record.ts';
 import { sha256Hex } from '../../../../lambda/hash.ts';
-import { Progress } from '../../../../tools/cli/terminal/progress.ts';
+import type { Step } from '../../../../tools/cli/terminal/block.ts';
 import type { ReplayOptions } from '../../../../tools/stage/replay/plan.ts';
 import { replay } from '../../../../tools/stage/replay/replay.ts';
 import type { ReplayState } from '../../../../tools/stage/replay/state.ts';
@@ -64,18 +63,12 @@ export class Replayer {
   ) {
     const operation = this.operator.operation(signal);
     const shown: string[] = [];
-    const stream = new Writable({
-      write(chunk, _encoding, done) {
-        shown.push(String(chunk));
-        done();
-      },
-    });
-    const size = { isTTY: true, columns: 200, rows: 50 };
-    const terminal = Object.assign(stream, size) as unknown as NodeJS.WriteStream;
+    const show = ({ doing, note = '' }: Step) => shown.push(`${doing} ${note}`);
+    const progress = { show, end: () => {} };
     const usual = { name: 'test', events: [], rate: 10_000, dryRun: false, yes: true };
     const options = { ...usual, since: SINCE, until: UNTIL, ...asked };
-    const done = await replay({ ...operation, stack, progress: new Progress(terminal) }, options);
-    return { done, said: operation.said.join('\n'), shown: shown.join('') };
+    const done = await replay({ ...operation, stack, progress }, options);
+    return { done, said: operation.said.join('\n'), shown };
   }
 
   /** Continues a replay by its name alone. */
