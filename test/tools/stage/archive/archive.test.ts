@@ -10,7 +10,7 @@ import { list } from '../../../../tools/stage/archive/list.ts';
 import { startTestAws, type TestAws } from '../../../support/test-aws.ts';
 import { Project } from '../../cli/commands/project.ts';
 import { Operator } from '../queues/support.ts';
-import { archived, deleteObjects, objectKey, putObject, putRecords } from './support.ts';
+import { archived, emptyArchive, objectKey, putObject, putRecords } from './support.ts';
 
 let aws: TestAws;
 let operator: Operator;
@@ -23,7 +23,7 @@ afterAll(async () => {
   await operator.close();
   await aws.close();
 });
-afterEach(() => deleteObjects(operator.stack));
+afterEach(() => emptyArchive(operator.stack));
 
 describe('list', () => {
   async function listing({

@@ -16,7 +16,7 @@ import { startTestAws, type TestAws } from '../../../support/test-aws.ts';
 import { Operator } from '../queues/support.ts';
 import {
   archived as archivedOnce,
-  deleteObjects,
+  emptyArchive,
   objectKey,
   putObject,
   putRecords,
@@ -36,7 +36,7 @@ afterAll(async () => {
   await operator.close();
   await aws.close();
 });
-afterEach(() => deleteObjects(stack));
+afterEach(() => emptyArchive(stack));
 
 async function keys(Bucket: string | undefined, Prefix = ''): Promise<string[]> {
   const { Contents = [] } = await stack.s3.send(new ListObjectsV2Command({ Bucket, Prefix }));

@@ -12,7 +12,7 @@ import { ArchiveObject } from '../../../../tools/stage/archive/object.ts';
 import { countFailedObjects, listArchive, readArchive } from '../../../../tools/stage/archive/reader.ts';
 import { startTestAws, type TestAws } from '../../../support/test-aws.ts';
 import { Operator, replied } from '../queues/support.ts';
-import { all, archived, deleteObjects, objectKey, putObject, putRecords } from './support.ts';
+import { all, archived, emptyArchive, objectKey, putObject, putRecords } from './support.ts';
 
 let aws: TestAws;
 let operator: Operator;
@@ -21,7 +21,7 @@ beforeAll(async () => {
   aws = await startTestAws();
   operator = await Operator.create(aws);
 });
-afterEach(async () => deleteObjects(operator.stack));
+afterEach(async () => emptyArchive(operator.stack));
 afterAll(async () => {
   await operator.close();
   await aws.close();
@@ -237,7 +237,7 @@ describe('an object', () => {
   test('that expires after it was listed has no records', async () => {
     await putRecords(operator.stack, KEY, [archived()]);
     const s3 = watchedClient((command) =>
-      command === 'GetObjectCommand' ? deleteObjects(operator.stack) : undefined,
+      command === 'GetObjectCommand' ? emptyArchive(operator.stack) : undefined,
     );
     const { records, reading } = await readAll({}, operator.stack.with({ s3 }));
     s3.destroy();

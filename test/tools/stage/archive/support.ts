@@ -57,9 +57,13 @@ export async function all<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
   return found;
 }
 
-/** Empties the archive. */
-export async function deleteObjects(stack: Stage): Promise<void> {
-  for await (const { key } of listObjects(stack, '')) {
-    await stack.s3.send(new DeleteObjectCommand({ Bucket: stack.archiveBucket, Key: key }));
+export async function deleteObjects(
+  { s3, outputs }: ArchiveOf,
+  objects: readonly { readonly key: string }[],
+): Promise<void> {
+  for (const { key } of objects) {
+    await s3.send(new DeleteObjectCommand({ Bucket: outputs.ArchiveBucket, Key: key }));
   }
 }
+
+export const emptyArchive = async (stack: Stage) => deleteObjects(stack, await all(listObjects(stack, '')));

@@ -8,7 +8,7 @@ import { replay } from '../../../../tools/stage/replay/replay.ts';
 import type { ReplayState } from '../../../../tools/stage/replay/state.ts';
 import type { Stage } from '../../../../tools/stage/stage.ts';
 import type { TestAws } from '../../../support/test-aws.ts';
-import { archived, deleteObjects, objectKey, putObject, putRecords } from '../archive/support.ts';
+import { archived, emptyArchive, objectKey, putObject, putRecords } from '../archive/support.ts';
 import { Operator } from '../queues/support.ts';
 
 export const OPERATOR = 'arn:aws:iam::000000000000:user/operator';
@@ -103,7 +103,7 @@ export class Replayer {
 
   /** Empties the archive and all queues. */
   async empty(): Promise<void> {
-    await Promise.all([deleteObjects(this.operator.stack), this.operator.empty()]);
+    await Promise.all([emptyArchive(this.operator.stack), this.operator.empty()]);
   }
 }
 
