@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { expect, test } from '@jest/globals';
-import { catalogue, eventNames, isEventName } from '../../../lambda/events/catalogue.ts';
+import { catalogue, eventNames, isEventName, isNotification } from '../../../lambda/events/catalogue.ts';
 import { kebabCase, pascalCase, queueUrlVariable } from '../../../lambda/events/event-names.ts';
 
 test('the catalogue holds the events of the contract with their processing', () => {
@@ -27,6 +27,16 @@ test.each(['example.unknown', '', 'constructor', '__proto__', 'hasOwnProperty'])
     expect(isEventName(name)).toBe(false);
   },
 );
+
+test.each([
+  { event: 'girl.schedule_changed', notifies: true },
+  { event: 'review.posted', notifies: true },
+  { event: 'shop.updated', notifies: false },
+  { event: 'girl.created', notifies: false },
+  { event: 'user.updated', notifies: false },
+] as const)('whether people are notified of $event: $notifies', ({ event, notifies }) => {
+  expect(isNotification(event)).toBe(notifies);
+});
 
 test('everything that is named after an event is named by one rule', () => {
   expect(kebabCase('girl.schedule_changed')).toBe('girl-schedule-changed');

@@ -1,6 +1,12 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { escapeForSqs, fitsMessage, messageGroupId, stringAttribute } from '../../../lambda/queue/message.ts';
+import {
+  escapeForSqs,
+  fitsMessage,
+  messageGroupId,
+  stringAttribute,
+  traceAttribute,
+} from '../../../lambda/queue/message.ts';
 
 /** SQS API reference, `SendMessage`, as a whole: what a body may hold. */
 const ACCEPTED_BY_SQS = /^[\t\n\r\x20-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]*$/u;
@@ -55,8 +61,10 @@ test.each([undefined, '', null, {}, true])('without a shop id (%p) there is no m
 });
 
 test('an attribute value that SQS would refuse is hashed', () => {
-  expect(stringAttribute('shop-1')).toEqual({ DataType: 'String', StringValue: 'shop-1' });
-  for (const value of ['', '\u0000', '\uffff', '\ud800', 'x'.repeat(2049)]) {
+  for (const value of ['shop-1', '\t\ufffd\u{1F600}', 'x'.repeat(2048)]) {
+    expect(stringAttribute(value)).toEqual({ DataType: 'String', StringValue: value });
+  }
+  for (const value of ['', '\u0000a', 'a\uffff', '\ud800', 'x'.repeat(2049)]) {
     expect(stringAttribute(value).StringValue).toMatch(/^sha256:[0-9a-f]{64}$/);
   }
 });
@@ -76,4 +84,32 @@ test.each([
   ['1 MiB', 'x'.repeat(1024 * 1024)],
 ])('a body of %s has to be stored beside its message', (_, body) => {
   expect(fitsMessage(body)).toBe(false);
+});
+
+const ROOT = 'Root=1-5759e988-bd862e3fe1be46a994272793';
+
+test.each([
+  ROOT,
+  `${ROOT};Sampled=0`,
+  `${ROOT};Parent=53995c3f42cd8ad8;Sampled=1`,
+  `${ROOT};Parent=53995c3f42cd8ad8;Sampled=1;Lineage=1:a87bd80c:0|68fd508a:5`,
+])('a message continues the trace %s', (header) => {
+  expect(traceAttribute(header)).toEqual({
+    MessageSystemAttributes: { AWSTraceHeader: { DataType: 'String', StringValue: header } },
+  });
+});
+
+test.each([
+  undefined,
+  '',
+  'Root=1-5759e988-bd862e3fe1be46a99427279',
+  'Root=1-5759e98-bd862e3fe1be46a994272793',
+  `Self=1;${ROOT}`,
+  `${ROOT};Parent=5`,
+  `${ROOT};Sampled=2`,
+  `${ROOT};Lineage=`,
+  `${ROOT};Lineage=${'1'.repeat(201)}`,
+  `${ROOT};Parent=53995c3f42cd8ad8;Sampled=1\n`,
+])('a malformed header of a trace is left out: %j', (header) => {
+  expect(traceAttribute(header)).toEqual({});
 });
