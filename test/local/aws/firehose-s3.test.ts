@@ -350,7 +350,7 @@ describe('faults', () => {
       FailedPutCount: 2,
       RequestResponses: [taken, taken, refused, taken, taken, refused, taken],
     });
-    expect(faults.counts['records-refused']).toBe(1);
+    expect(faults.active).toMatchObject([{ hits: 1 }]);
     expect(await texts()).toEqual(['12457']);
   });
 
