@@ -1,3 +1,5 @@
+import { CloudFormationClient, ListStacksCommand } from '@aws-sdk/client-cloudformation';
+import { CloudFrontClient, ListDistributionsCommand } from '@aws-sdk/client-cloudfront';
 import { GetItemCommand, ListTablesCommand } from '@aws-sdk/client-dynamodb';
 import { GetSecretValueCommand } from '@aws-sdk/client-secrets-manager';
 import { PublishCommand } from '@aws-sdk/client-sns';
@@ -5,17 +7,19 @@ import {
   CreateQueueCommand,
   ListQueuesCommand,
   ReceiveMessageCommand,
-  SendMessageBatchCommand,
   SendMessageCommand,
 } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type AwsEndpoint, startAwsEndpoint } from '../../../local/aws/endpoint.ts';
-import { clientsOf, STACK_REGION, send, signedFor, startEndpoint } from './support.ts';
+import { isOwnHost } from '../../../local/aws/http-server.ts';
+import { clientsOf, STACK_REGION, send, settingsOf, signedFor, startEndpoint } from './support.ts';
 
 const QUEUE_ARN = `arn:aws:sqs:${STACK_REGION}:000000000000:orders`;
 
 let endpoint: AwsEndpoint;
-let queueUrl: string;
+let QueueUrl: string;
+let role: ReturnType<typeof clientsOf>;
+let operator: ReturnType<typeof clientsOf>;
 beforeAll(async () => {
   endpoint = await startEndpoint();
   endpoint.addPrincipals([
@@ -33,77 +37,57 @@ beforeAll(async () => {
       ],
     },
   ]);
-  const { sqs } = clientsOf(endpoint);
-  queueUrl = (await sqs.send(new CreateQueueCommand({ QueueName: 'orders' }))).QueueUrl ?? '';
+  role = clientsOf(endpoint, 'AKIARECEIVER');
+  operator = clientsOf(endpoint, 'anybody');
+  QueueUrl = (await operator.sqs.send(new CreateQueueCommand({ QueueName: 'orders' }))).QueueUrl ?? '';
 });
 afterAll(() => endpoint.close());
 
 describe('a role', () => {
   test('may do what its policies allow', async () => {
-    const { sqs } = clientsOf(endpoint, 'AKIARECEIVER');
-    const sent = await sqs.send(new SendMessageCommand({ QueueUrl: queueUrl, MessageBody: 'hello' }));
+    const sent = await role.sqs.send(new SendMessageCommand({ QueueUrl, MessageBody: 'hello' }));
     expect(sent.MessageId).toBeDefined();
   });
 
-  test('may send a batch where it may send a message', async () => {
-    const { sqs } = clientsOf(endpoint, 'AKIARECEIVER');
-    const Entries = [{ Id: 'a', MessageBody: 'hello' }];
-    const sent = await sqs.send(new SendMessageBatchCommand({ QueueUrl: queueUrl, Entries }));
-    expect(sent.Successful).toHaveLength(1);
-  });
-
-  const role = () => clientsOf(endpoint, 'AKIARECEIVER');
-  const caller =
-    'User: arn:aws:sts::000000000000:assumed-role/ReceiverRole/local is not authorized to perform:';
-  const refusals: {
-    action: string;
-    resource: string;
-    status: number;
-    name: string;
-    call: () => Promise<unknown>;
-  }[] = [
+  test.each([
     {
       action: 'sqs:ReceiveMessage',
       resource: QUEUE_ARN,
       status: 403,
       name: 'AccessDenied',
-      call: () => role().sqs.send(new ReceiveMessageCommand({ QueueUrl: queueUrl })),
+      call: () => role.sqs.send(new ReceiveMessageCommand({ QueueUrl })),
     },
     {
       action: 'sns:Publish',
-      resource: 'arn:aws:sns:eu-central-1:000000000000:chat',
+      resource: `arn:aws:sns:${STACK_REGION}:000000000000:chat`,
       status: 403,
       name: 'AuthorizationErrorException',
       call: () =>
-        role().sns.send(
-          new PublishCommand({ TopicArn: 'arn:aws:sns:eu-central-1:000000000000:chat', Message: 'hi' }),
+        role.sns.send(
+          new PublishCommand({ TopicArn: `arn:aws:sns:${STACK_REGION}:000000000000:chat`, Message: 'hi' }),
         ),
     },
     {
       action: 'dynamodb:GetItem',
-      resource: 'arn:aws:dynamodb:eu-central-1:000000000000:table/cast',
+      resource: `arn:aws:dynamodb:${STACK_REGION}:000000000000:table/cast`,
       status: 400,
       name: 'AccessDeniedException',
-      call: () => role().dynamodb.send(new GetItemCommand({ TableName: 'cast', Key: { id: { S: '1' } } })),
+      call: () => role.dynamodb.send(new GetItemCommand({ TableName: 'cast', Key: { id: { S: '1' } } })),
     },
     {
       action: 'secretsmanager:GetSecretValue',
-      resource: 'arn:aws:secretsmanager:eu-central-1:000000000000:secret:webhook',
+      resource: `arn:aws:secretsmanager:${STACK_REGION}:000000000000:secret:webhook`,
       status: 400,
       name: 'AccessDeniedException',
-      call: () => role().secrets.send(new GetSecretValueCommand({ SecretId: 'webhook' })),
+      call: () => role.secrets.send(new GetSecretValueCommand({ SecretId: 'webhook' })),
     },
-  ];
-  test.each(refusals)(
-    'is refused $action in the form of its service',
-    async ({ action, resource, status, name, call }) => {
-      await expect(call()).rejects.toMatchObject({
-        name,
-        $metadata: { httpStatusCode: status },
-        message: `${caller} ${action} on resource: ${resource} because no identity-based policy allows the ${action} action`,
-      });
-    },
-  );
+  ])('is refused $action in the form of its service', async ({ action, resource, status, name, call }) => {
+    await expect(call()).rejects.toMatchObject({
+      name,
+      $metadata: { httpStatusCode: status },
+      message: `User: arn:aws:sts::000000000000:assumed-role/ReceiverRole/local is not authorized to perform: ${action} on resource: ${resource} because no identity-based policy allows the ${action} action`,
+    });
+  });
 
   test('is refused an S3 object in the form of S3', async () => {
     const headers = { authorization: signedFor('s3', 'AKIARECEIVER') };
@@ -115,37 +99,21 @@ describe('a role', () => {
 
   test('is refused what one statement denies, whatever another allows', async () => {
     const { sqs } = clientsOf(endpoint, 'AKIADENIED');
-    await expect(sqs.send(new SendMessageCommand({ QueueUrl: queueUrl, MessageBody: 'x' }))).rejects.toThrow(
-      /with an explicit deny/,
-    );
+    const denied = sqs.send(new SendMessageCommand({ QueueUrl, MessageBody: 'x' }));
+    await expect(denied).rejects.toThrow(/with an explicit deny/);
   });
 
-  test('is told who it is', async () => {
+  test('learns who it is', async () => {
     const headers = { authorization: signedFor('sts', 'AKIARECEIVER') };
     const { body } = await send(endpoint, { headers, body: 'Action=GetCallerIdentity&Version=2011-06-15' });
     expect(body.toString()).toContain('assumed-role/ReceiverRole/local</Arn>');
   });
-
-  test('with a condition operator that is not supported is refused on registration', () => {
-    const Condition = { IpAddress: { 'aws:SourceIp': '10.0.0.0/8' } };
-    const statements = [{ Effect: 'Allow' as const, Action: '*', Resource: '*', Condition }];
-    expect(() => endpoint.addPrincipals([{ name: 'R', accessKeyId: 'AKIAR', statements }])).toThrow(
-      /IpAddress/,
-    );
-  });
 });
 
-describe('an operator', () => {
-  test('may do everything, with any access key', async () => {
-    const { dynamodb } = clientsOf(endpoint, 'whoever');
-    expect((await dynamodb.send(new ListTablesCommand({}))).TableNames).toEqual([]);
-  });
-
-  test('sees the same queues from every region', async () => {
-    const { sqs } = clientsOf(endpoint);
-    const listed = await sqs.send(new ListQueuesCommand({}));
-    expect(listed.QueueUrls).toEqual([`${endpoint.url}/000000000000/orders`]);
-  });
+test('an operator may do everything, in the region of the stack from every region', async () => {
+  expect((await operator.dynamodb.send(new ListTablesCommand({}))).TableNames).toEqual([]);
+  const listed = await operator.sqs.send(new ListQueuesCommand({}));
+  expect(listed.QueueUrls).toEqual([`${endpoint.url}/000000000000/orders`]);
 });
 
 describe('a request', () => {
@@ -162,23 +130,18 @@ describe('a request', () => {
     const headers = {
       Authorization:
         'AWS4-HMAC-SHA256 Credential=a/20261121/us-west-2/sqs/aws4_request, SignedHeaders=host;x-amz-date;x-amz-target, Signature=0f036de708918fee157fee2eadc0e41f6a0522a5219e6b4658270eba39e7df5b',
-      'X-Amz-Date': '20261121T023105Z',
-      'User-Agent': 'curl/7.88.1',
-      Accept: '*/*',
       'X-Amz-Target': 'AmazonSQS.ListQueues',
-      'Content-Length': '2',
       'Content-Type': 'application/x-www-form-urlencoded',
     };
     const { status, body } = await send(endpoint, { headers, body: '{}' });
     expect(status).toBe(200);
-    expect(JSON.parse(body.toString())).toEqual({ QueueUrls: [queueUrl] });
+    expect(JSON.parse(body.toString())).toEqual({ QueueUrls: [QueueUrl] });
   });
 
-  test('in CBOR is told to use JSON', async () => {
-    const headers = { authorization: signedFor('sqs'), 'smithy-protocol': 'rpc-v2-cbor' };
+  test('in CBOR is answered to use JSON', async () => {
     const { status, body } = await send(endpoint, {
       path: '/service/AmazonSQS/operation/ListQueues',
-      headers,
+      headers: { authorization: signedFor('sqs'), 'smithy-protocol': 'rpc-v2-cbor' },
     });
     expect(status).toBe(400);
     expect(body.toString()).toContain('does not speak CBOR');
@@ -191,18 +154,82 @@ describe('a request', () => {
     expect(body.toString()).toContain('SerializationException');
   });
 
-  test('for the health needs no authorization', async () => {
-    const { status, body } = await send(endpoint, { method: 'GET', path: '/health' });
-    expect([status, body.toString()]).toEqual([200, '{"status":"ok"}']);
-  });
-
-  test('gets a request id with every answer', async () => {
-    const { headers } = await send(endpoint, {
-      headers: { authorization: signedFor('sqs') },
-      body: 'Action=ListQueues',
-    });
+  test('for the health needs no authorization, and has a request id like every answer', async () => {
+    const { status, headers, body } = await send(endpoint, { method: 'GET', path: '/health' });
+    expect({ status, body: body.toString() }).toEqual({ status: 200, body: '{"status":"ok"}' });
     expect(headers['x-amzn-requestid']).toMatch(/^[0-9a-f-]{36}$/);
   });
+});
+
+describe('a service that the endpoint lacks is refused in the form that its client reads', () => {
+  const refusal = (service: string) => ({
+    name: 'UnsupportedService',
+    message: `The local AWS endpoint does not offer ${service}, only sqs, sns, s3, dynamodb, secretsmanager, logs, firehose, monitoring, lambda, sts.`,
+  });
+
+  test('in XML', async () => {
+    const cloudFront = new CloudFrontClient(settingsOf(endpoint));
+    const cloudFormation = new CloudFormationClient(settingsOf(endpoint));
+    await expect(cloudFront.send(new ListDistributionsCommand({}))).rejects.toMatchObject(
+      refusal('cloudfront'),
+    );
+    await expect(cloudFormation.send(new ListStacksCommand({}))).rejects.toMatchObject(
+      refusal('cloudformation'),
+    );
+    for (const client of [cloudFront, cloudFormation]) client.destroy();
+  });
+
+  test('in JSON, with the error type in a header', async () => {
+    const answer = await send(endpoint, {
+      path: '/TraceSegments',
+      headers: { authorization: signedFor('xray'), 'content-type': 'application/json' },
+      body: '{}',
+    });
+    expect(answer.headers).toMatchObject({
+      'content-type': 'application/json',
+      'x-amzn-errortype': 'UnsupportedService',
+    });
+    expect(JSON.parse(answer.body.toString())).toEqual({ message: refusal('xray').message });
+  });
+
+  test('in JSON, with the error type in the answer, if it has a target', async () => {
+    const headers = { authorization: signedFor('kinesis'), 'x-amz-target': 'Kinesis_20131202.ListStreams' };
+    const { body } = await send(endpoint, { headers, body: '{}' });
+    expect(JSON.parse(body.toString())).toMatchObject({ __type: 'UnsupportedService' });
+  });
+});
+
+describe('the host of a request', () => {
+  test.each([
+    'LOCALHOST:4566',
+    '127.0.0.1:4566',
+    '[::1]:4566',
+    'bucket.s3.localhost',
+    'host.docker.internal:4566',
+  ])('%s is this machine', (host) => {
+    expect(isOwnHost(host)).toBe(true);
+  });
+
+  test.each([
+    undefined,
+    '',
+    'evil.example:4566',
+    'localhost.evil.example',
+    'evillocalhost',
+    '127.0.0.1.nip.io',
+  ])('%s may be anybody’s', (host) => {
+    expect(isOwnHost(host)).toBe(false);
+  });
+
+  test.each(['/', '/health'])(
+    'a page whose name points to this machine gets no answer from %s',
+    async (path) => {
+      const headers = { host: 'evil.example:4566', 'x-amz-target': 'secretsmanager.ListSecrets' };
+      const { status, body } = await send(endpoint, { path, headers, body: '{}' });
+      expect(status).toBe(421);
+      expect(body.toString()).toMatch(/^The AWS endpoint answers to .+\n$/);
+    },
+  );
 });
 
 describe('the port', () => {
@@ -215,17 +242,15 @@ describe('the port', () => {
   test('is free again promptly after close, with a long poll and idle connections open', async () => {
     const other = await startEndpoint();
     const { sqs } = clientsOf(other);
-    const { QueueUrl } = await sqs.send(new CreateQueueCommand({ QueueName: 'polled' }));
-    const polls = [1, 2].map(() => sqs.send(new ReceiveMessageCommand({ QueueUrl, WaitTimeSeconds: 20 })));
+    const polled = await sqs.send(new CreateQueueCommand({ QueueName: 'polled' }));
+    const poll = new ReceiveMessageCommand({ QueueUrl: polled.QueueUrl, WaitTimeSeconds: 20 });
+    const polls = [sqs.send(poll), sqs.send(poll)];
     await new Promise((resolve) => setTimeout(resolve, 100));
     const start = Date.now();
     await other.close();
     expect(Date.now() - start).toBeLessThan(10_000);
     for (const { Messages } of await Promise.all(polls)) expect(Messages).toBeUndefined();
-    const again = await startAwsEndpoint({
-      port: Number(new URL(other.url).port),
-      region: STACK_REGION,
-    });
+    const again = await startAwsEndpoint({ port: Number(new URL(other.url).port), region: STACK_REGION });
     await again.close();
   });
 });

@@ -20,11 +20,11 @@ import { type Fault, Faults } from '../../../local/aws/faults.ts';
 import { eventually } from '../../support/eventually.ts';
 import { Tables } from '../../support/tables.ts';
 import { startTestStack } from '../../support/test-stack.ts';
-import { clientsOf, STACK_REGION } from './support.ts';
+import { clientsOf, STACK_REGION, settingsOf } from './support.ts';
 
 const ROLE = 'AKIAROLE';
 
-/** How Node.js tells of ECONNRESET; the SDK hands the message on. */
+/** Node.js' message for ECONNRESET. */
 const CONNECTION_LOST = 'socket hang up';
 
 const faults = new Faults();
@@ -67,7 +67,7 @@ async function bodiesOn(QueueUrl: string): Promise<(string | undefined)[]> {
 
 const send = (QueueUrl: string) => new SendMessageCommand({ QueueUrl, MessageBody: 'order 7' });
 
-/** Tells of `calls` calls, one after the other, which were hit by a fault that fails them. */
+/** Which of `calls` calls, one after the other, a fault has failed. */
 async function hitsOf(calls: number, clients = role): Promise<boolean[]> {
   const hits: boolean[] = [];
   for (let call = 0; call < calls; call += 1) {
@@ -105,60 +105,49 @@ describe('a service that is down', () => {
     expect(performance.now() - started).toBeLessThan(15_000);
   });
 
-  test('leaves other services alone', async () => {
-    faults.inject({ service: 'sqs', kind: 'down' });
-    await expect(role.dynamodb.send(new ListTablesCommand({}))).resolves.toMatchObject({ TableNames: [] });
-  });
-});
-
-describe('a fault in one operation', () => {
-  test('hits it and no other', async () => {
+  test('leaves other services alone, and other operations if it is one operation that is down', async () => {
     const queue = await createQueue();
     faults.inject({ service: 'sqs', operation: 'SendMessage', kind: 'down' });
     await expect(role.sqs.send(send(queue))).rejects.toThrow();
     await expect(role.sqs.send(new ListQueuesCommand({}))).resolves.toBeDefined();
+    await expect(role.dynamodb.send(new ListTablesCommand({}))).resolves.toMatchObject({ TableNames: [] });
   });
 });
 
 describe('a throttled service', () => {
-  test.each<[Fault['service'], string, () => Promise<unknown>]>([
-    ['sqs', 'RequestThrottled', () => role.sqs.send(new ListQueuesCommand({}))],
-    ['sns', 'Throttling', () => role.sns.send(new ListTopicsCommand({}))],
-    [
-      'dynamodb',
-      'ProvisionedThroughputExceededException',
-      () => role.dynamodb.send(new ListTablesCommand({})),
-    ],
-    ['secretsmanager', 'ThrottlingException', () => role.secrets.send(new ListSecretsCommand({}))],
-    [
-      's3',
-      'SlowDown',
-      () =>
-        new S3Client({
-          endpoint: endpoint.url.replace('localhost', '127.0.0.1'),
-          region: STACK_REGION,
-          maxAttempts: 1,
-          forcePathStyle: true,
-          credentials: { accessKeyId: ROLE, secretAccessKey: 'any' },
-        }).send(new ListBucketsCommand({})),
-    ],
-  ])('answers with the error of its own: %s with %s', async (service, name, call) => {
+  const s3 = () =>
+    new S3Client({
+      ...settingsOf(endpoint, ROLE),
+      endpoint: endpoint.url.replace('localhost', '127.0.0.1'),
+      forcePathStyle: true,
+    });
+
+  test.each([
+    { service: 'sqs', name: 'RequestThrottled', call: () => role.sqs.send(new ListQueuesCommand({})) },
+    { service: 'sns', name: 'Throttling', call: () => role.sns.send(new ListTopicsCommand({})) },
+    {
+      service: 'dynamodb',
+      name: 'ProvisionedThroughputExceededException',
+      call: () => role.dynamodb.send(new ListTablesCommand({})),
+    },
+    {
+      service: 'secretsmanager',
+      name: 'ThrottlingException',
+      call: () => role.secrets.send(new ListSecretsCommand({})),
+    },
+    { service: 's3', name: 'SlowDown', call: () => s3().send(new ListBucketsCommand({})) },
+  ] as const)('answers with the error of its own: $service with $name', async ({ service, name, call }) => {
     faults.inject({ service, kind: 'throttled' });
     await expect(call()).rejects.toMatchObject({ name });
   });
 
   test('is tried again by the SDK', async () => {
-    const sqs = new SQSClient({
-      endpoint: endpoint.url,
-      region: STACK_REGION,
-      credentials: { accessKeyId: ROLE, secretAccessKey: 'any' },
-    });
+    const { maxAttempts: _once, ...settings } = settingsOf(endpoint, ROLE);
+    const sqs = new SQSClient(settings);
     faults.inject({ service: 'sqs', kind: 'throttled', every: 2 });
-    const attempts: (number | undefined)[] = [];
-    for (let call = 0; call < 2; call += 1) {
-      attempts.push((await sqs.send(new ListQueuesCommand({}))).$metadata.attempts);
-    }
-    expect(attempts).toEqual([1, 2]);
+    const first = await sqs.send(new ListQueuesCommand({}));
+    const second = await sqs.send(new ListQueuesCommand({}));
+    expect([first.$metadata.attempts, second.$metadata.attempts]).toEqual([1, 2]);
   });
 });
 
@@ -211,7 +200,10 @@ describe('the calls that a fault hits', () => {
     expect(await hitsOf(7)).toEqual([false, false, true, false, false, true, false]);
   });
 
-  /** Runs the same script on an endpoint of its own. */
+  const third: Fault = { service: 'sqs', kind: 'throttled', share: 1 / 3 };
+  const slow: Fault = { service: 'sqs', kind: 'slow', milliseconds: 0, every: 1 };
+
+  /** Which of sixty calls are hit at an endpoint of its own. */
   async function run(seed: number, ...injected: Fault[]): Promise<boolean[]> {
     const seeded = new Faults(seed);
     for (const fault of injected) seeded.inject(fault);
@@ -223,27 +215,18 @@ describe('the calls that a fault hits', () => {
     }
   }
 
-  test('are a share of them, the same ones for the same seed and others for another', async () => {
-    const third: Fault = { service: 'sqs', kind: 'throttled', share: 1 / 3 };
+  test('are a share of them: the same for the same seed, with any other faults, and others for another', async () => {
     const hits = await run(7, third);
     expect(hits.filter(Boolean).length).toBeGreaterThan(8);
     expect(hits.filter(Boolean).length).toBeLessThan(35);
-    expect(await run(7, third)).toEqual(hits);
+    expect(await run(7, third, slow)).toEqual(hits);
     expect(await run(8, third)).not.toEqual(hits);
   });
 
-  test('are the same whatever other faults there are', async () => {
-    const third: Fault = { service: 'sqs', kind: 'throttled', share: 1 / 3 };
-    const slow: Fault = { service: 'sqs', kind: 'slow', milliseconds: 0, every: 1 };
-    expect(await run(7, third, slow)).toEqual(await run(7, third));
-  });
-
-  test('are none of an operator, who can look and mend meanwhile', async () => {
-    faults.inject({ service: 'sqs', kind: 'down' });
-    expect(await hitsOf(3, operator)).toEqual([false, false, false]);
-  });
-
-  test("are an operator's too where the fault is everyone's", async () => {
+  test("are none of an operator, who can look and repair meanwhile, unless the fault is everyone's", async () => {
+    const end = faults.inject({ service: 'sqs', kind: 'down' });
+    expect(await hitsOf(1, operator)).toEqual([false]);
+    end();
     faults.inject({ service: 'sqs', kind: 'down', callers: 'everyone' });
     expect([await hitsOf(1, operator), await hitsOf(1, role)]).toEqual([[true], [true]]);
   });
@@ -257,86 +240,67 @@ describe('the calls that a fault hits', () => {
     ).rejects.toMatchObject({ name: 'AccessDenied' });
   });
 
-  test('are counted by kind', async () => {
+  test('are counted by kind and by fault', async () => {
     const before = { ...faults.counts };
     faults.inject({ service: 'sqs', kind: 'throttled', every: 2 });
     faults.inject({ service: 'sqs', kind: 'down' });
     await hitsOf(5);
     expect(faults.counts).toEqual({ ...before, throttled: before.throttled + 2, down: before.down + 3 });
-  });
-});
-
-describe('the active faults', () => {
-  test('are told with the calls that each has hit', async () => {
-    faults.inject({ service: 'sqs', kind: 'throttled', every: 2 });
-    faults.inject({ service: 'sqs', kind: 'down' });
-    await hitsOf(5);
     expect(faults.active).toEqual([
       { id: expect.any(String), service: 'sqs', kind: 'throttled', every: 2, hits: 2 },
       { id: expect.any(String), service: 'sqs', kind: 'down', hits: 3 },
     ]);
   });
-
-  test('are ended one by one', async () => {
-    const down: Fault = { service: 'sqs', kind: 'down' };
-    faults.inject(down);
-    faults.inject(down);
-    const [first, second] = faults.active.map(({ id }) => id);
-    expect(second).not.toBe(first);
-    expect([faults.end(first ?? ''), faults.end(first ?? '')]).toEqual([true, false]);
-    expect(faults.active).toEqual([{ ...down, id: second, hits: 0 }]);
-    expect(await hitsOf(1)).toEqual([true]);
-    expect(faults.end(second ?? '')).toBe(true);
-    expect(await hitsOf(1)).toEqual([false]);
-  });
-
-  test('are none once they are cleared', () => {
-    faults.inject({ service: 'sqs', kind: 'down' });
-    faults.clear();
-    expect(faults.active).toEqual([]);
-  });
 });
 
-describe('a fault that makes no sense is refused', () => {
-  test.each<[Partial<Fault>, string]>([
-    [{ kind: 'slow' }, "'slow' needs its milliseconds"],
-    [{ share: 1.5 }, 'share must be from 0 to 1, not 1.5'],
-    [{ share: Number.NaN }, 'share must be from 0 to 1, not NaN'],
-    [{ every: 0 }, 'every must be a whole number from 1, not 0'],
-    [{ share: 0.5, every: 2 }, 'share and every exclude each other'],
-  ])('%j', (rest, message) => {
-    expect(() => faults.inject({ service: 'sqs', kind: 'down', ...rest })).toThrow(new RangeError(message));
-  });
+test('active faults end one by one, or all together', async () => {
+  const down: Fault = { service: 'sqs', kind: 'down' };
+  for (let count = 0; count < 3; count += 1) faults.inject(down);
+  const [first = '', second, third] = faults.active.map(({ id }) => id);
+  expect([faults.end(first), faults.end(first)]).toEqual([true, false]);
+  expect(faults.active).toEqual([
+    { ...down, id: second, hits: 0 },
+    { ...down, id: third, hits: 0 },
+  ]);
+  expect(await hitsOf(1)).toEqual([true]);
+  faults.clear();
+  expect(faults.active).toEqual([]);
+  expect(await hitsOf(1)).toEqual([false]);
 });
 
-describe('the local stack', () => {
-  test.each(['down', 'throttled'] as const)(
-    'processes what was sent while SQS was %s for its event sources',
-    async (kind) => {
-      const outage = new Faults();
-      const end = outage.inject({ service: 'sqs', kind });
-      // The event sources report their failing receives, as they should.
-      const problems: string[] = [];
-      const stack = await startTestStack({ faults: outage, onProblem: (problem) => problems.push(problem) });
-      try {
-        const tables = new Tables(stack.operator);
-        const shop = () => tables.get(stack.outputs.ShopCacheTable, { shop_id: 'shop-7' });
-        const MessageBody = JSON.stringify({
-          event: 'shop.updated',
-          data: { shop_id: 'shop-7' },
-          timestamp: '2026-01-31T09:00:00Z',
-        });
-        await new SQSClient(stack.operator).send(
-          new SendMessageCommand({ QueueUrl: stack.outputs.ShopUpdatedQueueUrl, MessageBody }),
-        );
-        // A call is repeated before its failure is reported.
-        await eventually(async () => problems.some((one) => one.includes('SQS ReceiveMessage')) || undefined);
-        expect(await shop()).toBeUndefined();
-        end();
-        expect(await eventually(shop)).toHaveProperty('invalidated_at');
-      } finally {
-        await stack.close();
-      }
-    },
-  );
+test.each<{ fault: Partial<Fault>; message: string }>([
+  { fault: { kind: 'slow' }, message: "'slow' needs its milliseconds" },
+  { fault: { share: 1.5 }, message: 'share must be from 0 to 1, not 1.5' },
+  { fault: { share: Number.NaN }, message: 'share must be from 0 to 1, not NaN' },
+  { fault: { every: 0 }, message: 'every must be a whole number from 1, not 0' },
+  { fault: { share: 0.5, every: 2 }, message: 'share and every exclude each other' },
+  { fault: { kind: 'records-refused' }, message: "'records-refused' is of Firehose's PutRecordBatch" },
+])('a fault that makes no sense is refused: $fault', ({ fault, message }) => {
+  expect(() => faults.inject({ service: 'sqs', kind: 'down', ...fault })).toThrow(new RangeError(message));
 });
+
+// Each starts a stack, and its event source reports a failing receive after it has repeated it.
+test.each(['down', 'throttled'] as const)(
+  'the local stack processes what was sent while SQS was %s for its event sources',
+  async (kind) => {
+    const outage = new Faults();
+    const end = outage.inject({ service: 'sqs', kind });
+    const problems: string[] = [];
+    const stack = await startTestStack({ faults: outage, onProblem: (problem) => problems.push(problem) });
+    try {
+      const tables = new Tables(stack.operator);
+      const shop = () => tables.get(stack.outputs.ShopCacheTable, { shop_id: 'shop-7' });
+      const data = { shop_id: 'shop-7' };
+      const MessageBody = JSON.stringify({ event: 'shop.updated', data, timestamp: '2026-01-31T09:00:00Z' });
+      await new SQSClient(stack.operator).send(
+        new SendMessageCommand({ QueueUrl: stack.outputs.ShopUpdatedQueueUrl, MessageBody }),
+      );
+      await eventually(async () => problems.some((one) => one.includes('SQS ReceiveMessage')) || undefined);
+      expect(await shop()).toBeUndefined();
+      end();
+      expect(await eventually(shop)).toHaveProperty('invalidated_at');
+    } finally {
+      await stack.close();
+    }
+  },
+);

@@ -11,19 +11,21 @@ export function startEndpoint(): Promise<AwsEndpoint> {
   return startAwsEndpoint({ port: 0, region: STACK_REGION });
 }
 
-/** Clients with an operator's access key unless told, configured for a region that is not the stack's. */
-export function clientsOf({ url: endpoint }: AwsEndpoint, accessKeyId = 'operator') {
-  const config = {
-    endpoint,
-    region: 'eu-west-1',
-    maxAttempts: 1,
-    credentials: { accessKeyId, secretAccessKey: 'any' },
-  };
+/** Settings of a client that calls once, with an operator's access key by default, for another region than the stack's. */
+export const settingsOf = ({ url: endpoint }: AwsEndpoint, accessKeyId = 'operator') => ({
+  endpoint,
+  region: 'eu-west-1',
+  maxAttempts: 1,
+  credentials: { accessKeyId, secretAccessKey: 'any' },
+});
+
+export function clientsOf(endpoint: AwsEndpoint, accessKeyId?: string) {
+  const settings = settingsOf(endpoint, accessKeyId);
   return {
-    sqs: new SQSClient(config),
-    sns: new SNSClient(config),
-    dynamodb: new DynamoDBClient(config),
-    secrets: new SecretsManagerClient(config),
+    sqs: new SQSClient(settings),
+    sns: new SNSClient(settings),
+    dynamodb: new DynamoDBClient(settings),
+    secrets: new SecretsManagerClient(settings),
   };
 }
 

