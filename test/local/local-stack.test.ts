@@ -22,7 +22,7 @@ import { catalogue, eventNames } from '../../lambda/events/catalogue.ts';
 import type { EffectName } from '../../lambda/events/definition.ts';
 import { kebabCase, pascalCase, queueUrlVariable } from '../../lambda/events/event-names.ts';
 import type { LocalStack } from '../../local/local-stack.ts';
-import type { Exchange, ItemChange } from '../../local/observation.ts';
+import { type Exchange, guardedObserver, type ItemChange } from '../../local/observation.ts';
 import { eventually } from '../support/eventually.ts';
 import { Partner } from '../support/partner.ts';
 import { Queues } from '../support/queues.ts';
@@ -453,5 +453,20 @@ describe('ports', () => {
       await expect(startTestStack({ port, awsPort })).rejects.toThrow();
       expect(await accepts(awsPort)).toBe(false);
     });
+  });
+});
+
+describe('an observer that fails', () => {
+  test('what an observer throws is said, and thrown no further', () => {
+    const problems: string[] = [];
+    const fail = () => {
+      throw new RangeError('Too much\nof it');
+    };
+    const observer = guardedObserver(
+      { onExchange: fail, onItemChange: fail, onNotification: fail },
+      (problem) => problems.push(problem),
+    );
+    observer.onItemChange({ table: 'table', key: {}, before: undefined, after: undefined, at: new Date() });
+    expect(problems).toEqual(['What observes items failed: RangeError: Too much']);
   });
 });

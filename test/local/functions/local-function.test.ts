@@ -12,6 +12,7 @@ import {
   type LocalFunctionOptions,
   SharedEnvironments,
 } from '../../../local/functions/local-function.ts';
+import { LineSplitter } from '../../../local/functions/sandbox.ts';
 import { eventually } from '../../support/eventually.ts';
 
 const fixtures = fileURLToPath(new URL('./fixtures', import.meta.url));
@@ -636,5 +637,22 @@ describe('another definition', () => {
     await local.redefine({ ...local.definition });
     expect(local.environments).toBe(1);
     expect(shared.take()).toBe(true);
+  });
+});
+
+describe('lines of output', () => {
+  test.each([
+    ['a whole line', ['one\n'], ['one'], []],
+    ['several lines at once', ['one\ntwo\n'], ['one', 'two'], []],
+    ['a line in pieces', ['o', 'n', 'e\n'], ['one'], []],
+    ['an empty line', ['\n'], [''], []],
+    ['Windows line ends', ['one\r\ntwo\r\n'], ['one', 'two'], []],
+    ['no line end', ['one\ntwo'], ['one'], ['two']],
+    ['nothing', [], [], []],
+  ])('%s', (_case, pieces, lines, rest) => {
+    const splitter = new LineSplitter();
+    expect(pieces.flatMap((piece) => splitter.push(piece))).toEqual(lines);
+    expect(splitter.flush()).toEqual(rest);
+    expect(splitter.flush()).toEqual([]);
   });
 });

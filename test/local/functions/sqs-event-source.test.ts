@@ -2,12 +2,14 @@ import { SendMessageBatchCommand, SendMessageCommand, SQSClient } from '@aws-sdk
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import type { SQSEvent } from 'aws-lambda';
 import { type FauxqsServer, startFauxqs } from 'fauxqs';
+import { batchOutcome } from '../../../local/functions/event-source/batch-result.ts';
+import { splitBySize, toRecord } from '../../../local/functions/event-source/sqs-event.ts';
 import {
   SqsEventSource,
   type SqsEventSourceDefinition,
   type SqsEventSourceOptions,
-} from '../../../../local/functions/event-source/sqs-event-source.ts';
-import { type InvocationResult, TooManyRequestsError } from '../../../../local/functions/invocation.ts';
+} from '../../../local/functions/event-source/sqs-event-source.ts';
+import { type InvocationResult, TooManyRequestsError } from '../../../local/functions/invocation.ts';
 
 const region = 'eu-central-1';
 const credentials = { accessKeyId: 'AKIALOCAL', secretAccessKey: 'local-key' };
@@ -408,5 +410,134 @@ describe('stopping', () => {
     await until(() => !source.isIdle);
     await source.stop();
     expect(counts(queue)).toEqual({ ready: 0, inflight: 1 });
+  });
+});
+
+describe('the outcome of a batch', () => {
+  const ids = ['a', 'b', 'c'];
+  const failing = (...identifiers: unknown[]) => ({
+    batchItemFailures: identifiers.map((itemIdentifier) => ({ itemIdentifier })),
+  });
+
+  test.each([true, false])('a function error deletes nothing (ReportBatchItemFailures: %s)', (report) => {
+    const result = { ok: false as const, errorType: 'Error', errorMessage: 'no table' };
+    expect(batchOutcome(ids, result, report)).toEqual({ deleted: [] });
+  });
+
+  test('without ReportBatchItemFailures a success deletes all, whatever it returns', () => {
+    expect(batchOutcome(ids, { ok: true, payload: failing('a') }, false)).toEqual({ deleted: ids });
+  });
+
+  describe('with ReportBatchItemFailures', () => {
+    test.each([
+      ['null', null],
+      ['an empty object', {}],
+      ['an empty list of failures', failing()],
+      ['a null list of failures', { batchItemFailures: null }],
+      ['an object about something else', { processed: 3 }],
+    ])('%s deletes all', (_case, payload) => {
+      expect(batchOutcome(ids, { ok: true, payload }, true)).toEqual({ deleted: ids });
+    });
+
+    test.each([
+      ['one failure', failing('b'), ['a', 'c']],
+      ['a repeated failure', failing('b', 'b'), ['a', 'c']],
+      ['all as failures', failing('c', 'b', 'a'), []],
+    ])('%s deletes the rest', (_case, payload, deleted) => {
+      expect(batchOutcome(ids, { ok: true, payload }, true)).toEqual({ deleted });
+    });
+
+    test.each([
+      ['text', 'done'],
+      ['a list', ['a']],
+      ['failures that are not a list', { batchItemFailures: 'a' }],
+      ['failures as bare identifiers', { batchItemFailures: ['a'] }],
+      ['a null failure', { batchItemFailures: [null] }],
+      ['another key name', { batchItemFailures: [{ messageId: 'a' }] }],
+      ['a null identifier', failing(null)],
+      ['an empty identifier', failing('')],
+      ['a number as identifier', failing(7)],
+      ['an unknown identifier beside a known one', failing('a', 'z')],
+    ])('%s is malformed and deletes nothing', (_case, payload) => {
+      expect(batchOutcome(ids, { ok: true, payload }, true)).toEqual({
+        deleted: [],
+        malformed: expect.any(String),
+      });
+    });
+  });
+});
+
+describe('the event', () => {
+  const source = { queueArn: 'arn:aws:sqs:eu-central-1:000000000000:shop-updated', region: 'eu-central-1' };
+
+  test('a record has the shape that Lambda gives it', () => {
+    const message = {
+      MessageId: '059f36b4-87a3-44ab-83d2-661975830a7d',
+      ReceiptHandle: 'AQEBwJnKyrHigUMZj6rYigCgxlaS3SLy0a',
+      Body: '{"event":"shop.updated"}',
+      MD5OfBody: 'e4e68fb7bd0e697a0ae8f1bb342846b3',
+      MD5OfMessageAttributes: '00484c68f59a9e1c0f1b5ac8a4ae9e57',
+      Attributes: {
+        ApproximateReceiveCount: '1',
+        SentTimestamp: '1545082649183',
+        SenderId: 'AIDAIENQZJOLO23YVJ4VO',
+        ApproximateFirstReceiveTimestamp: '1545082649185',
+        MessageGroupId: 'shop-7',
+      },
+      MessageAttributes: {
+        event: { DataType: 'String', StringValue: 'shop.updated' },
+        raw: { DataType: 'Binary', BinaryValue: new Uint8Array([1, 2, 255]) },
+      },
+    };
+    expect(toRecord(message, source)).toEqual({
+      messageId: '059f36b4-87a3-44ab-83d2-661975830a7d',
+      receiptHandle: 'AQEBwJnKyrHigUMZj6rYigCgxlaS3SLy0a',
+      body: '{"event":"shop.updated"}',
+      attributes: {
+        ApproximateReceiveCount: '1',
+        SentTimestamp: '1545082649183',
+        SenderId: 'AIDAIENQZJOLO23YVJ4VO',
+        ApproximateFirstReceiveTimestamp: '1545082649185',
+        MessageGroupId: 'shop-7',
+      },
+      messageAttributes: {
+        event: {
+          stringValue: 'shop.updated',
+          stringListValues: [],
+          binaryListValues: [],
+          dataType: 'String',
+        },
+        raw: { binaryValue: 'AQL/', stringListValues: [], binaryListValues: [], dataType: 'Binary' },
+      },
+      md5OfMessageAttributes: '00484c68f59a9e1c0f1b5ac8a4ae9e57',
+      md5OfBody: 'e4e68fb7bd0e697a0ae8f1bb342846b3',
+      eventSource: 'aws:sqs',
+      eventSourceARN: 'arn:aws:sqs:eu-central-1:000000000000:shop-updated',
+      awsRegion: 'eu-central-1',
+    });
+  });
+
+  describe('splitting by size', () => {
+    const records = (count: number, size: number) =>
+      Array.from({ length: count }, (_, index) =>
+        toRecord({ MessageId: String(index), Body: 'é'.repeat(size) }, source),
+      );
+
+    test('keeps what fits together, and the order', () => {
+      const all = records(10, 500_000);
+      const batches = splitBySize(all);
+      expect(batches.map((batch) => batch.length)).toEqual([6, 4]);
+      expect(batches.flat()).toEqual(all);
+      for (const batch of batches) {
+        expect(Buffer.byteLength(JSON.stringify({ Records: batch }))).toBeLessThanOrEqual(6 * 1024 * 1024);
+      }
+    });
+
+    test.each([
+      ['no records make no batch', 0, []],
+      ['one that is too large goes alone', 2, [1, 1]],
+    ])('%s', (_case, count, sizes) => {
+      expect(splitBySize(records(count, 100), 50).map((batch) => batch.length)).toEqual(sizes);
+    });
   });
 });
