@@ -333,7 +333,7 @@ export async function surviveKills(options: KillsOptions) {
         bodyOf('review.posted', { review_id: `review-${kill}-${index}`, rating: 5 }),
       );
       await Promise.all(reviews.map((review) => partner.deliver(review)));
-      await sleep((kill * 7) % LONGEST_PAUSE);
+      await sleep((kill * 17) % LONGEST_PAUSE);
       await consumer?.kill();
       onProgress({ doing: 'Killing', done: kill + 1, total: kills });
     }
