@@ -3,8 +3,7 @@ import type { Context, SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda'
 import fc from 'fast-check';
 import { eventNames } from '../../lambda/events/catalogue.ts';
 import { kebabCase, pascalCase } from '../../lambda/events/event-names.ts';
-import { consumerContext } from '../support/consumer-context.ts';
-import { functionEnvironment } from '../support/function-environment.ts';
+import { consumerContext, functionEnvironment } from '../support/function-environment.ts';
 import { Queues } from '../support/queues.ts';
 import { startTestAws, type TestAws } from '../support/test-aws.ts';
 import { FuzzedReceiver } from './fuzz.ts';
