@@ -252,12 +252,12 @@ function inPostingOrder(plan: readonly PlannedBody[]): PlannedBody[] {
 const NOTHING_SENT =
   /^(IdempotencyAlreadyInProgressError|\w*Throttl\w*|ProvisionedThroughputExceededException)$/;
 
-/** What the consumers' log lines tell. */
+/** What the consumers' log lines say. */
 class SoakLog {
   retries = 0;
   /** Ids of events of which a consumer says that its notification may have been sent and not noted. */
   readonly unnoted = new Set<string>();
-  /** Attempts whose effect has been told: what fails in them after it is the archive. */
+  /** Attempts whose effect is logged: what fails in them after it is the archive. */
   readonly #effective = new Set<string>();
 
   read(text: string): void {
@@ -333,7 +333,7 @@ export async function surviveKills(options: KillsOptions) {
         bodyOf('review.posted', { review_id: `review-${kill}-${index}`, rating: 5 }),
       );
       await Promise.all(reviews.map((review) => partner.deliver(review)));
-      await sleep((kill * 7) % LONGEST_PAUSE);
+      await sleep((kill * 17) % LONGEST_PAUSE);
       await consumer?.kill();
       onProgress({ doing: 'Killing', done: kill + 1, total: kills });
     }

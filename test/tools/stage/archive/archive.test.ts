@@ -233,14 +233,6 @@ describe('as it is typed', () => {
     await expect(nowhere.write('')).rejects.toThrow(`No folder ${folder}/none`);
   });
 
-  test('an export to standard output has records there, and nothing else', async () => {
-    await putRecords(operator.stack, objectKey('a'), [RECORD]);
-    expect(await archive(['export', '--id', 'request-1'])).toMatchObject({
-      code: 0,
-      stdout: archiveLine(RECORD),
-    });
-  });
-
   test('to forget is refused if nobody can answer, before it searches anything; --yes is the answer', async () => {
     const body = JSON.stringify({
       event: 'user.updated',

@@ -136,9 +136,9 @@ describe('a record names a person', () => {
   test('by a girl_id that is a number, also one that JavaScript cannot hold, or an escaped text', async () => {
     const ids = ['17', '170', '"1\\u0037"', '90071992547409931'];
     const body = (id: string) =>
-      `{"event":"girl.deleted","data":{"girl_id":${id}},"timestamp":"2026-01-31T09:00:00Z"}`;
-    const key = objectKey('girls', 'girl.deleted');
-    const records = ids.map((id) => archived({ event: 'girl.deleted', body: body(id) }));
+      `{"event":"review.posted","data":{"girl_id":${id}},"timestamp":"2026-01-31T09:00:00Z"}`;
+    const key = objectKey('reviews', 'review.posted');
+    const records = ids.map((id) => archived({ event: 'review.posted', body: body(id) }));
     await putRecords(stack, key, records);
     await forgetting([
       { kind: 'girl', id: '17' },
@@ -180,6 +180,7 @@ describe('a record names a person', () => {
     expect(await forgotten(again)).toEqual([true]);
     expect(await textOf(stack, KEY)).not.toContain('user.updated/a');
     expect(await keys(Bucket)).toEqual(['user.updated/b']);
+    expect(await notes()).toMatchObject([{ records: 2, objects: 2, payloads: 1 }]);
   });
 
   test('also if its event has left the catalogue', async () => {

@@ -1,11 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { S3Client } from '@aws-sdk/client-s3';
+import { SQSClient } from '@aws-sdk/client-sqs';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { Checkpoint, DONE_IN_STATE, hashes } from '../../../../tools/stage/replay/checkpoint.ts';
 import { StateFile } from '../../../../tools/stage/replay/state.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { startTestAws, type TestAws } from '../../../support/test-aws.ts';
 import { Project } from '../../cli/commands/project.ts';
+import { replied } from '../queues/support.ts';
 import { at, begun, minutesAgo, numbered, OPERATOR, Replayer, SINCE } from './support.ts';
 
 let aws: TestAws;
@@ -74,6 +76,20 @@ describe('run again under its name', () => {
         "replays/damaged.json in the archive's bucket is not the state of a replay. Choose another --name",
     });
   });
+});
+
+test('Ctrl-C in the middle of an object leaves the rest of it for later', async () => {
+  // A group has 250 messages at most, and one is read ahead.
+  await replayer.archive('long', numbered(510));
+  const controller = new AbortController();
+  const sqs = replied(new SQSClient(aws.operator), (command) => {
+    if (command === 'SendMessageBatchCommand') controller.abort();
+  });
+  const stack = replayer.operator.stack.with({ sqs });
+  const { done } = await replayer.replay({ name: 'long' }, { stack, signal: controller.signal });
+  expect(done).toBe(false);
+  expect(await replayer.continue('long')).toMatchObject({ done: true });
+  expect(await shops()).toEqual(Array.from(numbered(510), ({ shopId }) => shopId).sort());
 });
 
 describe('a checkpoint', () => {
