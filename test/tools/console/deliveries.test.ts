@@ -61,6 +61,13 @@ describe('a delivery', () => {
     expect(JSON.parse(detail.answer.responseBody)).toMatchObject({ status: 'queued', requestId: detail.id });
   });
 
+  test('of bytes that came before shows its own log lines', async () => {
+    const payload = shopUpdated();
+    await deliver(payload);
+    const { logs } = await deliver(payload);
+    expect(logs).toMatchObject([{ function: 'receiver' }, { function: 'shop.updated' }]);
+  });
+
   test('shows the item before its write, too', async () => {
     const { data } = shopUpdated();
     const first = await deliver(shopUpdated({ ...data, updated_fields: ['name'] }));
@@ -174,7 +181,7 @@ describe('a request that cannot be answered', () => {
     { path: '/api/deliveries?limit=0', status: 400, detail: 'limit: Too small: expected number to be >=1' },
     { path: '/api/deliveries?state=lost', status: 400, detail: 'state must be one of received, refused, ' },
     { path: '/api/deliveries?since=yesterday', status: 400, detail: 'since: It must be a time such as ' },
-    { path: '/api/deliveries?since=2h&until=3h', status: 400, detail: 'until must be after since' },
+    { path: '/api/deliveries?since=2026-02-01&until=2026-02-01', status: 400, detail: 'until must be' },
     { path: '/api/deliveries?serach=x', status: 400, detail: 'Unknown: "serach"; known are search, event, ' },
     { path: '/api/deliveries?shop=a&shop=b', status: 400, detail: 'shop is given more than once' },
     { path: `/api/deliveries?search=${'x'.repeat(1_001)}`, status: 400, detail: 'search: Too big' },

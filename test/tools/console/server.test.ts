@@ -215,7 +215,6 @@ describe('the page', () => {
     '/api',
     '/api-docs/%2e%2e/security.md',
     '/api-docs/asyncapi.json',
-    '/api-docs/constructor',
   ])('has nothing at %s', async (path) => {
     expect(await running.api.get(path)).toMatchObject({ status: 404, body: { status: 404 } });
   });

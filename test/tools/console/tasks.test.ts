@@ -195,6 +195,15 @@ describe('dlq redrive', () => {
   });
 });
 
+test('an event is not resumed while a pause of it is under way', async () => {
+  const { body } = await post({ argv: ['pause', 'user.updated', '--reason', 'away'] });
+  const second = await post({ argv: ['resume', 'user.updated'] });
+  const detail = expect.stringContaining('already changes the event source of user.updated');
+  expect(second).toMatchObject({ status: 409, body: { detail } });
+  expect(await running.api.ended(body.id)).toMatchObject({ state: 'done' });
+  expect(await run('resume user.updated')).toMatchObject({ state: 'done' });
+});
+
 describe('replay', () => {
   test('shows its plan and its end as tables, and leaves a processed delivery processed', async () => {
     const { body } = await partner.post(shopUpdated(randomUUID()));

@@ -150,15 +150,15 @@ describe('a queue', () => {
 
 describe('a redrive', () => {
   const at = { firstAt: '2026-01-01T00:00:00.000Z', lastAt: '2026-01-02T00:00:00.000Z' };
-  const deleted = { queue: 'girl.deleted', id: 'a' } as const;
-  const created = { queue: 'girl.created', id: 'b' } as const;
-  const schema = { reason: 'no id', count: 3, ...at, messages: [deleted, created, { ...created, id: 'c' }] };
+  const created = { queue: 'girl.created', id: 'a' } as const;
+  const deleted = { queue: 'girl.deleted', id: 'b' } as const;
+  const schema = { reason: 'no id', count: 3, ...at, messages: [created, deleted, { ...deleted, id: 'c' }] };
   const other = { reason: 'Gave up', count: 1, ...at, messages: [{ ...created, id: 'd' }] };
 
   test('of a group is one command for each queue, the most dead letters first, with the ids of its messages', () => {
     expect(redriveGroup(schema).map(({ argv }) => argv.join(' '))).toEqual([
-      'dlq redrive girl.created --id b --id c',
-      'dlq redrive girl.deleted --id a',
+      'dlq redrive girl.deleted --id b --id c',
+      'dlq redrive girl.created --id a',
     ]);
   });
 
