@@ -20,7 +20,7 @@ export default {
       },
     ],
   },
-  // These run against a deployed stack, which test/local-stack/acceptance.test.ts gives them, and in a browser.
+  // These run against a deployed stack, which test/tools/cli/commands/acceptance.test.ts gives them, and in a browser.
   testPathIgnorePatterns: ['/node_modules/', '<rootDir>/test/acceptance/', '<rootDir>/test/console/'],
   transformIgnorePatterns: ['/node_modules/'],
   globalSetup: '<rootDir>/test/support/global-setup.ts',

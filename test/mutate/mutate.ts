@@ -10,21 +10,11 @@ const SCRATCH = '.local/mutate';
 /** Where Node.js keeps what it has compiled. */
 const COMPILED = '.local/compiled';
 
-/** How much longer than without a mutant the tests may take, until the mutant counts as noticed: machines are noisy. */
-const TIMEOUT_FACTOR = 3;
+/** What has to notice a mutant. */
+const TESTS = ['test/lambda', 'test/fuzz'];
 
-/**
- * Tests that have to notice the mutants of a folder besides the folder's own: where what it does shows only in what
- * uses it. Not more, as each mutant that nothing notices takes all of them.
- */
-const USERS: Readonly<Record<string, readonly string[]>> = {
-  'lambda/effects': [
-    'test/lambda/consumer/convergence.test.ts',
-    'test/lambda/consumer/notifying-consumers.test.ts',
-  ],
-  'lambda/queue': ['test/lambda/receiver/event-queues.test.ts', 'test/fuzz/receiver.fuzz.test.ts'],
-  'lambda/receiver': ['test/fuzz/receiver.fuzz.test.ts', 'test/local-stack/server-errors.test.ts'],
-};
+/** How much longer than without a mutant the tests may take, until the mutant counts as noticed: machines are noisy. */
+const TIMEOUT_FACTOR = 2;
 
 type StrykerOptions = ConstructorParameters<typeof Stryker>[0];
 
@@ -41,32 +31,30 @@ export interface MutationReport {
   readonly mutants: number;
   /** Noticed because the tests did not end. */
   readonly timedOut: number;
+  /** Mutants and noticed ones by folder. */
+  readonly folders: ReadonlyMap<string, { mutants: number; noticed: number }>;
   readonly survivors: readonly Survivor[];
 }
 
 /**
- * Changes the code in one place after another, and runs the tests on each such mutant. Texts are left as they are: no
- * test should repeat them.
- * @param path a folder or a file of `lambda/`
- * @throws CommandError where the tests fail without a mutant, too
+ * Changes the code in one place after another, and runs the tests of `lambda/` on each such mutant until one fails. Texts
+ * are left as they are: no test should repeat them.
+ * @param path `lambda`, a folder or a file of it
+ * @throws CommandError if the tests fail without a mutant, too
  */
 export async function mutate(path: string, concurrency: number): Promise<MutationReport> {
-  const isFile = path.endsWith('.ts');
-  const folder = isFile ? dirname(path) : path;
-  process.env.MUTATED = path;
   // Each mutant has a Node.js of its own, which would compile Jest anew: a third of its start.
   process.env.NODE_COMPILE_CACHE = resolve(COMPILED);
-  const tests = folder === 'lambda' ? ['test/lambda'] : [`test/${folder}`, ...(USERS[folder] ?? [])];
   const command = [
     process.execPath,
     ...JEST,
     '--config',
     'test/mutate/jest.config.js',
     '--runInBand',
-    ...tests,
+    ...TESTS,
   ];
   const results = await new Stryker({
-    mutate: [isFile ? path : `${path}/**/*.ts`],
+    mutate: [path.endsWith('.ts') ? path : `${path}/**/*.ts`],
     mutator: { plugins: [], excludedMutations: ['StringLiteral'] },
     plugins: [],
     testRunner: 'command',
@@ -89,16 +77,22 @@ export async function mutate(path: string, concurrency: number): Promise<Mutatio
       throw new CommandError(`Nothing was mutated: ${error instanceof Error ? error.message : error}`);
     });
   const judged = results.filter(({ status }) => ['Killed', 'Timeout', 'Survived'].includes(status));
+  const survived = judged.filter(({ status }) => status === 'Survived');
+  const folders = new Map<string, { mutants: number; noticed: number }>();
+  for (const { fileName, status } of judged) {
+    const folder = dirname(relative('.', fileName));
+    const { mutants, noticed } = folders.get(folder) ?? { mutants: 0, noticed: 0 };
+    folders.set(folder, { mutants: mutants + 1, noticed: noticed + (status === 'Survived' ? 0 : 1) });
+  }
   return {
     mutants: judged.length,
     timedOut: judged.filter(({ status }) => status === 'Timeout').length,
-    survivors: judged
-      .filter(({ status }) => status === 'Survived')
-      .map(({ fileName, location, replacement = '' }) => ({
-        place: `${relative('.', fileName)}:${location.start.line}`,
-        original: textAt(fileName, location),
-        replacement,
-      })),
+    folders,
+    survivors: survived.map(({ fileName, location, replacement = '' }) => ({
+      place: `${relative('.', fileName)}:${location.start.line}`,
+      original: textAt(fileName, location),
+      replacement,
+    })),
   };
 }
 

@@ -110,7 +110,7 @@ export async function soak({
     awsPort: 0,
     secret: FIRST_SECRET,
     faults,
-    environment: { FIRST_RETRY_DELAY_SECONDS: '1' },
+    environment: { FIRST_RETRY_DELAY_SECONDS: '0.3' },
     onLog: ({ text }) => log.read(text),
   });
   try {

@@ -13,7 +13,7 @@ export type SharedStack = Pick<LocalStack, 'name' | 'outputs' | 'awsUrl' | 'oper
  * neither empty queues nor settings of the stack. The first file that asks starts it; it ends with the worker.
  */
 export async function sharedStack(): Promise<SharedStack> {
-  const file = join(dirname(testAssembly()), `stack-${process.env.JEST_WORKER_ID}.json`);
+  const file = join(dirname(testAssembly()), `stack-of-${process.pid}.json`);
   if (existsSync(file)) {
     const { pid, stack } = JSON.parse(readFileSync(file, 'utf8')) as { pid: number; stack: SharedStack };
     if (isRunning(pid)) return stack;

@@ -23,10 +23,10 @@ import { eventually } from '../../../support/eventually.ts';
 import { clientsAt, KeptEndpoint } from './kept-endpoint.ts';
 
 const PROGRAM = 'test/local/aws/kept/endpoint-process.ts';
-const ROUNDS = 6;
+const ROUNDS = 2;
 
 /** Clients of each kind that work at the same time. */
-const CLIENTS = 4;
+const CLIENTS = 2;
 
 type Clients = ReturnType<typeof clientsAt>;
 

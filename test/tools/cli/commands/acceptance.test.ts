@@ -1,48 +1,239 @@
-import { mkdir, writeFile } from 'node:fs/promises';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readdirSync, readFileSync } from 'node:fs';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { ListObjectsV2Command, S3Client } from '@aws-sdk/client-s3';
+import { ListSubscriptionsCommand, SNSClient } from '@aws-sdk/client-sns';
+import { ListQueuesCommand } from '@aws-sdk/client-sqs';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { LocalStack } from '../../../../local/local-stack.ts';
+import { JEST } from '../../../../tools/cli/terminal/run-program.ts';
+import { variable } from '../../../acceptance/settings.ts';
+import { gatewayAssembly } from '../../../support/gateway-assembly.ts';
+import { Queues } from '../../../support/queues.ts';
+import { Tables } from '../../../support/tables.ts';
 import { startTestStack } from '../../../support/test-stack.ts';
 import { freePort, Project } from './project.ts';
 
-let project: Project;
 let stack: LocalStack;
-
+let settings: Record<string, string>;
+let folder: string;
 beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'partner-webhooks-acceptance-'));
   stack = await startTestStack();
+  settings = settingsFor(stack);
 });
-afterAll(() => stack.close());
-
-beforeEach(async () => {
-  // Jest finds no tests behind a symbolic link.
-  project = await Project.create({ copied: ['test'] });
+afterAll(async () => {
+  await stack?.close();
+  await rm(folder, { recursive: true });
 });
-afterEach(() => project.remove());
 
-const NOT_RUNNING = 'The local stack is not running. Start it with: npm start';
+const settingsFor = ({ operator }: LocalStack) => ({
+  AWS_ENDPOINT_URL: operator.endpoint,
+  AWS_REGION: operator.region,
+  AWS_ACCESS_KEY_ID: operator.credentials.accessKeyId,
+  AWS_SECRET_ACCESS_KEY: operator.credentials.secretAccessKey,
+});
 
-/** What a running stack leaves. */
-async function publish(name: string, outputs: Readonly<Record<string, string>>): Promise<void> {
-  await mkdir(project.path('.local'));
-  await writeFile(project.path('.local/outputs.json'), JSON.stringify({ [name]: outputs }));
+/** Runs `npm run acceptance -- …` as in a shell with no AWS settings but the given ones. */
+const runAcceptance = (args: readonly string[], settings: Readonly<Record<string, string>> = {}) =>
+  runNode(['tools/cli/commands/entry.js', 'acceptance', ...args], settings);
+
+/** @returns the exit code, and all that it wrote */
+async function runNode(
+  args: readonly string[],
+  settings: Readonly<Record<string, string>>,
+): Promise<{ code: number | null; output: string }> {
+  const child = spawn(process.execPath, args, {
+    env: {
+      PATH: process.env.PATH,
+      NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
+      // Credentials of the person at this machine are in files below it, and those of a server at a fixed address.
+      HOME: '/nonexistent',
+      AWS_EC2_METADATA_DISABLED: 'true',
+      ...settings,
+    },
+  });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      output += text;
+    });
+  }
+  const [code] = (await once(child, 'close')) as [number | null];
+  return { code, output };
 }
 
-test('acceptance checks the stack that npm start runs, whatever AWS settings the shell has', async () => {
-  await publish(stack.name, stack.outputs);
-  const settings = { AWS_PROFILE: 'production', AWS_REGION: 'eu-central-1' };
-  const { code, stdout, stderr } = await project.run(['acceptance'], settings);
-  expect({ code, stderr: code === 0 ? '' : stderr }).toEqual({ code: 0, stderr: '' });
-  expect(stdout).toMatch(
-    new RegExp(`passed: ${stack.name} in us-east-1 at .* ${stack.outputs.WebhookUrl}\n$`),
-  );
+/** @returns the file's path */
+async function write(content: unknown): Promise<string> {
+  const file = join(folder, 'outputs.json');
+  await writeFile(file, typeof content === 'string' ? content : JSON.stringify(content));
+  return file;
+}
+
+/** All that a suite could have left: rows, messages, payloads, queues and subscriptions of its own. */
+async function left({ operator, outputs }: LocalStack): Promise<unknown> {
+  const tables = new Tables(operator);
+  const queues = new Queues(operator);
+  const s3 = new S3Client({ ...operator, forcePathStyle: true });
+  const queueUrls = Object.keys(outputs).flatMap((name) => (/QueueUrl$/.test(name) ? [outputs[name]] : []));
+  const { QueueUrls = [] } = await queues.client.send(new ListQueuesCommand({}));
+  const { Contents = [] } = await s3.send(new ListObjectsV2Command({ Bucket: outputs.PayloadBucket }));
+  const { Subscriptions } = await new SNSClient(operator).send(new ListSubscriptionsCommand({}));
+  const ofTables = [outputs.ShopCacheTable, outputs.CastTable, outputs.ContactPartnerTable];
+  return {
+    rows: (await Promise.all(ofTables.map((table) => tables.scan(table)))).flat(),
+    messages: (await Promise.all(queueUrls.map((url) => queues.count(url)))).filter((count) => count > 0),
+    payloads: Contents,
+    queues: QueueUrls.filter((url) => url.includes('acceptance')),
+    subscriptions: Subscriptions,
+  };
+}
+
+const nothing = { rows: [], messages: [], payloads: [], queues: [], subscriptions: [] };
+
+describe('the acceptance suite', () => {
+  test('passes, says what it was run against, and leaves nothing behind', async () => {
+    const file = await write({ [stack.name]: stack.outputs });
+    const { code, output } = await runAcceptance(['--outputs', file], settings);
+    expect({ code, output: code === 0 ? '' : output }).toEqual({ code: 0, output: '' });
+    expect(output).toMatch(
+      new RegExp(`acceptance-\\w+ passed: ${stack.name} in us-east-1 .*${stack.outputs.WebhookUrl}\n$`),
+    );
+    expect(await left(stack)).toEqual(nothing);
+  });
+
+  test('finds the stack that npm start runs, whatever AWS settings the shell has', async () => {
+    const other = await startTestStack({ assembly: await gatewayAssembly('rest') });
+    // Jest finds no tests behind a symbolic link.
+    const project = await Project.create({ copied: ['test'] });
+    try {
+      await mkdir(project.path('.local'));
+      await writeFile(project.path('.local/outputs.json'), JSON.stringify({ [other.name]: other.outputs }));
+      const elsewhere = { AWS_PROFILE: 'production', AWS_REGION: 'eu-central-1' };
+      const { code, stdout, stderr } = await project.run(['acceptance'], elsewhere);
+      expect({ code, stderr: code === 0 ? '' : stderr }).toEqual({ code: 0, stderr: '' });
+      expect(stdout).toContain(
+        `passed: ${other.name} in us-east-1 at ${other.awsUrl}, ${other.outputs.WebhookUrl}`,
+      );
+      expect(await left(other)).toEqual(nothing);
+    } finally {
+      await other.close();
+      await project.remove();
+    }
+  });
+
+  test('does not look for an archive if the stage keeps none', async () => {
+    const { ArchiveBucket: _, ShopUpdatedArchiveStream: __, ...outputs } = stack.outputs;
+    const { code, output } = await runSuite('archive', { [stack.name]: outputs });
+    expect({ code, output }).toEqual({
+      code: 0,
+      output: expect.stringMatching(/Tests: +3 skipped, 3 total/),
+    });
+  });
+
+  test('fails if an effect fails, and leaves nothing behind then, either', async () => {
+    // The review topic's subscriber waits at the chat topic: no review notification ever comes.
+    const outputs = { ...stack.outputs, ReviewTopicArn: stack.outputs.ChatTopicArn };
+    const { code, output } = await runSuite('effects', { [stack.name]: outputs });
+    expect(output).toContain('● review.posted › sends a review notification');
+    expect(output).toMatch(/Tests: +1 failed/);
+    expect({ code, left: await left(stack) }).toEqual({ code: 1, left: nothing });
+  });
+
+  /** Runs one file of the suite. */
+  async function runSuite(name: string, outputs: object): Promise<{ code: number | null; output: string }> {
+    const args = [...JEST, '--config=test/acceptance/jest.config.js', `test/acceptance/${name}.test.ts`];
+    const suite = {
+      [variable.outputs]: await write(outputs),
+      [variable.run]: `acceptance-${name}`,
+      [variable.wait]: '3',
+    };
+    return runNode(args, { ...settings, ...suite });
+  }
 });
 
-test('acceptance says that no stack runs', async () => {
-  const stderr = `${NOT_RUNNING}. Or name a deployed stack: --outputs FILE\n`;
-  expect(await project.run(['acceptance'])).toEqual({ code: 1, stdout: '', stderr });
+describe('npm run acceptance refuses', () => {
+  const refuse = async (args: readonly string[], env: Record<string, string>, line: string | RegExp) => {
+    const { code, output } = await runAcceptance(args, env);
+    expect({ code, output }).toEqual({ code: 1, output: expect.stringMatching(line) });
+    expect(output.trimEnd()).not.toContain('\n');
+  };
+
+  test('an option that it does not know', () => refuse(['--stage', 'dev'], settings, /--stage/));
+  test('a wait that is no number', () =>
+    refuse(
+      ['--outputs', 'none.json', '--wait', 'long'],
+      settings,
+      /^Option '--wait <seconds>' argument 'long' is invalid\. It must be a whole number from 1 to 999\./,
+    ));
+  test('a file that is not there', () =>
+    refuse(['--outputs', 'none.json'], settings, /^No file none.json\. Write it with/));
+
+  test.each([
+    ['not JSON', '{', /outputs.json is not JSON/],
+    ['another thing', '{"WebhookUrl":"http://localhost"}', /not in the form that cdk deploy/],
+    ['the outputs of no stack', '{}', /outputs of one stack, not of 0/],
+    ['the outputs of two stacks', '{"one":{},"two":{}}', /outputs of one stack, not of 2/],
+  ])('a file that holds %s', async (_, content, line) => {
+    await refuse(['--outputs', await write(content)], settings, line);
+  });
+
+  test('outputs of which some are missing, and names all of them', async () => {
+    const { CastTable: _, PayloadBucket: __, ...outputs } = stack.outputs;
+    const file = await write({ [stack.name]: { ...outputs, ChatTopicArn: '' } });
+    const line = new RegExp(`lacks outputs of ${stack.name}: CastTable, ChatTopicArn, PayloadBucket\n$`);
+    await refuse(['--outputs', file], settings, line);
+  });
+
+  test('to go without a region', async () => {
+    const { AWS_REGION: _, ...others } = settings;
+    const file = await write({ [stack.name]: stack.outputs });
+    await refuse(['--outputs', file], others, /^No AWS region\. Set AWS_REGION/);
+  });
+
+  test('to go without credentials', async () => {
+    const { AWS_ACCESS_KEY_ID: _, ...others } = settings;
+    const file = await write({ [stack.name]: stack.outputs });
+    await refuse(['--outputs', file], others, /^No AWS credentials\. Set AWS_PROFILE/);
+  });
+
+  test('to run if no local stack runs, or one that was killed', async () => {
+    const project = await Project.create();
+    const notRunning = 'The local stack is not running. Start it with: npm start';
+    const refused = (line: string) => ({ code: 1, stdout: '', stderr: `${line}\n` });
+    expect(await project.run(['acceptance'])).toEqual(
+      refused(`${notRunning}. Or name a deployed stack: --outputs FILE`),
+    );
+    await mkdir(project.path('.local'));
+    const outputs = { ...stack.outputs, QuarantineQueueUrl: `http://localhost:${await freePort()}/queue` };
+    await writeFile(project.path('.local/outputs.json'), JSON.stringify({ [stack.name]: outputs }));
+    expect(await project.run(['acceptance'])).toEqual(refused(notRunning));
+    await project.remove();
+  });
+
+  test('a secret that it cannot read', async () => {
+    const file = await write({ [stack.name]: { ...stack.outputs, WebhookSecretArn: 'another' } });
+    await refuse(['--outputs', file], settings, /^Cannot read the secret another \(WebhookSecretArn\)/);
+  });
 });
 
-test('acceptance says that a stack which was killed does not run', async () => {
-  const QuarantineQueueUrl = `http://localhost:${await freePort()}/queue`;
-  await publish(stack.name, { ...stack.outputs, QuarantineQueueUrl });
-  expect(await project.run(['acceptance'])).toEqual({ code: 1, stdout: '', stderr: `${NOT_RUNNING}\n` });
+test('npm run acceptance -- --help says what it does to the stack', async () => {
+  const { code, output } = await runAcceptance(['--help']);
+  expect({ code, output }).toEqual({ code: 0, output: expect.stringContaining('is removed at the') });
+});
+
+test('the acceptance suite knows nothing of the code that it accepts', () => {
+  const seen = new Set<string>();
+  const follow = (file: string): void => {
+    if (seen.has(file)) return;
+    seen.add(file);
+    const imported = [...readFileSync(file, 'utf8').matchAll(/from '(\.[^']+)'/g)];
+    for (const [, path = ''] of imported) follow(join(dirname(file), path));
+  };
+  for (const name of readdirSync('test/acceptance')) follow(join('test/acceptance', name));
+  const folders = new Set([...seen].map((file) => dirname(file)));
+  expect(folders).toEqual(new Set(['test/acceptance', 'test/support', '.']));
 });
