@@ -19,14 +19,13 @@ afterEach(() => rm(folder, { recursive: true }));
 async function install(dependencies: Readonly<Record<string, string>>): Promise<string> {
   await writeFile(join(folder, 'package.json'), JSON.stringify({ dependencies }));
   return new Promise((done) => {
-    // Only the settings of the project.
-    const npmrc = join(folder, 'none');
     const options = [
       '--offline',
       '--no-audit',
       '--no-update-notifier',
-      `--userconfig=${npmrc}`,
-      `--globalconfig=${npmrc}`,
+      // Only the settings of the project.
+      `--userconfig=${join(folder, 'no-user')}`,
+      `--globalconfig=${join(folder, 'no-global')}`,
     ];
     execFile('npm', ['install', ...options], { cwd: folder }, (_, __, stderr) => done(stderr));
   });

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { DeleteTableCommand, DynamoDBClient, ListTablesCommand } from '@aws-sdk/client-dynamodb';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { EventName } from '../../lambda/events/catalogue.ts';
 import { kebabCase } from '../../lambda/events/event-names.ts';
 import { LocalFunction } from '../../local/functions/local-function.ts';
@@ -37,10 +37,10 @@ beforeAll(async () => {
 });
 afterAll(() => stack.close());
 
-describe('the stack of a failed effect leads from the call that failed to the consumer', () => {
-  test.each([
-    [
-      'girl.created',
+test.each([
+  {
+    event: 'girl.created' as const,
+    places: [
       place('lambda/effects/cast.ts', 'await versionedWrite(', 'Cast.#put'),
       place(
         'lambda/effects/cast.ts',
@@ -48,22 +48,17 @@ describe('the stack of a failed effect leads from the call that failed to the co
         'Cast.add',
       ),
     ],
-    [
-      'girl.deleted',
-      place('lambda/effects/cast.ts', 'await versionedWrite(', 'Cast.#put'),
-      place(
-        'lambda/effects/cast.ts',
-        "await this.#put(girlId, shopId, change, {\n      status: { S: 'deleted'",
-        'Cast.remove',
-      ),
-    ],
-    [
-      'shop.updated',
+  },
+  {
+    event: 'shop.updated' as const,
+    places: [
       place('lambda/effects/shop-cache.ts', 'await versionedWrite(', 'ShopCache.invalidate'),
       place('lambda/effects/shop-cache.ts', 'await shopCache.invalidate(', 'shopInvalidator'),
     ],
-    [
-      'user.updated',
+  },
+  {
+    event: 'user.updated' as const,
+    places: [
       place('lambda/effects/contact-partner.ts', 'await versionedWrite(', 'ContactPartner.#write'),
       place(
         'lambda/effects/contact-partner.ts',
@@ -76,13 +71,17 @@ describe('the stack of a failed effect leads from the call that failed to the co
         'ContactPartner.update',
       ),
     ],
-  ] as const)('of %s', async (event, ...places) => {
+  },
+])(
+  'the stack of a failed $event leads from the call that failed to the consumer',
+  async ({ event, places }) => {
+    lines.logged.length = 0;
     await invoke(kebabCase(event), sample(event));
     const [failed] = lines.of(kebabCase(event), 'Failed');
     const write = place('lambda/effects/event-order.ts', 'await write()', 'versionedWrite');
     expect(ourFrames(failed?.stack).slice(0, 2 + places.length)).toEqual([write, ...places, takesEffect]);
-  });
-});
+  },
+);
 
 const ourFrames = (stack: unknown) => (stack as string[]).filter((frame) => frame.startsWith('lambda/'));
 
@@ -97,6 +96,28 @@ test('what caused an error has its own stack', async () => {
       stack: expect.arrayContaining(['node_modules/@aws-lambda-powertools/idempotency']),
     },
   });
+});
+
+test.each([
+  { call: 'DynamoDB UpdateItem', service: 'dynamodb' as const, attributes: {} },
+  // Its client is loaded on demand.
+  {
+    call: 'S3 GetObject',
+    service: 's3' as const,
+    attributes: { payloadKey: { dataType: 'String', stringValue: 'shop.updated/large' } },
+  },
+])('a call whose connection ends is named: $call, and no fault of the version', async (given) => {
+  lines.logged.length = 0;
+  lines.metrics.length = 0;
+  const heal = stack.faults.inject({ service: given.service, kind: 'down' });
+  const event = sample('shop.updated');
+  Object.assign(event.Records[0].messageAttributes, given.attributes);
+  await invoke('shop-updated', event);
+  heal();
+  expect(lines.of('shop-updated', 'Failed')).toEqual([
+    expect.objectContaining({ call: given.call, error: 'connection closed' }),
+  ]);
+  expect(lines.published('VersionError')).toEqual([]);
 });
 
 test('the stack of a delivery that was not accepted leads to what the receiver did with it', async () => {

@@ -1,9 +1,14 @@
-import { once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { DeleteItemCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { encode } from '@jridgewell/sourcemap-codec';
+import fc from 'fast-check';
 import { clientSettings } from '../../lambda/aws-clients.ts';
 import { describeError, errorText } from '../../lambda/errors.ts';
+import { MAX_FRAMES, SourceMaps, sourceStack } from '../../lambda/source-stack.ts';
 
 const named = (name: string, message: string, more: object = {}) =>
   Object.assign(new Error(message), { name, ...more });
@@ -21,31 +26,29 @@ test('an error of a service is described by its name, text, status, request and 
   });
 });
 
-test('a call that fails is named, and so is what happened to its connection', async () => {
-  const server = createServer((socket) => socket.destroy());
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  const { port } = server.address() as AddressInfo;
-  const client = new DynamoDBClient({
-    ...clientSettings,
-    endpoint: `http://127.0.0.1:${port}`,
-    region: 'us-east-1',
-    credentials: { accessKeyId: 'any', secretAccessKey: 'any' },
-  });
-  const failure = async () => {
+// Node.js' own errors are of another realm than a test's: `test/lambda/error-stacks.test.ts` has real ones.
+test.each([
+  { code: 'ECONNRESET', expected: 'connection closed' },
+  { code: 'EPIPE', expected: 'connection closed' },
+  { code: 'ECONNREFUSED', expected: 'connection refused' },
+  { code: 'ETIMEDOUT', expected: 'no answer in time' },
+  { code: 'ENOTFOUND', expected: 'host not found' },
+])(
+  'a call that fails is named, and what happened to its connection: $expected',
+  async ({ code, expected }) => {
+    const client = new DynamoDBClient({
+      ...clientSettings,
+      requestHandler: { handle: () => Promise.reject(Object.assign(new Error('x'), { code })) },
+      region: 'us-east-1',
+      credentials: { accessKeyId: 'any', secretAccessKey: 'any' },
+    });
     const error = await client.send(new DeleteItemCommand({ TableName: 'cast', Key: {} })).catch((e) => e);
-    return describeError(error);
-  };
-  const closed = { call: 'DynamoDB DeleteItem', error: 'connection closed', sdkAttempts: 2 };
-  try {
-    const described = await failure();
-    expect(described).toEqual(closed);
-    expect(errorText(described)).toBe('DynamoDB DeleteItem: connection closed');
-  } finally {
-    server.close();
-    await once(server, 'close');
-  }
-  expect(await failure()).toMatchObject({ ...closed, error: 'connection refused' });
-});
+    const described = await describeError(error);
+    expect(described).toMatchObject({ call: 'DynamoDB DeleteItem', error: expected });
+    expect(described).not.toHaveProperty('errorMessage');
+    expect(errorText(described)).toBe(`DynamoDB DeleteItem: ${expected}`);
+  },
+);
 
 test('what caused an error is described, too', async () => {
   const error = named('IdempotencyPersistenceLayerError', 'Failed to save', {
@@ -79,4 +82,120 @@ test('an error whose stack cannot be read is described all the same', async () =
     },
   });
   expect(await describeError(error)).toEqual({ error: 'Error', errorMessage: 'broken' });
+});
+
+/** Of one line: from column 5 on line 84 of a method, from 15 on a package, from 25 on line 3 of no function. */
+const MAP = {
+  version: 3,
+  sources: ['lambda/effects/cast.ts', 'node_modules/@smithy/core'],
+  names: ['Cast.#put'],
+  mappings: encode([
+    [
+      [5, 0, 83, 0, 0],
+      [15, 1, 0, 0],
+      [25, 0, 2, 0],
+    ],
+    // As a file that ends in a line break has. Node.js gives a name to what has none at the very end.
+    [],
+  ]),
+};
+const PUT = 'lambda/effects/cast.ts:84 in Cast.#put';
+const SMITHY = 'node_modules/@smithy/core';
+
+let folder: string;
+let url: string;
+let maps: SourceMaps;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'source-stack-'));
+  url = `${pathToFileURL(folder).href}/`;
+  const files = {
+    'index.mjs': '',
+    'index.mjs.map': JSON.stringify(MAP),
+    'chunk-WITHOUT.mjs': '',
+    'chunk-BROKEN.mjs': '',
+    'chunk-BROKEN.mjs.map': '{"version":3,',
+  };
+  for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text);
+  maps = new SourceMaps(url);
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+function stackOf(message: string, frames: readonly string[], header = `Error: ${message}`): string[] {
+  const stack = [header, ...frames.map((frame) => `    at ${frame}`)].join('\n');
+  return sourceStack(Object.assign(new Error(message), { stack }), maps);
+}
+
+describe('a frame is shown', () => {
+  test.each([
+    { frame: 'a.add (FILE:1:8)', expected: PUT },
+    { frame: 'async r.#e (FILE:1:8)', expected: PUT },
+    { frame: 'new a (FILE:1:8)', expected: PUT },
+    { frame: 'FILE:1:8', expected: PUT },
+    { frame: 'async FILE:1:8', expected: PUT },
+    { frame: 'Object.t [as u] (FILE:1:8)', expected: PUT },
+    { frame: 'a (FILE:1:18)', expected: SMITHY },
+    { frame: 'FILE:1:28', expected: 'lambda/effects/cast.ts:3' },
+    { frame: 'FILE:1:2', expected: 'index.mjs:1:2 (minified)' },
+  ])('$frame as $expected', ({ frame, expected }) => {
+    expect(stackOf('no', [frame.replace('FILE', `${url}index.mjs`)])).toEqual([expected]);
+  });
+
+  test.each(['chunk-WITHOUT.mjs', 'chunk-BROKEN.mjs'])('as it is where the map is %s', (file) => {
+    expect(stackOf('no', [`a (${url}${file}:12:3456)`])).toEqual([`${file}:12:3456 (minified)`]);
+  });
+});
+
+test.each([
+  'process.processTicksAndRejections (node:internal/process/task_queues:105:5)',
+  'a (file:///elsewhere/index.mjs:1:8)',
+  'a (FOLDER/hanako.mjs:1:8)',
+  'a (FOLDER/hanako/index.mjs:1:8)',
+  'async Promise.all (index 0)',
+  'eval (eval at a (FOLDER/index.mjs:1:8), <anonymous>:1:1)',
+])('a frame that is not of the bundle is left out: %s', (frame) => {
+  expect(stackOf('no', [frame.replace('FOLDER/', url)])).toEqual([]);
+});
+
+test('frames in a row of one package are one', () => {
+  const frames = [18, 8, 18, 19, 20, 8].map((column) => `a (${url}index.mjs:1:${column})`);
+  expect(stackOf('no', frames)).toEqual([SMITHY, PUT, SMITHY, PUT]);
+});
+
+test('of many frames the innermost are shown', () => {
+  const frames = Array.from({ length: 50 }, (_, index) => `a (${url}index.mjs:1:${index % 2 ? 18 : 28})`);
+  const shown = stackOf('no', [`a (${url}index.mjs:1:8)`, ...frames]);
+  expect(shown).toHaveLength(MAX_FRAMES);
+  expect(shown[0]).toBe(PUT);
+});
+
+test('lines of a message that look like frames are not shown', () => {
+  const message = `first\n    at a (${url}index.mjs:1:18)\n    at b (${url}index.mjs:1:28)`;
+  expect(stackOf(message, [`a (${url}index.mjs:1:8)`])).toEqual([PUT]);
+});
+
+test('an error without a stack has no frames', () => {
+  expect(sourceStack({ name: 'Error', message: 'no' }, maps)).toEqual([]);
+});
+
+test('whatever a message holds, nothing of it is shown', () => {
+  const part = fc.oneof(
+    fc.string(),
+    fc.constantFrom('\n', '    at ', ' (', ')', ':', ':1:8', ':1:18)', '\n    at a (', '.mjs', '.mjs:1:8)'),
+    fc.constant('index.mjs').map((file) => url + file),
+    fc.constant(null).map(() => url),
+  );
+  const known = new Set([PUT, SMITHY, 'lambda/effects/cast.ts:3', 'index.mjs:1:1 (minified)']);
+  fc.assert(
+    fc.property(fc.array(part), fc.boolean(), (parts, isReplaced) => {
+      const message = parts.join('');
+      // Some libraries replace the message after the stack was made.
+      const shown = stackOf(
+        isReplaced ? 'replaced by a longer text '.repeat(20) : message,
+        [`a (${url}index.mjs:1:8)`],
+        `Error: ${message}`,
+      );
+      return shown.at(-1) === PUT && shown.every((text) => known.has(text));
+    }),
+  );
 });

@@ -1,3 +1,4 @@
+import { jest } from '@jest/globals';
 import type { LogLine } from '../../local/functions/invocation.ts';
 
 type Line = Readonly<Record<string, unknown>>;
@@ -26,8 +27,20 @@ export class FunctionLines {
   readonly logged: Line[] = [];
   readonly metrics: PublishedMetric[] = [];
 
+  /** Keeps what functions in this process write, until mocks are restored. */
+  capture(): void {
+    this.logged.length = 0;
+    this.metrics.length = 0;
+    for (const stream of [process.stdout, process.stderr]) {
+      jest.spyOn(stream, 'write').mockImplementation((text) => {
+        this.add({ text: String(text) });
+        return true;
+      });
+    }
+  }
+
   /** For `onLog` of the local stack. */
-  readonly add = ({ text }: LogLine): void => {
+  readonly add = ({ text }: Pick<LogLine, 'text'>): void => {
     if (!text.startsWith('{')) return;
     const line: Line = JSON.parse(text);
     if ('_aws' in line) this.#addMetrics(line as EmfDocument);

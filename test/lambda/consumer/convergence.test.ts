@@ -1,39 +1,219 @@
-import { afterAll, beforeAll, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { history, ofRun } from '../../support/histories.ts';
-import { StateConsumers } from '../../support/state-consumers.ts';
+import type { Replay } from '../../../lambda/queue/replay.ts';
+import { Faults } from '../../../local/aws/faults.ts';
+import { essence, type ReceivedDelivery, versionOf } from '../../support/oracle.ts';
 import { startTestAws, type TestAws } from '../../support/test-aws.ts';
+import {
+  type Damage,
+  damage,
+  damages,
+  fillIn,
+  history,
+  ofRun,
+  StateConsumers,
+  type StoredRow,
+  underRightVersions,
+} from './state-consumers.ts';
 
+const faults = new Faults(1);
 let aws: TestAws;
 let consumers: StateConsumers;
 beforeAll(async () => {
-  aws = await startTestAws();
+  aws = await startTestAws(faults);
   consumers = await StateConsumers.load(aws);
 });
 afterAll(() => aws.close());
 
 let run = 0;
 
-test('any order and any number of deliveries end in the state of the newest events', async () => {
-  await fc.assert(
-    fc.asyncProperty(history, async (any) => {
+/** Checks a property of histories, whose rows no other run has. */
+const forHistories = (numRuns: number, check: (deliveries: ReceivedDelivery[]) => Promise<void>) =>
+  fc.assert(
+    fc.asyncProperty(history, (any) => {
       run += 1;
-      const deliveries = ofRun(run, any);
-      for (const delivery of deliveries) await consumers.deliver(delivery);
-      await consumers.expectState(deliveries);
+      return check(ofRun(run, any));
     }),
-    { numRuns: 150 },
+    { numRuns },
+  );
+
+test('any order and any number of deliveries end in the state of the newest events', () =>
+  forHistories(60, async (deliveries) => {
+    for (const delivery of deliveries) await consumers.deliver(delivery);
+    await consumers.expectState(deliveries);
+  }));
+
+test('deliveries that are processed at the same time end in the same state, too', () =>
+  forHistories(25, async (deliveries) => {
+    await Promise.all(deliveries.map((delivery) => consumers.deliver(delivery)));
+    await consumers.expectState(deliveries);
+  }));
+
+const repair: Replay = { name: 'mend', mode: 'repair', notify: false };
+const fill: Replay = { name: 'gap', mode: 'fill', notify: false };
+
+/** What comes to the consumers after the damage: a delivery of the past that a replay sends, or a live one. */
+interface Step {
+  readonly delivery: ReceivedDelivery;
+  readonly replay: Replay | undefined;
+}
+
+/** Chance as numbers from 0 up to 1, of which a property takes what it needs, in turn. Less of it is not simpler. */
+const chance = fc.noShrink(
+  fc.array(fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }), { minLength: 64, maxLength: 64 }),
+);
+
+/** Has the history processed, and its rows damaged. @returns the steps of a replay that covers, and of live deliveries */
+async function damagedState(
+  deliveries: readonly ReceivedDelivery[],
+  harm: readonly Damage[],
+  live: readonly ReceivedDelivery[],
+  numbers: readonly number[],
+  replays: readonly Replay[] = [repair],
+): Promise<Step[]> {
+  for (const delivery of deliveries) await consumers.deliver(delivery);
+  const rows = await consumers.rows(deliveries);
+  const writers = versionsIn(rows);
+  await damage(consumers.tables, rows, harm);
+  const next = inTurn(numbers);
+  const replayed = deliveries.flatMap((delivery) => {
+    const times = (writers.has(versionOf(delivery)) ? 1 : 0) + Math.floor(next() * 3);
+    return replays.flatMap((replay) => Array.from({ length: times }, () => ({ delivery, replay })));
+  });
+  return shuffled([...replayed, ...live.map((delivery) => ({ delivery, replay: undefined }))], numbers);
+}
+
+/** Versions of the events that wrote what is in the rows: those that a replay has to cover. */
+const versionsIn = (rows: readonly StoredRow[]): ReadonlySet<unknown> =>
+  new Set(
+    rows.flatMap(({ row = {} }) =>
+      Object.entries(row).flatMap(([name, value]) => (/(^|_)version$/.test(name) ? [value] : [])),
+    ),
+  );
+
+function inTurn(numbers: readonly number[]): () => number {
+  let taken = 0;
+  return () => numbers[taken++ % numbers.length] ?? 0;
+}
+
+test('a repair in any order, with duplicates and live deliveries in between, fixes any damage', async () => {
+  await fc.assert(
+    fc.asyncProperty(history, history, damages, chance, async (past, present, harm, numbers) => {
+      run += 1;
+      const [deliveries, live] = [ofRun(run, past), ofRun(run, present)];
+      const steps = await damagedState(deliveries, harm, live, numbers);
+      for (const { delivery, replay } of steps) await consumers.deliver(delivery, replay);
+      await consumers.expectState([...deliveries, ...live]);
+    }),
+    { numRuns: 30 },
   );
 });
 
-test('deliveries that are processed at the same time end in the same state, too', async () => {
+test('two repairs at the same time, among live deliveries, do so, too', async () => {
   await fc.assert(
-    fc.asyncProperty(history, async (any) => {
+    fc.asyncProperty(history, history, damages, chance, async (past, present, harm, numbers) => {
       run += 1;
-      const deliveries = ofRun(run, any);
-      await Promise.all(deliveries.map((delivery) => consumers.deliver(delivery)));
-      await consumers.expectState(deliveries);
+      const [deliveries, live] = [ofRun(run, past), ofRun(run, present)];
+      const steps = await damagedState(deliveries, harm, live, numbers, [
+        repair,
+        { ...repair, name: 'again' },
+      ]);
+      await Promise.all(steps.map(({ delivery, replay }) => consumers.deliver(delivery, replay)));
+      await consumers.expectState([...deliveries, ...live]);
     }),
-    { numRuns: 50 },
+    { numRuns: 12 },
   );
 });
+
+test('a repair that is broken off in the middle of its writes, and run again, does so, too', async () => {
+  await fc.assert(
+    fc.asyncProperty(history, damages, chance, async (past, harm, numbers) => {
+      run += 1;
+      const deliveries = ofRun(run, past);
+      const steps = await damagedState(deliveries, harm, [], numbers);
+      // So often that some of the writes of a message fail for good.
+      const heal = faults.inject({ service: 'dynamodb', kind: 'down', share: 0.5, callers: 'everyone' });
+      try {
+        await Promise.all(steps.map(({ delivery, replay }) => consumers.attempt(delivery, replay)));
+      } finally {
+        heal();
+      }
+      for (const { delivery, replay } of steps.toReversed()) await consumers.deliver(delivery, replay);
+      await consumers.expectState(deliveries);
+    }),
+    { numRuns: 8 },
+  );
+});
+
+test('fields that claim to be of an event that does not carry them are fixed by two repairs', async () => {
+  await fc.assert(
+    fc.asyncProperty(history, chance, chance, async (past, numbers, others) => {
+      run += 1;
+      const deliveries = ofRun(run, past);
+      for (const delivery of deliveries) await consumers.deliver(delivery);
+      await fillIn(consumers.tables, await consumers.rows(deliveries));
+      const second = { ...repair, name: 'second' };
+      for (const delivery of shuffled(deliveries, numbers)) await consumers.deliver(delivery, repair);
+      for (const delivery of shuffled(deliveries, others)) await consumers.deliver(delivery, second);
+      await consumers.expectState(deliveries);
+    }),
+    { numRuns: 12 },
+  );
+});
+
+test('a repair of what is right changes nothing but the times of writing', async () => {
+  await fc.assert(
+    fc.asyncProperty(history, chance, async (past, numbers) => {
+      run += 1;
+      const deliveries = ofRun(run, past);
+      for (const delivery of deliveries) await consumers.deliver(delivery);
+      const before = await consumers.rows(deliveries);
+      for (const delivery of some(deliveries, numbers)) await consumers.deliver(delivery, repair);
+      const after = await consumers.rows(deliveries);
+      expect(after.map(({ row }) => essence(row))).toEqual(before.map(({ row }) => essence(row)));
+    }),
+    { numRuns: 12 },
+  );
+});
+
+test('a fill writes nothing over the same version, whether it is right or wrong', async () => {
+  await fc.assert(
+    fc.asyncProperty(history, damages, chance, async (past, harm, numbers) => {
+      run += 1;
+      const deliveries = ofRun(run, past);
+      for (const delivery of deliveries) await consumers.deliver(delivery);
+      await damage(consumers.tables, await consumers.rows(deliveries), harm.filter(underRightVersions));
+      const before = await consumers.rows(deliveries);
+      for (const delivery of some(deliveries, numbers)) await consumers.deliver(delivery, fill);
+      expect(await consumers.rows(deliveries)).toEqual(before);
+    }),
+    { numRuns: 12 },
+  );
+});
+
+test('a fill of what is missing is as the deliveries would have been', async () => {
+  await fc.assert(
+    fc.asyncProperty(history, chance, async (past, numbers) => {
+      run += 1;
+      const deliveries = ofRun(run, past);
+      for (const delivery of some(deliveries, numbers)) await consumers.deliver(delivery);
+      for (const delivery of deliveries) await consumers.deliver(delivery, fill);
+      await consumers.expectState(deliveries);
+    }),
+    { numRuns: 8 },
+  );
+});
+
+/** About half of the deliveries, in another order, some of them twice. */
+function some(deliveries: readonly ReceivedDelivery[], numbers: readonly number[]): ReceivedDelivery[] {
+  const twice = shuffled([...deliveries, ...deliveries], numbers);
+  return twice.filter((_, index) => (numbers[index % numbers.length] ?? 0) < 0.5);
+}
+
+function shuffled<Item>(items: readonly Item[], numbers: readonly number[]): Item[] {
+  const next = inTurn(numbers.toReversed());
+  return items
+    .map((item) => ({ item, place: next() }))
+    .toSorted((one, other) => one.place - other.place)
+    .map(({ item }) => item);
+}

@@ -1,161 +1,194 @@
-import { createHash } from 'node:crypto';
-import { SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
-import { afterEach, expect, test } from '@jest/globals';
-import { attribute, eventAttributes, stringAttribute } from '../../../lambda/queue/message.ts';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import fc from 'fast-check';
+import { invalidationPaths, readPathPatterns } from '../../../lambda/effects/distribution.ts';
 import type { Replay } from '../../../lambda/queue/replay.ts';
-import type { LocalStack } from '../../../local/local-stack.ts';
-import { eventually } from '../../support/eventually.ts';
-import { Partner } from '../../support/partner.ts';
-import { Tables } from '../../support/tables.ts';
-import { startTestStack } from '../../support/test-stack.ts';
-import { FunctionLines } from '../function-lines.ts';
+import { functionEnvironment } from '../../support/function-environment.ts';
+import { startTestAws, type TestAws } from '../../support/test-aws.ts';
 import { type HttpRecorder, type RecorderAnswer, startHttpRecorder } from '../http-recorder.ts';
 
-let cloudFront: HttpRecorder;
-let stack: LocalStack;
-afterEach(async () => {
-  await stack.close();
-  await cloudFront.close();
-});
+const patterns = ['/shops/{shop_id}', '/shops/{shop_id}/*'];
 
-const created: RecorderAnswer = {
-  status: 201,
-  headers: { 'content-type': 'text/xml' },
-  body: '<Invalidation xmlns="http://cloudfront.amazonaws.com/doc/2020-05-31/"><Id>I1</Id><Status>InProgress</Status></Invalidation>',
-};
-const refused = (status: number, code: string): RecorderAnswer => ({
-  status,
-  headers: { 'content-type': 'text/xml' },
-  body: `<ErrorResponse xmlns="http://cloudfront.amazonaws.com/doc/2020-05-31/"><Error><Type>Sender</Type><Code>${code}</Code><Message>No.</Message></Error><RequestId>r</RequestId></ErrorResponse>`,
-});
-
-/** The stack with a distribution that gives these answers, the last one for good. */
-async function start(answers: readonly RecorderAnswer[], environment: Record<string, string> = {}) {
-  let asked = 0;
-  cloudFront = await startHttpRecorder(() => answers[Math.min(asked++, answers.length - 1)] ?? created);
-  const lines = new FunctionLines();
-  stack = await startTestStack({
-    environment: {
-      DISTRIBUTION_ID: 'E1EXAMPLE',
-      INVALIDATION_PATHS: '["/shops/{shop_id}","/shops/{shop_id}/*"]',
-      AWS_ENDPOINT_URL_CLOUDFRONT: cloudFront.url,
-      FIRST_RETRY_DELAY_SECONDS: '0',
-      ...environment,
-    },
-    onLog: lines.add,
+describe('a distribution', () => {
+  const created: RecorderAnswer = {
+    status: 201,
+    headers: { 'content-type': 'text/xml' },
+    body: '<Invalidation xmlns="http://cloudfront.amazonaws.com/doc/2020-05-31/"><Id>I1</Id><Status>InProgress</Status></Invalidation>',
+  };
+  const refused = (status: number, code: string): RecorderAnswer => ({
+    status,
+    headers: { 'content-type': 'text/xml' },
+    body: `<ErrorResponse xmlns="http://cloudfront.amazonaws.com/doc/2020-05-31/"><Error><Type>Sender</Type><Code>${code}</Code><Message>No.</Message></Error><RequestId>r</RequestId></ErrorResponse>`,
   });
-  const logged = (message: string) =>
-    eventually(async () => (lines.of('shop-updated', message).length > 0 ? true : undefined));
-  return { lines, logged, partner: new Partner(stack.outputs.WebhookUrl) };
-}
 
-const event = { event: 'shop.updated', data: { shop_id: 'shop 1' }, timestamp: '2026-01-31T09:00:00Z' };
-const idOf = (payload: object) => createHash('sha256').update(JSON.stringify(payload)).digest('hex');
-const eventId = idOf(event);
-const references = () =>
-  cloudFront.requests.map(({ body }) => /<CallerReference>(.*)<\/CallerReference>/.exec(body)?.[1]);
+  let aws: TestAws;
+  let cloudFront: HttpRecorder;
+  let answers: RecorderAnswer[];
+  let shopInvalidator: typeof import('../../../lambda/effects/shop-cache.ts').shopInvalidator;
+  beforeAll(async () => {
+    aws = await startTestAws();
+    Object.assign(process.env, functionEnvironment('shop-updated', aws));
+    ({ shopInvalidator } = await import('../../../lambda/effects/shop-cache.ts'));
+  });
+  afterAll(() => aws.close());
+  beforeEach(async () => {
+    answers = [];
+    cloudFront = await startHttpRecorder(() => answers.shift() ?? created);
+    process.env.AWS_ENDPOINT_URL_CLOUDFRONT = cloudFront.url;
+    Object.assign(process.env, { DISTRIBUTION_ID: 'E1', INVALIDATION_PATHS: JSON.stringify(patterns) });
+    jest.spyOn(Math, 'random').mockReturnValue(0);
+  });
+  afterEach(async () => {
+    jest.restoreAllMocks();
+    await cloudFront.close();
+  });
 
-/** Sends an event to its queue, as a replay does. */
-const replay = (payload: typeof event, by: Replay) =>
-  new SQSClient(stack.operator).send(
-    new SendMessageCommand({
-      QueueUrl: stack.outputs.ShopUpdatedQueueUrl,
-      MessageBody: JSON.stringify(payload),
-      MessageAttributes: {
-        ...eventAttributes({
-          event: payload.event,
-          eventId: idOf(payload),
-          receivedAt: payload.timestamp,
-          requestId: 'r',
-        }),
-        [attribute.replay]: stringAttribute(JSON.stringify(by)),
-      },
+  interface Event {
+    readonly shopId: string;
+    readonly version: string;
+    readonly replay?: Replay;
+  }
+
+  /** Has the shop invalidated by an event, whose id is its version. @returns the outcome, or the error’s name */
+  async function invalidate({ replay, ...event }: Event): Promise<string> {
+    const update = {
+      ...event,
+      replay,
+      eventId: `event-${event.version}`,
+      receivedAt: '2026-01-31T09:00:00.000Z',
+    };
+    const invalidateShop = await shopInvalidator();
+    return invalidateShop(update).catch(({ name }: Error) => name);
+  }
+
+  const references = () =>
+    cloudFront.requests.map(({ body }) => /<CallerReference>(.*)<\/CallerReference>/.exec(body)?.[1]);
+
+  test('forgets the shop, once the cache has', async () => {
+    expect(await invalidate({ shopId: 'shop 1', version: '1' })).toBe('Processed');
+    expect(cloudFront.requests).toEqual([
+      expect.objectContaining({
+        method: 'POST',
+        path: '/2020-05-31/distribution/E1/invalidation',
+        body: expect.stringMatching(
+          /<Quantity>2<\/Quantity><Items><Path>\/shops\/shop%201<\/Path><Path>\/shops\/shop%201\/\*<\/Path><\/Items>/,
+        ),
+      }),
+    ]);
+    expect(references()).toEqual(['event-1']);
+  });
+
+  test('gets the same invalidation if an event comes again, or after a newer one', async () => {
+    const shopId = 'again';
+    const outcomes = [];
+    for (const version of ['2', '2', '1']) outcomes.push(await invalidate({ shopId, version }));
+    expect(outcomes).toEqual(['Processed', 'Duplicate', 'Stale']);
+    expect(references()).toEqual(['event-2', 'event-2', 'event-1']);
+  });
+
+  test('gets one more invalidation for the name of a repair, and only if that wrote; a fill is a delivery', async () => {
+    const shopId = 'repaired';
+    const mend: Replay = { name: 'mend', mode: 'repair', notify: false };
+    await invalidate({ shopId, version: '2' });
+    for (const version of ['2', '1']) await invalidate({ shopId, version, replay: mend });
+    await invalidate({ shopId, version: '1', replay: { ...mend, mode: 'fill' } });
+    expect(references()).toEqual(['event-2', 'event-2-mend', 'event-1']);
+  });
+
+  test.each([
+    { code: 'TooManyInvalidationsInProgress', status: 400 },
+    { code: 'NoSuchDistribution', status: 404 },
+  ])('that answers $code is an error, though the cache is invalidated by then', async ({ code, status }) => {
+    answers = [refused(status, code)];
+    expect(await invalidate({ shopId: code, version: '1' })).toBe(code);
+    expect(await invalidate({ shopId: code, version: '1' })).toBe('Duplicate');
+    expect(references()).toEqual(['event-1', 'event-1']);
+  });
+
+  test.each([
+    { code: 'Throttling', reason: 'as the client tries again' },
+    { code: 'InvalidationBatchAlreadyExists', reason: 'as the event came before the paths were changed' },
+  ])('that answers $code is no error, $reason', async ({ code }) => {
+    answers = [refused(400, code)];
+    expect(await invalidate({ shopId: code, version: '1' })).toBe('Processed');
+  });
+
+  test('that nobody names is not asked', async () => {
+    Object.assign(process.env, { DISTRIBUTION_ID: '', INVALIDATION_PATHS: '' });
+    expect(await invalidate({ shopId: 'unnamed', version: '1' })).toBe('Processed');
+    expect(cloudFront.requests).toEqual([]);
+  });
+
+  test.each([
+    { id: 'E1', paths: '', expected: 'Missing environment variables: INVALIDATION_PATHS' },
+    { id: '', paths: '["/shops"]', expected: 'Missing environment variables: DISTRIBUTION_ID' },
+    { id: 'E1', paths: '["shops"]', expected: 'INVALIDATION_PATHS must be' },
+  ])('that is half configured is an error when the function starts: $expected', async (given) => {
+    Object.assign(process.env, { DISTRIBUTION_ID: given.id, INVALIDATION_PATHS: given.paths });
+    await expect(shopInvalidator()).rejects.toThrow(given.expected);
+  });
+});
+
+test.each([
+  ['plain', 'shop-1', ['/shops/shop-1', '/shops/shop-1/*']],
+  ['with a slash and a space', 'a/b c', ['/shops/a%2Fb%20c', '/shops/a%2Fb%20c/*']],
+  ['not ASCII', '店', ['/shops/%E5%BA%97', '/shops/%E5%BA%97/*']],
+  ['with what a replacement would expand', '$&', ['/shops/%24%26', '/shops/%24%26/*']],
+  ['with a percent sign', '%2F', ['/shops/%252F', '/shops/%252F/*']],
+])('a shop id that is %s is percent-encoded', (_, shopId, paths) => {
+  expect(invalidationPaths(patterns, shopId)).toEqual(paths);
+});
+
+test.each([
+  ['a wildcard of its own', 'a*b', '/shops/a*'],
+  ['a tilde, which CloudFront refuses', 'a~b', '/shops/a*'],
+])('a shop id with %s is covered by one wildcard at the end', (_, shopId, path) => {
+  expect(invalidationPaths(patterns, shopId)).toEqual([path]);
+});
+
+test('a path of 4,000 characters is taken as it is, a longer one is covered by a wildcard', () => {
+  const room = 4000 - '/shops/'.length;
+  const [fits] = invalidationPaths(['/shops/{shop_id}'], 'x'.repeat(room));
+  expect(fits).toBe(`/shops/${'x'.repeat(room)}`);
+  const [tooLong] = invalidationPaths(['/shops/{shop_id}'], 'x'.repeat(room + 1));
+  expect(tooLong).toBe(`/shops/${'x'.repeat(room - 1)}*`);
+});
+
+test('a path is not cut within an escape', () => {
+  const [path] = invalidationPaths(['/shops/{shop_id}'], '店'.repeat(1000));
+  expect(path).toMatch(/^\/shops\/(%[0-9A-F]{2}){1330}\*$/);
+});
+
+test('for every shop CloudFront gets paths that it takes, and that cover the shop', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'grapheme', minLength: 1, maxLength: 2000 }), (shopId) => {
+      const own = `/shops/${encodeURIComponent(shopId)}`;
+      const paths = invalidationPaths(patterns, shopId);
+      for (const path of paths) {
+        expect(path.length).toBeLessThanOrEqual(4000);
+        expect(path).toMatch(/^\/(?:[^*~%]|%[0-9A-F]{2})*\*?$/);
+      }
+      expect(
+        paths.some((path) => (path.endsWith('*') ? own.startsWith(path.slice(0, -1)) : own === path)),
+      ).toBe(true);
     }),
   );
-
-test('shop.updated has the distribution forget the shop, once the cache has', async () => {
-  const { partner, logged } = await start([created]);
-  await partner.post(event);
-  await logged('Processed');
-  expect(cloudFront.requests).toEqual([
-    expect.objectContaining({
-      method: 'POST',
-      path: '/2020-05-31/distribution/E1EXAMPLE/invalidation',
-      body: expect.stringMatching(
-        /<Quantity>2<\/Quantity><Items><Path>\/shops\/shop%201<\/Path><Path>\/shops\/shop%201\/\*<\/Path><\/Items>/,
-      ),
-    }),
-  ]);
-  expect(references()).toEqual([eventId]);
 });
 
-test('an event that comes again is the same invalidation', async () => {
-  const { partner, logged } = await start([created]);
-  await partner.post(event);
-  await logged('Processed');
-  await partner.post(event);
-  await logged('Duplicate');
-  expect(references()).toEqual([eventId, eventId]);
-});
+describe('the configuration', () => {
+  test('is a JSON array of paths', () => {
+    expect(readPathPatterns(JSON.stringify(patterns))).toEqual(patterns);
+  });
 
-test('a repair is one more invalidation for its name, and only where it wrote', async () => {
-  const { lines, partner } = await start([created]);
-  const outcomes = (count: number) =>
-    eventually(async () => {
-      const done = ['Processed', 'Stale'].flatMap((message) => lines.of('shop-updated', message));
-      return done.length === count ? true : undefined;
-    });
-  const newer = { ...event, timestamp: '2026-01-31T10:00:00Z' };
-  const newerId = idOf(newer);
-  await partner.post(newer);
-  await outcomes(1);
-  await partner.post(event);
-  await outcomes(2);
-  expect(references()).toEqual([newerId, eventId]);
-  const mend: Replay = { name: 'mend', mode: 'repair', notify: false };
-  for (const [count, sent] of [newer, newer, event].entries()) {
-    await replay(sent, mend);
-    await outcomes(count + 3);
-  }
-  expect(references().slice(2)).toEqual([`${newerId}-mend`, `${newerId}-mend`]);
-  await replay(event, { ...mend, mode: 'fill' });
-  await outcomes(6);
-  expect(references().slice(4)).toEqual([eventId]);
-});
-
-test.each([
-  ['TooManyInvalidationsInProgress', 400],
-  ['NoSuchDistribution', 404],
-  ['InvalidArgument', 400],
-])('%s is tried again, though the cache is invalidated by then', async (code, status) => {
-  const { lines, partner, logged } = await start([refused(status, code), created]);
-  await partner.post(event);
-  await logged('Duplicate');
-  expect(lines.of('shop-updated', 'Failed')).toEqual([expect.objectContaining({ error: code, eventId })]);
-  expect(references()).toEqual([eventId, eventId]);
-  const shop = await new Tables(stack.operator).get(stack.outputs.ShopCacheTable, { shop_id: 'shop 1' });
-  expect(shop).toHaveProperty('invalidated_at');
-});
-
-test('a throttle is tried again at once by the client', async () => {
-  const { lines, partner, logged } = await start([refused(400, 'Throttling'), created]);
-  await partner.post(event);
-  await logged('Processed');
-  expect(lines.of('shop-updated', 'Failed')).toEqual([]);
-});
-
-test('an event that comes again after the paths were configured anew is done', async () => {
-  const { lines, partner, logged } = await start([refused(400, 'InvalidationBatchAlreadyExists')]);
-  await partner.post(event);
-  await logged('Processed');
-  expect(lines.of('shop-updated', 'Failed')).toEqual([]);
-});
-
-test.each([
-  ['without paths', '', 'Missing environment variables: INVALIDATION_PATHS'],
-  ['with unusable paths', '["shops"]', expect.stringContaining('INVALIDATION_PATHS must be')],
-])('a distribution %s is a clear error when the function starts', async (_, paths, errorMessage) => {
-  await start([created], { INVALIDATION_PATHS: paths });
-  const result = await stack.functions.get('shop-updated')?.function.invoke({ Records: [] });
-  expect(result).toMatchObject({ ok: false, errorMessage });
+  test.each([
+    ['no JSON', '/shops/{shop_id}'],
+    ['no array', '"/shops/{shop_id}"'],
+    ['empty', '[]'],
+    ['of something else', '[1]'],
+    ['of a path without its slash', '["shops/{shop_id}"]'],
+    ['of a path without its slash behind good ones', '["/a", "/b", "shops/{shop_id}"]'],
+    ['of a path that is not percent-encoded', '["/店/{shop_id}"]'],
+    ['of a path that is too long', JSON.stringify([`/${'x'.repeat(4000)}`])],
+  ])('that is %s is refused by name, with an example', (_, json) => {
+    expect(() => readPathPatterns(json)).toThrow(/^INVALIDATION_PATHS must be .* \["\/shops\/\{shop_id\}"\]/);
+  });
 });

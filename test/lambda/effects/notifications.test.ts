@@ -1,11 +1,23 @@
-import { SNSClient } from '@aws-sdk/client-sns';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import type { Context, SQSBatchResponse, SQSEvent } from 'aws-lambda';
+import fc from 'fast-check';
+import { sqsEvent } from '../../../events/lambda-events.ts';
 import { type Notification, notificationMessage } from '../../../lambda/effects/notification-message.ts';
-import { publish } from '../../../lambda/effects/notifications.ts';
-import { catalogue, eventNames } from '../../../lambda/events/catalogue.ts';
+import { catalogue, type EventName, eventNames, isNotification } from '../../../lambda/events/catalogue.ts';
+import { kebabCase, pascalCase } from '../../../lambda/events/event-names.ts';
+import { sha256Hex } from '../../../lambda/hash.ts';
 import { MAX_ATTRIBUTE_LENGTH } from '../../../lambda/queue/message.ts';
-import { Queues } from '../../support/queues.ts';
+import type { Replay } from '../../../lambda/queue/replay.ts';
+import { type Fault, Faults } from '../../../local/aws/faults.ts';
+import type { PublishedNotification } from '../../../local/observation.ts';
+import { consumerContext, functionEnvironment, replayedBy } from '../../support/function-environment.ts';
 import { startTestAws, type TestAws } from '../../support/test-aws.ts';
+import { FunctionLines } from '../function-lines.ts';
+
+const timestamp = '2026-01-31T09:00:00Z';
+const MEND: Replay = { name: 'mend', mode: 'repair', notify: true };
 
 const reviewPosted: Notification = {
   event: 'review.posted',
@@ -18,54 +30,48 @@ const reviewPosted: Notification = {
 };
 
 describe('the message of a notification', () => {
-  const message = (lines: [string, string | undefined][]) => {
+  const message = (lines: Notification['lines']) => {
     const { default: text, https } = JSON.parse(notificationMessage({ ...reviewPosted, lines }));
     return { text, chat: JSON.parse(https) };
   };
 
-  test('is readable text by default', () => {
-    const { text } = message([
+  test('is readable text, and over HTTPS a custom notification of Amazon Q Developer', () => {
+    const lines = [
       ['Shop', 's'],
       ['Rating', undefined],
       ['Comment', 'Nice & <b>warm</b>'],
-    ]);
-    expect(text).toBe('Review posted\n\nShop: s\nComment: Nice & <b>warm</b>');
-  });
-
-  test('is a custom notification of Amazon Q Developer over HTTPS', () => {
-    expect(
-      message([
-        ['Shop', 's'],
-        ['Rating', '5'],
-      ]).chat,
-    ).toEqual({
-      version: '1.0',
-      source: 'custom',
-      content: { textType: 'client-markdown', title: 'Review posted', description: '*Shop:* s\n*Rating:* 5' },
+    ] as const;
+    expect(message(lines)).toEqual({
+      text: 'Review posted\n\nShop: s\nComment: Nice & <b>warm</b>',
+      chat: {
+        version: '1.0',
+        source: 'custom',
+        content: {
+          textType: 'client-markdown',
+          title: 'Review posted',
+          description: '*Shop:* s\n*Comment:* Nice &amp; &lt;b&gt;warm&lt;/b&gt;',
+        },
+      },
     });
   });
 
   test('cannot ring a chat room through a mention in a comment', () => {
-    expect(message([['Comment', '<!channel> & <http://x|y>']]).chat.content.description).toBe(
-      '*Comment:* &lt;!channel&gt; &amp; &lt;http://x|y&gt;',
+    expect(message([['Comment', '<!channel> & <http://x|y> &']]).chat.content.description).toBe(
+      '*Comment:* &lt;!channel&gt; &amp; &lt;http://x|y&gt; &amp;',
     );
   });
 
-  test('is its title where nothing else is known', () => {
+  test('is its title if nothing else is known', () => {
     expect(message([['Shop', undefined]])).toMatchObject({
       text: 'Review posted',
       chat: { content: { description: 'Review posted' } },
     });
   });
 
-  test('shows a value of 1,000 characters as it is', () => {
+  test('shortens a value between characters', () => {
     const comment = '😀'.repeat(1000);
     expect(message([['Comment', comment]]).text).toBe(`Review posted\n\nComment: ${comment}`);
-  });
-
-  test('shortens a value between characters', () => {
-    const { text } = message([['Comment', '😀'.repeat(5000)]]);
-    expect(text).toBe(`Review posted\n\nComment: ${'😀'.repeat(1000)}…`);
+    expect(message([['Comment', `${comment}x`]]).text).toBe(`Review posted\n\nComment: ${comment}…`);
   });
 });
 
@@ -84,34 +90,16 @@ describe('a notification for programs', () => {
     });
   });
 
-  test('is the same for functions and for queues', () => {
-    const { lambda, sqs } = parts({ data: { comment: 'Nice & <b>warm</b>' } });
-    expect(lambda).toBe(sqs);
+  test('has values of at most 1,000 characters, and no others than a queue takes', () => {
+    const comment = '\uFFFE\uFFFF\u0000\u001F\n😀';
+    const data = { comment, name: 'x'.repeat(1001) };
+    expect(parts({ data }).sqs).toMatch(/^[\x20-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]+$/u);
+    expect(document({ data }).data).toEqual({ comment, name: `${'x'.repeat(1000)}…` });
   });
 
-  test('has a value of 1,000 characters as it is', () => {
-    const comment = '😀'.repeat(1000);
-    expect(document({ data: { comment } }).data).toEqual({ comment });
-  });
-
-  test('shortens a value between characters', () => {
-    expect(document({ data: { comment: '😀'.repeat(5000) } }).data.comment).toBe(`${'😀'.repeat(1000)}…`);
-  });
-
-  test('names a replay that is to tell again', () => {
-    const replay = { name: 'mend', mode: 'repair', notify: true } as const;
-    expect(document({ replay })).toMatchObject({ replay: 'mend' });
-  });
-
-  test('names no replay that tells only whom nobody told', () => {
-    const replay = { name: 'mend', mode: 'repair', notify: false } as const;
-    expect(document({ replay })).not.toHaveProperty('replay');
-  });
-
-  test('has nothing that a queue refuses', () => {
-    const comment = '\uFFFE\uFFFF\u0000\u001F\n';
-    expect(parts({ data: { comment } }).sqs).toMatch(/^[\x20-\uD7FF\uE000-\uFFFD]+$/);
-    expect(document({ data: { comment } }).data).toEqual({ comment });
+  test('names a replay that notifies again, and no other', () => {
+    expect(document({ replay: MEND })).toMatchObject({ replay: 'mend' });
+    expect(document({ replay: { ...MEND, notify: false } })).not.toHaveProperty('replay');
   });
 });
 
@@ -119,67 +107,217 @@ describe('the largest notification', () => {
   /** Of the message with its attributes, in bytes. Source: Amazon SNS API reference, `Publish`. */
   const SNS_LIMIT_BYTES = 262_144;
 
-  const told = eventNames.filter((name) => ['chat', 'review'].includes(catalogue[name].effect));
-
-  test.each(
+  const cases = eventNames
+    .filter(isNotification)
     // A control character is six bytes as JSON, and seven as JSON in JSON; in Markdown `&` is five.
-    told.flatMap((name) => ['\u0001', '\\', '&', '😀'].map((character) => [name, character] as const)),
-  )('of %s is one that SNS takes, where it is all %j', (event, character) => {
+    .flatMap((event) => ['\u0001', '\\', '&', '😀'].map((character) => ({ event, character })));
+
+  test.each(cases)('of $event is one that SNS takes, all of $character', ({ event, character }) => {
     const fields = Object.keys(catalogue[event].data.def.shape);
-    expect(fields).not.toHaveLength(0);
     const value = character.repeat(2000);
     const message = notificationMessage({
       ...reviewPosted,
       event,
       data: Object.fromEntries(fields.map((field) => [field, value])),
       lines: fields.map((field) => [field, value]),
-      replay: { name: 'r'.repeat(63), mode: 'repair', notify: true },
+      replay: { ...MEND, name: 'r'.repeat(63) },
     });
-    const attributes = 4 * MAX_ATTRIBUTE_LENGTH;
-    expect(Buffer.byteLength(message) + attributes).toBeLessThan(SNS_LIMIT_BYTES);
+    expect(fields).not.toHaveLength(0);
+    expect(Buffer.byteLength(message) + 4 * MAX_ATTRIBUTE_LENGTH).toBeLessThan(SNS_LIMIT_BYTES);
+  });
+});
+
+type Handler = (event: SQSEvent, context: Context) => Promise<SQSBatchResponse>;
+
+const faults = new Faults();
+const lines = new FunctionLines();
+const published: PublishedNotification[] = [];
+const handlers = new Map<string, Handler>();
+const accessKeys = new Map<string, string | undefined>();
+let aws: TestAws;
+beforeAll(async () => {
+  aws = await startTestAws(faults, {
+    onItemChange() {},
+    onNotification: (notification) => published.push(notification),
+  });
+  for (const event of eventNames.filter(isNotification)) {
+    Object.assign(process.env, functionEnvironment(kebabCase(event), aws, 'role'), {
+      POWERTOOLS_LOG_LEVEL: 'INFO',
+      POWERTOOLS_METRICS_DISABLED: 'false',
+    });
+    const { handler } = await import(`../../../lambda/events/${kebabCase(event)}/consumer.ts`);
+    handlers.set(event, handler);
+    accessKeys.set(event, process.env.AWS_ACCESS_KEY_ID);
+  }
+});
+beforeEach(() => {
+  published.length = 0;
+  lines.capture();
+  // The SDK repeats a call at once.
+  jest.spyOn(Math, 'random').mockReturnValue(0);
+});
+afterEach(() => {
+  jest.restoreAllMocks();
+  faults.clear();
+});
+afterAll(() => aws.close());
+
+interface Payload {
+  readonly event: EventName;
+  readonly data: object;
+  readonly timestamp: string;
+}
+
+/** Has an event processed. @returns whether it is done */
+async function consume(payload: Payload, replay?: Replay): Promise<boolean> {
+  const { event } = payload;
+  // Clients take it at their first call.
+  process.env.AWS_ACCESS_KEY_ID = accessKeys.get(event);
+  const batch = replayedBy(replay, sqsEvent({ event, name: 'consumer', payload: { ...payload } }));
+  const result = await handlers.get(event)?.(batch, consumerContext);
+  return result?.batchItemFailures.length === 0;
+}
+
+/** An id that no other event has. */
+const ownId = () => `id-${randomUUID()}`;
+
+describe.each([
+  {
+    event: 'girl.schedule_changed' as EventName,
+    topic: 'ChatTopicArn',
+    title: 'Schedule changed',
+    more: {},
+    otherLines: '',
+  },
+  {
+    event: 'review.posted' as EventName,
+    topic: 'ReviewTopicArn',
+    title: 'Review posted',
+    more: { rating: 5, comment: 'Very kind', review_id: 'r-1' },
+    otherLines: '\nRating: 5\nComment: Very kind\nReview: r-1',
+  },
+])('the notification of $event', ({ event, topic, title, more, otherLines }) => {
+  async function textsOf(data: object, at = timestamp) {
+    expect(await consume({ event, data, timestamp: at })).toBe(true);
+    expect(published).toEqual([expect.objectContaining({ topicArn: aws.outputs[topic] })]);
+    return published[0]?.texts ?? { default: '' };
+  }
+
+  test.each([
+    { data: { name: 'Sora' }, expected: 'Sora' },
+    { data: {}, expected: 'g-1' },
+    { data: { name: '' }, expected: 'g-1' },
+  ])('names the staff member by name, or by id: $expected', async ({ data, expected }) => {
+    const shop_id = ownId();
+    const { default: text } = await textsOf({ shop_id, girl_id: 'g-1', ...data });
+    expect(text).toBe(`${title}\n\nShop: ${shop_id}\nStaff member: ${expected}`);
+  });
+
+  test('names all else that we know of it', async () => {
+    const shop_id = ownId();
+    expect((await textsOf({ shop_id, ...more })).default).toBe(`${title}\n\nShop: ${shop_id}${otherLines}`);
+  });
+
+  test('names to programs what the partner sent, under its names', async () => {
+    const data = { shop_id: ownId(), girl_id: 'g-1', name: 'Sora', ...more };
+    const { lambda, sqs } = await textsOf({ ...data, unknown: 'x' });
+    expect(JSON.parse(sqs ?? '')).toEqual({
+      event,
+      eventId: published[0]?.attributes.eventId,
+      timestamp: '2026-01-31T09:00:00.000000000Z',
+      title,
+      data: Object.fromEntries(Object.entries(data).map(([field, value]) => [field, String(value)])),
+    });
+    expect(lambda).toBe(sqs);
+  });
+
+  test('is what the published examples say', async () => {
+    const { components } = JSON.parse(readFileSync('docs/api/asyncapi.json', 'utf8'));
+    const example = (form: string) => components.messages[`${pascalCase(event)}${form}`].examples[0].payload;
+    const sample = JSON.parse(readFileSync(`events/${kebabCase(event)}.json`, 'utf8'));
+    const { default: text, https, lambda } = await textsOf(sample.data, sample.timestamp);
+    expect(example('Text')).toBe(text);
+    expect(example('ChatNotification')).toEqual(JSON.parse(https ?? ''));
+    expect(example('Notification')).toEqual(JSON.parse(lambda ?? ''));
   });
 });
 
 describe('a published notification', () => {
-  let aws: TestAws;
-  beforeAll(async () => {
-    aws = await startTestAws();
-  });
-  afterAll(() => aws.close());
+  const event = 'girl.schedule_changed';
 
-  const notification: Notification = {
-    event: 'girl.schedule_changed',
-    eventId: 'e-1',
-    timestamp: '2026-01-31T09:00:00.000000000Z',
-    data: { shop_id: 'shop-1' },
-    replay: undefined,
-    title: 'Schedule changed',
-    lines: [['Shop', 'shop-1']],
-  };
-
-  test('has the attributes that subscriptions filter by', async () => {
-    const queues = new Queues(aws.operator);
-    const queue = await queues.subscribe(aws.outputs.ChatTopicArn, 'chat-room');
-    const published = publish(new SNSClient(aws.operator), aws.outputs.ChatTopicArn ?? '', notification);
-    await expect(published).resolves.toBe('Processed');
-    const { Body, MessageAttributes } = await queues.take(queue);
-    expect(JSON.parse(Body ?? '')).toMatchObject({ title: 'Schedule changed', data: { shop_id: 'shop-1' } });
-    expect(MessageAttributes).toMatchObject({
-      event: { StringValue: 'girl.schedule_changed' },
-      eventId: { StringValue: 'e-1' },
-      shop_id: { StringValue: 'shop-1' },
-    });
-    expect(MessageAttributes).not.toHaveProperty('replay');
+  test.each([
+    { kind: 'a delivery', data: { shop_id: 's' }, replay: undefined, expected: { shop_id: 's' } },
+    { kind: 'a delivery without a shop', data: {}, replay: undefined, expected: {} },
+    { kind: 'a replay', data: {}, replay: MEND, expected: { replay: 'mend' } },
+  ])('of $kind has the attributes that subscriptions filter by', async ({ data, replay, expected }) => {
+    const payload = { event, data: { ...data, girl_id: ownId() }, timestamp } as const;
+    await consume(payload, replay);
+    expect(published).toEqual([
+      expect.objectContaining({
+        subject: 'Schedule changed',
+        attributes: { event, eventId: sha256Hex(JSON.stringify(payload)), ...expected },
+      }),
+    ]);
   });
 
-  test('of a replay has its name as an attribute', async () => {
-    const queues = new Queues(aws.operator);
-    const queue = await queues.subscribe(aws.outputs.ReviewTopicArn, 'reviewers');
-    await publish(new SNSClient(aws.operator), aws.outputs.ReviewTopicArn ?? '', {
-      ...notification,
-      replay: { name: 'mend', mode: 'repair', notify: true },
-    });
-    const { MessageAttributes } = await queues.take(queue);
-    expect(MessageAttributes).toMatchObject({ replay: { StringValue: 'mend' } });
+  test('is reported as possibly repeated if SNS’ answer was lost', async () => {
+    faults.inject({ service: 'sns', kind: 'response-lost', every: 2 });
+    await consume({ event, data: { shop_id: ownId() }, timestamp });
+    expect(lines.logged.map(({ message }) => message)).toEqual(['Processed']);
+    await consume({ event, data: { shop_id: ownId() }, timestamp });
+    expect(lines.logged.map(({ message }) => message)).toEqual([
+      'Processed',
+      'PossiblyRepeated',
+      'Processed',
+    ]);
+    expect(lines.published('PossiblyRepeated')).toEqual([
+      expect.objectContaining({ value: 1, dimensions: expect.objectContaining({ event }) }),
+    ]);
   });
+});
+
+/** Comes to the consumer once: a delivery, or what a replay sends; maybe while a dependency is down. */
+interface Coming {
+  readonly replay: Replay | undefined;
+  readonly fault: Fault | undefined;
+}
+
+const comings = fc.array(
+  fc.record<Coming>({
+    replay: fc.constantFrom<(Replay | undefined)[]>(
+      undefined,
+      { name: 'quiet-fill', mode: 'fill', notify: false },
+      { name: 'quiet-repair', mode: 'repair', notify: false },
+      { name: 'fill', mode: 'fill', notify: true },
+      { name: 'repair', mode: 'repair', notify: true },
+    ),
+    // Before SNS takes the notification. What is down after it is the window that remains.
+    fault: fc.option(
+      fc.constantFrom<Fault[]>(
+        { service: 'sns', kind: 'down' },
+        { service: 'dynamodb', operation: 'PutItem', kind: 'down' },
+      ),
+      { nil: undefined, freq: 3 },
+    ),
+  }),
+  { minLength: 1, maxLength: 8 },
+);
+
+// Some hundred events, each several times.
+test('people are notified once of an event, and once more for each name of a replay that notifies', async () => {
+  await fc.assert(
+    fc.asyncProperty(comings, async (any) => {
+      const payload = { event: 'girl.schedule_changed', data: { shop_id: ownId() }, timestamp } as const;
+      const tried: string[] = [];
+      for (const { replay, fault } of any) {
+        const heal = fault && faults.inject(fault);
+        if (await consume(payload, replay)) tried.push(replay?.name ?? 'delivery');
+        heal?.();
+      }
+      const named = tried.filter((name) => ['fill', 'repair'].includes(name));
+      const notified = published.splice(0).map(({ attributes }) => attributes.replay ?? 'delivery');
+      expect(notified.toSorted()).toEqual([...new Set([...tried.slice(0, 1), ...named])].toSorted());
+    }),
+    { numRuns: 40 },
+  );
 });

@@ -1,45 +1,168 @@
 import { type SendMessageCommandInput, SQSClient } from '@aws-sdk/client-sqs';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { eventNames } from '../../../lambda/events/catalogue.ts';
 import { parsePayload } from '../../../lambda/events/envelope.ts';
-import { EventQueues } from '../../../lambda/receiver/event-queues.ts';
+import { sha256Hex } from '../../../lambda/hash.ts';
+import { EventQueues, queueUrlsFromEnvironment } from '../../../lambda/receiver/event-queues.ts';
+import { functionEnvironment } from '../../support/function-environment.ts';
 import { startTestAws, type TestAws } from '../../support/test-aws.ts';
 
+const TRACE = 'Root=1-5759e988-bd862e3fe1be46a994272793;Parent=53995c3f42cd8ad8;Sampled=1';
+const LARGE = 'x'.repeat(1_000_000);
+
+const timestamp = '2026-01-31T09:00:00Z';
+const event = { event: 'shop.updated', data: { shop_id: 'shop-1' }, timestamp };
+const unknown = { ...event, event: 'example.unknown' };
+const unusable = { ...event, timestamp: 1 };
+const problem = {
+  field: 'timestamp',
+  detail: 'must be an ISO 8601 date-time in UTC, such as 2026-01-31T09:00:00Z',
+};
+const reason = `${problem.field} ${problem.detail}`;
+
 let aws: TestAws;
+let getPayload: (key: string) => Promise<Uint8Array>;
 beforeAll(async () => {
   aws = await startTestAws();
+  Object.assign(process.env, functionEnvironment('receiver', aws));
+  ({ getPayload } = await import('../../../lambda/queue/payload-store.ts'));
+});
+afterEach(() => {
+  delete process.env._X_AMZN_TRACE_ID;
 });
 afterAll(() => aws.close());
 
-const delivery = { eventId: 'e-1', receivedAt: '2026-01-31T09:00:00.000Z', requestId: 'r-1' };
-
-/** Enqueues an event at the real endpoint. @returns what was sent, which SQS does not give back in full */
-async function sent(data: object): Promise<SendMessageCommandInput> {
+/** Stores a delivery at the real endpoint. @returns what was sent, which SQS does not give back in full */
+async function sent(payload: object, eventId = 'e-1'): Promise<SendMessageCommandInput> {
   const client = new SQSClient(aws.operator);
   const inputs: SendMessageCommandInput[] = [];
   client.middlewareStack.add((next) => async (args) => {
     inputs.push(args.input as SendMessageCommandInput);
     return next(args);
   });
-  const url = aws.outputs.ReviewPostedQueueUrl ?? '';
-  const events = { 'review.posted': url } as ConstructorParameters<typeof EventQueues>[1]['events'];
-  const body = Buffer.from(
-    JSON.stringify({ event: 'review.posted', data, timestamp: '2026-01-31T09:00:00Z' }),
-  );
+  const queues = new EventQueues(client, queueUrlsFromEnvironment());
+  const body = Buffer.from(JSON.stringify(payload));
   const parsed = parsePayload(body);
-  if (parsed.kind === 'unusable') throw new Error('The event must be usable');
-  await new EventQueues(client, { events, unrouted: url, quarantine: url }).enqueue(parsed, body, delivery);
-  const [input] = inputs;
-  if (input === undefined) throw new Error('Nothing was sent');
-  return input;
+  const delivery = { eventId, receivedAt: '2026-01-31T09:00:00.000Z', requestId: 'r-1' };
+  if (parsed.kind === 'unusable') await queues.quarantine(body, parsed.problems, delivery);
+  else await queues.enqueue(parsed, body, delivery);
+  expect(inputs).toHaveLength(1);
+  return inputs[0] as SendMessageCommandInput;
 }
 
-test('an event is grouped by its shop, so that fair queues keep one busy shop from delaying the others', async () => {
-  expect(await sent({ shop_id: 'shop-1' })).toMatchObject({ MessageGroupId: 'shop-1' });
-  expect(await sent({ shop_id: 'shop 1' })).toMatchObject({
-    MessageGroupId: expect.stringMatching(/^[0-9a-f]{64}$/),
+const text = (StringValue: string) => ({ DataType: 'String', StringValue });
+const attributes = (name: string, eventId = 'e-1') => ({
+  event: text(name),
+  eventId: text(eventId),
+  receivedAt: text('2026-01-31T09:00:00.000Z'),
+  requestId: text('r-1'),
+});
+
+describe('a delivery is sent', () => {
+  test('to the queue of its event, with its text and what is known of it', async () => {
+    expect(await sent(event)).toEqual({
+      QueueUrl: process.env.QUEUE_URL_SHOP_UPDATED,
+      MessageBody: JSON.stringify(event),
+      MessageGroupId: 'shop-1',
+      MessageAttributes: attributes('shop.updated'),
+    });
+  });
+
+  test('to the unrouted queue if its kind is unknown', async () => {
+    expect(await sent(unknown)).toEqual({
+      QueueUrl: process.env.UNROUTED_QUEUE_URL,
+      MessageBody: JSON.stringify(unknown),
+      MessageGroupId: 'shop-1',
+      MessageAttributes: attributes('example.unknown'),
+    });
+  });
+
+  test('to quarantine if it is unusable, with its bytes and the reason', async () => {
+    expect(await sent(unusable)).toEqual({
+      QueueUrl: process.env.QUARANTINE_QUEUE_URL,
+      MessageBody: JSON.stringify({
+        problems: [problem],
+        bodyBase64: Buffer.from(JSON.stringify(unusable)).toString('base64'),
+      }),
+      MessageAttributes: { ...attributes('unusable'), reason: text(reason) },
+    });
   });
 });
 
-test('an event without a shop is in no group', async () => {
-  expect((await sent({ rating: 5 })).MessageGroupId).toBeUndefined();
+describe('a delivery that is too large for a message is in the payload bucket, byte for byte', () => {
+  test.each([
+    { payload: { ...event, note: LARGE }, name: 'shop.updated', folder: 'shop.updated' },
+    { payload: { ...unknown, note: LARGE }, name: 'example.unknown', folder: 'unrouted' },
+  ])('$name', async ({ payload, name, folder }) => {
+    const eventId = sha256Hex(name);
+    const payloadKey = `${folder}/${eventId}`;
+    expect(await sent(payload, eventId)).toMatchObject({
+      MessageBody: JSON.stringify({ payloadKey }),
+      MessageAttributes: { ...attributes(name, eventId), payloadKey: text(payloadKey) },
+    });
+    expect(Buffer.from(await getPayload(payloadKey)).toString()).toBe(JSON.stringify(payload));
+  });
+
+  test('of one that is unusable the message has the problems', async () => {
+    const payload = { ...unusable, note: LARGE };
+    const payloadKey = 'quarantine/e-2';
+    expect(await sent(payload, 'e-2')).toMatchObject({
+      MessageBody: JSON.stringify({ problems: [problem], payloadKey }),
+      MessageAttributes: {
+        ...attributes('unusable', 'e-2'),
+        reason: text(reason),
+        payloadKey: text(payloadKey),
+      },
+    });
+    expect(Buffer.from(await getPayload(payloadKey)).toString()).toBe(JSON.stringify(payload));
+  });
+});
+
+test('a payload that is gone is an error by its name', async () => {
+  await expect(getPayload('shop.updated/none')).rejects.toThrow(
+    expect.objectContaining({ name: 'NoSuchKey' }),
+  );
+});
+
+test('a reason of more than 2,048 characters keeps its beginning', async () => {
+  const queues: SendMessageCommandInput[] = [];
+  const client = { send: async ({ input }: { input: SendMessageCommandInput }) => queues.push(input) };
+  const problems = [{ field: 'f', detail: 'x'.repeat(3000) }];
+  await new EventQueues(client as unknown as SQSClient, queueUrlsFromEnvironment()).quarantine(
+    Buffer.from(''),
+    problems,
+    { eventId: 'e-1', receivedAt: '2026-01-31T09:00:00.000Z', requestId: 'r-1' },
+  );
+  expect(queues[0]?.MessageAttributes?.reason).toEqual(text(`f ${'x'.repeat(2046)}`));
+});
+
+test('an event without a shop is in no message group', async () => {
+  expect(await sent({ event: 'review.posted', data: {}, timestamp })).toMatchObject({
+    MessageGroupId: undefined,
+  });
+});
+
+test.each([
+  { name: 'event', payload: event },
+  { name: 'event of an unknown kind', payload: unknown },
+  { name: 'unusable payload', payload: unusable },
+])('an $name carries the trace of its invocation', async ({ payload }) => {
+  process.env._X_AMZN_TRACE_ID = TRACE;
+  expect((await sent(payload)).MessageSystemAttributes).toEqual({ AWSTraceHeader: text(TRACE) });
+});
+
+test('the environment names a queue for each event, or all that it lacks', () => {
+  const { events, unrouted, quarantine } = queueUrlsFromEnvironment();
+  expect(Object.keys(events)).toEqual(eventNames);
+  expect(new Set([...Object.values(events), unrouted, quarantine]).size).toBe(eventNames.length + 2);
+  const { UNROUTED_QUEUE_URL, QUARANTINE_QUEUE_URL } = process.env;
+  try {
+    delete process.env.UNROUTED_QUEUE_URL;
+    process.env.QUARANTINE_QUEUE_URL = '';
+    expect(queueUrlsFromEnvironment).toThrow(
+      'Missing environment variables: UNROUTED_QUEUE_URL, QUARANTINE_QUEUE_URL',
+    );
+  } finally {
+    Object.assign(process.env, { UNROUTED_QUEUE_URL, QUARANTINE_QUEUE_URL });
+  }
 });

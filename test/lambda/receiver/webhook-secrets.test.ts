@@ -1,265 +1,284 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import {
-  CreateSecretCommand,
-  DeleteSecretCommand,
-  PutSecretValueCommand,
-  SecretsManagerClient,
+  type GetSecretValueCommand,
+  type GetSecretValueResponse,
+  ResourceNotFoundException,
+  type SecretsManagerClient,
 } from '@aws-sdk/client-secrets-manager';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import {
-  MAX_AGE,
-  REFRESH_INTERVAL,
-  WebhookSecrets,
-  type WebhookSecretsOptions,
-} from '../../../lambda/receiver/webhook-secrets.ts';
-import { Faults } from '../../../local/aws/faults.ts';
-import { startTestAws, type TestAws } from '../../support/test-aws.ts';
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { readSecretValue, WebhookSecrets } from '../../../lambda/receiver/webhook-secrets.ts';
 
-const GRACE_PERIOD = 60 * 60_000;
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const GRACE_PERIOD = 24 * HOUR;
+const MAX_AGE = 5 * MINUTE;
+const REFRESH_INTERVAL = 30_000;
 
-const faults = new Faults();
-let aws: TestAws;
-beforeAll(async () => {
-  aws = await startTestAws(faults);
-});
-afterEach(() => faults.clear());
-afterAll(() => aws.close());
+const notFound = new ResourceNotFoundException({ message: 'No.', $metadata: {} });
 
-/** A secret, the cache under test with a clock that can be put forward, and what it did. */
-let secretId: string;
-let operator: SecretsManagerClient;
-let options: WebhookSecretsOptions;
+/** A secret of Secrets Manager, with a clock that tests move. */
+class FakeSecret {
+  now = Date.parse('2026-01-31T09:00:00Z');
+  calls: string[] = [];
+  aborted = 0;
+  failing: Record<string, Error> = {};
+  #versions: GetSecretValueResponse[] = [];
+
+  rotate(SecretString: string | undefined): void {
+    this.#versions.unshift({ SecretString, CreatedDate: new Date(this.now) });
+  }
+
+  async send({ input }: GetSecretValueCommand, { abortSignal }: { abortSignal?: AbortSignal } = {}) {
+    expect(input.SecretId).toBe('secret-arn');
+    const stage = String(input.VersionStage);
+    this.calls.push(stage);
+    await Promise.resolve();
+    if (abortSignal?.aborted) {
+      this.aborted += 1;
+      throw abortSignal.reason;
+    }
+    const version = this.#versions[stage === 'AWSCURRENT' ? 0 : 1];
+    const failure = this.failing[stage] ?? (version === undefined ? notFound : undefined);
+    if (failure !== undefined) throw failure;
+    return version;
+  }
+}
+
+let secret: FakeSecret;
 let secrets: WebhookSecrets;
-let ahead: number;
-let calls: number;
-let stale: unknown[];
-let unreadable: number;
-let whiteSpace: number;
-beforeEach(async () => {
-  operator = new SecretsManagerClient(aws.operator);
-  secretId = `secret-${expect.getState().currentTestName}`.replace(/[^\w-]/g, '-').slice(0, 200);
-  await operator.send(new CreateSecretCommand({ Name: secretId, SecretString: 'first' }));
-  ahead = 0;
-  calls = 0;
-  stale = [];
-  unreadable = 0;
-  whiteSpace = 0;
-  const client = new SecretsManagerClient({ ...aws.operator, maxAttempts: 1 });
-  client.middlewareStack.add((next) => async (args) => {
-    calls += 1;
-    return next(args);
-  });
-  options = {
-    client,
-    secretId,
+let reported: unknown[];
+beforeEach(() => {
+  secret = new FakeSecret();
+  secret.rotate('first');
+  reported = [];
+  secrets = new WebhookSecrets({
+    client: secret as unknown as SecretsManagerClient,
+    secretId: 'secret-arn',
     gracePeriod: GRACE_PERIOD,
-    onUnreadable: async () => {
-      unreadable += 1;
-    },
-    onStale: async (error) => void stale.push(error),
-    onWhiteSpace: () => {
-      whiteSpace += 1;
-    },
-    now: () => Date.now() + ahead,
-  };
-  secrets = new WebhookSecrets(options);
+    onUnreadable: async () => void reported.push('unreadable'),
+    onStale: async (error) => void reported.push(error),
+    onWhiteSpace: () => reported.push('white space'),
+    now: () => secret.now,
+  });
 });
 
-const rotate = (SecretString: string) =>
-  operator.send(new PutSecretValueCommand({ SecretId: secretId, SecretString }));
-/** Refuses the second of each two reads: the one of the previous version, where both are read. */
-const throttlePrevious = () =>
-  faults.inject({
-    service: 'secretsmanager',
-    operation: 'GetSecretValue',
-    kind: 'throttled',
-    every: 2,
-    callers: 'everyone',
-  });
-const breakIt = () =>
-  operator.send(new DeleteSecretCommand({ SecretId: secretId, ForceDeleteWithoutRecovery: true }));
+/** The calls since this was asked last. */
+const calls = () => secret.calls.splice(0);
+const BOTH = ['AWSCURRENT', 'AWSPREVIOUS'];
 
-describe('caching', () => {
-  test('one read serves many requests', async () => {
-    for (let request = 0; request < 100; request += 1) expect(await secrets.accepted()).toEqual(['first']);
-    const afterFirst = calls;
-    ahead = MAX_AGE - 1000;
-    await secrets.accepted();
-    expect(calls).toBe(afterFirst);
+describe('a cached secret', () => {
+  test('serves until it is five minutes old, and is then read again', async () => {
+    expect(await secrets.accepted()).toEqual(['first']);
+    expect(calls()).toEqual(BOTH);
+    secret.rotate('second');
+    secret.now += MAX_AGE - 1;
+    expect(await secrets.accepted()).toEqual(['first']);
+    expect(calls()).toEqual([]);
+    secret.now += 1;
+    expect(await secrets.accepted()).toEqual(['second', 'first']);
+    expect(calls()).toEqual(BOTH);
   });
 
-  test('a secret that was last rotated long ago takes one call', async () => {
-    ahead = GRACE_PERIOD + 1000;
-    await secrets.accepted();
-    expect(calls).toBe(1);
-  });
-
-  test('an old secret is read again', async () => {
-    await secrets.accepted();
-    await rotate('second');
-    ahead = MAX_AGE;
-    expect(await secrets.accepted()).toContain('second');
+  test.each([
+    { age: GRACE_PERIOD - 1, expected: BOTH },
+    { age: GRACE_PERIOD, expected: ['AWSCURRENT'] },
+  ])('that was made $age ms ago takes the calls $expected', async ({ age, expected }) => {
+    secret.now += age;
+    expect(await secrets.accepted()).toEqual(['first']);
+    expect(calls()).toEqual(expected);
   });
 });
 
 describe('a rotation', () => {
   test('works at once: a mismatch reads the secret again', async () => {
     expect(await secrets.accepted()).toEqual(['first']);
-    await rotate('second');
+    secret.rotate('second');
     expect(await secrets.accepted()).toEqual(['first']);
     expect(await secrets.afterMismatch()).toEqual(['second', 'first']);
   });
 
   test('leaves the previous secret valid for the grace period, and no longer', async () => {
-    await rotate('second');
+    secret.rotate('second');
+    secret.now += GRACE_PERIOD - 1;
     expect(await secrets.accepted()).toEqual(['second', 'first']);
-    ahead = GRACE_PERIOD - 60_000;
-    expect(await secrets.accepted()).toEqual(['second', 'first']);
-    ahead = GRACE_PERIOD + 1000;
+    secret.now += 1;
     expect(await secrets.accepted()).toEqual(['second']);
+    expect(calls()).toEqual(BOTH);
   });
 
   test('done once more, by storing the previous value twice, begins the grace period anew', async () => {
-    const gracePeriod = 2000;
-    const another = () => new WebhookSecrets({ ...options, gracePeriod });
-    await rotate('second');
-    await sleep(gracePeriod + 100);
-    expect(await another().accepted()).toEqual(['second']);
-    for (const value of ['first', 'second']) await rotate(value);
-    expect(await another().accepted()).toEqual(['second', 'first']);
-  });
-
-  test('seen by age alone leaves the previous secret valid, too', async () => {
-    await secrets.accepted();
-    await rotate('second');
-    ahead = MAX_AGE;
-    expect(await secrets.accepted()).toEqual(['second', 'first']);
+    secret.rotate('second');
+    secret.now += GRACE_PERIOD;
+    expect(await secrets.accepted()).toEqual(['second']);
+    for (const value of ['first', 'second']) secret.rotate(value);
+    expect(await secrets.afterMismatch()).toEqual(['second', 'first']);
   });
 
   test('just after a read by age is seen by the next mismatch', async () => {
     await secrets.accepted();
-    ahead = MAX_AGE;
+    secret.now += MAX_AGE;
     await secrets.accepted();
-    await rotate('second');
+    secret.rotate('second');
     expect(await secrets.afterMismatch()).toEqual(['second', 'first']);
   });
 
   test('whose previous value is unusable leaves the new one alone', async () => {
-    await rotate('');
-    await rotate('third');
+    secret.rotate('');
+    secret.rotate('third');
     expect(await secrets.accepted()).toEqual(['third']);
   });
 });
 
 describe('a signature', () => {
-  const fits = (secret: string) => secrets.matchesAny((accepted) => accepted.includes(secret));
+  const fits = (key: string) => secrets.matchesAny((accepted) => accepted.includes(key));
 
   test('that does not fit has the secret read again, however fresh it is', async () => {
     expect(await fits('first')).toBe(true);
-    await rotate('second');
+    secret.rotate('second');
     expect(await fits('second')).toBe(true);
+    expect(calls()).toEqual([...BOTH, ...BOTH]);
   });
 
   test('that has the secret read for the first time does not have it read twice', async () => {
     expect(await fits('wrong')).toBe(false);
-    const once = calls;
+    expect(calls()).toEqual(BOTH);
     expect(await fits('wrong')).toBe(false);
-    expect(calls).toBe(2 * once);
+    expect(calls()).toEqual(BOTH);
+    expect(await fits('wrong')).toBe(false);
+    expect(calls()).toEqual([]);
   });
 });
 
 test('a flood of bad signatures cannot drive calls: one read in 30 s', async () => {
   await secrets.accepted();
-  const before = calls;
-  await secrets.afterMismatch();
-  const perRead = calls - before;
-  for (let request = 0; request < 500; request += 1) expect(await secrets.afterMismatch()).toBeUndefined();
-  expect(calls - before).toBe(perRead);
-  ahead += REFRESH_INTERVAL;
   expect(await secrets.afterMismatch()).toEqual(['first']);
-  expect(calls - before).toBe(2 * perRead);
+  calls();
+  secret.now += REFRESH_INTERVAL - 1;
+  for (let request = 0; request < 5; request += 1) expect(await secrets.afterMismatch()).toBeUndefined();
+  expect(calls()).toEqual([]);
+  secret.now += 1;
+  expect(await secrets.afterMismatch()).toEqual(['first']);
+  expect(calls()).toEqual(BOTH);
 });
 
 describe('while Secrets Manager fails', () => {
-  test('a cached secret goes on serving, and the failure is told once in 30 s', async () => {
+  const down = new Error('down');
+
+  test('a cached secret goes on serving, and the failure is reported once in 30 s', async () => {
     await secrets.accepted();
-    await breakIt();
-    ahead = MAX_AGE;
-    for (let request = 0; request < 10; request += 1) expect(await secrets.accepted()).toEqual(['first']);
+    secret.failing.AWSCURRENT = down;
+    secret.now += MAX_AGE;
+    for (let request = 0; request < 3; request += 1) expect(await secrets.accepted()).toEqual(['first']);
     expect(await secrets.afterMismatch()).toBeUndefined();
-    expect(stale).toHaveLength(1);
-    expect(unreadable).toBe(1);
+    expect(reported).toEqual(['unreadable', down]);
+    secret.now += REFRESH_INTERVAL;
+    expect(await secrets.accepted()).toEqual(['first']);
+    expect(reported).toEqual(['unreadable', down, 'unreadable', down]);
   });
 
   test('with none cached the error is thrown, and not kept: the next request reads again', async () => {
-    await breakIt();
-    await expect(secrets.accepted()).rejects.toThrow(
-      expect.objectContaining({ name: 'ResourceNotFoundException' }),
-    );
-    expect(unreadable).toBe(1);
-    await operator.send(new CreateSecretCommand({ Name: secretId, SecretString: 'again' }));
-    expect(await secrets.accepted()).toEqual(['again']);
-    expect({ unreadable, stale }).toEqual({ unreadable: 1, stale: [] });
+    secret.failing.AWSCURRENT = down;
+    await expect(secrets.accepted()).rejects.toBe(down);
+    secret.failing = {};
+    expect(await secrets.accepted()).toEqual(['first']);
+    expect(reported).toEqual(['unreadable']);
   });
 
   test('a rotation to an unusable secret leaves the cached one', async () => {
     await secrets.accepted();
-    await rotate('{"SECRET":"x"}');
+    secret.rotate('{"SECRET":"x"}');
     expect(await secrets.afterMismatch()).toBeUndefined();
     expect(await secrets.accepted()).toEqual(['first']);
-    expect(stale).toEqual([expect.objectContaining({ name: 'UnusableSecretError' })]);
-    expect(unreadable).toBe(1);
+    expect(reported).toEqual(['unreadable', expect.objectContaining({ name: 'UnusableSecretError' })]);
   });
 });
 
 describe('while the previous secret alone cannot be read', () => {
+  const down = new Error('down');
+
   test('nothing is cached of a first read: the error is thrown, and the next request has both', async () => {
-    await rotate('second');
-    const end = throttlePrevious();
-    await expect(secrets.accepted()).rejects.toThrow(
-      expect.objectContaining({ name: 'ThrottlingException' }),
-    );
-    end();
+    secret.rotate('second');
+    secret.failing.AWSPREVIOUS = down;
+    await expect(secrets.accepted()).rejects.toBe(down);
+    secret.failing = {};
     expect(await secrets.accepted()).toEqual(['second', 'first']);
   });
 
   test('the cached one goes on serving in the grace period, however old it is', async () => {
-    await rotate('second');
+    secret.rotate('second');
     await secrets.accepted();
-    const end = throttlePrevious();
-    ahead = MAX_AGE;
+    secret.failing.AWSPREVIOUS = down;
+    secret.now += MAX_AGE;
     expect(await secrets.accepted()).toEqual(['second', 'first']);
-    expect({ unreadable, stale }).toEqual({
-      unreadable: 1,
-      stale: [expect.objectContaining({ name: 'ThrottlingException' })],
-    });
-    end();
-    ahead += REFRESH_INTERVAL;
-    expect(await secrets.accepted()).toEqual(['second', 'first']);
+    expect(reported).toEqual(['unreadable', down]);
   });
 
   test('a rotation is not seen by half: the secret before it stays valid, and the next read sees both', async () => {
     await secrets.accepted();
-    await rotate('second');
-    const end = throttlePrevious();
+    secret.rotate('second');
+    secret.failing.AWSPREVIOUS = down;
     expect(await secrets.afterMismatch()).toBeUndefined();
     expect(await secrets.accepted()).toEqual(['first']);
-    end();
-    ahead = REFRESH_INTERVAL;
+    secret.failing = {};
+    secret.now += REFRESH_INTERVAL;
     expect(await secrets.afterMismatch()).toEqual(['second', 'first']);
   });
 });
 
-test('a secret without white space around it is not warned of', async () => {
-  await rotate('two words');
-  await secrets.accepted();
-  expect(whiteSpace).toBe(0);
+describe('a warm-up', () => {
+  const never = new AbortController().signal;
+
+  test('reads both versions side by side, and the first request reads nothing', async () => {
+    secret.rotate('second');
+    await secrets.warmUp(never);
+    expect(await secrets.accepted()).toEqual(['second', 'first']);
+    expect(calls()).toEqual(BOTH);
+  });
+
+  test('that is aborted ends both calls, and reports and keeps nothing', async () => {
+    await expect(secrets.warmUp(AbortSignal.abort())).rejects.toThrow('aborted');
+    expect(secret.aborted).toBe(2);
+    expect(reported).toEqual([]);
+    calls();
+    expect(await secrets.accepted()).toEqual(['first']);
+    expect(calls()).toEqual(BOTH);
+  });
 });
 
-test('white space around the secret is used as it is and warned of once', async () => {
-  await rotate('second\n');
-  expect(await secrets.accepted()).toEqual(['second\n', 'first']);
-  ahead = MAX_AGE;
-  await secrets.accepted();
-  expect(whiteSpace).toBe(1);
+describe('white space around the secret', () => {
+  test.each(['second\n', ' second'])('is used as it is and warned of once: %j', async (value) => {
+    secret.rotate(value);
+    expect(await secrets.accepted()).toEqual([value, 'first']);
+    secret.now += MAX_AGE;
+    await secrets.accepted();
+    expect(reported).toEqual(['white space']);
+  });
+
+  test('is not warned of if it is within the secret, or before it serves', async () => {
+    secret.rotate('two words');
+    await secrets.accepted();
+    secret.rotate('pasted\n');
+    await secrets.warmUp(new AbortController().signal);
+    expect(reported).toEqual([]);
+  });
+});
+
+describe('a stored value', () => {
+  test.each([
+    { stored: '123', expected: '123' },
+    { stored: '"abc"', expected: '"abc"' },
+    { stored: '["abc"]', expected: '["abc"]' },
+    { stored: '{abc', expected: '{abc' },
+    { stored: 'abc\n', expected: 'abc\n' },
+    { stored: ' {"OTHER":"x","WEBHOOK_SECRET":"{}"} ', expected: '{}' },
+  ])('$stored holds the secret $expected', ({ stored, expected }) => {
+    expect(readSecretValue(stored)).toBe(expected);
+  });
+
+  test.each([undefined, '', '{"SECRET":"abc"}', '{"WEBHOOK_SECRET":""}', '{"WEBHOOK_SECRET":123}'])(
+    '%j is refused, and not shown',
+    (stored) => {
+      expect(() => readSecretValue(stored)).toThrow(expect.objectContaining({ name: 'UnusableSecretError' }));
+      expect(() => readSecretValue(stored)).not.toThrow(/abc|123/);
+    },
+  );
 });

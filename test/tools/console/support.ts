@@ -1,58 +1,101 @@
 import { once } from 'node:events';
-import { request as httpRequest, type IncomingMessage } from 'node:http';
+import { type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import type { LocalStack, LocalStackOptions } from '../../../local/local-stack.ts';
 import type { Exchange } from '../../../local/observation.ts';
 import type { Task } from '../../../tools/console/api.ts';
 import { cookieName } from '../../../tools/console/server/security.ts';
-import { type Console, startConsole } from '../../../tools/console/server/server.ts';
+import { type Console, type ConsoleOptions, startConsole } from '../../../tools/console/server/server.ts';
 import { Source } from '../../../tools/console/source.ts';
+import type { Delivery } from '../../../tools/stage/history/history.ts';
 import { LocalFeed } from '../../../tools/stage/history/local-feed.ts';
+import { HistoryStore } from '../../../tools/stage/history/store.ts';
 import { Stage } from '../../../tools/stage/stage.ts';
 import { eventually } from '../../support/eventually.ts';
 import { startTestStack, TEST_SECRET } from '../../support/test-stack.ts';
+import { Operator } from '../stage/queues/support.ts';
 
 export const TEST_TOKEN = 'test-token';
 
-/** A local stack and its console, as `npm start` has them. */
-export interface TestConsole extends AsyncDisposable {
-  readonly stack: LocalStack;
+const HOUR = 60 * 60_000;
+
+interface RunningConsole {
   readonly source: Source;
-  readonly feed: LocalFeed;
   readonly console: Console;
   readonly api: Api;
+  [Symbol.asyncDispose](): Promise<void>;
 }
 
-export async function startTestConsole(stackOptions: Partial<LocalStackOptions> = {}): Promise<TestConsole> {
-  const feed = new LocalFeed();
-  const stack = await startTestStack({
-    ...stackOptions,
-    observer: feed,
-    onLog: (line) => feed.onLog(line),
-  });
-  feed.attach(stack);
-  const source = new Source(new Stage('the local stack', stack.outputs), feed.store);
-  const console = await startConsole({
-    source,
-    port: 0,
-    token: TEST_TOKEN,
-    readOnly: false,
-    local: { stack, secret: TEST_SECRET },
-  });
-  source.follow((notice) => console.news.notice(notice));
+/** Starts the console alone. @param close what else ends with it */
+async function start(
+  source: Source,
+  options: Partial<ConsoleOptions>,
+  close: () => unknown,
+): Promise<RunningConsole> {
+  const defaults = { port: 0, token: TEST_TOKEN, readOnly: false, local: undefined };
+  const console = await startConsole({ source, ...defaults, ...options });
   return {
-    stack,
     source,
-    feed,
     console,
     api: new Api(console.port),
     async [Symbol.asyncDispose]() {
       await console.close();
       await source.close();
-      await stack.close();
-      feed[Symbol.dispose]();
+      await close();
     },
   };
+}
+
+/** A console whose deliveries are those that a test adds to its feed: there is no stack. */
+export async function startConsoleAlone() {
+  const feed = new LocalFeed();
+  const stage = new Stage('the local stack', {
+    QuarantineQueueUrl: 'http://localhost:1/000000000000/quarantine',
+  });
+  return { feed, ...(await start(new Source(stage, feed.store), {}, () => feed[Symbol.dispose]())) };
+}
+
+export type TestConsole = Awaited<ReturnType<typeof startTestConsole>>;
+
+/** A local stack and its console, as `npm start` has them. */
+export async function startTestConsole(stackOptions: Partial<LocalStackOptions> = {}) {
+  const feed = new LocalFeed();
+  const observing = { observer: feed, onLog: (line: { text: string }) => feed.onLog(line) };
+  const stack: LocalStack = await startTestStack({ ...stackOptions, ...observing });
+  feed.attach(stack);
+  const stage = new Stage('the local stack', stack.outputs).with({ pollMilliseconds: 20 });
+  const source = new Source(stage, feed.store);
+  const local = { stack, secret: TEST_SECRET };
+  const running = await start(source, { local }, async () => {
+    await stack.close();
+    feed[Symbol.dispose]();
+  });
+  source.follow((notice) => running.console.news.notice(notice));
+  return { stack, feed, ...running };
+}
+
+export type StageConsole = Awaited<ReturnType<typeof startStageConsole>>;
+
+/** The console of a stack that is looked at as a deployed stage is: by AWS' APIs alone. */
+export async function startStageConsole(
+  aws: Parameters<typeof Operator.create>[0],
+  {
+    change = (stack) => stack,
+    since = new Date(Date.now() - HOUR),
+    ...options
+  }: Partial<ConsoleOptions> & { readonly change?: (stack: Stage) => Stage; readonly since?: Date } = {},
+) {
+  const operator = await Operator.create(aws);
+  const store = new HistoryStore();
+  const source = new Source(change(operator.stack), store, since);
+  const running = await start(source, options, async () => {
+    store.close();
+    await operator.close();
+  });
+  /** The subjects that pages were notified of. */
+  const notices: string[] = [];
+  source.follow(({ about }) => notices.push(about));
+  return { operator, notices, ...running };
 }
 
 /** A request that the gateway has answered, as the stack tells its observer. */
@@ -71,16 +114,7 @@ export const answered = (requestId: string, body: Buffer, receivedAt = new Date(
   durationMilliseconds: 1,
 });
 
-export interface ApiAnswer {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  readonly bytes: Buffer;
-  /** Of JSON. */
-  // biome-ignore lint/suspicious/noExplicitAny: a test says of each answer what it is to be
-  readonly body: any;
-}
-
-export interface ApiRequest {
+interface ConsoleRequest {
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: unknown;
@@ -89,22 +123,20 @@ export interface ApiRequest {
 /** Asks a console with its cookie, as its page does, or with any other headers. */
 export class Api {
   readonly #port: number;
-  readonly #cookie: string;
 
-  constructor(port: number, token = TEST_TOKEN) {
+  constructor(port: number) {
     this.#port = port;
-    this.#cookie = `${cookieName(port)}=${token}`;
   }
 
-  get(path: string, headers: Readonly<Record<string, string>> = {}): Promise<ApiAnswer> {
+  get(path: string, headers: Readonly<Record<string, string>> = {}) {
     return this.request(path, { headers });
   }
 
-  post(path: string, body: unknown): Promise<ApiAnswer> {
+  post(path: string, body: unknown) {
     return this.request(path, { method: 'POST', headers: { 'content-type': 'application/json' }, body });
   }
 
-  delete(path: string): Promise<ApiAnswer> {
+  delete(path: string) {
     return this.request(path, { method: 'DELETE', headers: { 'content-type': 'application/json' } });
   }
 
@@ -116,21 +148,106 @@ export class Api {
     });
   }
 
-  async request(path: string, { method = 'GET', headers = {}, body }: ApiRequest = {}): Promise<ApiAnswer> {
-    const own = { host: `localhost:${this.#port}`, cookie: this.#cookie };
-    const options = { host: '127.0.0.1', port: this.#port, path, method, headers: { ...own, ...headers } };
+  async request(path: string, { method = 'GET', headers = {}, body }: ConsoleRequest = {}) {
     // A connection of its own: the server closes one that waits while a test keeps this process busy.
-    const request = httpRequest({ ...options, agent: false });
+    const request = httpRequest({ ...addressOf(this.#port, headers), path, method });
     request.end(body === undefined ? undefined : JSON.stringify(body));
     const [response] = (await once(request, 'response')) as [IncomingMessage];
     const bytes = await buffer(response);
     const isJson = /json/.test(response.headers['content-type'] ?? '') && bytes.length > 0;
-    const isPlain = response.headers['content-encoding'] === undefined;
     return {
-      status: response.statusCode ?? 0,
+      status: response.statusCode,
       headers: response.headers,
       bytes,
-      body: isJson && isPlain ? JSON.parse(bytes.toString()) : undefined,
+      body: isJson ? JSON.parse(bytes.toString()) : undefined,
     };
   }
+}
+
+const addressOf = (port: number, headers: Readonly<Record<string, string>>) => ({
+  host: '127.0.0.1',
+  port,
+  agent: false,
+  headers: { host: `localhost:${port}`, cookie: `${cookieName(port)}=${TEST_TOKEN}`, ...headers },
+});
+
+/** A client of the stream, as the page is one. */
+export class EventReader {
+  readonly #request: ClientRequest;
+  #response: IncomingMessage | undefined;
+  /** The beginning of an event. */
+  #rest = '';
+  /** What came first. */
+  beginning: string | undefined;
+  /** All that came so far, whole events only. */
+  readonly events: ReadEvent[] = [];
+  /** The connection is over, whoever ended it. */
+  isOver = false;
+
+  /** @param isPaused it reads nothing before `resume` */
+  constructor(port: number, path = '/api/stream', lastEventId?: string, { isPaused = false } = {}) {
+    const resumed = lastEventId === undefined ? {} : { 'last-event-id': lastEventId };
+    const onEnd = () => {
+      this.isOver = true;
+    };
+    this.#request = httpRequest({ ...addressOf(port, resumed), path }, (response) => {
+      this.#response = response;
+      response.setEncoding('utf8').on('data', (text: string) => {
+        this.beginning ??= text;
+        const blocks = `${this.#rest}${text}`.split('\n\n');
+        this.#rest = blocks.pop() ?? '';
+        this.events.push(...blocks.flatMap(parseEvent));
+      });
+      response.on('error', () => {}).on('close', onEnd);
+      if (isPaused) response.pause();
+    });
+    this.#request.on('error', onEnd).end();
+  }
+
+  get names(): string[] {
+    return this.events.map(({ event }) => event);
+  }
+
+  get lastId(): string | undefined {
+    return this.events.findLast(({ id }) => id !== undefined)?.id;
+  }
+
+  /** Rows as a page has them now, after those it had before. */
+  rows(before: ReadonlyMap<string, Delivery> = new Map()): Map<string, Delivery> {
+    const rows = new Map(before);
+    for (const { event, data } of this.events) {
+      if (event === 'reset') rows.clear();
+      if (event !== 'deliveries') continue;
+      for (const row of data.put) rows.set(row.id, row);
+      for (const id of data.removed) rows.delete(id);
+    }
+    return rows;
+  }
+
+  async until(wanted: (reader: EventReader) => boolean): Promise<this> {
+    await eventually(async () => (wanted(this) ? true : undefined));
+    return this;
+  }
+
+  ready(): Promise<this> {
+    return this.until(({ names }) => names.includes('ready'));
+  }
+
+  resume(): void {
+    this.#response?.resume();
+  }
+
+  /** Cuts the connection. */
+  cut(): void {
+    this.#request.destroy();
+  }
+}
+
+type ReadEvent = ReturnType<typeof parseEvent>[number];
+
+/** @returns nothing for a comment */
+function parseEvent(block: string) {
+  const field = (name: string) => new RegExp(`^${name}: ?(.*)$`, 'm').exec(block)?.[1];
+  const event = field('event');
+  return event === undefined ? [] : [{ id: field('id'), event, data: JSON.parse(field('data') ?? '') }];
 }

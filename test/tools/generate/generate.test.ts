@@ -72,12 +72,6 @@ describe('the snapshot of a template', () => {
     { what: 'a missing value', pattern: /"MemorySize": 512,/, text: '', line: / MemorySize is missing\n/ },
     { what: 'a new value', pattern: /"MemorySize": 512,/, text: '$&"New": 1,', line: / New → 1\n/ },
     {
-      what: 'a long value',
-      pattern: /# What is stuck/,
-      text: '#',
-      line: / → \d+ characters, SHA-256 \w{64}\n/,
-    },
-    {
       what: 'the name of another stage',
       pattern: /PartnerWebhooks-prod/,
       text: 'PartnerWebhooks-dev',

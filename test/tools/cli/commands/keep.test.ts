@@ -9,9 +9,6 @@ import { Queues } from '../../../support/queues.ts';
 import { Tables } from '../../../support/tables.ts';
 import { freePort, Project, type Running } from './project.ts';
 
-/** Three starts with a synthesis each, on a machine that does much else. */
-const PATIENCE = 300_000;
-
 const SECRET = 'of the first run';
 const OTHER_SECRET = 'of the second run';
 
@@ -27,12 +24,12 @@ let port: number;
 beforeAll(async () => {
   project = await Project.create();
   await start(SECRET);
-}, PATIENCE);
+});
 
 afterAll(async () => {
   await kill();
   await project?.remove();
-}, PATIENCE);
+});
 
 async function start(secret: string): Promise<void> {
   port = await freePort();
@@ -120,7 +117,7 @@ describe('a stack that is started with --keep, stopped, started again and killed
     await burst();
     await kill();
     await start(OTHER_SECRET);
-  }, PATIENCE);
+  });
 
   /** @returns in the middle of it */
   async function burst(): Promise<void> {
@@ -153,17 +150,13 @@ describe('a stack that is started with --keep, stopped, started again and killed
     expect(continued).toContain('The secret is not the one that was kept');
   });
 
-  test(
-    'processes what it had accepted when it was killed',
-    async () => {
-      const { outputs, queues } = await here();
-      await eventually(async () =>
-        (await queues.count(outputs.UserUpdatedQueueUrl)) === 0 ? true : undefined,
-      );
-      expect(await queues.count(outputs.UserUpdatedDeadLetterQueueUrl)).toBe(0);
-    },
-    PATIENCE,
-  );
+  test('processes what it had accepted when it was killed', async () => {
+    const { outputs, queues } = await here();
+    await eventually(async () =>
+      (await queues.count(outputs.UserUpdatedQueueUrl)) === 0 ? true : undefined,
+    );
+    expect(await queues.count(outputs.UserUpdatedDeadLetterQueueUrl)).toBe(0);
+  });
 
   test('has the row, the archive and the dead letter with its reason', async () => {
     const { outputs, queues, tables, s3 } = await here();
@@ -177,23 +170,6 @@ describe('a stack that is started with --keep, stopped, started again and killed
       Body: 'no message',
       MessageAttributes: { failureReason: { StringValue: expect.any(String) } },
     });
-  });
-
-  test('tells the trace of what it did before', async () => {
-    const { code, stdout } = await project.run(['trace', eventId, '--json']);
-    expect(code).toBe(0);
-    const { history } = JSON.parse(stdout);
-    expect(history.steps.map(({ kind }: { kind: string }) => kind)).toEqual([
-      'received',
-      'queued',
-      'answered',
-      'processed',
-      'archived',
-    ]);
-  });
-
-  test('lists in the console what it was told before', async () => {
-    expect(await listed()).toContain(eventId);
   });
 
   test('still holds the paused event, until it is resumed', async () => {
@@ -223,28 +199,31 @@ describe('a stack that is started with --keep, stopped, started again and killed
     });
   });
 
-  test(
-    'is not gone on with by one that is started without --keep, which says so',
-    async () => {
-      const other = project.start(['start', '--port', '0', '--aws-port', '0', '--console-port', '0']);
-      await eventually(async () => (other.stdout().includes('\n') ? true : undefined));
-      expect(other.stdout()).toContain('Beginning empty: --keep would go on with .local/kept\n');
-      other.interrupt();
-      await other.ended;
-    },
-    PATIENCE,
-  );
+  test('is not gone on with by one that is started without --keep, which says so', async () => {
+    const other = project.start(['start', '--port', '0', '--aws-port', '0', '--console-port', '0']);
+    await eventually(async () => (other.stdout().includes('\n') ? true : undefined));
+    expect(other.stdout()).toContain('Beginning empty: --keep would go on with .local/kept\n');
+    other.interrupt();
+    await other.ended;
+  });
 
-  test(
-    'starts with an empty list if the file of the list is damaged',
-    async () => {
-      await kill();
-      const file = project.path('.local/kept/history.db');
-      expect((await stat(file)).size).toBeGreaterThan(0);
-      await writeFile(file, 'damaged');
-      await start(OTHER_SECRET);
-      expect(await listed()).not.toContain(eventId);
-    },
-    PATIENCE,
-  );
+  test('knows the deliveries of before in trace and console, unless the file of the history is damaged', async () => {
+    const { code, stdout } = await project.run(['trace', eventId, '--json']);
+    expect(code).toBe(0);
+    const { history } = JSON.parse(stdout);
+    expect(history.steps.map(({ kind }: { kind: string }) => kind)).toEqual([
+      'received',
+      'queued',
+      'answered',
+      'processed',
+      'archived',
+    ]);
+    expect(await listed()).toContain(eventId);
+    await kill();
+    const file = project.path('.local/kept/history.db');
+    expect((await stat(file)).size).toBeGreaterThan(0);
+    await writeFile(file, 'damaged');
+    await start(OTHER_SECRET);
+    expect(await listed()).not.toContain(eventId);
+  });
 });

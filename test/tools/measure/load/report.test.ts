@@ -1,11 +1,140 @@
 import { describe, expect, test } from '@jest/globals';
+import { readSamples } from '../../../../events/samples.ts';
+import { eventNames } from '../../../../lambda/events/catalogue.ts';
+import { parsePayload } from '../../../../lambda/events/envelope.ts';
+import { decodeSignature, verify } from '../../../../lambda/receiver/signature.ts';
+import { readDeployment } from '../../../../tools/measure/cost/deployment.ts';
+import { parseMix } from '../../../../tools/measure/cost/workload.ts';
+import { Deliveries, numberReader, SIGNATURE_LENGTH } from '../../../../tools/measure/load/deliveries.ts';
+import { describeForecast, takenStage } from '../../../../tools/measure/load/forecast.ts';
+import { load } from '../../../../tools/measure/load/load.ts';
 import { Measurements } from '../../../../tools/measure/load/measurements.ts';
 import { drawReport } from '../../../../tools/measure/load/picture.ts';
-import { loadTarget } from '../../../../tools/measure/load/plan.ts';
+import { loadTarget, ratesOf, stepsOf } from '../../../../tools/measure/load/plan.ts';
 import { makeReport } from '../../../../tools/measure/load/report.ts';
 import { describeReport } from '../../../../tools/measure/load/report-text.ts';
 import { abortReason, type Run, senderTooSlow } from '../../../../tools/measure/load/run.ts';
+import { Stage } from '../../../../tools/stage/stage.ts';
+import { stageAssembly } from '../../../lib/stage-assembly.ts';
 import { planned } from './support.ts';
+
+const SECRET = 'a-secret';
+const BEGIN = Date.parse('2026-01-31T09:00:00Z');
+
+/** The deliveries of two seconds. */
+function made(plan = planned(), rate = 200) {
+  const deliveries = new Deliveries({ plan, samples: readSamples(), secret: SECRET });
+  return [0, 1].flatMap((second) => {
+    const { first, offsets, bytes, ends, signatures } = deliveries.next(rate, BEGIN + second * 1_000);
+    return Array.from(ends, (end, index) => ({
+      number: first + index,
+      due: BEGIN + second * 1_000 + (offsets[index] ?? 0),
+      body: Buffer.from(bytes.subarray(ends[index - 1] ?? 0, end)),
+      signature: signatures.slice(index * SIGNATURE_LENGTH, (index + 1) * SIGNATURE_LENGTH),
+    }));
+  });
+}
+
+describe('the deliveries of a run', () => {
+  test('are signed as the receiver verifies it', () => {
+    const wrong = made().filter(({ body, signature }) => {
+      const decoded = decodeSignature(signature);
+      return decoded === undefined || !verify(body, decoded, [SECRET]);
+    });
+    expect(wrong).toEqual([]);
+  });
+
+  test('are events of the contract, and no two have the same bytes', () => {
+    const bodies = made().map(({ body }) => body);
+    expect(bodies.map((body) => parsePayload(body).kind)).toEqual(bodies.map(() => 'event'));
+    expect(new Set(bodies.map(String)).size).toBe(bodies.length);
+  });
+
+  test('have the mix in any stretch of them', () => {
+    const plan = planned({ mix: parseMix('shop.updated=3,review.posted=1') });
+    const events = made(plan).map(({ body }) => JSON.parse(String(body)).event);
+    for (const begin of [0, 100, 300]) {
+      const stretch = events.slice(begin, begin + 100);
+      expect(stretch.filter((event) => event === 'shop.updated')).toHaveLength(75);
+      expect(stretch.filter((event) => event === 'review.posted')).toHaveLength(25);
+    }
+  });
+
+  test('are about so many shops, and any other id is their own', () => {
+    const data = made(planned({ shops: 3 }))
+      .map(({ body }) => JSON.parse(String(body)))
+      .filter(({ event }) => event === 'user.updated')
+      .map((payload) => payload.data);
+    expect(new Set(data.map(({ shop_id }) => shop_id)).size).toBe(3);
+    expect(new Set(data.map(({ user_id }) => user_id)).size).toBe(data.length);
+  });
+
+  test('say when they are to be sent, in order, so many in each second', () => {
+    const all = made();
+    expect(all.map(({ due }) => due)).toEqual(all.map(({ due }) => due).sort((one, other) => one - other));
+    expect(all.filter(({ due }) => due < BEGIN + 1_000)).toHaveLength(200);
+    const times = all.map(({ body }) => Date.parse(JSON.parse(String(body)).timestamp));
+    expect(times).toEqual(all.map(({ due }) => Math.floor(due)));
+  });
+
+  test('are told by their run and number from those of others', () => {
+    const bodies = made().map(({ body }) => String(body));
+    expect(bodies.map(numberReader('0a1b2c3d'))).toEqual(bodies.map((_, index) => index));
+    expect(bodies.map(numberReader('ffffffff'))).toEqual(bodies.map(() => undefined));
+  });
+});
+
+describe('a plan', () => {
+  test('without a ramp has its rate in each second', () => {
+    expect(ratesOf({ rate: 50, seconds: 3, ramp: false })).toEqual([50, 50, 50]);
+  });
+
+  test('with a ramp rises in ten steps to its rate', () => {
+    const steps = stepsOf({ rate: 500, seconds: 25, ramp: true });
+    expect(steps.map(({ rate }) => rate)).toEqual([50, 100, 150, 200, 250, 300, 350, 400, 450, 500]);
+    expect(steps.reduce((sum, { seconds }) => sum + seconds, 0)).toBe(25);
+  });
+
+  test.each(eventNames)('has a sample of %s', (event) => {
+    const plan = planned({ mix: parseMix(`${event}=1`) });
+    expect(JSON.parse(String(made(plan, 1)[0]?.body)).event).toBe(event);
+  });
+});
+
+describe('what a run costs', () => {
+  test.each([
+    { stage: 'dev', taken: 'dev' },
+    { stage: 'load', taken: 'prod' },
+    { stage: undefined, taken: 'prod' },
+  ])('is taken from stage $taken for stage $stage', ({ stage, taken }) => {
+    expect(takenStage(stage)).toBe(taken);
+  });
+
+  test('says so if it is of another stage than the one that was named', async () => {
+    const deployment = readDeployment(await stageAssembly('prod'));
+    const url = new URL('http://localhost:8443/api/v1/webhooks/partner');
+    const forecast = (takenAs?: string) =>
+      describeForecast(planned(), { title: 'stage load', url, deployment, takenAs }, 300).join('\n');
+    expect(forecast('prod')).toMatch(
+      / taken as +prod: its cost, limits and throttle, as cdk\.json does not know this stage\n *cost +about \$\d+\.\d\d in us-east-1/,
+    );
+    expect(forecast()).not.toContain('taken as');
+    expect(forecast()).toMatch(/ cost +about \$\d+\.\d\d in us-east-1/);
+  });
+
+  test('is confirmed before a stage is loaded, though the address is one of this machine', async () => {
+    const { isTTY } = process.stdin;
+    process.stdin.isTTY = false;
+    const QuarantineQueueUrl = 'https://sqs.eu-west-1.amazonaws.com/123456789012/quarantine';
+    const stack = new Stage('stage load', { QuarantineQueueUrl });
+    const operation = { stack, signal: new AbortController().signal, printLine: () => {}, width: 80 };
+    const url = new URL('http://localhost:8443/');
+    const options = { plan: planned(), url, secret: 'a-secret', json: false, dryRun: false, yes: false };
+    await expect(load(operation, options)).rejects.toThrow(/^There is no terminal to confirm this in/);
+    stack.close();
+    process.stdin.isTTY = isTTY;
+  });
+});
 
 interface Fate {
   /** Milliseconds. */
@@ -42,101 +171,93 @@ const told = (run: Run) => describeReport(makeReport(run, UNREAD), 200).join('\n
 
 describe('a host', () => {
   test.each([
-    ['http://localhost:3000/api', undefined],
-    ['http://127.0.0.2/', undefined],
-    ['http://[::1]:3000/', undefined],
-    ['http://shop.localhost/', undefined],
-    ['https://example.com/api', 'example.com'],
-    ['https://EXAMPLE.com:8443/api', 'example.com:8443'],
-  ])('%s is loaded where it is this machine, or named twice: %s', (url, owned) => {
+    { url: 'http://localhost:3000/api' },
+    { url: 'http://127.0.0.2/' },
+    { url: 'http://[::1]:3000/' },
+    { url: 'http://shop.localhost/' },
+    { url: 'https://EXAMPLE.com:8443/api', owned: 'example.com:8443' },
+  ])('is loaded if it is this machine, or named twice: $url', ({ url, owned }) => {
     expect(loadTarget(url, owned).href).toBe(new URL(url).href);
   });
 
   test.each([
-    ['https://example.com/api', undefined, /^example\.com is not this machine.*--i-own example\.com$/],
-    ['https://localhost.example.com/', undefined, /is not this machine/],
-    ['http://10.0.0.1/', undefined, /is not this machine/],
-    ['https://example.com/', 'example.org', /^--url leads to example\.com, and --i-own names example\.org/],
-    ['https://example.com/', 'com', /must be the same host/],
-    ['ftp://localhost/', undefined, /http:\/\/ or https:\/\//],
-    ['localhost:3000', undefined, /http:\/\/ or https:\/\//],
-    ['http://user:word@localhost/', undefined, /must name no user/],
-  ])('%s is refused with --i-own %s', (url, owned, line) => {
+    {
+      url: 'https://example.com/api',
+      line: /^example\.com is not this machine.*--i-own example\.com$/,
+    },
+    { url: 'https://localhost.example.com/', line: /is not this machine/ },
+    { url: 'http://10.0.0.1/', line: /is not this machine/ },
+    {
+      url: 'https://example.com/',
+      owned: 'example.org',
+      line: /^--url leads to example\.com, and --i-own names example\.org/,
+    },
+    { url: 'https://example.com/', owned: 'com', line: /must be the same host/ },
+    { url: 'ftp://localhost/', line: /http:\/\/ or https:\/\// },
+    { url: 'localhost:3000', line: /http:\/\/ or https:\/\// },
+    { url: 'http://user:word@localhost/', line: /must name no user/ },
+  ])('is refused: $url with --i-own $owned', ({ url, owned, line }) => {
     expect(() => loadTarget(url, owned)).toThrow(line);
   });
 });
 
 describe('while it runs', () => {
-  const soFar = (elapsed: number, endings: [number | string, number][] = []) => ({
-    host: 'example.com',
-    elapsed,
-    endings: new Map(endings),
-    lateBy: 0,
-    underWay: 0,
+  const soFar = (elapsed: number, endings: Readonly<Record<string, number>> = {}, underWay = 0) => {
+    const counted = Object.entries(endings).map(
+      ([came, count]) => [/^\d/.test(came) ? Number(came) : came, count] as const,
+    );
+    return { host: 'example.com', elapsed, endings: new Map(counted), lateBy: 0, underWay };
+  };
+
+  test.each([
+    soFar(9_000),
+    soFar(5_000, { 200: 9 }, 99_999),
+    soFar(500, { ENOTFOUND: 2 }),
+    // Some errors, while a cold receiver has not answered the others yet.
+    soFar(600, { ECONNRESET: 10 }, 300),
+    soFar(500, { 401: 9, ECONNRESET: 2 }),
+    soFar(5_000, { 429: 100, ECONNRESET: 100 }),
+    soFar(5_000, { 500: 100 }),
+    soFar(5_000, { 401: 10, 200: 1 }),
+    soFar(5_000, { 429: 100 }),
+  ])('it goes on: $elapsed ms, $endings, $underWay under way', (state) => {
+    expect(abortReason(state)).toBeUndefined();
   });
 
   test.each([
-    [soFar(9_000), undefined],
-    [{ ...soFar(5_000, [[200, 9]]), underWay: 99_999 }, undefined],
-    [
-      { ...soFar(5_000, [[200, 9]]), underWay: 100_000 },
-      /^100,000 deliveries wait for an answer of example\.com/,
-    ],
-    [soFar(10_000), /^example\.com has not answered anything for 10 s/],
-    [soFar(500, [['ENOTFOUND', 2]]), undefined],
-    // Some errors, while a cold receiver has not answered the others yet.
-    [{ ...soFar(600, [['ECONNRESET', 10]]), underWay: 300 }, undefined],
-    [
-      { ...soFar(10_000, [['ECONNRESET', 10]]), underWay: 300 },
-      /^Nothing answers at example\.com: ECONNRESET/,
-    ],
-    [
-      { ...soFar(600, [['EMFILE', 400]]), underWay: 300 },
-      /^No delivery was answered: this machine has no file descriptors left: fewer --connections/,
-    ],
-    [soFar(3_000, [['ENOTFOUND', 1]]), /^Nothing answers at example\.com: ENOTFOUND/],
-    [soFar(500, [[401, 10]]), /^example\.com answers 401 and never 200: the secret is wrong/],
-    [soFar(500, [[404, 10]]), /answers 404 and never 200: there is no such path\. Is it the whole address/],
-    [soFar(500, [[403, 10]]), /answers 403 and never 200: something before the receiver turns it away/],
-    [soFar(500, [[308, 10]]), /answers 308 and never 200: it leads to another address/],
-    [
-      soFar(5_000, [
-        [429, 3],
-        [401, 100_000],
-        [503, 1],
-        ['ECONNRESET', 2],
-      ]),
-      /the secret is wrong/,
-    ],
-    [
-      soFar(500, [
-        [401, 9],
-        ['ECONNRESET', 2],
-      ]),
-      undefined,
-    ],
-    [
-      soFar(5_000, [
-        [429, 100],
-        ['ECONNRESET', 100],
-      ]),
-      undefined,
-    ],
-    [soFar(5_000, [[500, 100]]), undefined],
-    [
-      soFar(5_000, [
-        [401, 10],
-        [200, 1],
-      ]),
-      undefined,
-    ],
-    [soFar(5_000, [[429, 100]]), undefined],
-  ])('%j is given up as of no use: %s', (state, line) => {
-    if (line === undefined) expect(abortReason(state)).toBeUndefined();
-    else expect(abortReason(state)).toMatch(line);
+    {
+      state: soFar(5_000, { 200: 9 }, 100_000),
+      line: /^100,000 deliveries wait for an answer of example\.com/,
+    },
+    { state: soFar(10_000), line: /^example\.com has not answered anything for 10 s/ },
+    {
+      state: soFar(10_000, { ECONNRESET: 10 }, 300),
+      line: /^Nothing answers at example\.com: ECONNRESET/,
+    },
+    {
+      state: soFar(600, { EMFILE: 400 }, 300),
+      line: /^No delivery was answered: this machine has no file descriptors left: fewer --connections/,
+    },
+    { state: soFar(3_000, { ENOTFOUND: 1 }), line: /^Nothing answers at example\.com: ENOTFOUND/ },
+    {
+      state: soFar(500, { 401: 10 }),
+      line: /^example\.com answers 401 and never 200: the secret is wrong/,
+    },
+    { state: soFar(500, { 404: 10 }), line: /404 and never 200: there is no such path/ },
+    {
+      state: soFar(500, { 403: 10 }),
+      line: /403 and never 200: something before the receiver turns it away/,
+    },
+    { state: soFar(500, { 308: 10 }), line: /308 and never 200: it leads to another address/ },
+    {
+      state: soFar(5_000, { 429: 3, 401: 100_000, 503: 1, ECONNRESET: 2 }),
+      line: /the secret is wrong/,
+    },
+  ])('it is aborted as of no use: $line', ({ state, line }) => {
+    expect(abortReason(state)).toMatch(line);
   });
 
-  test('a machine that falls behind is told, and what to do', () => {
+  test('a machine that falls behind is warned of, and what to do', () => {
     expect(senderTooSlow({ lateBy: 100 })).toBeUndefined();
     expect(senderTooSlow({ lateBy: 1_234 })).toMatch(
       /cannot keep the rate: it is 1\.2 s behind\. Lower --rate/,
@@ -166,16 +287,12 @@ describe('a report', () => {
 
   const ramp = planned({ rate: 100, seconds: 10, ramp: true });
 
-  test.each<[string, (second: number) => Fate, RegExp]>([
-    [
-      'answers but 200',
-      (second) => (second < 6 ? {} : { came: 503 }),
-      /breaks at 70 a second: 100 % not 200/,
-    ],
-    ['slow answers', (second) => (second < 3 ? {} : { takes: 1_500 }), /breaks at 40 a second: p99 above/],
-    ['late sends', (second) => (second < 8 ? {} : { sentLate: 300 }), /breaks at 90 a second: sent late/],
-  ])('of a ramp says which step is the first with %s', (_, fateIn, line) => {
-    expect(told(ranAs(ramp, fateIn))).toMatch(line);
+  test.each<{ fate: (second: number) => Fate; line: RegExp }>([
+    { fate: (second) => (second < 6 ? {} : { came: 503 }), line: /breaks at 70 a second: 100 % not 200/ },
+    { fate: (second) => (second < 3 ? {} : { takes: 1_500 }), line: /breaks at 40 a second: p99 above/ },
+    { fate: (second) => (second < 8 ? {} : { sentLate: 300 }), line: /breaks at 90 a second: sent late/ },
+  ])('of a ramp says at which step it breaks: $line', ({ fate, line }) => {
+    expect(told(ranAs(ramp, fate))).toMatch(line);
   });
 
   test('of a ramp that holds says so', () => {

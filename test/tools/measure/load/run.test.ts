@@ -1,62 +1,98 @@
-import { describe, expect, test } from '@jest/globals';
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { EffectReader } from '../../../../tools/measure/load/effect.ts';
 import { STALE_WITHIN } from '../../../../tools/measure/load/generator.ts';
-import { makeReport } from '../../../../tools/measure/load/report.ts';
+import { load } from '../../../../tools/measure/load/load.ts';
+import { Measurements } from '../../../../tools/measure/load/measurements.ts';
+import type { LoadPlan } from '../../../../tools/measure/load/plan.ts';
+import { type LoadReport, makeReport } from '../../../../tools/measure/load/report.ts';
 import { describeReport } from '../../../../tools/measure/load/report-text.ts';
-import { freePort } from '../../cli/commands/project.ts';
-import { answering, keptRate, planned, Receiver, ran } from './support.ts';
+import { type RunOptions, runLoad } from '../../../../tools/measure/load/run.ts';
+import { Stage } from '../../../../tools/stage/stage.ts';
+import { type SharedStack, sharedStack } from '../../../support/shared-stack.ts';
+import { TEST_SECRET } from '../../../support/test-stack.ts';
+import { deleteObjects, objectKey, putObject } from '../../stage/archive/support.ts';
+import { Operator } from '../../stage/queues/support.ts';
+import { planned } from './support.ts';
 
 const UNREAD = { why: 'nobody asked.' };
+const progress = { show: () => {}, end: () => {} };
+const never = new AbortController().signal;
 
-/** The receiver answers nothing from then on, for so long. */
-const STALL = { begin: 500, milliseconds: 1_000 };
-
-/** Holds answers back while it stands still. */
-const stalling = () =>
-  Receiver.open((response, sinceFirst) => {
-    const left = STALL.begin + STALL.milliseconds - sinceFirst;
-    const wait = sinceFirst >= STALL.begin && left > 0 ? left : 0;
-    setTimeout(() => response.end(), wait);
+/** A receiver that answers as it is told how many milliseconds ago the first request came, and its number. */
+async function receive(answer: (response: ServerResponse, sinceFirst: number, count: number) => void) {
+  const arrivals: number[] = [];
+  let first: number | undefined;
+  const server = createServer((request, response) => {
+    first ??= performance.now();
+    const sinceFirst = performance.now() - first;
+    const count = arrivals.push(sinceFirst);
+    request.resume().once('end', () => answer(response, sinceFirst, count));
   });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  return {
+    /** Milliseconds since the first, of each request. */
+    arrivals,
+    url: new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/api/v1/webhooks/partner`),
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      await once(server.close(), 'close');
+    },
+  };
+}
+
+const ran = (
+  plan: LoadPlan,
+  url: URL,
+  { signal = never, ...given }: Partial<Pick<RunOptions, 'signal' | 'maxUnderWay'>> = {},
+) => runLoad({ plan, url, secret: TEST_SECRET, signal, progress, warn: () => {}, ...given });
 
 describe('a load test', () => {
-  test.each([
-    ['with a connection for each', 1_000],
-    ['with two connections, so that most wait for one', 2],
-  ])('shows a stall by all that came meanwhile, %s', async (_, connections) => {
-    await using receiver = await stalling();
-    const { measurements } = await ran(planned({ seconds: 2, connections }), receiver.url);
-    expect(measurements.accepted.size).toBe(200);
-    // Of 200 in two seconds those of one second wait, evenly from none of it to all. They come at random moments: some
-    // 75 wait for longer than a quarter of it, and 60 or fewer in one run of a hundred.
-    expect(measurements.receipt.percentile(80)).toBeGreaterThan(STALL.milliseconds / 4);
-    expect(measurements.receipt.percentile(95)).toBeGreaterThan(STALL.milliseconds / 2);
-  });
+  /** The receiver answers nothing from then on, for so long. */
+  const STALL = { begin: 250, milliseconds: 500 };
 
-  test('sends by the clock, whatever answers take', async () => {
-    await using receiver = await stalling();
-    await ran(planned({ seconds: 2 }), receiver.url);
-    const during = receiver.arrivals.filter((at) => at > STALL.begin && at < STALL.begin + 900);
-    expect(during.length).toBeGreaterThan(60);
-  });
+  test.each([1_000, 2])(
+    'shows a stall by all that came meanwhile, with %s connections',
+    async (connections) => {
+      await using receiver = await receive((response, sinceFirst) => {
+        const left = STALL.begin + STALL.milliseconds - sinceFirst;
+        setTimeout(() => response.end(), sinceFirst >= STALL.begin && left > 0 ? left : 0);
+      });
+      const { measurements } = await ran(planned({ rate: 200, connections }), receiver.url);
+      expect(measurements.accepted.size).toBe(200);
+      // Of 200 in a second those of half a second wait, evenly from none of it to all: some 75 for longer than a quarter
+      // of it.
+      expect(measurements.receipt.percentile(80)).toBeGreaterThan(STALL.milliseconds / 4);
+      expect(measurements.receipt.percentile(95)).toBeGreaterThan(STALL.milliseconds / 2);
+      if (connections === 2) return;
+      // It sends by the clock, however long answers take.
+      const during = receiver.arrivals.filter((at) => at > STALL.begin && at < STALL.begin + 450);
+      expect(during.length).toBeGreaterThan(60);
+    },
+  );
 
-  test('tells each kind of answer', async () => {
-    let count = 0;
-    await using receiver = await Receiver.open((response) => {
-      count += 1;
-      response.writeHead(count % 4 === 0 ? 429 : 200).end();
+  test('counts each kind of answer, and a connection that is reset late as a failed delivery', async () => {
+    await using receiver = await receive((response, _, count) => {
+      if (count % 4 === 0) setTimeout(() => response.socket?.resetAndDestroy(), 2 * STALE_WITHIN);
+      else response.writeHead(count % 4 === 1 ? 429 : 200).end();
     });
     const report = makeReport(await ran(planned(), receiver.url), UNREAD);
-    expect(report.endings).toEqual([
-      { came: 200, count: 75 },
+    expect(report.endings.toSorted((one, other) => other.count - one.count)).toEqual([
+      { came: 200, count: 50 },
       { came: 429, count: 25 },
+      { came: 'ECONNRESET', count: 25 },
     ]);
+    expect(report.deliveries).toMatchObject({ sent: 100, sentAgain: 0, accepted: 50 });
     expect(report.succeeded).toBe(false);
     expect(describeReport(report, 100).join('\n')).toMatch(/429 +25 +25 % +throttled/);
   });
 
   test('repeats once, and counts, what a connection was reset of at once', async () => {
     const times = new Map<unknown, number>();
-    await using receiver = await Receiver.open((response, sinceFirst) => {
+    await using receiver = await receive((response, sinceFirst) => {
       const signature = response.req.headers['x-webhook-signature'];
       times.set(signature, (times.get(signature) ?? 0) + 1);
       // First it makes connections that lie idle then, so that a repetition finds another of them.
@@ -71,79 +107,133 @@ describe('a load test', () => {
     expect(describeReport(report, 200).join('\n')).toMatch(new RegExp(`sent again +${sentAgain}, once each`));
   });
 
-  test('takes a connection that is reset later for a delivery that failed', async () => {
-    let count = 0;
-    await using receiver = await Receiver.open((response) => {
-      count += 1;
-      if (count % 4 === 0) setTimeout(() => response.socket?.resetAndDestroy(), 2 * STALE_WITHIN);
-      else response.end();
-    });
-    const report = makeReport(await ran(planned(), receiver.url), UNREAD);
-    expect(report.deliveries).toMatchObject({ sent: 100, sentAgain: 0, accepted: 75 });
-    expect(report.endings).toContainEqual({ came: 'ECONNRESET', count: 25 });
-    expect(report.succeeded).toBe(false);
-  });
-
-  test('succeeds where all is answered 200', async () => {
-    await using receiver = await answering(200);
-    const report = makeReport(await ran(planned(), receiver.url), UNREAD);
-    expect(report).toMatchObject({ deliveries: { wanted: 100, sent: 100, accepted: 100 } });
-    expect(report.succeeded).toBe(keptRate(report));
-    expect(report.receipt.count).toBe(100);
-  });
-
-  test('ends within seconds where the secret is wrong', async () => {
-    await using receiver = await answering(401);
-    const { ended, lasted } = await ran(planned({ rate: 20, seconds: 60 }), receiver.url);
-    expect(ended).toMatch(/^127\.0\.0\.1:\d+ answers 401 and never 200: the secret is wrong/);
-    expect(lasted).toBeLessThan(10_000);
-  });
-
-  test('ends within seconds where nothing listens', async () => {
-    const port = await freePort();
-    const { ended, lasted } = await ran(
-      planned({ rate: 20, seconds: 60 }),
-      new URL(`http://127.0.0.1:${port}/`),
-    );
-    expect(ended).toBe(
-      `Nothing answers at 127.0.0.1:${port}: ECONNREFUSED. Is it the right address, and does it run?`,
-    );
-    expect(lasted).toBeLessThan(10_000);
-  });
-
-  test('ends early where more is under way than memory holds', async () => {
-    await using receiver = await Receiver.open(() => {});
-    const signal = new AbortController().signal;
-    const run = await ran(planned({ seconds: 60 }), receiver.url, signal, { maxUnderWay: 50 });
+  test('ends early if more is under way than memory holds', async () => {
+    await using receiver = await receive(() => {});
+    const run = await ran(planned({ rate: 400, seconds: 60 }), receiver.url, { maxUnderWay: 50 });
     expect(run.ended).toMatch(/^\d+ deliveries wait for an answer of 127\.0\.0\.1:\d+, .* no more than 50/);
     expect(run.lasted).toBeLessThan(8_000);
   });
 
-  test('that is interrupted tells what there is', async () => {
-    await using receiver = await answering(200);
+  test('that is interrupted reports what there is, and what is under way is not unanswered', async () => {
     const interruption = new AbortController();
-    setTimeout(() => interruption.abort(), 1_500);
-    const run = await ran(planned({ seconds: 60 }), receiver.url, interruption.signal);
-    const report = makeReport(run, { why: 'it was not waited for.' });
-    expect(report.ended).toBe('It was interrupted.');
-    expect(report.succeeded).toBe(false);
-    expect(report.deliveries.accepted).toBeGreaterThan(0);
-    expect(report.deliveries.sent).toBeLessThan(report.deliveries.wanted);
+    await using receiver = await receive((response, _, count) => {
+      if (count <= 10) response.end();
+      if (count === 20) interruption.abort();
+    });
+    const plan = planned({ seconds: 60 });
+    const report = makeReport(await ran(plan, receiver.url, { signal: interruption.signal }), UNREAD);
+    const { sent, wanted } = report.deliveries;
+    expect(report).toMatchObject({ ended: 'It was interrupted.', succeeded: false });
+    expect(sent).toBeLessThan(wanted);
+    const underWay = { came: 'under way', count: sent - 10 };
+    expect(report.endings.toSorted((one, other) => one.count - other.count)).toHaveLength(2);
+    expect(report.endings).toEqual(expect.arrayContaining([{ came: 200, count: 10 }, underWay]));
+    expect(report.receipt.count).toBe(10);
   });
 
   test('that is interrupted before its first delivery lasted no time', async () => {
-    const run = await ran(planned(), new URL('http://127.0.0.1:1/'), AbortSignal.abort());
+    const run = await ran(planned(), new URL('http://127.0.0.1:1/'), { signal: AbortSignal.abort() });
     expect(run).toMatchObject({ lasted: 0, over: 0, ended: 'It was interrupted.' });
     expect(describeReport(makeReport(run, UNREAD), 80).join('\n')).toMatch(/sent +0, 0 a second/);
   });
+});
 
-  test('that is interrupted does not take what is under way for unanswered', async () => {
-    await using receiver = await Receiver.open(() => {});
-    const interruption = new AbortController();
-    setTimeout(() => interruption.abort(), 1_200);
-    const run = await ran(planned({ seconds: 60 }), receiver.url, interruption.signal);
-    const { endings, deliveries, receipt } = makeReport(run, { why: 'it was not waited for.' });
-    expect(endings).toEqual([{ came: 'under way', count: deliveries.sent }]);
-    expect(receipt.count).toBe(0);
+describe('a load test of a stack', () => {
+  let stack: SharedStack;
+  let operator: Operator;
+  beforeAll(async () => {
+    stack = await sharedStack();
+    operator = await Operator.create(stack);
+  });
+  afterAll(() => operator.close());
+
+  /** Loads the stack. @returns what was printed */
+  async function loaded(run: string, given: { json: boolean; secret?: string; picture?: string }) {
+    const operation = { ...operator.operation(), width: 120 };
+    const options = { secret: TEST_SECRET, dryRun: false, yes: false, ...given };
+    const url = new URL(stack.outputs.WebhookUrl ?? '');
+    const succeeded = await load(operation, { ...options, plan: planned({ run, rate: 50 }), url });
+    return { succeeded, said: operation.said.join('\n') };
+  }
+
+  test('has the effects of all deliveries, and how long each took, also as a picture', async () => {
+    const picture = operator.path('load.svg');
+    const { succeeded, said } = await loaded('11111111', { json: true, picture });
+    const report: LoadReport = JSON.parse(said);
+    expect(report).toMatchObject({
+      endings: [{ came: 200, count: 50 }],
+      receipt: { count: 50 },
+      effect: { accepted: 50, missing: 0, unanswered: 0, latency: { count: 50 } },
+    });
+    // A busy machine may be too slow for a moment.
+    const isSlow = report.sender.doubts.some((doubt) =>
+      /cannot keep the rate|were sent more than/.test(doubt),
+    );
+    expect(succeeded).toBe(!isSlow);
+    expect(await readFile(picture, 'utf8')).toMatch(
+      /^<svg .*50 deliveries · 50 answered 200 · none without effect.*<\/svg>\n$/s,
+    );
+  });
+
+  test('ends early, and is no success, if nobody accepts the deliveries', async () => {
+    const { succeeded, said } = await loaded('22222222', { json: false, secret: 'another' });
+    expect(succeeded).toBe(false);
+    expect(said).toMatch(/It ended early: localhost:\d+ answers 401 and never 200: the secret is wrong\./);
+    expect(said).not.toContain('another');
+  });
+
+  /** What is read of one delivery that was answered 200 and is not in the archive. */
+  async function readOfOne(
+    run: string,
+    { signal = never, patience = 100, meanwhile = async (_archive: Stage) => {} },
+  ) {
+    const plan = planned({ run });
+    const archive = new Stage('the local stack', { ...stack.outputs });
+    const operation = { stack: archive, signal, printLine: () => {}, width: 80, progress };
+    const reader = await EffectReader.open(operation, plan);
+    await meanwhile(archive);
+    const measurements = new Measurements(plan);
+    measurements.begin(0, 0);
+    measurements.end({ number: 7, due: 0, at: 20, came: 200 });
+    const url = new URL(archive.webhookUrl);
+    const sent = { plan, url, measurements, begin: Date.now(), lasted: 1_000, over: 1_020, loopDelay: 0 };
+    const effect = await reader.read(sent, patience);
+    archive.close();
+    return { effect, said: describeReport(makeReport(sent, effect), 200).join('\n') };
+  }
+
+  test('has as missing what was answered 200 and is not in the archive', async () => {
+    const { effect, said } = await readOfOne('33333333', {});
+    expect(effect).toMatchObject({ accepted: 1, missing: 1, outcomes: {} });
+    expect(said).toContain('1 are missing: npm run dlq -- list');
+  });
+
+  test('has not as missing what had not been read when it was interrupted', async () => {
+    const signal = AbortSignal.timeout(100);
+    const { effect, said } = await readOfOne('44444444', { signal, patience: 60_000 });
+    expect(effect).toMatchObject({ accepted: 1, missing: 0, unread: { count: 1, why: 'interrupted' } });
+    expect(said).toContain('0 of 1 that were answered 200 are settled. 1 were not read: interrupted.');
+    expect(said).not.toContain('dlq');
+  });
+
+  test('has not as missing what may be in a damaged object', async () => {
+    const key = objectKey('damaged', 'shop.updated', new Date().toISOString().slice(0, 13));
+    const meanwhile = (archive: Stage) => putObject(archive, key, Buffer.from('no gzip'));
+    const { effect, said } = await readOfOne('66666666', { meanwhile });
+    await deleteObjects(operator.stack, [{ key }]);
+    expect(effect).toMatchObject({
+      missing: 0,
+      unread: { count: 1, why: expect.stringContaining(`${key}: not gzip`) },
+    });
+    expect(said).toContain(`1 were not read: ${key}: not gzip`);
+  });
+
+  test('has its receipts if the archive cannot be read any more, and says why', async () => {
+    const meanwhile = async ({ outputs }: Stage) =>
+      void Object.assign(outputs, { ArchiveBucket: 'no-such-bucket' });
+    const { effect, said } = await readOfOne('55555555', { meanwhile, patience: 60_000 });
+    const why = expect.stringMatching(/^NoSuchBucket: /);
+    expect(effect).toMatchObject({ missing: 0, unread: { count: 1, why } });
+    expect(said).toMatch(/200 +1 +100 %.*1 were not read: NoSuchBucket: /s);
   });
 });

@@ -52,75 +52,47 @@ const SOONER = 'wrong repeat-sooner';
 const STEADY = 'risky repeat-steady';
 
 describe('the waits of a sender', () => {
-  test.each<{ what: string; failed: Failure[]; findings: string[][]; backOff: string | undefined }>([
+  const cuts = failures(1.7, 0.9, 0.7).map((failure) => ({ ...failure, how: 'cut' as const }));
+  const clientRepeat: Failure[] = [{ wait: 10 }, { wait: 0.01, how: 'cut' }, { wait: 20 }];
+  const longer: Failure[] = [{ wait: 60, retryAfterSeconds: 60 }, { wait: 10 }, { wait: 20 }];
+  const tooShort: Failure[] = [{ wait: 10 }, { wait: 20, retryAfterSeconds: 60 }, { wait: 20 }];
+  const IGNORED = 'wrong retry-after-ignored';
+
+  test.each([
     { what: 'as asked for', failed: failures(10, 20, 40), findings: [[], [], []], backOff: 'growing' },
     {
-      what: 'as asked for, and moved by a quarter in the worst way',
-      failed: failures(12.5, 15, 50, 60),
-      findings: [[], [], [], []],
-      backOff: 'growing',
-    },
-    {
-      what: 'of an hour, which need not grow',
-      failed: failures(3_600, 2_700, 4_500),
+      what: 'moved by a quarter',
+      failed: failures(12.5, 15, 50),
       findings: [[], [], []],
       backOff: 'growing',
     },
+    // Waits of an hour need not grow.
+    { what: 'of an hour', failed: failures(3_600, 2_700), findings: [[], []], backOff: 'growing' },
+    { what: 'that shrink', failed: failures(1.7, 0.9), findings: [[EARLY], [SOONER]], backOff: 'shrinking' },
     {
-      what: 'that shrink',
-      failed: failures(1.7, 0.9, 0.7),
-      findings: [[EARLY], [SOONER], [SOONER]],
-      backOff: 'shrinking',
-    },
-    {
-      what: 'that shrink after they grew',
+      what: 'that grew',
       failed: failures(10, 20, 5, 80),
       findings: [[], [], [SOONER], []],
       backOff: 'shrinking',
     },
-    {
-      what: 'that do not grow',
-      failed: failures(10, 10, 10),
-      findings: [[], [STEADY], [STEADY]],
-      backOff: 'steady',
-    },
-    {
-      what: 'of equal length, moved by a quarter',
-      failed: failures(12.5, 7.5),
-      findings: [[], [STEADY]],
-      backOff: 'steady',
-    },
+    { what: 'that do not grow', failed: failures(10, 10), findings: [[], [STEADY]], backOff: 'steady' },
+    { what: 'nearly equal', failed: failures(12.5, 7.5), findings: [[], [STEADY]], backOff: 'steady' },
     { what: 'of a fast test', failed: failures(1, 2, 4), findings: [[EARLY], [], []], backOff: 'growing' },
     {
-      what: 'too short to be compared',
-      failed: failures(0.04, 0.02, 0.01),
-      findings: [[EARLY], [], []],
+      what: 'too short to compare',
+      failed: failures(0.04, 0.02),
+      findings: [[EARLY], []],
       backOff: undefined,
     },
+    { what: 'after cuts', failed: cuts, findings: [[], [SOONER], [SOONER]], backOff: 'shrinking' },
     {
-      what: 'that shrink after cuts',
-      failed: failures(1.7, 0.9, 0.7).map((failure) => ({ ...failure, how: 'cut' })),
-      findings: [[], [SOONER], [SOONER]],
-      backOff: 'shrinking',
-    },
-    {
-      what: 'with a repeat of the HTTP client after a cut',
-      failed: [{ wait: 10 }, { wait: 0.01, how: 'cut' }, { wait: 20 }],
+      what: 'with a repeat of the HTTP client',
+      failed: clientRepeat,
       findings: [[], [], []],
       backOff: 'growing',
     },
-    {
-      what: 'with a longer one that Retry-After asked for',
-      failed: [{ wait: 60, retryAfterSeconds: 60 }, { wait: 10 }, { wait: 20 }],
-      findings: [[], [], []],
-      backOff: 'growing',
-    },
-    {
-      what: 'shorter than Retry-After',
-      failed: [{ wait: 10 }, { wait: 20, retryAfterSeconds: 60 }, { wait: 20 }],
-      findings: [[], ['wrong retry-after-ignored'], []],
-      backOff: 'growing',
-    },
+    { what: 'that Retry-After asked for', failed: longer, findings: [[], [], []], backOff: 'growing' },
+    { what: 'shorter than Retry-After', failed: tooShort, findings: [[], [IGNORED], []], backOff: 'growing' },
   ])('$what', ({ failed, findings, backOff }) => {
     const repeated = delivery([...failed]);
     expect(judged(repeated)).toEqual(findings);

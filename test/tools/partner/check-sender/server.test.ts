@@ -1,8 +1,10 @@
 import { once } from 'node:events';
-import { Agent, request as httpRequest } from 'node:http';
+import { request as httpRequest } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { stripVTControlCharacters } from 'node:util';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { WEBHOOK_PATH } from '../../../../lambda/events/webhook-path.ts';
@@ -98,38 +100,29 @@ const head = (...lines: string[]) =>
 const signed = `X-Webhook-Signature: ${sign(BODY).toString('hex')}`;
 const closing = 'Connection: close';
 
-describe('it answers as the service does', () => {
-  test('200 to a right request, 400, 401 and 404 to wrong ones, with the words of the service', async () => {
-    const started = await start();
-    const right = await post(started);
-    expect({ status: right.status, body: await right.json() }).toMatchObject({
-      status: 200,
-      body: { status: 'queued', eventId: expect.stringMatching(/^[0-9a-f]{64}$/) },
-    });
-    const unusable = await post(started, '{}');
-    expect(unusable.headers.get('content-type')).toBe('application/problem+json');
-    expect(await unusable.json()).toMatchObject({
-      type: 'urn:partner-webhooks:problem:unusable-event',
-      status: 400,
-    });
-    const unsigned = await post(started, BODY, 'x');
-    expect(await unsigned.json()).toMatchObject({
-      type: 'urn:partner-webhooks:problem:invalid-signature',
-      status: 401,
-    });
-    const astray = await fetch(new URL('/elsewhere', urlOf(started)));
-    expect({ status: astray.status, body: await astray.json() }).toEqual({
-      status: 404,
-      body: { message: 'Not Found' },
-    });
-    await verdict(started, 4);
-    expect(started.verdicts.map(({ diagnosis }) => diagnosis?.status)).toEqual([200, 400, 401, 404]);
-    expect(started.tally.summary(started.checker.deliveries())).toMatchObject({
-      requests: 4,
-      right: 1,
-      accepted: 1,
-      statuses: { 200: 1, 400: 1, 401: 1, 404: 1 },
-    });
+test('it answers as the service: 200 to a right request, 400, 401 and 404 to wrong ones, with the words of the service', async () => {
+  const started = await start();
+  const answers = [
+    await post(started),
+    await post(started, '{}'),
+    await post(started, BODY, 'x'),
+    await fetch(new URL('/elsewhere', urlOf(started))),
+  ];
+  const bodies = await Promise.all(answers.map((answer) => answer.json()));
+  expect(bodies).toMatchObject([
+    { status: 'queued', eventId: expect.stringMatching(/^[0-9a-f]{64}$/) },
+    { status: 400, type: 'urn:partner-webhooks:problem:unusable-event' },
+    { status: 401, type: 'urn:partner-webhooks:problem:invalid-signature' },
+    { message: 'Not Found' },
+  ]);
+  expect(answers[1]?.headers.get('content-type')).toBe('application/problem+json');
+  await verdict(started, 4);
+  expect(answers.map(({ status }) => status)).toEqual([200, 400, 401, 404]);
+  expect(started.tally.summary(started.checker.deliveries())).toMatchObject({
+    requests: 4,
+    right: 1,
+    accepted: 1,
+    statuses: { 200: 1, 400: 1, 401: 1, 404: 1 },
   });
 });
 
@@ -170,95 +163,36 @@ test('what went astray is not called queued', async () => {
 });
 
 describe('whatever comes, there is a verdict, and it goes on', () => {
+  const length = `Content-Length: ${Buffer.byteLength(BODY)}`;
+  const chunk = `${Buffer.byteLength(BODY).toString(16)}\r\n${BODY}\r\n0\r\n\r\n`;
+  const oldHead = head(signed, length).replace('HTTP/1.1\r\nHost: x', 'HTTP/1.0');
   test.each([
+    { kinds: ['signature-twice'], parts: [head(signed, signed, length, closing), BODY], answer: / 401 / },
+    { kinds: ['http-version', 'host'], parts: [oldHead, BODY], answer: / 200 / },
     {
-      what: 'a header twice',
-      parts: [head(signed, signed, `Content-Length: ${Buffer.byteLength(BODY)}`, closing), BODY],
-      answer: /^HTTP\/1.1 401/,
-      kinds: ['signature-twice'],
-    },
-    {
-      what: 'HTTP/1.0',
-      parts: [
-        `POST ${WEBHOOK_PATH} HTTP/1.0\r\nContent-Type: application/json\r\n${signed}\r\nContent-Length: ${Buffer.byteLength(BODY)}\r\n\r\n`,
-        BODY,
-      ],
-      answer: /^HTTP\/1.1 200/,
-      kinds: ['http-version', 'host'],
-    },
-    {
-      what: 'chunks',
-      parts: [
-        head(signed, 'Transfer-Encoding: chunked', closing),
-        `${Buffer.byteLength(BODY).toString(16)}\r\n${BODY}\r\n0\r\n\r\n`,
-      ],
-      answer: /^HTTP\/1.1 200/,
       kinds: ['chunked'],
+      parts: [head(signed, 'Transfer-Encoding: chunked', closing), chunk],
+      answer: / 200 /,
     },
     {
-      what: 'Expect: 100-continue',
-      parts: [
-        head(signed, 'Expect: 100-continue', `Content-Length: ${Buffer.byteLength(BODY)}`, closing),
-        BODY,
-      ],
-      answer: /^HTTP\/1.1 100 Continue[\s\S]*HTTP\/1.1 200/,
       kinds: ['expect'],
+      parts: [head(signed, 'Expect: 100-continue', length, closing), BODY],
+      answer: / 100 Continue[\s\S]*HTTP\/1.1 200 /,
     },
+    { kinds: ['not-http'], parts: [Buffer.from([0, 1, 2, 3, 255, 10, 13, 10, 13, 10])], answer: / 400 / },
+    { kinds: ['tls'], parts: [Buffer.from([0x16, 3, 1, 2, 0, 1, 0, 1, 0xfc, 3, 3])], answer: / 400 / },
+    { kinds: ['http-2'], parts: ['PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'], answer: / 400 |^$/ },
+    { kinds: ['head-too-large'], parts: [head(`Cookie: ${'c'.repeat(20_000)}`)], answer: / 4\d\d / },
+    { kinds: ['framing'], parts: [head('Content-Length: 1', 'Content-Length: 2'), 'xx'], answer: / 400 / },
     {
-      what: 'garbage',
-      parts: [Buffer.from([0, 1, 2, 3, 255, 10, 13, 10, 13, 10])],
-      answer: /^HTTP\/1.1 400/,
-      kinds: ['not-http'],
-    },
-    {
-      what: 'a TLS handshake',
-      parts: [Buffer.from([0x16, 3, 1, 2, 0, 1, 0, 1, 0xfc, 3, 3])],
-      answer: /^HTTP\/1.1 400/,
-      kinds: ['tls'],
-    },
-    {
-      what: 'HTTP/2',
-      parts: ['PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'],
-      answer: /^(HTTP\/1.1 400|$)/,
-      kinds: ['http-2'],
-    },
-    {
-      what: 'headers of 20 KB',
-      parts: [head(`Cookie: ${'c'.repeat(20_000)}`)],
-      answer: /^HTTP\/1.1 4/,
-      kinds: ['head-too-large'],
-    },
-    {
-      what: 'two lengths',
-      parts: [head('Content-Length: 1', 'Content-Length: 2'), 'xx'],
-      answer: /^HTTP\/1.1 400/,
       kinds: ['framing'],
-    },
-    {
-      what: 'a length and chunks',
       parts: [head('Content-Length: 1', 'Transfer-Encoding: chunked'), 'xx'],
-      answer: /^HTTP\/1.1 400/,
-      kinds: ['framing'],
+      answer: / 400 /,
     },
-    {
-      what: 'a wrong chunk',
-      parts: [head('Transfer-Encoding: chunked'), 'zz\r\n'],
-      answer: /^HTTP\/1.1 400/,
-      kinds: ['framing'],
-    },
-    {
-      what: 'a line break in a signature',
-      parts: [head('X-Webhook-Signature: abc\r\ndef', closing)],
-      answer: /^HTTP\/1.1 400/,
-      kinds: ['malformed-head'],
-    },
-    {
-      what: 'CONNECT',
-      parts: ['CONNECT example.com:443 HTTP/1.1\r\nHost: example.com\r\n\r\n'],
-      answer: /^HTTP\/1.1 404/,
-      kinds: ['method'],
-    },
-  ])('$what', async ({ parts, answer, kinds }) => {
+    { kinds: ['framing'], parts: [head('Transfer-Encoding: chunked'), 'zz\r\n'], answer: / 400 / },
+    { kinds: ['malformed-head'], parts: [head('X-Webhook-Signature: abc\r\ndef', closing)], answer: / 400 / },
+    { kinds: ['method'], parts: ['CONNECT x:443 HTTP/1.1\r\nHost: x\r\n\r\n'], answer: / 404 / },
+  ])('$kinds', async ({ parts, answer, kinds }) => {
     const started = await start();
     expect(await raw(started, ...parts)).toMatch(answer);
     expect(kindsOf(await verdict(started))).toEqual(kinds);
@@ -270,41 +204,27 @@ describe('whatever comes, there is a verdict, and it goes on', () => {
     {
       what: 'headers that never end',
       parts: [`POST ${WEBHOOK_PATH} HTTP/1.1\r\nHost: x\r\n`],
-      says: /its headers never ended/,
-      advice: /empty line/,
+      says: /never ended/,
     },
-    {
-      what: 'a body that never ends',
-      parts: [head('Content-Length: 100'), '12345'],
-      says: /5 bytes came/,
-      advice: /Content-Length/,
-    },
-  ])('$what: it says so once the time is over', async ({ parts, says, advice }) => {
+    { what: 'a body that never ends', parts: [head('Content-Length: 100'), '12345'], says: /5 bytes came/ },
+  ])('$what: it says so once the time is over', async ({ parts, says }) => {
     const started = await start([], 500);
     expect(await raw(started, ...parts)).toMatch(/^HTTP\/1.1 408/);
     const { findings } = await verdict(started);
-    expect(findings).toEqual([
-      expect.objectContaining({
-        kind: 'never-ended',
-        what: expect.stringMatching(says),
-        remedy: expect.stringMatching(advice),
-      }),
-    ]);
+    expect(findings).toMatchObject([{ kind: 'never-ended', what: expect.stringMatching(says) }]);
     await sleep(50);
     expect(started.verdicts).toHaveLength(1);
   });
 
   const accented = BODY.replace('shop-1', 'café-é');
-  const accents = 'T'.repeat(3).replaceAll('T', 'é');
+  const moreAccented = BODY.replace('shop-1', `caf${'é'.repeat(15)}`);
   const short = (body: string, signature = sign(body).toString('hex')) =>
     head(`X-Webhook-Signature: ${signature}`, `Content-Length: ${body.length}`);
   test.each([
     { what: 'in one write', parts: [`${short(accented)}${accented}`], kinds: ['content-length-small'] },
     {
       what: 'with more of it left out, from the T of the timestamp on',
-      parts: [
-        `${short(accented.replace('é-é', accents.repeat(5)))}${accented.replace('é-é', accents.repeat(5))}`,
-      ],
+      parts: [`${short(moreAccented)}${moreAccented}`],
       kinds: ['content-length-small'],
     },
     {
@@ -322,17 +242,7 @@ describe('whatever comes, there is a verdict, and it goes on', () => {
     'a Content-Length that counts characters, $what: the answer of the service, and one verdict',
     async ({ parts, kinds }) => {
       const started = await start();
-      const socket = await open(started);
-      let answer = '';
-      socket.setEncoding('latin1').on('data', (text: string) => {
-        answer += text;
-      });
-      const closed = once(socket, 'close');
-      for (const part of parts) {
-        socket.write(part);
-        await sleep(20);
-      }
-      await closed;
+      const answer = await raw(started, ...parts);
       expect(answer).toMatch(/^HTTP\/1.1 401[\s\S]*invalid-signature/);
       expect(kindsOf(await verdict(started))).toEqual(kinds);
       expect((await post(started)).status).toBe(200);
@@ -343,15 +253,13 @@ describe('whatever comes, there is a verdict, and it goes on', () => {
 
   test('bytes behind a right request are told, and it is accepted', async () => {
     const started = await start();
-    expect(
-      await raw(started, `${head(signed, `Content-Length: ${Buffer.byteLength(BODY)}`)}${BODY}}}`),
-    ).toMatch(/^HTTP\/1.1 200/);
+    expect(await raw(started, `${head(signed, length)}${BODY}}}`)).toMatch(/^HTTP\/1.1 200/);
     expect(kindsOf(await verdict(started))).toEqual(['content-length-small']);
   });
 
   test('requests that are sent before the answer to the one before, and line breaks between them', async () => {
     const started = await start();
-    const one = `${head(signed, `Content-Length: ${Buffer.byteLength(BODY)}`)}${BODY}`;
+    const one = `${head(signed, length)}${BODY}`;
     const other = BODY.replace('shop-1', 'shop-2');
     const last = `${head(`X-Webhook-Signature: ${sign(other).toString('hex')}`, `Content-Length: ${other.length}`, closing)}${other}`;
     expect(await raw(started, `${one}\r\n${last}`)).toMatch(/^HTTP\/1.1 200[\s\S]*HTTP\/1.1 200/);
@@ -396,66 +304,32 @@ describe('whatever comes, there is a verdict, and it goes on', () => {
     const started = await start();
     const before = process.memoryUsage().arrayBuffers;
     const size = 20 * 1024 * 1024;
-    const { status, most } = await new Promise<{ status: number | undefined; most: number }>(
-      (resolve, reject) => {
-        let most = 0;
-        const request = httpRequest(
-          urlOf(started),
-          { method: 'POST', headers: { 'content-length': size } },
-          (answer) => {
-            answer.resume();
-            resolve({ status: answer.statusCode, most });
-          },
-        );
-        request.on('error', reject);
-        const part = Buffer.alloc(1024 * 1024, ' ');
-        const write = (left: number) => {
-          most = Math.max(most, process.memoryUsage().arrayBuffers - before);
-          if (left === 0) request.end();
-          else request.write(part, () => write(left - part.length));
-        };
-        write(size);
-      },
-    );
-    expect(status).toBe(413);
-    expect(most).toBeLessThan(size);
+    const request = httpRequest(urlOf(started), { method: 'POST', headers: { 'content-length': size } });
+    const answered = once(request, 'response');
+    const part = Buffer.alloc(1024 * 1024, ' ');
+    for (let sent = 0; sent < size; sent += part.length) {
+      await new Promise((resolve) => request.write(part, resolve));
+    }
+    setFlagsFromString('--expose-gc');
+    const collect: () => void = runInNewContext('gc');
+    for (let pass = 0; pass < 3; pass += 1) collect();
+    const held = process.memoryUsage().arrayBuffers - before;
+    request.end();
+    const [answer] = await answered;
+    answer.resume();
+    expect(answer.statusCode).toBe(413);
+    expect(held).toBeLessThan(size * 0.75);
     expect(kindsOf(await verdict(started))).toEqual(['body-too-large']);
   });
 
   test('1,000 connections at a time', async () => {
     const started = await start();
     const count = 1_000;
-    const agent = new Agent({ maxSockets: count });
-    const statuses = await Promise.all(
-      Array.from(
-        { length: count },
-        (_, index) =>
-          new Promise<number | undefined>((resolve, reject) => {
-            const body = BODY.replace('shop-1', `shop-${index}`);
-            httpRequest(
-              urlOf(started),
-              {
-                agent,
-                method: 'POST',
-                headers: {
-                  'content-type': 'application/json',
-                  'x-webhook-signature': sign(body).toString('hex'),
-                },
-              },
-              (answer) => {
-                answer.resume();
-                resolve(answer.statusCode);
-              },
-            )
-              .on('error', reject)
-              .end(body);
-          }),
-      ),
-    );
-    expect(new Set(statuses)).toEqual(new Set([200]));
+    const bodies = Array.from({ length: count }, (_, index) => BODY.replace('shop-1', `shop-${index}`));
+    const answers = await Promise.all(bodies.map((body) => post(started, body)));
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
     await verdict(started, count);
     expect(isRightInAll(started.tally.summary(started.checker.deliveries(), true))).toBe(true);
-    agent.destroy();
   });
 });
 
@@ -518,6 +392,7 @@ describe('it plays', () => {
     expect(headline).not.toContain('accepted');
   });
 
+  const changed = BODY.replace(/Z"/, '1Z"');
   test.each([
     {
       what: 'without the repeat',
@@ -528,13 +403,7 @@ describe('it plays', () => {
     },
     { what: 'ended before a repeat', bodies: [BODY], isCut: true, isRight: true, line: '✓ It was right.' },
     { what: 'repeated', bodies: [BODY, BODY], isCut: false, isRight: true, line: '✓ All 2 were right.' },
-    {
-      what: 'repeated with other bytes',
-      bodies: [BODY, BODY.replace(/Z"/, '1Z"')],
-      isCut: false,
-      isRight: false,
-      line: '✗ 1 of 2 was wrong.',
-    },
+    { what: 'changed', bodies: [BODY, changed], isCut: false, isRight: false, line: '✗ 1 of 2 was wrong.' },
   ])('a failure, $what: right in all is $isRight', async ({ bodies, isCut, isRight, line }) => {
     const started = await start(parseSteps('500,ok'));
     for (const [index, body] of bodies.entries()) {
@@ -548,10 +417,7 @@ describe('it plays', () => {
 
   test.each([
     { step: '500', words: { type: 'urn:partner-webhooks:problem:server-error' } },
-    { step: '401', words: { type: 'urn:partner-webhooks:problem:invalid-signature' } },
     { step: '429', words: { message: 'Too Many Requests' } },
-    { step: '502', words: { message: 'Bad Gateway' } },
-    { step: '503', words: { message: 'Service Unavailable' } },
     { step: '504', words: { message: 'Gateway Timeout' } },
   ])('$step in the words of the service', async ({ step, words }) => {
     const answer = await post(await start(parseSteps(step)));
@@ -612,39 +478,35 @@ describe('it plays', () => {
 });
 
 describe('of a repeat it says', () => {
+  const later = BODY.replace(/Z"/, '1Z"');
+  const indented = JSON.stringify(JSON.parse(BODY), null, 1);
+  const sameId = ['shop-1', 'shop-2'].map((id) =>
+    BODY.replace('{', '{"webhookId":"w",').replace('shop-1', id),
+  );
   test.each([
     { what: 'that 200 is final', steps: 'ok', bodies: [BODY, BODY], kinds: ['repeat', 'repeat-after-200'] },
+    {
+      what: '200 is final in other bytes',
+      steps: 'ok',
+      bodies: [BODY, indented],
+      kinds: ['repeat', 'repeat-after-200'],
+    },
     { what: 'that it came early', steps: '500', bodies: [BODY, BODY], kinds: ['repeat', 'repeat-early'] },
     {
       what: 'that its timestamp is new',
       steps: '500',
-      bodies: [BODY, BODY.replace(/Z"/, '1Z"')],
+      bodies: [BODY, later],
       kinds: ['repeat', 'repeat-early', 'repeat-changed'],
     },
     {
       what: 'that it was serialised again',
       steps: 'cut,ok',
-      bodies: [BODY, JSON.stringify(JSON.parse(BODY), null, 1)],
+      bodies: [BODY, indented],
       kinds: ['repeat', 'repeat-changed'],
     },
-    {
-      what: 'that 200 is final, also for the same event in other bytes',
-      steps: 'ok',
-      bodies: [BODY, JSON.stringify(JSON.parse(BODY), null, 1)],
-      kinds: ['repeat', 'repeat-after-200'],
-    },
-    {
-      what: 'nothing, where another event has the same webhookId: it may name a subscription',
-      steps: 'ok',
-      bodies: ['shop-1', 'shop-2'].map((id) => BODY.replace('{', '{"webhookId":"w",').replace('shop-1', id)),
-      kinds: [],
-    },
-    {
-      what: 'nothing, where the data came before and was accepted: it is another event',
-      steps: 'ok',
-      bodies: [BODY, BODY.replace(/Z"/, '1Z"')],
-      kinds: [],
-    },
+    // The id may name a subscription.
+    { what: 'nothing of another event with the same webhookId', steps: 'ok', bodies: sameId, kinds: [] },
+    { what: 'nothing of another event with the same data', steps: 'ok', bodies: [BODY, later], kinds: [] },
   ])('$what', async ({ steps, bodies, kinds }) => {
     const started = await start(parseSteps(steps));
     for (const [index, body] of bodies.entries()) {
@@ -674,39 +536,23 @@ describe('a refused request that is corrected', () => {
 
   test.each([
     { what: 'the signature of the same bytes', steps: 'ok', refused: [wrongSecret], corrected: BODY },
-    { what: 'the secret, of a new body', steps: 'ok', refused: [wrongSecret], corrected: at(now) },
-    {
-      what: 'the secret, after it was repeated with the wrong one',
-      steps: 'ok',
-      refused: [wrongSecret, wrongSecret],
-      corrected: at(now),
-    },
+    { what: 'the secret, repeated', steps: 'ok', refused: [wrongSecret, wrongSecret], corrected: at(now) },
     {
       what: 'the secret, then a timestamp',
       steps: 'ok',
       refused: [wrongSecret, { body: at('2026-01-31') }],
       corrected: at(now),
     },
-    {
-      what: 'JSON that was serialised twice',
-      steps: 'ok',
-      refused: [{ body: JSON.stringify(BODY) }],
-      corrected: BODY,
-    },
+    { what: 'double JSON', steps: 'ok', refused: [{ body: JSON.stringify(BODY) }], corrected: BODY },
     { what: 'compression', steps: 'ok', refused: [{ body: Buffer.from(gzipped(BODY)) }], corrected: BODY },
     { what: 'UTF-16', steps: 'ok', refused: [{ body: Buffer.from(BODY, 'utf16le') }], corrected: BODY },
     {
-      what: 'the name of a field',
+      what: 'a field',
       steps: 'ok',
       refused: [{ body: BODY.replace('shop_id', 'shopId') }],
       corrected: at(now),
     },
-    {
-      what: 'the secret, while a failure is played',
-      steps: '500,ok',
-      refused: [wrongSecret],
-      corrected: at(now),
-    },
+    { what: 'the secret, during a failure', steps: '500,ok', refused: [wrongSecret], corrected: at(now) },
   ])('is no repeat, and the correction is right: $what', async ({ steps, refused, corrected }) => {
     const started = await start(parseSteps(steps));
     for (const { body, signature } of refused as Refused[]) {
@@ -760,43 +606,24 @@ test('what it writes shows neither secret nor signature nor anything of the body
     fc.asyncProperty(word, word, fc.boolean(), fc.nat(3), async (one, two, isSigned, shape) => {
       const body = [
         JSON.stringify({ event: one, data: { [two]: one }, timestamp: two, [one]: two }),
-        JSON.stringify({
-          event: 'shop.updated',
-          data: { shop_id: one, [two]: one },
-          timestamp: '2026-01-31T09:00:00Z',
-        }),
+        BODY.replace('shop-1', JSON.stringify(one).slice(1, -1)),
         JSON.stringify({ event: 'shop.updated', data: one, timestamp: two }),
         `${one}=${two}`,
       ][shape] as string;
       const signature = sign(body, isSigned ? SECRET : two).toString('hex');
       const before = started.verdicts.length;
-      await fetch(`${urlOf(started)}?${encodeURIComponent(one)}`, {
-        method: 'POST',
-        headers: {
-          'x-webhook-signature': signature,
-          'content-type': 'application/json',
-          'user-agent': encodeURIComponent(two),
-        },
-        body,
-      });
+      const headers = {
+        'x-webhook-signature': signature,
+        'content-type': 'application/json',
+        'user-agent': encodeURIComponent(two),
+      };
+      await fetch(`${urlOf(started)}?${encodeURIComponent(one)}`, { method: 'POST', headers, body });
       const told = await verdict(started, before + 1);
       const summary = started.tally.summary(started.checker.deliveries());
-      const lines = [
-        ...verdictText(told, 100),
-        verdictJson(told),
-        ...summaryText(summary, 100),
-        JSON.stringify(summary),
-      ].join('\n');
-      for (const hidden of [
-        SECRET,
-        signature,
-        one,
-        two,
-        JSON.stringify(one).slice(1, -1),
-        JSON.stringify(two).slice(1, -1),
-      ]) {
-        expect(lines).not.toContain(hidden);
-      }
+      const texts = [...verdictText(told, 100), verdictJson(told), ...summaryText(summary, 100)];
+      const lines = [...texts, JSON.stringify(summary)].join('\n');
+      const inJson = [one, two].map((word) => JSON.stringify(word).slice(1, -1));
+      for (const hidden of [SECRET, signature, one, two, ...inJson]) expect(lines).not.toContain(hidden);
       // biome-ignore lint/suspicious/noControlCharactersInRegex: it is control characters that are looked for
       expect(lines.replaceAll(/\u001b\[\d+m/g, '')).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/);
     }),

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { sha256Hex } from '../../../../lambda/hash.ts';
 import type { Fact } from '../../../../tools/stage/history/facts.ts';
+import { exchangeFact, LocalFeed } from '../../../../tools/stage/history/local-feed.ts';
 import {
   type DeliveryFilter,
   HistoryStore,
@@ -54,22 +55,23 @@ describe('the list of deliveries', () => {
     expect(store.get('request-1')).toMatchObject({ state: 'processed', latencyMs: 1000 });
   });
 
-  test.each<[string, DeliveryFilter]>([
-    ['state', { states: new Set(['processed']) }],
-    ['end of the window', { until: new Date(START + 2_000) }],
-    ['ids', { ids: ['request-1', 'unknown'] }],
-    ['all of these', { event: 'shop.updated', since: new Date(START), states: new Set(['processed']) }],
-  ])('can be filtered by %s', (_, filter) => {
+  test.each<DeliveryFilter>([
+    { states: new Set(['processed']) },
+    { until: new Date(START + 2_000) },
+    { ids: ['request-1', 'unknown'] },
+    { event: 'shop.updated', since: new Date(START), states: new Set(['processed']) },
+  ])('can be filtered by %j', (filter) => {
     store.add(line('request-1', 'Accepted'), line('request-2', 'Accepted', {}, 2), processed('request-1'));
     expect(idsOf(filter)).toEqual(['request-1']);
   });
 });
 
 test.each([
-  ['the whole id', 'Shop_1', ['request-1']],
-  ['a part of it, whatever the case', 'HOP', ['request-2', 'request-1']],
-  ['a part with a character that SQL has for any', '_1', ['request-1']],
-])('the list can be filtered by the shop: %s', (_, shop, expected) => {
+  { shop: 'Shop_1', expected: ['request-1'] },
+  { shop: 'HOP', expected: ['request-2', 'request-1'] },
+  // In SQL it is any character.
+  { shop: '_1', expected: ['request-1'] },
+])('the list can be filtered by a part of the shop, whatever the case: $shop', ({ shop, expected }) => {
   const exchange = {
     kind: 'exchange',
     ...{ status: 200, byReceiver: true, parked: false, method: 'POST', path: '/', headers: [] },
@@ -82,31 +84,29 @@ test.each([
 });
 
 describe('a search', () => {
-  const payloads: readonly [what: string, payload: string, search: string][] = [
-    ['whatever the case', '{"name":"Café ÉLYSÉE"}', 'café élysée'],
-    [
-      'as JSON escapes it',
-      String.raw`{"name":"Caf\u00e9 \"Zur Post\"","url":"https:\/\/a.example\/x"}`,
-      'é "Zur',
-    ],
-    ['across an escaped slash', String.raw`{"url":"https:\/\/a.example\/x"}`, 'https://a.example/x'],
-    ['with a quotation mark as it is written', '{"name":"x"}', '"name":"x"'],
-    ['of two characters', '{"name":"x%y"}', '%y'],
-    ['of emoji', '{"name":"👩‍👩‍👧"}', '👩‍👩‍👧'],
-  ];
-
-  test.each(payloads)('finds a part of the payload %s', (_, payload, search) => {
+  test.each([
+    { given: '{"name":"Café ÉLYSÉE"}', search: 'café élysée' },
+    {
+      given: String.raw`{"name":"Caf\u00e9 \"Zur Post\"","url":"https:\/\/a.example\/x"}`,
+      search: 'é "Zur',
+    },
+    { given: String.raw`{"url":"https:\/\/a.example\/x"}`, search: 'https://a.example/x' },
+    // With quotation marks as they are written.
+    { given: '{"name":"x"}', search: '"name":"x"' },
+    { given: '{"name":"x%y"}', search: '%y' },
+    { given: '{"name":"👩‍👩‍👧"}', search: '👩‍👩‍👧' },
+  ])('finds a part of the payload $given', ({ given, search }) => {
     store.add(line('request-1', 'Accepted'), line('request-2', 'Accepted'));
-    store.addPayload('request-1', Buffer.from(payload));
+    store.addPayload('request-1', Buffer.from(given));
     store.addPayload('request-2', Buffer.from('{}'));
     expect(idsOf({ search })).toEqual(['request-1']);
   });
 
   test.each([
-    ['the request', 'quest-1'],
-    ['the event', sha256Hex('request-1').slice(0, 8).toUpperCase()],
-    ['an error', 'ThrottlingEx'],
-  ])('finds a part of %s', (_, search) => {
+    { what: 'the request', search: 'quest-1' },
+    { what: 'the event', search: sha256Hex('request-1').slice(0, 8).toUpperCase() },
+    { what: 'an error', search: 'ThrottlingEx' },
+  ])('finds a part of $what', ({ search }) => {
     store.add(line('request-1', 'Accepted'), failed('request-1', 'ThrottlingException'));
     store.add(line('request-2', 'Accepted'), processed('request-2'));
     expect(idsOf({ search })).toEqual(['request-1']);
@@ -194,4 +194,48 @@ describe('a file', () => {
     opened.add(line('request-1', 'Accepted'));
     expect(opened.size).toBe(1);
   });
+});
+
+const exchange = {
+  ...{ requestId: 'request-1', receivedAt: new Date('2026-01-31T09:00:00Z'), durationMilliseconds: 12 },
+  ...{ method: 'POST', path: '/api/v1/webhooks/partner', query: '', headers: [], sourceIp: '127.0.0.1' },
+  ...{ body: undefined, status: 400, responseHeaders: [], responseBody: Buffer.from('{}') },
+};
+
+describe('a request', () => {
+  const long = 'x'.repeat(5_000_000);
+  const deep = `${'['.repeat(10_000)}${']'.repeat(10_000)}`;
+  test.each<{ what: string; body: string; event?: string; shopId?: string }>([
+    { what: 'a number', body: '{"event":"e","data":{"shop_id":7}}', event: 'e', shopId: '7' },
+    { what: 'no object', body: '["event"]' },
+    { what: 'no JSON', body: '{"event":"e"' },
+    { what: 'other types', body: '{"event":7,"data":{"shop_id":{}}}' },
+    { what: '10,000 levels', body: `{"event":"e","data":${deep}}`, event: 'e' },
+    {
+      what: '5 MB',
+      body: `{"event":"e","data":{"shop_id":"shop-\\u0031","x":"${long}"}}`,
+      event: 'e',
+      shopId: 'shop-1',
+    },
+    { what: '5 MB without an event', body: long },
+  ])('with $what shows event and shop as far as they can be seen', ({ body, event, shopId }) => {
+    expect(exchangeFact({ ...exchange, body: Buffer.from(body) })).toMatchObject({ event, shopId });
+  });
+
+  test('of a browser that opens the address is no delivery', () => {
+    expect(exchangeFact({ ...exchange, method: 'GET', path: '/' })).toBeUndefined();
+  });
+});
+
+test.each([
+  'END RequestId: 1',
+  '{"eventId":"e"',
+  '{"_aws":{},"eventId":"e","requestId":"request-1"}',
+  '{"message":"Ready","requestId":"request-1"}',
+  // No request brought its message.
+  '{"message":"Processed","eventId":"e","messageId":"m"}',
+])('a line that is about no request makes no row: %s', (text) => {
+  using feed = new LocalFeed();
+  feed.onLog({ text });
+  expect(feed.store.size).toBe(0);
 });

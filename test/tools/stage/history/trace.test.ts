@@ -1,69 +1,81 @@
-import { createHash, randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { randomUUID } from 'node:crypto';
+import { CloudWatchLogsClient } from '@aws-sdk/client-cloudwatch-logs';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { sha256Hex } from '../../../../lambda/hash.ts';
 import type { LocalStack } from '../../../../local/local-stack.ts';
+import type { Fact } from '../../../../tools/stage/history/facts.ts';
+import { findFacts } from '../../../../tools/stage/history/find-facts.ts';
+import { fold } from '../../../../tools/stage/history/fold.ts';
 import type { Step, StepKind } from '../../../../tools/stage/history/history.ts';
+import { keptPayload } from '../../../../tools/stage/history/kept-payload.ts';
+import { LocalFeed } from '../../../../tools/stage/history/local-feed.ts';
 import { printTrace } from '../../../../tools/stage/history/print.ts';
+import { printSearch } from '../../../../tools/stage/history/search.ts';
 import { type Trace, traceDelivery } from '../../../../tools/stage/history/trace.ts';
+import { awaitDeliveries } from '../../../../tools/stage/history/wait.ts';
+import { list } from '../../../../tools/stage/queues/dlq-list.ts';
 import { redriveAll } from '../../../../tools/stage/queues/redrive-all.ts';
 import { redriveEach } from '../../../../tools/stage/queues/redrive-each.ts';
-import type { Stage } from '../../../../tools/stage/stage.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { type Answer, Partner, signBody } from '../../../support/partner.ts';
 import { startTestStack } from '../../../support/test-stack.ts';
 import { Project } from '../../cli/commands/project.ts';
 import { archived, objectKey, putObject, putRecords } from '../archive/support.ts';
-import { Operator } from '../queues/support.ts';
-import { crashConsumer } from './crashing-consumer.ts';
+import { Operator, replied } from '../queues/support.ts';
+import { crashConsumer } from './support.ts';
 
 const HOUR = 3_600_000;
 const timestamp = '2026-01-31T09:00:00Z';
-const sha = (text: string) => createHash('sha256').update(text).digest('hex');
-const shopUpdated = (more: object = {}) => ({
+const shopUpdated = (more: object = {}, data: object = {}) => ({
   event: 'shop.updated',
-  data: { shop_id: `shop-${randomUUID()}` },
+  data: { shop_id: `shop-${randomUUID()}`, ...data },
   timestamp,
   ...more,
 });
 
+let feed: LocalFeed;
 let stack: LocalStack;
 let operator: Operator;
 let partner: Partner;
-let project: Project;
 
 beforeAll(async () => {
-  stack = await startTestStack({ environment: { FIRST_RETRY_DELAY_SECONDS: '1', MAXIMUM_RECEIVES: '3' } });
+  feed = new LocalFeed();
+  stack = await startTestStack({
+    observer: feed,
+    onLog: (line) => feed.onLog(line),
+    environment: { FIRST_RETRY_DELAY_SECONDS: '1', MAXIMUM_RECEIVES: '2' },
+  });
+  feed.attach(stack);
   operator = await Operator.create(stack);
   partner = new Partner(stack.outputs.WebhookUrl);
-  project = await Project.create();
+});
+afterEach(async () => {
+  stack.faults.clear();
+  await operator.empty();
 });
 afterAll(async () => {
+  feed[Symbol.dispose]();
   await operator.close();
   await stack.close();
-  await project.remove();
 });
 
 const { signal } = new AbortController();
 
 /** Traces an id until its history is as wanted. */
-async function traced(
-  id: unknown,
-  wanted: (trace: Trace) => boolean = isDone,
-  stage = operator.stack,
-): Promise<Trace> {
-  return eventually(
+const traced = (id: unknown, wanted: (trace: Trace) => boolean = isDone, stage = operator.stack) =>
+  eventually(
     async () => {
       const trace = await traceDelivery(stage, String(id), { signal }).catch(nothingYet);
       return trace !== undefined && wanted(trace) ? trace : undefined;
     },
-    { interval: 300 },
+    { interval: 100 },
   );
-}
 
 function nothingYet(error: Error): undefined {
   if (!error.message.startsWith('Nothing was found')) throw error;
 }
 
-const kinds = ({ history }: Trace) => history.steps.map(({ kind }) => kind);
+const kinds = ({ history }: Pick<Trace, 'history'>) => history.steps.map(({ kind }) => kind);
 const state = ({ history }: Trace) => history.now[0].state;
 const isArchived = (trace: Trace) => kinds(trace).at(-1) === 'archived';
 const isDone = (trace: Trace) => ['processed', 'skipped'].includes(state(trace)) && isArchived(trace);
@@ -78,11 +90,43 @@ function step({ history }: Trace, wanted: StepKind, index = 0): Step {
   return found;
 }
 
-async function printed(id: unknown, { json = false, stage = operator.stack as Stage } = {}) {
+async function printed(id: unknown, { json = false, stage = operator.stack } = {}) {
   const operation = { ...operator.operation(), stack: stage };
-  const times = { since: undefined, until: undefined };
-  const isWhole = await printTrace(operation, String(id), { json, ...times });
+  const isWhole = await printTrace(operation, String(id), { json, since: undefined, until: undefined });
   return { text: operation.said.join('\n'), isWhole };
+}
+
+/**
+ * The history by what the observers of a local stack see, once they know as much as a trace. Only the archive has
+ * its records.
+ */
+async function observed(trace: Trace) {
+  const eventId = trace.history.eventId ?? '';
+  const facts = (await findFacts(operator.stack, eventId, { signal }))?.facts ?? [];
+  const records = facts.filter(({ kind }: Fact) => kind === 'record');
+  return eventually(async () => {
+    const history = fold([...feed.store.facts({ eventId }), ...records]);
+    const isAsFar =
+      history.steps.length === trace.history.steps.length && history.now[0].state === state(trace);
+    return isAsFar ? history : undefined;
+  });
+}
+
+/** Steps whose times both feeds know exactly: the receipt is the local gateway's until the archive has it. */
+const withoutReceipt = ({ steps }: Pick<Trace['history'], 'steps'>) =>
+  steps.filter(({ kind }) => kind !== 'received');
+
+/** Waits for deliveries as `npm run send -- --wait` does. */
+async function awaited(answers: readonly Answer[], seconds = 60) {
+  const operation = operator.operation();
+  const deliveries = answers.map(({ body }) => ({
+    eventId: String(body.eventId),
+    requestId: String(body.requestId),
+  }));
+  const since = new Date(Date.now() - 1_000);
+  const isGood = await awaitDeliveries(operation, deliveries, { since, seconds });
+  const text = operation.said.join('\n');
+  return { isGood, text, titles: [...text.matchAll(/● ([a-z]+(?: letter)?)/g)].map(([, title]) => title) };
 }
 
 const RECEIVED: StepKind[] = ['received', 'queued', 'answered'];
@@ -92,48 +136,41 @@ describe('an ordinary delivery', () => {
   let answer: Answer;
   let trace: Trace;
   // Its quotation mark is escaped in the payload.
-  const webhookId = 'w"é';
+  const webhookId = `w"é${randomUUID()}`;
 
   beforeAll(async () => {
     answer = await partner.post(shopUpdated({ webhookId }));
     trace = await traced(answer.body.eventId);
   });
 
-  test('was received, queued, answered, processed and is in the archive', () => {
-    expect(trace).toMatchObject({
-      idIs: 'eventId',
-      history: {
-        event: 'shop.updated',
-        timestamp: expect.any(String),
-        steps: [
-          { kind: 'received', requestId: answer.body.requestId },
-          { kind: 'queued', queue: 'shop.updated' },
-          { kind: 'answered', status: 200 },
-          { kind: 'processed', attempt: 1, origin: { kind: 'delivery' } },
-          { kind: 'archived', object: expect.stringMatching(/^event=shop\.updated\/date=/) },
-        ],
-        now: [{ state: 'processed' }],
-      },
+  test('was received, queued, answered and processed, and is in the archive', async () => {
+    expect(trace.history).toMatchObject({
+      event: 'shop.updated',
+      timestamp: expect.any(String),
+      steps: [
+        { kind: 'received', requestId: answer.body.requestId },
+        { kind: 'queued', queue: 'shop.updated' },
+        { kind: 'answered', status: 200 },
+        { kind: 'processed', attempt: 1, origin: { kind: 'delivery' } },
+        { kind: 'archived', object: expect.stringMatching(/^event=shop\.updated\/date=/) },
+      ],
+      now: [{ state: 'processed' }],
     });
-  });
-
-  test('was received when API Gateway says so, and processed as late as its latency', () => {
     const received = step(trace, 'received');
     expect(received.atTheLatest).toBeUndefined();
     const { at, latencyMs = 0 } = step(trace, 'processed');
     expect(Math.abs(Date.parse(at) - latencyMs - Date.parse(received.at))).toBeLessThan(10_000);
+    expect(await observed(trace)).toEqual(trace.history);
   });
 
   test.each([
     ['the first eight characters of its event id', () => String(answer.body.eventId).slice(0, 8), 'eventId'],
     ['its event id in capitals', () => String(answer.body.eventId).toUpperCase(), 'eventId'],
-    ['its request id', () => String(answer.body.requestId), 'requestId'],
     ['the beginning of its request id', () => String(answer.body.requestId).slice(0, 8), 'requestId'],
     ['the beginning of its message id', () => step(trace, 'processed').messageId?.slice(0, 8), 'messageId'],
-    ['the partner’s webhookId, however short', () => webhookId, 'webhookId'],
+    ['the partner’s webhookId', () => webhookId, 'webhookId'],
   ])('is found by %s', async (_, id, idIs) => {
-    const found = await traced(id());
-    expect(found).toMatchObject({ idIs, history: trace.history });
+    expect(await traced(id())).toMatchObject({ idIs, history: trace.history });
   });
 
   test('is its history as JSON for programs', async () => {
@@ -142,21 +179,23 @@ describe('an ordinary delivery', () => {
   });
 
   test.each([
-    ['the logs if the archive', { ArchiveBucket: 'not-mine' }, 'The archive could not be read: NoSuchBucket'],
-    [
-      'the archive if the logs',
-      { ReceiverLogGroup: 'not-mine' },
-      'The logs could not be read, so rejected requests and failed attempts are missing: ',
-    ],
-  ])('is told by %s may not be read, which is named', async (_, wrong, named) => {
-    const stage = operator.stack.with({ outputs: { ...operator.stack.outputs, ...wrong } });
-    const { text, isWhole } = await printed(answer.body.eventId, { stage });
-    expect(text).toContain('Processed: ');
-    expect(text).toContain(named);
-    expect(isWhole).toBe(false);
-  });
+    { wrong: { ArchiveBucket: 'not-mine' }, named: 'The archive could not be read: NoSuchBucket' },
+    {
+      wrong: { ReceiverLogGroup: 'not-mine' },
+      named: 'The logs could not be read, so rejected requests and failed attempts are missing: ',
+    },
+  ])(
+    'is known by the rest if something may not be read, which is named: $wrong',
+    async ({ wrong, named }) => {
+      const stage = operator.stack.with({ outputs: { ...operator.stack.outputs, ...wrong } });
+      const { text, isWhole } = await printed(answer.body.eventId, { stage });
+      expect(text).toContain('Processed: ');
+      expect(text).toContain(named);
+      expect(isWhole).toBe(false);
+    },
+  );
 
-  test('is told by the logs if the stage keeps no archive, and its webhookId is unknown', async () => {
+  test('is known by the logs if the stage keeps no archive, but not by its webhookId', async () => {
     const { ArchiveBucket: _, ...outputs } = operator.stack.outputs;
     const stage = operator.stack.with({ outputs });
     expect((await printed(answer.body.eventId, { stage })).text).toContain('The stage keeps no archive');
@@ -179,6 +218,7 @@ test('what was processed stays so, though the same bytes come again and are repl
   expect(kinds(trace)).toEqual([...ONCE, ...RECEIVED, 'skipped', 'archived']);
   expect(step(trace, 'received', 1).requestId).toBe(second.body.requestId);
   expect(step(trace, 'skipped')).toMatchObject({ reason: 'already-processed', origin: { kind: 'delivery' } });
+  expect(await observed(trace)).toEqual(trace.history);
   // By the request of one of them both are found.
   expect((await traced(second.body.requestId)).history).toEqual(trace.history);
   await operator.put(stack.outputs.ShopUpdatedQueueUrl, JSON.stringify(body), {
@@ -193,38 +233,41 @@ test('what was processed stays so, though the same bytes come again and are repl
   expect(last?.origin).toEqual({ kind: 'replay', name: 'repair-1', mode: 'repair', notify: false });
   expect(last?.latencyMs).toBeUndefined();
   expect(state(replayed)).toBe('processed');
-  expect((await printed(first.body.eventId)).text).toContain('attempt 1 (replay repair-1, repair)');
 });
 
 describe('while a table is throttled', () => {
-  test('a message is retried, and its equal failures are one step, until it is processed', async () => {
-    const end = stack.faults.inject({ service: 'dynamodb', kind: 'throttled' });
+  test('a message is listed as retrying, until it is processed', async () => {
+    stack.faults.inject({ service: 'dynamodb', kind: 'throttled' });
     const { body } = await partner.post(shopUpdated());
     const retrying = await traced(body.eventId, (trace) => state(trace) === 'retrying');
+    const operation = operator.operation();
+    await list(operation, { json: false });
+    stack.faults.clear();
+    expect(operation.said.join('\n')).toMatch(/\nRetrying: 1 message failed\. .*\n\nDynamoDB UpdateItem: /);
     const { nextAttemptAt = '', at, error } = step(retrying, 'failed');
     expect(error).toMatch(/^DynamoDB UpdateItem: ProvisionedThroughputExceededException: /);
     expect(Date.parse(nextAttemptAt) - Date.parse(at)).toBe(1_000);
-    await traced(body.eventId, (found) => kinds(found).filter((kind) => kind === 'failed').length === 2);
-    end();
     const trace = await traced(body.eventId);
-    expect(kinds(trace)).toEqual([...RECEIVED, 'failed', 'failed', 'processed', 'archived']);
-    expect(step(trace, 'processed').attempt).toBe(3);
-    expect((await printed(body.eventId)).text).toMatch(/● failed +attempts 1–2: DynamoDB UpdateItem: /);
+    expect(kinds(trace)).toEqual([...RECEIVED, 'failed', 'processed', 'archived']);
+    expect(step(trace, 'processed').attempt).toBe(2);
   });
 
   test('a dead letter says until when it is kept; redriven, it is processed', async () => {
-    const end = stack.faults.inject({ service: 'dynamodb', kind: 'throttled' });
-    const { body } = await partner.post(shopUpdated());
-    const dead = await traced(
-      body.eventId,
-      (found) => kinds(found).includes('dead-lettered') && isArchived(found),
-    );
-    end();
+    stack.faults.inject({ service: 'dynamodb', kind: 'throttled' });
+    const answer = await partner.post(shopUpdated());
+    const { isGood, text, titles } = await awaited([answer]);
+    expect({ isGood, titles }).toEqual({
+      isGood: false,
+      titles: ['received', 'queued', 'answered', 'failed', 'dead letter'],
+    });
+    expect(text).toMatch(/\nDead letter: .* It is on the dead-letter queue of shop\.updated\./);
+    stack.faults.clear();
+    const { eventId } = answer.body;
+    const dead = await traced(eventId, (trace) => state(trace) === 'dead-letter' && isArchived(trace));
     expect(dead.history.now).toMatchObject([
-      { state: 'dead-letter', queue: 'shop.updated', attempts: 3, until: expect.any(String), queueHolds: 1 },
+      { state: 'dead-letter', queue: 'shop.updated', attempts: 2, until: expect.any(String), queueHolds: 1 },
     ]);
-    const { text } = await printed(body.eventId);
-    expect(text).toContain(`Show it: npm run dlq -- show shop.updated --outputs ${operator.outputsFile}`);
+    expect(withoutReceipt(await observed(dead))).toEqual(withoutReceipt(dead.history));
     // Only the queue knows the id of a dead letter, which is a message of its own.
     const [letter] = await stack.inspectQueue(stack.outputs.ShopUpdatedDeadLetterQueueUrl ?? '');
     expect(await traced(letter?.id.slice(0, 8), isOnce)).toMatchObject({
@@ -232,95 +275,97 @@ describe('while a table is throttled', () => {
       history: dead.history,
     });
     await redriveAll(operator.operation(), operator.queue('shop.updated'));
-    const trace = await traced(body.eventId);
-    expect(kinds(trace)).toEqual([
-      ...RECEIVED,
-      ...(['failed', 'failed', 'dead-lettered', 'archived', 'processed', 'archived'] as const),
-    ]);
+    const trace = await traced(eventId);
+    expect(kinds(trace)).toEqual([...kinds(dead), 'processed', 'archived']);
     expect(step(trace, 'processed')).toMatchObject({ attempt: 1, origin: { kind: 'redriven' } });
   });
 });
 
-test('a consumer that dies leaves a dead letter, which is told with the crashes, before and after its redrive', async () => {
+// SQS gives the message up after its visibility timeout, which is one second at least, twice.
+test('a consumer that dies leaves a dead letter, whose history has the crashes, also after its redrive', async () => {
   const restore = await crashConsumer(stack, operator, 'girl.deleted', 2);
-  const sent = await project.run(['send', 'girl.deleted', '--wait', '60', '--outputs', operator.outputsFile]);
-  expect(sent).toMatchObject({ code: 1, stderr: '' });
-  expect(sent.stdout.match(/● [a-z]+( letter)?/g)).toEqual(
-    ['received', 'queued', 'answered', 'crashed', 'crashed', 'dead letter'].map((title) => `● ${title}`),
+  const answer = await partner.post({ event: 'girl.deleted', data: { girl_id: randomUUID() }, timestamp });
+  const { isGood, text, titles } = await awaited([answer]);
+  expect({ isGood, titles }).toEqual({
+    isGood: false,
+    titles: ['received', 'queued', 'answered', 'crashed', 'crashed', 'dead letter'],
+  });
+  expect(text).toContain(
+    'Dead letter: The function crashed (Runtime.ExitError). It is on the dead-letter queue of girl.deleted.',
   );
-  const place =
-    'Dead letter: The function crashed (Runtime.ExitError). It is on the dead-letter queue of girl.deleted.';
-  expect(sent.stdout).toContain(place);
-
-  const eventId = / event ([0-9a-f]{64}) /.exec(sent.stdout)?.[1];
-  const { text } = await printed(eventId);
-  expect(text).toMatch(/● crashed +attempts 1–2: the function crashed \(Runtime\.ExitError\)\n/);
-  expect(text).toMatch(/● dead letter +SQS moved it to the dead-letter queue after 2 attempts\n/);
-  expect(text).toContain(place);
+  const { eventId } = answer.body;
+  const dead = await traced(eventId, (trace) => state(trace) === 'dead-letter');
+  expect(kinds(dead)).toEqual([...RECEIVED, 'crashed', 'crashed', 'dead-lettered']);
+  expect(withoutReceipt(await observed(dead))).toEqual(withoutReceipt(dead.history));
 
   await restore();
   await redriveAll(operator.operation(), operator.queue('girl.deleted'));
   const trace = await traced(eventId);
-  expect(kinds(trace)).toEqual([
-    ...RECEIVED,
-    ...(['crashed', 'crashed', 'dead-lettered', 'processed', 'archived'] as const),
-  ]);
+  expect(kinds(trace)).toEqual([...kinds(dead), 'processed', 'archived']);
   expect(step(trace, 'processed').origin).toEqual({ kind: 'redriven' });
 });
 
-test('a request with a wrong signature is told with what was wrong, and nothing of it', async () => {
+test('a request with a wrong signature says what was wrong, and shows nothing of it', async () => {
   const body = shopUpdated();
   const signature = signBody(body, 'another-secret');
   const rejected = await partner.post(body, { signature });
   const trace = await traced(rejected.body.requestId, isOnce);
   expect(kinds(trace)).toEqual(['received', 'answered']);
   expect(step(trace, 'answered')).toMatchObject({ status: 401, rejection: 'wrong signature' });
-  expect(trace.history.now).toEqual([expect.objectContaining({ state: 'rejected', status: 401 })]);
+  expect(trace.history.now).toMatchObject([{ state: 'rejected', status: 401 }]);
   expect(JSON.stringify(trace)).not.toContain(signature);
+  await expect(keptPayload(operator.stack, String(rejected.body.requestId), signal)).rejects.toThrow(
+    'It was not accepted, so its bytes were not stored and cannot be sent again',
+  );
   // The partner repeats it, and it is the same event.
   await partner.post(body);
-  const steps = kinds(await traced(rejected.body.requestId));
+  const steps = kinds(await traced(rejected.body.requestId, hasArchived(1)));
   expect(steps.slice(0, 3)).toEqual(['received', 'answered', 'received']);
-  // On a busy machine the consumer may be done before the receiver has its answer from the queue.
   expect(steps).toContain('queued');
 });
 
-test('an unusable delivery is in quarantine, with its fields, also if the logs may not be read', async () => {
-  const { body } = await partner.post({ event: 'shop.updated', data: { shop_id: '' }, timestamp });
+test('an unusable delivery is in quarantine with its fields and bytes, also if the logs may not be read', async () => {
+  const payload = { event: 'shop.updated', data: { shop_id: '' }, timestamp };
+  const { body } = await partner.post(payload);
   const trace = await traced(body.requestId, isOnce);
   expect(kinds(trace)).toEqual(RECEIVED);
   expect(step(trace, 'answered')).toMatchObject({ status: 400, fields: ['data.shop_id'] });
-  expect(trace.history.now).toEqual([expect.objectContaining({ state: 'invalid', queueHolds: 1 })]);
-  expect((await printed(body.requestId)).text).toContain('400 invalid: data.shop_id');
+  expect(trace.history.now).toMatchObject([{ state: 'invalid', queueHolds: 1 }]);
+  expect(withoutReceipt(await observed(trace))).toEqual(withoutReceipt(trace.history));
   const outputs = { ...operator.stack.outputs, ReceiverLogGroup: 'not-mine' };
   const byQueue = await traced(body.requestId, isOnce, operator.stack.with({ outputs }));
   expect(byQueue.history).toMatchObject({ now: [{ state: 'invalid', queue: 'quarantine' }] });
+  const kept = await keptPayload(operator.stack, String(body.requestId), signal);
+  expect(kept).toMatchObject({ from: 'the quarantine queue', bytes: Buffer.from(JSON.stringify(payload)) });
 });
 
-test('an unknown kind is parked; redriven it is of its queue', async () => {
-  const { body } = await partner.post({ event: 'example.unknown', data: {}, timestamp });
+test('an event of an unknown kind is parked, until somebody deletes it', async () => {
+  const { body } = await partner.post({ event: 'example.unknown', data: { at: randomUUID() }, timestamp });
   const trace = await traced(body.eventId, isOnce);
-  expect(trace.history.now).toEqual([
-    expect.objectContaining({ state: 'parked', queue: 'unrouted', queueHolds: 1 }),
-  ]);
-  expect((await printed(body.eventId)).text).toContain('200 parked');
+  expect(trace.history.now).toMatchObject([{ state: 'parked', queue: 'unrouted', queueHolds: 1 }]);
+  expect(withoutReceipt(await observed(trace))).toEqual(withoutReceipt(trace.history));
   await operator.empty();
   expect((await printed(body.eventId)).text).toContain('It was on the unrouted queue, which is empty now');
-  const payload = shopUpdated();
-  const later = await partner.post({ ...payload, event: 'shop.closed' });
-  await operator.empty();
-  // As a stack that knows the event by now redrives it.
-  const eventId = String(later.body.eventId);
-  const attributes = { event: 'shop.updated', eventId, requestId: String(later.body.requestId) };
-  await operator.put(stack.outputs.UnroutedQueueUrl, JSON.stringify(payload), attributes);
-  expect(await redriveEach(operator.operation(), operator.queue('unrouted'))).toBe(true);
-  expect(step(await traced(eventId), 'processed').origin).toEqual({ kind: 'redriven' });
 });
 
-test('what was not accepted says what failed, and that it is repeated', async () => {
-  const end = stack.faults.inject({ service: 'sqs', operation: 'SendMessage', kind: 'down' });
+test('a parked event that is redriven later belongs to its queue', async () => {
+  const payload = shopUpdated();
+  const { body } = await partner.post({ ...payload, event: 'shop.closed' });
+  await operator.empty();
+  // As a stack that knows the event by now redrives it.
+  const ids = { eventId: String(body.eventId), requestId: String(body.requestId) };
+  await operator.put(stack.outputs.UnroutedQueueUrl, JSON.stringify(payload), {
+    event: 'shop.updated',
+    ...ids,
+  });
+  expect(await redriveEach(operator.operation(), operator.queue('unrouted'))).toBe(true);
+  expect(step(await traced(ids.eventId), 'processed').origin).toEqual({ kind: 'redriven' });
+});
+
+test('a delivery that was not accepted says what failed, and that it is repeated', async () => {
+  stack.faults.inject({ service: 'sqs', operation: 'SendMessage', kind: 'down' });
   const { body, status } = await partner.post(shopUpdated());
-  end();
+  stack.faults.clear();
   expect(status).toBe(500);
   const trace = await traced(body.requestId, isOnce);
   expect(kinds(trace)).toEqual(['received', 'answered']);
@@ -330,22 +375,23 @@ test('what was not accepted says what failed, and that it is repeated', async ()
   );
 });
 
-test('a message that was sent by hand is told apart', async () => {
+test('a message that was sent by hand is distinguished', async () => {
   const body = JSON.stringify(shopUpdated());
   await operator.put(stack.outputs.ShopUpdatedQueueUrl, body);
-  const trace = await traced(sha(body));
+  const trace = await traced(sha256Hex(body));
   expect(kinds(trace)).toEqual(['processed', 'archived']);
   expect(step(trace, 'processed').origin).toEqual({ kind: 'by hand' });
 });
 
 describe('what the logs no longer have', () => {
   const settledAt = new Date(Date.now() - 50 * HOUR).toISOString();
+  const webhookId = 'webhook-of-last-week';
   const record = archived({
-    eventId: sha('of last week'),
+    eventId: sha256Hex('of last week'),
     requestId: 'request-of-last-week=',
     receivedAt: new Date(Date.now() - 51 * HOUR).toISOString(),
     settledAt,
-    body: JSON.stringify({ ...shopUpdated(), webhookId: 'webhook-of-last-week' }),
+    body: JSON.stringify(shopUpdated({ webhookId })),
   });
 
   beforeAll(async () => {
@@ -356,22 +402,18 @@ describe('what the logs no longer have', () => {
       record,
       archived({ ...record, eventId: `${'f'.repeat(60)}0000`, requestId: 'another', body: '{}' }),
     ]);
-    await putRecords(operator.stack, objectKey('replayed', 'shop.updated', later.settledAt.slice(0, 13)), [
-      later,
-    ]);
+    const key = objectKey('replayed', 'shop.updated', later.settledAt.slice(0, 13));
+    await putRecords(operator.stack, key, [later]);
   });
 
-  test.each([record.eventId.slice(0, 10), 'request-of-last-week=', 'webhook-of-last-week'])(
-    'is told by the archive: %s',
+  test.each([record.eventId.slice(0, 10), record.requestId, webhookId])(
+    'is read from the archive: %s',
     async (id) => {
       const trace = await traced(id, isOnce);
       expect(kinds(trace)).toEqual(['received', 'processed', 'archived', 'processed', 'archived']);
       expect(step(trace, 'received').at).toBe(record.receivedAt);
-      expect(step(trace, 'processed', 1).origin).toMatchObject({
-        kind: 'replay',
-        name: 'fill-1',
-        notify: true,
-      });
+      const origin = { kind: 'replay', name: 'fill-1', notify: true };
+      expect(step(trace, 'processed', 1)).toMatchObject({ origin });
       expect(state(trace)).toBe('processed');
       expect(trace.sources.logs.lines).toBe(0);
     },
@@ -384,7 +426,7 @@ describe('what the logs no longer have', () => {
     );
   });
 
-  test('is told as far as a damaged object can be read, which is named', async () => {
+  test('is known as far as a damaged object can be read, which is named', async () => {
     const key = objectKey('damaged', 'shop.updated', settledAt.slice(0, 13));
     await putObject(operator.stack, key, Buffer.from('not gzip'));
     const { text, isWhole } = await printed(record.eventId);
@@ -394,8 +436,8 @@ describe('what the logs no longer have', () => {
   });
 });
 
-describe('what cannot be traced is said in one line', () => {
-  test('an id that several events begin with: which', async () => {
+describe('what cannot be traced', () => {
+  test('is an id that several events begin with: they are named', async () => {
     const ids = ['1', '2'].map((end) => `abcdef99${end.repeat(56)}`);
     for (const eventId of ids) {
       await operator.put(stack.outputs.ShopUpdatedQueueUrl, JSON.stringify(shopUpdated()), { eventId });
@@ -406,11 +448,178 @@ describe('what cannot be traced is said in one line', () => {
     for (const id of ids) await expect(failure).rejects.toThrow(`${id} (shop.updated, `);
   });
 
-  test('an id that nothing has: how far was looked, and who may know more', async () => {
+  test('is an id that nothing has: it says how far was looked, and who may know more', async () => {
     const failure = traceDelivery(operator.stack, 'q'.repeat(16), { signal });
     await expect(failure).rejects.toThrow(
       /^Nothing was found for 'q{16}' in the logs since \S+Z, in the archive since \S+Z \(\d+ records in \d+ objects/,
     );
     await expect(failure).rejects.toThrow('API Gateway answered it itself: see its access log');
+  });
+
+  test('is nothing, or a window that ends before it begins', async () => {
+    await expect(printed('')).rejects.toThrow(
+      'The id is empty: give an event id, a request id, a message id or a webhookId',
+    );
+    const window = { since: new Date('2026-01-31'), until: new Date('2026-01-30') };
+    await expect(printTrace(operator.operation(), 'abcdef01', { json: false, ...window })).rejects.toThrow(
+      /^--until must be after --since: /,
+    );
+  });
+});
+
+test('an interruption stops the query of the logs, which is paid by what it scans', async () => {
+  const interruption = new AbortController();
+  const asked: string[] = [];
+  const answers: Readonly<Record<string, object>> = {
+    DescribeLogGroupsCommand: { logGroups: [] },
+    StartQueryCommand: { queryId: 'query-1' },
+    GetQueryResultsCommand: { status: 'Running', results: [], statistics: {} },
+    StopQueryCommand: { success: true },
+  };
+  const logs = replied(new CloudWatchLogsClient(stack.operator), (name) => {
+    asked.push(name);
+    if (name === 'GetQueryResultsCommand') interruption.abort();
+    return answers[name];
+  });
+  const operation = operator.operation(interruption.signal);
+  const options = { json: false, since: undefined, until: undefined };
+  await printTrace({ ...operation, stack: operator.stack.with({ logs }) }, 'abcdef01', options);
+  expect(operation.said).toEqual(['Interrupted. The query of the logs is stopped, and nothing was changed.']);
+  expect(asked.at(-1)).toBe('StopQueryCommand');
+});
+
+describe('waiting for deliveries', () => {
+  test('gives programs each history, the same bytes again as a delivery of its own', async () => {
+    const body = shopUpdated();
+    const answers = [await partner.post(body), await partner.post(body)];
+    const deliveries = answers.map(({ body: { eventId, requestId } }) => ({
+      eventId: String(eventId),
+      requestId: String(requestId),
+    }));
+    const traces: Trace[] = [];
+    const options = { since: new Date(), seconds: 60, onTrace: (trace: Trace) => traces.push(trace) };
+    expect(await awaitDeliveries(operator.operation(), deliveries, options)).toBe(true);
+    for (const [index, { eventId, requestId }] of deliveries.entries()) {
+      const now = [{ state: expect.stringMatching(/^(processed|skipped)$/) }];
+      expect(traces[index]).toMatchObject({ id: eventId, idIs: 'eventId', history: { now } });
+      expect(new Set(traces[index]?.history.steps.map((one) => one.requestId))).toEqual(new Set([requestId]));
+    }
+  });
+
+  test('says what is still on its way after the limit', async () => {
+    stack.faults.inject({ service: 'dynamodb', kind: 'slow', milliseconds: 1_500 });
+    const { isGood, text, titles } = await awaited([await partner.post(shopUpdated())], 0.5);
+    expect({ isGood, titles }).toEqual({ isGood: false, titles: ['received', 'queued', 'answered'] });
+    expect(text).toMatch(
+      /\nIt has not settled after 0\.5 s\.\nQueued: It has waited on the queue of shop\.updated/,
+    );
+  });
+});
+
+describe('a search', () => {
+  async function search(text: string, { json = false, until, stage = operator.stack }: Searched = {}) {
+    const operation = { ...operator.operation(), stack: stage };
+    const isWhole = await printSearch(operation, text, { json, since: undefined, until });
+    return { isWhole, text: operation.said.join('\n') };
+  }
+  interface Searched {
+    readonly json?: boolean;
+    readonly until?: Date;
+    readonly stage?: typeof operator.stack;
+  }
+
+  test('lists deliveries by payload, shop and id, whatever the case, and says what it left out', async () => {
+    const marker = `Marker-${randomUUID()}`;
+    const data = { shop_id: `shop-${marker}`, name: `say "${marker}"` };
+    const { body } = await partner.post(shopUpdated({}, data));
+    await traced(body.eventId);
+    const request = String(body.requestId);
+    for (const text of [marker.toLowerCase(), `"${marker}"`, request.slice(0, 8)]) {
+      const found = await search(text);
+      expect(found.text).toContain(`1 delivery has '${text}'.`);
+      expect(found.text).toMatch(new RegExp(`shop\\.updated +shop-${marker} +Processed +`));
+      expect(found.text).toContain(request);
+      expect(found.text).toContain('Payloads that wait on a queue or are too large');
+    }
+  });
+
+  test('finds a reason, and an error as it is printed', async () => {
+    stack.faults.inject({ service: 'dynamodb', kind: 'throttled' });
+    const failed = await partner.post(shopUpdated());
+    await traced(failed.body.eventId, (trace) => kinds(trace).includes('failed'));
+    const rejected = await partner.post(shopUpdated(), { signature: signBody('another') });
+    for (const { text, requestId } of [
+      { text: 'WRONG SIGNATURE', requestId: rejected.body.requestId },
+      {
+        text: 'DynamoDB UpdateItem: ProvisionedThroughputExceededException: ',
+        requestId: failed.body.requestId,
+      },
+    ]) {
+      const { deliveries } = JSON.parse((await search(text, { json: true })).text);
+      expect(deliveries.map(({ id }: { id: string }) => id)).toContain(requestId);
+    }
+  });
+
+  test('finds nothing outside its window', async () => {
+    const { isWhole, text } = await search('shop-1', { until: new Date('2026-01-31') });
+    expect(isWhole).toBe(true);
+    expect(text).toMatch(/^Nothing was found for 'shop-1' in what was searched\.\n/);
+  });
+
+  test('names what may not be read', async () => {
+    const outputs = { ...operator.outputs, ReceiverLogGroup: 'not-mine', ArchiveBucket: 'not-mine' };
+    const { isWhole, text } = await search('x', { stage: operator.stack.with({ outputs }) });
+    expect(isWhole).toBe(false);
+    expect(text).toContain('The logs could not be read: ResourceNotFoundException');
+    expect(text).toContain('The archive, which knows payloads and shops, could not be read: NoSuchBucket');
+  });
+});
+
+describe('the commands', () => {
+  let project: Project;
+  beforeAll(async () => {
+    project = await Project.create();
+  });
+  afterAll(() => project.remove());
+  const run = (...args: string[]) => project.run([...args, '--outputs', operator.outputsFile]);
+
+  test('send --wait signs with the secret of the stack, and prints the history until the effect', async () => {
+    const { code, stdout, stderr } = await run('send', 'shop.updated', '--wait');
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toMatch(/^200 queued {2}event [0-9a-f]{64} {2}request \S+\n\nshop\.updated /);
+    expect(stdout).toMatch(/\nProcessed: Finished at \S+\.\n$/);
+  });
+
+  test('send --wait waits for nothing if the delivery is not accepted', async () => {
+    const { code, stdout } = await run('send', 'shop.updated', '--wait', '--bad-signature');
+    expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringMatching(/^401 .*\n$/) });
+  });
+
+  test('send --again sends the bytes of the payload bucket once more', async () => {
+    const { body } = await partner.post(shopUpdated({}, { name: 'x'.repeat(1_200_000) }));
+    await traced(body.eventId);
+    const { code, stdout, stderr } = await run(
+      'send',
+      '--again',
+      String(body.requestId).slice(0, 8),
+      '--wait',
+    );
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toMatch(
+      /^Sending event [0-9a-f]{64} \(shop\.updated, \d+ bytes\) again, from the archive\.\n200 queued /,
+    );
+    expect(stdout).toContain(` event ${body.eventId} `);
+    expect(stdout).toMatch(/\nSkipped: This event was processed before\.\n$/);
+  });
+
+  test.each([
+    { args: ['trace'], line: 'Give an id or --search <text>' },
+    { args: ['trace', 'abcdef01', '--search', 'x'], line: 'Either an id or --search, not both' },
+    {
+      args: ['send', 'shop.updated', '--again', 'abcdef01'],
+      line: '--again sends a delivery of a stack: leave out the event, --file and --url',
+    },
+  ])('$args is refused', async ({ args, line }) => {
+    expect(await run(...args)).toEqual({ code: 1, stdout: '', stderr: `${line}\n` });
   });
 });

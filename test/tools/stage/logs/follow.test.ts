@@ -1,6 +1,5 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { randomUUID } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CloudWatchLogsClient } from '@aws-sdk/client-cloudwatch-logs';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
@@ -12,261 +11,312 @@ import {
   followLogs,
   functionNames,
 } from '../../../../tools/stage/logs/follow.ts';
+import { deliveryFilter } from '../../../../tools/stage/logs/tail.ts';
 import { findStackOfFile, type Stage } from '../../../../tools/stage/stage.ts';
 import { eventually } from '../../../support/eventually.ts';
-import { QuotaGate } from './quota-gate.ts';
+import { Partner } from '../../../support/partner.ts';
+import { sharedStack } from '../../../support/shared-stack.ts';
+import { Project } from '../../cli/commands/project.ts';
+import { Operator, replied, shopUpdated } from '../queues/support.ts';
 
-const REGION = 'us-east-1';
-const POLL = 20;
-const SECOND = 1_000;
-
-let endpoint: AwsEndpoint;
-let gate: QuotaGate;
-let folder: string;
-let round = 0;
-/** Each test has log groups of its own. */
-let stack: Stage;
-
+let project: Project;
 beforeAll(async () => {
-  endpoint = await startAwsEndpoint({ port: 0, region: REGION });
-  gate = await QuotaGate.open(endpoint.url);
-  folder = await mkdtemp(join(tmpdir(), 'follow-'));
+  project = await Project.create();
 });
-afterAll(async () => {
-  await gate.close();
-  await endpoint.close();
-  await rm(folder, { recursive: true });
-});
+afterAll(() => project.remove());
 
-const groupOf = (name: FunctionName) => `${round}-${name}`;
-const outputOf = (name: FunctionName) =>
-  name === 'receiver' ? 'ReceiverLogGroup' : `${pascalCase(name)}LogGroup`;
+describe('following logs', () => {
+  const REGION = 'us-east-1';
+  const POLL = 20;
+  const SECOND = 1_000;
 
-const write = (name: FunctionName, text: string, secondsAgo = 0) =>
-  endpoint.writeLog(groupOf(name), text, Date.now() - secondsAgo * SECOND);
+  let endpoint: AwsEndpoint;
+  let round = 0;
+  /** Each test has log groups of its own. */
+  let stack: Stage;
+  /** Whether a request is throttled, by its number; and how many were not, and were. */
+  let isThrottled: (request: number) => boolean;
+  let counts: { passed: number; throttled: number };
 
-beforeEach(async () => {
-  round += 1;
-  gate.quota = Number.POSITIVE_INFINITY;
-  for (const name of functionNames) endpoint.createLogGroup(groupOf(name));
-  const file = join(folder, `${round}.json`);
-  const groups = functionNames.map((name) => [outputOf(name), groupOf(name)]);
-  const outputs = { QuarantineQueueUrl: `${gate.url}/000000000000/quarantine` };
-  await writeFile(file, JSON.stringify({ stack: { ...outputs, ...Object.fromEntries(groups) } }));
-  stack?.close();
-  stack = findStackOfFile(file);
-});
-afterAll(() => stack.close());
-
-/** A client that repeats nothing by itself. */
-const clientOf = (accessKeyId: string) =>
-  new CloudWatchLogsClient({
-    endpoint: gate.url,
-    region: REGION,
-    maxAttempts: 1,
-    credentials: { accessKeyId, secretAccessKey: 'any' },
+  beforeAll(async () => {
+    endpoint = await startAwsEndpoint({ port: 0, region: REGION });
+  });
+  afterAll(async () => {
+    stack.close();
+    await endpoint.close();
   });
 
-/** Follows until it is disposed of. */
-function follow(options: Partial<Parameters<typeof followLogs>[1]> = {}, of = stack) {
-  const lines: FollowedLine[] = [];
-  const problems: string[] = [];
-  const controller = new AbortController();
-  const ended = (async () => {
-    const following = followLogs(of, {
-      since: new Date(Date.now() - 60 * SECOND),
-      pollMilliseconds: POLL,
-      signal: controller.signal,
-      onProblem: (name, error) => problems.push(`${name}: ${error.name}`),
-      ...options,
+  const groupOf = (name: FunctionName) => `${round}-${name}`;
+  const outputOf = (name: FunctionName) =>
+    name === 'receiver' ? 'ReceiverLogGroup' : `${pascalCase(name)}LogGroup`;
+  const write = (name: FunctionName, text: string, secondsAgo = 0) =>
+    endpoint.writeLog(groupOf(name), text, Date.now() - secondsAgo * SECOND);
+
+  beforeEach(() => {
+    round += 1;
+    isThrottled = () => false;
+    counts = { passed: 0, throttled: 0 };
+    for (const name of functionNames) endpoint.createLogGroup(groupOf(name));
+    const groups = functionNames.map((name) => [outputOf(name), groupOf(name)]);
+    const outputs = { QuarantineQueueUrl: `${endpoint.url}/000000000000/quarantine` };
+    const file = project.path('followed.json');
+    writeFileSync(file, JSON.stringify({ stack: { ...outputs, ...Object.fromEntries(groups) } }));
+    stack?.close();
+    const found = findStackOfFile(file);
+    replied(found.logs, () => {
+      const throttled = isThrottled(counts.passed + counts.throttled + 1);
+      counts[throttled ? 'throttled' : 'passed'] += 1;
+      if (throttled) throw Object.assign(new Error('Rate exceeded'), { name: 'ThrottlingException' });
     });
-    for await (const batch of following) lines.push(...batch);
-  })();
-  return {
-    lines,
-    problems,
-    texts: () => lines.map(({ text }) => text),
-    has: (text: string) =>
-      eventually(async () => (lines.some((line) => line.text === text) ? true : undefined)),
-    stop: () => {
+    stack = found;
+  });
+
+  /** Follows until it is disposed of. */
+  function follow(options: Partial<Parameters<typeof followLogs>[1]> = {}, of = stack) {
+    const lines: FollowedLine[] = [];
+    const problems: string[] = [];
+    const controller = new AbortController();
+    const ended = (async () => {
+      const following = followLogs(of, {
+        since: new Date(Date.now() - 60 * SECOND),
+        pollMilliseconds: POLL,
+        signal: controller.signal,
+        onProblem: (name, error) => problems.push(`${name}: ${error.name}`),
+        ...options,
+      });
+      for await (const batch of following) lines.push(...batch);
+    })();
+    const texts = () => lines.map(({ text }) => text);
+    const stop = () => {
       controller.abort();
       return ended;
-    },
-    async [Symbol.asyncDispose]() {
-      controller.abort();
-      await ended;
-    },
-  };
-}
+    };
+    const has = (text: string) => eventually(async () => texts().includes(text) || undefined);
+    return { lines, problems, texts, has, stop, [Symbol.asyncDispose]: stop };
+  }
 
-describe('lines', () => {
-  test('of all functions come in order of time, from a time on', async () => {
-    write('receiver', 'too old', 61);
-    write('shop.updated', 'second', 10);
-    write('receiver', 'first', 20);
-    write('girl.created', 'third', 5);
-    await using following = follow();
-    await following.has('third');
-    expect(following.lines).toEqual([
-      { function: 'receiver', at: expect.any(Number), text: 'first' },
-      { function: 'shop.updated', at: expect.any(Number), text: 'second' },
-      { function: 'girl.created', at: expect.any(Number), text: 'third' },
-    ]);
+  describe('lines', () => {
+    test('of all functions come in order of time, from a time on', async () => {
+      write('receiver', 'too old', 61);
+      write('shop.updated', 'second', 10);
+      write('receiver', 'first', 20);
+      write('girl.created', 'third', 5);
+      await using following = follow();
+      await following.has('third');
+      expect(following.lines).toEqual([
+        { function: 'receiver', at: expect.any(Number), text: 'first' },
+        { function: 'shop.updated', at: expect.any(Number), text: 'second' },
+        { function: 'girl.created', at: expect.any(Number), text: 'third' },
+      ]);
+    });
+
+    test('come as they are written, each once, also with the same text and time', async () => {
+      await using following = follow();
+      const texts = Array.from({ length: 20 }, (_, index) => `line ${index}`);
+      for (const text of texts) {
+        write('review.posted', text);
+        await sleep(POLL / 2);
+      }
+      for (let twin = 0; twin < 2; twin += 1) write('review.posted', 'twin');
+      await following.has('twin');
+      await sleep(5 * POLL);
+      expect(following.texts()).toEqual([...texts, 'twin', 'twin']);
+    });
+
+    test('that CloudWatch shows late come all the same, once', async () => {
+      write('receiver', 'on time');
+      await using following = follow();
+      await following.has('on time');
+      await sleep(3 * POLL);
+      write('receiver', 'late', 20);
+      await following.has('late');
+      await sleep(5 * POLL);
+      expect(following.texts()).toEqual(['on time', 'late']);
+    });
+
+    test('of functions that are not asked for stay away', async () => {
+      write('receiver', 'other');
+      write('shop.updated', 'wanted');
+      await using following = follow({ functions: ['shop.updated'] });
+      await following.has('wanted');
+      expect(following.texts()).toEqual(['wanted']);
+    });
+
+    test('that fill several pages come all, and a throttled page is read where it was', async () => {
+      const texts = Array.from({ length: 300 }, (_, index) => `${index} ${'x'.repeat(10_000)}`);
+      for (const text of texts) write('receiver', text);
+      isThrottled = (request) => request % 2 === 0;
+      await using following = follow({ functions: ['receiver'] });
+      await following.has(texts.at(-1) ?? '');
+      expect(following.texts()).toEqual(texts);
+      // From the beginning each time, it would be more, or never end.
+      expect(counts.passed).toBeGreaterThan(2);
+      expect(counts.passed).toBeLessThan(8);
+    });
   });
 
-  test('come as they are written, each once', async () => {
-    await using following = follow();
-    const texts = Array.from({ length: 20 }, (_, index) => `line ${index}`);
-    for (const text of texts) {
-      write('review.posted', text);
-      await sleep(POLL / 2);
-    }
-    await following.has('line 19');
-    await sleep(5 * POLL);
-    expect(following.texts()).toEqual(texts);
+  describe('throttling', () => {
+    test('by AWS’ quota for the account costs time, and no line', async () => {
+      isThrottled = (request) => request % 6 === 0;
+      await using following = follow();
+      const expected = functionNames.flatMap((name) => [0, 1, 2].map((index) => `${name} ${index}`));
+      for (const text of expected) write(text.split(' ')[0] as FunctionName, text);
+      await eventually(async () => following.lines.length >= expected.length || undefined);
+      expect(counts.throttled).toBeGreaterThan(0);
+      expect(following.texts().sort()).toEqual(expected.sort());
+      expect(following.problems).toEqual([]);
+    });
+
+    test('makes it ask less and less, and at the old pace when it is over', async () => {
+      isThrottled = () => true;
+      await using following = follow({ functions: ['receiver'] });
+      await sleep(600);
+      // Without a wait that doubles, some thirty.
+      expect(counts.throttled).toBeLessThan(10);
+      isThrottled = () => false;
+      write('receiver', 'after');
+      await following.has('after');
+      const { passed } = counts;
+      // At the pace that it had come to it would take longer.
+      await eventually(async () => counts.passed > passed + 5 || undefined, { limit: 3_000 });
+    });
   });
 
-  test('with the same text and time are as many as were written', async () => {
-    write('receiver', 'twin');
-    write('receiver', 'twin');
-    await using following = follow();
-    await following.has('twin');
-    expect(following.texts()).toEqual(['twin', 'twin']);
+  describe('a log that may not be read', () => {
+    const permit = (...groups: readonly FunctionName[]) =>
+      endpoint.addPrincipals([
+        {
+          name: 'Reader',
+          accessKeyId: 'READER',
+          statements: groups.map((name) => ({
+            Effect: 'Allow',
+            Action: 'logs:FilterLogEvents',
+            Resource: `arn:aws:logs:${REGION}:000000000000:log-group:${groupOf(name)}:*`,
+          })),
+        },
+      ]);
+
+    test('is reported once, while the others are followed, and is read as soon as it may be', async () => {
+      permit('shop.updated');
+      const credentials = { accessKeyId: 'READER', secretAccessKey: 'any' };
+      const logs = new CloudWatchLogsClient({ endpoint: endpoint.url, region: REGION, credentials });
+      write('receiver', 'hidden');
+      write('shop.updated', 'seen');
+      await using following = follow({ functions: ['receiver', 'shop.updated'] }, stack.with({ logs }));
+      await following.has('seen');
+      await sleep(5 * POLL);
+      expect(following.problems).toEqual(['receiver: AccessDeniedException']);
+      permit('shop.updated', 'receiver');
+      await following.has('hidden');
+      permit('shop.updated');
+      await eventually(async () => following.problems.length === 2 || undefined);
+      await following.stop();
+      logs.destroy();
+    });
+
+    test('is reported if the stack does not name it', async () => {
+      const { ReceiverLogGroup: _, ...outputs } = stack.outputs;
+      write('shop.updated', 'seen');
+      await using following = follow({ functions: ['receiver', 'shop.updated'] }, stack.with({ outputs }));
+      await following.has('seen');
+      expect(following.problems).toEqual(['receiver: CommandError']);
+    });
   });
 
-  test('that CloudWatch shows late come all the same, once', async () => {
-    write('receiver', 'on time');
-    await using following = follow();
-    await following.has('on time');
-    await sleep(3 * POLL);
-    write('receiver', 'late', 20);
-    await following.has('late');
-    await sleep(5 * POLL);
-    expect(following.texts()).toEqual(['on time', 'late']);
-  });
-
-  test('of functions that are not asked for stay away', async () => {
-    write('receiver', 'other');
-    write('shop.updated', 'wanted');
-    await using following = follow({ functions: ['shop.updated'] });
-    await following.has('wanted');
-    expect(following.texts()).toEqual(['wanted']);
-  });
-
-  test('that fill several pages come all', async () => {
-    const texts = Array.from({ length: 300 }, (_, index) => `${index} ${'x'.repeat(10_000)}`);
-    for (const text of texts) write('receiver', text);
-    const before = gate.counts.passed;
-    await using following = follow({ functions: ['receiver'], pollMilliseconds: 60 * SECOND });
-    await following.has(texts.at(-1) ?? '');
-    expect(gate.counts.passed - before).toBeGreaterThan(2);
-    expect(following.texts()).toEqual(texts);
-  });
-});
-
-describe('throttling', () => {
-  test('in the middle of several pages keeps what came, and goes on where it was', async () => {
-    const texts = Array.from({ length: 300 }, (_, index) => `${index} ${'x'.repeat(10_000)}`);
-    for (const text of texts) write('receiver', text);
-    gate.quota = 1;
-    gate.counts.passed = 0;
-    await using following = follow({ functions: ['receiver'] });
-    await eventually(async () => following.lines.length > 0 || undefined);
-    expect(following.lines.length).toBeLessThan(texts.length);
-    await following.has(texts.at(-1) ?? '');
-    expect(following.texts()).toEqual(texts);
-    // From the beginning each time, it would be more, or never end.
-    expect(gate.counts.passed).toBeLessThan(6);
-  });
-
-  test('by AWS’ quota for the account costs time, and no line', async () => {
-    gate.quota = 5;
-    gate.counts.throttled = 0;
-    await using following = follow();
-    for (const name of functionNames) {
-      for (let index = 0; index < 3; index += 1) write(name, `${name} ${index}`);
-    }
-    const expected = functionNames.flatMap((name) => [0, 1, 2].map((index) => `${name} ${index}`));
-    await eventually(async () => following.lines.length >= expected.length || undefined);
-    expect(gate.counts.throttled).toBeGreaterThan(0);
-    expect(following.texts().sort()).toEqual(expected.sort());
-    expect(following.problems).toEqual([]);
-  });
-
-  test('makes it ask less and less, and at the old pace when it is over', async () => {
-    gate.quota = 0;
-    gate.counts.throttled = 0;
-    const logs = clientOf('operator');
-    await using following = follow({ functions: ['receiver'] }, stack.with({ logs }));
-    await sleep(2_000);
-    // Without a wait that doubles, some ninety.
-    expect(gate.counts.throttled).toBeLessThan(10);
-    gate.quota = Number.POSITIVE_INFINITY;
-    write('receiver', 'after');
-    await following.has('after');
-    const { passed } = gate.counts;
-    // At the pace that it had come to it would take twice as long.
-    await eventually(async () => gate.counts.passed > passed + 5 || undefined, { limit: 6_000 });
-    logs.destroy();
-  });
-});
-
-describe('a log that may not be read', () => {
-  const permit = (groups: readonly FunctionName[]) =>
-    endpoint.addPrincipals([
-      {
-        name: 'Reader',
-        accessKeyId: 'READER',
-        statements: groups.map((name) => ({
-          Effect: 'Allow',
-          Action: 'logs:FilterLogEvents',
-          Resource: `arn:aws:logs:${REGION}:000000000000:log-group:${groupOf(name)}:*`,
-        })),
-      },
-    ]);
-
-  test('is told of once, while the others are followed, and is read as soon as it may be', async () => {
-    permit(['shop.updated']);
-    const logs = clientOf('READER');
-    write('receiver', 'hidden');
-    write('shop.updated', 'seen');
-    await using following = follow({ functions: ['receiver', 'shop.updated'] }, stack.with({ logs }));
-    await following.has('seen');
-    await sleep(5 * POLL);
-    expect(following.problems).toEqual(['receiver: AccessDeniedException']);
-    permit(['shop.updated', 'receiver']);
-    await following.has('hidden');
-    permit(['shop.updated']);
-    await eventually(async () => following.problems.length === 2 || undefined);
-    logs.destroy();
-  });
-
-  test('as the stack does not name it, is told of', async () => {
-    const { ReceiverLogGroup: _, ...outputs } = stack.outputs;
-    write('shop.updated', 'seen');
-    await using following = follow({ functions: ['receiver', 'shop.updated'] }, stack.with({ outputs }));
-    await following.has('seen');
-    expect(following.problems).toEqual(['receiver: CommandError']);
-  });
-});
-
-describe('the end', () => {
-  test('comes at once while it waits', async () => {
+  test('ends at once while it waits, and while it is throttled', async () => {
     write('receiver', 'line');
     const following = follow({ pollMilliseconds: 60 * SECOND });
     await following.has('line');
     const begun = performance.now();
     await following.stop();
+    isThrottled = () => true;
+    const throttled = follow({ pollMilliseconds: 60 * SECOND });
+    await eventually(async () => counts.throttled > 0 || undefined);
+    await throttled.stop();
     expect(performance.now() - begun).toBeLessThan(20 * SECOND);
+    expect(throttled.problems).toEqual([]);
+  });
+});
+
+describe('lines of deliveries', () => {
+  const ids = { eventId: 'abcdef0123456789'.repeat(4), requestId: 'Request-1=', messageId: 'message-1' };
+  type Filter = Parameters<typeof deliveryFilter>[0];
+  const passes = (filter: Filter, line: object | string, name: FunctionName = 'shop.updated') =>
+    deliveryFilter(filter)({
+      function: name,
+      at: 0,
+      text: typeof line === 'string' ? line : JSON.stringify(line),
+    });
+  const report = (status: string) => ({ type: 'platform.report', record: { requestId: '1', status } });
+
+  test.each([
+    { line: { message: 'Processed', ...ids }, passed: true },
+    { line: 'Error: Missing variable', passed: true },
+    { line: { _aws: {}, Processed: 1 }, passed: false },
+    { line: 'START RequestId: 1 Version: 1', passed: false },
+    { line: 'REPORT RequestId: 1 Duration: 1 ms', passed: false },
+    { line: '2026-01-31T09:00:00Z 1 Task timed out after 30.00 seconds', passed: true },
+    { line: report('timeout'), passed: true },
+    { line: report('success'), passed: false },
+    // The report has the same.
+    { line: { ...report('timeout'), type: 'platform.runtimeDone' }, passed: false },
+    { line: { level: 'ERROR', requestId: '1', message: { errorType: 'Error' } }, passed: true },
+    { line: '{"message":', passed: true },
+  ])('are what a function writes of its work, and what ended it: $line', ({ line, passed }) => {
+    expect(passes({}, line)).toBe(passed);
   });
 
-  test('comes at once while it is throttled', async () => {
-    gate.quota = 0;
-    const following = follow();
-    await sleep(50);
-    const begun = performance.now();
-    await following.stop();
-    expect(performance.now() - begun).toBeLessThan(20 * SECOND);
-    expect(following.problems).toEqual([]);
+  test.each<{ line: object | string; name: FunctionName; passed: boolean }>([
+    { line: { event: 'shop.updated' }, name: 'receiver', passed: true },
+    { line: { event: 'user.updated' }, name: 'receiver', passed: false },
+    { line: { message: { errorType: 'Error' } }, name: 'shop.updated', passed: true },
+    { line: { message: { errorType: 'Error' } }, name: 'receiver', passed: false },
+    { line: { message: 'Rejected' }, name: 'receiver', passed: false },
+    // It may be about any event.
+    { line: 'Error', name: 'receiver', passed: false },
+    { line: 'Task timed out', name: 'shop.updated', passed: true },
+  ])('can be filtered by the event: $name, $line', ({ line, name, passed }) => {
+    expect(passes({ events: ['shop.updated'] }, line, name)).toBe(passed);
   });
+
+  test.each([
+    { id: ids.eventId, passed: true },
+    { id: 'ABCDEF01', passed: true },
+    { id: 'Request-', passed: true },
+    { id: 'request-1=', passed: false },
+    { id: 'message-1', passed: true },
+    { id: 'abcdef02', passed: false },
+    { id: '0123456789', passed: false },
+  ])('can be filtered by an id or its beginning: $id', ({ id, passed }) => {
+    expect(passes({ id }, { message: 'Processed', ...ids })).toBe(passed);
+  });
+
+  test('can be filtered by an id in a line that is no JSON, and by none that no line can have', () => {
+    expect(passes({ id: 'Request-1=' }, 'RequestId: Request-1= Task timed out')).toBe(true);
+    expect(passes({ id: 'Request-1=' }, 'RequestId: Request-2= Task timed out')).toBe(false);
+    expect(() => deliveryFilter({ id: 'abc' })).toThrow(/^No log line can have the id 'abc'/);
+  });
+});
+
+test('npm run tail prints the lines of deliveries as they are written, until Ctrl-C', async () => {
+  const stack = await sharedStack();
+  const operator = await Operator.create(stack);
+  const partner = new Partner(stack.outputs.WebhookUrl);
+  const first = await partner.post(shopUpdated(randomUUID()));
+  const eventId = String(first.body.eventId);
+  const args = ['--since', '5m', '--id', eventId.slice(0, 8), '--outputs', operator.outputsFile];
+  const tail = project.start(['tail', '--event', 'shop.updated', ...args]);
+  await eventually(async () => tail.stdout().includes('Processed') || undefined);
+  tail.interrupt();
+  const { code, stdout, stderr } = await tail.ended;
+  await operator.close();
+  expect({ code, stderr }).toEqual({
+    code: 0,
+    stderr: `Following the stack of ${operator.outputsFile}. Ctrl-C ends it.\n`,
+  });
+  const lines = stdout.trimEnd().split('\n');
+  expect(lines.map((line) => /^\d\d:\d\d:\d\d (\S+) +INFO +(\S+)/.exec(line)?.slice(1))).toEqual([
+    ['receiver', 'Accepted'],
+    ['shop-updated', 'Processed'],
+  ]);
 });

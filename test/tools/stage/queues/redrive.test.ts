@@ -1,14 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { HeadObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import type { LocalStack } from '../../../../local/local-stack.ts';
 import { redriveAll } from '../../../../tools/stage/queues/redrive-all.ts';
 import { redriveEach } from '../../../../tools/stage/queues/redrive-each.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { Partner } from '../../../support/partner.ts';
+import { type SharedStack, sharedStack } from '../../../support/shared-stack.ts';
 import { Tables } from '../../../support/tables.ts';
 import { startTestAws, type TestAws } from '../../../support/test-aws.ts';
-import { startTestStack } from '../../../support/test-stack.ts';
 import { DEAD, Operator, shopUpdated } from './support.ts';
 
 describe('where nothing consumes', () => {
@@ -163,21 +162,19 @@ describe('where nothing consumes', () => {
 });
 
 describe('where the stack runs', () => {
-  let stack: LocalStack;
+  let stack: SharedStack;
   let operator: Operator;
   let tables: Tables;
   let partner: Partner;
 
   beforeAll(async () => {
-    stack = await startTestStack();
-    const PayloadBucket = stack.functions.get('receiver')?.definition.environment.PAYLOAD_BUCKET ?? '';
-    operator = await Operator.create({ ...stack, outputs: { ...stack.outputs, PayloadBucket } });
+    stack = await sharedStack();
+    operator = await Operator.create(stack);
     tables = new Tables(stack.operator);
     partner = new Partner(stack.outputs.WebhookUrl);
   });
   afterAll(async () => {
     await operator.close();
-    await stack.close();
   });
   beforeEach(() => operator.empty());
 

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import {
   CreateQueueCommand,
   DeleteMessageBatchCommand,
+  DeleteMessageCommand,
   type Message,
   ReceiveMessageCommand,
   SendMessageCommand,
@@ -76,10 +77,13 @@ export class Operator {
     return MessageId;
   }
 
-  /** Puts a message that somebody else has received and does not give back. */
-  async hold(QueueUrl: string | undefined): Promise<void> {
+  /** Puts a message that somebody else has received. @returns deletes it */
+  async hold(QueueUrl: string | undefined): Promise<() => Promise<unknown>> {
     await this.put(QueueUrl, '{}');
-    await this.queues.client.send(new ReceiveMessageCommand({ QueueUrl, VisibilityTimeout: 600 }));
+    const receive = new ReceiveMessageCommand({ QueueUrl, VisibilityTimeout: 600 });
+    const { Messages: [message] = [] } = await this.queues.client.send(receive);
+    const { ReceiptHandle } = message ?? {};
+    return () => this.queues.client.send(new DeleteMessageCommand({ QueueUrl, ReceiptHandle }));
   }
 
   /** Deletes everything that is visible on every queue. */
@@ -105,6 +109,32 @@ export class Operator {
     this.queues.client.destroy();
     await rm(this.#folder, { recursive: true });
   }
+}
+
+interface AwsClient {
+  readonly middlewareStack: {
+    // biome-ignore lint/suspicious/noExplicitAny: what the clients of all services have in common.
+    add(middleware: any): void;
+  };
+}
+
+/**
+ * A client with answers of its own.
+ * @param answer by the name of the command; undefined asks AWS
+ */
+export function replied<Client extends AwsClient>(
+  client: Client,
+  // biome-ignore lint/suspicious/noExplicitAny: any command's input.
+  answer: (command: string, input: any) => unknown,
+): Client {
+  client.middlewareStack.add(
+    (next: (args: object) => object, { commandName }: { commandName: string }) =>
+      async (args: { input: object }) => {
+        const output = (await answer(commandName, args.input)) as object | undefined;
+        return output === undefined ? next(args) : { response: {}, output: { ...output, $metadata: {} } };
+      },
+  );
+  return client;
 }
 
 /** What a consumer leaves on a dead-letter queue. */

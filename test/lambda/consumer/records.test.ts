@@ -1,0 +1,213 @@
+import type { SendMessageCommandInput, SQSClient } from '@aws-sdk/client-sqs';
+import { describe, expect, test } from '@jest/globals';
+import type { SQSRecord } from 'aws-lambda';
+import fc from 'fast-check';
+import { sqsEvent } from '../../../events/lambda-events.ts';
+import { TooLargeToArchiveError } from '../../../lambda/archive/archive.ts';
+import { readFacts, readRecord, UnprocessableMessageError } from '../../../lambda/consumer/received-event.ts';
+import { backOffSeconds, isOutage, isPermanent } from '../../../lambda/consumer/retry.ts';
+import { SourceQueue } from '../../../lambda/consumer/source-queue.ts';
+import { sha256Hex } from '../../../lambda/hash.ts';
+
+const payload = { event: 'shop.updated', data: { shop_id: 'shop-1' }, timestamp: '2026-01-31T09:00:00Z' };
+const [sample] = sqsEvent({ event: 'shop.updated', name: 'shop-updated', payload }).Records as [SQSRecord];
+const eventId = sha256Hex(JSON.stringify(payload));
+
+const text = (stringValue: string) => ({ dataType: 'String' as const, stringValue });
+
+describe('an event', () => {
+  test('comes with what the receiver noted of its delivery', async () => {
+    expect(await readRecord('shop.updated', sample)).toEqual({
+      event: 'shop.updated',
+      data: { shop_id: 'shop-1' },
+      sentData: { shop_id: 'shop-1' },
+      timestamp: '2026-01-31T09:00:00.000000000Z',
+      eventId,
+      requestId: 'JKJaXmPLvHcESHA=',
+      receivedAt: '2026-01-31T09:00:00.000Z',
+      attempt: 1,
+      replay: undefined,
+      version: `2026-01-31T09:00:00.000000000Z#${eventId}`,
+    });
+  });
+
+  test('that was sent by hand, without attributes, has the id of its body and the receipt of its queue', () => {
+    expect(readFacts({ ...sample, messageAttributes: {} })).toEqual({
+      eventId,
+      requestId: undefined,
+      receivedAt: '2026-01-31T09:00:00.000Z',
+      attempt: 1,
+      replay: undefined,
+    });
+  });
+
+  test('with a receipt that is no time was received when its queue got it, or now', () => {
+    const messageAttributes = { ...sample.messageAttributes, receivedAt: text('yesterday') };
+    expect(readFacts({ ...sample, messageAttributes }).receivedAt).toBe('2026-01-31T09:00:00.000Z');
+    const attributes = { ...sample.attributes, SentTimestamp: '99999999999999999' };
+    const { receivedAt } = readFacts({ ...sample, attributes, messageAttributes });
+    expect(Math.abs(Date.now() - Date.parse(receivedAt))).toBeLessThan(60_000);
+  });
+
+  test.each([
+    { body: 'hello', reason: 'Not a usable event: body must be JSON' },
+    {
+      body: JSON.stringify({ ...payload, event: 'user.updated', data: { user_id: 'u' } }),
+      reason: 'Not an event of this queue, which holds shop.updated',
+    },
+    {
+      body: JSON.stringify({ ...payload, event: 'example.unknown' }),
+      reason: 'Not an event of this queue, which holds shop.updated',
+    },
+  ])('is not read from a message that is $reason', async ({ body, reason }) => {
+    await expect(readRecord('shop.updated', { ...sample, body })).rejects.toThrow(
+      expect.objectContaining({ name: 'UnprocessableMessageError', message: reason }),
+    );
+  });
+});
+
+describe('a dead letter', () => {
+  const TRACE = 'Root=1-5759e988-bd862e3fe1be46a994272793;Parent=53995c3f42cd8ad8;Sampled=1';
+
+  /** What is sent to the dead-letter queue. */
+  async function sentFor(record: SQSRecord, reason = 'Error: x'): Promise<SendMessageCommandInput> {
+    const inputs: SendMessageCommandInput[] = [];
+    const client = { send: async ({ input }: { input: SendMessageCommandInput }) => inputs.push(input) };
+    const source = new SourceQueue(client as unknown as SQSClient, {
+      QUEUE_URL: 'queue',
+      DEAD_LETTER_QUEUE_URL: 'dead-letters',
+      MAXIMUM_RECEIVES: '10',
+      FIRST_RETRY_DELAY_SECONDS: '30',
+    });
+    await source.sendToDeadLetterQueue(record, reason);
+    return inputs[0] as SendMessageCommandInput;
+  }
+
+  test('has the text, the group, the trace and the attributes of its message', async () => {
+    process.env._X_AMZN_TRACE_ID = TRACE.replace('53', '54');
+    const attributes = { ...sample.attributes, MessageGroupId: 'shop-1', AWSTraceHeader: TRACE };
+    const sent = await sentFor({ ...sample, attributes });
+    delete process.env._X_AMZN_TRACE_ID;
+    expect(sent).toEqual({
+      QueueUrl: 'dead-letters',
+      MessageBody: sample.body,
+      MessageGroupId: 'shop-1',
+      MessageSystemAttributes: { AWSTraceHeader: { DataType: 'String', StringValue: TRACE } },
+      MessageAttributes: {
+        event: { DataType: 'String', StringValue: 'shop.updated' },
+        eventId: { DataType: 'String', StringValue: eventId },
+        receivedAt: { DataType: 'String', StringValue: '2026-01-31T09:00:00.000Z' },
+        requestId: { DataType: 'String', StringValue: 'JKJaXmPLvHcESHA=' },
+        failureReason: { DataType: 'String', StringValue: 'Error: x' },
+        failedAt: { DataType: 'String', StringValue: expect.stringMatching(/^\d{4}-.*Z$/) },
+      },
+    });
+  });
+
+  test('has no trace but its message’s, and no attribute that is bytes: Lambda shows them in another form', async () => {
+    const bytes = { dataType: 'Binary' as const, binaryValue: 'AAEC' };
+    const sent = await sentFor({ ...sample, messageAttributes: { eventId: text('e'), bytes } });
+    expect(sent).not.toHaveProperty('MessageSystemAttributes');
+    expect(Object.keys(sent.MessageAttributes ?? {})).toEqual(['eventId', 'failureReason', 'failedAt']);
+  });
+
+  test('keeps 2,048 characters of a reason', async () => {
+    const { MessageAttributes } = await sentFor(sample, `x${'y'.repeat(5000)}`);
+    expect(MessageAttributes?.failureReason?.StringValue).toBe(`x${'y'.repeat(2047)}`);
+  });
+});
+
+describe('the wait after a failure', () => {
+  test('doubles from 30 s to an hour: ten receives last some three hours', () => {
+    const waits = Array.from({ length: 10 }, (_, index) => backOffSeconds(index + 1, 30, 0.5));
+    expect(waits).toEqual([30, 60, 120, 240, 480, 960, 1920, 3600, 3600, 3600]);
+  });
+
+  test('differs by chance, by a quarter at most, and never exceeds an hour', () => {
+    expect([0, 0.5, 1].map((random) => backOffSeconds(3, 100, random))).toEqual([300, 400, 500]);
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 50 }), (attempt) => {
+        const middle = 30 * 2 ** (attempt - 1);
+        const wait = backOffSeconds(attempt, 30);
+        expect(wait).toBeLessThanOrEqual(Math.min(3600, Math.ceil(middle * 1.25)));
+        expect(wait).toBeGreaterThanOrEqual(Math.min(3600, Math.floor(middle * 0.75)));
+      }),
+    );
+  });
+});
+
+const failed = (name: string, more: object = {}) => Object.assign(new Error('x'), { name, ...more });
+
+describe('a failure', () => {
+  test.each([
+    new UnprocessableMessageError('x'),
+    new TooLargeToArchiveError('x'),
+    ...['NoSuchKey', 'ValidationException', 'SerializationException', 'InvalidMessageContents'].map((name) =>
+      failed(name),
+    ),
+    ...['InvalidParameter', 'InvalidParameterException'].map((name) => failed(name)),
+    ...['InvalidParameterValue', 'InvalidParameterValueException'].map((name) => failed(name)),
+  ])('cannot pass: $name', (error) => {
+    expect(isPermanent(error)).toBe(true);
+  });
+
+  test.each([
+    failed('ThrottlingException'),
+    failed('TimeoutError'),
+    failed('InternalServerError'),
+    failed('AccessDeniedException'),
+    failed('NoSuchDistribution'),
+    failed('ResourceNotFoundException'),
+    failed('Error', { code: 'ECONNRESET' }),
+    new TypeError('x'),
+    { name: 'NoSuchKey' },
+  ])('may pass: $name', (error) => {
+    expect(isPermanent(error)).toBe(false);
+  });
+});
+
+describe('an outage of a dependency', () => {
+  const answered = (httpStatusCode: number) => ({ $metadata: { httpStatusCode, attempts: 1 } });
+
+  test.each([
+    { kind: 'no answer in time', error: failed('TimeoutError', { $metadata: { attempts: 2 } }) },
+    { kind: 'an answer of 503', error: failed('ServiceUnavailable', answered(503)) },
+    { kind: 'an answer of 507', error: failed('InsufficientStorage', answered(507)) },
+    { kind: 'an answer of 429', error: failed('TooMany', answered(429)) },
+    { kind: 'a throttle', error: failed('ProvisionedThroughputExceededException', answered(400)) },
+    { kind: 'too many invalidations', error: failed('TooManyInvalidationsInProgress', answered(400)) },
+    { kind: 'throttling of the key', error: failed('KmsThrottled', answered(400)) },
+    {
+      kind: 'throttling of the key, by another name',
+      error: failed('KMSThrottlingException', answered(400)),
+    },
+    { kind: 'a connection that breaks', error: failed('Error', { code: 'ECONNRESET' }) },
+    { kind: 'a host that is not found', error: failed('Error', { code: 'EAI_AGAIN' }) },
+    { kind: 'a record that Firehose refuses', error: failed('NotArchivedError') },
+    { kind: 'a notification in progress', error: failed('IdempotencyAlreadyInProgressError') },
+    {
+      kind: 'what one caused',
+      error: new Error('x', { cause: failed('ThrottlingException', answered(400)) }),
+    },
+  ])('is $kind', ({ error }) => {
+    expect(isOutage(error)).toBe(true);
+  });
+
+  test.each([
+    { kind: 'a bug', error: new TypeError('x') },
+    { kind: 'a misuse of Node.js', error: failed('TypeError', { code: 'ERR_INVALID_ARG_TYPE' }) },
+    {
+      kind: 'a bug below the repeats of the SDK',
+      error: failed('TypeError', { $metadata: { attempts: 1 } }),
+    },
+    { kind: 'a missing file', error: failed('Error', { code: 'ENOENT' }) },
+    { kind: 'work that never ends', error: failed('OutOfTimeError') },
+    { kind: 'a message that is no usable event', error: new UnprocessableMessageError('x') },
+    { kind: 'a missing permission', error: failed('AccessDeniedException', answered(400)) },
+    { kind: 'a missing table', error: failed('ResourceNotFoundException', answered(400)) },
+    { kind: 'an item that DynamoDB refuses', error: failed('ValidationException', answered(400)) },
+    { kind: 'what is no error', error: 'x' },
+  ])('is not $kind', ({ error }) => {
+    expect(isOutage(error)).toBe(false);
+  });
+});

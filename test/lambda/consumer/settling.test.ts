@@ -1,0 +1,487 @@
+import { PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
+import { SendMessageCommand } from '@aws-sdk/client-sqs';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import type { Context, SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
+import { sqsEvent } from '../../../events/lambda-events.ts';
+import { sha256Hex } from '../../../lambda/hash.ts';
+import { type Fault, Faults } from '../../../local/aws/faults.ts';
+import { ArchiveBucket, type ArchivedRecord } from '../../support/archive.ts';
+import { eventually } from '../../support/eventually.ts';
+import { consumerContext, functionEnvironment } from '../../support/function-environment.ts';
+import { Queues } from '../../support/queues.ts';
+import { Tables } from '../../support/tables.ts';
+import { startTestAws, type TestAws } from '../../support/test-aws.ts';
+import { FunctionLines } from '../function-lines.ts';
+
+const HOUR = 3_600_000;
+const RECEIVED_AT = '2026-01-31T09:00:00.500Z';
+const TIMESTAMP = '2026-01-31T09:00:00Z';
+const REPLAY = { name: 'mend-names', mode: 'repair', notify: false } as const;
+
+type Handler = (event: SQSEvent, context: Context) => Promise<SQSBatchResponse>;
+
+const faults = new Faults();
+const lines = new FunctionLines();
+let aws: TestAws;
+let archive: ArchiveBucket;
+let queues: Queues;
+let tables: Tables;
+let handler: Handler;
+let tests = 0;
+let loads = 0;
+
+beforeAll(async () => {
+  aws = await startTestAws(faults);
+  archive = new ArchiveBucket(aws.outputs.ArchiveBucket, aws.operator);
+  queues = new Queues(aws.operator);
+  tables = new Tables(aws.operator);
+  Object.assign(process.env, functionEnvironment('shop-updated', aws), {
+    POWERTOOLS_LOG_LEVEL: 'INFO',
+    POWERTOOLS_METRICS_DISABLED: 'false',
+  });
+  handler = await load();
+});
+beforeEach(() => {
+  tests += 1;
+  lines.capture();
+  // The SDK repeats a call at once.
+  jest.spyOn(Math, 'random').mockReturnValue(0);
+});
+afterEach(() => {
+  jest.restoreAllMocks();
+  faults.clear();
+});
+afterAll(() => aws.close());
+
+/** Loads the consumer of shop.updated once more. @param environment that differs from the template's */
+async function load(environment: NodeJS.ProcessEnv = {}): Promise<Handler> {
+  const before = { ...process.env };
+  Object.assign(process.env, environment);
+  loads += 1;
+  const module = await import(`../../../lambda/events/shop-updated/consumer.ts?load=${loads}`);
+  Object.assign(process.env, before);
+  return module.handler;
+}
+
+/** Names a thing of this test. */
+const own = (name: string | number) => `test-${tests}-${name}`;
+
+const shop = (name: string | number, timestamp = TIMESTAMP) => ({
+  event: 'shop.updated',
+  data: { shop_id: own(name) },
+  timestamp,
+});
+
+interface MessageOptions {
+  readonly attempt?: number;
+  readonly receivedAt?: string;
+  readonly replay?: string;
+  readonly payloadKey?: string;
+}
+
+/** A message as a queue hands it over. */
+function message(
+  payload: object | string,
+  { attempt = 1, receivedAt = RECEIVED_AT, ...more }: MessageOptions = {},
+): SQSRecord {
+  const [sample] = sqsEvent({ event: '', name: '', payload: { timestamp: TIMESTAMP } }).Records as [
+    SQSRecord,
+  ];
+  const body = typeof payload === 'string' ? payload : JSON.stringify(payload);
+  const eventId = sha256Hex(body);
+  const attributes = { event: 'shop.updated', eventId, requestId: `request-${eventId}`, receivedAt, ...more };
+  return {
+    ...sample,
+    messageId: `message-${eventId}`,
+    body,
+    attributes: { ...sample.attributes, ApproximateReceiveCount: String(attempt) },
+    messageAttributes: Object.fromEntries(
+      Object.entries(attributes).map(([name, stringValue]) => [name, { dataType: 'String', stringValue }]),
+    ),
+  };
+}
+
+const inject = (fault: Omit<Fault, 'callers'>) => faults.inject({ ...fault, callers: 'everyone' });
+
+/** Has a batch processed. @returns the messages that come back */
+async function consume(batch: readonly SQSRecord[], consumer = handler, context = consumerContext) {
+  const { batchItemFailures } = await consumer({ Records: [...batch] }, context);
+  const ids = batchItemFailures.map(({ itemIdentifier }) => itemIdentifier);
+  return batch.filter(({ messageId }) => ids.includes(messageId));
+}
+
+/** The archive's record of a message, after the faults. */
+async function recordOf({ body }: SQSRecord, outcome?: string): Promise<ArchivedRecord> {
+  faults.clear();
+  return eventually(async () =>
+    (await archive.records()).find(
+      (record) => record.eventId === sha256Hex(body) && (outcome ?? record.outcome) === record.outcome,
+    ),
+  );
+}
+
+const linesOf = ({ messageId }: SQSRecord) => lines.logged.filter((line) => line.messageId === messageId);
+const messagesOf = (record: SQSRecord) => linesOf(record).map((line) => line.message);
+
+const deadLetterOf = ({ body }: SQSRecord) =>
+  queues.take(aws.outputs.ShopUpdatedDeadLetterQueueUrl, ({ Body }) => Body === body);
+
+const rowOf = (name: string | number) => tables.get(aws.outputs.ShopCacheTable, { shop_id: own(name) });
+
+const storePayload = (Key: string, Body: string) =>
+  new S3Client({ ...aws.operator, forcePathStyle: true }).send(
+    new PutObjectCommand({ Bucket: aws.outputs.PayloadBucket, Key, Body }),
+  );
+
+describe('the archive has of a settled message all that is known of it:', () => {
+  const facts = ({ body }: SQSRecord) => ({
+    eventId: sha256Hex(body),
+    event: 'shop.updated',
+    receivedAt: RECEIVED_AT,
+    requestId: `request-${sha256Hex(body)}`,
+    attempt: 1,
+    settledAt: expect.stringMatching(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/),
+    body,
+  });
+
+  test('Processed', async () => {
+    const sent = message(shop('new'));
+    expect(await consume([sent])).toEqual([]);
+    expect(await recordOf(sent)).toEqual({
+      ...facts(sent),
+      outcome: 'Processed',
+      shopId: own('new'),
+      timestamp: '2026-01-31T09:00:00.000000000Z',
+    });
+  });
+
+  test('Stale, and Duplicate', async () => {
+    const newer = message(shop('s'));
+    const older = message(shop('s', '2026-01-31T08:00:00Z'), { attempt: 2 });
+    for (const sent of [newer, older, newer]) await consume([sent]);
+    expect(await recordOf(older)).toMatchObject({ ...facts(older), outcome: 'Stale', attempt: 2 });
+    expect(await recordOf(newer, 'Duplicate')).toMatchObject(facts(newer));
+  });
+
+  test('DeadLettered, with what made it one', async () => {
+    const sent = message(own('not JSON'));
+    expect(await consume([sent])).toEqual([]);
+    expect(await recordOf(sent)).toEqual({
+      ...facts(sent),
+      outcome: 'DeadLettered',
+      failureReason: 'UnprocessableMessageError: Not a usable event: body must be JSON',
+    });
+  });
+
+  test('DeadLettered, with what could be read of it', async () => {
+    inject({ service: 'dynamodb', kind: 'throttled' });
+    const sent = message(shop('lost'), { attempt: 10 });
+    expect(await consume([sent])).toEqual([]);
+    expect(await recordOf(sent)).toMatchObject({
+      outcome: 'DeadLettered',
+      attempt: 10,
+      shopId: own('lost'),
+      timestamp: '2026-01-31T09:00:00.000000000Z',
+    });
+  });
+
+  test('of a payload in S3 where that is, and a long shop id as its hash', async () => {
+    const payloadKey = `shop.updated/${own('large')}`;
+    const shopId = 'x'.repeat(2049);
+    await storePayload(payloadKey, JSON.stringify({ ...shop(''), data: { shop_id: shopId } }));
+    const sent = message({ payloadKey }, { payloadKey });
+    expect(await consume([sent])).toEqual([]);
+    const { body, ...others } = facts(sent);
+    expect(await recordOf(sent)).toEqual({
+      ...others,
+      outcome: 'Processed',
+      payloadKey,
+      shopId: `sha256:${sha256Hex(shopId)}`,
+      timestamp: '2026-01-31T09:00:00.000000000Z',
+    });
+  });
+});
+
+describe('a message of a replay', () => {
+  test.each([
+    { kind: 'whose payload is in the message', isStored: false },
+    { kind: 'whose payload is in S3', isStored: true },
+  ])('$kind is logged and counted as such, and its record has no payload', async ({ isStored }) => {
+    const payload = JSON.stringify(shop('replayed'));
+    const payloadKey = `shop.updated/${own('replayed')}`;
+    if (isStored) await storePayload(payloadKey, payload);
+    const sent = message(payload, { replay: JSON.stringify(REPLAY), ...(isStored && { payloadKey }) });
+    expect(await consume([sent])).toEqual([]);
+    expect(linesOf(sent)).toEqual([expect.objectContaining({ message: 'Processed', replay: REPLAY.name })]);
+    expect(linesOf(sent)[0]).not.toHaveProperty('latencyMs');
+    expect(lines.metrics.map(({ name, dimensions }) => ({ name, ...dimensions }))).toEqual([
+      { name: 'Replayed', service: 'shop-updated', event: 'shop.updated' },
+    ]);
+    const record = await recordOf(sent);
+    expect(record).toMatchObject({ outcome: 'Processed', replay: REPLAY, shopId: own('replayed') });
+    expect(record).not.toHaveProperty('body');
+    expect(record).not.toHaveProperty('payloadKey');
+  });
+
+  test.each([
+    { kind: 'is no JSON', replay: 'mend-names' },
+    { kind: 'lacks its mode', replay: JSON.stringify({ name: 'mend-names', notify: false }) },
+    { kind: 'has an unknown mode', replay: JSON.stringify({ ...REPLAY, mode: 'wipe' }) },
+    { kind: 'has an impossible name', replay: JSON.stringify({ ...REPLAY, name: '../up' }) },
+  ])('whose attribute $kind is a dead letter at once, without effect', async ({ replay }) => {
+    const sent = message(shop('odd'), { replay });
+    expect(await consume([sent])).toEqual([]);
+    expect(await recordOf(sent)).toMatchObject({
+      outcome: 'DeadLettered',
+      failureReason: 'UnprocessableMessageError: The attribute `replay` is not one that a replay writes',
+    });
+    expect(await rowOf('odd')).toBeUndefined();
+  });
+});
+
+describe('a failure that cannot pass', () => {
+  test('goes to the dead-letter queue at once with its reason, and the rest of its batch succeeds', async () => {
+    const poison = message(own('not JSON'));
+    expect(await consume([poison, message(shop('good'))])).toEqual([]);
+    expect((await deadLetterOf(poison)).MessageAttributes).toMatchObject({
+      eventId: { StringValue: sha256Hex(poison.body) },
+      requestId: { StringValue: `request-${sha256Hex(poison.body)}` },
+      failureReason: { StringValue: 'UnprocessableMessageError: Not a usable event: body must be JSON' },
+      failedAt: { StringValue: expect.stringMatching(/^\d{4}-.*Z$/) },
+    });
+    expect(await rowOf('good')).toHaveProperty('version');
+  });
+
+  test('comes back if it cannot be put on the dead-letter queue', async () => {
+    inject({ service: 'sqs', operation: 'SendMessage', kind: 'throttled' });
+    const poison = message(own('not JSON'));
+    expect(await consume([poison])).toEqual([poison]);
+    expect(messagesOf(poison)).toEqual(['DeadLettered', 'BuryFailed']);
+  });
+
+  test('includes a message that no record of the archive can hold', async () => {
+    const sent = message({ ...shop('quoted'), note: '"'.repeat(400_000) });
+    expect(await consume([sent])).toEqual([]);
+    expect((await deadLetterOf(sent)).MessageAttributes?.failureReason?.StringValue).toMatch(
+      /^TooLargeToArchiveError: \d+ bytes as a record, of at most 1024000$/,
+    );
+    expect(messagesOf(sent)).toEqual(['Processed', 'DeadLettered']);
+  });
+});
+
+describe('a failure that may pass', () => {
+  test('waits on its queue, and is logged with the wait', async () => {
+    const QueueUrl = aws.outputs.ShopUpdatedQueueUrl;
+    const broken = await load({ SHOP_CACHE_TABLE: 'not-there-yet' });
+    await queues.client.send(
+      new SendMessageCommand({ QueueUrl, MessageBody: JSON.stringify(shop('waiting')) }),
+    );
+    const [received] = await queues.receive(QueueUrl);
+    const sent = { ...message(shop('waiting')), receiptHandle: received?.ReceiptHandle ?? '' };
+    jest.spyOn(Math, 'random').mockReturnValue(0.5);
+    expect(await consume([sent], broken)).toEqual([sent]);
+    expect(linesOf(sent)).toEqual([
+      expect.objectContaining({
+        level: 'WARN',
+        message: 'Failed',
+        call: 'DynamoDB UpdateItem',
+        error: 'ResourceNotFoundException',
+        retryInSeconds: 30,
+      }),
+    ]);
+    // It was received for a second.
+    await new Promise((resolve) => setTimeout(resolve, 1_200));
+    expect(await queues.receive(QueueUrl)).toEqual([]);
+    expect(await queues.count(QueueUrl)).toBe(1);
+  });
+
+  test('is a dead letter with its reason after the last receive', async () => {
+    const broken = await load({ SHOP_CACHE_TABLE: 'never-there' });
+    const last = message(shop('last'), { attempt: 10 });
+    const lastButOne = message(shop('last but one'), { attempt: 9 });
+    expect(await consume([last, lastButOne], broken)).toEqual([lastButOne]);
+    expect((await deadLetterOf(last)).MessageAttributes?.failureReason?.StringValue).toMatch(
+      /^DynamoDB UpdateItem: ResourceNotFoundException: /,
+    );
+  });
+
+  // The client gives up a call after 2 s, and tries twice.
+  test('is a dependency that hangs: its call ends after the client’s timeouts', async () => {
+    inject({ service: 'dynamodb', kind: 'slow', milliseconds: 60_000 });
+    const hung = message(shop('hung'));
+    expect(await consume([hung])).toEqual([hung]);
+    expect(linesOf(hung)[0]).toMatchObject({
+      message: 'Failed',
+      call: 'DynamoDB UpdateItem',
+      error: 'no answer in time',
+    });
+    expect(lines.published('VersionError')).toEqual([]);
+  });
+
+  test('is a function that runs out of time: what it has done is archived, the rest comes back', async () => {
+    inject({ service: 's3', kind: 'slow', milliseconds: 60_000 });
+    const done = message(shop('done'));
+    const hangs = message(shop('hangs'), { payloadKey: 'shop.updated/hangs' });
+    const context = { ...consumerContext, getRemainingTimeInMillis: () => 9_000 + 1_000 };
+    expect(await consume([done, hangs], handler, context)).toEqual([hangs]);
+    expect(linesOf(hangs)[0]).toMatchObject({ message: 'Failed', error: 'OutOfTimeError' });
+    expect(await recordOf(done)).toMatchObject({ outcome: 'Processed' });
+  });
+});
+
+describe('archiving', () => {
+  test('a batch is one call', async () => {
+    inject({ service: 'firehose', kind: 'slow', milliseconds: 0 });
+    const before = faults.counts.slow;
+    const batch = [0, 1, 2].map((index) => message(shop(index)));
+    expect(await consume(batch)).toEqual([]);
+    expect(faults.counts.slow - before).toBe(1);
+    for (const sent of batch) expect(await recordOf(sent)).toMatchObject({ body: sent.body });
+  });
+
+  test('a record that Firehose refuses brings back its message alone, and the effects stand', async () => {
+    inject({ service: 'firehose', kind: 'records-refused', every: 3 });
+    const batch = [0, 1, 2, 3].map((index) => message(shop(index)));
+    const [, , refused] = batch as [SQSRecord, SQSRecord, SQSRecord];
+    expect(await consume(batch)).toEqual([refused]);
+    for (const index of [0, 1, 2, 3]) expect(await rowOf(index)).toHaveProperty('version');
+    expect(linesOf(refused)[1]).toMatchObject({
+      level: 'WARN',
+      message: 'Failed',
+      error: 'NotArchivedError',
+      errorMessage: 'ServiceUnavailableException',
+    });
+    faults.clear();
+    expect(await consume([refused])).toEqual([]);
+    expect(await recordOf(refused)).toMatchObject({ outcome: 'Duplicate' });
+  });
+
+  test('while Firehose fails, the eighth attempt is the last: only so many messages may be in flight', async () => {
+    inject({ service: 'firehose', kind: 'throttled' });
+    const seventh = message(shop('seventh'), { attempt: 7 });
+    const eighth = message(shop('eighth'), { attempt: 8 });
+    expect(await consume([seventh, eighth])).toEqual([seventh]);
+    expect((await deadLetterOf(eighth)).MessageAttributes?.failureReason?.StringValue).toMatch(
+      /^Firehose PutRecordBatch: ServiceUnavailableException/,
+    );
+  });
+
+  test('a queue with fewer receives than eight has its own limit', async () => {
+    const other = await load({ MAXIMUM_RECEIVES: '2' });
+    inject({ service: 'firehose', kind: 'throttled' });
+    const sent = message(shop('second'), { attempt: 2 });
+    expect(await consume([sent], other)).toEqual([]);
+    expect(messagesOf(sent)).toEqual(['Processed', 'DeadLettered']);
+  });
+
+  test('a dead letter that cannot be archived is on its queue, once, and reported', async () => {
+    inject({ service: 'firehose', kind: 'throttled' });
+    const sent = message(own('not JSON'));
+    const before = await queues.count(aws.outputs.ShopUpdatedDeadLetterQueueUrl);
+    expect(await consume([sent])).toEqual([]);
+    expect(linesOf(sent)).toEqual([
+      expect.objectContaining({ message: 'DeadLettered' }),
+      expect.objectContaining({ message: 'NotArchived', level: 'WARN', call: 'Firehose PutRecordBatch' }),
+    ]);
+    expect(lines.published('NotArchived')).toEqual([
+      expect.objectContaining({ value: 1, dimensions: { service: 'shop-updated' } }),
+    ]);
+    expect(await queues.count(aws.outputs.ShopUpdatedDeadLetterQueueUrl)).toBe(before + 1);
+  });
+
+  test('is not tried without a settled message, and not in a stage without an archive', async () => {
+    inject({ service: 'firehose', kind: 'slow', milliseconds: 0 });
+    const before = faults.counts.slow;
+    expect(await consume([])).toEqual([]);
+    const other = await load({ ARCHIVE_STREAM: '' });
+    expect(await consume([message(shop('unkept'))], other)).toEqual([]);
+    expect(await rowOf('unkept')).toBeDefined();
+    expect(faults.counts.slow).toBe(before);
+  });
+});
+
+describe('of a batch whose messages are processed at the same time', () => {
+  const ago = (milliseconds: number) => new Date(Date.now() - milliseconds).toISOString();
+
+  test('every line has the keys of its own message', async () => {
+    inject({ service: 's3', kind: 'throttled' });
+    const batch = [
+      message(shop(0), { attempt: 3 }),
+      message(own('not JSON')),
+      message(shop('fails'), { payloadKey: 'shop.updated/fails', attempt: 2 }),
+    ];
+    await consume(batch);
+    expect(batch.map(messagesOf)).toEqual([['Processed'], ['DeadLettered'], ['Failed', 'HideFailed']]);
+    expect(lines.logged).toHaveLength(4);
+    for (const [index, attempt] of [3, 1, 2].entries()) {
+      const sent = batch[index] as SQSRecord;
+      const eventId = sha256Hex(sent.body);
+      for (const line of linesOf(sent)) {
+        expect(line).toMatchObject({
+          event: 'shop.updated',
+          eventId,
+          requestId: `request-${eventId}`,
+          attempt,
+        });
+      }
+    }
+  });
+
+  test('the latency of an effect counts from the receipt, and is 0 if the receiver’s clock is ahead', async () => {
+    const [past, future] = [ago(HOUR), ago(-HOUR)].map((receivedAt) =>
+      message(shop(receivedAt), { receivedAt }),
+    ) as [SQSRecord, SQSRecord];
+    await consume([past, future]);
+    const latencies = [past, future].map((sent) => Number(linesOf(sent)[0]?.latencyMs));
+    expect(latencies).toEqual([expect.any(Number), 0]);
+    expect(latencies[0]).toBeGreaterThanOrEqual(HOUR);
+    expect(latencies[0]).toBeLessThan(HOUR + 60_000);
+  });
+
+  test('metrics count what does not go well, by event, and for alarms by function', async () => {
+    const sent = message(shop('twice'));
+    await consume([sent]);
+    expect(lines.metrics).toEqual([]);
+    inject({ service: 's3', kind: 'throttled' });
+    inject({ service: 'sqs', kind: 'throttled' });
+    const stored = message(shop('stored'), { payloadKey: 'shop.updated/stored' });
+    await consume([sent, message(own('not JSON'), { attempt: 2 }), stored]);
+    const namespace = 'PartnerWebhooks-dev';
+    const service = 'shop-updated';
+    const metric = (name: string, dimensions = {}) => ({
+      ...{ namespace, name, unit: 'Count', value: 1 },
+      dimensions: { service, ...dimensions },
+    });
+    expect(lines.metrics.toSorted((a, b) => (a.name < b.name ? -1 : 1))).toEqual([
+      metric('BuryFailed'),
+      metric('DeadLettered', { event: 'shop.updated' }),
+      metric('Duplicate', { event: 'shop.updated' }),
+      metric('Failed', { event: 'shop.updated' }),
+      metric('HideFailed'),
+    ]);
+  });
+});
+
+describe('a failure counts against the version of the function', () => {
+  test.each([
+    { kind: 'a message that it does not understand', attempt: 1, isCounted: true },
+    { kind: 'a second attempt, as another version may have had the first', attempt: 2, isCounted: false },
+  ])('$kind: $isCounted', async ({ attempt, isCounted }) => {
+    await consume([message(own('not JSON'), { attempt })]);
+    const metric = { value: 1, dimensions: { service: 'shop-updated', version: '$LATEST' } };
+    expect(lines.published('VersionError')).toEqual(isCounted ? [expect.objectContaining(metric)] : []);
+  });
+
+  test('a missing table, and no outage of a dependency', async () => {
+    const broken = await load({ SHOP_CACHE_TABLE: 'not-there' });
+    await consume([message(shop('no table'))], broken);
+    expect(lines.published('VersionError')).toHaveLength(1);
+    for (const service of ['dynamodb', 'firehose'] as const) {
+      const end = inject({ service, kind: 'throttled' });
+      const sent = message(shop(service));
+      expect(await consume([sent])).toEqual([sent]);
+      end();
+    }
+    expect(lines.published('VersionError')).toHaveLength(1);
+  });
+});

@@ -1,0 +1,394 @@
+import { DynamoDBClient, PutItemCommand, QueryCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
+import { GetQueueAttributesCommand, SQSClient } from '@aws-sdk/client-sqs';
+import { marshall } from '@aws-sdk/util-dynamodb';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { Cast, type CastMember } from '../../../lambda/effects/cast.ts';
+import { type ContactFields, ContactPartner } from '../../../lambda/effects/contact-partner.ts';
+import type { VersionedChange } from '../../../lambda/effects/event-order.ts';
+import { ShopCache } from '../../../lambda/effects/shop-cache.ts';
+import { tableKey } from '../../../lambda/effects/table-key.ts';
+import { sha256Hex } from '../../../lambda/hash.ts';
+import { REPLAYABLE_DAYS, REPLAYABLE_RECEIPT_DAYS } from '../../../lambda/queue/replay.ts';
+import { type Row, Tables } from '../../support/tables.ts';
+import { startTestAws, type TestAws } from '../../support/test-aws.ts';
+
+const AT = '2026-01-31T09:00:00.000Z';
+const DAY = 24 * 60 * 60;
+const REPAIR = { name: 'mend', mode: 'repair', notify: false } as const;
+
+let aws: TestAws;
+let tables: Tables;
+let client: DynamoDBClient;
+beforeAll(async () => {
+  aws = await startTestAws();
+  tables = new Tables(aws.operator);
+  client = new DynamoDBClient(aws.operator);
+});
+afterAll(() => aws.close());
+
+/** Names a row of the test. */
+let id: string;
+let tests = 0;
+beforeEach(() => {
+  tests += 1;
+  id = `id-${tests}`;
+});
+
+const by = (version: string, replay: VersionedChange['replay'] = undefined) => ({
+  receivedAt: AT,
+  version,
+  replay,
+});
+
+/** Writes over columns of a row, as a bug does. */
+async function harm(table: string | undefined, key: string, columns: Row): Promise<void> {
+  const row = { ...(await tables.get(table, { [key]: id })), ...columns };
+  const Item = marshall(row, { removeUndefinedValues: true });
+  await tables.client.send(new PutItemCommand({ TableName: table, Item }));
+}
+
+describe('the shop cache', () => {
+  let cache: ShopCache;
+  beforeAll(() => {
+    cache = new ShopCache(client, aws.outputs.ShopCacheTable ?? '');
+  });
+
+  const read = (shopId = id) => tables.get(aws.outputs.ShopCacheTable, { shop_id: shopId });
+  const invalidate = (change: VersionedChange, updatedFields?: readonly string[]) =>
+    cache.invalidate({ ...change, shopId: id, updatedFields });
+
+  /** A reader that caches what it read, on the condition that the version is what it saw before. */
+  const store = (seen: string | undefined) =>
+    tables.client.send(
+      new UpdateItemCommand({
+        TableName: aws.outputs.ShopCacheTable,
+        Key: { shop_id: { S: id } },
+        UpdateExpression: 'SET shop = :shop',
+        ConditionExpression: seen === undefined ? 'attribute_not_exists(version)' : 'version = :seen',
+        ExpressionAttributeValues: { ':shop': { S: 'as read' }, ...(seen && { ':seen': { S: seen } }) },
+      }),
+    );
+
+  test('forgets a shop, and has when, why and by which version', async () => {
+    await store(undefined);
+    expect(await invalidate(by('1'), ['name'])).toBe('Processed');
+    expect(await read()).toEqual({ shop_id: id, version: '1', invalidated_at: AT, updated_fields: ['name'] });
+  });
+
+  test('does not take a shop that was read before the event', async () => {
+    await invalidate(by('2'));
+    await expect(store(undefined)).rejects.toThrow(/conditional/);
+    await expect(store('1')).rejects.toThrow(/conditional/);
+    await store('2');
+    expect(await read()).toMatchObject({ shop: 'as read' });
+  });
+
+  test.each([
+    { event: 'an older event', change: by('1'), expected: 'Stale' },
+    { event: 'the same event again', change: by('2'), expected: 'Duplicate' },
+    { event: 'a repair by an older event', change: by('1', REPAIR), expected: 'Stale' },
+  ])('keeps a shop after $event, which is $expected', async ({ change, expected }) => {
+    await invalidate(by('2'), ['name']);
+    await store('2');
+    expect(await invalidate(change, [])).toBe(expected);
+    expect(await read()).toMatchObject({ shop: 'as read', version: '2', updated_fields: ['name'] });
+  });
+
+  test('is as before the damage after a repair by the same event', async () => {
+    await invalidate(by('2'), ['name']);
+    const before = await read();
+    await store('2');
+    expect(await invalidate(by('2', REPAIR), ['name'])).toBe('Processed');
+    expect(await read()).toEqual(before);
+  });
+
+  test('has a repeat as stale if the endpoint does not return the stored item', async () => {
+    const older = new DynamoDBClient(aws.operator);
+    older.middlewareStack.add(
+      (next) => (call) =>
+        next({ ...call, input: { ...call.input, ReturnValuesOnConditionCheckFailure: undefined } }),
+      { step: 'initialize' },
+    );
+    cache = new ShopCache(older, aws.outputs.ShopCacheTable ?? '');
+    try {
+      expect(await invalidate(by('1'))).toBe('Processed');
+      expect(await invalidate(by('1'))).toBe('Stale');
+    } finally {
+      cache = new ShopCache(client, aws.outputs.ShopCacheTable ?? '');
+    }
+  });
+
+  test.each([
+    { kind: 'no field names', fields: undefined },
+    {
+      kind: 'more field names than an item holds',
+      fields: Array.from({ length: 50_000 }, () => 'field-name'),
+    },
+    { kind: '64 KiB of field names and a byte', fields: ['é'.repeat(32 * 1024 - 2), ''] },
+  ])('has no field names after an event with $kind', async ({ fields }) => {
+    await invalidate(by('1'), ['name']);
+    expect(await invalidate(by('2'), fields)).toBe('Processed');
+    expect(await read()).toEqual({ shop_id: id, version: '2', invalidated_at: AT });
+  });
+
+  test('has field names of 64 KiB of JSON', async () => {
+    await invalidate(by('1'), ['é'.repeat(32 * 1024 - 2)]);
+    expect(await read()).toHaveProperty('updated_fields');
+  });
+
+  test('takes an id that is longer than a key, and one of control characters', async () => {
+    for (id of ['x'.repeat(10_000), 'shop\u0000\u001f']) expect(await invalidate(by('1'))).toBe('Processed');
+    expect(await read(`sha256:${sha256Hex('x'.repeat(10_000))}`)).toBeDefined();
+    expect(await read('shop\u0000\u001f')).toBeDefined();
+  });
+});
+
+describe('the cast', () => {
+  let cast: Cast;
+  beforeAll(() => {
+    cast = new Cast(client, aws.outputs.CastTable ?? '');
+  });
+
+  const read = () => tables.get(aws.outputs.CastTable, { girl_id: id });
+  const add = (change: VersionedChange, member: Partial<CastMember> = {}) =>
+    cast.add({ girlId: id, shopId: 'shop-1', name: 'Hana', sentData: { age: 20 }, ...member }, change);
+  const remove = (change: VersionedChange, shopId?: string) => cast.remove({ girlId: id, shopId }, change);
+
+  test('has a member with everything that the partner sent', async () => {
+    expect(await add(by('1'))).toBe('Processed');
+    expect(await read()).toEqual({
+      girl_id: id,
+      shop_id: 'shop-1',
+      name: 'Hana',
+      data: '{"age":20}',
+      status: 'active',
+      version: '1',
+      updated_at: AT,
+    });
+  });
+
+  test('removing a member leaves a tombstone without anything personal, for 90 days', async () => {
+    await add(by('1'));
+    expect(await remove(by('2'), 'shop-1')).toBe('Processed');
+    expect(await read()).toEqual({
+      girl_id: id,
+      shop_id: 'shop-1',
+      status: 'deleted',
+      version: '2',
+      updated_at: AT,
+      expires_at: Date.parse('2026-05-01T09:00:00Z') / 1000,
+    });
+  });
+
+  test('has a tombstone that outlives all that a replay may send of the time before it', async () => {
+    const sqs = new SQSClient(aws.operator);
+    const retention = async (QueueUrl: string | undefined) => {
+      const AttributeNames = ['MessageRetentionPeriod' as const];
+      const { Attributes } = await sqs.send(new GetQueueAttributesCommand({ QueueUrl, AttributeNames }));
+      return Number(Attributes?.MessageRetentionPeriod);
+    };
+    const onQueue = await retention(aws.outputs.GirlCreatedQueueUrl);
+    const asDeadLetter = await retention(aws.outputs.GirlCreatedDeadLetterQueueUrl);
+    await remove(by('1'));
+    const life = Number((await read())?.expires_at) - Date.parse(AT) / 1000;
+    expect(life).toBeGreaterThan(onQueue + asDeadLetter + REPLAYABLE_DAYS * DAY + onQueue);
+    expect(life).toBe(REPLAYABLE_RECEIPT_DAYS * DAY + onQueue);
+  });
+
+  test.each([
+    { kind: 'a delivery', replay: undefined },
+    { kind: 'a repair', replay: REPAIR },
+  ])('keeps a member deleted after a late girl.created of $kind', async ({ replay }) => {
+    await remove(by('2'));
+    expect(await add(by('1', replay))).toBe('Stale');
+    expect(await read()).toMatchObject({ status: 'deleted', version: '2' });
+  });
+
+  test.each([{ write: add }, { write: remove }])(
+    'has the same event twice as a duplicate: %#',
+    async ({ write }) => {
+      expect(await write(by('1'))).toBe('Processed');
+      expect(await write(by('1'))).toBe('Duplicate');
+    },
+  );
+
+  test('has a member again after a newer girl.created, without what was not sent', async () => {
+    await remove(by('1'));
+    await add(by('2'), { shopId: undefined, name: undefined });
+    expect(await read()).toEqual({
+      girl_id: id,
+      data: '{"age":20}',
+      status: 'active',
+      version: '2',
+      updated_at: AT,
+    });
+  });
+
+  test('is found by the shop, also by one whose id is longer than a key', async () => {
+    const shopId = '店'.repeat(1000);
+    expect(await add(by('1'), { shopId })).toBe('Processed');
+    const { Items = [] } = await tables.client.send(
+      new QueryCommand({
+        TableName: aws.outputs.CastTable,
+        IndexName: 'shop_id',
+        KeyConditionExpression: 'shop_id = :shop',
+        ExpressionAttributeValues: { ':shop': { S: `sha256:${sha256Hex(shopId)}` } },
+      }),
+    );
+    expect(Items.map(({ girl_id }) => girl_id?.S)).toEqual([id]);
+  });
+
+  test('ids that are longer than a key, of girl and shop, work', async () => {
+    id = '女'.repeat(1000);
+    expect(await add(by('1'))).toBe('Processed');
+    expect(await remove(by('2'), id)).toBe('Processed');
+    id = tableKey(id);
+    expect(await read()).toMatchObject({ girl_id: id, shop_id: id, status: 'deleted' });
+  });
+
+  const notes = (bytes: number) => ({ notes: 'é'.repeat((bytes - '{"notes":""}'.length) / 2) });
+  const nested = () => Array.from({ length: 100_000 }).reduce<object>((data) => ({ data }), {});
+
+  test.each([
+    { kind: 'of 256 KiB', sentData: () => notes(256 * 1024), isKept: true },
+    { kind: 'of 256 KiB and two bytes', sentData: () => notes(256 * 1024 + 2), isKept: false },
+    { kind: 'that is nested too deeply to be written', sentData: nested, isKept: false },
+  ])('keeps the data of a member $kind: $isKept', async ({ sentData, isKept }) => {
+    expect(await add(by('1'), { sentData: sentData() })).toBe('Processed');
+    const row = await read();
+    expect(row).toMatchObject({ name: 'Hana' });
+    expect('data' in (row ?? {})).toBe(isKept);
+  });
+
+  test('throws if data cannot be written for another reason: the row would lose it', async () => {
+    const toJSON = () => {
+      throw new TypeError('a bug');
+    };
+    await expect(add(by('1'), { sentData: { toJSON } })).rejects.toThrow('a bug');
+  });
+
+  test.each([{ write: add }, { write: remove }])(
+    'a repair makes a row what it was, to the last column: %#',
+    async ({ write }) => {
+      await write(by('2'));
+      const before = await read();
+      await harm(aws.outputs.CastTable, 'girl_id', { name: 'wrong', status: '?', expires_at: 1, notes: 'x' });
+      expect(await write(by('2', REPAIR))).toBe('Processed');
+      expect(await read()).toEqual(before);
+    },
+  );
+});
+
+describe('the contact_partner record', () => {
+  let contacts: ContactPartner;
+  beforeAll(() => {
+    contacts = new ContactPartner(client, aws.outputs.ContactPartnerTable ?? '');
+  });
+
+  const read = () => tables.get(aws.outputs.ContactPartnerTable, { user_id: id });
+  const update = (version: string, fields: ContactFields) =>
+    contacts.update({ ...by(version), userId: id, fields });
+  const repair = (version: string, fields: ContactFields) =>
+    contacts.update({ ...by(version, REPAIR), userId: id, fields });
+  const harmContact = (columns: Row) => harm(aws.outputs.ContactPartnerTable, 'user_id', columns);
+
+  test('has the fields of an event, each with its version', async () => {
+    expect(await update('1', { shop_id: 's', display_name: 'Sora', profile_image_url: 'i' })).toBe(
+      'Processed',
+    );
+    expect(await read()).toEqual({
+      user_id: id,
+      ...{ shop_id: 's', display_name: 'Sora', profile_image_url: 'i' },
+      ...{ shop_id_version: '1', display_name_version: '1', profile_image_url_version: '1' },
+      version: '1',
+      updated_at: AT,
+    });
+  });
+
+  test('keeps a field that is absent from an event', async () => {
+    await update('1', { display_name: 'Sora', shop_id: 's' });
+    await update('2', { display_name: 'Umi' });
+    expect(await read()).toMatchObject({ display_name: 'Umi', shop_id: 's', version: '2' });
+  });
+
+  test('gets the fields that no newer event has from an older one that comes late', async () => {
+    await update('2', { display_name: 'Umi' });
+    expect(await update('1', { display_name: 'Sora', shop_id: 's' })).toBe('Processed');
+    expect(await read()).toMatchObject({ display_name: 'Umi', shop_id: 's', version: '2' });
+  });
+
+  test('has an event as a duplicate while one of its fields is stored, and as stale after that', async () => {
+    const older = { display_name: 'Sora', shop_id: 's' };
+    await update('1', older);
+    await update('2', { display_name: 'Umi' });
+    expect(await update('1', older)).toBe('Duplicate');
+    await update('3', { shop_id: 't' });
+    expect(await update('1', older)).toBe('Stale');
+  });
+
+  test.each([
+    { version: '1', expected: 'Stale' },
+    { version: '2', expected: 'Duplicate' },
+  ])('of version 2 is not changed by the same fields of version $version', async ({ version, expected }) => {
+    await update('2', { display_name: 'Umi' });
+    expect(await update(version, { display_name: 'Sora' })).toBe(expected);
+    expect(await read()).toMatchObject({ display_name: 'Umi', version: '2' });
+  });
+
+  test('with a version that is no text keeps no event out', async () => {
+    await update('3', { display_name: 'Umi', shop_id: 's' });
+    await harmContact({ display_name_version: null });
+    expect(await update('2', { display_name: 'Sora', shop_id: 'x' })).toBe('Processed');
+    expect(await read()).toMatchObject({ display_name: 'Sora', shop_id: 's', version: '3' });
+  });
+
+  test('is made by an event without any field, once', async () => {
+    expect(await update('1', {})).toBe('Processed');
+    expect(await update('1', {})).toBe('Duplicate');
+    expect(await read()).toEqual({ user_id: id, version: '1', updated_at: AT });
+  });
+
+  test('is what it was before the damage after a repair, to its last column', async () => {
+    const fields = { shop_id: 's', display_name: 'Umi', profile_image_url: 'https://x.example/1' };
+    await update('2', fields);
+    const before = await read();
+    await harmContact({ display_name: 'wrong', shop_id: undefined, updated_at: undefined });
+    expect(await repair('2', fields)).toBe('Processed');
+    expect(await read()).toEqual(before);
+    expect(await repair('1', { display_name: 'Sora' })).toBe('Stale');
+    expect(await read()).toEqual(before);
+  });
+
+  test.each([undefined, '0', 7])(
+    'keeps a newer field in a repair if its own version is %p',
+    async (version) => {
+      await update('3', { display_name: 'Umi' });
+      await update('2', { shop_id: 's' });
+      await harmContact({ version, shop_id: 'wrong' });
+      expect(await repair('2', { display_name: 'Sora', shop_id: 's' })).toBe('Processed');
+      expect(await read()).toMatchObject({
+        ...{ display_name: 'Umi', display_name_version: '3', shop_id: 's', shop_id_version: '2' },
+        version: '2',
+      });
+    },
+  );
+
+  test('loses in a repair the version of a field that the event does not carry, for its real writer', async () => {
+    await update('1', { shop_id: 's' });
+    await update('2', { display_name: 'Umi' });
+    await harmContact({ shop_id: '', shop_id_version: '2' });
+    expect(await repair('1', { shop_id: 's' })).toBe('Stale');
+    expect(await repair('2', { display_name: 'Umi' })).toBe('Processed');
+    expect(await repair('1', { shop_id: 's' })).toBe('Processed');
+    expect(await read()).toMatchObject({ shop_id: 's', shop_id_version: '1', version: '2' });
+  });
+});
+
+test.each([
+  { name: '2,048 bytes', given: 'x'.repeat(2048), isHashed: false },
+  { name: '2,048 bytes in characters of two', given: 'é'.repeat(1024), isHashed: false },
+  { name: '2,049 bytes', given: 'x'.repeat(2049), isHashed: true },
+  { name: '2,050 bytes in characters of two', given: 'é'.repeat(1025), isHashed: true },
+])('an id of $name is hashed to be a key: $isHashed', ({ given, isHashed }) => {
+  expect(tableKey(given)).toBe(isHashed ? `sha256:${sha256Hex(given)}` : given);
+});

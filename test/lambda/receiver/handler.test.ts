@@ -1,0 +1,223 @@
+import { PutSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import type { APIGatewayProxyStructuredResultV2, Context } from 'aws-lambda';
+import { httpApiEvent } from '../../../events/gateway-events.ts';
+import { signatureOf } from '../../../events/signing.ts';
+import { sha256Hex } from '../../../lambda/hash.ts';
+import { SMOKE_TEST_PREFIX } from '../../../lambda/receiver/request.ts';
+import { WARM_UP_LIMIT } from '../../../lambda/receiver/warm-up.ts';
+import { Faults } from '../../../local/aws/faults.ts';
+import { functionEnvironment } from '../../support/function-environment.ts';
+import { startTestAws, type TestAws } from '../../support/test-aws.ts';
+import { TEST_SECRET } from '../../support/test-stack.ts';
+import { FunctionLines } from '../function-lines.ts';
+
+const RECEIVED_AT = Date.parse('2026-01-31T09:00:00Z');
+const event = { event: 'shop.updated', data: { shop_id: 's' }, timestamp: '2026-01-31T08:59:00Z' };
+const before = { ...process.env };
+const faults = new Faults();
+const lines = new FunctionLines();
+
+let aws: TestAws;
+let starts = 0;
+beforeAll(async () => {
+  aws = await startTestAws(faults);
+  Object.assign(process.env, functionEnvironment('receiver', aws), {
+    AWS_LAMBDA_FUNCTION_VERSION: '1',
+    POWERTOOLS_LOG_LEVEL: 'INFO',
+    POWERTOOLS_METRICS_DISABLED: 'false',
+  });
+});
+beforeEach(async () => {
+  await rotate(TEST_SECRET);
+  lines.capture();
+  // The SDK repeats a call at once.
+  jest.spyOn(Math, 'random').mockReturnValue(0);
+});
+afterEach(() => {
+  jest.restoreAllMocks();
+  faults.clear();
+});
+afterAll(async () => {
+  process.env = before;
+  await aws.close();
+});
+
+const rotate = (SecretString: string) =>
+  new SecretsManagerClient(aws.operator).send(
+    new PutSecretValueCommand({ SecretId: aws.outputs.WebhookSecretArn, SecretString }),
+  );
+
+interface Delivery {
+  readonly secret?: string;
+  readonly signature?: string;
+  readonly payload?: object;
+  readonly requestId?: string;
+}
+
+/** Starts the function anew. @returns what answers a delivery, by its status */
+async function start(): Promise<(delivery?: Delivery) => Promise<number | undefined>> {
+  starts += 1;
+  const { handler } = (await import(`../../../lambda/receiver/handler.ts?start=${starts}`)) as {
+    handler(event: unknown, context: Context): Promise<APIGatewayProxyStructuredResultV2>;
+  };
+  return async (delivery = {}) => (await handler(request(delivery), {} as Context)).statusCode;
+}
+
+function request({ secret = TEST_SECRET, payload = event, requestId = 'request-1', signature }: Delivery) {
+  const body = JSON.stringify(payload);
+  const value = signature ?? signatureOf({ body: Buffer.from(body), secret });
+  return httpApiEvent(
+    {
+      method: 'POST',
+      path: '/api/v1/webhooks/partner',
+      headers: [['x-webhook-signature', value]],
+      body,
+      isBase64Encoded: false,
+      sourceIp: '192.0.2.1',
+      receivedAt: new Date(RECEIVED_AT),
+      requestId,
+    },
+    { accountId: '0', apiId: 'api', domainName: 'localhost' },
+  );
+}
+
+const breakSecrets = (kind: 'down' | 'slow', milliseconds = 0) =>
+  faults.inject({ service: 'secretsmanager', kind, callers: 'everyone', milliseconds });
+
+const published = () => lines.metrics.map(({ name, dimensions }) => ({ name, ...dimensions }));
+const service = 'receiver';
+
+describe('a start', () => {
+  test('reads both versions of the secret before the first request', async () => {
+    await rotate('next');
+    const answer = await start();
+    breakSecrets('down');
+    const statuses = [];
+    for (const secret of ['next', TEST_SECRET, 'wrong']) statuses.push(await answer({ secret }));
+    expect(statuses).toEqual([200, 200, 401]);
+  });
+
+  test('reads both side by side: there is no time for one after the other', async () => {
+    await rotate('next');
+    const end = breakSecrets('slow', 0.55 * WARM_UP_LIMIT);
+    const answer = await start();
+    end();
+    breakSecrets('down');
+    expect(await answer()).toBe(200);
+  });
+
+  test('succeeds while AWS is down: the first request is 500, and the next one tries again', async () => {
+    breakSecrets('down');
+    faults.inject({ service: 'sqs', kind: 'down', callers: 'everyone' });
+    const answer = await start();
+    expect(await answer()).toBe(500);
+    faults.clear();
+    expect(await answer()).toBe(200);
+  });
+
+  test('is held up for a second by what hangs, and the first request reads by itself', async () => {
+    breakSecrets('slow', 5 * WARM_UP_LIMIT);
+    const began = performance.now();
+    const answer = await start();
+    // Without a limit it would take both attempts of a call: 4 s.
+    expect(performance.now() - began).toBeLessThan(3 * WARM_UP_LIMIT);
+    faults.clear();
+    expect(await answer()).toBe(200);
+  });
+});
+
+describe('a delivery leaves a line with its ids, and what does not go well is counted:', () => {
+  const timestamp = new Date(RECEIVED_AT + 60_000).toISOString();
+
+  test.each([
+    { kind: 'accepted', payload: event, expected: { message: 'Accepted', lagMs: 60_000 }, metrics: [] },
+    {
+      kind: 'of a partner whose clock is ahead',
+      payload: { ...event, timestamp },
+      expected: { message: 'Accepted', lagMs: 0 },
+      metrics: [],
+    },
+    {
+      kind: 'of an unknown kind',
+      payload: { ...event, event: 'example.unknown' },
+      expected: { message: 'Parked', level: 'INFO' },
+      metrics: [{ name: 'Parked', service }],
+    },
+    {
+      kind: 'unusable',
+      payload: { ...event, data: {} },
+      expected: { message: 'Unusable', level: 'INFO', fields: ['data.shop_id'] },
+      metrics: [{ name: 'Unusable', service }],
+    },
+  ])('$kind', async ({ payload, expected, metrics }) => {
+    const answer = await start();
+    await answer({ payload });
+    const eventId = sha256Hex(JSON.stringify(payload));
+    expect(lines.logged).toEqual([expect.objectContaining({ ...expected, eventId, requestId: 'request-1' })]);
+    expect(published()).toEqual(metrics);
+  });
+
+  test.each([
+    { signature: 'f'.repeat(64), reason: 'wrong-signature' },
+    { signature: 'none', reason: 'malformed-signature' },
+  ])('with a $reason, before the answer: Lambda then freezes the function', async ({ signature, reason }) => {
+    const answer = await start();
+    expect(await answer({ signature })).toBe(401);
+    expect(lines.logged).toEqual([
+      expect.objectContaining({ message: 'Rejected', level: 'WARN', reason, sourceIp: '192.0.2.1' }),
+    ]);
+    expect(published()).toEqual([{ name: 'Rejected', service, reason }]);
+  });
+
+  test('that could not be stored', async () => {
+    const answer = await start();
+    faults.inject({ service: 'sqs', kind: 'throttled', callers: 'everyone' });
+    expect(await answer()).toBe(500);
+    expect(lines.logged).toEqual([
+      expect.objectContaining({ message: 'ServerError', level: 'ERROR', call: 'SQS SendMessage' }),
+    ]);
+    expect(published()).toEqual([
+      { name: 'ServerError', service },
+      { name: 'VersionError', service, version: expect.any(String) },
+    ]);
+  });
+});
+
+test('the smoke test’s wrong signature is logged, and no alarm hears of it, whatever fails', async () => {
+  const answer = await start();
+  const smokeTest = { signature: 'f'.repeat(64), requestId: `${SMOKE_TEST_PREFIX}1` };
+  expect(await answer(smokeTest)).toBe(401);
+  breakSecrets('down');
+  await start().then((answerWithout) => answerWithout(smokeTest));
+  expect(lines.logged.map(({ message }) => message)).toEqual(['Rejected', 'ServerError']);
+  expect(lines.metrics).toEqual([]);
+});
+
+describe('a secret', () => {
+  test('that cannot be read is counted once a read, beside a cached one, too', async () => {
+    const answer = await start();
+    breakSecrets('down');
+    const wrong = { signature: 'f'.repeat(64) };
+    for (let request = 0; request < 2; request += 1) expect(await answer(wrong)).toBe(401);
+    expect(lines.logged.map(({ message }) => message)).toEqual([
+      'Secret not readable; serving the cached one',
+      'Rejected',
+      'Rejected',
+    ]);
+    expect(lines.published('SecretUnreadable')).toEqual([
+      expect.objectContaining({ value: 1, dimensions: { service } }),
+    ]);
+  });
+
+  test('with white space around it is warned of, with the ids of the request', async () => {
+    await rotate('pasted\n');
+    const answer = await start();
+    expect(await answer({ secret: 'pasted\n' })).toBe(200);
+    expect(lines.logged[0]).toMatchObject({
+      message: expect.stringContaining('white space'),
+      level: 'WARN',
+      requestId: 'request-1',
+    });
+  });
+});

@@ -1,0 +1,491 @@
+import { describe, expect, test } from '@jest/globals';
+import { readSamples, sampleBody } from '../../../../events/samples.ts';
+import { LOCAL_SECRET } from '../../../../events/signing.ts';
+import { WEBHOOK_PATH } from '../../../../lambda/events/webhook-path.ts';
+import { bodyOf, signingVectors } from '../../../support/signing-vectors.ts';
+import { BODY, diagnosisOf, gzipped, NOW, SECRET, type Sent, sign, withHeader } from './senders.ts';
+
+/** A request, and what the checker finds in it. */
+interface Case extends Sent {
+  readonly kinds: readonly string[];
+  readonly status?: number | undefined;
+  /** In the findings' texts. */
+  readonly says?: RegExp | undefined;
+}
+
+async function expectFindings({ kinds, status, says = /^/, sent }: Case & { sent: Sent }) {
+  const { status: answered, findings } = await diagnosisOf(sent);
+  expect({ status: answered, kinds: findings.map(({ kind }) => kind) }).toEqual({ status, kinds });
+  expect(findings.map(({ what, remedy }) => `${what} ${remedy}`).join(' ')).toMatch(says);
+}
+
+const value = JSON.parse(BODY) as Record<string, unknown>;
+const compact = JSON.stringify(value);
+const indented = (indent: number) =>
+  JSON.stringify(value, null, indent).replace('"rating": 1,', '"rating": 1.0,');
+const ascii = (text: string) =>
+  text.replaceAll(/[\u0080-\uFFFF]/g, (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`);
+const hex = sign(BODY).toString('hex');
+const base64 = sign(BODY).toString('base64');
+const swapped16 = (text: string) => Buffer.from(text, 'utf16le').swap16();
+const unsigned = withHeader('X-Request-Id', '1');
+const zipped = ['Content-Encoding', 'gzip'] as [string, string];
+
+/** Written by these libraries themselves: what they make of BODY, once read. */
+const PYTHON =
+  '{"timestamp": "2026-01-31T09:00:00Z", "event": "shop.updated", "data": {"shop_id": "shop/1", "name": "Caf\\u00e9 <A&B> \'\\u00fc\' \\ud83d\\ude00 e\\u0301 \\ufb01", "rating": 1.0, "updated_fields": ["name"]}}';
+const PYTHON_TEXT =
+  "{'timestamp': '2026-01-31T09:00:00Z', 'event': 'shop.updated', 'data': {'shop_id': 'shop/1', 'name': \"Café <A&B> 'ü' 😀 e\u0301 ﬁ\", 'rating': 1.0, 'updated_fields': ['name']}}";
+const PYTHON_SORTED =
+  '{"data": {"name": "Caf\\u00e9 <A&B> \'\\u00fc\' \\ud83d\\ude00 e\\u0301 \\ufb01", "rating": 1.0, "shop_id": "shop/1", "updated_fields": ["name"]}, "event": "shop.updated", "timestamp": "2026-01-31T09:00:00Z"}';
+const PHP =
+  '{"timestamp":"2026-01-31T09:00:00Z","event":"shop.updated","data":{"shop_id":"shop\\/1","name":"Caf\\u00e9 <A&B> \'\\u00fc\' \\ud83d\\ude00 e\\u0301 \\ufb01","rating":1.0,"updated_fields":["name"]}}';
+const GO =
+  '{"data":{"name":"Café \\u003cA\\u0026B\\u003e \'ü\' 😀 e\u0301 ﬁ","rating":1.0,"shop_id":"shop/1","updated_fields":["name"]},"event":"shop.updated","timestamp":"2026-01-31T09:00:00Z"}';
+
+/** Each sender is wrong on purpose, and in one way only; the test vectors have more. */
+const WRONG_SIGNATURES: readonly Case[] = [
+  { kinds: ['json-reserialised'], signature: sign(compact), says: /JSON\.stringify/ },
+  { kinds: ['json-reserialised'], signature: sign(PYTHON), says: /json\.dumps/ },
+  { kinds: ['json-reserialised'], signature: sign(PYTHON_SORTED), says: /dumps.*sorted/ },
+  { kinds: ['json-reserialised'], signature: sign(PHP), says: /PHP's json_encode/ },
+  { kinds: ['json-reserialised'], signature: sign(GO), says: /Go's json\.Marshal/ },
+  { kinds: ['json-reserialised'], signature: sign(indented(2)), says: /two spaces/ },
+  { kinds: ['json-reserialised'], signature: sign(indented(4)), says: /four spaces/ },
+  {
+    kinds: ['json-reserialised'],
+    signature: sign(ascii(compact).replace('"rating":1,', '"rating":1.0,')),
+    says: /separators/,
+  },
+  { kinds: ['signed-python'], signature: sign(PYTHON_TEXT), says: /str\(…\)/ },
+  { kinds: ['newline-not-signed'], signature: sign(BODY.trimEnd()) },
+  { kinds: ['trimmed'], body: ` ${BODY} `, signature: sign(BODY.trim()) },
+  { kinds: ['line-breaks'], body: BODY.replaceAll('\n', '\r\n'), signature: hex },
+  { kinds: ['signature-other'], body: BODY.replaceAll('\n', ''), signature: hex },
+  { kinds: ['byte-order-mark'], body: `\uFEFF${BODY}`, signature: hex },
+  { kinds: ['byte-order-mark'], signature: sign(`\uFEFF${BODY}`) },
+  { kinds: ['latin-1'], signature: sign(Buffer.from(Buffer.from(BODY).toString('latin1'))) },
+  { kinds: ['ascii'], signature: sign(BODY.replaceAll(/[^\0-\x7f]/g, '?')) },
+  { kinds: ['utf-16'], signature: sign(Buffer.from(BODY, 'utf16le')) },
+  { kinds: ['utf-16'], signature: sign(swapped16(BODY)) },
+  { kinds: ['utf-16'], signature: sign(Buffer.from(`\uFEFF${BODY}`, 'utf16le')) },
+  { kinds: ['signed-nothing'], signature: sign('') },
+  { kinds: ['signed-data-only'], signature: sign(JSON.stringify(value.data)) },
+  {
+    kinds: ['signed-data-only'],
+    signature: sign(BODY.slice(BODY.indexOf('"data": ') + 8, BODY.lastIndexOf('}')).trimEnd()),
+  },
+  { kinds: ['signed-with-timestamp'], signature: sign(`2026-01-31T09:00:00Z.${BODY}`) },
+  {
+    kinds: ['signed-with-timestamp'],
+    headers: withHeader('X-Webhook-Signature', sign(`1769850000.${BODY}`).toString('hex'), [
+      'X-Timestamp',
+      '1769850000',
+    ]),
+  },
+  {
+    kinds: ['signed-with-timestamp', 'signature-v1'],
+    signature: `t=1769850000,v1=${sign(`1769850000.${BODY}`).toString('hex')}`,
+  },
+  { kinds: ['signed-with-address'], signature: sign(`${WEBHOOK_PATH}${BODY}`) },
+  { kinds: ['signed-with-address'], signature: sign(`POST\n${WEBHOOK_PATH}\n${BODY}`) },
+  { kinds: ['signed-with-address'], signature: sign(`http://localhost:8080${WEBHOOK_PATH}${BODY}`) },
+  { kinds: ['signature-prefix'], signature: `sha256:${hex}` },
+  { kinds: ['signature-prefix'], signature: `hmac-sha256=${base64}` },
+  { kinds: ['signature-quoted'], signature: `"sha256=${hex}"` },
+  { kinds: ['signature-quoted'], signature: `b'${base64}'` },
+  { kinds: ['signature-openssl'], signature: `SHA2-256(stdin)= ${hex}` },
+  { kinds: ['signature-openssl'], signature: `${hex} *stdin` },
+  { kinds: ['signature-separators'], signature: hex.toUpperCase().replaceAll(/(..)(?!$)/g, '$1-') },
+  { kinds: ['signature-url-escapes'], signature: encodeURIComponent(base64) },
+  { kinds: ['signature-scheme'], signature: `Bearer ${hex}` },
+  { kinds: ['signature-spelling'], signature: `${base64}=` },
+  { kinds: ['signature-no-value'], signature: '[object Object]' },
+  { kinds: ['signature-malformed'], signature: 'let me in' },
+  { kinds: ['secret-sent'], signature: SECRET },
+  { kinds: ['secret-sent'], signature: btoa(SECRET) },
+  ...[`Bearer ${SECRET}`, `Basic ${btoa(`partner:${SECRET}`)}`, `Basic ${btoa(SECRET)}`].map(
+    (value): Case => ({
+      headers: withHeader('Authorization', value),
+      kinds: ['signature-elsewhere', 'secret-sent'],
+      says: /There is no X-Webhook-Signature; the secret itself is in Authorization\./,
+    }),
+  ),
+  { kinds: ['other-hash'], signature: sign(BODY, SECRET, 'sha384').toString('base64') },
+  {
+    kinds: ['other-hash', 'signature-prefix'],
+    signature: `sha1=${sign(BODY, SECRET, 'sha1').toString('hex')}`,
+    says: /SHA1/,
+  },
+  { kinds: ['key-quoted'], signature: sign(BODY, `"${SECRET}"`) },
+  { kinds: ['key-case'], signature: sign(BODY, SECRET.toLowerCase()) },
+  { kinds: ['key-missing'], signature: sign(BODY, '') },
+  { kinds: ['key-missing'], signature: sign(BODY, 'undefined') },
+  { kinds: ['key-local'], signature: sign(BODY, LOCAL_SECRET) },
+  { kinds: ['json-reserialised', 'key-white-space'], signature: sign(compact, `${SECRET}\n`) },
+  { kinds: ['json-reserialised', 'other-hash'], signature: sign(PYTHON, SECRET, 'sha1') },
+  { kinds: ['signature-missing'], headers: unsigned },
+  {
+    kinds: ['signature-twice'],
+    headers: withHeader('X-Webhook-Signature', hex, ['X-WEBHOOK-SIGNATURE', hex]),
+    says: /same value/,
+  },
+  { kinds: ['signature-elsewhere'], headers: withHeader('X-Signature', hex), says: /in X-Signature/ },
+  {
+    kinds: ['signature-elsewhere', 'signature-scheme'],
+    headers: withHeader('Authorization', `HMAC ${hex}`),
+    says: /Authorization/,
+  },
+  { kinds: ['signature-elsewhere'], headers: withHeader('X-Acme-Proof', hex), says: /another header/ },
+  { kinds: ['signature-elsewhere', 'query'], headers: unsigned, query: `s=${hex}`, says: /query string/ },
+  {
+    kinds: ['compressed', 'content-encoding'],
+    body: gzipped(BODY),
+    headers: withHeader('X-Webhook-Signature', sign(gzipped(BODY)).toString('hex'), zipped),
+    says: /over the compressed bytes/,
+  },
+  { kinds: ['compressed'], body: gzipped(BODY), signature: hex, says: /after it was signed/ },
+  {
+    kinds: ['json-twice'],
+    body: ascii(JSON.stringify(BODY)),
+    signature: hex,
+    says: /over the JSON, and the body is that JSON written once more/,
+  },
+  { kinds: ['body-utf-16'], body: Buffer.from(BODY, 'utf16le'), signature: hex, says: /in UTF-8/ },
+  { kinds: ['body-utf-16'], body: swapped16(BODY), signature: hex },
+  { kinds: ['body-utf-16'], body: Buffer.from(`\uFEFF${BODY}`, 'utf16le'), signature: hex },
+  {
+    kinds: ['form-encoded', 'content-type-form'],
+    body: `payload=${encodeURIComponent(BODY)}`,
+    headers: [
+      ['Host', 'x'],
+      ['Content-Type', 'application/x-www-form-urlencoded'],
+      ['X-Webhook-Signature', hex],
+    ],
+  },
+  { kinds: ['body-not-utf-8'], body: Buffer.from(BODY, 'latin1') },
+];
+
+/** The first finding for a mistake of the test vectors: some bodies and secrets make several mistakes the same. */
+const VECTOR_MISTAKES: Readonly<Record<string, readonly string[]>> = {
+  wrongSecret: ['signature-other'],
+  lineFeedInKey: ['key-white-space'],
+  trimmedKey: ['key-trimmed'],
+  hexKey: ['key-hex-decoded'],
+  base64Key: ['key-base64-decoded'],
+  latin1Key: ['key-latin-1'],
+  utf16Key: ['key-utf-16'],
+  normalisedKey: ['key-normalised'],
+  cutKey: ['key-cut'],
+  lineFeedAdded: ['newline-signed'],
+  trimmedBody: ['trimmed', 'newline-not-signed', 'line-breaks'],
+  reserialisedBody: ['json-reserialised', 'newline-not-signed'],
+  lineEndsChanged: ['line-breaks'],
+  byteOrderMarkDropped: ['byte-order-mark'],
+  surrogatesEncoded: ['surrogates'],
+  asciiEscapes: ['json-reserialised'],
+  latin1Body: ['latin-1'],
+  normalisedBody: ['normalised'],
+  decodedBody: ['body-not-utf-8'],
+  cutAtNul: ['cut-at-nul'],
+  base64Body: ['signed-a-digest'],
+  hexOfBase64: ['signature-encoded-twice'],
+  base64OfHex: ['signature-encoded-twice'],
+  truncated: ['signature-cut'],
+  upperCasePrefix: ['signature-prefix'],
+  otherPrefix: ['signature-v1'],
+  prefixTwice: ['signature-prefix'],
+  prefixAlone: ['signature-malformed'],
+  spaceAfterPrefix: ['signature-white-space'],
+  quoted: ['signature-quoted'],
+  twoValues: ['signature-several'],
+  empty: ['signature-empty'],
+  sha1: ['other-hash'],
+  sha512: ['other-hash'],
+  sha512Cut: ['other-hash'],
+  sha512Prefix: ['other-hash'],
+  withoutKey: ['plain-hash'],
+  hashOfKeyAndBody: ['plain-hash'],
+  swapped: ['key-and-body-swapped'],
+};
+
+describe('a wrong signature', () => {
+  test.each(WRONG_SIGNATURES)('$kinds', async ({ kinds, says, ...sent }) => {
+    await expectFindings({ sent, kinds, status: 401, says });
+  });
+
+  test('leaves room for what else would be wrong, once the signature is right', async () => {
+    const body = BODY.replace('shop_id', 'shopId').replace('00Z', '00');
+    const { status, findings } = await diagnosisOf({ body, signature: sign(body, 'another one') });
+    expect(status).toBe(401);
+    expect(findings.map(({ kind, isNext = false }) => ({ kind, isNext }))).toEqual([
+      { kind: 'signature-other', isNext: false },
+      { kind: 'timestamp-without-zone', isNext: true },
+      { kind: 'field-misnamed', isNext: true },
+    ]);
+  });
+
+  test('is looked for in a hundred headers hardly longer than in one', async () => {
+    const body = JSON.stringify({
+      event: 'shop.updated',
+      data: { shop_id: 'x'.repeat(250_000) },
+      timestamp: NOW,
+    });
+    const timed = async (count: number) => {
+      const proofs = Array.from({ length: count }, (_, index): [string, string] => [
+        `X-Proof-${index}`,
+        sign(`${index}`).toString('hex'),
+      ]);
+      const start = performance.now();
+      const { findings } = await diagnosisOf({ body, headers: withHeader('X-Proof', hex, ...proofs) });
+      expect(findings[0]?.kind).toBe('signature-missing');
+      return performance.now() - start;
+    };
+    const one = await timed(0);
+    expect(await timed(100)).toBeLessThan(10 * one);
+  });
+
+  test('takes little time, even with a wrong key and a body that each library escapes differently', async () => {
+    const data = { shop_id: 'é/<'.repeat(75_000), name: 'x'.repeat(2_000_000) };
+    const body = JSON.stringify({ event: 'shop.updated', data, timestamp: NOW });
+    const start = performance.now();
+    expect(await diagnosisOf({ body, signature: sign(body, 'another one') })).toMatchObject({ status: 401 });
+    expect(performance.now() - start).toBeLessThan(10_000);
+  });
+});
+
+describe('a right signature', () => {
+  const base64url = sign(BODY).toString('base64url');
+  test.each([hex.toUpperCase(), base64.replace(/=$/, ''), `${base64url}=`, `sha256=${base64url}`])(
+    'is right as %s',
+    async (signature) => {
+      const right = { status: 200, word: 'queued', event: 'shop.updated', findings: [] };
+      expect(await diagnosisOf({ signature })).toMatchObject(right);
+    },
+  );
+
+  test.each([BODY.replaceAll('\n', '\r\n'), `\n\n${BODY}\n\n`, PHP])(
+    'is right over the bytes %j',
+    async (body) => {
+      expect(await diagnosisOf({ body })).toMatchObject({ status: 200, findings: [] });
+    },
+  );
+});
+
+describe.each(signingVectors.vectors)('the test vector $name', (vector) => {
+  const { secret, accepted, refused, utf8 } = vector;
+  const body = bodyOf(vector);
+
+  test.each(Object.entries(accepted))('%s is right', async (_, signature) => {
+    const { status, findings } = await diagnosisOf({ body, secret, signature });
+    const kinds = findings.map(({ kind }) => kind);
+    // An HTTP API hands text over as text: what is not UTF-8 is 401 there.
+    if (utf8 === false) expect({ status, kinds }).toEqual({ status: 401, kinds: ['body-not-utf-8'] });
+    else expect([200, 400]).toContain(status);
+  });
+
+  test.each(Object.entries(refused))('%s is named', async (mistake, signature) => {
+    const { findings, status } = await diagnosisOf({ body, secret, signature });
+    // Such a gateway makes the same of the body as this sender did before it signed.
+    expect(status).toBe(mistake === 'decodedBody' ? 400 : 401);
+    expect(VECTOR_MISTAKES[mistake]).toContain(findings[0]?.kind);
+  });
+});
+
+const TIMESTAMP = '2026-01-31T09:00:00Z';
+const event = (fields: Readonly<Record<string, unknown>>) =>
+  JSON.stringify({ event: 'shop.updated', data: { shop_id: 'shop-1' }, timestamp: TIMESTAMP, ...fields });
+const at = (timestamp: unknown) => event({ timestamp });
+const named = (name: string) => event({ event: name, data: { id: 1 } });
+const review = (fields: object) => event({ event: 'review.posted', data: { review_id: 'x', ...fields } });
+
+/** Signed correctly, and answered 400 unless another status is given. */
+const WRONG_PAYLOADS: readonly Case[] = [
+  { kinds: ['timestamp-without-zone'], body: at('2026-01-31T09:00:00') },
+  { kinds: ['timestamp-with-offset'], body: at('2026-01-31T10:00:00+01:00') },
+  { kinds: ['timestamp-number'], body: at(1769850000) },
+  { kinds: ['timestamp-number'], body: at('1769850000') },
+  { kinds: ['timestamp-date-only'], body: at('2026-01-31') },
+  { kinds: ['timestamp-blank'], body: at('2026-01-31 09:00:00') },
+  { kinds: ['timestamp-without-seconds'], body: at('2026-01-31T09:00Z') },
+  { kinds: ['timestamp-small-letters'], body: at('2026-01-31t09:00:00z') },
+  { kinds: ['timestamp-leap-second'], body: at('2016-12-31T23:59:60Z') },
+  { kinds: ['timestamp-no-moment'], body: at('2026-02-30T09:00:00Z') },
+  { kinds: ['timestamp-of-http'], body: at('Sat, 31 Jan 2026 09:00:00 GMT') },
+  { kinds: ['timestamp-missing'], body: at(null) },
+  { kinds: ['timestamp-other'], body: at('yesterday') },
+  { kinds: ['field-missing'], body: at(undefined), says: /timestamp is missing\./ },
+  { kinds: ['timestamp-future'], body: at('2026-01-31T10:00:00Z'), status: 200, says: /60 minutes/ },
+  { kinds: ['timestamp-past'], body: at('2026-01-28T09:00:00Z'), status: 200, says: /3 days/ },
+  { kinds: ['field-misnamed'], body: event({ event: undefined, Event: 'x' }), says: /much like it/ },
+  { kinds: ['field-empty'], body: event({ event: '' }) },
+  {
+    kinds: ['field-wrong'],
+    body: event({ event: 7 }),
+    says: /event must be a non-empty string; it is a number/,
+  },
+  ...['Shop.Updated', 'shop_updated', 'shop.update', 'ShopUpdated', 'shop.udpated', 'shops.update'].map(
+    (name): Case => ({
+      body: event({ event: name }),
+      kinds: ['event-misspelt'],
+      status: 200,
+      says: /shop\.updated may be meant/,
+    }),
+  ),
+  // Kinds that the partner may well add before we do.
+  ...['invoice.paid', 'shop.created', 'girl.updated', 'girl.undeleted', 'review.edited', 'review.voted'].map(
+    (name): Case => ({
+      body: named(name),
+      kinds: ['event-unknown'],
+      status: 200,
+    }),
+  ),
+  {
+    kinds: ['event-misspelt', 'timestamp-without-zone', 'field-misnamed'],
+    body: event({ event: 'Shop.Updated', data: { shopId: 'shop-1' }, timestamp: '2026-01-31T09:00:00' }),
+    says: /data\.shop_id is missing/,
+  },
+  {
+    kinds: ['field-misnamed', 'field-misnamed', 'field-misnamed'],
+    body: event({
+      event: undefined,
+      type: 'shop.updated',
+      data: { shopId: 'shop-1' },
+      timestamp: undefined,
+      created_at: TIMESTAMP,
+    }),
+    says: /type is there.*created_at is there.*data\.shop_id is missing/,
+  },
+  ...[
+    { event: 'shop.updated', data: { shop_id: 'shop-1', updatedFields: ['name'] } },
+    { event: 'review.posted', data: { review_id: 'x', stars: 5 } },
+    { event: 'girl.schedule_changed', data: { cast_id: 'x' } },
+  ].map(
+    (fields): Case => ({
+      body: event(fields),
+      kinds: ['field-unread'],
+      status: 200,
+    }),
+  ),
+  ...Object.entries({ rating: null, comment: { text: 'x' }, girl_id: ['x'], shop_id: true }).map(
+    ([field, value]): Case => ({
+      body: review({ [field]: value }),
+      kinds: ['field-ignored'],
+      status: 200,
+      says: new RegExp(`data\\.${field} is (?:null|an object|an array|true or false), which is not read`),
+    }),
+  ),
+  {
+    kinds: ['data-unused'],
+    body: event({ event: 'girl.schedule_changed', data: { day: 'x' } }),
+    status: 200,
+  },
+  {
+    kinds: [],
+    body: event({ data: { shop_id: 'x', game: 1, id: 2, rank: 3, address: null, owner: {} } }),
+    status: 200,
+  },
+  { kinds: [], body: review({ comment: '' }), status: 200 },
+  { kinds: [], body: review({ rating: 5, stars: 5 }), status: 200 },
+  { kinds: ['field-misnamed'], body: event({ data: undefined, payload: {} }), says: /payload is/ },
+  { kinds: ['data-as-text'], body: event({ data: '{"shop_id":"x"}' }), says: /holds JSON/ },
+  { kinds: ['field-wrong'], body: event({ data: [] }), says: /an array/ },
+  { kinds: ['field-missing'], body: event({ data: {} }), says: /data\.shop_id/ },
+  { kinds: ['field-empty'], body: event({ data: { shop_id: '' } }) },
+  { kinds: ['timestamp-number', 'field-missing'], body: event({ data: {}, timestamp: 1 }) },
+  { kinds: ['json-array'], body: `[${event({})},${event({})}]`, says: /array of 2/ },
+  { kinds: ['json-twice'], body: JSON.stringify(event({})) },
+  { kinds: ['json-no-object'], body: 'null' },
+  { kinds: ['body-empty'], body: '' },
+  { kinds: ['form-encoded'], body: 'event=shop.updated&timestamp=1' },
+  { kinds: ['body-xml'], body: '<?xml version="1.0"?><event/>' },
+  { kinds: ['body-python'], body: "{'event': 'shop.updated', 'data': {}}" },
+  { kinds: ['body-nan'], body: '{"event": "shop.updated", "data": {"x": NaN}}' },
+  { kinds: ['body-bare-keys'], body: '{event: "shop.updated"}' },
+  { kinds: ['body-trailing-comma'], body: '{"event": "shop.updated",}' },
+  { kinds: ['body-several'], body: `${event({})}\n${event({})}` },
+  { kinds: ['body-cut'], body: event({}).slice(0, -8) },
+  { kinds: ['body-cut'], body: '{"event": "a => b", "data": ", }' },
+  { kinds: ['body-no-value'], body: '[object Object]' },
+  {
+    kinds: ['field-wrong'],
+    body: event({ data: { shop_id: 'shop-1', updated_fields: ['name', 1] } }),
+    says: /data\.updated_fields\.1 must be .*; it is a number/,
+  },
+  { kinds: ['body-utf-16'], body: event({}).replaceAll(/./g, '$&\0') },
+  { kinds: ['body-utf-16'], body: event({}).replaceAll(/./g, '\0$&') },
+  { kinds: ['body-not-json'], body: 'hello' },
+  { kinds: ['key-twice'], body: event({}).replace('{', '{"event":"x",'), status: 200 },
+  {
+    kinds: ['number-too-large'],
+    body: event({}).replace('{', '{"sequence":12345678901234567890,'),
+    status: 200,
+  },
+  { kinds: ['bom'], body: `\uFEFF${event({})}`, status: 200 },
+  {
+    kinds: ['field-wrong', 'body-near-limit'],
+    body: event({ data: { name: 'x'.repeat(4.5 * 1024 * 1024) } }),
+    says: /data\.shop_id/,
+  },
+  { kinds: ['body-too-large'], body: 'x'.repeat(6.1 * 1024 * 1024), status: 413 },
+];
+
+describe('a payload that is signed correctly', () => {
+  test.each(WRONG_PAYLOADS)('$kinds', async ({ kinds, says, status = 400, ...sent }) => {
+    await expectFindings({ sent, kinds, status, says });
+  });
+
+  test.each(readSamples())('is right as the sample of $event', async (sample) => {
+    const right = { status: 200, word: 'queued', event: sample.event, findings: [] };
+    expect(await diagnosisOf({ body: sampleBody(sample, NOW) })).toMatchObject(right);
+  });
+
+  test.each([
+    { name: 'Shop.Updated', grade: 'wrong' },
+    { name: 'invoice.paid', grade: 'risky' },
+  ])('of the kind $name is parked, and is $grade', async ({ name, grade }) => {
+    const parked = { word: 'parked', findings: [{ grade }] };
+    expect(await diagnosisOf({ body: event({ event: name }) })).toMatchObject(parked);
+  });
+});
+
+const PAYLOAD = event({});
+const signature = sign(PAYLOAD).toString('hex');
+const host = ['Host', 'x'] as const;
+const signed = ['X-Webhook-Signature', signature] as const;
+const json = ['Content-Type', 'application/json'] as const;
+const typed = (type: string) => [host, ['Content-Type', type], signed] as const;
+const signedWith = (name: string, value: string) =>
+  withHeader('X-Webhook-Signature', signature, [name, value]);
+
+/** Answered 200 unless another status is given. */
+const WRONG_REQUESTS: readonly Case[] = [
+  { kinds: ['method'], method: 'GET', status: 404, says: /redirect|GET/ },
+  { kinds: ['method'], method: 'PUT', status: 404 },
+  { kinds: ['path'], path: `${WEBHOOK_PATH}/`, status: 404, says: /slash at its end/ },
+  { kinds: ['path'], path: `/${WEBHOOK_PATH}`, status: 404, says: /two slashes/ },
+  { kinds: ['path'], path: '/API/v1/webhooks/partner', status: 404, says: /capital/ },
+  { kinds: ['path'], path: '/v1/webhooks/partner', status: 404, says: /beginning/ },
+  { kinds: ['path'], path: '/', status: 404, says: /missing/ },
+  { kinds: ['path'], path: `/prod${WEBHOOK_PATH}`, status: 404, says: /before/ },
+  { kinds: ['path'], path: '/api/v1/webhook/partner', status: 404, says: /nearly/ },
+  { kinds: ['path'], path: '/somewhere/else', status: 404, says: /another/ },
+  { kinds: ['query'], query: 'a=1' },
+  { kinds: ['content-type-missing'], headers: [host, signed] },
+  { kinds: ['content-type-other'], headers: typed('text/plain') },
+  { kinds: ['content-type-multipart'], headers: typed('multipart/form-data; boundary=x') },
+  { kinds: [], headers: typed('application/json; charset=UTF-8') },
+  { kinds: ['content-type-charset'], headers: typed('application/json; charset=iso-8859-1') },
+  { kinds: ['content-type-twice'], headers: [host, json, json, signed] },
+  { kinds: ['expect-other'], headers: signedWith('Expect', 'foo') },
+  { kinds: ['head-too-large'], headers: signedWith('Cookie', 'c'.repeat(11_000)) },
+  { kinds: ['secret-sent'], headers: signedWith('X-Api-Key', SECRET) },
+  { kinds: ['secret-sent', 'query'], query: `key=${SECRET}` },
+];
+
+test.each(WRONG_REQUESTS)(
+  'a right payload in a wrong request: $kinds',
+  async ({ kinds, says, status = 200, ...sent }) => {
+    await expectFindings({ sent: { body: PAYLOAD, ...sent }, kinds, status, says });
+  },
+);

@@ -1,0 +1,495 @@
+import { readFile, stat } from 'node:fs/promises';
+import { CloudWatchLogsClient } from '@aws-sdk/client-cloudwatch-logs';
+import { CreateBucketCommand, PutObjectCommand } from '@aws-sdk/client-s3';
+import { DeleteQueueCommand, PurgeQueueCommand, SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { eventNames } from '../../../../lambda/events/catalogue.ts';
+import { sha256Hex } from '../../../../lambda/hash.ts';
+import { Destination } from '../../../../tools/cli/terminal/files.ts';
+import { list } from '../../../../tools/stage/queues/dlq-list.ts';
+import { exportMessages, show } from '../../../../tools/stage/queues/dlq-show.ts';
+import { reasonOf, walk } from '../../../../tools/stage/queues/messages.ts';
+import { findQueue } from '../../../../tools/stage/queues/queue.ts';
+import { type WaitingMessage, waitingMessages } from '../../../../tools/stage/queues/waiting-messages.ts';
+import { startTestAws, type TestAws } from '../../../support/test-aws.ts';
+import { Project } from '../../cli/commands/project.ts';
+import { DEAD, Operator, replied, shopUpdated } from './support.ts';
+
+const PayloadBucket = 'payloads';
+/** A dead-letter queue keeps messages so long, in milliseconds. */
+const KEPT = 14 * 24 * 60 * 60 * 1000;
+
+let project: Project;
+let aws: TestAws;
+let operator: Operator;
+let dead = '';
+let quarantine: string | undefined;
+let unrouted: string | undefined;
+
+beforeAll(async () => {
+  project = await Project.create();
+  aws = await startTestAws();
+  operator = await Operator.create({ ...aws, outputs: { ...aws.outputs, PayloadBucket } });
+  await operator.stack.s3.send(new CreateBucketCommand({ Bucket: PayloadBucket }));
+  dead = operator.queue('shop.updated').url;
+  quarantine = operator.outputs.QuarantineQueueUrl;
+  unrouted = operator.outputs.UnroutedQueueUrl;
+});
+afterAll(async () => {
+  await operator.close();
+  await aws.close();
+  await project.remove();
+});
+beforeEach(() => operator.empty());
+
+const never = new AbortController().signal;
+
+async function putMany(count: number, url: string | undefined = dead, attributes: object = DEAD) {
+  for (let number = 0; number < count; number += 1) {
+    await operator.put(url, `message ${number}`, { ...attributes });
+  }
+}
+
+const quarantined = (bytes: Uint8Array) =>
+  JSON.stringify({ problems: [], bodyBase64: Buffer.from(bytes).toString('base64') });
+
+async function listed({ json = false, width = Number.POSITIVE_INFINITY, stack = operator.stack } = {}) {
+  const operation = { ...operator.operation(), stack, width };
+  await list(operation, { json });
+  return operation.said.join('\n');
+}
+
+async function shown(name: string, options: Partial<Parameters<typeof show>[2]> = {}): Promise<string> {
+  const operation = operator.operation();
+  const queue = await findQueue(operator.stack, name);
+  await show(operation, queue, { limit: 20, payload: false, json: false, ...options });
+  return operation.said.join('\n');
+}
+
+describe('list', () => {
+  test('counts what waits on every queue that nothing consumes, and says what to do next', async () => {
+    await putMany(2);
+    await operator.put(unrouted, '{}', { event: 'example.unknown' });
+    expect((await listed()).replaceAll(/ +/g, ' ').split('\n')).toEqual([
+      expect.stringMatching(/^Messages in /),
+      '',
+      'Dead letters, quarantine and unrouted events: they wait until you redrive them.',
+      '',
+      'QUEUE WAITING IN FLIGHT OLDEST',
+      ...eventNames.map((event) =>
+        event === 'shop.updated' ? expect.stringMatching(/^shop\.updated 2 0 \d+ s$/) : `${event} 0 0 –`,
+      ),
+      'quarantine 0 0 –',
+      expect.stringMatching(/^unrouted 1 0 \d+ s$/),
+      '',
+      'Event queues: empty.',
+      '',
+      `See why: npm run dlq -- show shop.updated --outputs ${operator.outputsFile}`,
+    ]);
+  });
+
+  test('says that all queues are empty only if they are', async () => {
+    expect(await listed()).toMatch(/\nEvent queues: empty\.\n\nAll these queues are empty\.$/);
+    await operator.put(operator.outputs.ShopUpdatedQueueUrl, shopUpdated('shop-1'));
+    const text = await listed();
+    expect(text).toMatch(/\nshop\.updated +1 +0 {2}waiting\n/);
+    expect(text).not.toContain('empty');
+    expect(text).toMatch(/\nNothing needs you yet\..* see docs\/operations\.md, "Waiting"\.$/);
+  });
+
+  test('counts a delayed message as waiting, on either kind of queue', async () => {
+    const { GirlDeletedQueueUrl, GirlDeletedDeadLetterQueueUrl } = operator.outputs;
+    const queues = [GirlDeletedQueueUrl, GirlDeletedDeadLetterQueueUrl];
+    for (const QueueUrl of queues) {
+      const command = new SendMessageCommand({ QueueUrl, MessageBody: '{}', DelaySeconds: 900 });
+      await operator.queues.client.send(command);
+    }
+    const text = await listed();
+    expect(text).toMatch(/\ngirl\.deleted +1 +0 +unknown\n/);
+    expect(text).toMatch(/\ngirl\.deleted +1 +0 +waiting\n/);
+    expect(await shown('girl.deleted')).toBe(
+      'Nothing to show: SQS delays all messages of the dead-letter queue of girl.deleted (1), for 15 minutes at most',
+    );
+    for (const QueueUrl of queues) await operator.queues.client.send(new PurgeQueueCommand({ QueueUrl }));
+  });
+
+  test('shows a dead letter that somebody holds, and how to see why', async () => {
+    const release = await operator.hold(operator.outputs.GirlCreatedDeadLetterQueueUrl);
+    const text = await listed();
+    await release();
+    expect(text).toMatch(/\ngirl\.created +0 +1 +unknown\n/);
+    expect(text).toMatch(/\nSee why: npm run dlq -- show girl\./);
+  });
+});
+
+describe('list, of a message in flight,', () => {
+  const now = (milliseconds: number) => new Date(Date.now() + milliseconds).toISOString();
+  const failure = (retryInSeconds: number) => ({
+    timestamp: now(-5_000),
+    level: 'WARN',
+    message: 'Failed',
+    eventId: DEAD.eventId,
+    event: 'shop.updated',
+    messageId: 'message-1',
+    attempt: 1,
+    retryInSeconds,
+    error: 'Throttled',
+  });
+
+  /** The list while a message of shop.updated is in flight and its consumer has logged a line. */
+  async function listedWith(
+    line: object,
+    options: { readonly json?: boolean; readonly width?: number } = {},
+  ) {
+    const release = await operator.hold(operator.outputs.ShopUpdatedQueueUrl);
+    const logs = replied(new CloudWatchLogsClient(aws.operator), () => ({
+      events: [{ message: JSON.stringify(line) }],
+    }));
+    const text = await listed({ ...options, stack: operator.stack.with({ logs }) });
+    await release();
+    return text;
+  }
+
+  test('names its failures so far and its next attempt', async () => {
+    const text = await listedWith(failure(30));
+    expect(text).toMatch(/\nshop\.updated +0 +1 +1 retrying\n/);
+    expect(text).toMatch(
+      new RegExp(
+        `Retrying: 1 message failed\\. .*\n\nThrottled\nEVENT .*\nshop\\.updated +${DEAD.eventId} +1 × +\\d+ s ago +in \\d+ s\n`,
+      ),
+    );
+  });
+
+  test('shortens its id on a terminal, and fits it', async () => {
+    const text = await listedWith(failure(30), { width: 60 });
+    expect(text).toContain(DEAD.eventId.slice(0, 8));
+    expect(text).not.toContain(DEAD.eventId);
+    const cells = text.split('\n').filter((line) => line.includes('  '));
+    expect(Math.max(...cells.map(({ length }) => length))).toBeLessThanOrEqual(60);
+  });
+
+  test('gives programs JSON with whole ids', async () => {
+    const found = JSON.parse(await listedWith(failure(30), { json: true, width: 60 }));
+    expect(found.queues).toContainEqual({ queue: 'shop.updated', messages: 0, inFlight: 0, delayed: 0 });
+    expect(found.eventQueues).toContainEqual({
+      event: 'shop.updated',
+      messages: 0,
+      inFlight: 1,
+      delayed: 0,
+    });
+    expect(found.retries).toMatchObject([{ event: 'shop.updated', eventId: DEAD.eventId, attempt: 1 }]);
+    expect(found.inFlight).toEqual([]);
+  });
+
+  test('says that it is being processed if it has not failed, or is tried again', async () => {
+    const text = await listedWith(failure(1));
+    expect(text).toMatch(/\nshop\.updated +0 +1 +1 being processed\n/);
+    expect(text).not.toContain('All these queues are empty');
+  });
+
+  test('says that it may be hidden after a crash of its consumer', async () => {
+    const record = { requestId: 'invocation-1', status: 'error', errorType: 'Runtime.ExitError' };
+    const text = await listedWith({ time: now(-5_000), type: 'platform.report', record });
+    expect(text).toMatch(
+      / 1 hidden since its consumer crashed \d+ s ago \(Runtime\.ExitError\), or being processed\n/,
+    );
+  });
+
+  test('says why it is not identified if the log cannot be read', async () => {
+    const release = await operator.hold(operator.outputs.ShopUpdatedQueueUrl);
+    const { ShopUpdatedLogGroup: _, ...outputs } = operator.stack.outputs;
+    const withoutOutput = await listed({ stack: operator.stack.with({ outputs }) });
+    const none = { ...outputs, ShopUpdatedLogGroup: 'none' };
+    const withoutGroup = await listed({ stack: operator.stack.with({ outputs: none }) });
+    await release();
+    expect(withoutOutput).toMatch(
+      / 1 not identified: The stack has no output ShopUpdatedLogGroup: deploy .* again\n/,
+    );
+    expect(withoutGroup).toContain('The specified log group does not exist.');
+  });
+});
+
+describe('the queues that a removed event has left', () => {
+  const [Queue, DeadLetterQueue] = ['ShopClosedQueue0A1B2C3D', 'ShopClosedDeadLetterQueue4E5F6A7B-X9Y8Z7'];
+  const left: string[] = [];
+  beforeAll(async () => {
+    left.push(await operator.leaveQueue(Queue), await operator.leaveQueue(DeadLetterQueue));
+    // Of a stage whose name begins like ours.
+    left.push(await operator.leaveQueue(`eu-${DeadLetterQueue}`));
+  });
+  afterAll(async () => {
+    for (const QueueUrl of left) await operator.queues.client.send(new DeleteQueueCommand({ QueueUrl }));
+  });
+
+  test('are listed and shown with what is on them, and none of another stage', async () => {
+    await operator.taken(left[0]);
+    await operator.taken(left[1]);
+    await operator.put(left[0], shopUpdated('shop-1'));
+    await operator.put(left[1], '{}', DEAD);
+    const [, lines = ''] = (await listed()).split('Left by removed events');
+    expect(lines).toMatch(new RegExp(`\n${Queue} +1 +0 +\\d+ s\n`));
+    expect(lines).toMatch(new RegExp(`\n${DeadLetterQueue} +1 +0 +\\d+ s\n`));
+    expect(lines).not.toContain('eu-');
+    expect(lines).toContain(`See why: npm run dlq -- show `);
+    expect(await shown(Queue)).toContain('it waited when its consumer was removed');
+    const text = await shown(DeadLetterQueue);
+    expect(text).toContain(DEAD.failureReason);
+    expect(text).toContain(`Nothing consumes them. Keep a copy: npm run dlq -- export ${DeadLetterQueue}`);
+  });
+
+  test('are unknown if they cannot be listed, and why', async () => {
+    // Without the repeats of the SDK, which take seconds.
+    const stack = operator.stack.with({
+      sqs: replied(new SQSClient(aws.operator), (name) => {
+        if (name !== 'ListQueuesCommand') return;
+        throw Object.assign(new Error('slow down'), { name: 'RequestThrottled', $metadata: {} });
+      }),
+    });
+    expect(await listed({ stack })).toContain(
+      '\nWhich queues removed events have left is unknown: RequestThrottled',
+    );
+  });
+
+  test('are not redriven', async () => {
+    const where = ['--outputs', operator.outputsFile];
+    expect(await project.run(['dlq', 'redrive', Queue, ...where])).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: `Not redriven: nothing consumes the queue ${Queue}. Keep a copy: npm run dlq -- export ${Queue} ${where.join(' ')}\n`,
+    });
+  });
+});
+
+describe('show', () => {
+  test('tells why a dead letter is there and how to find its traces, and not what the partner sent', async () => {
+    const id = await operator.put(dead, shopUpdated('shop-1'), DEAD);
+    const text = await shown('shop.updated');
+    const { failureReason, failedAt, receivedAt, eventId, requestId } = DEAD;
+    for (const fact of [id, failureReason, failedAt, receivedAt, eventId, requestId]) {
+      expect(text).toContain(fact);
+    }
+    expect(text).not.toContain('Personal name');
+  });
+
+  test('sums up the reasons, most frequent first', async () => {
+    await putMany(1, dead, { ...DEAD, failureReason: 'rare' });
+    await putMany(2);
+    expect(await shown('shop.updated')).toContain(`    2 × ${DEAD.failureReason}\n    1 × rare\n`);
+  });
+
+  test('with --json gives programs all of it, and what the partner sent if it is asked for', async () => {
+    const messageId = await operator.put(dead, shopUpdated('shop-1'), DEAD);
+    const { failureReason: reason, ...noted } = DEAD;
+    const [sentAt, receives] = [expect.any(String), expect.any(Number)];
+    const message = { messageId, reason, ...noted, sentAt, keptUntil: expect.any(String), receives };
+    const expected = { stack: operator.stack.title, queue: 'shop.updated', more: false, inFlight: 0 };
+    expect(JSON.parse(await shown('shop.updated', { json: true }))).toEqual({
+      ...expected,
+      messages: [message],
+    });
+    const withPayload = JSON.parse(await shown('shop.updated', { json: true, payload: true }));
+    expect(withPayload.messages).toEqual([{ ...message, body: shopUpdated('shop-1') }]);
+    expect(JSON.parse(await shown('quarantine', { json: true })).messages).toEqual([]);
+  });
+
+  test('shows what quarantine wraps, such that it cannot command the terminal', async () => {
+    await operator.put(quarantine, quarantined(Buffer.from('{"\u001b[2J')), { reason: 'body must be JSON' });
+    const text = await shown('quarantine', { payload: true });
+    expect(text).toContain('body must be JSON');
+    expect(text).toContain('{"\\u001b[2J');
+  });
+
+  test('says of an unrouted event whether it has a consumer now', async () => {
+    await operator.put(unrouted, '{}', { event: 'example.unknown' });
+    const text = await shown('unrouted');
+    expect(text).toContain("event kind 'example.unknown' had no consumer");
+    expect(text).not.toContain('has a consumer now');
+    await operator.put(unrouted, '{}', { event: 'user.updated' });
+    expect(await shown('unrouted')).toContain('has a consumer now');
+  });
+
+  test('says when there are more', async () => {
+    await putMany(3);
+    const text = await shown('shop.updated', { limit: 2 });
+    expect(text).toContain('2 messages of about 3 on the dead-letter queue of shop.updated');
+    expect(text).toContain('There may be more. To see up to 20: --limit 20');
+  });
+
+  test('tells an empty queue from one whose messages somebody holds', async () => {
+    const empty = 'Nothing to show: the dead-letter queue of shop.updated is empty';
+    expect(await shown('shop.updated')).toBe(empty);
+    const release = await operator.hold(dead);
+    expect(await shown('shop.updated')).toContain('has 1 message in flight');
+    await release();
+  });
+
+  test('of an unknown queue names all', async () => {
+    const all = [...eventNames, 'quarantine', 'unrouted'].join(', ');
+    await expect(shown('example.unknown')).rejects.toThrow(
+      `No queue 'example.unknown' in the stack of ${operator.outputsFile}. One of: ${all}`,
+    );
+  });
+});
+
+describe('export', () => {
+  async function exported(name: string) {
+    const operation = operator.operation();
+    const lines: object[] = [];
+    const complete = await exportMessages(operation, operator.queue(name), async (line) => {
+      lines.push(JSON.parse(line));
+    });
+    return { complete, said: operation.said, lines };
+  }
+
+  test('writes each message with its attributes and what the partner sent, and removes nothing', async () => {
+    const messageId = await operator.put(dead, shopUpdated('shop-1'), DEAD);
+    const sentAt = expect.stringMatching(/^\d{4}-.*Z$/);
+    const message = { queue: 'shop.updated', messageId, sentAt, attributes: DEAD };
+    const expected = { complete: true, lines: [{ ...message, body: shopUpdated('shop-1') }] };
+    expect(await exported('shop.updated')).toMatchObject(expected);
+    expect(await exported('shop.updated')).toMatchObject(expected);
+  });
+
+  test.each([
+    { bytes: Buffer.from('{"event":'), expected: { body: '{"event":' } },
+    { bytes: Buffer.from([0xff, 0xfe]), expected: { bodyBase64: '//4=' } },
+  ])('writes what quarantine wraps as text, and other bytes as base64: $expected', async (row) => {
+    await operator.put(quarantine, quarantined(row.bytes), { reason: 'x' });
+    expect((await exported('quarantine')).lines).toMatchObject([row.expected]);
+  });
+
+  test('fetches a payload that was too large for a message, and says which is gone', async () => {
+    const Key = 'shop.updated/large';
+    await operator.stack.s3.send(new PutObjectCommand({ Bucket: PayloadBucket, Key, Body: 'large' }));
+    await operator.put(dead, JSON.stringify({ payloadKey: Key }), { ...DEAD, payloadKey: Key });
+    expect(await exported('shop.updated')).toMatchObject({ complete: true, lines: [{ body: 'large' }] });
+    await operator.put(dead, '{}', { ...DEAD, payloadKey: 'shop.updated/gone' });
+    const { complete, lines } = await exported('shop.updated');
+    expect(complete).toBe(false);
+    expect(lines).toContainEqual(
+      expect.objectContaining({ unreadable: 'S3 no longer has it under shop.updated/gone' }),
+    );
+  });
+
+  test('says that there is nothing', async () => {
+    const said = ['Nothing to export: the quarantine queue is empty'];
+    expect(await exported('quarantine')).toEqual({ complete: true, said, lines: [] });
+  });
+
+  test('goes to a file that only its owner can read, and never over another', async () => {
+    const file = operator.path('dead.jsonl');
+    await using destination = new Destination(file);
+    await destination.write('line\n');
+    expect((await stat(file)).mode & 0o777).toBe(0o600);
+    await expect(new Destination(file).write('other\n')).rejects.toThrow(`${file} exists already`);
+    expect(await readFile(file, 'utf8')).toBe('line\n');
+  });
+
+  test('whose reader ends early is no error, and gives the messages back', async () => {
+    await putMany(60);
+    const typed = `${process.execPath} tools/cli/commands/entry.js dlq export shop.updated --outputs ${operator.outputsFile}`;
+    const shell = project.spawn(['bash', '-c', `set -o pipefail; ${typed} | head -1`]);
+    const { code, stdout, stderr } = await shell.ended;
+    expect({ code, lines: stdout.trim().split('\n').length }).toEqual({ code: 0, lines: 1 });
+    expect(stderr).not.toMatch(/EPIPE/);
+    expect(await operator.queues.count(dead)).toBe(60);
+  });
+});
+
+describe('a walk over a queue', () => {
+  const countVisible = async () =>
+    (await walk(operator.stack, dead, { signal: never }, async () => 'kept')).seen;
+
+  test('visits each message once and leaves all of them visible', async () => {
+    await putMany(23);
+    const visited = new Set<string>();
+    const result = await walk(operator.stack, dead, { signal: never }, async ({ body }) => {
+      visited.add(body);
+      return 'kept';
+    });
+    expect(result).toEqual({ seen: 23, undeleted: [], limited: false });
+    expect(visited.size).toBe(23);
+    expect(await countVisible()).toBe(23);
+  });
+
+  test('deletes what was settled, and only that', async () => {
+    await putMany(12);
+    await walk(operator.stack, dead, { signal: never }, async ({ body }) =>
+      body.endsWith('1') ? 'settled' : 'kept',
+    );
+    expect(await countVisible()).toBe(10);
+  });
+
+  test('ends at its limit and says so', async () => {
+    await putMany(15);
+    const result = await walk(operator.stack, dead, { signal: never, limit: 12 }, async () => 'kept');
+    expect(result).toMatchObject({ seen: 12, limited: true });
+    expect(await countVisible()).toBe(15);
+  });
+
+  test('gives everything back if a visit fails', async () => {
+    await putMany(3);
+    const failing = walk(operator.stack, dead, { signal: never }, async ({ body }) => {
+      if (body === 'message 1') throw new Error('no');
+      return 'kept';
+    });
+    await expect(failing).rejects.toThrow('no');
+    expect(await countVisible()).toBe(3);
+  });
+
+  test('gives everything back if it is interrupted, with the page that it has begun done', async () => {
+    await putMany(15);
+    const interruption = new AbortController();
+    const { seen } = await walk(operator.stack, dead, { signal: interruption.signal }, async () => {
+      interruption.abort();
+      return 'settled';
+    });
+    expect(seen).toBe(10);
+    expect(await countVisible()).toBe(5);
+  });
+});
+
+test('a redriven message that SQS moved afterwards does not show its earlier failure', () => {
+  const noted = { failureReason: { DataType: 'String', StringValue: 'the table was away' } };
+  const reason = (attributes: typeof noted | object, movedBySqs: boolean) =>
+    reasonOf({ attributes: { ...attributes }, movedBySqs }, { kind: 'dead-letter' });
+  expect(reason(noted, false)).toBe('the table was away');
+  expect(reason(noted, true)).toMatch(/^SQS moved it after too many receives/);
+  expect(reason({}, false)).toMatch(/^SQS moved it after too many receives/);
+});
+
+describe('messages that wait for a person', () => {
+  const isDead = ({ eventId }: WaitingMessage) => eventId === DEAD.eventId;
+  const found = (fits = isDead, signal = never) => waitingMessages(operator.stack, fits, signal);
+
+  test('are found on every queue with what is known of each, and stay where they are', async () => {
+    const body = shopUpdated('shop-1');
+    const messageId = await operator.put(dead, body, DEAD);
+    await operator.put(unrouted, body, { ...DEAD, event: 'shop.closed' });
+    await operator.put(dead, shopUpdated('shop-2'), { ...DEAD, eventId: 'f'.repeat(64) });
+    const { messages, complete } = await found();
+    const one = messages.find((message) => message.messageId === messageId);
+    expect({ complete, events: messages.map(({ event }) => event).toSorted() }).toEqual({
+      complete: true,
+      events: ['shop.closed', 'shop.updated'],
+    });
+    const { event, requestId, failureReason } = DEAD;
+    expect(one).toMatchObject({ body, queue: { name: event }, event, requestId, failureReason });
+    expect(one?.keptUntil.getTime()).toBe((one?.message.sentAt.getTime() ?? 0) + KEPT);
+    expect(await shown('shop.updated')).toContain('2 messages on');
+  });
+
+  test('are known by their bytes if they were sent by hand', async () => {
+    await operator.put(dead, shopUpdated('shop-1'));
+    const { messages } = await found(({ eventId }) => eventId === sha256Hex(shopUpdated('shop-1')));
+    expect(messages).toMatchObject([{ requestId: undefined, failureReason: undefined }]);
+  });
+
+  test('may be more if somebody holds a message or the search is interrupted', async () => {
+    await putMany(1);
+    expect((await found(isDead, AbortSignal.abort())).complete).toBe(false);
+    const release = await operator.hold(operator.outputs.UserUpdatedDeadLetterQueueUrl);
+    expect((await found()).complete).toBe(false);
+    await release();
+  });
+});
