@@ -1,8 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { App, Stack } from 'aws-cdk-lib';
-import { LogGroup } from 'aws-cdk-lib/aws-logs';
-import { Queue } from 'aws-cdk-lib/aws-sqs';
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
 import { catalogue, eventNames } from '../../lambda/events/catalogue.ts';
 import { kebabCase, pascalCase } from '../../lambda/events/event-names.ts';
@@ -10,7 +8,7 @@ import { metrics } from '../../lambda/metric-names.ts';
 import { readProbes } from '../../lambda/smoke-test/probes.ts';
 import { longestDescription } from '../../lib/alarms/alarm-description.ts';
 import { type AlarmDefinition, alarmTable } from '../../lib/alarms/alarm-table.ts';
-import { certificateLink, logLink, queueLink } from '../../lib/alarms/console-links.ts';
+import { certificateLink } from '../../lib/alarms/console-links.ts';
 import { MAX_LOOK_SECONDS } from '../../lib/pipeline/queue-retention.ts';
 import { logFilter } from '../../local/aws/logs/log-filter.ts';
 import type { LocalStack } from '../../local/local-stack.ts';
@@ -230,9 +228,6 @@ describe('a description', () => {
 });
 
 describe('a link to the console', () => {
-  const stackIn = (region?: string) =>
-    new Stack(new App(), 'Test', region === undefined ? {} : { env: { account: '111122223333', region } });
-
   test.each([
     { region: 'eu-central-1', host: 'console.aws.amazon.com' },
     { region: 'cn-north-1', host: 'console.amazonaws.cn' },
@@ -240,34 +235,9 @@ describe('a link to the console', () => {
     { region: 'eusc-de-east-1', host: 'console.amazonaws-eusc.eu' },
   ])('of $region leads to $host', ({ region, host }) => {
     const arn = `arn:aws:acm:${region}:111122223333:certificate/0a1b-2c`;
-    expect(certificateLink(stackIn(region), arn)).toBe(
-      `Certificate: https://${region}.${host}/acm/home?region=${region}#/certificates/0a1b-2c`,
-    );
-  });
-
-  test('of a stage without a region leads to where it is deployed', () => {
-    const stack = stackIn();
-    const link = stack.resolve(certificateLink(stack, 'certificate/0a1b'));
-    expect(link['Fn::Join'][1].slice(0, 2)).toEqual(['Certificate: https://', { Ref: 'AWS::Region' }]);
-  });
-
-  test('names a queue by its URL, encoded once', () => {
-    const stack = stackIn('eu-central-1');
-    const queue = new Queue(stack, 'Queue');
-    expect(stack.resolve(queueLink(queue))['Fn::Join'][1]).toEqual([
-      `Queue: https://eu-central-1.console.aws.amazon.com/sqs/v3/home?region=eu-central-1#/queues/https%3A%2F%2Fsqs.eu-central-1.`,
-      { Ref: 'AWS::URLSuffix' },
-      '%2F111122223333%2F',
-      { 'Fn::GetAtt': [stack.getLogicalId(queue.node.defaultChild as never), 'QueueName'] },
-    ]);
-  });
-
-  test('encodes the pattern of a log twice, with $ for %', () => {
-    const stack = stackIn('ap-northeast-1');
-    const link = stack.resolve(logLink(new LogGroup(stack, 'Log'), '{ $.level = "DEBUG" }'));
-    expect(link['Fn::Join'][1].at(-1)).toBe(
-      '/log-events$3FfilterPattern$3D$257B$2520$2524.level$2520$253D$2520$2522DEBUG$2522$2520$257D$26start$3D-10800000',
-    );
+    expect(
+      certificateLink(new Stack(new App(), 'Test', { env: { account: '111122223333', region } }), arn),
+    ).toBe(`Certificate: https://${region}.${host}/acm/home?region=${region}#/certificates/0a1b-2c`);
   });
 });
 

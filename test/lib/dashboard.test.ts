@@ -300,39 +300,20 @@ describe('a metric that functions report', () => {
   });
 });
 
-describe('the lines of alarms', () => {
-  const rings: Readonly<Record<string, readonly string[]>> = {
-    'Requests, and how many fail': ['Api/NearThrottle'],
-    'Answered by API Gateway itself': ['Api/Throttled', 'Api/Unavailable', 'Api/TooLarge'],
-    'Not accepted, or only put aside': ['Receiver/SecretUnreadable'],
-    'How long the partner waits for an answer': ['Api/Slow'],
-    'Receiver: errors and throttles': ['Receiver/Errors', 'Receiver/Throttles'],
-    'How late deliveries come: from the partner’s timestamp to the receipt': ['Lag'],
-    ...Object.fromEntries(eventNames.map((event) => [`${event}: waiting`, [`${pascalCase(event)}/Waiting`]])),
-    'Dead letters, by event': eventNames.map((event) => `${pascalCase(event)}/DeadLetterQueue/NotEmpty`),
-    'Put aside by the receiver': ['Quarantine/NotEmpty', 'Unrouted/NotEmpty'],
-  };
-
-  test.each(Object.entries(rings))(
-    'in "%s" are where %j ring, on the axis of their metrics',
-    (title, paths) => {
-      const { metrics, properties } = graph(title);
-      const lines = paths.map((path) => {
-        const alarm = template.at('AWS::CloudWatch::Alarm', path).properties;
-        const watched = metrics.find((metric) => metric.name === alarm.MetricName);
-        // An alarm on the sum of another period would be no line.
-        if (alarm.Statistic === 'Sum') expect(watched?.options.period).toBe(alarm.Period);
-        return `${alarm.Threshold} ${watched?.options.yAxis ?? 'left'}`;
-      });
-      const drawn = properties.annotations?.horizontal.map(({ value, yAxis }) => `${value} ${yAxis}`);
-      expect(drawn).toEqual([...new Set(lines)]);
-    },
-  );
-
-  test('are in no other graph', () => {
-    const titles = graphs.filter(({ properties }) => properties.annotations).map(({ title }) => title);
-    expect(new Set(titles)).toEqual(new Set(Object.keys(rings)));
-  });
+test('each line in a graph is where an alarm rings, on the axis of the metric that it watches', () => {
+  const alarms = template.ofType('AWS::CloudWatch::Alarm').map(({ properties }) => properties);
+  const lined = graphs.filter(({ properties }) => properties.annotations !== undefined);
+  expect(lined.length).toBeGreaterThan(eventNames.length);
+  for (const { title, metrics, properties } of lined) {
+    const rings = alarms.flatMap(({ MetricName, Threshold, Statistic, Period }) => {
+      const watched = metrics.find((metric) => metric.name === MetricName);
+      // An alarm on the sum of another period would be no line.
+      if (watched === undefined || (Statistic === 'Sum' && watched.options.period !== Period)) return [];
+      return `${Threshold} ${watched.options.yAxis ?? 'left'}`;
+    });
+    const drawn = properties.annotations?.horizontal.map(({ value, yAxis }) => `${value} ${yAxis}`) ?? [];
+    expect([title, drawn.filter((line) => !rings.includes(line))]).toEqual([title, []]);
+  }
 });
 
 interface Definition {
@@ -412,18 +393,4 @@ describe('each saved query', () => {
     const messages = Array.from(QueryString.matchAll(/message = ("[^"]*")/g), ([, message = '']) => message);
     for (const message of messages) expect(sources).toContain(message.replaceAll('"', "'"));
   });
-});
-
-test.each([
-  { name: 'Follow one event id', reads: ['Receiver', 'ShopUpdated', 'GirlCreated'] },
-  { name: 'Follow one request id', reads: ['Access', 'Receiver', 'ShopUpdated', 'GirlCreated'] },
-  { name: 'Slowest effects', reads: ['ShopUpdated', 'GirlCreated'] },
-  { name: 'Rejected signatures by source', reads: ['Receiver'] },
-  { name: 'Errors by function', reads: ['Receiver', 'ShopUpdated', 'GirlCreated'] },
-  { name: 'Why effects fail and are tried again', reads: ['ShopUpdated', 'GirlCreated'] },
-  { name: 'Dead letters with their reason', reads: ['ShopUpdated', 'GirlCreated'] },
-  { name: 'Answers by status and source', reads: ['Access'] },
-])('the saved query "$name" reads $reads', ({ name, reads }) => {
-  const found = queries.find(({ Name }) => Name === `Test/${name}`);
-  expect(found?.LogGroupNames.map(({ Ref }) => Ref.slice(0, -8))).toEqual(reads);
 });

@@ -3,14 +3,9 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { App, Duration, RemovalPolicy, Stack } from 'aws-cdk-lib';
-import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
-import { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { build } from 'esbuild';
 import { eventNames } from '../../lambda/events/catalogue.ts';
 import { kebabCase } from '../../lambda/events/event-names.ts';
-import { Encryption } from '../../lib/encryption.ts';
-import { ReleasedFunction } from '../../lib/pipeline/webhook-function.ts';
 import { bundleFunctions, functionNames } from '../../lib/release/function-bundles.ts';
 import { readCloudAssembly } from '../../local/template/cloud-assembly.ts';
 import { SynthesisedTemplate } from '../../tools/generate/synthesised-template.ts';
@@ -177,67 +172,25 @@ function namesIn(source: string): (string | undefined)[] {
     .flatMap((text, line) => [...text.matchAll(/here\(/g)].map(({ index }) => nameAt(line, index)));
 }
 
-describe('in a reduced source map, a call is in', () => {
-  test.each([
-    {
-      where: 'a function',
-      source: 'export async function write(): Promise<void> { await here(); }',
-      expected: 'write',
-    },
-    {
-      where: 'a variable’s arrow function',
-      source: 'const write = async (): Promise<void> => here();',
-      expected: 'write',
-    },
-    { where: 'a variable’s function', source: 'const write = function () { here(); };', expected: 'write' },
-    {
-      where: 'a method',
-      source: 'export class Cast { async add<T>(this: T) { here(); } }',
-      expected: 'Cast.add',
-    },
-    { where: 'a private method', source: 'class Cast { #put(): void { here(); } }', expected: 'Cast.#put' },
-    {
-      where: 'a static method',
-      source: 'class Cast { static from() { return here(); } }',
-      expected: 'Cast.from',
-    },
-    { where: 'an accessor', source: 'class Cast { get table() { return here(); } }', expected: 'Cast.table' },
-    { where: 'a constructor', source: 'class Cast { constructor() { here(); } }', expected: 'new Cast' },
-    {
-      where: 'a property’s arrow function',
-      source: 'class Cast { readonly #put = () => here(); }',
-      expected: 'Cast.#put',
-    },
-    { where: 'an object’s method', source: 'const store = { get() { return here(); } };', expected: 'get' },
-    {
-      where: 'an object’s arrow function',
-      source: 'use({ onError: async (error: unknown) => here(error) });',
-      expected: 'onError',
-    },
-    {
-      where: 'the function around a callback',
-      source: 'function write() { return each(async () => here()); }',
-      expected: 'write',
-    },
-    {
-      where: 'the innermost of several',
-      source: 'function outer() { function inner() { here(); } }',
-      expected: 'inner',
-    },
-    {
-      where: 'the method of an object within a method',
-      source: 'class A { b() { return { c: () => here() }; } }',
-      expected: 'c',
-    },
-    { where: 'none, outside', source: 'here();', expected: undefined },
-    {
-      where: 'none, in a callback outside',
-      source: 'export const handler = consume("e", () => here());',
-      expected: undefined,
-    },
-  ])('$where', ({ source, expected }) => {
-    expect(namesIn(source)).toEqual([expected]);
-  });
+test.each([
+  { source: 'export async function write(): Promise<void> { await here(); }', expected: 'write' },
+  { source: 'const write = async (): Promise<void> => here();', expected: 'write' },
+  { source: 'const write = function () { here(); };', expected: 'write' },
+  { source: 'export class Cast { async add<T>(this: T) { here(); } }', expected: 'Cast.add' },
+  { source: 'class Cast { #put(): void { here(); } }', expected: 'Cast.#put' },
+  { source: 'class Cast { static from() { return here(); } }', expected: 'Cast.from' },
+  { source: 'class Cast { get table() { return here(); } }', expected: 'Cast.table' },
+  { source: 'class Cast { constructor() { here(); } }', expected: 'new Cast' },
+  { source: 'class Cast { readonly #put = () => here(); }', expected: 'Cast.#put' },
+  { source: 'const store = { get() { return here(); } };', expected: 'get' },
+  { source: 'use({ onError: async (error: unknown) => here(error) });', expected: 'onError' },
+  { source: 'function write() { return each(async () => here()); }', expected: 'write' },
+  { source: 'function outer() { function inner() { here(); } }', expected: 'inner' },
+  { source: 'class A { b() { return { c: () => here() }; } }', expected: 'c' },
+  { source: 'here();', expected: undefined },
+  { source: 'export const handler = consume("e", () => here());', expected: undefined },
+])('in a reduced source map, the call in `$source` is in $expected', ({ source, expected }) => {
+  expect(namesIn(source)).toEqual([expected]);
 });
 
 test('a function ends where it ends', () => {
@@ -245,45 +198,4 @@ test('a function ends where it ends', () => {
     '\n',
   );
   expect(namesIn(source)).toEqual(['a', undefined, 'b', undefined]);
-});
-
-/** Logical id of the version of a function that may do something. */
-function versionOf(action: string): string {
-  const app = new App();
-  const stack = new Stack(app, 'Stack');
-  const removalPolicy = RemovalPolicy.DESTROY;
-  new ReleasedFunction(stack, 'Receiver', {
-    bundles: join(testAssembly(), 'bundles'),
-    service: 'receiver',
-    description: 'A function',
-    timeout: Duration.seconds(20),
-    memory: 512,
-    environment: {},
-    permissions: [
-      new PolicyStatement({ actions: [action], resources: ['arn:aws:sqs:eu-central-1:111122223333:queue'] }),
-    ],
-    logRetention: RetentionDays.ONE_MONTH,
-    encryption: new Encryption(stack, { settings: undefined, topicKeyArn: undefined, removalPolicy }),
-    removalPolicy,
-    tracing: false,
-    platformLogs: false,
-  });
-  const { Resources } = app.synth().getStackByName('Stack').template as {
-    Resources: Record<string, { Type: string }>;
-  };
-  const [version, ...more] = Object.keys(Resources).filter(
-    (id) => Resources[id]?.Type === 'AWS::Lambda::Version',
-  );
-  expect(more).toEqual([]);
-  return version ?? '';
-}
-
-describe('a released function', () => {
-  test('gets a new version when its permissions change alone: they are tried, too, before it has traffic', () => {
-    expect(versionOf('sqs:SendMessage')).not.toBe(versionOf('sqs:ReceiveMessage'));
-  });
-
-  test('keeps its version where nothing changes', () => {
-    expect(versionOf('sqs:SendMessage')).toBe(versionOf('sqs:SendMessage'));
-  });
 });

@@ -17,7 +17,8 @@ beforeAll(async () => {
 
 const timestamp = '2026-01-31T09:00:00Z';
 
-test.each([100, 10_000, 400_000])('an event that is nested %s deep has its effect', async (depth) => {
+test('an event that is nested 400,000 deep has its effect', async () => {
+  const depth = 400_000;
   const nest = '['.repeat(depth) + ']'.repeat(depth);
   const girlId = `deep-${depth}`;
   const body = `{"event":"girl.created","data":{"girl_id":"${girlId}","name":"Hana","x":${nest}},"timestamp":"${timestamp}"}`;
@@ -79,15 +80,18 @@ test('every character that JSON allows reaches the consumer unchanged', async ()
       '\\',
     ),
   );
-  let run = 0;
+  const names = fc.array(fc.string({ unit: character, minLength: 1, maxLength: 40 }), { minLength: 50 });
+  let posted = 0;
   await fc.assert(
-    fc.asyncProperty(fc.string({ unit: character, minLength: 1, maxLength: 40 }), async (name) => {
-      run += 1;
-      const data = { girl_id: `character-${run}`, name };
-      expect((await partner.post({ event: 'girl.created', data, timestamp })).status).toBe(200);
-      const row = await eventually(() => tables.get(stack.outputs.CastTable, { girl_id: data.girl_id }));
-      expect(row.name).toBe(name);
+    fc.asyncProperty(names, async (given) => {
+      const girls = given.map((name) => ({ girl_id: `character-${posted++}`, name }));
+      const processed = girls.map(async (data) => {
+        await partner.post({ event: 'girl.created', data, timestamp });
+        const row = await eventually(() => tables.get(stack.outputs.CastTable, { girl_id: data.girl_id }));
+        return { girl_id: data.girl_id, name: row.name };
+      });
+      expect(await Promise.all(processed)).toEqual(girls);
     }),
-    { numRuns: 100 },
+    { numRuns: 2 },
   );
 });

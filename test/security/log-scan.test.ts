@@ -336,20 +336,3 @@ describe('deliveries of every kind with personal data', () => {
     expect(leaksIn(reasons)).toEqual([]);
   });
 });
-
-describe('the scan itself', () => {
-  test.each([SECRET, ...Object.values(personal)])(
-    'would find %s, also in base64 within other text',
-    (text) => {
-      expect(leaksIn([`{"message":"${text}"}`])).not.toEqual([]);
-      for (const offset of [0, 1, 2, 3]) {
-        const line = Buffer.from(`${'{"a'.slice(0, offset)}${text}"}`).toString('base64');
-        expect(leaksIn([line])).not.toEqual([]);
-      }
-    },
-  );
-
-  test('would find a signature', () => {
-    expect(leaksIn([`x-webhook-signature: ${sign(userUpdated)}`])).not.toEqual([]);
-  });
-});

@@ -1,5 +1,9 @@
+import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { describe, expect, test } from '@jest/globals';
+import { copyFile, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 
 interface Locked {
   readonly version: string;
@@ -76,5 +80,81 @@ describe('what checks the descriptions of our interfaces, which is installed for
     const restricted = ({ license = 'none' }: Locked) =>
       /GPL|MPL|EPL|SSPL|BUSL|UNLICENSED|^none$/.test(license) && !/(MIT OR|OR Apache-2\.0)/.test(license);
     expect(of(restricted)).toEqual(inFilesAlone);
+  });
+});
+
+test('the lint is on: imports run one way, and no two files import each other, not even types', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'partner-webhooks-imports-'));
+  try {
+    await copyFile('biome.json', join(folder, 'biome.json'));
+    await symlink(resolve('node_modules'), join(folder, 'node_modules'));
+    const files = {
+      'lambda/one.ts': "export const load = () => import('../local/three.ts');\n",
+      'lib/two.ts': "export { three } from '../tools/stage/three.ts';\n",
+      'local/three.ts': 'export const three = 3;\n',
+      'tools/stage/three.ts': 'export const three = 3;\n',
+      'tools/measure/load/four.ts': "export { three } from '../../stage/three.ts';\n",
+      'lambda/a.ts': "import type { B } from './b.ts';\nexport interface A {\n  b: B;\n}\n",
+      'lambda/b.ts': "import type { A } from './a.ts';\nexport interface B {\n  a: A;\n}\n",
+    };
+    for (const [file, text] of Object.entries(files)) {
+      await mkdir(dirname(join(folder, file)), { recursive: true });
+      await writeFile(join(folder, file), text);
+    }
+    const report = await new Promise<string>((done) => {
+      const biome = resolve('node_modules/@biomejs/biome/bin/biome');
+      execFile(process.execPath, [biome, 'lint', '--reporter=json', '.'], { cwd: folder }, (_, out) =>
+        done(out),
+      );
+    });
+    const found = JSON.parse(report).diagnostics.map(
+      ({ category, location }: { category: string; location: { path: string } }) =>
+        `${location.path} ${category}`,
+    );
+    expect(found.sort()).toEqual([
+      'lambda/a.ts lint/suspicious/noImportCycles',
+      'lambda/b.ts lint/suspicious/noImportCycles',
+      'lambda/one.ts lint/style/noRestrictedImports',
+      'lib/two.ts lint/style/noRestrictedImports',
+    ]);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+});
+
+describe('npm', () => {
+  let folder: string;
+
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'partner-webhooks-npm-'));
+    await copyFile('.npmrc', join(folder, '.npmrc'));
+    await mkdir(join(folder, 'later'));
+    const later = { name: 'later', version: '1.0.0', engines: { node: '>=99' } };
+    await writeFile(join(folder, 'later/package.json'), JSON.stringify(later));
+  });
+  afterEach(() => rm(folder, { recursive: true }));
+
+  /** What npm says when it installs these packages. */
+  async function install(dependencies: Readonly<Record<string, string>>): Promise<string> {
+    await writeFile(join(folder, 'package.json'), JSON.stringify({ dependencies }));
+    return new Promise((done) => {
+      const options = [
+        '--offline',
+        '--no-audit',
+        '--no-update-notifier',
+        // Only the settings of the project.
+        `--userconfig=${join(folder, 'no-user')}`,
+        `--globalconfig=${join(folder, 'no-global')}`,
+      ];
+      execFile('npm', ['install', ...options], { cwd: folder }, (_, __, stderr) => done(stderr));
+    });
+  }
+
+  test('npm says nothing of packages that want a later Node.js than it runs on', async () => {
+    expect(await install({ later: 'file:later' })).toBe('');
+  });
+
+  test('npm says what fails', async () => {
+    expect(await install({ none: '1.0.0' })).toContain('npm error');
   });
 });

@@ -1,0 +1,348 @@
+import { execFile, execFileSync, spawnSync } from 'node:child_process';
+import {
+  existsSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { CloudWatchLogsClient, FilterLogEventsCommand } from '@aws-sdk/client-cloudwatch-logs';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { ANSWER_WAIT_SECONDS } from '../../tools/partner/check-sender/repeats.ts';
+import { eventually } from '../support/eventually.ts';
+import { Partner } from '../support/partner.ts';
+import { type SharedStack, sharedStack } from '../support/shared-stack.ts';
+import { bodyOf, signingVectors } from '../support/signing-vectors.ts';
+import { Tables } from '../support/tables.ts';
+import { TEST_SECRET } from '../support/test-stack.ts';
+
+const run = promisify(execFile);
+const partnerDocument = readFileSync('docs/partner.md', 'utf8');
+
+function section(title: string): string {
+  const [, text] = partnerDocument.split(`\n## ${title}\n`);
+  if (text === undefined) throw new Error(`docs/partner.md has no section ${title}`);
+  return text.split('\n## ')[0] ?? '';
+}
+
+/** The fenced blocks of a language in a section. */
+const blocks = (title: string, language: string) =>
+  [...section(title).matchAll(new RegExp(`\`\`\`${language}\\n([^]*?)\`\`\``, 'g'))].map(
+    ([, text = '']) => text,
+  );
+
+let stack: SharedStack;
+beforeAll(async () => {
+  stack = await sharedStack();
+});
+
+test('each signature that it shows is accepted of a test vector', () => {
+  const [, body = ''] = /^Signatures for the body `(.+)`, without/m.exec(section('Sign')) ?? [];
+  const rows = [...section('Sign').matchAll(/^\| `([^`]+)` \| `([^`]+)` \|$/gm)];
+  expect(rows).toHaveLength(3);
+  for (const [, secret, signature] of rows) {
+    const vector = signingVectors.vectors.find(
+      (one) => one.secret === secret && bodyOf(one).toString() === body,
+    );
+    expect(Object.values(vector?.accepted ?? {})).toContain(signature);
+  }
+});
+
+describe('the answers that it shows', () => {
+  test('to an event of no use is the one that such an event gets', async () => {
+    const [, shown = ''] = blocks('Answers', 'json');
+    const answer = await new Partner(stack.outputs.WebhookUrl).post({
+      event: 'shop.updated',
+      data: { shop_id: 'shop-1' },
+      timestamp: '2026-01-31T09:00:00',
+    });
+    expect({ ...JSON.parse(shown), requestId: answer.body.requestId }).toEqual(answer.body);
+  });
+
+  test('to an accepted one has the fields of such an answer', async () => {
+    const [shown = ''] = blocks('Answers', 'json');
+    const answer = await new Partner(stack.outputs.WebhookUrl).post({
+      event: 'shop.updated',
+      data: { shop_id: 'shop-1' },
+      timestamp: '2026-01-31T09:00:00Z',
+    });
+    expect(Object.keys(JSON.parse(shown))).toEqual(Object.keys(answer.body));
+    expect(JSON.parse(shown).status).toBe(answer.body.status);
+  });
+});
+
+describe('what it says of fields', () => {
+  const post = (event: string, data: object, more: object = {}) =>
+    new Partner(stack.outputs.WebhookUrl).post({ event, data, timestamp: new Date().toISOString(), ...more });
+  const row = (output: string, key: Record<string, string>, version: unknown) =>
+    eventually(async () => {
+      const found = await new Tables(stack.operator).get(stack.outputs[output], key);
+      return String(found?.version).endsWith(`#${version}`) ? found : undefined;
+    });
+  const fields = {
+    shop_id: 'shop-1',
+    display_name: 'Sora',
+    profile_image_url: 'https://images.example.com/1',
+  };
+
+  test.each<[string, object]>([
+    ['leaves out', {}],
+    ['empties by ""', { shop_id: '', name: '' }],
+  ])('girl.created replaces the whole record: no field stays that it %s', async (_, second) => {
+    const key = { girl_id: JSON.stringify(second) };
+    const first = await post('girl.created', { ...key, shop_id: 'shop-1', name: 'Yuki' });
+    expect(await row('CastTable', key, first.body.eventId)).toMatchObject({ name: 'Yuki' });
+    const { body } = await post('girl.created', { ...key, ...second });
+    const replaced = await row('CastTable', key, body.eventId);
+    expect([replaced.name, replaced.shop_id]).toEqual([undefined, undefined]);
+  });
+
+  test('user.updated merges field by field, and "" empties a field', async () => {
+    const key = { user_id: 'user-1' };
+    const first = await post('user.updated', { ...key, ...fields });
+    expect(await row('ContactPartnerTable', key, first.body.eventId)).toMatchObject(fields);
+    const { body } = await post('user.updated', { ...key, display_name: '' });
+    const merged = await row('ContactPartnerTable', key, body.eventId);
+    expect(merged).toMatchObject({ ...fields, display_name: '' });
+  });
+
+  test.each([
+    ['2001-01-31T09:00:00Z', 200],
+    ['2026-01-31t09:00:00z', 400],
+    ['2026-01-31T09:00Z', 400],
+  ])('a timestamp has capitals and seconds, and any age: %s', async (timestamp, status) => {
+    expect((await post('review.posted', {}, { timestamp })).status).toBe(status);
+  });
+});
+
+test('the time to wait for an answer is the same in every text and sample', () => {
+  for (const file of ['docs/partner.md', 'docs/api/openapi.json', 'examples/signing/README.md']) {
+    const times = readFileSync(file, 'utf8').matchAll(
+      /[Ww]aits? (\d+) s(?:econds)? (?:for (?:an|the) answer|in all)/g,
+    );
+    expect([file, [...new Set([...times].map(([, time]) => time))]]).toEqual([
+      file,
+      [`${ANSWER_WAIT_SECONDS}`],
+    ]);
+  }
+  const samples = globSync('examples/signing/*/**/*sign*and*post*.{sh,mjs,py,php,rb,ts}');
+  expect(samples).toHaveLength(6);
+  const timeout = new RegExp(`timeout\\b.*\\b${ANSWER_WAIT_SECONDS}(_?000)?\\b`, 'i');
+  for (const file of samples) expect(readFileSync(file, 'utf8')).toMatch(timeout);
+});
+
+// CI has these; the product needs none of them.
+const hasTools = spawnSync('bash', ['-c', 'command -v openssl && command -v curl']).status === 0;
+
+(hasTools ? describe : describe.skip)('the first event, pasted into bash', () => {
+  const paste = async (secret: string) => {
+    const [commands = ''] = blocks('Your first event', 'bash');
+    const filled = commands
+      .replace("'the secret from us'", `'${secret}'`)
+      .replace("'the address from us'", `'${stack.outputs.WebhookUrl}'`);
+    return (await run('bash', ['-c', filled])).stdout;
+  };
+
+  test('is queued', async () => {
+    const answer = await paste(TEST_SECRET);
+    expect(answer).toContain('200 OK');
+    expect(answer).toContain('"status":"queued"');
+  });
+
+  test('is refused with another secret', async () => {
+    expect(await paste('another')).toContain('401 Unauthorized');
+  });
+});
+
+const runbook = readFileSync('docs/operations.md', 'utf8');
+const [stagePrelude = '', localPrelude = ''] = [...runbook.matchAll(/```bash\n(.*?)```/gs)].map(
+  ([, text = '']) => text,
+);
+
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'partner-webhooks-runbook-'));
+  mkdirSync(join(folder, '.local'));
+  writeFileSync(join(folder, '.local/outputs.json'), JSON.stringify({ [stack.name]: stack.outputs }));
+});
+afterAll(() => {
+  rmSync(folder, { recursive: true });
+});
+
+/** What commands print in a shell that the prelude was pasted into. */
+async function typed(prelude: string, commands: string) {
+  const script = `${prelude}\n${commands}`;
+  const { stdout, stderr } = await run('bash', ['--norc', '-c', `${script} || echo "exit code $?"`], {
+    cwd: folder,
+  });
+  return { stdout: stdout.trimEnd(), stderr: stderr.trimEnd() };
+}
+
+describe('the prelude for the local stack', () => {
+  test.each([
+    ['the name of the stack', 'echo "$STACK"', () => stack.name],
+    ['an output', 'output ShopCacheTable', () => stack.outputs.ShopCacheTable],
+    ['the log of a consumer', 'log_of ShopUpdatedConsumer', () => stack.outputs.ShopUpdatedLogGroup],
+    ['the access log', 'log_of ApiAccessLog', () => stack.outputs.ApiAccessLogGroup],
+  ])('finds %s: %s', async (_name, command, found) => {
+    expect(await typed(localPrelude, command)).toEqual({ stdout: found(), stderr: '' });
+  });
+
+  test('says that an output is missing', async () => {
+    expect(await typed(localPrelude, 'output ShopClosedQueueUrl')).toEqual({
+      stdout: 'exit code 1',
+      stderr: `No output ShopClosedQueueUrl of ${stack.name}`,
+    });
+  });
+});
+
+test('the prelude for a stage says that an output is missing', async () => {
+  // There is no CloudFormation here. For an empty list the AWS CLI prints an empty line.
+  expect(await typed(`${stagePrelude}aws() { echo; }`, 'output ShopClosedQueueUrl')).toEqual({
+    stdout: 'exit code 1',
+    stderr: 'No output ShopClosedQueueUrl of PartnerWebhooks-prod',
+  });
+});
+
+test.each(
+  [...runbook.matchAll(/"\$\(log_of ApiAccessLog\)".*--filter-pattern '(.+)'/g)].map(
+    ([, pattern = '']) => pattern,
+  ),
+)('the local stack knows the pattern %s for its access log', async (filterPattern) => {
+  await new Partner(stack.outputs.WebhookUrl).post({});
+  const logs = new CloudWatchLogsClient(stack.operator);
+  const search = logs.send(
+    new FilterLogEventsCommand({ logGroupName: stack.outputs.ApiAccessLogGroup, filterPattern }),
+  );
+  await expect(search).resolves.toHaveProperty('events');
+  logs.destroy();
+});
+
+const deploying = [...readFileSync('docs/deploying.md', 'utf8').matchAll(/```bash\n(.*?)```/gs)].map(
+  ([, text = '']) => text,
+);
+
+/** The first block with a command. */
+const blockWith = (command: string) => deploying.find((text) => text.includes(command)) ?? '';
+
+/**
+ * What a shell prints that the commands were pasted into. There is no AWS and no GitHub here: for `aws` it prints the
+ * JSON that it was given, `gh` prints the subject's repository, and `npx cdk` does nothing.
+ */
+function pasted(commands: string, environment: Record<string, string> = {}): string[] {
+  const standIns = `
+    aws() { case "$*" in *get-caller-identity*) echo 111122223333;; *) for one in "$@"; do case "$one" in [[{]*) echo $one;; esac; done;; esac; }
+    npx() { :; }
+    gh() { echo example@123456/partner-webhooks@456789; }
+  `;
+  const env = { PATH: process.env.PATH, AWS_REGION: 'eu-central-1', ...environment };
+  return execFileSync('bash', ['--norc', '-ec', standIns + commands], { env, encoding: 'utf8' })
+    .trim()
+    .split('\n');
+}
+
+test('the settings for the local stack are gone from the shell that deploys', () => {
+  const local = {
+    AWS_ENDPOINT_URL: 'http://localhost:4566',
+    AWS_ACCESS_KEY_ID: 'any',
+    AWS_SECRET_ACCESS_KEY: 'any',
+  };
+  expect(pasted(`${deploying[0]}\nenv | grep ^AWS_`, local).sort()).toEqual([
+    '111122223333',
+    'AWS_PROFILE=production',
+    'AWS_REGION=eu-central-1',
+  ]);
+});
+
+test('an output that is missing is said to be', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'partner-webhooks-deploying-'));
+  writeFileSync(
+    join(folder, 'outputs.json'),
+    JSON.stringify({ 'PartnerWebhooks-prod': { CastTable: 'cast' } }),
+  );
+  const commands = `cd ${folder}; ${blockWith('output()')} output CastTable; output ShopTable 2>&1 || echo "exit code $?"`;
+  expect(pasted(commands)).toEqual(['cast', 'No output ShopTable', 'exit code 1']);
+  rmSync(folder, { recursive: true });
+});
+
+describe('the role of the pipeline', () => {
+  const [trust = '', policy = ''] = pasted(blockWith('create-open-id-connect-provider'));
+
+  test('is for jobs of one repository and one environment', () => {
+    expect(JSON.parse(trust).Statement).toMatchObject([
+      {
+        Effect: 'Allow',
+        Action: 'sts:AssumeRoleWithWebIdentity',
+        Condition: {
+          StringEquals: {
+            'token.actions.githubusercontent.com:aud': 'sts.amazonaws.com',
+            'token.actions.githubusercontent.com:sub':
+              'repo:example@123456/partner-webhooks@456789:environment:production',
+          },
+        },
+      },
+    ]);
+  });
+
+  test('can assume roles of the bootstrap, and do nothing else', () => {
+    const template = readFileSync('node_modules/aws-cdk/lib/api/bootstrap/bootstrap-template.yaml', 'utf8');
+    const roles = [...template.matchAll(/cdk-\$\{Qualifier\}-(?:\w+-)+role/g)].map(
+      ([name]) => `${name.replace(/\$\{Qualifier\}/, 'hnb659fds')}-111122223333-eu-central-1`,
+    );
+    const [statement, ...others] = JSON.parse(policy).Statement;
+    expect(others).toEqual([]);
+    expect(statement).toMatchObject({ Effect: 'Allow', Action: 'sts:AssumeRole' });
+    const assumed = statement.Resource.map((arn: string) =>
+      arn.replace('arn:aws:iam::111122223333:role/', ''),
+    );
+    expect(roles).toEqual(expect.arrayContaining(assumed));
+    expect(assumed).toHaveLength(3);
+  });
+});
+
+/** What the document says shows something: a test file, and the name of a test in it. */
+const shown = [
+  ...readFileSync('docs/security.md', 'utf8').matchAll(
+    /`((?:test|lambda|lib|bench|docs)\/[\w./-]+)`(?: “([^”]+)”)?/g,
+  ),
+].map(([, file = '', name]) => ({ file, name }));
+
+test('docs/security.md names tests', () => {
+  expect(shown.filter(({ name }) => name !== undefined).length).toBeGreaterThan(20);
+});
+
+test('every file that docs/security.md points to exists', () => {
+  expect(shown.map(({ file }) => file).filter((file) => !existsSync(file))).toEqual([]);
+});
+
+test('every test that docs/security.md points to exists', () => {
+  const missing = shown.filter(({ file, name }) => {
+    if (name === undefined || !existsSync(file)) return false;
+    // A name as it is written: after `test(` or `test.each(…)(`, in either kind of quotation marks.
+    const source = readFileSync(file, 'utf8');
+    return !["'", '"', '`'].some(
+      (quote) => source.includes(`(${quote}${name}${quote}`) || source.includes(`  ${quote}${name}${quote},`),
+    );
+  });
+  expect(missing).toEqual([]);
+});
+
+test('every test file that docs/security.md points to names the test, too', () => {
+  expect(shown.filter(({ file, name }) => file.endsWith('.test.ts') && name === undefined)).toEqual([]);
+});
+
+test('no document says that the partner repeats another answer than 401 and 500', () => {
+  const documents = ['README.md', ...readdirSync('docs').map((file) => join('docs', file))];
+  const clauses = documents
+    .filter((file) => file.endsWith('.md'))
+    .flatMap((file) => readFileSync(file, 'utf8').split(/[.,;:|()]/))
+    .filter((clause) => clause.includes('the partner repeats') && !/unless|not|only/.test(clause));
+  const repeated = clauses.flatMap((clause) => clause.match(/\b[345]\d\d\b/g) ?? []);
+  expect(new Set(repeated)).toEqual(new Set(['500']));
+});
