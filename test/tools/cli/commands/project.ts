@@ -4,6 +4,8 @@ import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'n
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
+import type { Command } from '@commander-js/extra-typings';
+import { CommanderError } from 'commander';
 import { testAssembly } from '../../../support/test-stack.ts';
 
 export interface Ended {
@@ -21,6 +23,8 @@ export interface Running {
   /** What Ctrl-C does: the terminal interrupts every process of the command. */
   interrupt(): void;
 }
+
+type Environment = Readonly<Record<string, string>>;
 
 const ROOT = resolve('.');
 
@@ -73,19 +77,55 @@ export class Project {
     return rm(this.#folder, { recursive: true, force: true });
   }
 
+  /**
+   * Runs a command in this process, in the project's folder: a process of its own takes half a second.
+   * @param environment variables that are set meanwhile
+   */
+  async type([script = '', ...args]: readonly string[], environment: Environment = {}): Promise<Ended> {
+    const written = { stdout: '', stderr: '' };
+    const { command } = (await import(`../../../../tools/cli/commands/${script.replace(':', '-')}.ts`)) as {
+      command: Command;
+    };
+    for (const each of [command, ...command.commands]) {
+      each.exitOverride().configureOutput({
+        writeOut: (text) => void (written.stdout += text),
+        writeErr: (text) => void (written.stderr += text),
+      });
+    }
+    const before = { folder: process.cwd(), env: process.env, log: console.log, error: console.error };
+    process.chdir(this.#folder);
+    process.env = { ...before.env, ...environment };
+    process.exitCode = undefined;
+    console.log = (text = '') => void (written.stdout += `${text}\n`);
+    console.error = (text = '') => void (written.stderr += `${text}\n`);
+    try {
+      await command.parseAsync(args, { from: 'user' });
+      return { code: Number(process.exitCode ?? 0), ...written };
+    } catch (error) {
+      if (error instanceof CommanderError) return { code: error.exitCode, ...written };
+      if (!(error instanceof Error) || error.name !== 'CommandError') throw error;
+      return { code: 1, stdout: written.stdout, stderr: `${written.stderr}${error.message}\n` };
+    } finally {
+      process.chdir(before.folder);
+      process.env = before.env;
+      process.exitCode = undefined;
+      Object.assign(console, { log: before.log, error: before.error });
+    }
+  }
+
   /** Runs one command of `tools/cli/commands/entry.js` to its end. */
-  run(args: readonly string[], environment: Record<string, string> = {}): Promise<Ended> {
+  run(args: readonly string[], environment: Environment = {}): Promise<Ended> {
     return this.start(args, environment).ended;
   }
 
   /**
    * Starts one command of `tools/cli/commands/entry.js`, without npm around it.
    */
-  start(args: readonly string[], environment: Record<string, string> = {}): Running {
+  start(args: readonly string[], environment: Environment = {}): Running {
     return this.spawn([process.execPath, 'tools/cli/commands/entry.js', ...args], environment);
   }
 
-  spawn([command = '', ...args]: readonly string[], environment: Record<string, string> = {}): Running {
+  spawn([command = '', ...args]: readonly string[], environment: Environment = {}): Running {
     const inherited = Object.entries(process.env).filter(([name]) => !SETTINGS.includes(name));
     const child = spawn(command, args, {
       cwd: this.#folder,
@@ -116,6 +156,13 @@ export class Project {
     };
   }
 }
+
+/** How a command ends that refuses: one line on standard error. */
+export const refusal = (line: unknown, code = 1) => ({
+  code,
+  stdout: '',
+  stderr: typeof line === 'string' ? `${line}\n` : line,
+});
 
 /** Something else that listens, on a free port. */
 export async function occupyPort(host = '127.0.0.1'): Promise<{ port: number; server: Server }> {
