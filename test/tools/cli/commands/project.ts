@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import type { Command } from '@commander-js/extra-typings';
 import { CommanderError } from 'commander';
+import { eventually } from '../../../support/eventually.ts';
 import { testAssembly } from '../../../support/test-stack.ts';
 
 export interface Ended {
@@ -125,6 +126,16 @@ export class Project {
     return this.spawn([process.execPath, 'tools/cli/commands/entry.js', ...args], environment);
   }
 
+  /** Starts a stack with these options, and waits until it is ready. */
+  async startStack(...options: readonly string[]): Promise<Running> {
+    const running = this.start(['start', ...options]);
+    await eventually(async () => {
+      if (running.process.exitCode !== null) throw new Error((await running.ended).stderr);
+      return /Ready in|Another stack/.test(running.stdout()) || undefined;
+    });
+    return running;
+  }
+
   spawn([command = '', ...args]: readonly string[], environment: Environment = {}): Running {
     const inherited = Object.entries(process.env).filter(([name]) => !SETTINGS.includes(name));
     const child = spawn(command, args, {
@@ -151,7 +162,7 @@ export class Project {
       stderr: () => written.stderr,
       ended: once(child, 'close').then(([code]) => ({ code, ...written })),
       interrupt: () => {
-        if (child.pid !== undefined) process.kill(-child.pid, 'SIGINT');
+        if (child.pid !== undefined && child.exitCode === null) process.kill(-child.pid, 'SIGINT');
       },
     };
   }
