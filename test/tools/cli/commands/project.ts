@@ -83,29 +83,32 @@ export class Project {
    * @param environment variables that are set meanwhile
    */
   async type([script = '', ...args]: readonly string[], environment: Environment = {}): Promise<Ended> {
-    const written = { stdout: '', stderr: '' };
+    const stdout: string[] = [];
+    const stderr: string[] = [];
+    const written = () => ({ stdout: stdout.join(''), stderr: stderr.join('') });
     const { command } = (await import(`../../../../tools/cli/commands/${script.replace(':', '-')}.ts`)) as {
       command: Command;
     };
     for (const each of [command, ...command.commands]) {
       each.exitOverride().configureOutput({
-        writeOut: (text) => void (written.stdout += text),
-        writeErr: (text) => void (written.stderr += text),
+        writeOut: (text) => stdout.push(text),
+        writeErr: (text) => stderr.push(text),
       });
     }
     const before = { folder: process.cwd(), env: process.env, log: console.log, error: console.error };
     process.chdir(this.#folder);
     process.env = { ...before.env, ...environment };
     process.exitCode = undefined;
-    console.log = (text = '') => void (written.stdout += `${text}\n`);
-    console.error = (text = '') => void (written.stderr += `${text}\n`);
+    console.log = (text = '') => stdout.push(`${text}\n`);
+    console.error = (text = '') => stderr.push(`${text}\n`);
     try {
       await command.parseAsync(args, { from: 'user' });
-      return { code: Number(process.exitCode ?? 0), ...written };
+      return { code: Number(process.exitCode ?? 0), ...written() };
     } catch (error) {
-      if (error instanceof CommanderError) return { code: error.exitCode, ...written };
+      if (error instanceof CommanderError) return { code: error.exitCode, ...written() };
       if (!(error instanceof Error) || error.name !== 'CommandError') throw error;
-      return { code: 1, stdout: written.stdout, stderr: `${written.stderr}${error.message}\n` };
+      stderr.push(`${error.message}\n`);
+      return { code: 1, ...written() };
     } finally {
       process.chdir(before.folder);
       process.env = before.env;

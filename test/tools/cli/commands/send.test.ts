@@ -81,7 +81,10 @@ describe('send', () => {
   test('sends what it reads from standard input with --file -', async () => {
     const { process, ended } = project.start(['send', '--file', '-', '--count', '2']);
     process.stdin?.end(readFileSync('events/shop-updated.json'));
-    expect(await ended).toEqual({ ...accepted, stdout: expect.stringMatching(/^200 queued .*\n200 queued /) });
+    expect(await ended).toEqual({
+      ...accepted,
+      stdout: expect.stringMatching(/^200 queued .*\n200 queued /),
+    });
   });
 
   test('ends with Ctrl-C in the middle of many deliveries', async () => {
