@@ -5,7 +5,6 @@ import { PutSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-sec
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { eventually } from '../../../support/eventually.ts';
 import { Partner } from '../../../support/partner.ts';
-import { TEST_SECRET } from '../../../support/test-stack.ts';
 import { startTestConsole, type TestConsole } from '../../console/support.ts';
 import { type Ended, Project, refusal } from './project.ts';
 
@@ -14,6 +13,8 @@ let running: TestConsole;
 
 beforeAll(async () => {
   running = await startTestConsole();
+  // Twice, before the receiver reads it: the secret that the stack was started with is not the previous one, either.
+  for (const secret of ['rotated', 'rotated again']) await rotate(secret);
   project = await Project.create();
   const { name, outputs } = running.stack;
   await writeFile(project.path('.local/outputs.json'), JSON.stringify({ [name]: outputs }));
@@ -42,13 +43,10 @@ async function rotate(secret: string): Promise<void> {
 }
 
 describe('send', () => {
-  test('signs with the current secret of the stack, also with --url and after a rotation', async () => {
+  test('signs with the current secret of the stack, also with --url', async () => {
     expect(await send('shop.updated')).toEqual(accepted);
     const { host } = new URL(running.stack.outputs.WebhookUrl ?? '');
     expect(await send('shop.updated', '--url', host)).toEqual(accepted);
-    await rotate('rotated');
-    expect(await send('shop.updated')).toEqual(accepted);
-    await rotate(TEST_SECRET);
   });
 
   test('exits with 1 if a delivery is refused', async () => {
